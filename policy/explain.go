@@ -1,0 +1,45 @@
+package policy
+
+// Trace tells how one gate came to its verdict.
+type Trace struct {
+	Gate Gate
+	// Shadow is true for a gate that only observes.
+	Shadow bool
+	// Matched has an entry for each rule of the gate: whether its condition holds.
+	// Rules behind the decisive one are judged too, so that a reader sees what it
+	// hides.
+	Matched []bool
+	// Decisive is the index of the rule that decided, or -1 where the default did.
+	Decisive int
+	Verdict  Verdict
+}
+
+// Explain judges a request as [Decide] does and returns the way there: every
+// gate, then every shadow. Gates behind the one that denies are not asked.
+func Explain(p Program, r Request) (Decision, []Trace) {
+	var traces []Trace
+	for _, gate := range p.Gates {
+		t := gate.trace(&r)
+		traces = append(traces, t)
+		if t.Verdict.Effect == Deny {
+			break
+		}
+	}
+	for _, gate := range p.Shadows {
+		t := gate.trace(&r)
+		t.Shadow = true
+		traces = append(traces, t)
+	}
+	return Decide(p, r), traces
+}
+
+func (g Gate) trace(r *Request) Trace {
+	t := Trace{Gate: g, Matched: make([]bool, len(g.Rules)), Decisive: -1, Verdict: g.Default}
+	for i, rule := range g.Rules {
+		t.Matched[i] = rule.Matches(r)
+		if t.Matched[i] && t.Decisive < 0 {
+			t.Decisive, t.Verdict = i, rule.Verdict
+		}
+	}
+	return t
+}

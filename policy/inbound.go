@@ -1,0 +1,77 @@
+package policy
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Protocol is what an inbound speaks behind its mTLS.
+type Protocol uint8
+
+// The protocols of an inbound. A grpc inbound takes plain HTTP/2 requests too.
+const (
+	HTTP Protocol = iota
+	HTTP2
+	GRPC
+	TCP
+)
+
+var protocolNames = [...]string{HTTP: "http", HTTP2: "http2", GRPC: "grpc", TCP: "tcp"}
+
+// String returns the name used in case files.
+func (p Protocol) String() string { return protocolNames[p] }
+
+// Layer returns the layer on which requests to the inbound are judged.
+func (p Protocol) Layer() Layer {
+	if p == TCP {
+		return L4
+	}
+	return L7
+}
+
+// UnmarshalText reads the name used in case files; an unknown one is an error
+// that lists the known ones.
+func (p *Protocol) UnmarshalText(text []byte) error {
+	for i, name := range protocolNames {
+		if name == string(text) {
+			*p = Protocol(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("protocol %q is unknown: use one of %v", text, protocolNames)
+}
+
+// MarshalText returns the name used in case files.
+func (p Protocol) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// Workload is the metadata by which policies select what they apply to.
+type Workload struct {
+	Name      string
+	Namespace string
+	Mesh      string
+	// Zone and Origin are those of a multi-zone control plane; empty on a single one.
+	Zone   string
+	Origin string
+	Labels map[string]string
+}
+
+// Inbound is one listening port of a workload: the unit that gets a program.
+type Inbound struct {
+	Workload Workload
+	// Name is optional.
+	Name     string
+	Port     uint16
+	Protocol Protocol
+}
+
+// Section returns the inbound's name, or its port where it has none; an inbound
+// with a name cannot be selected by its port.
+func (i Inbound) Section() string {
+	if i.Name != "" {
+		return i.Name
+	}
+	return strconv.Itoa(int(i.Port))
+}
+
+// String returns "workload/section".
+func (i Inbound) String() string { return i.Workload.Name + "/" + i.Section() }
