@@ -1,0 +1,39 @@
+package xds
+
+import (
+	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	grpclogv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/access_loggers/grpc/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+)
+
+// requestLog streams an entry for every HTTP request, judged or not.
+func requestLog() *accesslogv3.AccessLog {
+	return accessLog("envoy.access_loggers.http_grpc", &grpclogv3.HttpGrpcAccessLogConfig{CommonConfig: grpcLog("request")})
+}
+
+// connectionLog streams an entry for every connection, failed handshakes too.
+func connectionLog() *accesslogv3.AccessLog {
+	return accessLog("envoy.access_loggers.tcp_grpc", &grpclogv3.TcpGrpcAccessLogConfig{CommonConfig: grpcLog("connection")})
+}
+
+func accessLog(name string, config proto.Message) *accesslogv3.AccessLog {
+	return &accesslogv3.AccessLog{Name: name, ConfigType: &accesslogv3.AccessLog_TypedConfig{TypedConfig: mustAny(config)}}
+}
+
+// grpcLog has no buffer: by default an entry may rest in it for a second.
+func grpcLog(name string) *grpclogv3.CommonGrpcAccessLogConfig {
+	return &grpclogv3.CommonGrpcAccessLogConfig{
+		LogName:             name,
+		GrpcService:         controlPlaneService(),
+		TransportApiVersion: corev3.ApiVersion_V3,
+		BufferSizeBytes:     wrapperspb.UInt32(0),
+	}
+}
+
+func controlPlaneService() *corev3.GrpcService {
+	return &corev3.GrpcService{TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{
+		EnvoyGrpc: &corev3.GrpcService_EnvoyGrpc{ClusterName: controlPlaneCluster},
+	}}
+}

@@ -1,0 +1,33 @@
+package xds
+
+import (
+	"fmt"
+
+	xdscorev3 "github.com/cncf/xds/go/xds/core/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+)
+
+// toAny marshals deterministically: a map in another order would be another
+// version of the resource, and Envoy would drain a listener that did not change.
+func toAny(m proto.Message) (*anypb.Any, error) {
+	a := new(anypb.Any)
+	if err := anypb.MarshalFrom(a, m, proto.MarshalOptions{Deterministic: true}); err != nil {
+		return nil, fmt.Errorf("xds: marshal %s: %w", m.ProtoReflect().Descriptor().FullName(), err)
+	}
+	return a, nil
+}
+
+// mustAny is for messages whose strings are known to be valid UTF-8, the only
+// thing that marshalling can fail on.
+func mustAny(m proto.Message) *anypb.Any {
+	a, err := toAny(m)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+func input(name string, config *anypb.Any) *xdscorev3.TypedExtensionConfig {
+	return &xdscorev3.TypedExtensionConfig{Name: name, TypedConfig: config}
+}

@@ -1,0 +1,195 @@
+package xds
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+
+	bootstrapv3 "github.com/envoyproxy/go-control-plane/envoy/config/bootstrap/v3"
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	endpointv3 "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
+	upstreamproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/proxy_protocol/v3"
+	rawbufferv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/raw_buffer/v3"
+	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+	httpv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/upstreams/http/v3"
+	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/meshproof/meshproof/certs"
+)
+
+// The static clusters of the bootstrap.
+const (
+	controlPlaneCluster = "meshproof_control_plane"
+	upstreamHTTP        = "meshproof_upstream_http"
+	upstreamTCP         = "meshproof_upstream_tcp"
+)
+
+// Bootstrap is what Envoy has to know before it can ask for the rest: where the
+// control plane and the upstreams listen, and who it is.
+type Bootstrap struct {
+	// Admin is the address of the admin interface: a socket's path or host:port.
+	Admin string
+	// ControlPlane, UpstreamHTTP and UpstreamTCP are host:port as Envoy reaches
+	// them; the host may be a name.
+	ControlPlane, UpstreamHTTP, UpstreamTCP string
+	// Proxy is the SVID that Envoy shows to the control plane; Authority is the
+	// one identity it accepts there, from Bundles.
+	Proxy     *certs.Credential
+	Authority string
+	Bundles   *certs.BundleSet
+}
+
+// JSON returns the bootstrap. It contains a private key: it belongs into a
+// private file or straight into a container, never into a log.
+func (b Bootstrap) JSON() ([]byte, error) {
+	controlPlane, err := b.controlPlane()
+	if err != nil {
+		return nil, fmt.Errorf("xds: bootstrap: %w", err)
+	}
+	http, err := staticCluster(upstreamHTTP, b.UpstreamHTTP)
+	if err != nil {
+		return nil, fmt.Errorf("xds: bootstrap: %w", err)
+	}
+	http.TypedExtensionProtocolOptions = protocolOptions(&httpv3.HttpProtocolOptions{
+		UpstreamProtocolOptions: &httpv3.HttpProtocolOptions_UseDownstreamProtocolConfig{
+			UseDownstreamProtocolConfig: &httpv3.HttpProtocolOptions_UseDownstreamHttpConfig{
+				HttpProtocolOptions:  &corev3.Http1ProtocolOptions{},
+				Http2ProtocolOptions: &corev3.Http2ProtocolOptions{},
+			},
+		},
+	})
+	tcp, err := staticCluster(upstreamTCP, b.UpstreamTCP)
+	if err != nil {
+		return nil, fmt.Errorf("xds: bootstrap: %w", err)
+	}
+	tcp.TransportSocket = callerTelling()
+	admin, err := adminAddress(b.Admin)
+	if err != nil {
+		return nil, fmt.Errorf("xds: bootstrap: %w", err)
+	}
+	bootstrap := &bootstrapv3.Bootstrap{
+		Node:  &corev3.Node{Id: "meshproof", Cluster: "meshproof"},
+		Admin: &bootstrapv3.Admin{Address: admin},
+		StaticResources: &bootstrapv3.Bootstrap_StaticResources{
+			Clusters: []*clusterv3.Cluster{controlPlane, http, tcp},
+		},
+		DynamicResources: &bootstrapv3.Bootstrap_DynamicResources{
+			LdsConfig: ads(),
+			AdsConfig: &corev3.ApiConfigSource{
+				ApiType:             corev3.ApiConfigSource_DELTA_GRPC,
+				TransportApiVersion: corev3.ApiVersion_V3,
+				GrpcServices:        []*corev3.GrpcService{controlPlaneService()},
+			},
+		},
+	}
+	if err := Validate(bootstrap); err != nil {
+		return nil, fmt.Errorf("xds: bootstrap: %w", err)
+	}
+	return protojson.Marshal(bootstrap)
+}
+
+// controlPlane reaches the control plane over mTLS and accepts no other identity
+// there.
+func (b Bootstrap) controlPlane() (*clusterv3.Cluster, error) {
+	cluster, err := staticCluster(controlPlaneCluster, b.ControlPlane)
+	if err != nil {
+		return nil, err
+	}
+	validation, err := spiffeValidation(b.Bundles)
+	if err != nil {
+		return nil, err
+	}
+	validation.MatchTypedSubjectAltNames = []*tlsv3.SubjectAltNameMatcher{{
+		SanType: tlsv3.SubjectAltNameMatcher_URI,
+		Matcher: &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: b.Authority}},
+	}}
+	tls, err := toAny(&tlsv3.UpstreamTlsContext{CommonTlsContext: &tlsv3.CommonTlsContext{
+		AlpnProtocols:         []string{"h2"},
+		TlsCertificates:       []*tlsv3.TlsCertificate{tlsCertificate(b.Proxy)},
+		ValidationContextType: &tlsv3.CommonTlsContext_ValidationContext{ValidationContext: validation},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	cluster.TransportSocket = transportSocket("envoy.transport_sockets.tls", tls)
+	cluster.TypedExtensionProtocolOptions = protocolOptions(&httpv3.HttpProtocolOptions{
+		UpstreamProtocolOptions: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_{
+			ExplicitHttpConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig{
+				ProtocolConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_Http2ProtocolOptions{
+					Http2ProtocolOptions: &corev3.Http2ProtocolOptions{},
+				},
+			},
+		},
+	})
+	return cluster, nil
+}
+
+// callerTelling makes Envoy open each upstream connection with a PROXY protocol
+// v2 header, so that the upstream knows which caller's bytes it reads.
+func callerTelling() *corev3.TransportSocket {
+	return transportSocket("envoy.transport_sockets.upstream_proxy_protocol", mustAny(&upstreamproxyv3.ProxyProtocolUpstreamTransport{
+		Config:          &corev3.ProxyProtocolConfig{Version: corev3.ProxyProtocolConfig_V2},
+		TransportSocket: transportSocket("envoy.transport_sockets.raw_buffer", mustAny(&rawbufferv3.RawBuffer{})),
+	}))
+}
+
+func transportSocket(name string, config *anypb.Any) *corev3.TransportSocket {
+	return &corev3.TransportSocket{Name: name, ConfigType: &corev3.TransportSocket_TypedConfig{TypedConfig: config}}
+}
+
+func protocolOptions(config proto.Message) map[string]*anypb.Any {
+	return map[string]*anypb.Any{"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": mustAny(config)}
+}
+
+// staticCluster resolves its endpoint by DNS only where it is a name.
+func staticCluster(name, hostPort string) (*clusterv3.Cluster, error) {
+	host, port, err := splitHostPort(hostPort)
+	if err != nil {
+		return nil, fmt.Errorf("cluster %s: %w", name, err)
+	}
+	kind := clusterv3.Cluster_STATIC
+	if _, err := netip.ParseAddr(host); err != nil {
+		kind = clusterv3.Cluster_STRICT_DNS
+	}
+	return &clusterv3.Cluster{
+		Name:                 name,
+		ClusterDiscoveryType: &clusterv3.Cluster_Type{Type: kind},
+		DnsLookupFamily:      clusterv3.Cluster_V4_ONLY,
+		ConnectTimeout:       durationpb.New(connectTimeout),
+		LoadAssignment: &endpointv3.ClusterLoadAssignment{
+			ClusterName: name,
+			Endpoints: []*endpointv3.LocalityLbEndpoints{{LbEndpoints: []*endpointv3.LbEndpoint{{
+				HostIdentifier: &endpointv3.LbEndpoint_Endpoint{Endpoint: &endpointv3.Endpoint{Address: socketAddress(host, port)}},
+			}}}},
+		},
+	}, nil
+}
+
+func adminAddress(admin string) (*corev3.Address, error) {
+	if host, port, err := splitHostPort(admin); err == nil {
+		return socketAddress(host, port), nil
+	}
+	if len(admin) == 0 || admin[0] != '/' {
+		return nil, fmt.Errorf("admin %q is neither host:port nor the path of a socket", admin)
+	}
+	// The socket stands in a private directory; its own mode is a second lock.
+	return &corev3.Address{Address: &corev3.Address_Pipe{Pipe: &corev3.Pipe{Path: admin, Mode: 0o600}}}, nil
+}
+
+func splitHostPort(hostPort string) (string, uint32, error) {
+	host, digits, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		return "", 0, err
+	}
+	port, err := strconv.ParseUint(digits, 10, 16)
+	if err != nil || port == 0 {
+		return "", 0, fmt.Errorf("address %q: port %q is not a number from 1 to 65535", hostPort, digits)
+	}
+	return host, uint32(port), nil
+}

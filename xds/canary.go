@@ -1,0 +1,73 @@
+package xds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/pires/go-proxyproto"
+)
+
+// canaryPause is how long the reader of a canary leaves Envoy's worker alone
+// between two looks. The worker takes a new listener over within a few hundred
+// microseconds after the ACK, and tells nobody when it did.
+const canaryPause = 200 * time.Microsecond
+
+var canarySource = netip.MustParseAddrPort("240.0.0.1:1")
+
+// awaitCanary reads the canary chain until it answers with the version. Envoy's
+// ACK says that the main thread took the configuration; only the data path says
+// that the worker serves it. A listener that waits for a secret is acknowledged
+// long before it is bound.
+func awaitCanary(ctx context.Context, dial, version string) error {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for {
+		answer, err := readCanary(ctx, dial)
+		if err == nil && answer == version {
+			return nil
+		}
+		pause.Reset(canaryPause)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			if err == nil {
+				err = fmt.Errorf("the canary still answers %q", answer)
+			}
+			return fmt.Errorf("%s does not serve version %q: %w", dial, version, errors.Join(context.Cause(ctx), err))
+		}
+	}
+}
+
+func writePlayed(conn net.Conn, from, to netip.AddrPort) error {
+	_, err := proxyproto.HeaderProxyFromAddrs(2, net.TCPAddrFromAddrPort(from), net.TCPAddrFromAddrPort(to)).WriteTo(conn)
+	return err
+}
+
+func readCanary(ctx context.Context, dial string) (string, error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", dial)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	if err := writePlayed(conn, canarySource, canaryDestination); err != nil {
+		return "", err
+	}
+	// A byte lets a TLS inspector see that this is plaintext.
+	if _, err := conn.Write([]byte{'\n'}); err != nil {
+		return "", err
+	}
+	answer, err := io.ReadAll(conn)
+	if len(answer) > 0 {
+		// The listener closes at once; a reset behind the answer is no failure.
+		err = nil
+	}
+	return string(answer), err
+}

@@ -1,0 +1,127 @@
+package xds
+
+import (
+	"strings"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
+	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
+	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// effectivePrefix is the prefix of the metadata keys under which the second,
+// observing network filter tells the effective policy, see [observe].
+const effectivePrefix = "effective_"
+
+// chains returns the inbound's filter chain, and on a permissive inbound a
+// second one for plaintext, which carries no authorization.
+func (i Inbound) chains(validation string) ([]*listenerv3.FilterChain, error) {
+	filters, err := i.networkFilters(i.Filters)
+	if err != nil {
+		return nil, err
+	}
+	tls, err := toAny(i.tls(validation))
+	if err != nil {
+		return nil, err
+	}
+	secured := &listenerv3.FilterChain{
+		Name:             i.Stat,
+		FilterChainMatch: matchDestination(i.Destination),
+		Filters:          filters,
+		TransportSocket: &corev3.TransportSocket{
+			Name:       "envoy.transport_sockets.tls",
+			ConfigType: &corev3.TransportSocket_TypedConfig{TypedConfig: tls},
+		},
+	}
+	if i.MTLS == Strict {
+		return []*listenerv3.FilterChain{secured}, nil
+	}
+	secured.FilterChainMatch.TransportProtocol = "tls"
+	if filters, err = i.networkFilters(Filters{}); err != nil {
+		return nil, err
+	}
+	open := &listenerv3.FilterChain{
+		Name:             i.Stat + "_plaintext",
+		FilterChainMatch: matchDestination(i.Destination),
+		Filters:          filters,
+	}
+	open.FilterChainMatch.TransportProtocol = "raw_buffer"
+	return []*listenerv3.FilterChain{secured, open}, nil
+}
+
+// networkFilters returns authorization and, behind it, what serves the request.
+func (i Inbound) networkFilters(auth Filters) ([]*listenerv3.Filter, error) {
+	var out []*listenerv3.Filter
+	add := func(name string, config proto.Message) error {
+		packed, err := toAny(config)
+		out = append(out, networkFilter(name, packed))
+		return err
+	}
+	for _, filter := range auth.Network {
+		filter = proto.CloneOf(filter)
+		filter.StatPrefix = i.Stat
+		if err := add("meshproof.effective_policy", observe(filter)); err != nil {
+			return nil, err
+		}
+		if err := add("envoy.filters.network.rbac", filter); err != nil {
+			return nil, err
+		}
+	}
+	if i.Protocol == policy.TCP {
+		err := add("envoy.filters.network.tcp_proxy", &tcpproxyv3.TcpProxy{
+			StatPrefix:       i.Stat,
+			ClusterSpecifier: &tcpproxyv3.TcpProxy_Cluster{Cluster: upstreamTCP},
+		})
+		return out, err
+	}
+	hcm, err := i.httpManager(auth)
+	if err != nil {
+		return nil, err
+	}
+	return out, add("envoy.filters.network.http_connection_manager", hcm)
+}
+
+// observe returns a filter that judges exactly as the given one does, without
+// enforcing it. The network filter never says which policy allowed a connection;
+// its shadow does, as dynamic metadata. The observer runs first, so that it
+// speaks of refused connections too.
+func observe(filter *rbacv3.RBAC) *rbacv3.RBAC {
+	return &rbacv3.RBAC{
+		ShadowRules:           filter.Rules,
+		ShadowMatcher:         filter.Matcher,
+		ShadowRulesStatPrefix: effectivePrefix,
+		StatPrefix:            strings.TrimSuffix(filter.StatPrefix, ".") + "_effective",
+	}
+}
+
+// tls demands an SVID and switches both kinds of session resumption off: a
+// resumed session would keep the identity of its first handshake.
+func (i Inbound) tls(validation string) *tlsv3.DownstreamTlsContext {
+	alpn := map[policy.Protocol][]string{
+		policy.HTTP:  {"http/1.1"},
+		policy.HTTP2: {"h2"},
+		policy.GRPC:  {"h2"},
+	}
+	return &tlsv3.DownstreamTlsContext{
+		RequireClientCertificate:         wrapperspb.Bool(true),
+		SessionTicketKeysType:            &tlsv3.DownstreamTlsContext_DisableStatelessSessionResumption{DisableStatelessSessionResumption: true},
+		DisableStatefulSessionResumption: true,
+		CommonTlsContext: &tlsv3.CommonTlsContext{
+			AlpnProtocols:                  alpn[i.Protocol],
+			TlsCertificateSdsSecretConfigs: []*tlsv3.SdsSecretConfig{sds(i.Identity)},
+			ValidationContextType: &tlsv3.CommonTlsContext_ValidationContextSdsSecretConfig{
+				ValidationContextSdsSecretConfig: sds(validation),
+			},
+		},
+	}
+}
+
+func networkFilter(name string, config *anypb.Any) *listenerv3.Filter {
+	return &listenerv3.Filter{Name: name, ConfigType: &listenerv3.Filter_TypedConfig{TypedConfig: config}}
+}

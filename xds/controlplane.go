@@ -1,0 +1,100 @@
+package xds
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"sync"
+	"time"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/service/accesslog/v3"
+	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	"github.com/envoyproxy/go-control-plane/pkg/cache/v3"
+	"github.com/envoyproxy/go-control-plane/pkg/log"
+	"github.com/envoyproxy/go-control-plane/pkg/resource/v3"
+	"github.com/envoyproxy/go-control-plane/pkg/server/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+)
+
+// connectTimeout bounds how long Envoy tries to reach the control plane and the
+// upstreams, which are processes of the same machine.
+const connectTimeout = 5 * time.Second
+
+// ControlPlane serves delta ADS (listeners and secrets) to one Envoy and
+// receives its access logs. It is safe for concurrent use.
+type ControlPlane struct {
+	grpc      *grpc.Server
+	stop      context.CancelFunc
+	served    chan struct{}
+	acks      *acks
+	listeners *cache.LinearCache
+	secrets   *cache.LinearCache
+
+	connected     chan struct{}
+	connectedOnce sync.Once
+	// turn is held by the push under way. One response then never carries the
+	// resources of two pushes, and a NACK is about one of them.
+	turn   chan struct{}
+	pushes uint64
+}
+
+// Serve starts a control plane on the listener, which it closes in the end. The
+// TLS configuration must demand Envoy's SVID; entries gets every access log entry,
+// one at a time for each stream, and must not block.
+func Serve(lis net.Listener, config *tls.Config, entries func(AccessLog)) *ControlPlane {
+	ctx, stop := context.WithCancel(context.Background())
+	c := &ControlPlane{
+		grpc:      grpc.NewServer(grpc.Creds(credentials.NewTLS(config))),
+		stop:      stop,
+		served:    make(chan struct{}),
+		acks:      newACKs(),
+		listeners: cache.NewLinearCache(resource.ListenerType, cache.WithLogger(log.NewDefaultLogger())),
+		secrets:   cache.NewLinearCache(resource.SecretType, cache.WithLogger(log.NewDefaultLogger())),
+		connected: make(chan struct{}),
+		turn:      make(chan struct{}, 1),
+	}
+	mux := &cache.MuxCache{
+		Classify:      func(r *cache.Request) string { return r.GetTypeUrl() },
+		ClassifyDelta: func(r *cache.DeltaRequest) string { return r.GetTypeUrl() },
+		Caches:        map[string]cache.Cache{resource.ListenerType: c.listeners, resource.SecretType: c.secrets},
+	}
+	discoveryv3.RegisterAggregatedDiscoveryServiceServer(c.grpc, server.NewServer(ctx, mux, c.callbacks()))
+	accesslogv3.RegisterAccessLogServiceServer(c.grpc, &accessLogServer{entries: entries})
+	go func() {
+		defer close(c.served)
+		// Serve returns when Close stops the server, and earlier only where the
+		// listener breaks; Envoy then loses its stream, and pushes say so.
+		_ = c.grpc.Serve(lis)
+	}()
+	return c
+}
+
+// Connected is closed once Envoy opened its ADS stream: it is up and configured
+// from its bootstrap.
+func (c *ControlPlane) Connected() <-chan struct{} { return c.connected }
+
+// Close ends all streams and waits for them.
+func (c *ControlPlane) Close() {
+	c.stop()
+	c.grpc.Stop()
+	<-c.served
+}
+
+func (c *ControlPlane) callbacks() server.Callbacks {
+	return server.CallbackFuncs{
+		DeltaStreamOpenFunc: func(context.Context, int64, string) error {
+			c.connectedOnce.Do(func() { close(c.connected) })
+			return nil
+		},
+		DeltaStreamClosedFunc: func(stream int64, _ *corev3.Node) { c.acks.closed(stream) },
+		StreamDeltaRequestFunc: func(stream int64, req *discoveryv3.DeltaDiscoveryRequest) error {
+			c.acks.requested(stream, req)
+			return nil
+		},
+		StreamDeltaResponseFunc: func(stream int64, _ *discoveryv3.DeltaDiscoveryRequest, resp *discoveryv3.DeltaDiscoveryResponse) {
+			c.acks.responded(stream, resp)
+		},
+	}
+}

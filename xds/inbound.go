@@ -1,0 +1,53 @@
+package xds
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// MTLS says which callers an inbound accepts.
+type MTLS uint8
+
+const (
+	// Strict accepts callers with an SVID of a trusted trust domain only.
+	Strict MTLS = iota
+	// Permissive accepts plaintext too, on a filter chain of its own without any
+	// authorization; TLS callers are verified and judged as on a strict inbound.
+	Permissive
+)
+
+// Inbound is one port of the virtual mesh: a filter chain that is selected by
+// the destination which the caller plays.
+type Inbound struct {
+	// Stat is the stat prefix of all of the inbound's counters; letters, digits,
+	// "_" and "-" only, because a dot breaks Envoy's tag extraction, and unique
+	// within one Envoy, because filters with one prefix share counters.
+	Stat string
+	// Destination is matched against the played destination.
+	Destination netip.AddrPort
+	Protocol    policy.Protocol
+	MTLS        MTLS
+	// Identity is the name of the secret with the workload's SVID.
+	Identity string
+	Filters  Filters
+	// Normalization applies to HTTP inbounds.
+	Normalization policy.PathNormalization
+}
+
+var statPrefix = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+func (i Inbound) check() error {
+	switch {
+	case !statPrefix.MatchString(i.Stat):
+		return fmt.Errorf("xds: inbound %s: stat prefix %q may only have letters, digits, '_' and '-'", i.Destination, i.Stat)
+	case !i.Destination.IsValid() || i.Destination.Port() == 0:
+		return fmt.Errorf("xds: inbound %s: destination %s is not an address with a port", i.Stat, i.Destination)
+	case i.Protocol == policy.TCP && len(i.Filters.HTTP) > 0:
+		return fmt.Errorf("xds: inbound %s: an HTTP filter cannot stand on a tcp inbound; compile the policies for its protocol", i.Stat)
+	default:
+		return nil
+	}
+}

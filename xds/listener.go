@@ -1,0 +1,97 @@
+package xds
+
+import (
+	"fmt"
+	"net/netip"
+
+	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	proxyprotocolv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/listener/proxy_protocol/v3"
+	tlsinspectorv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/listener/tls_inspector/v3"
+	directv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/direct_response/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+)
+
+// Listener is one virtual mesh: any number of inbounds behind one port. Callers
+// say in a PROXY protocol v2 header which source and destination they play, and
+// the filter chains match on that destination.
+//
+// It stays small on purpose: changing one chain of a listener makes Envoy parse
+// the whole listener again.
+type Listener struct {
+	Name     string
+	Bind     netip.AddrPort
+	Inbounds []Inbound
+	// Validation is the name of the secret with the trust bundles.
+	Validation string
+	// Dial is where this process reaches the port; the canary is read through it.
+	Dial string
+}
+
+// canaryDestination is the destination of the canary chain. It lies in the
+// reserved class E block, so that no workload can have it.
+var canaryDestination = netip.MustParseAddrPort("240.0.0.1:1")
+
+func (l Listener) build(version string) (*listenerv3.Listener, error) {
+	out := &listenerv3.Listener{
+		Name:       l.Name,
+		StatPrefix: l.Name,
+		Address:    socketAddress(l.Bind.Addr().String(), uint32(l.Bind.Port())),
+		AccessLog:  []*accesslogv3.AccessLog{connectionLog()},
+		ListenerFilters: []*listenerv3.ListenerFilter{
+			listenerFilter("envoy.filters.listener.proxy_protocol", &proxyprotocolv3.ProxyProtocol{}),
+		},
+	}
+	for _, inbound := range l.Inbounds {
+		if err := inbound.check(); err != nil {
+			return nil, err
+		}
+		if inbound.MTLS == Permissive && len(out.ListenerFilters) == 1 {
+			out.ListenerFilters = append(out.ListenerFilters,
+				listenerFilter("envoy.filters.listener.tls_inspector", &tlsinspectorv3.TlsInspector{}))
+		}
+		chains, err := inbound.chains(l.Validation)
+		if err != nil {
+			return nil, fmt.Errorf("xds: listener %s: inbound %s: %w", l.Name, inbound.Stat, err)
+		}
+		out.FilterChains = append(out.FilterChains, chains...)
+	}
+	out.FilterChains = append(out.FilterChains, canaryChain(version))
+	if err := Validate(out); err != nil {
+		return nil, fmt.Errorf("xds: listener %s: %w", l.Name, err)
+	}
+	return out, nil
+}
+
+func canaryChain(version string) *listenerv3.FilterChain {
+	return &listenerv3.FilterChain{
+		Name:             "canary",
+		FilterChainMatch: matchDestination(canaryDestination),
+		Filters: []*listenerv3.Filter{networkFilter("envoy.filters.network.direct_response", mustAny(&directv3.Config{
+			Response: &corev3.DataSource{Specifier: &corev3.DataSource_InlineString{InlineString: version}},
+		}))},
+	}
+}
+
+func matchDestination(to netip.AddrPort) *listenerv3.FilterChainMatch {
+	return &listenerv3.FilterChainMatch{
+		DestinationPort: wrapperspb.UInt32(uint32(to.Port())),
+		PrefixRanges: []*corev3.CidrRange{{
+			AddressPrefix: to.Addr().String(),
+			PrefixLen:     wrapperspb.UInt32(uint32(to.Addr().BitLen())),
+		}},
+	}
+}
+
+func listenerFilter(name string, config proto.Message) *listenerv3.ListenerFilter {
+	return &listenerv3.ListenerFilter{Name: name, ConfigType: &listenerv3.ListenerFilter_TypedConfig{TypedConfig: mustAny(config)}}
+}
+
+func socketAddress(host string, port uint32) *corev3.Address {
+	return &corev3.Address{Address: &corev3.Address_SocketAddress{SocketAddress: &corev3.SocketAddress{
+		Address:       host,
+		PortSpecifier: &corev3.SocketAddress_PortValue{PortValue: port},
+	}}}
+}

@@ -1,0 +1,95 @@
+package xds
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	xdscorev3 "github.com/cncf/xds/go/xds/core/v3"
+	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// compileGate turns a gate into an xds.type.matcher.v3.Matcher: its rules become
+// a matcher_list in the same order, its default on_no_match. Identities compared
+// exactly are taken out into a map where that pays, see [identityTree].
+func compileGate(gate policy.Gate) (*matcherv3.Matcher, error) {
+	rules, fallback, err := reachable(gate)
+	if err != nil {
+		return nil, err
+	}
+	if tree := identityTree(rules, fallback); tree != nil {
+		return tree, nil
+	}
+	return matcherList(rules, fallback), nil
+}
+
+// reachable simplifies the rules and ends the list at the first rule that always
+// matches, which becomes the default: Envoy has no predicate that says "always"
+// (a prefix must not be empty), and nothing behind such a rule can decide.
+func reachable(gate policy.Gate) ([]policy.Rule, policy.Verdict, error) {
+	var rules []policy.Rule
+	for i, rule := range gate.Rules {
+		if err := checkOrigin(rule.Origin); err != nil {
+			return nil, policy.Verdict{}, fmt.Errorf("xds: compile: rule %d: %w", i, err)
+		}
+		switch when := simplify(rule.When); when {
+		case policy.Always:
+			return rules, rule.Verdict, nil
+		case policy.Never:
+		default:
+			rules = append(rules, policy.Rule{Verdict: rule.Verdict, When: when})
+		}
+	}
+	if gate.Default != (policy.Verdict{}) {
+		if err := checkOrigin(gate.Default.Origin); err != nil {
+			return nil, policy.Verdict{}, fmt.Errorf("xds: compile: default: %w", err)
+		}
+	}
+	return rules, gate.Default, nil
+}
+
+func checkOrigin(origin string) error {
+	switch {
+	case origin == "":
+		return errors.New("it has no origin, and Envoy refuses an action without a name")
+	case !utf8.ValidString(origin):
+		return fmt.Errorf("its origin %q is not valid UTF-8", origin)
+	default:
+		return nil
+	}
+}
+
+func matcherList(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Matcher {
+	m := &matcherv3.Matcher{OnNoMatch: action(fallback)}
+	if len(rules) == 0 {
+		return m
+	}
+	list := make([]*matcherv3.Matcher_MatcherList_FieldMatcher, len(rules))
+	for i, rule := range rules {
+		list[i] = &matcherv3.Matcher_MatcherList_FieldMatcher{
+			Predicate: predicate(rule.When),
+			OnMatch:   action(rule.Verdict),
+		}
+	}
+	m.MatcherType = &matcherv3.Matcher_MatcherList_{MatcherList: &matcherv3.Matcher_MatcherList{Matchers: list}}
+	return m
+}
+
+// action returns nil for a denial without a name: that is what the RBAC engine
+// does by itself where nothing matches.
+func action(v policy.Verdict) *matcherv3.Matcher_OnMatch {
+	if v.Origin == "" {
+		return nil
+	}
+	effect := rbacv3.RBAC_DENY
+	if v.Effect == policy.Allow {
+		effect = rbacv3.RBAC_ALLOW
+	}
+	return &matcherv3.Matcher_OnMatch{OnMatch: &matcherv3.Matcher_OnMatch_Action{Action: &xdscorev3.TypedExtensionConfig{
+		Name:        "envoy.filters.rbac.action",
+		TypedConfig: mustAny(&rbacv3.Action{Name: v.Origin, Action: effect}),
+	}}}
+}
