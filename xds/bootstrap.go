@@ -110,6 +110,11 @@ func (b Bootstrap) controlPlane() (*clusterv3.Cluster, error) {
 		Matcher: &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: b.Authority}},
 	}}
 	tls, err := toAny(&tlsv3.UpstreamTlsContext{CommonTlsContext: &tlsv3.CommonTlsContext{
+		// As a client Envoy offers TLS 1.2 at most unless it is told.
+		TlsParams: &tlsv3.TlsParameters{
+			TlsMinimumProtocolVersion: tlsv3.TlsParameters_TLSv1_3,
+			TlsMaximumProtocolVersion: tlsv3.TlsParameters_TLSv1_3,
+		},
 		AlpnProtocols:         []string{"h2"},
 		TlsCertificates:       []*tlsv3.TlsCertificate{tlsCertificate(b.Proxy)},
 		ValidationContextType: &tlsv3.CommonTlsContext_ValidationContext{ValidationContext: validation},

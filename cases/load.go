@@ -1,0 +1,117 @@
+package cases
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Load reads case files: each path is a file, or a folder that is searched for
+// files ending in .yaml or .yml. It returns all errors joined, one line each, and
+// an error where there is no case at all.
+func Load(paths ...string) ([]Case, error) {
+	var files []string
+	for _, path := range paths {
+		found, err := find(path)
+		if err != nil {
+			return nil, fmt.Errorf("cases: %w", err)
+		}
+		files = append(files, found...)
+	}
+	return read(files, os.ReadFile)
+}
+
+func find(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	var files []string
+	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && isCaseFile(file) {
+			files = append(files, file)
+		}
+		return err
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s: there is no case file: name a .yaml file, or a folder with some", path)
+	}
+	return files, err
+}
+
+func isCaseFile(name string) bool {
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+}
+
+func read(files []string, readFile func(string) ([]byte, error)) ([]Case, error) {
+	var out []Case
+	var errs []error
+	for _, file := range files {
+		data, err := readFile(file)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("cases: %w", err))
+			continue
+		}
+		cases, err := Parse(file, data)
+		out = append(out, cases...)
+		errs = append(errs, err)
+	}
+	errs = append(errs, unique(out))
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Parse reads the cases of one file; the name serves errors only.
+func Parse(file string, data []byte) ([]Case, error) {
+	docs, err := manifest.Parse(file, data)
+	if err != nil {
+		return nil, fmt.Errorf("cases: %w", err)
+	}
+	if len(docs) == 0 {
+		return nil, fmt.Errorf("cases: %s: the file has no case", file)
+	}
+	var out []Case
+	var errs []error
+	for _, doc := range docs {
+		c, err := build(doc)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("cases: %w", err))
+			continue
+		}
+		out = append(out, c)
+	}
+	return out, errors.Join(errs...)
+}
+
+// unique refuses two cases of one name: a name is how a case is run again.
+func unique(cases []Case) error {
+	seen := map[string]string{}
+	var errs []error
+	for _, c := range cases {
+		if first, ok := seen[c.Name]; ok {
+			errs = append(errs, fmt.Errorf("cases: %s: case %q stands already at %s: give it a name of its own", c.Place, c.Name, first))
+		}
+		seen[c.Name] = c.Place
+	}
+	return errors.Join(errs...)
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,110 @@
+package cases
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Want is what has to become of a request. The zero value wants a deny in
+// whatever form its layer gives it.
+type Want struct {
+	kind   wantKind
+	status int
+}
+
+type wantKind uint8
+
+const (
+	wantDeny wantKind = iota
+	wantAllow
+	wantClose
+	wantHandshakeFailure
+	wantStatus
+)
+
+// The wants that are no HTTP status.
+var (
+	Deny             = Want{kind: wantDeny}
+	Allow            = Want{kind: wantAllow}
+	Close            = Want{kind: wantClose}
+	HandshakeFailure = Want{kind: wantHandshakeFailure}
+)
+
+var wantNames = [...]string{wantDeny: "deny", wantAllow: "allow", wantClose: "close", wantHandshakeFailure: "handshake-failure"}
+
+// Status wants an answer with that HTTP status; 403 is the status of a deny.
+func Status(code int) Want { return Want{kind: wantStatus, status: code} }
+
+// Status returns the HTTP status that is wanted, and whether one is.
+func (w Want) Status() (code int, ok bool) { return w.status, w.kind == wantStatus }
+
+// String returns the want as a case file spells it.
+func (w Want) String() string {
+	if w.kind == wantStatus {
+		return strconv.Itoa(w.status)
+	}
+	return wantNames[w.kind]
+}
+
+// UnmarshalManifest reads a name, or a status as text or number.
+func (w *Want) UnmarshalManifest(d manifest.Document) error {
+	text, err := scalar(d)
+	if err != nil {
+		return err
+	}
+	for kind, name := range wantNames {
+		if name == text {
+			*w = Want{kind: wantKind(kind)}
+			return nil
+		}
+	}
+	switch text {
+	case "400", "403", "404", "504":
+		code, _ := strconv.Atoi(text)
+		*w = Status(code)
+		return nil
+	}
+	return fmt.Errorf("%q is not a form that can be wanted: use one of %s, 400, 403, 404, 504", text, strings.Join(wantNames[:], ", "))
+}
+
+func scalar(d manifest.Document) (string, error) {
+	var text string
+	if err := d.Decode(&text); err == nil {
+		return text, nil
+	}
+	var number int
+	if err := d.Decode(&number); err != nil {
+		return "", d.Errorf("", "text or a number was expected")
+	}
+	return strconv.Itoa(number), nil
+}
+
+// Shadow is what the shadow has to say of a request.
+type Shadow uint8
+
+// The values of a request's shadow field.
+const (
+	// ShadowNone says that no shadow engine ran.
+	ShadowNone Shadow = iota
+	ShadowAllow
+	ShadowDeny
+)
+
+var shadowNames = [...]string{ShadowNone: "none", ShadowAllow: "allow", ShadowDeny: "deny"}
+
+// String returns the name used in case files.
+func (s Shadow) String() string { return shadowNames[s] }
+
+// UnmarshalText reads the name used in case files.
+func (s *Shadow) UnmarshalText(text []byte) error {
+	for i, name := range shadowNames {
+		if name == string(text) {
+			*s = Shadow(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("shadow %q is unknown: use one of %v", text, shadowNames)
+}

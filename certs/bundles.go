@@ -1,0 +1,91 @@
+package certs
+
+import (
+	"encoding/pem"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+)
+
+// BundleSet is what a verifier trusts: one bundle for each of several trust domains, kept apart so that no domain's
+// CA can vouch for a name of another. It is a snapshot, immutable and safe for concurrent use. The zero value trusts
+// nobody. It implements [x509bundle.Source].
+type BundleSet struct {
+	bundles []*x509bundle.Bundle // sorted by trust domain; never handed out, only cloned
+}
+
+var _ x509bundle.Source = (*BundleSet)(nil)
+
+// NewBundleSet returns the bundles of the given Authorities. Authorities of the same trust domain share one bundle
+// that holds the roots of all of them, in the order given, each once.
+func NewBundleSet(as ...*Authority) *BundleSet {
+	s := &BundleSet{}
+	for _, a := range as {
+		i, found := s.search(a.trustDomain)
+		if !found {
+			s.bundles = slices.Insert(s.bundles, i, a.Bundle())
+			continue
+		}
+		for _, root := range a.bundle.X509Authorities() {
+			s.bundles[i].AddX509Authority(root)
+		}
+	}
+	return s
+}
+
+func (s *BundleSet) search(td spiffeid.TrustDomain) (int, bool) {
+	return slices.BinarySearchFunc(s.bundles, td, func(b *x509bundle.Bundle, td spiffeid.TrustDomain) int {
+		return b.TrustDomain().Compare(td)
+	})
+}
+
+// TrustDomains returns the trust domains of the set, sorted by name. The result is the caller's.
+func (s *BundleSet) TrustDomains() []spiffeid.TrustDomain {
+	tds := make([]spiffeid.TrustDomain, 0, len(s.bundles))
+	for _, b := range s.bundles {
+		tds = append(tds, b.TrustDomain())
+	}
+	return tds
+}
+
+// All yields every trust domain, sorted by name, with its bundle as PEM.
+func (s *BundleSet) All() iter.Seq2[spiffeid.TrustDomain, []byte] {
+	return func(yield func(spiffeid.TrustDomain, []byte) bool) {
+		for _, b := range s.bundles {
+			if !yield(b.TrustDomain(), bundlePEM(b)) {
+				return
+			}
+		}
+	}
+}
+
+// BundlePEM returns the CA certificates of td as PEM. The error wraps [ErrUnknownTrustDomain].
+func (s *BundleSet) BundlePEM(td spiffeid.TrustDomain) ([]byte, error) {
+	b, err := s.GetX509BundleForTrustDomain(td)
+	if err != nil {
+		return nil, err
+	}
+	return bundlePEM(b), nil
+}
+
+func bundlePEM(b *x509bundle.Bundle) []byte {
+	var out []byte
+	for _, root := range b.X509Authorities() {
+		out = append(out, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Raw})...)
+	}
+	return out
+}
+
+// GetX509BundleForTrustDomain implements [x509bundle.Source]. The bundle is a copy and the caller's. The error wraps
+// [ErrUnknownTrustDomain].
+func (s *BundleSet) GetX509BundleForTrustDomain(td spiffeid.TrustDomain) (*x509bundle.Bundle, error) {
+	i, found := s.search(td)
+	if !found {
+		return nil, fmt.Errorf("certs: get the bundle of trust domain %q: %w, which has %q; add its Authority to the set",
+			td, ErrUnknownTrustDomain, s.TrustDomains())
+	}
+	return s.bundles[i].Clone(), nil
+}

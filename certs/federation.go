@@ -1,0 +1,64 @@
+package certs
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+)
+
+// Federation holds one [Authority] per trust domain, each created when it is first asked for. It is safe for
+// concurrent use. The zero value is ready and its Authorities have no options.
+type Federation struct {
+	opts []AuthorityOption
+
+	mu          sync.Mutex
+	authorities map[spiffeid.TrustDomain]*Authority
+}
+
+// NewFederation returns a Federation whose Authorities are all created with opts.
+func NewFederation(opts ...AuthorityOption) *Federation {
+	return &Federation{opts: slices.Clone(opts)}
+}
+
+// Authority returns the Authority of td, the same one on every call. The errors are those of [NewAuthority].
+func (f *Federation) Authority(td spiffeid.TrustDomain) (*Authority, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if a, ok := f.authorities[td]; ok {
+		return a, nil
+	}
+	a, err := NewAuthority(td, f.opts...)
+	if err != nil {
+		return nil, err
+	}
+	if f.authorities == nil {
+		f.authorities = make(map[spiffeid.TrustDomain]*Authority)
+	}
+	f.authorities[td] = a
+	return a, nil
+}
+
+// Mint issues a sound SVID with the Authority of the ID's own trust domain. The errors are those of [NewAuthority]
+// and [Authority.Mint].
+func (f *Federation) Mint(id spiffeid.ID) (*Credential, error) {
+	a, err := f.Authority(id.TrustDomain())
+	if err != nil {
+		return nil, fmt.Errorf("certs: mint %q: %w", id, err)
+	}
+	return a.Mint(id)
+}
+
+// BundleSet returns the bundles of the given trust domains. The errors are those of [NewAuthority].
+func (f *Federation) BundleSet(tds ...spiffeid.TrustDomain) (*BundleSet, error) {
+	as := make([]*Authority, 0, len(tds))
+	for _, td := range tds {
+		a, err := f.Authority(td)
+		if err != nil {
+			return nil, err
+		}
+		as = append(as, a)
+	}
+	return NewBundleSet(as...), nil
+}

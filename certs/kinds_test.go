@@ -1,0 +1,73 @@
+package certs_test
+
+import (
+	"testing"
+
+	"github.com/meshproof/meshproof/certs"
+)
+
+// kind is one sort of caller's credential and what two verifiers that trust the mesh and its partner say of it. An
+// empty refusal means accepted. go-spiffe keeps one bundle per trust domain and looks at names; crypto/tls pools the
+// roots, looks at no name of a client, but does check the extended key usage.
+type kind struct {
+	name   string
+	cred   *certs.Credential
+	spiffe string // part of go-spiffe's error
+	pooled string // part of crypto/tls's error
+}
+
+// kinds returns every kind of credential, and the set of bundles that the verifiers trust.
+func kinds(t *testing.T) ([]kind, *certs.BundleSet) {
+	t.Helper()
+	ca := newAuthority(t, mesh)
+	partnerCA := newAuthority(t, partner, certs.WithIntermediate())
+	good := backend.String()
+	names := func(uris ...string) *certs.Credential { return forge(t, ca, certs.Template{URIs: uris}) }
+
+	const (
+		expired    = "certificate has expired or is not yet valid"
+		unknownCA  = "certificate signed by unknown authority"
+		noURI      = "certificate contains no URI SAN"
+		manyURIs   = "certificate contains more than one URI SAN"
+		badPath    = "path segment characters are limited to"
+		unreadable = "cannot parse URI"
+		malformed  = "uniformResourceIdentifier is malformed"
+	)
+	return []kind{
+		{"sound", mint(t, ca, backend), "", ""},
+		{"sound, intermediate, other trust domain", mint(t, partnerCA, connector), "", ""},
+		{"sound, forged by the book", names(good), "", ""},
+
+		{"expired", forge(t, ca, certs.Template{URIs: []string{good}, Validity: certs.Expired}), expired, expired},
+		{"not yet valid", forge(t, ca, certs.Template{URIs: []string{good}, Validity: certs.NotYetValid}), expired, expired},
+
+		{"other CA of the same name", mint(t, newAuthority(t, mesh), backend), unknownCA, unknownCA},
+		{"other CA with an intermediate", mint(t, newAuthority(t, mesh, certs.WithIntermediate()), backend), unknownCA, unknownCA},
+		{"untrusted trust domain", forge(t, newAuthority(t, stranger), certs.Template{URIs: []string{"spiffe://stranger.mesh/x"}}),
+			"does not hold the trust domain", unknownCA},
+		{"name of the mesh, CA of the partner", forge(t, partnerCA, certs.Template{URIs: []string{good}}), unknownCA, ""},
+
+		{"no name", forge(t, ca, certs.Template{}), noURI, ""},
+		{"DNS only", forge(t, ca, certs.Template{DNS: []string{"backend.default.svc"}}), noURI, ""},
+		{"URI and DNS", forge(t, ca, certs.Template{URIs: []string{good}, DNS: []string{"backend.default.svc"}}), "", ""},
+		{"two URIs", names(good, frontend.String()), manyURIs, ""},
+		{"the same URI twice", names(good, good), manyURIs, ""},
+		{"two URIs, Kuma's tag first", names("kuma://kuma.io/service/backend", good), manyURIs, ""},
+
+		{"comma in the path", names(good + ",x"), badPath, ""},
+		{"two IDs in one URI", names(good + "," + frontend.String()), badPath, ""},
+		{"escaped path", names("spiffe://trust-domain.mesh/ns/%64efault"), badPath, ""},
+		{"trailing slash", names(good + "/"), "path cannot have a trailing slash", ""},
+		{"dot segments", names("spiffe://trust-domain.mesh/ns/../x"), "path cannot contain dot segments", ""},
+		{"upper case scheme", names("SPIFFE://trust-domain.mesh/x"), "", ""},
+		{"upper case trust domain", names("spiffe://Trust-Domain.mesh/x"), "trust domain characters are limited to", ""},
+		{"other scheme", names("https://trust-domain.mesh/x"), "scheme is missing or invalid", ""},
+		{"empty URI", names(""), "cannot be empty", ""},
+		{"no URL", names("spiffe://trust-domain.mesh/%zz"), unreadable, unreadable},
+		{"not ASCII", names("spiffe://trust-domain.mesh/\xff"), malformed, malformed},
+
+		{"server usage only", forge(t, ca, certs.Template{URIs: []string{good}, Usage: certs.ServerOnly}), "", "incompatible key usage"},
+		{"no TLS usage", forge(t, ca, certs.Template{URIs: []string{good}, Usage: certs.NoneOfTLS}), "", "incompatible key usage"},
+		{"CA as leaf", forge(t, ca, certs.Template{URIs: []string{good}, CA: true}), "leaf certificate with CA flag set to true", ""},
+	}, certs.NewBundleSet(ca, partnerCA)
+}

@@ -1,0 +1,59 @@
+package caller
+
+import (
+	"fmt"
+
+	"google.golang.org/grpc/codes"
+)
+
+// Outcome is how a call ended, seen by the caller.
+type Outcome uint8
+
+const (
+	// Fault is a failure of the transport: nothing can be said about a policy.
+	Fault Outcome = iota
+	// Answered is an HTTP response, a gRPC status, or an echo over TCP.
+	Answered
+	// Closed is a connection that the other side ended after the handshake without
+	// a byte of application data.
+	Closed
+	// Alert is a TLS alert from the other side: the handshake failed there. Under
+	// TLS 1.3 the caller learns that on its first read only.
+	Alert
+)
+
+var outcomeNames = [...]string{Fault: "transport fault", Answered: "answered", Closed: "closed without an answer", Alert: "TLS alert"}
+
+// String returns a few words for messages.
+func (o Outcome) String() string { return outcomeNames[o] }
+
+// Answer is what the caller got.
+type Answer struct {
+	Outcome Outcome
+	// Status is the HTTP status, 0 on TCP. Of a gRPC call it is 200 where the
+	// answer is a gRPC status.
+	Status int
+	// GRPC is the status code of a gRPC call.
+	GRPC codes.Code
+	// Body is the body of an HTTP response (its first 4 KiB), the message of a gRPC
+	// status, or the echo over TCP.
+	Body string
+	// Err says what the transport said where the call was not answered.
+	Err error
+}
+
+// String returns the answer on one line.
+func (a Answer) String() string {
+	switch {
+	case a.Outcome != Answered && a.Err != nil:
+		return fmt.Sprintf("%s (%v)", a.Outcome, a.Err)
+	case a.Outcome != Answered:
+		return a.Outcome.String()
+	case a.Status == 0:
+		return fmt.Sprintf("%d bytes", len(a.Body))
+	case a.GRPC != codes.OK:
+		return fmt.Sprintf("gRPC %s", a.GRPC)
+	default:
+		return fmt.Sprintf("HTTP %d", a.Status)
+	}
+}

@@ -1,0 +1,161 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// refusalBody is what Envoy's RBAC filter answers on HTTP.
+const refusalBody = "RBAC: access denied"
+
+// Find holds the sides against each other. Its error is a [Disagreement], or
+// says that the transport failed.
+func (e Evidence) Find() (Finding, error) {
+	f := Finding{
+		Status:  e.Answer.Status,
+		Judged:  e.Log.Enforced.Ran,
+		Verdict: e.Log.Enforced.Verdict,
+		Shadow:  e.Log.Shadow,
+	}
+	var sides checklist
+	switch {
+	case e.Answer.Outcome == caller.Fault:
+		return Finding{}, fmt.Errorf("evidence: transport fault, nothing is proven: %w", e.Answer.Err)
+	case e.Log.TransportFailure != "":
+		f.Form = HandshakeFailed
+		e.checkHandshake(&sides)
+	case e.Answer.Outcome != caller.Answered:
+		f.Form, f.Layer = Refused, policy.L4
+		e.checkClosed(&sides)
+	case e.refusedByHTTP():
+		f.Form, f.Layer = Refused, policy.L7
+		e.checkForbidden(&sides)
+	case e.Arrival == nil && e.Call.Protocol.Layer() == policy.L7:
+		f.Form = Rejected
+		e.checkRejected(&sides)
+	default:
+		f.Form = Served
+		e.checkServed(&sides)
+	}
+	if len(sides) > 0 {
+		return f, &Disagreement{Form: f.Form, Sides: sides}
+	}
+	return f, nil
+}
+
+func (e Evidence) refusedByHTTP() bool {
+	return strings.HasPrefix(e.Log.Details, "rbac_access_denied") || e.Answer.Body == refusalBody
+}
+
+func (e Evidence) checkHandshake(sides *checklist) {
+	sides.want(e.Answer.Outcome != caller.Answered, "the caller got an answer: %s", e.Answer)
+	sides.want(e.Arrival == nil, "the upstream saw a request")
+	sides.want(!e.Log.Enforced.Ran, "the access log says that a policy judged it: %s", e.Log.Enforced.Verdict)
+}
+
+func (e Evidence) checkClosed(sides *checklist) {
+	sides.want(e.Answer.Outcome == caller.Closed, "the caller saw a %s", e.Answer)
+	sides.want(e.Arrival == nil, "the upstream saw bytes of the caller")
+	e.checkRefusal(sides, e.Log.Termination)
+}
+
+func (e Evidence) checkForbidden(sides *checklist) {
+	if e.Call.GRPC != "" {
+		sides.want(e.Answer.GRPC == codes.PermissionDenied, "the caller got %s, not PERMISSION_DENIED", e.Answer)
+	} else {
+		sides.want(e.Answer.Status == 403, "the caller got %s, not 403", e.Answer)
+	}
+	// The answer to a HEAD request has no body.
+	sides.want(e.Answer.Body == refusalBody || e.Call.Method == "HEAD", "the caller got %q, not %q", e.Answer.Body, refusalBody)
+	sides.want(e.Arrival == nil, "the upstream saw the request")
+	e.checkRefusal(sides, e.Log.Details)
+}
+
+// checkRefusal compares the two ways in which the log names the effective
+// policy: the metadata of the engine, and the reason of the refusal.
+func (e Evidence) checkRefusal(sides *checklist, reason string) {
+	sides.want(e.Log.Enforced.Ran, "the access log has no result of an RBAC engine")
+	sides.want(e.Log.Enforced.Verdict.Effect == policy.Deny, "the access log says %s", e.Log.Enforced.Verdict)
+	name := e.Log.Enforced.Verdict.Origin
+	if name == "" {
+		name = "none"
+	}
+	// Envoy replaces white space in this text, and nothing else.
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" \t\r\n\v\f", r) {
+			return '_'
+		}
+		return r
+	}, name)
+	want := "rbac_access_denied_matched_policy[" + name + "]"
+	sides.want(reason == want, "the access log gives the reason %q, not %q", reason, want)
+	e.checkPeer(sides)
+}
+
+func (e Evidence) checkRejected(sides *checklist) {
+	sides.want(e.Answer.Status >= 400, "the caller got %s, but the upstream saw nothing", e.Answer)
+	sides.want(int(e.Log.Status) == e.Answer.Status, "the access log says status %d, the caller got %d", e.Log.Status, e.Answer.Status)
+}
+
+func (e Evidence) checkServed(sides *checklist) {
+	sides.want(e.Answer.GRPC == codes.OK, "the caller got %s", e.Answer)
+	if e.Log.Enforced.Ran {
+		sides.want(e.Log.Enforced.Verdict.Effect == policy.Allow, "the access log says %s", e.Log.Enforced.Verdict)
+	}
+	if e.Arrival == nil {
+		sides.want(false, "the upstream saw nothing")
+		return
+	}
+	sides.want(e.Arrival.Requests == 1, "the upstream saw %d requests", e.Arrival.Requests)
+	if e.Call.Protocol.Layer() == policy.L7 {
+		e.checkArrival(sides)
+	} else {
+		sides.want(e.Arrival.Bytes == len(e.Answer.Body), "the upstream saw %d bytes, the caller got %d back", e.Arrival.Bytes, len(e.Answer.Body))
+	}
+	e.checkPeer(sides)
+}
+
+func (e Evidence) checkArrival(sides *checklist) {
+	method := e.Call.Method
+	switch {
+	case e.Call.GRPC != "":
+		method = "POST"
+	case method == "":
+		method = "GET"
+	}
+	sides.want(e.Answer.Status == 200, "the caller got %s", e.Answer)
+	sides.want(e.Arrival.Method == method, "the upstream saw method %s, the caller sent %s", e.Arrival.Method, method)
+	sides.want(e.Arrival.Path == e.Log.Path, "the upstream saw path %q, the access log %q", e.Arrival.Path, e.Log.Path)
+	uris := xfccURIs(e.Arrival.XFCC())
+	sides.want(slices.Equal(uris, e.uris()), "XFCC names %q, the caller is %q", uris, e.uris())
+}
+
+// checkPeer holds the identity in the log against the certificate sent.
+func (e Evidence) checkPeer(sides *checklist) {
+	sides.want(slices.Equal(e.Log.PeerURIs, e.uris()), "the access log names the peer %q, the caller is %q", e.Log.PeerURIs, e.uris())
+}
+
+func (e Evidence) uris() []string {
+	if e.Call.Plaintext || e.Call.Credential == nil {
+		return nil
+	}
+	return e.Call.Credential.URIs()
+}
+
+// xfccURIs returns the values of the URI keys of an x-forwarded-client-cert
+// header with one element.
+func xfccURIs(header string) []string {
+	var uris []string
+	for part := range strings.SplitSeq(header, ";") {
+		if uri, ok := strings.CutPrefix(part, "URI="); ok && uri != "" {
+			uris = append(uris, strings.Trim(uri, `"`))
+		}
+	}
+	return uris
+}

@@ -1,0 +1,145 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness/upstream"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// Harness is a running Envoy with its control plane and upstream. It is safe for
+// concurrent use.
+type Harness struct {
+	options   options
+	envoy     *envoy.Envoy
+	plan      *envoy.Plan
+	control   *xds.ControlPlane
+	upstream  *upstream.Upstream
+	collector *collector
+	sources   *sources
+	slots     *slots
+
+	closing sync.Once
+	closed  error
+
+	mu     sync.Mutex
+	meshes uint64
+}
+
+// connectTimeout bounds the time from Envoy's start to its ADS stream, which is
+// a tenth of a second as a rule.
+const connectTimeout = 20 * time.Second
+
+// Start boots Envoy and returns once it is connected to its control plane. The
+// context bounds the start only. The caller owns the harness and has to close it;
+// [New] does both for a test.
+func Start(ctx context.Context, opts ...Option) (*Harness, error) {
+	h := &Harness{
+		options:   options{concurrency: defaultConcurrency},
+		collector: newCollector(),
+		sources:   newSources(),
+	}
+	for _, opt := range opts {
+		opt(&h.options)
+	}
+	if err := h.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("harness: start: %w", err), h.Close())
+	}
+	return h, nil
+}
+
+func (h *Harness) start(ctx context.Context) (err error) {
+	if h.plan, err = envoy.Prepare(ctx, h.options.envoy); err != nil {
+		return err
+	}
+	place := h.plan.Surroundings()
+	if h.upstream, err = upstream.Start(ctx, place.BindAddress); err != nil {
+		return err
+	}
+	channel, err := newControlChannel()
+	if err != nil {
+		return err
+	}
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", net.JoinHostPort(place.BindAddress, "0"))
+	if err != nil {
+		return fmt.Errorf("listen for the control plane: %w", err)
+	}
+	h.control = xds.Serve(listener, channel.serverTLS(), h.collector.entry)
+	at := func(port int) string { return net.JoinHostPort(place.HostName, strconv.Itoa(port)) }
+	bootstrap, err := xds.Bootstrap{
+		Admin:        place.Admin,
+		ControlPlane: at(listener.Addr().(*net.TCPAddr).Port),
+		UpstreamHTTP: at(h.upstream.HTTPPort()),
+		UpstreamTCP:  at(h.upstream.TCPPort()),
+		Proxy:        channel.proxy,
+		Authority:    controlPlaneID.String(),
+		Bundles:      channel.bundles,
+	}.JSON()
+	if err != nil {
+		return err
+	}
+	if h.envoy, err = h.plan.Start(ctx, bootstrap); err != nil {
+		return err
+	}
+	h.slots = newSlots(h.envoy)
+	ctx, cancel := context.WithTimeoutCause(ctx, connectTimeout, errors.New("no ADS stream came: is a firewall between Envoy and this process?"))
+	defer cancel()
+	select {
+	case <-h.control.Connected():
+		return nil
+	case <-h.envoy.Done():
+		return h.envoy.Err()
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for Envoy to connect: %w", context.Cause(ctx))
+	}
+}
+
+// Version is the version of the running Envoy.
+func (h *Harness) Version() string { return h.plan.Version() }
+
+// Runtime tells whether Envoy runs in a container or as a process.
+func (h *Harness) Runtime() envoy.Runtime { return h.plan.Runtime() }
+
+// Close ends Envoy and everything that was started with it, and waits for it. It
+// may be called more than once.
+func (h *Harness) Close() error {
+	h.closing.Do(func() {
+		var errs []error
+		if h.envoy != nil {
+			errs = append(errs, h.envoy.Close())
+		}
+		if h.control != nil {
+			h.control.Close()
+		}
+		if h.upstream != nil {
+			errs = append(errs, h.upstream.Close())
+		}
+		h.closed = errors.Join(errs...)
+	})
+	return h.closed
+}
+
+// alive returns a context that ends when Envoy does, with its reason as cause.
+func (h *Harness) alive(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := make(chan struct{})
+	go func() {
+		select {
+		case <-h.envoy.Done():
+			cancel(fmt.Errorf("harness: %w", h.envoy.Err()))
+		case <-stop:
+		}
+	}()
+	return ctx, sync.OnceFunc(func() {
+		close(stop)
+		cancel(nil)
+	})
+}

@@ -1,0 +1,42 @@
+package harness
+
+import (
+	"io"
+
+	"github.com/meshproof/meshproof/harness/envoy"
+)
+
+// Option configures [Start].
+type Option func(*options)
+
+type options struct {
+	envoy       envoy.Options
+	concurrency int
+}
+
+// defaultConcurrency is the number of callers of a mesh that are under way at
+// once. More of them only queue in front of Envoy's single worker.
+const defaultConcurrency = 8
+
+// WithEnvoy chooses the version of Envoy, say "1.39.3". The default is
+// [envoy.DefaultVersion].
+func WithEnvoy(version string) Option {
+	return func(o *options) { o.envoy.Version = version }
+}
+
+// WithRuntime chooses between a container and a process. The default takes a
+// container where a Docker daemon answers.
+func WithRuntime(r envoy.Runtime) Option {
+	return func(o *options) { o.envoy.Runtime = r }
+}
+
+// WithLog gets Envoy's own log.
+func WithLog(w io.Writer) Option {
+	return func(o *options) { o.envoy.Log = w }
+}
+
+// WithConcurrency sets how many callers of one mesh are under way at once; 1
+// sends one request after the other.
+func WithConcurrency(n int) Option {
+	return func(o *options) { o.concurrency = max(n, 1) }
+}

@@ -1,0 +1,43 @@
+package harness
+
+import (
+	"errors"
+	"sync"
+)
+
+// sources gives each call a source port of its own. The port is what tells the
+// calls of one harness apart: in the access log and at the upstream.
+type sources struct {
+	mu    sync.Mutex
+	next  uint16
+	taken map[uint16]bool
+}
+
+const firstSource = 1024
+
+var errNoSource = errors.New("harness: all source ports are under way: send fewer requests at once")
+
+func newSources() *sources { return &sources{next: firstSource, taken: map[uint16]bool{}} }
+
+func (s *sources) take() (uint16, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range 1<<16 - firstSource {
+		port := s.next
+		s.next++
+		if s.next == 0 {
+			s.next = firstSource
+		}
+		if !s.taken[port] {
+			s.taken[port] = true
+			return port, nil
+		}
+	}
+	return 0, errNoSource
+}
+
+func (s *sources) release(port uint16) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.taken, port)
+}

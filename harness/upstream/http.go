@@ -1,0 +1,78 @@
+package upstream
+
+import (
+	"io"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/meshproof/meshproof/xds"
+)
+
+// newHTTPEcho answers plain requests with their own body, and any gRPC method
+// with its own messages.
+func newHTTPEcho(l *ledger) *http.Server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	rpc := grpc.NewServer(grpc.UnknownServiceHandler(echoMessages))
+	return &http.Server{
+		Protocols:         protocols,
+		ReadHeaderTimeout: headerTimeout,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body := &countingBody{ReadCloser: r.Body}
+			r.Body = body
+			record(l, r, body)
+			if strings.HasPrefix(r.Header.Get("content-type"), "application/grpc") {
+				rpc.ServeHTTP(w, r)
+				return
+			}
+			_, _ = io.Copy(w, body)
+		}),
+	}
+}
+
+// echoMessages needs no schema: an Empty keeps the fields it does not know.
+func echoMessages(_ any, stream grpc.ServerStream) error {
+	for {
+		var message emptypb.Empty
+		switch err := stream.RecvMsg(&message); err {
+		case nil:
+		case io.EOF:
+			return nil
+		default:
+			return err
+		}
+		if err := stream.SendMsg(&message); err != nil {
+			return err
+		}
+	}
+}
+
+func record(l *ledger, r *http.Request, body *countingBody) {
+	caller, err := netip.ParseAddrPort(r.Header.Get(xds.CallerHeader))
+	if err != nil {
+		return
+	}
+	l.record(caller, func(a *Arrival) {
+		a.Requests++
+		a.Method, a.Path, a.Authority, a.Header = r.Method, r.RequestURI, r.Host, r.Header.Clone()
+	})
+	body.read = func(n int) { l.record(caller, func(a *Arrival) { a.Bytes += n }) }
+}
+
+type countingBody struct {
+	io.ReadCloser
+	read func(int)
+}
+
+func (b *countingBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.read != nil && n > 0 {
+		b.read(n)
+	}
+	return n, err
+}

@@ -1,0 +1,186 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+
+	"github.com/pires/go-proxyproto"
+)
+
+// tcpEcho sends back what it reads. Each connection opens with a PROXY protocol
+// header, from which it learns whose connection it is.
+type tcpEcho struct {
+	listener *proxyproto.Listener
+	ledger   *ledger
+	served   sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	open   map[*tcpConn]struct{}
+	fences map[string]chan struct{}
+}
+
+type tcpConn struct {
+	net.Conn
+	// known is closed once caller is set, or will never be.
+	known  chan struct{}
+	caller netip.AddrPort
+	done   chan struct{}
+}
+
+func newTCPEcho(l net.Listener, to *ledger) *tcpEcho {
+	return &tcpEcho{
+		listener: &proxyproto.Listener{
+			Listener:          l,
+			ReadHeaderTimeout: headerTimeout,
+			ConnPolicy: func(proxyproto.ConnPolicyOptions) (proxyproto.Policy, error) {
+				return proxyproto.REQUIRE, nil
+			},
+		},
+		ledger: to,
+		open:   map[*tcpConn]struct{}{},
+		fences: map[string]chan struct{}{},
+	}
+}
+
+func (e *tcpEcho) serve() {
+	defer e.served.Wait()
+	for {
+		conn, err := e.listener.Accept()
+		if err != nil {
+			return
+		}
+		e.admit(conn)
+	}
+}
+
+func (e *tcpEcho) admit(conn net.Conn) {
+	c := &tcpConn{Conn: conn, known: make(chan struct{}), done: make(chan struct{})}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	from := conn.(*proxyproto.Conn).Raw().RemoteAddr().String()
+	if fence := e.fences[from]; fence != nil || e.closed {
+		delete(e.fences, from)
+		if fence != nil {
+			close(fence)
+		}
+		_ = conn.Close()
+		return
+	}
+	e.open[c] = struct{}{}
+	e.served.Go(func() {
+		e.echo(c)
+		_ = c.Close()
+		e.mu.Lock()
+		delete(e.open, c)
+		e.mu.Unlock()
+		close(c.done)
+	})
+}
+
+func (e *tcpEcho) echo(c *tcpConn) {
+	// ProxyHeader waits for the header; without a sound one the connection is
+	// nobody's.
+	header := c.Conn.(*proxyproto.Conn).ProxyHeader()
+	if header != nil {
+		if from, ok := header.SourceAddr.(*net.TCPAddr); ok {
+			ap := from.AddrPort()
+			c.caller = netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+		}
+	}
+	close(c.known)
+	if !c.caller.IsValid() {
+		return
+	}
+	buf := make([]byte, 4096)
+	first := true
+	for {
+		n, err := c.Read(buf)
+		if n > 0 {
+			e.ledger.record(c.caller, func(a *Arrival) {
+				if first {
+					a.Requests++
+				}
+				a.Bytes += n
+			})
+			first = false
+			if _, err := c.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// settle puts a connection of its own behind all others: the backlog is first
+// in, first out, so that once it is accepted, all earlier ones are.
+func (e *tcpEcho) settle(ctx context.Context, callers []netip.AddrPort) error {
+	if err := e.fence(ctx); err != nil {
+		return fmt.Errorf("harness/upstream: settle: %w", err)
+	}
+	e.mu.Lock()
+	open := make([]*tcpConn, 0, len(e.open))
+	for c := range e.open {
+		open = append(open, c)
+	}
+	e.mu.Unlock()
+	for _, c := range open {
+		if err := wait(ctx, c.known); err != nil {
+			return fmt.Errorf("harness/upstream: settle: a connection says nothing: %w", err)
+		}
+		if !slices.Contains(callers, c.caller) {
+			continue
+		}
+		if err := wait(ctx, c.done); err != nil {
+			return fmt.Errorf("harness/upstream: settle: connection of %s stays open: %w", c.caller, err)
+		}
+	}
+	return nil
+}
+
+func (e *tcpEcho) fence(ctx context.Context) error {
+	accepted := make(chan struct{})
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}
+	to := net.JoinHostPort("127.0.0.1", fmt.Sprint(port(e.listener.Addr())))
+	// The lock keeps the acceptor away until the fence is known by its address.
+	e.mu.Lock()
+	conn, err := dialer.DialContext(ctx, "tcp4", to)
+	if err != nil {
+		e.mu.Unlock()
+		return err
+	}
+	e.fences[conn.LocalAddr().String()] = accepted
+	e.mu.Unlock()
+	defer conn.Close()
+	return wait(ctx, accepted)
+}
+
+func wait(ctx context.Context, event <-chan struct{}) error {
+	select {
+	case <-event:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (e *tcpEcho) close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	err := e.listener.Close()
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	for c := range e.open {
+		_ = c.Close()
+	}
+	return err
+}

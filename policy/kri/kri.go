@@ -1,0 +1,101 @@
+package kri
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Short names of the resource types.
+const (
+	MeshTrafficPermission = "mtp"
+	Dataplane             = "dp"
+	Mesh                  = "m"
+)
+
+var types = []string{Dataplane, Mesh, MeshTrafficPermission}
+
+// KRI identifies one resource, or with Section a part of it. Type and Name are
+// required. Build it as a literal and hold it against [KRI.Validate] where its
+// fields come from outside.
+type KRI struct {
+	// Type is a short name, one of the constants.
+	Type string
+	// Mesh is empty for a resource that belongs to none, such as a mesh.
+	Mesh string
+	// Zone and Namespace are empty on a single-zone and on a universal control plane.
+	Zone      string
+	Namespace string
+	// Name is the display name.
+	Name string
+	// Section is the name or the port of an inbound; it alone may contain "_".
+	Section string
+}
+
+// String returns the identifier. It can be read back if [KRI.Validate] returns nil.
+func (k KRI) String() string {
+	return strings.Join([]string{"kri", k.Type, k.Mesh, k.Zone, k.Namespace, k.Name, k.Section}, "_")
+}
+
+// Parse reads an identifier. It returns an error where a field is missing or
+// [KRI.Validate] refuses one.
+func Parse(s string) (KRI, error) {
+	// At most seven parts, for a section may contain underscores.
+	parts := strings.SplitN(s, "_", 7)
+	if len(parts) < 7 || parts[0] != "kri" {
+		return KRI{}, fmt.Errorf("kri: parse %q: want kri_<type>_<mesh>_<zone>_<namespace>_<name>_<section>", s)
+	}
+	k := KRI{Type: parts[1], Mesh: parts[2], Zone: parts[3], Namespace: parts[4], Name: parts[5], Section: parts[6]}
+	if err := k.Validate(); err != nil {
+		return KRI{}, fmt.Errorf("kri: parse %q: %w", s, err)
+	}
+	return k, nil
+}
+
+// Validate returns an error where type or name is missing, the type is unknown,
+// or a field has a character that is not allowed in it: fields are made of
+// lower-case letters, digits, "-" and ".", a section also of upper-case letters
+// and "_".
+func (k KRI) Validate() error {
+	if !slices.Contains(types, k.Type) {
+		return fmt.Errorf("type %q is unknown: use one of %s", k.Type, strings.Join(types, ", "))
+	}
+	if k.Name == "" {
+		return fmt.Errorf("name is empty")
+	}
+	for _, field := range []struct{ name, value string }{
+		{"mesh", k.Mesh}, {"zone", k.Zone}, {"namespace", k.Namespace}, {"name", k.Name},
+	} {
+		if strings.IndexFunc(field.value, notPlain) >= 0 {
+			return fmt.Errorf("%s %q: use lower-case letters, digits, '-' and '.' only", field.name, field.value)
+		}
+	}
+	if strings.IndexFunc(k.Section, notSection) >= 0 {
+		return fmt.Errorf("section %q: use letters, digits, '-', '.' and '_' only", k.Section)
+	}
+	return nil
+}
+
+func notPlain(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '.')
+}
+
+func notSection(r rune) bool { return notPlain(r) && !(r >= 'A' && r <= 'Z') && r != '_' }
+
+// MarshalText returns the identifier, or the error of [KRI.Validate].
+func (k KRI) MarshalText() ([]byte, error) {
+	if err := k.Validate(); err != nil {
+		return nil, fmt.Errorf("kri: marshal %s: %w", k, err)
+	}
+	return []byte(k.String()), nil
+}
+
+// UnmarshalText is [Parse].
+func (k *KRI) UnmarshalText(text []byte) error {
+	parsed, err := Parse(string(text))
+	if err != nil {
+		return err
+	}
+	*k = parsed
+	return nil
+}

@@ -1,0 +1,48 @@
+package kuma
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// ShadowForm is the shape of the program's shadow, which exists as soon as one
+// allowWithShadowDeny applies.
+type ShadowForm uint8
+
+const (
+	// Accepted denies what an allowWithShadowDeny matches and, by "default",
+	// everything else: the form of the accepted design. A request that is plainly
+	// allowed counts as a shadow denial too.
+	Accepted ShadowForm = iota
+	// Precise answers what the decision would be if every allowWithShadowDeny were
+	// a deny.
+	Precise
+)
+
+var shadowFormNames = [...]string{Accepted: "accepted", Precise: "precise"}
+
+// String returns the name used in case files.
+func (f ShadowForm) String() string { return shadowFormNames[f] }
+
+// UnmarshalText reads the name used in case files; an unknown one is an error
+// that lists the known ones.
+func (f *ShadowForm) UnmarshalText(text []byte) error {
+	for i, name := range shadowFormNames {
+		if name == string(text) {
+			*f = ShadowForm(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("shadowForm %q is unknown: use accepted or precise", text)
+}
+
+// Options are what the policies themselves do not say. The zero value is Kuma's
+// default.
+type Options struct {
+	ShadowForm ShadowForm
+	// SystemNamespace is the namespace of the control plane, whose policies apply
+	// to the workloads of all namespaces; "" means kuma-system.
+	SystemNamespace string
+}
+
+func (o Options) systemNamespace() string { return cmp.Or(o.SystemNamespace, "kuma-system") }

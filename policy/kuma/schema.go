@@ -1,0 +1,88 @@
+package kuma
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+const (
+	kindName   = "MeshTrafficPermission"
+	apiGroup   = "kuma.io/"
+	apiVersion = apiGroup + "v1alpha1"
+)
+
+// universalSchema is the form that kumactl takes.
+type universalSchema struct {
+	Type   string            `yaml:"type"`
+	Mesh   string            `yaml:"mesh"`
+	Name   string            `yaml:"name"`
+	Labels map[string]string `yaml:"labels"`
+	Spec   specSchema        `yaml:"spec"`
+}
+
+// kubernetesSchema is the form of the custom resource.
+type kubernetesSchema struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string `yaml:"kind"`
+	Metadata   struct {
+		Name        string            `yaml:"name"`
+		Namespace   string            `yaml:"namespace"`
+		Labels      map[string]string `yaml:"labels"`
+		Annotations map[string]string `yaml:"annotations"`
+	} `yaml:"metadata"`
+	Spec specSchema `yaml:"spec"`
+}
+
+type specSchema struct {
+	TargetRef *targetSchema      `yaml:"targetRef"`
+	Rules     *[]ruleSchema      `yaml:"rules"`
+	Default   *confSchema        `yaml:"default"`
+	From      *manifest.Document `yaml:"from"`
+}
+
+type targetSchema struct {
+	Kind        string            `yaml:"kind"`
+	Name        string            `yaml:"name"`
+	Labels      map[string]string `yaml:"labels"`
+	SectionName string            `yaml:"sectionName"`
+}
+
+type ruleSchema struct {
+	Default confSchema `yaml:"default"`
+}
+
+type confSchema struct {
+	Deny                *[]matcherSchema `yaml:"deny"`
+	AllowWithShadowDeny *[]matcherSchema `yaml:"allowWithShadowDeny"`
+	Allow               *[]matcherSchema `yaml:"allow"`
+}
+
+type matcherSchema struct {
+	SPIFFEID      *stringSchema `yaml:"spiffeId"`
+	SPIFFEIDUpper *stringSchema `yaml:"spiffeID"`
+	Path          *stringSchema `yaml:"path"`
+	Method        *string       `yaml:"method"`
+}
+
+type stringSchema struct {
+	Type  *matchType `yaml:"type"`
+	Value string     `yaml:"value"`
+}
+
+// matchType adds strict reading to the kind of a match.
+type matchType struct{ kind policy.MatchKind }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (t *matchType) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "Exact":
+		t.kind = policy.Exact
+	case "Prefix":
+		t.kind = policy.Prefix
+	default:
+		return fmt.Errorf("match type %q is not supported: use Exact or Prefix", text)
+	}
+	return nil
+}

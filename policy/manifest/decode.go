@@ -1,0 +1,198 @@
+package manifest
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+)
+
+// Unmarshaler is implemented by types that take more than one shape, such as a
+// scalar or a list of scalars.
+type Unmarshaler interface {
+	// UnmarshalManifest decodes the document into the receiver. An error that is no
+	// [*Error] is placed at the document.
+	UnmarshalManifest(d Document) error
+}
+
+// Decode stores the document in what into points to. Fields are named by their
+// yaml tag, embedded structs without a tag share the fields of their parent, and
+// a field of type [Document] receives its part undecoded. A type that implements
+// [Unmarshaler] or [encoding.TextUnmarshaler] decodes itself.
+//
+// Decode is strict: an unknown field, text where a number is wanted or a number
+// where text is wanted is an [*Error] with the place of the culprit. A field
+// without a value ("mesh:") counts as absent; a pointer tells absent from empty.
+// An into that is no pointer is an error too.
+func (d Document) Decode(into any) error {
+	v := reflect.ValueOf(into)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return d.Errorf("", "decode into %T: a pointer is needed", into)
+	}
+	if d.node == nil {
+		d.node = &node{}
+	}
+	return d.decode(v.Elem())
+}
+
+var (
+	documentType        = reflect.TypeFor[Document]()
+	unmarshalerType     = reflect.TypeFor[Unmarshaler]()
+	textUnmarshalerType = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+func (d Document) decode(v reflect.Value) error {
+	switch {
+	case v.Type() == documentType:
+		v.Set(reflect.ValueOf(d))
+		return nil
+	case d.node.kind == null && nullable(v.Kind()):
+		v.SetZero()
+		return nil
+	case reflect.PointerTo(v.Type()).Implements(unmarshalerType):
+		return d.placed(v.Addr().Interface().(Unmarshaler).UnmarshalManifest(d))
+	case reflect.PointerTo(v.Type()).Implements(textUnmarshalerType):
+		if d.node.kind != text {
+			return d.mismatch("text")
+		}
+		return d.placed(v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(d.node.scalar)))
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return d.decode(v.Elem())
+	case reflect.Struct:
+		return d.decodeStruct(v)
+	case reflect.Slice:
+		return d.decodeSlice(v)
+	case reflect.Map:
+		return d.decodeMap(v)
+	case reflect.Interface:
+		if v.NumMethod() == 0 {
+			v.Set(reflect.ValueOf(d.node.value()))
+			return nil
+		}
+	}
+	return d.decodeScalar(v)
+}
+
+// nullable are the kinds for which a field without a value counts as absent.
+func nullable(k reflect.Kind) bool {
+	switch k {
+	case reflect.Pointer, reflect.Struct, reflect.Slice, reflect.Map, reflect.Interface:
+		return true
+	}
+	return false
+}
+
+func (d Document) placed(err error) error {
+	if err == nil || errors.As(err, new(*Error)) {
+		return err
+	}
+	return d.Errorf("", "%v", err)
+}
+
+func (d Document) mismatch(want string) error {
+	if d.node.kind == null {
+		return d.Errorf("", "expected %s, found nothing", want)
+	}
+	hint := ""
+	if want == "text" && (d.node.kind == integer || d.node.kind == float || d.node.kind == boolean) {
+		hint = ": put it in quotes"
+	}
+	return d.Errorf("", "expected %s, found %s%s", want, d.node.describe(), hint)
+}
+
+func (d Document) decodeStruct(v reflect.Value) error {
+	if d.node.kind != mapping {
+		return d.mismatch("a mapping")
+	}
+	fields := fieldsOf(v.Type())
+	for _, e := range d.node.entries {
+		at := Document{file: d.file, field: child(d.field, e.key), line: e.line, node: e.value}
+		path, ok := fields.byName[e.key]
+		if !ok {
+			return at.Errorf("", "unknown field%s", fields.hint(e.key))
+		}
+		if err := at.decode(v.FieldByIndex(path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d Document) decodeSlice(v reflect.Value) error {
+	if d.node.kind != list {
+		return d.mismatch("a list")
+	}
+	out := reflect.MakeSlice(v.Type(), len(d.node.items), len(d.node.items))
+	for i := range d.node.items {
+		if err := d.item(i).decode(out.Index(i)); err != nil {
+			return err
+		}
+	}
+	v.Set(out)
+	return nil
+}
+
+func (d Document) decodeMap(v reflect.Value) error {
+	if d.node.kind != mapping {
+		return d.mismatch("a mapping")
+	}
+	if v.Type().Key().Kind() != reflect.String {
+		return d.Errorf("", "cannot be decoded into %s: the keys must be text", v.Type())
+	}
+	out := reflect.MakeMapWithSize(v.Type(), len(d.node.entries))
+	for _, e := range d.node.entries {
+		value := reflect.New(v.Type().Elem()).Elem()
+		at := Document{file: d.file, field: child(d.field, e.key), line: e.line, node: e.value}
+		if err := at.decode(value); err != nil {
+			return err
+		}
+		out.SetMapIndex(reflect.ValueOf(e.key).Convert(v.Type().Key()), value)
+	}
+	v.Set(out)
+	return nil
+}
+
+func (d Document) decodeScalar(v reflect.Value) error {
+	n := d.node
+	switch {
+	case v.Kind() == reflect.String:
+		if n.kind != text {
+			return d.mismatch("text")
+		}
+		v.SetString(n.scalar)
+	case v.Kind() == reflect.Bool:
+		if n.kind != boolean {
+			return d.mismatch("true or false")
+		}
+		v.SetBool(n.scalar == "true")
+	case v.CanInt():
+		i, err := strconv.ParseInt(n.scalar, 10, v.Type().Bits())
+		if n.kind != integer || err != nil {
+			return d.mismatch(wholeNumber(-1<<(v.Type().Bits()-1), 1<<(v.Type().Bits()-1)-1))
+		}
+		v.SetInt(i)
+	case v.CanUint():
+		i, err := strconv.ParseUint(n.scalar, 10, v.Type().Bits())
+		if n.kind != integer || err != nil {
+			return d.mismatch(wholeNumber(0, 1<<v.Type().Bits()-1))
+		}
+		v.SetUint(i)
+	case v.CanFloat():
+		f, err := n.float()
+		if err != nil || v.OverflowFloat(f) {
+			return d.mismatch("a number")
+		}
+		v.SetFloat(f)
+	default:
+		return d.Errorf("", "cannot be decoded into %s", v.Type())
+	}
+	return nil
+}
+
+func wholeNumber(least int64, most uint64) string {
+	return fmt.Sprintf("a whole number from %d to %d", least, most)
+}

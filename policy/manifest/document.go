@@ -1,0 +1,97 @@
+package manifest
+
+import "fmt"
+
+// Document is one YAML document of a file, or a part of one that [Document.At]
+// returned or a struct field of this type received. It knows its place in the
+// file. The zero value is an empty document without a file.
+type Document struct {
+	file  string
+	field string
+	line  int
+	node  *node
+}
+
+// Head is what tells the dialect of a document.
+type Head struct {
+	// Type is the kind of a universal resource.
+	Type string
+	// APIVersion and Kind are those of a Kubernetes object.
+	APIVersion string
+	Kind       string
+}
+
+// Type returns the head of the document. It is lenient: what is missing, or is
+// no text, is left empty, for whoever owns the document reports it better.
+func (d Document) Type() Head {
+	return Head{Type: d.text("type"), APIVersion: d.text("apiVersion"), Kind: d.text("kind")}
+}
+
+func (d Document) text(key string) string {
+	if d.node == nil {
+		return ""
+	}
+	if e, ok := d.node.entry(key); ok && e.value.kind == text {
+		return e.value.scalar
+	}
+	return ""
+}
+
+// File returns the name that was given to [Parse].
+func (d Document) File() string { return d.file }
+
+// At returns the part of the document at a path such as policies[0], and whether
+// there is one. Its lines and its path stay those of the whole document.
+func (d Document) At(field string) (Document, bool) {
+	at, rest := d.nearest(field)
+	return at, rest == ""
+}
+
+// nearest walks as far down a path as the document goes, and returns what is
+// left of the path.
+func (d Document) nearest(field string) (at Document, rest string) {
+	for field != "" {
+		first, rest, ok := cutStep(field)
+		if !ok {
+			break
+		}
+		next, ok := d.step(first)
+		if !ok {
+			break
+		}
+		d, field = next, rest
+	}
+	return d, field
+}
+
+func (d Document) step(s step) (Document, bool) {
+	switch {
+	case d.node == nil:
+	case s.named:
+		if e, ok := d.node.entry(s.key); ok {
+			return Document{file: d.file, field: child(d.field, s.key), line: e.line, node: e.value}, true
+		}
+	case s.index < len(d.node.items):
+		return d.item(s.index), true
+	}
+	return Document{}, false
+}
+
+func (d Document) item(i int) Document {
+	item := d.node.items[i]
+	return Document{file: d.file, field: index(d.field, i), line: item.line, node: item}
+}
+
+// Errorf returns an [*Error] about a field of the document, given as a path from
+// here. Its line is that of the field, or of the nearest parent that exists.
+func (d Document) Errorf(field, format string, a ...any) error {
+	at, _ := d.nearest(field)
+	return &Error{File: d.file, Line: at.line, Field: join(d.field, field), Reason: fmt.Sprintf(format, a...)}
+}
+
+// Place returns "file:line: field" of a field, with the line that
+// [Document.Errorf] would give it.
+func (d Document) Place(field string) string {
+	at, _ := d.nearest(field)
+	return place(d.file, at.line, join(d.field, field))
+}

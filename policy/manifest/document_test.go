@@ -1,0 +1,164 @@
+package manifest_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+const placed = `# a case
+case: x
+policies:
+  - type: T
+    labels:
+      app: a
+      kuma.io/mesh: m
+    spec:
+      rules:
+        - {a: b}
+        -
+          c: d
+  - e
+list: [[1], [2, 3]]
+`
+
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	doc := parseOne(t, placed)
+	policy, ok := doc.At("policies[0]")
+	if !ok {
+		t.Fatal("no policies[0]")
+	}
+	for _, tt := range []struct {
+		doc         manifest.Document
+		field, want string
+	}{
+		{doc, "", "p.yaml:2"},
+		{doc, "case", "p.yaml:2: case"},
+		{doc, "policies", "p.yaml:3: policies"},
+		{doc, "policies[1]", "p.yaml:13: policies[1]"},
+		{doc, "list[1][0]", "p.yaml:14: list[1][0]"},
+		{policy, "", "p.yaml:4: policies[0]"},
+		{policy, "labels", "p.yaml:5: policies[0].labels"},
+		{policy, `labels["kuma.io/mesh"]`, `p.yaml:7: policies[0].labels["kuma.io/mesh"]`},
+		{policy, "spec.rules[0].a", "p.yaml:10: policies[0].spec.rules[0].a"},
+		{policy, "spec.rules[1].c", "p.yaml:12: policies[0].spec.rules[1].c"},
+		// What does not exist is placed at its nearest parent.
+		{policy, "spec.rules[2].c", "p.yaml:9: policies[0].spec.rules[2].c"},
+		{policy, "metadata.name", "p.yaml:4: policies[0].metadata.name"},
+		{policy, "type.x", "p.yaml:4: policies[0].type.x"},
+		{policy, "spec[0]", "p.yaml:8: policies[0].spec[0]"},
+		{doc, "policies.x", "p.yaml:3: policies.x"},
+		// A path that is not well formed is kept as it is.
+		{doc, "policies[", "p.yaml:3: policies["},
+		{doc, "policies[-1]", "p.yaml:3: policies[-1]"},
+		{doc, `policies["x]`, `p.yaml:3: policies["x]`},
+		{manifest.Document{}, "a", ": a"},
+	} {
+		if got := tt.doc.Place(tt.field); got != tt.want {
+			t.Errorf("Place(%s) = %s, want %s", tt.field, got, tt.want)
+		}
+		if got := tt.doc.Errorf(tt.field, "no %s", "good").Error(); got != tt.want+": no good" {
+			t.Errorf("Errorf(%s) = %s, want %s", tt.field, got, tt.want)
+		}
+	}
+}
+
+func TestAt(t *testing.T) {
+	t.Parallel()
+	doc := parseOne(t, placed)
+	for field, want := range map[string]any{
+		"case": "x", "policies[1]": "e", "list[1][1]": int64(3), `policies[0].labels["app"]`: "a", `policies[0].labels["kuma.io/mesh"]`: "m",
+	} {
+		part, ok := doc.At(field)
+		var got any
+		if err := part.Decode(&got); !ok || err != nil || got != want {
+			t.Errorf("At(%s) = %v, %t, %v, want %v", field, got, ok, err, want)
+		}
+	}
+	for _, field := range []string{"x", "case.x", "case[0]", "policies[2]", "list[1][2]", "list.1", "["} {
+		if _, ok := doc.At(field); ok {
+			t.Errorf("At(%s) is there", field)
+		}
+	}
+}
+
+func TestDocumentAsFieldKeepsItsPlace(t *testing.T) {
+	t.Parallel()
+	var v struct {
+		Raw map[string]rawContainer `yaml:"raw"`
+	}
+	if err := parseOne(t, "raw:\n  x:\n    part:\n      a: 1\n").Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	part := v.Raw["x"].Part
+	if got, want := part.Errorf("a", "wrong").Error(), "p.yaml:4: raw.x.part.a: wrong"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := part.File(); got != "p.yaml" {
+		t.Errorf("File() = %s", got)
+	}
+}
+
+func TestType(t *testing.T) {
+	t.Parallel()
+	for yaml, want := range map[string]manifest.Head{
+		"type: T":                      {Type: "T"},
+		"{apiVersion: a/v1, kind: K}":  {APIVersion: "a/v1", Kind: "K"},
+		"{type: 1, kind: [], other: }": {},
+		"[type]":                       {},
+		"type":                         {},
+	} {
+		if got := parseOne(t, yaml).Type(); got != want {
+			t.Errorf("Type(%s) = %+v, want %+v", yaml, got, want)
+		}
+	}
+	if got := (manifest.Document{}).Type(); got != (manifest.Head{}) {
+		t.Errorf("Type() of no document = %+v", got)
+	}
+}
+
+func TestYAML(t *testing.T) {
+	t.Parallel()
+	const want = `a:
+  b: spiffe://td.mesh/ns/a
+  "c d": "1"
+  "no": "yes"
+  e: 1
+  f: []
+  g:
+    - x
+    - - "y: z"
+      - {}
+    - h: null
+      i: "two\nlines"
+`
+	doc := parseOne(t, `a: {b: spiffe://td.mesh/ns/a, c d: "1", "no": "yes", e: 1, f: [], g: [x, ["y: z", {}], {h: , i: "two\nlines"}]}`)
+	if diff := cmp.Diff(want, string(doc.YAML())); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	part, _ := doc.At("a.g")
+	if diff := cmp.Diff("- x\n- - \"y: z\"\n  - {}\n- h: null\n  i: \"two\\nlines\"\n", string(part.YAML())); diff != "" {
+		t.Errorf("part (-want +got):\n%s", diff)
+	}
+	if got := (manifest.Document{}).YAML(); len(got) != 0 {
+		t.Errorf("no document prints %q", got)
+	}
+}
+
+func TestErrorIsTyped(t *testing.T) {
+	t.Parallel()
+	var e *manifest.Error
+	if err := parseOne(t, "a: b").Errorf("a", "bad\n%s", "thing"); !errors.As(err, &e) {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&manifest.Error{File: "p.yaml", Line: 1, Field: "a", Reason: "bad\nthing"}, e); diff != "" {
+		t.Error(diff)
+	}
+	if got := e.Error(); got != "p.yaml:1: a: bad thing" {
+		t.Errorf("Error() = %q", got)
+	}
+}

@@ -1,0 +1,106 @@
+package manifest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+func TestParseDocuments(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		yaml string
+		want []any
+	}{
+		"nothing":             {"", nil},
+		"comments":            {"# nothing\n---\n# still nothing\n---\n", nil},
+		"empty documents":     {"---\n---\na: 1\n---\n---\nnull\n", []any{map[string]any{"a": int64(1)}}},
+		"two documents":       {"a: b\n---\n- c\n", []any{map[string]any{"a": "b"}, []any{"c"}}},
+		"document end":        {"a: b\n...\nc: d\n...\n", []any{map[string]any{"a": "b"}, map[string]any{"c": "d"}}},
+		"carriage returns":    {"a:\r\n  b: c\r\n---\r\nd: e\r\n", []any{map[string]any{"a": map[string]any{"b": "c"}}, map[string]any{"d": "e"}}},
+		"scalars":             {"[1, -2, 0x1F, 18446744073709551615, 1.5, .inf, true, yes, ~, 'x', \"\\u0041\"]", []any{[]any{int64(1), int64(-2), int64(31), uint64(1<<64 - 1), 1.5, inf, true, "yes", nil, "x", "A"}}},
+		"block text":          {"a: |\n  x\n  y\nb: >-\n  x\n  y\n", []any{map[string]any{"a": "x\ny\n", "b": "x y"}}},
+		"empty collections":   {"{a: [], b: {}, c: }", []any{map[string]any{"a": []any{}, "b": map[string]any{}, "c": nil}}},
+		"keys that are words": {"{true: 1, 2: b, a.b: c}", []any{map[string]any{"true": int64(1), "2": "b", "a.b": "c"}}},
+		"same key in two places": {"a: {b: {c: 1}}\na.b: {c: 2}\n", []any{map[string]any{
+			"a": map[string]any{"b": map[string]any{"c": int64(1)}}, "a.b": map[string]any{"c": int64(2)}}}},
+	} {
+		docs, err := manifest.Parse("p.yaml", []byte(tt.yaml))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var got []any
+		for _, doc := range docs {
+			var v any
+			if err := doc.Decode(&v); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			got = append(got, v)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for yaml, want := range map[string]string{
+		"a: b\nc: [d\n":                     "p.yaml:2: malformed YAML: sequence end token ']' not found",
+		"a: b\n c: d\n":                     "p.yaml:1: malformed YAML: mapping value is not allowed in this context",
+		"a: b\n\tc: d\n":                    `p.yaml:2: malformed YAML: found character '\t' that cannot start any token`,
+		"a: 'b\n":                           "p.yaml:1: malformed YAML: could not find end character of single-quoted text",
+		"a: \xff\n":                         "p.yaml: malformed YAML: the text is not UTF-8",
+		"a:\n  b: 1\n  c: 2\n  b: 3\n":      "p.yaml:4: a.b: the key stands twice, first on line 2",
+		"a: {b: 1, b: 2}":                   "p.yaml:1: a.b: the key stands twice, first on line 1",
+		"x: 1\n---\nb: 1\nb: 2\n":           "p.yaml:4: b: the key stands twice, first on line 3",
+		"a: &x 1\nb: *x\n":                  "p.yaml:1: anchors, aliases and merge keys are not supported: write the value out",
+		"a: 1\nb: *x\n":                     "p.yaml:2: anchors, aliases and merge keys are not supported: write the value out",
+		"a: 1\n<<: {b: 1}\n":                "p.yaml:2: anchors, aliases and merge keys are not supported: write the value out",
+		"a: !!str 1\n":                      "p.yaml:1: tags are not supported: leave !!str out",
+		"%YAML 1.2\n---\na: 1\n":            "p.yaml:1: directives are not supported: leave the line out",
+		"? [a]\n: b\n":                      "p.yaml:2: malformed YAML: found an invalid key for this map",
+		"? |\n  a\n: b\n":                   "p.yaml:1: a key must be text on one line",
+		strings.Repeat("[", 101):            "p.yaml:1: nested deeper than 100 levels",
+		strings.Repeat("- ", 200_000):       "p.yaml:1: nested deeper than 100 levels",
+		strings.Repeat("{a: ", 200):         "p.yaml:1: nested deeper than 100 levels",
+		indented(101):                       "p.yaml:101: nested deeper than 100 levels",
+		string(repeat(300_000, "k%d: v\n")): "p.yaml:10001: more than 10000 keys in one mapping",
+	} {
+		if _, err := manifest.Parse("p.yaml", []byte(yaml)); err == nil || err.Error() != want {
+			t.Errorf("Parse(%.40q) = %v\nwant %s", yaml, err, want)
+		}
+	}
+}
+
+func TestParseTakesWhatIsInBounds(t *testing.T) {
+	t.Parallel()
+	for name, yaml := range map[string]string{
+		"depth":     indented(99) + strings.Repeat(" ", 99) + "x",
+		"lists":     strings.Repeat("- ", 98) + "a: b",
+		"brackets":  strings.Repeat("[", 98) + strings.Repeat("]", 98),
+		"keys":      string(repeat(10_000, "k%d: v\n")),
+		"items":     string(repeat(50_000, "- v%d\n")),
+		"lines":     "a: |\n" + string(repeat(50_000, "  line %d\n")),
+		"documents": string(repeat(20_000, "--- {a: %d}\n")),
+		"ends":      string(repeat(20_000, "a: %d\n...\n")),
+	} {
+		if docs, err := manifest.Parse("p.yaml", []byte(yaml)); err != nil || len(docs) == 0 {
+			t.Errorf("%s: %d documents, %v", name, len(docs), err)
+		}
+	}
+}
+
+// indented is a mapping nested n levels deep, each on a line of its own.
+func indented(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%*sa:\n", i, "")
+	}
+	return b.String()
+}

@@ -1,0 +1,95 @@
+package manifest
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// YAML prints the document anew, in block style and without comments, for a
+// foreign compiler or a reader. Parsing it gives an equal document, at other
+// lines.
+func (d Document) YAML() []byte {
+	var b bytes.Buffer
+	if d.node != nil {
+		d.node.print(&b, 0)
+	}
+	if n := b.Len(); n > 0 && b.Bytes()[n-1] != '\n' {
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+// print writes the node; the first line continues what stands there already.
+func (n *node) print(b *bytes.Buffer, indent int) {
+	switch {
+	case n.kind == list && len(n.items) > 0:
+		for i, item := range n.items {
+			newLine(b, i, indent)
+			b.WriteString("- ")
+			item.print(b, indent+2)
+		}
+	case n.kind == mapping && len(n.entries) > 0:
+		for i, e := range n.entries {
+			newLine(b, i, indent)
+			b.WriteString(quote(e.key))
+			b.WriteByte(':')
+			e.value.printBehind(b, indent)
+		}
+	default:
+		b.WriteString(n.flat())
+	}
+}
+
+// printBehind writes the node behind "key:".
+func (n *node) printBehind(b *bytes.Buffer, indent int) {
+	if len(n.items)+len(n.entries) == 0 {
+		b.WriteByte(' ')
+		b.WriteString(n.flat())
+		return
+	}
+	b.WriteByte('\n')
+	b.WriteString(strings.Repeat(" ", indent+2))
+	n.print(b, indent+2)
+}
+
+func newLine(b *bytes.Buffer, i, indent int) {
+	if i > 0 {
+		b.WriteByte('\n')
+		b.WriteString(strings.Repeat(" ", indent))
+	}
+}
+
+func (n *node) flat() string {
+	switch n.kind {
+	case null:
+		return "null"
+	case list:
+		return "[]"
+	case mapping:
+		return "{}"
+	case text:
+		return quote(n.scalar)
+	default:
+		return n.scalar
+	}
+}
+
+// quote leaves a text bare only where no reader of YAML, 1.1 or 1.2, takes it
+// for anything else.
+func quote(s string) string {
+	bare := s != "" && (s[0] >= 'a' && s[0] <= 'z' || s[0] >= 'A' && s[0] <= 'Z' || s[0] == '/')
+	for i := 0; bare && i < len(s); i++ {
+		c := s[i]
+		bare = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_./", c) >= 0 ||
+			c == ':' && i+1 < len(s) && s[i+1] == '/'
+	}
+	switch strings.ToLower(s) {
+	case "true", "false", "yes", "no", "on", "off", "y", "n", "null":
+		bare = false
+	}
+	if bare {
+		return s
+	}
+	return strconv.Quote(s)
+}

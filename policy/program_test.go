@@ -1,0 +1,154 @@
+package policy_test
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestProgramText(t *testing.T) {
+	t.Parallel()
+	const path = "testdata/program.golden"
+	id := policy.Identity{Value: `spiffe://td/"quoted"`}
+	get, under := policy.Method("GET"), policy.Path{Kind: policy.Prefix, Value: "/metrics"}
+	p := policy.Program{
+		Gates: []policy.Gate{
+			{Default: policy.Verdict{Effect: policy.Allow}},
+			{Layer: policy.L7, Default: policy.Verdict{Origin: "default"}, Rules: []policy.Rule{
+				rule(policy.Deny, "never", nil),
+				rule(policy.Deny, "empty", policy.Or{}),
+				rule(policy.Deny, "everybody", policy.Always),
+				rule(policy.Allow, "leaf", id),
+				rule(policy.Allow, "all", policy.And{id, under, get}),
+				rule(policy.Allow, "any", policy.Or{policy.And{get, id}, policy.Path{Value: "/a"}}),
+				rule(policy.Allow, "brackets", policy.And{policy.Or{get, id}, policy.Not{Of: policy.Or{get, under}}, policy.Not{Of: get}}),
+				rule(policy.Allow, "nested alike", policy.Or{policy.Or{get, id}, policy.And{policy.And{get, id}, policy.Not{Of: policy.Not{Of: get}}}}),
+				rule(policy.Allow, "prefix", policy.Identity{Kind: policy.Prefix, Value: "spiffe://td/"}),
+			}},
+		},
+		Shadows: []policy.Gate{{Layer: policy.L7, Default: policy.Verdict{Origin: "default"}, Rules: []policy.Rule{rule(policy.Deny, "shadow", id)}}},
+	}
+	got := p.String()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("rerun with -update if this is meant (-golden +got):\n%s", diff)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	l7 := rule(policy.Allow, "p", policy.And{policy.Identity{Value: "spiffe://td/a"}, policy.Path{Value: "/a"}})
+	l4 := rule(policy.Allow, "q", policy.Identity{Value: "spiffe://td/a"})
+	const want = `policy: rule allow by p: condition "identity = \"spiffe://td/a\" and path = \"/a\"" cannot be judged by an L4 gate`
+	for name, tt := range map[string]struct {
+		program policy.Program
+		want    string
+	}{
+		"nothing":           {policy.Program{}, ""},
+		"identity on L4":    {policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{l4, {}}}}}, ""},
+		"path on L7":        {policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Rules: []policy.Rule{l4, l7}}}}, ""},
+		"path on L4":        {policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{l4, l7}}}}, want},
+		"path on L4 shadow": {policy.Program{Shadows: []policy.Gate{{Rules: []policy.Rule{l7}}}}, want},
+	} {
+		got := ""
+		if err := tt.program.Check(); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		if p := program().Draw(t, "program"); p.Check() != nil {
+			t.Fatalf("%v\n%s", p.Check(), p)
+		}
+	})
+}
+
+func TestEqual(t *testing.T) {
+	t.Parallel()
+	build := func(values ...string) policy.Program {
+		var any policy.Or
+		for _, v := range values {
+			any = append(any, policy.Identity{Value: v})
+		}
+		return policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{rule(policy.Allow, "p", any)}}}}
+	}
+	if !build("a", "b").Equal(build("a", "b")) {
+		t.Error("a program does not equal its copy")
+	}
+	if build("a", "b").Equal(build("b", "a")) || build("a").Equal(build("a", "a")) {
+		t.Error("programs that merely decide alike are equal")
+	}
+}
+
+func TestInbound(t *testing.T) {
+	t.Parallel()
+	in := policy.Inbound{Workload: policy.Workload{Name: "backend"}, Port: 8080}
+	if got := in.String(); got != "backend/8080" {
+		t.Errorf("unnamed: %s", got)
+	}
+	in.Name = "http-port"
+	if got := in.String(); got != "backend/http-port" {
+		t.Errorf("named: %s", got)
+	}
+	for p, layer := range map[policy.Protocol]policy.Layer{policy.HTTP: policy.L7, policy.HTTP2: policy.L7, policy.GRPC: policy.L7, policy.TCP: policy.L4} {
+		text, err := p.MarshalText()
+		var got policy.Protocol
+		if err != nil || got.UnmarshalText(text) != nil || got != p || p.Layer() != layer {
+			t.Errorf("%s reads back as %s on %s", text, got, p.Layer())
+		}
+	}
+	var p policy.Protocol
+	if err := p.UnmarshalText([]byte("HTTP")); err == nil || err.Error() != `protocol "HTTP" is unknown: use one of [http http2 grpc tcp]` {
+		t.Errorf("UnmarshalText(HTTP) = %v", err)
+	}
+}
+
+func TestWarning(t *testing.T) {
+	t.Parallel()
+	w := policy.Warning{Place: "p.yaml:1: spec", Message: "careful"}
+	if got := w.String(); got != "p.yaml:1: spec: careful" {
+		t.Error(got)
+	}
+	if w.Place = ""; w.String() != "careful" {
+		t.Error(w)
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	for name, caller := range map[string]string{"first": "spiffe://td/ns/0/sa/a", "default": "spiffe://other/a"} {
+		var any policy.Or
+		for _, ns := range strings.Fields("0 1 2 3 4 5 6 7 8 9") {
+			any = append(any, policy.And{policy.Identity{Kind: policy.Prefix, Value: "spiffe://td/ns/" + ns + "/"}, policy.Method("GET"), policy.Path{Kind: policy.Prefix, Value: "/a"}})
+		}
+		gate := policy.Gate{Layer: policy.L7}
+		for range 10 {
+			gate.Rules = append(gate.Rules, rule(policy.Allow, "p", any))
+		}
+		p := policy.Program{Gates: []policy.Gate{gate}, Shadows: []policy.Gate{gate}}
+		r := policy.Request{URIs: []string{caller}, Method: "GET", Path: "/a/b?c=d"}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				policy.Decide(p, r)
+			}
+		})
+	}
+}
