@@ -1,0 +1,95 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma"
+)
+
+func contains(text, want string) error {
+	if strings.Contains(text, want) {
+		return nil
+	}
+	return fmt.Errorf("an error that contains %q was expected, but: %s", want, text)
+}
+
+// checkWarnings holds the warnings against those the case states, both ways; a
+// case that states none is not held to any.
+func (r *run) checkWarnings() error {
+	want := r.result.Case.ExpectWarnings
+	if want == nil {
+		return nil
+	}
+	var errs []error
+	for _, text := range want {
+		if !slices.ContainsFunc(r.result.Warnings, func(w policy.Warning) bool { return strings.Contains(w.String(), text) }) {
+			errs = append(errs, fmt.Errorf("no warning contains %q", text))
+		}
+	}
+	for _, w := range r.result.Warnings {
+		if !slices.ContainsFunc(want, func(text string) bool { return strings.Contains(w.String(), text) }) {
+			errs = append(errs, fmt.Errorf("the case does not expect the warning %q", w))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkConservation holds Envoy's counters against the sum of the findings: each
+// judged request moves one counter by one, and nothing else does.
+func (r *run) checkConservation(findings map[string][]evidence.Finding) error {
+	var errs []error
+	for _, in := range r.result.Case.Inbounds {
+		name := in.String()
+		if want, moved := evidence.Count(findings[name]), r.result.Counters[name]; want != moved {
+			errs = append(errs, fmt.Errorf("the counters of %s moved by %s; the requests add up to %s", name, moved, want))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkCounters holds the counters against what the case states.
+func (r *run) checkCounters() error {
+	var errs []error
+	for _, c := range r.result.Case.Counters {
+		moved := r.result.Counters[c.Inbound]
+		for _, counter := range []struct {
+			name string
+			want *uint64
+			got  uint64
+		}{
+			{"allowed", c.Allowed, moved.Allowed},
+			{"denied", c.Denied, moved.Denied},
+			{"shadow_allowed", c.ShadowAllowed, moved.ShadowAllowed},
+			{"shadow_denied", c.ShadowDenied, moved.ShadowDenied},
+		} {
+			if counter.want != nil && *counter.want != counter.got {
+				errs = append(errs, fmt.Errorf("the case wants %s of %s to move by %d, it moved by %d", counter.name, c.Inbound, *counter.want, counter.got))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// note explains a shadow_denied that counts callers whom no policy names: in the
+// accepted form the shadow has no allow list.
+func (r *run) note() {
+	if r.result.Case.Options.Kuma.ShadowForm != kuma.Accepted {
+		return
+	}
+	plain := 0
+	for _, q := range r.result.Requests {
+		f := q.Finding
+		if f.Form == evidence.Served && f.Shadow.Ran && f.Shadow.Verdict == (policy.Verdict{Origin: "default"}) {
+			plain++
+		}
+	}
+	if plain > 0 {
+		r.result.Notes = append(r.result.Notes, fmt.Sprintf(
+			"shadow_denied counts %d of the requests that are plainly allowed: the accepted form of the shadow has no allow list and ends in deny by default; read the shadow's policy of each request instead, or set options: {shadowForm: precise}", plain))
+	}
+}

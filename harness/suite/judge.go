@@ -1,0 +1,150 @@
+package suite
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// judge holds one request's evidence against every opinion there is.
+func (r *run) judge(q cases.Request, e evidence.Evidence) Request {
+	out := Request{Request: q, Evidence: e}
+	problem := func(format string, args ...any) { out.Problems = append(out.Problems, fmt.Sprintf(format, args...)) }
+	finding, err := e.Find()
+	out.Finding = finding
+	if err != nil {
+		problem("%v", err)
+		return out
+	}
+	if !meets(q.Want, finding) {
+		problem("the case wants %s, Envoy says %s", q.Want, describe(finding))
+	}
+	in := r.inbound(q.To)
+	if finding.Form == evidence.HandshakeFailed || q.From.Plaintext {
+		// mTLS answered for the policies; the case's want is all there is to hold
+		// against it.
+		return out
+	}
+	request, rejected := r.policyRequest(q, in)
+	switch {
+	case rejected != nil && (finding.Form != evidence.Rejected || finding.Status != 400):
+		problem("the listener should answer 400 (%v), Envoy says %s", rejected, describe(finding))
+	case rejected != nil || finding.Form == evidence.Rejected:
+		return out
+	}
+	out.Judged = true
+	out.Decision = policy.Decide(r.programs[q.To].Program, request)
+	if second := r.set.Evaluate(in.Inbound, request); second != out.Decision {
+		problem("the oracle says %+v, the plain evaluator %+v: meshproof contradicts itself", out.Decision, second)
+	}
+	r.compare(q, in, out, request, problem)
+	return out
+}
+
+// compare holds the finding against the oracle, and both against what the
+// request states.
+func (r *run) compare(q cases.Request, in cases.Inbound, out Request, request policy.Request, problem func(string, ...any)) {
+	d, f := out.Decision, out.Finding
+	if !f.Judged || f.Verdict != d.Verdict {
+		problem("the policies say %s, Envoy says %s", d.Verdict, describe(f))
+	}
+	if f.Form == evidence.Refused && f.Layer != d.Layer {
+		problem("the refusal should come from an %s filter, Envoy refused on %s", d.Layer, f.Layer)
+	}
+	switch {
+	case d.Shadowed != f.Shadow.Ran:
+		problem("a shadow should run: %t, a shadow ran: %t", d.Shadowed, f.Shadow.Ran)
+	case d.Shadow != f.Shadow.Verdict:
+		problem("the shadow should say %s, Envoy's says %s", d.Shadow, f.Shadow.Verdict)
+	}
+	if out.Evidence.Arrival != nil && in.Protocol.Layer() == policy.L7 && out.Evidence.Arrival.Path != request.Path {
+		problem("the upstream saw path %q, judged was %q", out.Evidence.Arrival.Path, request.Path)
+	}
+	if q.By != nil && *q.By != f.Verdict.Origin {
+		problem("the case wants it decided by %s, Envoy names %s", *q.By, f.Verdict.Origin)
+	}
+	if q.Shadow != nil && *q.Shadow != shadowOf(f) {
+		problem("the case wants shadow %s, Envoy says %s", *q.Shadow, shadowOf(f))
+	}
+	if q.ShadowBy != nil && *q.ShadowBy != f.Shadow.Verdict.Origin {
+		problem("the case wants the shadow decided by %s, Envoy names %s", *q.ShadowBy, f.Shadow.Verdict.Origin)
+	}
+}
+
+// policyRequest is the request as the filters see it, or the reason why they see
+// none.
+func (r *run) policyRequest(q cases.Request, in cases.Inbound) (policy.Request, error) {
+	request := policy.Request{URIs: q.From.Template.URIs}
+	if in.Protocol.Layer() == policy.L4 {
+		return request, nil
+	}
+	request.Method, request.Path = q.Method, q.Path
+	if request.Method == "" {
+		request.Method = "GET"
+	}
+	if request.Path == "" {
+		request.Path = "/"
+	}
+	if q.GRPC != "" {
+		request.Method, request.Path = "POST", "/"+q.GRPC
+	}
+	var err error
+	request.Path, err = r.result.Case.Normalization.Apply(request.Path)
+	return request, err
+}
+
+func (r *run) inbound(name string) cases.Inbound {
+	for _, in := range r.result.Case.Inbounds {
+		if in.String() == name {
+			return in
+		}
+	}
+	panic("suite: package cases let a request to an unknown inbound pass: " + name)
+}
+
+func meets(want cases.Want, f evidence.Finding) bool {
+	if code, ok := want.Status(); ok {
+		switch f.Form {
+		case evidence.Refused:
+			return code == 403 && f.Layer == policy.L7
+		case evidence.Rejected:
+			return f.Status == code
+		default:
+			return false
+		}
+	}
+	switch want {
+	case cases.Allow:
+		return f.Form == evidence.Served
+	case cases.Close:
+		return f.Form == evidence.Refused && f.Layer == policy.L4
+	case cases.HandshakeFailure:
+		return f.Form == evidence.HandshakeFailed
+	default:
+		return f.Form == evidence.Refused
+	}
+}
+
+func shadowOf(f evidence.Finding) cases.Shadow {
+	switch {
+	case !f.Shadow.Ran:
+		return cases.ShadowNone
+	case f.Shadow.Verdict.Effect == policy.Allow:
+		return cases.ShadowAllow
+	default:
+		return cases.ShadowDeny
+	}
+}
+
+func describe(f evidence.Finding) string {
+	switch {
+	case f.Form == evidence.Rejected:
+		return fmt.Sprintf("%s with %d", f.Form, f.Status)
+	case f.Judged:
+		return fmt.Sprintf("%s (%s)", f.Form, f.Verdict)
+	default:
+		return f.Form.String()
+	}
+}

@@ -1,0 +1,143 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// Runner runs cases. Its zero value, given a harness, is ready.
+type Runner struct {
+	Harness *harness.Harness
+	// Compiler is what is under test; nil for [Reference].
+	Compiler Compiler
+	// Parallel is how many cases run at once; 0 for 4. While one waits for Envoy to
+	// take its configuration, another sends requests.
+	Parallel int
+	// Done is called after each case, one at a time, in the order in which they end.
+	Done func(Result)
+}
+
+const defaultParallel = 4
+
+// Run runs the cases and returns their results in the same order. A case that
+// fails is a result, not an error.
+func (r Runner) Run(ctx context.Context, cs ...cases.Case) []Result {
+	parallel := r.Parallel
+	if parallel == 0 {
+		parallel = defaultParallel
+	}
+	results := make([]Result, len(cs))
+	var workers sync.WaitGroup
+	var reporting sync.Mutex
+	free := make(chan struct{}, parallel)
+	for i, c := range cs {
+		free <- struct{}{}
+		workers.Go(func() {
+			defer func() { <-free }()
+			results[i] = r.Case(ctx, c)
+			if r.Done != nil {
+				reporting.Lock()
+				defer reporting.Unlock()
+				r.Done(results[i])
+			}
+		})
+	}
+	workers.Wait()
+	return results
+}
+
+// Case runs one case.
+func (r Runner) Case(ctx context.Context, c cases.Case) Result {
+	began := time.Now()
+	run := &run{runner: r, compiler: r.Compiler, result: Result{Case: c}}
+	if run.compiler == nil {
+		run.compiler = Reference
+	}
+	run.result.Err = run.do(ctx)
+	run.result.Took = time.Since(began)
+	return run.result
+}
+
+// run is one case under way.
+type run struct {
+	runner   Runner
+	compiler Compiler
+	result   Result
+	set      dialect.Set
+	programs map[string]dialect.Program
+}
+
+func (r *run) do(ctx context.Context) error {
+	c := r.result.Case
+	spec, err := r.compile(ctx)
+	if err != nil {
+		return r.refused(err)
+	}
+	if err := r.checkWarnings(); err != nil {
+		return err
+	}
+	if c.ExpectError == "" && len(c.Requests) == 0 {
+		return nil
+	}
+	mesh, err := r.runner.Harness.NewMesh(ctx, spec)
+	switch {
+	case errors.Is(err, xds.ErrNACK):
+		return r.refused(err)
+	case err != nil:
+		r.result.Fault = true
+		return err
+	case c.ExpectError != "":
+		return errors.Join(fmt.Errorf("the policies were accepted; an error that contains %q was expected", c.ExpectError), mesh.Close(ctx))
+	}
+	return errors.Join(r.ask(ctx, mesh), mesh.Close(ctx))
+}
+
+// refused compares an error of the policies with the one that is expected.
+func (r *run) refused(err error) error {
+	if want := r.result.Case.ExpectError; want != "" {
+		return contains(err.Error(), want)
+	}
+	return err
+}
+
+// compile asks the oracle's own reading of the policies first: an error there is
+// final. The compiler under test has its say for each inbound.
+func (r *run) compile(ctx context.Context) (harness.MeshSpec, error) {
+	c := r.result.Case
+	var err error
+	if r.set, err = dialect.Parse(c.Policies, c.Options); err != nil {
+		return harness.MeshSpec{}, err
+	}
+	spec := harness.MeshSpec{TrustDomains: c.TrustDomains}
+	r.programs = make(map[string]dialect.Program, len(c.Inbounds))
+	var inbounds []policy.Inbound
+	for _, in := range c.Inbounds {
+		program := r.set.Program(in.Inbound)
+		r.programs[in.String()] = program
+		r.result.Warnings = append(r.result.Warnings, program.Warnings...)
+		inbounds = append(inbounds, in.Inbound)
+		filters, err := r.compiler.Compile(ctx, in.Inbound, c.Policies, c.Options)
+		if err != nil {
+			return harness.MeshSpec{}, err
+		}
+		mtls := xds.Strict
+		if in.Permissive {
+			mtls = xds.Permissive
+		}
+		spec.Inbounds = append(spec.Inbounds, harness.Inbound{
+			Name: in.String(), Identity: in.Identity, Address: in.Address(), Protocol: in.Protocol,
+			MTLS: mtls, Filters: filters, Normalization: c.Normalization,
+		})
+	}
+	r.result.Warnings = append(r.result.Warnings, r.set.Lint(inbounds)...)
+	return spec, nil
+}
