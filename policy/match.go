@@ -50,7 +50,7 @@ func (m StringMatch) String() string {
 // Path compares the normalized path without its query. A Prefix is segment
 // aware: "/metrics" covers "/metrics" and "/metrics/x" but not "/metricsx". A
 // Prefix that ends in "/" means the same as without it, and "/" alone covers
-// every path.
+// everything, also the "*" of an OPTIONS request.
 type Path struct {
 	Kind  MatchKind
 	Value string
@@ -62,8 +62,9 @@ func (c Path) Holds(r *Request) bool {
 	if c.Kind == Exact {
 		return path == c.Value
 	}
-	rest, ok := strings.CutPrefix(path, c.Segment())
-	return ok && (rest == "" || rest[0] == '/') && path != ""
+	segment := c.Segment()
+	rest, ok := strings.CutPrefix(path, segment)
+	return segment == "" || ok && (rest == "" || rest[0] == '/')
 }
 
 // Segment returns the prefix without its closing slash, thus "" where every path

@@ -147,7 +147,13 @@ func unescapeUnreserved(path string) (string, error) {
 	return b.String(), nil
 }
 
-func unhex(c byte) int { return strings.IndexByte("0123456789abcdef", c|0x20) }
+func unhex(c byte) int {
+	digit := strings.IndexByte("0123456789abcdefABCDEF", c)
+	if digit > 0xf {
+		digit -= 6
+	}
+	return digit
+}
 
 func unreserved(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~", c) >= 0

@@ -70,9 +70,8 @@ func TestPathNormalization(t *testing.T) {
 	}
 }
 
-// TestNormalizedPathsStayAsTheyAre but for an escape that was unescaped once and
-// yields another: the default refuses what could become a slash, and paths
-// without a percent sign have no other.
+// TestNormalizedPathsStayAsTheyAre draws paths without a percent sign, for an
+// escape is undone once only and may yield another.
 func TestNormalizedPathsStayAsTheyAre(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

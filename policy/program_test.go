@@ -84,11 +84,11 @@ func TestCheck(t *testing.T) {
 func TestEqual(t *testing.T) {
 	t.Parallel()
 	build := func(values ...string) policy.Program {
-		var any policy.Or
+		var anyOf policy.Or
 		for _, v := range values {
-			any = append(any, policy.Identity{Value: v})
+			anyOf = append(anyOf, policy.Identity{Value: v})
 		}
-		return policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{rule(policy.Allow, "p", any)}}}}
+		return policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{rule(policy.Allow, "p", anyOf)}}}}
 	}
 	if !build("a", "b").Equal(build("a", "b")) {
 		t.Error("a program does not equal its copy")
@@ -134,13 +134,13 @@ func TestWarning(t *testing.T) {
 
 func BenchmarkDecide(b *testing.B) {
 	for name, caller := range map[string]string{"first": "spiffe://td/ns/0/sa/a", "default": "spiffe://other/a"} {
-		var any policy.Or
+		var anyOf policy.Or
 		for _, ns := range strings.Fields("0 1 2 3 4 5 6 7 8 9") {
-			any = append(any, policy.And{policy.Identity{Kind: policy.Prefix, Value: "spiffe://td/ns/" + ns + "/"}, policy.Method("GET"), policy.Path{Kind: policy.Prefix, Value: "/a"}})
+			anyOf = append(anyOf, policy.And{policy.Identity{Kind: policy.Prefix, Value: "spiffe://td/ns/" + ns + "/"}, policy.Method("GET"), policy.Path{Kind: policy.Prefix, Value: "/a"}})
 		}
 		gate := policy.Gate{Layer: policy.L7}
 		for range 10 {
-			gate.Rules = append(gate.Rules, rule(policy.Allow, "p", any))
+			gate.Rules = append(gate.Rules, rule(policy.Allow, "p", anyOf))
 		}
 		p := policy.Program{Gates: []policy.Gate{gate}, Shadows: []policy.Gate{gate}}
 		r := policy.Request{URIs: []string{caller}, Method: "GET", Path: "/a/b?c=d"}

@@ -64,9 +64,6 @@ func path(c policy.Path) *predicateProto {
 		return anyOf(single(pathHeader, exact(c.Value)), single(pathHeader, prefix(c.Value+"?")))
 	}
 	segment := c.Segment()
-	if segment == "" {
-		return single(pathHeader, prefix("/"))
-	}
 	return anyOf(
 		single(pathHeader, exact(segment)),
 		single(pathHeader, prefix(segment+"/")),

@@ -26,6 +26,11 @@ func simplify(c policy.Condition) policy.Condition {
 			return policy.Always
 		}
 		return c
+	case policy.Path:
+		if c.Kind == policy.Prefix && c.Segment() == "" {
+			return policy.Always
+		}
+		return c
 	default:
 		return c
 	}

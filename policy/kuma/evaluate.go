@@ -107,5 +107,7 @@ func (e evaluation) isPath(want policy.StringMatch) bool {
 	if want.Kind == policy.Exact {
 		return e.path == want.Value
 	}
-	return strings.Index(e.path+"/", strings.TrimRight(want.Value, "/")+"/") == 0 && e.path != ""
+	// "/" alone means everything, a path or none.
+	below := strings.TrimRight(want.Value, "/") + "/"
+	return below == "/" || strings.Index(e.path+"/", below) == 0
 }

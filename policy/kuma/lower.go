@@ -54,8 +54,7 @@ func (l *lowering) add(p *Policy) {
 		if l.precise {
 			l.plainAllows = appendRule(l.plainAllows, policy.Allow, p.origin, allowed)
 		}
-		// Clipped, so that appending copies what plainAllows may hold.
-		l.allows = appendRule(l.allows, policy.Allow, p.origin, append(slices.Clip(allowed), shadowed...))
+		l.allows = appendRule(l.allows, policy.Allow, p.origin, slices.Concat(allowed, shadowed))
 	}
 }
 

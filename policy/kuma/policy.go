@@ -7,7 +7,7 @@ import (
 )
 
 // Policy is a valid MeshTrafficPermission. It is immutable; [Parse] makes it. The
-// zero value selects nothing that has a mesh and has no rules.
+// zero value has no rules and applies to no inbound.
 type Policy struct {
 	doc    manifest.Document
 	id     kri.KRI

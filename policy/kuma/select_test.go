@@ -94,8 +94,9 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// ordered are policies that all apply to one inbound, the weakest first. Each is
-// stronger than the one before for a reason of its own.
+// ordered are policies that all apply to one inbound, the weakest first. The
+// first two differ in name alone and the next in zone; each of the others is
+// stronger for one reason, against which its name speaks.
 const ordered = `
 {type: MeshTrafficPermission, name: b, labels: {kuma.io/origin: global}}
 ---
@@ -103,21 +104,19 @@ const ordered = `
 ---
 {type: MeshTrafficPermission, name: a, labels: {kuma.io/origin: global, kuma.io/zone: z}}
 ---
-{type: MeshTrafficPermission, name: z, labels: {kuma.io/origin: global, kuma.io/policy-role: producer}}
+{type: MeshTrafficPermission, name: c, labels: {kuma.io/origin: global, kuma.io/policy-role: producer}}
 ---
-{type: MeshTrafficPermission, name: z, labels: {kuma.io/origin: global, kuma.io/policy-role: consumer, k8s.kuma.io/namespace: default}}
+{type: MeshTrafficPermission, name: d, labels: {kuma.io/origin: global, kuma.io/policy-role: consumer, k8s.kuma.io/namespace: default}}
 ---
-{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: zz, namespace: default, labels: {kuma.io/origin: global}}}
+{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: e, namespace: default, labels: {kuma.io/origin: global}}}
 ---
-{type: MeshTrafficPermission, name: y}
+{type: MeshTrafficPermission, name: f}
 ---
-{type: MeshTrafficPermission, name: x, labels: {kuma.io/origin: zone}}
+{type: MeshTrafficPermission, name: g, labels: {kuma.io/origin: zone}}
 ---
-{type: MeshTrafficPermission, name: d2, labels: {kuma.io/origin: global}, spec: {targetRef: {kind: Dataplane, labels: {app: backend}}}}
+{type: MeshTrafficPermission, name: h, labels: {kuma.io/origin: global}, spec: {targetRef: {kind: Dataplane, labels: {app: backend}}}}
 ---
-{type: MeshTrafficPermission, name: d1, labels: {kuma.io/origin: global}, spec: {targetRef: {kind: Dataplane}}}
----
-{type: MeshTrafficPermission, name: s, labels: {kuma.io/origin: global}, spec: {targetRef: {kind: Dataplane, sectionName: http-port}}}
+{type: MeshTrafficPermission, name: i, labels: {kuma.io/origin: global}, spec: {targetRef: {kind: Dataplane, sectionName: http-port}}}
 `
 
 func TestOrder(t *testing.T) {
