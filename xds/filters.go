@@ -39,9 +39,10 @@ func (f Filters) Messages() []proto.Message {
 // of the gate's filter.
 //
 // It returns an error for a program that Envoy cannot express: a rule without an
-// origin, a condition that its layer cannot judge, or a second gate on one layer
-// (two filters of one kind overwrite each other's dynamic metadata, so that no
-// access log could tell who decided).
+// origin, a condition that its layer cannot judge, an L4 gate behind an L7 gate,
+// a value that is no UTF-8, or a second gate on one layer (two filters of one
+// kind overwrite each other's dynamic metadata, so that no access log could tell
+// who decided).
 func Compile(p policy.Program) (Filters, error) {
 	if err := p.Check(); err != nil {
 		return Filters{}, fmt.Errorf("xds: compile: %w", err)
@@ -57,6 +58,9 @@ func Compile(p policy.Program) (Filters, error) {
 		}
 		switch gate.Layer {
 		case policy.L4:
+			if len(f.HTTP) > 0 {
+				return Filters{}, errors.New("xds: compile: the program has an L4 gate behind an L7 gate, but Envoy judges a connection first")
+			}
 			f.Network = append(f.Network, &networkrbacv3.RBAC{Matcher: enforced})
 		case policy.L7:
 			f.HTTP = append(f.HTTP, &httprbacv3.RBAC{Matcher: enforced, TrackPerRuleStats: true})

@@ -40,6 +40,9 @@ func reachable(gate policy.Gate) ([]policy.Rule, policy.Verdict, error) {
 			return rules, rule.Verdict, nil
 		case policy.Never:
 		default:
+			if err := checkText(when); err != nil {
+				return nil, policy.Verdict{}, fmt.Errorf("xds: compile: rule %d: %w", i, err)
+			}
 			rules = append(rules, policy.Rule{Verdict: rule.Verdict, When: when})
 		}
 	}
@@ -60,6 +63,38 @@ func checkOrigin(origin string) error {
 	default:
 		return nil
 	}
+}
+
+// checkText reports a value that no message can carry.
+func checkText(c policy.Condition) error {
+	var value string
+	switch c := c.(type) {
+	case policy.And:
+		return checkTexts(c)
+	case policy.Or:
+		return checkTexts(c)
+	case policy.Not:
+		return checkText(c.Of)
+	case policy.Identity:
+		value = c.Value
+	case policy.Path:
+		value = c.Value
+	case policy.Method:
+		value = string(c)
+	}
+	if !utf8.ValidString(value) {
+		return fmt.Errorf("%q is not valid UTF-8", value)
+	}
+	return nil
+}
+
+func checkTexts(cs []policy.Condition) error {
+	for _, c := range cs {
+		if err := checkText(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func matcherList(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Matcher {

@@ -1,6 +1,10 @@
 package xds
 
-import "github.com/meshproof/meshproof/policy"
+import (
+	"strings"
+
+	"github.com/meshproof/meshproof/policy"
+)
 
 // simplify returns a condition of the same meaning without constants inside and
 // without lists of one: Envoy refuses an or_matcher or and_matcher with less than
@@ -27,8 +31,12 @@ func simplify(c policy.Condition) policy.Condition {
 		}
 		return c
 	case policy.Path:
-		if c.Kind == policy.Prefix && c.Segment() == "" {
+		switch {
+		case c.Kind == policy.Prefix && c.Segment() == "":
 			return policy.Always
+		case strings.Contains(c.Value, "?"):
+			// No path contains its query, but the header that Envoy compares does.
+			return policy.Never
 		}
 		return c
 	default:

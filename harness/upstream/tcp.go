@@ -147,11 +147,14 @@ func (e *tcpEcho) settle(ctx context.Context, callers []netip.AddrPort) error {
 
 func (e *tcpEcho) fence(ctx context.Context) error {
 	accepted := make(chan struct{})
-	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}
-	to := net.JoinHostPort("127.0.0.1", fmt.Sprint(port(e.listener.Addr())))
+	var dialer net.Dialer
+	to := *e.listener.Addr().(*net.TCPAddr)
+	if to.IP.IsUnspecified() {
+		to.IP = net.IPv4(127, 0, 0, 1)
+	}
 	// The lock keeps the acceptor away until the fence is known by its address.
 	e.mu.Lock()
-	conn, err := dialer.DialContext(ctx, "tcp4", to)
+	conn, err := dialer.DialContext(ctx, "tcp", to.String())
 	if err != nil {
 		e.mu.Unlock()
 		return err

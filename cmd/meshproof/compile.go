@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/meshproof/meshproof/xds"
+)
+
+func newCompile() *cobra.Command {
+	var source sourceOptions
+	var output outputFormat
+	var program bool
+	cmd := &cobra.Command{
+		Use:   "compile PATH…",
+		Short: "Print the Envoy filters of policies",
+		Long: `Compile prints the RBAC filters of each inbound: of the inbounds of a case file, or of the one
+inbound that the flags describe where PATH is a file with policies. Warnings go to standard error.`,
+		Example: `  meshproof compile policies.yaml --label app=backend --inbound http-port --protocol http
+  meshproof compile cases/kuma/seed-example.yaml --to backend/http-port --output json
+  meshproof compile policies.yaml --program`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			subjects, err := source.subjects(paths)
+			if err != nil {
+				return err
+			}
+			for _, s := range subjects {
+				if err := compile(cmd.OutOrStdout(), cmd.ErrOrStderr(), s, output, program); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	source.add(cmd)
+	addOutput(cmd, &output)
+	cmd.Flags().Lookup("output").Usage = "text is YAML"
+	cmd.Flags().BoolVar(&program, "program", false, "print the decision program instead of the filters")
+	return cmd
+}
+
+func compile(stdout, stderr io.Writer, s subject, output outputFormat, asProgram bool) error {
+	program := s.set.Program(s.inbound)
+	for _, w := range program.Warnings {
+		fmt.Fprintf(stderr, "meshproof: warning: %s\n", w)
+	}
+	if asProgram {
+		fmt.Fprintf(stdout, "# %s (%s)\n%s", s.title, s.inbound.Protocol, program.Program)
+		return nil
+	}
+	filters, err := xds.Compile(program.Program)
+	if err != nil {
+		return err
+	}
+	for _, message := range filters.Messages() {
+		text, err := render(message, output)
+		if err != nil {
+			return err
+		}
+		if output == outputText {
+			fmt.Fprintf(stdout, "---\n# %s (%s)\n", s.title, s.inbound.Protocol)
+		}
+		fmt.Fprintf(stdout, "%s\n", bytes.TrimSpace(text))
+	}
+	return nil
+}
+
+// render prints a filter with its type, as it would stand in a listener. The
+// detour through encoding/json undoes protojson's random white space.
+func render(message proto.Message, output outputFormat) ([]byte, error) {
+	packed, err := anypb.New(message)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := protojson.Marshal(packed)
+	if err != nil {
+		return nil, err
+	}
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, raw, "", "  "); err != nil {
+		return nil, err
+	}
+	if output == outputJSON {
+		return pretty.Bytes(), nil
+	}
+	return yaml.JSONToYAML(pretty.Bytes())
+}

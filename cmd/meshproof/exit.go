@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// The exit statuses of the command.
+const (
+	exitDiffers     = 1
+	exitUsage       = 2
+	exitMachine     = 3
+	exitInterrupted = 130
+)
+
+// exitError is an error with its exit status. One without an error has been
+// reported already.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// machine marks an error of Envoy or the machine; everything unmarked is bad
+// input or usage.
+func machine(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{code: exitMachine, err: err}
+}
+
+// report prints the error, if any, and returns the exit status.
+func report(ctx context.Context, err error, stderr io.Writer) int {
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "meshproof: interrupted; everything that was started is gone")
+		return exitInterrupted
+	}
+	code := exitUsage
+	if exit := (*exitError)(nil); errors.As(err, &exit) {
+		if code = exit.code; exit.err == nil {
+			return code
+		}
+	}
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(stderr, "meshproof: %s\n", strings.TrimRight(line, "\n"))
+	}
+	return code
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// explainOptions are the flags of explain.
+type explainOptions struct {
+	source       sourceOptions
+	output       outputFormat
+	from         []string
+	method, path string
+}
+
+func newExplain() *cobra.Command {
+	var o explainOptions
+	cmd := &cobra.Command{
+		Use:   "explain PATH…",
+		Short: "Tell which rule decides one request",
+		Long: `Explain judges one request without Envoy and shows the way to the decision: every rule in order,
+which of them match, and which one decides. PATH and flags are those of compile.`,
+		Example: `  meshproof explain policies.yaml --from spiffe://trust-domain.mesh/ns/observability/sa/prometheus --path /metrics
+  meshproof explain cases/kuma/seed-example.yaml --to backend/http-port --from spiffe://trust-domain.mesh/ns/legacy/sa/app`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			return o.run(paths, cmd.OutOrStdout())
+		},
+	}
+	o.source.add(cmd)
+	addOutput(cmd, &o.output)
+	flags := cmd.Flags()
+	flags.StringArrayVar(&o.from, "from", nil, "SPIFFE ID of the caller; repeated for a certificate with several URI SANs, left out for one without any")
+	flags.StringVar(&o.method, "method", "GET", "HTTP method")
+	flags.StringVar(&o.path, "path", "/", "path as sent; it is judged as the listener normalizes it")
+	return cmd
+}
+
+func (o *explainOptions) run(paths []string, stdout io.Writer) error {
+	for _, uri := range o.from {
+		if _, err := spiffeid.FromString(uri); err != nil {
+			return fmt.Errorf("--from: %q is not a SPIFFE ID: %w", uri, err)
+		}
+	}
+	if o.path == "" || o.path[0] != '/' && o.path != "*" {
+		return fmt.Errorf("--path: %q does not begin with /", o.path)
+	}
+	subjects, err := o.source.subjects(paths)
+	if err != nil {
+		return err
+	}
+	var out []explanation
+	for _, s := range subjects {
+		out = append(out, o.explain(s))
+	}
+	if o.output == outputJSON {
+		encoder := json.NewEncoder(stdout)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(out)
+	}
+	for _, e := range out {
+		e.write(stdout)
+	}
+	return nil
+}
+
+func (o *explainOptions) explain(s subject) explanation {
+	request := policy.Request{URIs: o.from}
+	e := explanation{Inbound: s.title, Protocol: s.inbound.Protocol.String()}
+	if s.inbound.Protocol.Layer() == policy.L7 {
+		path, err := s.normalization.Apply(o.path)
+		if err != nil {
+			e.Decision = "400: " + err.Error()
+			return e
+		}
+		request.Method, request.Path = o.method, path
+		e.Request = o.method + " " + path
+	}
+	program := s.set.Program(s.inbound)
+	decision, traces := policy.Explain(program.Program, request)
+	e.Caller, e.Decision, e.Shadow = request.Identity(), decision.Verdict.String(), "none"
+	if decision.Shadowed {
+		e.Shadow = decision.Shadow.String()
+	}
+	for _, t := range traces {
+		e.Gates = append(e.Gates, explainGate(t))
+	}
+	e.Ignored = program.Ignored
+	for _, w := range append(program.Warnings, s.set.Lint([]policy.Inbound{s.inbound})...) {
+		e.Warnings = append(e.Warnings, w.String())
+	}
+	return e
+}

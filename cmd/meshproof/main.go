@@ -1,0 +1,31 @@
+// Command meshproof proves what a mesh authorization policy really does, by
+// asking a real Envoy.
+//
+// It exits with 0 where everything went as wanted, 1 where a decision differs, 2
+// for bad input or usage, 3 where Envoy or the machine failed, and 130 where it
+// was interrupted. Whatever it started is gone when it exits.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// execute runs one command line and returns its exit status.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return report(ctx, root.ExecuteContext(ctx), stderr)
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/meshproof/meshproof/harness/suite"
+)
+
+// progress is one line on a terminal that tells how far the run is; anywhere else
+// it stays silent.
+type progress struct {
+	out           io.Writer
+	mu            sync.Mutex
+	total         int
+	ended, failed int
+}
+
+func newProgress(stderr io.Writer, total int) *progress {
+	p := &progress{out: io.Discard, total: total}
+	if file, ok := stderr.(*os.File); ok {
+		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			p.out = stderr
+		}
+	}
+	p.line("starting Envoy")
+	return p
+}
+
+// eraseLine returns to the first column and clears what stands there.
+const eraseLine = "\r\x1b[K"
+
+func (p *progress) line(text string) { fmt.Fprint(p.out, eraseLine, text) }
+
+func (p *progress) done(r suite.Result) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended++
+	if !r.Passed() {
+		p.failed++
+	}
+	p.line(fmt.Sprintf("%d of %d cases, %d failed: %s", p.ended, p.total, p.failed, r.Case.Name))
+}
+
+// stop clears the line; it may be called more than once.
+func (p *progress) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line("")
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "meshproof",
+		Short: "Prove what a mesh authorization policy really does, by asking a real Envoy",
+		Long: `meshproof proves what a mesh authorization policy really does, by asking a real Envoy.
+
+Exit status: 0 all as wanted, 1 a decision differs, 2 bad input or usage,
+3 Envoy or the machine failed, 130 interrupted.`,
+		// An unknown command is an error, not a page of help.
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		// Errors are printed once, on one line, by report.
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newRun(), newCompile(), newExplain(), newEnvoy())
+	return root
+}
+
+// outputFormat is the value of --output.
+type outputFormat string
+
+const (
+	outputText outputFormat = "text"
+	outputJSON outputFormat = "json"
+)
+
+// Set implements pflag.Value.
+func (o *outputFormat) Set(s string) error {
+	switch f := outputFormat(s); f {
+	case outputText, outputJSON:
+		*o = f
+		return nil
+	default:
+		return fmt.Errorf("%q is unknown: use text or json", s)
+	}
+}
+
+// String implements pflag.Value.
+func (o *outputFormat) String() string { return string(*o) }
+
+// Type implements pflag.Value.
+func (*outputFormat) Type() string { return "text|json" }
+
+func addOutput(cmd *cobra.Command, o *outputFormat) {
+	*o = outputText
+	cmd.Flags().VarP(o, "output", "o", "how to print the result")
+}

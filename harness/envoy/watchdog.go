@@ -1,0 +1,68 @@
+package envoy
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"syscall"
+)
+
+// watchdogScript waits on its standard input, a pipe whose other end only this process holds. The line done says that
+// there is nothing to do, and ended that Envoy needs no killing: its process ID may be another's by now. The end of the
+// input without done says that this process has died, however that came about.
+const watchdogScript = `
+what=$1
+while read -r line; do
+	[ "$line" = done ] && exit 0
+	what=$line
+done
+case $what in
+process) kill -KILL "$2" ;;
+container)
+	docker rm --force --volumes "$2" ||
+	curl --silent --request DELETE --unix-socket "${DOCKER_HOST#unix://}" "http://docker/containers/$2?force=true&v=true" ;;
+esac
+rm -rf "$3"
+`
+
+// watchdog is a shell, in a session of its own so that no terminal's signal reaches it, that cleans up after this process.
+type watchdog struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+}
+
+// watchProcess cleans up a process of this one. When it has ended, the watchdog has to be told.
+func watchProcess(pid int, dir *runDir) (*watchdog, error) {
+	return startWatchdog(nil, "process", strconv.Itoa(pid), dir.path)
+}
+
+// watchContainer cleans up a container, by name since it may not have been created yet.
+func watchContainer(name, dockerHost string, dir *runDir) (*watchdog, error) {
+	return startWatchdog([]string{"DOCKER_HOST=" + dockerHost}, "container", name, dir.path)
+}
+
+func startWatchdog(env []string, args ...string) (*watchdog, error) {
+	cmd := exec.Command("/bin/sh", append([]string{"-c", watchdogScript, "meshproof-watchdog"}, args...)...)
+	cmd.Dir = "/"
+	cmd.Env = append(cmd.Environ(), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	stdin, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start the watchdog: %w", err)
+	}
+	return &watchdog{cmd: cmd, stdin: stdin}, nil
+}
+
+// ended tells the watchdog that only the directory is left.
+func (w *watchdog) ended() { _, _ = io.WriteString(w.stdin, "ended\n") }
+
+// dismiss tells the watchdog that there is nothing to do, and waits until it is gone. An error means that it was gone
+// before, which is of no consequence by then.
+func (w *watchdog) dismiss() {
+	_, _ = io.WriteString(w.stdin, "done\n")
+	_ = w.cmd.Wait()
+}

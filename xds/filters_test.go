@@ -1,0 +1,143 @@
+package xds
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// twoPolicies is a mesh operator's deny and a service owner's deny, allow and
+// allow-with-shadow-deny. The shadow comes in two forms: accepted denies what has
+// a shadow deny and everything else by default, precise tells the rest apart.
+func twoPolicies(layer policy.Layer, precise bool) policy.Program {
+	const operator, owner = "kri_mtp_default___by-mesh-operator_", "kri_mtp_default___by-service-owner_"
+	frontend, gateway := is("spiffe://trust-domain.mesh/ns/default/sa/frontend"), is("spiffe://trust-domain.mesh/ns/default/sa/api-gateway")
+	legacy, everyone := under("spiffe://trust-domain.mesh/ns/legacy"), under("spiffe://trust-domain.mesh/")
+	p := enforce(layer,
+		deny(operator, policy.Or{frontend}),
+		deny(owner, policy.Or{gateway}),
+		allow(owner, policy.Or{everyone, legacy}),
+	)
+	shadow := policy.Gate{Layer: layer, Rules: []policy.Rule{deny(owner, policy.Or{legacy})}, Default: byDefault}
+	if precise {
+		shadow.Rules = []policy.Rule{
+			deny(operator, policy.Or{frontend}),
+			deny(owner, policy.Or{gateway}),
+			deny(owner, policy.Or{legacy}),
+			allow(owner, policy.Or{everyone}),
+		}
+	}
+	p.Shadows = []policy.Gate{shadow}
+	return p
+}
+
+// manyIdentities asks for more identities exactly than a list is good for.
+func manyIdentities() policy.Program {
+	var denied, allowed policy.Or
+	for i := range 5 {
+		denied = append(denied, is(fmt.Sprintf("spiffe://td.mesh/ns/a/sa/denied-%d", i)))
+		allowed = append(allowed, is(fmt.Sprintf("spiffe://td.mesh/ns/a/sa/allowed-%d", i)))
+	}
+	both := is("spiffe://td.mesh/ns/a/sa/denied-0")
+	return enforce(policy.L7,
+		deny("deny", denied),
+		deny("no-admin", policy.Path{Kind: policy.Prefix, Value: "/admin"}),
+		allow("readers", policy.Or{append(allowed, both), policy.And{is("spiffe://td.mesh/ns/b/sa/reader"), policy.Method("GET")}}),
+		allow("allow", append(allowed, both, policy.And{is("spiffe://td.mesh/ns/b/sa/reader"), policy.Method("GET")})),
+		deny("sandbox", policy.And{under("spiffe://td.mesh/ns/b/"), policy.Method("POST")}),
+		allow("rest", under("spiffe://td.mesh/ns/b/")),
+	)
+}
+
+func TestCompileGolden(t *testing.T) {
+	t.Parallel()
+	a := is("spiffe://td.mesh/ns/a/sa/a")
+	for name, p := range map[string]policy.Program{
+		"two-policies-l4-accepted": twoPolicies(policy.L4, false),
+		"two-policies-l4-precise":  twoPolicies(policy.L4, true),
+		"two-policies-l7-accepted": twoPolicies(policy.L7, false),
+		"two-policies-l7-precise":  twoPolicies(policy.L7, true),
+		"attributes": enforce(policy.L7,
+			allow("exact", policy.Path{Value: "/metrics"}),
+			allow("prefix", policy.Path{Kind: policy.Prefix, Value: "/metrics/"}),
+			allow("root", policy.Path{Kind: policy.Prefix, Value: "/"}),
+			allow("method", policy.Method("GET")),
+			allow("not", policy.Not{Of: a}),
+			allow("all", policy.And{a, policy.Method("GET"), policy.Not{Of: policy.Path{Value: "/admin"}}}),
+		),
+		"lists-of-one": enforce(policy.L7,
+			allow("one", policy.Or{policy.And{a}}),
+			allow("neutral", policy.And{policy.Always, policy.Or{policy.Never, policy.Method("GET")}}),
+			allow("double", policy.Or{a, policy.Never, policy.Method("GET")}),
+			allow("never", policy.And{a, policy.Never}),
+			allow("nobody", nil),
+		),
+		"always-ends-the-list": enforce(policy.L4,
+			deny("first", a),
+			allow("everybody", policy.Or{a, policy.Not{Of: policy.Never}}),
+			deny("hidden", under("spiffe://")),
+		),
+		"deny-all":      {Gates: []policy.Gate{{}}},
+		"allow-all":     {Gates: []policy.Gate{{Layer: policy.L7, Default: policy.Verdict{Effect: policy.Allow, Origin: "default"}}}},
+		"both-layers":   {Gates: []policy.Gate{enforce(policy.L4, allow("l4", a)).Gates[0], enforce(policy.L7, allow("l7", policy.Method("GET"))).Gates[0]}},
+		"identity-map":  manyIdentities(),
+		"identity-map7": sevenIdentities(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b strings.Builder
+			for line := range strings.Lines(p.String()) {
+				b.WriteString("# " + line)
+			}
+			f := mustCompile(t, p)
+			for _, m := range f.Messages() {
+				fmt.Fprintf(&b, "---\n# %s\n%s", m.ProtoReflect().Descriptor().FullName(), toYAML(t, m))
+			}
+			golden(t, "compile/"+name+".golden", b.String())
+		})
+	}
+}
+
+// sevenIdentities stays a list: a map would not pay.
+func sevenIdentities() policy.Program {
+	var or policy.Or
+	for i := range identityTreeMin - 1 {
+		or = append(or, is(fmt.Sprintf("spiffe://td.mesh/sa/%d", i)))
+	}
+	return enforce(policy.L4, allow("seven", or))
+}
+
+func TestCompileRefuses(t *testing.T) {
+	t.Parallel()
+	a := is("spiffe://td.mesh/a")
+	l4, l7 := enforce(policy.L4, allow("p", a)).Gates[0], enforce(policy.L7, allow("p", a)).Gates[0]
+	for name, tt := range map[string]struct {
+		program policy.Program
+		want    string
+	}{
+		"rule without origin":     {enforce(policy.L4, allow("", a)), "xds: compile: rule 0: it has no origin, and Envoy refuses an action without a name"},
+		"unreachable without":     {enforce(policy.L4, allow("p", policy.Always), allow("", a)), ""},
+		"default without origin":  {policy.Program{Gates: []policy.Gate{{Default: policy.Verdict{Effect: policy.Allow}}}}, "xds: compile: default: it has no origin, and Envoy refuses an action without a name"},
+		"origin is no text":       {enforce(policy.L4, allow("\xff", a)), `xds: compile: rule 0: its origin "\xff" is not valid UTF-8`},
+		"value is no text":        {enforce(policy.L4, allow("p", policy.Not{Of: policy.And{a, is("\xff")}})), `xds: compile: rule 0: "\xff" is not valid UTF-8`},
+		"L7 condition on L4":      {enforce(policy.L4, allow("p", policy.Method("GET"))), `xds: compile: policy: rule allow by p: condition "method = \"GET\"" cannot be judged by an L4 gate`},
+		"two gates on L4":         {policy.Program{Gates: []policy.Gate{l4, l4}}, "xds: compile: the program has two gates on one layer"},
+		"two gates on L7":         {policy.Program{Gates: []policy.Gate{l7, l7}}, "xds: compile: the program has two gates on one layer"},
+		"L4 behind L7":            {policy.Program{Gates: []policy.Gate{l7, l4}}, "xds: compile: the program has an L4 gate behind an L7 gate, but Envoy judges a connection first"},
+		"two shadows":             {policy.Program{Gates: []policy.Gate{l4}, Shadows: []policy.Gate{l4, l4}}, "xds: compile: a filter runs one shadow, the program has several"},
+		"shadow without a gate":   {policy.Program{Gates: []policy.Gate{l4}, Shadows: []policy.Gate{l7}}, "xds: compile: the program has a shadow on L7 but no gate there"},
+		"shadow without any gate": {policy.Program{Shadows: []policy.Gate{l4}}, "xds: compile: the program has a shadow on L4 but no gate there"},
+		"shadow rule without origin": {policy.Program{Gates: []policy.Gate{l4}, Shadows: enforce(policy.L4, deny("", a)).Gates},
+			"xds: compile: rule 0: it has no origin, and Envoy refuses an action without a name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Compile(tt.program)
+			if got := fmt.Sprint(err); err == nil && tt.want != "" || err != nil && got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
