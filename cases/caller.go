@@ -1,12 +1,20 @@
 package cases
 
 import (
-	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// The callers that every case has.
+const (
+	plaintext = "plaintext"
+	anonymous = "anonymous"
 )
 
 // Caller is who sends a request.
@@ -24,31 +32,47 @@ type Caller struct {
 	SourceIP netip.Addr
 }
 
-// callerSchema is an entry under callers.
-type callerSchema struct {
-	URIs             []string `yaml:"uris"`
-	DNS              []string `yaml:"dns"`
-	SignedBy         string   `yaml:"signedBy"`
-	Expired          bool     `yaml:"expired"`
-	NotYetValid      bool     `yaml:"notYetValid"`
-	WrongExtKeyUsage bool     `yaml:"wrongExtKeyUsage"`
-	CACertificate    bool     `yaml:"caCertificate"`
-	SourceIP         string   `yaml:"sourceIP"`
+// sound is the caller with a sound SVID.
+func sound(name string, id spiffeid.ID) Caller {
+	return Caller{Name: name, Template: certs.Template{URIs: []string{id.String()}}, SignedBy: id.TrustDomain()}
 }
 
-func (s callerSchema) caller(name string, own spiffeid.TrustDomain) (Caller, error) {
+func (b *builder) addCallers() error {
+	for _, name := range sortedKeys(b.schema.Callers) {
+		doc := b.schema.Callers[name]
+		if _, ok := b.workloads[name]; ok {
+			return doc.Errorf("", "%q is a workload already", name)
+		}
+		if reserved(name) {
+			return doc.Errorf("", "the name %q has a meaning of its own", name)
+		}
+		c, err := b.forge(name, doc)
+		if err != nil {
+			return err
+		}
+		b.callers[name] = c
+	}
+	return nil
+}
+
+// forge reads an entry under callers.
+func (b *builder) forge(name string, doc manifest.Document) (Caller, error) {
+	var s callerSchema
+	if err := doc.Decode(&s); err != nil {
+		return Caller{}, err
+	}
+	if s.Expired && s.NotYetValid {
+		return Caller{}, doc.Errorf("notYetValid", "a certificate cannot be both expired and not yet valid")
+	}
 	c := Caller{
 		Name:     name,
 		Template: certs.Template{URIs: s.URIs, DNS: s.DNS, CA: s.CACertificate},
-		SignedBy: own,
+		SignedBy: b.out.TrustDomains[0],
 	}
-	if s.Expired && s.NotYetValid {
-		return Caller{}, fmt.Errorf("a certificate cannot be both expired and not yet valid")
-	}
-	if s.Expired {
+	switch {
+	case s.Expired:
 		c.Template.Validity = certs.Expired
-	}
-	if s.NotYetValid {
+	case s.NotYetValid:
 		c.Template.Validity = certs.NotYetValid
 	}
 	if s.WrongExtKeyUsage {
@@ -62,19 +86,38 @@ func (s callerSchema) caller(name string, own spiffeid.TrustDomain) (Caller, err
 	}
 	var err error
 	if s.SignedBy != "" {
-		if c.SignedBy, err = spiffeid.TrustDomainFromString(s.SignedBy); err != nil {
-			return Caller{}, fmt.Errorf("signedBy: %w", err)
+		if c.SignedBy, err = trustDomain(s.SignedBy); err != nil {
+			return Caller{}, doc.Errorf("signedBy", "%v", err)
 		}
 	}
 	if s.SourceIP != "" {
-		if c.SourceIP, err = netip.ParseAddr(s.SourceIP); err != nil {
-			return Caller{}, fmt.Errorf("sourceIP: %w", err)
+		if c.SourceIP, err = netip.ParseAddr(s.SourceIP); err != nil || !c.SourceIP.Is4() {
+			return Caller{}, doc.Errorf("sourceIP", "%q is not an IPv4 address", s.SourceIP)
 		}
 	}
 	return c, nil
 }
 
-// sound is the caller with a sound SVID.
-func sound(name string, id spiffeid.ID) Caller {
-	return Caller{Name: name, Template: certs.Template{URIs: []string{id.String()}}, SignedBy: id.TrustDomain()}
+// caller finds whom a request names.
+func (b *builder) caller(field, name string) (Caller, error) {
+	switch {
+	case name == plaintext:
+		return Caller{Name: name, Plaintext: true}, nil
+	case name == anonymous:
+		return Caller{Name: name, Anonymous: true}, nil
+	case strings.HasPrefix(name, "spiffe://"):
+		id, err := spiffeid.FromString(name)
+		if err != nil {
+			return Caller{}, b.doc.Errorf(field, "%q is not a SPIFFE ID: %v", name, err)
+		}
+		return sound(name, id), nil
+	}
+	if c, ok := b.callers[name]; ok {
+		return c, nil
+	}
+	if c, ok := b.workloads[name]; ok {
+		return c, nil
+	}
+	known := slices.Concat([]string{plaintext, anonymous}, sortedKeys(b.callers), sortedKeys(b.workloads))
+	return Caller{}, b.doc.Errorf(field, "there is no caller %q: use a SPIFFE ID or one of %s", name, strings.Join(known, ", "))
 }

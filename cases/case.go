@@ -69,10 +69,3 @@ type Request struct {
 
 // Header is one header line of a request.
 type Header struct{ Name, Value string }
-
-// Counters states by how much the counters of one inbound move; what is nil is
-// not stated.
-type Counters struct {
-	Inbound                                      string
-	Allowed, Denied, ShadowAllowed, ShadowDenied *uint64
-}

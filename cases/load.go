@@ -13,8 +13,9 @@ import (
 )
 
 // Load reads case files: each path is a file, or a folder that is searched for
-// files ending in .yaml or .yml. It returns all errors joined, one line each, and
-// an error where there is no case at all.
+// files ending in .yaml or .yml; a file that several paths lead to counts once. It
+// returns all errors joined, one line each, and an error where there is no case
+// at all.
 func Load(paths ...string) ([]Case, error) {
 	var files []string
 	for _, path := range paths {
@@ -22,7 +23,14 @@ func Load(paths ...string) ([]Case, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cases: %w", err)
 		}
-		files = append(files, found...)
+		for _, file := range found {
+			if file = filepath.Clean(file); !slices.Contains(files, file) {
+				files = append(files, file)
+			}
+		}
+	}
+	if len(files) == 0 {
+		return nil, errors.New("cases: no path was given")
 	}
 	return read(files, os.ReadFile)
 }

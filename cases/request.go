@@ -3,15 +3,12 @@ package cases
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
-
-	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/policy"
 )
 
-// addRequests crosses the lists of each request.
+// addRequests crosses the lists of each request, the last one fastest.
 func (b *builder) addRequests() error {
 	for i, s := range b.schema.Requests {
 		field := fmt.Sprintf("requests[%d]", i)
@@ -21,8 +18,8 @@ func (b *builder) addRequests() error {
 		var source netip.Addr
 		if s.SourceIP != "" {
 			var err error
-			if source, err = netip.ParseAddr(s.SourceIP); err != nil || !source.Is4() {
-				return b.doc.Errorf(field+".sourceIP", "%q is not an IPv4 address", s.SourceIP)
+			if source, err = b.address(field+".sourceIP", s.SourceIP); err != nil {
+				return err
 			}
 		}
 		for _, from := range s.From {
@@ -59,33 +56,39 @@ func (b *builder) addRequests() error {
 
 // orNone lets an absent list cross as one empty value.
 func orNone(list []string) []string {
-	if len(list) == 0 {
+	if list == nil {
 		return []string{""}
 	}
 	return list
 }
 
 func (b *builder) checkRequest(field string, s requestSchema) error {
-	switch {
+	if err := b.checkStatement(field, s); err != nil {
+		return err
+	}
+	switch service, method, ok := strings.Cut(s.GRPC, "/"); {
 	case len(s.From) == 0:
 		return b.doc.Errorf(field+".from", "the request does not say who sends it")
 	case len(s.To) == 0:
 		return b.doc.Errorf(field+".to", "the request does not say where it goes")
-	case s.Want == nil:
-		return b.doc.Errorf(field+".want", "the request does not say what it wants")
-	case s.GRPC != "" && (strings.Count(s.GRPC, "/") != 1 || strings.HasPrefix(s.GRPC, "/")):
+	case s.GRPC != "" && (!ok || service == "" || method == "" || strings.ContainsAny(s.GRPC, " ?#\r\n") || strings.Contains(method, "/")):
 		return b.doc.Errorf(field+".grpc", "%q is not of the form Service/Method", s.GRPC)
 	case s.GRPC != "" && len(s.Method)+len(s.Path) > 0:
 		return b.doc.Errorf(field+".grpc", "a gRPC call has no method or path of its own")
+	case strings.ContainsAny(s.Authority, " \r\n"):
+		return b.doc.Errorf(field+".authority", "%q cannot stand in a header line", s.Authority)
 	}
-	for i, path := range s.Path {
-		if strings.ContainsAny(path, " \r\n") || path == "" {
-			return b.doc.Errorf(fmt.Sprintf("%s.path[%d]", field, i), "%q cannot stand in a request line", path)
+	for _, line := range []struct {
+		key    string
+		values []string
+	}{{"method", s.Method}, {"path", s.Path}} {
+		if line.values != nil && len(line.values) == 0 {
+			return b.doc.Errorf(field+"."+line.key, "the list is empty: leave it out, or nothing is sent")
 		}
-	}
-	for i, method := range s.Method {
-		if method == "" || strings.ContainsAny(method, " \r\n") {
-			return b.doc.Errorf(fmt.Sprintf("%s.method[%d]", field, i), "%q cannot stand in a request line", method)
+		for _, value := range line.values {
+			if value == "" || strings.ContainsAny(value, " \r\n") {
+				return b.doc.Errorf(field+"."+line.key, "%q cannot stand in a request line", value)
+			}
 		}
 	}
 	for _, h := range s.Headers {
@@ -96,10 +99,32 @@ func (b *builder) checkRequest(field string, s requestSchema) error {
 	return nil
 }
 
+// checkStatement refuses what a request cannot want at the same time.
+func (b *builder) checkStatement(field string, s requestSchema) error {
+	switch {
+	case s.Want == nil:
+		return b.doc.Errorf(field+".want", "the request does not say what it wants")
+	case s.Shadow != nil && *s.Shadow == ShadowNone && s.ShadowBy != nil:
+		return b.doc.Errorf(field+".shadowBy", "no policy speaks where no shadow runs")
+	case *s.Want != HandshakeFailure:
+		return nil
+	case s.By != nil:
+		return b.doc.Errorf(field+".by", "no policy judges a handshake that fails")
+	case s.ShadowBy != nil:
+		return b.doc.Errorf(field+".shadowBy", "no policy judges a handshake that fails")
+	case s.Shadow != nil && *s.Shadow != ShadowNone:
+		return b.doc.Errorf(field+".shadow", "no policy judges a handshake that fails")
+	}
+	return nil
+}
+
 func (b *builder) checkProtocol(field string, s requestSchema, in Inbound) error {
+	_, status := s.Want.Status()
 	switch {
 	case in.Protocol == policy.TCP && (s.GRPC != "" || s.Authority != "" || len(s.Method)+len(s.Path)+len(s.Headers) > 0):
 		return b.doc.Errorf(field, "inbound %s is tcp: a request to it has no method, path, authority, headers or grpc", in)
+	case in.Protocol == policy.TCP && status:
+		return b.doc.Errorf(field+".want", "inbound %s is tcp: it answers no status, use deny or close", in)
 	case in.Protocol != policy.GRPC && s.GRPC != "":
 		return b.doc.Errorf(field+".grpc", "inbound %s is %s, not grpc", in, in.Protocol)
 	default:
@@ -107,31 +132,8 @@ func (b *builder) checkProtocol(field string, s requestSchema, in Inbound) error
 	}
 }
 
-func (b *builder) caller(field, name string) (Caller, error) {
-	switch {
-	case name == "plaintext":
-		return Caller{Name: name, Plaintext: true}, nil
-	case name == "anonymous":
-		return Caller{Name: name, Anonymous: true}, nil
-	case strings.HasPrefix(name, "spiffe://"):
-		id, err := spiffeid.FromString(name)
-		if err != nil {
-			return Caller{}, b.doc.Errorf(field, "%q is not a SPIFFE ID: %v", name, err)
-		}
-		return sound(name, id), nil
-	}
-	if c, ok := b.callers[name]; ok {
-		return c, nil
-	}
-	if c, ok := b.workloads[name]; ok {
-		return c, nil
-	}
-	known := slices.Concat([]string{"plaintext", "anonymous"}, sortedKeys(b.callers), sortedKeys(b.workloads))
-	return Caller{}, b.doc.Errorf(field, "there is no caller %q: use a SPIFFE ID or one of %s", name, strings.Join(known, ", "))
-}
-
 func (b *builder) inbound(field, name string) (Inbound, error) {
-	var known []string
+	known := make([]string, 0, len(b.out.Inbounds))
 	for _, in := range b.out.Inbounds {
 		if in.String() == name {
 			return in, nil
@@ -139,30 +141,4 @@ func (b *builder) inbound(field, name string) (Inbound, error) {
 		known = append(known, in.String())
 	}
 	return Inbound{}, b.doc.Errorf(field, "there is no inbound %q: the case has %q", name, known)
-}
-
-func (b *builder) addCounters() error {
-	for _, name := range sortedKeys(b.schema.Counters) {
-		field := "counters." + name
-		if _, err := b.inbound(field, name); err != nil {
-			return err
-		}
-		c := Counters{Inbound: name}
-		for counter, value := range b.schema.Counters[name] {
-			switch counter {
-			case "allowed":
-				c.Allowed = &value
-			case "denied":
-				c.Denied = &value
-			case "shadow_allowed":
-				c.ShadowAllowed = &value
-			case "shadow_denied":
-				c.ShadowDenied = &value
-			default:
-				return b.doc.Errorf(field, "counter %q is unknown: use allowed, denied, shadow_allowed, shadow_denied", counter)
-			}
-		}
-		b.out.Counters = append(b.out.Counters, c)
-	}
-	return nil
 }

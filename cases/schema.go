@@ -13,12 +13,12 @@ type caseSchema struct {
 	TrustDomains  []string                     `yaml:"trustDomains"`
 	Options       optionsSchema                `yaml:"options"`
 	Workloads     []workloadSchema             `yaml:"workloads"`
-	Callers       map[string]callerSchema      `yaml:"callers"`
+	Callers       map[string]manifest.Document `yaml:"callers"`
 	Policies      []manifest.Document          `yaml:"policies"`
 	Requests      []requestSchema              `yaml:"requests"`
-	Counters      map[string]map[string]uint64 `yaml:"counters"`
+	Counters      map[string]manifest.Document `yaml:"counters"`
 	ExpectError   string                       `yaml:"expectError"`
-	ExpectWarning oneOrMore[string]            `yaml:"expectWarning"`
+	ExpectWarning oneOrMore            `yaml:"expectWarning"`
 }
 
 type optionsSchema struct {
@@ -63,10 +63,10 @@ type inboundSchema struct {
 }
 
 type requestSchema struct {
-	From      oneOrMore[string] `yaml:"from"`
-	To        oneOrMore[string] `yaml:"to"`
-	Method    oneOrMore[string] `yaml:"method"`
-	Path      oneOrMore[string] `yaml:"path"`
+	From      oneOrMore `yaml:"from"`
+	To        oneOrMore `yaml:"to"`
+	Method    oneOrMore `yaml:"method"`
+	Path      oneOrMore `yaml:"path"`
 	Authority string            `yaml:"authority"`
 	Headers   headers           `yaml:"headers"`
 	GRPC      string            `yaml:"grpc"`
@@ -77,37 +77,22 @@ type requestSchema struct {
 	ShadowBy  *string           `yaml:"shadowBy"`
 }
 
-// oneOrMore reads a scalar as a list of one.
-type oneOrMore[T any] []T
-
-// UnmarshalManifest implements manifest.Unmarshaler.
-func (o *oneOrMore[T]) UnmarshalManifest(d manifest.Document) error {
-	var one T
-	if d.Decode(&one) == nil {
-		*o = []T{one}
-		return nil
-	}
-	return d.Decode((*[]T)(o))
+// callerSchema is an entry under callers.
+type callerSchema struct {
+	URIs             []string `yaml:"uris"`
+	DNS              []string `yaml:"dns"`
+	SignedBy         string   `yaml:"signedBy"`
+	Expired          bool     `yaml:"expired"`
+	NotYetValid      bool     `yaml:"notYetValid"`
+	WrongExtKeyUsage bool     `yaml:"wrongExtKeyUsage"`
+	CACertificate    bool     `yaml:"caCertificate"`
+	SourceIP         string   `yaml:"sourceIP"`
 }
 
-// headers reads a mapping, whose order does not count, or a list of mappings
-// with one entry each, which may repeat a name.
-type headers []Header
-
-// UnmarshalManifest implements manifest.Unmarshaler.
-func (h *headers) UnmarshalManifest(d manifest.Document) error {
-	var lines []map[string]string
-	if d.Decode(&lines) != nil {
-		var one map[string]string
-		if err := d.Decode(&one); err != nil {
-			return err
-		}
-		lines = []map[string]string{one}
-	}
-	for _, line := range lines {
-		for _, name := range sortedKeys(line) {
-			*h = append(*h, Header{Name: name, Value: line[name]})
-		}
-	}
-	return nil
+// countersSchema is an entry under counters.
+type countersSchema struct {
+	Allowed       *uint64 `yaml:"allowed"`
+	Denied        *uint64 `yaml:"denied"`
+	ShadowAllowed *uint64 `yaml:"shadow_allowed"`
+	ShadowDenied  *uint64 `yaml:"shadow_denied"`
 }

@@ -49,37 +49,33 @@ func byStory(results []suite.Result) [][]suite.Result {
 }
 
 func writeStory(w io.Writer, results []suite.Result) {
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	t.SetStyle(table.StyleLight)
-	t.Style().Options.SeparateColumns = false
-	t.Style().Options.DrawBorder = false
-	t.Style().Format.Header = text.FormatDefault
 	if story := results[0].Case.Story; story != "" {
-		t.SetTitle(story)
+		fmt.Fprintln(w, story)
 	}
-	t.AppendHeader(table.Row{"", "decision", "by", "shadow", "caller", "request"})
-	for i, r := range results {
-		if i > 0 {
-			t.AppendSeparator()
-		}
-		t.AppendRow(table.Row{mark(r.Passed()), bold(r.Case.Name), bold(""), "", "", ""}, table.RowConfig{AutoMerge: true, AutoMergeAlign: text.AlignLeft})
+	for _, r := range results {
+		fmt.Fprintf(w, " %s %s\n", mark(r.Passed()), r.Case.Name)
+		t := table.NewWriter()
+		t.SetOutputMirror(w)
+		t.SetStyle(table.StyleLight)
+		t.Style().Options = table.OptionsNoBordersAndSeparators
+		t.Style().Format.Header = text.FormatDefault
+		t.AppendHeader(table.Row{"", "decision", "by", "shadow", "caller", "request"})
 		for _, q := range r.Requests {
 			t.AppendRow(row(q))
 		}
+		if len(r.Requests) > 0 {
+			t.Render()
+		}
 		for _, note := range append(warnings(r), r.Notes...) {
-			t.AppendRow(table.Row{"", note, note, note, note, note}, table.RowConfig{AutoMerge: true, AutoMergeAlign: text.AlignLeft})
+			fmt.Fprintf(w, "   %s\n", note)
 		}
 	}
-	t.Render()
 	fmt.Fprintln(w)
 }
 
 func row(q suite.Request) table.Row {
 	return table.Row{mark(len(q.Problems) == 0), outcome(q.Finding), by(q.Finding), shadow(q.Finding), q.From.Name, request(q)}
 }
-
-func bold(s string) string { return s }
 
 func mark(ok bool) string {
 	if ok {

