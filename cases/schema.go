@@ -18,7 +18,7 @@ type caseSchema struct {
 	Requests      []requestSchema              `yaml:"requests"`
 	Counters      map[string]manifest.Document `yaml:"counters"`
 	ExpectError   string                       `yaml:"expectError"`
-	ExpectWarning oneOrMore            `yaml:"expectWarning"`
+	ExpectWarning oneOrMore                    `yaml:"expectWarning"`
 }
 
 type optionsSchema struct {
@@ -67,14 +67,14 @@ type requestSchema struct {
 	To        oneOrMore `yaml:"to"`
 	Method    oneOrMore `yaml:"method"`
 	Path      oneOrMore `yaml:"path"`
-	Authority string            `yaml:"authority"`
-	Headers   headers           `yaml:"headers"`
-	GRPC      string            `yaml:"grpc"`
-	SourceIP  string            `yaml:"sourceIP"`
-	Want      *Want             `yaml:"want"`
-	By        *string           `yaml:"by"`
-	Shadow    *Shadow           `yaml:"shadow"`
-	ShadowBy  *string           `yaml:"shadowBy"`
+	Authority string    `yaml:"authority"`
+	Headers   headers   `yaml:"headers"`
+	GRPC      string    `yaml:"grpc"`
+	SourceIP  string    `yaml:"sourceIP"`
+	Want      *Want     `yaml:"want"`
+	By        *string   `yaml:"by"`
+	Shadow    *Shadow   `yaml:"shadow"`
+	ShadowBy  *string   `yaml:"shadowBy"`
 }
 
 // callerSchema is an entry under callers.

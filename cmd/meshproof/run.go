@@ -77,6 +77,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 		return err
 	}
 	summary := summarize(h, results)
+	summary.builtIn = len(paths) == 0
 	if o.output == outputJSON {
 		err = writeJSON(stdout, summary, results)
 	} else {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
@@ -19,6 +18,8 @@ type summary struct {
 	decisions      int
 	retries        int
 	fault          bool
+	// builtIn is true where the cases came with the program, not from a path.
+	builtIn bool
 }
 
 func summarize(h *harness.Harness, results []suite.Result) summary {
@@ -51,9 +52,8 @@ func (s summary) exit() error {
 
 // again is the command that repeats one case.
 func (s summary) again(c cases.Case) string {
-	file, _, _ := strings.Cut(c.Place, ":")
 	words := []string{"meshproof", "run"}
-	if !slices.Contains(cases.BuiltIn(), file) {
+	if file, _, _ := strings.Cut(c.Place, ":"); !s.builtIn {
 		words = append(words, quote(file))
 	}
 	pattern := "^" + regexpQuote(c.Name) + "$"

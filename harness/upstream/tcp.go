@@ -22,7 +22,10 @@ type tcpEcho struct {
 	mu     sync.Mutex
 	closed bool
 	open   map[*tcpConn]struct{}
-	fences map[string]chan struct{}
+	// fences are known by the source address they play: the real one may be
+	// rewritten on the way, as Docker's masquerading does.
+	fences map[netip.AddrPort]chan struct{}
+	fenced uint16
 }
 
 type tcpConn struct {
@@ -44,7 +47,7 @@ func newTCPEcho(l net.Listener, to *ledger) *tcpEcho {
 		},
 		ledger: to,
 		open:   map[*tcpConn]struct{}{},
-		fences: map[string]chan struct{}{},
+		fences: map[netip.AddrPort]chan struct{}{},
 	}
 }
 
@@ -63,12 +66,7 @@ func (e *tcpEcho) admit(conn net.Conn) {
 	c := &tcpConn{Conn: conn, known: make(chan struct{}), done: make(chan struct{})}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	from := conn.(*proxyproto.Conn).Raw().RemoteAddr().String()
-	if fence := e.fences[from]; fence != nil || e.closed {
-		delete(e.fences, from)
-		if fence != nil {
-			close(fence)
-		}
+	if e.closed {
 		_ = conn.Close()
 		return
 	}
@@ -94,7 +92,7 @@ func (e *tcpEcho) echo(c *tcpConn) {
 		}
 	}
 	close(c.known)
-	if !c.caller.IsValid() {
+	if !c.caller.IsValid() || e.passFence(c.caller) {
 		return
 	}
 	buf := make([]byte, 4096)
@@ -146,23 +144,42 @@ func (e *tcpEcho) settle(ctx context.Context, callers []netip.AddrPort) error {
 }
 
 func (e *tcpEcho) fence(ctx context.Context) error {
-	accepted := make(chan struct{})
-	var dialer net.Dialer
 	to := *e.listener.Addr().(*net.TCPAddr)
 	if to.IP.IsUnspecified() {
 		to.IP = net.IPv4(127, 0, 0, 1)
 	}
-	// The lock keeps the acceptor away until the fence is known by its address.
-	e.mu.Lock()
+	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", to.String())
 	if err != nil {
-		e.mu.Unlock()
 		return err
 	}
-	e.fences[conn.LocalAddr().String()] = accepted
-	e.mu.Unlock()
 	defer conn.Close()
+	accepted := make(chan struct{})
+	e.mu.Lock()
+	e.fenced++
+	from := netip.AddrPortFrom(fenceSource, e.fenced)
+	e.fences[from] = accepted
+	e.mu.Unlock()
+	header := proxyproto.HeaderProxyFromAddrs(2, net.TCPAddrFromAddrPort(from), &to)
+	if _, err := header.WriteTo(conn); err != nil {
+		return err
+	}
 	return wait(ctx, accepted)
+}
+
+// fenceSource is the source address of a fence; it lies in the reserved class E
+// block, so that no caller plays it.
+var fenceSource = netip.MustParseAddr("240.0.0.3")
+
+func (e *tcpEcho) passFence(from netip.AddrPort) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	fence := e.fences[from]
+	if fence != nil {
+		delete(e.fences, from)
+		close(fence)
+	}
+	return fence != nil
 }
 
 func wait(ctx context.Context, event <-chan struct{}) error {
