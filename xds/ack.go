@@ -28,10 +28,21 @@ type acks struct {
 	mu      sync.Mutex
 	flight  map[sent][]resourceVersion
 	waiting map[resourceVersion]chan<- error
+	// begun has the types that a stream already asked for.
+	begun map[subscription]bool
+}
+
+type subscription struct {
+	stream  int64
+	typeURL string
 }
 
 func newACKs() *acks {
-	return &acks{flight: map[sent][]resourceVersion{}, waiting: map[resourceVersion]chan<- error{}}
+	return &acks{
+		flight:  map[sent][]resourceVersion{},
+		waiting: map[resourceVersion]chan<- error{},
+		begun:   map[subscription]bool{},
+	}
 }
 
 // await asks for the answer to each version. The channel is sent one value for
@@ -66,13 +77,14 @@ func (a *acks) responded(stream int64, resp *discoveryv3.DeltaDiscoveryResponse)
 	a.flight[sent{stream, resp.Nonce}] = versions
 }
 
-// requested takes Envoy's answer, and on a new stream the versions that Envoy
-// says it already has.
+// requested takes Envoy's answer, and from the first request of a type on a new
+// stream what Envoy has of it.
 func (a *acks) requested(stream int64, req *discoveryv3.DeltaDiscoveryRequest) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for name, version := range req.InitialResourceVersions {
-		a.settle(resourceVersion{req.TypeUrl, name, version}, nil)
+	if key := (subscription{stream, req.TypeUrl}); !a.begun[key] {
+		a.begun[key] = true
+		a.resumed(req)
 	}
 	key := sent{stream, req.ResponseNonce}
 	versions := a.flight[key]
@@ -86,6 +98,18 @@ func (a *acks) requested(stream int64, req *discoveryv3.DeltaDiscoveryRequest) {
 	}
 }
 
+// resumed settles what Envoy took over from an earlier stream: the versions that
+// it names are applied, and a resource that it does not name is removed. The
+// cache says nothing about either on the new stream.
+func (a *acks) resumed(req *discoveryv3.DeltaDiscoveryRequest) {
+	for v := range a.waiting {
+		version, has := req.InitialResourceVersions[v.name]
+		if v.typeURL == req.TypeUrl && version == v.version && has == (v.version != "") {
+			a.settle(v, nil)
+		}
+	}
+}
+
 // closed forgets what a broken stream was not answered for; Envoy says on the
 // next one what it has.
 func (a *acks) closed(stream int64) {
@@ -94,6 +118,11 @@ func (a *acks) closed(stream int64) {
 	for key := range a.flight {
 		if key.stream == stream {
 			delete(a.flight, key)
+		}
+	}
+	for key := range a.begun {
+		if key.stream == stream {
+			delete(a.begun, key)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func TestIdentityTreeAgreesWithList(t *testing.T) {
 		}
 		tree, list := identityTree(rules, fallback), matcherList(rules, fallback)
 		if tree == nil {
-			t.Skip("a list as it is")
+			return
 		}
 		for range 20 {
 			r := drawRequest().Draw(t, "request")

@@ -66,7 +66,12 @@ func drawCondition(layer policy.Layer, depth int) *rapid.Generator[policy.Condit
 		case "guarded":
 			return policy.And(append(deeper(1, 2), drawIdentity().Draw(t, "guard")))
 		default:
-			return policy.Or(append(rapid.SliceOfN(drawIdentity(), 0, 8).Draw(t, "list"), deeper(0, 2)...))
+			// rapid prefers short slices and small numbers; a map needs a long list.
+			var list policy.Or
+			for _, identity := range rapid.Permutation(someIdentities).Draw(t, "list")[rapid.IntRange(0, 7).Draw(t, "cut"):] {
+				list = append(list, is(identity))
+			}
+			return append(list, deeper(0, 2)...)
 		}
 	})
 }

@@ -45,6 +45,8 @@ func (i Inbound) check() error {
 		return fmt.Errorf("xds: inbound %s: stat prefix %q may only have letters, digits, '_' and '-'", i.Destination, i.Stat)
 	case !i.Destination.IsValid() || i.Destination.Port() == 0:
 		return fmt.Errorf("xds: inbound %s: destination %s is not an address with a port", i.Stat, i.Destination)
+	case i.Destination == canaryDestination:
+		return fmt.Errorf("xds: inbound %s: destination %s is that of the canary", i.Stat, i.Destination)
 	case i.Protocol == policy.TCP && len(i.Filters.HTTP) > 0:
 		return fmt.Errorf("xds: inbound %s: an HTTP filter cannot stand on a tcp inbound; compile the policies for its protocol", i.Stat)
 	default:

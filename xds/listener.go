@@ -44,10 +44,10 @@ func (l Listener) build(version string) (*listenerv3.Listener, error) {
 			listenerFilter("envoy.filters.listener.proxy_protocol", &proxyprotocolv3.ProxyProtocol{}),
 		},
 	}
+	if err := l.check(); err != nil {
+		return nil, err
+	}
 	for _, inbound := range l.Inbounds {
-		if err := inbound.check(); err != nil {
-			return nil, err
-		}
 		if inbound.MTLS == Permissive && len(out.ListenerFilters) == 1 {
 			out.ListenerFilters = append(out.ListenerFilters,
 				listenerFilter("envoy.filters.listener.tls_inspector", &tlsinspectorv3.TlsInspector{}))
@@ -63,6 +63,23 @@ func (l Listener) build(version string) (*listenerv3.Listener, error) {
 		return nil, fmt.Errorf("xds: listener %s: %w", l.Name, err)
 	}
 	return out, nil
+}
+
+func (l Listener) check() error {
+	stats, destinations := map[string]bool{}, map[netip.AddrPort]bool{}
+	for _, inbound := range l.Inbounds {
+		if err := inbound.check(); err != nil {
+			return err
+		}
+		switch {
+		case stats[inbound.Stat]:
+			return fmt.Errorf("xds: listener %s: two inbounds have the stat prefix %q; filters with one prefix would share counters", l.Name, inbound.Stat)
+		case destinations[inbound.Destination]:
+			return fmt.Errorf("xds: listener %s: two inbounds have the destination %s", l.Name, inbound.Destination)
+		}
+		stats[inbound.Stat], destinations[inbound.Destination] = true, true
+	}
+	return nil
 }
 
 func canaryChain(version string) *listenerv3.FilterChain {

@@ -1,7 +1,8 @@
 package xds
 
 import (
-	"encoding/json"
+	"encoding/base64"
+	"encoding/pem"
 	"flag"
 	"os"
 	"path/filepath"
@@ -40,7 +41,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// toYAML goes through encoding/json: protojson varies its white space on purpose.
+// toYAML decodes what it encoded: protojson varies its white space on purpose.
 func toYAML(t *testing.T, m proto.Message) string {
 	t.Helper()
 	raw, err := protojson.Marshal(m)
@@ -53,14 +54,38 @@ func toYAML(t *testing.T, m proto.Message) string {
 func jsonToYAML(t *testing.T, raw []byte) string {
 	t.Helper()
 	var value any
-	if err := json.Unmarshal(raw, &value); err != nil {
+	// JSON is YAML, and this decoder keeps integers what they are.
+	if err := yaml.Unmarshal(raw, &value); err != nil {
 		t.Fatal(err)
 	}
+	redact(value)
 	out, err := yaml.MarshalWithOptions(value, yaml.IndentSequence(true))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(out)
+}
+
+// redact replaces PEM data by the types of its blocks.
+func redact(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		if encoded, ok := value["inlineBytes"].(string); ok {
+			raw, _ := base64.StdEncoding.DecodeString(encoded)
+			types := []string{}
+			for block, rest := pem.Decode(raw); block != nil; block, rest = pem.Decode(rest) {
+				types = append(types, block.Type)
+			}
+			value["inlineBytes"] = types
+		}
+		for _, v := range value {
+			redact(v)
+		}
+	case []any:
+		for _, v := range value {
+			redact(v)
+		}
+	}
 }
 
 func mustCompile(t testing.TB, p policy.Program) Filters {

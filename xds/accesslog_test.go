@@ -1,0 +1,91 @@
+package xds
+
+import (
+	"net/netip"
+	"testing"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	accesslogdatav3 "github.com/envoyproxy/go-control-plane/envoy/data/accesslog/v3"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+func metadataWith(t *testing.T, filter string, fields map[string]any) *accesslogdatav3.AccessLogCommon {
+	t.Helper()
+	s, err := structpb.NewStruct(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &accesslogdatav3.AccessLogCommon{
+		DownstreamRemoteAddress: socketAddress("10.0.0.9", 4711),
+		DownstreamLocalAddress:  socketAddress("fd00::1", 80),
+		TlsProperties: &accesslogdatav3.TLSProperties{PeerCertificateProperties: &accesslogdatav3.TLSProperties_CertificateProperties{
+			SubjectAltName: []*accesslogdatav3.TLSProperties_CertificateProperties_SubjectAltName{
+				{San: &accesslogdatav3.TLSProperties_CertificateProperties_SubjectAltName_Uri{Uri: "spiffe://td/a"}},
+				{San: &accesslogdatav3.TLSProperties_CertificateProperties_SubjectAltName_Dns{Dns: "a.example"}},
+				{San: &accesslogdatav3.TLSProperties_CertificateProperties_SubjectAltName_Uri{Uri: "spiffe://td/b"}},
+			},
+		}},
+		Metadata: &corev3.Metadata{FilterMetadata: map[string]*structpb.Struct{filter: s}},
+	}
+}
+
+var commonLog = AccessLog{
+	Caller:      netip.MustParseAddrPort("10.0.0.9:4711"),
+	Destination: netip.MustParseAddrPort("[fd00::1]:80"),
+	PeerURIs:    []string{"spiffe://td/a", "spiffe://td/b"},
+}
+
+var compareLogs = cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })
+
+func TestRequestEntry(t *testing.T) {
+	t.Parallel()
+	want := commonLog
+	want.Request, want.Method, want.Path, want.Status, want.Details = true, "GET", "/a?b", 403, "rbac_access_denied_matched_policy[p]"
+	want.Enforced = Engine{Ran: true, Verdict: policy.Verdict{Origin: "p"}}
+	want.Shadow = Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow}}
+	got := requestEntry(&accesslogdatav3.HTTPAccessLogEntry{
+		CommonProperties: metadataWith(t, "envoy.filters.http.rbac", map[string]any{
+			"enforced_engine_result": "denied", "enforced_effective_policy_id": "p", "shadow_engine_result": "allowed",
+		}),
+		Request: &accesslogdatav3.HTTPRequestProperties{RequestMethod: corev3.RequestMethod_GET, Path: "/a?b"},
+		Response: &accesslogdatav3.HTTPResponseProperties{
+			ResponseCode: wrapperspb.UInt32(403), ResponseCodeDetails: "rbac_access_denied_matched_policy[p]",
+		},
+	})
+	if diff := cmp.Diff(want, got, compareLogs); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestConnectionEntry(t *testing.T) {
+	t.Parallel()
+	want := commonLog
+	want.Enforced = Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}}
+	want.Shadow = Engine{Ran: true, Verdict: policy.Verdict{Origin: "q"}}
+	want.Termination, want.TransportFailure, want.UpstreamBytes = "closed", "TLS_error", 7
+	common := metadataWith(t, "envoy.filters.network.rbac", map[string]any{
+		"effective_shadow_engine_result": "allowed", "effective_shadow_effective_policy_id": "p",
+		"shadow_engine_result": "denied", "shadow_effective_policy_id": "q",
+	})
+	common.ConnectionTerminationDetails, common.DownstreamTransportFailureReason, common.UpstreamWireBytesSent = "closed", "TLS_error", 7
+	got := connectionEntry(&accesslogdatav3.TCPAccessLogEntry{CommonProperties: common})
+	if diff := cmp.Diff(want, got, compareLogs); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestEmptyEntries shows that what Envoy leaves out is no panic and no verdict.
+func TestEmptyEntries(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff(AccessLog{Request: true, Method: "METHOD_UNSPECIFIED"}, requestEntry(nil), compareLogs); diff != "" {
+		t.Error(diff)
+	}
+	common := &accesslogdatav3.AccessLogCommon{DownstreamRemoteAddress: &corev3.Address{Address: &corev3.Address_Pipe{}}}
+	if diff := cmp.Diff(AccessLog{}, connectionEntry(&accesslogdatav3.TCPAccessLogEntry{CommonProperties: common}), compareLogs); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,106 @@
+package xds
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/meshproof/meshproof/certs"
+)
+
+func testAuthority(t testing.TB, name string) *certs.Authority {
+	t.Helper()
+	ca, err := certs.NewAuthority(spiffeid.RequireTrustDomainFromString(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ca
+}
+
+func testSVID(t testing.TB, ca *certs.Authority) *certs.Credential {
+	t.Helper()
+	svid, err := ca.Mint(spiffeid.RequireFromPath(ca.TrustDomain(), "/workload"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return svid
+}
+
+func testBootstrap(t testing.TB) Bootstrap {
+	ca := testAuthority(t, "control.mesh")
+	return Bootstrap{
+		Admin:        "/run/private/admin.sock",
+		ControlPlane: "127.0.0.1:18000",
+		UpstreamHTTP: "127.0.0.1:18001",
+		UpstreamTCP:  "127.0.0.1:18002",
+		Proxy:        testSVID(t, ca),
+		Authority:    "spiffe://control.mesh/control-plane",
+		Bundles:      certs.NewBundleSet(ca),
+	}
+}
+
+func TestBootstrapGolden(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Bootstrap){
+		"process": func(*Bootstrap) {},
+		"container": func(b *Bootstrap) {
+			b.Admin = "0.0.0.0:9901"
+			b.ControlPlane, b.UpstreamHTTP, b.UpstreamTCP = "host.docker.internal:18000", "host.docker.internal:18001", "host.docker.internal:18002"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := testBootstrap(t)
+			change(&b)
+			raw, err := b.JSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "bootstrap/"+name+".golden", jsonToYAML(t, raw))
+		})
+	}
+}
+
+func TestBootstrapRefuses(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(*Bootstrap)
+		want   string
+	}{
+		"no admin":             {func(b *Bootstrap) { b.Admin = "" }, `xds: bootstrap: admin "" is neither host:port nor the path of a socket`},
+		"relative admin":       {func(b *Bootstrap) { b.Admin = "admin.sock" }, `xds: bootstrap: admin "admin.sock" is neither host:port nor the path of a socket`},
+		"control plane's port": {func(b *Bootstrap) { b.ControlPlane = "127.0.0.1:0" }, `xds: bootstrap: cluster meshproof_control_plane: address "127.0.0.1:0": port "0" is not a number from 1 to 65535`},
+		"HTTP upstream's port": {func(b *Bootstrap) { b.UpstreamHTTP = "127.0.0.1:http" }, `xds: bootstrap: cluster meshproof_upstream_http: address "127.0.0.1:http": port "http" is not a number from 1 to 65535`},
+		"TCP upstream":         {func(b *Bootstrap) { b.UpstreamTCP = "127.0.0.1" }, `xds: bootstrap: cluster meshproof_upstream_tcp: address 127.0.0.1: missing port in address`},
+		"host":                 {func(b *Bootstrap) { b.UpstreamTCP = ":1" }, "xds: bootstrap: "},
+		"trusts nobody":        {func(b *Bootstrap) { b.Bundles = &certs.BundleSet{} }, "xds: bootstrap: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := testBootstrap(t)
+			tt.change(&b)
+			if _, err := b.JSON(); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("got  %v\nwant %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestSecretsGolden(t *testing.T) {
+	t.Parallel()
+	a, b := testAuthority(t, "a.mesh"), testAuthority(t, "b.mesh")
+	validation, err := ValidationSecret("mesh/trust", certs.NewBundleSet(b, a, testAuthority(t, "a.mesh")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, s := range []Secret{IdentitySecret("mesh/identity", testSVID(t, a)), validation} {
+		if err := Validate(s.message); err != nil {
+			t.Error(err)
+		}
+		out.WriteString("---\n" + toYAML(t, proto.Message(s.message)))
+	}
+	golden(t, "secrets.golden", out.String())
+}
