@@ -22,19 +22,22 @@ import (
 
 // transports speak HTTP/1.1 and HTTP/2 in the clear, as Envoy does here.
 func transports(t *testing.T) map[string]http.RoundTripper {
-	one := &http.Transport{DisableKeepAlives: true}
+	one := &http.Transport{}
 	two := &http2.Transport{AllowHTTP: true, DialTLSContext: func(ctx context.Context, network, address string, _ *tls.Config) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, network, address)
 	}}
-	t.Cleanup(two.CloseIdleConnections)
+	t.Cleanup(func() {
+		one.CloseIdleConnections()
+		two.CloseIdleConnections()
+	})
 	return map[string]http.RoundTripper{"HTTP/1.1": one, "HTTP/2": two}
 }
 
 func TestHTTPEcho(t *testing.T) {
 	t.Parallel()
 	for name, transport := range transports(t) {
-		for size, body := range map[string]string{"nothing": "", "short": "hello", "long": strings.Repeat("x", 600<<10)} {
+		for size, body := range map[string]string{"nothing": "", "short": "hello", "long": strings.Repeat("x", 100<<10), "very long": strings.Repeat("x", 600<<10)} {
 			t.Run(name+" "+size, func(t *testing.T) {
 				t.Parallel()
 				u := start(t, "127.0.0.1")

@@ -160,7 +160,7 @@ func (e *tcpEcho) fence(ctx context.Context) error {
 	from := netip.AddrPortFrom(fenceSource, e.fenced)
 	e.fences[from] = accepted
 	e.mu.Unlock()
-	header := proxyproto.HeaderProxyFromAddrs(2, net.TCPAddrFromAddrPort(from), &to)
+	header := proxyproto.HeaderProxyFromAddrs(2, net.TCPAddrFromAddrPort(from), net.TCPAddrFromAddrPort(from))
 	if _, err := header.WriteTo(conn); err != nil {
 		return err
 	}
