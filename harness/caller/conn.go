@@ -81,6 +81,8 @@ type conn struct {
 	raw  net.Conn
 	stop func() bool
 
+	saying sync.WaitGroup
+
 	mu    sync.Mutex
 	first byte
 	got   int
@@ -105,10 +107,26 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Write never fails: where the connection is broken the reason, say an alert,
+// stands in what can still be read, and a protocol that learns of the failure
+// here closes before it reads that.
+func (c *conn) Write(p []byte) (int, error) {
+	_, _ = c.Conn.Write(p)
+	return len(p), nil
+}
+
+// say writes while the answer is read, for the other side may answer before it
+// has read everything.
+func (c *conn) say(text string) {
+	c.saying.Go(func() { _, _ = io.WriteString(c, text) })
+}
+
 // Close closes the TCP connection without a TLS farewell: nobody waits for it.
 func (c *conn) Close() error {
 	c.stop()
-	return c.raw.Close()
+	err := c.raw.Close()
+	c.saying.Wait()
+	return err
 }
 
 // end returns what a call comes to that got no answer. The error of the protocol

@@ -41,11 +41,7 @@ func (c Call) http2() bool { return c.Protocol == policy.HTTP2 || c.Protocol == 
 
 func sendTCP(c Call, conn *conn) Answer {
 	payload := c.payload()
-	if _, err := io.WriteString(conn, payload); err != nil {
-		// The reason stands in what can still be read.
-		_, _ = io.Copy(io.Discard, conn)
-		return conn.end(err)
-	}
+	conn.say(payload)
 	echo := make([]byte, len(payload))
 	if _, err := io.ReadFull(conn, echo); err != nil {
 		return conn.end(err)

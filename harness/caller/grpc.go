@@ -37,6 +37,10 @@ func sendGRPC(ctx context.Context, c Call, conn *conn) Answer {
 		ctx = metadata.AppendToOutgoingContext(ctx, h.Name, h.Value)
 	}
 	err = client.Invoke(ctx, c.Target(), &emptypb.Empty{}, &emptypb.Empty{})
+	if err != nil && context.Cause(ctx) != nil {
+		// The code is grpc-go's own then, not the inbound's.
+		return Answer{Err: err}
+	}
 	conn.mu.Lock()
 	broken := conn.fail != nil
 	conn.mu.Unlock()

@@ -29,10 +29,7 @@ func sendHTTP1(c Call, conn *conn) Answer {
 	}
 	b.WriteString("\r\n")
 	b.WriteString(c.Body)
-	if _, err := io.WriteString(conn, b.String()); err != nil {
-		_, _ = io.Copy(io.Discard, conn)
-		return conn.end(err)
-	}
+	conn.say(b.String())
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: c.method()})
 	if err != nil {
 		return conn.end(err)

@@ -30,6 +30,9 @@ func newHTTPEcho(l *ledger) *http.Server {
 				rpc.ServeHTTP(w, r)
 				return
 			}
+			// Over HTTP/1.1 the server would throw away what it did not read before the
+			// answer began. HTTP/2 is duplex anyway and answers ErrNotSupported.
+			_ = http.NewResponseController(w).EnableFullDuplex()
 			_, _ = io.Copy(w, body)
 		}),
 	}

@@ -1,0 +1,170 @@
+package caller_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"testing"
+
+	"github.com/pires/go-proxyproto"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"go.uber.org/goleak"
+
+	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/policy"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	mesh     = spiffeid.RequireTrustDomainFromString("trust-domain.mesh")
+	backend  = spiffeid.RequireFromPath(mesh, "/ns/default/sa/backend")
+	frontend = spiffeid.RequireFromPath(mesh, "/ns/default/sa/frontend")
+	source   = netip.MustParseAddrPort("10.0.0.9:4711")
+	target   = netip.MustParseAddrPort("10.0.0.7:8080")
+)
+
+// inbound is a server on loopback in the place of Envoy: it demands a PROXY
+// header and, unless it is plaintext, an SVID of the mesh.
+type inbound struct {
+	ca     *certs.Authority
+	call   caller.Call
+	mu     sync.Mutex
+	played []*proxyproto.Header
+	peers  []*x509.Certificate
+}
+
+// serve plays an inbound; behind is what it does with each connection whose
+// handshake succeeded.
+func serve(t *testing.T, p policy.Protocol, behind func(net.Conn)) *inbound {
+	t.Helper()
+	ca, err := certs.NewAuthority(mesh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &inbound{ca: ca}
+	server, client := in.mint(t, backend), in.mint(t, frontend)
+	pool := x509.NewCertPool()
+	for _, root := range ca.Bundle().X509Authorities() {
+		pool.AddCert(root)
+	}
+	config := &tls.Config{
+		Certificates: []tls.Certificate{server.TLSCertificate()},
+		ClientAuth:   tls.RequireAndVerifyClientCert,
+		ClientCAs:    pool,
+		NextProtos:   []string{"h2", "http/1.1"},
+	}
+	if p == policy.TCP {
+		config.NextProtos = nil
+	}
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var served sync.WaitGroup
+	served.Go(func() {
+		for {
+			raw, err := lis.Accept()
+			if err != nil {
+				return
+			}
+			served.Go(func() {
+				defer raw.Close()
+				in.admit(raw, config, behind)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = lis.Close()
+		served.Wait()
+	})
+	in.call = caller.Call{
+		Dial: lis.Addr().String(), Source: source, Destination: target, Protocol: p,
+		Credential: client, Server: backend, Bundles: certs.NewBundleSet(ca),
+	}
+	return in
+}
+
+func (in *inbound) admit(raw net.Conn, config *tls.Config, behind func(net.Conn)) {
+	reader := bufio.NewReader(raw)
+	header, err := proxyproto.Read(reader)
+	if err != nil {
+		return
+	}
+	conn := tls.Server(&buffered{raw, reader}, config)
+	err = conn.Handshake()
+	in.mu.Lock()
+	in.played = append(in.played, header)
+	in.peers = append(in.peers, conn.ConnectionState().PeerCertificates...)
+	in.mu.Unlock()
+	if err != nil {
+		return
+	}
+	behind(conn)
+	_ = conn.CloseWrite()
+	drain(raw)
+}
+
+type buffered struct {
+	net.Conn
+	reader io.Reader
+}
+
+func (b *buffered) Read(p []byte) (int, error) { return b.reader.Read(p) }
+
+// drain reads to the end: closing a socket with unread bytes sends a reset, which
+// may overtake what was written before.
+func drain(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
+
+func (in *inbound) mint(t *testing.T, id spiffeid.ID) *certs.Credential {
+	t.Helper()
+	svid, err := in.ca.Mint(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return svid
+}
+
+func (in *inbound) forge(t *testing.T, template certs.Template) *certs.Credential {
+	t.Helper()
+	c, err := in.ca.Forge(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// once is a net.Listener of one connection, for net/http and grpc servers.
+type once struct {
+	conn chan net.Conn
+	done chan struct{}
+	addr net.Addr
+}
+
+func newOnce(conn net.Conn) *once {
+	o := &once{conn: make(chan net.Conn, 1), done: make(chan struct{}), addr: conn.LocalAddr()}
+	o.conn <- conn
+	return o
+}
+
+func (o *once) Accept() (net.Conn, error) {
+	select {
+	case conn := <-o.conn:
+		return conn, nil
+	case <-o.done:
+		return nil, errors.New("closed")
+	}
+}
+
+func (o *once) Close() error {
+	close(o.done)
+	return nil
+}
+
+func (o *once) Addr() net.Addr { return o.addr }
