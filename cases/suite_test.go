@@ -71,7 +71,10 @@ var _ = Describe("the user stories", func() {
 				}
 			}
 		}
-		for _, story := range []string{"mesh-operator-2", "mesh-operator-3", "mesh-operator-4", "service-owner-1", "service-owner-2", "service-owner-3", "service-owner-4", "service-owner-5", "mesh-operator-1"} {
+		for _, story := range []string{
+			"mesh-operator-1", "mesh-operator-2", "mesh-operator-3", "mesh-operator-4",
+			"service-owner-1", "service-owner-2", "service-owner-3", "service-owner-4", "service-owner-5",
+		} {
 			Expect(allowed).To(HaveKey(story))
 			Expect(refused).To(HaveKey(story))
 		}
@@ -87,7 +90,8 @@ var _ = DescribeTable("the negative control", func(ctx SpecContext, compiler sui
 	for _, r := range results {
 		Expect(r.Fault).To(BeFalse(), fmt.Sprint(r.Err))
 		for _, q := range r.Requests {
-			if q.Want == wrong {
+			// No compiler has a say over plaintext: it passes a permissive inbound unjudged.
+			if q.Want == wrong && !q.From.Plaintext {
 				Expect(q.Problems).NotTo(BeEmpty(), "%s as %s", q.Place, q.From.Name)
 				failed++
 			}

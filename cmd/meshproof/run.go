@@ -44,7 +44,7 @@ A PATH is a case file, or a folder with case files.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.version, "envoy", envoy.DefaultVersion, "version of Envoy, see meshproof envoy list")
 	flags.Var(textFlag{&o.runtime, "auto|container|process"}, "runtime", "how to run Envoy")
-	flags.StringVar(&o.name, "case", "", "run only the cases whose name matches this regular expression")
+	flags.StringVar(&o.name, "case", "", "run only the cases whose name or story matches this regular expression")
 	flags.StringVar(&o.envoyLog, "envoy-log", "", "write Envoy's own log to this file")
 	addOutput(cmd, &o.output)
 	return cmd
@@ -109,12 +109,12 @@ func (o runOptions) load(paths []string) ([]cases.Case, error) {
 	}
 	var chosen []cases.Case
 	for _, c := range all {
-		if pattern.MatchString(c.Name) {
+		if pattern.MatchString(c.Name) || pattern.MatchString(c.Story) {
 			chosen = append(chosen, c)
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("--case: none of the %d cases has a name that matches %q", len(all), o.name)
+		return nil, fmt.Errorf("--case: none of the %d cases has a name or story that matches %q", len(all), o.name)
 	}
 	return chosen, nil
 }

@@ -27,7 +27,7 @@ func (e Evidence) Find() (Finding, error) {
 	switch {
 	case e.Answer.Outcome == caller.Fault:
 		return Finding{}, fmt.Errorf("evidence: transport fault, nothing is proven: %w", e.Answer.Err)
-	case e.Log.TransportFailure != "":
+	case e.Log.TransportFailure != "" && !e.passedInPlaintext():
 		f.Form = HandshakeFailed
 		e.checkHandshake(&sides)
 	case e.Answer.Outcome != caller.Answered:
@@ -47,6 +47,13 @@ func (e Evidence) Find() (Finding, error) {
 		return f, &Disagreement{Form: f.Form, Sides: sides}
 	}
 	return f, nil
+}
+
+// passedInPlaintext tells of a plaintext caller that got an answer. On a permissive
+// inbound the log names a TLS failure all the same: the inspector's, which found
+// no TLS.
+func (e Evidence) passedInPlaintext() bool {
+	return e.Call.Plaintext && e.Answer.Outcome == caller.Answered
 }
 
 func (e Evidence) refusedByHTTP() bool {
