@@ -10,6 +10,7 @@ import (
 	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	endpointv3 "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
+	metricsv3 "github.com/envoyproxy/go-control-plane/envoy/config/metrics/v3"
 	upstreamproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/proxy_protocol/v3"
 	rawbufferv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/raw_buffer/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
@@ -76,15 +77,24 @@ func (b Bootstrap) JSON() ([]byte, error) {
 	bootstrap := &bootstrapv3.Bootstrap{
 		Node:  &corev3.Node{Id: "meshproof", Cluster: "meshproof"},
 		Admin: &bootstrapv3.Admin{Address: admin},
+		// Thousands of other statistics would be made with each listener and searched
+		// with each look at the counters.
+		StatsConfig: &metricsv3.StatsConfig{StatsMatcher: &metricsv3.StatsMatcher{
+			StatsMatcher: &metricsv3.StatsMatcher_InclusionList{InclusionList: &matcherv3.ListStringMatcher{
+				Patterns: []*matcherv3.StringMatcher{{MatchPattern: &matcherv3.StringMatcher_Contains{Contains: ".rbac."}}},
+			}},
+		}},
 		StaticResources: &bootstrapv3.Bootstrap_StaticResources{
 			Clusters: []*clusterv3.Cluster{controlPlane, http, tcp},
 		},
 		DynamicResources: &bootstrapv3.Bootstrap_DynamicResources{
 			LdsConfig: ads(),
 			AdsConfig: &corev3.ApiConfigSource{
-				ApiType:             corev3.ApiConfigSource_DELTA_GRPC,
-				TransportApiVersion: corev3.ApiVersion_V3,
-				GrpcServices:        []*corev3.GrpcService{controlPlaneService()},
+				// Envoy's node lists its extensions, some 30 KB in each message otherwise.
+				SetNodeOnFirstMessageOnly: true,
+				ApiType:                   corev3.ApiConfigSource_DELTA_GRPC,
+				TransportApiVersion:       corev3.ApiVersion_V3,
+				GrpcServices:              []*corev3.GrpcService{controlPlaneService()},
 			},
 		},
 	}

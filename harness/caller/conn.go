@@ -49,6 +49,9 @@ func dial(ctx context.Context, c Call) (*conn, error) {
 func tlsConfig(c Call) *tls.Config {
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS12,
+		// Callers are many and their secrets worthless: the key exchange that costs both
+		// sides least.
+		CurvePreferences: []tls.CurveID{tls.CurveP256},
 		// The server's name is its SPIFFE ID, verified below; Go would look for a DNS
 		// name.
 		InsecureSkipVerify:    true,
