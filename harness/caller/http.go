@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
-
-	"golang.org/x/net/http2"
 )
 
 // bodyMax bounds how much of a response is kept.
@@ -42,8 +41,15 @@ func sendHTTP2(ctx context.Context, c Call, conn *conn) Answer {
 	if err != nil {
 		return Answer{Err: err}
 	}
-	transport := &http2.Transport{DisableCompression: true, AllowHTTP: true}
-	client, err := transport.NewClientConn(conn)
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	transport := &http.Transport{
+		DisableCompression: true,
+		// TLS, if any, is the connection's own already.
+		Protocols:   &protocols,
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil },
+	}
+	client, err := transport.NewClientConn(ctx, "http", c.Destination.String())
 	if err != nil {
 		return conn.end(err)
 	}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/net/http2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -102,12 +101,12 @@ func TestHTTP2(t *testing.T) {
 			t.Parallel()
 			got := make(chan string, 1)
 			in := serve(t, policy.HTTP2, func(c net.Conn) {
-				(&http2.Server{}).ServeConn(c, &http2.ServeConnOpts{Context: t.Context(), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				serveHTTP2(c, func(w http.ResponseWriter, r *http.Request) {
 					body, _ := io.ReadAll(r.Body)
 					got <- strings.Join([]string{r.Method, r.Host, r.RequestURI, mapText(r.Header), string(body)}, " ")
 					w.WriteHeader(404)
 					_, _ = io.WriteString(w, "no")
-				})})
+				})
 			})
 			tt.change(&in.call)
 			answer := caller.Do(t.Context(), in.call)
@@ -162,13 +161,7 @@ func TestGRPC(t *testing.T) {
 					method, _ = grpc.MethodFromServerStream(stream)
 					return tt.err
 				}))
-				closed := &announced{Conn: c, closed: make(chan struct{})}
-				lis := newOnce(closed)
-				var served sync.WaitGroup
-				served.Go(func() { _ = server.Serve(lis) })
-				<-closed.closed
-				server.Stop()
-				served.Wait()
+				serveUntilClosed(c, server.Serve, server.Stop)
 			})
 			in.call.GRPC, in.call.Authority = "a.B/C", "backend"
 			in.call.Headers = []caller.Header{{"x-a", "1"}, {"x-a", "2"}}
@@ -218,6 +211,25 @@ func TestHTTP1Long(t *testing.T) {
 	if got := caller.Do(ctx, in.call); got.Outcome != caller.Answered || got.Status != 200 || got.Body != in.call.Body[:4096] {
 		t.Errorf("got %s (%v)", got, got.Err)
 	}
+}
+
+// serveHTTP2 serves one connection whose TLS is done already.
+func serveHTTP2(conn net.Conn, handle http.HandlerFunc) {
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	server := &http.Server{Protocols: &protocols, Handler: handle}
+	serveUntilClosed(conn, server.Serve, func() { _ = server.Close() })
+}
+
+// serveUntilClosed serves one connection and stops the server behind it.
+func serveUntilClosed(conn net.Conn, serve func(net.Listener) error, stop func()) {
+	closed := &announced{Conn: conn, closed: make(chan struct{})}
+	lis := newOnce(closed)
+	var served sync.WaitGroup
+	served.Go(func() { _ = serve(lis) })
+	<-closed.closed
+	stop()
+	served.Wait()
 }
 
 type announced struct {

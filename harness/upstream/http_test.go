@@ -1,16 +1,12 @@
 package upstream_test
 
 import (
-	"context"
-	"crypto/tls"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/net/http2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
@@ -23,10 +19,9 @@ import (
 // transports speak HTTP/1.1 and HTTP/2 in the clear, as Envoy does here.
 func transports(t *testing.T) map[string]http.RoundTripper {
 	one := &http.Transport{}
-	two := &http2.Transport{AllowHTTP: true, DialTLSContext: func(ctx context.Context, network, address string, _ *tls.Config) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, network, address)
-	}}
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	two := &http.Transport{Protocols: &protocols}
 	t.Cleanup(func() {
 		one.CloseIdleConnections()
 		two.CloseIdleConnections()
