@@ -4,7 +4,10 @@ GO ?= go
 ENVOY ?= 1.40.0
 TEST_FLAGS ?= -race -timeout 20m
 
-.PHONY: run test lint
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+
+.PHONY: run test lint bench
 
 run: ## run every user story on a real Envoy
 	$(GO) run ./cmd/meshproof run --envoy $(ENVOY)
@@ -16,3 +19,10 @@ test: lint ## all tests, on processes and, where a Docker daemon answers, on con
 lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "these files are not gofmt-ed"; exit 1; }
 	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(ACTIONLINT)
+
+bench: ## the figures of docs/performance.md
+	$(GO) run ./cmd/meshproof envoy fetch
+	$(GO) test -run '^$$' -bench . ./harness ./harness/suite
+	$(GO) test -run '^$$' -bench . ./certs ./policy/... ./xds

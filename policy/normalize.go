@@ -51,6 +51,9 @@ type PathNormalization struct {
 	KeepSlashes bool
 	// EscapedSlashes is HttpConnectionManager.path_with_escaped_slashes_action.
 	EscapedSlashes EscapedSlashes
+	// KeepDotParameters is no setting: Envoy before 1.39.3 takes "..;x" for a name,
+	// where later versions resolve it as "..".
+	KeepDotParameters bool
 }
 
 // Apply returns the path, with its query, as the filters see it, or an error
@@ -66,6 +69,9 @@ func (n PathNormalization) Apply(target string) (string, error) {
 	}
 	path, err := n.EscapedSlashes.apply(path)
 	if err == nil && !n.Raw {
+		if !n.KeepDotParameters {
+			path = dropDotParameters(path)
+		}
 		path, err = canonical(path)
 	}
 	if err != nil {
@@ -121,6 +127,18 @@ func canonical(path string) (string, error) {
 		}
 	}
 	return "/" + strings.Join(out, "/"), nil
+}
+
+// dropDotParameters drops what follows a semicolon in a dot segment. Envoy looks for
+// such segments before it unescapes, so that "%2e%2e;x" stays a name.
+func dropDotParameters(path string) string {
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		if name, _, has := strings.Cut(segment, ";"); has && (name == "." || name == "..") {
+			segments[i] = name
+		}
+	}
+	return strings.Join(segments, "/")
 }
 
 func unescapeUnreserved(path string) (string, error) {

@@ -52,6 +52,14 @@ func TestPathNormalization(t *testing.T) {
 		"/admin%5Cx":       {"/admin%5Cx", "/admin%5Cx", "/admin%5Cx", "/admin/x", "400"},
 		"/admin%00":        {"/admin%00", "400", "400", "400", "400"},
 		"/../admin":        {"/../admin", "/admin", "/admin", "/admin", "/admin"},
+		"/..;/admin":       {"/..;/admin", "/admin", "/admin", "/admin", "/admin"},
+		"/x/..;a;b/admin":  {"/x/..;a;b/admin", "/admin", "/admin", "/admin", "/admin"},
+		"/x/.;/admin":      {"/x/.;/admin", "/x/admin", "/x/admin", "/x/admin", "/x/admin"},
+		"/x/..;":           {"/x/..;", "/", "/", "/", "/"},
+		"/x/%2e%2e;/admin": {"/x/%2e%2e;/admin", "/x/..;/admin", "/x/..;/admin", "/x/..;/admin", "/x/..;/admin"},
+		"/x/..%3b/admin":   same("/x/..%3b/admin"),
+		"/x/...;/admin":    same("/x/...;/admin"),
+		"/x/;/../admin":    {"/x/;/../admin", "/x/admin", "/x/admin", "/x/admin", "/x/admin"},
 		"/admin/..":        {"/admin/..", "/", "/", "/", "/"},
 		"/admin/.":         {"/admin/.", "/admin/", "/admin/", "/admin/", "/admin/"},
 	} {
@@ -97,5 +105,16 @@ func TestEscapedSlashesText(t *testing.T) {
 	var e policy.EscapedSlashes
 	if err := e.UnmarshalText([]byte("redirect")); err == nil || err.Error() != `escapedSlashes "redirect" is unknown: use one of [reject keep unescape]` {
 		t.Errorf("UnmarshalText(redirect) = %v", err)
+	}
+}
+
+// TestDotParameters is what Envoy before 1.39.3 was seen to forward.
+func TestDotParameters(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"/..;/admin", "/x/..;a;b/admin", "/x/.;/admin"} {
+		got, err := policy.PathNormalization{KeepDotParameters: true}.Apply(target)
+		if got != target || err != nil {
+			t.Errorf("%s became %q, %v", target, got, err)
+		}
 	}
 }

@@ -3,6 +3,8 @@ package suite
 import (
 	"fmt"
 
+	"golang.org/x/mod/semver"
+
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
@@ -91,7 +93,7 @@ func (r *run) policyRequest(q cases.Request, in cases.Inbound) (policy.Request, 
 		request.Method, request.Path = "POST", "/"+q.GRPC
 	}
 	var err error
-	request.Path, err = r.result.Case.Normalization.Apply(request.Path)
+	request.Path, err = r.normalization().Apply(request.Path)
 	return request, err
 }
 
@@ -147,4 +149,11 @@ func describe(f evidence.Finding) string {
 	default:
 		return f.Form.String()
 	}
+}
+
+// normalization is the case's, as this version of Envoy has it.
+func (r *run) normalization() policy.PathNormalization {
+	n := r.result.Case.Normalization
+	n.KeepDotParameters = semver.Compare("v"+r.runner.Harness.Version(), "v1.39.3") < 0
+	return n
 }
