@@ -94,6 +94,11 @@ func trustDomain(name string) (spiffeid.TrustDomain, error) {
 // look at.
 func (b *builder) complete() error {
 	s := b.schema
+	for i, text := range s.ExpectWarning {
+		if text == "" {
+			return b.doc.Errorf(fmt.Sprintf("expectWarning[%d]", i), "the text is empty, so that any warning would do")
+		}
+	}
 	switch refused := s.ExpectError != ""; {
 	case refused && len(s.Requests) > 0:
 		return b.doc.Errorf("requests", "the policies are expected to be refused, so that no request can be sent")

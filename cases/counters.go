@@ -21,7 +21,7 @@ func (b *builder) addCounters() error {
 		if s == (countersSchema{}) {
 			return doc.Errorf("", "no counter is stated: use allowed, denied, shadow_allowed, shadow_denied")
 		}
-		in, err := b.inbound("counters", name)
+		in, err := b.inbound(doc, "", name)
 		if err != nil {
 			return err
 		}

@@ -18,14 +18,20 @@ import (
 // at all.
 func Load(paths ...string) ([]Case, error) {
 	var files []string
+	seen := map[string]bool{}
 	for _, path := range paths {
 		found, err := find(path)
 		if err != nil {
 			return nil, fmt.Errorf("cases: %w", err)
 		}
 		for _, file := range found {
-			if file = filepath.Clean(file); !slices.Contains(files, file) {
-				files = append(files, file)
+			target, err := resolve(file)
+			if err != nil {
+				return nil, fmt.Errorf("cases: %w", err)
+			}
+			if !seen[target] {
+				seen[target] = true
+				files = append(files, filepath.Clean(file))
 			}
 		}
 	}
@@ -33,6 +39,15 @@ func Load(paths ...string) ([]Case, error) {
 		return nil, errors.New("cases: no path was given")
 	}
 	return read(files, os.ReadFile)
+}
+
+// resolve returns the one path that all paths to a file have in common.
+func resolve(file string) (string, error) {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(file)
 }
 
 func find(path string) ([]string, error) {
@@ -44,7 +59,8 @@ func find(path string) ([]string, error) {
 		return []string{path}, nil
 	}
 	var files []string
-	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+	// The separator behind the path makes the walk enter a symbolic link to a folder.
+	err = filepath.WalkDir(path+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && isCaseFile(file) {
 			files = append(files, file)
 		}
@@ -109,6 +125,7 @@ func unique(cases []Case) error {
 	for _, c := range cases {
 		if first, ok := seen[c.Name]; ok {
 			errs = append(errs, fmt.Errorf("cases: %s: case %q stands already at %s: give it a name of its own", c.Place, c.Name, first))
+			continue
 		}
 		seen[c.Name] = c.Place
 	}

@@ -6,7 +6,12 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
+
+// maxRequests bounds what the lists of one case may be crossed to: a few lines
+// are enough for more than memory holds.
+const maxRequests = 100_000
 
 // addRequests crosses the lists of each request, the last one fastest.
 func (b *builder) addRequests() error {
@@ -14,6 +19,9 @@ func (b *builder) addRequests() error {
 		field := fmt.Sprintf("requests[%d]", i)
 		if err := b.checkRequest(field, s); err != nil {
 			return err
+		}
+		if !s.fits(maxRequests - len(b.out.Requests)) {
+			return b.doc.Errorf(field, "the lists cross to more requests than one case may have, which is %d: split the case", maxRequests)
 		}
 		var source netip.Addr
 		if s.SourceIP != "" {
@@ -28,7 +36,7 @@ func (b *builder) addRequests() error {
 				return err
 			}
 			for _, to := range s.To {
-				inbound, err := b.inbound(field+".to", to)
+				inbound, err := b.inbound(b.doc, field+".to", to)
 				if err != nil {
 					return err
 				}
@@ -52,6 +60,15 @@ func (b *builder) addRequests() error {
 		}
 	}
 	return nil
+}
+
+// fits reports whether the lists cross to that many requests at most. None of
+// them is empty.
+func (s requestSchema) fits(most int) bool {
+	for _, list := range [][]string{s.From, s.To, orNone(s.Method), orNone(s.Path)} {
+		most /= len(list)
+	}
+	return most > 0
 }
 
 // orNone lets an absent list cross as one empty value.
@@ -106,14 +123,22 @@ func (b *builder) checkStatement(field string, s requestSchema) error {
 		return b.doc.Errorf(field+".want", "the request does not say what it wants")
 	case s.Shadow != nil && *s.Shadow == ShadowNone && s.ShadowBy != nil:
 		return b.doc.Errorf(field+".shadowBy", "no policy speaks where no shadow runs")
-	case *s.Want != HandshakeFailure:
-		return nil
+	}
+	unjudged := ""
+	switch *s.Want {
+	case HandshakeFailure:
+		unjudged = "no policy judges a handshake that fails"
+	case Status(400):
+		unjudged = "no policy judges a request that the listener answers with 400"
+	}
+	switch {
+	case unjudged == "":
 	case s.By != nil:
-		return b.doc.Errorf(field+".by", "no policy judges a handshake that fails")
+		return b.doc.Errorf(field+".by", "%s", unjudged)
 	case s.ShadowBy != nil:
-		return b.doc.Errorf(field+".shadowBy", "no policy judges a handshake that fails")
+		return b.doc.Errorf(field+".shadowBy", "%s", unjudged)
 	case s.Shadow != nil && *s.Shadow != ShadowNone:
-		return b.doc.Errorf(field+".shadow", "no policy judges a handshake that fails")
+		return b.doc.Errorf(field+".shadow", "%s", unjudged)
 	}
 	return nil
 }
@@ -132,7 +157,8 @@ func (b *builder) checkProtocol(field string, s requestSchema, in Inbound) error
 	}
 }
 
-func (b *builder) inbound(field, name string) (Inbound, error) {
+// inbound finds what a field of the document names.
+func (b *builder) inbound(doc manifest.Document, field, name string) (Inbound, error) {
 	known := make([]string, 0, len(b.out.Inbounds))
 	for _, in := range b.out.Inbounds {
 		if in.String() == name {
@@ -140,5 +166,5 @@ func (b *builder) inbound(field, name string) (Inbound, error) {
 		}
 		known = append(known, in.String())
 	}
-	return Inbound{}, b.doc.Errorf(field, "there is no inbound %q: the case has %q", name, known)
+	return Inbound{}, doc.Errorf(field, "there is no inbound %q: the case has %q", name, known)
 }

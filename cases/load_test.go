@@ -1,0 +1,171 @@
+package cases_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/cases"
+)
+
+// folder writes files into a new folder and returns its path, free of symbolic
+// links.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// named is a file with one case for each name, two lines apart.
+func named(names ...string) string {
+	var docs []string
+	for _, name := range names {
+		docs = append(docs, "{case: "+name+", expectWarning: []}\n")
+	}
+	return strings.Join(docs, "---\n")
+}
+
+// mixed is a folder in which not everything is a case file.
+func mixed(t *testing.T) string {
+	t.Helper()
+	return folder(t, map[string]string{
+		"b.yaml": named("b1", "b2"), "a.yml": named("a"), "sub/c.yaml": named("c"),
+		"README.md": "# no case", "notes.yaml.txt": "no case", "d.YAML": "no case", "sub/empty/.keep": "",
+	})
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ paths, want []string }{
+		"a folder, by name, with what lies below": {[]string{"."}, []string{"a.yml:1: a", "b.yaml:1: b1", "b.yaml:3: b2", "sub/c.yaml:1: c"}},
+		"a file":                                {[]string{"b.yaml"}, []string{"b.yaml:1: b1", "b.yaml:3: b2"}},
+		"files in the order given":              {[]string{"sub/c.yaml", "a.yml"}, []string{"sub/c.yaml:1: c", "a.yml:1: a"}},
+		"a file once, however it is reached":    {[]string{"b.yaml", "sub/../b.yaml", "./b.yaml", "."}, []string{"b.yaml:1: b1", "b.yaml:3: b2", "a.yml:1: a", "sub/c.yaml:1: c"}},
+		"a folder below":                        {[]string{"sub"}, []string{"sub/c.yaml:1: c"}},
+		"a folder with a slash behind its name": {[]string{"sub/"}, []string{"sub/c.yaml:1: c"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := mixed(t)
+			var paths, got []string
+			for _, path := range tt.paths {
+				paths = append(paths, dir+"/"+path)
+			}
+			all, err := cases.Load(paths...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range all {
+				got = append(got, strings.TrimPrefix(filepath.ToSlash(c.Place), filepath.ToSlash(dir)+"/")+": "+c.Name)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A file that is named explicitly is one, whatever its name ends in.
+func TestLoadTakesAnyFileThatIsNamed(t *testing.T) {
+	t.Parallel()
+	path := folder(t, map[string]string{"case.txt": named("x")}) + "/case.txt"
+	if all, err := cases.Load(path); err != nil || len(all) != 1 {
+		t.Errorf("Load(%s) = %v, %v", path, all, err)
+	}
+}
+
+func TestLoadCountsAFileOnceBehindSymbolicLinks(t *testing.T) {
+	t.Parallel()
+	dir := mixed(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skipf("no symbolic links: %v", err)
+	}
+	all, err := cases.Load(link)
+	if err != nil || len(all) != 4 || !strings.HasPrefix(all[0].Place, link) {
+		t.Errorf("Load of a linked folder = %v, %v", all, err)
+	}
+	all, err = cases.Load(dir, link, filepath.Join(link, "b.yaml"))
+	if err != nil || len(all) != 4 {
+		t.Errorf("Load of a folder and a link to it = %v, %v", all, err)
+	}
+}
+
+// The place is what the user typed, not what it was resolved to. Not parallel, for
+// the working folder belongs to the process.
+func TestLoadCountsAFileOnceBehindARelativePath(t *testing.T) {
+	dir := mixed(t)
+	t.Chdir(dir)
+	all, err := cases.Load("a.yml", filepath.Join(dir, "a.yml"))
+	if err != nil || len(all) != 1 || all[0].Place != "a.yml:1" {
+		t.Errorf("Load = %v, %v", all, err)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		files map[string]string
+		paths []string
+		// want has one line for each error; DIR stands for the folder.
+		want string
+	}{
+		"no path":                     {nil, nil, "cases: no path was given"},
+		"a path to nothing":           {nil, []string{"a.yaml"}, "cases: stat DIR/a.yaml: no such file or directory"},
+		"a folder without case files": {map[string]string{"a.txt": "x"}, []string{"."}, "cases: DIR: there is no case file: name a .yaml file, or a folder with some"},
+		"a file without a case":       {map[string]string{"a.yaml": "# soon\n"}, []string{"."}, "cases: DIR/a.yaml: the file has no case"},
+		"errors of all files": {map[string]string{"a.yaml": "{story: x}", "b.yaml": named("b"), "c.yaml": "{case: }\n---\n{case: x, worklods: []}"}, []string{"."},
+			"cases: DIR/a.yaml:1: case: the case has no name\n" +
+				"cases: DIR/c.yaml:1: case: expected text, found nothing\n" +
+				"cases: DIR/c.yaml:3: worklods: unknown field: use one of callers, case, counters, expectError, expectWarning, options, policies, requests, story, trustDomains, workloads"},
+		"a name twice in a file": {map[string]string{"a.yaml": named("x", "y", "x")}, []string{"."},
+			`cases: DIR/a.yaml:5: case "x" stands already at DIR/a.yaml:1: give it a name of its own`},
+		"a name in three files": {map[string]string{"a.yaml": named("x"), "b.yaml": named("x"), "c.yaml": named("y", "x")}, []string{"."},
+			`cases: DIR/b.yaml:1: case "x" stands already at DIR/a.yaml:1: give it a name of its own` + "\n" +
+				`cases: DIR/c.yaml:3: case "x" stands already at DIR/a.yaml:1: give it a name of its own`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := folder(t, tt.files)
+			var paths []string
+			for _, path := range tt.paths {
+				paths = append(paths, filepath.Join(dir, path))
+			}
+			all, err := cases.Load(paths...)
+			if err == nil || all != nil {
+				t.Fatalf("not refused: %v, %v", all, err)
+			}
+			if diff := cmp.Diff(tt.want, strings.ReplaceAll(err.Error(), dir, "DIR")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLoadRefusesAFileThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, map[string]string{"a.yaml": named("a")})
+	// A link to a folder looks like a file from outside, whoever runs the test.
+	if err := os.Symlink(dir, filepath.Join(dir, "b.yaml")); err != nil {
+		t.Skipf("no symbolic links: %v", err)
+	}
+	_, err := cases.Load(dir)
+	if err == nil || !strings.HasPrefix(err.Error(), "cases: read ") {
+		t.Errorf("Load = %v", err)
+	}
+}

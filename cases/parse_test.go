@@ -1,0 +1,244 @@
+package cases_test
+
+import (
+	"net/netip"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// same compares cases; a policy counts by its text.
+var same = cmp.Options{
+	cmpopts.EquateComparable(spiffeid.ID{}, spiffeid.TrustDomain{}, netip.Addr{}, cases.Want{}),
+	cmp.Transformer("YAML", func(d manifest.Document) string { return string(d.YAML()) }),
+}
+
+func parse(t testing.TB, text string) cases.Case {
+	t.Helper()
+	all, err := cases.Parse("c.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 1 {
+		t.Fatalf("%d cases instead of one", len(all))
+	}
+	return all[0]
+}
+
+func id(text string) spiffeid.ID { return spiffeid.RequireFromString(text) }
+
+// svid is the caller that holds a sound SVID of its own trust domain.
+func svid(name, uri string) cases.Caller {
+	return cases.Caller{Name: name, Template: certs.Template{URIs: []string{uri}}, SignedBy: id(uri).TrustDomain()}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// TestParseEveryField reads a case in which no field has its default.
+func TestParseEveryField(t *testing.T) {
+	t.Parallel()
+	got := parse(t, `
+case: every field
+story: all of it
+trustDomains: [a.mesh, b.mesh]
+options:
+  shadowForm: precise
+  systemNamespace: control
+  pathNormalization: {normalizePath: false, mergeSlashes: false, escapedSlashes: unescape}
+workloads:
+  - name: backend
+    namespace: shop
+    serviceAccount: api
+    mesh: prod
+    zone: east
+    origin: zone
+    labels: {app: backend}
+    ip: 10.1.2.3
+    inbounds:
+      - {name: api, port: 8080, protocol: http2, mtls: permissive}
+callers:
+  twofold: {uris: [spiffe://b.mesh/x, spiffe://a.mesh/y], sourceIP: 10.9.9.9}
+policies:
+  - {type: MeshTrafficPermission, name: p}
+requests:
+  - from: twofold
+    to: backend/api
+    method: PUT
+    path: /x?y
+    authority: shop.example
+    headers: [{x-b: "1"}, {x-a: "2"}, {x-b: "3"}]
+    sourceIP: 10.8.8.8
+    want: 403
+    by: default
+    shadow: deny
+    shadowBy: kri
+counters:
+  backend/api: {allowed: 1, denied: 2, shadow_allowed: 3, shadow_denied: 4}
+expectWarning: [one, two]
+`)
+	twofold := svid("twofold", "spiffe://b.mesh/x")
+	twofold.Template.URIs = append(twofold.Template.URIs, "spiffe://a.mesh/y")
+	twofold.SourceIP = netip.MustParseAddr("10.9.9.9")
+	want := cases.Case{
+		Name: "every field", Story: "all of it", Place: "c.yaml:2",
+		TrustDomains:  []spiffeid.TrustDomain{id("spiffe://a.mesh").TrustDomain(), id("spiffe://b.mesh").TrustDomain()},
+		Options:       dialect.Options{Kuma: kuma.Options{ShadowForm: kuma.Precise, SystemNamespace: "control"}},
+		Normalization: policy.PathNormalization{Raw: true, KeepSlashes: true, EscapedSlashes: policy.UnescapeSlashes},
+		Inbounds: []cases.Inbound{{
+			Inbound: policy.Inbound{
+				Workload: policy.Workload{Name: "backend", Namespace: "shop", Mesh: "prod", Zone: "east", Origin: "zone", Labels: map[string]string{"app": "backend"}},
+				Name:     "api", Port: 8080, Protocol: policy.HTTP2,
+			},
+			Identity: id("spiffe://a.mesh/ns/shop/sa/api"), IP: netip.MustParseAddr("10.1.2.3"), Permissive: true,
+		}},
+		Requests: []cases.Request{{
+			Place: "c.yaml:25: requests[0]", From: twofold, To: "backend/api", Method: "PUT", Path: "/x?y", Authority: "shop.example",
+			Headers: []cases.Header{{Name: "x-b", Value: "1"}, {Name: "x-a", Value: "2"}, {Name: "x-b", Value: "3"}}, SourceIP: netip.MustParseAddr("10.8.8.8"),
+			Want: cases.Status(403), By: ptr("default"), Shadow: ptr(cases.ShadowDeny), ShadowBy: ptr("kri"),
+		}},
+		Counters:       []cases.Counters{{Inbound: "backend/api", Allowed: ptr(uint64(1)), Denied: ptr(uint64(2)), ShadowAllowed: ptr(uint64(3)), ShadowDenied: ptr(uint64(4))}},
+		ExpectWarnings: []string{"one", "two"},
+	}
+	if len(got.Policies) != 1 || string(got.Policies[0].YAML()) != "type: MeshTrafficPermission\nname: p\n" || got.Policies[0].Place("name") != "c.yaml:23: policies[0].name" {
+		t.Errorf("policies: %v", got.Policies)
+	}
+	got.Policies = nil
+	if diff := cmp.Diff(want, got, same); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got, want := got.Inbounds[0].Address(), netip.MustParseAddrPort("10.1.2.3:8080"); got != want {
+		t.Errorf("Address() = %s, want %s", got, want)
+	}
+}
+
+// TestParseDefaults reads a case that says as little as it can.
+func TestParseDefaults(t *testing.T) {
+	t.Parallel()
+	got := parse(t, `
+case: as little as it can
+workloads:
+  - {name: v, inbounds: [{port: 80}, {port: 81, mtls: strict}]}
+  - {name: w, inbounds: [{port: 80, protocol: tcp}]}
+requests:
+  - {from: w, to: v/80, want: allow}
+`)
+	inbound := func(workload string, port uint16, protocol policy.Protocol, ip string) cases.Inbound {
+		return cases.Inbound{
+			Inbound:  policy.Inbound{Workload: policy.Workload{Name: workload, Namespace: "default", Mesh: "default"}, Port: port, Protocol: protocol},
+			Identity: id("spiffe://trust-domain.mesh/ns/default/sa/" + workload), IP: netip.MustParseAddr(ip),
+		}
+	}
+	w := svid("w", "spiffe://trust-domain.mesh/ns/default/sa/w")
+	w.SourceIP = netip.MustParseAddr("10.64.0.2")
+	want := cases.Case{
+		Name: "as little as it can", Place: "c.yaml:2",
+		TrustDomains: []spiffeid.TrustDomain{id("spiffe://" + cases.DefaultTrustDomain).TrustDomain()},
+		Inbounds: []cases.Inbound{
+			inbound("v", 80, policy.HTTP, "10.64.0.1"), inbound("v", 81, policy.HTTP, "10.64.0.1"), inbound("w", 80, policy.TCP, "10.64.0.2"),
+		},
+		Requests: []cases.Request{{Place: "c.yaml:7: requests[0]", From: w, To: "v/80", SourceIP: w.SourceIP, Want: cases.Allow}},
+	}
+	if diff := cmp.Diff(want, got, same); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestParseCrossesLists expects from, to, method and path, the last one fastest.
+func TestParseCrossesLists(t *testing.T) {
+	t.Parallel()
+	got := parse(t, prelude+`
+  - {from: [w, anonymous], to: [w/80, w/82], method: [GET, PUT], path: [/a, /b], want: deny}
+  - {from: plaintext, to: w/81, want: handshake-failure}
+  - {from: w, to: w/82, grpc: s.S/M, want: allow}
+  - {from: w, to: w/80, path: [/, /], want: allow}
+`)
+	var all []string
+	for _, q := range got.Requests {
+		all = append(all, q.From.Name+" "+q.To+" "+q.Method+" "+q.Path+q.GRPC+" "+q.Want.String())
+	}
+	want := []string{
+		"w w/80 GET /a deny", "w w/80 GET /b deny", "w w/80 PUT /a deny", "w w/80 PUT /b deny",
+		"w w/82 GET /a deny", "w w/82 GET /b deny", "w w/82 PUT /a deny", "w w/82 PUT /b deny",
+		"anonymous w/80 GET /a deny", "anonymous w/80 GET /b deny", "anonymous w/80 PUT /a deny", "anonymous w/80 PUT /b deny",
+		"anonymous w/82 GET /a deny", "anonymous w/82 GET /b deny", "anonymous w/82 PUT /a deny", "anonymous w/82 PUT /b deny",
+		"plaintext w/81   handshake-failure", "w w/82  s.S/M allow", "w w/80  / allow", "w w/80  / allow",
+	}
+	if diff := cmp.Diff(want, all); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for i, q := range got.Requests[:16] {
+		if q.Place != "c.yaml:5: requests[0]" {
+			t.Errorf("request %d: place %s", i, q.Place)
+		}
+	}
+}
+
+// TestParseHeaders: a mapping has no order, so that it is put into one; a list
+// keeps its own and may repeat a name.
+func TestParseHeaders(t *testing.T) {
+	t.Parallel()
+	got := parse(t, prelude+`
+  - {from: w, to: w/80, want: allow}
+  - {from: w, to: w/80, headers: {}, want: allow}
+  - {from: w, to: w/80, headers: {b: "1", a: "2"}, want: allow}
+  - {from: w, to: w/80, headers: [{b: "1"}, {a: ""}, {b: "2: 3"}], want: allow}
+`)
+	for i, want := range [][]cases.Header{nil, nil, {{Name: "a", Value: "2"}, {Name: "b", Value: "1"}}, {{Name: "b", Value: "1"}, {Name: "a"}, {Name: "b", Value: "2: 3"}}} {
+		if diff := cmp.Diff(want, got.Requests[i].Headers); diff != "" {
+			t.Errorf("request %d (-want +got):\n%s", i, diff)
+		}
+	}
+}
+
+// TestParseSourceIP: the address of a request goes before that of its caller, and
+// a workload plays its own.
+func TestParseSourceIP(t *testing.T) {
+	t.Parallel()
+	got := parse(t, `
+case: x
+workloads: [{name: w, ip: 10.0.0.1, inbounds: [{port: 80}]}]
+callers: {placed: {sourceIP: 10.0.0.2}, unplaced: {}}
+requests:
+  - {from: [w, placed, unplaced, plaintext, spiffe://trust-domain.mesh/x], to: w/80, want: allow}
+  - {from: [w, placed, unplaced, plaintext, spiffe://trust-domain.mesh/x], to: w/80, sourceIP: 10.0.0.3, want: allow}
+`)
+	none, three := netip.Addr{}, netip.MustParseAddr("10.0.0.3")
+	want := []netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2"), none, none, none, three, three, three, three, three}
+	var all []netip.Addr
+	for _, q := range got.Requests {
+		all = append(all, q.SourceIP)
+	}
+	if !slices.Equal(all, want) {
+		t.Errorf("got %v, want %v", all, want)
+	}
+}
+
+// TestParseExpectations: what is said of warnings may be nothing, none, one or
+// several.
+func TestParseExpectations(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]cases.Case{
+		"expectWarning: []":          {ExpectWarnings: []string{}},
+		"expectWarning: text":        {ExpectWarnings: []string{"text"}},
+		"expectWarning: [b, a]":      {ExpectWarnings: []string{"b", "a"}},
+		"expectError: no such thing": {ExpectError: "no such thing"},
+	} {
+		got := parse(t, "case: x\n"+text)
+		if diff := cmp.Diff([]any{want.ExpectWarnings, want.ExpectError}, []any{got.ExpectWarnings, got.ExpectError}); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+	if got := parse(t, prelude+"  - {from: w, to: w/80, want: allow}"); got.ExpectWarnings != nil {
+		t.Errorf("nothing said of warnings: %q", got.ExpectWarnings)
+	}
+}
