@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ const connectTimeout = 20 * time.Second
 // [New] does both for a test.
 func Start(ctx context.Context, opts ...Option) (*Harness, error) {
 	h := &Harness{
-		options:   options{concurrency: defaultConcurrency},
+		options:   options{concurrency: defaultConcurrency, pushTimeout: pushTimeout},
 		collector: newCollector(),
 		sources:   newSources(),
 	}
@@ -127,17 +128,26 @@ func (h *Harness) Close() error {
 	return h.closed
 }
 
+// errClosed is the cause of what a closed harness cuts off.
+var errClosed = errors.New("the harness is closed")
+
 // alive returns a context that ends when Envoy does, with its reason as cause.
 func (h *Harness) alive(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	ended := func() { cancel(cmp.Or(h.envoy.Err(), errClosed)) }
 	stop := make(chan struct{})
-	go func() {
-		select {
-		case <-h.envoy.Done():
-			cancel(fmt.Errorf("harness: %w", h.envoy.Err()))
-		case <-stop:
-		}
-	}()
+	select {
+	case <-h.envoy.Done():
+		ended()
+	default:
+		go func() {
+			select {
+			case <-h.envoy.Done():
+				ended()
+			case <-stop:
+			}
+		}()
+	}
 	return ctx, sync.OnceFunc(func() {
 		close(stop)
 		cancel(nil)

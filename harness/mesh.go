@@ -2,11 +2,11 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
-	"sync"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
@@ -28,11 +28,19 @@ type Mesh struct {
 	ca      *certs.Federation
 	bundles *certs.BundleSet
 
-	turn     sync.Mutex
+	control *certs.Credential
+
+	// turn is held by the batch or push under way, and guards what follows.
+	turn chan struct{}
+	// inbounds ends in that of the positive control.
 	inbounds []Inbound
 	counters map[string]evidence.Counters
-	control  *certs.Credential
-	closed   bool
+	// adrift is set where a batch failed half way, so that counters are not what
+	// Envoy's stood at when the next begins.
+	adrift bool
+	// unsettled is set where a push was cut off.
+	unsettled bool
+	closed    bool
 }
 
 // The positive control is an inbound of its own, which allows one identity. Its
@@ -45,12 +53,18 @@ var (
 )
 
 // NewMesh brings up a mesh and returns once it is proven live. The caller owns it
-// and has to close it before the harness. A filter that Envoy refuses is an error
-// that wraps [xds.ErrNACK].
+// and has to close it before the harness. Where all of Envoy's ports are lent to
+// meshes, it waits until one of them is closed.
+//
+// A filter that Envoy refuses is an error that wraps [xds.ErrNACK]. An Envoy that
+// says nothing is one after 30 seconds, or when the context ends. Whatever the
+// error, nothing of the mesh is left.
 func (h *Harness) NewMesh(ctx context.Context, spec MeshSpec) (*Mesh, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
+	ctx, stop := h.alive(ctx)
+	defer stop()
 	number, err := h.slots.take(ctx)
 	if err != nil {
 		return nil, err
@@ -66,11 +80,12 @@ func (h *Harness) NewMesh(ctx context.Context, spec MeshSpec) (*Mesh, error) {
 		slot:     h.envoy.Slot(number),
 		domains:  spec.TrustDomains,
 		ca:       certs.NewFederation(),
+		turn:     make(chan struct{}, 1),
 		inbounds: slices.Clone(spec.Inbounds),
 		counters: map[string]evidence.Counters{},
 	}
 	if err := m.start(ctx); err != nil {
-		h.slots.release(number)
+		m.abandon(ctx)
 		return nil, fmt.Errorf("harness: %s: %w", name, err)
 	}
 	return m, nil
@@ -87,7 +102,26 @@ func (m *Mesh) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return m.push(ctx, xds.Update{Listeners: []xds.Listener{m.listener()}, Secrets: secrets})
+	return m.push(ctx, xds.Update{Listeners: []xds.Listener{m.listener(m.inbounds)}, Secrets: secrets})
+}
+
+// abandon takes back what a failed start may have left. A port is given back only
+// then: two listeners on one port are a NACK for the mesh that comes next.
+func (m *Mesh) abandon(ctx context.Context) {
+	if m.unsettled && m.takeBack(ctx) != nil && m.takeBack(ctx) != nil {
+		return
+	}
+	m.harness.slots.release(m.number)
+}
+
+// takeBack removes the mesh whatever its context says. Where Envoy was never told
+// of the mesh, it is not told of its removal either, and no answer comes. Then
+// there is none to wait for the second time. Envoy removes before it adds, so that
+// the next mesh gets the port even where the answer is merely late.
+func (m *Mesh) takeBack(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTimeout)
+	defer cancel()
+	return m.push(ctx, m.removal())
 }
 
 // addControl appends the inbound of the positive control.
@@ -122,39 +156,41 @@ func (m *Mesh) Authority(td spiffeid.TrustDomain) (*certs.Authority, error) {
 
 // SetFilters replaces the filters of the named inbounds and returns once the
 // change is proven live. Connections that are already open keep the filters they
-// were accepted with. Where Envoy refuses the change the mesh stays as it was.
+// were accepted with. Where Envoy refuses the change, the error wraps
+// [xds.ErrNACK] and the mesh stays as it was. Where the context ends first, or
+// Envoy says nothing for 30 seconds, nobody knows which filters are live: Send
+// then is an error until SetFilters succeeds.
 func (m *Mesh) SetFilters(ctx context.Context, filters map[string]xds.Filters) error {
-	m.turn.Lock()
-	defer m.turn.Unlock()
-	before := m.inbounds
-	m.inbounds = slices.Clone(before)
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	defer m.end()
+	changed := slices.Clone(m.inbounds)
 	for _, name := range slices.Sorted(maps.Keys(filters)) {
 		i := m.index(name)
 		if i < 0 {
-			m.inbounds = before
 			return m.unknown(name)
 		}
-		m.inbounds[i].Filters = filters[name]
+		changed[i].Filters = filters[name]
 	}
-	if err := m.push(ctx, xds.Update{Listeners: []xds.Listener{m.listener()}}); err != nil {
-		m.inbounds = before
-		return fmt.Errorf("harness: %s: %w", m.name, err)
+	if err := m.push(ctx, xds.Update{Listeners: []xds.Listener{m.listener(changed)}}); err != nil {
+		return fmt.Errorf("harness: %s: set filters: %w", m.name, err)
 	}
+	m.inbounds = changed
 	return nil
 }
 
-// Close takes the mesh down and gives its port back.
+// Close takes the mesh down and gives its port back. It may be called more than
+// once; where it failed, it may be tried again.
 func (m *Mesh) Close(ctx context.Context) error {
-	m.turn.Lock()
-	defer m.turn.Unlock()
-	if m.closed {
+	switch err := m.begin(ctx); {
+	case errors.Is(err, errClosedMesh):
 		return nil
+	case err != nil:
+		return err
 	}
-	update := xds.Update{RemoveListeners: []string{m.name}, RemoveSecrets: []string{m.validationName()}}
-	for i := range m.inbounds {
-		update.RemoveSecrets = append(update.RemoveSecrets, m.identityName(i))
-	}
-	if err := m.push(ctx, update); err != nil {
+	defer m.end()
+	if err := m.push(ctx, m.removal()); err != nil {
 		return fmt.Errorf("harness: %s: close: %w", m.name, err)
 	}
 	m.closed = true
@@ -162,63 +198,35 @@ func (m *Mesh) Close(ctx context.Context) error {
 	return nil
 }
 
-func (m *Mesh) push(ctx context.Context, u xds.Update) error {
-	ctx, stop := m.harness.alive(ctx)
-	defer stop()
-	return m.harness.control.Push(ctx, u)
+var errClosedMesh = errors.New("the mesh is closed")
+
+// begin waits for the turn of the caller, who has to end it.
+func (m *Mesh) begin(ctx context.Context) error {
+	select {
+	case m.turn <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("harness: %s: waiting for an earlier batch or push: %w", m.name, context.Cause(ctx))
+	}
+	if m.closed {
+		m.end()
+		return fmt.Errorf("harness: %s: %w", m.name, errClosedMesh)
+	}
+	return nil
 }
 
-func (m *Mesh) secrets() ([]xds.Secret, error) {
-	validation, err := xds.ValidationSecret(m.validationName(), m.bundles)
-	if err != nil {
-		return nil, err
-	}
-	secrets := []xds.Secret{validation}
-	for i, in := range m.inbounds {
-		svid, err := m.ca.Mint(in.Identity)
-		if err != nil {
-			return nil, fmt.Errorf("inbound %q: %w", in.Name, err)
-		}
-		secrets = append(secrets, xds.IdentitySecret(m.identityName(i), svid))
-	}
-	return secrets, nil
-}
+func (m *Mesh) end() { <-m.turn }
 
-func (m *Mesh) listener() xds.Listener {
-	l := xds.Listener{
-		Name:       m.name,
-		Bind:       m.slot.Listen,
-		Dial:       m.slot.Dial,
-		Validation: m.validationName(),
-	}
-	for i, in := range m.inbounds {
-		l.Inbounds = append(l.Inbounds, xds.Inbound{
-			Stat:          m.stat(i),
-			Destination:   in.Address,
-			Protocol:      in.Protocol,
-			MTLS:          in.MTLS,
-			Identity:      m.identityName(i),
-			Filters:       in.Filters,
-			Normalization: in.Normalization,
-		})
-	}
-	return l
-}
-
+// index finds an inbound of the mesh's owner, thus not the positive control.
 func (m *Mesh) index(name string) int {
-	return slices.IndexFunc(m.inbounds, func(in Inbound) bool { return in.Name == name })
+	return slices.IndexFunc(m.owned(), func(in Inbound) bool { return in.Name == name })
 }
+
+func (m *Mesh) owned() []Inbound { return m.inbounds[:len(m.inbounds)-1] }
 
 func (m *Mesh) unknown(name string) error {
 	var names []string
-	for _, in := range m.inbounds {
-		if in.Name != controlName {
-			names = append(names, in.Name)
-		}
+	for _, in := range m.owned() {
+		names = append(names, in.Name)
 	}
 	return fmt.Errorf("harness: %s has no inbound %q: it has %q", m.name, name, names)
 }
-
-func (m *Mesh) stat(i int) string         { return fmt.Sprintf("%s_inbound%d", m.name, i) }
-func (m *Mesh) identityName(i int) string { return fmt.Sprintf("%s/identity/%d", m.name, i) }
-func (m *Mesh) validationName() string    { return m.name + "/trust" }

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"io"
+	"time"
 
 	"github.com/meshproof/meshproof/harness/envoy"
 )
@@ -12,6 +13,7 @@ type Option func(*options)
 type options struct {
 	envoy       envoy.Options
 	concurrency int
+	pushTimeout time.Duration
 }
 
 // defaultConcurrency is the number of callers of a mesh that are under way at

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
-	"time"
 
-	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -26,13 +24,6 @@ type Batch struct {
 // prove nothing.
 var ErrNoControl = errors.New("the positive control failed")
 
-const (
-	// evidenceTimeout bounds the wait for one request and its evidence.
-	evidenceTimeout = 10 * time.Second
-	// faultRetries is how often a call is made again after a transport fault.
-	faultRetries = 2
-)
-
 // Send plays the requests, several at once, each over a fresh connection, and
 // returns what they left behind. The requests may come from any caller and go to
 // any inbound of the mesh.
@@ -41,149 +32,137 @@ const (
 // control behind the batch failed (then it wraps [ErrNoControl]); it returns none
 // for a request that was denied, however.
 func (m *Mesh) Send(ctx context.Context, requests ...Request) (Batch, error) {
-	m.turn.Lock()
-	defer m.turn.Unlock()
-	ctx, stop := m.harness.alive(ctx)
-	defer stop()
+	if err := m.begin(ctx); err != nil {
+		return Batch{}, err
+	}
+	defer m.end()
+	if m.unsettled {
+		return Batch{}, fmt.Errorf("harness: %s: send: a push was cut off, so that nobody knows which filters are live: call SetFilters again", m.name)
+	}
 	targets := make([]int, len(requests))
 	for i, r := range requests {
 		if targets[i] = m.index(r.To); targets[i] < 0 {
 			return Batch{}, m.unknown(r.To)
 		}
 	}
-	batch := Batch{Evidence: make([]evidence.Evidence, len(requests))}
-	failures := make([]error, len(requests))
-	var callers sync.WaitGroup
-	free := make(chan struct{}, m.harness.options.concurrency)
-	for i, r := range requests {
-		free <- struct{}{}
-		callers.Go(func() {
-			defer func() { <-free }()
-			batch.Evidence[i], failures[i] = m.ask(ctx, m.inbounds[targets[i]], r)
-		})
-	}
-	callers.Wait()
-	if err := errors.Join(failures...); err != nil {
-		return Batch{}, fmt.Errorf("harness: %s: %w", m.name, err)
-	}
-	if err := m.checkControl(ctx); err != nil {
-		return Batch{}, fmt.Errorf("harness: %s: %w", m.name, err)
-	}
-	if err := m.takeArrivals(ctx, batch.Evidence); err != nil {
-		return Batch{}, fmt.Errorf("harness: %s: %w", m.name, err)
-	}
-	var err error
-	if batch.Counters, err = m.readCounters(ctx, targets); err != nil {
-		return Batch{}, fmt.Errorf("harness: %s: %w", m.name, err)
+	ctx, stop := m.harness.alive(ctx)
+	defer stop()
+	batch, err := m.send(ctx, targets, requests)
+	if m.adrift = err != nil; m.adrift {
+		return Batch{}, fmt.Errorf("harness: %s: send: %w", m.name, err)
 	}
 	return batch, nil
 }
 
-// ask makes one call and waits for its access log entry. A call that failed in
-// the transport is made again, and counted.
-func (m *Mesh) ask(ctx context.Context, in Inbound, r Request) (evidence.Evidence, error) {
-	var e evidence.Evidence
-	for {
-		var err error
-		e, err = m.askOnce(ctx, in, r, e.Retries)
-		if err == nil || e.Answer.Outcome != caller.Fault || e.Retries == faultRetries || context.Cause(ctx) != nil {
-			return e, err
-		}
-		e.Retries++
-	}
-}
-
-func (m *Mesh) askOnce(ctx context.Context, in Inbound, r Request, retries int) (evidence.Evidence, error) {
-	ctx, cancel := context.WithTimeout(ctx, evidenceTimeout)
-	defer cancel()
-	port, err := m.harness.sources.take()
-	if err != nil {
-		return evidence.Evidence{}, err
-	}
-	call := m.call(in, r, port)
-	e := evidence.Evidence{Call: call, Retries: retries}
-	logs := m.harness.collector.watch(call.Source)
-	defer m.harness.collector.forget(call.Source)
-	m.harness.upstream.Watch(call.Source)
-	began := time.Now()
-	e.Answer = caller.Do(ctx, call)
-	if e.Answer.Outcome == caller.Fault {
-		err = fmt.Errorf("call %s: %w", in.Name, e.Answer.Err)
-	} else {
-		request := e.Answer.Outcome == caller.Answered && in.Protocol.Layer() == policy.L7
-		if e.Log, err = logs.take(ctx, request); err != nil {
-			err = fmt.Errorf("call %s: the caller saw %s, but %w", in.Name, e.Answer, err)
+func (m *Mesh) send(ctx context.Context, targets []int, requests []Request) (Batch, error) {
+	if m.adrift {
+		if err := m.catchUp(ctx); err != nil {
+			return Batch{}, err
 		}
 	}
-	e.Took = time.Since(began)
+	es, err := m.askAll(ctx, targets, requests)
+	if err == nil {
+		err = m.checkControl(ctx)
+	}
+	if err == nil {
+		err = m.settle(ctx, es)
+	}
+	m.takeArrivals(es)
 	if err != nil {
-		m.harness.upstream.Take(call.Source)
-		m.harness.sources.release(port)
+		return Batch{}, err
 	}
-	return e, err
+	counters, err := m.readCounters(ctx, targets)
+	return Batch{Evidence: es, Counters: counters}, err
 }
 
-func (m *Mesh) call(in Inbound, r Request, port uint16) caller.Call {
-	source := r.SourceIP
-	if !source.IsValid() {
-		source = defaultSource
+// catchUp reads all counters behind a batch that failed. The control runs first:
+// once Envoy answered it, it is done with what came before.
+func (m *Mesh) catchUp(ctx context.Context) error {
+	if err := m.checkControl(ctx); err != nil {
+		return err
 	}
-	return caller.Call{
-		Dial:        m.slot.Dial,
-		Source:      netip.AddrPortFrom(source, port),
-		Destination: in.Address,
-		Protocol:    in.Protocol,
-		Credential:  r.Credential,
-		Plaintext:   r.Plaintext,
-		Server:      in.Identity,
-		Bundles:     m.bundles,
-		Method:      r.Method,
-		Path:        r.Path,
-		Authority:   r.Authority,
-		Headers:     r.Headers,
-		GRPC:        r.GRPC,
-		Body:        r.Body,
+	all := make([]int, len(m.owned()))
+	for i := range all {
+		all[i] = i
 	}
+	_, err := m.readCounters(ctx, all)
+	return err
 }
 
-// takeArrivals completes the evidence with what the upstream saw. Over TCP the
-// upstream's last word is waited for: Envoy opens that connection before it
-// judges.
-func (m *Mesh) takeArrivals(ctx context.Context, es []evidence.Evidence) error {
+// askAll makes the calls, several at once. The first that fails ends the others,
+// for without it they prove nothing; its evidence is the zero value.
+func (m *Mesh) askAll(ctx context.Context, targets []int, requests []Request) ([]evidence.Evidence, error) {
+	ctx, abort := context.WithCancelCause(ctx)
+	defer abort(nil)
+	es := make([]evidence.Evidence, len(requests))
+	var callers sync.WaitGroup
+	free := make(chan struct{}, m.harness.options.concurrency)
+	for i, r := range requests {
+		select {
+		case free <- struct{}{}:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		callers.Go(func() {
+			defer func() { <-free }()
+			var err error
+			if es[i], err = m.ask(ctx, m.inbounds[targets[i]], r); err != nil {
+				abort(err)
+			}
+		})
+	}
+	callers.Wait()
+	return es, context.Cause(ctx)
+}
+
+// settle waits for the upstream's last word on the calls over TCP: Envoy opens
+// that connection before it judges.
+func (m *Mesh) settle(ctx context.Context, es []evidence.Evidence) error {
 	var tcp []netip.AddrPort
 	for _, e := range es {
 		if e.Call.Protocol == policy.TCP {
 			tcp = append(tcp, e.Call.Source)
 		}
 	}
-	var err error
-	if len(tcp) > 0 {
-		settling, cancel := context.WithTimeout(ctx, evidenceTimeout)
-		defer cancel()
-		err = m.harness.upstream.Settle(settling, tcp...)
+	if len(tcp) == 0 {
+		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, evidenceTimeout)
+	defer cancel()
+	return m.harness.upstream.Settle(ctx, tcp...)
+}
+
+// takeArrivals completes the evidence with what the upstream saw, and gives back
+// what its calls occupied; a call that was not made, or failed, has none.
+func (m *Mesh) takeArrivals(es []evidence.Evidence) {
 	for i := range es {
-		es[i].Arrival = m.harness.upstream.Take(es[i].Call.Source)
-		m.harness.sources.release(es[i].Call.Source.Port())
+		if source := es[i].Call.Source; source.IsValid() {
+			es[i].Arrival = m.harness.upstream.Take(source)
+			m.harness.sources.release(source.Port())
+		}
 	}
-	return err
 }
 
 // checkControl proves, behind each batch, that a caller who may pass does pass,
 // with all its evidence.
 func (m *Mesh) checkControl(ctx context.Context) error {
-	e, err := m.ask(ctx, m.inbounds[m.index(controlName)], Request{Credential: m.control})
+	e, err := m.ask(ctx, m.inbounds[len(m.inbounds)-1], Request{Credential: m.control})
 	if err == nil {
 		control := []evidence.Evidence{e}
-		if err = m.takeArrivals(ctx, control); err == nil {
-			var found evidence.Finding
-			if found, err = control[0].Find(); err == nil && (found.Form != evidence.Served || found.Verdict.Origin != controlName) {
-				err = fmt.Errorf("it was %s: %s", found.Form, found.Verdict)
-			}
+		m.takeArrivals(control)
+		var found evidence.Finding
+		if found, err = control[0].Find(); err == nil && (found.Form != evidence.Served || found.Verdict.Origin != controlName) {
+			err = fmt.Errorf("it was %s: %s", found.Form, found.Verdict)
 		}
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	default:
 		return fmt.Errorf("%w: %w", ErrNoControl, err)
 	}
-	return nil
 }

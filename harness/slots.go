@@ -23,6 +23,11 @@ func (s *slots) take(ctx context.Context) (int, error) {
 	select {
 	case i := <-s.free:
 		return i, nil
+	default:
+	}
+	select {
+	case i := <-s.free:
+		return i, nil
 	case <-ctx.Done():
 		return 0, fmt.Errorf("harness: all %d ports of Envoy are lent to other meshes: %w", cap(s.free), context.Cause(ctx))
 	}

@@ -1,0 +1,193 @@
+package harness
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+
+	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// forge issues a certificate of the frontend, or of the template's own names.
+func forge(t testing.TB, m *Mesh, template certs.Template) *certs.Credential {
+	t.Helper()
+	ca, err := m.Authority(domain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if template.URIs == nil {
+		template.URIs = []string{frontend.String()}
+	}
+	c, err := ca.Forge(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// foreign is the frontend's name, signed by a CA that the mesh does not trust.
+func foreign(t testing.TB, m *Mesh) *certs.Credential {
+	t.Helper()
+	ca, err := m.Authority(stranger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := ca.Forge(certs.Template{URIs: []string{frontend.String()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// call is a request in the manner of the inbound's protocol.
+func call(p policy.Protocol, open bool, r Request) Request {
+	r.To = p.String()
+	if open {
+		r.To = "open " + r.To
+	}
+	if p == policy.GRPC {
+		r.GRPC = "orders.Orders/List"
+	}
+	return r
+}
+
+// The findings of the frontend and of the intruder, as onlyFrontend has them.
+func served(p policy.Protocol) evidence.Finding {
+	f := evidence.Finding{
+		Form: evidence.Served, Judged: true,
+		Verdict: policy.Verdict{Effect: policy.Allow, Origin: "friends only"},
+		Shadow:  xds.Engine{Ran: true, Verdict: policy.Verdict{Origin: "lockdown"}},
+	}
+	if p.Layer() == policy.L7 {
+		f.Status = 200
+	}
+	return f
+}
+
+func refused(p policy.Protocol) evidence.Finding {
+	f := served(p)
+	f.Form, f.Layer, f.Verdict = evidence.Refused, p.Layer(), policy.Verdict{Origin: byDefault}
+	if p == policy.HTTP || p == policy.HTTP2 {
+		f.Status = 403
+	}
+	return f
+}
+
+// The whole table of who calls and over what, each cell with the finding, and each
+// inbound with counters that moved by what the findings add up to and no more.
+func TestEveryCallerOverEveryProtocol(t *testing.T) {
+	t.Parallel()
+	keptOut := evidence.Finding{Form: evidence.HandshakeFailed}
+	for _, p := range []policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC, policy.TCP} {
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			m := shared(t).Mesh(t, inbounds(t, onlyFrontend))
+			passed := evidence.Finding{Form: evidence.Served, Status: served(p).Status}
+			table := []struct {
+				who  string
+				open bool
+				Request
+				want evidence.Finding
+			}{
+				{"allowed", false, Request{Credential: mint(t, m, frontend)}, served(p)},
+				{"denied", false, Request{Credential: mint(t, m, intruder)}, refused(p)},
+				{"anonymous", false, Request{}, keptOut},
+				{"plaintext", false, Request{Plaintext: true}, keptOut},
+				{"expired", false, Request{Credential: forge(t, m, certs.Template{Validity: certs.Expired})}, keptOut},
+				{"not yet valid", false, Request{Credential: forge(t, m, certs.Template{Validity: certs.NotYetValid})}, keptOut},
+				{"foreign CA", false, Request{Credential: foreign(t, m)}, keptOut},
+				{"allowed", true, Request{Credential: mint(t, m, frontend)}, served(p)},
+				{"denied", true, Request{Credential: mint(t, m, intruder)}, refused(p)},
+				{"anonymous", true, Request{}, keptOut},
+				{"plaintext", true, Request{Plaintext: true}, passed},
+				{"expired", true, Request{Credential: forge(t, m, certs.Template{Validity: certs.Expired})}, keptOut},
+				{"foreign CA", true, Request{Credential: foreign(t, m)}, keptOut},
+			}
+			requests := make([]Request, len(table))
+			for i, cell := range table {
+				requests[i] = call(p, cell.open, cell.Request)
+			}
+			findings, moved := send(t, m, requests...)
+			for i, cell := range table {
+				if diff := cmp.Diff(cell.want, findings[i]); diff != "" {
+					t.Errorf("%s to %q (-want +got):\n%s", cell.who, requests[i].To, diff)
+				}
+			}
+			one := evidence.Counters{Allowed: 1, Denied: 1, ShadowDenied: 2}
+			if diff := cmp.Diff(map[string]evidence.Counters{p.String(): one, "open " + p.String(): one}, moved); diff != "" {
+				t.Errorf("counters (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What a caller states goes out as stated, and comes back as an echo.
+func TestSendPlaysTheRequest(t *testing.T) {
+	t.Parallel()
+	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Allow)))
+	svid := mint(t, m, frontend)
+	source := address(0).Addr()
+	batch, err := m.Send(t.Context(),
+		Request{To: "http", Credential: svid, SourceIP: source, Method: "PUT", Path: "/a/./b?c=d", Authority: "orders.example", Body: "hello",
+			Headers: []caller.Header{{Name: "x-tag", Value: "1"}, {Name: "x-tag", Value: "2"}}},
+		Request{To: "tcp", Credential: svid, Body: "good morning"},
+		Request{To: "grpc", Credential: svid, GRPC: "orders.Orders/List", Headers: []caller.Header{{Name: "x-tag", Value: "3"}}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type seen struct {
+		Answer, Method, Path, Authority string
+		Tags                            []string
+		Bytes                           int
+	}
+	var got []seen
+	for _, e := range batch.Evidence {
+		if _, err := e.Find(); err != nil {
+			t.Error(err)
+		}
+		a := e.Arrival
+		got = append(got, seen{e.Answer.Body, a.Method, a.Path, a.Authority, a.Header.Values("x-tag"), a.Bytes})
+	}
+	want := []seen{
+		{"hello", "PUT", "/a/b?c=d", "orders.example", []string{"1", "2"}, 5},
+		{Answer: "good morning", Bytes: 12},
+		{Method: "POST", Path: "/orders.Orders/List", Authority: address(8002).String(), Tags: []string{"3"}, Bytes: 5},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the upstream saw (-want +got):\n%s", diff)
+	}
+	first := batch.Evidence[0]
+	if first.Log.Caller.Addr() != source || first.Log.Destination != address(8000) {
+		t.Errorf("Envoy saw a call from %s to %s, played was %s to %s", first.Log.Caller, first.Log.Destination, source, address(8000))
+	}
+	if first.Took <= 0 || first.Retries != 0 || batch.Evidence[2].Answer.GRPC != codes.OK {
+		t.Errorf("evidence %+v, %+v", first, batch.Evidence[2])
+	}
+}
+
+// Bytes that a SPIFFE ID must not have are told apart all the same.
+func TestForgedNamesAreFoundAsWritten(t *testing.T) {
+	t.Parallel()
+	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Allow)))
+	for _, uris := range [][]string{
+		{frontend.String(), "spiffe://stranger.mesh/a"},
+		{frontend.String() + ",spiffe://stranger.mesh/a"},
+		{frontend.String() + ";URI=spiffe://stranger.mesh/a"},
+		{frontend.String() + `"quoted"`},
+		{frontend.String() + "?a=b"},
+	} {
+		svid := forge(t, m, certs.Template{URIs: uris})
+		findings, _ := send(t, m, Request{To: "http", Credential: svid}, Request{To: "tcp", Credential: svid})
+		for i, f := range findings {
+			if f.Form != evidence.Served {
+				t.Errorf("%q, request %d: %s, want served", uris, i, f.Form)
+			}
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/meshproof/meshproof/xds"
+)
+
+const (
+	// pushTimeout bounds the wait for Envoy to answer a push and to serve it, which
+	// takes milliseconds as a rule, a second where a machine is short of everything.
+	pushTimeout = 30 * time.Second
+	// takeBackTimeout bounds it where an earlier push failed already.
+	takeBackTimeout = time.Second
+)
+
+// push makes an update live, and notes where that remains unknown.
+func (m *Mesh) push(ctx context.Context, u xds.Update) error {
+	ctx, stop := m.harness.alive(ctx)
+	defer stop()
+	patience := m.harness.options.pushTimeout
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("Envoy neither refused nor served it within %s: look at its log, which WithLog gets, and at the load of the machine", patience))
+	defer cancel()
+	err := m.harness.control.Push(ctx, u)
+	switch {
+	case err == nil:
+		m.unsettled = false
+	case !errors.Is(err, xds.ErrNACK) && ctx.Err() != nil:
+		m.unsettled = true
+	}
+	return err
+}
+
+// removal takes down all that the mesh brought up.
+func (m *Mesh) removal() xds.Update {
+	u := xds.Update{RemoveListeners: []string{m.name}, RemoveSecrets: []string{m.validationName()}}
+	for i := range m.inbounds {
+		u.RemoveSecrets = append(u.RemoveSecrets, m.identityName(i))
+	}
+	return u
+}
+
+func (m *Mesh) secrets() ([]xds.Secret, error) {
+	validation, err := xds.ValidationSecret(m.validationName(), m.bundles)
+	if err != nil {
+		return nil, err
+	}
+	secrets := []xds.Secret{validation}
+	for i, in := range m.inbounds {
+		svid, err := m.ca.Mint(in.Identity)
+		if err != nil {
+			return nil, fmt.Errorf("inbound %q: %w", in.Name, err)
+		}
+		secrets = append(secrets, xds.IdentitySecret(m.identityName(i), svid))
+	}
+	return secrets, nil
+}
+
+func (m *Mesh) listener(inbounds []Inbound) xds.Listener {
+	l := xds.Listener{
+		Name:       m.name,
+		Bind:       m.slot.Listen,
+		Dial:       m.slot.Dial,
+		Validation: m.validationName(),
+	}
+	for i, in := range inbounds {
+		l.Inbounds = append(l.Inbounds, xds.Inbound{
+			Stat:          m.stat(i),
+			Destination:   in.Address,
+			Protocol:      in.Protocol,
+			MTLS:          in.MTLS,
+			Identity:      m.identityName(i),
+			Filters:       in.Filters,
+			Normalization: in.Normalization,
+		})
+	}
+	return l
+}
+
+func (m *Mesh) stat(i int) string         { return fmt.Sprintf("%s_inbound%d", m.name, i) }
+func (m *Mesh) identityName(i int) string { return fmt.Sprintf("%s/identity/%d", m.name, i) }
+func (m *Mesh) validationName() string    { return m.name + "/trust" }

@@ -1,0 +1,138 @@
+package evidence
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+
+	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/harness/upstream"
+	"github.com/meshproof/meshproof/policy"
+)
+
+const other = "spiffe://trust-domain.mesh/ns/default/sa/other"
+
+func stray(e *Evidence)      { e.Arrival = &upstream.Arrival{Requests: 1} }
+func unjudged(e *Evidence)   { e.Log.Enforced.Ran = false }
+func pretended(e *Evidence)  { e.Log.Enforced.Verdict.Effect = policy.Allow }
+func mistaken(e *Evidence)   { e.Log.PeerURIs = []string{other} }
+func overturned(e *Evidence) { e.Log.Enforced.Verdict.Effect = policy.Deny }
+
+// Each row bends one side of sound evidence; exactly that side has to be named.
+// There is a row for every side that Find looks at.
+var bent = []struct {
+	sound string
+	bend  func(*Evidence)
+	form  Form
+	sides []string
+}{
+	{"handshake failed", func(e *Evidence) { e.Answer = caller.Answer{Outcome: caller.Answered, Status: 200} }, HandshakeFailed,
+		[]string{"the caller got an answer: HTTP 200"}},
+	{"handshake failed", stray, HandshakeFailed, []string{"the upstream saw a request"}},
+	{"handshake failed", func(e *Evidence) { e.Log.Enforced = allowed("friends") }, HandshakeFailed,
+		[]string{"the access log says that a policy judged it: allow by friends"}},
+
+	{"closed", func(e *Evidence) { e.Answer.Outcome = caller.Alert }, Refused, []string{"the caller saw a TLS alert"}},
+	{"closed", stray, Refused, []string{"the upstream saw bytes of the caller"}},
+	{"closed", unjudged, Refused, []string{"the access log has no result of an RBAC engine"}},
+	{"closed", pretended, Refused, []string{"the access log says allow by a\tb\n[c]"}},
+	{"closed", func(e *Evidence) { e.Log.Termination = "" }, Refused,
+		[]string{`the access log gives the reason "", not "rbac_access_denied_matched_policy[a_b_[c]]"`}},
+	{"closed", mistaken, Refused, []string{`the access log names the peer ["` + other + `"], the caller is ["` + frontend + `"]`}},
+
+	{"refused http", func(e *Evidence) { e.Answer.Status = 401 }, Refused, []string{"the caller got HTTP 401, not 403"}},
+	{"refused http", func(e *Evidence) { e.Answer.Body = "go away" }, Refused, []string{`the caller got "go away", not "RBAC: access denied"`}},
+	{"refused http", stray, Refused, []string{"the upstream saw the request"}},
+	{"refused http", unjudged, Refused, []string{"the access log has no result of an RBAC engine"}},
+	{"refused http", pretended, Refused, []string{"the access log says allow by no one"}},
+	{"refused http", func(e *Evidence) { e.Log.Enforced.Verdict.Origin = "none" }, Refused,
+		[]string{`the access log gives the reason "rbac_access_denied_matched_policy[no_one]", not "rbac_access_denied_matched_policy[none]"`}},
+	{"refused http", func(e *Evidence) { e.Log.Details = "via_upstream" }, Refused,
+		[]string{`the access log gives the reason "via_upstream", not "rbac_access_denied_matched_policy[no_one]"`}},
+	{"refused http", mistaken, Refused, []string{`the access log names the peer ["` + other + `"], the caller is ["` + frontend + `"]`}},
+	{"refused head", func(e *Evidence) { e.Answer.Status = 404 }, Refused, []string{"the caller got HTTP 404, not 403"}},
+	{"refused grpc", func(e *Evidence) { e.Answer.GRPC = codes.Unavailable }, Refused,
+		[]string{"the caller got gRPC Unavailable, not PERMISSION_DENIED"}},
+
+	{"rejected", func(e *Evidence) { e.Answer.Status, e.Log.Status = 200, 200 }, Rejected,
+		[]string{"the caller got HTTP 200, but the upstream saw nothing"}},
+	{"rejected", func(e *Evidence) { e.Log.Status = 503 }, Rejected, []string{"the access log says status 503, the caller got 400"}},
+	{"served http", func(e *Evidence) { e.Arrival = nil }, Rejected, []string{"the caller got HTTP 200, but the upstream saw nothing"}},
+
+	{"served grpc", func(e *Evidence) { e.Answer.GRPC = codes.Internal }, Served, []string{"the caller got gRPC Internal"}},
+	{"served http", overturned, Served, []string{"the access log says deny by friends"}},
+	{"served tcp", overturned, Served, []string{"the access log says deny by friends"}},
+	{"served tcp", func(e *Evidence) { e.Arrival = nil }, Served, []string{"the upstream saw nothing"}},
+	{"served tcp", func(e *Evidence) { e.Arrival.Requests = 2 }, Served, []string{"the upstream saw 2 requests"}},
+	{"served tcp", func(e *Evidence) { e.Arrival.Bytes = 3 }, Served, []string{"the upstream saw 3 bytes, the caller got 10 back"}},
+	{"served tcp", mistaken, Served, []string{`the access log names the peer ["` + other + `"], the caller is ["` + frontend + `"]`}},
+	{"served http", func(e *Evidence) { e.Arrival.Requests = 2 }, Served, []string{"the upstream saw 2 requests"}},
+	{"served http", func(e *Evidence) { e.Answer.Status = 503 }, Served, []string{"the caller got HTTP 503"}},
+	{"served http", func(e *Evidence) { e.Arrival.Method = "PUT" }, Served, []string{"the upstream saw method PUT, the caller sent GET"}},
+	{"served grpc", func(e *Evidence) { e.Arrival.Method = "GET" }, Served, []string{"the upstream saw method GET, the caller sent POST"}},
+	{"served plaintext", func(e *Evidence) { e.Arrival.Method = "GET" }, Served, []string{"the upstream saw method GET, the caller sent PUT"}},
+	{"served http", func(e *Evidence) { e.Log.Path = "/a//b?c" }, Served, []string{`the upstream saw path "/a/b?c", the access log "/a//b?c"`}},
+	{"served http", func(e *Evidence) { e.Arrival.Header = xfcc("URI=" + other) }, Served,
+		[]string{`XFCC names "` + other + `", the caller is "` + frontend + `"`}},
+	{"served http", mistaken, Served, []string{`the access log names the peer ["` + other + `"], the caller is ["` + frontend + `"]`}},
+	// A plaintext caller has no identity, whatever the evidence carries.
+	{"served plaintext", mistaken, Served, []string{`the access log names the peer ["` + other + `"], the caller is []`}},
+	{"served plaintext", func(e *Evidence) { e.Arrival.Header = xfcc(forwarded) }, Served,
+		[]string{`XFCC names "` + frontend + `", the caller is ""`}},
+
+	// What several sides contradict is told of each of them.
+	{"served tcp", func(e *Evidence) { e.Arrival.Requests, e.Arrival.Bytes = 2, 20 }, Served,
+		[]string{"the upstream saw 2 requests", "the upstream saw 20 bytes, the caller got 10 back"}},
+	// The upstream's own 403 is no refusal, but Envoy's words are, whoever says them.
+	{"served http", func(e *Evidence) { e.Answer.Status, e.Log.Status = 403, 403 }, Served, []string{"the caller got HTTP 403"}},
+	{"served http", func(e *Evidence) { e.Answer.Body = refusalBody }, Refused, []string{
+		"the caller got HTTP 200, not 403", "the upstream saw the request", "the access log says allow by friends",
+		`the access log gives the reason "", not "rbac_access_denied_matched_policy[friends]"`,
+	}},
+}
+
+func TestFindNamesTheSideThatDisagrees(t *testing.T) {
+	t.Parallel()
+	svid := credential(t, frontend)
+	for _, tt := range bent {
+		t.Run(tt.sound+": "+tt.sides[0], func(t *testing.T) {
+			t.Parallel()
+			e := sound[tt.sound].evidence(svid)
+			tt.bend(&e)
+			got, err := e.Find()
+			var disagreement *Disagreement
+			if !errors.As(err, &disagreement) {
+				t.Fatalf("found %+v, %v; want a disagreement", got, err)
+			}
+			want := &Disagreement{Form: tt.form, Sides: tt.sides}
+			if diff := cmp.Diff(want, disagreement); diff != "" {
+				t.Errorf("disagreement (-want +got):\n%s", diff)
+			}
+			if got.Form != tt.form {
+				t.Errorf("the finding looks %s, want %s", got.Form, tt.form)
+			}
+		})
+	}
+}
+
+func TestDisagreementIsOneLine(t *testing.T) {
+	t.Parallel()
+	err := &Disagreement{Form: HandshakeFailed, Sides: []string{"the upstream saw a request", "the caller got an answer"}}
+	const want = "evidence: it looks handshake failed, but the upstream saw a request; the caller got an answer"
+	if got := err.Error(); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestFormsHaveNames(t *testing.T) {
+	t.Parallel()
+	for form, want := range map[Form]string{
+		Served: "served", Refused: "refused", HandshakeFailed: "handshake failed", Rejected: "rejected",
+	} {
+		if got := form.String(); got != want {
+			t.Errorf("form %d is %q, want %q", form, got, want)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package evidence
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"google.golang.org/grpc/codes"
+
+	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/harness/upstream"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
+)
+
+const (
+	frontend  = "spiffe://trust-domain.mesh/ns/default/sa/frontend"
+	prefixed  = "rbac_access_denied_matched_policy"
+	greeting  = "meshproof\n"
+	forwarded = "By=spiffe://trust-domain.mesh/ns/default/sa/backend;URI=" + frontend
+)
+
+func allowed(by string) xds.Engine {
+	return xds.Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow, Origin: by}}
+}
+
+func denied(by string) xds.Engine {
+	return xds.Engine{Ran: true, Verdict: policy.Verdict{Origin: by}}
+}
+
+func credential(t *testing.T, uris ...string) *certs.Credential {
+	t.Helper()
+	ca, err := certs.NewAuthority(spiffeid.RequireTrustDomainFromString("trust-domain.mesh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := ca.Forge(certs.Template{URIs: uris})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func xfcc(value string) http.Header { return http.Header{"X-Forwarded-Client-Cert": {value}} }
+
+// sound is what each kind of request leaves behind where all is well.
+var sound = map[string]struct {
+	evidence func(svid *certs.Credential) Evidence
+	want     Finding
+}{
+	"served http": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:    caller.Call{Protocol: policy.HTTP, Credential: svid, Path: "/a//b?c"},
+			Answer:  caller.Answer{Outcome: caller.Answered, Status: 200},
+			Arrival: &upstream.Arrival{Requests: 1, Method: "GET", Path: "/a/b?c", Header: xfcc(forwarded)},
+			Log:     xds.AccessLog{Request: true, Status: 200, Path: "/a/b?c", PeerURIs: []string{frontend}, Enforced: allowed("friends"), Shadow: denied("watch")},
+		}
+	}, Finding{Form: Served, Status: 200, Judged: true, Verdict: allowed("friends").Verdict, Shadow: denied("watch")}},
+	"served grpc": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:    caller.Call{Protocol: policy.GRPC, Credential: svid, GRPC: "orders.Orders/List"},
+			Answer:  caller.Answer{Outcome: caller.Answered, Status: 200},
+			Arrival: &upstream.Arrival{Requests: 1, Method: "POST", Path: "/orders.Orders/List", Header: xfcc(forwarded)},
+			Log:     xds.AccessLog{Request: true, Status: 200, Path: "/orders.Orders/List", PeerURIs: []string{frontend}, Enforced: allowed("friends")},
+		}
+	}, Finding{Form: Served, Status: 200, Judged: true, Verdict: allowed("friends").Verdict}},
+	"served tcp": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:    caller.Call{Protocol: policy.TCP, Credential: svid},
+			Answer:  caller.Answer{Outcome: caller.Answered, Body: greeting},
+			Arrival: &upstream.Arrival{Requests: 1, Bytes: len(greeting)},
+			Log:     xds.AccessLog{PeerURIs: []string{frontend}, Enforced: allowed("friends"), Shadow: allowed("friends")},
+		}
+	}, Finding{Form: Served, Judged: true, Verdict: allowed("friends").Verdict, Shadow: allowed("friends")}},
+	"served without a certificate": {func(*certs.Credential) Evidence {
+		return Evidence{
+			Call:    caller.Call{Protocol: policy.TCP},
+			Answer:  caller.Answer{Outcome: caller.Answered, Body: greeting},
+			Arrival: &upstream.Arrival{Requests: 1, Bytes: len(greeting)},
+		}
+	}, Finding{Form: Served}},
+	// On a permissive inbound no filter judges plaintext, and the TLS inspector
+	// leaves a failure in the log. A plaintext caller keeps its credential to itself.
+	"served plaintext": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:    caller.Call{Protocol: policy.HTTP, Plaintext: true, Credential: svid, Method: "PUT"},
+			Answer:  caller.Answer{Outcome: caller.Answered, Status: 200},
+			Arrival: &upstream.Arrival{Requests: 1, Method: "PUT", Path: "/", Header: http.Header{}},
+			Log:     xds.AccessLog{Request: true, Status: 200, Path: "/", TransportFailure: "TLS_error:WRONG_VERSION_NUMBER"},
+		}
+	}, Finding{Form: Served, Status: 200}},
+	"refused http": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:   caller.Call{Protocol: policy.HTTP, Credential: svid},
+			Answer: caller.Answer{Outcome: caller.Answered, Status: 403, Body: refusalBody},
+			Log:    xds.AccessLog{Request: true, Status: 403, PeerURIs: []string{frontend}, Enforced: denied("no one"), Details: prefixed + "[no_one]"},
+		}
+	}, Finding{Form: Refused, Layer: policy.L7, Status: 403, Judged: true, Verdict: denied("no one").Verdict}},
+	"refused head": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:   caller.Call{Protocol: policy.HTTP2, Credential: svid, Method: "HEAD"},
+			Answer: caller.Answer{Outcome: caller.Answered, Status: 403},
+			Log:    xds.AccessLog{Request: true, Status: 403, PeerURIs: []string{frontend}, Enforced: denied(""), Details: prefixed + "[none]"},
+		}
+	}, Finding{Form: Refused, Layer: policy.L7, Status: 403, Judged: true}},
+	"refused grpc": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:   caller.Call{Protocol: policy.GRPC, Credential: svid, GRPC: "orders.Orders/List"},
+			Answer: caller.Answer{Outcome: caller.Answered, Status: 200, GRPC: codes.PermissionDenied, Body: refusalBody},
+			Log:    xds.AccessLog{Request: true, Status: 200, PeerURIs: []string{frontend}, Enforced: denied("default"), Details: prefixed + "[default]"},
+		}
+	}, Finding{Form: Refused, Layer: policy.L7, Status: 200, Judged: true, Verdict: denied("default").Verdict}},
+	"closed": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:   caller.Call{Protocol: policy.TCP, Credential: svid},
+			Answer: caller.Answer{Outcome: caller.Closed},
+			Log:    xds.AccessLog{PeerURIs: []string{frontend}, Enforced: denied("a\tb\n[c]"), Shadow: denied(""), Termination: prefixed + "[a_b_[c]]"},
+		}
+	}, Finding{Form: Refused, Layer: policy.L4, Judged: true, Verdict: denied("a\tb\n[c]").Verdict, Shadow: denied("")}},
+	"handshake failed": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:   caller.Call{Protocol: policy.HTTP, Credential: svid},
+			Answer: caller.Answer{Outcome: caller.Alert, Err: errors.New("remote error: tls: unknown certificate")},
+			Log:    xds.AccessLog{TransportFailure: "TLS_error:CERTIFICATE_VERIFY_FAILED"},
+		}
+	}, Finding{Form: HandshakeFailed}},
+	"plaintext on a strict inbound": {func(*certs.Credential) Evidence {
+		return Evidence{
+			Call:   caller.Call{Protocol: policy.TCP, Plaintext: true},
+			Answer: caller.Answer{Outcome: caller.Closed},
+			Log:    xds.AccessLog{TransportFailure: "TLS_error:WRONG_VERSION_NUMBER"},
+		}
+	}, Finding{Form: HandshakeFailed}},
+	"rejected": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:   caller.Call{Protocol: policy.HTTP, Credential: svid, Path: "/a%2fb"},
+			Answer: caller.Answer{Outcome: caller.Answered, Status: 400},
+			Log:    xds.AccessLog{Request: true, Status: 400, PeerURIs: []string{frontend}, Details: "path_normalization_failed"},
+		}
+	}, Finding{Form: Rejected, Status: 400}},
+}
+
+func TestFindOnSoundEvidence(t *testing.T) {
+	t.Parallel()
+	svid := credential(t, frontend)
+	for name, tt := range sound {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := tt.evidence(svid).Find()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("finding (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A transport fault is neither a finding nor a disagreement: nothing is known.
+func TestFindOnAFault(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("connection refused")
+	e := sound["refused http"].evidence(credential(t, frontend))
+	e.Answer = caller.Answer{Outcome: caller.Fault, Err: broken}
+	got, err := e.Find()
+	var disagreement *Disagreement
+	if !errors.Is(err, broken) || errors.As(err, &disagreement) || got != (Finding{}) {
+		t.Errorf("found %+v, %v; want nothing and %q", got, err, broken)
+	}
+}
+
+// Envoy forwards each URI SAN under a key of its own and quotes none, so that a
+// forged one reads like two.
+func TestFindReadsEveryURIOfTheCaller(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		uris   []string
+		header string
+	}{
+		"none":     {nil, "Hash=abc"},
+		"empty":    {nil, "Hash=abc;URI="},
+		"two":      {[]string{"spiffe://a/1", "spiffe://b/2"}, "Hash=abc;URI=spiffe://a/1;URI=spiffe://b/2"},
+		"a comma":  {[]string{"spiffe://a/1,spiffe://b/2"}, "Hash=abc;URI=spiffe://a/1,spiffe://b/2"},
+		"injected": {[]string{"spiffe://a/1;URI=spiffe://b/2"}, "Hash=abc;URI=spiffe://a/1;URI=spiffe://b/2"},
+		"quotes":   {[]string{`"spiffe://a/1"`}, `Hash=abc;URI="spiffe://a/1"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := sound["served http"].evidence(credential(t, tt.uris...))
+			e.Arrival.Header, e.Log.PeerURIs = xfcc(tt.header), tt.uris
+			if _, err := e.Find(); err != nil {
+				t.Error(err)
+			}
+			e.Arrival.Header = xfcc(tt.header + ";URI=spiffe://c/3")
+			if f, err := e.Find(); err == nil {
+				t.Errorf("with another URI behind them: %+v, want a disagreement", f)
+			}
+		})
+	}
+}

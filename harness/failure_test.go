@@ -1,0 +1,196 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
+)
+
+func signal(t *testing.T, h *Harness, s syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(h.envoy.PID(), s); err != nil {
+		t.Error(err)
+	}
+}
+
+// A caller of a dead Envoy sees what a denied one sees, a connection that ends;
+// the batch has to be an error.
+func TestADeadEnvoyIsNoDeny(t *testing.T) {
+	t.Parallel()
+	h := own(t)
+	m, err := h.NewMesh(t.Context(), small(t, compile(t, constant(policy.L4, policy.Deny))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	denied := Request{To: "tcp", Credential: mint(t, m, frontend)}
+	findings, _ := send(t, m, denied)
+	checkForms(t, findings, evidence.Refused)
+
+	signal(t, h, syscall.SIGKILL)
+	<-h.envoy.Done()
+	batch, sent := m.Send(t.Context(), denied, denied)
+	if batch.Evidence != nil {
+		t.Errorf("a dead Envoy gave evidence: %+v", batch.Evidence)
+	}
+	_, made := h.NewMesh(t.Context(), small(t, xds.Filters{}))
+	set, down := m.SetFilters(t.Context(), nil), m.Close(t.Context())
+	for name, err := range map[string]error{"Send": sent, "NewMesh": made, "SetFilters": set, "Close": down} {
+		if !errors.Is(err, envoy.ErrExited) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s on a dead Envoy: %q, want one line that wraps %q", name, err, envoy.ErrExited)
+		}
+	}
+	checkReleased(t, h)
+	if err := h.Close(); err != nil {
+		t.Errorf("Close of a dead Envoy: %v", err)
+	}
+}
+
+// Envoy dies while its answers are awaited.
+func TestEnvoyDiesUnderABatch(t *testing.T) {
+	t.Parallel()
+	h := own(t, WithConcurrency(2))
+	m, err := h.NewMesh(t.Context(), small(t, compile(t, constant(policy.L4, policy.Deny))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	denied := Request{To: "tcp", Credential: mint(t, m, frontend)}
+	signal(t, h, syscall.SIGSTOP)
+	sent := make(chan error)
+	go func() {
+		batch, err := m.Send(t.Context(), denied, denied, denied, denied)
+		if err == nil || batch.Evidence != nil {
+			err = errors.New("a dead Envoy gave evidence")
+		}
+		sent <- err
+	}()
+	signal(t, h, syscall.SIGKILL)
+	if err := <-sent; !errors.Is(err, envoy.ErrExited) && !strings.Contains(err.Error(), "call tcp: ") {
+		t.Errorf("error %v, want the end of Envoy or the call that failed", err)
+	}
+	checkReleased(t, h)
+}
+
+// A batch ends with its context, whatever is under way and whatever is still to
+// be sent.
+func TestSendEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	h := own(t, WithConcurrency(1))
+	m := h.Mesh(t, small(t, compile(t, constant(policy.L4, policy.Allow))))
+	allowed := Request{To: "tcp", Credential: mint(t, m, frontend)}
+	signal(t, h, syscall.SIGSTOP)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	batch, err := m.Send(ctx, allowed, allowed, allowed)
+	if !errors.Is(err, context.DeadlineExceeded) || batch.Evidence != nil {
+		t.Errorf("got %+v, %v; want nothing and %q", batch, err, context.DeadlineExceeded)
+	}
+	checkReleased(t, h)
+
+	// Whoever waits for a batch or a push to end does not wait longer than its own
+	// context.
+	m.turn <- struct{}{}
+	_, sent := m.Send(ctx, allowed)
+	set, down := m.SetFilters(ctx, nil), m.Close(ctx)
+	for name, err := range map[string]error{"Send": sent, "SetFilters": set, "Close": down} {
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "waiting for an earlier batch or push") {
+			t.Errorf("%s behind a batch: %v", name, err)
+		}
+	}
+	m.end()
+
+	signal(t, h, syscall.SIGCONT)
+	findings, moved := send(t, m, allowed)
+	checkForms(t, findings, evidence.Served)
+	if got, want := moved["tcp"], (evidence.Counters{Allowed: 1}); got != want {
+		t.Errorf("behind a batch that was cut off one request moved the counters by %s, want %s", got, want)
+	}
+}
+
+// Without a deadline a push does not wait for ever, and what nobody knows to be
+// live is not taken for live.
+func TestPushesAreBounded(t *testing.T) {
+	t.Parallel()
+	h := own(t)
+	m := h.Mesh(t, small(t, compile(t, constant(policy.L4, policy.Allow))))
+	request := Request{To: "tcp", Credential: mint(t, m, frontend)}
+	deny := map[string]xds.Filters{"tcp": compile(t, constant(policy.L4, policy.Deny))}
+	signal(t, h, syscall.SIGSTOP)
+	h.options.pushTimeout = 50 * time.Millisecond
+	err := m.SetFilters(t.Context(), deny)
+	if err == nil || !strings.Contains(err.Error(), "Envoy neither refused nor served it within 50ms") || errors.Is(err, xds.ErrNACK) {
+		t.Errorf("SetFilters of an Envoy that stands still: %v", err)
+	}
+	h.options.pushTimeout = pushTimeout
+	signal(t, h, syscall.SIGCONT)
+	if _, err := m.Send(t.Context(), request); err == nil || !strings.Contains(err.Error(), "call SetFilters again") {
+		t.Errorf("Send behind a push that was cut off: %v", err)
+	}
+	// Neither a refusal nor what never reaches Envoy settles it.
+	if err := m.SetFilters(t.Context(), map[string]xds.Filters{"tcp": spoilt(t)}); !errors.Is(err, xds.ErrNACK) {
+		t.Errorf("error %v, want %q", err, xds.ErrNACK)
+	}
+	if err := m.SetFilters(t.Context(), map[string]xds.Filters{"tcp": compile(t, constant(policy.L7, policy.Deny))}); err == nil {
+		t.Error("an HTTP filter on a tcp inbound was accepted")
+	}
+	if batch, err := m.Send(t.Context(), request); err == nil {
+		t.Errorf("Send behind a push that was cut off: %+v", batch)
+	}
+	if err := m.SetFilters(t.Context(), deny); err != nil {
+		t.Fatal(err)
+	}
+	findings, _ := send(t, m, request)
+	checkForms(t, findings, evidence.Refused)
+}
+
+// A mesh that was given up on may still come to life in Envoy; it has to be taken
+// down before another gets its port.
+func TestNewMeshThatIsCutOffGivesItsPortBack(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		// told is set where Envoy asks for more, so that it learns of the mesh as soon
+		// as it runs again.
+		told bool
+		// late is set where it stands still until the next mesh is under way.
+		late bool
+	}{
+		"in time": {told: true}, "late": {told: true, late: true}, "never told": {}, "never told and late": {late: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := own(t, withPorts(1))
+			if tt.told {
+				m, err := h.NewMesh(t.Context(), small(t, xds.Filters{}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := m.Close(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			resume := func() { signal(t, h, syscall.SIGCONT) }
+			signal(t, h, syscall.SIGSTOP)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			if !tt.late {
+				context.AfterFunc(ctx, resume)
+			}
+			if _, err := h.NewMesh(ctx, small(t, xds.Filters{})); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v, want %q", err, context.DeadlineExceeded)
+			}
+			if tt.late {
+				defer time.AfterFunc(20*time.Millisecond, resume).Stop()
+			}
+			m := h.Mesh(t, small(t, compile(t, constant(policy.L4, policy.Deny))))
+			findings, _ := send(t, m, Request{To: "tcp", Credential: mint(t, m, frontend)})
+			checkForms(t, findings, evidence.Refused)
+		})
+	}
+}

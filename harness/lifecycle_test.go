@@ -1,0 +1,208 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// small is a mesh of one inbound, "tcp".
+func small(t testing.TB, filters xds.Filters) MeshSpec {
+	t.Helper()
+	return MeshSpec{
+		TrustDomains: []spiffeid.TrustDomain{domain},
+		Inbounds:     []Inbound{{Name: "tcp", Identity: backend, Address: address(5432), Protocol: policy.TCP, Filters: filters}},
+	}
+}
+
+func TestNothingIsLeftBehindClose(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	h, err := Start(t.Context(), WithRuntime(envoy.Process), WithEnvoy(envoy.DefaultVersion), WithLog(&log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Version() != envoy.DefaultVersion || h.Runtime() != envoy.Process {
+		t.Errorf("Envoy %s as a %s, want %s as a process", h.Version(), h.Runtime(), envoy.DefaultVersion)
+	}
+	// A mesh that nobody closed goes with its harness.
+	m, err := h.NewMesh(t.Context(), small(t, xds.Filters{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, pid := filepath.Dir(h.plan.Surroundings().Admin), h.envoy.PID()
+	if _, err := os.Stat(folder); err != nil || syscall.Kill(pid, 0) != nil {
+		t.Errorf("while it runs: folder %s %v, process %d %v", folder, err, pid, syscall.Kill(pid, 0))
+	}
+	for range 2 {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("folder %s: %v, want none", folder, err)
+	}
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("process %d: %v, want none", pid, err)
+	}
+	if !strings.Contains(log.String(), "SIGTERM") {
+		t.Errorf("the log of Envoy does not tell of its end: %s", log.String())
+	}
+	_, made := h.NewMesh(t.Context(), small(t, xds.Filters{}))
+	_, sent := m.Send(t.Context(), Request{To: "tcp"})
+	set, down := m.SetFilters(t.Context(), nil), m.Close(t.Context())
+	for name, err := range map[string]error{"NewMesh": made, "Send": sent, "SetFilters": set, "Close": down} {
+		if !errors.Is(err, errClosed) {
+			t.Errorf("%s on a closed harness: %v, want %q", name, err, errClosed)
+		}
+	}
+}
+
+func TestStartThatFailsLeavesNothing(t *testing.T) {
+	t.Parallel()
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, tt := range map[string]struct {
+		ctx  context.Context
+		opts []Option
+		want error
+	}{
+		"unknown version":   {t.Context(), []Option{WithEnvoy("0.0.1")}, envoy.ErrUnknownVersion},
+		"cancelled context": {cancelled, nil, context.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, err := Start(tt.ctx, append(tt.opts, WithRuntime(envoy.Process))...)
+			if !errors.Is(err, tt.want) || h != nil || !strings.HasPrefix(err.Error(), "harness: start: ") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v, %q; want one line that wraps %q", h, err, tt.want)
+			}
+		})
+	}
+}
+
+// fatal is a test that fails without failing this one.
+type fatal struct {
+	testing.TB
+	failed bool
+}
+
+func (f *fatal) Helper() {}
+func (f *fatal) Fatal(...any) {
+	f.failed = true
+	panic(f)
+}
+
+func TestNewFailsTheTestWithoutEnvoy(t *testing.T) {
+	t.Parallel()
+	f := &fatal{TB: t}
+	defer func() {
+		if recover() != f || !f.failed {
+			t.Error("New passed over an Envoy that cannot be had")
+		}
+	}()
+	New(f, WithRuntime(envoy.Process), WithEnvoy("0.0.1"))
+}
+
+func TestMeshCloses(t *testing.T) {
+	t.Parallel()
+	h := own(t, withPorts(1))
+	for range 3 {
+		// Each takes over the only port, with filters of its own.
+		m, err := h.NewMesh(t.Context(), small(t, compile(t, onlyFrontend(policy.L4))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		friend := Request{To: "tcp", Credential: mint(t, m, frontend)}
+		findings, moved := send(t, m, friend)
+		checkForms(t, findings, evidence.Served)
+		if got := moved["tcp"]; got != (evidence.Counters{Allowed: 1, ShadowDenied: 1}) {
+			t.Errorf("counters of a new mesh moved by %s", got)
+		}
+		for range 2 {
+			if err := m.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := m.Send(t.Context(), friend); !errors.Is(err, errClosedMesh) {
+			t.Errorf("Send on a closed mesh: %v, want %q", err, errClosedMesh)
+		}
+		if err := m.SetFilters(t.Context(), nil); !errors.Is(err, errClosedMesh) {
+			t.Errorf("SetFilters on a closed mesh: %v, want %q", err, errClosedMesh)
+		}
+		if n := len(h.slots.free); n != 1 {
+			t.Errorf("%d ports are free behind a closed mesh, want 1", n)
+		}
+	}
+}
+
+func TestMeshesWaitForAPort(t *testing.T) {
+	t.Parallel()
+	h := own(t, withPorts(2))
+	first, _ := h.Mesh(t, small(t, xds.Filters{})), h.Mesh(t, small(t, xds.Filters{}))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := h.NewMesh(ctx, small(t, xds.Filters{})); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "all 2 ports of Envoy are lent") {
+		t.Errorf("a third mesh on two ports: %v", err)
+	}
+	waiting := make(chan error)
+	go func() {
+		third, err := h.NewMesh(t.Context(), small(t, xds.Filters{}))
+		if err == nil {
+			err = third.Close(t.Context())
+		}
+		waiting <- err
+	}()
+	if err := first.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-waiting; err != nil {
+		t.Errorf("a mesh that waited for a port: %v", err)
+	}
+}
+
+// A mesh that cannot be brought up leaves its port to the next one.
+func TestNewMeshThatFailsGivesItsPortBack(t *testing.T) {
+	t.Parallel()
+	h := own(t, withPorts(1))
+	nameless := small(t, xds.Filters{})
+	nameless.Inbounds[0].Identity = spiffeid.ID{}
+	for range 2 {
+		if _, err := h.NewMesh(t.Context(), small(t, spoilt(t))); !errors.Is(err, xds.ErrNACK) || !strings.Contains(err.Error(), missing) {
+			t.Errorf("error %v, want one that wraps %q and says %q", err, xds.ErrNACK, missing)
+		}
+		if _, err := h.NewMesh(t.Context(), nameless); err == nil || !strings.Contains(err.Error(), `inbound "tcp": `) {
+			t.Errorf("an inbound without identity: %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := h.NewMesh(ctx, small(t, xds.Filters{})); !errors.Is(err, context.Canceled) {
+			t.Errorf("with a cancelled context: %v", err)
+		}
+	}
+	m := h.Mesh(t, small(t, xds.Filters{}))
+	findings, _ := send(t, m, Request{To: "tcp", Credential: mint(t, m, frontend)})
+	checkForms(t, findings, evidence.Served)
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]int{-1: 1, 0: 1, 1: 1, 7: 7} {
+		var o options
+		WithConcurrency(n)(&o)
+		if o.concurrency != want {
+			t.Errorf("WithConcurrency(%d) gives %d, want %d", n, o.concurrency, want)
+		}
+	}
+}

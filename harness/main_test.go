@@ -1,0 +1,149 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"go.uber.org/goleak"
+
+	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// running is the one Envoy of all tests that leave it as it was; the others start
+// their own.
+var running struct {
+	once sync.Once
+	h    *Harness
+	err  error
+}
+
+// tests closes the shared harness before goroutines are counted.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	code := t.M.Run()
+	if running.h != nil {
+		if err := running.h.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return code
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
+
+func shared(t *testing.T) *Harness {
+	t.Helper()
+	running.once.Do(func() { running.h, running.err = Start(context.Background(), WithRuntime(envoy.Process)) })
+	if running.err != nil {
+		t.Fatal(running.err)
+	}
+	return running.h
+}
+
+// own starts a harness for a test that breaks it.
+func own(t *testing.T, opts ...Option) *Harness {
+	t.Helper()
+	return New(t, append([]Option{WithRuntime(envoy.Process)}, opts...)...)
+}
+
+// withPorts sets the number of meshes that fit on one Envoy.
+func withPorts(n int) Option { return func(o *options) { o.envoy.Ports = n } }
+
+var (
+	domain   = spiffeid.RequireTrustDomainFromString("trust-domain.mesh")
+	stranger = spiffeid.RequireTrustDomainFromString("stranger.mesh")
+	frontend = spiffeid.RequireFromPath(domain, "/ns/default/sa/frontend")
+	intruder = spiffeid.RequireFromPath(domain, "/ns/default/sa/intruder")
+	backend  = spiffeid.RequireFromPath(domain, "/ns/default/sa/backend")
+)
+
+const byDefault = "default"
+
+// constant judges everybody alike.
+func constant(layer policy.Layer, effect policy.Effect) policy.Program {
+	return policy.Program{Gates: []policy.Gate{{Layer: layer, Default: policy.Verdict{Effect: effect, Origin: byDefault}}}}
+}
+
+// onlyFrontend lets the frontend in; its shadow would let nobody in.
+func onlyFrontend(layer policy.Layer) policy.Program {
+	return policy.Program{
+		Gates: []policy.Gate{{
+			Layer:   layer,
+			Rules:   []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "friends only"}, When: policy.Identity{Value: frontend.String()}}},
+			Default: policy.Verdict{Origin: byDefault},
+		}},
+		Shadows: []policy.Gate{{Layer: layer, Default: policy.Verdict{Origin: "lockdown"}}},
+	}
+}
+
+func compile(t testing.TB, p policy.Program) xds.Filters {
+	t.Helper()
+	f, err := xds.Compile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// inbounds returns one inbound of each protocol, named after it, that judges
+// according to the program for its layer; strict ones below port 9000, permissive
+// ones, called "open ...", above.
+func inbounds(t testing.TB, program func(policy.Layer) policy.Program) MeshSpec {
+	t.Helper()
+	spec := MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}}
+	for _, p := range []policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC, policy.TCP} {
+		in := Inbound{Name: p.String(), Identity: backend, Address: address(8000 + uint16(p)), Protocol: p, Filters: compile(t, program(p.Layer()))}
+		spec.Inbounds = append(spec.Inbounds, in)
+		in.Name, in.Address, in.MTLS = "open "+in.Name, address(9000+uint16(p)), xds.Permissive
+		spec.Inbounds = append(spec.Inbounds, in)
+	}
+	return spec
+}
+
+func address(port uint16) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, 7}), port)
+}
+
+func allOf(effect policy.Effect) func(policy.Layer) policy.Program {
+	return func(layer policy.Layer) policy.Program { return constant(layer, effect) }
+}
+
+func mint(t testing.TB, m *Mesh, id spiffeid.ID) *certs.Credential {
+	t.Helper()
+	ca, err := m.Authority(id.TrustDomain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	svid, err := ca.Mint(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return svid
+}
+
+// send sends and finds; a disagreement fails the test.
+func send(t testing.TB, m *Mesh, requests ...Request) ([]evidence.Finding, map[string]evidence.Counters) {
+	t.Helper()
+	batch, err := m.Send(t.Context(), requests...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	findings := make([]evidence.Finding, len(requests))
+	for i, e := range batch.Evidence {
+		if findings[i], err = e.Find(); err != nil {
+			t.Errorf("request %d, to %s: %v", i, requests[i].To, err)
+		}
+	}
+	return findings, batch.Counters
+}

@@ -1,0 +1,168 @@
+package harness
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// The values are few and alike, so that conditions meet requests. All callers
+// pass mTLS: the trust domain is told by their first URI SAN.
+var (
+	someCallers = [][]string{
+		{"spiffe://trust-domain.mesh/ns/a/sa/1"}, {"spiffe://trust-domain.mesh/ns/a/sa/2"}, {"spiffe://trust-domain.mesh/ns/ab/sa/1"},
+		{"spiffe://trust-domain.mesh/ns/b/sa/1"}, {"spiffe://trust-domain.mesh/ns/b/sa/2"}, {"spiffe://trust-domain.mesh/ns/b/sa/3"},
+		{"spiffe://trust-domain.mesh/ns/a/sa/1", "spiffe://trust-domain.mesh/ns/b/sa/1"},
+		{"spiffe://trust-domain.mesh/ns/b/sa/1", "spiffe://stranger.mesh/ns/a/sa/1"},
+		{"spiffe://trust-domain.mesh/ns/a/sa/1,spiffe://trust-domain.mesh/ns/b/sa/1"},
+	}
+	somePrefixes = []string{"", "spiffe://trust-domain.mesh/", "spiffe://trust-domain.mesh/ns/a", "spiffe://trust-domain.mesh/ns/a/", "spiffe://trust-domain.mesh/ns/b/"}
+	somePaths    = []string{"", "/", "/a", "/a/", "/a/b", "/ab"}
+	someTargets  = []string{"/", "/a", "/a/", "/a/b", "/ab", "/a?b", "/a?", "/ab?/a", "/b/../a", "//a"}
+	someMethods  = []string{"GET", "HEAD", "POST"}
+)
+
+func drawIdentity(t *rapid.T) policy.Condition {
+	if rapid.Bool().Draw(t, "exact") {
+		return policy.Identity{Value: strings.Join(rapid.SampledFrom(someCallers).Draw(t, "caller"), ",")}
+	}
+	return policy.Identity{Kind: policy.Prefix, Value: rapid.SampledFrom(somePrefixes).Draw(t, "prefix")}
+}
+
+// drawCondition draws one that the layer can judge.
+func drawCondition(t *rapid.T, layer policy.Layer, depth int) policy.Condition {
+	kinds := []string{"identity", "identity", "everybody"}
+	if layer == policy.L7 {
+		kinds = append(kinds, "path", "path", "method")
+	}
+	if depth > 0 {
+		kinds = append(kinds, "and", "or", "or", "not", "nothing")
+	}
+	deeper := func() []policy.Condition {
+		return []policy.Condition{drawCondition(t, layer, depth-1), drawCondition(t, layer, depth-1)}
+	}
+	switch rapid.SampledFrom(kinds).Draw(t, "kind") {
+	case "identity":
+		return drawIdentity(t)
+	case "path":
+		kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Prefix}).Draw(t, "match")
+		return policy.Path{Kind: kind, Value: rapid.SampledFrom(somePaths).Draw(t, "path")}
+	case "method":
+		return policy.Method(rapid.SampledFrom(someMethods).Draw(t, "method"))
+	case "and":
+		return policy.And(deeper())
+	case "or":
+		return policy.Or(deeper())
+	case "not":
+		return policy.Not{Of: drawCondition(t, layer, depth-1)}
+	case "everybody":
+		// Enough identities for a map.
+		var list policy.Or
+		for _, uris := range someCallers {
+			list = append(list, policy.Identity{Value: strings.Join(uris, ",")})
+		}
+		return list[rapid.IntRange(0, len(list)-1).Draw(t, "cut"):]
+	default:
+		return policy.Never
+	}
+}
+
+func drawGate(t *rapid.T, layer policy.Layer) policy.Gate {
+	effects := []policy.Effect{policy.Allow, policy.Deny}
+	g := policy.Gate{Layer: layer}
+	if rapid.Bool().Draw(t, "named default") {
+		g.Default = policy.Verdict{Effect: rapid.SampledFrom(effects).Draw(t, "default"), Origin: byDefault}
+	}
+	for i := range rapid.IntRange(0, 4).Draw(t, "rules") {
+		g.Rules = append(g.Rules, policy.Rule{
+			Verdict: policy.Verdict{Effect: rapid.SampledFrom(effects).Draw(t, "effect"), Origin: fmt.Sprint("rule ", i)},
+			When:    drawCondition(t, layer, 2),
+		})
+	}
+	return g
+}
+
+// drawProgram draws what a dialect compiles to: one gate, shadowed or not.
+func drawProgram(t *rapid.T, layer policy.Layer) policy.Program {
+	p := policy.Program{Gates: []policy.Gate{drawGate(t, layer)}}
+	if rapid.Bool().Draw(t, "shadowed") {
+		p.Shadows = []policy.Gate{drawGate(t, layer)}
+	}
+	return p
+}
+
+// Envoy, asked with whatever program, decides as the oracle does: the same
+// verdict for the same reason, the same shadow, and counters that add up.
+func TestEnvoyDecidesAsTheOracleDoes(t *testing.T) {
+	t.Parallel()
+	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Deny)))
+	credentials := make([]*certs.Credential, len(someCallers))
+	for i, uris := range someCallers {
+		credentials[i] = forge(t, m, certs.Template{URIs: uris})
+	}
+	protocols := []policy.Protocol{policy.HTTP, policy.HTTP2, policy.TCP}
+	rapid.Check(t, func(rt *rapid.T) {
+		programs, filters := map[string]policy.Program{}, map[string]xds.Filters{}
+		for _, p := range protocols {
+			program := drawProgram(rt, p.Layer())
+			compiled, err := xds.Compile(program)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			programs[p.String()], filters[p.String()] = program, compiled
+		}
+		var requests []Request
+		var asked []policy.Request
+		for range rapid.IntRange(8, 16).Draw(rt, "requests") {
+			who := rapid.IntRange(0, len(someCallers)-1).Draw(rt, "who")
+			p := rapid.SampledFrom(protocols).Draw(rt, "protocol")
+			request, ask := Request{To: p.String(), Credential: credentials[who]}, policy.Request{URIs: someCallers[who]}
+			if p.Layer() == policy.L7 {
+				request.Method, request.Path = rapid.SampledFrom(someMethods).Draw(rt, "method"), rapid.SampledFrom(someTargets).Draw(rt, "target")
+				path, err := policy.PathNormalization{}.Apply(request.Path)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				ask.Method, ask.Path = request.Method, path
+			}
+			requests, asked = append(requests, request), append(asked, ask)
+		}
+		if err := m.SetFilters(t.Context(), filters); err != nil {
+			rt.Fatal(err)
+		}
+		batch, err := m.Send(t.Context(), requests...)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		found := map[string][]evidence.Finding{}
+		for i, e := range batch.Evidence {
+			f, err := e.Find()
+			if err != nil {
+				rt.Errorf("%+v to %s: %v", asked[i], requests[i].To, err)
+			}
+			to := requests[i].To
+			found[to] = append(found[to], f)
+			want := policy.Decide(programs[to], asked[i])
+			got := policy.Decision{Verdict: f.Verdict, Layer: e.Call.Protocol.Layer(), Shadowed: f.Shadow.Ran, Shadow: f.Shadow.Verdict}
+			if got != want || !f.Judged || (f.Form == evidence.Served) != (want.Effect == policy.Allow) {
+				rt.Errorf("%+v to %s: it was %s (%+v), the oracle says %+v of\n%s", asked[i], to, f.Form, got, want, programs[to])
+			}
+		}
+		for to, moved := range batch.Counters {
+			if want := evidence.Count(found[to]); moved != want {
+				rt.Errorf("counters of %s moved by %s, the findings add up to %s", to, moved, want)
+			}
+		}
+		if !slices.ContainsFunc(requests, func(r Request) bool { return batch.Counters[r.To] != (evidence.Counters{}) }) {
+			rt.Error("no counter moved")
+		}
+	})
+}
