@@ -27,14 +27,15 @@ inbound that the flags describe where PATH is a file with policies. Warnings go 
 		Example: `  meshproof compile policies.yaml --label app=backend --inbound http-port --protocol http
   meshproof compile cases/kuma/seed-example.yaml --to backend/http-port --output json
   meshproof compile policies.yaml --program`,
-		Args: cobra.MinimumNArgs(1),
+		Args: needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			subjects, err := source.subjects(paths)
 			if err != nil {
 				return err
 			}
+			warn(cmd.ErrOrStderr(), subjects)
 			for _, s := range subjects {
-				if err := compile(cmd.OutOrStdout(), cmd.ErrOrStderr(), s, output, program); err != nil {
+				if err := compile(cmd.OutOrStdout(), s, output, program); err != nil {
 					return err
 				}
 			}
@@ -48,13 +49,23 @@ inbound that the flags describe where PATH is a file with policies. Warnings go 
 	return cmd
 }
 
-func compile(stdout, stderr io.Writer, s subject, output outputFormat, asProgram bool) error {
-	program := s.set.Program(s.inbound)
-	for _, w := range program.Warnings {
-		fmt.Fprintf(stderr, "meshproof: warning: %s\n", w)
+// warn prints each warning once: the inbounds of one case share theirs.
+func warn(stderr io.Writer, subjects []subject) {
+	said := map[string]bool{}
+	for _, s := range subjects {
+		for _, w := range s.warnings() {
+			if text := w.String(); !said[text] {
+				said[text] = true
+				fmt.Fprintf(stderr, "meshproof: warning: %s\n", text)
+			}
+		}
 	}
+}
+
+func compile(stdout io.Writer, s subject, output outputFormat, asProgram bool) error {
+	program := s.set.Program(s.inbound)
 	if asProgram {
-		fmt.Fprintf(stdout, "# %s (%s)\n%s", s.title, s.inbound.Protocol, program.Program)
+		fmt.Fprintf(stdout, "# %s\n%s", s.title(), program.Program)
 		return nil
 	}
 	filters, err := xds.Compile(program.Program)
@@ -67,7 +78,7 @@ func compile(stdout, stderr io.Writer, s subject, output outputFormat, asProgram
 			return err
 		}
 		if output == outputText {
-			fmt.Fprintf(stdout, "---\n# %s (%s)\n", s.title, s.inbound.Protocol)
+			fmt.Fprintf(stdout, "---\n# %s\n", s.title())
 		}
 		fmt.Fprintf(stdout, "%s\n", bytes.TrimSpace(text))
 	}

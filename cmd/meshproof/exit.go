@@ -41,13 +41,42 @@ func machine(err error) error {
 	return &exitError{code: exitMachine, err: err}
 }
 
+// also adds a failure of the machine, if any, to what a command ends with.
+func also(err, failure error) error {
+	if failure == nil {
+		return err
+	}
+	if exit := (*exitError)(nil); errors.As(err, &exit) && exit.err == nil {
+		err = nil
+	}
+	return machine(errors.Join(err, failure))
+}
+
+// leftError says that something which was started could not be ended.
+type leftError struct{ err error }
+
+func (e *leftError) Error() string { return e.err.Error() }
+
+func (e *leftError) Unwrap() error { return e.err }
+
+// closed marks the error, if any, of ending what was started.
+func closed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &leftError{err}
+}
+
 // report prints the error, if any, and returns the exit status.
 func report(ctx context.Context, err error, stderr io.Writer) int {
-	switch {
+	switch left := (*leftError)(nil); {
 	case err == nil:
 		return 0
+	case ctx.Err() != nil && errors.As(err, &left):
+		say(stderr, fmt.Errorf("interrupted, but not everything that was started is gone: %w", left))
+		return exitInterrupted
 	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "meshproof: interrupted; everything that was started is gone")
+		say(stderr, errors.New("interrupted; everything that was started is gone"))
 		return exitInterrupted
 	}
 	code := exitUsage
@@ -56,8 +85,12 @@ func report(ctx context.Context, err error, stderr io.Writer) int {
 			return code
 		}
 	}
+	say(stderr, err)
+	return code
+}
+
+func say(stderr io.Writer, err error) {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(stderr, "meshproof: %s\n", strings.TrimRight(line, "\n"))
 	}
-	return code
 }

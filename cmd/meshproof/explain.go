@@ -28,7 +28,7 @@ func newExplain() *cobra.Command {
 which of them match, and which one decides. PATH and flags are those of compile.`,
 		Example: `  meshproof explain policies.yaml --from spiffe://trust-domain.mesh/ns/observability/sa/prometheus --path /metrics
   meshproof explain cases/kuma/seed-example.yaml --to backend/http-port --from spiffe://trust-domain.mesh/ns/legacy/sa/app`,
-		Args: cobra.MinimumNArgs(1),
+		Args: needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			return o.run(paths, cmd.OutOrStdout())
 		},
@@ -73,11 +73,14 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 
 func (o *explainOptions) explain(s subject) explanation {
 	request := policy.Request{URIs: o.from}
-	e := explanation{Inbound: s.title, Protocol: s.inbound.Protocol.String()}
+	e := explanation{
+		Case: s.caseName, Inbound: s.inbound.String(), Protocol: s.inbound.Protocol.String(),
+		Caller: request.Identity(), Shadow: "none", Gates: []gateExplanation{},
+	}
 	if s.inbound.Protocol.Layer() == policy.L7 {
 		path, err := s.normalization.Apply(o.path)
 		if err != nil {
-			e.Decision = "400: " + err.Error()
+			e.Request, e.Decision = o.method+" "+o.path, "400: "+err.Error()
 			return e
 		}
 		request.Method, request.Path = o.method, path
@@ -85,7 +88,7 @@ func (o *explainOptions) explain(s subject) explanation {
 	}
 	program := s.set.Program(s.inbound)
 	decision, traces := policy.Explain(program.Program, request)
-	e.Caller, e.Decision, e.Shadow = request.Identity(), decision.Verdict.String(), "none"
+	e.Decision = decision.Verdict.String()
 	if decision.Shadowed {
 		e.Shadow = decision.Shadow.String()
 	}
@@ -93,7 +96,7 @@ func (o *explainOptions) explain(s subject) explanation {
 		e.Gates = append(e.Gates, explainGate(t))
 	}
 	e.Ignored = program.Ignored
-	for _, w := range append(program.Warnings, s.set.Lint([]policy.Inbound{s.inbound})...) {
+	for _, w := range s.warnings() {
 		e.Warnings = append(e.Warnings, w.String())
 	}
 	return e

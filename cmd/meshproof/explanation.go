@@ -9,6 +9,7 @@ import (
 
 // explanation is what explain prints, in text or as JSON.
 type explanation struct {
+	Case     string            `json:"case,omitempty"`
 	Inbound  string            `json:"inbound"`
 	Protocol string            `json:"protocol"`
 	Caller   string            `json:"caller"`
@@ -51,6 +52,9 @@ func explainGate(t policy.Trace) gateExplanation {
 }
 
 func (e explanation) write(w io.Writer) {
+	if e.Case != "" {
+		fmt.Fprintf(w, "case      %s\n", printable(e.Case))
+	}
 	fmt.Fprintf(w, "inbound   %s (%s)\ncaller    %s\n", e.Inbound, e.Protocol, orElse(e.Caller, "without a URI SAN"))
 	if e.Request != "" {
 		fmt.Fprintf(w, "request   %s\n", e.Request)

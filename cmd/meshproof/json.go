@@ -109,7 +109,7 @@ func requestJSON(q suite.Request) jsonRequest {
 	e := q.Evidence
 	out := jsonRequest{
 		From: q.From.Name, To: q.To, Method: q.Method, Path: q.Path, GRPC: q.GRPC, Want: q.Want.String(),
-		Passed: len(q.Problems) == 0, Outcome: outcome(q.Finding), Problems: q.Problems, Shadow: "none",
+		Passed: len(q.Problems) == 0, Outcome: outcome(q), Problems: q.Problems, Shadow: "none",
 		Evidence: jsonEvidence{
 			Caller: e.Answer.String(), Log: e.Log.Details + e.Log.Termination + e.Log.TransportFailure, Peer: e.Log.PeerURIs,
 			Retries: e.Retries, Milliseconds: float64(e.Took.Microseconds()) / 1000,

@@ -8,6 +8,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -23,9 +25,17 @@ func main() {
 
 // execute runs one command line and returns its exit status.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	out := &sink{to: stdout}
 	root := newRoot()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
-	return report(ctx, root.ExecuteContext(ctx), stderr)
+	err := root.ExecuteContext(ctx)
+	if out.err != nil {
+		if errors.Is(err, out.err) {
+			err = nil
+		}
+		err = also(err, fmt.Errorf("write the result: %w", out.err))
+	}
+	return report(ctx, err, stderr)
 }

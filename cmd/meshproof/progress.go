@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 
 	"github.com/meshproof/meshproof/harness/suite"
@@ -20,19 +19,22 @@ type progress struct {
 
 func newProgress(stderr io.Writer, total int) *progress {
 	p := &progress{out: io.Discard, total: total}
-	if file, ok := stderr.(*os.File); ok {
-		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			p.out = stderr
-		}
+	if isTerminal(stderr) {
+		p.out = stderr
 	}
 	p.line("starting Envoy")
 	return p
 }
 
-// eraseLine returns to the first column and clears what stands there.
-const eraseLine = "\r\x1b[K"
+// eraseLine returns to the first column and clears what stands there. A line that
+// went on below could not be erased, so none is wrapped.
+const (
+	eraseLine = "\r\x1b[K"
+	noWrap    = "\x1b[?7l"
+	wrap      = "\x1b[?7h"
+)
 
-func (p *progress) line(text string) { fmt.Fprint(p.out, eraseLine, text) }
+func (p *progress) line(text string) { fmt.Fprint(p.out, eraseLine, noWrap, text, wrap) }
 
 func (p *progress) done(r suite.Result) {
 	p.mu.Lock()
@@ -41,12 +43,12 @@ func (p *progress) done(r suite.Result) {
 	if !r.Passed() {
 		p.failed++
 	}
-	p.line(fmt.Sprintf("%d of %d cases, %d failed: %s", p.ended, p.total, p.failed, r.Case.Name))
+	p.line(fmt.Sprintf("%d of %d cases, %d failed: %s", p.ended, p.total, p.failed, printable(r.Case.Name)))
 }
 
 // stop clears the line; it may be called more than once.
 func (p *progress) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.line("")
+	fmt.Fprint(p.out, eraseLine)
 }

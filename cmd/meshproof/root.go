@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
@@ -14,14 +15,16 @@ func newRoot() *cobra.Command {
 
 Exit status: 0 all as wanted, 1 a decision differs, 2 bad input or usage,
 3 Envoy or the machine failed, 130 interrupted.`,
+		Version: version(debug.ReadBuildInfo()),
 		// An unknown command is an error, not a page of help.
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		// Errors are printed once, on one line, by report.
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetFlagErrorFunc(badFlag)
 	root.AddCommand(newRun(), newCompile(), newExplain(), newEnvoy())
 	return root
 }
@@ -54,4 +57,5 @@ func (*outputFormat) Type() string { return "text|json" }
 func addOutput(cmd *cobra.Command, o *outputFormat) {
 	*o = outputText
 	cmd.Flags().VarP(o, "output", "o", "how to print the result")
+	completeValues(cmd, "output")
 }

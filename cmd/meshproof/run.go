@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/policy/dialect"
 )
 
 // runOptions are the flags of run.
@@ -21,7 +22,7 @@ type runOptions struct {
 	version  string
 	runtime  envoy.Runtime
 	output   outputFormat
-	name     string
+	filter   caseFilter
 	envoyLog string
 }
 
@@ -37,16 +38,19 @@ A PATH is a case file, or a folder with case files.`,
 		Example: `  meshproof run
   meshproof run cases/kuma/path.yaml --envoy 1.39.3 --runtime process
   meshproof run --case 'observability.*metrics' --output json`,
+		ValidArgsFunction: completeFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			return o.run(cmd.Context(), paths, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.version, "envoy", envoy.DefaultVersion, "version of Envoy, see meshproof envoy list")
+	flags.StringVar(&o.version, "envoy", "", "version of Envoy, see meshproof envoy list (default "+envoy.DefaultVersion+", or that of ENVOY_BIN or ENVOY_IMAGE)")
 	flags.Var(textFlag{&o.runtime, "auto|container|process"}, "runtime", "how to run Envoy")
-	flags.StringVar(&o.name, "case", "", "run only the cases whose name or story matches this regular expression")
+	flags.Var(&o.filter, "case", "run only the cases whose name or story matches this regular expression")
 	flags.StringVar(&o.envoyLog, "envoy-log", "", "write Envoy's own log to this file")
 	addOutput(cmd, &o.output)
+	completeValues(cmd, "runtime")
+	completeFunc(cmd, "envoy", completeVersions)
 	return cmd
 }
 
@@ -70,7 +74,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if err != nil {
 		return startError(err)
 	}
-	defer func() { err = errors.Join(err, machine(h.Close())) }()
+	defer func() { err = also(err, closed(h.Close())) }()
 	results := suite.Runner{Harness: h, Done: progress.done}.Run(ctx, chosen...)
 	progress.stop()
 	if err := context.Cause(ctx); err != nil {
@@ -81,9 +85,9 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if o.output == outputJSON {
 		err = writeJSON(stdout, summary, results)
 	} else {
-		writeText(stdout, summary, results)
+		writeText(stdout, paintFor(stdout), summary, results)
 	}
-	return errors.Join(err, summary.exit())
+	return also(summary.exit(), err)
 }
 
 // startError tells a version that nobody knows, which is bad input, from a
@@ -95,26 +99,34 @@ func startError(err error) error {
 	return machine(err)
 }
 
+// load reads the cases and refuses those with bad policies before Envoy is
+// started for them.
 func (o runOptions) load(paths []string) ([]cases.Case, error) {
-	all, err := cases.Stories()
+	read := cases.Stories
 	if len(paths) > 0 {
-		all, err = cases.Load(paths...)
+		read = func() ([]cases.Case, error) { return cases.Load(paths...) }
 	}
-	if err != nil || o.name == "" {
-		return all, err
+	all, err := read()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: name a case file, or a folder with some", err)
 	}
-	pattern, err := regexp.Compile(o.name)
 	if err != nil {
-		return nil, fmt.Errorf("--case: %w", err)
+		return nil, err
 	}
 	var chosen []cases.Case
+	var errs []error
 	for _, c := range all {
-		if pattern.MatchString(c.Name) || pattern.MatchString(c.Story) {
-			chosen = append(chosen, c)
+		if !o.filter.matches(c) {
+			continue
+		}
+		chosen = append(chosen, c)
+		if c.ExpectError == "" {
+			_, err := dialect.Parse(c.Policies, c.Options)
+			errs = append(errs, err)
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("--case: none of the %d cases has a name or story that matches %q", len(all), o.name)
+		return nil, fmt.Errorf("--case: none of %s has a name or story that matches %q", count(len(all), "case"), &o.filter)
 	}
-	return chosen, nil
+	return chosen, errors.Join(errs...)
 }

@@ -16,12 +16,27 @@ import (
 
 // subject is one inbound with the policies that may apply to it.
 type subject struct {
-	title   string
-	inbound policy.Inbound
-	set     dialect.Set
+	// caseName is the case that the inbound is from; empty for policy files.
+	caseName string
+	inbound  policy.Inbound
+	set      dialect.Set
+	// among are all inbounds that the policies are written for.
+	among []policy.Inbound
 	// normalization is that of the inbound's listener.
 	normalization policy.PathNormalization
 }
+
+// title names the inbound, and its case where it has one.
+func (s subject) title() string {
+	title := fmt.Sprintf("%s (%s)", s.inbound, s.inbound.Protocol)
+	if s.caseName != "" {
+		title = printable(s.caseName) + ": " + title
+	}
+	return title
+}
+
+// warnings are those that lint and lowering have of the policies.
+func (s subject) warnings() []policy.Warning { return s.set.Lint(s.among) }
 
 // sourceOptions are the flags that say which inbound policy files are about. In a
 // case file the inbounds are stated.
@@ -29,7 +44,7 @@ type sourceOptions struct {
 	inbound policy.Inbound
 	port    uint16
 	to      string
-	name    string
+	filter  caseFilter
 }
 
 func (o *sourceOptions) add(cmd *cobra.Command) {
@@ -44,7 +59,9 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags.Uint16Var(&o.port, "port", 8080, "policy files: port of the inbound")
 	flags.Var(textFlag{&o.inbound.Protocol, "http|http2|grpc|tcp"}, "protocol", "policy files: protocol of the inbound")
 	flags.StringVar(&o.to, "to", "", "case files: only this inbound, as workload/inbound")
-	flags.StringVar(&o.name, "case", "", "case files: only the case of this name")
+	flags.Var(&o.filter, "case", "case files: only the cases whose name or story matches this regular expression")
+	completeValues(cmd, "protocol")
+	cmd.ValidArgsFunction = completeFiles
 }
 
 // subjects reads case files or policy files: a file whose first document has a
@@ -52,10 +69,11 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 func (o *sourceOptions) subjects(paths []string) ([]subject, error) {
 	var policies []manifest.Document
 	var out []subject
+	sawCase := false
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: name a case file, or a file with policies", err)
 		}
 		docs, err := manifest.Parse(path, data)
 		if err != nil {
@@ -67,19 +85,21 @@ func (o *sourceOptions) subjects(paths []string) ([]subject, error) {
 				continue
 			}
 		}
+		sawCase = true
 		read, err := o.fromCases(path, data)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, read...)
 	}
-	if len(policies) > 0 || len(out) == 0 && o.name == "" && o.to == "" {
+	// Without any policy an inbound has filters too: they deny.
+	if len(policies) > 0 || !sawCase {
 		o.inbound.Port = o.port
 		set, err := dialect.Parse(policies, dialect.Options{})
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, subject{title: o.inbound.String(), inbound: o.inbound, set: set})
+		out = append(out, subject{inbound: o.inbound, set: set, among: []policy.Inbound{o.inbound}})
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%s: no inbound is left: check --case and --to", strings.Join(paths, " "))
@@ -95,7 +115,7 @@ func (o *sourceOptions) fromCases(path string, data []byte) ([]subject, error) {
 	var out []subject
 	var errs []error
 	for _, c := range all {
-		if o.name != "" && c.Name != o.name {
+		if !o.filter.matches(c) || c.ExpectError != "" {
 			continue
 		}
 		set, err := dialect.Parse(c.Policies, c.Options)
@@ -103,12 +123,13 @@ func (o *sourceOptions) fromCases(path string, data []byte) ([]subject, error) {
 			errs = append(errs, err)
 			continue
 		}
+		var among []policy.Inbound
 		for _, in := range c.Inbounds {
+			among = append(among, in.Inbound)
+		}
+		for _, in := range among {
 			if o.to == "" || o.to == in.String() {
-				out = append(out, subject{
-					title:   c.Name + ": " + in.String(),
-					inbound: in.Inbound, set: set, normalization: c.Normalization,
-				})
+				out = append(out, subject{caseName: c.Name, inbound: in, set: set, among: among, normalization: c.Normalization})
 			}
 		}
 	}

@@ -12,10 +12,11 @@ import (
 
 // summary counts what became of the cases.
 type summary struct {
+	// version is empty where ENVOY_IMAGE tells none.
 	version        string
 	runtime        envoy.Runtime
 	passed, failed int
-	decisions      int
+	requests       int
 	retries        int
 	fault          bool
 	// builtIn is true where the cases came with the program, not from a path.
@@ -25,16 +26,20 @@ type summary struct {
 func summarize(h *harness.Harness, results []suite.Result) summary {
 	s := summary{version: h.Version(), runtime: h.Runtime()}
 	for _, r := range results {
-		if r.Passed() {
-			s.passed++
-		} else {
-			s.failed++
-		}
-		s.decisions += len(r.Requests)
-		s.retries += r.Retries()
-		s.fault = s.fault || r.Fault
+		s.add(r)
 	}
 	return s
+}
+
+func (s *summary) add(r suite.Result) {
+	if r.Passed() {
+		s.passed++
+	} else {
+		s.failed++
+	}
+	s.requests += len(r.Requests)
+	s.retries += r.Retries()
+	s.fault = s.fault || r.Fault
 }
 
 // exit returns the error that stands for the exit status; what went wrong has
@@ -50,12 +55,43 @@ func (s summary) exit() error {
 	}
 }
 
+// line is the last one of a run.
+func (s summary) line(p paint) string {
+	line := fmt.Sprintf("%s %s on Envoy %s (%s)", p.mark(s.failed == 0), tally(s.passed+s.failed, s.failed, s.requests), orElse(s.version, "of ENVOY_IMAGE"), s.runtime)
+	if s.retries > 0 {
+		line += fmt.Sprintf(", %s retried", count(s.retries, "transport fault"))
+	}
+	return line
+}
+
+// tally is "3 cases passed, 45 requests" or "1 of 3 cases failed, 45 requests".
+func tally(cases, failed, requests int) string {
+	if failed > 0 {
+		return fmt.Sprintf("%d of %s failed, %s", failed, count(cases, "case"), count(requests, "request"))
+	}
+	return fmt.Sprintf("%s passed, %s", count(cases, "case"), count(requests, "request"))
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // again is the command that repeats one case.
 func (s summary) again(c cases.Case) string {
 	words := []string{"meshproof", "run"}
-	if file, _, _ := strings.Cut(c.Place, ":"); !s.builtIn {
+	if !s.builtIn {
+		file := c.Place[:strings.LastIndexByte(c.Place, ':')]
+		if strings.HasPrefix(file, "-") {
+			file = "./" + file
+		}
 		words = append(words, quote(file))
 	}
-	pattern := "^" + regexpQuote(c.Name) + "$"
-	return strings.Join(append(words, "--case", quote(pattern), "--envoy", s.version, "--runtime", fmt.Sprint(s.runtime)), " ")
+	words = append(words, "--case", quote("^"+regexpQuote(c.Name)+"$"))
+	if s.version != "" {
+		words = append(words, "--envoy", s.version)
+	}
+	return strings.Join(append(words, "--runtime", s.runtime.String()), " ")
 }

@@ -3,10 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"strconv"
 
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/harness/suite"
@@ -16,20 +13,16 @@ import (
 // writeText prints a table for each story: who was allowed, who was denied, by
 // which policy, and what the shadow says. What went wrong stands at the end,
 // where a reader looks first.
-func writeText(w io.Writer, s summary, results []suite.Result) {
+func writeText(w io.Writer, p paint, s summary, results []suite.Result) {
 	for _, story := range byStory(results) {
-		writeStory(w, story)
+		writeStory(w, p, story)
 	}
 	for _, r := range results {
 		if !r.Passed() {
-			writeFailure(w, s, r)
+			writeFailure(w, p, s, r)
 		}
 	}
-	fmt.Fprintf(w, "%d cases passed, %d failed: %d requests on Envoy %s (%s)", s.passed, s.failed, s.decisions, s.version, s.runtime)
-	if s.retries > 0 {
-		fmt.Fprintf(w, ", %d transport faults retried", s.retries)
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(w, s.line(p))
 }
 
 // byStory groups the results by story, in the order of their first case.
@@ -48,44 +41,70 @@ func byStory(results []suite.Result) [][]suite.Result {
 	return stories
 }
 
-func writeStory(w io.Writer, results []suite.Result) {
-	if story := results[0].Case.Story; story != "" {
-		fmt.Fprintln(w, story)
+// writeStory prints the columns of all cases of a story at the same width. The
+// identities of the story's own trust domain are shortened to their path.
+func writeStory(w io.Writer, p paint, results []suite.Result) {
+	own := ""
+	if domains := results[0].Case.TrustDomains; len(domains) > 0 {
+		own = domains[0].IDString()
 	}
+	table := columns{{"decision", "by", "shadow", "caller in " + own, "request"}}
+	failed := 0
 	for _, r := range results {
-		fmt.Fprintf(w, " %s %s\n", mark(r.Passed()), r.Case.Name)
-		t := table.NewWriter()
-		t.SetOutputMirror(w)
-		t.SetStyle(table.StyleLight)
-		t.Style().Options = table.OptionsNoBordersAndSeparators
-		t.Style().Format.Header = text.FormatDefault
-		t.AppendHeader(table.Row{"", "decision", "by", "shadow", "caller", "request"})
+		if !r.Passed() {
+			failed++
+		}
 		for _, q := range r.Requests {
-			t.AppendRow(row(q))
+			table = append(table, row(own, q))
 		}
-		if len(r.Requests) > 0 {
-			t.Render()
+	}
+	lines := table.lines()
+	title := printable(orElse(results[0].Case.Story, "cases without a story"))
+	fmt.Fprintf(w, "%s %s: %s\n", p.mark(failed == 0), title, tally(len(results), failed, len(lines)-1))
+	if len(lines) > 1 {
+		fmt.Fprintf(w, "      %s\n", lines[0])
+	}
+	next := 1
+	for _, r := range results {
+		fmt.Fprintf(w, "  %s %s\n", p.mark(r.Passed()), printable(r.Case.Name))
+		for _, q := range r.Requests {
+			line, ok := lines[next], len(q.Problems) == 0
+			if !ok {
+				line = p.red(line)
+			}
+			fmt.Fprintf(w, "    %s %s\n", p.mark(ok), line)
+			next++
 		}
-		for _, note := range append(warnings(r), r.Notes...) {
-			fmt.Fprintf(w, "   %s\n", note)
+		for _, warning := range r.Warnings {
+			fmt.Fprintf(w, "    %s %s\n", p.yellow("warning:"), warning)
+		}
+		for _, note := range r.Notes {
+			fmt.Fprintf(w, "    note: %s\n", note)
 		}
 	}
 	fmt.Fprintln(w)
 }
 
-func row(q suite.Request) table.Row {
-	return table.Row{mark(len(q.Problems) == 0), outcome(q.Finding), by(q.Finding), shadow(q.Finding), q.From.Name, request(q)}
+func row(own string, q suite.Request) []string {
+	return []string{outcome(q), by(q.Finding), shadow(q.Finding), printable(shorten(own, q.From.Name)), printable(request(q))}
 }
 
-func mark(ok bool) string {
-	if ok {
-		return "✓"
+// shorten leaves out the trust domain of a SPIFFE ID where it is the own one. The
+// slash that remains tells the rest from any other name.
+func shorten(own, name string) string {
+	if n := len(own); n > 0 && len(name) > n && name[:n] == own && name[n] == '/' {
+		return name[n:]
 	}
-	return "✗"
+	return name
 }
 
-func outcome(f evidence.Finding) string {
-	switch f.Form {
+// outcome is what became of a request; where the evidence contradicts itself, or
+// the transport failed, nothing did that anybody could stand by.
+func outcome(q suite.Request) string {
+	if _, err := q.Evidence.Find(); err != nil {
+		return "unproven"
+	}
+	switch q.Finding.Form {
 	case evidence.Served:
 		return "allow"
 	case evidence.Refused:
@@ -93,7 +112,7 @@ func outcome(f evidence.Finding) string {
 	case evidence.HandshakeFailed:
 		return "handshake failed"
 	default:
-		return fmt.Sprintf("%d", f.Status)
+		return strconv.Itoa(q.Finding.Status)
 	}
 }
 
@@ -127,52 +146,4 @@ func orElse(s, fallback string) string {
 		return fallback
 	}
 	return s
-}
-
-func warnings(r suite.Result) []string {
-	var out []string
-	for _, w := range r.Warnings {
-		out = append(out, "warning: "+w.String())
-	}
-	return out
-}
-
-func writeFailure(w io.Writer, s summary, r suite.Result) {
-	fmt.Fprintf(w, "✗ %s\n  %s\n", r.Case.Name, r.Case.Place)
-	if r.Err != nil {
-		for line := range strings.Lines(r.Err.Error()) {
-			fmt.Fprintf(w, "  %s\n", strings.TrimSpace(line))
-		}
-	}
-	for _, q := range r.Requests {
-		if len(q.Problems) > 0 {
-			writeProblems(w, q, r)
-		}
-	}
-	fmt.Fprintf(w, "  again: %s\n\n", s.again(r.Case))
-}
-
-func writeProblems(w io.Writer, q suite.Request, r suite.Result) {
-	fmt.Fprintf(w, "  %s as %s (%s)\n", request(q), q.From.Name, q.Place)
-	for _, problem := range q.Problems {
-		fmt.Fprintf(w, "    %s\n", problem)
-	}
-	if q.Judged {
-		fmt.Fprintf(w, "    policies  %s\n", q.Decision.Verdict)
-	}
-	arrived := "nothing"
-	if a := q.Evidence.Arrival; a != nil {
-		arrived = strings.TrimSpace(fmt.Sprintf("%s %s, %d bytes", a.Method, a.Path, a.Bytes))
-	}
-	log := q.Evidence.Log
-	fmt.Fprintf(w, "    caller    %s\n    upstream  %s\n    log       %s\n    counters  %s\n", q.Evidence.Answer, arrived,
-		strings.TrimSpace(strings.Join([]string{engine("enforced", log.Enforced.Ran, log.Enforced.Verdict), engine("shadow", log.Shadow.Ran, log.Shadow.Verdict), log.Details, log.Termination, log.TransportFailure}, " ")),
-		r.Counters[q.To])
-}
-
-func engine(name string, ran bool, v policy.Verdict) string {
-	if !ran {
-		return name + ": none;"
-	}
-	return name + ": " + v.String() + ";"
 }

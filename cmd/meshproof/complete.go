@@ -1,0 +1,39 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/meshproof/meshproof/harness/envoy"
+)
+
+// completeValues offers the values of a flag whose type lists them, as in a|b|c.
+func completeValues(cmd *cobra.Command, flag string) {
+	values := strings.Split(cmd.Flags().Lookup(flag).Value.Type(), "|")
+	completeFunc(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func completeFunc(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
+		panic(err) // the flag is missing, or has its completion already: a defect of the caller
+	}
+}
+
+// completeFiles offers YAML files, and folders on the way to them.
+func completeFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// completeVersions offers the versions of Envoy that can be had.
+func completeVersions(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	releases, err := envoy.List()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var versions []string
+	for _, r := range releases {
+		versions = append(versions, r.Version)
+	}
+	return versions, cobra.ShellCompDirectiveNoFileComp
+}

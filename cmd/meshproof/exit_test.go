@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"testing"
+
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness/suite"
+)
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	differs := &exitError{code: exitDiffers}
+	stuck := errors.New("envoy: end process 7: it does not end")
+	for name, tt := range map[string]struct {
+		ctx  context.Context
+		err  error
+		code int
+		said string
+	}{
+		"success":               {t.Context(), nil, 0, ""},
+		"reported already":      {t.Context(), differs, exitDiffers, ""},
+		"bad input":             {t.Context(), errors.New("a.yaml:1: bad\nb.yaml:2: bad too"), exitUsage, "meshproof: a.yaml:1: bad\nmeshproof: b.yaml:2: bad too\n"},
+		"machine":               {t.Context(), machine(errors.New("no Docker")), exitMachine, "meshproof: no Docker\n"},
+		"no failure":            {t.Context(), also(differs, closed(nil)), exitDiffers, ""},
+		"success, then stuck":   {t.Context(), also(nil, closed(stuck)), exitMachine, "meshproof: envoy: end process 7: it does not end\n"},
+		"differs, then stuck":   {t.Context(), also(differs, closed(stuck)), exitMachine, "meshproof: envoy: end process 7: it does not end\n"},
+		"bad input, then stuck": {t.Context(), also(errors.New("bad"), closed(stuck)), exitMachine, "meshproof: bad\nmeshproof: envoy: end process 7: it does not end\n"},
+		"finished in time":      {interrupted, nil, 0, ""},
+		"interrupted":           {interrupted, machine(context.Canceled), exitInterrupted, "meshproof: interrupted; everything that was started is gone\n"},
+		"interrupted and stuck": {interrupted, also(context.Canceled, closed(stuck)), exitInterrupted, "meshproof: interrupted, but not everything that was started is gone: envoy: end process 7: it does not end\n"},
+	} {
+		var said bytes.Buffer
+		if code := report(tt.ctx, tt.err, &said); code != tt.code || said.String() != tt.said {
+			t.Errorf("%s: exit status %d, %q; want %d, %q", name, code, said.String(), tt.code, tt.said)
+		}
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestResultThatReachesNobody(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--help"}, {"--version"}, {"envoy", "list"}} {
+		var said bytes.Buffer
+		if code := execute(t.Context(), args, full{}, &said); code != exitMachine || said.String() != "meshproof: write the result: no space left\n" {
+			t.Errorf("%q: exit status %d, %q", args, code, said.String())
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	rest := fmt.Sprintf(", %s %s/%s, Envoy %s unless told otherwise", runtime.Version(), runtime.GOOS, runtime.GOARCH, envoy.DefaultVersion)
+	for name, tt := range map[string]struct {
+		info *debug.BuildInfo
+		want string
+	}{
+		"release":        {&debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}, "v1.2.3"},
+		"working copy":   {&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "(devel)"},
+		"nothing stated": {&debug.BuildInfo{}, "(unknown build)"},
+		"no module":      {nil, "(unknown build)"},
+	} {
+		if got := version(tt.info, tt.info != nil); got != tt.want+rest {
+			t.Errorf("%s: %q, want %q", name, got, tt.want+rest)
+		}
+	}
+}
+
+// A fault of the machine outweighs a decision that differs: nothing is proven.
+func TestExitOfRun(t *testing.T) {
+	t.Parallel()
+	passed, failed, fault := suite.Result{}, suite.Result{Err: errors.New("a warning is missing")}, suite.Result{Err: errors.New("Envoy ended"), Fault: true}
+	for _, tt := range []struct {
+		results []suite.Result
+		want    int
+	}{
+		{nil, 0},
+		{[]suite.Result{passed}, 0},
+		{[]suite.Result{passed, failed}, exitDiffers},
+		{[]suite.Result{fault, failed, passed}, exitMachine},
+	} {
+		var s summary
+		for _, r := range tt.results {
+			s.add(r)
+		}
+		if got := report(t.Context(), s.exit(), io.Discard); got != tt.want {
+			t.Errorf("%d results: exit status %d, want %d", len(tt.results), got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/cases"
+)
+
+func TestDocumentedExitStatus(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := regexp.MustCompile(`(?m)^Exit status: .*[^.\n]`).FindString(string(data))
+	if help := strings.Join(strings.Fields(newRoot().Long), " "); said == "" || !strings.Contains(help, said) {
+		t.Errorf("the README says %q, the help %q", said, help)
+	}
+}
+
+// The examples in the help are command lines that are taken.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	examples := 0
+	for _, cmd := range newRoot().Commands() {
+		for line := range strings.Lines(cmd.Example) {
+			words, err := splitShell(strings.TrimSpace(line))
+			if err != nil || len(words) < 2 || words[0] != "meshproof" {
+				t.Errorf("%q is no command line of meshproof: %v", line, err)
+				continue
+			}
+			whole := newRoot()
+			found, rest, err := whole.Find(words[1:])
+			if err == nil {
+				err = found.ParseFlags(rest)
+			}
+			if err == nil {
+				err = found.ValidateArgs(found.Flags().Args())
+			}
+			if err != nil || found.Name() != cmd.Name() {
+				t.Errorf("%s: %v", line, err)
+			}
+			for _, arg := range found.Flags().Args() {
+				if strings.HasPrefix(arg, "cases/") {
+					if _, err := cases.Load(filepath.Join(root, arg)); err != nil {
+						t.Errorf("%s: %v", line, err)
+					}
+				}
+			}
+			examples++
+		}
+	}
+	if examples < 8 {
+		t.Errorf("%d examples, want those of run, compile and explain", examples)
+	}
+}
+
+// splitShell splits a command line into words as a shell does.
+func splitShell(line string) (words []string, err error) {
+	out, err := exec.Command("sh", "-c", `eval "set -- $1"; printf '%s\n' "$@"`, "sh", line).Output()
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"), err
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/meshproof/meshproof/harness/envoy"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// Every test that executes meshproof executes this binary under that name.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"meshproof": main})
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		Setup:               func(env *testscript.Env) error { env.Vars = append(env.Vars, surroundings(t)...); return nil },
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":       exits,
+			"refuses":     refuses,
+			"query":       query,
+			"nothingleft": nothingLeft,
+		},
+	})
+}
+
+// testedEnvoy is an environment variable so that a matrix can set it.
+func testedEnvoy() string { return cmp.Or(os.Getenv("MESHPROOF_ENVOY"), envoy.DefaultVersion) }
+
+// surroundings is what a script gets from its tester: the cache of binaries, the
+// version under test, and no Docker daemon, so that auto means a process.
+func surroundings(t *testing.T) []string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{
+		"HOME=" + os.Getenv("HOME"), "XDG_CACHE_HOME=" + cache, "ENVOY=" + testedEnvoy(),
+		"DOCKER_HOST=unix:///nonexistent/docker.sock", "ENVOY_BIN=", "ENVOY_IMAGE=",
+		// A race-enabled program sleeps for a second before it exits.
+		"GORACE=atexit_sleep_ms=0",
+	}
+}
+
+// exits runs "exits STATUS COMMAND…", for "! exec" takes any failure.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if got := status(ts, ts.Exec(args[1], args[2:]...)); got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+func status(ts *testscript.TestScript, err error) int {
+	exit := (*exec.ExitError)(nil)
+	if err != nil && !errors.As(err, &exit) {
+		ts.Fatalf("%v", err)
+	}
+	if err == nil {
+		return 0
+	}
+	return exit.ExitCode()
+}
+
+// refuses runs "refuses REGEXP ARGUMENT…": meshproof must exit with status 2, say
+// nothing on standard output, and say why on exactly one line that the pattern
+// matches from end to end.
+func refuses(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: refuses REGEXP ARGUMENT…")
+	}
+	want, err := regexp.Compile(`^meshproof: (?:` + args[0] + `)\n$`)
+	ts.Check(err)
+	got := status(ts, ts.Exec("meshproof", args[1:]...))
+	if got != exitUsage {
+		ts.Fatalf("exit status %d, want %d", got, exitUsage)
+	}
+	if out := ts.ReadFile("stdout"); out != "" {
+		ts.Fatalf("it wrote a result: %s", out)
+	}
+	if said := ts.ReadFile("stderr"); strings.Count(said, "\n") != 1 || !want.MatchString(said) {
+		ts.Fatalf("want one line: %s", want)
+	}
+}
+
+// query runs "query FILE TEMPLATE WANT": the text/template, given the JSON of the
+// file, must print WANT.
+func query(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: query FILE TEMPLATE WANT")
+	}
+	var data any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &data))
+	tmpl, err := template.New("query").Option("missingkey=error").Parse(args[1])
+	ts.Check(err)
+	var got bytes.Buffer
+	ts.Check(tmpl.Execute(&got, data))
+	if got.String() != args[2] {
+		ts.Fatalf("%s is %q, want %q", args[1], got.String(), args[2])
+	}
+}
+
+// nothingLeft checks that a script left no run directory and no process behind.
+func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: nothingleft")
+	}
+	if left := leftBehind(ts.Getenv("TMPDIR")); len(left) > 0 {
+		ts.Fatalf("left behind: %s", strings.Join(left, ", "))
+	}
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"google.golang.org/grpc/codes"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/harness/upstream"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// What hardly ever happens on a real Envoy, and yet has to be told.
+func rareResults() []suite.Result {
+	mesh := []spiffeid.TrustDomain{spiffeid.RequireTrustDomainFromString("trust-domain.mesh"), spiffeid.RequireTrustDomainFromString("other.mesh")}
+	byDefault := xds.Engine{Ran: true, Verdict: policy.Verdict{Origin: "default"}}
+	request := func(from, to string, p policy.Protocol, e evidence.Evidence, problems ...string) suite.Request {
+		e.Call.Protocol = p
+		finding, _ := e.Find()
+		return suite.Request{
+			Request:  cases.Request{Place: "rare.yaml:9: requests[0]", From: cases.Caller{Name: from}, To: to, Want: cases.Allow},
+			Evidence: e, Finding: finding, Problems: problems,
+		}
+	}
+	rejected := request("spiffe://trust-domain.mesh.evil/a", "backend/http", policy.HTTP, evidence.Evidence{
+		Answer: caller.Answer{Outcome: caller.Answered, Status: 400}, Log: xds.AccessLog{Status: 400, Details: "path_normalization_failed"}})
+	rejected.Method, rejected.Path = "PUT", "/%2f\x1b[2J"
+	refusedRPC := request("spiffe://other.mesh/a", "backend/grpc", policy.GRPC, evidence.Evidence{
+		Call:   caller.Call{GRPC: "shop.Cart/Add"},
+		Answer: caller.Answer{Outcome: caller.Answered, Status: 200, GRPC: codes.PermissionDenied, Body: "RBAC: access denied"},
+		Log:    xds.AccessLog{Status: 200, Details: "rbac_access_denied_matched_policy[default]", Enforced: byDefault},
+	})
+	refusedRPC.GRPC = "shop.Cart/Add"
+	faulty := request("spiffe://trust-domain.mesh/a", "backend/http", policy.HTTP,
+		evidence.Evidence{Answer: caller.Answer{Outcome: caller.Fault, Err: errors.New("connection refused")}, Retries: 2},
+		"evidence: transport fault, nothing is proven: connection refused")
+	contradiction := request("spiffe://trust-domain.mesh/ns/a/sa/a", "backend/http", policy.HTTP, evidence.Evidence{
+		Answer:  caller.Answer{Outcome: caller.Answered, Status: 403, Body: "RBAC: access denied"},
+		Arrival: &upstream.Arrival{Method: "GET", Path: "/", Bytes: 3, Requests: 1}, Log: xds.AccessLog{Enforced: byDefault, Status: 403},
+		Took: 1500 * time.Microsecond,
+	}, "evidence: it looks refused, but the upstream saw the request")
+	contradiction.Judged, contradiction.Decision = true, policy.Decision{Verdict: byDefault.Verdict, Shadowed: true, Shadow: policy.Verdict{Effect: policy.Allow, Origin: "p"}}
+	return []suite.Result{
+		{
+			Case:     cases.Case{Name: "two trust domains", Story: "rare", Place: "rare.yaml:1", TrustDomains: mesh},
+			Requests: []suite.Request{rejected, refusedRPC},
+			Warnings: []policy.Warning{{Place: "rare.yaml:5: policies[0]", Message: "MeshTrafficPermission p has no effect"}},
+			Notes:    []string{"a figure that a reader may stumble over"},
+			Counters: map[string]evidence.Counters{"backend/grpc": {Denied: 1}},
+			Took:     12345 * time.Microsecond,
+		},
+		{
+			Case: cases.Case{Name: "the caller's fault", Story: "rare", Place: "folder of cases/rare.yaml:20", TrustDomains: mesh[:1]},
+			Err:  errors.New("harness: call backend/http: connection refused\ncall backend/tcp: connection refused"), Fault: true,
+			Requests: []suite.Request{faulty, contradiction},
+		},
+		{Case: cases.Case{Name: "a name that\nclears\x1b[2J", Place: "-rare.yaml:30"}},
+	}
+}
+
+func TestRender(t *testing.T) {
+	t.Parallel()
+	results := rareResults()
+	s := summary{version: "1.40.0", runtime: envoy.Container}
+	for _, r := range results {
+		s.add(r)
+	}
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"rare.txt":    func(b *bytes.Buffer) error { writeText(b, false, s, results); return nil },
+		"rare.colour": func(b *bytes.Buffer) error { writeText(b, true, s, results); return nil },
+		"rare.json":   func(b *bytes.Buffer) error { return writeJSON(b, s, results) },
+		"progress": func(b *bytes.Buffer) error {
+			p := &progress{out: b, total: len(results)}
+			for _, r := range results {
+				p.done(r)
+				fmt.Fprintln(b)
+			}
+			p.stop()
+			p.stop()
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got bytes.Buffer
+			if err := write(&got); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name, got.Bytes())
+		})
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	c := cases.Case{Name: "it's (not) 100% /metrics", Place: "cases/kuma/a.yaml:1"}
+	for name, tt := range map[string]struct {
+		summary summary
+		place   string
+		want    string
+	}{
+		"built in":          {summary{version: "1.40.0", runtime: envoy.Process, builtIn: true}, c.Place, `meshproof run --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.40.0 --runtime process`},
+		"file":              {summary{version: "1.39.3", runtime: envoy.Container}, c.Place, `meshproof run cases/kuma/a.yaml --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.39.3 --runtime container`},
+		"image without tag": {summary{runtime: envoy.Container}, c.Place, `meshproof run cases/kuma/a.yaml --case '^it'\''s \(not\) 100% /metrics$' --runtime container`},
+		"odd file":          {summary{version: "1.40.0", runtime: envoy.Process}, "-a: b.yaml:7", `meshproof run './-a: b.yaml' --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.40.0 --runtime process`},
+	} {
+		c.Place = tt.place
+		if got := tt.summary.again(c); got != tt.want {
+			t.Errorf("%s: %s\nwant %s", name, got, tt.want)
+		}
+	}
+}

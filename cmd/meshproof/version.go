@@ -1,0 +1,18 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/meshproof/meshproof/harness/envoy"
+)
+
+// version is what --version prints: what the Go command recorded about the build.
+func version(info *debug.BuildInfo, ok bool) string {
+	built := "(unknown build)"
+	if ok && info.Main.Version != "" {
+		built = info.Main.Version
+	}
+	return fmt.Sprintf("%s, %s %s/%s, Envoy %s unless told otherwise", built, runtime.Version(), runtime.GOOS, runtime.GOARCH, envoy.DefaultVersion)
+}
