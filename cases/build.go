@@ -25,6 +25,9 @@ type builder struct {
 }
 
 func build(doc manifest.Document) (Case, error) {
+	if head := doc.Type(); head.Type != "" || head.Kind != "" {
+		return Case{}, doc.Errorf("", "this is a policy, not a case: put it under policies: of a case, or give the file to compile or explain")
+	}
 	b := &builder{doc: doc, workloads: map[string]Caller{}, callers: map[string]Caller{}}
 	if err := doc.Decode(&b.schema); err != nil {
 		return Case{}, err

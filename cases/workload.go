@@ -103,11 +103,16 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 	return nil
 }
 
+var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
+
 // address reads an address that the PROXY protocol of the virtual mesh plays.
 func (b *builder) address(field, text string) (netip.Addr, error) {
 	ip, err := netip.ParseAddr(text)
 	if err != nil || !ip.Is4() {
 		return netip.Addr{}, b.doc.Errorf(field, "%q is not an IPv4 address", text)
+	}
+	if ip.IsUnspecified() || ip.IsMulticast() || ip == broadcast {
+		return netip.Addr{}, b.doc.Errorf(field, "%s is no address of one workload: use one like 10.0.0.1", ip)
 	}
 	return ip, nil
 }

@@ -41,7 +41,7 @@ func Prepare(ctx context.Context, o Options) (*Plan, error) {
 		return p, err
 	}
 	p, errProcess := prepareProcess(ctx, o, bin)
-	if errProcess == nil || errors.Is(err, ErrNoDocker) {
+	if errProcess == nil || errors.Is(err, ErrNoDocker) || errors.Is(errProcess, ErrUnknownVersion) {
 		return p, errProcess
 	}
 	return nil, &Error{Doing: "prepare Envoy as a process, for want of a container (" + oneLine(err.Error()) + ")", Reason: ErrStart, Cause: errProcess}

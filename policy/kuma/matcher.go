@@ -86,7 +86,7 @@ func checkIdentity(m policy.StringMatch) error {
 func checkPath(m policy.StringMatch) error {
 	switch {
 	case m.Value[0] != '/':
-		return errors.New("a path begins with /")
+		return fmt.Errorf("a path begins with /: write %q", "/"+m.Value)
 	case strings.Contains(m.Value, "?"):
 		return errors.New("a path is compared without its query: leave ? and what follows out")
 	case strings.Contains(m.Value, "#"):
