@@ -7,7 +7,7 @@ import (
 )
 
 // Condition is what a rule asks of a request. The set of conditions is closed:
-// [And], [Or], [Not], [Constant], [Identity], [Path] and [Method]. Conditions
+// [And], [Or], [Not], [Constant], [Identity], [URI], [Path] and [Method]. Conditions
 // are values: nobody changes one after it was built.
 type Condition interface {
 	// Holds reports whether the request meets the condition.
@@ -41,6 +41,10 @@ type Not struct{ Of Condition }
 // Identity compares the peer's identity, see [Request.Identity].
 type Identity StringMatch
 
+// URI compares each URI SAN of the peer's certificate; one that matches is
+// enough.
+type URI StringMatch
+
 // Method compares the HTTP method; case sensitive, and GET does not cover HEAD.
 type Method string
 
@@ -64,6 +68,9 @@ func (c Not) Holds(r *Request) bool { return !c.Of.Holds(r) }
 func (c Identity) Holds(r *Request) bool { return StringMatch(c).Matches(r.Identity()) }
 
 // Holds implements [Condition].
+func (c URI) Holds(r *Request) bool { return slices.ContainsFunc(r.URIs, StringMatch(c).Matches) }
+
+// Holds implements [Condition].
 func (c Method) Holds(r *Request) bool { return r.Method == string(c) }
 
 // Layer implements [Condition].
@@ -80,6 +87,9 @@ func (c Not) Layer() Layer { return c.Of.Layer() }
 
 // Layer implements [Condition].
 func (Identity) Layer() Layer { return L4 }
+
+// Layer implements [Condition].
+func (URI) Layer() Layer { return L4 }
 
 // Layer implements [Condition].
 func (Method) Layer() Layer { return L7 }
@@ -114,6 +124,9 @@ func (c Not) String() string { return "not " + bracket(c.Of, c.precedence()) }
 func (c Identity) String() string { return "identity " + StringMatch(c).String() }
 
 // String implements [Condition].
+func (c URI) String() string { return "a URI SAN " + StringMatch(c).String() }
+
+// String implements [Condition].
 func (c Method) String() string { return "method = " + strconv.Quote(string(c)) }
 
 // A condition of lower precedence is bracketed inside one of higher precedence.
@@ -128,6 +141,7 @@ func (And) precedence() int      { return tight }
 func (Or) precedence() int       { return loose }
 func (Not) precedence() int      { return atom }
 func (Identity) precedence() int { return atom }
+func (URI) precedence() int      { return atom }
 func (Method) precedence() int   { return atom }
 
 func join(cs []Condition, by string, empty Constant, precedence int) string {

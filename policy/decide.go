@@ -17,10 +17,11 @@ type Decision struct {
 // compiled from the same program, must answer the same.
 func Decide(p Program, r Request) Decision {
 	var d Decision
-	d.Verdict, d.Layer = pass(p.Gates, &r)
-	if len(p.Shadows) > 0 {
+	gates, shadows := p.routed(&r)
+	d.Verdict, d.Layer = pass(gates, &r)
+	if len(shadows) > 0 {
 		d.Shadowed = true
-		d.Shadow, _ = pass(p.Shadows, &r)
+		d.Shadow, _ = pass(shadows, &r)
 	}
 	return d
 }
@@ -37,10 +38,14 @@ func pass(gates []Gate, r *Request) (Verdict, Layer) {
 }
 
 func (g Gate) verdict(r *Request) Verdict {
-	for _, rule := range g.Rules {
+	return first(g.Rules, g.Default, r)
+}
+
+func first(rules []Rule, fallback Verdict, r *Request) Verdict {
+	for _, rule := range rules {
 		if rule.Matches(r) {
-			return rule.Verdict
+			return first(rule.Then, rule.Verdict, r)
 		}
 	}
-	return g.Default
+	return fallback
 }

@@ -18,14 +18,15 @@ type Trace struct {
 // gate, then every shadow. Gates behind the one that denies are not asked.
 func Explain(p Program, r Request) (Decision, []Trace) {
 	var traces []Trace
-	for _, gate := range p.Gates {
+	gates, shadows := p.routed(&r)
+	for _, gate := range gates {
 		t := gate.trace(&r)
 		traces = append(traces, t)
 		if t.Verdict.Effect == Deny {
 			break
 		}
 	}
-	for _, gate := range p.Shadows {
+	for _, gate := range shadows {
 		t := gate.trace(&r)
 		t.Shadow = true
 		traces = append(traces, t)
@@ -38,7 +39,7 @@ func (g Gate) trace(r *Request) Trace {
 	for i, rule := range g.Rules {
 		t.Matched[i] = rule.Matches(r)
 		if t.Matched[i] && t.Decisive < 0 {
-			t.Decisive, t.Verdict = i, rule.Verdict
+			t.Decisive, t.Verdict = i, first(rule.Then, rule.Verdict, r)
 		}
 	}
 	return t

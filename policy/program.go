@@ -12,12 +12,16 @@ import (
 type Program struct {
 	Gates   []Gate
 	Shadows []Gate
+	// Routes are asked in order. For the requests of the first that matches, its
+	// gates and shadows stand in the place of the program's own on L7.
+	Routes []Route
 }
 
 // Gate is a list of rules of which the first that matches decides; where none
 // does, Default decides. The zero value denies everybody on L4.
 type Gate struct {
 	Layer   Layer
+	Form    Form
 	Rules   []Rule
 	Default Verdict
 }
@@ -27,6 +31,9 @@ type Gate struct {
 type Rule struct {
 	Verdict
 	When Condition
+	// Then are asked first for a request that When matches; the verdict stands
+	// where none of them matches.
+	Then []Rule
 }
 
 // Matches reports whether the rule applies to the request.
@@ -35,22 +42,6 @@ func (r Rule) Matches(req *Request) bool { return r.When != nil && r.When.Holds(
 // Equal reports whether two programs have the same gates, shadows and rules in
 // the same order. Programs that merely decide alike are not equal.
 func (p Program) Equal(q Program) bool { return reflect.DeepEqual(p, q) }
-
-// Check reports the first condition that cannot be judged on the layer of its
-// gate, for such a program has no meaning: on L4 there is neither method nor
-// path. Lowering has to settle this before a program is built.
-func (p Program) Check() error {
-	for _, gates := range [][]Gate{p.Gates, p.Shadows} {
-		for _, gate := range gates {
-			for _, rule := range gate.Rules {
-				if rule.When != nil && rule.When.Layer() > gate.Layer {
-					return fmt.Errorf("policy: rule %s: condition %q cannot be judged by an %s gate", rule.Verdict, rule.When, gate.Layer)
-				}
-			}
-		}
-	}
-	return nil
-}
 
 // String returns the program's text form: one line per gate and rule, in the
 // order of evaluation.
@@ -62,17 +53,35 @@ func (p Program) String() string {
 	for _, shadow := range p.Shadows {
 		shadow.write(&b, "shadow")
 	}
+	for _, route := range p.Routes {
+		fmt.Fprintf(&b, "route %s when %s\n", route.Name, route.When)
+		for line := range strings.Lines(Program{Gates: route.Gates, Shadows: route.Shadows}.String()) {
+			b.WriteString("  " + line)
+		}
+	}
 	return b.String()
 }
 
 func (g Gate) write(b *strings.Builder, title string) {
+	if g.Form == Named {
+		title += " of named rules"
+	}
 	fmt.Fprintf(b, "%s %s\n", title, g.Layer)
-	for _, rule := range g.Rules {
+	writeRules(b, g.Rules, g.Default, "  ")
+}
+
+func writeRules(b *strings.Builder, rules []Rule, fallback Verdict, indent string) {
+	for _, rule := range rules {
 		when := rule.When
 		if when == nil {
 			when = Never
 		}
-		fmt.Fprintf(b, "  %s when %s\n", rule.Verdict, when)
+		if len(rule.Then) == 0 {
+			fmt.Fprintf(b, "%s%s when %s\n", indent, rule.Verdict, when)
+			continue
+		}
+		fmt.Fprintf(b, "%swhen %s\n", indent, when)
+		writeRules(b, rule.Then, rule.Verdict, indent+"  ")
 	}
-	fmt.Fprintf(b, "  else %s\n", g.Default)
+	fmt.Fprintf(b, "%selse %s\n", indent, fallback)
 }

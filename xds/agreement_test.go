@@ -90,20 +90,24 @@ func (f Filters) matchers() []*matcherv3.Matcher {
 // every request.
 func (f Filters) decide(r *policy.Request) policy.Decision {
 	d := policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}
-	var shadow *matcherv3.Matcher
+	var shadow compiled
 	for _, filter := range f.Network {
-		d.Verdict, d.Layer, shadow = judge(filter.Matcher, r), policy.L4, filter.ShadowMatcher
+		d.Verdict, d.Layer = compiled{filter.Matcher, filter.Rules}.judge(r), policy.L4
+		shadow = compiled{filter.ShadowMatcher, filter.ShadowRules}
 	}
 	for _, filter := range f.HTTP {
-		if d.Effect == policy.Allow {
-			d.Verdict, d.Layer = judge(filter.Matcher, r), policy.L7
+		if route := f.route(r); route != nil {
+			filter = route.RBAC
 		}
-		if filter.ShadowMatcher != nil {
-			shadow = filter.ShadowMatcher
+		if d.Effect == policy.Allow {
+			d.Verdict, d.Layer = compiled{filter.Matcher, filter.Rules}.judge(r), policy.L7
+		}
+		if filter.ShadowMatcher != nil || filter.ShadowRules != nil {
+			shadow = compiled{filter.ShadowMatcher, filter.ShadowRules}
 		}
 	}
-	if shadow != nil {
-		d.Shadowed, d.Shadow = true, judge(shadow, r)
+	if shadow != (compiled{}) {
+		d.Shadowed, d.Shadow = true, shadow.judge(r)
 	}
 	return d
 }

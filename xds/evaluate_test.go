@@ -13,6 +13,14 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
+// judge asks the form that is set.
+func (c compiled) judge(r *policy.Request) policy.Verdict {
+	if c.rules != nil {
+		return judgeNamed(c.rules, r)
+	}
+	return judge(c.matcher, r)
+}
+
 // judge is what Envoy's RBAC engine does with a matcher: the action it comes to,
 // and where there is none a denial without a name.
 func judge(m *matcherv3.Matcher, r *policy.Request) policy.Verdict {

@@ -19,6 +19,8 @@ import (
 type Filters struct {
 	Network []*networkrbacv3.RBAC
 	HTTP    []*httprbacv3.RBAC
+	// Routes have their own in the place of HTTP.
+	Routes []Route
 }
 
 // Messages returns the filters in order, for printing.
@@ -30,65 +32,75 @@ func (f Filters) Messages() []proto.Message {
 	for _, filter := range f.HTTP {
 		out = append(out, filter)
 	}
+	for _, route := range f.Routes {
+		out = append(out, &httprbacv3.RBACPerRoute{Rbac: route.RBAC})
+	}
 	return out
 }
 
 // Compile turns a program into filters: an L4 gate into
 // envoy.extensions.filters.network.rbac.v3.RBAC, an L7 gate into
 // envoy.extensions.filters.http.rbac.v3.RBAC, the shadow into the shadow_matcher
-// of the gate's filter.
+// or shadow_rules of the gate's filter, a route's gate into an RBACPerRoute.
 //
 // It returns an error for a program that Envoy cannot express: a rule without an
-// origin, a condition that its layer cannot judge, an L4 gate behind an L7 gate,
-// a value that is no UTF-8, or a second gate on one layer (two filters of one
-// kind overwrite each other's dynamic metadata, so that no access log could tell
-// who decided).
+// origin, a condition that its layer or form cannot judge, an L4 gate behind an
+// L7 gate, a value that is no UTF-8, a route where no filter stands that it could
+// replace, or a second gate on one layer (two filters of one kind overwrite each
+// other's dynamic metadata, so that no access log could tell who decided).
 func Compile(p policy.Program) (Filters, error) {
 	if err := p.Check(); err != nil {
 		return Filters{}, fmt.Errorf("xds: compile: %w", err)
 	}
-	if len(p.Shadows) > 1 {
-		return Filters{}, errors.New("xds: compile: a filter runs one shadow, the program has several")
+	shadow, err := onlyShadow(p.Shadows)
+	if err != nil {
+		return Filters{}, err
 	}
 	var f Filters
 	for _, gate := range p.Gates {
-		enforced, err := compileGate(gate)
-		if err != nil {
+		var own *policy.Gate
+		if shadow != nil && shadow.Layer == gate.Layer {
+			own, shadow = shadow, nil
+		}
+		if err := f.add(gate, own); err != nil {
 			return Filters{}, err
 		}
-		switch gate.Layer {
-		case policy.L4:
-			if len(f.HTTP) > 0 {
-				return Filters{}, errors.New("xds: compile: the program has an L4 gate behind an L7 gate, but Envoy judges a connection first")
-			}
-			f.Network = append(f.Network, &networkrbacv3.RBAC{Matcher: enforced})
-		case policy.L7:
-			f.HTTP = append(f.HTTP, &httprbacv3.RBAC{Matcher: enforced, TrackPerRuleStats: true})
-		}
 	}
-	if len(f.Network) > 1 || len(f.HTTP) > 1 {
-		return Filters{}, errors.New("xds: compile: the program has two gates on one layer")
+	if shadow != nil {
+		return Filters{}, fmt.Errorf("xds: compile: the program has a shadow on %s but no gate there", shadow.Layer)
 	}
-	if len(p.Shadows) == 1 {
-		if err := f.addShadow(p.Shadows[0]); err != nil {
-			return Filters{}, err
+	for _, route := range p.Routes {
+		if err := f.addRoute(route); err != nil {
+			return Filters{}, fmt.Errorf("xds: compile: route %s: %w", route.Name, err)
 		}
 	}
 	return f, nil
 }
 
-func (f Filters) addShadow(gate policy.Gate) error {
-	shadow, err := compileGate(gate)
-	if err != nil {
+func onlyShadow(shadows []policy.Gate) (*policy.Gate, error) {
+	switch len(shadows) {
+	case 0:
+		return nil, nil
+	case 1:
+		return &shadows[0], nil
+	default:
+		return nil, errors.New("xds: compile: a filter runs one shadow, the program has several")
+	}
+}
+
+func (f *Filters) add(gate policy.Gate, shadow *policy.Gate) error {
+	if len(f.HTTP) > 0 && gate.Layer == policy.L4 {
+		return errors.New("xds: compile: the program has an L4 gate behind an L7 gate, but Envoy judges a connection first")
+	}
+	if len(f.HTTP) > 0 || len(f.Network) > 0 && gate.Layer == policy.L4 {
+		return errors.New("xds: compile: the program has two gates on one layer")
+	}
+	if gate.Layer == policy.L4 {
+		filter, err := compileNetwork(gate, shadow)
+		f.Network = append(f.Network, filter)
 		return err
 	}
-	switch {
-	case gate.Layer == policy.L4 && len(f.Network) > 0:
-		f.Network[0].ShadowMatcher = shadow
-	case gate.Layer == policy.L7 && len(f.HTTP) > 0:
-		f.HTTP[0].ShadowMatcher = shadow
-	default:
-		return fmt.Errorf("xds: compile: the program has a shadow on %s but no gate there", gate.Layer)
-	}
-	return nil
+	filter, err := compileHTTP(gate, shadow)
+	f.HTTP = append(f.HTTP, filter)
+	return err
 }

@@ -84,12 +84,78 @@ func drawGate(layer policy.Layer) *rapid.Generator[policy.Gate] {
 			g.Default = policy.Verdict{Effect: effect.Draw(t, "default"), Origin: "default"}
 		}
 		for i := range rapid.IntRange(0, 6).Draw(t, "rules") {
-			g.Rules = append(g.Rules, policy.Rule{
+			rule := policy.Rule{
 				Verdict: policy.Verdict{Effect: effect.Draw(t, "effect"), Origin: fmt.Sprint("rule ", i)},
 				When:    drawCondition(layer, 2).Draw(t, "when"),
+			}
+			for j := range max(0, rapid.IntRange(-4, 2).Draw(t, "nested")) {
+				rule.Then = append(rule.Then, policy.Rule{
+					Verdict: policy.Verdict{Effect: effect.Draw(t, "nested effect"), Origin: fmt.Sprint("rule ", i, ".", j)},
+					When:    drawCondition(layer, 1).Draw(t, "nested when"),
+				})
+			}
+			g.Rules = append(g.Rules, rule)
+		}
+		return g
+	})
+}
+
+// drawNamed draws a gate of named rules, some of which share a name.
+func drawNamed(layer policy.Layer) *rapid.Generator[policy.Gate] {
+	return rapid.Custom(func(t *rapid.T) policy.Gate {
+		g := policy.Gate{Layer: layer, Form: policy.Named}
+		for i := range rapid.IntRange(0, 5).Draw(t, "rules") {
+			g.Rules = append(g.Rules, policy.Rule{
+				Verdict: policy.Verdict{Effect: policy.Allow, Origin: fmt.Sprint("rule ", i/2)},
+				When:    byURI(drawCondition(layer, 2).Draw(t, "when")),
 			})
 		}
 		return g
+	})
+}
+
+// byURI asks each URI SAN where the condition asks for the peer's identity.
+func byURI(c policy.Condition) policy.Condition {
+	all := func(cs []policy.Condition) []policy.Condition {
+		out := make([]policy.Condition, len(cs))
+		for i, of := range cs {
+			out[i] = byURI(of)
+		}
+		return out
+	}
+	switch c := c.(type) {
+	case policy.Identity:
+		if c.Value == "" {
+			return policy.Never
+		}
+		return policy.URI(c)
+	case policy.Not:
+		return policy.Not{Of: byURI(c.Of)}
+	case policy.And:
+		return policy.And(all(c))
+	case policy.Or:
+		return policy.Or(all(c))
+	default:
+		return c
+	}
+}
+
+// drawForm draws a gate of either form.
+func drawForm(layer policy.Layer) *rapid.Generator[policy.Gate] {
+	return rapid.OneOf(drawGate(layer), drawGate(layer), drawGate(layer), drawNamed(layer))
+}
+
+func drawRoute() *rapid.Generator[policy.Route] {
+	return rapid.Custom(func(t *rapid.T) policy.Route {
+		path := policy.Path{Kind: rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Prefix}).Draw(t, "kind"), Value: rapid.SampledFrom([]string{"/", "/a", "/a/", "/a/b"}).Draw(t, "path")}
+		route := policy.Route{Name: "route", When: path, Gates: []policy.Gate{drawForm(policy.L7).Draw(t, "route's gate")}}
+		if rapid.Bool().Draw(t, "by method") {
+			route.When = policy.And{path, policy.Method(rapid.SampledFrom(someMethods).Draw(t, "method"))}
+		}
+		if rapid.Bool().Draw(t, "shadowed") {
+			route.Shadows = []policy.Gate{drawForm(policy.L7).Draw(t, "route's shadow")}
+		}
+		return route
 	})
 }
 
@@ -97,12 +163,15 @@ func drawGate(layer policy.Layer) *rapid.Generator[policy.Gate] {
 func drawProgram() *rapid.Generator[policy.Program] {
 	return rapid.Custom(func(t *rapid.T) policy.Program {
 		layer := rapid.SampledFrom([]policy.Layer{policy.L4, policy.L7}).Draw(t, "layer")
-		p := policy.Program{Gates: []policy.Gate{drawGate(layer).Draw(t, "gate")}}
+		p := policy.Program{Gates: []policy.Gate{drawForm(layer).Draw(t, "gate")}}
 		if layer == policy.L4 && rapid.Bool().Draw(t, "second") {
-			p.Gates = append(p.Gates, drawGate(policy.L7).Draw(t, "second gate"))
+			p.Gates = append(p.Gates, drawForm(policy.L7).Draw(t, "second gate"))
 		}
 		if rapid.Bool().Draw(t, "shadowed") {
-			p.Shadows = []policy.Gate{drawGate(layer).Draw(t, "shadow")}
+			p.Shadows = []policy.Gate{drawForm(layer).Draw(t, "shadow")}
+		}
+		if last := p.Gates[len(p.Gates)-1]; last.Layer == policy.L7 && (len(p.Shadows) == 0 || layer == policy.L7) {
+			p.Routes = rapid.SliceOfN(drawRoute(), 0, 2).Draw(t, "routes")
 		}
 		return p
 	})

@@ -4,9 +4,11 @@ import (
 	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	routerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/router/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
@@ -22,6 +24,10 @@ const CallerHeader = "x-meshproof-caller"
 // caller's address from the connection, never from a header, and it adds nothing
 // to the request but [CallerHeader] and XFCC.
 func (i Inbound) httpManager(auth Filters) (*hcmv3.HttpConnectionManager, error) {
+	routes, err := routeConfig(auth.Routes)
+	if err != nil {
+		return nil, err
+	}
 	hcm := &hcmv3.HttpConnectionManager{
 		StatPrefix:                  i.Stat,
 		CodecType:                   hcmv3.HttpConnectionManager_HTTP2,
@@ -32,7 +38,7 @@ func (i Inbound) httpManager(auth Filters) (*hcmv3.HttpConnectionManager, error)
 		MergeSlashes:                !i.Normalization.KeepSlashes,
 		DelayedCloseTimeout:         durationpb.New(0),
 		AccessLog:                   []*accesslogv3.AccessLog{requestLog()},
-		RouteSpecifier:              &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: routes()},
+		RouteSpecifier:              &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: routes},
 		ForwardClientCertDetails:    hcmv3.HttpConnectionManager_SANITIZE_SET,
 		SetCurrentClientCertDetails: &hcmv3.HttpConnectionManager_SetCurrentClientCertDetails{Uri: true},
 	}
@@ -48,7 +54,7 @@ func (i Inbound) httpManager(auth Filters) (*hcmv3.HttpConnectionManager, error)
 		hcm.PathWithEscapedSlashesAction = hcmv3.HttpConnectionManager_UNESCAPE_AND_FORWARD
 	}
 	for _, filter := range auth.HTTP {
-		if err := addHTTPFilter(hcm, "envoy.filters.http.rbac", filter); err != nil {
+		if err := addHTTPFilter(hcm, rbacFilter, filter); err != nil {
 			return nil, err
 		}
 	}
@@ -67,20 +73,36 @@ func addHTTPFilter(hcm *hcmv3.HttpConnectionManager, name string, config proto.M
 	return nil
 }
 
-func routes() *routev3.RouteConfiguration {
+// rbacFilter is the name by which a route refers to the filter that it replaces.
+const rbacFilter = "envoy.filters.http.rbac"
+
+func routeConfig(own []Route) (*routev3.RouteConfiguration, error) {
+	routes := make([]*routev3.Route, 0, len(own)+1)
+	for _, route := range own {
+		packed, err := toAny(&httprbacv3.RBACPerRoute{Rbac: route.RBAC})
+		if err != nil {
+			return nil, err
+		}
+		routes = append(routes, &routev3.Route{
+			Name: route.Name, Match: route.Match, Action: toUpstream(),
+			TypedPerFilterConfig: map[string]*anypb.Any{rbacFilter: packed},
+		})
+	}
+	rest := &routev3.Route{Match: &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: ""}}, Action: toUpstream()}
 	return &routev3.RouteConfiguration{
 		Name: "inbound",
 		VirtualHosts: []*routev3.VirtualHost{{
 			Name:    "inbound",
 			Domains: []string{"*"},
-			Routes: []*routev3.Route{{
-				Match:  &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: ""}},
-				Action: &routev3.Route_Route{Route: &routev3.RouteAction{ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: upstreamHTTP}}},
-			}},
+			Routes:  append(routes, rest),
 		}},
 		RequestHeadersToAdd: []*corev3.HeaderValueOption{{
 			Header:       &corev3.HeaderValue{Key: CallerHeader, Value: "%DOWNSTREAM_REMOTE_ADDRESS%"},
 			AppendAction: corev3.HeaderValueOption_OVERWRITE_IF_EXISTS_OR_ADD,
 		}},
-	}
+	}, nil
+}
+
+func toUpstream() *routev3.Route_Route {
+	return &routev3.Route_Route{Route: &routev3.RouteAction{ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: upstreamHTTP}}}
 }

@@ -47,7 +47,7 @@ func (i Inbound) check() error {
 		return fmt.Errorf("xds: inbound %s: destination %s is not an address with a port", i.Stat, i.Destination)
 	case i.Destination == canaryDestination:
 		return fmt.Errorf("xds: inbound %s: destination %s is that of the canary", i.Stat, i.Destination)
-	case i.Protocol == policy.TCP && len(i.Filters.HTTP) > 0:
+	case i.Protocol == policy.TCP && len(i.Filters.HTTP)+len(i.Filters.Routes) > 0:
 		return fmt.Errorf("xds: inbound %s: an HTTP filter cannot stand on a tcp inbound; compile the policies for its protocol", i.Stat)
 	default:
 		return nil

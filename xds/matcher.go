@@ -12,10 +12,10 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// compileGate turns a gate into an xds.type.matcher.v3.Matcher: its rules become
+// compileOrdered turns a gate into an xds.type.matcher.v3.Matcher: its rules become
 // a matcher_list in the same order, its default on_no_match. Identities compared
 // exactly are taken out into a map where that pays, see [identityTree].
-func compileGate(gate policy.Gate) (*matcherv3.Matcher, error) {
+func compileOrdered(gate policy.Gate) (*matcherv3.Matcher, error) {
 	rules, fallback, err := reachable(gate)
 	if err != nil {
 		return nil, err
@@ -30,28 +30,37 @@ func compileGate(gate policy.Gate) (*matcherv3.Matcher, error) {
 // matches, which becomes the default: Envoy has no predicate that says "always"
 // (a prefix must not be empty), and nothing behind such a rule can decide.
 func reachable(gate policy.Gate) ([]policy.Rule, policy.Verdict, error) {
-	var rules []policy.Rule
-	for i, rule := range gate.Rules {
-		if err := checkOrigin(rule.Origin); err != nil {
-			return nil, policy.Verdict{}, fmt.Errorf("xds: compile: rule %d: %w", i, err)
-		}
-		switch when := simplify(rule.When); when {
-		case policy.Always:
-			return rules, rule.Verdict, nil
-		case policy.Never:
-		default:
-			if err := checkText(when); err != nil {
-				return nil, policy.Verdict{}, fmt.Errorf("xds: compile: rule %d: %w", i, err)
-			}
-			rules = append(rules, policy.Rule{Verdict: rule.Verdict, When: when})
-		}
-	}
 	if gate.Default != (policy.Verdict{}) {
 		if err := checkOrigin(gate.Default.Origin); err != nil {
 			return nil, policy.Verdict{}, fmt.Errorf("xds: compile: default: %w", err)
 		}
 	}
-	return rules, gate.Default, nil
+	return reachableRules(gate.Rules, gate.Default)
+}
+
+func reachableRules(from []policy.Rule, fallback policy.Verdict) ([]policy.Rule, policy.Verdict, error) {
+	var rules []policy.Rule
+	for i, rule := range from {
+		if err := checkOrigin(rule.Origin); err != nil {
+			return nil, policy.Verdict{}, fmt.Errorf("xds: compile: rule %d: %w", i, err)
+		}
+		when := simplify(rule.When)
+		if when == policy.Never {
+			continue
+		}
+		if err := checkText(when); err != nil {
+			return nil, policy.Verdict{}, fmt.Errorf("xds: compile: rule %d: %w", i, err)
+		}
+		then, verdict, err := reachableRules(rule.Then, rule.Verdict)
+		if err != nil {
+			return nil, policy.Verdict{}, err
+		}
+		if when == policy.Always {
+			return append(rules, then...), verdict, nil
+		}
+		rules = append(rules, policy.Rule{Verdict: verdict, When: when, Then: then})
+	}
+	return rules, fallback, nil
 }
 
 func checkOrigin(origin string) error {
@@ -76,6 +85,8 @@ func checkText(c policy.Condition) error {
 	case policy.Not:
 		return checkText(c.Of)
 	case policy.Identity:
+		value = c.Value
+	case policy.URI:
 		value = c.Value
 	case policy.Path:
 		value = c.Value
@@ -106,7 +117,7 @@ func matcherList(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Matche
 	for i, rule := range rules {
 		list[i] = &matcherv3.Matcher_MatcherList_FieldMatcher{
 			Predicate: predicate(rule.When),
-			OnMatch:   action(rule.Verdict),
+			OnMatch:   outcome(rule.Then, rule.Verdict),
 		}
 	}
 	m.MatcherType = &matcherv3.Matcher_MatcherList_{MatcherList: &matcherv3.Matcher_MatcherList{Matchers: list}}

@@ -23,6 +23,7 @@ func (r *run) judge(q cases.Request, e evidence.Evidence) Request {
 	if !meets(q.Want, finding) {
 		problem("the case wants %s, Envoy says %s", q.Want, describe(finding))
 	}
+	compareStated(q, finding, problem)
 	in := r.inbound(q.To)
 	if finding.Form == evidence.HandshakeFailed || q.From.Plaintext {
 		// mTLS answered for the policies; the case's want is all there is to hold
@@ -41,13 +42,26 @@ func (r *run) judge(q cases.Request, e evidence.Evidence) Request {
 	if second := r.set.Evaluate(in.Inbound, request); second != out.Decision {
 		problem("the oracle says %+v, the plain evaluator %+v: meshproof contradicts itself", out.Decision, second)
 	}
-	r.compare(q, in, out, request, problem)
+	r.compare(in, out, request, problem)
 	return out
 }
 
-// compare holds the finding against the oracle, and both against what the
-// request states.
-func (r *run) compare(q cases.Request, in cases.Inbound, out Request, request policy.Request, problem func(string, ...any)) {
+// compareStated holds the finding against what the request states of its policies.
+// Where nobody judged it, nobody is named.
+func compareStated(q cases.Request, f evidence.Finding, problem func(string, ...any)) {
+	if q.By != nil && *q.By != f.Verdict.Origin {
+		problem("the case wants it decided by %q, Envoy names %q", *q.By, f.Verdict.Origin)
+	}
+	if q.Shadow != nil && *q.Shadow != shadowOf(f) {
+		problem("the case wants shadow %s, Envoy says %s", *q.Shadow, shadowOf(f))
+	}
+	if q.ShadowBy != nil && *q.ShadowBy != f.Shadow.Verdict.Origin {
+		problem("the case wants the shadow decided by %q, Envoy names %q", *q.ShadowBy, f.Shadow.Verdict.Origin)
+	}
+}
+
+// compare holds the finding against the oracle.
+func (r *run) compare(in cases.Inbound, out Request, request policy.Request, problem func(string, ...any)) {
 	d, f := out.Decision, out.Finding
 	if !f.Judged || f.Verdict != d.Verdict {
 		problem("the policies say %s, Envoy says %s", d.Verdict, describe(f))
@@ -63,15 +77,6 @@ func (r *run) compare(q cases.Request, in cases.Inbound, out Request, request po
 	}
 	if out.Evidence.Arrival != nil && in.Protocol.Layer() == policy.L7 && out.Evidence.Arrival.Path != request.Path {
 		problem("the upstream saw path %q, judged was %q", out.Evidence.Arrival.Path, request.Path)
-	}
-	if q.By != nil && *q.By != f.Verdict.Origin {
-		problem("the case wants it decided by %s, Envoy names %s", *q.By, f.Verdict.Origin)
-	}
-	if q.Shadow != nil && *q.Shadow != shadowOf(f) {
-		problem("the case wants shadow %s, Envoy says %s", *q.Shadow, shadowOf(f))
-	}
-	if q.ShadowBy != nil && *q.ShadowBy != f.Shadow.Verdict.Origin {
-		problem("the case wants the shadow decided by %s, Envoy names %s", *q.ShadowBy, f.Shadow.Verdict.Origin)
 	}
 }
 

@@ -1,0 +1,75 @@
+package dialect_test
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	const known = "the known kind is MeshTrafficPermission, as type: or with apiVersion: kuma.io/v1alpha1"
+	for name, tt := range map[string]struct{ yaml, want string }{
+		"an unknown type": {"name: p\ntype: MeshTimeout\n", `p.yaml:2: type: kind "MeshTimeout" is unknown: ` + known},
+		"an unknown kind": {"apiVersion: v1\nkind: ConfigMap\n", `p.yaml:2: kind: kind "ConfigMap" of apiVersion "v1" is unknown: ` + known},
+		"a known kind of a foreign group": {"apiVersion: example.org/v1\nkind: MeshTrafficPermission\n",
+			`p.yaml:2: kind: kind "MeshTrafficPermission" of apiVersion "example.org/v1" is unknown: ` + known},
+		"a known kind without a group": {"kind: MeshTrafficPermission\n", `p.yaml:1: kind: kind "MeshTrafficPermission" of apiVersion "" is unknown: ` + known},
+		"a type beside a kind":         {"type: MeshTimeout\nkind: ConfigMap\n", `p.yaml:1: type: kind "MeshTimeout" is unknown: ` + known},
+		"no head":                      {"name: p\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
+		"a group alone":                {"apiVersion: kuma.io/v1alpha1\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
+		"a head that is no text":       {"type: [MeshTrafficPermission]\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
+		"a list":                       {"- type: MeshTrafficPermission\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
+		"a scalar":                     {"MeshTrafficPermission\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
+		"an unknown version":           {"apiVersion: kuma.io/v2\nkind: MeshTrafficPermission\n", `p.yaml:1: apiVersion: version "kuma.io/v2" is not supported: use kuma.io/v1alpha1`},
+		"what the dialect refuses": {"type: MeshTrafficPermission\nname: p\nspec:\n  default:\n    allow: [{}]\n",
+			"p.yaml:5: spec.default.allow[0]: an empty matcher is not allowed: set spiffeId, path or method"},
+		"a policy twice": {fixture + "---\n" + fixture[:len("type: MeshTrafficPermission\nmesh: default\nname: operator\n")],
+			"p.yaml:38: name: kri_mtp_default___operator_ is defined twice, first at p.yaml:1"},
+		// Whom nobody owns is told first: it may be what the user forgot to leave out.
+		"sound, malformed and unknown ones": {"{type: MeshTrafficPermission, name: sound}\n---\n{type: MeshTrafficPermission}\n---\n{type: MeshTimeout}\n---\n{type: MeshTrafficPermission, name: p, sepc: {}}\n---\n{}\n",
+			`p.yaml:5: type: kind "MeshTimeout" is unknown: ` + known + "\n" +
+				"p.yaml:9: the policy has neither type nor apiVersion and kind: " + known + "\n" +
+				"p.yaml:3: name: a name is required\n" +
+				"p.yaml:7: sepc: unknown field: use one of labels, mesh, name, spec, type"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			set, err := dialect.Parse(documents(t, tt.yaml), dialect.Options{})
+			if err == nil {
+				t.Fatal("not refused")
+			}
+			if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if !errors.As(err, new(*manifest.Error)) {
+				t.Errorf("error has no place: %v", err)
+			}
+			if !reflect.ValueOf(set).IsZero() {
+				t.Errorf("policies beside an error: %v", set)
+			}
+		})
+	}
+}
+
+// TestParseTakesBothForms: what is left of a mixed file once the unknown kinds are
+// out of it.
+func TestParseTakesBothForms(t *testing.T) {
+	t.Parallel()
+	docs := documents(t, "{type: MeshTimeout, name: x}\n---\n"+fixture+"---\n{apiVersion: v1, kind: Service}\n")
+	if _, err := dialect.Parse(docs, dialect.Options{}); err == nil {
+		t.Error("documents that nobody owns were passed over")
+	}
+	set, err := dialect.Parse(docs[1:4], dialect.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := set.Program(inbounds()[0]).Program; !got.Equal(parse(t, fixture, dialect.Options{}).Program(inbounds()[0]).Program) {
+		t.Errorf("another program than that of the fixture alone:\n%s", got)
+	}
+}
