@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 
 	"golang.org/x/mod/semver"
@@ -23,42 +24,51 @@ func (r *run) judge(q cases.Request, e evidence.Evidence) Request {
 	if !meets(q.Want, finding) {
 		problem("the case wants %s, Envoy says %s", q.Want, describe(finding))
 	}
+	r.judgeAs(&out, problem)
 	compareStated(q, finding, problem)
+	return out
+}
+
+// judgeAs asks the policies, unless there is nothing that they could say.
+func (r *run) judgeAs(out *Request, problem func(string, ...any)) {
+	q, finding := out.Request, out.Finding
 	in := r.inbound(q.To)
 	if finding.Form == evidence.HandshakeFailed || q.From.Plaintext {
 		// mTLS answered for the policies; the case's want is all there is to hold
 		// against it.
-		return out
+		return
 	}
 	request, rejected := r.policyRequest(q, in)
 	switch {
 	case rejected != nil && (finding.Form != evidence.Rejected || finding.Status != 400):
 		problem("the listener should answer 400 (%v), Envoy says %s", rejected, describe(finding))
+		return
 	case rejected != nil || finding.Form == evidence.Rejected:
-		return out
+		return
 	}
 	out.Judged = true
 	out.Decision = policy.Decide(r.programs[q.To].Program, request)
 	if second := r.set.Evaluate(in.Inbound, request); second != out.Decision {
 		problem("the oracle says %+v, the plain evaluator %+v: meshproof contradicts itself", out.Decision, second)
 	}
-	r.compare(in, out, request, problem)
-	return out
+	r.compare(in, *out, request, problem)
 }
 
 // compareStated holds the finding against what the request states of its policies.
 // Where nobody judged it, nobody is named.
 func compareStated(q cases.Request, f evidence.Finding, problem func(string, ...any)) {
 	if q.By != nil && *q.By != f.Verdict.Origin {
-		problem("the case wants it decided by %q, Envoy names %q", *q.By, f.Verdict.Origin)
+		problem("the case wants it decided by %s, Envoy names %s", *q.By, named(f.Verdict))
 	}
 	if q.Shadow != nil && *q.Shadow != shadowOf(f) {
 		problem("the case wants shadow %s, Envoy says %s", *q.Shadow, shadowOf(f))
 	}
 	if q.ShadowBy != nil && *q.ShadowBy != f.Shadow.Verdict.Origin {
-		problem("the case wants the shadow decided by %q, Envoy names %q", *q.ShadowBy, f.Shadow.Verdict.Origin)
+		problem("the case wants the shadow decided by %s, Envoy names %s", *q.ShadowBy, named(f.Shadow.Verdict))
 	}
 }
+
+func named(v policy.Verdict) string { return cmp.Or(v.Origin, "nobody") }
 
 // compare holds the finding against the oracle.
 func (r *run) compare(in cases.Inbound, out Request, request policy.Request, problem func(string, ...any)) {

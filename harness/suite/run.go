@@ -21,8 +21,8 @@ type Runner struct {
 	Harness *harness.Harness
 	// Compiler is what is under test; nil for [Reference].
 	Compiler Compiler
-	// Parallel is how many cases run at once; 0 for 4. While one waits for Envoy to
-	// take its configuration, another sends requests.
+	// Parallel is how many cases run at once; 4 where it is not positive. While one
+	// waits for Envoy to take its configuration, another sends requests.
 	Parallel int
 	// Done is called after each case, one at a time, in the order in which they end.
 	Done func(Result)
@@ -34,7 +34,7 @@ const defaultParallel = 4
 // fails is a result, not an error.
 func (r Runner) Run(ctx context.Context, cs ...cases.Case) []Result {
 	parallel := r.Parallel
-	if parallel == 0 {
+	if parallel < 1 {
 		parallel = defaultParallel
 	}
 	results := make([]Result, len(cs))
@@ -98,9 +98,17 @@ func (r *run) do(ctx context.Context) error {
 		r.result.Fault = true
 		return err
 	case c.ExpectError != "":
-		return errors.Join(fmt.Errorf("the policies were accepted; an error that contains %q was expected", c.ExpectError), mesh.Close(ctx))
+		err = fmt.Errorf("the policies were accepted; an error that contains %q was expected", c.ExpectError)
+	default:
+		err = r.ask(ctx, mesh)
 	}
-	return errors.Join(r.ask(ctx, mesh), mesh.Close(ctx))
+	// Also where the case was cut off: its port is another's next.
+	closing := mesh.Close(context.WithoutCancel(ctx))
+	if closing != nil && !r.result.Fault {
+		r.result.Fault = true
+		err = errors.Join(err, closing)
+	}
+	return err
 }
 
 // refused compares an error of the policies with the one that is expected.

@@ -1,0 +1,216 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/xds"
+)
+
+const ask = "requests: [{from: " + frontend + ", to: backend/http-port, want: allow}]\n"
+
+// checkErr fails unless the error says what is wanted, line by line; "" is no error.
+func checkErr(t *testing.T, err error, want ...string) {
+	t.Helper()
+	var got []string
+	if err != nil {
+		got = strings.Split(err.Error(), "\n")
+	}
+	if len(got) != len(want) {
+		t.Errorf("error %v, want %d lines: %q", err, len(want), want)
+		return
+	}
+	for i := range want {
+		if !strings.Contains(got[i], want[i]) {
+			t.Errorf("line %d is %q, want %q", i, got[i], want[i])
+		}
+	}
+}
+
+func TestCaseAsWanted(t *testing.T) {
+	t.Parallel()
+	result := Runner{Harness: shared(t)}.Case(t.Context(), parse(t, head+`
+requests:
+  - {from: [`+frontend+`, `+intruder+`], to: [backend/http-port, backend/tcp-port], want: deny}
+  - {from: plaintext, to: backend/tcp-port, want: handshake-failure}
+`))
+	checkErr(t, result.Err)
+	type verdict struct {
+		Judged   bool
+		Decision policy.Decision
+		Form     evidence.Form
+		Passed   bool
+	}
+	var got []verdict
+	for _, q := range result.Requests {
+		got = append(got, verdict{q.Judged, q.Decision, q.Finding.Form, len(q.Problems) == 0})
+	}
+	allowed, denied := policy.Verdict{Effect: policy.Allow, Origin: friends}, policy.Verdict{Origin: "default"}
+	want := []verdict{
+		{true, policy.Decision{Verdict: allowed, Layer: policy.L7}, evidence.Served, false},
+		{true, policy.Decision{Verdict: allowed, Layer: policy.L4}, evidence.Served, false},
+		{true, policy.Decision{Verdict: denied, Layer: policy.L7}, evidence.Refused, true},
+		{true, policy.Decision{Verdict: denied, Layer: policy.L4}, evidence.Refused, true},
+		{false, policy.Decision{}, evidence.HandshakeFailed, true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("verdicts, in order (-want +got):\n%s", diff)
+	}
+	one := evidence.Counters{Allowed: 1, Denied: 1}
+	if diff := cmp.Diff(map[string]evidence.Counters{"backend/http-port": one, "backend/tcp-port": one}, result.Counters); diff != "" {
+		t.Errorf("counters (-want +got):\n%s", diff)
+	}
+	if result.Passed() || result.Fault || result.Took <= 0 || result.Retries() != 0 || result.Case.Name != "friends only" {
+		t.Errorf("result %+v", result)
+	}
+}
+
+func TestRetriesAddUp(t *testing.T) {
+	t.Parallel()
+	r := Result{Requests: []Request{{Evidence: evidence.Evidence{Retries: 2}}, {}, {Evidence: evidence.Evidence{Retries: 1}}}}
+	if got := r.Retries(); got != 3 {
+		t.Errorf("got %d, want 3", got)
+	}
+}
+
+// The case as a whole: errors of the policies and warnings, expected or not.
+func TestCaseErrors(t *testing.T) {
+	t.Parallel()
+	const (
+		refused = "case: refused\nworkloads: [{name: backend, inbounds: [{port: 80}]}]\npolicies: [{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{}]}}}]\n"
+		empty   = "case: empty\nworkloads: [{name: backend, inbounds: [{name: http-port, port: 80}]}]\npolicies: [{type: MeshTrafficPermission, name: p, spec: {default: {allow: []}}}]\n"
+		broken  = "the compiler has no words for it"
+	)
+	failing := CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, dialect.Options) (xds.Filters, error) {
+		return xds.Filters{}, errors.New(broken)
+	})
+	expect := func(text string) string { return "expectError: " + text + "\n" }
+	for name, tt := range map[string]struct {
+		text     string
+		compiler Compiler
+		want     []string
+	}{
+		"an error as expected":            {refused + expect("default.allow[0]"), nil, nil},
+		"another error":                   {refused + expect("default.deny[0]"), nil, []string{`an error that contains "default.deny[0]" was expected, but: `}},
+		"an error that nobody expects":    {refused + "expectWarning: []\n", nil, []string{"default.allow[0]"}},
+		"no error where one is expected":  {head + expect("anything"), nil, []string{`the policies were accepted; an error that contains "anything" was expected`}},
+		"the compiler's error":            {head + ask, failing, []string{broken}},
+		"the compiler's, as expected":     {head + expect(broken), failing, nil},
+		"a NACK as expected":              {head + expect("missing )"), spoilt, nil},
+		"another NACK":                    {head + expect("nothing"), spoilt, []string{`an error that contains "nothing" was expected, but: harness: mesh`}},
+		"a NACK that nobody expects":      {head + ask, spoilt, []string{"refused by Envoy: "}},
+		"a warning as expected":           {empty + "expectWarning: no list has a matcher\n", nil, nil},
+		"a warning that is not expected":  {empty + "expectWarning: []\n", nil, []string{`the case does not expect the warning "test.yaml:`}},
+		"a warning instead of another":    {empty + "expectWarning: it rains\n", nil, []string{`no warning contains "it rains"`, "the case does not expect the warning"}},
+		"a warning that nobody speaks of": {empty + "requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]\n", nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), parse(t, tt.text))
+			checkErr(t, result.Err, tt.want...)
+			if result.Fault {
+				t.Error("the policies' error is taken for a fault of the machine")
+			}
+			if result.Passed() != (len(tt.want) == 0) {
+				t.Errorf("passed: %t", result.Passed())
+			}
+			if tt.want != nil && len(result.Requests) > 0 {
+				t.Errorf("%d requests were sent", len(result.Requests))
+			}
+		})
+	}
+}
+
+// A warning that both lint and lowering give stands once, and all stand in order.
+func TestWarningsStandOnce(t *testing.T) {
+	t.Parallel()
+	c := parse(t, `
+case: warnings
+workloads: [{name: backend, inbounds: [{name: b, port: 2, protocol: tcp}, {name: a, port: 1, protocol: tcp}]}]
+policies:
+  - {type: MeshTrafficPermission, name: p, spec: {default: {deny: [{path: {type: Prefix, value: /b}}], allow: []}}}
+requests: [{from: `+frontend+`, to: backend/a, want: deny}]
+`)
+	result := Runner{Harness: shared(t)}.Case(t.Context(), c)
+	checkErr(t, result.Err)
+	if len(result.Warnings) < 2 {
+		t.Fatalf("warnings %q, want several", result.Warnings)
+	}
+	for i := 1; i < len(result.Warnings); i++ {
+		if a, b := result.Warnings[i-1].String(), result.Warnings[i].String(); a >= b {
+			t.Errorf("warning %q stands before %q", a, b)
+		}
+	}
+}
+
+func TestCountersOfACase(t *testing.T) {
+	t.Parallel()
+	requests := `
+requests:
+  - {from: ` + frontend + `, to: [backend/http-port, backend/tcp-port], want: allow}
+  - {from: ` + intruder + `, to: backend/http-port, want: deny}
+`
+	twice := altered(func(p *policy.Program) {
+		if p.Gates[0].Layer == policy.L7 {
+			p.Gates = append([]policy.Gate{{Layer: policy.L4, Default: policy.Verdict{Effect: policy.Allow, Origin: "first"}}}, p.Gates...)
+		}
+	})
+	for name, tt := range map[string]struct {
+		text     string
+		compiler Compiler
+		want     []string
+	}{
+		"as stated": {shadowed + requests + "counters: {backend/http-port: {allowed: 1, denied: 1, shadow_allowed: 0, shadow_denied: 2}, backend/tcp-port: {denied: 0}}", nil, nil},
+		"other than stated": {shadowed + requests + "counters: {backend/http-port: {allowed: 2, denied: 3, shadow_allowed: 4, shadow_denied: 5}, backend/tcp-port: {allowed: 1}}", nil, []string{
+			"the case wants allowed of backend/http-port to move by 2, it moved by 1",
+			"the case wants denied of backend/http-port to move by 3, it moved by 1",
+			"the case wants shadow_allowed of backend/http-port to move by 4, it moved by 0",
+			"the case wants shadow_denied of backend/http-port to move by 5, it moved by 2",
+		}},
+		// A second filter agrees with the first, and nobody would notice but for the
+		// counters.
+		"not conserved": {head + requests, twice, []string{
+			"the counters of backend/http-port moved by allowed 3, denied 1, shadow_allowed 0, shadow_denied 0; the requests add up to allowed 1, denied 1, shadow_allowed 0, shadow_denied 0",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), parse(t, tt.text))
+			checkErr(t, result.Err, tt.want...)
+			for _, q := range result.Requests {
+				if len(q.Problems) > 0 {
+					t.Errorf("%s: %q", q.From.Name, q.Problems)
+				}
+			}
+			if len(result.Requests) != 3 || result.Passed() != (len(tt.want) == 0) {
+				t.Errorf("%d requests, passed: %t", len(result.Requests), result.Passed())
+			}
+		})
+	}
+}
+
+// The accepted form of the shadow counts what it does not know; a note says so.
+func TestNoteOnTheAcceptedShadow(t *testing.T) {
+	t.Parallel()
+	accepted := strings.Replace(precise, "precise", "accepted", 1)
+	requests := "requests: [{from: [" + frontend + ", " + intruder + "], to: backend/http-port, want: allow}]\n"
+	for text, want := range map[string]int{accepted + requests: 1, precise + requests: 0, shadowed + ask: 0} {
+		result := Runner{Harness: shared(t)}.Case(t.Context(), parse(t, text))
+		if !result.Passed() || len(result.Notes) != want {
+			t.Errorf("error %v, notes %q; want %d", result.Err, result.Notes, want)
+		}
+		for _, note := range result.Notes {
+			if !strings.HasPrefix(note, "shadow_denied counts 1 of the requests that are plainly allowed") {
+				t.Errorf("note %q", note)
+			}
+		}
+	}
+}
