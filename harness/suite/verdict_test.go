@@ -87,11 +87,11 @@ func TestProblems(t *testing.T) {
 		"wanted: close":             {head + toHTTP(intruder, "want: close"), nil, []string{"the case wants close, Envoy says refused (deny by default)"}},
 		"wanted: handshake-failure": {head + toHTTP(intruder, "want: handshake-failure"), nil, []string{"the case wants handshake-failure, Envoy says refused (deny by default)"}},
 		"wanted: deny of plaintext": {head + toTCP("plaintext", "want: deny"), nil, []string{"the case wants deny, Envoy says handshake failed"}},
-		"wanted: another policy":    {head + toHTTP(frontend, "want: allow, by: default"), nil, []string{"the case wants it decided by default, Envoy names nobody" + friends}},
+		"wanted: another policy":    {head + toHTTP(frontend, "want: allow, by: default"), nil, []string{"the case wants it decided by default, Envoy names " + friends}},
 		"wanted: a shadow":          {head + toHTTP(frontend, "want: allow, shadow: allow"), nil, []string{"the case wants shadow allow, Envoy says none"}},
 		"wanted: no shadow":         {shadowed + toHTTP(frontend, "want: allow, shadow: none"), nil, []string{"the case wants shadow none, Envoy says deny"}},
 		"wanted: another shadow": {shadowed + toHTTP(frontend, "want: allow, shadowBy: default"), nil, []string{
-			"the case wants the shadow decided by default, Envoy names nobody" + friends,
+			"the case wants the shadow decided by default, Envoy names " + friends,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

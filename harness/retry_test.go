@@ -1,0 +1,122 @@
+package harness
+
+import (
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// flaky stands between the callers of a mesh and Envoy. Its first connections get
+// an answer that no TLS server gives; the others are passed on.
+type flaky struct {
+	mu     sync.Mutex
+	seen   int
+	faults int
+}
+
+// between puts a flaky in front of the mesh's port.
+func between(t *testing.T, m *Mesh) *flaky {
+	t.Helper()
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, envoy := &flaky{}, m.slot.Dial
+	m.slot.Dial = lis.Addr().String()
+	var served sync.WaitGroup
+	served.Go(func() {
+		for {
+			conn, err := lis.Accept()
+			if err != nil {
+				return
+			}
+			served.Go(func() {
+				defer conn.Close()
+				if f.breaks() {
+					_, _ = io.WriteString(conn, "this is no TLS record")
+					// Closing with unread bytes would be a reset.
+					_, _ = io.Copy(io.Discard, conn)
+					return
+				}
+				pass(conn, envoy)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		m.slot.Dial = envoy
+		_ = lis.Close()
+		served.Wait()
+	})
+	return f
+}
+
+func (f *flaky) breaks() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seen++
+	return f.seen <= f.faults
+}
+
+// reset lets the next n connections break, and returns how many were seen.
+func (f *flaky) reset(n int) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	seen := f.seen
+	f.seen, f.faults = 0, n
+	return seen
+}
+
+func pass(caller net.Conn, to string) {
+	envoy, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer envoy.Close()
+	go func() {
+		_, _ = io.Copy(envoy, caller)
+		_ = envoy.(*net.TCPConn).CloseWrite()
+	}()
+	_, _ = io.Copy(caller, envoy)
+}
+
+// Only the transport's faults are retried, each is counted, and a verdict stands.
+func TestOnlyFaultsAreRetried(t *testing.T) {
+	t.Parallel()
+	m := shared(t).Mesh(t, small(t, compile(t, onlyFrontend(policy.L4))))
+	friend, foe := Request{To: "tcp", Credential: mint(t, m, frontend)}, Request{To: "tcp", Credential: mint(t, m, intruder)}
+	f := between(t, m)
+	for _, tt := range []struct {
+		name                    string
+		request                 Request
+		breaks, retries, dialed int
+		form                    evidence.Form
+	}{
+		// Behind each batch the control dials once.
+		{"an allow", friend, 0, 0, 2, evidence.Served},
+		{"a deny", foe, 0, 0, 2, evidence.Refused},
+		{"an allow behind a fault", friend, 1, 1, 3, evidence.Served},
+		{"a deny behind two", foe, 2, 2, 4, evidence.Refused},
+	} {
+		f.reset(tt.breaks)
+		batch, err := m.Send(t.Context(), tt.request)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		e := batch.Evidence[0]
+		found, err := e.Find()
+		if dialed := f.reset(0); err != nil || found.Form != tt.form || e.Retries != tt.retries || dialed != tt.dialed {
+			t.Errorf("%s: %s with %d retries and %d connections, %v; want %s with %d and %d",
+				tt.name, found.Form, e.Retries, dialed, err, tt.form, tt.retries, tt.dialed)
+		}
+	}
+	f.reset(3)
+	batch, err := m.Send(t.Context(), friend)
+	if dialed := f.reset(0); err == nil || !strings.Contains(err.Error(), "call tcp: ") || batch.Evidence != nil || dialed != 3 {
+		t.Errorf("behind three faults: %+v, %v with %d connections; want an error and 3", batch, err, dialed)
+	}
+}
