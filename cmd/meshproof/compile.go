@@ -25,7 +25,7 @@ func newCompile() *cobra.Command {
 		Long: `Compile prints the RBAC filters of each inbound: of the inbounds of a case file, or of the one
 inbound that the flags describe where PATH is a file with policies. Warnings go to standard error.`,
 		Example: `  meshproof compile policies.yaml --label app=backend --inbound http-port --protocol http
-  meshproof compile cases/kuma/seed-example.yaml --to backend/http-port --output json
+  meshproof compile cases/kuma/design-example.yaml --to backend/http-port --output json
   meshproof compile policies.yaml --program`,
 		Args: needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {

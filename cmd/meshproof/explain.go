@@ -27,7 +27,7 @@ func newExplain() *cobra.Command {
 		Long: `Explain judges one request without Envoy and shows the way to the decision: every rule in order,
 which of them match, and which one decides. PATH and flags are those of compile.`,
 		Example: `  meshproof explain policies.yaml --from spiffe://trust-domain.mesh/ns/observability/sa/prometheus --path /metrics
-  meshproof explain cases/kuma/seed-example.yaml --to backend/http-port --from spiffe://trust-domain.mesh/ns/legacy/sa/app`,
+  meshproof explain cases/kuma/design-example.yaml --to backend/http-port --from spiffe://trust-domain.mesh/ns/legacy/sa/app`,
 		Args: needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			return o.run(paths, cmd.OutOrStdout())
