@@ -22,7 +22,7 @@ func (m *Mesh) push(ctx context.Context, u xds.Update) error {
 	ctx, stop := m.harness.alive(ctx)
 	defer stop()
 	patience := m.harness.options.pushTimeout
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("Envoy neither refused nor served it within %s: look at its log, which WithLog gets, and at the load of the machine", patience))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("neither refused nor served within %s: look at Envoy's log, which WithLog gets, and at the load of the machine", patience))
 	defer cancel()
 	err := m.harness.control.Push(ctx, u)
 	switch {

@@ -121,7 +121,7 @@ func TestEnvoyDecidesAsTheOracleDoes(t *testing.T) {
 		}
 		var requests []Request
 		var asked []policy.Request
-		for range rapid.IntRange(8, 16).Draw(rt, "requests") {
+		for range rapid.IntRange(6, 12).Draw(rt, "requests") {
 			who := rapid.IntRange(0, len(someCallers)-1).Draw(rt, "who")
 			p := rapid.SampledFrom(protocols).Draw(rt, "protocol")
 			request, ask := Request{To: p.String(), Credential: credentials[who]}, policy.Request{URIs: someCallers[who]}
