@@ -69,7 +69,7 @@ func TestSweep(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer d.remove()
-			if _, err := lockDir(living, unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, errLocked) {
+			if _, err := lockDir(living, 0, unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, errLocked) {
 				t.Errorf("lock of a living owner: %v, want %v", err, errLocked)
 			}
 			if err := v.cmd.Process.Kill(); err != nil {

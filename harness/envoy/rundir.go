@@ -48,7 +48,7 @@ func newRunDir(path string) (*runDir, error) {
 		if err := os.Mkdir(path, 0o700); err != nil {
 			return nil, err
 		}
-		lock, err := lockDir(path, unix.LOCK_EX)
+		lock, err := lockDir(path, os.O_CREATE, unix.LOCK_EX)
 		if err == nil {
 			return &runDir{path: path, lock: lock}, nil
 		}
@@ -68,11 +68,12 @@ func (d *runDir) remove() error {
 
 var errLocked = errors.New("locked by another process")
 
-// lockDir takes the lock of a run directory. It fails with os.ErrNotExist if the directory is gone and, with
-// unix.LOCK_NB, with errLocked if its owner lives.
-func lockDir(path string, how int) (*os.File, error) {
+// lockDir takes the lock of a run directory; only its owner may create it, or a sweep would put a file where the owner
+// is removing the last ones. It fails with os.ErrNotExist if the directory or its lock is gone and, with unix.LOCK_NB,
+// with errLocked if its owner lives.
+func lockDir(path string, create, how int) (*os.File, error) {
 	name := filepath.Join(path, lockName)
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(name, os.O_RDWR|create, 0o600)
 	if err != nil {
 		return nil, err
 	}

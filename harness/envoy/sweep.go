@@ -2,6 +2,7 @@ package envoy
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,7 +19,12 @@ func sweepDirs() {
 		if !ownDir(dir) {
 			continue
 		}
-		lock, err := lockDir(dir, unix.LOCK_EX|unix.LOCK_NB)
+		lock, err := lockDir(dir, 0, unix.LOCK_EX|unix.LOCK_NB)
+		if errors.Is(err, os.ErrNotExist) {
+			// Its owner is about to lock it, which it then tries again, or died before it did;
+			// or the owner has removed all that was in it.
+			_ = os.Remove(dir)
+		}
 		if err != nil {
 			continue
 		}
