@@ -165,7 +165,7 @@ func TestNewMeshThatIsCutOffGivesItsPortBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := own(t, withPorts(1))
+			h := own(t, WithMeshes(1))
 			if tt.told {
 				m, err := h.NewMesh(t.Context(), small(t, xds.Filters{}))
 				if err != nil {

@@ -43,7 +43,7 @@ const connectTimeout = 20 * time.Second
 // [New] does both for a test.
 func Start(ctx context.Context, opts ...Option) (*Harness, error) {
 	h := &Harness{
-		options:   options{concurrency: defaultConcurrency, pushTimeout: pushTimeout},
+		options:   options{concurrency: defaultConcurrency, pushTimeout: pushTimeout, envoy: envoy.Options{Ports: defaultMeshes}},
 		collector: newCollector(),
 		sources:   newSources(),
 	}

@@ -117,7 +117,7 @@ func TestNewFailsTheTestWithoutEnvoy(t *testing.T) {
 
 func TestMeshCloses(t *testing.T) {
 	t.Parallel()
-	h := own(t, withPorts(1))
+	h := own(t, WithMeshes(1))
 	for range 3 {
 		// Each takes over the only port, with filters of its own.
 		m, err := h.NewMesh(t.Context(), small(t, compile(t, onlyFrontend(policy.L4))))
@@ -149,7 +149,7 @@ func TestMeshCloses(t *testing.T) {
 
 func TestMeshesWaitForAPort(t *testing.T) {
 	t.Parallel()
-	h := own(t, withPorts(2))
+	h := own(t, WithMeshes(2))
 	first, _ := h.Mesh(t, small(t, xds.Filters{})), h.Mesh(t, small(t, xds.Filters{}))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -175,7 +175,7 @@ func TestMeshesWaitForAPort(t *testing.T) {
 // A mesh that cannot be brought up leaves its port to the next one.
 func TestNewMeshThatFailsGivesItsPortBack(t *testing.T) {
 	t.Parallel()
-	h := own(t, withPorts(1))
+	h := own(t, WithMeshes(1))
 	nameless := small(t, xds.Filters{})
 	nameless.Inbounds[0].Identity = spiffeid.ID{}
 	for range 2 {

@@ -57,9 +57,6 @@ func own(t *testing.T, opts ...Option) *Harness {
 	return New(t, append([]Option{WithRuntime(envoy.Process)}, opts...)...)
 }
 
-// withPorts sets the number of meshes that fit on one Envoy.
-func withPorts(n int) Option { return func(o *options) { o.envoy.Ports = n } }
-
 var (
 	domain   = spiffeid.RequireTrustDomainFromString("trust-domain.mesh")
 	stranger = spiffeid.RequireTrustDomainFromString("stranger.mesh")

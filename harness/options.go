@@ -37,6 +37,16 @@ func WithLog(w io.Writer) Option {
 	return func(o *options) { o.envoy.Log = w }
 }
 
+// defaultMeshes is more than a machine runs at once with profit, so that a test
+// that forgets to close some does not wait for ever.
+const defaultMeshes = 64
+
+// WithMeshes sets how many meshes can be up at once, 64 if it is not used; each
+// has a port of its own. [Harness.NewMesh] waits where there are as many already.
+func WithMeshes(n int) Option {
+	return func(o *options) { o.envoy.Ports = max(n, 1) }
+}
+
 // WithConcurrency sets how many callers of one mesh are under way at once; 1
 // sends one request after the other.
 func WithConcurrency(n int) Option {
