@@ -3,6 +3,7 @@ package cases
 import (
 	"fmt"
 	"net/netip"
+	"net/url"
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
@@ -152,9 +153,23 @@ func (b *builder) checkProtocol(field string, s requestSchema, in Inbound) error
 		return b.doc.Errorf(field+".want", "inbound %s is tcp: it answers no status, use deny or close", in)
 	case in.Protocol != policy.GRPC && s.GRPC != "":
 		return b.doc.Errorf(field+".grpc", "inbound %s is %s, not grpc", in, in.Protocol)
-	default:
-		return nil
+	case in.Protocol == policy.HTTP2 || in.Protocol == policy.GRPC:
+		for _, path := range s.Path {
+			if !http2Target(path) {
+				return b.doc.Errorf(field+".path", "%q cannot be sent over HTTP/2 as it is: ask an http inbound for it", path)
+			}
+		}
 	}
+	return nil
+}
+
+// http2Target reports whether an HTTP/2 library sends the path as it is: it has to
+// pass through a URL.
+func http2Target(path string) bool {
+	target, _, _ := strings.Cut(path, "?")
+	_, err := url.PathUnescape(target)
+	printable := !strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r > '~' })
+	return err == nil && printable && (strings.HasPrefix(path, "/") || path == "*")
 }
 
 // inbound finds what a field of the document names.
