@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -27,7 +28,7 @@ func (m *Mesh) ask(ctx context.Context, in Inbound, r Request) (evidence.Evidenc
 		switch {
 		case err == nil:
 			return e, nil
-		case e.Answer.Outcome != caller.Fault || retries == faultRetries || ctx.Err() != nil:
+		case e.Answer.Outcome != caller.Fault || retries == faultRetries || ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
 			return evidence.Evidence{}, err
 		}
 	}
@@ -51,7 +52,10 @@ func (m *Mesh) askOnce(ctx context.Context, in Inbound, r Request, retries int) 
 		err = fmt.Errorf("call %s: %w", in.Name, e.Answer.Err)
 	} else {
 		request := e.Answer.Outcome == caller.Answered && in.Protocol.Layer() == policy.L7
-		if e.Log, err = logs.take(ctx, request); err != nil {
+		if e.Log, err = logs.take(ctx, request); err == nil && request && len(in.Filters.Network) > 0 {
+			err = logs.addConnection(ctx, &e.Log)
+		}
+		if err != nil {
 			err = fmt.Errorf("call %s: the caller saw %s, but %w", in.Name, e.Answer, err)
 		}
 	}

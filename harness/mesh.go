@@ -204,8 +204,12 @@ var errClosedMesh = errors.New("the mesh is closed")
 func (m *Mesh) begin(ctx context.Context) error {
 	select {
 	case m.turn <- struct{}{}:
-	case <-ctx.Done():
-		return fmt.Errorf("harness: %s: waiting for an earlier batch or push: %w", m.name, context.Cause(ctx))
+	default:
+		select {
+		case m.turn <- struct{}{}:
+		case <-ctx.Done():
+			return fmt.Errorf("harness: %s: waiting for an earlier batch or push: %w", m.name, context.Cause(ctx))
+		}
 	}
 	if m.closed {
 		m.end()

@@ -41,11 +41,16 @@ type Call struct {
 // Header is one header line; order and repetition are kept.
 type Header struct{ Name, Value string }
 
-func (c Call) method() string {
-	if c.Method == "" {
+// Verb returns the HTTP method as sent.
+func (c Call) Verb() string {
+	switch {
+	case c.GRPC != "":
+		return "POST"
+	case c.Method == "":
 		return "GET"
+	default:
+		return c.Method
 	}
-	return c.Method
 }
 
 // Target returns the request target as sent.
@@ -60,14 +65,16 @@ func (c Call) Target() string {
 	}
 }
 
-func (c Call) authority() string {
+// Host returns the authority as sent.
+func (c Call) Host() string {
 	if c.Authority == "" {
 		return c.Destination.String()
 	}
 	return c.Authority
 }
 
-func (c Call) payload() string {
+// Payload returns what a TCP caller says.
+func (c Call) Payload() string {
 	if c.Body == "" {
 		return "meshproof\n"
 	}

@@ -40,7 +40,7 @@ func Do(ctx context.Context, c Call) Answer {
 func (c Call) http2() bool { return c.Protocol == policy.HTTP2 || c.Protocol == policy.GRPC }
 
 func sendTCP(c Call, conn *conn) Answer {
-	payload := c.payload()
+	payload := c.Payload()
 	conn.say(payload)
 	echo := make([]byte, len(payload))
 	if _, err := io.ReadFull(conn, echo); err != nil {

@@ -18,7 +18,7 @@ import (
 func sendGRPC(ctx context.Context, c Call, conn *conn) Answer {
 	var dialed atomic.Bool
 	client, err := grpc.NewClient("passthrough:///inbound",
-		grpc.WithAuthority(c.authority()),
+		grpc.WithAuthority(c.Host()),
 		// The connection is already secured; grpc-go has nothing to add.
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDisableServiceConfig(),

@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// bodyMax bounds how much of a response is kept.
-const bodyMax = 4 << 10
+// BodyMax bounds how much of a response is kept, in bytes.
+const BodyMax = 4 << 10
 
 // sendHTTP1 writes the request itself: net/http would tidy up the very things
 // that a test of path normalization is about.
 func sendHTTP1(c Call, conn *conn) Answer {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nhost: %s\r\n", c.method(), c.Target(), c.authority())
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nhost: %s\r\n", c.Verb(), c.Target(), c.Host())
 	for _, h := range c.Headers {
 		fmt.Fprintf(&b, "%s: %s\r\n", h.Name, h.Value)
 	}
@@ -29,7 +29,7 @@ func sendHTTP1(c Call, conn *conn) Answer {
 	b.WriteString("\r\n")
 	b.WriteString(c.Body)
 	conn.say(b.String())
-	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: c.method()})
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: c.Verb()})
 	if err != nil {
 		return conn.end(err)
 	}
@@ -63,7 +63,7 @@ func sendHTTP2(ctx context.Context, c Call, conn *conn) Answer {
 
 func answered(response *http.Response, conn *conn) Answer {
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, bodyMax))
+	body, err := io.ReadAll(io.LimitReader(response.Body, BodyMax))
 	if err != nil {
 		return conn.end(err)
 	}
@@ -77,7 +77,7 @@ func (c Call) request(ctx context.Context) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	target.Scheme, target.Host = "https", c.authority()
+	target.Scheme, target.Host = "https", c.Host()
 	if c.Plaintext {
 		target.Scheme = "http"
 	}
@@ -86,7 +86,7 @@ func (c Call) request(ctx context.Context) (*http.Request, error) {
 	for _, h := range c.Headers {
 		header.Add(h.Name, h.Value)
 	}
-	request := (&http.Request{Method: c.method(), URL: target, Host: c.authority(), Header: header}).WithContext(ctx)
+	request := (&http.Request{Method: c.Verb(), URL: target, Host: c.Host(), Header: header}).WithContext(ctx)
 	if c.Body != "" {
 		request.Body = io.NopCloser(strings.NewReader(c.Body))
 		request.ContentLength = int64(len(c.Body))

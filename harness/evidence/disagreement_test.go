@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"errors"
+	"net/netip"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,15 +67,23 @@ var bent = []struct {
 	{"served tcp", overturned, Served, []string{"the access log says deny by friends"}},
 	{"served tcp", func(e *Evidence) { e.Arrival = nil }, Served, []string{"the upstream saw nothing"}},
 	{"served tcp", func(e *Evidence) { e.Arrival.Requests = 2 }, Served, []string{"the upstream saw 2 requests"}},
-	{"served tcp", func(e *Evidence) { e.Arrival.Bytes = 3 }, Served, []string{"the upstream saw 3 bytes, the caller got 10 back"}},
+	{"served tcp", func(e *Evidence) { e.Arrival.Bytes = 3 }, Served, []string{"the upstream saw 3 bytes, the caller sent 10"}},
 	{"served tcp", mistaken, Served, []string{`the access log names the peer ["` + other + `"], the caller is ["` + frontend + `"]`}},
 	{"served http", func(e *Evidence) { e.Arrival.Requests = 2 }, Served, []string{"the upstream saw 2 requests"}},
-	{"served http", func(e *Evidence) { e.Answer.Status = 503 }, Served, []string{"the caller got HTTP 503"}},
+	{"served http", func(e *Evidence) { e.Answer.Status, e.Log.Status = 503, 503 }, Served, []string{"the caller got HTTP 503"}},
+	{"served http", func(e *Evidence) { e.Log.Status = 503 }, Served, []string{"the access log says status 503, the caller got 200"}},
+	{"served http", func(e *Evidence) { e.Arrival.Authority = "evil" }, Served, []string{`the upstream saw authority "evil", the caller sent "backend"`}},
+	{"served http", func(e *Evidence) { e.Arrival.Header["X-A"] = []string{"1"} }, Served, []string{"the upstream did not see the header x-a: 2"}},
+	{"served http", func(e *Evidence) { e.Arrival.Bytes = 4 }, Served, []string{"the upstream saw 4 bytes, the caller sent 5"}},
+	{"served http", func(e *Evidence) { e.Answer.Body = "HELLO" }, Served, []string{"the caller got 5 bytes back that are not those it sent"}},
+	{"served tcp", func(e *Evidence) { e.Answer.Body = "MESHPROOF\n" }, Served, []string{"the caller got 10 bytes back that are not those it sent"}},
+	{"served tcp", func(e *Evidence) { e.Log.Destination = netip.MustParseAddrPort("10.0.0.9:1") }, Served,
+		[]string{"the access log names the destination 10.0.0.9:1, the caller played invalid AddrPort"}},
 	{"served http", func(e *Evidence) { e.Arrival.Method = "PUT" }, Served, []string{"the upstream saw method PUT, the caller sent GET"}},
 	{"served grpc", func(e *Evidence) { e.Arrival.Method = "GET" }, Served, []string{"the upstream saw method GET, the caller sent POST"}},
 	{"served plaintext", func(e *Evidence) { e.Arrival.Method = "GET" }, Served, []string{"the upstream saw method GET, the caller sent PUT"}},
 	{"served http", func(e *Evidence) { e.Log.Path = "/a//b?c" }, Served, []string{`the upstream saw path "/a/b?c", the access log "/a//b?c"`}},
-	{"served http", func(e *Evidence) { e.Arrival.Header = xfcc("URI=" + other) }, Served,
+	{"served http", func(e *Evidence) { e.Arrival.Header.Set("X-Forwarded-Client-Cert", "URI="+other) }, Served,
 		[]string{`XFCC names "` + other + `", the caller is "` + frontend + `"`}},
 	{"served http", mistaken, Served, []string{`the access log names the peer ["` + other + `"], the caller is ["` + frontend + `"]`}},
 	// A plaintext caller has no identity, whatever the evidence carries.
@@ -84,7 +93,7 @@ var bent = []struct {
 
 	// What several sides contradict is told of each of them.
 	{"served tcp", func(e *Evidence) { e.Arrival.Requests, e.Arrival.Bytes = 2, 20 }, Served,
-		[]string{"the upstream saw 2 requests", "the upstream saw 20 bytes, the caller got 10 back"}},
+		[]string{"the upstream saw 2 requests", "the upstream saw 20 bytes, the caller sent 10"}},
 	// The upstream's own 403 is no refusal, but Envoy's words are, whoever says them.
 	{"served http", func(e *Evidence) { e.Answer.Status, e.Log.Status = 403, 403 }, Served, []string{"the caller got HTTP 403"}},
 	{"served http", func(e *Evidence) { e.Answer.Body = refusalBody }, Refused, []string{

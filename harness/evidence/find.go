@@ -37,8 +37,8 @@ func (e Evidence) Find() (Finding, error) {
 		f.Form, f.Layer = Refused, policy.L7
 		e.checkForbidden(&sides)
 	case e.Arrival == nil && e.Call.Protocol.Layer() == policy.L7:
-		f.Form = Rejected
-		e.checkRejected(&sides)
+		f.Form, f.Status = Rejected, e.rejection()
+		e.checkRejected(&sides, f.Status)
 	default:
 		f.Form = Served
 		e.checkServed(&sides)
@@ -105,8 +105,30 @@ func (e Evidence) checkRefusal(sides *checklist, reason string) {
 	e.checkPeer(sides)
 }
 
-func (e Evidence) checkRejected(sides *checklist) {
-	sides.want(e.Answer.Status >= 400, "the caller got %s, but the upstream saw nothing", e.Answer)
+// rejection returns the HTTP status that the rejection means. To a gRPC call Envoy
+// says it as a gRPC status of its own reply (Grpc::Utility::httpToGrpcStatus).
+func (e Evidence) rejection() int {
+	if e.Call.GRPC == "" {
+		return e.Answer.Status
+	}
+	switch e.Answer.GRPC {
+	case codes.Internal:
+		return 400
+	case codes.Unauthenticated:
+		return 401
+	case codes.PermissionDenied:
+		return 403
+	case codes.Unimplemented:
+		return 404
+	case codes.Unavailable:
+		return 503
+	default:
+		return e.Answer.Status
+	}
+}
+
+func (e Evidence) checkRejected(sides *checklist, status int) {
+	sides.want(status >= 400, "the caller got %s, but the upstream saw nothing", e.Answer)
 	sides.want(int(e.Log.Status) == e.Answer.Status, "the access log says status %d, the caller got %d", e.Log.Status, e.Answer.Status)
 }
 
@@ -123,27 +145,51 @@ func (e Evidence) checkServed(sides *checklist) {
 	if e.Call.Protocol.Layer() == policy.L7 {
 		e.checkArrival(sides)
 	} else {
-		sides.want(e.Arrival.Bytes == len(e.Answer.Body), "the upstream saw %d bytes, the caller got %d back", e.Arrival.Bytes, len(e.Answer.Body))
+		payload := e.Call.Payload()
+		sides.want(e.Arrival.Bytes == len(payload), "the upstream saw %d bytes, the caller sent %d", e.Arrival.Bytes, len(payload))
+		sides.want(e.Answer.Body == payload, "the caller got %d bytes back that are not those it sent", len(e.Answer.Body))
 	}
+	sides.want(e.Log.Destination == e.Call.Destination, "the access log names the destination %s, the caller played %s", e.Log.Destination, e.Call.Destination)
 	e.checkPeer(sides)
 }
 
 func (e Evidence) checkArrival(sides *checklist) {
-	method := e.Call.Method
-	switch {
-	case e.Call.GRPC != "":
-		method = "POST"
-	case method == "":
-		method = "GET"
-	}
+	method := e.Call.Verb()
 	sides.want(e.Answer.Status == 200, "the caller got %s", e.Answer)
+	sides.want(int(e.Log.Status) == e.Answer.Status, "the access log says status %d, the caller got %d", e.Log.Status, e.Answer.Status)
 	sides.want(e.Arrival.Method == method, "the upstream saw method %s, the caller sent %s", e.Arrival.Method, method)
+	sides.want(e.Arrival.Authority == e.Call.Host(), "the upstream saw authority %q, the caller sent %q", e.Arrival.Authority, e.Call.Host())
+	for _, h := range e.Call.Headers {
+		sides.want(ownedByEnvoy(h.Name) || slices.Contains(e.Arrival.Header.Values(h.Name), h.Value), "the upstream did not see the header %s: %s", h.Name, h.Value)
+	}
+	if e.Call.GRPC == "" {
+		e.checkBody(sides)
+	}
 	sides.want(e.Arrival.Path == e.Log.Path, "the upstream saw path %q, the access log %q", e.Arrival.Path, e.Log.Path)
 	// Envoy writes the URIs last and quotes nothing in them, so that one may read
 	// like several keys: they are compared as text.
 	_, names, _ := strings.Cut(e.Arrival.XFCC(), "URI=")
 	uris := strings.Join(e.uris(), ";URI=")
 	sides.want(names == uris, "XFCC names %q, the caller is %q", names, uris)
+}
+
+func (e Evidence) checkBody(sides *checklist) {
+	sent := e.Call.Body
+	sides.want(e.Arrival.Bytes == len(sent), "the upstream saw %d bytes, the caller sent %d", e.Arrival.Bytes, len(sent))
+	echo := sent[:min(len(sent), caller.BodyMax)]
+	sides.want(e.Answer.Body == echo || e.Call.Verb() == "HEAD", "the caller got %d bytes back that are not those it sent", len(e.Answer.Body))
+}
+
+// ownedByEnvoy tells the headers that a listener sets, removes or joins as it
+// thinks fit, whatever the caller says.
+func ownedByEnvoy(name string) bool {
+	name = strings.ToLower(name)
+	for _, prefix := range []string{"x-forwarded-", "x-envoy-", "x-meshproof-"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return slices.Contains([]string{"connection", "keep-alive", "upgrade", "host", "te", "cookie", "x-request-id", "proxy-connection"}, name)
 }
 
 // checkPeer holds the identity in the log against the certificate sent.

@@ -53,17 +53,17 @@ var sound = map[string]struct {
 }{
 	"served http": {func(svid *certs.Credential) Evidence {
 		return Evidence{
-			Call:    caller.Call{Protocol: policy.HTTP, Credential: svid, Path: "/a//b?c"},
-			Answer:  caller.Answer{Outcome: caller.Answered, Status: 200},
-			Arrival: &upstream.Arrival{Requests: 1, Method: "GET", Path: "/a/b?c", Header: xfcc(forwarded)},
+			Call:    caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid, Path: "/a//b?c", Body: "hello", Headers: []caller.Header{{Name: "x-a", Value: "1"}, {Name: "x-a", Value: "2"}, {Name: "te", Value: "trailers"}}},
+			Answer:  caller.Answer{Outcome: caller.Answered, Status: 200, Body: "hello"},
+			Arrival: &upstream.Arrival{Requests: 1, Authority: "backend", Method: "GET", Path: "/a/b?c", Header: http.Header{"X-Forwarded-Client-Cert": {forwarded}, "X-A": {"1", "2"}}, Bytes: 5},
 			Log:     xds.AccessLog{Request: true, Status: 200, Path: "/a/b?c", PeerURIs: []string{frontend}, Enforced: allowed("friends"), Shadow: denied("watch")},
 		}
 	}, Finding{Form: Served, Status: 200, Judged: true, Verdict: allowed("friends").Verdict, Shadow: denied("watch")}},
 	"served grpc": {func(svid *certs.Credential) Evidence {
 		return Evidence{
-			Call:    caller.Call{Protocol: policy.GRPC, Credential: svid, GRPC: "orders.Orders/List"},
+			Call:    caller.Call{Protocol: policy.GRPC, Authority: "backend", Credential: svid, GRPC: "orders.Orders/List"},
 			Answer:  caller.Answer{Outcome: caller.Answered, Status: 200},
-			Arrival: &upstream.Arrival{Requests: 1, Method: "POST", Path: "/orders.Orders/List", Header: xfcc(forwarded)},
+			Arrival: &upstream.Arrival{Requests: 1, Authority: "backend", Method: "POST", Path: "/orders.Orders/List", Header: xfcc(forwarded)},
 			Log:     xds.AccessLog{Request: true, Status: 200, Path: "/orders.Orders/List", PeerURIs: []string{frontend}, Enforced: allowed("friends")},
 		}
 	}, Finding{Form: Served, Status: 200, Judged: true, Verdict: allowed("friends").Verdict}},
@@ -86,29 +86,29 @@ var sound = map[string]struct {
 	// leaves a failure in the log. A plaintext caller keeps its credential to itself.
 	"served plaintext": {func(svid *certs.Credential) Evidence {
 		return Evidence{
-			Call:    caller.Call{Protocol: policy.HTTP, Plaintext: true, Credential: svid, Method: "PUT"},
+			Call:    caller.Call{Protocol: policy.HTTP, Authority: "backend", Plaintext: true, Credential: svid, Method: "PUT"},
 			Answer:  caller.Answer{Outcome: caller.Answered, Status: 200},
-			Arrival: &upstream.Arrival{Requests: 1, Method: "PUT", Path: "/", Header: http.Header{}},
+			Arrival: &upstream.Arrival{Requests: 1, Authority: "backend", Method: "PUT", Path: "/", Header: http.Header{}},
 			Log:     xds.AccessLog{Request: true, Status: 200, Path: "/", TransportFailure: "TLS_error:WRONG_VERSION_NUMBER"},
 		}
 	}, Finding{Form: Served, Status: 200}},
 	"refused http": {func(svid *certs.Credential) Evidence {
 		return Evidence{
-			Call:   caller.Call{Protocol: policy.HTTP, Credential: svid},
+			Call:   caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid},
 			Answer: caller.Answer{Outcome: caller.Answered, Status: 403, Body: refusalBody},
 			Log:    xds.AccessLog{Request: true, Status: 403, PeerURIs: []string{frontend}, Enforced: denied("no one"), Details: prefixed + "[no_one]"},
 		}
 	}, Finding{Form: Refused, Layer: policy.L7, Status: 403, Judged: true, Verdict: denied("no one").Verdict}},
 	"refused head": {func(svid *certs.Credential) Evidence {
 		return Evidence{
-			Call:   caller.Call{Protocol: policy.HTTP2, Credential: svid, Method: "HEAD"},
+			Call:   caller.Call{Protocol: policy.HTTP2, Authority: "backend", Credential: svid, Method: "HEAD"},
 			Answer: caller.Answer{Outcome: caller.Answered, Status: 403},
 			Log:    xds.AccessLog{Request: true, Status: 403, PeerURIs: []string{frontend}, Enforced: denied(""), Details: prefixed + "[none]"},
 		}
 	}, Finding{Form: Refused, Layer: policy.L7, Status: 403, Judged: true}},
 	"refused grpc": {func(svid *certs.Credential) Evidence {
 		return Evidence{
-			Call:   caller.Call{Protocol: policy.GRPC, Credential: svid, GRPC: "orders.Orders/List"},
+			Call:   caller.Call{Protocol: policy.GRPC, Authority: "backend", Credential: svid, GRPC: "orders.Orders/List"},
 			Answer: caller.Answer{Outcome: caller.Answered, Status: 200, GRPC: codes.PermissionDenied, Body: refusalBody},
 			Log:    xds.AccessLog{Request: true, Status: 200, PeerURIs: []string{frontend}, Enforced: denied("default"), Details: prefixed + "[default]"},
 		}
@@ -122,7 +122,7 @@ var sound = map[string]struct {
 	}, Finding{Form: Refused, Layer: policy.L4, Judged: true, Verdict: denied("a\tb\n[c]").Verdict, Shadow: denied("")}},
 	"handshake failed": {func(svid *certs.Credential) Evidence {
 		return Evidence{
-			Call:   caller.Call{Protocol: policy.HTTP, Credential: svid},
+			Call:   caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid},
 			Answer: caller.Answer{Outcome: caller.Alert, Err: errors.New("remote error: tls: unknown certificate")},
 			Log:    xds.AccessLog{TransportFailure: "TLS_error:CERTIFICATE_VERIFY_FAILED"},
 		}
@@ -136,11 +136,29 @@ var sound = map[string]struct {
 	}, Finding{Form: HandshakeFailed}},
 	"rejected": {func(svid *certs.Credential) Evidence {
 		return Evidence{
-			Call:   caller.Call{Protocol: policy.HTTP, Credential: svid, Path: "/a%2fb"},
+			Call:   caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid, Path: "/a%2fb"},
 			Answer: caller.Answer{Outcome: caller.Answered, Status: 400},
 			Log:    xds.AccessLog{Request: true, Status: 400, PeerURIs: []string{frontend}, Details: "path_normalization_failed"},
 		}
 	}, Finding{Form: Rejected, Status: 400}},
+}
+
+// TestRejectedGRPC has the gRPC status by which Envoy says an HTTP status.
+func TestRejectedGRPC(t *testing.T) {
+	t.Parallel()
+	svid := credential(t, frontend)
+	for code, want := range map[codes.Code]int{
+		codes.Internal: 400, codes.Unauthenticated: 401, codes.PermissionDenied: 403, codes.Unimplemented: 404, codes.Unavailable: 503,
+	} {
+		got, err := Evidence{
+			Call:   caller.Call{Protocol: policy.GRPC, GRPC: "a%2Fb/Call", Credential: svid},
+			Answer: caller.Answer{Outcome: caller.Answered, Status: 200, GRPC: code},
+			Log:    xds.AccessLog{Request: true, Status: 200},
+		}.Find()
+		if err != nil || got.Form != Rejected || got.Status != want {
+			t.Errorf("%s: found %s with %d (%v), want %d", code, got.Form, got.Status, err, want)
+		}
+	}
 }
 
 func TestFindOnSoundEvidence(t *testing.T) {
@@ -191,11 +209,12 @@ func TestFindReadsEveryURIOfTheCaller(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := sound["served http"].evidence(credential(t, tt.uris...))
-			e.Arrival.Header, e.Log.PeerURIs = xfcc(tt.header), tt.uris
+			e.Log.PeerURIs = tt.uris
+			e.Arrival.Header.Set("X-Forwarded-Client-Cert", tt.header)
 			if _, err := e.Find(); err != nil {
 				t.Error(err)
 			}
-			e.Arrival.Header = xfcc(tt.header + ";URI=spiffe://c/3")
+			e.Arrival.Header.Set("X-Forwarded-Client-Cert", tt.header+";URI=spiffe://c/3")
 			if f, err := e.Find(); err == nil {
 				t.Errorf("with another URI behind them: %+v, want a disagreement", f)
 			}

@@ -28,9 +28,9 @@ func allowed(t *testing.T, path string) evidence.Evidence {
 		t.Fatal(err)
 	}
 	return evidence.Evidence{
-		Call:    caller.Call{Credential: svid, Path: path},
+		Call:    caller.Call{Credential: svid, Authority: "backend", Path: path},
 		Answer:  caller.Answer{Outcome: caller.Answered, Status: 200},
-		Arrival: &upstream.Arrival{Requests: 1, Method: "GET", Path: path, Header: http.Header{"X-Forwarded-Client-Cert": {"URI=" + frontend}}},
+		Arrival: &upstream.Arrival{Requests: 1, Method: "GET", Authority: "backend", Path: path, Header: http.Header{"X-Forwarded-Client-Cert": {"URI=" + frontend}}},
 		Log: xds.AccessLog{
 			Request: true, Status: 200, Path: path, PeerURIs: []string{frontend},
 			Enforced: xds.Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow, Origin: friends}},

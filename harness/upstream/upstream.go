@@ -22,7 +22,9 @@ type Upstream struct {
 }
 
 // headerTimeout bounds how long a connection may take to say whose it is.
-const headerTimeout = 10 * time.Second
+//
+// A stranger who says nothing holds a batch up for as long.
+const headerTimeout = 2 * time.Second
 
 // Start binds both servers to ports of their own on the address.
 func Start(ctx context.Context, address string) (*Upstream, error) {
