@@ -54,8 +54,10 @@ func (b *builder) head() error {
 		ExpectWarnings: s.ExpectWarning,
 		Normalization:  s.Options.PathNormalization.normalization(),
 		Options: dialect.Options{Kuma: kuma.Options{
+			Option:          s.Options.KumaOption,
 			ShadowForm:      s.Options.ShadowForm,
 			SystemNamespace: s.Options.SystemNamespace,
+			LegacyCompiler:  s.Options.LegacyCompiler,
 		}},
 	}
 	return nil
@@ -77,6 +79,7 @@ func (b *builder) trustDomains() error {
 		}
 		b.out.TrustDomains = append(b.out.TrustDomains, td)
 	}
+	b.out.Options.Gateway.TrustDomain = b.out.TrustDomains[0]
 	return nil
 }
 

@@ -64,6 +64,11 @@ func (b *builder) forge(name string, doc manifest.Document) (Caller, error) {
 	if s.Expired && s.NotYetValid {
 		return Caller{}, doc.Errorf("notYetValid", "a certificate cannot be both expired and not yet valid")
 	}
+	service, err := s.serviceURIs(doc)
+	if err != nil {
+		return Caller{}, err
+	}
+	s.URIs = append(s.URIs, service...)
 	c := Caller{
 		Name:     name,
 		Template: certs.Template{URIs: s.URIs, DNS: s.DNS, CA: s.CACertificate},
@@ -84,7 +89,6 @@ func (b *builder) forge(name string, doc manifest.Document) (Caller, error) {
 			c.SignedBy = id.TrustDomain()
 		}
 	}
-	var err error
 	if s.SignedBy != "" {
 		if c.SignedBy, err = trustDomain(s.SignedBy); err != nil {
 			return Caller{}, doc.Errorf("signedBy", "%v", err)

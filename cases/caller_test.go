@@ -36,6 +36,15 @@ func TestCallers(t *testing.T) {
 		"{expired: false, notYetValid: false}":       {SignedBy: td("a.mesh")},
 		"{wrongExtKeyUsage: true}":                   {SignedBy: td("a.mesh"), Template: certs.Template{Usage: certs.ServerOnly}},
 		"{caCertificate: true}":                      {SignedBy: td("a.mesh"), Template: certs.Template{CA: true}},
+		// A service is signed by its mesh; its tags follow in the order of their keys.
+		"{service: web}":                {SignedBy: td("default"), Template: certs.Template{URIs: []string{"spiffe://default/web"}}},
+		"{service: web, mesh: b.mesh}":  {SignedBy: td("b.mesh"), Template: certs.Template{URIs: []string{"spiffe://b.mesh/web"}}},
+		"{service: web, tags: {}}":      {SignedBy: td("default"), Template: certs.Template{URIs: []string{"spiffe://default/web"}}},
+		"{service: web, expired: true}": {SignedBy: td("default"), Template: certs.Template{URIs: []string{"spiffe://default/web"}, Validity: certs.Expired}},
+		"{service: web, mesh: b.mesh, signedBy: a.mesh, tags: {version: v1, kuma.io/zone: east, env: 'a:1'}}": {
+			SignedBy: td("a.mesh"),
+			Template: certs.Template{URIs: []string{"spiffe://b.mesh/web", "kuma://env/a:1", "kuma://kuma.io/zone/east", "kuma://version/v1"}},
+		},
 		"{uris: [" + x + "], dns: [d], signedBy: b.mesh, expired: true, wrongExtKeyUsage: true, caCertificate: true}": {
 			SignedBy: td("b.mesh"),
 			Template: certs.Template{URIs: []string{x}, DNS: []string{"d"}, Validity: certs.Expired, Usage: certs.ServerOnly, CA: true},

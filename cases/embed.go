@@ -6,11 +6,11 @@ import (
 	"path"
 )
 
-//go:embed kuma/*.yaml
+//go:embed gateway/*.yaml kuma/*.yaml
 var embedded embed.FS
 
 // Stories returns the case files of this folder, in order of their names: the
-// user stories of MeshTrafficPermission and their traps. Their places read
+// user stories of each dialect and their traps. Their places read
 // "cases/kuma/mesh-operator-1.yaml:1", as seen from the root of the module. An
 // error is a defect of the build.
 func Stories() ([]Case, error) {

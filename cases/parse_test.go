@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/gateway"
 	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -91,8 +92,11 @@ expectWarning: [one, two]
 	twofold.SourceIP = netip.MustParseAddr("10.9.9.9")
 	want := cases.Case{
 		Name: "every field", Story: "all of it", Place: "c.yaml:2",
-		TrustDomains:  []spiffeid.TrustDomain{id("spiffe://a.mesh").TrustDomain(), id("spiffe://b.mesh").TrustDomain()},
-		Options:       dialect.Options{Kuma: kuma.Options{ShadowForm: kuma.Precise, SystemNamespace: "control"}},
+		TrustDomains: []spiffeid.TrustDomain{id("spiffe://a.mesh").TrustDomain(), id("spiffe://b.mesh").TrustDomain()},
+		Options: dialect.Options{
+			Kuma:    kuma.Options{ShadowForm: kuma.Precise, SystemNamespace: "control"},
+			Gateway: gateway.Options{TrustDomain: spiffeid.RequireTrustDomainFromString("a.mesh")},
+		},
 		Normalization: policy.PathNormalization{Raw: true, KeepSlashes: true, EscapedSlashes: policy.UnescapeSlashes},
 		Inbounds: []cases.Inbound{{
 			Inbound: policy.Inbound{
@@ -143,6 +147,7 @@ requests:
 	want := cases.Case{
 		Name: "as little as it can", Place: "c.yaml:2",
 		TrustDomains: []spiffeid.TrustDomain{id("spiffe://" + cases.DefaultTrustDomain).TrustDomain()},
+		Options:      dialect.Options{Gateway: gateway.Options{TrustDomain: id("spiffe://" + cases.DefaultTrustDomain).TrustDomain()}},
 		Inbounds: []cases.Inbound{
 			inbound("v", 80, policy.HTTP, "10.64.0.1"), inbound("v", 81, policy.HTTP, "10.64.0.1"), inbound("w", 80, policy.TCP, "10.64.0.2"),
 		},

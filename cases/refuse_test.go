@@ -81,10 +81,10 @@ func TestParseBoundsTheNumberOfRequests(t *testing.T) {
 	request := func(from, to, method, path int) string {
 		return fmt.Sprintf("  - {from: %s, to: %s, method: %s, path: %s, want: allow}\n", list("w", from), list("w/80", to), list("GET", method), list("/", path))
 	}
-	const want = "cases: c.yaml:%d: requests[%d]: the lists cross to more requests than one case may have, which is 100000: split the case"
+	const want = "cases: c.yaml:%d: requests[%d]: the lists cross to more requests than one case may have, which is 60000: split the case"
 	for name, tt := range map[string]struct{ requests, want string }{
 		"in one request":  {request(20, 20, 20, 20), fmt.Sprintf(want, 4, 0)},
-		"in two requests": {request(1, 10, 100, 100) + request(1, 1, 1, 1), fmt.Sprintf(want, 5, 1)},
+		"in two requests": {request(1, 6, 100, 100) + request(1, 1, 1, 1), fmt.Sprintf(want, 5, 1)},
 		"beyond memory":   {request(300, 300, 300, 300), fmt.Sprintf(want, 4, 0)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,8 +94,8 @@ func TestParseBoundsTheNumberOfRequests(t *testing.T) {
 			}
 		})
 	}
-	all, err := cases.Parse("c.yaml", []byte(prelude+request(1, 10, 100, 100)))
-	if err != nil || len(all) != 1 || len(all[0].Requests) != 100_000 {
+	all, err := cases.Parse("c.yaml", []byte(prelude+request(1, 6, 100, 100)))
+	if err != nil || len(all) != 1 || len(all[0].Requests) != 60_000 {
 		t.Errorf("as many as a case may have: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
@@ -11,8 +12,8 @@ import (
 )
 
 // maxRequests bounds what the lists of one case may be crossed to: a few lines
-// are enough for more than memory holds.
-const maxRequests = 100_000
+// are enough for more than memory holds, and a batch has a port for each request.
+const maxRequests = 60_000
 
 // addRequests crosses the lists of each request, the last one fastest.
 func (b *builder) addRequests() error {
@@ -93,8 +94,8 @@ func (b *builder) checkRequest(field string, s requestSchema) error {
 		return b.doc.Errorf(field+".grpc", "%q is not of the form Service/Method", s.GRPC)
 	case s.GRPC != "" && len(s.Method)+len(s.Path) > 0:
 		return b.doc.Errorf(field+".grpc", "a gRPC call has no method or path of its own")
-	case strings.ContainsAny(s.Authority, " \r\n"):
-		return b.doc.Errorf(field+".authority", "%q cannot stand in a header line", s.Authority)
+	case strings.ContainsAny(s.Authority, " \r\n/@?#"):
+		return b.doc.Errorf(field+".authority", "%q is not a host, with or without a port", s.Authority)
 	}
 	for _, line := range []struct {
 		key    string
@@ -107,15 +108,25 @@ func (b *builder) checkRequest(field string, s requestSchema) error {
 			if value == "" || strings.ContainsAny(value, " \r\n") {
 				return b.doc.Errorf(field+"."+line.key, "%q cannot stand in a request line", value)
 			}
+			if line.key == "path" && value[0] != '/' && value != "*" {
+				return b.doc.Errorf(field+".path", "%q does not begin with /", value)
+			}
 		}
 	}
 	for _, h := range s.Headers {
+		if slices.Contains(framing, strings.ToLower(h.Name)) {
+			return b.doc.Errorf(field+".headers", "%s is not a header of the request but of the connection: it cannot be sent as it is", h.Name)
+		}
 		if h.Name == "" || strings.ContainsAny(h.Name, " :\r\n") || strings.ContainsAny(h.Value, "\r\n") {
 			return b.doc.Errorf(field+".headers", "%q: %q cannot stand in a header line", h.Name, h.Value)
 		}
 	}
 	return nil
 }
+
+// framing are headers that say how a message is carried. The harness frames its
+// messages itself; a second word on it would leave a call without an end.
+var framing = []string{"content-length", "transfer-encoding", "expect", "te", "trailer", "host"}
 
 // checkStatement refuses what a request cannot want at the same time.
 func (b *builder) checkStatement(field string, s requestSchema) error {

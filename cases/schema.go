@@ -3,6 +3,7 @@ package cases
 import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/kuma/legacy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -22,8 +23,10 @@ type caseSchema struct {
 }
 
 type optionsSchema struct {
+	KumaOption        kuma.Option         `yaml:"kumaOption"`
 	ShadowForm        kuma.ShadowForm     `yaml:"shadowForm"`
 	SystemNamespace   string              `yaml:"systemNamespace"`
+	LegacyCompiler    legacy.Compiler     `yaml:"legacyCompiler"`
 	PathNormalization normalizationSchema `yaml:"pathNormalization"`
 }
 
@@ -60,6 +63,19 @@ type inboundSchema struct {
 	Port     uint16          `yaml:"port"`
 	Protocol policy.Protocol `yaml:"protocol"`
 	MTLS     string          `yaml:"mtls"`
+	Routes   []routeSchema   `yaml:"routes"`
+}
+
+// routeSchema is an entry under routes of an inbound.
+type routeSchema struct {
+	Name   string           `yaml:"name"`
+	Path   *routePathSchema `yaml:"path"`
+	Method string           `yaml:"method"`
+}
+
+type routePathSchema struct {
+	Type  string `yaml:"type"`
+	Value string `yaml:"value"`
 }
 
 type requestSchema struct {
@@ -87,6 +103,10 @@ type callerSchema struct {
 	WrongExtKeyUsage bool     `yaml:"wrongExtKeyUsage"`
 	CACertificate    bool     `yaml:"caCertificate"`
 	SourceIP         string   `yaml:"sourceIP"`
+	// Service, tags and mesh make the URI SANs of a first-design certificate.
+	Service string            `yaml:"service"`
+	Tags    map[string]string `yaml:"tags"`
+	Mesh    string            `yaml:"mesh"`
 }
 
 // countersSchema is an entry under counters.

@@ -21,7 +21,7 @@ func TestStoriesAreTheFilesOfThisFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	onDisk, err := cases.Load("kuma")
+	onDisk, err := cases.Load("gateway", "kuma")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,12 +48,16 @@ func TestStoriesGoByTheirFile(t *testing.T) {
 			t.Errorf("%s: story %q, want %q", c.Place, c.Story, want)
 		}
 	}
-	entries, err := os.ReadDir("kuma")
-	if err != nil {
-		t.Fatal(err)
+	onDisk := 0
+	for _, folder := range []string{"gateway", "kuma"} {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		onDisk += len(entries)
 	}
-	if len(files) != len(entries) {
-		t.Errorf("%d files of %d hold a case", len(files), len(entries))
+	if len(files) != onDisk {
+		t.Errorf("%d files of %d hold a case", len(files), onDisk)
 	}
 }
 
@@ -62,7 +66,13 @@ func TestStoriesGoByTheirFile(t *testing.T) {
 func TestStoriesProveBothWays(t *testing.T) {
 	t.Parallel()
 	for _, c := range stories {
-		if _, err := dialect.Parse(c.Policies, c.Options); (err != nil) != (c.ExpectError != "") {
+		set, err := dialect.Parse(c.Policies, c.Options)
+		for _, in := range c.Inbounds {
+			if err == nil {
+				err = set.Check(in.Inbound)
+			}
+		}
+		if (err != nil) != (c.ExpectError != "") {
 			t.Errorf("%s: policies: %v, want an error: %q", c.Place, err, c.ExpectError)
 		}
 		if c.ExpectError != "" {
@@ -78,7 +88,12 @@ func TestStoriesProveBothWays(t *testing.T) {
 
 // oneSided are the cases whose counterpart is another one in their file.
 var oneSided = map[string]bool{
-	"without any policy nobody gets in, whatever the protocol":                           true,
-	"the precise shadow hoists the shadow denies of all policies over the allows of all": true,
-	"a shadow by path tells which requests would be lost, and on tcp there is none":      true,
+	"without any policy nobody gets in, whatever the protocol":                            true,
+	"the precise shadow hoists the shadow denies of all policies over the allows of all":  true,
+	"a shadow by path tells which requests would be lost, and on tcp there is none":       true,
+	"a list of no items lets nobody in":                                                   true,
+	"a tcp inbound has no routes, and a route that is not there is reported":              true,
+	"a route of another name is not the route":                                            true,
+	"one AllowWithShadowDeny is enough for a shadow, even one that a later item hides":    true,
+	"one DENY_WITH_SHADOW_ALLOW is enough for a shadow, even one that a later item hides": true,
 }

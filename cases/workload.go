@@ -81,6 +81,10 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 		Identity: id,
 		IP:       ip,
 	}
+	var err error
+	if inbound.Routes, err = b.routes(field, in); err != nil {
+		return err
+	}
 	if in.Port == 0 {
 		return b.doc.Errorf(field+".port", "the inbound has no port")
 	}

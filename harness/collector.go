@@ -67,3 +67,20 @@ func (l *logs) take(ctx context.Context, request bool) (xds.AccessLog, error) {
 		return xds.AccessLog{}, fmt.Errorf("no access log entry of the %s arrived: %w", what, context.Cause(ctx))
 	}
 }
+
+// addConnection completes the entry of a request with what a network filter said
+// of its connection, as far as no HTTP filter spoke of the request itself: Envoy
+// logs either on its own entry.
+func (l *logs) addConnection(ctx context.Context, request *xds.AccessLog) error {
+	connection, err := l.take(ctx, false)
+	if err != nil {
+		return err
+	}
+	if !request.Enforced.Ran {
+		request.Enforced = connection.Enforced
+	}
+	if !request.Shadow.Ran {
+		request.Shadow = connection.Shadow
+	}
+	return nil
+}

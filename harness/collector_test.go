@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -40,5 +42,32 @@ func TestCollector(t *testing.T) {
 		if e, err := l.take(ended, request); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "entry of the "+what) {
 			t.Errorf("%s of a forgotten caller: %+v, %v", what, e, err)
 		}
+	}
+}
+
+// TestAddConnection: what a network filter said of the connection completes the
+// entry of the request, and never replaces what an HTTP filter said of it.
+func TestAddConnection(t *testing.T) {
+	t.Parallel()
+	of := func(origin string) xds.Engine {
+		return xds.Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow, Origin: origin}}
+	}
+	caller := netip.MustParseAddrPort("10.0.0.1:1024")
+	for name, tt := range map[string]struct{ request, want xds.AccessLog }{
+		"the network alone": {xds.AccessLog{Path: "/"}, xds.AccessLog{Path: "/", Enforced: of("l4"), Shadow: of("l4 shadow")}},
+		"both":              {xds.AccessLog{Enforced: of("l7")}, xds.AccessLog{Enforced: of("l7"), Shadow: of("l4 shadow")}},
+		"both with shadows": {xds.AccessLog{Enforced: of("l7"), Shadow: of("l7 shadow")}, xds.AccessLog{Enforced: of("l7"), Shadow: of("l7 shadow")}},
+	} {
+		c := newCollector()
+		l := c.watch(caller)
+		c.entry(xds.AccessLog{Caller: caller, Enforced: of("l4"), Shadow: of("l4 shadow"), Termination: "closed"})
+		if err := l.addConnection(t.Context(), &tt.request); err != nil || !reflect.DeepEqual(tt.request, tt.want) {
+			t.Errorf("%s: %+v, %v; want %+v", name, tt.request, err, tt.want)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := newCollector().watch(caller).addConnection(ended, &xds.AccessLog{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("no entry of the connection: %v", err)
 	}
 }

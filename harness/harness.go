@@ -19,6 +19,7 @@ import (
 // concurrent use.
 type Harness struct {
 	options   options
+	version   string
 	envoy     *envoy.Envoy
 	plan      *envoy.Plan
 	control   *xds.ControlPlane
@@ -95,7 +96,8 @@ func (h *Harness) start(ctx context.Context) (err error) {
 	defer cancel()
 	select {
 	case <-h.control.Connected():
-		return nil
+		h.version, err = h.envoy.Version(ctx)
+		return err
 	case <-h.envoy.Done():
 		return h.envoy.Err()
 	case <-ctx.Done():
@@ -103,8 +105,9 @@ func (h *Harness) start(ctx context.Context) (err error) {
 	}
 }
 
-// Version is the version of the running Envoy.
-func (h *Harness) Version() string { return h.plan.Version() }
+// Version is the release, such as "1.40.0", that the running Envoy says it is. It is
+// the one that was asked for: else [Start] fails with [envoy.ErrUnknownVersion].
+func (h *Harness) Version() string { return h.version }
 
 // Runtime tells whether Envoy runs in a container or as a process.
 func (h *Harness) Runtime() envoy.Runtime { return h.plan.Runtime() }

@@ -41,8 +41,10 @@ type Not struct{ Of Condition }
 // Identity compares the peer's identity, see [Request.Identity].
 type Identity StringMatch
 
-// URI compares each URI SAN of the peer's certificate; one that matches is
-// enough.
+// URI compares each URI SAN of the peer's certificate, and each DNS SAN too; one
+// that matches is enough. The principal "authenticated" of envoy.config.rbac.v3
+// knows no kinds of names, so that a DNS SAN that reads like a SPIFFE ID passes
+// for it, be there URI SANs or not.
 type URI StringMatch
 
 // Method compares the HTTP method; case sensitive, and GET does not cover HEAD.
@@ -68,7 +70,9 @@ func (c Not) Holds(r *Request) bool { return !c.Of.Holds(r) }
 func (c Identity) Holds(r *Request) bool { return StringMatch(c).Matches(r.Identity()) }
 
 // Holds implements [Condition].
-func (c URI) Holds(r *Request) bool { return slices.ContainsFunc(r.URIs, StringMatch(c).Matches) }
+func (c URI) Holds(r *Request) bool {
+	return slices.ContainsFunc(r.URIs, StringMatch(c).Matches) || slices.ContainsFunc(r.DNS, StringMatch(c).Matches)
+}
 
 // Holds implements [Condition].
 func (c Method) Holds(r *Request) bool { return r.Method == string(c) }

@@ -62,6 +62,18 @@ type Inbound struct {
 	Name     string
 	Port     uint16
 	Protocol Protocol
+	// Routes are those behind the inbound, in the order in which they are tried; a
+	// request that none of them matches passes to the workload all the same. On tcp
+	// there are none.
+	Routes []InboundRoute
+}
+
+// InboundRoute is a part of an inbound's requests that has a name, so that
+// policies can target it.
+type InboundRoute struct {
+	Name string
+	// When tells the requests of the route by path and method, as [Route.When] does.
+	When Condition
 }
 
 // Section returns the inbound's name, or its port where it has none; an inbound

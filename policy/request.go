@@ -9,6 +9,8 @@ type Request struct {
 	// URIs are the URI SANs of the peer's certificate in certificate order, none
 	// for a caller that showed no certificate.
 	URIs []string
+	// DNS are the DNS SANs, which only [URI] looks at.
+	DNS []string
 	// Method is the HTTP method, case sensitive; empty on L4.
 	Method string
 	// Path is the normalized path with its query; empty on L4.

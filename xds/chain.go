@@ -20,7 +20,8 @@ import (
 const effectivePrefix = "effective_"
 
 // chains returns the inbound's filter chain, and on a permissive inbound a
-// second one for plaintext, which carries no authorization.
+// second one for plaintext, which carries no authorization unless plaintext is
+// to be judged.
 func (i Inbound) chains(validation string) ([]*listenerv3.FilterChain, error) {
 	filters, err := i.networkFilters(i.Filters)
 	if err != nil {
@@ -43,7 +44,11 @@ func (i Inbound) chains(validation string) ([]*listenerv3.FilterChain, error) {
 		return []*listenerv3.FilterChain{secured}, nil
 	}
 	secured.FilterChainMatch.TransportProtocol = "tls"
-	if filters, err = i.networkFilters(Filters{}); err != nil {
+	var auth Filters
+	if i.MTLS == PermissiveJudged {
+		auth = i.Filters
+	}
+	if filters, err = i.networkFilters(auth); err != nil {
 		return nil, err
 	}
 	open := &listenerv3.FilterChain{

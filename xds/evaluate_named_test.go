@@ -38,7 +38,7 @@ func isPrincipal(p *rbacv3.Principal, r *policy.Request) bool {
 	case *rbacv3.Principal_NotId:
 		return !is(p.NotId)
 	case *rbacv3.Principal_Authenticated_:
-		return slices.ContainsFunc(r.URIs, func(uri string) bool { return matches(p.Authenticated.PrincipalName, uri) })
+		return slices.ContainsFunc(slices.Concat(r.URIs, r.DNS), func(name string) bool { return matches(p.Authenticated.PrincipalName, name) })
 	case *rbacv3.Principal_Header:
 		return p.Header.Name == ":method" && matches(p.Header.GetStringMatch(), r.Method)
 	case *rbacv3.Principal_UrlPath:

@@ -186,6 +186,9 @@ func drawRequest() *rapid.Generator[policy.Request] {
 		for range rapid.SampledFrom([]int{0, 1, 1, 1, 1, 2}).Draw(t, "uris") {
 			r.URIs = append(r.URIs, rapid.SampledFrom(someIdentities[1:]).Draw(t, "uri"))
 		}
+		for range rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "dns") {
+			r.DNS = append(r.DNS, rapid.SampledFrom(someIdentities[1:]).Draw(t, "name"))
+		}
 		return r
 	})
 }

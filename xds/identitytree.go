@@ -29,7 +29,7 @@ const (
 // stands whatever else the request says, preceded by the rules before it that
 // still ask for method or path. It returns nil where the map would not pay, and
 // for rules that nest others, which keep the shape in which they were written.
-func identityTree(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Matcher {
+func (as actions) identityTree(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Matcher {
 	if slices.ContainsFunc(rules, func(r policy.Rule) bool { return len(r.Then) > 0 }) {
 		return nil
 	}
@@ -40,7 +40,7 @@ func identityTree(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Match
 	entries := make(map[string]*matcherv3.Matcher_OnMatch, len(index.exact))
 	for identity := range index.exact {
 		if residue, end, ok := index.residue(identity, fallback); ok {
-			entries[identity] = outcome(residue, end)
+			entries[identity] = as.outcome(residue, end)
 		}
 	}
 	if len(entries) < identityTreeMin {
@@ -51,16 +51,16 @@ func identityTree(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Match
 			Input:    uriSAN,
 			TreeType: &matcherv3.Matcher_MatcherTree_ExactMatchMap{ExactMatchMap: &matcherv3.Matcher_MatcherTree_MatchMap{Map: entries}},
 		}},
-		OnNoMatch: outcome(index.without(entries), fallback),
+		OnNoMatch: as.outcome(index.without(entries), fallback),
 	}
 }
 
 // outcome is an action where no rule is left to ask, otherwise a nested matcher.
-func outcome(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Matcher_OnMatch {
+func (as actions) outcome(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Matcher_OnMatch {
 	if len(rules) == 0 && fallback.Origin != "" {
-		return action(fallback)
+		return as.of(fallback)
 	}
-	return &matcherv3.Matcher_OnMatch{OnMatch: &matcherv3.Matcher_OnMatch_Matcher{Matcher: matcherList(rules, fallback)}}
+	return &matcherv3.Matcher_OnMatch{OnMatch: &matcherv3.Matcher_OnMatch_Matcher{Matcher: as.list(rules, fallback)}}
 }
 
 // alternative is one way in which a rule can match: an operand of its outermost
@@ -86,7 +86,14 @@ type identityIndex struct {
 }
 
 func newIdentityIndex(rules []policy.Rule) *identityIndex {
-	x := &identityIndex{rules: rules, exact: map[string][]int{}, prefix: map[string][]int{}}
+	n := 0
+	for _, rule := range rules {
+		n++
+		if or, ok := rule.When.(policy.Or); ok {
+			n += len(or) - 1
+		}
+	}
+	x := &identityIndex{rules: rules, alternatives: make([]alternative, 0, n), exact: make(map[string][]int, n), prefix: map[string][]int{}}
 	for i, rule := range rules {
 		operands, ok := rule.When.(policy.Or)
 		if !ok {

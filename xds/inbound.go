@@ -17,6 +17,9 @@ const (
 	// Permissive accepts plaintext too, on a filter chain of its own without any
 	// authorization; TLS callers are verified and judged as on a strict inbound.
 	Permissive
+	// PermissiveJudged accepts plaintext too, and judges it as a caller without a
+	// name.
+	PermissiveJudged
 )
 
 // Inbound is one port of the virtual mesh: a filter chain that is selected by

@@ -43,9 +43,12 @@ func TestListenerGolden(t *testing.T) {
 	grpc.Normalization = unescaped
 	permissive := testInbound(policy.TCP, l4)
 	permissive.MTLS = Permissive
+	judged := testInbound(policy.HTTP, mustCompile(t, policy.Program{Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{allow("p", policy.URI{Value: "spiffe://td.mesh/a"})}}}}))
+	judged.MTLS = PermissiveJudged
 	for name, l := range map[string]Listener{
 		"strict":     testListener(testInbound(policy.HTTP, l7), v6, grpc, testInbound(policy.TCP, l4)),
 		"permissive": testListener(permissive),
+		"judged":     testListener(judged),
 		"empty":      testListener(),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -20,10 +20,11 @@ func compileOrdered(gate policy.Gate) (*matcherv3.Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tree := identityTree(rules, fallback); tree != nil {
+	as := actions{}
+	if tree := as.identityTree(rules, fallback); tree != nil {
 		return tree, nil
 	}
-	return matcherList(rules, fallback), nil
+	return as.list(rules, fallback), nil
 }
 
 // reachable simplifies the rules and ends the list at the first rule that always
@@ -108,8 +109,8 @@ func checkTexts(cs []policy.Condition) error {
 	return nil
 }
 
-func matcherList(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Matcher {
-	m := &matcherv3.Matcher{OnNoMatch: action(fallback)}
+func (as actions) list(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Matcher {
+	m := &matcherv3.Matcher{OnNoMatch: as.of(fallback)}
 	if len(rules) == 0 {
 		return m
 	}
@@ -117,25 +118,35 @@ func matcherList(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Matche
 	for i, rule := range rules {
 		list[i] = &matcherv3.Matcher_MatcherList_FieldMatcher{
 			Predicate: predicate(rule.When),
-			OnMatch:   outcome(rule.Then, rule.Verdict),
+			OnMatch:   as.outcome(rule.Then, rule.Verdict),
 		}
 	}
 	m.MatcherType = &matcherv3.Matcher_MatcherList_{MatcherList: &matcherv3.Matcher_MatcherList{Matchers: list}}
 	return m
 }
 
-// action returns nil for a denial without a name: that is what the RBAC engine
-// does by itself where nothing matches.
-func action(v policy.Verdict) *matcherv3.Matcher_OnMatch {
+// actions are the ends of one matcher. A verdict that stands in many places has one
+// message, which nobody changes: packing them would be most of the cost of
+// compiling a large policy set.
+type actions map[policy.Verdict]*matcherv3.Matcher_OnMatch
+
+// of returns nil for a denial without a name: that is what the RBAC engine does by
+// itself where nothing matches.
+func (as actions) of(v policy.Verdict) *matcherv3.Matcher_OnMatch {
 	if v.Origin == "" {
 		return nil
+	}
+	if known := as[v]; known != nil {
+		return known
 	}
 	effect := rbacv3.RBAC_DENY
 	if v.Effect == policy.Allow {
 		effect = rbacv3.RBAC_ALLOW
 	}
-	return &matcherv3.Matcher_OnMatch{OnMatch: &matcherv3.Matcher_OnMatch_Action{Action: &xdscorev3.TypedExtensionConfig{
+	made := &matcherv3.Matcher_OnMatch{OnMatch: &matcherv3.Matcher_OnMatch_Action{Action: &xdscorev3.TypedExtensionConfig{
 		Name:        "envoy.filters.rbac.action",
 		TypedConfig: mustAny(&rbacv3.Action{Name: v.Origin, Action: effect}),
 	}}}
+	as[v] = made
+	return made
 }

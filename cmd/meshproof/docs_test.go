@@ -44,6 +44,14 @@ func TestDocuments(t *testing.T) {
 				}
 			}
 			dir := t.TempDir()
+			// A command may name the files of the checkout.
+			checkout, err := filepath.Abs(filepath.Join(root, "cases"))
+			if err == nil {
+				err = os.Symlink(checkout, filepath.Join(dir, "cases"))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 			if name := saveAs.FindStringSubmatch(text); name != nil {
 				saveCase(t, filepath.Join(dir, name[1]), text)
 			}
@@ -102,6 +110,12 @@ func try(t *testing.T, dir string, command []string) {
 	switch {
 	case command[0] == "make" && len(command) == 2:
 		tryMake(t, command[1])
+	case len(command) > 3 && slices.Equal(command[:3], []string{"meshproof", "inspect", "serve"}):
+		tryServe(t, command[3:])
+	case command[0] == "curl" && len(command) == 2:
+		tryFetch(t, command[1])
+	case slices.Equal(command, []string{"go", "install", "./cmd/meshproof"}):
+		// The test binary stands for what this installs.
 	case command[0] == "meshproof":
 		meshproof(t, dir, command[1:])
 	case len(command) > 3 && slices.Equal(command[:3], []string{"go", "run", "./cmd/meshproof"}):
@@ -161,10 +175,14 @@ func tryMake(t *testing.T, target string) {
 		}
 		checkStories(t, meshproof(t, t.TempDir(), []string{"run", "--envoy", testedEnvoy()}))
 	case "test":
-		for _, want := range []string{"go vet ./...", "go run ./cmd/meshproof envoy fetch\n", "go test -race "} {
+		for _, want := range []string{"go vet ./...", "go run ./cmd/meshproof envoy fetch " + envoy.DefaultVersion + "\n", "MESHPROOF_ENVOY=" + envoy.DefaultVersion + " go test "} {
 			if !strings.Contains(recipe, want) {
 				t.Errorf("make test does not %s:\n%s", want, recipe)
 			}
+		}
+		races := exec.Command("go", "build", "-race", "runtime/cgo").Run() == nil
+		if races != strings.Contains(recipe, " -race ") {
+			t.Errorf("make test does not look for races where it can, and only there (it can: %t):\n%s", races, recipe)
 		}
 		if !strings.HasSuffix(strings.TrimSpace(recipe), " ./...") {
 			t.Errorf("make test does not test everything:\n%s", recipe)

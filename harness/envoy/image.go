@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"runtime"
 	"time"
 
@@ -22,93 +21,87 @@ const (
 	officialImage = "envoyproxy/envoy"
 	builtImage    = "meshproof/envoy"
 	pullTimeout   = 3 * time.Minute
-	binaryInImage = "/usr/local/bin/envoy" // in the official image, too
+	binaryInImage = "/usr/local/bin/envoy" // of the official image, and of those that are built here
 )
 
-var imageVersion = regexp.MustCompile(`:[a-z-]*v?(\d+\.\d+\.\d+)`)
-
-// ensureImage settles which image is run, and that it is present: ENVOY_IMAGE; else, unless there is an ENVOY_BIN, the
-// official image if it is present; else one built from the binary if it is present; else the official image if it can
-// be pulled; else one built on the spot.
+// ensureImage settles which image is run, and that it is present: ENVOY_IMAGE; else one built from ENVOY_BIN; else that
+// of the release; else one built on the spot from the release's pinned binary.
 func ensureImage(ctx context.Context, c *testcontainers.DockerClient, o Options, image, bin string) (ref, version string, err error) {
-	if image != "" {
+	switch {
+	case image != "":
 		return ownImage(ctx, c, o.Version, image)
+	case bin != "":
+		bin, version, err = ownBinary(ctx, o.Version, bin)
+	default:
+		version, err = normalVersion(o.Version)
 	}
-	version, err = normalVersion(o.Version)
 	if err != nil {
 		return "", "", err
 	}
-	official := officialImage + ":v" + version
-	var digest string
 	var errPull error
-	if bin != "" {
-		if bin, version, err = ownBinary(ctx, o.Version, bin); err == nil {
-			digest, err = fileDigest(bin)
-		}
-		if err != nil {
-			return "", "", err
-		}
-	} else if present(ctx, c, official) {
-		return official, version, nil
-	} else if w, err := pinned.find(version, "linux-"+runtime.GOARCH); err == nil {
-		digest = w.SHA256
-	}
-	built := ""
-	if digest != "" {
-		built = builtImage + ":" + version + "-" + digest[:12]
-		if present(ctx, c, built) {
-			return built, version, nil
-		}
-	}
-	if bin == "" {
-		if errPull = pull(ctx, c, official); errPull == nil {
-			return official, version, nil
-		}
-	}
 	fail := func(err error) (string, string, error) {
 		return "", "", &Error{
 			Doing: "get an image of Envoy " + version, Reason: ErrNoImage, Cause: errors.Join(errPull, err),
 			Hint: "set ENVOY_IMAGE to an image or use the process runtime",
 		}
 	}
-	switch {
-	case ctx.Err() != nil:
-		return fail(ctx.Err())
-	case runtime.GOOS != "linux":
-		return fail(errors.New("it can be built on Linux only"))
-	case bin == "":
-		if bin, err = Fetch(ctx, version); err != nil {
+	if bin == "" {
+		if ref, errPull = releaseImage(ctx, c, version); errPull == nil {
+			return ref, version, nil
+		}
+		switch {
+		case ctx.Err() != nil:
+			return fail(ctx.Err())
+		case runtime.GOOS != "linux":
+			return fail(errors.New("it can be built on Linux only"))
+		}
+		if bin, err = fetchPinned(ctx, version); err != nil {
 			return fail(err)
 		}
 	}
-	if err := buildImage(ctx, c, bin, built); err != nil {
+	digest, err := fileDigest(bin)
+	if err != nil {
 		return fail(err)
 	}
-	return built, version, nil
+	ref = builtRef(version, digest)
+	if present(ctx, c, ref) {
+		return ref, version, nil
+	}
+	if err := buildImage(ctx, c, bin, ref); err != nil {
+		return fail(err)
+	}
+	return ref, version, nil
 }
 
-// ownImage pulls ENVOY_IMAGE if it has to, and refuses it if its tag tells another version than the one asked for.
-func ownImage(ctx context.Context, c *testcontainers.DockerClient, asked, image string) (ref, version string, err error) {
-	doing := "use ENVOY_IMAGE=" + image
-	if m := imageVersion.FindStringSubmatch(image); m != nil {
-		version = m[1]
+// releaseImage returns the image of a release: the official one if it is present; else one built from the pinned binary
+// if that is present; else the official one if it can be pulled.
+func releaseImage(ctx context.Context, c *testcontainers.DockerClient, version string) (string, error) {
+	official := officialImage + ":v" + version
+	if present(ctx, c, official) {
+		return official, nil
 	}
+	if w, err := pinned.find(version, "linux-"+runtime.GOARCH); err == nil {
+		if built := builtRef(version, w.SHA256); present(ctx, c, built) {
+			return built, nil
+		}
+	}
+	return official, pull(ctx, c, official)
+}
+
+// builtRef names the image of a binary by its version and its digest.
+func builtRef(version, digest string) string { return builtImage + ":" + version + "-" + digest[:12] }
+
+// ownImage pulls ENVOY_IMAGE if it has to. What version it is shows when it runs: a tag may be of the mesh that the image
+// belongs to, or lie. See [Envoy.Version].
+func ownImage(ctx context.Context, c *testcontainers.DockerClient, asked, image string) (ref, version string, err error) {
 	if asked != "" {
-		want, err := normalVersion(asked)
-		if err != nil {
+		if version, err = normalVersion(asked); err != nil {
 			return "", "", err
 		}
-		if version != "" && version != want {
-			return "", "", &Error{
-				Doing: doing, Reason: ErrUnknownVersion, Cause: fmt.Errorf("it is Envoy %s, but %s is asked for", version, want),
-				Hint: "unset ENVOY_IMAGE or ask for its version",
-			}
-		}
-		version = want
 	}
 	if !present(ctx, c, image) {
 		if err := pull(ctx, c, image); err != nil {
-			return "", "", &Error{Doing: doing, Reason: ErrNoImage, Cause: err, Hint: "pull or build the image"}
+			return "", "", &Error{Doing: "use ENVOY_IMAGE=" + image, Reason: ErrNoImage, Cause: err, Hint: "pull or build the image"}
 		}
 	}
 	return image, version, nil

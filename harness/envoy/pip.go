@@ -26,7 +26,7 @@ func pipDownload(ctx context.Context, requirement, dir string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case strings.Contains(stderr.String(), "No module named pip"):
-		return &Error{Reason: ErrNoPip, Hint: hint}
+		return &Error{Reason: ErrNoPip, Cause: errors.New(python + " has no module pip"), Hint: hint}
 	}
 	return errors.New("pip: " + pipReason(stderr.String()))
 }

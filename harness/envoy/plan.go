@@ -9,7 +9,7 @@ import (
 // Plan is a decision for one version and one runtime whose binary or image is at hand. It is immutable and holds no
 // resources. It can be started again once the Envoy of the last start is closed.
 type Plan struct {
-	version string
+	version string // empty for an ENVOY_IMAGE of which no version is asked
 	options Options
 	around  Surroundings
 	dir     string // path of the run directory, which Start makes
@@ -19,6 +19,8 @@ type Plan struct {
 // runner is a runtime with everything it needs.
 type runner interface {
 	runtime() Runtime
+	source() string   // the image or binary
+	variable() string // the environment variable that names another
 	start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, error)
 }
 
@@ -47,8 +49,14 @@ func Prepare(ctx context.Context, o Options) (*Plan, error) {
 	return nil, &Error{Doing: "prepare Envoy as a process, for want of a container (" + oneLine(err.Error()) + ")", Reason: ErrStart, Cause: errProcess}
 }
 
-// Version is the release, such as 1.40.0. With ENVOY_IMAGE it is read from the image's tag and is empty if that has none.
-func (p *Plan) Version() string { return p.version }
+// String names the Envoy, as in "Envoy 1.40.0 as a process".
+func (p *Plan) String() string {
+	what := "Envoy " + p.version
+	if p.version == "" {
+		what = "Envoy of " + p.runner.source()
+	}
+	return what + " as a " + p.Runtime().String()
+}
 
 // Runtime is Container or Process.
 func (p *Plan) Runtime() Runtime { return p.runner.runtime() }

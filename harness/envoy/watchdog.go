@@ -38,8 +38,8 @@ func watchProcess(pid int, dir *runDir) (*watchdog, error) {
 }
 
 // watchContainer cleans up a container, by name since it may not have been created yet.
-func watchContainer(name, dockerHost string, dir *runDir) (*watchdog, error) {
-	return startWatchdog([]string{"DOCKER_HOST=" + dockerHost}, "container", name, dir.path)
+func watchContainer(name, dockerHost, dir string) (*watchdog, error) {
+	return startWatchdog([]string{"DOCKER_HOST=" + dockerHost}, "container", name, dir)
 }
 
 func startWatchdog(env []string, args ...string) (*watchdog, error) {

@@ -49,11 +49,11 @@ func (e Evidence) Find() (Finding, error) {
 	return f, nil
 }
 
-// passedInPlaintext tells of a plaintext caller that got an answer. On a permissive
-// inbound the log names a TLS failure all the same: the inspector's, which found
-// no TLS.
+// passedInPlaintext tells of a plaintext caller that got past mTLS: to an answer, or
+// to a policy. On a permissive inbound the log names a TLS failure all the same: the
+// inspector's, which found no TLS.
 func (e Evidence) passedInPlaintext() bool {
-	return e.Call.Plaintext && e.Answer.Outcome == caller.Answered
+	return e.Call.Plaintext && (e.Answer.Outcome == caller.Answered || e.Log.Enforced.Ran)
 }
 
 func (e Evidence) refusedByHTTP() bool {

@@ -120,6 +120,13 @@ var sound = map[string]struct {
 			Log:    xds.AccessLog{PeerURIs: []string{frontend}, Enforced: denied("a\tb\n[c]"), Shadow: denied(""), Termination: prefixed + "[a_b_[c]]"},
 		}
 	}, Finding{Form: Refused, Layer: policy.L4, Judged: true, Verdict: denied("a\tb\n[c]").Verdict, Shadow: denied("")}},
+	"closed plaintext": {func(*certs.Credential) Evidence {
+		return Evidence{
+			Call:   caller.Call{Protocol: policy.HTTP, Authority: "backend", Plaintext: true},
+			Answer: caller.Answer{Outcome: caller.Closed},
+			Log:    xds.AccessLog{Enforced: denied(""), Termination: prefixed + "[none]", TransportFailure: "TLS inspector: no TLS"},
+		}
+	}, Finding{Form: Refused, Layer: policy.L4, Judged: true}},
 	"handshake failed": {func(svid *certs.Credential) Evidence {
 		return Evidence{
 			Call:   caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid},

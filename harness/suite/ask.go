@@ -42,6 +42,7 @@ func (r *run) ask(ctx context.Context, mesh *harness.Mesh) error {
 		r.result.Requests = append(r.result.Requests, judged)
 		findings[q.To] = append(findings[q.To], judged.Finding)
 	}
+	r.noteOption()
 	r.note()
 	return errors.Join(r.checkConservation(findings), r.checkCounters())
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma"
@@ -73,6 +74,20 @@ func (r *run) checkCounters() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// noteOption says what differs by design where a case chooses an option of
+// MeshTrafficPermission other than the accepted one.
+func (r *run) noteOption() {
+	o := r.result.Case.Options.Kuma.Option
+	if o == kuma.Option1 {
+		return
+	}
+	note := fmt.Sprintf("%s: %s", o, o.Attribution())
+	if o == kuma.Option3 && slices.ContainsFunc(r.result.Requests, func(q Request) bool { return shadowOf(q.Finding) == cases.ShadowAllow }) {
+		note += "; its shadow allows what is plainly allowed, whatever shadowForm says"
+	}
+	r.result.Notes = append(r.result.Notes, note)
 }
 
 // note explains a shadow_denied that counts callers whom no policy names: in the

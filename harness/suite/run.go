@@ -131,6 +131,9 @@ func (r *run) compile(ctx context.Context) (harness.MeshSpec, error) {
 	r.programs = make(map[string]dialect.Program, len(c.Inbounds))
 	var inbounds []policy.Inbound
 	for _, in := range c.Inbounds {
+		if err := r.set.Check(in.Inbound); err != nil {
+			return harness.MeshSpec{}, err
+		}
 		program := r.set.Program(in.Inbound)
 		r.programs[in.String()] = program
 		r.result.Warnings = append(r.result.Warnings, program.Warnings...)
@@ -140,7 +143,10 @@ func (r *run) compile(ctx context.Context) (harness.MeshSpec, error) {
 			return harness.MeshSpec{}, err
 		}
 		mtls := xds.Strict
-		if in.Permissive {
+		switch {
+		case in.Permissive && program.JudgesPlaintext:
+			mtls = xds.PermissiveJudged
+		case in.Permissive:
 			mtls = xds.Permissive
 		}
 		spec.Inbounds = append(spec.Inbounds, harness.Inbound{

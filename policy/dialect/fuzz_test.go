@@ -13,7 +13,7 @@ import (
 // accepted, their program can be judged on its layer and both opinions agree.
 func FuzzAgreement(f *testing.F) {
 	for _, yaml := range []string{
-		"", fixture, "type: MeshTrafficPermission\nname: p\n", "type: MeshTimeout\n", "- a\n",
+		"", fixture, ofGateway, "type: MeshTrafficPermission\nname: p\n", "type: MeshTimeout\n", "- a\n",
 		"{type: MeshTrafficPermission, name: p, spec: {rules: [{default: {deny: [{method: GET}, {path: {type: Prefix, value: /}}], allowWithShadowDeny: []}}]}}",
 		"{type: MeshTrafficPermission, name: p, spec: {targetRef: {kind: Dataplane, sectionName: api}, default: {allow: [{spiffeID: {type: Exact, value: spiffe://td}}]}}}",
 	} {

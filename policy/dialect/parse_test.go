@@ -13,7 +13,8 @@ import (
 
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
-	const known = "the known kind is MeshTrafficPermission, as type: or with apiVersion: kuma.io/v1alpha1"
+	const known = "the known kinds are MeshTrafficPermission, as type: or with apiVersion: kuma.io/v1alpha1, " +
+		"XAuthorizationPolicy of gateway.networking.x-k8s.io and AuthorizationPolicy of gateway.networking.k8s.io"
 	for name, tt := range map[string]struct{ yaml, want string }{
 		"an unknown type": {"name: p\ntype: MeshTimeout\n", `p.yaml:2: type: kind "MeshTimeout" is unknown: ` + known},
 		"an unknown kind": {"apiVersion: v1\nkind: ConfigMap\n", `p.yaml:2: kind: kind "ConfigMap" of apiVersion "v1" is unknown: ` + known},

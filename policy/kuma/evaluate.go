@@ -1,6 +1,7 @@
 package kuma
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
@@ -12,6 +13,16 @@ import (
 func Evaluate(ps []Policy, in policy.Inbound, opts Options, r policy.Request) policy.Decision {
 	e := evaluation{selected: Select(ps, in, opts).Policies, tcp: in.Protocol == policy.TCP, peer: strings.Join(r.URIs, ","), method: r.Method}
 	e.path, _, _ = strings.Cut(r.Path, "?")
+
+	if (Selection{Policies: e.selected}).isFrom() {
+		return e.evaluateFrom(in, opts, r)
+	}
+	if opts.Option == Option3 {
+		return e.byAction(in)
+	}
+	if opts.Option == Option2 {
+		e.name = "MeshTrafficPermission"
+	}
 
 	d := policy.Decision{Layer: in.Protocol.Layer()}
 	refused := policy.Verdict{Effect: policy.Deny, Origin: "default"}
@@ -48,9 +59,11 @@ type evaluation struct {
 	peer     string
 	method   string
 	path     string
+	// name stands for all policies where it is set.
+	name string
 }
 
-// first returns the KRI of the first rule of which one of the lists has a matcher
+// first returns the name, or the KRI, of the first rule of which one of the lists has a matcher
 // that meets the request, "" if there is none.
 func (e evaluation) first(lists ...list) string {
 	for _, p := range e.selected {
@@ -58,7 +71,7 @@ func (e evaluation) first(lists ...list) string {
 			for _, l := range lists {
 				for _, m := range r.lists[l] {
 					if e.meets(m, l) {
-						return p.id.String()
+						return cmp.Or(e.name, p.id.String())
 					}
 				}
 			}

@@ -19,39 +19,32 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning
 		out = append(out, ps[i].lintEffect()...)
 		out = append(out, ps[i].lintMatchers()...)
 	}
-	hidden := hiding{byPlace: make(map[string]*hidden)}
-	applied := make(map[string]bool, len(ps))
-	why := make(map[string]string)
+	s := newSurvey()
 	for _, in := range inbounds {
 		sel := Select(ps, in, opts)
 		out = append(out, blindSpots(sel.Policies, in)...)
-		hidden.observe(sel.Policies)
-		for i := range sel.Policies {
-			applied[sel.Policies[i].origin] = true
-		}
-		for i := range sel.Ignored {
-			if origin := sel.Ignored[i].Policy.origin; why[origin] == "" {
-				why[origin] = in.String() + ": " + sel.Ignored[i].Reason
-			}
-		}
+		s.observe(sel, in)
 	}
-	out = append(out, hidden.warnings()...)
-	for i := range ps {
-		if p := &ps[i]; len(inbounds) > 0 && !applied[p.origin] {
-			out = append(out, p.warn("", "%s %s applies to no inbound (%s)", kindName, p.id.Name, why[p.origin]))
-		}
-	}
+	out = append(out, s.hidden.warnings()...)
+	out = append(out, s.idle(ps)...)
 	slices.SortStableFunc(out, func(a, b policy.Warning) int { return order[a.Policy] - order[b.Policy] })
 	return out
 }
 
 // lintEffect warns of what has no effect because it is empty.
 func (p *Policy) lintEffect() []policy.Warning {
+	if p.isFrom() {
+		return p.lintFrom()
+	}
 	if len(p.rules) == 0 {
 		return []policy.Warning{p.warn("spec", "%s %s has no rules: it has no effect", kindName, p.id.Name)}
 	}
 	var out []policy.Warning
 	for _, r := range p.rules {
+		if r.form == conditions {
+			out = append(out, p.lintConditions(r)...)
+			continue
+		}
 		if len(r.lists[deny])+len(r.lists[allowWithShadowDeny])+len(r.lists[allow]) == 0 {
 			out = append(out, p.warn(r.field, "no list has a matcher: the rule has no effect"))
 			continue

@@ -11,15 +11,26 @@ const defaultOrigin = "default"
 
 // Lower returns the decision program of an inbound to which the selection
 // applies: one gate of the inbound's layer, every deny before every allow, and
-// the origin of each rule the KRI of its policy.
+// the origin of each rule the KRI of its policy. The other options differ in the
+// origins, and Option 3 also in its shadow and in that its rules nest.
 //
 // On a tcp inbound a matcher with path or method cannot be judged. An allow then
 // never matches; a deny keeps its identity, and denies everybody where it has
 // none. Each such matcher is a warning.
 func Lower(sel Selection, in policy.Inbound, opts Options) (policy.Program, []policy.Warning) {
+	if sel.isFrom() {
+		return lowerFrom(sel, in, opts), nil
+	}
 	l := lowering{layer: in.Protocol.Layer(), precise: opts.ShadowForm == Precise}
-	for i := range sel.Policies {
-		l.add(&sel.Policies[i])
+	switch opts.Option {
+	case Option2:
+		l.addLists(mergeLists(sel.Policies), mergedOrigin)
+	case Option3:
+		return l.program(l.tree(sel)), blindSpots(sel.Policies, in)
+	default:
+		for i := range sel.Policies {
+			l.add(&sel.Policies[i])
+		}
 	}
 	program := policy.Program{Gates: []policy.Gate{l.gate(l.denies, l.allows)}}
 	if len(l.shadowDenies) > 0 {
@@ -46,16 +57,19 @@ type lowering struct {
 
 func (l *lowering) add(p *Policy) {
 	for i := range p.rules {
-		lists := &p.rules[i].lists
-		shadowed := l.conditions(lists[allowWithShadowDeny], l.allowed)
-		allowed := l.conditions(lists[allow], l.allowed)
-		l.denies = appendRule(l.denies, policy.Deny, p.origin, l.conditions(lists[deny], l.denied))
-		l.shadowDenies = appendRule(l.shadowDenies, policy.Deny, p.origin, shadowed)
-		if l.precise {
-			l.plainAllows = appendRule(l.plainAllows, policy.Allow, p.origin, allowed)
-		}
-		l.allows = appendRule(l.allows, policy.Allow, p.origin, slices.Concat(allowed, shadowed))
+		l.addLists(&p.rules[i].lists, p.origin)
 	}
+}
+
+func (l *lowering) addLists(lists *[3][]matcher, origin string) {
+	shadowed := l.conditions(lists[allowWithShadowDeny], l.allowed)
+	allowed := l.conditions(lists[allow], l.allowed)
+	l.denies = appendRule(l.denies, policy.Deny, origin, l.conditions(lists[deny], l.denied))
+	l.shadowDenies = appendRule(l.shadowDenies, policy.Deny, origin, shadowed)
+	if l.precise {
+		l.plainAllows = appendRule(l.plainAllows, policy.Allow, origin, allowed)
+	}
+	l.allows = appendRule(l.allows, policy.Allow, origin, slices.Concat(allowed, shadowed))
 }
 
 func appendRule(rules []policy.Rule, effect policy.Effect, origin string, anyOf []policy.Condition) []policy.Rule {

@@ -3,6 +3,8 @@ package kuma
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/meshproof/meshproof/policy/kuma/legacy"
 )
 
 // ShadowForm is the shape of the program's shadow, which exists as soon as one
@@ -39,10 +41,14 @@ func (f *ShadowForm) UnmarshalText(text []byte) error {
 // Options are what the policies themselves do not say. The zero value is Kuma's
 // default.
 type Options struct {
+	// Option is the design by which policies are read and lowered.
+	Option     Option
 	ShadowForm ShadowForm
 	// SystemNamespace is the namespace of the control plane, whose policies apply
 	// to the workloads of all namespaces; "" means kuma-system.
 	SystemNamespace string
+	// LegacyCompiler compiles policies with from.
+	LegacyCompiler legacy.Compiler
 }
 
 func (o Options) systemNamespace() string { return cmp.Or(o.SystemNamespace, "kuma-system") }

@@ -98,10 +98,13 @@ func (p Policy) build(name, mesh, namespace string, spec specSchema) (Policy, er
 		return Policy{}, err
 	}
 	var err error
-	if p.target, err = parseTarget(p.doc, spec.TargetRef); err != nil {
+	if p.target, err = parseTarget(p.doc, spec.TargetRef, spec.From != nil); err != nil {
 		return Policy{}, err
 	}
 	if p.rules, err = parseRules(p.doc, spec); err != nil {
+		return Policy{}, err
+	}
+	if p.from, err = parseFrom(p.doc, p.id.Mesh, spec.From); err != nil {
 		return Policy{}, err
 	}
 	return p, nil

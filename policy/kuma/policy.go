@@ -17,6 +17,8 @@ type Policy struct {
 	universal bool
 	target    target
 	rules     []rule
+	// from is the legacy form; a policy has rules or from.
+	from []fromItem
 }
 
 // KRI returns the identifier under which Envoy reports the policy. Its zone and
@@ -32,7 +34,9 @@ func (p Policy) Place() string { return p.doc.Place("") }
 
 // rule is one item of rules; the short spelling makes one rule too.
 type rule struct {
-	// field is the path of the lists below.
+	form form
+	// field is the path of the lists below, or of the item that has conditions. Its
+	// conditions are the list that its action names.
 	field string
 	lists [3][]matcher
 	// written tells an empty list from an absent one.
@@ -53,7 +57,8 @@ var listNames = [...]string{deny: "deny", allowWithShadowDeny: "allowWithShadowD
 func (l list) String() string { return listNames[l] }
 
 // matcher matches the requests that meet all of its fields; a field that is not
-// set asks nothing. One at least is set.
+// set asks nothing. One at least is set, but for the matcher that stands for a
+// rule without conditions.
 type matcher struct {
 	field    string
 	identity *policy.StringMatch

@@ -13,32 +13,35 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// TestRefusals holds each policy of the archive that must be refused against the
+var refusals = []string{"testdata/refusals.txtar", "testdata/refusals-from.txtar"}
+
+// TestRefusals holds each policy of the archives that must be refused against the
 // exact text of its error, which stands in the comment line above it.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	const path = "testdata/refusals.txtar"
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, file := range archive.Files {
-		body := string(file.Data)
-		if strings.HasPrefix(body, "# want ") {
-			_, body, _ = strings.Cut(body, "\n")
-		}
-		got := refusal(t, body)
-		if *update {
-			archive.Files[i].Data = []byte("# want " + got + "\n" + body)
-			continue
-		}
-		if diff := cmp.Diff(string(file.Data), "# want "+got+"\n"+body); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", file.Name, diff)
-		}
-	}
-	if *update {
-		if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+	for _, path := range refusals {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
 			t.Fatal(err)
+		}
+		for i, file := range archive.Files {
+			body := string(file.Data)
+			if strings.HasPrefix(body, "# want ") {
+				_, body, _ = strings.Cut(body, "\n")
+			}
+			got := refusal(t, body)
+			if *update {
+				archive.Files[i].Data = []byte("# want " + got + "\n" + body)
+				continue
+			}
+			if diff := cmp.Diff(string(file.Data), "# want "+got+"\n"+body); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", file.Name, diff)
+			}
+		}
+		if *update {
+			if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
@@ -98,12 +101,14 @@ func TestOwns(t *testing.T) {
 }
 
 func FuzzParseAll(f *testing.F) {
-	archive, err := txtar.ParseFile("testdata/refusals.txtar")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, file := range archive.Files {
-		f.Add(file.Data)
+	for _, path := range refusals {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range archive.Files {
+			f.Add(file.Data)
+		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		docs, err := manifest.Parse("f.yaml", data)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/policy/kuma/tree"
 )
 
 const (
@@ -36,10 +36,10 @@ type kubernetesSchema struct {
 }
 
 type specSchema struct {
-	TargetRef *targetSchema      `yaml:"targetRef"`
-	Rules     *[]ruleSchema      `yaml:"rules"`
-	Default   *confSchema        `yaml:"default"`
-	From      *manifest.Document `yaml:"from"`
+	TargetRef *targetSchema `yaml:"targetRef"`
+	Rules     *[]ruleSchema `yaml:"rules"`
+	Default   *confSchema   `yaml:"default"`
+	From      *[]fromSchema `yaml:"from"`
 }
 
 type targetSchema struct {
@@ -47,16 +47,25 @@ type targetSchema struct {
 	Name        string            `yaml:"name"`
 	Labels      map[string]string `yaml:"labels"`
 	SectionName string            `yaml:"sectionName"`
+	// Tags belong to policies with from.
+	Tags map[string]string `yaml:"tags"`
 }
 
 type ruleSchema struct {
-	Default confSchema `yaml:"default"`
+	// Conditions are of Option 3; their conf has an action instead of lists.
+	Conditions *[]matcherSchema `yaml:"conditions"`
+	Default    confSchema       `yaml:"default"`
 }
 
 type confSchema struct {
+	Action              *tree.Action     `yaml:"action"`
 	Deny                *[]matcherSchema `yaml:"deny"`
 	AllowWithShadowDeny *[]matcherSchema `yaml:"allowWithShadowDeny"`
 	Allow               *[]matcherSchema `yaml:"allow"`
+}
+
+func (c confSchema) lists() [3]*[]matcherSchema {
+	return [...]*[]matcherSchema{deny: c.Deny, allowWithShadowDeny: c.AllowWithShadowDeny, allow: c.Allow}
 }
 
 type matcherSchema struct {

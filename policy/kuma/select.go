@@ -34,6 +34,7 @@ func Select(ps []Policy, in policy.Inbound, opts Options) Selection {
 			ranks = append(ranks, rankOf(&ps[i], opts))
 		}
 	}
+	ranks = withoutFrom(ranks, ps, reasons)
 	slices.SortStableFunc(ranks, rank.compare)
 	sel := Selection{Policies: make([]Policy, len(ranks)), Ignored: make([]Ignored, 0, len(ps)-len(ranks))}
 	for i, r := range ranks {
@@ -74,9 +75,7 @@ type rank struct {
 
 func rankOf(p *Policy, opts Options) rank {
 	r := rank{policy: p}
-	if p.target.dataplane {
-		r.weight[0] = 1
-	}
+	r.weight[0] = uint8(p.target.kind)
 	if p.target.section != "" {
 		r.weight[1] = 1
 	}

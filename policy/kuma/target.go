@@ -12,35 +12,63 @@ import (
 
 // target is the top-level targetRef; the zero value selects every inbound.
 type target struct {
-	dataplane bool
-	name      string
-	// labels are sorted by key, for the reason to name the same one every time.
+	kind targetKind
+	name string
+	// labels are sorted by key, for the reason to name the same one every time. The
+	// legacy kinds have their tags here.
 	labels  []label
 	section string
 }
 
+// targetKind is a kind of targetRef; the kinds are numbered by rising weight.
+type targetKind uint8
+
+const (
+	wholeMesh targetKind = iota
+	dataplane
+	meshSubset
+	meshService
+	meshServiceSubset
+	route
+)
+
 type label struct{ key, value string }
 
-func parseTarget(doc manifest.Document, ref *targetSchema) (target, error) {
-	const field = "spec.targetRef"
+const targetField = "spec.targetRef"
+
+// parseTarget reads the targetRef of a policy; more kinds are known where it has
+// the legacy from.
+func parseTarget(doc manifest.Document, ref *targetSchema, legacy bool) (target, error) {
 	if ref == nil {
 		return target{}, nil
 	}
+	if legacy && ref.Kind != "" && ref.Kind != "Dataplane" {
+		return parseLegacyTarget(doc, *ref)
+	}
+	if ref.Tags != nil {
+		return target{}, doc.Errorf(targetField+".tags", "must not be set with rules or default, nor with kind Dataplane: select by labels")
+	}
 	switch ref.Kind {
 	case "", "Mesh":
-		return target{}, checkMesh(doc, field, *ref)
+		return target{}, checkMesh(doc, targetField, *ref)
 	case "Dataplane":
 		if ref.Name != "" && len(ref.Labels) > 0 {
-			return target{}, doc.Errorf(field+".labels", "must not be set beside name: select by one of them")
+			return target{}, doc.Errorf(targetField+".labels", "must not be set beside name: select by one of them")
 		}
-		t := target{dataplane: true, name: ref.Name, section: ref.SectionName}
-		for _, key := range slices.Sorted(maps.Keys(ref.Labels)) {
-			t.labels = append(t.labels, label{key, ref.Labels[key]})
-		}
+		t := target{kind: dataplane, name: ref.Name, section: ref.SectionName}
+		t.labels = sortedLabels(ref.Labels)
 		return t, nil
 	default:
-		return target{}, doc.Errorf(field+".kind", "kind %q is not supported: use Mesh or Dataplane", ref.Kind)
+		return target{}, doc.Errorf(targetField+".kind", "kind %q is not supported: use Mesh or Dataplane", ref.Kind)
 	}
+}
+
+func sortedLabels(labels map[string]string) []label {
+	var out []label
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		out = append(out, label{key, labels[key]})
+	}
+	return out
 }
 
 // checkMesh refuses a selection among the workloads of a mesh. No kind means the
@@ -63,6 +91,9 @@ func checkMesh(doc manifest.Document, field string, ref targetSchema) error {
 
 // misses returns why the target does not select the inbound, "" if it does.
 func (t *target) misses(in *policy.Inbound) string {
+	if t.kind > dataplane {
+		return t.legacyMisses(in)
+	}
 	if t.name != "" && t.name != in.Workload.Name {
 		return fmt.Sprintf("targetRef.name is %q", t.name)
 	}

@@ -1,0 +1,67 @@
+package cases
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// routes reads the routes of an inbound, in the order in which they are tried.
+func (b *builder) routes(field string, in inboundSchema) ([]policy.InboundRoute, error) {
+	if in.Protocol == policy.TCP && in.Routes != nil {
+		return nil, b.doc.Errorf(field+".routes", "a tcp inbound has no routes")
+	}
+	var out []policy.InboundRoute
+	for i, s := range in.Routes {
+		at := fmt.Sprintf("%s.routes[%d]", field, i)
+		if s.Name == "" {
+			return nil, b.doc.Errorf(at+".name", "the route has no name")
+		}
+		if slices.ContainsFunc(out, func(r policy.InboundRoute) bool { return r.Name == s.Name }) {
+			return nil, b.doc.Errorf(at+".name", "route %q stands twice", s.Name)
+		}
+		when, err := b.routeCondition(at, s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, policy.InboundRoute{Name: s.Name, When: when})
+	}
+	return out, nil
+}
+
+var methodToken = regexp.MustCompile(`^[A-Z0-9_-]+$`)
+
+func (b *builder) routeCondition(field string, s routeSchema) (policy.Condition, error) {
+	var all policy.And
+	if s.Path != nil {
+		kind := policy.Exact
+		switch s.Path.Type {
+		case "Exact":
+		case "Prefix":
+			kind = policy.Prefix
+		default:
+			return nil, b.doc.Errorf(field+".path.type", "%q is unknown: use Exact or Prefix", s.Path.Type)
+		}
+		if !strings.HasPrefix(s.Path.Value, "/") || strings.ContainsAny(s.Path.Value, "?# \r\n") {
+			return nil, b.doc.Errorf(field+".path.value", "%q is not a path without query", s.Path.Value)
+		}
+		all = append(all, policy.Path{Kind: kind, Value: s.Path.Value})
+	}
+	if s.Method != "" {
+		if !methodToken.MatchString(s.Method) {
+			return nil, b.doc.Errorf(field+".method", "%q is not a method: use capitals, as in GET", s.Method)
+		}
+		all = append(all, policy.Method(s.Method))
+	}
+	switch len(all) {
+	case 0:
+		return nil, b.doc.Errorf(field, "the route takes everything: set path or method")
+	case 1:
+		return all[0], nil
+	default:
+		return all, nil
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+func newConvert() *cobra.Command {
+	var to kuma.Option
+	cmd := &cobra.Command{
+		Use:   "convert --to OPTION FILE…",
+		Short: "Rewrite MeshTrafficPermissions for another design",
+		Long: `Convert rewrites the policies of the files for one of the three designs of MeshTrafficPermission and
+prints them: option1 has rules with lists, option2 a single item with lists, option3 rules with
+conditions and an action. Names, labels and targetRefs are kept, comments are not.
+
+Whether a request is let in stays the same. What differs by design, whom Envoy names and what the
+shadow says of a plain allow, is noted on standard error.`,
+		Example: `  meshproof convert --to option3 policies.yaml
+  meshproof convert --to option1 operators.yaml owners.yaml`,
+		Args: needPath,
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			if !cmd.Flags().Changed("to") {
+				return errors.New("--to is missing: use option1, option2 or option3")
+			}
+			policies, err := readPolicies(paths)
+			if err != nil {
+				return err
+			}
+			converted, err := kuma.Convert(policies, to)
+			if err != nil {
+				return err
+			}
+			for _, note := range converted.Notes {
+				fmt.Fprintf(cmd.ErrOrStderr(), "meshproof: note: %s: %s\n", to, note)
+			}
+			_, err = cmd.OutOrStdout().Write(converted.YAML)
+			return err
+		},
+		ValidArgsFunction: completeFiles,
+	}
+	cmd.Flags().Var(textFlag{&to, "option1|option2|option3"}, "to", "design to rewrite the policies for")
+	// The zero value is an option, but no default.
+	cmd.Flags().Lookup("to").DefValue = ""
+	completeValues(cmd, "to")
+	return cmd
+}
+
+// readPolicies reads files that hold MeshTrafficPermissions and nothing else.
+func readPolicies(paths []string) ([]kuma.Policy, error) {
+	var docs []manifest.Document
+	var errs []error
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("%w: name a file with policies", err)
+		}
+		read, err := manifest.Parse(path, data)
+		if err != nil {
+			return nil, err
+		}
+		for _, doc := range read {
+			if kuma.Owns(doc) {
+				docs = append(docs, doc)
+			} else {
+				errs = append(errs, doc.Errorf("", "this is no MeshTrafficPermission: only policies are converted, as type: or with apiVersion: kuma.io/v1alpha1"))
+			}
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return kuma.ParseAll(docs)
+}

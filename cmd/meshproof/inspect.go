@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/kuma/inspect"
+)
+
+func newInspect() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "inspect",
+		Short: "Serve what policies do to the inbounds of dataplanes",
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newInspectServe())
+	return cmd
+}
+
+func newInspectServe() *cobra.Command {
+	var listen string
+	var opts kuma.Options
+	cmd := &cobra.Command{
+		Use:   "serve FOLDER",
+		Short: "Serve the Inspect API and a page on the policies and Dataplanes of a folder",
+		Long: `Serve answers which rules of MeshTrafficPermissions apply to an inbound, in which order, from
+which policy, and who may call it. FOLDER has Dataplanes and MeshTrafficPermissions in .yaml files,
+which are read once. An interrupt ends it. Nobody is authenticated: listen on loopback.`,
+		Example: `  meshproof inspect serve policies
+  meshproof inspect serve policies --listen 127.0.0.1:0`,
+		Args: oneFolder,
+		RunE: func(cmd *cobra.Command, folders []string) error {
+			return serveInspect(cmd.Context(), folders[0], listen, opts, cmd.OutOrStdout())
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:5681", "address to listen on, as host:port; port 0 takes a free one")
+	cmd.Flags().Var(textFlag{&opts.Option, "option1|option2|option3"}, "kuma-option", "design of MeshTrafficPermission that the policies are written for")
+	completeValues(cmd, "kuma-option")
+	return cmd
+}
+
+func oneFolder(cmd *cobra.Command, folders []string) error {
+	switch len(folders) {
+	case 0:
+		return fmt.Errorf("no folder was named: see %s --help", cmd.CommandPath())
+	case 1:
+		return nil
+	default:
+		return fmt.Errorf("unexpected argument %q: name one folder", folders[1])
+	}
+}
+
+// serveInspect serves until the context ends, and says so with its error.
+func serveInspect(ctx context.Context, folder, listen string, opts kuma.Options, stdout io.Writer) error {
+	if _, _, err := net.SplitHostPort(listen); err != nil {
+		return fmt.Errorf("--listen: %w: write host:port, as in 127.0.0.1:5681", err)
+	}
+	resources, err := inspect.Load(folder, opts)
+	if err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+	if err != nil {
+		return machine(fmt.Errorf("inspect: %w: choose another address with --listen", err))
+	}
+	server := &http.Server{
+		Handler:           resources.Handler(),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      time.Minute,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
+	if _, err := fmt.Fprintf(stdout, "http://%s\n", listener.Addr()); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	return serve(ctx, server, listener)
+}
+
+// serve lets the answers that are under way finish once the context ends.
+func serve(ctx context.Context, server *http.Server, listener net.Listener) error {
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return machine(fmt.Errorf("inspect: serve on %s: %w", listener.Addr(), err))
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	err := server.Shutdown(grace)
+	if err != nil {
+		// Who has not read its answer by now loses it.
+		err = server.Close()
+	}
+	<-served
+	if err != nil {
+		return closed(fmt.Errorf("inspect: stop serving on %s: %w", listener.Addr(), err))
+	}
+	return context.Cause(ctx)
+}

@@ -1,0 +1,68 @@
+package legacy
+
+import "github.com/meshproof/meshproof/policy"
+
+// Tag is one thing that a client's certificate says of it, in a URI SAN. Tags
+// are comparable.
+type Tag struct {
+	kind tagKind
+	// key is that of a label; mesh that of a service or member.
+	key, mesh string
+	san       string
+}
+
+type tagKind uint8
+
+const (
+	label tagKind = iota
+	service
+	member
+)
+
+// Label is the tag that stands in the certificate as kuma://<key>/<value>.
+func Label(key, value string) Tag {
+	return Tag{kind: label, key: key, san: "kuma://" + key + "/" + value}
+}
+
+// Service is the tag of the instances of a service: spiffe://<mesh>/<name>.
+func Service(mesh, name string) Tag {
+	return Tag{kind: service, mesh: mesh, san: "spiffe://" + mesh + "/" + name}
+}
+
+// Member is the tag of all clients of a mesh, whose certificates have a URI SAN
+// below spiffe://<mesh>/.
+func Member(mesh string) Tag {
+	return Tag{kind: member, mesh: mesh, san: "spiffe://" + mesh + "/"}
+}
+
+// String returns the URI SAN, and of a [Member] what it begins with.
+func (t Tag) String() string { return t.san }
+
+// condition asks for the tag.
+func (t Tag) condition() policy.Condition {
+	if t.kind == member {
+		return policy.URI{Kind: policy.Prefix, Value: t.san}
+	}
+	return policy.URI{Value: t.san}
+}
+
+// excludes reports whether no client has both tags: two values of one key, two
+// services, or two meshes.
+func (t Tag) excludes(u Tag) bool {
+	switch {
+	case t == u:
+		return false
+	case t.kind == label || u.kind == label:
+		return t.kind == u.kind && t.key == u.key
+	case t.kind == u.kind:
+		return true
+	default:
+		return t.mesh != u.mesh
+	}
+}
+
+// implies reports whether every client with the tag has the other one too: a
+// service is of its mesh.
+func (t Tag) implies(u Tag) bool {
+	return t.kind == service && u.kind == member && t.mesh == u.mesh
+}

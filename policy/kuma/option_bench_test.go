@@ -1,0 +1,54 @@
+package kuma_test
+
+import (
+	"testing"
+
+	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// withShadow adds to the policies of manyPolicies one that makes the tree of
+// Option 3 nest.
+const withShadow = `---
+{type: MeshTrafficPermission, name: legacy, spec: {default: {allowWithShadowDeny: [{spiffeId: {type: Prefix, value: spiffe://trust-domain.mesh/ns/legacy/}}]}}}
+`
+
+// BenchmarkLowerOptions lowers 5,000 selected policies; with Option 3 the tree is
+// built and pruned on the way.
+func BenchmarkLowerOptions5000(b *testing.B) {
+	for _, option := range everyOption {
+		b.Run(option.String(), func(b *testing.B) {
+			opts := kuma.Options{Option: option}
+			in := inbounds()[0]
+			sel := kuma.Select(convert(b, parseAll(b, manyPolicies(5000)+withShadow), option), in, opts)
+			b.ReportAllocs()
+			for b.Loop() {
+				if program, _ := kuma.Lower(sel, in, opts); len(program.Gates[0].Rules) < 2 {
+					b.Fatal(program)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkCompileOptions goes on from the selection to Envoy's filter.
+func BenchmarkCompileOptions5000(b *testing.B) {
+	for _, option := range everyOption {
+		for _, text := range []struct{ name, policies string }{
+			{"plain", manyPolicies(5000)}, {"shadow", manyPolicies(5000) + withShadow},
+		} {
+			b.Run(option.String()+"/"+text.name, func(b *testing.B) {
+				opts := kuma.Options{Option: option}
+				in := inbounds()[0]
+				sel := kuma.Select(convert(b, parseAll(b, text.policies), option), in, opts)
+				b.ReportAllocs()
+				for b.Loop() {
+					program, _ := kuma.Lower(sel, in, opts)
+					if _, err := xds.Compile(program); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

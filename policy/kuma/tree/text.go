@@ -1,0 +1,63 @@
+package tree
+
+import (
+	"fmt"
+	"strings"
+)
+
+// String returns the tree as text: one line per node, below each question its two
+// ways, and at the end what the conditions are.
+func (n *Node) String() string {
+	var b strings.Builder
+	n.write(&b, "")
+	for i, g := range n.asked() {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s, of %s: %s\n", g, g.Action, g.Condition())
+	}
+	return b.String()
+}
+
+// write continues the line that leads to the node; the indent is that of the
+// lines below it.
+func (n *Node) write(b *strings.Builder, indent string) {
+	b.WriteString(n.label())
+	b.WriteByte('\n')
+	if n.Leaf() {
+		return
+	}
+	b.WriteString(indent + "├─ yes  ")
+	n.Yes.write(b, indent+"│       ")
+	b.WriteString(indent + "└─ no   ")
+	n.No.write(b, indent+"        ")
+}
+
+// String returns the name of the group's condition.
+func (g *Group) String() string { return fmt.Sprintf("condition_%d", g.Number) }
+
+// label is what a node says: its question, or its answer with its origin.
+func (n *Node) label() string {
+	switch {
+	case !n.Leaf():
+		return n.Ask.String() + " ?"
+	case n.Settled:
+		return n.answer()
+	}
+	return n.merge() + " = " + n.answer()
+}
+
+func (n *Node) merge() string {
+	names := make([]string, len(n.Met))
+	for i, g := range n.Met {
+		names[i] = g.Action.String()
+	}
+	return "merge(" + strings.Join(names, ", ") + ")"
+}
+
+func (n *Node) answer() string {
+	if n.Action == Nothing {
+		return "Deny by default"
+	}
+	return n.Action.String()
+}
