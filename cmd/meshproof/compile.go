@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -29,13 +30,19 @@ inbound that the flags describe where PATH is a file with policies. Warnings go 
   meshproof compile policies.yaml --program`,
 		Args: needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {
+			if program && output == outputJSON {
+				return errors.New("--program: a program is printed as text only: leave --output json out")
+			}
 			subjects, err := source.subjects(paths)
 			if err != nil {
 				return err
 			}
 			warn(cmd.ErrOrStderr(), subjects)
+			if output == outputJSON {
+				return compileJSON(cmd.OutOrStdout(), subjects)
+			}
 			for _, s := range subjects {
-				if err := compile(cmd.OutOrStdout(), s, output, program); err != nil {
+				if err := compile(cmd.OutOrStdout(), s, program); err != nil {
 					return err
 				}
 			}
@@ -62,7 +69,7 @@ func warn(stderr io.Writer, subjects []subject) {
 	}
 }
 
-func compile(stdout io.Writer, s subject, output outputFormat, asProgram bool) error {
+func compile(stdout io.Writer, s subject, asProgram bool) error {
 	program := s.set.Program(s.inbound)
 	if asProgram {
 		fmt.Fprintf(stdout, "# %s\n%s", s.title(), program.Program)
@@ -73,21 +80,52 @@ func compile(stdout io.Writer, s subject, output outputFormat, asProgram bool) e
 		return err
 	}
 	for _, message := range filters.Messages() {
-		text, err := render(message, output)
+		raw, err := typedJSON(message)
 		if err != nil {
 			return err
 		}
-		if output == outputText {
-			fmt.Fprintf(stdout, "---\n# %s\n", s.title())
+		text, err := yaml.JSONToYAML(raw)
+		if err != nil {
+			return err
 		}
-		fmt.Fprintf(stdout, "%s\n", bytes.TrimSpace(text))
+		fmt.Fprintf(stdout, "---\n# %s\n%s\n", s.title(), bytes.TrimSpace(text))
 	}
 	return nil
 }
 
-// render prints a filter with its type, as it would stand in a listener. The
-// detour through encoding/json undoes protojson's random white space.
-func render(message proto.Message, output outputFormat) ([]byte, error) {
+// compilation is the JSON form of an inbound's filters.
+type compilation struct {
+	Case     string            `json:"case,omitempty"`
+	Inbound  string            `json:"inbound"`
+	Protocol string            `json:"protocol"`
+	Filters  []json.RawMessage `json:"filters"`
+}
+
+func compileJSON(stdout io.Writer, subjects []subject) error {
+	out := make([]compilation, len(subjects))
+	for i, s := range subjects {
+		out[i] = compilation{Case: s.caseName, Inbound: s.inbound.String(), Protocol: s.inbound.Protocol.String(), Filters: []json.RawMessage{}}
+		filters, err := xds.Compile(s.set.Program(s.inbound).Program)
+		if err != nil {
+			return err
+		}
+		for _, message := range filters.Messages() {
+			raw, err := typedJSON(message)
+			if err != nil {
+				return err
+			}
+			out[i].Filters = append(out[i].Filters, raw)
+		}
+	}
+	encoder := json.NewEncoder(stdout)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(out)
+}
+
+// typedJSON is a filter with its type, as it would stand in a listener. The detour
+// through encoding/json undoes protojson's random white space.
+func typedJSON(message proto.Message) ([]byte, error) {
 	packed, err := anypb.New(message)
 	if err != nil {
 		return nil, err
@@ -97,11 +135,6 @@ func render(message proto.Message, output outputFormat) ([]byte, error) {
 		return nil, err
 	}
 	var pretty bytes.Buffer
-	if err := json.Indent(&pretty, raw, "", "  "); err != nil {
-		return nil, err
-	}
-	if output == outputJSON {
-		return pretty.Bytes(), nil
-	}
-	return yaml.JSONToYAML(pretty.Bytes())
+	err = json.Indent(&pretty, raw, "", "  ")
+	return pretty.Bytes(), err
 }

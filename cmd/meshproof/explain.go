@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
@@ -60,8 +61,17 @@ grouped by what they do, and what each way through the groups comes to.`,
 
 func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 	for _, uri := range o.from {
+		if strings.HasPrefix(uri, "kuma://") {
+			// The tag of a legacy certificate.
+			continue
+		}
 		if _, err := spiffeid.FromString(uri); err != nil {
 			return fmt.Errorf("--from: %q is not a SPIFFE ID: %w", uri, err)
+		}
+	}
+	for flag, text := range map[string]string{"method": o.method, "path": o.path} {
+		if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+			return fmt.Errorf("--%s: %q cannot stand in a request line", flag, text)
 		}
 	}
 	if o.path == "" || o.path[0] != '/' && o.path != "*" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/policy"
@@ -46,10 +47,13 @@ type sourceOptions struct {
 	to      string
 	filter  caseFilter
 	options dialect.Options
+	// flags tells which of them were set.
+	flags *pflag.FlagSet
 }
 
 func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	o.flags = flags
 	w := &o.inbound.Workload
 	flags.StringVar(&w.Name, "workload", "backend", "policy files: name of the workload")
 	flags.StringVar(&w.Namespace, "namespace", "default", "policy files: namespace of the workload")
@@ -96,6 +100,9 @@ func (o *sourceOptions) subjects(paths []string) ([]subject, error) {
 		}
 		out = append(out, read...)
 	}
+	if err := o.checkFlags(len(policies) > 0, sawCase); err != nil {
+		return nil, err
+	}
 	// Without any policy an inbound has filters too: they deny.
 	if len(policies) > 0 || !sawCase {
 		o.inbound.Port = o.port
@@ -109,6 +116,18 @@ func (o *sourceOptions) subjects(paths []string) ([]subject, error) {
 		return nil, fmt.Errorf("%s: no inbound is left: check --case and --to", strings.Join(paths, " "))
 	}
 	return out, nil
+}
+
+// checkFlags refuses a flag that none of the files heeds.
+func (o *sourceOptions) checkFlags(sawPolicies, sawCase bool) (err error) {
+	o.flags.Visit(func(f *pflag.Flag) {
+		for about, saw := range map[string]bool{"policy files": sawPolicies || !sawCase, "case files": sawCase} {
+			if !saw && strings.HasPrefix(f.Usage, about+": ") {
+				err = fmt.Errorf("--%s is about %s, and there is none: leave it out", f.Name, about)
+			}
+		}
+	})
+	return err
 }
 
 func (o *sourceOptions) fromCases(path string, data []byte) ([]subject, error) {
