@@ -129,10 +129,9 @@ func TestAgain(t *testing.T) {
 		place   string
 		want    string
 	}{
-		"built in":          {summary{version: "1.40.0", runtime: envoy.Process, builtIn: true}, c.Place, `meshproof run --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.40.0 --runtime process`},
-		"file":              {summary{version: "1.39.3", runtime: envoy.Container}, c.Place, `meshproof run cases/kuma/a.yaml --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.39.3 --runtime container`},
-		"image without tag": {summary{runtime: envoy.Container}, c.Place, `meshproof run cases/kuma/a.yaml --case '^it'\''s \(not\) 100% /metrics$' --runtime container`},
-		"odd file":          {summary{version: "1.40.0", runtime: envoy.Process}, "-a: b.yaml:7", `meshproof run './-a: b.yaml' --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.40.0 --runtime process`},
+		"built in": {summary{version: "1.40.0", runtime: envoy.Process, builtIn: true}, c.Place, `meshproof run --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.40.0 --runtime process`},
+		"file":     {summary{version: "1.39.3", runtime: envoy.Container}, c.Place, `meshproof run cases/kuma/a.yaml --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.39.3 --runtime container`},
+		"odd file": {summary{version: "1.40.0", runtime: envoy.Process}, "-a: b.yaml:7", `meshproof run './-a: b.yaml' --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.40.0 --runtime process`},
 	} {
 		c.Place = tt.place
 		if got := tt.summary.again(c); got != tt.want {

@@ -12,7 +12,6 @@ import (
 
 // summary counts what became of the cases.
 type summary struct {
-	// version is empty where ENVOY_IMAGE tells none.
 	version        string
 	runtime        envoy.Runtime
 	passed, failed int
@@ -57,7 +56,7 @@ func (s summary) exit() error {
 
 // line is the last one of a run.
 func (s summary) line(p paint) string {
-	line := fmt.Sprintf("%s %s on Envoy %s (%s)", p.mark(s.failed == 0), tally(s.passed+s.failed, s.failed, s.requests), orElse(s.version, "of ENVOY_IMAGE"), s.runtime)
+	line := fmt.Sprintf("%s %s on Envoy %s (%s)", p.mark(s.failed == 0), tally(s.passed+s.failed, s.failed, s.requests), s.version, s.runtime)
 	if s.retries > 0 {
 		line += fmt.Sprintf(", %s retried", count(s.retries, "transport fault"))
 	}
@@ -90,8 +89,5 @@ func (s summary) again(c cases.Case) string {
 		words = append(words, quote(file))
 	}
 	words = append(words, "--case", quote("^"+regexpQuote(c.Name)+"$"))
-	if s.version != "" {
-		words = append(words, "--envoy", s.version)
-	}
-	return strings.Join(append(words, "--runtime", s.runtime.String()), " ")
+	return strings.Join(append(words, "--envoy", s.version, "--runtime", s.runtime.String()), " ")
 }

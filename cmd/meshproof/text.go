@@ -11,11 +11,18 @@ import (
 )
 
 // writeText prints a table for each story: who was allowed, who was denied, by
-// which policy, and what the shadow says. What went wrong stands at the end,
-// where a reader looks first.
+// which policy, and what the shadow says. A line for each story, and what went
+// wrong, stand at the end, where a reader looks first.
 func writeText(w io.Writer, p paint, s summary, results []suite.Result) {
-	for _, story := range byStory(results) {
+	stories := byStory(results)
+	for _, story := range stories {
 		writeStory(w, p, story)
+	}
+	if len(stories) > 1 {
+		for _, story := range stories {
+			fmt.Fprintln(w, storyLine(p, story))
+		}
+		fmt.Fprintln(w)
 	}
 	for _, r := range results {
 		if !r.Passed() {
@@ -41,6 +48,16 @@ func byStory(results []suite.Result) [][]suite.Result {
 	return stories
 }
 
+// storyLine says what became of a story.
+func storyLine(p paint, results []suite.Result) string {
+	var s summary
+	for _, r := range results {
+		s.add(r)
+	}
+	title := printable(orElse(results[0].Case.Story, "cases without a story"))
+	return fmt.Sprintf("%s %s: %s", p.mark(s.failed == 0), title, tally(s.passed+s.failed, s.failed, s.requests))
+}
+
 // writeStory prints the columns of all cases of a story at the same width. The
 // identities of the story's own trust domain are shortened to their path.
 func writeStory(w io.Writer, p paint, results []suite.Result) {
@@ -49,18 +66,13 @@ func writeStory(w io.Writer, p paint, results []suite.Result) {
 		own = domains[0].IDString()
 	}
 	table := columns{{"decision", "by", "shadow", "caller in " + own, "request"}}
-	failed := 0
 	for _, r := range results {
-		if !r.Passed() {
-			failed++
-		}
 		for _, q := range r.Requests {
 			table = append(table, row(own, q))
 		}
 	}
 	lines := table.lines()
-	title := printable(orElse(results[0].Case.Story, "cases without a story"))
-	fmt.Fprintf(w, "%s %s: %s\n", p.mark(failed == 0), title, tally(len(results), failed, len(lines)-1))
+	fmt.Fprintln(w, storyLine(p, results))
 	if len(lines) > 1 {
 		fmt.Fprintf(w, "      %s\n", lines[0])
 	}

@@ -17,10 +17,10 @@ import (
 var (
 	names = []string{
 		"spiffe://td/ns/default/sa/a", "spiffe://td/ns/default/sa/a/b", "spiffe://td/ns/default/sa/ab", "spiffe://td/ns/default/sa", "spiffe://td/ns/web/sa/a",
-		"spiffe://td/ns/web-2/sa/a", "spiffe://td/ns/web/sa2/a", "spiffe://td/a", "spiffe://td2/ns/default/sa/a", "spiffe://td2/ns/web/sa/a", "spiffe://td/x/ns/web/sa/a",
+		"spiffe://td/ns/finance/sa/a", "spiffe://td/ns/web-2/sa/a", "spiffe://td/ns/web/sa2/a", "spiffe://td/a", "spiffe://td2/ns/default/sa/a", "spiffe://td2/ns/web/sa/a", "spiffe://td/x/ns/web/sa/a",
 		"spiffe:/x/td/ns/web/sa/a", "frontend.td",
 	}
-	spiffeIDs  = names[:11]
+	spiffeIDs  = names[:12]
 	accounts   = []string{"{name: a}", `{name: "*"}`, "{namespace: web, name: a}", `{namespace: web, name: "*"}`, "{namespace: default, name: ab}"}
 	ports      = []string{"8080", "5432", "9090", "80"}
 	selectors  = []string{"{}", "{matchLabels: {app: backend}}", "{matchLabels: {app: backend, tier: web}}", "{matchLabels: {}, matchExpressions: []}"}

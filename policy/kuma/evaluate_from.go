@@ -12,17 +12,19 @@ import (
 // client decides.
 func (e evaluation) evaluateFrom(in policy.Inbound, opts Options, r policy.Request) policy.Decision {
 	items := e.fromOf(in)
+	// Envoy looks for a principal among the DNS SANs too.
+	names := slices.Concat(r.URIs, r.DNS)
 	action := legacy.Deny
 	d := policy.Decision{Layer: in.Protocol.Layer()}
 	for _, item := range items {
-		if item.meets(r.URIs) {
+		if item.meets(names) {
 			action = item.action
 		}
 		if item.action == legacy.AllowWithShadowDeny || item.action == legacy.DenyWithShadowAllow {
 			d.Shadowed = true
 		}
 	}
-	if opts.LegacyCompiler == legacy.Full && contradictory(items, r.URIs) {
+	if opts.LegacyCompiler == legacy.Full && contradictory(items, names) {
 		return d
 	}
 	if action == legacy.Allow || action == legacy.AllowWithShadowDeny {
