@@ -62,7 +62,7 @@ func TestIdentityTreeAgreesWithList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, list := actions{}.identityTree(rules, fallback), actions{}.list(rules, fallback)
+		tree, list := identityTree(rules, fallback), matcherList(rules, fallback)
 		if tree == nil {
 			return
 		}

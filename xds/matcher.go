@@ -8,6 +8,8 @@ import (
 	xdscorev3 "github.com/cncf/xds/go/xds/core/v3"
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/meshproof/meshproof/policy"
 )
@@ -20,11 +22,10 @@ func compileOrdered(gate policy.Gate) (*matcherv3.Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	as := actions{}
-	if tree := as.identityTree(rules, fallback); tree != nil {
+	if tree := identityTree(rules, fallback); tree != nil {
 		return tree, nil
 	}
-	return as.list(rules, fallback), nil
+	return matcherList(rules, fallback), nil
 }
 
 // reachable simplifies the rules and ends the list at the first rule that always
@@ -40,7 +41,7 @@ func reachable(gate policy.Gate) ([]policy.Rule, policy.Verdict, error) {
 }
 
 func reachableRules(from []policy.Rule, fallback policy.Verdict) ([]policy.Rule, policy.Verdict, error) {
-	var rules []policy.Rule
+	rules := make([]policy.Rule, 0, len(from))
 	for i, rule := range from {
 		if err := checkOrigin(rule.Origin); err != nil {
 			return nil, policy.Verdict{}, fmt.Errorf("xds: compile: rule %d: %w", i, err)
@@ -109,8 +110,8 @@ func checkTexts(cs []policy.Condition) error {
 	return nil
 }
 
-func (as actions) list(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Matcher {
-	m := &matcherv3.Matcher{OnNoMatch: as.of(fallback)}
+func matcherList(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Matcher {
+	m := &matcherv3.Matcher{OnNoMatch: action(fallback)}
 	if len(rules) == 0 {
 		return m
 	}
@@ -118,35 +119,36 @@ func (as actions) list(rules []policy.Rule, fallback policy.Verdict) *matcherv3.
 	for i, rule := range rules {
 		list[i] = &matcherv3.Matcher_MatcherList_FieldMatcher{
 			Predicate: predicate(rule.When),
-			OnMatch:   as.outcome(rule.Then, rule.Verdict),
+			OnMatch:   outcome(rule.Then, rule.Verdict),
 		}
 	}
 	m.MatcherType = &matcherv3.Matcher_MatcherList_{MatcherList: &matcherv3.Matcher_MatcherList{Matchers: list}}
 	return m
 }
 
-// actions are the ends of one matcher. A verdict that stands in many places has one
-// message, which nobody changes: packing them would be most of the cost of
-// compiling a large policy set.
-type actions map[policy.Verdict]*matcherv3.Matcher_OnMatch
-
-// of returns nil for a denial without a name: that is what the RBAC engine does by
-// itself where nothing matches.
-func (as actions) of(v policy.Verdict) *matcherv3.Matcher_OnMatch {
+// action returns nil for a denial without a name: that is what the RBAC engine
+// does by itself where nothing matches.
+func action(v policy.Verdict) *matcherv3.Matcher_OnMatch {
 	if v.Origin == "" {
 		return nil
 	}
-	if known := as[v]; known != nil {
-		return known
-	}
-	effect := rbacv3.RBAC_DENY
-	if v.Effect == policy.Allow {
-		effect = rbacv3.RBAC_ALLOW
-	}
-	made := &matcherv3.Matcher_OnMatch{OnMatch: &matcherv3.Matcher_OnMatch_Action{Action: &xdscorev3.TypedExtensionConfig{
+	return &matcherv3.Matcher_OnMatch{OnMatch: &matcherv3.Matcher_OnMatch_Action{Action: &xdscorev3.TypedExtensionConfig{
 		Name:        "envoy.filters.rbac.action",
-		TypedConfig: mustAny(&rbacv3.Action{Name: v.Origin, Action: effect}),
+		TypedConfig: packedAction(v),
 	}}}
-	as[v] = made
-	return made
+}
+
+var actionType = mustAny(&rbacv3.Action{}).TypeUrl
+
+// packedAction is an envoy.config.rbac.v3.Action. There is one for each policy, and
+// writing its two fields costs a tenth of what reflection takes.
+func packedAction(v policy.Verdict) *anypb.Any {
+	value := make([]byte, 0, len(v.Origin)+8)
+	value = protowire.AppendTag(value, 1, protowire.BytesType)
+	value = protowire.AppendString(value, v.Origin)
+	if v.Effect != policy.Allow {
+		value = protowire.AppendTag(value, 2, protowire.VarintType)
+		value = protowire.AppendVarint(value, uint64(rbacv3.RBAC_DENY))
+	}
+	return &anypb.Any{TypeUrl: actionType, Value: value}
 }

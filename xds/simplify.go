@@ -1,6 +1,7 @@
 package xds
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
@@ -11,30 +12,30 @@ import (
 // two predicates, and an empty prefix. The result is [policy.Always],
 // [policy.Never], or free of both.
 func simplify(c policy.Condition) policy.Condition {
-	switch c := c.(type) {
+	switch of := c.(type) {
 	case nil:
 		return policy.Never
 	case policy.And:
-		return simplifyList(c, policy.Always)
+		return simplifyList(c, of, policy.Always)
 	case policy.Or:
-		return simplifyList(c, policy.Never)
+		return simplifyList(c, of, policy.Never)
 	case policy.Not:
-		switch of := simplify(c.Of).(type) {
+		switch of := simplify(of.Of).(type) {
 		case policy.Constant:
 			return !of
 		default:
 			return policy.Not{Of: of}
 		}
 	case policy.Identity:
-		if c.Kind == policy.Prefix && c.Value == "" {
+		if of.Kind == policy.Prefix && of.Value == "" {
 			return policy.Always
 		}
 		return c
 	case policy.Path:
 		switch {
-		case c.Kind == policy.Prefix && c.Segment() == "":
+		case of.Kind == policy.Prefix && of.Segment() == "":
 			return policy.Always
-		case strings.Contains(c.Value, "?"):
+		case strings.Contains(of.Value, "?"):
 			// No path contains its query, but the header that Envoy compares does.
 			return policy.Never
 		}
@@ -45,17 +46,21 @@ func simplify(c policy.Condition) policy.Condition {
 }
 
 // simplifyList drops the neutral constant of an And (always) or an Or (never)
-// and lets the opposite one decide.
-func simplifyList(cs []policy.Condition, neutral policy.Constant) policy.Condition {
+// and lets the opposite one decide. A list that is simple already is returned as it
+// is, for long ones are the rule.
+func simplifyList(list policy.Condition, cs []policy.Condition, neutral policy.Constant) policy.Condition {
+	if len(cs) > 1 && !slices.ContainsFunc(cs, reducible) {
+		return list
+	}
 	kept := make([]policy.Condition, 0, len(cs))
 	for _, c := range cs {
-		switch c := simplify(c).(type) {
+		switch of := simplify(c).(type) {
 		case policy.Constant:
-			if c != neutral {
-				return c
+			if of != neutral {
+				return of
 			}
 		default:
-			kept = append(kept, c)
+			kept = append(kept, of)
 		}
 	}
 	switch {
@@ -67,5 +72,17 @@ func simplifyList(cs []policy.Condition, neutral policy.Constant) policy.Conditi
 		return policy.And(kept)
 	default:
 		return policy.Or(kept)
+	}
+}
+
+// reducible reports whether a condition may become a simpler one.
+func reducible(c policy.Condition) bool {
+	switch c := c.(type) {
+	case policy.Identity:
+		return c.Value == ""
+	case policy.URI, policy.Method:
+		return false
+	default:
+		return true
 	}
 }

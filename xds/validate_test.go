@@ -28,7 +28,7 @@ func withStatPrefix(m proto.Message) proto.Message {
 
 func matching(p *predicateProto) *matcherv3.Matcher {
 	return &matcherv3.Matcher{MatcherType: &matcherv3.Matcher_MatcherList_{MatcherList: &matcherv3.Matcher_MatcherList{
-		Matchers: []*matcherv3.Matcher_MatcherList_FieldMatcher{{Predicate: p, OnMatch: actions{}.of(policy.Verdict{Origin: "p"})}},
+		Matchers: []*matcherv3.Matcher_MatcherList_FieldMatcher{{Predicate: p, OnMatch: action(policy.Verdict{Origin: "p"})}},
 	}}}
 }
 
