@@ -40,6 +40,11 @@ grouped by what they do, and what each way through the groups comes to.`,
 				return err
 			}
 			if o.tree != noTree {
+				for _, name := range []string{"from", "method", "path"} {
+					if cmd.Flags().Changed(name) {
+						return fmt.Errorf("--%s is about one request: leave it out with --tree", name)
+					}
+				}
 				return o.printTrees(paths, cmd.OutOrStdout())
 			}
 			return o.run(paths, cmd.OutOrStdout())

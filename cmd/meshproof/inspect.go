@@ -46,8 +46,7 @@ which are read once. An interrupt ends it. Nobody is authenticated: listen on lo
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:5681", "address to listen on, as host:port; port 0 takes a free one")
-	cmd.Flags().Var(textFlag{&opts.Option, "option1|option2|option3"}, "kuma-option", "design of MeshTrafficPermission that the policies are written for")
-	completeValues(cmd, "kuma-option")
+	addKumaFlags(cmd, &opts, "")
 	return cmd
 }
 

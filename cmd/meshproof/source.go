@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,12 +64,12 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags.StringVar(&o.inbound.Name, "inbound", "", "policy files: name of the inbound")
 	flags.Uint16Var(&o.port, "port", 8080, "policy files: port of the inbound")
 	flags.Var(textFlag{&o.inbound.Protocol, "http|http2|grpc|tcp"}, "protocol", "policy files: protocol of the inbound")
-	flags.Var(textFlag{&o.options.Kuma.Option, "option1|option2|option3"}, "kuma-option", "policy files: design of MeshTrafficPermission that the policies are written for")
+	flags.StringVar(&w.Origin, "origin", "", "policy files: origin of the workload, global or zone; zone where --zone is set")
+	addKumaFlags(cmd, &o.options.Kuma, "policy files: ")
 	flags.Var(textFlag{&o.options.Gateway.TrustDomain, "name"}, "trust-domain", "policy files: trust domain of the service accounts that an AuthorizationPolicy names, trust-domain.mesh where it is empty")
 	flags.StringVar(&o.to, "to", "", "case files: only this inbound, as workload/inbound")
 	flags.Var(&o.filter, "case", "case files: only the cases whose name or story matches this regular expression")
 	completeValues(cmd, "protocol")
-	completeValues(cmd, "kuma-option")
 	cmd.ValidArgsFunction = completeFiles
 }
 
@@ -106,6 +107,12 @@ func (o *sourceOptions) subjects(paths []string) ([]subject, error) {
 	// Without any policy an inbound has filters too: they deny.
 	if len(policies) > 0 || !sawCase {
 		o.inbound.Port = o.port
+		switch w := &o.inbound.Workload; {
+		case !slices.Contains([]string{"", "global", "zone"}, w.Origin):
+			return nil, fmt.Errorf("--origin: %q is unknown: use global or zone", w.Origin)
+		case w.Origin == "" && w.Zone != "":
+			w.Origin = "zone"
+		}
 		set, err := dialect.Parse(policies, o.options)
 		if err != nil {
 			return nil, err

@@ -77,11 +77,19 @@ func (o *explainOptions) printTrees(paths []string, stdout io.Writer) error {
 	if o.output == outputSVG && len(subjects) > 1 {
 		return fmt.Errorf("--output svg: a drawing is of one inbound, not of %d: choose one with --to and --case", len(subjects))
 	}
+	drawn := 0
+	var errs []error
 	for _, s := range subjects {
 		tree, err := s.set.Tree(s.inbound)
 		if err != nil {
-			return err
+			// Some of many may be of a form that has none.
+			errs = append(errs, fmt.Errorf("%s: %w", s.title(), err))
+			if len(subjects) > 1 {
+				_, _ = fmt.Fprintf(stdout, "# %s\nno tree: %v\n\n", s.title(), err)
+			}
+			continue
 		}
+		drawn++
 		if o.tree == prunedTree {
 			tree = tree.Prune()
 		}
@@ -93,6 +101,9 @@ func (o *explainOptions) printTrees(paths []string, stdout io.Writer) error {
 		if err != nil {
 			return err
 		}
+	}
+	if drawn == 0 {
+		return errors.Join(errs...)
 	}
 	return nil
 }

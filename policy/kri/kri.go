@@ -11,9 +11,11 @@ const (
 	MeshTrafficPermission = "mtp"
 	Dataplane             = "dp"
 	Mesh                  = "m"
+	MeshHTTPRoute         = "mhttpr"
+	MeshService           = "msvc"
 )
 
-var types = []string{Dataplane, Mesh, MeshTrafficPermission}
+var types = []string{Dataplane, Mesh, MeshHTTPRoute, MeshService, MeshTrafficPermission}
 
 // KRI identifies one resource, or with Section a part of it. Type and Name are
 // required. Build it as a literal and hold it against [KRI.Validate] where its

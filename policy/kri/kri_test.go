@@ -17,6 +17,8 @@ func TestString(t *testing.T) {
 		"kri_mtp_default_zone-1_ns-1_mtp-1_":                     {Type: kri.MeshTrafficPermission, Mesh: "default", Zone: "zone-1", Namespace: "ns-1", Name: "mtp-1"},
 		"kri_dp_mesh-1_us-east-2_kuma-demo_backend-app_8080":     {Type: kri.Dataplane, Mesh: "mesh-1", Zone: "us-east-2", Namespace: "kuma-demo", Name: "backend-app", Section: "8080"},
 		"kri_dp_mesh-1_us-east-2_kuma-demo_backend-app_rule_0_a": {Type: kri.Dataplane, Mesh: "mesh-1", Zone: "us-east-2", Namespace: "kuma-demo", Name: "backend-app", Section: "rule_0_a"},
+		"kri_mhttpr_default___route_rule_0":                      {Type: kri.MeshHTTPRoute, Mesh: "default", Name: "route", Section: "rule_0"},
+		"kri_msvc_default_east_kuma-demo_backend_httpport":       {Type: kri.MeshService, Mesh: "default", Zone: "east", Namespace: "kuma-demo", Name: "backend", Section: "httpport"},
 		"kri_m____default_":                                      {Type: kri.Mesh, Name: "default"},
 	} {
 		if got := k.String(); got != want {
@@ -36,8 +38,8 @@ func TestParseRefuses(t *testing.T) {
 		"kri_mtp_default___x":   `kri: parse "kri_mtp_default___x"` + form,
 		"KRI_mtp_default___x_":  `kri: parse "KRI_mtp_default___x_"` + form,
 		"kri_mtp______":         `kri: parse "kri_mtp______": name is empty`,
-		"kri__default___x_":     `kri: parse "kri__default___x_": type "" is unknown: use one of dp, m, mtp`,
-		"kri_mhttpr_d___x_":     `kri: parse "kri_mhttpr_d___x_": type "mhttpr" is unknown: use one of dp, m, mtp`,
+		"kri__default___x_":     `kri: parse "kri__default___x_": type "" is unknown: use one of dp, m, mhttpr, msvc, mtp`,
+		"kri_mhpptr_d___x_":     `kri: parse "kri_mhpptr_d___x_": type "mhpptr" is unknown: use one of dp, m, mhttpr, msvc, mtp`,
 		"kri_mtp_default___X_":  `kri: parse "kri_mtp_default___X_": name "X": use lower-case letters, digits, '-' and '.' only`,
 		"kri_mtp_d e___x_":      `kri: parse "kri_mtp_d e___x_": mesh "d e": use lower-case letters, digits, '-' and '.' only`,
 		"kri_dp_default___x_a/": `kri: parse "kri_dp_default___x_a/": section "a/": use letters, digits, '-', '.' and '_' only`,

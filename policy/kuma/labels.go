@@ -58,7 +58,9 @@ func (p Policy) role(opts Options) string {
 	if role := p.labels[labelRole]; role != "" {
 		return role
 	}
-	if p.universal || p.id.Namespace == opts.systemNamespace() {
+	// A label alone makes no operator of the owner of another namespace.
+	system := opts.systemNamespace()
+	if p.universal || p.id.Namespace == system && p.namespace == system {
 		return roleSystem
 	}
 	return roleOwner

@@ -79,6 +79,7 @@ func (p Policy) build(name, mesh, namespace string, spec specSchema) (Policy, er
 	if name == "" {
 		return Policy{}, p.doc.Errorf(p.nameField(), "a name is required")
 	}
+	p.namespace = namespace
 	label := p.labels[labelMesh]
 	if mesh != "" && label != "" && mesh != label {
 		return Policy{}, p.doc.Errorf(p.labelField(labelMesh), "%q contradicts mesh %q", label, mesh)

@@ -13,6 +13,8 @@ type Policy struct {
 	id     kri.KRI
 	origin string
 	labels map[string]string
+	// namespace is where the Kubernetes form lies, whatever its labels say.
+	namespace string
 	// universal is false for the Kubernetes form.
 	universal bool
 	target    target

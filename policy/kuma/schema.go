@@ -13,8 +13,12 @@ const (
 	apiVersion = apiGroup + "v1alpha1"
 )
 
-// universalSchema is the form that kumactl takes.
+// universalSchema is the form that kumactl takes, and gives back with times that
+// nobody asked for.
 type universalSchema struct {
+	CreationTime     any `yaml:"creationTime"`
+	ModificationTime any `yaml:"modificationTime"`
+
 	Type   string            `yaml:"type"`
 	Mesh   string            `yaml:"mesh"`
 	Name   string            `yaml:"name"`
@@ -31,8 +35,18 @@ type kubernetesSchema struct {
 		Namespace   string            `yaml:"namespace"`
 		Labels      map[string]string `yaml:"labels"`
 		Annotations map[string]string `yaml:"annotations"`
+
+		// What an API server adds says nothing about the policy.
+		UID               any `yaml:"uid"`
+		ResourceVersion   any `yaml:"resourceVersion"`
+		Generation        any `yaml:"generation"`
+		CreationTimestamp any `yaml:"creationTimestamp"`
+		OwnerReferences   any `yaml:"ownerReferences"`
+		ManagedFields     any `yaml:"managedFields"`
+		Finalizers        any `yaml:"finalizers"`
 	} `yaml:"metadata"`
-	Spec specSchema `yaml:"spec"`
+	Spec   specSchema `yaml:"spec"`
+	Status any        `yaml:"status"`
 }
 
 type specSchema struct {
