@@ -62,6 +62,9 @@ type Inbound struct {
 	Name     string
 	Port     uint16
 	Protocol Protocol
+	// Tags are those of the inbound, by which legacy policies select; nil where the
+	// workload's labels serve.
+	Tags map[string]string
 	// Routes are those behind the inbound, in the order in which they are tried; a
 	// request that none of them matches passes to the workload all the same. On tcp
 	// there are none.

@@ -169,6 +169,9 @@ func TestLint(t *testing.T) {
 			"p.yaml:11: spec.default.allow[0]: tcp inbound backend/5432 sees neither path nor method: there this allows nothing",
 			prefix,
 			"p.yaml:21: spec.rules[0].default.allow[0]: tcp inbound backend/5432 sees neither path nor method: there this allows nothing",
+			"p.yaml:21: spec.rules[0].default.allow[0]: never allows: kri_mtp_default___operator_ denies everybody",
+			"p.yaml:23: spec.rules[0].default.allow[1]: never allows: kri_mtp_default___operator_ denies everybody",
+			"p.yaml:26: spec.rules[1].default.allowWithShadowDeny[0]: never allows: kri_mtp_default___operator_ denies everybody",
 		}},
 	} {
 		got := texts(parse(t, fixture, dialect.Options{}).Lint(tt.inbounds))

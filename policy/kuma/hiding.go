@@ -2,6 +2,7 @@ package kuma
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/policy"
 )
@@ -15,37 +16,53 @@ type hiding struct {
 }
 
 type hidden struct {
-	policy  *Policy
-	matcher matcher
-	// by is the deny that hides it, on the first inbound.
-	by              string
+	policy *Policy
+	field  string
+	// by is the deny that hides it, on the first inbound where one does.
+	by              cover
 	applies, hidden int
 }
 
-// observe takes in the policies of one inbound.
-func (h *hiding) observe(ps []Policy) {
-	denies := coveringDenies(ps)
+// cover is a deny that leaves nothing of an allow.
+type cover struct {
+	// origin is the policy of the deny.
+	origin string
+	// whom says what the deny and the allow have in common.
+	whom string
+}
+
+// observe takes in the policies of one inbound of the layer.
+func (h *hiding) observe(ps []Policy, layer policy.Layer) {
+	denies := coveringDenies(ps, layer)
 	for i := range ps {
 		p := &ps[i]
 		for _, r := range p.rules {
 			for _, m := range slices.Concat(r.lists[allow], r.lists[allowWithShadowDeny]) {
-				if m.identity == nil {
+				by, ok := denies.covering(m)
+				// Such an allow is none on this inbound, with or without a deny.
+				if !ok && layer == policy.L4 && m.needsL7() {
 					continue
 				}
-				place := p.doc.Place(m.field)
-				entry := h.byPlace[place]
-				if entry == nil {
-					entry = &hidden{policy: p, matcher: m}
-					h.byPlace[place] = entry
-					h.order = append(h.order, entry)
-				}
-				entry.applies++
-				if by, ok := denies.covering(*m.identity); ok {
-					entry.hidden++
-					entry.by = by
-				}
+				h.count(p, m.field, by, ok)
 			}
 		}
+	}
+}
+
+func (h *hiding) count(p *Policy, field string, by cover, covered bool) {
+	place := p.doc.Place(field)
+	entry := h.byPlace[place]
+	if entry == nil {
+		entry = &hidden{policy: p, field: field}
+		h.byPlace[place] = entry
+		h.order = append(h.order, entry)
+	}
+	entry.applies++
+	if covered {
+		if entry.hidden == 0 {
+			entry.by = by
+		}
+		entry.hidden++
 	}
 }
 
@@ -53,23 +70,36 @@ func (h *hiding) warnings() []policy.Warning {
 	var out []policy.Warning
 	for _, e := range h.order {
 		if e.hidden == e.applies {
-			out = append(out, e.policy.warn(e.matcher.field, "never allows: %s denies the same identities", e.by))
+			out = append(out, e.policy.warn(e.field, "never allows: %s denies %s", e.by.origin, e.by.whom))
 		}
 	}
 	return out
 }
 
-// covers holds the denies of an inbound that ask for an identity alone, each with
-// the policy it is of.
-type covers map[policy.StringMatch]string
+// covers holds the denies of an inbound, as they are read there.
+type covers struct {
+	// identities are those that ask for an identity alone, each with the policy it
+	// is of.
+	identities map[policy.StringMatch]string
+	others     []denial
+}
 
-func coveringDenies(ps []Policy) covers {
-	out := make(covers)
+// denial is a deny with the policy it is of.
+type denial struct {
+	matcher
+	origin string
+}
+
+func coveringDenies(ps []Policy, layer policy.Layer) covers {
+	out := covers{identities: make(map[policy.StringMatch]string)}
 	for i := range ps {
 		for _, r := range ps[i].rules {
 			for _, m := range r.lists[deny] {
+				m = m.deniedOn(layer)
 				if m.identity != nil && !m.needsL7() {
-					out[*m.identity] = ps[i].origin
+					out.identities[*m.identity] = ps[i].origin
+				} else {
+					out.others = append(out.others, denial{matcher: m, origin: ps[i].origin})
 				}
 			}
 		}
@@ -77,16 +107,71 @@ func coveringDenies(ps []Policy) covers {
 	return out
 }
 
-// covering finds the deny that meets everything the match meets. It asks once for
-// each beginning of the value, whatever the number of denies.
-func (c covers) covering(m policy.StringMatch) (string, bool) {
-	if by, ok := c[m]; ok {
+// deniedOn leaves of a deny what it asks on an inbound of the layer: on L4 only
+// the identity, and on L7 no path that every request has.
+func (m matcher) deniedOn(layer policy.Layer) matcher {
+	switch {
+	case layer == policy.L4:
+		m.path, m.method = nil, ""
+	case m.path != nil && m.path.Kind == policy.Prefix && strings.TrimRight(m.path.Value, "/") == "":
+		m.path = nil
+	}
+	return m
+}
+
+// covering finds a deny that meets everything the allow meets.
+func (c covers) covering(allowed matcher) (cover, bool) {
+	if allowed.identity != nil {
+		if origin, ok := c.identity(*allowed.identity); ok {
+			return cover{origin, "the same identities"}, true
+		}
+	}
+	for i := range c.others {
+		switch d := &c.others[i]; {
+		case !d.covers(&allowed):
+		case d.identity == nil && !d.needsL7():
+			return cover{d.origin, "everybody"}, true
+		default:
+			return cover{d.origin, "the same requests"}, true
+		}
+	}
+	return cover{}, false
+}
+
+// identity asks once for each beginning of the value, whatever the number of
+// denies.
+func (c covers) identity(m policy.StringMatch) (string, bool) {
+	if by, ok := c.identities[m]; ok {
 		return by, true
 	}
 	for end := len(m.Value); end > len(scheme); end-- {
-		if by, ok := c[policy.StringMatch{Kind: policy.Prefix, Value: m.Value[:end]}]; ok {
+		if by, ok := c.identities[policy.StringMatch{Kind: policy.Prefix, Value: m.Value[:end]}]; ok {
 			return by, true
 		}
 	}
 	return "", false
+}
+
+// covers reports whether each field that the matcher asks for is asked for by the
+// other one too, and met by everything that meets it there.
+func (m *matcher) covers(other *matcher) bool {
+	switch {
+	case m.method != "" && m.method != other.method:
+		return false
+	case m.identity != nil && (other.identity == nil || !coversIdentity(*m.identity, *other.identity)):
+		return false
+	default:
+		return m.path == nil || other.path != nil && coversPath(*m.path, *other.path)
+	}
+}
+
+// coversIdentity compares bytes, as identities are.
+func coversIdentity(m, other policy.StringMatch) bool {
+	return m == other || m.Kind == policy.Prefix && strings.HasPrefix(other.Value, m.Value)
+}
+
+// coversPath compares segments, as a prefix of paths does.
+func coversPath(m, other policy.StringMatch) bool {
+	below := func(path string) string { return strings.TrimRight(path, "/") + "/" }
+	return m == other || m.Kind == policy.Prefix && strings.HasPrefix(below(other.Value), below(m.Value))
 }

@@ -25,7 +25,7 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning
 		out = append(out, blindSpots(sel.Policies, in)...)
 		s.observe(sel, in)
 	}
-	out = append(out, s.hidden.warnings()...)
+	out = append(out, s.hides()...)
 	out = append(out, s.idle(ps)...)
 	slices.SortStableFunc(out, func(a, b policy.Warning) int { return order[a.Policy] - order[b.Policy] })
 	return out

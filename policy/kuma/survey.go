@@ -8,7 +8,8 @@ type Survey struct {
 	// Idle has a warning for each policy that applies to none of the inbounds.
 	Idle []policy.Warning
 	// Hidden has a warning for each allow of which denies leave nothing on any
-	// inbound it applies to.
+	// inbound it applies to, and for each item of from that items of stronger
+	// policies leave nothing to decide on any of them.
 	Hidden []policy.Warning
 }
 
@@ -19,23 +20,30 @@ func Look(ps []Policy, inbounds []policy.Inbound, opts Options) Survey {
 	for _, in := range inbounds {
 		s.observe(Select(ps, in, opts), in)
 	}
-	return Survey{Idle: s.idle(ps), Hidden: s.hidden.warnings()}
+	return Survey{Idle: s.idle(ps), Hidden: s.hides()}
 }
 
 // survey gathers the selections of several inbounds.
 type survey struct {
-	hidden  hiding
-	applied map[string]bool
+	hidden     hiding
+	overridden overriding
+	applied    map[string]bool
 	// why is the first reason for which a policy was ignored.
 	why map[string]string
 }
 
 func newSurvey() *survey {
-	return &survey{hidden: hiding{byPlace: make(map[string]*hidden)}, applied: make(map[string]bool), why: make(map[string]string)}
+	return &survey{
+		hidden:     hiding{byPlace: make(map[string]*hidden)},
+		overridden: overriding{byPlace: make(map[string]*overridden)},
+		applied:    make(map[string]bool),
+		why:        make(map[string]string),
+	}
 }
 
 func (s *survey) observe(sel Selection, in policy.Inbound) {
-	s.hidden.observe(sel.Policies)
+	s.hidden.observe(sel.Policies, in.Protocol.Layer())
+	s.overridden.observe(sel.Policies)
 	for i := range sel.Policies {
 		s.applied[sel.Policies[i].origin] = true
 	}
@@ -44,6 +52,11 @@ func (s *survey) observe(sel Selection, in policy.Inbound) {
 			s.why[origin] = in.String() + ": " + sel.Ignored[i].Reason
 		}
 	}
+}
+
+// hides warns of allows and of items of from that others leave nothing of.
+func (s *survey) hides() []policy.Warning {
+	return append(s.hidden.warnings(), s.overridden.warnings()...)
 }
 
 // idle warns of the policies that select no inbound.

@@ -57,11 +57,20 @@ func (t *target) legacyMisses(in *policy.Inbound) string {
 		return ""
 	}
 	for _, want := range t.labels {
-		if got := workloadTag(&in.Workload, want.key); got != want.value {
-			return fmt.Sprintf("targetRef asks for %s=%q, the workload has %q", want.key, want.value, got)
+		if got, owner := inboundTag(in, want.key); got != want.value {
+			return fmt.Sprintf("targetRef asks for %s=%q, the %s has %q", want.key, want.value, owner, got)
 		}
 	}
 	return ""
+}
+
+// inboundTag returns a tag of the inbound, or of its workload where the inbound
+// lacks it, and whose it is.
+func inboundTag(in *policy.Inbound, key string) (value, owner string) {
+	if value, ok := in.Tags[key]; ok {
+		return value, "inbound"
+	}
+	return workloadTag(&in.Workload, key), "workload"
 }
 
 // workloadTag returns a tag of the workload; its service is named like itself
@@ -71,4 +80,13 @@ func workloadTag(w *policy.Workload, key string) string {
 		return w.Name
 	}
 	return workloadLabel(w, key)
+}
+
+// Route returns the name of the route that the top-level targetRef asks for, ""
+// where the policy does not ask for one.
+func (p Policy) Route() string {
+	if p.target.kind != route {
+		return ""
+	}
+	return p.target.name
 }

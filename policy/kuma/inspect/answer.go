@@ -64,7 +64,7 @@ type ProxyPolicy struct {
 }
 
 func (r *Resources) inboundPolicies(m *mesh, in policy.Inbound) InboundPolicies {
-	sel := kuma.Select(m.policies, in, r.opts)
+	sel := m.selectFor(in, r.opts)
 	warnings := r.inboundWarnings(m, sel, in)
 	rules, origins := m.rulesOf(sel.Policies)
 	if len(rules) == 0 {
@@ -74,7 +74,7 @@ func (r *Resources) inboundPolicies(m *mesh, in policy.Inbound) InboundPolicies 
 }
 
 func (r *Resources) proxyPolicies(m *mesh, d *dataplane) ProxyPolicies {
-	sel := r.selectProxy(m, d.workload)
+	sel := r.selectProxy(m, d)
 	warnings := append(m.selectedWarnings(sel), m.ignoredWarnings(sel)...)
 	rules, origins := m.rulesOf(sel.Policies)
 	if len(rules) == 0 {
@@ -88,15 +88,15 @@ func (r *Resources) proxyPolicies(m *mesh, d *dataplane) ProxyPolicies {
 }
 
 // selectProxy leaves out, with a reason, what an answer about a whole dataplane
-// cannot show: policies of single inbounds, and those whose conf is no lists.
-func (r *Resources) selectProxy(m *mesh, w policy.Workload) kuma.Selection {
-	sel := kuma.Select(m.policies, policy.Inbound{Workload: w}, r.opts)
+// cannot show: policies that not all inbounds have, and those whose conf is no lists.
+func (r *Resources) selectProxy(m *mesh, d *dataplane) kuma.Selection {
+	sel := m.selectAlike(d, r.opts)
 	for i, ignored := range sel.Ignored {
 		section := ignored.Policy.Section()
 		if section == "" {
 			continue
 		}
-		alone := kuma.Select([]kuma.Policy{ignored.Policy}, policy.Inbound{Workload: w, Name: section}, r.opts)
+		alone := kuma.Select([]kuma.Policy{ignored.Policy}, policy.Inbound{Workload: d.workload, Name: section}, r.opts)
 		if len(alone.Policies) > 0 {
 			sel.Ignored[i].Reason = fmt.Sprintf("targetRef.sectionName is %q, this is about all inbounds alike: ask for the policies of that inbound", section)
 		}

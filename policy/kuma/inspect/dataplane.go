@@ -19,7 +19,6 @@ const (
 	labelDisplayName = "kuma.io/display-name"
 	labelNamespace   = "k8s.kuma.io/namespace"
 	tagProtocol      = "kuma.io/protocol"
-	tagService       = "kuma.io/service"
 )
 
 // dataplane is a workload with its inbounds.
@@ -108,15 +107,7 @@ func (p parser) inbound(field string, d *dataplane, schema inboundSchema) (polic
 	if schema.Port == 0 {
 		return policy.Inbound{}, p.doc.Errorf(field+".port", "the inbound has no port")
 	}
-	in := policy.Inbound{Workload: d.workload, Name: schema.Name, Port: schema.Port, Protocol: policy.TCP}
-	if service := schema.Tags[tagService]; service != "" && d.workload.Labels[tagService] == "" {
-		// Legacy policies name an inbound by its service.
-		in.Workload.Labels = maps.Clone(d.workload.Labels)
-		if in.Workload.Labels == nil {
-			in.Workload.Labels = make(map[string]string)
-		}
-		in.Workload.Labels[tagService] = service
-	}
+	in := policy.Inbound{Workload: d.workload, Name: schema.Name, Port: schema.Port, Protocol: policy.TCP, Tags: schema.Tags}
 	tag, tagged := schema.Tags[tagProtocol]
 	switch {
 	case schema.Protocol != nil:

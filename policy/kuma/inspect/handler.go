@@ -92,6 +92,13 @@ type list[T any] struct {
 	Next  *string `json:"next"`
 }
 
+// dataplaneList is all dataplanes of a mesh.
+type dataplaneList struct {
+	list[dataplaneItem]
+	// Warnings stand here where there is no inbound that could show them.
+	Warnings []Warning `json:"warnings,omitempty"`
+}
+
 func newDataplaneItem(d *dataplane) dataplaneItem {
 	return dataplaneItem{Type: dataplaneKind, Mesh: d.workload.Mesh, Name: d.name, KRI: d.id(), Labels: d.workload.Labels}
 }
@@ -107,7 +114,7 @@ func (h handler) dataplanes(w http.ResponseWriter, req *http.Request) {
 	for i, d := range m.dataplanes {
 		items[i] = newDataplaneItem(d)
 	}
-	ok(w, list[dataplaneItem]{Total: len(items), Items: items})
+	ok(w, dataplaneList{list[dataplaneItem]{Total: len(items), Items: items}, m.unplaced})
 }
 
 func (h handler) dataplane(w http.ResponseWriter, req *http.Request) {

@@ -101,15 +101,10 @@ metrics: {type: prometheus}
 		Name: "backend", Namespace: "shop", Mesh: "prod", Zone: "zone-1", Origin: "zone",
 		Labels: map[string]string{"app": "backend", "kuma.io/display-name": "backend", "kuma.io/zone": "zone-1", "kuma.io/origin": "zone", "k8s.kuma.io/namespace": "shop"},
 	}
-	served := w
-	served.Labels = map[string]string{"kuma.io/service": "backend"}
-	for k, v := range w.Labels {
-		served.Labels[k] = v
-	}
 	want := []policy.Inbound{
-		{Workload: served, Port: 1, Protocol: policy.HTTP},
-		{Workload: w, Port: 2, Protocol: policy.GRPC},
-		{Workload: w, Name: "queue", Port: 3, Protocol: policy.TCP},
+		{Workload: w, Port: 1, Protocol: policy.HTTP, Tags: map[string]string{"kuma.io/service": "backend", "kuma.io/protocol": "http"}},
+		{Workload: w, Port: 2, Protocol: policy.GRPC, Tags: map[string]string{"kuma.io/protocol": "http2"}},
+		{Workload: w, Name: "queue", Port: 3, Protocol: policy.TCP, Tags: map[string]string{"kuma.io/protocol": "kafka"}},
 		{Workload: w, Port: 5, Protocol: policy.TCP},
 	}
 	if diff := cmp.Diff(want, d.inbounds); diff != "" {

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -29,6 +30,10 @@ type mesh struct {
 	about map[string][]Warning
 	// idle has the warning of a policy that applies nowhere.
 	idle map[string]Warning
+	// unplaced are those of idle where no inbound shows them, for there is none.
+	unplaced []Warning
+	// routes are those that the policies name; whether any exists is not known.
+	routes []policy.InboundRoute
 }
 
 func newResources(dataplanes []*dataplane, policies []kuma.Policy, opts kuma.Options) *Resources {
@@ -40,6 +45,9 @@ func newResources(dataplanes []*dataplane, policies []kuma.Policy, opts kuma.Opt
 	for _, p := range policies {
 		m := r.mesh(p.KRI().Mesh)
 		m.policies = append(m.policies, p)
+		if route := p.Route(); route != "" {
+			m.routes = append(m.routes, policy.InboundRoute{Name: route})
+		}
 		for _, item := range p.Items() {
 			m.rules[p.String()] = append(m.rules[p.String()], newRule(p.String(), item))
 		}
@@ -65,7 +73,17 @@ func (m *mesh) survey(opts kuma.Options) {
 	for _, d := range m.dataplanes {
 		inbounds = append(inbounds, d.inbounds...)
 	}
+	if len(inbounds) == 0 {
+		m.noInbound()
+	}
 	survey := kuma.Look(m.policies, inbounds, opts)
+	if len(m.routes) > 0 {
+		// A policy of a route is idle only where the route would not help.
+		for i := range inbounds {
+			inbounds[i].Routes = m.routes
+		}
+		survey.Idle = kuma.Look(m.policies, inbounds, opts).Idle
+	}
 	for _, w := range survey.Idle {
 		m.idle[w.Policy] = newWarning(Idle, w)
 	}
@@ -74,6 +92,19 @@ func (m *mesh) survey(opts kuma.Options) {
 	}
 	for _, w := range kuma.Lint(m.policies, nil, opts) {
 		m.about[w.Policy] = append(m.about[w.Policy], newWarning(Lint, w))
+	}
+}
+
+// noInbound makes every policy idle.
+func (m *mesh) noInbound() {
+	message := fmt.Sprintf("mesh %q has no Dataplane", m.name)
+	if len(m.dataplanes) > 0 {
+		message = fmt.Sprintf("no Dataplane of mesh %q has an inbound", m.name)
+	}
+	for _, p := range m.policies {
+		w := Warning{Reason: Idle, KRI: p.String(), Place: p.Place(), Message: message}
+		m.idle[p.String()] = w
+		m.unplaced = append(m.unplaced, w)
 	}
 }
 

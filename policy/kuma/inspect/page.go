@@ -13,7 +13,6 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kri"
-	"github.com/meshproof/meshproof/policy/kuma"
 )
 
 //go:embed page.html page.css
@@ -49,7 +48,9 @@ type view struct {
 }
 
 type meshView struct {
-	Name       string
+	Name string
+	// Warnings are those that no inbound shows.
+	Warnings   []Warning
 	Dataplanes []dataplaneView
 }
 
@@ -85,7 +86,7 @@ func (h handler) page(w http.ResponseWriter, req *http.Request) {
 	chosen := query.Get("inbound")
 	v, status := view{Style: pageStyle}, http.StatusOK
 	for _, m := range h.resources.sorted() {
-		shown := meshView{Name: m.name}
+		shown := meshView{Name: m.name, Warnings: m.unplaced}
 		for _, d := range m.dataplanes {
 			shown.Dataplanes = append(shown.Dataplanes, newDataplaneView(d, chosen))
 		}
@@ -144,7 +145,7 @@ func newDataplaneView(d *dataplane, chosen string) dataplaneView {
 }
 
 func (h handler) inboundView(m *mesh, d *dataplane, in policy.Inbound, q question, asked bool) *inboundView {
-	sel := kuma.Select(m.policies, in, h.resources.opts)
+	sel := m.selectFor(in, h.resources.opts)
 	rules, _ := m.rulesOf(sel.Policies)
 	v := &inboundView{
 		KRI: kri.Inbound(in).String(), Mesh: m.name, Dataplane: d.name, Section: in.Section(), Protocol: in.Protocol.String(),

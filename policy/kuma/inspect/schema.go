@@ -20,6 +20,11 @@ type universalSchema struct {
 	Labels     map[string]string `yaml:"labels"`
 	Networking networkingSchema  `yaml:"networking"`
 	aside
+
+	// What a control plane adds to what it stores.
+	CreationTime     manifest.Document `yaml:"creationTime"`
+	ModificationTime manifest.Document `yaml:"modificationTime"`
+	Status           manifest.Document `yaml:"status"`
 }
 
 // kubernetesSchema is the custom resource; its mesh stands at the root, or in a
@@ -33,11 +38,24 @@ type kubernetesSchema struct {
 		Namespace   string            `yaml:"namespace"`
 		Labels      map[string]string `yaml:"labels"`
 		Annotations map[string]string `yaml:"annotations"`
+		admitted
 	} `yaml:"metadata"`
 	Spec struct {
 		Networking networkingSchema `yaml:"networking"`
 		aside
 	} `yaml:"spec"`
+	Status manifest.Document `yaml:"status"`
+}
+
+// admitted is what an API server adds to the metadata of an object.
+type admitted struct {
+	UID               manifest.Document `yaml:"uid"`
+	ResourceVersion   manifest.Document `yaml:"resourceVersion"`
+	Generation        manifest.Document `yaml:"generation"`
+	CreationTimestamp manifest.Document `yaml:"creationTimestamp"`
+	OwnerReferences   manifest.Document `yaml:"ownerReferences"`
+	ManagedFields     manifest.Document `yaml:"managedFields"`
+	Finalizers        manifest.Document `yaml:"finalizers"`
 }
 
 // aside are the fields of a Dataplane that say nothing about who may call it.
