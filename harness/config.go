@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/meshproof/meshproof/xds"
@@ -38,7 +39,9 @@ func (m *Mesh) push(ctx context.Context, u xds.Update) error {
 func (m *Mesh) removal() xds.Update {
 	u := xds.Update{RemoveListeners: []string{m.name}, RemoveSecrets: []string{m.validationName()}}
 	for i := range m.inbounds {
-		u.RemoveSecrets = append(u.RemoveSecrets, m.identityName(i))
+		if m.bearer(i) == i {
+			u.RemoveSecrets = append(u.RemoveSecrets, m.identityName(i))
+		}
 	}
 	return u
 }
@@ -50,6 +53,9 @@ func (m *Mesh) secrets() ([]xds.Secret, error) {
 	}
 	secrets := []xds.Secret{validation}
 	for i, in := range m.inbounds {
+		if m.bearer(i) != i {
+			continue
+		}
 		svid, err := m.ca.Mint(in.Identity)
 		if err != nil {
 			return nil, fmt.Errorf("inbound %q: %w", in.Name, err)
@@ -81,5 +87,11 @@ func (m *Mesh) listener(inbounds []Inbound) xds.Listener {
 }
 
 func (m *Mesh) stat(i int) string         { return fmt.Sprintf("%s_inbound%d", m.name, i) }
-func (m *Mesh) identityName(i int) string { return fmt.Sprintf("%s/identity/%d", m.name, i) }
+func (m *Mesh) identityName(i int) string { return fmt.Sprintf("%s/identity/%d", m.name, m.bearer(i)) }
 func (m *Mesh) validationName() string    { return m.name + "/trust" }
+
+// bearer is the first inbound of the same identity. The inbounds of one workload
+// show one SVID, as they do in a mesh.
+func (m *Mesh) bearer(i int) int {
+	return slices.IndexFunc(m.inbounds, func(in Inbound) bool { return in.Identity == m.inbounds[i].Identity })
+}
