@@ -12,27 +12,33 @@ import (
 // carries (its ValidateAll), and with it every message packed inside it as an
 // Any, which ValidateAll alone passes over. It returns the first violation with
 // the type of the message that has it.
-func Validate(m proto.Message) error {
+func Validate(m proto.Message) error { return validate(m, map[packed]bool{}) }
+
+// packed is an Any by its content. Inputs and actions stand in many predicates, each
+// time as a message of its own once what is around them was unpacked.
+type packed struct{ typeURL, value string }
+
+func validate(m proto.Message, seen map[packed]bool) error {
 	if v, ok := m.(interface{ ValidateAll() error }); ok {
 		if err := v.ValidateAll(); err != nil {
 			return fmt.Errorf("%s: %w", m.ProtoReflect().Descriptor().FullName(), err)
 		}
 	}
-	return validatePacked(m.ProtoReflect(), make(map[*anypb.Any]bool))
+	return validatePacked(m.ProtoReflect(), seen)
 }
 
-// validatePacked remembers what it saw: inputs are shared by many predicates.
-func validatePacked(m protoreflect.Message, seen map[*anypb.Any]bool) error {
-	if packed, ok := m.Interface().(*anypb.Any); ok {
-		if seen[packed] || packed.TypeUrl == "" {
+func validatePacked(m protoreflect.Message, seen map[packed]bool) error {
+	if a, ok := m.Interface().(*anypb.Any); ok {
+		key := packed{a.TypeUrl, string(a.Value)}
+		if seen[key] || a.TypeUrl == "" {
 			return nil
 		}
-		seen[packed] = true
-		inner, err := packed.UnmarshalNew()
+		seen[key] = true
+		inner, err := a.UnmarshalNew()
 		if err != nil {
-			return fmt.Errorf("%s: %w", packed.TypeUrl, err)
+			return fmt.Errorf("%s: %w", a.TypeUrl, err)
 		}
-		return Validate(inner)
+		return validate(inner, seen)
 	}
 	var failure error
 	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
@@ -42,7 +48,7 @@ func validatePacked(m protoreflect.Message, seen map[*anypb.Any]bool) error {
 	return failure
 }
 
-func validateField(field protoreflect.FieldDescriptor, value protoreflect.Value, seen map[*anypb.Any]bool) error {
+func validateField(field protoreflect.FieldDescriptor, value protoreflect.Value, seen map[packed]bool) error {
 	switch {
 	case field.IsMap():
 		if field.MapValue().Message() == nil {
