@@ -3,11 +3,9 @@ package cases
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -51,29 +49,11 @@ func resolve(file string) (string, error) {
 }
 
 func find(path string) ([]string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return []string{path}, nil
-	}
-	var files []string
-	// The separator behind the path makes the walk enter a symbolic link to a folder.
-	err = filepath.WalkDir(path+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && isCaseFile(file) {
-			files = append(files, file)
-		}
-		return err
-	})
+	files, err := manifest.Files(path)
 	if err == nil && len(files) == 0 {
 		err = fmt.Errorf("%s: there is no case file: name a .yaml file, or a folder with some", path)
 	}
 	return files, err
-}
-
-func isCaseFile(name string) bool {
-	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
 func read(files []string, readFile func(string) ([]byte, error)) ([]Case, error) {

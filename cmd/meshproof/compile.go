@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -75,15 +76,11 @@ func compile(stdout io.Writer, s subject, asProgram bool) error {
 		fmt.Fprintf(stdout, "# %s\n%s", s.title(), program.Program)
 		return nil
 	}
-	filters, err := xds.Compile(program.Program)
+	filters, err := filtersJSON(program.Program)
 	if err != nil {
 		return err
 	}
-	for _, message := range filters.Messages() {
-		raw, err := typedJSON(message)
-		if err != nil {
-			return err
-		}
+	for _, raw := range filters {
 		text, err := yaml.JSONToYAML(raw)
 		if err != nil {
 			return err
@@ -104,23 +101,33 @@ type compilation struct {
 func compileJSON(stdout io.Writer, subjects []subject) error {
 	out := make([]compilation, len(subjects))
 	for i, s := range subjects {
-		out[i] = compilation{Case: s.caseName, Inbound: s.inbound.String(), Protocol: s.inbound.Protocol.String(), Filters: []json.RawMessage{}}
-		filters, err := xds.Compile(s.set.Program(s.inbound).Program)
+		filters, err := filtersJSON(s.set.Program(s.inbound).Program)
 		if err != nil {
 			return err
 		}
-		for _, message := range filters.Messages() {
-			raw, err := typedJSON(message)
-			if err != nil {
-				return err
-			}
-			out[i].Filters = append(out[i].Filters, raw)
-		}
+		out[i] = compilation{Case: s.caseName, Inbound: s.inbound.String(), Protocol: s.inbound.Protocol.String(), Filters: filters}
 	}
 	encoder := json.NewEncoder(stdout)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(out)
+}
+
+// filtersJSON compiles a program; without a gate the result is empty, not nil.
+func filtersJSON(program policy.Program) ([]json.RawMessage, error) {
+	filters, err := xds.Compile(program)
+	if err != nil {
+		return nil, err
+	}
+	out := []json.RawMessage{}
+	for _, message := range filters.Messages() {
+		raw, err := typedJSON(message)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, raw)
+	}
+	return out, nil
 }
 
 // typedJSON is a filter with its type, as it would stand in a listener. The detour

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"os"
+	"slices"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/policy"
@@ -23,37 +22,20 @@ type estate struct {
 // policy files, which are one together.
 func readEstates(paths []string, filter caseFilter) ([]estate, error) {
 	var out []estate
-	var loose []manifest.Document
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return nil, fmt.Errorf("%w: name a case file, or a file with policies", err)
+	loose, caseFiles, err := readFiles(paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range slices.Concat(caseFiles...) {
+		if !filter.matches(c) || c.ExpectError != "" {
+			continue
 		}
-		docs, err := manifest.Parse(path, data)
-		if err != nil {
-			return nil, err
-		}
-		if len(docs) > 0 {
-			if _, isCase := docs[0].At("case"); !isCase {
-				loose = append(loose, docs...)
-				continue
-			}
-		}
-		all, err := cases.Parse(path, data)
+		e, err := newEstate(c.Policies)
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range all {
-			if !filter.matches(c) || c.ExpectError != "" {
-				continue
-			}
-			e, err := newEstate(c.Policies)
-			if err != nil {
-				return nil, err
-			}
-			e.pods = podsOf(c)
-			out = append(out, e)
-		}
+		e.pods = podsOf(c)
+		out = append(out, e)
 	}
 	if len(loose) == 0 {
 		return out, nil

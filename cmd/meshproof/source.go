@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // subject is one inbound with the policies that may apply to it.
@@ -73,29 +71,16 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = completeFiles
 }
 
-// subjects reads case files or policy files: a file whose first document has a
-// case field is a case file.
+// subjects reads case files or policy files.
 func (o *sourceOptions) subjects(paths []string) ([]subject, error) {
-	var policies []manifest.Document
+	policies, caseFiles, err := readFiles(paths)
+	if err != nil {
+		return nil, err
+	}
 	var out []subject
-	sawCase := false
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return nil, fmt.Errorf("%w: name a case file, or a file with policies", err)
-		}
-		docs, err := manifest.Parse(path, data)
-		if err != nil {
-			return nil, err
-		}
-		if len(docs) > 0 {
-			if _, isCase := docs[0].At("case"); !isCase {
-				policies = append(policies, docs...)
-				continue
-			}
-		}
-		sawCase = true
-		read, err := o.fromCases(path, data)
+	sawCase := len(caseFiles) > 0
+	for _, all := range caseFiles {
+		read, err := o.fromCases(all)
 		if err != nil {
 			return nil, err
 		}
@@ -137,11 +122,7 @@ func (o *sourceOptions) checkFlags(sawPolicies, sawCase bool) (err error) {
 	return err
 }
 
-func (o *sourceOptions) fromCases(path string, data []byte) ([]subject, error) {
-	all, err := cases.Parse(path, data)
-	if err != nil {
-		return nil, err
-	}
+func (o *sourceOptions) fromCases(all []cases.Case) ([]subject, error) {
 	var out []subject
 	var errs []error
 	for _, c := range all {

@@ -10,18 +10,7 @@ import (
 // hiding counts, for each allow, the inbounds it applies to and those on which a
 // deny leaves nothing of it. An allow that one owner opted out of still serves
 // the others, and is no finding.
-type hiding struct {
-	byPlace map[string]*hidden
-	order   []*hidden
-}
-
-type hidden struct {
-	policy *Policy
-	field  string
-	// by is the deny that hides it, on the first inbound where one does.
-	by              cover
-	applies, hidden int
-}
+type hiding struct{ tally[cover] }
 
 // cover is a deny that leaves nothing of an allow.
 type cover struct {
@@ -49,31 +38,10 @@ func (h *hiding) observe(ps []Policy, layer policy.Layer) {
 	}
 }
 
-func (h *hiding) count(p *Policy, field string, by cover, covered bool) {
-	place := p.doc.Place(field)
-	entry := h.byPlace[place]
-	if entry == nil {
-		entry = &hidden{policy: p, field: field}
-		h.byPlace[place] = entry
-		h.order = append(h.order, entry)
-	}
-	entry.applies++
-	if covered {
-		if entry.hidden == 0 {
-			entry.by = by
-		}
-		entry.hidden++
-	}
-}
-
 func (h *hiding) warnings() []policy.Warning {
-	var out []policy.Warning
-	for _, e := range h.order {
-		if e.hidden == e.applies {
-			out = append(out, e.policy.warn(e.field, "never allows: %s denies %s", e.by.origin, e.by.whom))
-		}
-	}
-	return out
+	return h.tally.warnings(func(e *tallied[cover]) policy.Warning {
+		return e.policy.warn(e.field, "never allows: %s denies %s", e.by.origin, e.by.whom)
+	})
 }
 
 // covers holds the denies of an inbound, as they are read there.

@@ -5,18 +5,7 @@ import "github.com/meshproof/meshproof/policy"
 // overriding is [hiding] for the legacy form: it counts, for each item of from, the
 // inbounds it applies to and those on which a stronger policy leaves it nobody to
 // decide about. An item that its own policy overrides is left to lintFrom.
-type overriding struct {
-	byPlace map[string]*overridden
-	order   []*overridden
-}
-
-type overridden struct {
-	policy *Policy
-	field  string
-	// by overrides it on the first inbound where something does.
-	by                  placedItem
-	applies, overridden int
-}
+type overriding struct{ tally[placedItem] }
 
 // placedItem is an item of from with its place in the concatenation.
 type placedItem struct {
@@ -47,7 +36,7 @@ func (o *overriding) observe(ps []Policy) {
 		for i, item := range items {
 			by, ok := overrider(item, items[i+1:])
 			if !ok || by.policy != item.policy {
-				o.count(item, by, ok)
+				o.count(item.policy, item.field, by, ok)
 			}
 		}
 	}
@@ -69,29 +58,8 @@ func overrider(item placedItem, later []placedItem) (by placedItem, ok bool) {
 	return by, ok
 }
 
-func (o *overriding) count(item, by placedItem, covered bool) {
-	place := item.policy.doc.Place(item.field)
-	entry := o.byPlace[place]
-	if entry == nil {
-		entry = &overridden{policy: item.policy, field: item.field}
-		o.byPlace[place] = entry
-		o.order = append(o.order, entry)
-	}
-	entry.applies++
-	if covered {
-		if entry.overridden == 0 {
-			entry.by = by
-		}
-		entry.overridden++
-	}
-}
-
 func (o *overriding) warnings() []policy.Warning {
-	var out []policy.Warning
-	for _, e := range o.order {
-		if e.overridden == e.applies {
-			out = append(out, e.policy.warn(e.field, "decides about nobody: from[%d] of %s comes later, wins, and names all of these clients", e.by.index, e.by.policy))
-		}
-	}
-	return out
+	return o.tally.warnings(func(e *tallied[placedItem]) policy.Warning {
+		return e.policy.warn(e.field, "decides about nobody: from[%d] of %s comes later, wins, and names all of these clients", e.by.index, e.by.policy)
+	})
 }

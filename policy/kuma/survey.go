@@ -34,10 +34,8 @@ type survey struct {
 
 func newSurvey() *survey {
 	return &survey{
-		hidden:     hiding{byPlace: make(map[string]*hidden)},
-		overridden: overriding{byPlace: make(map[string]*overridden)},
-		applied:    make(map[string]bool),
-		why:        make(map[string]string),
+		applied: make(map[string]bool),
+		why:     make(map[string]string),
 	}
 }
 

@@ -3,10 +3,7 @@ package inspect
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/meshproof/meshproof/policy/kri"
 	"github.com/meshproof/meshproof/policy/kuma"
@@ -19,7 +16,7 @@ import (
 // another kind is one, a policy that the option does not read, and a folder
 // without any document.
 func Load(folder string, opts kuma.Options) (*Resources, error) {
-	files, err := find(folder)
+	files, err := manifest.Files(folder)
 	if err != nil {
 		return nil, fmt.Errorf("inspect: %w", err)
 	}
@@ -41,25 +38,6 @@ func Load(folder string, opts kuma.Options) (*Resources, error) {
 		return nil, fmt.Errorf("inspect: %s: there is nothing to inspect: name a folder with Dataplanes and MeshTrafficPermissions in .yaml files", folder)
 	}
 	return Parse(docs, opts)
-}
-
-func find(path string) ([]string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return []string{path}, nil
-	}
-	var files []string
-	// The separator behind the path makes the walk enter a symbolic link to a folder.
-	err = filepath.WalkDir(path+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && (strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml")) {
-			files = append(files, filepath.Clean(file))
-		}
-		return err
-	})
-	return files, err
 }
 
 // Parse reads documents as [Load] reads files.

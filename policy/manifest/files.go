@@ -1,0 +1,29 @@
+package manifest
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Files returns the file that a path names, or those below the folder it names that
+// end in .yaml or .yml, in the order of their paths: none is no error.
+func Files(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	var files []string
+	// The separator behind the path makes the walk enter a symbolic link to a folder.
+	err = filepath.WalkDir(path+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && (strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml")) {
+			files = append(files, filepath.Clean(file))
+		}
+		return err
+	})
+	return files, err
+}
