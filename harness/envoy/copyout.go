@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -78,18 +79,27 @@ func copyBinary(ctx context.Context, c *testcontainers.DockerClient, image, targ
 
 // copyFile reads the binary from the archive that the daemon makes of it.
 func copyFile(ctx context.Context, c *testcontainers.DockerClient, name, target string) (digest string, err error) {
+	err = readBinary(ctx, c, name, func(binary io.Reader) (err error) {
+		digest, err = writeBinary(target, binary)
+		return err
+	})
+	return digest, err
+}
+
+// readBinary hands over the binary in a container.
+func readBinary(ctx context.Context, c *testcontainers.DockerClient, name string, read func(io.Reader) error) error {
 	copied, err := c.CopyFromContainer(ctx, name, client.CopyFromContainerOptions{SourcePath: binaryInImage})
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer copied.Content.Close()
 	archive := tar.NewReader(copied.Content)
 	header, err := archive.Next()
 	if err != nil {
-		return "", err
+		return err
 	}
 	if header.Typeflag != tar.TypeReg {
-		return "", fmt.Errorf("it is no regular file, but %s", header.FileInfo().Mode())
+		return fmt.Errorf("it is no regular file, but %s", header.FileInfo().Mode())
 	}
-	return writeBinary(target, archive)
+	return read(archive)
 }

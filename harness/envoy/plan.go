@@ -22,6 +22,7 @@ type runner interface {
 	source() string   // the image or binary
 	variable() string // the environment variable that names another
 	start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, error)
+	digest(ctx context.Context, e *Envoy) (string, error)
 }
 
 // Prepare removes what killed runs left behind, settles version and runtime, and fetches the binary, or finds, pulls or

@@ -30,6 +30,11 @@ func TestStartAndClose(t *testing.T) {
 			if v, err := e.Version(t.Context()); err != nil || v != DefaultVersion {
 				t.Errorf("version %q, %v; want %s", v, err, DefaultVersion)
 			}
+			if w, err := pinned.find(DefaultVersion, hostPlatform()); err == nil {
+				if digest, err := e.Digest(t.Context()); err != nil || digest != w.SHA256 {
+					t.Errorf("digest %q, %v; want %s", digest, err, w.SHA256)
+				}
+			}
 			info, err := e.AdminGet(t.Context(), "/server_info")
 			if err != nil {
 				t.Error(err)

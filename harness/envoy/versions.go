@@ -68,9 +68,11 @@ func (c catalog) versions(platform string) []string {
 			list = append(list, v)
 		}
 	}
-	slices.SortFunc(list, func(a, b string) int { return semver.Compare("v"+b, "v"+a) })
+	slices.SortFunc(list, newestFirst)
 	return list
 }
+
+func newestFirst(a, b string) int { return semver.Compare("v"+b, "v"+a) }
 
 // find returns the wheel of a version.
 func (c catalog) find(version, platform string) (wheel, error) {

@@ -3,6 +3,7 @@ package envoy
 import (
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strconv"
 	"syscall"
@@ -32,8 +33,12 @@ type watchdog struct {
 	stdin io.WriteCloser
 }
 
-// watchProcess cleans up a process of this one. When it has ended, the watchdog has to be told.
+// watchProcess cleans up a process of this one. When it has ended, the watchdog has to be told. The first process of a
+// container needs none, and there may be no shell: with it everything ends.
 func watchProcess(pid int, dir *runDir) (*watchdog, error) {
+	if os.Getpid() == 1 {
+		return nil, nil
+	}
 	return startWatchdog(nil, "process", strconv.Itoa(pid), dir.path)
 }
 
@@ -61,8 +66,11 @@ func startWatchdog(env []string, args ...string) (*watchdog, error) {
 func (w *watchdog) ended() { _, _ = io.WriteString(w.stdin, "ended\n") }
 
 // dismiss tells the watchdog that there is nothing to do, and waits until it is gone. An error means that it was gone
-// before, which is of no consequence by then.
+// before, which is of no consequence by then. Where there is no watchdog, it does nothing.
 func (w *watchdog) dismiss() {
+	if w == nil {
+		return
+	}
 	_, _ = io.WriteString(w.stdin, "done\n")
 	_ = w.cmd.Wait()
 }
