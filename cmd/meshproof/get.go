@@ -2,15 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // getFormat is the value of --output of get.
@@ -45,7 +47,12 @@ func newGet() *cobra.Command {
 		Use:   "get authorizationpolicy PATH…",
 		Short: "Print AuthorizationPolicies as an API server would",
 		Long: `Get prints the AuthorizationPolicies of case files and policy files. In a case file the workloads
-are known, and with them the status that a controller would publish.`,
+are known, and with them the status that a controller would publish.
+
+A policy that is not valid is printed too, as it was written, with the status False and reason Invalid;
+then the exit status is 2, and standard error says where it is wrong. A policy that selects no pod has
+the reason TargetNotFound, which is no error: its pods may be still to come. A case that expects its
+policies to be refused is left out.`,
 		Example: `  meshproof get authorizationpolicy cases/gateway/gateway-selection.yaml -o json
   meshproof get authorizationpolicy policies.yaml --namespace shop -o yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -56,11 +63,15 @@ are known, and with them the status that a controller would publish.`,
 			return needPath(cmd, args[1:])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			estates, err := readEstates(args[1:], filter)
+			objects, err := readObjects(args[1:], filter)
 			if err != nil {
 				return err
 			}
-			return printPolicies(cmd.OutOrStdout(), resources(estates, namespace), output)
+			objects = slices.DeleteFunc(objects, func(o gateway.Object) bool { return namespace != "" && o.Namespace != namespace })
+			if err := printObjects(cmd.OutOrStdout(), objects, output); err != nil {
+				return err
+			}
+			return invalid(objects)
 		},
 		ValidArgsFunction: completeFiles,
 	}
@@ -72,61 +83,91 @@ are known, and with them the status that a controller would publish.`,
 	return cmd
 }
 
-// resources are the policies in the order in which they are written, with their
-// status where the pods are known.
-func resources(estates []estate, namespace string) []gateway.AuthorizationPolicy {
-	out := []gateway.AuthorizationPolicy{}
-	for _, e := range estates {
-		for i, p := range e.policies {
-			r := p.Resource()
-			if namespace != "" && r.Metadata.Namespace != namespace {
-				continue
-			}
-			if e.pods != nil {
-				status := gateway.Status(e.docs[i], e.pods)
-				r.Status = &status
-			}
-			out = append(out, r)
-		}
+// readObjects reads case files, of which each case has pods of its own, and policy
+// files, which have none and are one set together.
+func readObjects(paths []string, filter caseFilter) ([]gateway.Object, error) {
+	loose, caseFiles, err := readFiles(paths)
+	if err != nil {
+		return nil, err
 	}
-	return out
+	var out []gateway.Object
+	for _, c := range slices.Concat(caseFiles...) {
+		if !filter.matches(c) || c.ExpectError != "" {
+			continue
+		}
+		objects, err := objectsOf(c.Policies, podsOf(c))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, objects...)
+	}
+	objects, err := objectsOf(loose, nil)
+	return append(out, objects...), err
 }
 
-func printPolicies(w io.Writer, policies []gateway.AuthorizationPolicy, output getFormat) error {
+// objectsOf leaves out what is of another dialect.
+func objectsOf(docs []manifest.Document, pods []policy.Workload) ([]gateway.Object, error) {
+	var own []manifest.Document
+	for _, doc := range docs {
+		if gateway.Owns(doc) {
+			own = append(own, doc)
+		}
+	}
+	return gateway.Objects(own, pods)
+}
+
+// invalid joins the errors of the objects that are not valid, for the exit status
+// and for the places of what is wrong.
+func invalid(objects []gateway.Object) error {
+	var errs []error
+	for _, o := range objects {
+		errs = append(errs, o.Invalid)
+	}
+	return errors.Join(errs...)
+}
+
+func printObjects(w io.Writer, objects []gateway.Object, output getFormat) error {
 	if output == getTable {
-		printTable(w, policies)
+		printTable(w, objects)
 		return nil
 	}
 	text, err := json.MarshalIndent(struct {
-		APIVersion string                        `json:"apiVersion"`
-		Kind       string                        `json:"kind"`
-		Items      []gateway.AuthorizationPolicy `json:"items"`
-	}{"v1", "List", policies}, "", "  ")
-	if err == nil && output == getYAML {
-		text, err = yaml.JSONToYAML(text)
-	}
+		APIVersion string           `json:"apiVersion"`
+		Kind       string           `json:"kind"`
+		Items      []gateway.Object `json:"items"`
+	}{"v1", "List", append([]gateway.Object{}, objects...)}, "", "  ")
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s\n", strings.TrimSpace(string(text)))
-	return err
+	if output == getJSON {
+		_, err = fmt.Fprintf(w, "%s\n", text)
+		return err
+	}
+	// What is not valid may hold any text, which this printer quotes as it must.
+	docs, err := manifest.Parse("the result", text)
+	if err != nil {
+		return err
+	}
+	for _, doc := range docs {
+		if _, err := w.Write(doc.YAML()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func printTable(w io.Writer, policies []gateway.AuthorizationPolicy) {
+func printTable(w io.Writer, objects []gateway.Object) {
 	table := columns{{"NAMESPACE", "NAME", "KIND", "RULES", "ACCEPTED", "REASON"}}
-	for _, p := range policies {
-		rules, accepted, reason := 0, "", ""
-		if p.Spec.Rules != nil {
-			rules = len(*p.Spec.Rules)
-		}
-		if p.Status != nil {
-			for _, a := range p.Status.Ancestors {
+	for _, o := range objects {
+		accepted, reason := "", ""
+		if o.Status != nil {
+			for _, a := range o.Status.Ancestors {
 				for _, c := range a.Conditions {
 					accepted, reason = printable(c.Status), printable(c.Reason)
 				}
 			}
 		}
-		table = append(table, []string{p.Metadata.Namespace, p.Metadata.Name, p.Kind, fmt.Sprint(rules), accepted, reason})
+		table = append(table, []string{o.Namespace, o.Name, o.Kind, fmt.Sprint(o.Rules), accepted, reason})
 	}
 	for _, line := range table.lines() {
 		fmt.Fprintln(w, line)

@@ -35,18 +35,16 @@ func Owns(doc manifest.Document) bool {
 func ParseAll(docs []manifest.Document) ([]Policy, error) {
 	var errs []error
 	ps := make([]Policy, 0, len(docs))
-	places := make(map[string]string, len(docs))
+	names := firsts{}
 	for _, doc := range docs {
 		p, err := Parse(doc)
+		if err == nil {
+			err = names.add(doc, p.String())
+		}
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		if first, ok := places[p.String()]; ok {
-			errs = append(errs, doc.Errorf("metadata.name", "%s is defined twice, first at %s: delete one of the two", p, first))
-			continue
-		}
-		places[p.String()] = p.Place()
 		ps = append(ps, p)
 	}
 	if len(errs) > 0 {

@@ -26,9 +26,6 @@ func (p Policy) String() string {
 	return p.resource.Metadata.Namespace + "/" + p.resource.Metadata.Name
 }
 
-// Place returns "file:line" of the policy.
-func (p Policy) Place() string { return p.doc.Place("") }
-
 // origin is the name under which Envoy reports a rule: "namespace/name/index". The
 // index has three digits at least, so that the order of names is that of the
 // rules; from the thousandth rule on it is that of the text.

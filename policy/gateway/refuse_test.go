@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -101,6 +102,10 @@ func FuzzParseAll(f *testing.F) {
 		}
 		for _, doc := range docs {
 			gateway.Status(doc, []policy.Workload{inbounds()[0].Workload})
+			objects, _ := gateway.Objects([]manifest.Document{doc}, nil)
+			if _, err := json.Marshal(objects); err != nil {
+				t.Fatal(err)
+			}
 		}
 		ps, err := gateway.ParseAll(docs)
 		if err != nil {

@@ -61,10 +61,15 @@ const (
 // name that an ancestor could be told by; the ancestor is the namespace, which
 // holds all that the policy can select.
 func Status(doc manifest.Document, pods []policy.Workload) PolicyStatus {
-	c := Condition{Type: "Accepted", Status: "False"}
 	p, err := Parse(doc)
-	if err != nil {
-		c.Reason, c.Message = ReasonInvalid, reasonOf(err)
+	return statusOf(doc, p, err, pods)
+}
+
+// statusOf is that of a document for which [Parse] returned p and invalid.
+func statusOf(doc manifest.Document, p Policy, invalid error, pods []policy.Workload) PolicyStatus {
+	c := Condition{Type: "Accepted", Status: "False"}
+	if invalid != nil {
+		c.Reason, c.Message = ReasonInvalid, reasonOf(doc, invalid)
 	} else {
 		c.accept(p, pods)
 	}
@@ -94,17 +99,18 @@ func (c *Condition) accept(p Policy, pods []policy.Workload) {
 	c.Status, c.Reason, c.Message = "True", ReasonAccepted, "selects "+strings.Join(names, ", ")
 }
 
-// reasonOf leaves file and line out, of which an API server knows nothing.
-func reasonOf(err error) string {
-	e := new(manifest.Error)
-	switch {
-	case !errors.As(err, &e):
+// reasonOf leaves out what an API server knows nothing of: file and line, and
+// where in a larger document the policy stands.
+func reasonOf(doc manifest.Document, err error) string {
+	e, root := new(manifest.Error), new(manifest.Error)
+	if !errors.As(err, &e) || !errors.As(doc.Errorf("", ""), &root) {
 		return err.Error()
-	case e.Field == "":
-		return e.Reason
-	default:
-		return e.Field + ": " + e.Reason
 	}
+	field := strings.TrimPrefix(strings.TrimPrefix(e.Field, root.Field), ".")
+	if field == "" {
+		return e.Reason
+	}
+	return field + ": " + e.Reason
 }
 
 // read returns a field of a document that may be invalid, the zero value where it
