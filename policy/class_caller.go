@@ -1,0 +1,228 @@
+package policy
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+)
+
+// callerSpace is the dimension of callers, by the text that [Request.Identity]
+// makes of their URI SANs. Where names are judged by themselves, a mark in front of
+// the text keeps callers without any name from what begins with "".
+type callerSpace struct {
+	// perName is true where a condition looks at each name by itself.
+	perName bool
+	// joined is true where a condition looks at the names as one text.
+	joined bool
+	// trusted are the trust domains that callers are of; empty for any.
+	trusted []string
+	// known are trust domains to take witnesses from.
+	known []string
+	// companion is a SPIFFE ID that no pattern covers, by which a URI that is none
+	// gets into an SVID; empty where there is none.
+	companion string
+}
+
+const (
+	scheme        = "spiffe://"
+	foreignDomain = "other.example"
+	ownDomain     = "trust-domain.mesh"
+)
+
+func (*callerSpace) name() string           { return "caller" }
+func (*callerSpace) read(r *Request) string { return r.Identity() }
+func (d *callerSpace) describe(p pattern) string {
+	if p.kind == Exact {
+		return "identity " + d.value(p.text)
+	}
+	return "identity " + d.value(p.text) + "…"
+}
+
+// alphabet has the comma between URI SANs.
+func (*callerSpace) alphabet() string { return strings.TrimSuffix(unreservedChars, "~") + "/," }
+
+// mark stands in front of every name.
+const mark = "+"
+
+func (d *callerSpace) key(value string) string {
+	if d.perName && value != "" {
+		return mark + value
+	}
+	return value
+}
+
+func (d *callerSpace) value(key string) string {
+	if d.perName {
+		return strings.TrimPrefix(key, mark)
+	}
+	return key
+}
+
+// pattern returns the pattern of a leaf, as the space has it.
+func (d *callerSpace) pattern(l leaf) pattern {
+	if p := l.pattern; l.dimension == callers && d.perName && (l.perName || p.text != "") {
+		return pattern{mark + p.text, p.kind}
+	}
+	return l.pattern
+}
+
+// isRest reports whether the cell of the pattern is that of callers whom no matcher
+// covers.
+func (d *callerSpace) isRest(p pattern) bool {
+	return p.kind == Prefix && (p.text == mark && d.perName || p.text == "" && !d.perName)
+}
+
+func (d *callerSpace) put(r *Request, value string) {
+	switch {
+	case value == "":
+		r.URIs = nil
+	case d.perName && !strings.HasPrefix(value, scheme):
+		r.URIs = []string{d.companion, value}
+	default:
+		r.URIs = strings.Split(value, ",")
+	}
+}
+
+// sound takes one SPIFFE ID by the rules of go-spiffe. Where the names are judged
+// as one text only, it takes several too, and none. Where each is judged by itself,
+// a URI of another scheme stands behind a SPIFFE ID, for the SPIFFE certificate
+// validator takes the trust domain from the first one.
+func (d *callerSpace) sound(identity string) error {
+	if identity == "" {
+		return nil
+	}
+	if !d.perName {
+		for name := range strings.SplitSeq(identity, ",") {
+			if err := d.soundID(name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err := d.soundID(identity)
+	if err == nil || d.joined || strings.HasPrefix(identity, scheme) {
+		return err
+	}
+	if u, parseErr := url.Parse(identity); parseErr != nil || u.Scheme == "" || u.Host == "" || strings.Contains(identity, ",") || u.String() != identity {
+		return err
+	}
+	if d.companion == "" {
+		return fmt.Errorf("no SVID has the URI %q without a SPIFFE ID, and the matchers leave none to go with it", identity)
+	}
+	return nil
+}
+
+func (d *callerSpace) soundID(identity string) error {
+	id, err := spiffeid.FromString(identity)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q is not a SPIFFE ID: %w", identity, err)
+	case len(d.trusted) > 0 && !slices.Contains(d.trusted, id.TrustDomain().Name()):
+		return fmt.Errorf("%q is not of a trust domain that the inbound trusts", identity)
+	default:
+		return nil
+	}
+}
+
+// complete prefers the known trust domains, and identities with a path.
+func (d *callerSpace) complete(key string, n int) []string {
+	if d.perName && key == "" {
+		return []string{""}
+	}
+	prefix := d.value(key)
+	if comma := strings.LastIndexByte(prefix, ','); comma >= 0 && !d.perName {
+		var out []string
+		for _, last := range d.complete(prefix[comma+1:], n) {
+			out = append(out, prefix[:comma+1]+last)
+		}
+		return out
+	}
+	if strings.HasPrefix(scheme, prefix) {
+		prefix = scheme
+	}
+	name := filler(n)
+	rest, isID := strings.CutPrefix(prefix, scheme)
+	switch {
+	case !isID:
+		return []string{prefix + name, prefix}
+	case strings.HasSuffix(rest, "/"):
+		return []string{prefix + name, prefix + "sa/" + name}
+	case strings.Contains(rest, "/"):
+		return []string{prefix + "/" + name, prefix, prefix + "-" + name}
+	}
+	var out []string
+	for _, td := range d.known {
+		if strings.HasPrefix(td, rest) {
+			out = append(out, scheme+td+"/"+name)
+		}
+	}
+	if rest == "" {
+		return append(out, scheme+foreignDomain+"/"+name)
+	}
+	return append(out, prefix+"/"+name, prefix+"x/"+name, prefix)
+}
+
+func (d *callerSpace) around(p pattern, witness string) []variant {
+	whole := strings.TrimSuffix(d.value(p.text), "/")
+	// tail is what the witness has behind the pattern.
+	tail := strings.TrimPrefix(witness, whole)
+	out := []variant{
+		{whole + "-evil" + tail, "a longer name"},
+		{whole + "2", "a longer name"},
+		{witness + "/x", "a child"},
+		{witness + "x", "a longer name"},
+		{whole, "the pattern itself"},
+		{swapCase(whole) + tail, "another case"},
+	}
+	if whole != "" {
+		out = append(out, variant{whole[:len(whole)-1] + tail, "a shorter name"}, variant{whole[:len(whole)-1], "a shorter name"})
+	}
+	if cut := strings.LastIndexByte(whole, '/'); cut >= len(scheme) {
+		out = append(out, variant{whole[:cut], "the parent"}, variant{whole[:cut] + tail, "the parent"})
+	}
+	if rest, ok := strings.CutPrefix(witness, scheme); ok {
+		td, path, _ := strings.Cut(rest, "/")
+		out = append(out, variant{scheme + td + ".evil/" + path, "a longer trust domain"}, variant{scheme + foreignDomain + "/" + path, "another trust domain"})
+	}
+	return out
+}
+
+// several returns callers with more names than one, among them the witness and an
+// identity of another cell: Envoy joins the URI SANs, or looks at each of them and
+// at DNS SANs too.
+func (d *callerSpace) several(r Request, witness, other string) []Request {
+	first, last, dns := r, r, r
+	first.URIs, last.URIs = []string{witness, other}, []string{other, witness}
+	if !d.perName {
+		return []Request{first, last}
+	}
+	dns.URIs, dns.DNS = []string{other}, []string{witness}
+	return []Request{first, last, dns}
+}
+
+// domainsOf returns the trust domains that patterns name in full.
+func domainsOf(leaves []leaf) []string {
+	var out []string
+	seen := make(map[string]bool)
+	for _, l := range leaves {
+		p := l.pattern
+		rest, ok := strings.CutPrefix(p.text, scheme)
+		td, _, whole := strings.Cut(rest, "/")
+		if !ok || td == "" || !whole && p.kind == Prefix || seen[td] {
+			continue
+		}
+		if seen[td] = true; len(out) < maxKnown {
+			out = append(out, td)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, ownDomain)
+	}
+	return out
+}
+
+// maxKnown bounds how many trust domains are tried for a witness.
+const maxKnown = 16

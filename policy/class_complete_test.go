@@ -1,0 +1,152 @@
+package policy_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"pgregory.net/rapid"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// sendable reports whether a caller can send the request, apart from what the
+// documentation of Cover leaves out.
+func sendable(on policy.Surface, r policy.Request) bool {
+	for i, uri := range r.URIs {
+		id, err := spiffeid.FromString(uri)
+		if i > 0 && strings.HasPrefix(uri, "kuma://") {
+			continue
+		}
+		if err != nil || len(on.TrustDomains) > 0 && !slices.Contains(on.TrustDomains, id.TrustDomain().Name()) {
+			return false
+		}
+	}
+	if on.Protocol == policy.TCP {
+		return true
+	}
+	path, err := on.Normalization.Apply(r.Path)
+	return err == nil && path == r.Path && strings.HasPrefix(path, "/") && (r.Method != "get" || on.Protocol != policy.HTTP)
+}
+
+// looksAtNames reports whether a program has a condition on each name by itself.
+func looksAtNames(p policy.Program) bool {
+	var inRules func(rules []policy.Rule) bool
+	var in func(c policy.Condition) bool
+	in = func(c policy.Condition) bool {
+		switch c := c.(type) {
+		case policy.URI:
+			return true
+		case policy.And:
+			return slices.ContainsFunc(c, in)
+		case policy.Or:
+			return slices.ContainsFunc(c, in)
+		case policy.Not:
+			return in(c.Of)
+		default:
+			return false
+		}
+	}
+	inRules = func(rules []policy.Rule) bool {
+		return slices.ContainsFunc(rules, func(r policy.Rule) bool { return in(r.When) || inRules(r.Then) })
+	}
+	inGates := func(gates []policy.Gate) bool {
+		return slices.ContainsFunc(gates, func(g policy.Gate) bool { return inRules(g.Rules) })
+	}
+	return inGates(p.Gates) || inGates(p.Shadows) || slices.ContainsFunc(p.Routes, func(r policy.Route) bool { return inGates(r.Gates) || inGates(r.Shadows) })
+}
+
+// TestEveryRequestHasItsClass holds what Cover says it is about against requests
+// that were found without it, and Unreachable with them.
+func TestEveryRequestHasItsClass(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		on := surface().Draw(t, "surface")
+		p := classedProgram(on.Protocol.Layer()).Draw(t, "program")
+		cover := policy.Classes(on, p)
+		for _, class := range cover.Classes {
+			if !sendable(on, class.Witness) {
+				t.Fatalf("nobody can send the witness %+v of %s", class.Witness, class)
+			}
+		}
+		for i := range cover.Classes {
+			for _, n := range cover.Neighbours(i) {
+				if !sendable(on, n.Request) {
+					t.Fatalf("nobody can send the neighbour %+v", n)
+				}
+			}
+		}
+		for _, r := range rapid.SliceOfN(anyone(on.Protocol.Layer()), 20, 20).Draw(t, "requests") {
+			if !sendable(on, r) {
+				continue
+			}
+			names := len(r.URIs) + len(r.DNS)
+			if _, ok := cover.Locate(r); !ok && (names == 0 || len(r.URIs) == 1 && len(r.DNS) == 0 || !looksAtNames(p)) {
+				t.Fatalf("%+v is in no class of %s\n%s", r, cover, p)
+			}
+			if !cover.Complete() || len(r.DNS) > 0 && !looksAtNames(p) {
+				continue
+			}
+			// Of a complete cover, somebody in it is decided as this caller is.
+			want := policy.Decide(p, r)
+			if !slices.ContainsFunc(cover.Classes, func(c policy.Class) bool { return policy.Decide(p, c.Witness) == want }) {
+				t.Fatalf("no class is decided as %+v: %+v\n%s\n%s", r, want, cover, p)
+			}
+		}
+	})
+}
+
+// TestCellsAreBounded holds the number of classes of n identity matchers to 2n+1.
+func TestCellsAreBounded(t *testing.T) {
+	t.Parallel()
+	matcher := rapid.Custom(func(t *rapid.T) policy.Identity {
+		return policy.Identity{
+			Kind:  rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Prefix}).Draw(t, "kind"),
+			Value: rapid.OneOf(rapid.SampledFrom(identities), rapid.StringMatching(`spiffe://td/[ab]{0,3}/?`), rapid.StringMatching(`(spiffe:/?/?|t)?`)).Draw(t, "value"),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		matchers := rapid.SliceOfNDistinct(matcher, 1, 12, rapid.ID).Draw(t, "matchers")
+		// Each matcher decides a program of its own, so that none hides another one.
+		var programs []policy.Program
+		for _, m := range matchers {
+			programs = append(programs, policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{rule(policy.Allow, "", m)}}}})
+		}
+		cover := policy.Classes(policy.Surface{}, programs...)
+		callers := cover.Dimensions[0]
+		if n := len(matchers); len(cover.Classes) > 2*n+1 || callers.Matchers != n || len(cover.Classes) != callers.Cells || callers.Cells+len(callers.Unreachable) > n+1 {
+			t.Fatalf("%d matchers make %d classes, %+v", n, len(cover.Classes), callers)
+		}
+		r := anyone(policy.L4).Draw(t, "request")
+		at, ok := cover.Locate(r)
+		if !ok {
+			return
+		}
+		for _, m := range matchers {
+			if m.Holds(&r) != m.Holds(&cover.Classes[at].Witness) {
+				t.Fatalf("%s tells %+v from its witness %+v", m, r, cover.Classes[at].Witness)
+			}
+		}
+	})
+}
+
+func TestClassesAreDeterministic(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		on := surface().Draw(t, "surface")
+		p := classedProgram(on.Protocol.Layer()).Draw(t, "program")
+		dump := func() (out []string) {
+			cover := policy.Classes(on, p)
+			for i, class := range cover.Classes {
+				out = append(out, fmt.Sprint(class, class.Witness, cover.Neighbours(i)))
+			}
+			return append(out, cover.String(), fmt.Sprintf("%+v", cover.Dimensions))
+		}
+		if diff := cmp.Diff(dump(), dump()); diff != "" {
+			t.Fatalf("(-first +second):\n%s", diff)
+		}
+	})
+}

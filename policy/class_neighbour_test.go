@@ -1,0 +1,90 @@
+package policy_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+func TestNeighbours(t *testing.T) {
+	t.Parallel()
+	p := policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Rules: []policy.Rule{rule(policy.Allow, "observability", policy.And{
+		identity(policy.Prefix, "spiffe://td/ns/observability/"), policy.Path{Kind: policy.Prefix, Value: "/metrics"}, policy.Method("GET"),
+	})}}}}
+	cover := policy.Classes(policy.Surface{Protocol: policy.HTTP2}, p)
+	at, ok := cover.Locate(policy.Request{URIs: []string{"spiffe://td/ns/observability/sa/prometheus"}, Method: "GET", Path: "/metrics/x?y"})
+	if !ok || cover.Classes[at].String() != "identity spiffe://td/ns/observability/…, path under /metrics, method GET" {
+		t.Fatalf("class %d of %v", at, cover.Classes)
+	}
+	witness := cover.Classes[at].Witness
+	got := make(map[string]bool)
+	for _, n := range cover.Neighbours(at) {
+		r := n.Request
+		changed := ""
+		if !slices.Equal(r.URIs, witness.URIs) {
+			changed += strings.Join(r.URIs, ",")
+		}
+		if r.Path != witness.Path {
+			changed += r.Path
+		}
+		if r.Method != witness.Method {
+			changed += r.Method
+		}
+		got[changed] = n.Class == at
+	}
+	want := map[string]bool{
+		"/metrics/": true, "/metrics/x": true, "/metrics?x=1": true,
+		"/metricsx": false, "/metrics-evil/x": false, "/Metrics": false, "/metric": false, "/": false, "/x?/metrics": false,
+		"HEAD": false, "get": false, "GETS": false,
+		"spiffe://td/ns/observability/any/x": true, "spiffe://td/ns/observability/anyx": true,
+		"spiffe://td/ns/observability-evil/any": false, "spiffe://td/ns/observability2": false, "spiffe://td/ns/observability": false,
+		"spiffe://td/ns/Observability/any": false, "spiffe://td/ns/observabilit/any": false, "spiffe://td/ns/observabilit": false,
+		"spiffe://td/ns": false, "spiffe://td/ns/any": false,
+		"spiffe://td.evil/ns/observability/any": false, "spiffe://other.example/ns/observability/any": false,
+		"spiffe://td/ns/observability/any,spiffe://td/any": true, "spiffe://td/any,spiffe://td/ns/observability/any": false,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("in the class of the witness (-want +got):\n%s", diff)
+	}
+	rest, _ := cover.Locate(policy.Request{Method: "GET", Path: "/metrics"})
+	if ns := cover.Neighbours(rest); !slices.ContainsFunc(ns, func(n policy.Neighbour) bool { return n.Request.URIs == nil && n.Class == rest }) {
+		t.Errorf("nobody without a certificate beside %s: %+v", cover.Classes[rest], ns)
+	}
+}
+
+func TestNeighboursByName(t *testing.T) {
+	t.Parallel()
+	a, b := policy.URI{Value: "spiffe://td/a"}, policy.URI{Value: "spiffe://td/b"}
+	cover := policy.Classes(policy.Surface{Protocol: policy.TCP}, each(a, b)...)
+	if cover.Complete() {
+		t.Error("two programs that each look at names combine them freely")
+	}
+	in, _ := cover.Locate(policy.Request{URIs: []string{"spiffe://td/a"}})
+	if !slices.ContainsFunc(cover.Neighbours(in), func(n policy.Neighbour) bool { return len(n.Request.DNS) == 1 && n.Class == in }) {
+		t.Error("nobody has the name as a DNS SAN")
+	}
+	if at, ok := cover.Locate(policy.Request{URIs: []string{"spiffe://td/a", "spiffe://td/b"}}); ok || at != policy.Unclassed {
+		t.Errorf("who has both names is in class %d", at)
+	}
+}
+
+func TestHiddenMatcherIsANeighbour(t *testing.T) {
+	t.Parallel()
+	p := policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{
+		rule(policy.Allow, "all", policy.Always), rule(policy.Deny, "hidden", identity(policy.Exact, "spiffe://td/hidden")),
+	}}}}
+	cover := policy.Classes(policy.Surface{Protocol: policy.TCP}, p)
+	requests := []policy.Request{cover.Classes[0].Witness}
+	for _, n := range cover.Neighbours(0) {
+		requests = append(requests, n.Request)
+	}
+	for _, want := range []string{"spiffe://td/hidden", "spiffe://td/any"} {
+		if !slices.ContainsFunc(requests, func(r policy.Request) bool { return slices.Equal(r.URIs, []string{want}) }) {
+			t.Errorf("%s is not asked: %+v", want, requests)
+		}
+	}
+}
