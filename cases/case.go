@@ -5,6 +5,7 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -15,6 +16,13 @@ type Case struct {
 	Name string
 	// Story groups cases in a report; optional.
 	Story string
+	// Features are what a compiler has to support for the case to mean anything; a
+	// case of a user's own may name none.
+	Features []feature.Name
+	// Gate bounds the versions of Envoy on which the case holds.
+	Gate Gate
+	// Source is the case as written, with the comments above it.
+	Source string
 	// Place is "file:line" of the case.
 	Place string
 	// TrustDomains are those whose bundles the inbounds trust; the first is the

@@ -87,12 +87,14 @@ func Parse(file string, data []byte) ([]Case, error) {
 	}
 	var out []Case
 	var errs []error
-	for _, doc := range docs {
+	sources := sources(data, docs)
+	for i, doc := range docs {
 		c, err := build(doc)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("cases: %w", err))
 			continue
 		}
+		c.Source = sources[i]
 		out = append(out, c)
 	}
 	return out, errors.Join(errs...)

@@ -132,7 +132,7 @@ func TestLoadRefuses(t *testing.T) {
 		"errors of all files": {map[string]string{"a.yaml": "{story: x}", "b.yaml": named("b"), "c.yaml": "{case: }\n---\n{case: x, worklods: []}"}, []string{"."},
 			"cases: DIR/a.yaml:1: case: the case has no name\n" +
 				"cases: DIR/c.yaml:1: case: expected text, found nothing\n" +
-				"cases: DIR/c.yaml:3: worklods: unknown field: use one of callers, case, counters, expectError, expectWarning, options, policies, requests, story, trustDomains, workloads"},
+				"cases: DIR/c.yaml:3: worklods: unknown field: use one of callers, case, counters, envoy, expectError, expectWarning, features, options, policies, requests, story, trustDomains, workloads"},
 		"a name twice in a file": {map[string]string{"a.yaml": named("x", "y", "x")}, []string{"."},
 			`cases: DIR/a.yaml:5: case "x" stands already at DIR/a.yaml:1: give it a name of its own`},
 		"a name in three files": {map[string]string{"a.yaml": named("x"), "b.yaml": named("x"), "c.yaml": named("y", "x")}, []string{"."},

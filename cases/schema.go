@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/kuma/legacy"
@@ -11,6 +12,8 @@ import (
 type caseSchema struct {
 	Case          string                       `yaml:"case"`
 	Story         string                       `yaml:"story"`
+	Features      []feature.Name               `yaml:"features"`
+	Envoy         gateSchema                   `yaml:"envoy"`
 	TrustDomains  []string                     `yaml:"trustDomains"`
 	Options       optionsSchema                `yaml:"options"`
 	Workloads     []workloadSchema             `yaml:"workloads"`
@@ -20,6 +23,12 @@ type caseSchema struct {
 	Counters      map[string]manifest.Document `yaml:"counters"`
 	ExpectError   string                       `yaml:"expectError"`
 	ExpectWarning oneOrMore                    `yaml:"expectWarning"`
+}
+
+// gateSchema is what stands under envoy.
+type gateSchema struct {
+	From   string `yaml:"from"`
+	Before string `yaml:"before"`
 }
 
 type optionsSchema struct {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness/envoy"
 )
 
@@ -36,4 +38,21 @@ func completeVersions(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 		versions = append(versions, r.Version)
 	}
 	return versions, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeProfiles and completeFeatures offer what the cases are about.
+func completeProfiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, p := range feature.Profiles() {
+		names = append(names, string(p))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func completeFeatures(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	names := []string{conformance.AuthorizationPolicyCoreFeatures}
+	for _, f := range feature.All() {
+		names = append(names, string(f.Name))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

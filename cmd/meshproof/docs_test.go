@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -45,12 +47,14 @@ func TestDocuments(t *testing.T) {
 			}
 			dir := t.TempDir()
 			// A command may name the files of the checkout.
-			checkout, err := filepath.Abs(filepath.Join(root, "cases"))
-			if err == nil {
-				err = os.Symlink(checkout, filepath.Join(dir, "cases"))
-			}
-			if err != nil {
-				t.Fatal(err)
+			for _, name := range []string{"cases", "deploy", "docs"} {
+				checkout, err := filepath.Abs(filepath.Join(root, name))
+				if err == nil {
+					err = os.Symlink(checkout, filepath.Join(dir, name))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
 			if name := saveAs.FindStringSubmatch(text); name != nil {
 				saveCase(t, filepath.Join(dir, name[1]), text)
@@ -59,33 +63,44 @@ func TestDocuments(t *testing.T) {
 			if len(commands) == 0 && filepath.Base(file) == "README.md" {
 				t.Error("the README has no command")
 			}
-			for _, command := range commands {
-				t.Run(strings.Join(command, " "), func(t *testing.T) {
-					t.Parallel()
-					try(t, dir, command)
-				})
+			// One after the other: what a command writes, the next one reads.
+			for _, c := range commands {
+				t.Run(strings.Join(c.words, " "), func(t *testing.T) { try(t, dir, c) })
 			}
 		})
 	}
 }
 
+// command is one that a document shows.
+type command struct {
+	words []string
+	// status is the exit status that it says the command has.
+	status int
+}
+
+var exitsWith = regexp.MustCompile(`exits with (\d+)`)
+
 // documented lists the commands of the shell blocks; in a console block they
 // follow a prompt.
-func documented(text string) (commands [][]string) {
+func documented(text string) (commands []command) {
 	for _, m := range fence.FindAllStringSubmatch(text, -1) {
 		for line := range strings.Lines(m[2]) {
-			command, ok := line, m[1] == "sh"
+			line, ok := line, m[1] == "sh"
 			if m[1] == "console" {
-				command, ok = strings.CutPrefix(line, "$ ")
+				line, ok = strings.CutPrefix(line, "$ ")
 			}
-			command, _, _ = strings.Cut(command, " #")
-			if words := strings.Fields(command); ok && len(words) > 0 {
-				commands = append(commands, words)
+			line, comment, _ := strings.Cut(line, " #")
+			c := command{words: strings.Fields(line)}
+			if said := exitsWith.FindStringSubmatch(comment); said != nil {
+				c.status, _ = strconv.Atoi(said[1])
+			}
+			if ok && len(c.words) > 0 {
+				commands = append(commands, c)
 			}
 		}
 	}
 	for _, m := range goDoc.FindAllStringSubmatch(text, -1) {
-		commands = append(commands, strings.Fields(m[1]))
+		commands = append(commands, command{words: strings.Fields(m[1])})
 	}
 	return commands
 }
@@ -105,45 +120,54 @@ func saveCase(t *testing.T, file, text string) {
 	}
 }
 
-func try(t *testing.T, dir string, command []string) {
+func try(t *testing.T, dir string, c command) {
 	t.Helper()
+	words := c.words
 	switch {
-	case command[0] == "make" && len(command) == 2:
-		tryMake(t, command[1])
-	case len(command) > 3 && slices.Equal(command[:3], []string{"meshproof", "inspect", "serve"}):
-		tryServe(t, command[3:])
-	case command[0] == "curl" && len(command) == 2:
-		tryFetch(t, command[1])
-	case slices.Equal(command, []string{"go", "install", "./cmd/meshproof"}):
+	case words[0] == "make" && len(words) == 2:
+		tryMake(t, words[1])
+	case len(words) > 3 && slices.Equal(words[:3], []string{"meshproof", "inspect", "serve"}):
+		tryServe(t, words[3:])
+	case words[0] == "curl" && len(words) == 2:
+		tryFetch(t, words[1])
+	case slices.Equal(words, []string{"go", "install", "./cmd/meshproof"}):
 		// The test binary stands for what this installs.
-	case command[0] == "meshproof":
-		meshproof(t, dir, command[1:])
-	case len(command) > 3 && slices.Equal(command[:3], []string{"go", "run", "./cmd/meshproof"}):
-		meshproof(t, dir, command[3:])
-	case len(command) > 2 && command[0] == "go" && command[1] == "doc":
-		cmd := exec.Command(command[0], command[1:]...)
+	case slices.Equal(words, []string{"kubectl", "apply", "-f", "deploy/job.yaml"}):
+		// That the manifest works is a test of package deploy.
+	case words[0] == "meshproof":
+		meshproofExits(t, dir, words[1:], c.status)
+	case len(words) > 3 && slices.Equal(words[:3], []string{"go", "run", "./cmd/meshproof"}):
+		meshproofExits(t, dir, words[3:], c.status)
+	case len(words) > 2 && words[0] == "go" && words[1] == "doc":
+		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Dir = root
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%v: %s", err, out)
 		}
 	default:
-		t.Errorf("nobody checks %q: teach this test what it should do", command)
+		t.Errorf("nobody checks %q: teach this test what it should do", words)
 	}
 }
 
 // meshproof runs a command line that has to end well and returns what it printed.
 func meshproof(t *testing.T, dir string, args []string) string {
 	t.Helper()
+	return meshproofExits(t, dir, args, 0)
+}
+
+// meshproofExits runs a command line that has to end as said, and to print something.
+func meshproofExits(t *testing.T, dir string, args []string, status int) string {
+	t.Helper()
 	cmd := exec.Command("meshproof", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), surroundings(t)...)
 	out, err := cmd.Output()
-	if err != nil || len(out) == 0 {
-		said := ""
-		if exit, ok := err.(*exec.ExitError); ok {
-			said = string(exit.Stderr)
-		}
-		t.Errorf("meshproof %s: %v\n%s%s", strings.Join(args, " "), err, out, said)
+	said := ""
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		said = string(exit.Stderr)
+	}
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != status || len(out) == 0 {
+		t.Errorf("meshproof %s: %v, want exit status %d\n%s%s", strings.Join(args, " "), err, status, out, said)
 	}
 	return string(out)
 }
@@ -174,6 +198,15 @@ func tryMake(t *testing.T, target string) {
 			t.Fatalf("make run does %q, want meshproof %s", recipe, want)
 		}
 		checkStories(t, meshproof(t, t.TempDir(), []string{"run", "--envoy", testedEnvoy()}))
+	case "matrix":
+		args, ok := strings.CutPrefix(strings.TrimSpace(recipe), "go run ./cmd/meshproof ")
+		if want := "run --envoy all --report matrix"; !ok || args != want {
+			t.Errorf("make matrix does %q, want meshproof %s", recipe, want)
+		}
+	case "versions", "times", "sample", "image":
+		if !strings.Contains(recipe, "./cmd/meshproof") {
+			t.Errorf("make %s does %q, nothing with meshproof", target, recipe)
+		}
 	case "test":
 		for _, want := range []string{"go vet ./...", "go run ./cmd/meshproof envoy fetch " + envoy.DefaultVersion + "\n", "MESHPROOF_ENVOY=" + envoy.DefaultVersion + " go test "} {
 			if !strings.Contains(recipe, want) {
@@ -201,7 +234,11 @@ func checkStories(t *testing.T, out string) {
 		t.Fatal(err)
 	}
 	for _, c := range stories {
-		if !strings.Contains(out, "\n✓ "+c.Story+": ") && !strings.HasPrefix(out, "✓ "+c.Story+": ") || !strings.Contains(out, "  ✓ "+c.Name+"\n") {
+		sign := "✓"
+		if !c.Gate.Admits(testedEnvoy()) {
+			sign = "○"
+		}
+		if !strings.Contains(out, "\n✓ "+c.Story+": ") && !strings.HasPrefix(out, "✓ "+c.Story+": ") || !strings.Contains(out, "  "+sign+" "+c.Name+"\n") {
 			t.Errorf("story %s, case %q did not pass:\n%s", c.Story, c.Name, out)
 		}
 	}

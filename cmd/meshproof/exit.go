@@ -67,8 +67,8 @@ func closed(err error) error {
 	return &leftError{err}
 }
 
-// report prints the error, if any, and returns the exit status.
-func report(ctx context.Context, err error, stderr io.Writer) int {
+// exitStatus prints the error, if any, and returns the exit status.
+func exitStatus(ctx context.Context, err error, stderr io.Writer) int {
 	switch left := (*leftError)(nil); {
 	case err == nil:
 		return 0

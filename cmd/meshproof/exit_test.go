@@ -39,7 +39,7 @@ func TestReport(t *testing.T) {
 		"interrupted and stuck": {interrupted, also(context.Canceled, closed(stuck)), exitInterrupted, "meshproof: interrupted, but not everything that was started is gone: envoy: end process 7: it does not end\n"},
 	} {
 		var said bytes.Buffer
-		if code := report(tt.ctx, tt.err, &said); code != tt.code || said.String() != tt.said {
+		if code := exitStatus(tt.ctx, tt.err, &said); code != tt.code || said.String() != tt.said {
 			t.Errorf("%s: exit status %d, %q; want %d, %q", name, code, said.String(), tt.code, tt.said)
 		}
 	}
@@ -95,7 +95,7 @@ func TestExitOfRun(t *testing.T) {
 		for _, r := range tt.results {
 			s.add(r)
 		}
-		if got := report(t.Context(), s.exit(), io.Discard); got != tt.want {
+		if got := exitStatus(t.Context(), s.exit(), io.Discard); got != tt.want {
 			t.Errorf("%d results: exit status %d, want %d", len(tt.results), got, tt.want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // writeFailure prints why a case failed, with the evidence for it and the command
 // that repeats it.
-func writeFailure(w io.Writer, p paint, s summary, r suite.Result) {
+func writeFailure(w io.Writer, p paint, r suite.Result, again string) {
 	fmt.Fprintf(w, "%s %s: %s\n", p.mark(false), r.Case.Place, printable(r.Case.Name))
 	if r.Err != nil {
 		for line := range strings.Lines(r.Err.Error()) {
@@ -24,7 +24,7 @@ func writeFailure(w io.Writer, p paint, s summary, r suite.Result) {
 			writeProblems(w, p, q, r)
 		}
 	}
-	fmt.Fprintf(w, "  again: %s\n\n", s.again(r.Case))
+	fmt.Fprintf(w, "  again: %s\n\n", again)
 }
 
 func writeProblems(w io.Writer, p paint, q suite.Request, r suite.Result) {

@@ -37,5 +37,5 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		err = also(err, fmt.Errorf("write the result: %w", out.err))
 	}
-	return report(ctx, err, stderr)
+	return exitStatus(ctx, err, stderr)
 }

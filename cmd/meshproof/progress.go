@@ -36,11 +36,11 @@ const (
 
 func (p *progress) line(text string) { fmt.Fprint(p.out, eraseLine, noWrap, text, wrap) }
 
-func (p *progress) done(r suite.Result) {
+func (p *progress) done(_ string, r suite.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended++
-	if !r.Passed() {
+	if r.Failed() {
 		p.failed++
 	}
 	p.line(fmt.Sprintf("%d of %d cases, %d failed: %s", p.ended, p.total, p.failed, printable(r.Case.Name)))

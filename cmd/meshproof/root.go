@@ -19,13 +19,13 @@ Exit status: 0 all as wanted, 1 a decision differs, 2 bad input or usage,
 		// An unknown command is an error, not a page of help.
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		// Errors are printed once, on one line, by report.
+		// Errors are printed once, on one line, by exitStatus.
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(badFlag)
-	root.AddCommand(newRun(), newCompile(), newConvert(), newExplain(), newInspect(), newDescribe(), newGet(), newEnvoy())
+	root.AddCommand(newRun(), newCompile(), newConvert(), newExplain(), newInspect(), newDescribe(), newGet(), newEnvoy(), newFeatures(), newReport())
 	return root
 }
 

@@ -5,25 +5,21 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness/suite"
 )
 
 // summary counts what became of the cases.
 type summary struct {
-	version        string
-	runtime        envoy.Runtime
-	passed, failed int
-	requests       int
-	retries        int
-	fault          bool
-	// builtIn is true where the cases came with the program, not from a path.
-	builtIn bool
+	version, runtime        string
+	passed, failed, skipped int
+	requests                int
+	retries                 int
+	fault                   bool
 }
 
-func summarize(h *harness.Harness, results []suite.Result) summary {
-	s := summary{version: h.Version(), runtime: h.Runtime()}
+func summarize(run report.Run, results []suite.Result) summary {
+	s := summary{version: run.Envoy, runtime: run.Runtime}
 	for _, r := range results {
 		s.add(r)
 	}
@@ -31,9 +27,14 @@ func summarize(h *harness.Harness, results []suite.Result) summary {
 }
 
 func (s *summary) add(r suite.Result) {
-	if r.Passed() {
+	switch {
+	case r.Skipped != "":
+		// Its requests show what holds elsewhere.
+		s.skipped++
+		return
+	case r.Passed():
 		s.passed++
-	} else {
+	default:
 		s.failed++
 	}
 	s.requests += len(r.Requests)
@@ -56,19 +57,23 @@ func (s summary) exit() error {
 
 // line is the last one of a run.
 func (s summary) line(p paint) string {
-	line := fmt.Sprintf("%s %s on Envoy %s (%s)", p.mark(s.failed == 0), tally(s.passed+s.failed, s.failed, s.requests), s.version, s.runtime)
+	line := fmt.Sprintf("%s %s on Envoy %s (%s)", p.mark(s.failed == 0), s.tally(), s.version, s.runtime)
 	if s.retries > 0 {
 		line += fmt.Sprintf(", %s retried", count(s.retries, "transport fault"))
 	}
 	return line
 }
 
-// tally is "3 cases passed, 45 requests" or "1 of 3 cases failed, 45 requests".
-func tally(cases, failed, requests int) string {
-	if failed > 0 {
-		return fmt.Sprintf("%d of %s failed, %s", failed, count(cases, "case"), count(requests, "request"))
+// tally is "3 cases passed, 45 requests" or "1 of 3 cases failed, 2 skipped, 45 requests".
+func (s summary) tally() string {
+	text := count(s.passed, "case") + " passed"
+	if s.failed > 0 {
+		text = fmt.Sprintf("%d of %s failed", s.failed, count(s.passed+s.failed, "case"))
 	}
-	return fmt.Sprintf("%s passed, %s", count(cases, "case"), count(requests, "request"))
+	if s.skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", s.skipped)
+	}
+	return text + ", " + count(s.requests, "request")
 }
 
 func count(n int, noun string) string {
@@ -78,10 +83,10 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// again is the command that repeats one case.
-func (s summary) again(c cases.Case) string {
+// againCommand is the command that repeats one case.
+func againCommand(c cases.Case, version, runtime string, builtIn bool) string {
 	words := []string{"meshproof", "run"}
-	if !s.builtIn {
+	if !builtIn {
 		file := c.Place[:strings.LastIndexByte(c.Place, ':')]
 		if strings.HasPrefix(file, "-") {
 			file = "./" + file
@@ -89,5 +94,5 @@ func (s summary) again(c cases.Case) string {
 		words = append(words, quote(file))
 	}
 	words = append(words, "--case", quote("^"+regexpQuote(c.Name)+"$"))
-	return strings.Join(append(words, "--envoy", s.version, "--runtime", s.runtime.String()), " ")
+	return strings.Join(append(words, "--envoy", version, "--runtime", runtime), " ")
 }

@@ -60,3 +60,6 @@ func (p paint) mark(ok bool) string {
 	}
 	return p.red("✗")
 }
+
+// skip is the sign of what was not run.
+func (p paint) skip() string { return p.yellow("○") }

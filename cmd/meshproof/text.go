@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 
+	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/harness/suite"
 	"github.com/meshproof/meshproof/policy"
@@ -13,7 +13,7 @@ import (
 // writeText prints a table for each story: who was allowed, who was denied, by
 // which policy, and what the shadow says. A line for each story, and what went
 // wrong, stand at the end, where a reader looks first.
-func writeText(w io.Writer, p paint, s summary, results []suite.Result) {
+func writeText(w io.Writer, p paint, run report.Run, results []suite.Result) {
 	stories := byStory(results)
 	for _, story := range stories {
 		writeStory(w, p, story)
@@ -24,12 +24,16 @@ func writeText(w io.Writer, p paint, s summary, results []suite.Result) {
 		}
 		fmt.Fprintln(w)
 	}
-	for _, r := range results {
-		if !r.Passed() {
-			writeFailure(w, p, s, r)
+	writeFailures(w, p, results, run)
+	fmt.Fprintln(w, summarize(run, results).line(p))
+}
+
+func writeFailures(w io.Writer, p paint, results []suite.Result, run report.Run) {
+	for i, r := range results {
+		if r.Failed() {
+			writeFailure(w, p, r, run.Cases[i].Again)
 		}
 	}
-	fmt.Fprintln(w, s.line(p))
 }
 
 // byStory groups the results by story, in the order of their first case.
@@ -55,7 +59,7 @@ func storyLine(p paint, results []suite.Result) string {
 		s.add(r)
 	}
 	title := printable(orElse(results[0].Case.Story, "cases without a story"))
-	return fmt.Sprintf("%s %s: %s", p.mark(s.failed == 0), title, tally(s.passed+s.failed, s.failed, s.requests))
+	return fmt.Sprintf("%s %s: %s", p.mark(s.failed == 0), title, s.tally())
 }
 
 // writeStory prints the columns of all cases of a story at the same width. The
@@ -78,6 +82,11 @@ func writeStory(w io.Writer, p paint, results []suite.Result) {
 	}
 	next := 1
 	for _, r := range results {
+		if r.Skipped != "" {
+			fmt.Fprintf(w, "  %s %s\n    skipped: %s\n", p.skip(), printable(r.Case.Name), r.Skipped)
+			next += len(r.Requests)
+			continue
+		}
 		fmt.Fprintf(w, "  %s %s\n", p.mark(r.Passed()), printable(r.Case.Name))
 		for _, q := range r.Requests {
 			line, ok := lines[next], len(q.Problems) == 0
@@ -98,7 +107,7 @@ func writeStory(w io.Writer, p paint, results []suite.Result) {
 }
 
 func row(own string, q suite.Request) []string {
-	return []string{outcome(q), by(q.Finding), shadow(q.Finding), printable(shorten(own, q.From.Name)), printable(request(q))}
+	return []string{report.Outcome(q), by(q.Finding), shadow(q.Finding), printable(shorten(own, q.From.Name)), printable(request(q))}
 }
 
 // shorten leaves out the trust domain of a SPIFFE ID where it is the own one. The
@@ -108,24 +117,6 @@ func shorten(own, name string) string {
 		return name[n:]
 	}
 	return name
-}
-
-// outcome is what became of a request; where the evidence contradicts itself, or
-// the transport failed, nothing did that anybody could stand by.
-func outcome(q suite.Request) string {
-	if _, err := q.Evidence.Find(); err != nil {
-		return "unproven"
-	}
-	switch q.Finding.Form {
-	case evidence.Served:
-		return "allow"
-	case evidence.Refused:
-		return "deny"
-	case evidence.HandshakeFailed:
-		return "handshake failed"
-	default:
-		return strconv.Itoa(q.Finding.Status)
-	}
 }
 
 func by(f evidence.Finding) string {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"golang.org/x/mod/semver"
-
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
@@ -50,7 +48,9 @@ func (r *run) judgeAs(out *Request, problem func(string, ...any)) {
 		return
 	}
 	out.Judged = true
-	out.Decision = policy.Decide(r.programs[q.To].Program, request)
+	var traces []policy.Trace
+	out.Decision, traces = policy.Explain(r.programs[q.To].Program, request)
+	out.Rule = decisive(traces, request)
 	if second := r.set.Evaluate(in.Inbound, request); second != out.Decision {
 		problem("the oracle says %+v, the plain evaluator %+v: meshproof contradicts itself", out.Decision, second)
 	}
@@ -173,11 +173,4 @@ func describe(f evidence.Finding) string {
 	default:
 		return f.Form.String()
 	}
-}
-
-// normalization is the case's, as this version of Envoy has it.
-func (r *run) normalization() policy.PathNormalization {
-	n := r.result.Case.Normalization
-	n.KeepDotParameters = semver.Compare("v"+r.runner.Harness.Version(), "v1.39.3") < 0
-	return n
 }

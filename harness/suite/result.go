@@ -17,6 +17,11 @@ type Result struct {
 	// Fault is true where Err says that Envoy or the machine failed, so that
 	// nothing is proven either way.
 	Fault bool
+	// Skipped says why the case proves nothing here, and does not count; empty for one
+	// that was run. NotApplicable is true where the case is not about this version or
+	// this compiler, so that nothing is missing.
+	Skipped       string
+	NotApplicable bool
 	// Requests has an entry for each request of the case, in order; none where the
 	// case failed before any was sent.
 	Requests []Request
@@ -36,15 +41,18 @@ type Request struct {
 	// otherwise.
 	Judged   bool
 	Decision policy.Decision
+	// Rule is the text of the rule that decided, as [policy.Rule] prints it, or the
+	// default's.
+	Rule     string
 	Evidence evidence.Evidence
 	Finding  evidence.Finding
 	// Problems say what differs; none for a request that went as wanted.
 	Problems []string
 }
 
-// Passed reports whether the case went as wanted.
+// Passed reports whether the case went as wanted. One that was skipped did not.
 func (r Result) Passed() bool {
-	if r.Err != nil {
+	if r.Err != nil || r.Skipped != "" {
 		return false
 	}
 	for _, q := range r.Requests {
@@ -54,6 +62,9 @@ func (r Result) Passed() bool {
 	}
 	return true
 }
+
+// Failed reports whether the case was run and did not go as wanted.
+func (r Result) Failed() bool { return r.Skipped == "" && !r.Passed() }
 
 // Retries counts the transport faults that were overcome on the way.
 func (r Result) Retries() int {

@@ -65,6 +65,7 @@ func (r Runner) Case(ctx context.Context, c cases.Case) Result {
 		run.compiler = Reference
 	}
 	run.result.Err = run.do(ctx)
+	run.gate()
 	run.result.Took = time.Since(began)
 	return run.result
 }

@@ -40,6 +40,9 @@ func (d Document) text(key string) string {
 // File returns the name that was given to [Parse].
 func (d Document) File() string { return d.file }
 
+// Line returns the line on which the document begins, from 1; 0 for the zero value.
+func (d Document) Line() int { return d.line }
+
 // At returns the part of the document at a path such as policies[0], and whether
 // there is one. Its lines and its path stay those of the whole document.
 func (d Document) At(field string) (Document, bool) {

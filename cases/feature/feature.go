@@ -1,0 +1,101 @@
+package feature
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Name is the name of a feature, in Gateway API's spelling, such as
+// "AuthorizationPolicyPorts".
+type Name string
+
+// UnmarshalText implements [encoding.TextUnmarshaler]; it refuses a name that is not
+// registered.
+func (n *Name) UnmarshalText(text []byte) error {
+	if _, ok := Lookup(Name(text)); !ok {
+		return fmt.Errorf("feature %q is unknown: meshproof features lists those there are", text)
+	}
+	*n = Name(text)
+	return nil
+}
+
+// Profile is the name of a specification, in the spelling of a conformance report.
+type Profile string
+
+// The profiles.
+const (
+	// KumaMTP is Kuma's MeshTrafficPermission by SPIFFE ID, all three options.
+	KumaMTP Profile = "KUMA-MTP"
+	// KumaMTPLegacy is MeshTrafficPermission's first design, with from.
+	KumaMTPLegacy Profile = "KUMA-MTP-LEGACY"
+	// GEP3779 is Gateway API's AuthorizationPolicy.
+	GEP3779 Profile = "GEP-3779"
+)
+
+// UnmarshalText implements [encoding.TextUnmarshaler]; it refuses a profile that does
+// not exist.
+func (p *Profile) UnmarshalText(text []byte) error {
+	if all := Profiles(); !slices.Contains(all, Profile(text)) {
+		return fmt.Errorf("profile %q is unknown: there are %v", text, all)
+	}
+	*p = Profile(text)
+	return nil
+}
+
+// Level tells whether a feature is a choice.
+type Level uint8
+
+const (
+	// Core features are what a profile is made of.
+	Core Level = iota
+	// Extended features are a choice.
+	Extended
+)
+
+// String returns "core" or "extended".
+func (l Level) String() string {
+	if l == Extended {
+		return "extended"
+	}
+	return "core"
+}
+
+// Feature is one thing that a compiler supports or does not.
+type Feature struct {
+	Name    Name
+	Profile Profile
+	Level   Level
+	// About says in a sentence what a compiler with the feature does.
+	About string
+}
+
+// Profiles returns all profiles, in the order in which a report lists them.
+func Profiles() []Profile { return []Profile{KumaMTP, KumaMTPLegacy, GEP3779} }
+
+// All returns all features, profile by profile, the core ones first.
+func All() []Feature { return slices.Clone(registry) }
+
+// Of returns the features of a profile at a level.
+func Of(p Profile, l Level) []Feature {
+	var out []Feature
+	for _, f := range registry {
+		if f.Profile == p && f.Level == l {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// AuthorizationPolicyCoreFeatures returns the set of features that GEP-3779
+// announces under this name (section Conformance Details, Feature Names): the core of
+// [GEP3779].
+func AuthorizationPolicyCoreFeatures() []Feature { return Of(GEP3779, Core) }
+
+// Lookup returns a feature by its name, and whether there is one.
+func Lookup(name Name) (Feature, bool) {
+	i := slices.IndexFunc(registry, func(f Feature) bool { return f.Name == name })
+	if i < 0 {
+		return Feature{}, false
+	}
+	return registry[i], true
+}

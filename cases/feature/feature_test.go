@@ -1,0 +1,67 @@
+package feature_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/cases/feature"
+)
+
+func TestRegistry(t *testing.T) {
+	t.Parallel()
+	spelling := regexp.MustCompile(`^[A-Z][A-Za-z0-9]+$`)
+	seen := map[feature.Name]bool{}
+	count := 0
+	for _, p := range feature.Profiles() {
+		core, extended := feature.Of(p, feature.Core), feature.Of(p, feature.Extended)
+		if len(core) == 0 {
+			t.Errorf("%s has no core", p)
+		}
+		for _, f := range append(core, extended...) {
+			count++
+			if got, ok := feature.Lookup(f.Name); !ok || got != f || seen[f.Name] || !spelling.MatchString(string(f.Name)) || f.Profile != p {
+				t.Errorf("%+v: found %+v, %t; seen before: %t", f, got, ok, seen[f.Name])
+			}
+			seen[f.Name] = true
+			if !strings.HasSuffix(f.About, ".") || len(f.About) < 20 {
+				t.Errorf("%s: %q is no sentence", f.Name, f.About)
+			}
+		}
+	}
+	if all := feature.All(); len(all) != count {
+		t.Errorf("%d features, %d of them in a profile", len(all), count)
+	}
+}
+
+// The GEP announces its core under a name of its own, and what it may add later under
+// another.
+func TestAuthorizationPolicyCoreFeatures(t *testing.T) {
+	t.Parallel()
+	for _, f := range feature.AuthorizationPolicyCoreFeatures() {
+		if f.Profile != feature.GEP3779 || f.Level != feature.Core || !strings.HasPrefix(string(f.Name), "AuthorizationPolicy") {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	var name feature.Name
+	if err := name.UnmarshalText([]byte("MTPShadow")); err != nil || name != "MTPShadow" {
+		t.Errorf("%s, %v", name, err)
+	}
+	if err := name.UnmarshalText([]byte("MTPshadow")); err == nil || !strings.Contains(err.Error(), `feature "MTPshadow" is unknown`) || name != "MTPShadow" {
+		t.Errorf("%s, %v", name, err)
+	}
+	var profile feature.Profile
+	if err := profile.UnmarshalText([]byte("GEP-3779")); err != nil || profile != feature.GEP3779 {
+		t.Errorf("%s, %v", profile, err)
+	}
+	if err := profile.UnmarshalText([]byte("MESH")); err == nil || !strings.Contains(err.Error(), "KUMA-MTP-LEGACY") {
+		t.Errorf("%s, %v", profile, err)
+	}
+	if feature.Core.String() != "core" || feature.Extended.String() != "extended" {
+		t.Error("the levels have other names in reports")
+	}
+}

@@ -1,0 +1,59 @@
+package cases_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/harness/envoy"
+)
+
+func TestGateAdmits(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		gate     cases.Gate
+		text     string
+		in, outs []string
+	}{
+		{cases.Gate{}, "", []string{"1.0.0", "1.40.0"}, nil},
+		{cases.Gate{From: "1.39.3"}, "from 1.39.3", []string{"1.39.3", "1.40.0", "1.100.0"}, []string{"1.39.2", "1.9.0"}},
+		{cases.Gate{Before: "1.39.3"}, "before 1.39.3", []string{"1.39.2", "1.9.0"}, []string{"1.39.3", "1.40.0"}},
+		{cases.Gate{From: "1.37.0", Before: "1.39.3"}, "from 1.37.0 and before 1.39.3", []string{"1.37.0", "1.38.3"}, []string{"1.36.4", "1.39.3"}},
+	} {
+		if got := tt.gate.String(); got != tt.text {
+			t.Errorf("text %q, want %q", got, tt.text)
+		}
+		for _, version := range slices.Concat(tt.in, tt.outs) {
+			if got, want := tt.gate.Admits(version), slices.Contains(tt.in, version); got != want {
+				t.Errorf("%q admits %s: %t, want %t", tt.text, version, got, want)
+			}
+		}
+	}
+}
+
+// A gate that no version of the matrix lies on both sides of is never tried.
+func TestGatesAreTried(t *testing.T) {
+	t.Parallel()
+	releases, err := envoy.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		if c.Gate == (cases.Gate{}) {
+			continue
+		}
+		admitted := 0
+		for _, r := range releases {
+			if c.Gate.Admits(r.Version) {
+				admitted++
+			}
+		}
+		if admitted == 0 || admitted == len(releases) {
+			t.Errorf("%s: of %d versions the gate admits %d (%s): it is never tried", c.Place, len(releases), admitted, c.Gate)
+		}
+	}
+}

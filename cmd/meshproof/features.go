@@ -1,0 +1,51 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/meshproof/meshproof/cases/feature"
+)
+
+func newFeatures() *cobra.Command {
+	var output outputFormat
+	cmd := &cobra.Command{
+		Use:   "features",
+		Short: "List the profiles and features that the cases are about",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if output == outputJSON {
+				encoder := json.NewEncoder(cmd.OutOrStdout())
+				encoder.SetIndent("", "  ")
+				return encoder.Encode(featuresJSON())
+			}
+			table := columns{{"profile", "level", "feature", "a compiler with it"}}
+			for _, f := range feature.All() {
+				table = append(table, []string{string(f.Profile), f.Level.String(), string(f.Name), f.About})
+			}
+			for _, line := range table.lines() {
+				fmt.Fprintln(cmd.OutOrStdout(), line)
+			}
+			return nil
+		},
+	}
+	addOutput(cmd, &output)
+	return cmd
+}
+
+type jsonFeature struct {
+	Name    feature.Name    `json:"name"`
+	Profile feature.Profile `json:"profile"`
+	Level   string          `json:"level"`
+	About   string          `json:"about"`
+}
+
+func featuresJSON() []jsonFeature {
+	var out []jsonFeature
+	for _, f := range feature.All() {
+		out = append(out, jsonFeature{f.Name, f.Profile, f.Level.String(), f.About})
+	}
+	return out
+}

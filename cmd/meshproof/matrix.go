@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/meshproof/meshproof/conformance"
+	"github.com/meshproof/meshproof/conformance/report"
+)
+
+// slow is what a case takes at most without being named.
+const slow = 2 * time.Second
+
+// writeResults prints one run in full; of several, what went wrong, where they
+// differ, and a line each.
+func writeResults(w io.Writer, p paint, results []conformance.Result) {
+	defer writeSlow(w, p, results)
+	if len(results) == 1 {
+		writeText(w, p, results[0].Report, results[0].Results)
+		return
+	}
+	for _, r := range results {
+		writeFailures(w, p, r.Results, r.Report)
+	}
+	writeDifferences(w, runs(results))
+	for _, r := range results {
+		fmt.Fprintln(w, summarize(r.Report, r.Results).line(p))
+	}
+}
+
+// writeDifferences prints a table of the cells that differ between runs.
+func writeDifferences(w io.Writer, all []report.Run) {
+	differences := report.Differences(all)
+	if len(differences) == 0 {
+		return
+	}
+	table := columns{append([]string{"differs"}, report.Labels(all)...)}
+	for i, d := range differences {
+		if i == 0 || d.Case != differences[i-1].Case {
+			title := []string{printable(d.Case)}
+			if d.Request == "" {
+				title = append(title, statuses(d.Values)...)
+			}
+			table = append(table, title)
+		}
+		if d.Request != "" {
+			row := []string{"  " + printable(d.Request)}
+			for _, value := range d.Values {
+				row = append(row, printable(value))
+			}
+			table = append(table, row)
+		}
+	}
+	for _, line := range table.lines() {
+		fmt.Fprintln(w, line)
+	}
+	fmt.Fprintln(w)
+}
+
+// statuses are what became of a case in each run, without the reasons.
+func statuses(values []string) []string {
+	out := make([]string, len(values))
+	for i, value := range values {
+		out[i], _, _ = strings.Cut(value, ":")
+	}
+	return out
+}
+
+// writeSlow names each case that takes longer than a case should.
+func writeSlow(w io.Writer, p paint, results []conformance.Result) {
+	for _, r := range results {
+		for _, c := range r.Results {
+			if c.Took > slow {
+				fmt.Fprintf(w, "%s %s took %.1f s on Envoy %s\n", p.yellow("slow:"), printable(c.Case.Name), c.Took.Seconds(), r.Report.Envoy)
+			}
+		}
+	}
+}

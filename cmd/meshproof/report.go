@@ -1,0 +1,194 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/meshproof/meshproof/conformance"
+	"github.com/meshproof/meshproof/conformance/report"
+)
+
+func newReport() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Join, compare and reuse the results of run --report",
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newMerge(), newCompare(), newTimes())
+	return cmd
+}
+
+func newMerge() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "merge RESULTS…",
+		Short: "Join the shards of runs, and runs on several versions, into one report",
+		Long: `Merge reads results, joins the parts of each run, and writes one report of all.
+A part that is missing is an error. RESULTS is a results-*.json, or a folder with some at any depth.`,
+		Example: `  meshproof report merge shard-1 shard-2 --report whole`,
+		Args:    needPath,
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			if dir == "" {
+				return errors.New("--report: name the folder to write the report into")
+			}
+			parts, err := report.Load(paths...)
+			if err != nil {
+				return err
+			}
+			merged, err := report.Merge(parts...)
+			if err != nil {
+				return err
+			}
+			if err := report.Write(dir, merged); err != nil {
+				return err
+			}
+			return writeMerged(cmd.OutOrStdout(), paintFor(cmd.OutOrStdout()), merged)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "report", "", "folder to write the report into")
+	return cmd
+}
+
+// writeMerged prints the differences and a line for each run. Its error stands for
+// the exit status.
+func writeMerged(w io.Writer, p paint, merged []report.Run) error {
+	writeDifferences(w, merged)
+	var all summary
+	for _, run := range merged {
+		s := tallyOf(run)
+		fmt.Fprintln(w, s.line(p))
+		all.failed += s.failed
+		all.fault = all.fault || s.fault
+	}
+	return all.exit()
+}
+
+// tallyOf counts what a results file says.
+func tallyOf(run report.Run) summary {
+	s := summary{version: run.Envoy, runtime: run.Runtime, passed: run.Passed, failed: run.Failed, skipped: run.Skipped}
+	for _, c := range run.Cases {
+		s.fault = s.fault || c.Fault
+		if c.Skipped != "" {
+			continue
+		}
+		s.requests += len(c.Requests)
+		for _, q := range c.Requests {
+			s.retries += q.Evidence.Retries
+		}
+	}
+	return s
+}
+
+func newTimes() *cobra.Command {
+	return &cobra.Command{
+		Use:   "times RESULTS…",
+		Short: "Print how long each case took, for run --times",
+		Args:  needPath,
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			runs, err := report.Load(paths...)
+			if err != nil {
+				return err
+			}
+			_, err = conformance.TimesOf(runs).WriteTo(cmd.OutOrStdout())
+			return err
+		},
+	}
+}
+
+// comparisonFormat is the value of --output of report compare.
+type comparisonFormat string
+
+// Set implements pflag.Value.
+func (f *comparisonFormat) Set(s string) error {
+	switch s {
+	case "text", "json", "markdown":
+		*f = comparisonFormat(s)
+		return nil
+	}
+	return fmt.Errorf("%q is unknown: use text, json or markdown", s)
+}
+
+// String implements pflag.Value.
+func (f *comparisonFormat) String() string { return string(*f) }
+
+// Type implements pflag.Value.
+func (*comparisonFormat) Type() string { return "text|json|markdown" }
+
+func newCompare() *cobra.Command {
+	format := comparisonFormat("text")
+	cmd := &cobra.Command{
+		Use:   "compare OLD NEW",
+		Short: "Show what differs between two runs: versions, compilers or days",
+		Long: `Compare holds the evidence of NEW against that of OLD, request by request. It exits with 1 where
+they differ. Each is a results-*.json, or a folder: of folders with several runs, those of the
+same version, runtime and project are compared.`,
+		Example: `  meshproof report compare matrix/results-1.38.3.json matrix/results-1.40.0.json
+  meshproof report compare yesterday today --output markdown`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return fmt.Errorf("two results are compared, there %s: see %s --help", are(len(args)), cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			before, err := report.Load(paths[0])
+			if err != nil {
+				return err
+			}
+			after, err := report.Load(paths[1])
+			if err != nil {
+				return err
+			}
+			comparisons, unpaired, err := report.CompareAll(before, after)
+			if err != nil {
+				return err
+			}
+			for _, run := range unpaired {
+				fmt.Fprintf(cmd.ErrOrStderr(), "meshproof: not compared, %s\n", printable(run))
+			}
+			if err := writeComparisons(cmd.OutOrStdout(), comparisons, format); err != nil {
+				return err
+			}
+			for _, c := range comparisons {
+				if !c.Empty() {
+					return &exitError{code: exitDiffers}
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().VarP(&format, "output", "o", "how to print the differences")
+	completeValues(cmd, "output")
+	return cmd
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "is 1"
+	}
+	return fmt.Sprintf("are %d", n)
+}
+
+func writeComparisons(w io.Writer, all []report.Comparison, format comparisonFormat) error {
+	if format == "json" {
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(all)
+	}
+	for _, c := range all {
+		text := c.Text()
+		if format == "markdown" {
+			text = c.Markdown()
+		}
+		if _, err := fmt.Fprintln(w, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/conformance"
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/policy/dialect"
+)
+
+// claims are the flags that say what a compiler supports.
+type claims struct{ profiles, supported, exempt []string }
+
+func (c *claims) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&c.profiles, "profile", nil, "run only the cases of these profiles, see meshproof features")
+	flags.StringSliceVar(&c.supported, "supported-features", nil, "extended features that are supported; cases that need another are skipped (default: all)")
+	flags.StringSliceVar(&c.exempt, "exempt-features", nil, "features that are not supported although the others are")
+	completeFunc(cmd, "profile", completeProfiles)
+	completeFunc(cmd, "supported-features", completeFeatures)
+	completeFunc(cmd, "exempt-features", completeFeatures)
+}
+
+func (c claims) selection() (s conformance.Selection, err error) {
+	for _, text := range c.profiles {
+		var p feature.Profile
+		if err := p.UnmarshalText([]byte(text)); err != nil {
+			return s, fmt.Errorf("--profile: %w", err)
+		}
+		s.Profiles = append(s.Profiles, p)
+	}
+	if s.Supported, err = conformance.ParseFeatures(c.supported); err != nil {
+		return s, fmt.Errorf("--supported-features: %w", err)
+	}
+	if s.Exempt, err = conformance.ParseFeatures(c.exempt); err != nil {
+		return s, fmt.Errorf("--exempt-features: %w", err)
+	}
+	return s, nil
+}
+
+// suite reads the cases and what is asked of them.
+func (o runOptions) suite(paths []string) (conformance.Suite, error) {
+	selection, err := o.claims.selection()
+	if err != nil {
+		return conformance.Suite{}, err
+	}
+	s := conformance.Suite{Selection: selection, Shard: o.shard, Runtime: o.runtime, Again: again(len(paths) == 0)}
+	if s.Versions, err = o.versionList(); err != nil {
+		return s, err
+	}
+	if s.Times, err = o.readTimes(); err != nil {
+		return s, err
+	}
+	s.Cases, err = o.load(paths, selection)
+	return s, err
+}
+
+// versionList returns the versions that --envoy names, each once.
+func (o runOptions) versionList() ([]string, error) {
+	if slices.Equal(o.versions, []string{"all"}) {
+		releases, err := envoy.List()
+		if err != nil {
+			return nil, machine(err)
+		}
+		var all []string
+		for _, r := range slices.Backward(releases) {
+			all = append(all, r.Version)
+		}
+		return all, nil
+	}
+	for i, version := range o.versions {
+		switch {
+		case version == "":
+			return nil, errNoVersion
+		case slices.Contains(o.versions[:i], version):
+			return nil, fmt.Errorf("--envoy: %s stands twice", version)
+		}
+	}
+	return o.versions, nil
+}
+
+func (o runOptions) readTimes() (conformance.Times, error) {
+	if o.times == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(o.times)
+	if err != nil {
+		return nil, fmt.Errorf("--times: %w", err)
+	}
+	times, err := conformance.ParseTimes(data)
+	if err != nil {
+		return nil, fmt.Errorf("--times: %s: %w", o.times, err)
+	}
+	return times, nil
+}
+
+// load reads the cases and refuses those with bad policies before Envoy is started
+// for them.
+func (o runOptions) load(paths []string, selection conformance.Selection) ([]cases.Case, error) {
+	read := cases.Stories
+	if len(paths) > 0 {
+		read = func() ([]cases.Case, error) { return cases.Load(paths...) }
+	}
+	all, err := read()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: name a case file, or a folder with some", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var chosen []cases.Case
+	var errs []error
+	for _, c := range all {
+		if !o.filter.matches(c) {
+			continue
+		}
+		chosen = append(chosen, c)
+		if reason, _ := selection.Skip(c); c.ExpectError == "" && reason == "" {
+			_, err := dialect.Parse(c.Policies, c.Options)
+			errs = append(errs, err)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("--case: none of %s has a name or story that matches %q", count(len(all), "case"), &o.filter)
+	}
+	return chosen, errors.Join(errs...)
+}

@@ -1,0 +1,95 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/harness/suite"
+)
+
+// Build turns the result of a case into what a report keeps of it. Keys and
+// certificates are no part of it.
+func Build(r suite.Result) Case {
+	c := Case{
+		Case: r.Case.Name, Story: r.Case.Story, Place: r.Case.Place, Features: r.Case.Features, Source: r.Case.Source,
+		Passed: r.Passed(), Skipped: r.Skipped, NotApplicable: r.NotApplicable, Fault: r.Fault,
+		Milliseconds: milliseconds(r.Took), Requests: []Request{}, Notes: r.Notes,
+	}
+	if r.Err != nil {
+		c.Error = r.Err.Error()
+	}
+	for _, w := range r.Warnings {
+		c.Warnings = append(c.Warnings, w.String())
+	}
+	for name, counters := range r.Counters {
+		if c.Counters == nil {
+			c.Counters = map[string]Counters{}
+		}
+		c.Counters[name] = Counters(counters)
+	}
+	for _, q := range r.Requests {
+		c.Requests = append(c.Requests, buildRequest(q))
+	}
+	return c
+}
+
+func buildRequest(q suite.Request) Request {
+	e := q.Evidence
+	out := Request{
+		From: q.From.Name, To: q.To, Method: q.Method, Path: q.Path, GRPC: q.GRPC, Want: q.Want.String(),
+		Passed: len(q.Problems) == 0, Outcome: Outcome(q), Shadow: "none", Rule: q.Rule, Problems: q.Problems,
+		Evidence: Evidence{
+			Caller: e.Answer.String(), Log: e.Log.Details + e.Log.Termination + e.Log.TransportFailure, Peer: e.Log.PeerURIs,
+			Retries: e.Retries, Milliseconds: milliseconds(e.Took),
+		},
+	}
+	if q.Authority != "" {
+		out.Header = append(out.Header, "host: "+q.Authority)
+	}
+	for _, h := range q.Headers {
+		out.Header = append(out.Header, h.Name+": "+h.Value)
+	}
+	if q.Finding.Judged {
+		out.By = q.Finding.Verdict.Origin
+	}
+	if shadow := q.Finding.Shadow; shadow.Ran {
+		out.Shadow, out.ShadowBy = shadow.Verdict.Effect.String(), shadow.Verdict.Origin
+	}
+	if a := e.Arrival; a != nil {
+		out.Evidence.Upstream = &Arrived{Method: a.Method, Path: a.Path, Bytes: a.Bytes, XFCC: a.XFCC()}
+	}
+	return out
+}
+
+// Outcome is what became of a request; where the evidence contradicts itself, or
+// the transport failed, nothing did that anybody could stand by.
+func Outcome(q suite.Request) string {
+	if _, err := q.Evidence.Find(); err != nil {
+		return "unproven"
+	}
+	switch q.Finding.Form {
+	case evidence.Served:
+		return "allow"
+	case evidence.Refused:
+		return "deny"
+	case evidence.HandshakeFailed:
+		return "handshake failed"
+	default:
+		return strconv.Itoa(q.Finding.Status)
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// withoutKey takes the hash of the certificate out of an XFCC header: each run has
+// keys of its own.
+func withoutKey(xfcc string) string {
+	before, rest, found := strings.Cut(xfcc, "Hash=")
+	if !found {
+		return xfcc
+	}
+	_, after, _ := strings.Cut(rest, ";")
+	return before + after
+}

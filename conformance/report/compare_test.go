@@ -1,0 +1,151 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestCompareText(t *testing.T) {
+	t.Parallel()
+	runs := matrix()
+	golden(t, "compare.txt", []byte(Compare(runs[0], runs[1]).Text()))
+	golden(t, "compare.md", []byte(Compare(runs[0], runs[1]).Markdown()))
+	golden(t, "compare_same.txt", []byte(Compare(runs[0], runs[0]).Text()))
+	golden(t, "compare_same.md", []byte(Compare(runs[0], runs[0]).Markdown()))
+}
+
+// TestCompareFields changes one thing at a time.
+func TestCompareFields(t *testing.T) {
+	t.Parallel()
+	base := newCase("a case", "s", "1", allowed("/"), denied("/x"), denied("/x"))
+	const first = "backend/http-port GET / as spiffe://trust-domain.mesh/ns/web/sa/web"
+	const third = "backend/http-port GET /x as spiffe://trust-domain.mesh/ns/web/sa/web (2)"
+	upstream := func(change func(*Arrived)) func(*Case) {
+		return func(c *Case) {
+			a := *c.Requests[0].Evidence.Upstream
+			change(&a)
+			c.Requests[0].Evidence.Upstream = &a
+		}
+	}
+	for name, tt := range map[string]struct {
+		change func(*Case)
+		want   []Change
+	}{
+		"times, keys, rules, warnings": {func(c *Case) {
+			c.Milliseconds, c.Warnings, c.Notes, c.Again, c.Source, c.Place = 9, []string{"w"}, []string{"n"}, "again", "source", "elsewhere:1"
+			c.Requests[0].Evidence.Milliseconds, c.Requests[0].Evidence.Retries, c.Requests[0].Rule = 9, 2, "rule"
+			upstream(func(a *Arrived) { a.XFCC = strings.Replace(a.XFCC, "ab12", "cd34", 1) })(c)
+		}, nil},
+		"status":   {skipped("why", true), []Change{{What: "status", A: "passed", B: "skipped: why"}}},
+		"gated":    {skipped("why", false), []Change{{What: "status", A: "passed", B: "not applicable: why"}}},
+		"error":    {func(c *Case) { c.Passed, c.Error = false, "e\nf" }, []Change{{What: "status", A: "passed", B: "failed: e"}, {What: "error", A: "none", B: "e\nf"}}},
+		"fault":    {func(c *Case) { c.Passed, c.Error, c.Fault = false, "e", true }, []Change{{What: "status", A: "passed", B: "not proven: e"}, {What: "error", A: "none", B: "e"}}},
+		"outcome":  {func(c *Case) { c.Requests[0].Outcome = "deny" }, []Change{{Request: first, What: "outcome", A: "allow", B: "deny"}}},
+		"by":       {func(c *Case) { c.Requests[0].By = "" }, []Change{{Request: first, What: "by", A: "owner", B: "none"}}},
+		"shadow":   {func(c *Case) { c.Requests[0].Shadow = "deny" }, []Change{{Request: first, What: "shadow", A: "none", B: "deny"}}},
+		"shadowBy": {func(c *Case) { c.Requests[0].ShadowBy = "x" }, []Change{{Request: first, What: "shadowBy", A: "none", B: "x"}}},
+		"want":     {func(c *Case) { c.Requests[0].Want = "close" }, []Change{{Request: first, What: "want", A: "allow", B: "close"}}},
+		"caller":   {func(c *Case) { c.Requests[0].Evidence.Caller = "EOF" }, []Change{{Request: first, What: "caller", A: "HTTP 200", B: "EOF"}}},
+		"log":      {func(c *Case) { c.Requests[0].Evidence.Log = "" }, []Change{{Request: first, What: "log", A: "via_upstream", B: ""}}},
+		"peer":     {func(c *Case) { c.Requests[0].Evidence.Peer = []string{"a", "b"} }, []Change{{Request: first, What: "peer", A: "", B: "a, b"}}},
+		"path":     {upstream(func(a *Arrived) { a.Path = "/y" }), []Change{{Request: first, What: "upstream", A: "GET /, 0 bytes", B: "GET /y, 0 bytes"}}},
+		"bytes":    {upstream(func(a *Arrived) { a.Bytes = 1 }), []Change{{Request: first, What: "upstream", A: "GET /, 0 bytes", B: "GET /, 1 byte"}}},
+		"xfcc": {upstream(func(a *Arrived) { a.XFCC = "" }), []Change{
+			{Request: first, What: "xfcc", A: "By=spiffe://trust-domain.mesh/backend;URI=spiffe://trust-domain.mesh/ns/web/sa/web", B: "none"},
+		}},
+		"arrival": {func(c *Case) { c.Requests[2].Evidence.Upstream = &Arrived{Bytes: 5} }, []Change{{Request: third, What: "upstream", A: "nothing", B: "5 bytes"}}},
+		"counters": {func(c *Case) { c.Counters = map[string]Counters{"other": {Denied: 1}} }, []Change{
+			{What: "counters of backend/http-port", A: "allowed 3, denied 0, shadow_allowed 0, shadow_denied 0", B: "none"},
+			{What: "counters of other", A: "none", B: "allowed 0, denied 1, shadow_allowed 0, shadow_denied 0"},
+		}},
+		"a request less":   {func(c *Case) { c.Requests = c.Requests[:2] }, []Change{{Request: third, What: "asked", A: "yes", B: "no"}}},
+		"another path":     {func(c *Case) { c.Requests[0].Path = "/z" }, []Change{{Request: first, What: "asked", A: "yes", B: "no"}, {Request: strings.Replace(first, " / ", " /z ", 1), What: "asked", A: "no", B: "yes"}}},
+		"no request":       {func(c *Case) { c.Requests, c.Counters = nil, base.Counters }, []Change{{What: "asked", A: "3 requests", B: "0 requests"}}},
+		"another order":    {func(c *Case) { slices.Reverse(c.Requests) }, []Change{{What: "evidence"}}},
+		"a problem, in it": {func(c *Case) { c.Requests[0].Passed, c.Passed = false, false; c.Requests[0].Problems = []string{"p"} }, []Change{{What: "status", A: "passed", B: "failed: p"}, {Request: first, What: "passed", A: "true", B: "false"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			changed := base.with(tt.change)
+			want := slices.Clone(tt.want)
+			for i := range want {
+				want[i].Case, want[i].Place = base.Case, base.Place
+				if want[i].What == "evidence" {
+					want[i].A, want[i].B = short(base.EvidenceSHA256), short(changed.EvidenceSHA256)
+				}
+			}
+			got := Compare(newRun("1", base), newRun("2", changed))
+			if diff := cmp.Diff(want, got.Changed); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if got.Empty() != (len(tt.want) == 0) {
+				t.Errorf("Empty is %t", got.Empty())
+			}
+		})
+	}
+}
+
+// anyRun draws a run of few names and few values, so that runs often have things in
+// common.
+func anyRun(t *rapid.T) Run {
+	r := newRun("1.40.0")
+	names := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), rapid.ID[string]).Draw(t, "cases")
+	for _, name := range names {
+		var requests []Request
+		for range rapid.IntRange(0, 3).Draw(t, "requests") {
+			make := rapid.SampledFrom([]func(string) Request{allowed, denied, leaked}).Draw(t, "request")
+			q := make(rapid.SampledFrom([]string{"/", "/x"}).Draw(t, "path"))
+			q.Evidence.Milliseconds = rapid.Float64Range(0, 100).Draw(t, "time")
+			requests = append(requests, q)
+		}
+		c := newCase(name, "s", "1", requests...)
+		switch rapid.IntRange(0, 4).Draw(t, "status") {
+		case 0:
+			c = c.with(skipped(rapid.SampledFrom([]string{"s", "t"}).Draw(t, "reason"), rapid.Bool().Draw(t, "applicable")))
+		case 1:
+			c = c.with(func(c *Case) { c.Passed, c.Error, c.Fault = false, "e", rapid.Bool().Draw(t, "fault") })
+		}
+		r.Add(c)
+	}
+	return r
+}
+
+// TestCompareEmpty holds the promise of [Compare]: it is empty exactly where all
+// hashes and statuses are equal, and says of two runs what it says of them turned
+// round.
+func TestCompareEmpty(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := anyRun(t), anyRun(t)
+		if !Compare(a, a).Empty() {
+			t.Fatalf("a run differs from itself:\n%s", Compare(a, a).Text())
+		}
+		summary := func(r Run) map[string]string {
+			out := map[string]string{}
+			for _, c := range r.Cases {
+				out[c.Case] = c.status() + c.EvidenceSHA256
+			}
+			return out
+		}
+		there, back := Compare(a, b), Compare(b, a)
+		if want := maps.Equal(summary(a), summary(b)); there.Empty() != want {
+			t.Fatalf("Empty is %t, want %t:\n%s", there.Empty(), want, there.Text())
+		}
+		if len(there.Changed) != len(back.Changed) || !slices.Equal(there.OnlyA, back.OnlyB) || there.Common != back.Common {
+			t.Fatalf("it is another when turned round:\n%s\n%s", there.Text(), back.Text())
+		}
+	})
+}
+
+func TestVisible(t *testing.T) {
+	t.Parallel()
+	const want = "a|b `c` </td><script>alert(1)</script> *d* [e](http://f) &amp; \\u0000\\u001b[31m\\u202e next ]]> \\| _g_ \ufffd"
+	if got := visible(hostile); got != want {
+		t.Errorf("%q", got)
+	}
+}

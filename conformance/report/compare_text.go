@@ -1,0 +1,80 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Text prints the comparison for a terminal: a line for each run, and one that says
+// how many cases differ, then what differs, case by case and request by request. The
+// value of the first run stands before the arrow, that of the second behind.
+func (c Comparison) Text() string {
+	var b strings.Builder
+	for _, s := range []Side{c.A, c.B} {
+		fmt.Fprintf(&b, "%s: %s in %s\n", visible(s.Label), s.Tally, seconds(s.Took))
+	}
+	fmt.Fprintf(&b, "%s\n", c.sentence())
+	var last Change
+	for i, change := range c.Changed {
+		if i == 0 || change.Case != last.Case {
+			fmt.Fprintf(&b, "\n%s: %s\n", visible(change.Place), visible(change.Case))
+			last.Request = ""
+		}
+		indent := "  "
+		if change.Request != "" {
+			if change.Request != last.Request {
+				fmt.Fprintf(&b, "  %s\n", visible(change.Request))
+			}
+			indent = "    "
+		}
+		fmt.Fprintf(&b, "%s%-8s  %s → %s\n", indent, visible(change.What), visible(change.A), visible(change.B))
+		last = change
+	}
+	writeOnly(&b, c.A.Label, c.OnlyA)
+	writeOnly(&b, c.B.Label, c.OnlyB)
+	return b.String()
+}
+
+func writeOnly(b *strings.Builder, label string, cases []string) {
+	if len(cases) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nonly in %s:\n", visible(label))
+	for _, name := range cases {
+		fmt.Fprintf(b, "  %s\n", visible(name))
+	}
+}
+
+// sentence says in one how many cases differ.
+func (c Comparison) sentence() string {
+	if c.Empty() {
+		return fmt.Sprintf("no difference in %s", count(c.Common, "case"))
+	}
+	changed := map[string]bool{}
+	for _, change := range c.Changed {
+		changed[change.Case] = true
+	}
+	text := fmt.Sprintf("%d of %s in common differ", len(changed), count(c.Common, "case"))
+	if n := len(c.OnlyA) + len(c.OnlyB); n > 0 {
+		text += fmt.Sprintf("; in one run only: %d", n)
+	}
+	return text
+}
+
+// visible makes one line of a text, with an escape for whatever would play tricks on
+// a terminal or a page: control characters, marks that turn the direction of writing.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			b.WriteByte(' ')
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}

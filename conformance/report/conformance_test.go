@@ -1,0 +1,178 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+	gatewayapi "sigs.k8s.io/gateway-api/conformance/apis/v1"
+
+	"github.com/meshproof/meshproof/cases/feature"
+)
+
+// everything is a run in which each level of a profile has another result.
+func everything() Run {
+	needs := func(names ...feature.Name) func(*Case) { return func(c *Case) { c.Features = names } }
+	wrong := denied("/admin")
+	wrong.Passed, wrong.Problems = false, []string{"the case wants allow, Envoy says refused\nand more", "another problem"}
+	r := newRun("1.40.0",
+		newCase("a story", "mesh-operator-2", "1", allowed("/")).with(needs("MeshOperator2")),
+		newCase("a path", "path", "1", allowed("/"), denied("/admin")).with(needs("MTPPath")),
+		newCase("of older versions", "path", "9", denied("/..;/")).with(needs("MTPPath")).with(skipped("it holds before 1.39.3 only", false)),
+		newCase("an option", "option-2", "1", wrong).with(needs("MTPOption2")),
+		newCase("ports", "gateway-ports", "1", allowed("/")).with(needs("AuthorizationPolicyPorts")),
+		newCase("all ports", "gateway-ports", "9").with(needs("AuthorizationPolicyPorts")).with(skipped("it needs AuthorizationPolicyPorts, which is exempt", true)),
+		newCase("of nobody", "", "1", allowed("/")).with(needs()),
+	)
+	r.Unsupported = []feature.Name{"MTPPreciseShadow"}
+	r.ClassesProven = &Classes{Proven: 1284, Of: 1284, Complete: true}
+	r.MutationScore = &Score{Killed: 90, Of: 90}
+	return r
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	text, err := NewConformance(everything()).YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "conformance.yaml", text)
+}
+
+// Gateway API's own types read the report, and know every field but the one under
+// which meshproof's additions stand.
+func TestGatewayAPIReadsTheReport(t *testing.T) {
+	t.Parallel()
+	text, err := NewConformance(everything()).YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := yaml.Unmarshal(text, &fields); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := fields["meshproof"]; !ok {
+		t.Error("nothing stands under meshproof")
+	}
+	delete(fields, "meshproof")
+	known, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(known))
+	decoder.DisallowUnknownFields()
+	var got gatewayapi.ConformanceReport
+	if err := decoder.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	if err := got.Implementation.Validate(); err != nil {
+		t.Error(err)
+	}
+	if got.Kind != "ConformanceReport" || got.APIVersion != gatewayapi.GroupVersion.String() || len(got.ProfileReports) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	kuma, gep := got.ProfileReports[0], got.ProfileReports[1]
+	if kuma.Core.Result != gatewayapi.Success || kuma.Core.Passed != 2 || kuma.Core.Skipped != 0 ||
+		kuma.Extended.Result != gatewayapi.Failure || !slices.Equal(kuma.Extended.FailedTests, []string{"an option"}) ||
+		!slices.Equal(kuma.Extended.UnsupportedFeatures, []string{"MTPPreciseShadow"}) {
+		t.Errorf("%+v, %+v", kuma, kuma.Extended)
+	}
+	if gep.Core.Result != gatewayapi.Partial || gep.Core.Passed != 1 || !slices.Equal(gep.Core.SkippedTests, []string{"all ports"}) {
+		t.Errorf("%+v", gep)
+	}
+}
+
+// A profile of which no case was run is no success.
+func TestNothingRunIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	for _, p := range NewConformance(newRun("1.40.0")).Profiles {
+		if p.Core.Result != partial {
+			t.Errorf("%s: %s", p.Name, p.Core.Result)
+		}
+	}
+}
+
+// The same decisions have the same hash in every run; others have not.
+func TestHash(t *testing.T) {
+	t.Parallel()
+	first := newCase("a", "s", "1", allowed("/"), denied("/admin"))
+	for name, tt := range map[string]struct {
+		change func(*Case)
+		same   bool
+	}{
+		"another time":        {func(c *Case) { c.Milliseconds = 99; c.Requests[0].Evidence.Milliseconds = 99 }, true},
+		"a retry":             {func(c *Case) { c.Requests[0].Evidence.Retries = 2 }, true},
+		"another key":         {func(c *Case) { c.Requests[0].Evidence.Upstream = arrived(c, "Hash=ff") }, true},
+		"another line":        {func(c *Case) { c.Place = "elsewhere.yaml:9" }, true},
+		"another identity":    {func(c *Case) { c.Requests[0].Evidence.Upstream = arrived(c, "URI=spiffe://other") }, false},
+		"another outcome":     {func(c *Case) { c.Requests[1].Outcome = "allow" }, false},
+		"another policy":      {func(c *Case) { c.Requests[1].By = "somebody" }, false},
+		"another shadow":      {func(c *Case) { c.Requests[1].Shadow = "deny" }, false},
+		"another log":         {func(c *Case) { c.Requests[0].Evidence.Log = "x" }, false},
+		"another answer":      {func(c *Case) { c.Requests[0].Evidence.Caller = "HTTP 500" }, false},
+		"other counters":      {func(c *Case) { c.Counters = map[string]Counters{"backend/http-port": {Denied: 2}} }, false},
+		"one request less":    {func(c *Case) { c.Requests = c.Requests[:1] }, false},
+		"another caller":      {func(c *Case) { c.Requests[0].From = "b" }, false},
+		"an error":            {func(c *Case) { c.Error = "x" }, false},
+		"another case's name": {func(c *Case) { c.Case = "b" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := first.with(tt.change); (got.EvidenceSHA256 == first.EvidenceSHA256) != tt.same {
+				t.Errorf("the hashes are %s and %s", got.EvidenceSHA256, first.EvidenceSHA256)
+			}
+		})
+	}
+	if none := newCase("a", "s", "1"); none.EvidenceSHA256 != "" {
+		t.Error("nothing was seen, and it has a hash")
+	}
+}
+
+// arrived is what reached the upstream of the first request, with another part in its
+// XFCC header.
+func arrived(c *Case, part string) *Arrived {
+	out := *c.Requests[0].Evidence.Upstream
+	switch part[:4] {
+	case "Hash":
+		out.XFCC = "By=spiffe://trust-domain.mesh/backend;" + part + ";URI=spiffe://trust-domain.mesh/ns/web/sa/web"
+	default:
+		out.XFCC = "By=spiffe://trust-domain.mesh/backend;Hash=ab12;" + part
+	}
+	return &out
+}
+
+// Bytes that are no UTF-8 are read back as the character that stands for them, which
+// changes nothing of the evidence.
+func TestHashSurvivesBytes(t *testing.T) {
+	t.Parallel()
+	c := newCase("a", "s", "1", allowed("/\xff"), allowed("/\ufffd"), allowed(`/\ufffd`))
+	text, err := marshal(newRun("1.40.0", c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := read.Cases[0].check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWithoutKey(t *testing.T) {
+	t.Parallel()
+	for xfcc, want := range map[string]string{
+		"":                               "",
+		"By=a;Hash=1f;URI=b":             "By=a;URI=b",
+		"By=a;URI=b":                     "By=a;URI=b",
+		"By=a;Hash=1f":                   "By=a;",
+		"By=a;Hash=1f;URI=x;Hash=2;URI=": "By=a;URI=x;Hash=2;URI=",
+	} {
+		if diff := cmp.Diff(want, withoutKey(xfcc)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", xfcc, diff)
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Difference is one cell of the cases that is not the same in all runs of a matrix:
+// what became of a case, or how a request of it was decided.
+type Difference struct {
+	Case  string `json:"case"`
+	Story string `json:"story"`
+	Place string `json:"place"`
+	// Request says where to, what and by whom; it is empty for the case as a whole.
+	Request string `json:"request,omitempty"`
+	// Values has what the cell is in each run, such as "deny by default" or "skipped:
+	// it holds from 1.39.3 only"; it is empty where the run has no such cell.
+	Values []string `json:"values"`
+}
+
+// Differences returns the cells that differ between runs, case by case in the order in
+// which the runs have them. A case differs where it passed in one run and did not in
+// another, a request where its outcome, the policy that decided, or the shadow did.
+// Where a run asked none of a case's requests, or has no such case, the row of the
+// case says so, and its requests are compared between the others.
+func Differences(runs []Run) []Difference {
+	type row struct {
+		Case
+		// in has the case of each run, nil where the run has none.
+		in []*Case
+	}
+	var rows []*row
+	byName := map[string]*row{}
+	for i, r := range runs {
+		for j := range r.Cases {
+			c := &r.Cases[j]
+			at := byName[c.Case]
+			if at == nil {
+				at = &row{Case: *c, in: make([]*Case, len(runs))}
+				byName[c.Case] = at
+				rows = append(rows, at)
+			}
+			at.in[i] = c
+		}
+	}
+	var out []Difference
+	for _, at := range rows {
+		cell := Difference{Case: at.Case.Case, Story: at.Story, Place: at.Place}
+		if values, differ := statuses(at.in); differ {
+			cell.Values = values
+			out = append(out, cell)
+		}
+		for _, d := range decisions(at.in) {
+			cell.Request, cell.Values = d.Request, d.Values
+			out = append(out, cell)
+		}
+	}
+	return out
+}
+
+// statuses returns what became of a case in each run, and whether that differs. The
+// reasons do not count: they name the version.
+func statuses(in []*Case) (values []string, differ bool) {
+	values = make([]string, len(in))
+	kinds := map[string]bool{}
+	for i, c := range in {
+		if c == nil {
+			kinds[""] = true
+			continue
+		}
+		kinds[c.status()] = true
+		values[i] = c.statusText()
+	}
+	return values, len(kinds) > 1
+}
+
+// decisions returns the requests of a case that were decided differently.
+func decisions(in []*Case) []Difference {
+	var order []asking
+	at := map[asking]*Difference{}
+	for i, c := range in {
+		if c == nil {
+			continue
+		}
+		for j, a := range askings(*c) {
+			if at[a] == nil {
+				at[a] = &Difference{Request: a.String(), Values: make([]string, len(in))}
+				order = append(order, a)
+			}
+			at[a].Values[i] = c.Requests[j].decision()
+		}
+	}
+	var out []Difference
+	for _, a := range order {
+		kinds := map[string]bool{}
+		for i, c := range in {
+			if c != nil && len(c.Requests) > 0 {
+				kinds[at[a].Values[i]] = true
+			}
+		}
+		if len(kinds) > 1 {
+			out = append(out, *at[a])
+		}
+	}
+	return out
+}
+
+// status is what became of a case, in a word or two.
+func (c Case) status() string {
+	switch {
+	case c.NotApplicable:
+		return "not applicable"
+	case c.Skipped != "":
+		return "skipped"
+	case c.Passed:
+		return "passed"
+	case c.Fault:
+		return "not proven"
+	default:
+		return "failed"
+	}
+}
+
+// statusText is the status with its reason.
+func (c Case) statusText() string {
+	reason := c.Skipped
+	if c.Failed() {
+		reason = c.reason()
+	}
+	if reason == "" {
+		return c.status()
+	}
+	return c.status() + ": " + reason
+}
+
+// decision is how a request was decided, such as "allow by default; shadow deny by
+// audit".
+func (q Request) decision() string {
+	text := by(q.Outcome, q.By)
+	if q.Shadow != "" && q.Shadow != "none" {
+		text += "; shadow " + by(q.Shadow, q.ShadowBy)
+	}
+	return text
+}
+
+func by(effect, policy string) string {
+	if policy == "" {
+		return effect
+	}
+	return effect + " by " + policy
+}
+
+// asking tells the requests of a case apart, also between runs.
+type asking struct {
+	from, to, method, path, grpc, header string
+	// nth counts requests that are alike otherwise.
+	nth int
+}
+
+// askings returns the asking of each request of a case.
+func askings(c Case) []asking {
+	out := make([]asking, len(c.Requests))
+	alike := map[asking]int{}
+	for i, q := range c.Requests {
+		a := asking{from: q.From, to: q.To, method: q.Method, path: q.Path, grpc: q.GRPC, header: strings.Join(q.Header, ", ")}
+		alike[a]++
+		a.nth = alike[a]
+		out[i] = a
+	}
+	return out
+}
+
+// String says where to, what and by whom.
+func (a asking) String() string {
+	text := a.to
+	switch {
+	case a.grpc != "":
+		text += " " + a.grpc
+	case a.method != "" || a.path != "":
+		text += " " + orElse(a.method, "GET") + " " + orElse(a.path, "/")
+	}
+	text += " as " + a.from
+	if a.header != "" {
+		text += " with " + a.header
+	}
+	if a.nth > 1 {
+		text += " (" + strconv.Itoa(a.nth) + ")"
+	}
+	return text
+}
+
+func orElse(s, fallback string) string {
+	if s == "" {
+		return fallback
+	}
+	return s
+}

@@ -1,0 +1,153 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// pageIDs are the IDs that are taken on the page.
+type pageIDs map[string]bool
+
+// take returns an ID made of a text, and unlike any before: what is neither a letter
+// nor a digit becomes a hyphen, so that the ID is the same in a link.
+func (ids pageIDs) take(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(text) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '_':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	base := strings.Trim(b.String(), "-")
+	if base == "" {
+		base = "unnamed"
+	}
+	id := base
+	for n := 2; ids[id]; n++ {
+		id = fmt.Sprintf("%s-%d", base, n)
+	}
+	ids[id] = true
+	return id
+}
+
+// pageCount writes a number with a comma between thousands.
+func pageCount(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// pagePresent leaves out the runs that do not have a case.
+func pagePresent(runs []*Case) []*Case {
+	return slices.DeleteFunc(slices.Clone(runs), func(c *Case) bool { return c == nil })
+}
+
+// pageLines is a text with its lines, and all else made visible.
+func pageLines(text string) string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = visible(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// pageOn names runs, and is empty where they are all that have the case.
+func pageOn(some []int, runs []*Case, labels []string) string {
+	if len(some) == len(pagePresent(runs)) {
+		return ""
+	}
+	names := make([]string, len(some))
+	for i, run := range some {
+		names[i] = labels[run]
+	}
+	return pageList(names)
+}
+
+// pageSame says of runs that they saw the same.
+func pageSame(some []int, labels []string) string {
+	names := make([]string, len(some))
+	for i, run := range some {
+		names[i] = labels[run]
+	}
+	switch {
+	case len(labels) == 1:
+		return "Seen"
+	case len(some) == 1:
+		return "Seen on " + names[0]
+	default:
+		return "Same on " + pageList(names)
+	}
+}
+
+func pageList(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// pageNotes collects texts that runs have of a case, each once with the runs that have it.
+func pageNotes(kind string, labels []string, runs []*Case, texts func(*Case) []string) []pageNote {
+	var order []string
+	on := map[string][]int{}
+	for i, r := range runs {
+		if r == nil {
+			continue
+		}
+		for _, text := range texts(r) {
+			if on[text] == nil {
+				order = append(order, text)
+			}
+			if !slices.Contains(on[text], i) {
+				on[text] = append(on[text], i)
+			}
+		}
+	}
+	var out []pageNote
+	for _, text := range order {
+		out = append(out, pageNote{Kind: kind, Text: text, On: pageOn(on[text], runs, labels)})
+	}
+	return out
+}
+
+// pageText is a text as a list, empty where there is none, or none is due.
+func pageText(text string, due bool) []string {
+	if text == "" || !due {
+		return nil
+	}
+	return []string{text}
+}
+
+// pageAgain returns the commands that repeat a case, in which those that differ in the
+// version of Envoy alone are one: --envoy takes several.
+func pageAgain(runs []Run, cases []*Case) []string {
+	const flag = "--envoy "
+	var out []string
+	at := map[string]int{}
+	for i, c := range cases {
+		if c == nil || c.Again == "" {
+			continue
+		}
+		before, after, found := strings.Cut(c.Again, flag+runs[i].Envoy)
+		if !found {
+			before, after = c.Again, ""
+		}
+		key := fmt.Sprintf("%q %q %t", before, after, found)
+		if n, known := at[key]; !known {
+			at[key], out = len(out), append(out, c.Again)
+		} else if found {
+			versions, _, _ := strings.Cut(out[n][len(before)+len(flag):], " ")
+			if !slices.Contains(strings.Split(versions, ","), runs[i].Envoy) {
+				out[n] = before + flag + versions + "," + runs[i].Envoy + after
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,276 @@
+package report
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/cases/feature"
+)
+
+func TestPageVerdict(t *testing.T) {
+	t.Parallel()
+	good := newCase("a", "s", "1", allowed("/"))
+	bad := newCase("b", "s", "2", leaked("/"))
+	gated := bad.with(skipped("it holds from 1.39.3 only", false))
+	for name, tt := range map[string]struct {
+		runs []Run
+		want string
+	}{
+		"one run":      {[]Run{newRun("1.40.0", good)}, "✓ 1 case on Envoy 1.40.0: 1 passed"},
+		"alike":        {[]Run{newRun("1.38.3", good, gated), newRun("1.40.0", good, gated)}, "✓ 2 cases on 2 versions of Envoy: 1 passed, 1 not applicable on each"},
+		"unlike":       {[]Run{newRun("1.38.3", good, gated), newRun("1.40.0", good, bad)}, "✗ 2 cases on 2 versions of Envoy: 2 passed, 1 failed, 1 not applicable of 4 results"},
+		"one version":  {[]Run{newRun("1.40.0", good), newRun("1.40.0", good)}, "✓ 1 case in 2 runs: 1 passed on each"},
+		"nothing run":  {[]Run{newRun("1.40.0")}, "– 0 cases on Envoy 1.40.0: none"},
+		"nothing held": {[]Run{newRun("1.40.0", gated)}, "n/a 1 case on Envoy 1.40.0: 1 not applicable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newPageView(tt.runs)
+			if got := v.Result.Sign() + " " + v.Verdict; got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// What all runs have in common is said once, and what they differ in run by run.
+func TestPageFacts(t *testing.T) {
+	t.Parallel()
+	a, b := newRun("1.40.0"), newRun("1.40.0")
+	b.Implementation.Project, b.ClassesProven, b.MutationScore = "istio", &Classes{Proven: 1200, Of: 1200}, &Score{Killed: 41, Of: 42}
+	v := newPageView([]Run{a, b})
+	if diff := cmp.Diff([]string{"Compiler", "Request classes proven", "Seeded faults found"}, v.Columns); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"istio 2.13.0 by kumahq", "1,200 of 1,200, regular expressions sampled", "41 of 42"}, v.Runs[1].More); diff != "" {
+		t.Error(diff)
+	}
+	want := []pageFact{{Name: "Tested with", Text: "meshproof v1.0.0"}, {Name: "Date", Text: "2026-11-21 18:00 UTC"}, {Name: "Runtime", Text: "process"}, {Name: "Profiles", Text: "KUMA-MTP, GEP-3779"}}
+	if diff := cmp.Diff(want, v.Facts); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Stories stand in the order of the registry, and say what they are about.
+func TestPageStories(t *testing.T) {
+	t.Parallel()
+	of := func(story string, features ...feature.Name) Case {
+		return newCase(story, story, "1").with(func(c *Case) { c.Features = features })
+	}
+	v := newPageView([]Run{newRun("1.40.0",
+		of("ports", "AuthorizationPolicyNetworkEnforcement", "AuthorizationPolicyPorts"), of("rules", "AuthorizationPolicyNetworkEnforcement"),
+		of("vague", "MeshOperator2", "ServiceOwner1", "ServiceOwner3", "MTPShadow"), of("none"), of("second", "MeshOperator2"), of("first", "MeshOperator1", "MTPShadow"),
+	)})
+	var got []string
+	for _, p := range v.Profiles {
+		for _, s := range p.Stories {
+			got = append(got, p.Name+" | "+s.Name+" | "+s.About)
+		}
+	}
+	want := []string{
+		"KUMA-MTP | first | All requests in the mesh are denied by default.",
+		"KUMA-MTP | second | A deny of the mesh operator cannot be overridden by a service owner.",
+		"KUMA-MTP | vague | ",
+		"GEP-3779 | ports | Ports narrow a rule.",
+		"GEP-3779 | rules | A refusal closes the connection, on inbounds of HTTP too.",
+		"No profile | none | ",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// draw prints the truth tables of a case, a line each caller or request.
+func draw(c *pageCase) string {
+	var b strings.Builder
+	for _, g := range c.Groups {
+		b.WriteString("on [" + g.On + "]\n")
+		if g.Table == nil {
+			continue
+		}
+		for i, caller := range g.Table.Callers {
+			b.WriteString(caller + ":")
+			for _, cells := range g.Table.Row(i) {
+				b.WriteString(" [")
+				for _, c := range cells {
+					b.WriteString(c.Sign + c.Shadow)
+					for sign, set := range map[string]bool{"!": c.Wrong && !c.Gated, "◌": c.Gated} {
+						if set {
+							b.WriteString(sign)
+						}
+					}
+					if c.Differs {
+						b.WriteString("≠")
+					}
+				}
+				b.WriteString("]")
+			}
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
+}
+
+func TestPageTruthTable(t *testing.T) {
+	t.Parallel()
+	from := func(caller string, q Request) Request { q.From = caller; return q }
+	outcome := func(o string) Request { q := denied("/s"); q.Outcome = o; return q }
+	shadowed := allowed("/shadow")
+	shadowed.Shadow = "deny"
+	base := newCase("c", "s", "1", allowed("/a"), denied("/b"))
+	for name, tt := range map[string]struct {
+		runs []Case
+		want string
+	}{
+		"signs": {[]Case{newCase("c", "s", "1", outcome("400"), shadowed, from("plaintext", outcome("handshake failed")), from("anonymous", outcome("unproven")))},
+			"on []\nspiffe://trust-domain.mesh/ns/web/sa/web: [400] [✓◐✗]\nplaintext: [TLS] []\nanonymous: [?] []\n"},
+		"wrong":           {[]Case{newCase("c", "s", "1", leaked("/a"))}, "on []\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓!]\n"},
+		"gated":           {[]Case{newCase("c", "s", "1", leaked("/a")).with(skipped("later", false))}, "on []\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓◌]\n"},
+		"asked twice":     {[]Case{newCase("c", "s", "1", allowed("/a"), allowed("/a"))}, "on []\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓✓]\n"},
+		"runs agree":      {[]Case{base, base}, "on []\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓] [✗]\n"},
+		"runs differ":     {[]Case{base, newCase("c", "s", "1", allowed("/a"), leaked("/b")), base}, "on [v0 and v2]\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓] [✗≠]\non [v1]\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓] [✓!≠]\n"},
+		"nothing asked":   {[]Case{newCase("c", "s", "1")}, "on []\n"},
+		"one asked later": {[]Case{newCase("c", "s", "1", allowed("/a")), newCase("c", "s", "1", allowed("/a"), from("x", allowed("/b")))}, "on [v0]\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓] []\nx: [] []\non [v1]\nspiffe://trust-domain.mesh/ns/web/sa/web: [✓] []\nx: [] [✓]\n"},
+		"shared evidence": {[]Case{newCase("c", "s", "1", from("spiffe://a/x", allowed("/")), from("spiffe://a/y", denied("/")), from("spiffe://b/x", denied("/")))}, "on []\n…/x: [✓]\n…/y: [✗]\nspiffe://b/x: [✗]\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var runs []Run
+			for i, c := range tt.runs {
+				runs = append(runs, newRun("v"+strconv.Itoa(i), c))
+			}
+			c := newPageView(runs).Profiles[0].Stories[0].Cases[0]
+			if diff := cmp.Diff(tt.want, draw(c)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A table is as wide as it is easy to read.
+func TestPageTableTurns(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		callers, requests int
+		turned, upright   bool
+	}{
+		"few":            {3, 5, false, false},
+		"one caller":     {1, 6, true, false},
+		"many requests":  {3, 40, true, true},
+		"many callers":   {14, 3, false, false},
+		"more callers":   {14, 9, false, true},
+		"more requests":  {9, 14, true, true},
+		"as many of all": {9, 9, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var requests []Request
+			for i := range tt.callers {
+				for j := range tt.requests {
+					q := allowed("/" + strconv.Itoa(j))
+					q.From = strconv.Itoa(i)
+					requests = append(requests, q)
+				}
+			}
+			table := newPageView([]Run{newRun("1.40.0", newCase("c", "s", "1", requests...))}).Profiles[0].Stories[0].Cases[0].Groups[0].Table
+			if table.Turned != tt.turned || table.Upright != tt.upright {
+				t.Errorf("turned %t, upright %t, want %t, %t", table.Turned, table.Upright, tt.turned, tt.upright)
+			}
+		})
+	}
+}
+
+func TestPageAsk(t *testing.T) {
+	t.Parallel()
+	for want, q := range map[string]Request{
+		"GET /":                         {To: "http"},
+		"POST /, host: a, x-b: c":       {To: "http", Method: "POST", Header: []string{"host: a", "x-b: c"}},
+		"GET /x":                        {To: "http", Path: "/x"},
+		"gRPC orders.Orders/List, a: b": {To: "grpc", GRPC: "orders.Orders/List", Header: []string{"a: b"}},
+		"connect":                       {To: "tcp"},
+	} {
+		if got := pageAsk(q, q.To == "http"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestPageIDs(t *testing.T) {
+	t.Parallel()
+	ids := pageIDs{"main": true}
+	var got []string
+	for _, text := range []string{"Main", "a  B/c", "a b c", "é ~", "", "--x--", "e1_2", "1.40.0 (kuma)"} {
+		got = append(got, ids.take(text))
+	}
+	if diff := cmp.Diff([]string{"main-2", "a-b-c", "a-b-c-2", "unnamed", "unnamed-2", "x", "e1_2", "1.40.0-kuma"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPageCount(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 13230: "13,230", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
+		if got := pageCount(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestPageAgain(t *testing.T) {
+	t.Parallel()
+	again := func(commands ...string) []string {
+		var runs []Run
+		var cases []*Case
+		for i, command := range commands {
+			runs = append(runs, Run{Envoy: []string{"1.38.3", "1.40.0", "1.40.0"}[i]})
+			if command != "absent" {
+				cases = append(cases, &Case{Again: command})
+			} else {
+				cases = append(cases, nil)
+			}
+		}
+		return pageAgain(runs, cases)
+	}
+	for name, tt := range map[string]struct{ got, want []string }{
+		"by version":  {again("run --envoy 1.38.3 --case x", "run --envoy 1.40.0 --case x"), []string{"run --envoy 1.38.3,1.40.0 --case x"}},
+		"at the end":  {again("run --envoy 1.38.3", "run --envoy 1.40.0", "run --envoy 1.40.0"), []string{"run --envoy 1.38.3,1.40.0"}},
+		"by compiler": {again("run --envoy 1.38.3", "run --envoy 1.40.0", "run --compiler x --envoy 1.40.0"), []string{"run --envoy 1.38.3,1.40.0", "run --compiler x --envoy 1.40.0"}},
+		"no version":  {again("run", "run"), []string{"run"}},
+		"none":        {again("", "absent"), nil},
+	} {
+		if diff := cmp.Diff(tt.want, tt.got); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+// Text stands out from what is behind it as WCAG 2.2 AA asks, 4.5 to 1, in both schemes.
+func TestPageContrast(t *testing.T) {
+	t.Parallel()
+	schemes := regexp.MustCompile(`(?s):root \{(.*?)\}`).FindAllStringSubmatch(string(pageStyle), -1)
+	if len(schemes) != 3 {
+		t.Fatalf("there are %d schemes, want light, dark and print", len(schemes))
+	}
+	for i, scheme := range schemes {
+		colours := map[string]string{}
+		for _, c := range regexp.MustCompile(`--([a-z-]+): (#[0-9a-f]+)`).FindAllStringSubmatch(scheme[1], -1) {
+			colours[c[1]] = c[2]
+		}
+		pairs := map[string][]string{"on-bad": {"bad"}, "link": {"back", "raised"}, "good": nil}
+		for _, text := range []string{"text", "faint", "allow", "deny", "shadow", "other"} {
+			pairs[text] = []string{"back", "raised", "gated"}
+		}
+		pairs["allow"] = append(pairs["allow"], "good")
+		for text, backs := range pairs {
+			for _, back := range backs {
+				if ratio := contrast(t, colours[text], colours[back]); ratio < 4.5 {
+					t.Errorf("scheme %d: %s on %s is %.2f to 1, want 4.5", i, text, back, ratio)
+				}
+			}
+		}
+	}
+}

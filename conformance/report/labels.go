@@ -1,0 +1,89 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Labels returns a column title for each run, in the order given: the version of
+// Envoy, and in parentheses the project, the runtime and the shard where the runs
+// differ in them, such as "1.40.0" or "1.40.0 (kuma 2.13, container)". Titles that
+// are still the same get the date, and then a number, so that no two are ever equal.
+func Labels(runs []Run) []string {
+	details := make([][]string, len(runs))
+	add := func(i int, part string) {
+		if part != "" {
+			details[i] = append(details[i], part)
+		}
+	}
+	for _, part := range []func(Run) string{Run.project, func(r Run) string { return r.Runtime }, Run.part} {
+		if differ(runs, part) {
+			for i, r := range runs {
+				add(i, part(r))
+			}
+		}
+	}
+	for i, same := range repeated(titles(runs, details)) {
+		if same {
+			add(i, runs[i].Date.UTC().Format(time.DateTime))
+		}
+	}
+	labels := titles(runs, details)
+	number(labels)
+	return labels
+}
+
+// differ reports whether a part is not the same in all runs.
+func differ(runs []Run, part func(Run) string) bool {
+	return slices.ContainsFunc(runs, func(r Run) bool { return part(r) != part(runs[0]) })
+}
+
+func (r Run) project() string {
+	return strings.TrimSpace(r.Implementation.Project + " " + r.Implementation.Version)
+}
+
+func (r Run) part() string {
+	if r.Shard == "" {
+		return ""
+	}
+	return "shard " + r.Shard
+}
+
+func titles(runs []Run, details [][]string) []string {
+	out := make([]string, len(runs))
+	for i, r := range runs {
+		out[i] = r.Envoy
+		if details[i] != nil {
+			out[i] += " (" + strings.Join(details[i], ", ") + ")"
+		}
+	}
+	return out
+}
+
+// repeated tells of each label whether there is another like it.
+func repeated(labels []string) []bool {
+	count := map[string]int{}
+	for _, l := range labels {
+		count[l]++
+	}
+	out := make([]bool, len(labels))
+	for i, l := range labels {
+		out[i] = count[l] > 1
+	}
+	return out
+}
+
+// number sets labels apart that have come before.
+func number(labels []string) {
+	taken := map[string]bool{}
+	for i, l := range labels {
+		unique := l
+		for n := 2; taken[unique]; n++ {
+			unique = fmt.Sprintf("%s (%d)", l, n)
+		}
+		taken[unique] = true
+		labels[i] = unique
+	}
+}

@@ -1,0 +1,49 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// SlowCase is how long a case may take before a report names it, however many are
+// slower.
+const SlowCase = 2 * time.Second
+
+// Timed is how long a case took in a run.
+type Timed struct {
+	// Run is the index of the run.
+	Run  int
+	Case Case
+	Took time.Duration
+}
+
+// Slow returns the slowest cases of all runs, the slowest first: as many as are asked
+// for, and beyond them each that took longer than [SlowCase].
+func Slow(runs []Run, most int) []Timed {
+	var all []Timed
+	for i, r := range runs {
+		for _, c := range r.Cases {
+			all = append(all, Timed{Run: i, Case: c, Took: took(c.Milliseconds)})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Timed) int { return cmp.Compare(b.Took, a.Took) })
+	n := min(most, len(all))
+	for n < len(all) && all[n].Took > SlowCase {
+		n++
+	}
+	return all[:n]
+}
+
+func took(milliseconds float64) time.Duration {
+	return time.Duration(milliseconds * float64(time.Millisecond))
+}
+
+// seconds prints a duration as people read it: "114 ms", "2.4 s".
+func seconds(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}

@@ -1,0 +1,84 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases/feature"
+)
+
+// Tally counts cases by what became of them.
+type Tally struct {
+	Passed, Failed int
+	// Skipped leaves out those that are not applicable, so that it counts gaps only.
+	Skipped, NotApplicable int
+}
+
+// Of returns how many cases there are in all.
+func (t Tally) Of() int { return t.Passed + t.Failed + t.Skipped + t.NotApplicable }
+
+func (t *Tally) add(c Case) {
+	switch {
+	case c.NotApplicable:
+		t.NotApplicable++
+	case c.Skipped != "":
+		t.Skipped++
+	case c.Passed:
+		t.Passed++
+	default:
+		t.Failed++
+	}
+}
+
+func tally(cases []Case) Tally {
+	var t Tally
+	for _, c := range cases {
+		t.add(c)
+	}
+	return t
+}
+
+// Tally counts the cases of a profile at a level. A case that needs features of two
+// profiles counts in both.
+func (r Run) Tally(p feature.Profile, l feature.Level) Tally {
+	var t Tally
+	for _, c := range r.Cases {
+		if level, in := c.Level(p); in && level == l {
+			t.add(c)
+		}
+	}
+	return t
+}
+
+// Level returns the level at which a case counts for a profile, and whether it
+// counts for it at all: a case that needs any extended feature of the profile is
+// extended, as in Gateway API's conformance.
+func (c Case) Level(p feature.Profile) (l feature.Level, in bool) {
+	for _, name := range c.Features {
+		f, ok := feature.Lookup(name)
+		if !ok || f.Profile != p {
+			continue
+		}
+		in = true
+		l = max(l, f.Level)
+	}
+	return l, in
+}
+
+// String is "12 passed, 1 failed", "none" where there is no case. What there is none
+// of is left out.
+func (t Tally) String() string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{t.Passed, "passed"}, {t.Failed, "failed"}, {t.Skipped, "skipped"}, {t.NotApplicable, "not applicable"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+		}
+	}
+	if parts == nil {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,108 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/cases/feature"
+)
+
+// Selection says what a compiler claims to support. The zero value claims
+// everything.
+type Selection struct {
+	// Profiles are those that are claimed; none for all. Cases of other profiles, and
+	// those that name no feature, are left out where there are some.
+	Profiles []feature.Profile
+	// Supported are the extended features that are claimed; nil for all. The core of a
+	// profile goes without saying.
+	Supported []feature.Name
+	// Exempt are features that are not claimed although the others are, core ones
+	// included: the profile then is supported in part.
+	Exempt []feature.Name
+}
+
+// AuthorizationPolicyCoreFeatures is the name under which GEP-3779 announces its
+// core, in lists of features; see [feature.AuthorizationPolicyCoreFeatures].
+const AuthorizationPolicyCoreFeatures = "AuthorizationPolicyCoreFeatures"
+
+// ParseFeatures reads names of features, and of sets of them. Its errors say what is
+// unknown, one line each.
+func ParseFeatures(names []string) ([]feature.Name, error) {
+	var out []feature.Name
+	var errs []error
+	for _, text := range names {
+		if text == AuthorizationPolicyCoreFeatures {
+			for _, f := range feature.AuthorizationPolicyCoreFeatures() {
+				out = append(out, f.Name)
+			}
+			continue
+		}
+		var name feature.Name
+		errs = append(errs, name.UnmarshalText([]byte(text)))
+		out = append(out, name)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Claimed returns the profiles that are asked for.
+func (s Selection) Claimed() []feature.Profile {
+	if len(s.Profiles) == 0 {
+		return feature.Profiles()
+	}
+	return s.Profiles
+}
+
+// Unsupported returns the features of the claimed profiles that the compiler does
+// not claim, in the registry's order.
+func (s Selection) Unsupported() []feature.Name {
+	var out []feature.Name
+	for _, f := range feature.All() {
+		if slices.Contains(s.Claimed(), f.Profile) && s.lacks(f) != "" {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+// Covers reports whether a case belongs to what is claimed.
+func (s Selection) Covers(c cases.Case) bool {
+	return len(s.Profiles) == 0 || slices.ContainsFunc(c.Features, func(name feature.Name) bool {
+		f, _ := feature.Lookup(name)
+		return slices.Contains(s.Profiles, f.Profile)
+	})
+}
+
+// Skip says why a case does not count, "" for one that does. Where all that it lacks
+// are extended features, the case is not about this compiler, and nothing is missing.
+func (s Selection) Skip(c cases.Case) (reason string, notApplicable bool) {
+	var reasons []string
+	notApplicable = true
+	for _, name := range c.Features {
+		f, _ := feature.Lookup(name)
+		if reason := s.lacks(f); reason != "" {
+			reasons = append(reasons, reason)
+			notApplicable = notApplicable && f.Level == feature.Extended
+		}
+	}
+	return strings.Join(reasons, "; "), notApplicable && len(reasons) > 0
+}
+
+// lacks says why a feature is not claimed, "" for one that is.
+func (s Selection) lacks(f feature.Feature) string {
+	switch {
+	case slices.Contains(s.Exempt, f.Name):
+		return fmt.Sprintf("it needs %s, which is exempt", f.Name)
+	case len(s.Profiles) > 0 && !slices.Contains(s.Profiles, f.Profile):
+		return fmt.Sprintf("it needs %s of %s, which is not among the profiles", f.Name, f.Profile)
+	case s.Supported != nil && f.Level == feature.Extended && !slices.Contains(s.Supported, f.Name):
+		return fmt.Sprintf("it needs %s, which is not among the supported features", f.Name)
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,85 @@
+package conformance
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/conformance/report"
+)
+
+// Times are how long cases took, by name: what shards are balanced by.
+type Times map[string]time.Duration
+
+//go:embed times.json
+var timesJSON []byte
+
+// Measured returns the times of the built-in cases as they were measured last, on
+// two cores; `make times` measures them anew.
+func Measured() Times {
+	times, err := ParseTimes(timesJSON)
+	if err != nil {
+		panic("conformance: times.json: " + err.Error()) // that it parses is a test
+	}
+	return times
+}
+
+// ParseTimes reads what [Times.WriteTo] writes: an object of milliseconds by case.
+func ParseTimes(data []byte) (Times, error) {
+	var milliseconds map[string]float64
+	if err := json.Unmarshal(data, &milliseconds); err != nil {
+		return nil, fmt.Errorf("times of cases: want an object of milliseconds: %w", err)
+	}
+	times := make(Times, len(milliseconds))
+	for name, ms := range milliseconds {
+		if ms < 0 || ms > float64(time.Hour.Milliseconds()) {
+			return nil, fmt.Errorf("times of cases: %q: %v milliseconds is no time of a case", name, ms)
+		}
+		times[name] = time.Duration(ms * float64(time.Millisecond))
+	}
+	return times, nil
+}
+
+// TimesOf takes the times from runs, the longest of each case.
+func TimesOf(runs []report.Run) Times {
+	times := Times{}
+	for _, run := range runs {
+		for _, c := range run.Cases {
+			times[c.Case] = max(times[c.Case], time.Duration(c.Milliseconds*float64(time.Millisecond)))
+		}
+	}
+	return times
+}
+
+// WriteTo writes the times as times.json has them, in whole milliseconds.
+func (t Times) WriteTo(w io.Writer) (int64, error) {
+	milliseconds := make(map[string]int64, len(t))
+	for name, d := range t {
+		milliseconds[name] = d.Milliseconds()
+	}
+	text, err := json.MarshalIndent(milliseconds, "", "  ")
+	if err != nil {
+		return 0, fmt.Errorf("conformance: write the times: %w", err)
+	}
+	n, err := w.Write(append(text, '\n'))
+	return int64(n), err
+}
+
+// What a case costs that nobody has measured: a push, and a connection for each
+// request.
+const (
+	costOfCase    = 10 * time.Millisecond
+	costOfRequest = 3 * time.Millisecond
+)
+
+// Cost returns how long a case took, or what one of its size takes as a rule.
+func (t Times) Cost(c cases.Case) time.Duration {
+	if d, ok := t[c.Name]; ok {
+		// Never nothing: parts are balanced by number where all are quick.
+		return max(d, time.Millisecond)
+	}
+	return costOfCase + time.Duration(len(c.Requests))*costOfRequest
+}
