@@ -28,3 +28,24 @@ bench: ## the figures of docs/performance.md
 	$(GO) run ./cmd/meshproof envoy fetch
 	$(GO) test -run '^$$' -bench . ./harness ./harness/suite
 	$(GO) test -run '^$$' -bench . ./certs ./policy/... ./xds
+
+# The folder that matrix writes its report into.
+REPORT ?= matrix
+
+.PHONY: matrix versions times sample image
+
+matrix: ## the same cases on every pinned version of Envoy; the report lies in $(REPORT)
+	$(GO) run ./cmd/meshproof run --envoy all --report $(REPORT)
+
+versions: ## look for newer releases of Envoy, and pin them
+	$(GO) run ./cmd/meshproof envoy propose --write harness/envoy/versions.json
+
+times: matrix ## measure what shards are balanced by
+	$(GO) run ./cmd/meshproof report times $(REPORT) > conformance/times.json
+
+sample: matrix ## docs/sample-report: the report of the matrix, and its picture
+	.github/scripts/sample.sh $(REPORT) docs/sample-report
+
+image: ## the image of deploy/job.yaml
+	CGO_ENABLED=0 GOOS=linux $(GO) build -o deploy/meshproof ./cmd/meshproof
+	docker build --build-arg ENVOY_IMAGE=$(or $(ENVOY_IMAGE),envoyproxy/envoy:v$(ENVOY)) -t meshproof:latest deploy
