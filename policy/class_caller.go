@@ -120,6 +120,8 @@ func (d *callerSpace) soundID(identity string) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%q is not a SPIFFE ID: %w", identity, err)
+	case id.Path() == "":
+		return fmt.Errorf("%q names a trust domain, not a workload: a leaf has a path (X509-SVID, section 3.1)", identity)
 	case len(d.trusted) > 0 && !slices.Contains(d.trusted, id.TrustDomain().Name()):
 		return fmt.Errorf("%q is not of a trust domain that the inbound trusts", identity)
 	default:

@@ -21,7 +21,7 @@ func sendable(on policy.Surface, r policy.Request) bool {
 		if i > 0 && strings.HasPrefix(uri, "kuma://") {
 			continue
 		}
-		if err != nil || len(on.TrustDomains) > 0 && !slices.Contains(on.TrustDomains, id.TrustDomain().Name()) {
+		if err != nil || id.Path() == "" || len(on.TrustDomains) > 0 && !slices.Contains(on.TrustDomains, id.TrustDomain().Name()) {
 			return false
 		}
 	}

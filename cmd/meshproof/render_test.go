@@ -88,7 +88,9 @@ func TestRender(t *testing.T) {
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"rare.txt":    func(b *bytes.Buffer) error { writeText(b, false, run, results); return nil },
 		"rare.colour": func(b *bytes.Buffer) error { writeText(b, true, run, results); return nil },
-		"rare.json":   func(b *bytes.Buffer) error { return writeRuns(b, []conformance.Result{{Report: run, Results: results}}) },
+		"rare.json": func(b *bytes.Buffer) error {
+			return writeRuns(b, []conformance.Result{{Report: run, Results: results}})
+		},
 		"progress": func(b *bytes.Buffer) error {
 			p := &progress{out: b, total: len(results)}
 			for _, r := range results {

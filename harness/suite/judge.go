@@ -48,9 +48,8 @@ func (r *run) judgeAs(out *Request, problem func(string, ...any)) {
 		return
 	}
 	out.Judged = true
-	var traces []policy.Trace
-	out.Decision, traces = policy.Explain(r.programs[q.To].Program, request)
-	out.Rule = decisive(traces, request)
+	out.Decision = policy.Decide(r.programs[q.To].Program, request)
+	out.Rule = policy.Reason(r.programs[q.To].Program, request)
 	if second := r.set.Evaluate(in.Inbound, request); second != out.Decision {
 		problem("the oracle says %+v, the plain evaluator %+v: meshproof contradicts itself", out.Decision, second)
 	}

@@ -76,13 +76,3 @@ requests:
 		t.Fatalf("%d requests", len(r.Requests))
 	}
 }
-
-func TestRulesAreAbridged(t *testing.T) {
-	t.Parallel()
-	if got := abridge(strings.Repeat("é", ruleMax)); len(got) > ruleMax+len("…") || !strings.HasSuffix(got, "é…") {
-		t.Errorf("%d bytes, ends in %q", len(got), got[len(got)-8:])
-	}
-	if got := abridge("short"); got != "short" {
-		t.Errorf("got %q", got)
-	}
-}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/kuma/dataplane"
 )
 
 const policyKind = "MeshTrafficPermission"
@@ -73,7 +74,7 @@ func (r *Resources) inboundPolicies(m *mesh, in policy.Inbound) InboundPolicies 
 	return InboundPolicies{Policies: []InboundPolicy{{Kind: policyKind, Rules: rules, Origins: origins, Warnings: warnings}}}
 }
 
-func (r *Resources) proxyPolicies(m *mesh, d *dataplane) ProxyPolicies {
+func (r *Resources) proxyPolicies(m *mesh, d *dataplane.Dataplane) ProxyPolicies {
 	sel := r.selectProxy(m, d)
 	warnings := append(m.selectedWarnings(sel), m.ignoredWarnings(sel)...)
 	rules, origins := m.rulesOf(sel.Policies)
@@ -89,14 +90,14 @@ func (r *Resources) proxyPolicies(m *mesh, d *dataplane) ProxyPolicies {
 
 // selectProxy leaves out, with a reason, what an answer about a whole dataplane
 // cannot show: policies that not all inbounds have, and those whose conf is no lists.
-func (r *Resources) selectProxy(m *mesh, d *dataplane) kuma.Selection {
+func (r *Resources) selectProxy(m *mesh, d *dataplane.Dataplane) kuma.Selection {
 	sel := m.selectAlike(d, r.opts)
 	for i, ignored := range sel.Ignored {
 		section := ignored.Policy.Section()
 		if section == "" {
 			continue
 		}
-		alone := kuma.Select([]kuma.Policy{ignored.Policy}, policy.Inbound{Workload: d.workload, Name: section}, r.opts)
+		alone := kuma.Select([]kuma.Policy{ignored.Policy}, policy.Inbound{Workload: d.Workload, Name: section}, r.opts)
 		if len(alone.Policies) > 0 {
 			sel.Ignored[i].Reason = fmt.Sprintf("targetRef.sectionName is %q, this is about all inbounds alike: ask for the policies of that inbound", section)
 		}

@@ -24,7 +24,7 @@ func FuzzInboundPath(f *testing.F) {
 	for _, m := range r.sorted() {
 		for _, d := range m.dataplanes {
 			for _, in := range newDataplaneView(d, "").Inbounds {
-				own[m.name+" "+d.name+" "+in.KRI], own[m.name+" "+d.workload.Name+" "+in.KRI] = true, true
+				own[m.name+" "+d.Name+" "+in.KRI], own[m.name+" "+d.Workload.Name+" "+in.KRI] = true, true
 			}
 		}
 	}

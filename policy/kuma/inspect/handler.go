@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kri"
+	"github.com/meshproof/meshproof/policy/kuma/dataplane"
 )
 
 // OpenAPI is the document that describes what [Resources.Handler] serves.
@@ -99,8 +100,8 @@ type dataplaneList struct {
 	Warnings []Warning `json:"warnings,omitempty"`
 }
 
-func newDataplaneItem(d *dataplane) dataplaneItem {
-	return dataplaneItem{Type: dataplaneKind, Mesh: d.workload.Mesh, Name: d.name, KRI: d.id(), Labels: d.workload.Labels}
+func newDataplaneItem(d *dataplane.Dataplane) dataplaneItem {
+	return dataplaneItem{Type: dataplane.Kind, Mesh: d.Workload.Mesh, Name: d.Name, KRI: d.ID(), Labels: d.Workload.Labels}
 }
 
 func (h handler) dataplanes(w http.ResponseWriter, req *http.Request) {
@@ -132,8 +133,8 @@ func (h handler) inbounds(w http.ResponseWriter, req *http.Request) {
 		refusal.write(w)
 		return
 	}
-	items := make([]inboundItem, len(d.inbounds))
-	for i, in := range d.inbounds {
+	items := make([]inboundItem, len(d.Inbounds))
+	for i, in := range d.Inbounds {
 		items[i] = inboundItem{KRI: kri.Inbound(in), Name: in.Name, Port: in.Port, Protocol: in.Protocol}
 	}
 	ok(w, list[inboundItem]{Total: len(items), Items: items})
@@ -154,7 +155,7 @@ func (h handler) inboundPolicies(w http.ResponseWriter, req *http.Request) {
 		refusal.write(w)
 		return
 	}
-	in, refusal := d.inbound(req.PathValue("inbound"))
+	in, refusal := findInbound(d, req.PathValue("inbound"))
 	if refusal != nil {
 		refusal.write(w)
 		return

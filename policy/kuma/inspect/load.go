@@ -7,6 +7,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy/kri"
 	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/kuma/dataplane"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -43,7 +44,7 @@ func Load(folder string, opts kuma.Options) (*Resources, error) {
 // Parse reads documents as [Load] reads files.
 func Parse(docs []manifest.Document, opts kuma.Options) (*Resources, error) {
 	var owned []manifest.Document
-	var dataplanes []*dataplane
+	var dataplanes []*dataplane.Dataplane
 	var errs []error
 	ids, names := make(map[kri.KRI]string), make(map[[2]string]string)
 	for _, doc := range docs {
@@ -56,16 +57,16 @@ func Parse(docs []manifest.Document, opts kuma.Options) (*Resources, error) {
 			errs = append(errs, err)
 			continue
 		}
-		name := [2]string{d.workload.Mesh, d.name}
-		switch first, second := ids[d.id()], names[name]; {
+		name := [2]string{d.Workload.Mesh, d.Name}
+		switch first, second := ids[d.ID()], names[name]; {
 		case first != "":
-			errs = append(errs, doc.Errorf("", "%s is defined twice, first at %s", d.id(), first))
+			errs = append(errs, doc.Errorf("", "%s is defined twice, first at %s", d.ID(), first))
 			continue
 		case second != "":
-			errs = append(errs, doc.Errorf("", "dataplane %q is defined twice, first at %s", d.name, second))
+			errs = append(errs, doc.Errorf("", "dataplane %q is defined twice, first at %s", d.Name, second))
 			continue
 		}
-		ids[d.id()], names[name] = d.place, d.place
+		ids[d.ID()], names[name] = d.Place, d.Place
 		dataplanes = append(dataplanes, d)
 	}
 	policies, err := kuma.ParseAll(owned)
@@ -78,11 +79,11 @@ func Parse(docs []manifest.Document, opts kuma.Options) (*Resources, error) {
 	return newResources(dataplanes, policies, opts), nil
 }
 
-func parseOther(doc manifest.Document) (*dataplane, error) {
+func parseOther(doc manifest.Document) (*dataplane.Dataplane, error) {
 	const known = "a folder to inspect has MeshTrafficPermissions and Dataplanes"
 	switch head := doc.Type(); {
-	case ownsDataplane(head):
-		return parseDataplane(doc)
+	case dataplane.Owns(doc):
+		return dataplane.Parse(doc)
 	case head.Type != "":
 		return nil, doc.Errorf("type", "kind %q is unknown: %s", head.Type, known)
 	case head.Kind != "":

@@ -107,10 +107,10 @@ metrics: {type: prometheus}
 		{Workload: w, Name: "queue", Port: 3, Protocol: policy.TCP, Tags: map[string]string{"kuma.io/protocol": "kafka"}},
 		{Workload: w, Port: 5, Protocol: policy.TCP},
 	}
-	if diff := cmp.Diff(want, d.inbounds); diff != "" {
+	if diff := cmp.Diff(want, d.Inbounds); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got, want := d.id().String(), "kri_dp_prod_zone-1_shop_backend_"; got != want {
+	if got, want := d.ID().String(), "kri_dp_prod_zone-1_shop_backend_"; got != want {
 		t.Errorf("it is %s, want %s", got, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kri"
 	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/kuma/dataplane"
 )
 
 // Resources are the Dataplanes and policies of a folder. They are immutable;
@@ -22,7 +23,7 @@ type Resources struct {
 // policies.
 type mesh struct {
 	name       string
-	dataplanes []*dataplane
+	dataplanes []*dataplane.Dataplane
 	policies   []kuma.Policy
 	// rules are those of each policy, by its KRI.
 	rules map[string][]Rule
@@ -36,10 +37,10 @@ type mesh struct {
 	routes []policy.InboundRoute
 }
 
-func newResources(dataplanes []*dataplane, policies []kuma.Policy, opts kuma.Options) *Resources {
+func newResources(dataplanes []*dataplane.Dataplane, policies []kuma.Policy, opts kuma.Options) *Resources {
 	r := &Resources{opts: opts, meshes: make(map[string]*mesh)}
 	for _, d := range dataplanes {
-		m := r.mesh(d.workload.Mesh)
+		m := r.mesh(d.Workload.Mesh)
 		m.dataplanes = append(m.dataplanes, d)
 	}
 	for _, p := range policies {
@@ -53,7 +54,7 @@ func newResources(dataplanes []*dataplane, policies []kuma.Policy, opts kuma.Opt
 		}
 	}
 	for _, m := range r.meshes {
-		slices.SortFunc(m.dataplanes, func(a, b *dataplane) int { return cmp.Compare(a.name, b.name) })
+		slices.SortFunc(m.dataplanes, func(a, b *dataplane.Dataplane) int { return cmp.Compare(a.Name, b.Name) })
 		m.survey(opts)
 	}
 	return r
@@ -71,7 +72,7 @@ func (r *Resources) mesh(name string) *mesh {
 func (m *mesh) survey(opts kuma.Options) {
 	var inbounds []policy.Inbound
 	for _, d := range m.dataplanes {
-		inbounds = append(inbounds, d.inbounds...)
+		inbounds = append(inbounds, d.Inbounds...)
 	}
 	if len(inbounds) == 0 {
 		m.noInbound()
@@ -120,17 +121,17 @@ func (r *Resources) sorted() []*mesh {
 
 // find returns the dataplane of a name: that in URLs or, where only one has it,
 // the display name.
-func (r *Resources) find(meshName, name string) (*mesh, *dataplane, *problem) {
+func (r *Resources) find(meshName, name string) (*mesh, *dataplane.Dataplane, *problem) {
 	m := r.meshes[meshName]
 	if m == nil {
 		return nil, nil, notFound("there is no mesh %q", meshName)
 	}
-	var called []*dataplane
+	var called []*dataplane.Dataplane
 	for _, d := range m.dataplanes {
 		switch {
-		case d.name == name:
+		case d.Name == name:
 			return m, d, nil
-		case d.workload.Name == name:
+		case d.Workload.Name == name:
 			called = append(called, d)
 		}
 	}
@@ -142,41 +143,41 @@ func (r *Resources) find(meshName, name string) (*mesh, *dataplane, *problem) {
 	}
 	names := make([]string, len(called))
 	for i, d := range called {
-		names[i] = d.name
+		names[i] = d.Name
 	}
 	return nil, nil, notFound("mesh %q has %d dataplanes %q: use one of %s", meshName, len(called), name, strings.Join(names, ", "))
 }
 
 // inbound returns the inbound of an identifier, each part of which is held
 // against the dataplane.
-func (d *dataplane) inbound(text string) (policy.Inbound, *problem) {
+func findInbound(d *dataplane.Dataplane, text string) (policy.Inbound, *problem) {
 	asked, err := kri.Parse(text)
 	if err != nil {
 		return policy.Inbound{}, badRequest("%v", err)
 	}
-	own := d.id()
+	own := d.ID()
 	for _, part := range []struct{ name, asked, own string }{
 		{"type", asked.Type, own.Type}, {"mesh", asked.Mesh, own.Mesh}, {"zone", asked.Zone, own.Zone},
 		{"namespace", asked.Namespace, own.Namespace}, {"name", asked.Name, own.Name},
 	} {
 		if part.asked != part.own {
-			return policy.Inbound{}, notFound("%s is no inbound of dataplane %q: its %s is %q, the dataplane's is %q", text, d.name, part.name, part.asked, part.own)
+			return policy.Inbound{}, notFound("%s is no inbound of dataplane %q: its %s is %q, the dataplane's is %q", text, d.Name, part.name, part.asked, part.own)
 		}
 	}
-	for _, in := range d.inbounds {
+	for _, in := range d.Inbounds {
 		if in.Section() == asked.Section {
 			return in, nil
 		}
 	}
-	return policy.Inbound{}, notFound("dataplane %q has no inbound with section %q: it has %s", d.name, asked.Section, d.sections())
+	return policy.Inbound{}, notFound("dataplane %q has no inbound with section %q: it has %s", d.Name, asked.Section, sections(d))
 }
 
-func (d *dataplane) sections() string {
-	if len(d.inbounds) == 0 {
+func sections(d *dataplane.Dataplane) string {
+	if len(d.Inbounds) == 0 {
 		return "none"
 	}
-	names := make([]string, len(d.inbounds))
-	for i, in := range d.inbounds {
+	names := make([]string, len(d.Inbounds))
+	for i, in := range d.Inbounds {
 		names[i] = in.Section()
 	}
 	return strings.Join(names, ", ")

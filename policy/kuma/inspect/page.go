@@ -13,6 +13,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kri"
+	"github.com/meshproof/meshproof/policy/kuma/dataplane"
 )
 
 //go:embed page.html page.css
@@ -117,7 +118,7 @@ func (h handler) page(w http.ResponseWriter, req *http.Request) {
 }
 
 // chosen finds an inbound by its identifier alone.
-func (r *Resources) chosen(text string) (*mesh, *dataplane, policy.Inbound, *problem) {
+func (r *Resources) chosen(text string) (*mesh, *dataplane.Dataplane, policy.Inbound, *problem) {
 	id, err := kri.Parse(text)
 	if err != nil {
 		return nil, nil, policy.Inbound{}, badRequest("%v", err)
@@ -126,8 +127,8 @@ func (r *Resources) chosen(text string) (*mesh, *dataplane, policy.Inbound, *pro
 		for _, d := range m.dataplanes {
 			whole := id
 			whole.Section = ""
-			if d.id() == whole {
-				in, refusal := d.inbound(text)
+			if d.ID() == whole {
+				in, refusal := findInbound(d, text)
 				return m, d, in, refusal
 			}
 		}
@@ -135,20 +136,20 @@ func (r *Resources) chosen(text string) (*mesh, *dataplane, policy.Inbound, *pro
 	return nil, nil, policy.Inbound{}, notFound("there is no inbound %s", text)
 }
 
-func newDataplaneView(d *dataplane, chosen string) dataplaneView {
-	v := dataplaneView{Name: d.name, KRI: d.id().String()}
-	for _, in := range d.inbounds {
+func newDataplaneView(d *dataplane.Dataplane, chosen string) dataplaneView {
+	v := dataplaneView{Name: d.Name, KRI: d.ID().String()}
+	for _, in := range d.Inbounds {
 		id := kri.Inbound(in).String()
 		v.Inbounds = append(v.Inbounds, inboundLink{KRI: id, Section: in.Section(), Protocol: in.Protocol.String(), Chosen: id == chosen})
 	}
 	return v
 }
 
-func (h handler) inboundView(m *mesh, d *dataplane, in policy.Inbound, q question, asked bool) *inboundView {
+func (h handler) inboundView(m *mesh, d *dataplane.Dataplane, in policy.Inbound, q question, asked bool) *inboundView {
 	sel := m.selectFor(in, h.resources.opts)
 	rules, _ := m.rulesOf(sel.Policies)
 	v := &inboundView{
-		KRI: kri.Inbound(in).String(), Mesh: m.name, Dataplane: d.name, Section: in.Section(), Protocol: in.Protocol.String(),
+		KRI: kri.Inbound(in).String(), Mesh: m.name, Dataplane: d.Name, Section: in.Section(), Protocol: in.Protocol.String(),
 		L7: in.Protocol.Layer() == policy.L7, Legacy: slices.ContainsFunc(rules, func(r Rule) bool { return r.From != nil }), Rules: rules, Warnings: h.resources.inboundWarnings(m, sel, in),
 		Asked: asked, Question: q,
 	}

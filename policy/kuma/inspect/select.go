@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/kuma/dataplane"
 )
 
 // selectFor is [kuma.Select], but says of a policy of a route that it may apply:
@@ -33,13 +34,13 @@ func (m *mesh) selectFor(in policy.Inbound, opts kuma.Options) kuma.Selection {
 
 // selectAlike returns the policies that all inbounds of a dataplane have, their
 // names and ports aside.
-func (m *mesh) selectAlike(d *dataplane, opts kuma.Options) kuma.Selection {
-	if len(d.inbounds) == 0 {
-		return m.selectFor(policy.Inbound{Workload: d.workload}, opts)
+func (m *mesh) selectAlike(d *dataplane.Dataplane, opts kuma.Options) kuma.Selection {
+	if len(d.Inbounds) == 0 {
+		return m.selectFor(policy.Inbound{Workload: d.Workload}, opts)
 	}
-	selections := make([]kuma.Selection, len(d.inbounds))
+	selections := make([]kuma.Selection, len(d.Inbounds))
 	applied := make(map[string]int)
-	for i, in := range d.inbounds {
+	for i, in := range d.Inbounds {
 		in.Name, in.Port = "", 0
 		selections[i] = m.selectFor(in, opts)
 		for _, p := range selections[i].Policies {
@@ -47,7 +48,7 @@ func (m *mesh) selectAlike(d *dataplane, opts kuma.Options) kuma.Selection {
 		}
 	}
 	// The reasons are those of an inbound that can have routes, if there is one.
-	sel := selections[max(0, slices.IndexFunc(d.inbounds, func(in policy.Inbound) bool { return in.Protocol.Layer() == policy.L7 }))]
+	sel := selections[max(0, slices.IndexFunc(d.Inbounds, func(in policy.Inbound) bool { return in.Protocol.Layer() == policy.L7 }))]
 	const some = "it applies to some of the inbounds, this is about all of them alike: ask for the policies of an inbound"
 	for i, ignored := range sel.Ignored {
 		if applied[ignored.Policy.String()] > 0 {
@@ -55,7 +56,7 @@ func (m *mesh) selectAlike(d *dataplane, opts kuma.Options) kuma.Selection {
 		}
 	}
 	sel.Policies = slices.DeleteFunc(sel.Policies, func(p kuma.Policy) bool {
-		partly := applied[p.String()] < len(d.inbounds)
+		partly := applied[p.String()] < len(d.Inbounds)
 		if partly {
 			sel.Ignored = append(sel.Ignored, kuma.Ignored{Policy: p, Reason: some})
 		}

@@ -148,7 +148,7 @@ spec: {networking: {inbound: [{port: 1}]}}
 status: {}
 `, kuma.Options{})
 	for _, name := range []string{"a", "b.shop"} {
-		if _, d, refusal := r.find("default", name); refusal != nil || len(d.inbounds) != 1 {
+		if _, d, refusal := r.find("default", name); refusal != nil || len(d.Inbounds) != 1 {
 			t.Errorf("%s: %+v, %+v", name, d, refusal)
 		}
 	}

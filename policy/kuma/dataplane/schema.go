@@ -1,4 +1,4 @@
-package inspect
+package dataplane
 
 import (
 	"fmt"
@@ -7,10 +7,7 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-const (
-	dataplaneKind = "Dataplane"
-	apiVersion    = "kuma.io/v1alpha1"
-)
+const apiVersion = "kuma.io/v1alpha1"
 
 // universalSchema is a Dataplane as kumactl takes it: it has no spec.
 type universalSchema struct {

@@ -1,4 +1,4 @@
-package inspect
+package dataplane
 
 import (
 	"cmp"
@@ -21,27 +21,34 @@ const (
 	tagProtocol      = "kuma.io/protocol"
 )
 
-// dataplane is a workload with its inbounds.
-type dataplane struct {
-	workload policy.Workload
-	// name is the one in URLs: that of the resource, and for a Kubernetes object
-	// with its namespace behind a dot, as a zone's control plane has it.
-	name     string
-	inbounds []policy.Inbound
-	place    string
+// Kind is the kind of a Dataplane, universal or a Kubernetes object.
+const Kind = "Dataplane"
+
+// Dataplane is a workload with its inbounds.
+type Dataplane struct {
+	Workload policy.Workload
+	// Name is the one in URLs: that of the resource, and for a Kubernetes object with
+	// its namespace behind a dot, as a zone's control plane has it.
+	Name     string
+	Inbounds []policy.Inbound
+	// Place is "file:line" of the document.
+	Place string
 }
 
-// id is the identifier of the whole, which has no section.
-func (d *dataplane) id() kri.KRI {
-	w := d.workload
+// ID is the identifier of the whole, which has no section.
+func (d *Dataplane) ID() kri.KRI {
+	w := d.Workload
 	return kri.KRI{Type: kri.Dataplane, Mesh: w.Mesh, Zone: w.Zone, Namespace: w.Namespace, Name: w.Name}
 }
 
-func ownsDataplane(head manifest.Head) bool {
-	return head.Type == dataplaneKind || head.Type == "" && head.Kind == dataplaneKind
+// Owns reports whether a document is a Dataplane.
+func Owns(doc manifest.Document) bool {
+	head := doc.Type()
+	return head.Type == Kind || head.Type == "" && head.Kind == Kind
 }
 
-func parseDataplane(doc manifest.Document) (*dataplane, error) {
+// Parse reads a Dataplane in either form. Its error has file, line and field.
+func Parse(doc manifest.Document) (*Dataplane, error) {
 	if doc.Type().Type == "" {
 		return parseKubernetes(doc)
 	}
@@ -53,7 +60,7 @@ func parseDataplane(doc manifest.Document) (*dataplane, error) {
 	return p.build(schema.Name, schema.Mesh, "", schema.Labels, schema.Networking)
 }
 
-func parseKubernetes(doc manifest.Document) (*dataplane, error) {
+func parseKubernetes(doc manifest.Document) (*Dataplane, error) {
 	if head := doc.Type(); head.APIVersion != apiVersion {
 		return nil, doc.Errorf("apiVersion", "version %q is not supported: use %s", head.APIVersion, apiVersion)
 	}
@@ -72,7 +79,7 @@ type parser struct {
 	nameField, labelsField, networkingField string
 }
 
-func (p parser) build(name, mesh, namespace string, labels map[string]string, networking networkingSchema) (*dataplane, error) {
+func (p parser) build(name, mesh, namespace string, labels map[string]string, networking networkingSchema) (*Dataplane, error) {
 	if name == "" {
 		return nil, p.doc.Errorf(p.nameField, "a name is required")
 	}
@@ -82,15 +89,15 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 	if origin := labels[labelOrigin]; origin != "" && origin != "global" && origin != "zone" {
 		return nil, p.doc.Errorf(p.label(labelOrigin), "%q is unknown: use global, zone", origin)
 	}
-	d := &dataplane{name: name, place: p.doc.Place(""), workload: policy.Workload{
+	d := &Dataplane{Name: name, Place: p.doc.Place(""), Workload: policy.Workload{
 		Name: cmp.Or(labels[labelDisplayName], name), Namespace: cmp.Or(labels[labelNamespace], namespace),
 		Mesh: cmp.Or(mesh, labels[labelMesh], "default"), Zone: labels[labelZone], Origin: labels[labelOrigin],
 		Labels: maps.Clone(labels),
 	}}
 	if namespace != "" {
-		d.name += "." + namespace
+		d.Name += "." + namespace
 	}
-	if err := d.id().Validate(); err != nil {
+	if err := d.ID().Validate(); err != nil {
 		return nil, p.doc.Errorf(p.nameField, "no resource identifier can be made: %v", err)
 	}
 	for i, schema := range networking.Inbound {
@@ -98,16 +105,16 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 		if err != nil {
 			return nil, err
 		}
-		d.inbounds = append(d.inbounds, in)
+		d.Inbounds = append(d.Inbounds, in)
 	}
 	return d, nil
 }
 
-func (p parser) inbound(field string, d *dataplane, schema inboundSchema) (policy.Inbound, error) {
+func (p parser) inbound(field string, d *Dataplane, schema inboundSchema) (policy.Inbound, error) {
 	if schema.Port == 0 {
 		return policy.Inbound{}, p.doc.Errorf(field+".port", "the inbound has no port")
 	}
-	in := policy.Inbound{Workload: d.workload, Name: schema.Name, Port: schema.Port, Protocol: policy.TCP, Tags: schema.Tags}
+	in := policy.Inbound{Workload: d.Workload, Name: schema.Name, Port: schema.Port, Protocol: policy.TCP, Tags: schema.Tags}
 	tag, tagged := schema.Tags[tagProtocol]
 	switch {
 	case schema.Protocol != nil:
@@ -122,7 +129,7 @@ func (p parser) inbound(field string, d *dataplane, schema inboundSchema) (polic
 	if err := kri.Inbound(in).Validate(); err != nil {
 		return policy.Inbound{}, p.doc.Errorf(field+".name", "no resource identifier can be made: %v", err)
 	}
-	if slices.ContainsFunc(d.inbounds, func(other policy.Inbound) bool { return other.Section() == in.Section() }) {
+	if slices.ContainsFunc(d.Inbounds, func(other policy.Inbound) bool { return other.Section() == in.Section() }) {
 		return policy.Inbound{}, p.doc.Errorf(field, "inbound %s stands twice: give each a name of its own", in)
 	}
 	return in, nil

@@ -1,0 +1,59 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+func TestReason(t *testing.T) {
+	t.Parallel()
+	verdict := func(e policy.Effect, origin string) policy.Verdict { return policy.Verdict{Effect: e, Origin: origin} }
+	program := policy.Program{
+		Gates: []policy.Gate{
+			{Layer: policy.L4, Default: verdict(policy.Deny, "first"), Rules: []policy.Rule{
+				{Verdict: verdict(policy.Allow, "mesh"), When: policy.Identity{Kind: policy.Prefix, Value: "spiffe://td/"}},
+			}},
+			{Layer: policy.L7, Default: verdict(policy.Deny, "default"), Rules: []policy.Rule{
+				{Verdict: verdict(policy.Deny, "group"), When: policy.Method("GET"), Then: []policy.Rule{
+					{Verdict: verdict(policy.Allow, "inner"), When: policy.Path{Kind: policy.Prefix, Value: "/a"}},
+				}},
+			}},
+		},
+		Shadows: []policy.Gate{{Layer: policy.L7, Default: verdict(policy.Deny, "shadow")}},
+	}
+	for name, tt := range map[string]struct {
+		r                policy.Request
+		reason, observed string
+	}{
+		"the first gate denies": {policy.Request{URIs: []string{"spiffe://other/a"}, Method: "GET", Path: "/a"}, "deny by first: no rule matches", "deny by shadow: no rule matches"},
+		"the last one allows": {
+			policy.Request{URIs: []string{"spiffe://td/a"}, Method: "GET", Path: "/a"},
+			`allow by inner when method = "GET", and within that path under "/a"`, "deny by shadow: no rule matches",
+		},
+		"a group decides": {policy.Request{URIs: []string{"spiffe://td/a"}, Method: "GET", Path: "/b"}, `deny by group when method = "GET"`, "deny by shadow: no rule matches"},
+		"the default":     {policy.Request{URIs: []string{"spiffe://td/a"}, Method: "PUT", Path: "/b"}, "deny by default: no rule matches", "deny by shadow: no rule matches"},
+	} {
+		if got := policy.Reason(program, tt.r); got != tt.reason {
+			t.Errorf("%s: %s\nwant %s", name, got, tt.reason)
+		}
+		if got := policy.ShadowReason(program, tt.r); got != tt.observed {
+			t.Errorf("%s: shadow: %s\nwant %s", name, got, tt.observed)
+		}
+	}
+	if got := policy.Reason(policy.Program{}, policy.Request{}) + policy.ShadowReason(policy.Program{}, policy.Request{}); got != "" {
+		t.Errorf("without a gate: %s", got)
+	}
+}
+
+func TestReasonIsAbridged(t *testing.T) {
+	t.Parallel()
+	program := policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Rules: []policy.Rule{
+		{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: policy.Path{Kind: policy.Prefix, Value: "/" + strings.Repeat("é", 400)}},
+	}}}}
+	got := policy.Reason(program, policy.Request{Path: "/" + strings.Repeat("é", 400)})
+	if len(got) > 450 || !strings.HasSuffix(got, "é…") {
+		t.Errorf("%d bytes, ends in %q", len(got), got[max(0, len(got)-8):])
+	}
+}
