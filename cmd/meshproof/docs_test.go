@@ -47,7 +47,7 @@ func TestDocuments(t *testing.T) {
 			}
 			dir := t.TempDir()
 			// A command may name the files of the checkout.
-			for _, name := range []string{"cases", "deploy", "docs"} {
+			for _, name := range []string{"cases", "deploy", "docs", "examples"} {
 				checkout, err := filepath.Abs(filepath.Join(root, name))
 				if err == nil {
 					err = os.Symlink(checkout, filepath.Join(dir, name))

@@ -15,7 +15,7 @@ import (
 // ask sends all requests of the case as one batch and judges what came of it.
 func (r *run) ask(ctx context.Context, mesh *harness.Mesh) error {
 	c := r.result.Case
-	wallet := wallet{mesh: mesh, known: map[string]*certs.Credential{}}
+	wallet := newWallet(mesh, r.runner.Fault)
 	requests := make([]harness.Request, len(c.Requests))
 	for i, q := range c.Requests {
 		credential, err := wallet.credential(q.From)
@@ -51,6 +51,8 @@ func (r *run) ask(ctx context.Context, mesh *harness.Mesh) error {
 type wallet struct {
 	mesh  *harness.Mesh
 	known map[string]*certs.Credential
+	// rotated has CAs that the mesh does not know; nil for the mesh's own.
+	rotated *certs.Federation
 }
 
 func (w wallet) credential(c cases.Caller) (*certs.Credential, error) {
@@ -60,7 +62,7 @@ func (w wallet) credential(c cases.Caller) (*certs.Credential, error) {
 	if credential := w.known[c.Name]; credential != nil {
 		return credential, nil
 	}
-	ca, err := w.mesh.Authority(c.SignedBy)
+	ca, err := w.authority(c.SignedBy)
 	if err != nil {
 		return nil, err
 	}

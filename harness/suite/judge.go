@@ -47,7 +47,7 @@ func (r *run) judgeAs(out *Request, problem func(string, ...any)) {
 		// The case says which status it wants.
 		return
 	}
-	out.Judged = true
+	out.Judged, out.Seen = true, request
 	out.Decision = policy.Decide(r.programs[q.To].Program, request)
 	out.Rule = policy.Reason(r.programs[q.To].Program, request)
 	if second := r.set.Evaluate(in.Inbound, request); second != out.Decision {

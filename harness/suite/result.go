@@ -41,6 +41,8 @@ type Request struct {
 	// otherwise.
 	Judged   bool
 	Decision policy.Decision
+	// Seen is the request as the policies see it, where they were asked.
+	Seen policy.Request
 	// Rule is the text of the rule that decided, as [policy.Rule] prints it, or the
 	// default's.
 	Rule     string

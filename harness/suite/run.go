@@ -24,6 +24,11 @@ type Runner struct {
 	// Parallel is how many cases run at once; 4 where it is not positive. While one
 	// waits for Envoy to take its configuration, another sends requests.
 	Parallel int
+	// Kept lets requests of one caller share a connection where the decision is per
+	// request: many times as fast, with the same evidence.
+	Kept bool
+	// Fault is a mistake to make on purpose.
+	Fault Fault
 	// Done is called after each case, one at a time, in the order in which they end.
 	Done func(Result)
 }
@@ -114,6 +119,11 @@ func (r *run) do(ctx context.Context) error {
 
 // refused compares an error of the policies with the one that is expected.
 func (r *run) refused(err error) error {
+	// A compiler that is out of order has refused nothing.
+	if broken := interface{ Broken() bool }(nil); errors.As(err, &broken) && broken.Broken() {
+		r.result.Fault = true
+		return err
+	}
 	if want := r.result.Case.ExpectError; want != "" {
 		return contains(err.Error(), want)
 	}
@@ -152,7 +162,7 @@ func (r *run) compile(ctx context.Context) (harness.MeshSpec, error) {
 		}
 		spec.Inbounds = append(spec.Inbounds, harness.Inbound{
 			Name: in.String(), Identity: in.Identity, Address: in.Address(), Protocol: in.Protocol,
-			MTLS: mtls, Filters: filters, Normalization: c.Normalization,
+			MTLS: mtls, Filters: filters, Normalization: r.runner.Fault.normalization(c.Normalization),
 		})
 	}
 	r.result.Warnings = append(r.result.Warnings, r.set.Lint(inbounds)...)

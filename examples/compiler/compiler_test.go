@@ -1,0 +1,20 @@
+package mesh_test
+
+import (
+	"testing"
+
+	"example.com/mesh"
+
+	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/conformance"
+	"github.com/meshproof/meshproof/conformance/report"
+)
+
+func TestConformance(t *testing.T) {
+	conformance.Run(t, conformance.Suite{
+		Compiler:       mesh.Compiler{},
+		Implementation: report.Implementation{Organization: "example", Project: "mesh", URL: "https://example.com/mesh", Version: "v0.1.0", Contact: []string{"@example"}},
+		Selection:      conformance.Selection{Profiles: []feature.Profile{feature.GEP3779}},
+		ReportDir:      "report",
+	})
+}

@@ -1,0 +1,216 @@
+// Package examples shows compilers that are not meshproof's, and proves that they
+// work as the documents tell.
+package examples
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/conformance"
+	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/harness/suite/plugin"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestGo runs the test of the module in compiler, as its owner would, and reads the
+// report that it writes.
+func TestGo(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it builds another module")
+	}
+	folder, err := filepath.Abs("compiler")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The report is written into the folder in which the test runs.
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "mesh.test")
+	for _, command := range []*exec.Cmd{
+		in(folder, "go", "vet", "./..."),
+		in(folder, "go", "test", "-c", "-o", binary, "."),
+		in(dir, binary, "-test.v"),
+	} {
+		command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, out)
+		}
+	}
+	reports, err := filepath.Glob(filepath.Join(dir, "report", "conformance-*.yaml"))
+	if err != nil || len(reports) != 1 {
+		t.Fatalf("%d reports: %v", len(reports), err)
+	}
+	data, err := os.ReadFile(reports[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written report.Conformance
+	if err := yaml.Unmarshal(data, &written); err != nil {
+		t.Fatal(err)
+	}
+	if written.Implementation.Project != "mesh" {
+		t.Errorf("the report is about %+v", written.Implementation)
+	}
+	for _, p := range written.Profiles {
+		if p.Name != string(feature.GEP3779) || p.Core.Result != "success" || p.Core.Statistics.Passed == 0 || p.Extended.Result != "success" {
+			t.Errorf("profile %s: core %+v, extended %+v", p.Name, p.Core, p.Extended)
+		}
+	}
+}
+
+func in(dir, name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	return cmd
+}
+
+// TestPython holds the compiler in python against every case of its profile.
+func TestPython(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it starts Envoy")
+	}
+	for _, r := range judge(t, filepath.Join("python", "compiler.py"), nil) {
+		if !r.Passed() {
+			t.Errorf("%s: %v%v", r.Case.Name, r.Err, problems(r))
+		}
+	}
+}
+
+// TestPythonGoneWrong shows that the test above can fail: SPIFFE IDs that are
+// compared by their beginning are found out.
+func TestPythonGoneWrong(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it starts Envoy")
+	}
+	source, err := os.ReadFile(filepath.Join("python", "compiler.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const right, wrong = `{"exact": source`, `{"prefix": source`
+	if !strings.Contains(string(source), right) {
+		t.Fatalf("the compiler has no %s", right)
+	}
+	script := filepath.Join(t.TempDir(), "compiler.py")
+	if err := os.WriteFile(script, []byte(strings.Replace(string(source), right, wrong, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	results := judge(t, script, func(c cases.Case) bool { return c.Story == "gateway-spiffe" })
+	if !slices.ContainsFunc(results, suite.Result.Failed) {
+		t.Error("every case passed")
+	}
+}
+
+var conversation = regexp.MustCompile("(?s)```\n(→.*?)```")
+
+// TestConversation holds the conversation in the document against the compiler.
+func TestConversation(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "docs", "compilers.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := conversation.FindSubmatch(text)
+	if said == nil {
+		t.Fatal("the document has no conversation")
+	}
+	var asked bytes.Buffer
+	var want []any
+	// Messages begin with an arrow, and are JSON behind it.
+	for i, message := range strings.FieldsFunc(string(said[1]), func(r rune) bool { return r == '→' || r == '←' }) {
+		if i%2 == 0 {
+			if err := json.Compact(&asked, []byte(message)); err != nil {
+				t.Fatal(err)
+			}
+			asked.WriteByte('\n')
+			continue
+		}
+		var answer any
+		if err := json.Unmarshal([]byte(message), &answer); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, answer)
+	}
+	python := exec.Command(python3(t), filepath.Join("python", "compiler.py"))
+	python.Stdin = &asked
+	out, err := python.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []any
+	for line := range bytes.Lines(out) {
+		var answer any
+		if err := json.Unmarshal(line, &answer); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, answer)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(want) != 3 {
+		t.Errorf("%d answers (-want +got):\n%s", len(want), diff)
+	}
+}
+
+func python3(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	return path
+}
+
+// judge runs the cases of GEP-3779, or those of them that are wanted.
+func judge(t *testing.T, script string, wanted func(cases.Case) bool) []suite.Result {
+	t.Helper()
+	compiler, err := plugin.Start(t.Context(), []string{python3(t), script}, plugin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := compiler.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	stories, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wanted != nil {
+		stories = slices.DeleteFunc(stories, func(c cases.Case) bool { return !wanted(c) })
+	}
+	results, err := conformance.Suite{
+		Cases: stories, Compiler: compiler, Runtime: envoy.Process,
+		Selection: conformance.Selection{Profiles: []feature.Profile{feature.GEP3779}},
+	}.Run(t.Context())
+	if err != nil || len(results) != 1 || len(results[0].Results) == 0 {
+		t.Fatalf("%d results: %v", len(results), err)
+	}
+	return results[0].Results
+}
+
+func problems(r suite.Result) string {
+	var b strings.Builder
+	for _, q := range r.Requests {
+		for _, problem := range q.Problems {
+			b.WriteString("\n" + q.Place + ": " + problem)
+		}
+	}
+	return b.String()
+}

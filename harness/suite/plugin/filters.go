@@ -1,0 +1,146 @@
+package plugin
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
+	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	// What a compiler may pack into a filter has to be known here.
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/environment_variable/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/network/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/ssl/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/input_matchers/ip/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/input_matchers/metadata/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/rbac/audit_loggers/stream/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/rbac/matchers/upstream_ip_port/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/rbac/principals/mtls_authenticated/v3"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
+)
+
+func readFilters(data []byte, in policy.Inbound) (xds.Filters, error) {
+	var out xds.Filters
+	o, err := readObject(data)
+	if err == nil {
+		err = o.only("network", "http", "routes")
+	}
+	if err != nil {
+		return out, fmt.Errorf("filters: %w", err)
+	}
+	network, err := list(o, "network")
+	if err != nil {
+		return out, fmt.Errorf("filters.%w", err)
+	}
+	for i, raw := range network {
+		filter := &networkrbacv3.RBAC{}
+		if err := readFilter(raw, filter); err != nil {
+			return out, fmt.Errorf("filters.network[%d]: %w", i, err)
+		}
+		out.Network = append(out.Network, filter)
+	}
+	http, err := list(o, "http")
+	if err != nil {
+		return out, fmt.Errorf("filters.%w", err)
+	}
+	for i, raw := range http {
+		filter := &httprbacv3.RBAC{}
+		if err := readFilter(raw, filter); err != nil {
+			return out, fmt.Errorf("filters.http[%d]: %w", i, err)
+		}
+		out.HTTP = append(out.HTTP, filter)
+	}
+	routes, err := list(o, "routes")
+	if err != nil {
+		return out, fmt.Errorf("filters.%w", err)
+	}
+	if len(out.HTTP)+len(routes) > 0 && in.Protocol == policy.TCP {
+		return out, fmt.Errorf("filters: a %s inbound takes network filters only", in.Protocol)
+	}
+	out.Routes, err = readRoutes(routes, in, out.HTTP)
+	return out, err
+}
+
+// readFilter reads a message of Envoy, strictly, and holds it against its own rules.
+func readFilter(raw json.RawMessage, into proto.Message) error {
+	if err := protojson.Unmarshal(raw, into); err != nil {
+		// The package varies the space behind "proto:" on purpose.
+		return fmt.Errorf("not %s as JSON: %s", into.ProtoReflect().Descriptor().FullName(), strings.ReplaceAll(err.Error(), "\u00a0", " "))
+	}
+	valid := into
+	if network, ok := into.(*networkrbacv3.RBAC); ok {
+		// The listener sets the prefix, so that it may be missing here.
+		network = proto.CloneOf(network)
+		network.StatPrefix = "stat"
+		valid = network
+	}
+	return xds.Validate(valid)
+}
+
+// readRoutes returns the routes of the inbound in its order. A route without a
+// filter of its own has the inbound's, which it only needs spelled out in front of
+// one that has: the first route that takes a request is asked.
+func readRoutes(routes []json.RawMessage, in policy.Inbound, own []*httprbacv3.RBAC) ([]xds.Route, error) {
+	given := map[string]*httprbacv3.RBAC{}
+	for i, raw := range routes {
+		name, filter, err := readRoute(raw)
+		known := slices.ContainsFunc(in.Routes, func(r policy.InboundRoute) bool { return r.Name == name })
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("filters.routes[%d]: %w", i, err)
+		case !known:
+			return nil, fmt.Errorf("filters.routes[%d].name: the inbound has no route %q", i, name)
+		case given[name] != nil:
+			return nil, fmt.Errorf("filters.routes[%d].name: route %q stands twice", i, name)
+		case len(own) == 0:
+			return nil, fmt.Errorf("filters.routes[%d]: filters.http has no filter that a route could replace", i)
+		}
+		given[name] = filter
+	}
+	var out []xds.Route
+	for _, r := range in.Routes {
+		if len(given) == 0 {
+			break
+		}
+		match, err := routeMatch(r)
+		if err != nil {
+			return nil, err
+		}
+		filter, ok := given[r.Name]
+		if !ok {
+			filter = proto.CloneOf(own[0])
+			filter.TrackPerRuleStats = false // they belong to the filter
+		}
+		delete(given, r.Name)
+		out = append(out, xds.Route{Name: r.Name, Match: match, RBAC: filter})
+	}
+	return out, nil
+}
+
+func readRoute(raw json.RawMessage) (string, *httprbacv3.RBAC, error) {
+	o, err := readObject(raw)
+	if err == nil {
+		err = o.only("name", "rbac")
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	name, err := value[string](o, "name", "the name of a route")
+	if err != nil {
+		return "", nil, err
+	}
+	filter := &httprbacv3.RBAC{}
+	if !o.has("rbac") {
+		return "", nil, fmt.Errorf("rbac is missing: want a filter")
+	}
+	if err := readFilter(o["rbac"], filter); err != nil {
+		return "", nil, fmt.Errorf("rbac: %w", err)
+	}
+	return name, filter, nil
+}

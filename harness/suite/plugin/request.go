@@ -1,0 +1,155 @@
+package plugin
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// protocol is the version of the protocol that this package speaks.
+const protocol = 1
+
+// hello is the first line to a compiler.
+type hello struct {
+	Protocol  int    `json:"protocol"`
+	Meshproof string `json:"meshproof"`
+}
+
+// request asks for the filters of one inbound. All fields are always there, apart
+// from those that say so by being left out.
+type request struct {
+	ID       int64   `json:"id"`
+	Inbound  inbound `json:"inbound"`
+	Policies []any   `json:"policies"`
+	Options  options `json:"options"`
+}
+
+// inbound is a [policy.Inbound] in the words of a case file.
+type inbound struct {
+	Name     string          `json:"name"`
+	Port     uint16          `json:"port"`
+	Protocol policy.Protocol `json:"protocol"`
+	Workload workload        `json:"workload"`
+	// Tags are left out where the workload's labels serve.
+	Tags   map[string]string `json:"tags,omitzero"`
+	Routes []route           `json:"routes"`
+}
+
+type workload struct {
+	Name      string            `json:"name"`
+	Namespace string            `json:"namespace"`
+	Mesh      string            `json:"mesh"`
+	Zone      string            `json:"zone"`
+	Origin    string            `json:"origin"`
+	Labels    map[string]string `json:"labels"`
+}
+
+type route struct {
+	Name string `json:"name"`
+	// Path is left out where any will do, and so is Method.
+	Path   *path  `json:"path,omitempty"`
+	Method string `json:"method,omitempty"`
+}
+
+type path struct {
+	Type  string `json:"type"`
+	Value string `json:"value"`
+}
+
+// options are [dialect.Options] under the names of a case file, with the defaults
+// filled in.
+type options struct {
+	KumaOption      int    `json:"kumaOption"`
+	ShadowForm      string `json:"shadowForm"`
+	SystemNamespace string `json:"systemNamespace"`
+	LegacyCompiler  string `json:"legacyCompiler"`
+	TrustDomain     string `json:"trustDomain"`
+}
+
+// newRequest fails on a value that JSON does not have, such as .nan.
+func newRequest(id int64, in policy.Inbound, policies []manifest.Document, opts dialect.Options) ([]byte, error) {
+	r := request{ID: id, Inbound: newInbound(in), Policies: make([]any, len(policies)), Options: newOptions(opts)}
+	for i, doc := range policies {
+		if err := doc.Decode(&r.Policies[i]); err != nil {
+			return nil, err
+		}
+		if _, err := json.Marshal(r.Policies[i]); err != nil {
+			return nil, doc.Errorf("", "cannot be handed to a compiler as JSON: %v", err)
+		}
+	}
+	return line(r)
+}
+
+func newInbound(in policy.Inbound) inbound {
+	w := in.Workload
+	out := inbound{
+		Name: in.Name, Port: in.Port, Protocol: in.Protocol, Tags: in.Tags, Routes: make([]route, len(in.Routes)),
+		Workload: workload{Name: w.Name, Namespace: w.Namespace, Mesh: w.Mesh, Zone: w.Zone, Origin: w.Origin, Labels: w.Labels},
+	}
+	if out.Workload.Labels == nil {
+		out.Workload.Labels = map[string]string{}
+	}
+	for i, r := range in.Routes {
+		out.Routes[i].Name = r.Name
+		out.Routes[i].narrow(r.When)
+	}
+	return out
+}
+
+// narrow says what a route takes; a route's condition is made of these three kinds.
+func (r *route) narrow(c policy.Condition) {
+	switch c := c.(type) {
+	case policy.And:
+		for _, of := range c {
+			r.narrow(of)
+		}
+	case policy.Path:
+		r.Path = &path{Type: "Exact", Value: c.Value}
+		if c.Kind == policy.Prefix {
+			r.Path.Type = "Prefix"
+		}
+	case policy.Method:
+		r.Method = string(c)
+	}
+}
+
+// What the zero values of options mean.
+const (
+	defaultSystemNamespace = "kuma-system"
+	defaultTrustDomain     = "trust-domain.mesh"
+)
+
+func newOptions(opts dialect.Options) options {
+	out := options{
+		KumaOption: int(opts.Kuma.Option) + 1, ShadowForm: opts.Kuma.ShadowForm.String(), LegacyCompiler: opts.Kuma.LegacyCompiler.String(),
+		SystemNamespace: opts.Kuma.SystemNamespace, TrustDomain: opts.Gateway.TrustDomain.Name(),
+	}
+	if out.SystemNamespace == "" {
+		out.SystemNamespace = defaultSystemNamespace
+	}
+	if out.TrustDomain == "" {
+		out.TrustDomain = defaultTrustDomain
+	}
+	return out
+}
+
+// line is a message with the end of its line.
+func line(message any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(message)
+	return b.Bytes(), err
+}
+
+// asked names a request in an error: the inbound, and where its policies begin.
+func asked(in policy.Inbound, policies []manifest.Document) string {
+	if len(policies) == 0 {
+		return in.String()
+	}
+	return fmt.Sprintf("%s under %s", in, policies[0].Place(""))
+}

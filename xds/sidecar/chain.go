@@ -1,0 +1,203 @@
+package sidecar
+
+import (
+	"fmt"
+
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
+	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
+	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// chain reads one filter chain, or filters without one.
+type chain struct {
+	*reader
+	in Inbound
+	// strangers are the filters of other kinds, told once it is clear on which side of
+	// the RBAC filters they stand.
+	strangers []stranger
+	// judges is the number of RBAC filters so far, lost ones too.
+	judges int
+	// replaceable are the names of the HTTP filters in whose place a route may have
+	// another RBAC filter: read, lost and disabled ones.
+	replaceable []string
+	disabled    bool
+}
+
+type stranger struct {
+	unknown Unknown
+	// behind is the number of RBAC filters in front of it.
+	behind int
+}
+
+func (r *reader) chain(l *listenerv3.Listener, of *listenerv3.FilterChain, label string) {
+	if isCanary(of) {
+		r.skip(l.Name, label, "the canary of meshproof: no workload has its address")
+		return
+	}
+	c := chain{reader: r, in: Inbound{
+		Listener: l.Name,
+		Chain:    label,
+		Address:  address(l, of.FilterChainMatch),
+		Match:    of.FilterChainMatch,
+		Protocol: policy.TCP,
+	}}
+	c.in.Transport = c.transport(of)
+	for _, f := range of.Filters {
+		packed, faults, typeURL, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
+		c.filter(f.Name, packed, faults, typeURL, reason)
+	}
+	c.close()
+}
+
+// close hands the inbound over.
+func (c *chain) close() {
+	for _, s := range c.strangers {
+		switch {
+		case s.unknown.Kind == Lost:
+		case s.behind < c.judges:
+			s.unknown.Reason += "; it stands in front of RBAC"
+		case c.judges > 0:
+			s.unknown.Reason += "; it stands behind RBAC"
+		}
+		c.found.add(s.unknown)
+	}
+	c.out.Inbounds = append(c.out.Inbounds, c.in)
+}
+
+func (c *chain) tell(kind Kind, filter, typeURL, reason string) {
+	c.found.add(Unknown{Kind: kind, Listener: c.in.Listener, Chain: c.in.Chain, Filter: filter, Type: typeURL, Reason: reason})
+}
+
+func (c *chain) strange(kind Kind, filter, typeURL, reason string) {
+	u := Unknown{Kind: kind, Listener: c.in.Listener, Chain: c.in.Chain, Filter: filter, Type: typeURL, Reason: reason}
+	c.strangers = append(c.strangers, stranger{u, c.judges})
+}
+
+// faulty tells what was lost of the configuration of a filter.
+func (c *chain) faulty(filter string, faults []fault) {
+	for _, f := range faults {
+		u := Unknown{Kind: Beside, Listener: c.in.Listener, Chain: c.in.Chain, Filter: filter, Path: f.at.String(), Reason: f.what}
+		if f.guards {
+			u.Kind = Lost
+		}
+		c.found.add(u)
+	}
+}
+
+// filter reads a network filter.
+func (c *chain) filter(name string, packed *anypb.Any, faults []fault, typeURL, reason string) {
+	if reason != "" {
+		c.strange(Lost, name, typeURL, reason)
+		return
+	}
+	c.faulty(name, faults)
+	m, _, err := unpack(packed)
+	switch m := m.(type) {
+	case *networkrbacv3.RBAC:
+		if isObserver(name, m) {
+			return
+		}
+		c.network(name, m)
+	case *hcmv3.HttpConnectionManager:
+		c.http(name, m)
+	case *tcpproxyv3.TcpProxy:
+		c.in.StatPrefix = m.StatPrefix
+	default:
+		c.stranger(name, holds(packed), err)
+	}
+}
+
+// stranger notes a filter that is no RBAC filter, or one that cannot be read.
+func (c *chain) stranger(name, typeURL string, err error) {
+	message := messageOf(typeURL)
+	if err != nil && (authorizes(message) || message == httpManager || isTypedStruct(message)) {
+		c.strange(Lost, name, typeURL, err.Error())
+		return
+	}
+	if kind, reason, tell := other(message); tell {
+		c.strange(kind, name, typeURL, reason)
+	}
+}
+
+func (c *chain) network(name string, from *networkrbacv3.RBAC) {
+	c.judges++
+	if !c.inspect(name, from) {
+		return
+	}
+	c.in.Guards = append(c.in.Guards, Guard{
+		Filter: name, Layer: policy.L4,
+		StatPrefix: from.StatPrefix, ShadowRulesStatPrefix: from.ShadowRulesStatPrefix,
+		Enforces: from.Matcher != nil || enforces(from.Rules),
+	})
+	filter := proto.CloneOf(from)
+	filter.StatPrefix, filter.ShadowRulesStatPrefix = "", ""
+	c.in.Filters.Network = append(c.in.Filters.Network, filter)
+}
+
+func (c *chain) addHTTP(name, statPrefix string, from *httprbacv3.RBAC) {
+	c.judges++
+	if !c.inspect(name, from) {
+		return
+	}
+	c.in.Guards = append(c.in.Guards, Guard{
+		Filter: name, Layer: policy.L7, StatPrefix: statPrefix,
+		RulesStatPrefix: from.RulesStatPrefix, ShadowRulesStatPrefix: from.ShadowRulesStatPrefix,
+		Enforces: from.Matcher != nil || enforces(from.Rules),
+	})
+	c.in.Filters.HTTP = append(c.in.Filters.HTTP, withoutPrefixes(from))
+}
+
+func withoutPrefixes(from *httprbacv3.RBAC) *httprbacv3.RBAC {
+	filter := proto.CloneOf(from)
+	filter.RulesStatPrefix, filter.ShadowRulesStatPrefix = "", ""
+	return filter
+}
+
+// enforces reports whether rules can refuse anybody.
+func enforces(rules *rbacv3.RBAC) bool {
+	return rules != nil && rules.Action != rbacv3.RBAC_LOG
+}
+
+// inspect tells what of a filter is not understood, and reports whether all of it
+// could be read: one that was not is left out, because it would judge otherwise.
+func (c *chain) inspect(name string, m proto.Message) bool {
+	whole := true
+	inspect(m, func(u Unknown) {
+		u.Listener, u.Chain, u.Filter = c.in.Listener, c.in.Chain, name
+		c.found.add(u)
+		whole = whole && u.Kind != Lost
+	})
+	return whole
+}
+
+// loose reads filters that came without a listener.
+func (r *reader) loose(l loose) {
+	c := chain{reader: r, in: Inbound{Listener: l.file, Chain: l.inbound, Protocol: policy.TCP, Transport: OtherTransport}}
+	for i, f := range l.filters {
+		name := fmt.Sprintf("#%d", i)
+		c.faulty(name, f.faults)
+		m, _, err := unpack(f.message)
+		switch m := m.(type) {
+		case *networkrbacv3.RBAC:
+			c.network(name, m)
+		case *httprbacv3.RBAC:
+			c.in.Protocol = policy.HTTP
+			c.addHTTP(name, "", m)
+		case *httprbacv3.RBACPerRoute:
+			c.tell(Lost, name, f.message.TypeUrl, "a filter of a route, without its route")
+		default:
+			c.stranger(name, holds(f.message), err)
+		}
+	}
+	if l.protocol != "" && c.in.Protocol.UnmarshalText([]byte(l.protocol)) != nil {
+		c.tell(Beside, "", "", fmt.Sprintf("protocol %q is none that meshproof knows", l.protocol))
+	}
+	c.close()
+}

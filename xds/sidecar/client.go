@@ -1,0 +1,215 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	"github.com/envoyproxy/go-control-plane/pkg/resource/v3"
+	statuspb "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+)
+
+// client is one ADS stream, in the state of the world variant.
+type client struct {
+	stream     discoveryv3.AggregatedDiscoveryService_StreamAggregatedResourcesClient
+	node       *corev3.Node
+	subscribed map[string]*subscription
+	has        resources
+	// wanted is what the last listeners refer to.
+	wanted wanted
+}
+
+// subscription is what was asked for of one type, and the last answer.
+type subscription struct {
+	names          []string
+	version, nonce string
+	answered       bool
+}
+
+func (c *client) run(ctx context.Context) (Sidecar, error) {
+	if err := c.subscribe(resource.ListenerType, nil); err != nil {
+		return Sidecar{}, c.failed(ctx, err)
+	}
+	for {
+		answer, err := c.stream.Recv()
+		if err != nil {
+			return Sidecar{}, fmt.Errorf("waiting for %s: %w", c.missing(), why(ctx, err))
+		}
+		if err := c.take(answer); err != nil {
+			return Sidecar{}, err
+		}
+		if !c.answered(resource.ListenerType) {
+			continue
+		}
+		var s Sidecar
+		s, c.wanted = c.has.read()
+		if err := c.follow(); err != nil {
+			return Sidecar{}, c.failed(ctx, err)
+		}
+		if c.missing() == "" {
+			return s, nil
+		}
+	}
+}
+
+// failed is the reason that sending failed, which Recv tells.
+func (c *client) failed(ctx context.Context, err error) error {
+	if errors.Is(err, io.EOF) {
+		_, err = c.stream.Recv()
+	}
+	return why(ctx, err)
+}
+
+// follow subscribes to what the listeners refer to.
+func (c *client) follow() error {
+	if c.wanted.scopes {
+		if err := c.subscribe(resource.ScopedRouteType, nil); err != nil {
+			return err
+		}
+	}
+	for typeURL, names := range map[string]map[string]bool{resource.RouteType: c.wanted.routes, resource.ExtensionConfigType: c.wanted.extensions} {
+		if len(names) == 0 {
+			continue
+		}
+		if err := c.subscribe(typeURL, slices.Sorted(maps.Keys(names))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subscribe asks for resources of a type; no names are all. It does nothing where
+// that was asked for already.
+func (c *client) subscribe(typeURL string, names []string) error {
+	s, ok := c.subscribed[typeURL]
+	if ok && slices.Equal(s.names, names) {
+		return nil
+	}
+	if !ok {
+		s = &subscription{}
+		c.subscribed[typeURL] = s
+	}
+	s.names = names
+	return c.send(typeURL, nil)
+}
+
+// send asks for what is subscribed. With the nonce of an answer it is that answer's
+// ACK, or its NACK where there is a refusal.
+func (c *client) send(typeURL string, refusal *statuspb.Status) error {
+	s := c.subscribed[typeURL]
+	return c.stream.Send(&discoveryv3.DiscoveryRequest{
+		Node: c.node, TypeUrl: typeURL, ResourceNames: s.names,
+		VersionInfo: s.version, ResponseNonce: s.nonce, ErrorDetail: refusal,
+	})
+}
+
+func (c *client) answered(typeURL string) bool {
+	s, ok := c.subscribed[typeURL]
+	return ok && s.answered
+}
+
+// take stores the resources of an answer and acknowledges it. What cannot be read
+// is refused.
+func (c *client) take(answer *discoveryv3.DiscoveryResponse) error {
+	s, ok := c.subscribed[answer.TypeUrl]
+	if !ok {
+		return fmt.Errorf("it sent %s, for which nobody asked", messageOf(answer.TypeUrl))
+	}
+	s.nonce = answer.Nonce
+	if err := c.store(answer); err != nil {
+		err = fmt.Errorf("version %q of %s: %w", answer.VersionInfo, messageOf(answer.TypeUrl), err)
+		// Where this fails too, the first failure is the one to tell.
+		_ = c.send(answer.TypeUrl, &statuspb.Status{Code: int32(codes.InvalidArgument), Message: err.Error()})
+		return err
+	}
+	s.version, s.answered = answer.VersionInfo, true
+	if err := c.send(answer.TypeUrl, nil); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+func (c *client) store(answer *discoveryv3.DiscoveryResponse) error {
+	switch answer.TypeUrl {
+	case resource.ListenerType:
+		listeners, err := fromAnys(answer, func() *listenerv3.Listener { return &listenerv3.Listener{} })
+		c.has.listeners = nil
+		for _, d := range listeners {
+			c.has.serve(d)
+		}
+		return err
+	case resource.ScopedRouteType:
+		scopes, err := fromAnys(answer, func() *routev3.ScopedRouteConfiguration { return &routev3.ScopedRouteConfiguration{} })
+		delete(c.has.scopes, "")
+		for _, d := range scopes {
+			c.has.addScope("", d)
+		}
+		return err
+	case resource.RouteType:
+		routes, err := fromAnys(answer, func() *routev3.RouteConfiguration { return &routev3.RouteConfiguration{} })
+		for _, d := range routes {
+			c.has.addRoute(d)
+		}
+		return err
+	default:
+		extensions, err := fromAnys(answer, func() *corev3.TypedExtensionConfig { return &corev3.TypedExtensionConfig{} })
+		for _, d := range extensions {
+			c.has.addExtension(d.message.Name, decoded[*anypb.Any]{d.message.TypedConfig, d.faults})
+		}
+		return err
+	}
+}
+
+// fromAnys unmarshals the resources of an answer; one with a time to live comes in
+// a discovery Resource.
+func fromAnys[M proto.Message](answer *discoveryv3.DiscoveryResponse, empty func() M) ([]decoded[M], error) {
+	out := make([]decoded[M], 0, len(answer.Resources))
+	for i, packed := range answer.Resources {
+		var wrapper discoveryv3.Resource
+		if packed.MessageIs(&wrapper) {
+			if err := packed.UnmarshalTo(&wrapper); err != nil {
+				return nil, fmt.Errorf("resource %d: %s", i, oneLine(err))
+			}
+			packed = wrapper.Resource
+		}
+		m := empty()
+		if err := packed.UnmarshalTo(m); err != nil {
+			return nil, fmt.Errorf("resource %d: %s", i, oneLine(err))
+		}
+		out = append(out, decoded[M]{m, unread(m.ProtoReflect())})
+	}
+	return out, nil
+}
+
+// missing names what did not come.
+func (c *client) missing() string {
+	var out []string
+	if !c.answered(resource.ListenerType) {
+		out = append(out, "listeners")
+	}
+	if c.wanted.scopes && !c.answered(resource.ScopedRouteType) {
+		out = append(out, "scoped route configurations")
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.wanted.routes)) {
+		if _, ok := c.has.routes[name]; !ok {
+			out = append(out, fmt.Sprintf("route configuration %q", name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.wanted.extensions)) {
+		if _, ok := c.has.extensions[name]; !ok {
+			out = append(out, fmt.Sprintf("extension configuration %q", name))
+		}
+	}
+	return strings.Join(out, ", ")
+}

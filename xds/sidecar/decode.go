@@ -1,0 +1,117 @@
+package sidecar
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// fault is something that stands in the source of a message and not in the
+// message: a field or an enumerator that its definition does not have.
+type fault struct {
+	at   *path
+	what string
+	// guards is set where it stands in an RBAC filter.
+	guards bool
+}
+
+// decode reads a message from JSON and leaves out what its definition does not
+// have; the faults say what that is.
+func decode(tree any, into proto.Message) ([]fault, error) {
+	tree = plain(tree)
+	raw, err := json.Marshal(tree)
+	if err != nil {
+		return nil, err
+	}
+	options := protojson.UnmarshalOptions{DiscardUnknown: true, AllowPartial: true, Resolver: tolerant{}}
+	if err := options.Unmarshal(raw, into); err != nil {
+		return nil, fmt.Errorf("it is no %s: %s", into.ProtoReflect().Descriptor().Name(), oneLine(err))
+	}
+	var s schema
+	s.message(tree, into.ProtoReflect().Descriptor(), nil, false)
+	return s.faults, nil
+}
+
+// oneLine drops the random white space that the protobuf runtime puts into errors.
+func oneLine(err error) string {
+	return strings.Join(strings.Fields(err.Error()), " ")
+}
+
+// schema holds JSON against the definition of its message.
+type schema struct{ faults []fault }
+
+func (s *schema) message(tree any, d protoreflect.MessageDescriptor, at *path, guards bool) {
+	o, ok := tree.(object)
+	if !ok || d.ParentFile().Package() == "google.protobuf" && d.Name() != "Any" {
+		return
+	}
+	if d.FullName() == "google.protobuf.Any" {
+		url, _ := o["@type"].(string)
+		found, ok := linked(url)
+		if !ok {
+			return
+		}
+		d = found.Descriptor()
+	}
+	guards = guards || authorizes(string(d.FullName()))
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		if key == "@type" || o[key] == nil {
+			continue
+		}
+		field := d.Fields().ByJSONName(key)
+		if field == nil {
+			field = d.Fields().ByTextName(key)
+		}
+		if field == nil {
+			s.faults = append(s.faults, fault{at, fmt.Sprintf("field %q is none that %s has here", key, d.Name()), guards})
+			continue
+		}
+		s.field(o[key], field, at.field(field.TextName()), guards)
+	}
+}
+
+func (s *schema) field(value any, d protoreflect.FieldDescriptor, at *path, guards bool) {
+	switch {
+	case d.IsMap():
+		entries, _ := value.(object)
+		for _, key := range slices.Sorted(maps.Keys(entries)) {
+			s.single(entries[key], d.MapValue(), at.key(key), guards)
+		}
+	case d.IsList():
+		items, _ := value.([]any)
+		for i, item := range items {
+			s.single(item, d, at.index(i), guards)
+		}
+	default:
+		s.single(value, d, at, guards)
+	}
+}
+
+func (s *schema) single(value any, d protoreflect.FieldDescriptor, at *path, guards bool) {
+	switch {
+	case d.Message() != nil:
+		s.message(value, d.Message(), at, guards)
+	case d.Enum() != nil && d.Enum().FullName() != "google.protobuf.NullValue":
+		if !hasEnumerator(value, d.Enum()) {
+			s.faults = append(s.faults, fault{at, fmt.Sprintf("%v is none that %s has here", value, d.Enum().Name()), guards})
+		}
+	}
+}
+
+func hasEnumerator(value any, d protoreflect.EnumDescriptor) bool {
+	switch value := value.(type) {
+	case string:
+		return d.Values().ByName(protoreflect.Name(value)) != nil
+	case json.Number:
+		n, err := value.Int64()
+		return err == nil && d.Values().ByNumber(protoreflect.EnumNumber(n)) != nil
+	default:
+		return true
+	}
+}

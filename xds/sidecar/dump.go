@@ -1,0 +1,101 @@
+package sidecar
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Dump reads the configuration dump of an Envoy's admin interface, as /config_dump
+// prints it, whole or with a query such as ?include_eds or
+// ?resource=dynamic_listeners. It also reads what a file of [Folder] may hold.
+//
+// Listeners are read in their active state: where another version of one warms,
+// drains or was refused, an Unknown of kind [Pending] names it. What a listener
+// refers to, by RDS, scoped RDS or extension configuration discovery, is looked up
+// in the dump.
+//
+// It returns an error for what is no JSON, for more than [MaxSize] bytes, and for
+// JSON in which nothing is what it can read.
+func Dump(data []byte) (Sidecar, error) {
+	var r resources
+	tree, err := parse(data)
+	if err == nil {
+		err = r.add(tree, "")
+	}
+	if err != nil {
+		return Sidecar{}, fmt.Errorf("sidecar: read dump: %w", err)
+	}
+	s, _ := r.read()
+	return s, nil
+}
+
+// errForeign is for JSON that is of no known form.
+var errForeign = errors.New("it is neither a configuration dump, nor a listener, nor typed RBAC filters: give it the output of Envoy's /config_dump")
+
+// add takes resources from JSON. Loose filters are named after the file.
+func (r *resources) add(tree any, file string) error {
+	switch tree := tree.(type) {
+	case []any:
+		return r.addAll(tree, file)
+	case object:
+		return r.addObject(tree, file)
+	default:
+		return errForeign
+	}
+}
+
+// addAll takes an array: of the filters of one inbound, in order, or of anything
+// else.
+func (r *resources) addAll(list []any, file string) error {
+	filters := len(list) > 0
+	for _, item := range list {
+		o, _ := item.(object)
+		filters = filters && authorizes(typeOf(o))
+	}
+	if filters {
+		r.addLoose(loose{file: file}, list)
+		return nil
+	}
+	if len(list) == 0 {
+		return errors.New("it is an empty array")
+	}
+	for i, item := range list {
+		o, ok := item.(object)
+		if !ok {
+			return errForeign
+		}
+		if err := r.addObject(o, file); err != nil {
+			return fmt.Errorf("item %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (r *resources) addObject(o object, file string) error {
+	if configs, ok := get(o, "configs").([]any); ok {
+		r.addConfigs(configs)
+		return nil
+	}
+	message := typeOf(o)
+	switch {
+	case authorizes(message):
+		r.addLoose(loose{file: file}, []any{o})
+		return nil
+	case message != "":
+		return r.addTyped(o, message)
+	case get(o, "filters") != nil && get(o, "inbound") != nil:
+		// One entry of what `meshproof compile --output json` prints.
+		r.addLoose(loose{file: file, inbound: getString(o, "inbound"), protocol: getString(o, "protocol")}, getList(o, "filters"))
+		return nil
+	case get(o, "address") != nil || get(o, "filter_chains") != nil:
+		r.addListener(o, getString(o, "name"))
+		return nil
+	default:
+		return errForeign
+	}
+}
+
+func typeOf(o object) string {
+	url, _ := o["@type"].(string)
+	return messageOf(url)
+}

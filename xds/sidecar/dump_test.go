@@ -1,0 +1,148 @@
+package sidecar
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The admin interface prints parts where it is asked for them, and control planes
+// print lowerCamelCase.
+func TestDumpForms(t *testing.T) {
+	t.Parallel()
+	listener := serving(l4(permitAll))
+	want := dump(t, []byte(whole(listener)))
+	if len(want.Inbounds) != 1 || len(want.Inbounds[0].Filters.Network) != 1 || want.Unknown != nil {
+		t.Fatalf("read %+v", want)
+	}
+	bare := strings.Replace(listener, `"@type": "type.googleapis.com/envoy.config.listener.v3.Listener", `, "", 1)
+	camelCase := strings.NewReplacer("filter_chains", "filterChains", "port_value", "portValue", "socket_address", "socketAddress",
+		"typed_config", "typedConfig", "stat_prefix", "statPrefix", "traffic_direction", "trafficDirection").Replace
+	for name, text := range map[string]string{
+		"resource=dynamic_listeners": `{"configs": [{"@type": "type.googleapis.com/envoy.admin.v3.ListenersConfigDump.DynamicListener", "name": "in", "active_state": {"listener": ` + listener + `}}]}`,
+		"resource=static_listeners":  `{"configs": [{"@type": "type.googleapis.com/envoy.admin.v3.ListenersConfigDump.StaticListener", "listener": ` + listener + `}]}`,
+		"lowerCamelCase":             camelCase(`{"configs": [{"@type": "type.googleapis.com/envoy.admin.v3.ListenersConfigDump", "staticListeners": [{"listener": ` + listener + `}]}]}`),
+		"a listener with its type":   listener,
+		"a listener":                 bare,
+		"an array":                   "[" + listener + "]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(describe(t, want), describe(t, dump(t, []byte(text)))); diff != "" {
+				t.Errorf("(-the whole dump +this):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDumpRefuses(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ text, want string }{
+		"nothing":             {"", "no JSON: EOF"},
+		"YAML":                {"configs: []", "no JSON: "},
+		"two values":          {"{} {}", "no JSON: something follows the value"},
+		"another object":      {`{"name": "x"}`, "it is neither a configuration dump, nor a listener"},
+		"a number":            {"7", "it is neither a configuration dump, nor a listener"},
+		"no filters":          {"[]", "it is an empty array"},
+		"numbers":             {"[7]", "it is neither a configuration dump, nor a listener"},
+		"another type":        {`[{"@type": "type.googleapis.com/acme.Thing"}]`, `item 0: meshproof does not know what "acme.Thing" is for`},
+		"nested without end":  {strings.Repeat("[", 600) + strings.Repeat("]", 600), "it is nested deeper than 512 levels"},
+		"nested much further": {strings.Repeat("[", 20000), "no JSON: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Dump([]byte(tt.text))
+			if err == nil || !strings.HasPrefix(err.Error(), "sidecar: read dump: "+tt.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// Extension configurations are looked up by the name of the filter.
+func TestDiscoveredFilters(t *testing.T) {
+	t.Parallel()
+	ecds := fmt.Sprintf(`{"@type": "type.googleapis.com/envoy.admin.v3.EcdsConfigDump", "ecds_filters": [
+		{"ecds_filter": %s, "error_state": {"details": "no such\nfield"}}, {"ecds_filter": %s}]}`,
+		typed("envoy.config.core.v3.TypedExtensionConfig", filter("four", networkRBAC, `"stat_prefix": "s", `+denyAll)),
+		typed("envoy.config.core.v3.TypedExtensionConfig", filter("seven", httpRBAC, permitAll+`, "rules_stat_prefix": "r_", "shadow_rules_stat_prefix": "s_"`)))
+	s := dump(t, []byte(whole(serving(discovered("four", networkRBAC), manager("", discovered("seven", httpRBAC))), ecds)))
+	golden(t, "discovered.golden", describe(t, s))
+}
+
+func TestDirection(t *testing.T) {
+	t.Parallel()
+	guess := "neither traffic_direction nor its name tells its direction: taken for inbound"
+	for _, tt := range []struct{ listener, inbound, skipped, unknown string }{
+		{`"name": "inbound:10.0.0.1:80"`, "inbound:10.0.0.1:80", "", ""},
+		{`"name": "self_inbound_dp_80"`, "self_inbound_dp_80", "", ""},
+		{`"name": "anything", "traffic_direction": "INBOUND"`, "anything", "", ""},
+		{`"name": "anything"`, "anything", "", guess},
+		{`"address": {"socket_address": {"address": "::", "port_value": 90}}`, "[::]:90", "", guess},
+		{`"name": "inbound:10.0.0.1:80", "traffic_direction": "OUTBOUND"`, "", "traffic_direction is OUTBOUND", ""},
+		{`"name": "outbound:10.0.0.1:80"`, "", "its name is that of an outbound listener", ""},
+		{`"name": "udp", "udp_listener_config": {}`, "", "it listens on UDP", ""},
+		{`"name": "api", "api_listener": {}`, "", "an API listener: it has no port", ""},
+	} {
+		s := dump(t, []byte(`{"filter_chains": [{}], `+tt.listener+`}`))
+		var inbound, skipped, unknown string
+		for _, in := range s.Inbounds {
+			inbound = in.Listener
+		}
+		for _, sk := range s.Skipped {
+			skipped = sk.Reason
+		}
+		for _, u := range s.Unknown {
+			unknown = u.Reason
+		}
+		if inbound != tt.inbound || skipped != tt.skipped || unknown != tt.unknown {
+			t.Errorf("%s: inbound %q, skipped %q, unknown %q", tt.listener, inbound, skipped, unknown)
+		}
+	}
+}
+
+// Hostile input ends in an error or a report.
+func FuzzDump(f *testing.F) {
+	// Small ones: the fuzzer changes few bytes at a time.
+	for _, text := range []string{
+		whole(serving(manager(rds, discovered("x", httpRBAC), l7(permitAll)))),
+		serving(manager(`"route_config": `+routes("r", "*", routeTo("/a", ", "+perRoute("")))+",", l7(denyAll))),
+		serving(l4(matching(identity, onMatch))),
+		serving(filter("x", "xds.type.v3.TypedStruct", `"type_url": "`+prefix+networkRBAC+`", "value": {"rules": {}}`)),
+		`[{"@type": "` + prefix + httpRBAC + `", ` + permitAll + `}]`,
+		`[{"inbound": "i", "protocol": "tcp", "filters": [{"@type": "` + prefix + networkRBAC + `", ` + denyAll + `}]}]`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := Dump(data)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "sidecar: read dump: ") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %q", err)
+			}
+			return
+		}
+		for _, in := range s.Inbounds {
+			if len(in.Guards) != len(in.Filters.Network)+len(in.Filters.HTTP) {
+				t.Errorf("%d guards of %d filters", len(in.Guards), len(in.Filters.Network)+len(in.Filters.HTTP))
+			}
+			lost := false
+			for _, u := range s.Of(in) {
+				lost = lost || u.Kind == Lost
+			}
+			if lost != in.Incomplete || in.Incomplete && in.Unguarded() {
+				t.Errorf("%s is incomplete: %t, lost: %t", in.Listener, in.Incomplete, lost)
+			}
+			for _, m := range in.Filters.Messages() {
+				packable(t, m)
+			}
+		}
+		for _, u := range s.Unknown {
+			if u.Reason == "" || strings.Contains(u.String(), "\n") {
+				t.Errorf("unknown %q", u.String())
+			}
+		}
+	})
+}

@@ -1,0 +1,166 @@
+package sidecar
+
+import (
+	"fmt"
+	"strings"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	"google.golang.org/protobuf/types/known/anypb"
+)
+
+// reader turns resources into a Sidecar.
+type reader struct {
+	*resources
+	out   Sidecar
+	found findings
+	// wanted are the resources that the listeners refer to.
+	wanted wanted
+}
+
+// wanted are names of resources, and whether scoped route configurations are asked
+// for at all.
+type wanted struct {
+	routes, extensions map[string]bool
+	scopes             bool
+}
+
+func (r *resources) read() (Sidecar, wanted) {
+	reader := reader{resources: r, wanted: wanted{routes: map[string]bool{}, extensions: map[string]bool{}}}
+	for _, u := range r.unknown {
+		reader.found.add(u)
+	}
+	for _, l := range r.listeners {
+		reader.listener(l)
+	}
+	for _, l := range r.loose {
+		reader.loose(l)
+	}
+	reader.out.Unknown = reader.found.list
+	for i, in := range reader.out.Inbounds {
+		for _, u := range reader.out.Unknown {
+			if u.Kind == Lost && u.concerns(in) {
+				reader.out.Inbounds[i].Incomplete = true
+			}
+		}
+	}
+	return reader.out, reader.wanted
+}
+
+func (r *reader) skip(listener, chain, reason string) {
+	r.out.Skipped = append(r.out.Skipped, Skipped{listener, chain, reason})
+}
+
+func (r *reader) listener(d decoded[*listenerv3.Listener]) {
+	l := d.message
+	inbound, reason := direction(l)
+	if !inbound {
+		r.skip(l.Name, "", reason)
+		return
+	}
+	around := func(kind Kind, filter, typeURL, reason string) {
+		r.found.add(Unknown{Kind: kind, Listener: l.Name, Filter: filter, Type: typeURL, Reason: reason})
+	}
+	if reason != "" {
+		around(Beside, "", "", reason)
+	}
+	if l.FcdsConfig != nil {
+		around(Lost, "", "", "filter chains come by discovery of their own (fcds_config), which is not read")
+	}
+	if l.FilterChainMatcher != nil {
+		around(Beside, "", "", "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
+	}
+	if len(l.AdditionalAddresses) > 0 {
+		around(Beside, "", "", fmt.Sprintf("it listens on %d more addresses", len(l.AdditionalAddresses)))
+	}
+	for _, f := range l.ListenerFilters {
+		r.listenerFilter(l.Name, f)
+	}
+	labels := labelsOf(l)
+	r.faults(l.Name, labels, d.faults)
+	from := len(r.out.Inbounds)
+	for i, chain := range l.FilterChains {
+		r.chain(l, chain, labels[i])
+	}
+	if l.DefaultFilterChain != nil {
+		r.chain(l, l.DefaultFilterChain, labels[len(l.FilterChains)])
+	}
+	permissive(r.out.Inbounds[from:])
+}
+
+func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
+	packed, faults, typeURL, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
+	if reason == "" {
+		held := holds(packed)
+		if kind, reason, tell := other(messageOf(held)); tell {
+			r.found.add(Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason})
+		}
+		for _, fault := range faults {
+			r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Path: fault.at.String(), Reason: fault.what})
+		}
+		return
+	}
+	r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason})
+}
+
+// extension returns the configuration of a filter, wherever it comes from. The
+// reason says why there is none; the type URL is then that of what should be there.
+func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.ExtensionConfigSource) (packed *anypb.Any, faults []fault, typeURL, reason string) {
+	if discovery == nil {
+		if typed.GetTypeUrl() == "" {
+			return nil, nil, "", "it has no configuration"
+		}
+		return typed, nil, typed.TypeUrl, ""
+	}
+	r.wanted.extensions[name] = true
+	if d, ok := r.extensions[name]; ok {
+		return d.message, d.faults, d.message.GetTypeUrl(), ""
+	}
+	types := strings.Join(discovery.TypeUrls, ", ")
+	if discovery.DefaultConfig != nil {
+		return nil, nil, types, "its configuration comes by discovery and is not there; Envoy may use the default configuration"
+	}
+	return nil, nil, types, "its configuration comes by discovery and is not there"
+}
+
+// faults tells what was lost of a listener, by filter chain.
+func (r *reader) faults(listener string, labels []string, faults []fault) {
+	for _, f := range faults {
+		u := Unknown{Kind: Beside, Listener: listener, Chain: chainOf(f.at, labels), Path: f.at.String(), Reason: f.what}
+		if f.guards {
+			u.Kind = Lost
+		}
+		r.found.add(u)
+	}
+}
+
+// labelsOf names the filter chains, the default one last.
+func labelsOf(l *listenerv3.Listener) []string {
+	out := make([]string, 0, len(l.FilterChains)+1)
+	taken := map[string]bool{}
+	for i, chain := range append(l.FilterChains[:len(l.FilterChains):len(l.FilterChains)], l.DefaultFilterChain) {
+		label := chain.GetName()
+		if label == "" && i == len(l.FilterChains) {
+			label = "default"
+		}
+		if label == "" || taken[label] {
+			label = fmt.Sprintf("%s#%d", label, i)
+		}
+		taken[label] = true
+		out = append(out, label)
+	}
+	return out
+}
+
+// chainOf returns the label of the filter chain in which a path lies.
+func chainOf(at *path, labels []string) string {
+	text := at.String()
+	if strings.HasPrefix(text, "default_filter_chain") {
+		return labels[len(labels)-1]
+	}
+	var i int
+	if n, _ := fmt.Sscanf(text, "filter_chains[%d]", &i); n == 1 && i < len(labels) {
+		return labels[i]
+	}
+	return ""
+}

@@ -1,0 +1,128 @@
+package sidecar
+
+import (
+	"net/netip"
+
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// Sidecar is what one Envoy enforces for the workload behind it.
+type Sidecar struct {
+	// Inbounds are in the order of the listeners and of their filter chains, the
+	// default filter chain last.
+	Inbounds []Inbound
+	// Unknown is what was found and not understood.
+	Unknown []Unknown
+	// Skipped is what serves no inbound.
+	Skipped []Skipped
+}
+
+// Skipped is a listener or a filter chain that was left out, with the reason.
+type Skipped struct {
+	Listener string
+	// Chain is empty where it is the whole listener.
+	Chain  string
+	Reason string
+}
+
+// Inbound is one filter chain of an inbound listener.
+type Inbound struct {
+	// Listener is the listener's name, its address where it has none, or the file of
+	// filters without a listener.
+	Listener string
+	// Chain is the filter chain's name. One without a name, or with that of an
+	// earlier chain, has its index behind it, as in "#2"; it is unique in its listener.
+	Chain string
+	// Address is what the chain's match and the listener's address say together. The
+	// IP is unspecified where every one is served, the port is 0 where every one is;
+	// the zero value is an address that is no IP, such as an internal listener's.
+	Address netip.AddrPort
+	// Match is the chain's own match, with all criteria; nil where it has none.
+	Match *listenerv3.FilterChainMatch
+	// Protocol is TCP without an HTTP connection manager, HTTP2 where only that is
+	// spoken, else HTTP. Nothing tells gRPC from HTTP/2.
+	Protocol  policy.Protocol
+	Transport Transport
+	// Permissive is set where the listener serves the same address over another chain
+	// with a weaker transport.
+	Permissive bool
+	// StatPrefix is that of the HTTP connection manager, or of the TCP proxy.
+	StatPrefix string
+	// Filters are the RBAC filters without their stat prefixes, which stand in Guards,
+	// and without what package xds puts into its own listeners.
+	Filters xds.Filters
+	// Guards has one entry for each filter of Filters.Network and then of Filters.HTTP.
+	Guards []Guard
+	// Normalization, ForwardClientCert and UseRemoteAddress are the HTTP connection
+	// manager's settings that change what its filters see: the path, the header
+	// x-forwarded-client-cert, and whether the source address is the connection's.
+	Normalization     policy.PathNormalization
+	ForwardClientCert hcmv3.HttpConnectionManager_ForwardClientCertDetails
+	UseRemoteAddress  bool
+	// Incomplete is set where Filters lacks a part of the authorization, a filter or
+	// something in one: an Unknown of kind [Lost] says which. To replay it would prove
+	// nothing.
+	Incomplete bool
+}
+
+// Guard is one RBAC filter in its place.
+type Guard struct {
+	// Filter is the name of the filter.
+	Filter string
+	Layer  policy.Layer
+	// StatPrefix is a network filter's own, an HTTP filter's is that of its
+	// connection manager. RulesStatPrefix is an HTTP filter's only.
+	StatPrefix, RulesStatPrefix, ShadowRulesStatPrefix string
+	// Enforces is false where the filter only observes: it has neither rules nor a
+	// matcher, or its rules only log.
+	Enforces bool
+}
+
+// Unguarded reports whether the inbound lets every request pass, as far as RBAC
+// goes: no filter enforces anything, and none was lost.
+func (i Inbound) Unguarded() bool {
+	if i.Incomplete || len(i.Filters.Routes) > 0 {
+		return false
+	}
+	for _, g := range i.Guards {
+		if g.Enforces {
+			return false
+		}
+	}
+	return true
+}
+
+// Transport is what a filter chain demands of a connection, the weakest first.
+type Transport uint8
+
+const (
+	// Plaintext is no transport socket, or a raw buffer.
+	Plaintext Transport = iota
+	// TLS asks for no client certificate, or does not verify it.
+	TLS
+	// MutualTLS demands a client certificate that it verifies.
+	MutualTLS
+	// OtherTransport is a transport socket of another kind, named as Unknown.
+	OtherTransport
+)
+
+var transportNames = [...]string{Plaintext: "plaintext", TLS: "TLS", MutualTLS: "mTLS", OtherTransport: "other"}
+
+// String returns the name for messages.
+func (t Transport) String() string { return transportNames[t] }
+
+// Of returns what was not understood about an inbound: what stands in its chain,
+// and what concerns its listener or the whole dump.
+func (s Sidecar) Of(i Inbound) []Unknown {
+	var out []Unknown
+	for _, u := range s.Unknown {
+		if u.concerns(i) {
+			out = append(out, u)
+		}
+	}
+	return out
+}

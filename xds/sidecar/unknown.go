@@ -1,0 +1,95 @@
+package sidecar
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Kind says what an [Unknown] means for a replay of its inbound.
+type Kind uint8
+
+const (
+	// Lost is authorization that could not be read: Filters lacks it, and a replay
+	// would judge otherwise than the sidecar.
+	Lost Kind = iota
+	// Opaque stands in Filters, and an Envoy judges by it, but no request class can
+	// be made for it: it asks for something that no policy can say.
+	Opaque
+	// Beside stands around the RBAC filters: it may decide before or after them, or
+	// change what they see.
+	Beside
+	// Pending is another version of a listener or a resource than the one read: it
+	// waits, drains, or was refused.
+	Pending
+)
+
+var kindNames = [...]string{Lost: "lost", Opaque: "opaque", Beside: "beside", Pending: "pending"}
+
+// String returns the name for messages.
+func (k Kind) String() string { return kindNames[k] }
+
+// Unknown is something that was found and is not understood. Each combination of
+// place and reason is told once.
+type Unknown struct {
+	Kind Kind
+	// Listener, Chain and Filter are names; empty where it is about all of them.
+	Listener, Chain, Filter string
+	// Type is the type URL of what is not understood, if it has one.
+	Type string
+	// Path is the path of the first such field, from the listener, the route
+	// configuration or the filter.
+	Path   string
+	Reason string
+}
+
+// String is one line: the place, what stands there, and the reason.
+func (u Unknown) String() string {
+	var place []string
+	add := func(what, name string) {
+		if name != "" {
+			place = append(place, fmt.Sprintf("%s %q", what, name))
+		}
+	}
+	add("listener", u.Listener)
+	add("filter chain", u.Chain)
+	add("filter", u.Filter)
+	if u.Path != "" {
+		place = append(place, u.Path)
+	}
+	if u.Type != "" {
+		place = append(place, u.Type)
+	}
+	return strings.Map(printable, strings.Join(append(place, u.Reason), ": "))
+}
+
+// printable keeps what a dump may hold from speaking to a terminal.
+func printable(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return unicode.ReplacementChar
+}
+
+func (u Unknown) concerns(i Inbound) bool {
+	return (u.Listener == "" || u.Listener == i.Listener) && (u.Chain == "" || u.Chain == i.Chain)
+}
+
+// findings collects each Unknown once.
+type findings struct {
+	list []Unknown
+	seen map[Unknown]bool
+}
+
+func (f *findings) add(u Unknown) {
+	key := u
+	key.Path = ""
+	if f.seen[key] {
+		return
+	}
+	if f.seen == nil {
+		f.seen = map[Unknown]bool{}
+	}
+	f.seen[key] = true
+	f.list = append(f.list, u)
+}
