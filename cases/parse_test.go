@@ -69,7 +69,7 @@ workloads:
     labels: {app: backend}
     ip: 10.1.2.3
     inbounds:
-      - {name: api, port: 8080, protocol: http2, mtls: permissive}
+      - {name: api, port: 8080, protocol: http2, mtls: permissive, tags: {version: v1}}
 callers:
   twofold: {uris: [spiffe://b.mesh/x, spiffe://a.mesh/y], sourceIP: 10.9.9.9}
 policies:
@@ -107,7 +107,7 @@ envoy: {from: 1.37.0, before: 1.39.3}
 		Inbounds: []cases.Inbound{{
 			Inbound: policy.Inbound{
 				Workload: policy.Workload{Name: "backend", Namespace: "shop", Mesh: "prod", Zone: "east", Origin: "zone", Labels: map[string]string{"app": "backend"}},
-				Name:     "api", Port: 8080, Protocol: policy.HTTP2,
+				Name:     "api", Port: 8080, Protocol: policy.HTTP2, Tags: map[string]string{"version": "v1"},
 			},
 			Identity: id("spiffe://a.mesh/ns/shop/sa/api"), IP: netip.MustParseAddr("10.1.2.3"), Permissive: true,
 		}},

@@ -72,7 +72,10 @@ type inboundSchema struct {
 	Port     uint16          `yaml:"port"`
 	Protocol policy.Protocol `yaml:"protocol"`
 	MTLS     string          `yaml:"mtls"`
-	Routes   []routeSchema   `yaml:"routes"`
+	// Tags are those of the inbound, by which legacy policies select; where it lacks
+	// one, the workload's label of that name serves.
+	Tags   map[string]string `yaml:"tags"`
+	Routes []routeSchema     `yaml:"routes"`
 }
 
 // routeSchema is an entry under routes of an inbound.

@@ -32,8 +32,7 @@ func (b *builder) addWorkloads() error {
 		if err != nil {
 			return err
 		}
-		// One address each, in a block that no other default lies in.
-		ip := netip.AddrFrom4([4]byte{10, 64, byte(i >> 8), byte(i + 1)})
+		ip := defaultIP(i)
 		if w.IP != "" {
 			if ip, err = b.address(field+".ip", w.IP); err != nil {
 				return err
@@ -49,6 +48,12 @@ func (b *builder) addWorkloads() error {
 		}
 	}
 	return nil
+}
+
+// defaultIP is the address of the workload at an index: one each, in a block that no
+// other default lies in.
+func defaultIP(i int) netip.Addr {
+	return netip.AddrFrom4([4]byte{10, 64, byte(i >> 8), byte(i + 1)})
 }
 
 func (b *builder) identity(field string, w workloadSchema) (spiffeid.ID, error) {
@@ -76,7 +81,7 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 				Name: w.Name, Namespace: cmp.Or(w.Namespace, defaultNamespace), Mesh: cmp.Or(w.Mesh, defaultMesh),
 				Zone: w.Zone, Origin: w.Origin, Labels: w.Labels,
 			},
-			Name: in.Name, Port: in.Port, Protocol: in.Protocol,
+			Name: in.Name, Port: in.Port, Protocol: in.Protocol, Tags: in.Tags,
 		},
 		Identity: id,
 		IP:       ip,

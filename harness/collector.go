@@ -5,24 +5,44 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
+	"time"
 
 	"github.com/meshproof/meshproof/xds"
 )
 
-// collector hands each access log entry to whoever waits for its caller. An
-// entry of anybody else, say of a canary, is dropped.
+// collector keeps the access log entries of the callers that are watched. An entry
+// of anybody else, say of a canary, is dropped.
 type collector struct {
 	mu      sync.Mutex
 	watched map[netip.AddrPort]*logs
 }
 
-// logs are the two entries that one caller can leave.
-type logs struct{ request, connection chan xds.AccessLog }
+// logs are the entries of one connection: of its requests, in the order in which
+// Envoy was done with them, and of itself.
+type logs struct {
+	of         *collector
+	requests   []entry
+	connection *entry
+	// met is closed when what somebody waits for is there; nil where nobody waits.
+	met  chan struct{}
+	want wanted
+}
+
+// wanted is what has to be there.
+type wanted struct {
+	requests   int
+	connection bool
+}
+
+type entry struct {
+	xds.AccessLog
+	came time.Time
+}
 
 func newCollector() *collector { return &collector{watched: map[netip.AddrPort]*logs{}} }
 
 func (c *collector) watch(caller netip.AddrPort) *logs {
-	l := &logs{request: make(chan xds.AccessLog, 1), connection: make(chan xds.AccessLog, 1)}
+	l := &logs{of: c}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.watched[caller] = l
@@ -42,45 +62,82 @@ func (c *collector) entry(e xds.AccessLog) {
 	if l == nil {
 		return
 	}
-	to := l.connection
-	if e.Request {
-		to = l.request
+	came := entry{e, time.Now()}
+	switch {
+	case e.Request:
+		l.requests = append(l.requests, came)
+	case l.connection == nil:
+		l.connection = &came
 	}
-	select {
-	case to <- e:
+	if l.met != nil && l.missing(l.want) == "" {
+		close(l.met)
+		l.met = nil
+	}
+}
+
+// missing names what is wanted and not there.
+func (l *logs) missing(w wanted) string {
+	switch {
+	case len(l.requests) < w.requests:
+		return "request"
+	case w.connection && l.connection == nil:
+		return "connection"
 	default:
-		// A caller has one request on one connection; the first entry stands.
+		return ""
 	}
 }
 
-// take waits for the entry of the request, or of the connection where there was
-// no request.
-func (l *logs) take(ctx context.Context, request bool) (xds.AccessLog, error) {
-	from, what := l.connection, "connection"
-	if request {
-		from, what = l.request, "request"
+// wait returns once what is wanted is there.
+func (l *logs) wait(ctx context.Context, w wanted) error {
+	l.of.mu.Lock()
+	missing := l.missing(w)
+	if missing == "" {
+		l.of.mu.Unlock()
+		return nil
 	}
+	met := make(chan struct{})
+	l.met, l.want = met, w
+	l.of.mu.Unlock()
 	select {
-	case e := <-from:
-		return e, nil
+	case <-met:
+		return nil
 	case <-ctx.Done():
-		return xds.AccessLog{}, fmt.Errorf("no access log entry of the %s arrived: %w", what, context.Cause(ctx))
+		l.of.mu.Lock()
+		defer l.of.mu.Unlock()
+		l.met = nil
+		if missing = l.missing(w); missing == "" {
+			return nil
+		}
+		return fmt.Errorf("no access log entry of the %s arrived: %w", missing, context.Cause(ctx))
 	}
 }
 
-// addConnection completes the entry of a request with what a network filter said
-// of its connection, as far as no HTTP filter spoke of the request itself: Envoy
-// logs either on its own entry.
-func (l *logs) addConnection(ctx context.Context, request *xds.AccessLog) error {
-	connection, err := l.take(ctx, false)
-	if err != nil {
-		return err
-	}
+// came returns what is there so far.
+func (l *logs) came() (requests []entry, connection *entry) {
+	l.of.mu.Lock()
+	defer l.of.mu.Unlock()
+	return l.requests, l.connection
+}
+
+// surplus counts the entries of requests beyond those that are wanted.
+func (l *logs) surplus(w wanted) int {
+	l.of.mu.Lock()
+	defer l.of.mu.Unlock()
+	return len(l.requests) - w.requests
+}
+
+// completed is the entry of a request together with what a network filter said of its
+// connection, as far as no HTTP filter spoke of the request itself: Envoy logs either
+// on its own entry.
+func completed(request, connection entry) entry {
 	if !request.Enforced.Ran {
 		request.Enforced = connection.Enforced
 	}
 	if !request.Shadow.Ran {
 		request.Shadow = connection.Shadow
 	}
-	return nil
+	if connection.came.After(request.came) {
+		request.came = connection.came
+	}
+	return request
 }

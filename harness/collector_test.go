@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -26,48 +28,82 @@ func TestCollector(t *testing.T) {
 	} {
 		c.entry(e)
 	}
-	request, err := l.take(t.Context(), true)
-	if err != nil || request.Path != "/first" {
-		t.Errorf("request %+v, %v; want the first", request, err)
+	all := wanted{requests: 2, connection: true}
+	if err := l.wait(t.Context(), all); err != nil || l.requests[0].Path != "/first" || l.requests[1].Path != "/second" {
+		t.Errorf("requests %+v, %v; want both in order", l.requests, err)
 	}
-	connection, err := l.take(t.Context(), false)
-	if err != nil || connection.Termination != "first connection" {
-		t.Errorf("connection %+v, %v; want the first", connection, err)
+	if l.connection == nil || l.connection.Termination != "first connection" {
+		t.Errorf("connection %+v; want the first", l.connection)
+	}
+	if none, one := l.surplus(all), l.surplus(wanted{requests: 1}); none != 0 || one != 1 {
+		t.Errorf("%d and %d entries too many, want 0 and 1", none, one)
 	}
 	c.forget(known)
 	c.entry(xds.AccessLog{Caller: known, Request: true})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	for what, request := range map[string]bool{"request": true, "connection": false} {
-		if e, err := l.take(ended, request); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "entry of the "+what) {
-			t.Errorf("%s of a forgotten caller: %+v, %v", what, e, err)
+	if err := l.wait(ended, all); err != nil {
+		t.Errorf("what is there is waited for: %v", err)
+	}
+	for what, w := range map[string]wanted{"request": {requests: 3}, "connection": {connection: true}} {
+		l := c.watch(known)
+		c.forget(known)
+		if err := l.wait(ended, w); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "entry of the "+what) {
+			t.Errorf("%s of a forgotten caller: %v", what, err)
 		}
 	}
 }
 
-// TestAddConnection: what a network filter said of the connection completes the
-// entry of the request, and never replaces what an HTTP filter said of it.
-func TestAddConnection(t *testing.T) {
+// TestCollectorWakes: whoever waits goes on with the last entry that it wants, and not
+// before.
+func TestCollectorWakes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCollector()
+		caller := netip.MustParseAddrPort("10.0.0.1:1024")
+		l := c.watch(caller)
+		done := false
+		go func() {
+			if err := l.wait(t.Context(), wanted{requests: 2, connection: true}); err != nil {
+				t.Error(err)
+			}
+			done = true
+		}()
+		for i, e := range []xds.AccessLog{{Request: true}, {}, {Request: true}} {
+			synctest.Wait()
+			if done {
+				t.Fatalf("it went on with %d of 3 entries", i)
+			}
+			e.Caller = caller
+			c.entry(e)
+		}
+		synctest.Wait()
+		if !done {
+			t.Error("it still waits")
+		}
+	})
+}
+
+// TestCompleted: what a network filter said of the connection completes the entry of
+// the request, and never replaces what an HTTP filter said of it.
+func TestCompleted(t *testing.T) {
 	t.Parallel()
 	of := func(origin string) xds.Engine {
 		return xds.Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow, Origin: origin}}
 	}
-	caller := netip.MustParseAddrPort("10.0.0.1:1024")
-	for name, tt := range map[string]struct{ request, want xds.AccessLog }{
-		"the network alone": {xds.AccessLog{Path: "/"}, xds.AccessLog{Path: "/", Enforced: of("l4"), Shadow: of("l4 shadow")}},
-		"both":              {xds.AccessLog{Enforced: of("l7")}, xds.AccessLog{Enforced: of("l7"), Shadow: of("l4 shadow")}},
-		"both with shadows": {xds.AccessLog{Enforced: of("l7"), Shadow: of("l7 shadow")}, xds.AccessLog{Enforced: of("l7"), Shadow: of("l7 shadow")}},
+	early, late := time.Unix(1, 0), time.Unix(2, 0)
+	for name, tt := range map[string]struct {
+		request      xds.AccessLog
+		at, closedAt time.Time
+		want         entry
+	}{
+		"the network alone": {xds.AccessLog{Path: "/"}, early, late, entry{xds.AccessLog{Path: "/", Enforced: of("l4"), Shadow: of("l4 shadow")}, late}},
+		"both":              {xds.AccessLog{Enforced: of("l7")}, late, early, entry{xds.AccessLog{Enforced: of("l7"), Shadow: of("l4 shadow")}, late}},
+		"both with shadows": {xds.AccessLog{Enforced: of("l7"), Shadow: of("l7 shadow")}, early, early, entry{xds.AccessLog{Enforced: of("l7"), Shadow: of("l7 shadow")}, early}},
 	} {
-		c := newCollector()
-		l := c.watch(caller)
-		c.entry(xds.AccessLog{Caller: caller, Enforced: of("l4"), Shadow: of("l4 shadow"), Termination: "closed"})
-		if err := l.addConnection(t.Context(), &tt.request); err != nil || !reflect.DeepEqual(tt.request, tt.want) {
-			t.Errorf("%s: %+v, %v; want %+v", name, tt.request, err, tt.want)
+		connection := entry{xds.AccessLog{Enforced: of("l4"), Shadow: of("l4 shadow"), Termination: "closed"}, tt.closedAt}
+		if got := completed(entry{tt.request, tt.at}, connection); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %+v; want %+v", name, got, tt.want)
 		}
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := newCollector().watch(caller).addConnection(ended, &xds.AccessLog{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("no entry of the connection: %v", err)
 	}
 }

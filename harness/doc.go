@@ -3,7 +3,8 @@
 // [Start] brings up Envoy, in a container or as a process, together with its
 // control plane and an upstream. A [Mesh] is a set of inbounds behind one port of
 // that Envoy; any number of meshes live on one Envoy side by side. [Mesh.Send]
-// plays callers and returns the evidence that each request left on all sides.
+// plays callers and returns the evidence that each request left on all sides;
+// [Mesh.Stream] does so many times as fast where requests can share connections.
 //
 // The package guarantees that a mesh is live when it is returned, that every
 // batch of requests carries a positive control, so that a dead Envoy never looks

@@ -44,7 +44,7 @@ const connectTimeout = 20 * time.Second
 // [New] does both for a test.
 func Start(ctx context.Context, opts ...Option) (*Harness, error) {
 	h := &Harness{
-		options:   options{concurrency: defaultConcurrency, pushTimeout: pushTimeout, envoy: envoy.Options{Ports: defaultMeshes}},
+		options:   options{pushTimeout: pushTimeout, envoy: envoy.Options{Ports: defaultMeshes}},
 		collector: newCollector(),
 		sources:   newSources(),
 	}

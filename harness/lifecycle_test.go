@@ -200,9 +200,12 @@ func TestOptions(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]int{-1: 1, 0: 1, 1: 1, 7: 7} {
 		var o options
+		if fresh, kept := o.concurrency.fresh(), o.concurrency.kept(); fresh != freshConnections || kept != keptConnections {
+			t.Errorf("without WithConcurrency there are %d and %d connections, want %d and %d", fresh, kept, freshConnections, keptConnections)
+		}
 		WithConcurrency(n)(&o)
-		if o.concurrency != want {
-			t.Errorf("WithConcurrency(%d) gives %d, want %d", n, o.concurrency, want)
+		if fresh, kept := o.concurrency.fresh(), o.concurrency.kept(); fresh != want || kept != want {
+			t.Errorf("WithConcurrency(%d) gives %d and %d connections, want %d", n, fresh, kept, want)
 		}
 	}
 }

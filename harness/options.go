@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"io"
 	"time"
 
@@ -12,13 +13,26 @@ type Option func(*options)
 
 type options struct {
 	envoy       envoy.Options
-	concurrency int
+	concurrency concurrency
 	pushTimeout time.Duration
 }
 
-// defaultConcurrency is the number of callers of a mesh that are under way at
-// once. More of them only queue in front of Envoy's single worker.
-const defaultConcurrency = 8
+// concurrency is the number of callers of a mesh that are under way at once; 0 leaves
+// it to the harness.
+type concurrency int
+
+const (
+	// freshConnections is for callers of one request each. More of them only queue in
+	// front of Envoy's single worker.
+	freshConnections = 8
+	// keptConnections is for callers that stay: with so many of them each wake-up of
+	// Envoy, and of this process, finds several at once.
+	keptConnections = 32
+)
+
+func (c concurrency) fresh() int { return cmp.Or(int(c), freshConnections) }
+
+func (c concurrency) kept() int { return cmp.Or(int(c), keptConnections) }
 
 // WithEnvoy chooses the version of Envoy, say "1.39.3". The default is
 // [envoy.DefaultVersion].
@@ -48,7 +62,8 @@ func WithMeshes(n int) Option {
 }
 
 // WithConcurrency sets how many callers of one mesh are under way at once; 1
-// sends one request after the other.
+// sends one request after the other. Without it they are 8 in [Mesh.Send], and 32 that
+// share a connection between requests in [Mesh.Stream].
 func WithConcurrency(n int) Option {
-	return func(o *options) { o.concurrency = max(n, 1) }
+	return func(o *options) { o.concurrency = concurrency(max(n, 1)) }
 }

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
-	"sync"
 
 	"github.com/meshproof/meshproof/harness/evidence"
-	"github.com/meshproof/meshproof/policy"
 )
 
 // Batch is the evidence of requests that were sent together.
@@ -32,6 +29,25 @@ var ErrNoControl = errors.New("the positive control failed")
 // control behind the batch failed (then it wraps [ErrNoControl]); it returns none
 // for a request that was denied, however.
 func (m *Mesh) Send(ctx context.Context, requests ...Request) (Batch, error) {
+	return m.batch(ctx, (*delivery).apart, requests)
+}
+
+// Stream is [Mesh.Send], many times as fast where decisions are per request: requests
+// of one caller to one inbound share a connection and go out one after the other, over
+// HTTP/1.1, HTTP/2 and gRPC alike. The evidence is the same and as complete: a request
+// has an answer, an arrival and an access log entry of its own, told apart by their
+// order on the connection and compared with what was sent.
+//
+// A request gets a connection of its own on a tcp inbound, behind a network filter,
+// which judges connections, and where [caller.Call.Alone] demands it. Of requests
+// that share one a connection that ends early, with an answer or without, is followed
+// by another.
+func (m *Mesh) Stream(ctx context.Context, requests ...Request) (Batch, error) {
+	return m.batch(ctx, (*delivery).together, requests)
+}
+
+// batch delivers requests over connections as the arrangement says.
+func (m *Mesh) batch(ctx context.Context, arrange func(*delivery), requests []Request) (Batch, error) {
 	if err := m.begin(ctx); err != nil {
 		return Batch{}, err
 	}
@@ -47,32 +63,34 @@ func (m *Mesh) Send(ctx context.Context, requests ...Request) (Batch, error) {
 	}
 	ctx, stop := m.harness.alive(ctx)
 	defer stop()
-	batch, err := m.send(ctx, targets, requests)
+	d := m.newDelivery(targets, requests)
+	arrange(d)
+	batch, err := m.send(ctx, d)
 	if m.adrift = err != nil; m.adrift {
 		return Batch{}, fmt.Errorf("harness: %s: send: %w", m.name, err)
 	}
 	return batch, nil
 }
 
-func (m *Mesh) send(ctx context.Context, targets []int, requests []Request) (Batch, error) {
+func (m *Mesh) send(ctx context.Context, d *delivery) (Batch, error) {
 	if m.adrift {
 		if err := m.catchUp(ctx); err != nil {
 			return Batch{}, err
 		}
 	}
-	es, err := m.askAll(ctx, targets, requests)
+	defer d.end()
+	err := d.deliver(ctx)
 	if err == nil {
 		err = m.checkControl(ctx)
 	}
 	if err == nil {
-		err = m.settle(ctx, es)
+		err = d.settle(ctx)
 	}
-	m.takeArrivals(es)
 	if err != nil {
 		return Batch{}, err
 	}
-	counters, err := m.readCounters(ctx, targets)
-	return Batch{Evidence: es, Counters: counters}, err
+	counters, err := m.readCounters(ctx, d.targets)
+	return Batch{Evidence: d.es, Counters: counters}, err
 }
 
 // catchUp reads all counters behind a batch that failed. The control runs first:
@@ -89,71 +107,19 @@ func (m *Mesh) catchUp(ctx context.Context) error {
 	return err
 }
 
-// askAll makes the calls, several at once. The first that fails ends the others,
-// for without it they prove nothing; its evidence is the zero value.
-func (m *Mesh) askAll(ctx context.Context, targets []int, requests []Request) ([]evidence.Evidence, error) {
-	ctx, abort := context.WithCancelCause(ctx)
-	defer abort(nil)
-	es := make([]evidence.Evidence, len(requests))
-	var callers sync.WaitGroup
-	free := make(chan struct{}, m.harness.options.concurrency)
-	for i, r := range requests {
-		select {
-		case free <- struct{}{}:
-		case <-ctx.Done():
-		}
-		if ctx.Err() != nil {
-			break
-		}
-		callers.Go(func() {
-			defer func() { <-free }()
-			var err error
-			if es[i], err = m.ask(ctx, m.inbounds[targets[i]], r); err != nil {
-				abort(err)
-			}
-		})
-	}
-	callers.Wait()
-	return es, context.Cause(ctx)
-}
-
-// settle waits for the upstream's last word on the calls over TCP: Envoy opens
-// that connection before it judges.
-func (m *Mesh) settle(ctx context.Context, es []evidence.Evidence) error {
-	var tcp []netip.AddrPort
-	for _, e := range es {
-		if e.Call.Protocol == policy.TCP {
-			tcp = append(tcp, e.Call.Source)
-		}
-	}
-	if len(tcp) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, evidenceTimeout)
-	defer cancel()
-	return m.harness.upstream.Settle(ctx, tcp...)
-}
-
-// takeArrivals completes the evidence with what the upstream saw, and gives back
-// what its calls occupied; a call that was not made, or failed, has none.
-func (m *Mesh) takeArrivals(es []evidence.Evidence) {
-	for i := range es {
-		if source := es[i].Call.Source; source.IsValid() {
-			es[i].Arrival = m.harness.upstream.Take(source)
-			m.harness.sources.release(source.Port())
-		}
-	}
-}
-
 // checkControl proves, behind each batch, that a caller who may pass does pass,
 // with all its evidence.
 func (m *Mesh) checkControl(ctx context.Context) error {
-	e, err := m.ask(ctx, m.inbounds[len(m.inbounds)-1], Request{Credential: m.control})
+	d := m.newDelivery([]int{len(m.inbounds) - 1}, []Request{{Credential: m.control}})
+	d.apart()
+	defer d.end()
+	err := d.deliver(ctx)
 	if err == nil {
-		control := []evidence.Evidence{e}
-		m.takeArrivals(control)
+		err = d.settle(ctx)
+	}
+	if err == nil {
 		var found evidence.Finding
-		if found, err = control[0].Find(); err == nil && (found.Form != evidence.Served || found.Verdict.Origin != controlName) {
+		if found, err = d.es[0].Find(); err == nil && (found.Form != evidence.Served || found.Verdict.Origin != controlName) {
 			err = fmt.Errorf("it was %s: %s", found.Form, found.Verdict)
 		}
 	}

@@ -20,17 +20,17 @@ type Surface struct {
 // program it was made of gives each request the same decision, origin and shadow
 // included. It is immutable.
 //
-// It is about TLS callers whose URI SANs are SPIFFE IDs, and about what they can
-// send: methods and paths that the listener lets pass as they are.
-//   - Where the programs look at identities only (see [Identity]), every caller is in
-//     a class, with any number of URI SANs and with none.
-//   - Where they look at each name by itself (see [URI]), every caller is in a class
-//     who has one URI SAN or none, and no DNS SAN. Callers with several names are
-//     found among the neighbours. They decide nothing new where one gate alone looks
-//     at callers and no rule of it negates or combines names, for then one of the
-//     names decides as if it stood alone; elsewhere Sampled says that they are
-//     examples. A matcher of URIs of another scheme gets a caller who has such a URI
-//     behind a SPIFFE ID that no matcher covers.
+// It is about TLS callers whose SVIDs the SPIFFE validator takes, and about what they
+// can send: methods and paths that the listener lets pass as they are.
+//   - Where the programs look at identities only (see [Identity]), every caller whose
+//     URI SANs are all SPIFFE IDs is in a class, with any number of them and with none.
+//   - Where they look at each name by itself (see [URI]), every caller is in a class,
+//     with any URI SANs behind the SPIFFE ID in front, and any DNS SANs, in any number
+//     and order. Where one gate alone looks at callers and no rule of it negates or
+//     combines names, one of the names decides as if it stood alone, and the classes
+//     are those of single names. Elsewhere a class is made of what matches a name of
+//     the caller's, and what matches none.
+//   - Where they do both, a caller with several names is in no class, as Sampled says.
 //
 // Left out are a request whose target is "*", and a CONNECT.
 type Cover struct {
@@ -46,6 +46,14 @@ type Cover struct {
 	axes  [dimensions]*axis
 	nodes []node
 	root  ref
+	// programs are those that the cover was made of.
+	programs []Program
+	// names is not nil where callers are sets of names. Nothing is known in it but the
+	// names that there are.
+	names *names
+	// edges has, for each pattern of names, the first class of those that were asked
+	// for it last and have a name that it covers.
+	edges map[int32]ref
 	// hidden are requests of cells that no class has a witness of.
 	hidden map[int32][]Neighbour
 }
@@ -54,7 +62,8 @@ type Cover struct {
 type Dimension struct {
 	Name string
 	// Matchers is the number of different ones, and Cells that of the cells into which
-	// they cut the attribute and which have a request.
+	// they cut the attribute and which have a request. Where callers are sets of names,
+	// the cells are those of a single name.
 	Matchers, Cells int
 	// Unreachable are the cells that no request is in. There is no class of them.
 	Unreachable []Unreachable
@@ -72,9 +81,10 @@ type Class struct {
 	// Witness is one of them.
 	Witness Request
 
-	cover   *Cover
-	parent  ref
-	regions [dimensions]region
+	cover *Cover
+	// self is the index of the class.
+	self, parent ref
+	regions      [dimensions]region
 }
 
 // region is what a class is of a dimension: all of it, or what is left of what a
@@ -99,12 +109,20 @@ const Unclassed = -1
 // Complete reports whether every request that the cover is about is in a class.
 func (c *Cover) Complete() bool { return len(c.Sampled) == 0 }
 
-// Locate returns the index of the class that a request is in. There is none for
-// one that cannot be sent, and for some callers with several names.
+// Locate returns the index of the class that a request is in. There is none for some
+// that cannot be sent, and for callers with several names where Sampled says so.
 func (c *Cover) Locate(r Request) (int, bool) {
+	var met []int32
+	if c.names != nil {
+		met = c.names.met(&r)
+	}
 	at := c.root
 	for at < 0 && at != nobody {
 		n := &c.nodes[^at]
+		if n.ranks != nil {
+			at = n.kids[n.kid(met)]
+			continue
+		}
 		cell, ok := c.cell(n.dimension, &r)
 		if !ok {
 			return Unclassed, false
@@ -123,31 +141,52 @@ func (c *Cover) cell(d int, r *Request) (int32, bool) {
 }
 
 // caller returns the cell of a caller. One with several names, each judged by
-// itself, is met by the matchers of them all, and thus in the cell of one of them
-// if that lies inside the others.
+// itself, is in the cell of the one that decides.
 func (c *Cover) caller(r *Request) (int32, bool) {
-	a, space := c.axes[callers], c.space()
+	a, space := c.axes[callers], c.axes[callers].dimension.(*callerSpace)
 	names := slices.Concat(r.URIs, r.DNS)
-	if !space.perName || len(names) == 0 {
+	switch {
+	case !space.perName || len(names) == 0:
 		return a.find(a.key(r.Identity())), true
+	case len(names) == 1:
+		return a.find(mark + names[0]), !space.joined || len(r.URIs) == 1
+	case space.joined:
+		return 0, false
 	}
 	cells := make([]int32, len(names))
 	for i, name := range names {
 		cells[i] = a.find(mark + name)
 	}
 	innermost := slices.Max(cells)
-	for _, cell := range cells {
-		if !a.covers(cell, innermost) {
-			return 0, false
+	if !slices.ContainsFunc(cells, func(cell int32) bool { return !a.covers(cell, innermost) }) {
+		return innermost, true
+	}
+	want := c.decide(*r)
+	for i, name := range names {
+		alone := *r
+		alone.URIs, alone.DNS = []string{name}, nil
+		if slices.Equal(c.decide(alone), want) {
+			return cells[i], true
 		}
 	}
-	return innermost, !space.joined || len(names) == 1 && len(r.URIs) == 1
+	return 0, false
 }
 
-func (c *Cover) space() *callerSpace { return c.axes[callers].dimension.(*callerSpace) }
+// decide returns the decision of each program.
+func (c *Cover) decide(r Request) []Decision {
+	out := make([]Decision, len(c.programs))
+	for i, p := range c.programs {
+		out[i] = Decide(p, r)
+	}
+	return out
+}
 
 // put gives a request the attribute that stands for a cell.
 func (c *Cover) put(r *Request, d int, cell int32) {
+	if d == callers && c.names != nil {
+		c.names.give(r, c.names.behind([]int32{cell}))
+		return
+	}
 	c.axes[d].put(r, c.axes[d].witnesses[cell])
 }
 

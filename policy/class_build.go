@@ -20,6 +20,10 @@ type node struct {
 	// kids what is below each.
 	keys []int32
 	kids []ref
+	// ranks is not nil where the node is of names: the first of the keys that covers
+	// one of the caller's tells, and the last of the kids is for who has none. The
+	// keys are in the order in which they are asked, and ranks lists them in their own.
+	ranks []int32
 }
 
 // builder makes the tree of the classes.
@@ -34,7 +38,7 @@ type builder struct {
 }
 
 func newBuilder(c *Cover, limit int) *builder {
-	b := &builder{walk: walk{axes: &c.axes}, cover: c, limit: limit}
+	b := &builder{walk: walk{axes: &c.axes, names: c.names}, cover: c, limit: limit}
 	for d, a := range c.axes {
 		b.marks[d], b.used[d] = make([]bool, len(a.patterns)), make([]bool, len(a.patterns))
 	}
@@ -43,15 +47,21 @@ func newBuilder(c *Cover, limit int) *builder {
 
 // build makes the part of the tree that is for requests of the given state.
 func (b *builder) build(at state, parent ref) ref {
+	if b.full {
+		return nobody
+	}
 	b.run(b.courses, &at)
 	d, settled := b.dimension, !b.stopped
-	if d < 0 {
+	switch {
+	case d < 0:
 		return b.class(&at, parent)
+	case d == callers && b.names != nil:
+		return b.branch(at, parent)
 	}
 	keys := b.keys(at[d].key)
 	kids := make([]ref, len(keys))
 	self := ref(^len(b.cover.nodes))
-	b.cover.nodes = append(b.cover.nodes, node{parent, d, keys, kids})
+	b.cover.nodes = append(b.cover.nodes, node{parent: parent, dimension: d, keys: keys, kids: kids})
 	fresh := b.mark(d, keys)
 	for i, key := range keys {
 		kids[i] = nobody
@@ -125,14 +135,18 @@ func (b *builder) class(at *state, parent ref) ref {
 		}
 		return nobody
 	}
-	class := Class{cover: c, parent: parent}
+	self := ref(len(c.Classes))
+	class := Class{cover: c, self: self, parent: parent}
 	for d, v := range at {
 		class.regions[d] = region{v.cut, v.key}
-		if d == callers || c.layer == L7 {
+		switch {
+		case d == callers && b.names != nil:
+			b.caller(&class)
+		case d == callers || c.layer == L7:
 			c.put(&class.Witness, d, v.cell)
 			b.used[d][v.cell] = true
 		}
 	}
 	c.Classes = append(c.Classes, class)
-	return ref(len(c.Classes) - 1)
+	return self
 }

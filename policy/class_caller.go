@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -10,8 +9,9 @@ import (
 )
 
 // callerSpace is the dimension of callers, by the text that [Request.Identity]
-// makes of their URI SANs. Where names are judged by themselves, a mark in front of
-// the text keeps callers without any name from what begins with "".
+// makes of their URI SANs, or by the one name that decides about them. Where names
+// are judged by themselves, a mark in front of the text keeps callers without any
+// name from what begins with "".
 type callerSpace struct {
 	// perName is true where a condition looks at each name by itself.
 	perName bool
@@ -21,9 +21,6 @@ type callerSpace struct {
 	trusted []string
 	// known are trust domains to take witnesses from.
 	known []string
-	// companion is a SPIFFE ID that no pattern covers, by which a URI that is none
-	// gets into an SVID; empty where there is none.
-	companion string
 }
 
 const (
@@ -61,13 +58,17 @@ func (d *callerSpace) value(key string) string {
 	return key
 }
 
-// pattern returns the pattern of a leaf, as the space has it.
-func (d *callerSpace) pattern(l leaf) pattern {
-	if p := l.pattern; l.dimension == callers && d.perName && (l.perName || p.text != "") {
+// marked returns the pattern of a leaf as a space has it that judges names by
+// themselves.
+func (l leaf) marked() pattern {
+	if p := l.pattern; l.dimension == callers && (l.perName || p.text != "") {
 		return pattern{mark + p.text, p.kind}
 	}
 	return l.pattern
 }
+
+// bare returns the pattern of a leaf as it stands.
+func (l leaf) bare() pattern { return l.pattern }
 
 // isRest reports whether the cell of the pattern is that of callers whom no matcher
 // covers.
@@ -76,41 +77,25 @@ func (d *callerSpace) isRest(p pattern) bool {
 }
 
 func (d *callerSpace) put(r *Request, value string) {
-	switch {
-	case value == "":
-		r.URIs = nil
-	case d.perName && !strings.HasPrefix(value, scheme):
-		r.URIs = []string{d.companion, value}
-	default:
+	r.URIs = nil
+	if value != "" {
 		r.URIs = strings.Split(value, ",")
 	}
 }
 
-// sound takes one SPIFFE ID by the rules of go-spiffe. Where the names are judged
-// as one text only, it takes several too, and none. Where each is judged by itself,
-// a URI of another scheme stands behind a SPIFFE ID, for the SPIFFE certificate
-// validator takes the trust domain from the first one.
+// sound takes a SPIFFE ID by the rules of go-spiffe, and no name at all. Where the
+// names are judged as one text only, it takes several too.
 func (d *callerSpace) sound(identity string) error {
-	if identity == "" {
+	switch {
+	case identity == "":
 		return nil
+	case d.perName:
+		return d.soundID(identity)
 	}
-	if !d.perName {
-		for name := range strings.SplitSeq(identity, ",") {
-			if err := d.soundID(name); err != nil {
-				return err
-			}
+	for name := range strings.SplitSeq(identity, ",") {
+		if err := d.soundID(name); err != nil {
+			return err
 		}
-		return nil
-	}
-	err := d.soundID(identity)
-	if err == nil || d.joined || strings.HasPrefix(identity, scheme) {
-		return err
-	}
-	if u, parseErr := url.Parse(identity); parseErr != nil || u.Scheme == "" || u.Host == "" || strings.Contains(identity, ",") || u.String() != identity {
-		return err
-	}
-	if d.companion == "" {
-		return fmt.Errorf("no SVID has the URI %q without a SPIFFE ID, and the matchers leave none to go with it", identity)
 	}
 	return nil
 }
@@ -137,11 +122,15 @@ func (d *callerSpace) complete(key string, n int) []string {
 	prefix := d.value(key)
 	if comma := strings.LastIndexByte(prefix, ','); comma >= 0 && !d.perName {
 		var out []string
-		for _, last := range d.complete(prefix[comma+1:], n) {
+		for _, last := range d.completeName(prefix[comma+1:], n) {
 			out = append(out, prefix[:comma+1]+last)
 		}
 		return out
 	}
+	return d.completeName(prefix, n)
+}
+
+func (d *callerSpace) completeName(prefix string, n int) []string {
 	if strings.HasPrefix(scheme, prefix) {
 		prefix = scheme
 	}

@@ -10,7 +10,7 @@ type expr struct {
 	op op
 	// of are the operands.
 	of []expr
-	// dimension is what opLeaf looks at, and cell the number of its pattern.
+	// dimension is what opLeaf looks at, and cell the number of the pattern.
 	dimension int
 	cell      int32
 }
@@ -24,6 +24,8 @@ const (
 	opAny
 	opNot
 	opLeaf
+	// opName asks whether a name of the caller is covered.
+	opName
 )
 
 // list is a compiled list of rules.
@@ -61,7 +63,12 @@ type routeCourse struct {
 
 type passage struct{ gates, shadows []*list }
 
-type compiler struct{ axes *[dimensions]*axis }
+type compiler struct {
+	axes *[dimensions]*axis
+	// sets is true where callers are sets of names, and marked where the patterns of
+	// names are marked otherwise, see [leaf.marked].
+	sets, marked bool
+}
 
 func (c compiler) program(p Program) course {
 	lists := func(gates []Gate) []*list {
@@ -154,8 +161,16 @@ func (c compiler) condition(when Condition) expr {
 	if !ok {
 		return expr{op: opNever}
 	}
-	space := c.axes[callers].dimension.(*callerSpace)
-	return expr{op: opLeaf, dimension: l.dimension, cell: c.axes[l.dimension].number(space.pattern(l))}
+	e := expr{op: opLeaf, dimension: l.dimension}
+	p := l.bare()
+	switch {
+	case c.sets && l.dimension == callers:
+		e.op = opName
+	case c.marked:
+		p = l.marked()
+	}
+	e.cell = c.axes[l.dimension].number(p)
+	return e
 }
 
 func (c compiler) conditions(whens []Condition) []expr {

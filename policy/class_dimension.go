@@ -81,8 +81,7 @@ type axis struct {
 	rest, start int32
 }
 
-// newAxis looks for a witness of each cell, that of the rest first: others may need
-// it as a companion.
+// newAxis looks for a witness of each cell.
 func newAxis(d dimension, patterns []pattern) *axis {
 	f := newFamily(patterns)
 	a := &axis{dimension: d, family: f, witnesses: make([]string, len(f.patterns)), void: make(map[int32]error)}
@@ -93,7 +92,7 @@ func newAxis(d dimension, patterns []pattern) *axis {
 			a.void[int32(i)] = err
 		}
 		if ofCallers && space.isRest(p) {
-			a.rest, space.companion = int32(i), value
+			a.rest = int32(i)
 		}
 	}
 	return a

@@ -11,8 +11,23 @@ const (
 
 // judge returns what is known of a condition, and collects what would tell more.
 // Of a condition on several attributes the caller is asked for first.
+//
+// Where callers are sets of names, each pattern that is asked for is taken to cover
+// none from there on, so that what is wanted next is what such callers are asked.
 func (w *walk) judge(e *expr) truth {
 	known := w.eval(e)
+	for known == unknown && w.names != nil && (w.dimension < 0 || w.dimension == callers) {
+		cell, ok := w.name(e)
+		if !ok {
+			break
+		}
+		w.dimension, w.wanted = callers, append(w.wanted, cell)
+		if !w.names.assume(cell, no) {
+			w.stopped = true
+			return unknown
+		}
+		known = w.eval(e)
+	}
 	if known != unknown {
 		return known
 	}
@@ -27,6 +42,22 @@ func (w *walk) judge(e *expr) truth {
 		w.stopped = true
 	}
 	return unknown
+}
+
+// name returns the first pattern of names that an undecided condition depends on.
+func (w *walk) name(e *expr) (int32, bool) {
+	if w.eval(e) != unknown {
+		return 0, false
+	}
+	if e.op == opName {
+		return e.cell, true
+	}
+	for i := range e.of {
+		if cell, ok := w.name(&e.of[i]); ok {
+			return cell, true
+		}
+	}
+	return 0, false
 }
 
 // want collects the matchers of a dimension that an undecided condition depends on,
@@ -60,6 +91,11 @@ func (w *walk) eval(e *expr) truth {
 		return w.fold(e.of, no)
 	case opAny:
 		return w.fold(e.of, yes)
+	case opName:
+		if w.names == nil {
+			return unknown
+		}
+		return w.names.known[e.cell]
 	default:
 		return w.leaf(e)
 	}

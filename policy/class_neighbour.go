@@ -18,6 +18,7 @@ func (c *Cover) Neighbours(class int) []Neighbour {
 		at, _ := c.Locate(r)
 		out = append(out, Neighbour{r, at, why})
 	}
+	c.otherNames(of, add)
 	for d, region := range of.regions {
 		if !region.cut {
 			continue
@@ -45,7 +46,7 @@ func (c *Cover) Neighbours(class int) []Neighbour {
 // otherCallers adds those who are no sound SVID: without a name, or with several.
 func (c *Cover) otherCallers(of *Class, add func(Request, string)) {
 	key := of.regions[callers].key
-	a, space := c.axes[callers], c.space()
+	a, space := c.axes[callers], c.axes[callers].dimension.(*callerSpace)
 	if key <= a.rest {
 		r := of.Witness
 		r.URIs = nil

@@ -59,16 +59,24 @@ func TestNeighbours(t *testing.T) {
 func TestNeighboursByName(t *testing.T) {
 	t.Parallel()
 	a, b := policy.URI{Value: "spiffe://td/a"}, policy.URI{Value: "spiffe://td/b"}
-	cover := policy.Classes(policy.Surface{Protocol: policy.TCP}, each(a, b)...)
-	if cover.Complete() {
-		t.Error("two programs that each look at names combine them freely")
-	}
+	gate := policy.Gate{Rules: []policy.Rule{rule(policy.Allow, "a", a), rule(policy.Allow, "b", b)}}
+	cover := policy.Classes(policy.Surface{Protocol: policy.TCP}, policy.Program{Gates: []policy.Gate{gate}})
 	in, _ := cover.Locate(policy.Request{URIs: []string{"spiffe://td/a"}})
 	if !slices.ContainsFunc(cover.Neighbours(in), func(n policy.Neighbour) bool { return len(n.Request.DNS) == 1 && n.Class == in }) {
 		t.Error("nobody has the name as a DNS SAN")
 	}
-	if at, ok := cover.Locate(policy.Request{URIs: []string{"spiffe://td/a", "spiffe://td/b"}}); ok || at != policy.Unclassed {
-		t.Errorf("who has both names is in class %d", at)
+	if at, ok := cover.Locate(policy.Request{URIs: []string{"spiffe://td/b", "spiffe://td/a"}}); at != in || !ok || len(cover.Classes) != 3 {
+		t.Errorf("who has both names is in class %d of %v, but rule a decides", at, cover.Classes)
+	}
+	// No single name passes both of two gates.
+	gates := []policy.Gate{{Rules: []policy.Rule{rule(policy.Allow, "a", a)}}, {Rules: []policy.Rule{rule(policy.Allow, "b", b)}}}
+	twice := policy.Classes(policy.Surface{Protocol: policy.TCP}, policy.Program{Gates: gates})
+	if at, ok := twice.Locate(policy.Request{URIs: []string{"spiffe://td/b", "spiffe://td/a"}}); !ok || twice.Classes[at].String() != "callers with spiffe://td/a and spiffe://td/b" {
+		t.Errorf("who has both names is in class %d of %v", at, twice.Classes)
+	}
+	mixed := policy.Classes(policy.Surface{Protocol: policy.TCP}, each(a, identity(policy.Exact, "spiffe://td/b"))...)
+	if at, ok := mixed.Locate(policy.Request{URIs: []string{"spiffe://td/a", "spiffe://td/b"}}); ok || at != policy.Unclassed || mixed.Complete() {
+		t.Errorf("who has both names is in class %d of %s", at, mixed)
 	}
 }
 

@@ -12,6 +12,9 @@ const named = 3
 // String says which requests are of the class.
 func (c Class) String() string {
 	var parts []string
+	if text := c.callers(); text != "" {
+		parts = append(parts, text)
+	}
 	for d, r := range c.regions {
 		if r.cut {
 			parts = append(parts, c.region(d, r.key))
@@ -33,14 +36,45 @@ func (c Class) region(d int, key int32) string {
 	if len(inside) == 0 || key <= a.rest {
 		return text
 	}
-	var less []string
-	for _, cell := range inside[:min(named, len(inside))] {
-		less = append(less, strings.TrimPrefix(a.describe(a.patterns[cell]), strings.SplitAfter(text, " ")[0]))
+	return text + " but not " + some(inside, func(cell int32) string {
+		return strings.TrimPrefix(a.describe(a.patterns[cell]), strings.SplitAfter(text, " ")[0])
+	})
+}
+
+// some describes the first of the cells, and counts the others.
+func some(cells []int32, describe func(int32) string) string {
+	var out []string
+	for _, cell := range cells[:min(named, len(cells))] {
+		out = append(out, describe(cell))
 	}
-	if len(inside) > named {
-		less = append(less, fmt.Sprintf("%d more", len(inside)-named))
+	if len(cells) > named {
+		out = append(out, fmt.Sprintf("%d more", len(cells)-named))
 	}
-	return text + " but not " + strings.Join(less, ", ")
+	return strings.Join(out, ", ")
+}
+
+// callers tells the callers of a class by what they were asked as sets of names.
+func (c Class) callers() string {
+	n := c.cover.names
+	present, absent := c.asked()
+	absent = slices.DeleteFunc(absent, func(cell int32) bool { return n.pick(cell) < 0 })
+	if len(present)+len(absent) == 0 {
+		return ""
+	}
+	describe := func(cell int32) string { return n.describe(n.patterns[cell]) }
+	var with []string
+	for _, cell := range n.innermost(present) {
+		with = append(with, describe(cell))
+	}
+	absent = n.outermost(absent)
+	switch {
+	case len(with) == 0:
+		return "callers without " + some(absent, describe)
+	case len(absent) == 0:
+		return "callers with " + strings.Join(with, " and ")
+	default:
+		return "callers with " + strings.Join(with, " and ") + " but not " + some(absent, describe)
+	}
 }
 
 // inside returns the patterns inside a key whose requests are of other classes: the
@@ -71,6 +105,11 @@ func (c Class) inside(d int, key int32) []int32 {
 
 func (c *Cover) cellText(d int, cell int32) string {
 	switch a := c.axes[d]; {
+	case d == callers && c.names != nil:
+		if cell == 0 {
+			return "any other name"
+		}
+		return "name " + a.describe(a.patterns[cell])
 	case d != callers && cell == 0:
 		return "any other " + a.name()
 	case cell == a.rest:

@@ -28,6 +28,8 @@ type walk struct {
 	// marks are the patterns that the attribute was held against before.
 	marks [dimensions][]bool
 	at    *state
+	// names is what is known of the caller where callers are sets of names, else nil.
+	names *names
 	// wanted are the matchers to ask next, all of the same dimension; it is -1 where
 	// all is decided. They are those of the first undecided step, and of the undecided
 	// ones behind it as long as they look at the dimension too.
@@ -39,6 +41,9 @@ type walk struct {
 
 func (w *walk) run(courses []course, at *state) {
 	w.at, w.dimension, w.stopped, w.wanted = at, -1, false, w.wanted[:0]
+	if w.names != nil {
+		defer w.names.forget(w.names.progress())
+	}
 	for i := range courses {
 		c := &courses[i]
 		w.course(c, passage.enforced)

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func lines(cover *policy.Cover) []string {
 	var out []string
 	for _, c := range cover.Classes {
 		r := c.Witness
-		out = append(out, strings.TrimSpace(fmt.Sprintf("%s: %s %s %s", c, strings.Join(r.URIs, " "), r.Method, r.Path)))
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%s: %s %s %s", c, strings.Join(slices.Concat(r.URIs, r.DNS), " "), r.Method, r.Path)))
 	}
 	for _, d := range cover.Dimensions {
 		for _, u := range d.Unreachable {
@@ -76,9 +77,45 @@ func TestWitnesses(t *testing.T) {
 			"identity spiffe://td/c,…: spiffe://td/c spiffe://td/any",
 		}},
 		{"each name by itself", tcp, each(policy.URI{Value: "spiffe://td/a"}, policy.URI{Value: "kuma://env/dev"}), []string{
+			"callers without spiffe://td/a, kuma://env/dev: spiffe://td/any",
+			"callers with spiffe://td/a but not kuma://env/dev: spiffe://td/a",
+			"callers with kuma://env/dev and spiffe://td/a: spiffe://td/a kuma://env/dev",
+			"callers with kuma://env/dev but not spiffe://td/a: spiffe://td/any kuma://env/dev",
+		}},
+		{"one name decides", tcp, []policy.Program{{Gates: []policy.Gate{{Rules: []policy.Rule{
+			rule(policy.Allow, "", policy.Or{policy.URI{Value: "spiffe://td/a"}, policy.URI{Value: "spiffe://td/b"}})}}}}}, []string{
 			"any other identity: spiffe://td/any",
-			"identity kuma://env/dev: spiffe://td/any kuma://env/dev",
 			"identity spiffe://td/a: spiffe://td/a",
+			"identity spiffe://td/b: spiffe://td/b",
+		}},
+		{"one tag decides", tcp, []policy.Program{{Gates: []policy.Gate{{Rules: []policy.Rule{rule(policy.Allow, "", policy.URI{Value: "kuma://env/dev"})}}}}}, []string{
+			"callers without kuma://env/dev: spiffe://trust-domain.mesh/any",
+			"callers with kuma://env/dev: spiffe://trust-domain.mesh/any kuma://env/dev",
+		}},
+		{"names that no SPIFFE ID can be", tcp, each(policy.URI{Value: "web.example"}, policy.URI{Value: "spiffe://td/a/"}), []string{
+			"callers without web.example, spiffe://td/a/: spiffe://td/any",
+			"callers with web.example but not spiffe://td/a/: spiffe://td/any web.example",
+			"callers with spiffe://td/a/ and web.example: spiffe://td/any spiffe://td/a/ web.example",
+			"callers with spiffe://td/a/ but not web.example: spiffe://td/any spiffe://td/a/",
+		}},
+		{"names that RFC 5280 does not allow", tcp, []policy.Program{{Gates: []policy.Gate{{Rules: []policy.Rule{
+			rule(policy.Allow, "", policy.And{policy.URI{Value: "kuma://env/ü"}, policy.Not{Of: policy.URI{}}})}}}}}, []string{
+			"callers without kuma://env/ü: spiffe://trust-domain.mesh/any",
+			`callers with kuma://env/ü but not "": spiffe://trust-domain.mesh/any kuma://env/ü`,
+			`callers with "" and kuma://env/ü: spiffe://trust-domain.mesh/any kuma://env/ü`,
+		}},
+		{"names inside each other", tcp, each(policy.URI{Kind: prefix}, policy.URI{Kind: prefix, Value: "kuma://"}, policy.URI{Value: "kuma://env/dev"}), []string{
+			"callers without any name:",
+			"callers with any name but not kuma://…: spiffe://trust-domain.mesh/any",
+			"callers with kuma://… but not kuma://env/dev: spiffe://trust-domain.mesh/any kuma://any",
+			"callers with kuma://env/dev: spiffe://trust-domain.mesh/any kuma://env/dev",
+		}},
+		{"nobody is without a SPIFFE ID in front", tcp, each(policy.URI{Kind: prefix, Value: "spiffe://"}, policy.URI{Kind: prefix, Value: "spiffe://td/"}, policy.URI{Value: "kuma://env/dev"}), []string{
+			"callers without spiffe://…, kuma://env/dev:",
+			"callers with spiffe://… but not spiffe://td/…, kuma://env/dev: spiffe://other.example/any",
+			"callers with spiffe://td/… but not kuma://env/dev: spiffe://td/any",
+			"callers with kuma://env/dev and spiffe://td/…: spiffe://td/any kuma://env/dev",
+			"callers with kuma://env/dev and spiffe://… but not spiffe://td/…: spiffe://other.example/any kuma://env/dev",
 		}},
 		{"paths", policy.Surface{}, each(
 			policy.Path{Kind: prefix, Value: "/a/"}, policy.Path{Value: "/a"}, policy.Path{Value: "/a//b"}, policy.Path{Value: "/b?c"}, policy.Path{Value: "/%2f"}, policy.Path{Value: "/{"}), []string{

@@ -91,23 +91,33 @@ func (o *sourceOptions) subjects(paths []string) ([]subject, error) {
 	}
 	// Without any policy an inbound has filters too: they deny.
 	if len(policies) > 0 || !sawCase {
-		o.inbound.Port = o.port
-		switch w := &o.inbound.Workload; {
-		case !slices.Contains([]string{"", "global", "zone"}, w.Origin):
-			return nil, fmt.Errorf("--origin: %q is unknown: use global or zone", w.Origin)
-		case w.Origin == "" && w.Zone != "":
-			w.Origin = "zone"
+		in, err := o.flagged()
+		if err != nil {
+			return nil, err
 		}
 		set, err := dialect.Parse(policies, o.options)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, subject{inbound: o.inbound, set: set, among: []policy.Inbound{o.inbound}})
+		out = append(out, subject{inbound: in, set: set, among: []policy.Inbound{in}})
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%s: no inbound is left: check --case and --to", strings.Join(paths, " "))
 	}
 	return out, nil
+}
+
+// flagged is the inbound that the flags describe.
+func (o *sourceOptions) flagged() (policy.Inbound, error) {
+	in := o.inbound
+	in.Port = o.port
+	switch w := &in.Workload; {
+	case !slices.Contains([]string{"", "global", "zone"}, w.Origin):
+		return policy.Inbound{}, fmt.Errorf("--origin: %q is unknown: use global or zone", w.Origin)
+	case w.Origin == "" && w.Zone != "":
+		w.Origin = "zone"
+	}
+	return in, nil
 }
 
 // checkFlags refuses a flag that none of the files heeds.

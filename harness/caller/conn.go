@@ -10,6 +10,7 @@ import (
 	"net"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/pires/go-proxyproto"
 	"github.com/spiffe/go-spiffe/v2/spiffetls/tlsconfig"
@@ -18,14 +19,16 @@ import (
 )
 
 // dial connects, plays the addresses and, unless the call is plaintext, shakes
-// hands. The connection is closed when the context ends.
-func dial(ctx context.Context, c Call) (*conn, error) {
-	var dialer net.Dialer
+// hands. The connection is closed when the context ends; none comes of one that has
+// ended already.
+func dial(ctx context.Context, c Call, patience time.Duration) (*conn, error) {
+	dialer := net.Dialer{Timeout: patience}
 	raw, err := dialer.DialContext(ctx, "tcp", c.Dial)
 	if err != nil {
 		return nil, err
 	}
 	out := &conn{Conn: raw, raw: raw}
+	out.begin(patience)
 	out.stop = context.AfterFunc(ctx, func() { _ = raw.Close() })
 	played := proxyproto.HeaderProxyFromAddrs(2, net.TCPAddrFromAddrPort(c.Source), net.TCPAddrFromAddrPort(c.Destination))
 	if _, err := played.WriteTo(raw); err != nil {
@@ -36,7 +39,8 @@ func dial(ctx context.Context, c Call) (*conn, error) {
 	}
 	secured := tls.Client(raw, tlsConfig(c))
 	out.Conn = secured
-	if err := secured.HandshakeContext(ctx); err != nil {
+	// The end of the context closes the connection, and thus ends the handshake too.
+	if err := secured.Handshake(); err != nil {
 		_ = out.Close()
 		return nil, err
 	}
@@ -118,10 +122,34 @@ func (c *conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// say writes while the answer is read, for the other side may answer before it
-// has read everything.
-func (c *conn) say(text string) {
-	c.saying.Go(func() { _, _ = io.WriteString(c, text) })
+// begin forgets what was read so far: what follows belongs to the next call.
+func (c *conn) begin(patience time.Duration) {
+	if patience > 0 {
+		_ = c.raw.SetReadDeadline(time.Now().Add(patience))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.got = 0
+}
+
+// failed tells that reading came to an end.
+func (c *conn) failed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.fail != nil
+}
+
+// sayMax is what a socket's buffers surely hold, in bytes.
+const sayMax = 4 << 10
+
+// say writes. What is long it writes while the answer is read, for the other side may
+// answer before it has read everything.
+func (c *conn) say(text []byte) {
+	if len(text) <= sayMax {
+		_, _ = c.Write(text)
+		return
+	}
+	c.saying.Go(func() { _, _ = c.Write(text) })
 }
 
 // Close closes the TCP connection without a TLS farewell: nobody waits for it.
@@ -140,7 +168,7 @@ func (c *conn) end(err error) Answer {
 	if c.fail != nil {
 		err = c.fail
 	}
-	if _, secured := c.Conn.(*tls.Conn); !secured && c.first == tlsAlert {
+	if c.alertedLocked() {
 		return Answer{Outcome: Alert, Err: errors.New("a TLS alert answered the plaintext")}
 	}
 	answer := failure(err)
@@ -150,6 +178,18 @@ func (c *conn) end(err error) Answer {
 		answer.Err = fmt.Errorf("the connection was closed after %d bytes: %w", c.got, err)
 	}
 	return answer
+}
+
+// alerted tells that the other side took plaintext for TLS that it cannot read.
+func (c *conn) alerted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.alertedLocked()
+}
+
+func (c *conn) alertedLocked() bool {
+	_, secured := c.Conn.(*tls.Conn)
+	return !secured && c.first == tlsAlert
 }
 
 func failure(err error) Answer {

@@ -2,7 +2,6 @@ package caller
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/meshproof/meshproof/policy"
@@ -11,40 +10,28 @@ import (
 // Do sends the call over a fresh connection and returns what the caller got. It
 // returns no error: a failure is an [Answer] too. The context bounds the call.
 func Do(ctx context.Context, c Call) Answer {
-	conn, err := dial(ctx, c)
-	if err != nil {
-		answer := failure(err)
-		if context.Cause(ctx) != nil {
-			answer = Answer{Err: fmt.Errorf("%w while connecting: %w", context.Cause(ctx), err)}
-		}
-		return answer
-	}
-	defer conn.Close()
-	var answer Answer
-	switch {
-	case c.GRPC != "":
-		answer = sendGRPC(ctx, c, conn)
-	case c.http2():
-		answer = sendHTTP2(ctx, c, conn)
-	case c.Protocol == policy.HTTP:
-		answer = sendHTTP1(c, conn)
-	default:
-		answer = sendTCP(c, conn)
-	}
-	if answer.Outcome != Answered && context.Cause(ctx) != nil {
-		return Answer{Err: fmt.Errorf("no answer in time: %w", context.Cause(ctx))}
-	}
-	return answer
+	line := Open(ctx, c, 0)
+	defer line.Close()
+	return line.Ask(c)
 }
 
 func (c Call) http2() bool { return c.Protocol == policy.HTTP2 || c.Protocol == policy.GRPC }
 
-func sendTCP(c Call, conn *conn) Answer {
+// tcp speaks and listens to the echo. The end of a call is the end of its
+// connection.
+type tcp struct{ conn *conn }
+
+func (t tcp) ask(_ context.Context, c Call) (Answer, bool) {
 	payload := c.Payload()
-	conn.say(payload)
+	t.conn.say([]byte(payload))
 	echo := make([]byte, len(payload))
-	if _, err := io.ReadFull(conn, echo); err != nil {
-		return conn.end(err)
+	if _, err := io.ReadFull(t.conn, echo); err != nil {
+		return t.conn.end(err), false
 	}
-	return Answer{Outcome: Answered, Body: string(echo)}
+	if string(echo) != payload && t.conn.alerted() {
+		return t.conn.end(nil), false
+	}
+	return Answer{Outcome: Answered, Body: string(echo)}, false
 }
+
+func (tcp) close() {}

@@ -14,8 +14,13 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// sendGRPC makes a unary call with grpc-go over the connection at hand.
-func sendGRPC(ctx context.Context, c Call, conn *conn) Answer {
+// grpcSpeech makes unary calls with grpc-go.
+type grpcSpeech struct {
+	conn   *conn
+	client *grpc.ClientConn
+}
+
+func newGRPC(c Call, conn *conn) (speech, error) {
 	var dialed atomic.Bool
 	client, err := grpc.NewClient("passthrough:///inbound",
 		grpc.WithAuthority(c.Host()),
@@ -24,29 +29,32 @@ func sendGRPC(ctx context.Context, c Call, conn *conn) Answer {
 		grpc.WithDisableServiceConfig(),
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {
 			if dialed.Swap(true) {
-				return nil, errors.New("a call has one connection")
+				return nil, errors.New("a line has one connection")
 			}
 			return conn, nil
 		}),
 	)
 	if err != nil {
-		return Answer{Err: err}
+		return nil, err
 	}
-	defer client.Close()
+	return grpcSpeech{conn, client}, nil
+}
+
+func (g grpcSpeech) ask(ctx context.Context, c Call) (Answer, bool) {
 	for _, h := range c.Headers {
 		ctx = metadata.AppendToOutgoingContext(ctx, h.Name, h.Value)
 	}
-	err = client.Invoke(ctx, c.Target(), &emptypb.Empty{}, &emptypb.Empty{})
+	err := g.client.Invoke(ctx, c.Target(), &emptypb.Empty{}, &emptypb.Empty{})
 	if err != nil && context.Cause(ctx) != nil {
 		// The code is grpc-go's own then, not the inbound's.
-		return Answer{Err: err}
+		return Answer{Err: err}, false
 	}
-	conn.mu.Lock()
-	broken := conn.fail != nil
-	conn.mu.Unlock()
 	s := status.Convert(err)
+	broken := g.conn.failed()
 	if broken && s.Code() == codes.Unavailable {
-		return conn.end(err)
+		return g.conn.end(err), false
 	}
-	return Answer{Outcome: Answered, Status: 200, GRPC: s.Code(), Body: s.Message()}
+	return Answer{Outcome: Answered, Status: 200, GRPC: s.Code(), Body: s.Message()}, !broken
 }
+
+func (g grpcSpeech) close() { _ = g.client.Close() }

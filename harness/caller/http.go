@@ -9,38 +9,56 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
 // BodyMax bounds how much of a response is kept, in bytes.
 const BodyMax = 4 << 10
 
-// sendHTTP1 writes the request itself: net/http would tidy up the very things
-// that a test of path normalization is about.
-func sendHTTP1(c Call, conn *conn) Answer {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nhost: %s\r\n", c.Verb(), c.Target(), c.Host())
-	for _, h := range c.Headers {
-		fmt.Fprintf(&b, "%s: %s\r\n", h.Name, h.Value)
-	}
-	if c.Body != "" {
-		fmt.Fprintf(&b, "content-length: %d\r\n", len(c.Body))
-	}
-	b.WriteString("\r\n")
-	b.WriteString(c.Body)
-	conn.say(b.String())
-	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: c.Verb()})
-	if err != nil {
-		return conn.end(err)
-	}
-	return answered(response, conn)
+// http1 writes requests itself: net/http would tidy up the very things that a test of
+// path normalization is about.
+type http1 struct {
+	conn   *conn
+	reader *bufio.Reader
+	buffer []byte
 }
 
-func sendHTTP2(ctx context.Context, c Call, conn *conn) Answer {
-	request, err := c.request(ctx)
+func newHTTP1(conn *conn) speech { return &http1{conn: conn, reader: bufio.NewReader(conn)} }
+
+func (h *http1) ask(_ context.Context, c Call) (Answer, bool) {
+	h.buffer = appendHTTP1(h.buffer[:0], c)
+	h.conn.say(h.buffer)
+	response, err := http.ReadResponse(h.reader, &http.Request{Method: c.Verb()})
 	if err != nil {
-		return Answer{Err: err}
+		return h.conn.end(err), false
 	}
+	// A long request may still be under way, and the buffer with it.
+	more := !response.Close && len(h.buffer) <= sayMax
+	return answered(response, h.conn), more
+}
+
+func (*http1) close() {}
+
+func appendHTTP1(b []byte, c Call) []byte {
+	b = append(append(append(b, c.Verb()...), ' '), c.Target()...)
+	b = append(append(b, " HTTP/1.1\r\nhost: "...), c.Host()...)
+	for _, h := range c.Headers {
+		b = append(append(append(append(b, "\r\n"...), h.Name...), ": "...), h.Value...)
+	}
+	if c.Body != "" {
+		b = strconv.AppendInt(append(b, "\r\ncontent-length: "...), int64(len(c.Body)), 10)
+	}
+	return append(append(b, "\r\n\r\n"...), c.Body...)
+}
+
+// http2 sends with net/http.
+type http2 struct {
+	conn   *conn
+	client *http.ClientConn
+}
+
+func newHTTP2(ctx context.Context, c Call, conn *conn) (speech, error) {
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
 	transport := &http.Transport{
@@ -51,19 +69,32 @@ func sendHTTP2(ctx context.Context, c Call, conn *conn) Answer {
 	}
 	client, err := transport.NewClientConn(ctx, "http", c.Destination.String())
 	if err != nil {
-		return conn.end(err)
+		return nil, err
 	}
-	defer client.Close()
-	response, err := client.RoundTrip(request)
-	if err != nil {
-		return conn.end(err)
-	}
-	return answered(response, conn)
+	return http2{conn, client}, nil
 }
 
+func (h http2) ask(ctx context.Context, c Call) (Answer, bool) {
+	request, err := c.request(ctx)
+	if err != nil {
+		return Answer{Err: err}, true
+	}
+	response, err := h.client.RoundTrip(request)
+	if err != nil {
+		return h.conn.end(err), false
+	}
+	return answered(response, h.conn), h.client.Err() == nil
+}
+
+func (h http2) close() { _ = h.client.Close() }
+
+// answered reads a response to its end, for another may follow.
 func answered(response *http.Response, conn *conn) Answer {
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, BodyMax))
+	if err == nil {
+		_, err = io.Copy(io.Discard, response.Body)
+	}
 	if err != nil {
 		return conn.end(err)
 	}

@@ -75,7 +75,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestPlaintextAlert has a server that answers plaintext with a TLS alert.
+// TestPlaintextAlert has a server that answers plaintext with a TLS alert, which is
+// longer than what a caller of TCP says here and waits to hear again.
 func TestPlaintextAlert(t *testing.T) {
 	t.Parallel()
 	for _, p := range protocols {
@@ -98,7 +99,7 @@ func TestPlaintextAlert(t *testing.T) {
 				_ = conn.(*net.TCPConn).CloseWrite()
 				drain(conn)
 			})
-			c := caller.Call{Dial: lis.Addr().String(), Source: source, Destination: target, Protocol: p, Plaintext: true}
+			c := caller.Call{Dial: lis.Addr().String(), Source: source, Destination: target, Protocol: p, Plaintext: true, Body: "hello"}
 			if p == policy.GRPC {
 				c.GRPC = "a.B/C"
 			}

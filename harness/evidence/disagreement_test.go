@@ -91,6 +91,16 @@ var bent = []struct {
 	{"served plaintext", func(e *Evidence) { e.Arrival.Header = xfcc(forwarded) }, Served,
 		[]string{`XFCC names "` + frontend + `", the caller is ""`}},
 
+	{"refused shared", func(e *Evidence) { e.Log.Method = "POST" }, Refused, []string{"the access log has the method POST in its place, the caller sent GET"}},
+	{"refused shared", func(e *Evidence) { e.Log.Path = "/a//b?c" }, Refused,
+		[]string{`the access log has the path "/a//b?c" in its place, the caller's means "/a/b?c"`}},
+	{"refused shared", func(e *Evidence) { e.Log.Path = "" }, Refused, []string{`the access log has the path "" in its place, the caller's means "/a/b?c"`}},
+	{"refused shared", func(e *Evidence) { e.Log.Status = 200 }, Refused, []string{"the access log says status 200, the caller got 403"}},
+	{"unknown method shared", func(e *Evidence) { e.Log.Method = "GET" }, Refused, []string{"the access log has the method GET in its place, the caller sent FOO"}},
+	{"rejected shared", func(e *Evidence) { e.Log.Method, e.Log.Path = "GET", "/x" }, Rejected, []string{
+		"the access log has the method GET in its place, the caller sent get", `the access log has the path "/x" in its place, the caller's means "/"`,
+	}},
+
 	// What several sides contradict is told of each of them.
 	{"served tcp", func(e *Evidence) { e.Arrival.Requests, e.Arrival.Bytes = 2, 20 }, Served,
 		[]string{"the upstream saw 2 requests", "the upstream saw 20 bytes, the caller sent 10"}},

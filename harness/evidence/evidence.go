@@ -18,6 +18,13 @@ type Evidence struct {
 	// Log is the access log's entry: that of the request where there was one,
 	// otherwise that of the connection.
 	Log xds.AccessLog
+	// Shared is true for a request whose connection carried others too. Its entry was
+	// told from theirs by its place, so that it has to name what was sent; the entry of
+	// a connection of its own cannot be another's.
+	Shared bool
+	// Path is what the inbound's normalization makes of the path of a shared
+	// connection's request; empty where none is foretold.
+	Path string
 	// Retries counts the transport faults before this evidence was gathered. A
 	// verdict is never retried.
 	Retries int

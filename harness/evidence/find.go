@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	"google.golang.org/grpc/codes"
 
 	"github.com/meshproof/meshproof/harness/caller"
@@ -42,6 +43,9 @@ func (e Evidence) Find() (Finding, error) {
 	default:
 		f.Form = Served
 		e.checkServed(&sides)
+	}
+	if e.Shared && e.Answer.Outcome == caller.Answered {
+		e.checkEntry(&sides)
 	}
 	if len(sides) > 0 {
 		return f, &Disagreement{Form: f.Form, Sides: sides}
@@ -171,6 +175,25 @@ func (e Evidence) checkArrival(sides *checklist) {
 	_, names, _ := strings.Cut(e.Arrival.XFCC(), "URI=")
 	uris := strings.Join(e.uris(), ";URI=")
 	sides.want(names == uris, "XFCC names %q, the caller is %q", names, uris)
+}
+
+// checkEntry holds the entry of the access log against the request that it was taken
+// for. Envoy answers 400 before it has a request to speak of where the codec refuses
+// it.
+func (e Evidence) checkEntry(sides *checklist) {
+	if e.Answer.Status == 400 && e.Log.Status == 400 && e.Log.Path == "" {
+		return
+	}
+	method := e.Call.Verb()
+	if _, known := corev3.RequestMethod_value[method]; !known {
+		method = corev3.RequestMethod_METHOD_UNSPECIFIED.String()
+	}
+	sides.want(e.Log.Method == method, "the access log has the method %s in its place, the caller sent %s", e.Log.Method, e.Call.Verb())
+	sides.want(e.Path == "" || e.Log.Path == e.Path, "the access log has the path %q in its place, the caller's means %q", e.Log.Path, e.Path)
+	// Of the other forms this is asked anyway.
+	if e.refusedByHTTP() {
+		sides.want(int(e.Log.Status) == e.Answer.Status, "the access log says status %d, the caller got %d", e.Log.Status, e.Answer.Status)
+	}
 }
 
 func (e Evidence) checkBody(sides *checklist) {

@@ -99,6 +99,34 @@ var sound = map[string]struct {
 			Log:    xds.AccessLog{Request: true, Status: 403, PeerURIs: []string{frontend}, Enforced: denied("no one"), Details: prefixed + "[no_one]"},
 		}
 	}, Finding{Form: Refused, Layer: policy.L7, Status: 403, Judged: true, Verdict: denied("no one").Verdict}},
+	// Over a connection that others share, where the entry has to name the request.
+	"refused shared": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:   caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid, Path: "/a//b?c"},
+			Answer: caller.Answer{Outcome: caller.Answered, Status: 403, Body: refusalBody},
+			Log: xds.AccessLog{Request: true, Method: "GET", Path: "/a/b?c", Status: 403, PeerURIs: []string{frontend}, Enforced: denied("no one"),
+				Details: prefixed + "[no_one]"},
+			Shared: true, Path: "/a/b?c",
+		}
+	}, Finding{Form: Refused, Layer: policy.L7, Status: 403, Judged: true, Verdict: denied("no one").Verdict}},
+	"unknown method shared": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:   caller.Call{Protocol: policy.HTTP2, Authority: "backend", Credential: svid, Method: "FOO", Path: "/;a"},
+			Answer: caller.Answer{Outcome: caller.Answered, Status: 403, Body: refusalBody},
+			Log: xds.AccessLog{Request: true, Method: "METHOD_UNSPECIFIED", Path: "/;a", Status: 403, PeerURIs: []string{frontend}, Enforced: denied(""),
+				Details: prefixed + "[none]"},
+			Shared: true,
+		}
+	}, Finding{Form: Refused, Layer: policy.L7, Status: 403, Judged: true}},
+	// The codec refuses a request before there is one to speak of.
+	"rejected shared": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:   caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid, Method: "get"},
+			Answer: caller.Answer{Outcome: caller.Answered, Status: 400},
+			Log:    xds.AccessLog{Request: true, Method: "METHOD_UNSPECIFIED", Status: 400, PeerURIs: []string{frontend}, Details: "http1.codec_error"},
+			Shared: true, Path: "/",
+		}
+	}, Finding{Form: Rejected, Status: 400}},
 	"refused head": {func(svid *certs.Credential) Evidence {
 		return Evidence{
 			Call:   caller.Call{Protocol: policy.HTTP2, Authority: "backend", Credential: svid, Method: "HEAD"},

@@ -22,33 +22,72 @@ type Arrival struct {
 // XFCC returns the header in which Envoy forwards the caller's identity.
 func (a *Arrival) XFCC() string { return a.Header.Get("x-forwarded-client-cert") }
 
-// ledger holds an account for each watched caller.
-type ledger struct {
-	mu       sync.Mutex
-	accounts map[netip.AddrPort]*Arrival
+// Account collects what arrives from one caller.
+type Account struct {
+	mu      sync.Mutex
+	arrival *Arrival
 }
 
-func (l *ledger) open(caller netip.AddrPort) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.accounts[caller] = &Arrival{}
-}
-
-func (l *ledger) close(caller netip.AddrPort) *Arrival {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	arrival := l.accounts[caller]
-	delete(l.accounts, caller)
-	if arrival == nil || arrival.Requests == 0 {
+// Take returns what arrived since the last call, nil for nothing. A request is
+// recorded before it is answered, so that between two requests of one connection the
+// first is there, and nothing of the second. A TCP connection that carried no byte is
+// nothing: Envoy opens it before it judges.
+func (a *Account) Take() *Arrival {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.arrival == nil {
 		return nil
 	}
-	return arrival
+	// Whoever is still reading its body adds to what nobody sees any more.
+	taken := *a.arrival
+	a.arrival = nil
+	return &taken
 }
 
-func (l *ledger) record(caller netip.AddrPort, update func(*Arrival)) {
+// request opens the record of one more request and returns it.
+func (a *Account) request(update func(*Arrival)) *Arrival {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.arrival == nil {
+		a.arrival = &Arrival{}
+	}
+	a.arrival.Requests++
+	update(a.arrival)
+	return a.arrival
+}
+
+// read adds to the record of a request.
+func (a *Account) read(of *Arrival, bytes int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	of.Bytes += bytes
+}
+
+// ledger holds an account for each watched caller.
+type ledger struct {
+	mu       sync.RWMutex
+	accounts map[netip.AddrPort]*Account
+}
+
+func (l *ledger) open(caller netip.AddrPort) *Account {
+	account := &Account{}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if arrival := l.accounts[caller]; arrival != nil {
-		update(arrival)
-	}
+	l.accounts[caller] = account
+	return account
+}
+
+func (l *ledger) close(caller netip.AddrPort) *Account {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	account := l.accounts[caller]
+	delete(l.accounts, caller)
+	return account
+}
+
+// of returns nil for a caller that nobody watches.
+func (l *ledger) of(caller netip.AddrPort) *Account {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.accounts[caller]
 }

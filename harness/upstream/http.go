@@ -60,22 +60,25 @@ func record(l *ledger, r *http.Request, body *countingBody) {
 	if err != nil {
 		return
 	}
-	l.record(caller, func(a *Arrival) {
-		a.Requests++
-		a.Method, a.Path, a.Authority, a.Header = r.Method, r.RequestURI, r.Host, r.Header.Clone()
-	})
-	body.read = func(n int) { l.record(caller, func(a *Arrival) { a.Bytes += n }) }
+	if account := l.of(caller); account != nil {
+		body.account = account
+		body.arrival = account.request(func(a *Arrival) {
+			a.Method, a.Path, a.Authority, a.Header = r.Method, r.RequestURI, r.Host, r.Header
+		})
+	}
 }
 
+// countingBody notes what is read of a body; a stranger's has no account.
 type countingBody struct {
 	io.ReadCloser
-	read func(int)
+	account *Account
+	arrival *Arrival
 }
 
 func (b *countingBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if b.read != nil && n > 0 {
-		b.read(n)
+	if b.account != nil && n > 0 {
+		b.account.read(b.arrival, n)
 	}
 	return n, err
 }

@@ -95,18 +95,18 @@ func (e *tcpEcho) echo(c *tcpConn) {
 	if !c.caller.IsValid() || e.passFence(c.caller) {
 		return
 	}
+	account := e.ledger.of(c.caller)
+	var arrival *Arrival
 	buf := make([]byte, 4096)
-	first := true
 	for {
 		n, err := c.Read(buf)
 		if n > 0 {
-			e.ledger.record(c.caller, func(a *Arrival) {
-				if first {
-					a.Requests++
-				}
-				a.Bytes += n
-			})
-			first = false
+			if account != nil && arrival == nil {
+				arrival = account.request(func(*Arrival) {})
+			}
+			if account != nil {
+				account.read(arrival, n)
+			}
 			if _, err := c.Write(buf[:n]); err != nil {
 				return
 			}

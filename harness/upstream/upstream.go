@@ -37,7 +37,7 @@ func Start(ctx context.Context, address string) (*Upstream, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("harness/upstream: listen for TCP on %s: %w", address, err), httpListener.Close())
 	}
-	u := &Upstream{httpAt: httpListener.Addr(), ledger: ledger{accounts: map[netip.AddrPort]*Arrival{}}}
+	u := &Upstream{httpAt: httpListener.Addr(), ledger: ledger{accounts: map[netip.AddrPort]*Account{}}}
 	u.tcp = newTCPEcho(tcpListener, &u.ledger)
 	u.http = newHTTPEcho(&u.ledger)
 	u.served.Go(func() {
@@ -56,13 +56,19 @@ func (u *Upstream) TCPPort() int { return port(u.tcp.listener.Addr()) }
 
 func port(a net.Addr) int { return a.(*net.TCPAddr).Port }
 
-// Watch starts to record what arrives from the caller, who is known by the
-// source address it plays.
-func (u *Upstream) Watch(caller netip.AddrPort) { u.ledger.open(caller) }
+// Watch starts to record what arrives from the caller, who is known by the source
+// address it plays, and returns the account of it.
+func (u *Upstream) Watch(caller netip.AddrPort) *Account { return u.ledger.open(caller) }
 
-// Take ends the watch and returns what arrived, nil for nothing. A TCP connection
-// that carried no byte is nothing: Envoy opens it before it judges.
-func (u *Upstream) Take(caller netip.AddrPort) *Arrival { return u.ledger.close(caller) }
+// Take ends the watch and returns what arrived since the account was last asked, nil
+// for nothing.
+func (u *Upstream) Take(caller netip.AddrPort) *Arrival {
+	account := u.ledger.close(caller)
+	if account == nil {
+		return nil
+	}
+	return account.Take()
+}
 
 // Settle returns once every TCP connection that reached the upstream before the
 // call, and belongs to one of the callers, has been read to its end. The callers

@@ -153,3 +153,19 @@ func asked(in policy.Inbound, policies []manifest.Document) string {
 	}
 	return fmt.Sprintf("%s under %s", in, policies[0].Place(""))
 }
+
+// Question returns what a compiler is asked about an inbound, as the JSON object of a
+// request without its id: for whoever asks in another way than over a pipe. It fails on
+// a policy that has no JSON form.
+func Question(in policy.Inbound, policies []manifest.Document, opts dialect.Options) ([]byte, error) {
+	asked, err := newRequest(0, in, policies, opts)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(asked, &fields); err != nil {
+		return nil, err
+	}
+	delete(fields, "id")
+	return json.Marshal(fields)
+}

@@ -1,9 +1,7 @@
 package inspect
 
 import (
-	"image/color"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/browsertest"
@@ -29,39 +27,14 @@ func TestBrowserReadsThePage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dom := browsertest.DOM(t, server.URL+tt.target)
-			for _, want := range tt.want {
-				if !strings.Contains(dom, want) {
-					t.Errorf("want %s in\n%s", want, dom)
-				}
-			}
-			for _, lack := range tt.lack {
-				if strings.Contains(dom, lack) {
-					t.Errorf("there must be no %s in\n%s", lack, dom)
-				}
-			}
+			browsertest.Expect(t, browsertest.DOM(t, server.URL+tt.target), tt.want, tt.lack)
 		})
 	}
 }
 
-// The page takes the colours that its reader prefers, thus its style is let in.
 func TestBrowserColours(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(load(t, "mesh").Handler())
 	t.Cleanup(server.Close)
-	for name, tt := range map[string]struct {
-		scheme browsertest.Scheme
-		want   color.RGBA
-	}{
-		"dark":  {browsertest.Dark, color.RGBA{0x0d, 0x11, 0x17, 0xff}},
-		"light": {browsertest.Light, color.RGBA{0xff, 0xff, 0xff, 0xff}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			picture := browsertest.Screenshot(t, server.URL, tt.scheme, "800", "600")
-			if got := color.RGBAModel.Convert(picture.At(1, 590)); got != tt.want {
-				t.Errorf("the page is %v, want %v", got, tt.want)
-			}
-		})
-	}
+	browsertest.Colours(t, server.URL)
 }

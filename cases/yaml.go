@@ -1,0 +1,160 @@
+package cases
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// YAML writes the case as a case file with that case alone: what has its default is
+// left out, and comments are lost. [Parse] reads an equal case from it, but for
+// Place, Source and the names of callers, if a case file can say it at all: every case
+// that Parse returned it can.
+//
+// Callers who need an entry under callers keep their name where it may stand there;
+// others get one after their certificate. A workload without inbounds is no part of a
+// case any more, so that requests from it come from such an entry.
+func (c Case) YAML() []byte {
+	p := printer{c: c, callers: newCallerNames(c)}
+	p.head()
+	p.workloads()
+	p.callerEntries()
+	p.policies()
+	p.requests()
+	p.counters()
+	p.field("expectError", text(c.ExpectError))
+	switch len(c.ExpectWarnings) {
+	case 1:
+		p.field("expectWarning", quote(c.ExpectWarnings[0]))
+	default:
+		p.field("expectWarning", texts(c.ExpectWarnings))
+	}
+	return []byte(p.b.String())
+}
+
+// printer writes one case, field by field.
+type printer struct {
+	c       Case
+	b       strings.Builder
+	callers *callerNames
+}
+
+// field writes a line at the top, unless the value is "".
+func (p *printer) field(key, value string) {
+	if value != "" {
+		p.line(0, key+": "+value)
+	}
+}
+
+func (p *printer) line(indent int, text string) {
+	p.b.WriteString(strings.Repeat(" ", indent))
+	p.b.WriteString(text)
+	p.b.WriteByte('\n')
+}
+
+func (p *printer) head() {
+	c := p.c
+	p.field("case", sentence(c.Name))
+	p.field("story", text(c.Story))
+	p.field("features", texts(c.Features))
+	var gate fields
+	gate.add("from", text(c.Gate.From))
+	gate.add("before", text(c.Gate.Before))
+	p.field("envoy", gate.orNone())
+	var names []string
+	for _, td := range c.TrustDomains {
+		names = append(names, td.Name())
+	}
+	if !slices.Equal(names, []string{DefaultTrustDomain}) {
+		p.field("trustDomains", texts(names))
+	}
+	p.field("options", p.options())
+}
+
+func (p *printer) options() string {
+	kuma, n := p.c.Options.Kuma, p.c.Normalization
+	var normalization fields
+	if n.Raw {
+		normalization.add("normalizePath", "false")
+	}
+	if n.KeepSlashes {
+		normalization.add("mergeSlashes", "false")
+	}
+	if n.EscapedSlashes != 0 {
+		normalization.add("escapedSlashes", n.EscapedSlashes.String())
+	}
+	var options fields
+	if kuma.Option != 0 {
+		options.add("kumaOption", strings.TrimPrefix(kuma.Option.String(), "option"))
+	}
+	if kuma.ShadowForm != 0 {
+		options.add("shadowForm", kuma.ShadowForm.String())
+	}
+	options.add("systemNamespace", text(kuma.SystemNamespace))
+	if kuma.LegacyCompiler != 0 {
+		options.add("legacyCompiler", kuma.LegacyCompiler.String())
+	}
+	options.add("pathNormalization", normalization.orNone())
+	return options.orNone()
+}
+
+func (p *printer) policies() {
+	if p.c.Policies == nil {
+		return
+	}
+	if len(p.c.Policies) == 0 {
+		p.field("policies", "[]")
+		return
+	}
+	p.line(0, "policies:")
+	for _, doc := range p.c.Policies {
+		p.item(2, policyLines(doc))
+	}
+}
+
+// policyLines are the lines of a policy; none of its texts goes over two.
+func policyLines(doc manifest.Document) []string {
+	body := strings.TrimSuffix(string(doc.YAML()), "\n")
+	if body == "" {
+		body = "null"
+	}
+	return strings.Split(body, "\n")
+}
+
+// item writes lines as an item of a list.
+func (p *printer) item(indent int, lines []string) {
+	for i, line := range lines {
+		if i == 0 {
+			p.line(indent, "- "+line)
+		} else {
+			p.line(indent+2, line)
+		}
+	}
+}
+
+func (p *printer) counters() {
+	if len(p.c.Counters) == 0 {
+		return
+	}
+	p.line(0, "counters:")
+	for _, c := range p.c.Counters {
+		var f fields
+		f.add("allowed", number(c.Allowed))
+		f.add("denied", number(c.Denied))
+		f.add("shadow_allowed", number(c.ShadowAllowed))
+		f.add("shadow_denied", number(c.ShadowDenied))
+		p.line(2, quote(c.Inbound)+": "+f.flow())
+	}
+}
+
+// defaultIdentity is the SPIFFE ID of a workload that says nothing of it.
+func (p *printer) defaultIdentity(namespace, account string) (spiffeid.ID, bool) {
+	if len(p.c.TrustDomains) == 0 {
+		return spiffeid.ID{}, false
+	}
+	id, err := spiffeid.FromSegments(p.c.TrustDomains[0], "ns", namespace, "sa", account)
+	return id, err == nil
+}

@@ -1,0 +1,250 @@
+package cases_test
+
+import (
+	"math/rand/v2"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/certs"
+)
+
+// again writes a case and reads it back.
+func again(t testing.TB, c cases.Case) cases.Case {
+	t.Helper()
+	text := c.YAML()
+	all, err := cases.Parse("c.yaml", text)
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d cases, %v, from\n%s", len(all), err, text)
+	}
+	return all[0]
+}
+
+// sameButNames compares cases by all that a written case keeps.
+var sameButNames = cmp.Options{
+	same,
+	cmpopts.IgnoreFields(cases.Case{}, "Place"),
+	cmpopts.IgnoreFields(cases.Request{}, "Place"),
+	cmpopts.IgnoreFields(cases.Caller{}, "Name"),
+}
+
+func checkYAML(t testing.TB, c cases.Case) {
+	t.Helper()
+	got := again(t, c)
+	if diff := cmp.Diff(c, got, sameButNames); diff != "" {
+		t.Errorf("%s (-want +got):\n%s\nwritten as\n%s", c.Place, diff, c.YAML())
+	}
+	if first, second := string(c.YAML()), string(got.YAML()); first != second {
+		t.Errorf("%s: written again it reads otherwise:\n%s", c.Place, cmp.Diff(first, second))
+	}
+}
+
+func TestYAMLOfStories(t *testing.T) {
+	t.Parallel()
+	if len(stories) == 0 {
+		t.Fatal("there is no story")
+	}
+	for _, c := range stories {
+		checkYAML(t, c)
+	}
+}
+
+// TestYAMLReads shows what is written, for each part of a case.
+func TestYAMLReads(t *testing.T) {
+	t.Parallel()
+	const want = `case: every part, as it is written
+story: all-of-it
+features: [MTPShadow]
+envoy: {from: 1.37.0, before: 1.39.3}
+trustDomains: [a.mesh, b.mesh]
+options: {kumaOption: 2, shadowForm: precise, systemNamespace: control, legacyCompiler: full, pathNormalization: {normalizePath: false, mergeSlashes: false, escapedSlashes: keep}}
+workloads:
+  - name: backend
+    namespace: shop
+    serviceAccount: api
+    mesh: prod
+    zone: east
+    origin: zone
+    labels: {app: backend, kuma.io/zone: "1"}
+    ip: 10.1.2.3
+    inbounds:
+      - {name: api, port: 8080, protocol: http2, mtls: permissive, tags: {version: v1}, routes: [{name: r, path: {type: Prefix, value: /x}, method: GET}]}
+      - {port: 5432, protocol: tcp}
+  - name: web
+    identity: spiffe://b.mesh/web
+    inbounds:
+      - {port: 80}
+callers:
+  caller: {expired: true}
+  x-and-y: {uris: [spiffe://b.mesh/x, "spiffe://a.mesh/y,z"], dns: [x.mesh], signedBy: c.mesh, sourceIP: 10.9.9.9}
+policies:
+  - type: MeshTrafficPermission
+    name: p
+    spec:
+      default:
+        allow:
+          - method: GET
+        deny: []
+  - type: MeshTrafficPermission
+    name: "no"
+requests:
+  - {from: web, to: backend/api, method: PUT, path: [/x, "/x?y"], headers: {a: "2", b: ""}, want: allow, by: ""}
+  - {from: spiffe://b.mesh/web, to: backend/5432, want: close}
+  - {from: x-and-y, to: backend/api, headers: [{b: "1"}, {a: "2"}], sourceIP: 10.8.8.8, want: 403, by: default, shadow: deny, shadowBy: k}
+  - {from: caller, to: web/80, authority: "shop:1", want: handshake-failure}
+  - {from: plaintext, to: web/80, want: deny, shadow: none}
+counters:
+  backend/api: {allowed: 1, denied: 0, shadow_allowed: 3}
+expectWarning: "yes: one"
+`
+	c := parse(t, want)
+	if diff := cmp.Diff(want, string(c.YAML())); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	checkYAML(t, c)
+}
+
+// TestYAMLTellsAbsentFromEmpty: a list or a text that is there without content is not
+// one that is left out.
+func TestYAMLTellsAbsentFromEmpty(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"case: x\nexpectWarning: []\n",
+		"case: x\nfeatures: []\npolicies: []\nexpectWarning: [a, b]\n",
+		"case: x\npolicies: [null, {}, [], a, 1, 1.50, 'true', true, {a: }]\nexpectError: 'x: y'\n",
+		prelude + "  - {from: w, to: w/80, want: deny}\n",
+		prelude + "  - {from: w, to: w/80, want: deny, by: '', shadowBy: ''}\n",
+		"case: x\nworkloads: [{name: w, labels: {}, inbounds: [{port: 80, tags: {}}, {port: 81, tags: {a: ''}}]}]\nexpectWarning: []\n",
+		"case: x\nworkloads: [{name: w, inbounds: [{port: 80}]}]\ncallers: {a: {uris: []}, b: {dns: []}, c: {}}\nrequests: [{from: [a, b, c], to: w/80, want: allow}]\n",
+	} {
+		checkYAML(t, parse(t, text))
+	}
+}
+
+// TestYAMLNamesCallers: an entry keeps the name that may stand there; others get one.
+func TestYAMLNamesCallers(t *testing.T) {
+	t.Parallel()
+	c := parse(t, prelude+"  - {from: w, to: w/80, want: allow}\n")
+	forged := func(name string, uris ...string) {
+		caller := cases.Caller{Name: name, Template: certs.Template{URIs: uris}, SignedBy: c.TrustDomains[0]}
+		c.Requests = append(c.Requests, cases.Request{From: caller, To: "w/80", Want: cases.Deny})
+	}
+	const td = "spiffe://trust-domain.mesh/"
+	forged("spiffe://trust-domain.mesh/a + spiffe://trust-domain.mesh/b", td+"a", td+"b")
+	forged("", td+"x/a", td+"x/b")
+	forged("twofold", td+"a", td+"c")
+	forged("w", td+"not-w")
+	forged(td+"a", td+"b")
+	forged("plaintext", "", "%zz?", "///", " ,")
+	forged("", strings.Repeat("x", 100))
+	forged("again: twofold, and more", td+"a", td+"c")
+	c.Requests[0].From.Name = "spiffe://trust-domain.mesh/ns/default/sa/w"
+	var got []string
+	for _, q := range again(t, c).Requests {
+		got = append(got, q.From.Name)
+	}
+	want := []string{"w-2", "a-and-b", "a-and-b-2", "twofold", "w-3", "b", "zz", "caller", "twofold"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	checkYAML(t, c)
+}
+
+// TestYAMLOfOddTexts puts texts that YAML takes for something else wherever a text
+// may stand.
+func TestYAMLOfOddTexts(t *testing.T) {
+	t.Parallel()
+	odd := []string{
+		"yes", "No", "null", "~", "true", "1", "1.5", "0x1f", ".nan", "1e3", "2001-01-01", "1:30", "- a", "a: b", "a:", "a #b", "#", "{}", "[a]", "a, b",
+		"&a", "*a", "!a", "|", ">", "%a", "@a", "`a", "'", `"`, `\`, `\n`, "\n", "\r\n", "\t", " a", "a ", "\x00", "\x7f", "\u0085", "\u2028", "\ufeff", "é", "\U0001f600", "---", "...",
+		"a\n---\nb", "?", "? a", "<<", "=", "spiffe://a/b,c", "a/b:c", "a:/", "1.2.3", "1.2.3.4", "x}", "]", "case: x", "on", "y", "a  b", "a - b", "a, b, c",
+	}
+	for _, s := range odd {
+		c := parse(t, prelude+"  - {from: w, to: w/80, path: /, want: deny}\n")
+		c.Name, c.Story, c.ExpectWarnings = s, s, []string{s, s}
+		c.Options.Kuma.SystemNamespace = s
+		for i := range c.Inbounds {
+			c.Inbounds[i].Workload.Labels = map[string]string{s: s, "a": s}
+			c.Inbounds[i].Workload.Zone = s
+		}
+		c.Inbounds[0].Tags = map[string]string{s: s}
+		q := c.Requests[0]
+		q.By, q.ShadowBy = &s, &s
+		q.From = cases.Caller{Name: s, Template: certs.Template{URIs: []string{s, s}, DNS: []string{s}}, SignedBy: c.TrustDomains[0], SourceIP: netip.MustParseAddr("10.0.0.1")}
+		q.SourceIP = q.From.SourceIP
+		c.Requests = append(c.Requests, q)
+		checkYAML(t, c)
+	}
+}
+
+// TestYAMLOfOddWorkloads: inbounds and routes have names of any kind, too.
+func TestYAMLOfOddWorkloads(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"a: b", "1", "true", "a/b", "a,b", `"`, "{", "-", "w\n"} {
+		c := parse(t, `
+case: x
+trustDomains: [a.mesh]
+workloads: [{name: w, identity: spiffe://a.mesh, inbounds: [{name: i, port: 80, routes: [{name: r, method: GET}, {name: s, path: {type: Exact, value: "/a,b"}}]}]}]
+requests: [{from: anonymous, to: w/i, want: handshake-failure}]
+counters: {w/i: {denied: 0}}
+`)
+		in := &c.Inbounds[0]
+		in.Workload.Name, in.Name, in.Routes[0].Name = s, s, s
+		c.Requests[0].To, c.Counters[0].Inbound = in.String(), in.String()
+		checkYAML(t, c)
+	}
+}
+
+// TestYAMLOfAnyText draws texts from the signs that YAML has a meaning for.
+func TestYAMLOfAnyText(t *testing.T) {
+	t.Parallel()
+	const signs = "aZ09 _./-:,;?*&!|>'\"%@`#{}[]\\~=+\n\té"
+	alphabet := []rune(signs)
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2_000 {
+		text := make([]rune, 1+random.IntN(6))
+		for i := range text {
+			text[i] = alphabet[random.IntN(len(alphabet))]
+		}
+		c := cases.Case{Name: string(text), Story: string(text), ExpectWarnings: []string{string(text)}}
+		got := again(t, c)
+		if got.Name != c.Name || got.Story != c.Story || got.ExpectWarnings[0] != c.Name {
+			t.Fatalf("%q became %q, %q, %q in\n%s", c.Name, got.Name, got.Story, got.ExpectWarnings, c.YAML())
+		}
+	}
+}
+
+// FuzzYAML holds of whatever is a case at all.
+func FuzzYAML(f *testing.F) {
+	for _, c := range stories {
+		if len(c.Source) < 4<<10 {
+			f.Add([]byte(c.Source))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		all, err := cases.Parse("f.yaml", data)
+		if err != nil {
+			return
+		}
+		for _, c := range all {
+			checkYAML(t, c)
+		}
+	})
+}
+
+func BenchmarkYAML(b *testing.B) {
+	var largest cases.Case
+	for _, c := range stories {
+		if len(c.Source) > len(largest.Source) {
+			largest = c
+		}
+	}
+	b.SetBytes(int64(len(largest.YAML())))
+	for b.Loop() {
+		largest.YAML()
+	}
+}

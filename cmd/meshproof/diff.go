@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/proof"
+)
+
+// diffOptions are the flags of diff.
+type diffOptions struct {
+	source       sourceOptions
+	oldOption    kuma.Option
+	newOption    kuma.Option
+	output       outputFormat
+	confirm      bool
+	denyWidening bool
+	version      string
+	runtime      envoy.Runtime
+	report       string
+}
+
+func newDiff() *cobra.Command {
+	var o diffOptions
+	cmd := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "List every class of requests that a change of policies decides otherwise",
+		Long: `Diff cuts the requests to each inbound into classes that both sets of policies decide alike, and
+lists each class whose decision, shadow or deciding policy changes, with a request of it and the rules
+that decide. OLD and NEW are files or folders as for prove; the inbounds are those of NEW.
+
+Exit status: 0; 1 with --deny-widening where somebody gets in who did not before, and with --confirm
+where Envoy decides otherwise than the policies say.`,
+		Example: `  meshproof diff main/policies pr/policies --deny-widening
+  meshproof diff old.yaml new.yaml --label app=backend --confirm
+  meshproof diff option1.yaml option3.yaml --new-kuma-option option3`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return fmt.Errorf("two sets of policies are compared, there %s: see %s --help", are(len(args)), cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			for flag, own := range map[string]*kuma.Option{"old-kuma-option": &o.oldOption, "new-kuma-option": &o.newOption} {
+				if !cmd.Flags().Changed(flag) {
+					*own = o.source.options.Kuma.Option
+				}
+			}
+			if o.report != "" && !o.confirm {
+				return errors.New("--report: without --confirm there is no evidence to report: add it")
+			}
+			return o.run(cmd.Context(), paths[0], paths[1], cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	o.source.add(cmd)
+	flags := cmd.Flags()
+	flags.Var(textFlag{&o.oldOption, "option1|option2|option3"}, "old-kuma-option", "design that OLD is written for (default: that of --kuma-option)")
+	flags.Var(textFlag{&o.newOption, "option1|option2|option3"}, "new-kuma-option", "design that NEW is written for (default: that of --kuma-option)")
+	flags.BoolVar(&o.confirm, "confirm", false, "show each change on a real Envoy, under the old policies and the new ones")
+	flags.BoolVar(&o.denyWidening, "deny-widening", false, "exit with 1 where access widens")
+	addLab(cmd, &o.version, &o.runtime)
+	flags.StringVar(&o.report, "report", "", "with --confirm: write results, conformance report, page, JUnit and summary into this folder")
+	addOutput(cmd, &o.output)
+	completeValues(cmd, "old-kuma-option")
+	completeValues(cmd, "new-kuma-option")
+	return cmd
+}
+
+func (o *diffOptions) run(ctx context.Context, before, after string, stdout, stderr io.Writer) error {
+	pairs, err := o.pairs(before, after)
+	if err != nil {
+		return err
+	}
+	var d difference
+	for _, pair := range pairs {
+		found, err := proof.Compare(pair.old, pair.recent)
+		if err != nil {
+			return err
+		}
+		d.add(pair, found)
+	}
+	if o.confirm && d.changes() > 0 {
+		if err := o.confirmAll(ctx, &d, stderr); err != nil {
+			return err
+		}
+	}
+	if o.output == outputJSON {
+		err = d.writeJSON(stdout)
+	} else {
+		d.writeText(stdout, paintFor(stdout))
+	}
+	return also(d.exit(o.denyWidening), err)
+}
+
+// pair is one case under the policies before and after.
+type pair struct{ old, recent cases.Case }
+
+// pairs puts together what is to be compared: cases of one name, or the inbounds of the
+// new policies.
+func (o *diffOptions) pairs(before, after string) ([]pair, error) {
+	olds, err := o.side(before, o.oldOption)
+	if err != nil {
+		return nil, err
+	}
+	recents, err := o.side(after, o.newOption)
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string]cases.Case{}
+	for _, c := range olds {
+		byName[c.Name] = c
+	}
+	var out []pair
+	for _, c := range recents {
+		old, ok := byName[c.Name]
+		switch {
+		// Policy files are one set, whatever inbounds they are about.
+		case !ok && c.Source == "" && olds[0].Source == "", len(olds) == 1 && len(recents) == 1:
+			old = olds[0]
+		case !ok:
+			continue
+		}
+		old.Inbounds = c.Inbounds
+		out = append(out, pair{old, c})
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s and %s have no case in common: cases are compared by their names", before, after)
+	}
+	return out, nil
+}
+
+func (o *diffOptions) side(path string, option kuma.Option) ([]cases.Case, error) {
+	source := o.source
+	source.options.Kuma.Option = option
+	return source.labCases([]string{path})
+}
+
+// confirmAll shows all changes on one Envoy.
+func (o *diffOptions) confirmAll(ctx context.Context, d *difference, stderr io.Writer) (err error) {
+	began := time.Now()
+	h, err := harness.Start(ctx, harness.WithEnvoy(o.version), harness.WithRuntime(o.runtime))
+	if err != nil {
+		return startError(err)
+	}
+	defer func() { err = also(err, closed(h.Close())) }()
+	progress := newProgress(stderr, 2*len(d.all))
+	defer progress.stop()
+	runner := suite.Runner{Harness: h, Kept: true, Done: func(r suite.Result) { progress.done(h.Version(), r) }}
+	run := labReport(ctx, h, began)
+	for i := range d.all {
+		one := &d.all[i]
+		if one.changes() == 0 {
+			continue
+		}
+		old, recent := proof.Confirm(one.old, one.recent, one.found)
+		old.Name, recent.Name = old.Name+" (old)", recent.Name+" (new)"
+		results := runner.Run(ctx, old, recent)
+		one.before, one.after = &results[0], &results[1]
+		for _, r := range results {
+			run.Add(labCase(r, "diff", "", run))
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	d.envoy = h.Version()
+	run.Milliseconds = float64(time.Since(began).Microseconds()) / 1000
+	if o.report == "" {
+		return nil
+	}
+	return report.Write(o.report, []report.Run{run})
+}
+
+// subject names what two sets of policies are compared for.
+func (p pair) subject() string { return strings.TrimSpace(p.recent.Name) }

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/meshproof/meshproof/conformance"
+	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/harness/suite"
+)
+
+// labReport is a report without a case, of what was asked of one Envoy.
+func labReport(ctx context.Context, h *harness.Harness, began time.Time) report.Run {
+	digest, err := h.Digest(ctx)
+	if err != nil {
+		digest = "" // the report says of itself that it does not know
+	}
+	return report.Run{
+		Meshproof: conformance.Version(), Implementation: conformance.Reference(), Date: began.UTC().Truncate(time.Second),
+		Envoy: h.Version(), EnvoySHA256: digest, Runtime: h.Runtime().String(),
+	}
+}
+
+// labCase is one result in such a report.
+func labCase(r suite.Result, story, again string, run report.Run) report.Case {
+	c := report.Build(r)
+	c.Story = story
+	if again != "" {
+		c.Again = again + " --envoy " + run.Envoy + " --runtime " + run.Runtime
+	}
+	return c
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/proof"
+)
+
+// proveOptions are the flags of prove.
+type proveOptions struct {
+	source          sourceOptions
+	version         string
+	runtime         envoy.Runtime
+	output          outputFormat
+	report          string
+	counterexamples string
+}
+
+func newProve() *cobra.Command {
+	var o proveOptions
+	cmd := &cobra.Command{
+		Use:   "prove PATH…",
+		Short: "Ask a real Envoy about every class of requests that the policies tell apart",
+		Long: `Prove cuts the requests to each inbound into classes that the policies decide alike, sends one of each
+class and those on its border through a real Envoy, and holds every decision against the policies.
+
+PATH is a file or folder with policies, and with the Dataplanes that they are about; where there is no
+Dataplane, the flags describe the inbound. Or it is a file or folder with cases, whose inbounds and
+policies are proven; their requests are left out. Where Envoy decides otherwise than specified, the
+smallest policies and the request that show it are written out as a case file.`,
+		Example: `  meshproof prove policies/ --label app=backend --protocol http
+  meshproof prove cases/kuma/mesh-operator-4.yaml
+  meshproof prove policies/ --report proof --output json`,
+		Args: needPath,
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			return o.run(cmd.Context(), paths, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	o.source.add(cmd)
+	flags := cmd.Flags()
+	addLab(cmd, &o.version, &o.runtime)
+	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
+	flags.StringVar(&o.counterexamples, "counterexamples", "counterexamples", "folder for the case files of what was not decided as specified; made only then")
+	addOutput(cmd, &o.output)
+	return cmd
+}
+
+// addLab adds the flags that say which Envoy is asked, and how it is run.
+func addLab(cmd *cobra.Command, version *string, runtime *envoy.Runtime) {
+	flags := cmd.Flags()
+	flags.StringVar(version, "envoy", "", "version of Envoy, see meshproof envoy list (default "+envoy.DefaultVersion+", or that of ENVOY_BIN or ENVOY_IMAGE)")
+	flags.Var(textFlag{runtime, "auto|container|process"}, "runtime", "how to run Envoy")
+	completeValues(cmd, "runtime")
+	completeFunc(cmd, "envoy", completeVersions)
+}
+
+func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
+	subjects, err := o.source.labCases(paths)
+	if err != nil {
+		return err
+	}
+	proofs, err := planAll(subjects)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	progress := newProgress(stderr, len(proofs))
+	defer progress.stop()
+	h, err := harness.Start(ctx, harness.WithEnvoy(o.version), harness.WithRuntime(o.runtime))
+	if err != nil {
+		return startError(err)
+	}
+	defer func() { err = also(err, closed(h.Close())) }()
+	runner := suite.Runner{Harness: h, Kept: true, Done: func(r suite.Result) { progress.done(h.Version(), r) }}
+	results := runner.Run(ctx, proofCases(proofs)...)
+	progress.stop()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	proven := provenAll{envoy: h.Version(), runtime: h.Runtime().String()}
+	for i, p := range proofs {
+		proven.add(p.Case.Name, p.Judge(results[i]), results[i])
+	}
+	if !proven.holds() {
+		if err := o.writeCounterexamples(ctx, &proven, runner); err != nil {
+			return also(proven.exit(), err)
+		}
+	}
+	if o.output == outputJSON {
+		err = proven.writeJSON(stdout)
+	} else {
+		proven.writeText(stdout, paintFor(stdout))
+	}
+	if o.report != "" {
+		err = errors.Join(err, o.writeReport(ctx, h, began, results, proven))
+	}
+	return also(proven.exit(), err)
+}
+
+func planAll(subjects []cases.Case) ([]*proof.Proof, error) {
+	var out []*proof.Proof
+	var errs []error
+	for _, c := range subjects {
+		p, err := proof.Plan(c)
+		errs = append(errs, err)
+		out = append(out, p)
+	}
+	return out, errors.Join(errs...)
+}
+
+func proofCases(proofs []*proof.Proof) []cases.Case {
+	out := make([]cases.Case, len(proofs))
+	for i, p := range proofs {
+		out[i] = p.Case
+	}
+	return out
+}
+
+// writeReport draws a report with each proof as a case.
+func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, began time.Time, results []suite.Result, proven provenAll) error {
+	run := labReport(ctx, h, began)
+	run.ClassesProven = proven.classes()
+	for _, r := range results {
+		run.Add(labCase(r, "proof", "meshproof prove "+quote(fileOf(r.Case)), run))
+	}
+	run.Milliseconds = float64(time.Since(began).Microseconds()) / 1000
+	return report.Write(o.report, []report.Run{run})
+}

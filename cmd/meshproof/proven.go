@@ -1,0 +1,192 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/proof"
+)
+
+// proven is what prove prints of one case.
+type proven struct {
+	name    string
+	verdict proof.Verdict
+	result  suite.Result
+}
+
+// provenAll is what prove prints.
+type provenAll struct {
+	envoy, runtime string
+	all            []proven
+	// counterexamples are the files that were written of what differs.
+	counterexamples []string
+}
+
+func (p *provenAll) add(name string, v proof.Verdict, r suite.Result) {
+	p.all = append(p.all, proven{name, v, r})
+}
+
+func (p *provenAll) holds() bool {
+	return !slices.ContainsFunc(p.all, func(one proven) bool { return !one.verdict.Holds() })
+}
+
+func (p *provenAll) exit() error {
+	switch {
+	case slices.ContainsFunc(p.all, func(one proven) bool { return one.result.Fault }):
+		return &exitError{code: exitMachine}
+	case !p.holds():
+		return &exitError{code: exitDiffers}
+	default:
+		return nil
+	}
+}
+
+// classes counts over all cases.
+func (p *provenAll) classes() *report.Classes {
+	out := &report.Classes{Complete: true}
+	for _, one := range p.all {
+		proven, of := one.verdict.Counts()
+		out.Proven += proven
+		out.Of += of
+		out.Complete = out.Complete && one.verdict.Complete()
+	}
+	return out
+}
+
+// sentence is what it all comes to.
+func (p *provenAll) sentence() string {
+	c := p.classes()
+	return proof.Sentence(c.Proven, c.Of, c.Complete, p.envoy)
+}
+
+func (p *provenAll) writeText(w io.Writer, paint paint) {
+	for _, one := range p.all {
+		one.writeText(w, paint, p.envoy)
+	}
+	for _, file := range p.counterexamples {
+		fmt.Fprintf(w, "counterexample: %s\n", file)
+	}
+	fmt.Fprintf(w, "%s %s (%s)\n", paint.mark(p.holds()), p.sentence(), p.runtime)
+}
+
+func (one proven) writeText(w io.Writer, p paint, envoy string) {
+	fmt.Fprintf(w, "%s %s\n", p.mark(one.verdict.Holds()), printable(one.name))
+	if err := one.verdict.Err; err != nil {
+		for line := range strings.Lines(err.Error()) {
+			fmt.Fprintf(w, "  %s\n", p.red(strings.TrimSpace(line)))
+		}
+	}
+	for _, in := range one.verdict.Inbounds {
+		writeInbound(w, p, in)
+	}
+	for _, warning := range one.result.Warnings {
+		fmt.Fprintf(w, "  %s %s\n", p.yellow("warning:"), warning)
+	}
+	for _, q := range one.verdict.Disagreements {
+		writeProblems(w, p, q, one.result)
+	}
+	fmt.Fprintln(w)
+}
+
+func writeInbound(w io.Writer, p paint, in proof.InboundVerdict) {
+	fmt.Fprintf(w, "  %s (%s): %s, %s asked\n", in.Inbound, in.Inbound.Protocol, in.Inbound.Cover, count(in.Requests, "request"))
+	if !writeGrid(w, p, in) {
+		table := columns{{"decision", "shadow", "requests"}}
+		for _, c := range in.Classes {
+			table = append(table, []string{c.Decision.Verdict.String(), shadowText(c.Decision), printable(c.Text)})
+		}
+		for i, line := range table.lines() {
+			sign := " "
+			if i > 0 {
+				sign = p.mark(in.Classes[i-1].Proven)
+			}
+			fmt.Fprintf(w, "    %s %s\n", sign, line)
+		}
+	}
+	for _, rule := range in.Rules {
+		if rule.Dead() {
+			fmt.Fprintf(w, "    %s %s%s\n", p.yellow("never decides:"), printable(abridged(rule.String())), hiddenBy(rule))
+		}
+	}
+	for _, d := range in.Inbound.Cover.Dimensions {
+		for _, u := range d.Unreachable {
+			fmt.Fprintf(w, "    unreachable: %s: %v\n", printable(u.Cell), u.Reason)
+		}
+	}
+}
+
+func hiddenBy(r proof.Rule) string {
+	switch {
+	case len(r.HiddenBy) > 0:
+		return ": " + printable(abridged(r.HiddenBy[0])) + " decides before"
+	case r.Met == 0:
+		return ": no request meets it"
+	default:
+		return ""
+	}
+}
+
+// abridged is as much of a text as a line of a terminal takes.
+func abridged(s string) string {
+	const most = 160
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+func shadowText(d policy.Decision) string {
+	if !d.Shadowed {
+		return "-"
+	}
+	return d.Shadow.String()
+}
+
+// mostColumns is how wide a truth table may be on a terminal.
+const mostColumns = 6
+
+// writeGrid prints callers × requests, unless there are too many requests, or rules
+// that look at one of the two only.
+func writeGrid(w io.Writer, p paint, in proof.InboundVerdict) bool {
+	grid := in.Grid()
+	if len(grid.Requests) < 2 || len(grid.Requests) > mostColumns {
+		return false
+	}
+	table := columns{append([]string{"caller"}, printables(grid.Requests)...)}
+	for i, caller := range grid.Callers {
+		row := []string{printable(caller)}
+		for _, cell := range grid.Cells[i] {
+			row = append(row, cellText(p, cell))
+		}
+		table = append(table, row)
+	}
+	for _, line := range table.lines() {
+		fmt.Fprintf(w, "    %s\n", line)
+	}
+	return true
+}
+
+func printables(all []string) []string {
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = printable(s)
+	}
+	return out
+}
+
+// cellText is a decision with its origin, and the shadow where it says otherwise.
+func cellText(p paint, c proof.Cell) string {
+	text := c.Decision.Verdict.String()
+	if c.Decision.Shadowed && c.Decision.Shadow.Effect != c.Decision.Effect {
+		text += ", shadow " + c.Decision.Shadow.String()
+	}
+	if !c.Proven {
+		return p.red("✗ " + text)
+	}
+	return "✓ " + text
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/proof"
+	"github.com/meshproof/meshproof/xds"
+	"github.com/meshproof/meshproof/xds/sidecar"
+)
+
+// verifyOptions are the flags of verify.
+type verifyOptions struct {
+	source   sourceOptions
+	dump     string
+	filters  string
+	anyNames bool
+	version  string
+	runtime  envoy.Runtime
+	output   outputFormat
+	report   string
+}
+
+func newVerify() *cobra.Command {
+	var o verifyOptions
+	cmd := &cobra.Command{
+		Use:   "verify POLICIES… --config-dump FILE",
+		Short: "Hold what a live sidecar enforces against policies",
+		Long: `Verify takes the authorization filters out of a sidecar's /config_dump, or out of a folder of filters and
+listeners, runs them in the lab's Envoy under lab identities, and holds every class of requests against the
+policies: the classes that the policies tell apart, and those that the filters do.
+
+POLICIES are files or folders with policies, and with the Dataplane that the sidecar is of; else the flags
+describe its workload. Whatever of the sidecar cannot be replayed is named. Exit status 1 where a class is
+decided otherwise, or an inbound could not be verified.`,
+		Example: `  curl -s localhost:9901/config_dump >dump.json
+  meshproof verify policies/ --config-dump dump.json --label app=backend`,
+		Args: needPath,
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			return o.run(cmd.Context(), paths, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	o.source.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&o.dump, "config-dump", "", "what the sidecar's admin endpoint answers to /config_dump")
+	flags.StringVar(&o.filters, "filters", "", "folder with filters, listeners or dumps, as JSON")
+	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
+	addLab(cmd, &o.version, &o.runtime)
+	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
+	addOutput(cmd, &o.output)
+	cmd.MarkFlagsOneRequired("config-dump", "filters")
+	cmd.MarkFlagsMutuallyExclusive("config-dump", "filters")
+	return cmd
+}
+
+func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
+	subjects, err := o.source.labCases(paths)
+	if err != nil {
+		return err
+	}
+	found, err := o.read()
+	if err != nil {
+		return err
+	}
+	v := verification{sidecar: found}
+	if err := v.match(subjects, o.source.flags.Changed("port")); err != nil {
+		return err
+	}
+	began := time.Now()
+	progress := newProgress(stderr, len(v.replays))
+	defer progress.stop()
+	h, err := harness.Start(ctx, harness.WithEnvoy(o.version), harness.WithRuntime(o.runtime))
+	if err != nil {
+		return startError(err)
+	}
+	defer func() { err = also(err, closed(h.Close())) }()
+	v.proven = provenAll{envoy: h.Version(), runtime: h.Runtime().String()}
+	var results []suite.Result
+	for _, replay := range v.replays {
+		runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Compiler: replay.compiler()}
+		r := runner.Case(ctx, replay.plan.Case)
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		// Lint is about policies, and here they are asked for one inbound at a time.
+		r.Warnings = nil
+		v.proven.add(replay.plan.Case.Name, replay.plan.Judge(r), r)
+		results = append(results, r)
+		progress.done(h.Version(), r)
+	}
+	progress.stop()
+	if o.output == outputJSON {
+		err = v.writeJSON(stdout)
+	} else {
+		v.writeText(stdout, paintFor(stdout))
+	}
+	if o.report != "" {
+		run := labReport(ctx, h, began)
+		run.ClassesProven = v.proven.classes()
+		for _, r := range results {
+			run.Add(labCase(r, "verify", "", run))
+		}
+		run.Milliseconds = float64(time.Since(began).Microseconds()) / 1000
+		err = errors.Join(err, report.Write(o.report, []report.Run{run}))
+	}
+	return also(v.exit(), err)
+}
+
+func (o *verifyOptions) read() (sidecar.Sidecar, error) {
+	if o.filters != "" {
+		info, err := os.Stat(o.filters)
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is no folder: a single dump is for --config-dump", o.filters)
+		}
+		if err != nil {
+			return sidecar.Sidecar{}, fmt.Errorf("--filters: %w", err)
+		}
+		return sidecar.Folder(os.DirFS(o.filters))
+	}
+	data, err := os.ReadFile(o.dump)
+	if err != nil {
+		return sidecar.Sidecar{}, fmt.Errorf("--config-dump: %w", err)
+	}
+	found, err := sidecar.Dump(data)
+	if err != nil {
+		return sidecar.Sidecar{}, fmt.Errorf("--config-dump: %s: %w", o.dump, err)
+	}
+	return found, nil
+}
+
+// replay is one inbound of the sidecar, and the proof of what it is to enforce.
+type replay struct {
+	inbound sidecar.Inbound
+	plan    *proof.Proof
+}
+
+// compiler gives the sidecar's filters, whatever the policies are.
+func (r replay) compiler() suite.Compiler {
+	return suite.CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, dialect.Options) (xds.Filters, error) {
+		return r.inbound.Filters, nil
+	})
+}
+
+// newReplay plans the proof of one inbound: a case of its own, for listeners differ in
+// how they normalize paths.
+func newReplay(c cases.Case, in cases.Inbound, enforced sidecar.Inbound) (replay, error) {
+	in.Permissive = enforced.Permissive
+	c.Name = fmt.Sprintf("%s on listener %s", in, enforced.Listener)
+	if enforced.Chain != "" {
+		c.Name += ", chain " + enforced.Chain
+	}
+	c.Inbounds, c.Normalization = []cases.Inbound{in}, enforced.Normalization
+	program, lost := enforced.Program()
+	plan, err := proof.PlanWith(c, func(cases.Inbound) []policy.Program { return []policy.Program{program} })
+	if err != nil {
+		return replay{}, err
+	}
+	plan.Inbounds[0].Cover.Sampled = append(plan.Inbounds[0].Cover.Sampled, lost...)
+	return replay{enforced, plan}, nil
+}

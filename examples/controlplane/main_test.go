@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/conformance"
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness/suite/ads"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+)
+
+// start serves on a port of its own until the test is over.
+func start(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- serve(ctx, listener) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return listener.Addr().String()
+}
+
+// The nine user stories, compiled by a control plane that meshproof knows by its address
+// alone.
+func TestStories(t *testing.T) {
+	t.Parallel()
+	all, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stories := slices.DeleteFunc(all, func(c cases.Case) bool {
+		return !strings.HasPrefix(c.Story, "mesh-operator-") && !strings.HasPrefix(c.Story, "service-owner-")
+	})
+	results, err := conformance.Suite{
+		Cases: stories, Runtime: envoy.Process,
+		Compiler: ads.Compiler{Target: start(t), Transport: insecure.NewCredentials()},
+	}.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run := results[0].Report; run.Passed != len(stories) || len(stories) < 20 {
+		for _, c := range run.Cases {
+			if c.Failed() {
+				t.Errorf("%s: %s %v", c.Case, c.Error, c.Requests)
+			}
+		}
+		t.Errorf("of %d cases %d passed", len(stories), run.Passed)
+	}
+}
+
+// A control plane that does not answer, or is not there, is broken; it has refused
+// nothing.
+func TestBrokenControlPlane(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() })
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.Close()
+	in := policy.Inbound{Workload: policy.Workload{Name: "backend"}, Port: 80}
+	for name, tt := range map[string]struct{ target, want string }{
+		"silent": {silent.Addr().String(), "it sent no listeners within"},
+		"gone":   {gone.Addr().String(), gone.Addr().String()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			compiler := ads.Compiler{Target: tt.target, Transport: insecure.NewCredentials(), Timeout: 300 * time.Millisecond}
+			_, err := compiler.Compile(t.Context(), in, nil, dialect.Options{})
+			broken := (*ads.Error)(nil)
+			if !errors.As(err, &broken) || !broken.Broken() || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "asked for backend/80") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,139 @@
+package proof
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+)
+
+// Comparison is what differs between two sets of policies on one inbound.
+type Comparison struct {
+	Inbound cases.Inbound
+	// Cover is the common refinement: each set decides each class alike.
+	Cover *policy.Cover
+	// Changes has the classes that are decided otherwise, in the cover's order.
+	Changes []Change
+}
+
+// Change is a class of requests that two sets of policies decide otherwise.
+type Change struct {
+	// Text says which requests are of the class.
+	Text string
+	// Witness is one of them.
+	Witness  policy.Request
+	Old, New Opinion
+	// Request is the witness as a case has it, with what the new policies want.
+	Request cases.Request
+}
+
+// Opinion is what one set of policies says of a class.
+type Opinion struct {
+	Decision policy.Decision
+	// Reason is the rule that decides, ShadowReason that of the shadow.
+	Reason, ShadowReason string
+}
+
+// Kind tells what a change comes to.
+type Kind uint8
+
+const (
+	// Widened access was denied and is allowed; Narrowed is the opposite.
+	Widened Kind = iota
+	Narrowed
+	// ShadowChanged access is as it was, and the shadow is not.
+	ShadowChanged
+	// OriginChanged access is as it was, by another policy.
+	OriginChanged
+)
+
+var kindNames = [...]string{Widened: "widened", Narrowed: "narrowed", ShadowChanged: "shadow", OriginChanged: "origin"}
+
+// String returns one word.
+func (k Kind) String() string { return kindNames[k] }
+
+// Kind returns what the change comes to; the most serious thing counts.
+func (c Change) Kind() Kind {
+	was, is := c.Old.Decision, c.New.Decision
+	switch {
+	case was.Effect != is.Effect && is.Effect == policy.Allow:
+		return Widened
+	case was.Effect != is.Effect:
+		return Narrowed
+	case was.Shadowed != is.Shadowed || was.Shadow.Effect != is.Shadow.Effect:
+		return ShadowChanged
+	default:
+		return OriginChanged
+	}
+}
+
+// Compare cuts the requests to each inbound of the new case into classes that both
+// cases' policies decide alike, and returns what differs, an entry for each inbound. The
+// policies may be of different dialects. It fails where either are refused.
+func Compare(before, after cases.Case) ([]Comparison, error) {
+	old, errOld := dialect.Parse(before.Policies, before.Options)
+	recent, errNew := dialect.Parse(after.Policies, after.Options)
+	if err := errors.Join(errOld, errNew); err != nil {
+		return nil, err
+	}
+	var out []Comparison
+	for _, in := range after.Inbounds {
+		if err := errors.Join(old.Check(in.Inbound), recent.Check(in.Inbound)); err != nil {
+			return nil, err
+		}
+		was, is := old.Program(in.Inbound), recent.Program(in.Inbound)
+		surface := policy.Surface{Protocol: in.Protocol, Normalization: after.Normalization}
+		c := Comparison{Inbound: in, Cover: policy.Classes(surface, was.Program, is.Program)}
+		for n, class := range c.Cover.Classes {
+			change := Change{Text: class.String(), Witness: class.Witness, Old: opinion(was.Program, class.Witness), New: opinion(is.Program, class.Witness)}
+			if change.Old.Decision == change.New.Decision {
+				continue
+			}
+			change.Request = request(Inbound{Inbound: in, Program: is.Program}, class.Witness, is.JudgesPlaintext, after.TrustDomains[0])
+			change.Request.Place = fmt.Sprintf("class %d", n+1)
+			c.Changes = append(c.Changes, change)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func opinion(p policy.Program, r policy.Request) Opinion {
+	return Opinion{Decision: policy.Decide(p, r), Reason: policy.Reason(p, r), ShadowReason: policy.ShadowReason(p, r)}
+}
+
+// Confirm returns two cases that show the changes of all inbounds on an Envoy: the same
+// requests, under the policies before and after.
+func Confirm(before, after cases.Case, found []Comparison) (old, recent cases.Case) {
+	old, recent = bare(before), bare(after)
+	old.Inbounds = recent.Inbounds
+	for _, c := range found {
+		for _, change := range c.Changes {
+			q := change.Request
+			recent.Requests = append(recent.Requests, q)
+			if q.Want != cases.HandshakeFailure {
+				q.Want = wantOf(change.Old.Decision)
+			}
+			old.Requests = append(old.Requests, q)
+			if td := q.From.SignedBy; !td.IsZero() && !slices.Contains(recent.TrustDomains, td) {
+				recent.TrustDomains = append(recent.TrustDomains, td)
+			}
+		}
+	}
+	for _, td := range recent.TrustDomains {
+		if !slices.Contains(old.TrustDomains, td) {
+			old.TrustDomains = append(old.TrustDomains, td)
+		}
+	}
+	return old, recent
+}
+
+// bare is a case without what it says of its own requests.
+func bare(c cases.Case) cases.Case {
+	c.Requests, c.Counters, c.ExpectError, c.ExpectWarnings, c.Gate = nil, nil, "", nil, cases.Gate{}
+	c.TrustDomains = slices.Clone(c.TrustDomains)
+	return c
+}

@@ -1,0 +1,176 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Rule is a rule of a program, and how many of the asked requests it decides. The
+// default of a gate is its last rule.
+type Rule struct {
+	Gate   policy.Layer
+	Shadow bool
+	// Route is the name of the route whose gate it is, empty for the inbound's own.
+	Route   string
+	Verdict policy.Verdict
+	// When is the condition in the program's text form; of a rule within another, what
+	// stands behind the outer one's. It is empty for a default.
+	When string
+	// Group is true for a rule with others within it: it decides what they leave.
+	Group bool
+	// Decided counts requests. Met counts, of a rule that never decides, those that meet
+	// it all the same.
+	Decided, Met int
+	// HiddenBy are the rules that decide instead, where this one matches and never
+	// decides, the most frequent first; at most three.
+	HiddenBy []string
+}
+
+// Dead reports whether no request is decided by the rule: no request meets it, or
+// others always decide first. Where the cover is complete, that is a fact about all
+// requests. A default that nobody comes to is not dead, nor is a group: they are
+// safeguards.
+func (r Rule) Dead() bool { return r.Decided == 0 && r.When != "" && !r.Group }
+
+// String returns the rule as the text form of a program has it.
+func (r Rule) String() string {
+	if r.When == "" {
+		return "else " + r.Verdict.String()
+	}
+	return fmt.Sprintf("%s when %s", r.Verdict, r.When)
+}
+
+// counter counts what the rules of one gate do.
+type counter struct {
+	rules []*Rule
+	// meets tells of each rule whether a request meets it, and those around it.
+	meets []func(*policy.Request) bool
+	// deciding has the rule that decides each request.
+	deciding []decided
+}
+
+type decided struct {
+	request *policy.Request
+	rule    *Rule
+}
+
+// rules counts what each rule of an inbound is good for, over all requests that are
+// asked.
+func (p *Proof) rules(inbound int) []Rule {
+	program := p.Inbounds[inbound].Program
+	var out []Rule
+	count := func(gate policy.Gate, shadow bool, route string, reaches func(*policy.Request) bool) {
+		c := &counter{}
+		c.add(gate.Rules, "", func(*policy.Request) bool { return true })
+		c.rules = append(c.rules, &Rule{Verdict: gate.Default})
+		for i := range p.asked {
+			if at := &p.asked[i]; at.inbound == inbound && reaches(&at.request) {
+				c.count(gate, &at.request)
+			}
+		}
+		for i, r := range c.rules {
+			r.Gate, r.Shadow, r.Route = gate.Layer, shadow, route
+			if r.Dead() {
+				c.explain(i)
+			}
+			out = append(out, *r)
+		}
+	}
+	routed := func(r *policy.Request) int {
+		return slices.IndexFunc(program.Routes, func(route policy.Route) bool { return route.When != nil && route.When.Holds(r) })
+	}
+	own := func(layer policy.Layer) func(*policy.Request) bool {
+		return func(r *policy.Request) bool { return layer == policy.L4 || routed(r) < 0 }
+	}
+	for i, gate := range program.Gates {
+		before := policy.Program{Gates: program.Gates[:i]}
+		count(gate, false, "", func(r *policy.Request) bool {
+			return own(gate.Layer)(r) && policy.Decide(before, *r).Effect == policy.Allow
+		})
+	}
+	for _, gate := range program.Shadows {
+		count(gate, true, "", own(gate.Layer))
+	}
+	for i, route := range program.Routes {
+		through := func(r *policy.Request) bool { return routed(r) == i }
+		for _, gate := range route.Gates {
+			count(gate, false, route.Name, through)
+		}
+		for _, gate := range route.Shadows {
+			count(gate, true, route.Name, through)
+		}
+	}
+	return out
+}
+
+// add lists rules in the order in which they are asked, a rule behind those within it:
+// it decides where none of them does.
+func (c *counter) add(rules []policy.Rule, outer string, around func(*policy.Request) bool) {
+	for _, rule := range rules {
+		when := outer + text(rule.When)
+		meets := func(r *policy.Request) bool { return around(r) && rule.Matches(r) }
+		if len(rule.Then) > 0 {
+			c.add(rule.Then, when+", and ", meets)
+		}
+		c.rules = append(c.rules, &Rule{Verdict: rule.Verdict, When: when, Group: len(rule.Then) > 0})
+		c.meets = append(c.meets, meets)
+	}
+}
+
+func text(when policy.Condition) string {
+	if when == nil {
+		return policy.Never.String()
+	}
+	return when.String()
+}
+
+// count finds the rule that decides a request, in the order of add.
+func (c *counter) count(gate policy.Gate, r *policy.Request) {
+	at := 0
+	var walk func(rules []policy.Rule, reached bool) bool
+	walk = func(rules []policy.Rule, reached bool) bool {
+		for _, rule := range rules {
+			matches := reached && rule.Matches(r)
+			if walk(rule.Then, matches) || matches {
+				return true
+			}
+			at++
+		}
+		return false
+	}
+	walk(gate.Rules, true)
+	c.rules[at].Decided++
+	c.deciding = append(c.deciding, decided{r, c.rules[at]})
+}
+
+// explain says of a rule that never decides which rules decide instead.
+func (c *counter) explain(i int) {
+	hidden := map[string]int{}
+	for _, d := range c.deciding {
+		if c.meets[i](d.request) {
+			c.rules[i].Met++
+			hidden[d.rule.String()]++
+		}
+	}
+	c.rules[i].HiddenBy = mostFrequent(hidden)
+}
+
+// mostFrequent returns up to three keys, those with the greatest counts.
+func mostFrequent(counts map[string]int) []string {
+	var keys []string
+	for key := range counts {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		if counts[a] != counts[b] {
+			return counts[b] - counts[a]
+		}
+		if a < b {
+			return -1
+		}
+		return 1
+	})
+	return keys[:min(len(keys), 3)]
+}

@@ -1,0 +1,101 @@
+package proof
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// surroundings sets what is not needed to its default: trust domains, options, and
+// what an inbound is selected by.
+func (s *shrinker) surroundings() {
+	own := s.at.c.TrustDomains[:1]
+	minimize(s.at.c.TrustDomains[1:], func(kept []spiffeid.TrustDomain) bool {
+		next := s.at
+		next.c.TrustDomains = slices.Concat(own, kept)
+		return s.take(next)
+	})
+	for _, change := range []func(c *cases.Case){
+		func(c *cases.Case) { c.Options.Kuma.Option = 0 },
+		func(c *cases.Case) { c.Options.Kuma.ShadowForm = 0 },
+		func(c *cases.Case) { c.Options.Kuma.SystemNamespace = "" },
+		func(c *cases.Case) { c.Options.Kuma.LegacyCompiler = 0 },
+		func(c *cases.Case) { c.Normalization.Raw = false },
+		func(c *cases.Case) { c.Normalization.KeepSlashes = false },
+		func(c *cases.Case) { c.Normalization.EscapedSlashes = policy.RejectEscapedSlashes },
+	} {
+		next := s.at
+		change(&next.c)
+		s.take(next)
+	}
+	for i := range s.at.c.Inbounds {
+		s.inbound(i)
+	}
+}
+
+// inbound makes one of the inbounds plainer.
+func (s *shrinker) inbound(i int) {
+	with := func(change func(in *cases.Inbound)) bool {
+		next := s.at
+		next.c.Inbounds = slices.Clone(next.c.Inbounds)
+		change(&next.c.Inbounds[i])
+		return s.take(next)
+	}
+	in := s.at.c.Inbounds[i]
+	minimize(in.Routes, func(kept []policy.InboundRoute) bool {
+		return with(func(in *cases.Inbound) { in.Routes = kept })
+	})
+	with(func(in *cases.Inbound) { in.Tags = nil })
+	minimize(slices.Sorted(maps.Keys(in.Tags)), func(kept []string) bool {
+		return with(func(to *cases.Inbound) { to.Tags = only(in.Tags, kept) })
+	})
+	with(func(in *cases.Inbound) { in.Workload.Labels = nil })
+	minimize(slices.Sorted(maps.Keys(in.Workload.Labels)), func(kept []string) bool {
+		return with(func(to *cases.Inbound) { to.Workload.Labels = only(in.Workload.Labels, kept) })
+	})
+	for _, change := range []func(in *cases.Inbound){
+		func(in *cases.Inbound) { in.Permissive = false },
+		func(in *cases.Inbound) { in.Workload.Zone = "" },
+		func(in *cases.Inbound) { in.Workload.Origin = "" },
+		func(in *cases.Inbound) { in.Workload.Mesh = "default" },
+		func(in *cases.Inbound) { in.Workload.Namespace = "default" },
+		// That of a case's first workload.
+		func(in *cases.Inbound) { in.IP = netip.AddrFrom4([4]byte{10, 64, 0, 1}) },
+	} {
+		with(change)
+	}
+}
+
+// only is the map with those keys, nil without any.
+func only(m map[string]string, keys []string) map[string]string {
+	if len(keys) == 0 {
+		return nil
+	}
+	out := map[string]string{}
+	for _, key := range keys {
+		out[key] = m[key]
+	}
+	return out
+}
+
+// named is the smallest case, under a name that says what it shows.
+func (s *shrinker) named() cases.Case {
+	c := s.at.c
+	q := c.Requests[0]
+	what := "a connection"
+	for _, in := range c.Inbounds {
+		if in.String() == q.To && in.Protocol.Layer() == policy.L7 {
+			method, path := methodAndPath(q)
+			what = method + " " + path
+		}
+	}
+	c.Name = fmt.Sprintf("counterexample: %s expected of %s as %s to %s, Envoy differs", q.Want, what, q.From.Name, q.To)
+	c.Source = string(c.YAML())
+	return c
+}

@@ -1,0 +1,114 @@
+package proof
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// kind is what hangs below a node.
+type kind uint8
+
+const (
+	leaf kind = iota
+	list
+	mapping
+)
+
+// tree is a value of a policy. It never changes: what was removed stands elsewhere.
+type tree struct {
+	kind kind
+	// key is that of an entry.
+	key string
+	// text is a leaf as it is written.
+	text     string
+	children []*tree
+}
+
+// newTrees is the list of the policies.
+func newTrees(docs []manifest.Document) *tree {
+	root := &tree{kind: list}
+	for _, doc := range docs {
+		// Written anew, each entry has a line of its own, which tells their order.
+		again, err := manifest.Parse("policy", doc.YAML())
+		if err != nil || len(again) != 1 {
+			again = []manifest.Document{doc}
+		}
+		root.children = append(root.children, newTree("", again[0]))
+	}
+	return root
+}
+
+func newTree(key string, doc manifest.Document) *tree {
+	node := &tree{key: key}
+	var items []manifest.Document
+	var entries map[string]manifest.Document
+	switch {
+	case doc.Decode(&items) == nil && len(items) > 0:
+		node.kind = list
+		for _, item := range items {
+			node.children = append(node.children, newTree("", item))
+		}
+	case doc.Decode(&entries) == nil && len(entries) > 0:
+		node.kind = mapping
+		for key, value := range entries {
+			node.children = append(node.children, newTree(key, value))
+		}
+		slices.SortFunc(node.children, func(a, b *tree) int { return cmp.Compare(entries[a.key].Line(), entries[b.key].Line()) })
+	default:
+		node.text = cmp.Or(strings.TrimSuffix(string(doc.YAML()), "\n"), "null")
+	}
+	return node
+}
+
+// alive are the children of a node that were not removed.
+func (c candidate) alive(node *tree) []*tree {
+	return slices.DeleteFunc(slices.Clone(node.children), func(child *tree) bool { return c.removed[child] })
+}
+
+// text is what is left of a node, in braces.
+func (c candidate) text(node *tree) string {
+	var b strings.Builder
+	c.write(&b, node)
+	return b.String()
+}
+
+func (c candidate) write(b *strings.Builder, node *tree) {
+	if node.kind == leaf {
+		b.WriteString(node.text)
+		return
+	}
+	brackets := "[]"
+	if node.kind == mapping {
+		brackets = "{}"
+	}
+	b.WriteByte(brackets[0])
+	for i, child := range c.alive(node) {
+		if i > 0 {
+			b.WriteString(",\n ")
+		}
+		if node.kind == mapping {
+			b.WriteString(strconv.Quote(child.key) + ": ")
+		}
+		c.write(b, child)
+	}
+	b.WriteByte(brackets[1])
+}
+
+// texts calls each with every text that is left below a node.
+func (c candidate) texts(node *tree, each func(string)) {
+	if node.kind == leaf {
+		if docs, err := manifest.Parse("policy", []byte(node.text)); err == nil && len(docs) == 1 {
+			var text string
+			if docs[0].Decode(&text) == nil {
+				each(text)
+			}
+		}
+	}
+	for _, child := range c.alive(node) {
+		c.texts(child, each)
+	}
+}

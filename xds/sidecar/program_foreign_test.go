@@ -1,0 +1,217 @@
+package sidecar
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	xdscorev3 "github.com/cncf/xds/go/xds/core/v3"
+	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
+	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
+	sslinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/ssl/v3"
+	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+	"pgregory.net/rapid"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// Filters in forms that package xds does not write decide as the program that they
+// become, unless something is lost.
+func TestProgramOfForeign(t *testing.T) {
+	t.Parallel()
+	var whole, partial atomic.Uint64
+	rapid.Check(t, func(t *rapid.T) {
+		f := drawFilters(t)
+		p, lost := Program(f)
+		if len(lost) > 0 {
+			partial.Add(1)
+			return
+		}
+		whole.Add(1)
+		for range 20 {
+			r := drawRequest(t)
+			if want, got := envoyDecides(f, &r), policy.Decide(p, r); got != want {
+				t.Fatalf("request %+v\n got %+v\nwant %+v\nprogram:\n%sfilters: %s", r, got, want, p, f.Messages())
+			}
+		}
+	})
+	t.Logf("%d read whole, %d in part", whole.Load(), partial.Load())
+	if whole.Load() == 0 || partial.Load() == 0 {
+		t.Error("the filters do not try both")
+	}
+}
+
+// drawFilters draws filters in which most of what is asked for can be said.
+func drawFilters(t *rapid.T) (f xds.Filters) {
+	if rapid.Bool().Draw(t, "network") {
+		filter := &networkrbacv3.RBAC{}
+		filter.Matcher, filter.Rules = drawEngine(t, policy.L4)
+		f.Network = append(f.Network, filter)
+	}
+	shadowed := rapid.Bool().Draw(t, "shadowed")
+	for range rapid.IntRange(0, 2).Draw(t, "filters") {
+		f.HTTP = append(f.HTTP, drawHTTP(t, shadowed))
+		shadowed = false
+	}
+	if len(f.HTTP) == 1 && f.HTTP[0].ShadowMatcher == nil && f.HTTP[0].ShadowRules == nil {
+		for i := range rapid.IntRange(0, 2).Draw(t, "routes") {
+			f.Routes = append(f.Routes, xds.Route{Name: fmt.Sprint(i), Match: drawRouteMatch(t), RBAC: drawHTTP(t, rapid.Bool().Draw(t, "route's shadow"))})
+		}
+	}
+	return f
+}
+
+func drawHTTP(t *rapid.T, shadowed bool) *httprbacv3.RBAC {
+	filter := &httprbacv3.RBAC{}
+	if rapid.Bool().Draw(t, "enforces") {
+		filter.Matcher, filter.Rules = drawEngine(t, policy.L7)
+	}
+	if shadowed {
+		filter.ShadowMatcher, filter.ShadowRules = drawEngine(t, policy.L7)
+	}
+	return filter
+}
+
+func drawEngine(t *rapid.T, layer policy.Layer) (*matcherv3.Matcher, *rbacv3.RBAC) {
+	if rapid.Bool().Draw(t, "matcher") {
+		return drawMatcher(t, layer, 2), nil
+	}
+	rules := &rbacv3.RBAC{Action: pick(t, "action", rbacv3.RBAC_ALLOW, rbacv3.RBAC_DENY, rbacv3.RBAC_LOG), Policies: map[string]*rbacv3.Policy{}}
+	for i := range rapid.IntRange(0, 3).Draw(t, "policies") {
+		rules.Policies[fmt.Sprint("policy ", i)] = &rbacv3.Policy{
+			Permissions: draws(t, 2, func() *rbacv3.Permission { return drawPermission(t, layer, 2) }),
+			Principals:  draws(t, 2, func() *rbacv3.Principal { return drawPrincipal(t, 2) }),
+		}
+	}
+	return nil, rules
+}
+
+// pattern is what both string matchers have in common.
+type pattern struct{ exact, prefix, regex string }
+
+var (
+	namePatterns = []pattern{
+		{exact: "spiffe://td/a/1"}, {prefix: "spiffe://td/a/"}, {prefix: "spiffe://td"}, {regex: "spiffe://td/(a|b)/1"}, {regex: "spiffe://td/b/.*"},
+		{regex: ".+"}, {regex: ".*"}, {regex: "^spiffe://td/[ab](/1)?$"}, {regex: ".*/1"},
+	}
+	pathPatterns = []pattern{
+		{exact: "/a"}, {exact: "/a/"}, {exact: "/a?b"}, {prefix: "/a/"}, {prefix: "/a?"}, {prefix: "/"}, {regex: "/a([/?].*)?"},
+		{regex: "/a(/.*)?"}, {regex: "/a/.+"}, {regex: "/.+"}, {regex: "/(a|ab)(/|[?].*)?"}, {prefix: "/a/?"}, {prefix: "/a"}, {regex: ".*b"},
+	}
+	methodPatterns = []pattern{{exact: "GET"}, {regex: "GET|HEAD"}, {regex: "(PO|GE)S?T"}, {regex: ".+"}}
+)
+
+func (p pattern) xds() *matcherv3.StringMatcher {
+	switch {
+	case p.regex != "":
+		return &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{Regex: p.regex}}}
+	case p.prefix != "":
+		return &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Prefix{Prefix: p.prefix}}
+	default:
+		return &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: p.exact}}
+	}
+}
+
+func (p pattern) envoy() *envoymatcherv3.StringMatcher {
+	switch {
+	case p.regex != "":
+		return &envoymatcherv3.StringMatcher{MatchPattern: &envoymatcherv3.StringMatcher_SafeRegex{SafeRegex: &envoymatcherv3.RegexMatcher{Regex: p.regex}}}
+	case p.prefix != "":
+		return &envoymatcherv3.StringMatcher{MatchPattern: &envoymatcherv3.StringMatcher_Prefix{Prefix: p.prefix}}
+	default:
+		return &envoymatcherv3.StringMatcher{MatchPattern: &envoymatcherv3.StringMatcher_Exact{Exact: p.exact}}
+	}
+}
+
+func packed(m proto.Message) *xdscorev3.TypedExtensionConfig {
+	a, err := anypb.New(m)
+	if err != nil {
+		panic(err)
+	}
+	return &xdscorev3.TypedExtensionConfig{Name: "x", TypedConfig: a}
+}
+
+// drawInput draws what a matcher looks at, with patterns for it.
+func drawInput(t *rapid.T, layer policy.Layer) (*xdscorev3.TypedExtensionConfig, []pattern) {
+	if layer == policy.L7 {
+		switch rapid.IntRange(0, 3).Draw(t, "input") {
+		case 0:
+			return packed(&envoymatcherv3.HttpRequestHeaderMatchInput{HeaderName: ":method"}), methodPatterns
+		case 1:
+			return packed(&envoymatcherv3.HttpRequestHeaderMatchInput{HeaderName: ":path"}), pathPatterns
+		}
+	}
+	return packed(&sslinputsv3.UriSanInput{}), namePatterns
+}
+
+func drawOutcome(t *rapid.T, layer policy.Layer, depth int) *matcherv3.Matcher_OnMatch {
+	if depth > 0 && rapid.IntRange(0, 2).Draw(t, "nests") == 0 {
+		return &matcherv3.Matcher_OnMatch{OnMatch: &matcherv3.Matcher_OnMatch_Matcher{Matcher: drawMatcher(t, layer, depth-1)}}
+	}
+	action := &rbacv3.Action{Name: pick(t, "name", "a", "b", "c"), Action: pick(t, "action", rbacv3.RBAC_ALLOW, rbacv3.RBAC_DENY, rbacv3.RBAC_LOG)}
+	return &matcherv3.Matcher_OnMatch{OnMatch: &matcherv3.Matcher_OnMatch_Action{Action: packed(action)}}
+}
+
+func drawMatcher(t *rapid.T, layer policy.Layer, depth int) *matcherv3.Matcher {
+	m := &matcherv3.Matcher{}
+	if rapid.Bool().Draw(t, "on_no_match") {
+		m.OnNoMatch = drawOutcome(t, layer, depth)
+	}
+	switch pick(t, "matcher", "", "list", "list", "exact", "prefix") {
+	case "list":
+		list := draws(t, 3, func() *matcherv3.Matcher_MatcherList_FieldMatcher {
+			return &matcherv3.Matcher_MatcherList_FieldMatcher{Predicate: drawPredicate(t, layer, 2), OnMatch: drawOutcome(t, layer, depth)}
+		})
+		m.MatcherType = &matcherv3.Matcher_MatcherList_{MatcherList: &matcherv3.Matcher_MatcherList{Matchers: list}}
+	case "exact", "prefix":
+		tree := &matcherv3.Matcher_MatcherTree{Input: packed(&sslinputsv3.UriSanInput{})}
+		keys := someNames
+		if layer == policy.L7 && rapid.Bool().Draw(t, "by method") {
+			tree.Input, keys = packed(&envoymatcherv3.HttpRequestHeaderMatchInput{HeaderName: ":method"}), someMethods
+		}
+		entries := map[string]*matcherv3.Matcher_OnMatch{}
+		for _, k := range draws(t, 4, func() string { return pick(t, "key", keys...) }) {
+			entries[k] = drawOutcome(t, layer, depth)
+		}
+		if rapid.Bool().Draw(t, "prefixes") && len(keys) == len(someNames) {
+			entries[pick(t, "prefix", somePrefixes...)] = drawOutcome(t, layer, depth)
+			tree.TreeType = &matcherv3.Matcher_MatcherTree_PrefixMatchMap{PrefixMatchMap: &matcherv3.Matcher_MatcherTree_MatchMap{Map: entries}}
+		} else {
+			tree.TreeType = &matcherv3.Matcher_MatcherTree_ExactMatchMap{ExactMatchMap: &matcherv3.Matcher_MatcherTree_MatchMap{Map: entries}}
+		}
+		m.MatcherType = &matcherv3.Matcher_MatcherTree_{MatcherTree: tree}
+	}
+	return m
+}
+
+func drawPredicate(t *rapid.T, layer policy.Layer, depth int) *matcherv3.Matcher_MatcherList_Predicate {
+	of := func() *matcherv3.Matcher_MatcherList_Predicate_PredicateList {
+		return &matcherv3.Matcher_MatcherList_Predicate_PredicateList{
+			Predicate: draws(t, 3, func() *matcherv3.Matcher_MatcherList_Predicate { return drawPredicate(t, layer, depth-1) }),
+		}
+	}
+	kind := ""
+	if depth > 0 {
+		kind = pick(t, "predicate", "", "", "and", "or", "not")
+	}
+	switch kind {
+	case "and":
+		return &matcherv3.Matcher_MatcherList_Predicate{MatchType: &matcherv3.Matcher_MatcherList_Predicate_AndMatcher{AndMatcher: of()}}
+	case "or":
+		return &matcherv3.Matcher_MatcherList_Predicate{MatchType: &matcherv3.Matcher_MatcherList_Predicate_OrMatcher{OrMatcher: of()}}
+	case "not":
+		return &matcherv3.Matcher_MatcherList_Predicate{MatchType: &matcherv3.Matcher_MatcherList_Predicate_NotMatcher{NotMatcher: drawPredicate(t, layer, depth-1)}}
+	}
+	in, patterns := drawInput(t, layer)
+	return &matcherv3.Matcher_MatcherList_Predicate{MatchType: &matcherv3.Matcher_MatcherList_Predicate_SinglePredicate_{
+		SinglePredicate: &matcherv3.Matcher_MatcherList_Predicate_SinglePredicate{
+			Input:   in,
+			Matcher: &matcherv3.Matcher_MatcherList_Predicate_SinglePredicate_ValueMatch{ValueMatch: pick(t, "pattern", patterns...).xds()},
+		},
+	}}
+}

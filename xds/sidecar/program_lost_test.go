@@ -1,0 +1,188 @@
+package sidecar
+
+import (
+	"strings"
+	"testing"
+
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
+	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// What no policy can ask for is told, and the rest of it is asked all the same.
+func TestProgramLost(t *testing.T) {
+	t.Parallel()
+	const (
+		web      = `{"authenticated": {"principal_name": {"exact": "spiffe://td/web"}}}`
+		uri      = `a URI SAN = "spiffe://td/web"`
+		template = `{"uri_template": {"name": "t", "typed_config": {"@type": "type.googleapis.com/envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig", "path_template": "/api/*/x"}}}`
+		header   = `{"input": {"name": "h", "typed_config": {"@type": "type.googleapis.com/envoy.type.matcher.v3.HttpRequestHeaderMatchInput", "header_name": "`
+	)
+	on := func(filters string) string { return serving(manager("", filters)) }
+	for name, tt := range map[string]struct {
+		listener string
+		// asks are the conditions of the gate in front; "" where there is none.
+		asks string
+		lost []string
+	}{
+		"port of the inbound":     {listener: serving(l4(policies(`{"destination_port": 80}`, web, "")))},
+		"another port":            {listener: serving(l4(policies(`{"destination_port_range": {"start": 81, "end": 90}}`, web, "")))},
+		"path of a connection":    {listener: serving(l4(policies(`{"url_path": {"path": {"exact": "/a"}}}`, web, "")))},
+		"anybody who speaks TLS":  {listener: serving(l4(policies(anybody, `{"authenticated": {}}`, "")))},
+		"path of whole segments":  {listener: on(l7(policies(`{"or_rules": {"rules": [{"url_path": {"path": {"exact": "/a"}}}, {"url_path": {"path": {"prefix": "/a/"}}}]}}`, web, "")))},
+		"case that does not vary": {listener: on(l7(policies(`{"url_path": {"path": {"exact": "/1", "ignore_case": true}}}`, web, "")))},
+		"case": {
+			listener: on(l7(policies(`{"url_path": {"path": {"exact": "/a", "ignore_case": true}}}`, web, ""))),
+			asks:     `path = "/a" and ` + uri,
+			lost:     []string{`http[0].rules.policies["p"].permissions[0].url_path: it compares without regard to case`},
+		},
+		"address": {
+			listener: serving(l4(policies(anybody, web+`, {"direct_remote_ip": {"address_prefix": "10.0.0.0"}}`, ""))),
+			asks:     uri,
+			lost:     []string{`network[0].rules.policies["p"].principals[1]: no policy can ask for direct_remote_ip`},
+		},
+		"nothing but an address": {
+			listener: serving(l4(policies(anybody, `{"direct_remote_ip": {"address_prefix": "10.0.0.0"}}`, ""))),
+			lost:     []string{`network[0].rules.policies["p"].principals[0]: no policy can ask for direct_remote_ip`},
+		},
+		"CEL": {
+			listener: serving(l4(policies(anybody, web, `, "condition": {"id": "1", "ident_expr": {"name": "request"}}`))),
+			asks:     uri,
+			lost:     []string{`network[0].rules.policies["p"]: no policy has a condition in CEL`},
+		},
+		"template": {
+			listener: on(l7(policies(template, web, ""))),
+			asks:     `path under "/api/" and ` + uri,
+			lost:     []string{`http[0].rules.policies["p"].permissions[0].uri_template: no policy can ask for a path with wildcards`},
+		},
+		"template without wildcards": {listener: on(l7(policies(strings.Replace(template, "/*/", "/", 1), web, "")))},
+		"suffixes": {
+			listener: on(l7(policies(`{"not_rule": {"url_path": {"path": {"suffix": "a"}}}}, {"url_path": {"path": {"suffix": "b"}}}`, web, ""))),
+			asks:     uri,
+			lost:     []string{`http[0].rules.policies["p"].permissions[0].not_rule.url_path: it looks for more than a whole value or its beginning (suffix) (and 1 more)`},
+		},
+		"regular expression": {
+			listener: serving(l4(matching(strings.Replace(identity, `"exact": "spiffe://a/b"`, `"safe_regex": {"regex": "spiffe://a/.*/b"}`, 1), onMatch))),
+			asks:     `identity starts with "spiffe://a/"`,
+			lost:     []string{`network[0].matcher.matcher_list.matchers[0].predicate.single_predicate: its regular expression is more than a list of values and beginnings`},
+		},
+		"path with its query": {
+			listener: on(l7(matching(header+`:path"}}, "value_match": {"exact": "/a"}}`, onMatch))),
+			asks:     `path = "/a"`,
+			lost:     []string{`http[0].matcher.matcher_list.matchers[0].predicate.single_predicate: it compares the path together with its query`},
+		},
+		"header": {
+			listener: on(l7(matching(header+`x-user"}}, "value_match": {"exact": "a"}}`, onMatch))),
+			lost:     []string{`http[0].matcher.matcher_list.matchers[0].predicate.single_predicate: no policy can ask for the header "x-user"`},
+		},
+		"server name": {
+			listener: serving(l4(matching(asking("envoy.extensions.matching.common_inputs.network.v3.ServerNameInput", ""), onMatch))),
+			lost:     []string{`network[0].matcher.matcher_list.matchers[0].predicate.single_predicate: no policy can ask for a ServerNameInput`},
+		},
+		"port of a matcher": {
+			listener: serving(l4(matching(strings.Replace(asking("envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput", ""), "spiffe://a/b", "80", 1), onMatch))),
+		},
+		"matcher below one that is lost": {
+			listener: on(l7(matching(header+`x-user"}}, "value_match": {"exact": "a"}}`, `"on_match": {"matcher": {"matcher_list": {"matchers": [{"predicate": {"single_predicate": `+identity+`}, `+onMatch+`}]}}}`))),
+			asks:     `identity = "spiffe://a/b"`,
+			lost:     []string{`http[0].matcher.matcher_list.matchers[0].predicate.single_predicate: no policy can ask for the header "x-user"`},
+		},
+		"two shadows": {
+			listener: on(l7(`"shadow_rules": {}`) + "," + strings.Replace(l7(`"shadow_rules": {}`), `"rbac"`, `"rbac2"`, 1)),
+			lost:     []string{`http[1]: ` + anotherShadow},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, lost := dump(t, []byte(whole(tt.listener))).Inbounds[0].Program()
+			if diff := cmp.Diff(tt.lost, lost); diff != "" {
+				t.Errorf("lost (-want +got):\n%s", diff)
+			}
+			asks := ""
+			if len(p.Gates) > 1 {
+				for _, rule := range p.Gates[0].Rules {
+					asks += rule.When.String()
+				}
+			}
+			if asks != tt.asks {
+				t.Errorf("it asks %q, want %q, of the program:\n%s", asks, tt.asks, p)
+			}
+		})
+	}
+}
+
+// The classes are cut by what is asked of a rule that decides nothing, and by what
+// stands behind it.
+func TestProgramLostCutsClasses(t *testing.T) {
+	t.Parallel()
+	deny := strings.Replace(policies(`{"url_path": {"path": {"prefix": "/admin"}}}`, anybody, ""), `{"policies"`, `{"action": "DENY", "policies"`, 1)
+	allow := policies(anybody, `{"authenticated": {"principal_name": {"exact": "spiffe://td/web"}}}`, "")
+	in := dump(t, []byte(whole(serving(manager("", l7(deny), strings.Replace(l7(allow), `"rbac"`, `"rbac2"`, 1)))))).Inbounds[0]
+	p, lost := in.Program()
+	if len(lost) != 1 {
+		t.Fatalf("lost %q", lost)
+	}
+	cover := policy.Classes(policy.Surface{Protocol: in.Protocol, Normalization: in.Normalization}, p)
+	seen := map[int]bool{}
+	for _, r := range []policy.Request{
+		{URIs: []string{"spiffe://td/web"}, Method: "GET", Path: "/admin"},
+		{URIs: []string{"spiffe://td/web"}, Method: "GET", Path: "/"},
+		{URIs: []string{"spiffe://td/other"}, Method: "GET", Path: "/admin"},
+		{URIs: []string{"spiffe://td/other"}, Method: "GET", Path: "/"},
+	} {
+		class, ok := cover.Locate(r)
+		if !ok || seen[class] {
+			t.Errorf("%+v is in class %d with others, or in none: %t", r, class, ok)
+		}
+		seen[class] = true
+	}
+}
+
+// FuzzProgram sees that whatever Envoy may be sent is read without a panic, and to a
+// program that can be asked.
+func FuzzProgram(f *testing.F) {
+	for _, in := range pushed(f) {
+		for _, filter := range in.Filters.Network {
+			f.Add(must[[]byte](f)(proto.Marshal(filter)), []byte(nil))
+		}
+		for _, filter := range in.Filters.HTTP {
+			route := []byte(nil)
+			if len(in.Filters.Routes) > 0 {
+				route = must[[]byte](f)(proto.Marshal(in.Filters.Routes[0].Match))
+			}
+			f.Add(must[[]byte](f)(proto.Marshal(filter)), route)
+		}
+	}
+	f.Fuzz(func(t *testing.T, filter, match []byte) {
+		var network networkrbacv3.RBAC
+		var http httprbacv3.RBAC
+		route := xds.Route{Name: "r", RBAC: &http, Match: routeMatchOf(match)}
+		if proto.Unmarshal(filter, &network) != nil || proto.Unmarshal(filter, &http) != nil || route.Match == nil {
+			return
+		}
+		p, lost := Program(xds.Filters{
+			Network: []*networkrbacv3.RBAC{&network, nil},
+			HTTP:    []*httprbacv3.RBAC{&http, nil},
+			Routes:  []xds.Route{route, {Name: "nil"}},
+		})
+		policy.Decide(p, policy.Request{URIs: []string{"spiffe://td/a"}, Method: "GET", Path: "/a"})
+		for _, sentence := range lost {
+			if sentence == "" || strings.Contains(sentence, "\n") {
+				t.Errorf("lost %q", sentence)
+			}
+		}
+	})
+}
+
+func routeMatchOf(data []byte) *routev3.RouteMatch {
+	var m routev3.RouteMatch
+	if proto.Unmarshal(data, &m) != nil {
+		return nil
+	}
+	return &m
+}

@@ -1,0 +1,110 @@
+package sidecar
+
+import (
+	"strings"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Why a comparison of the path cannot be said.
+const (
+	withQuery  = "it compares the path together with its query"
+	notSegment = "it compares the beginning of the path, and not at the end of a segment"
+)
+
+// paths is the Or of comparisons of the path, all of them raw or none. A policy
+// compares whole segments without the query, and what package xds writes for that is
+// several comparisons, which are found again.
+func (t *translator) paths(of []*comparison, raw bool) reading {
+	set := pathSet{raw: raw, has: map[policy.StringMatch]bool{}}
+	for _, c := range of {
+		for _, a := range c.alternatives {
+			if !a.longer && c.reason == "" {
+				set.has[a.StringMatch] = true
+			}
+		}
+	}
+	var out []reading
+	for _, c := range of {
+		out = append(out, t.each(c.text, c.at, func(a alternative) reading {
+			when, reason := set.condition(a)
+			if reason != "" {
+				t.lost.add(c.at, reason)
+				return partly(when)
+			}
+			return exactly(when)
+		}))
+	}
+	return distinct(anyOf(out))
+}
+
+// pathSet are comparisons that stand together in an Or.
+type pathSet struct {
+	raw bool
+	has map[policy.StringMatch]bool
+}
+
+// condition is a comparison, together with the others of its set: those that it is a
+// part of a condition with come to the same. The reason says why it is only close.
+func (s pathSet) condition(a alternative) (policy.Condition, string) {
+	path, _, query := strings.Cut(a.Value, "?")
+	switch {
+	case query && !s.raw:
+		return policy.Never, ""
+	case a.Kind == policy.Exact:
+		return s.exactly(path, query)
+	case query && a.Value == path+"?" && !a.longer && s.hasExact(path):
+		return s.exactly(path, false)
+	case query:
+		return policy.Path{Value: path}, withQuery
+	case a.longer && a.Value != "" && s.raw:
+		return policy.Path{Kind: policy.Prefix, Value: path}, withQuery
+	case path == "" || path == "/" && !a.longer:
+		return policy.Always, ""
+	}
+	segment, whole := strings.CutSuffix(path, "/")
+	switch {
+	case path == "/":
+		return policy.Not{Of: policy.Path{Value: path}}, ""
+	case !whole || strings.HasSuffix(segment, "/"):
+		return policy.Path{Kind: policy.Prefix, Value: path}, notSegment
+	case !a.longer && s.hasExact(segment) && (!s.raw || s.has[policy.StringMatch{Kind: policy.Prefix, Value: segment + "?"}]):
+		return policy.Path{Kind: policy.Prefix, Value: segment}, ""
+	}
+	below := policy.And{policy.Path{Kind: policy.Prefix, Value: segment}, policy.Not{Of: policy.Path{Value: segment}}}
+	if a.longer {
+		below = append(below, policy.Not{Of: policy.Path{Value: path}})
+	}
+	return below, ""
+}
+
+func (s pathSet) hasExact(path string) bool { return s.has[policy.StringMatch{Value: path}] }
+
+func (s pathSet) exactly(path string, query bool) (policy.Condition, string) {
+	switch {
+	case query || s.raw && !s.has[policy.StringMatch{Kind: policy.Prefix, Value: path + "?"}]:
+		return policy.Path{Value: path}, withQuery
+	case !strings.HasSuffix(path, "/") && s.has[policy.StringMatch{Kind: policy.Prefix, Value: path + "/"}]:
+		return policy.Path{Kind: policy.Prefix, Value: path}, ""
+	default:
+		return policy.Path{Value: path}, ""
+	}
+}
+
+// distinct drops the paths of an Or that stand in it before.
+func distinct(r reading) reading {
+	or, ok := r.when.(policy.Or)
+	if !ok {
+		return r
+	}
+	seen := map[policy.Path]bool{}
+	kept := make([]reading, 0, len(or))
+	for _, of := range or {
+		p, ok := of.(policy.Path)
+		if !ok || !seen[p] {
+			kept = append(kept, exactly(of))
+		}
+		seen[p] = seen[p] || ok
+	}
+	return reading{when: anyOf(kept).when, whole: r.whole}
+}

@@ -1,0 +1,149 @@
+package sidecar
+
+import "github.com/meshproof/meshproof/policy"
+
+// reading is a condition as far as package policy can say it.
+type reading struct {
+	// when is what can be said; nil for nothing.
+	when policy.Condition
+	// whole is set where that is all of it.
+	whole bool
+}
+
+// nothing is the reading of a condition of which nothing can be said.
+var nothing reading
+
+func exactly(c policy.Condition) reading { return reading{when: c, whole: true} }
+
+// partly takes a condition that is close to one that cannot be said. One that always
+// holds, or never, tells nothing.
+func partly(c policy.Condition) reading {
+	switch c := c.(type) {
+	case policy.Constant:
+		return nothing
+	case policy.Identity:
+		if c.Kind == policy.Prefix && c.Value == "" {
+			return nothing
+		}
+	case policy.Path:
+		if c.Kind == policy.Prefix && c.Segment() == "" {
+			return nothing
+		}
+	}
+	return reading{when: c}
+}
+
+func (r reading) is(c policy.Constant) bool { return r.whole && r.when == policy.Condition(c) }
+
+func allOf(of []reading) reading { return joined(of, policy.Always) }
+
+func anyOf(of []reading) reading { return joined(of, policy.Never) }
+
+// joined is the And or the Or of readings, the one for which the constant is neutral.
+// What cannot be said is left out of it, so that the other operands are asked.
+func joined(of []reading, neutral policy.Constant) reading {
+	out := reading{whole: true}
+	kept := make([]policy.Condition, 0, len(of))
+	for _, r := range of {
+		switch {
+		case r.is(!neutral):
+			return r
+		case r.is(neutral):
+			continue
+		}
+		out.whole = out.whole && r.whole
+		and, isAnd := r.when.(policy.And)
+		or, isOr := r.when.(policy.Or)
+		switch {
+		case isAnd && neutral == policy.Always:
+			kept = append(kept, and...)
+		case isOr && neutral == policy.Never:
+			kept = append(kept, or...)
+		case r.when != nil:
+			kept = append(kept, r.when)
+		}
+	}
+	switch {
+	case len(kept) == 0 && out.whole:
+		out.when = neutral
+	case len(kept) == 0:
+	case len(kept) == 1:
+		out.when = kept[0]
+	case neutral == policy.Always:
+		out.when = policy.And(kept)
+	default:
+		out.when = policy.Or(kept)
+	}
+	return out
+}
+
+func negated(of reading) reading {
+	switch when := of.when.(type) {
+	case nil:
+	case policy.Constant:
+		of.when = !when
+	case policy.Not:
+		of.when = when.Of
+	default:
+		of.when = policy.Not{Of: when}
+	}
+	return of
+}
+
+// term is an operand: a reading, or a comparison of the path, which says more together
+// with others of an Or than alone.
+type term struct {
+	reading
+	// path is set for a comparison of the path.
+	path *comparison
+}
+
+// comparison holds the path against texts, with its query where it is raw.
+type comparison struct {
+	text
+	raw bool
+	at  *path
+}
+
+// anyTerm is the Or of the terms.
+func (t *translator) anyTerm(terms []term) reading {
+	var out []reading
+	var compared [2][]*comparison
+	var places [2]int
+	for _, of := range terms {
+		if of.path == nil {
+			out = append(out, of.reading)
+			continue
+		}
+		kind := 0
+		if of.path.raw {
+			kind = 1
+		}
+		if len(compared[kind]) == 0 {
+			places[kind] = len(out)
+			out = append(out, nothing)
+		}
+		compared[kind] = append(compared[kind], of.path)
+	}
+	for kind, comparisons := range compared {
+		if len(comparisons) > 0 {
+			out[places[kind]] = t.paths(comparisons, kind == 1)
+		}
+	}
+	return anyOf(out)
+}
+
+// allTerm is the And of the terms.
+func (t *translator) allTerm(terms []term) reading {
+	out := make([]reading, len(terms))
+	for i, of := range terms {
+		out[i] = t.anyTerm([]term{of})
+	}
+	return allOf(out)
+}
+
+// unsaid notes something of which nothing can be said.
+func (t *translator) unsaid(at *path, reason string) reading {
+	t.lost.add(at, reason)
+	return nothing
+}

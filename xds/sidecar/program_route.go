@@ -1,0 +1,119 @@
+package sidecar
+
+import (
+	"slices"
+
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// routes adds the routes with filters of their own. Of a route whose requests cannot
+// be told, the filters are asked for the requests of all others.
+func (t *translator) routes(routes []xds.Route, p *policy.Program) {
+	var asks []policy.Gate
+	for _, r := range routes {
+		at := (*path)(nil).field("routes").key(r.Name)
+		t.layer, t.lost.filter = policy.L7, at.String()
+		when := t.routeMatch(r.Match, at.field("match"))
+		own := policy.Route{Name: r.Name, When: when.when}
+		t.filter(policy.L7, at.field("rbac"), r.RBAC, &own.Gates, &own.Shadows)
+		if len(own.Shadows) > 0 && slices.ContainsFunc(p.Shadows, func(g policy.Gate) bool { return g.Layer == policy.L4 }) {
+			t.lost.add(at, anotherShadow)
+		}
+		switch {
+		case when.is(policy.Never):
+		case when.is(policy.Always):
+			own.When = policy.Path{Kind: policy.Prefix, Value: "/"}
+			p.Routes = append(p.Routes, own)
+		case when.whole:
+			p.Routes = append(p.Routes, own)
+		default:
+			asks = append(asks, askedOf(own)...)
+		}
+	}
+	if len(asks) == 0 {
+		return
+	}
+	p.Gates = ahead(asks, p.Gates)
+	for i := range p.Routes {
+		p.Routes[i].Gates = ahead(asks, p.Routes[i].Gates)
+	}
+}
+
+// askedOf returns gates that ask for what a route asks for, and let everybody pass.
+func askedOf(route policy.Route) (out []policy.Gate) {
+	var d draft
+	d.ask(route.When, nil)
+	out = append(out, asker(policy.L7, d.asks))
+	for _, gates := range [][]policy.Gate{route.Gates, route.Shadows} {
+		for _, gate := range gates {
+			var d draft
+			d.ask(route.When, allowing(gate.Rules))
+			out = append(out, asker(policy.L7, d.asks))
+		}
+	}
+	return out
+}
+
+// ahead puts gates in front of the others of L7.
+func ahead(asks, gates []policy.Gate) (out []policy.Gate) {
+	var behind []policy.Gate
+	for _, gate := range gates {
+		if gate.Layer == policy.L4 {
+			out = append(out, gate)
+		} else {
+			behind = append(behind, gate)
+		}
+	}
+	return append(append(out, asks...), behind...)
+}
+
+// routeMatch reads an envoy.config.route.v3.RouteMatch, which compares the path
+// without its query. There is no request that it wants to upgrade by CONNECT.
+func (t *translator) routeMatch(m *routev3.RouteMatch, at *path) reading {
+	of := []reading{t.routePath(m, at)}
+	for i, h := range m.GetHeaders() {
+		of = append(of, t.anyTerm([]term{t.headerMatcher(h, at.field("headers").index(i))}))
+	}
+	for _, more := range []struct {
+		set  bool
+		name string
+	}{
+		{m.GetRuntimeFraction() != nil, "runtime_fraction"},
+		{len(m.GetQueryParameters()) > 0, "query_parameters"},
+		{len(m.GetCookies()) > 0, "cookies"},
+		{m.GetGrpc() != nil, "grpc"},
+		{m.GetTlsContext() != nil, "tls_context"},
+		{len(m.GetDynamicMetadata()) > 0, "dynamic_metadata"},
+		{len(m.GetFilterState()) > 0, "filter_state"},
+	} {
+		if more.set {
+			of = append(of, t.unsaid(at, "no route of a policy can ask for "+more.name))
+		}
+	}
+	return allOf(of)
+}
+
+func (t *translator) routePath(m *routev3.RouteMatch, at *path) reading {
+	var of text
+	switch by := m.GetPathSpecifier().(type) {
+	case *routev3.RouteMatch_Prefix:
+		of.alternatives = []alternative{beginning(by.Prefix)}
+	case *routev3.RouteMatch_Path:
+		of.alternatives = []alternative{exact(by.Path)}
+	case *routev3.RouteMatch_PathSeparatedPrefix:
+		of.alternatives = []alternative{exact(by.PathSeparatedPrefix), beginning(by.PathSeparatedPrefix + "/")}
+	case *routev3.RouteMatch_SafeRegex:
+		of = regexText(by.SafeRegex.GetRegex())
+	case *routev3.RouteMatch_ConnectMatcher_:
+		return exactly(policy.Never)
+	default:
+		return t.unsaid(at, "it asks for no path, or in a way that no policy can")
+	}
+	if sensitive := m.CaseSensitive; sensitive != nil && !sensitive.Value {
+		of.ignoreCase()
+	}
+	return t.anyTerm([]term{{path: &comparison{text: of, at: at}}})
+}

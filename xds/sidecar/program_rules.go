@@ -1,0 +1,173 @@
+package sidecar
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	urltemplatev3 "github.com/envoyproxy/go-control-plane/envoy/extensions/path/match/uri_template/v3"
+	mtlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/rbac/principals/mtls_authenticated/v3"
+	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// rulesGates reads an envoy.config.rbac.v3.RBAC, whose policies are asked in the order
+// of their names.
+func (t *translator) rulesGates(r *rbacv3.RBAC, at *path) []policy.Gate {
+	gate, allows := policy.Gate{Layer: t.layer, Form: policy.Named}, true
+	if r.Action != rbacv3.RBAC_ALLOW {
+		gate.Form, gate.Default.Effect = policy.Ordered, policy.Allow
+		allows = r.Action != rbacv3.RBAC_DENY
+	}
+	var out draft
+	for _, name := range slices.Sorted(maps.Keys(r.Policies)) {
+		when := t.policy(r.Policies[name], at.field("policies").key(name))
+		out.add(when, outcome{verdict: &policy.Verdict{Effect: effect(allows), Origin: name}})
+	}
+	gate.Rules = out.rules
+	return out.behindAsking(gate)
+}
+
+func (t *translator) policy(p *rbacv3.Policy, at *path) reading {
+	of := []reading{
+		t.anyTerm(permissions(p.GetPermissions()).terms(t, at.field("permissions"))),
+		t.anyTerm(principals(p.GetPrincipals()).terms(t, at.field("principals"))),
+	}
+	if p.GetCondition() != nil || p.GetCheckedCondition() != nil {
+		of = append(of, t.unsaid(at, "no policy has a condition in CEL"))
+	}
+	return allOf(of)
+}
+
+type (
+	permissions []*rbacv3.Permission
+	principals  []*rbacv3.Principal
+)
+
+func (list permissions) terms(t *translator, at *path) []term {
+	out := make([]term, len(list))
+	for i, p := range list {
+		out[i] = t.permission(p, at.index(i))
+	}
+	return out
+}
+
+func (list principals) terms(t *translator, at *path) []term {
+	out := make([]term, len(list))
+	for i, p := range list {
+		out[i] = t.principal(p, at.index(i))
+	}
+	return out
+}
+
+func (t *translator) permission(p *rbacv3.Permission, at *path) term {
+	switch of := p.GetRule().(type) {
+	case *rbacv3.Permission_Any:
+		return term{reading: exactly(policy.Always)}
+	case *rbacv3.Permission_AndRules:
+		return term{reading: t.allTerm(permissions(of.AndRules.GetRules()).terms(t, at.field("and_rules").field("rules")))}
+	case *rbacv3.Permission_OrRules:
+		return term{reading: t.anyTerm(permissions(of.OrRules.GetRules()).terms(t, at.field("or_rules").field("rules")))}
+	case *rbacv3.Permission_NotRule:
+		return term{reading: negated(t.anyTerm([]term{t.permission(of.NotRule, at.field("not_rule"))}))}
+	case *rbacv3.Permission_Header:
+		return t.headerMatcher(of.Header, at.field("header"))
+	case *rbacv3.Permission_UrlPath:
+		return t.urlPath(textOf(of.UrlPath.GetPath()), at.field("url_path"))
+	case *rbacv3.Permission_UriTemplate:
+		return t.template(of, at.field("uri_template"))
+	case *rbacv3.Permission_DestinationPort:
+		if t.port != 0 {
+			return term{reading: exactly(policy.Constant(of.DestinationPort == uint32(t.port)))}
+		}
+	case *rbacv3.Permission_DestinationPortRange:
+		if port := int32(t.port); port != 0 {
+			return term{reading: exactly(policy.Constant(of.DestinationPortRange.GetStart() <= port && port < of.DestinationPortRange.GetEnd()))}
+		}
+	}
+	return term{reading: t.unsaid(at, unknownMember(p, "rule"))}
+}
+
+func (t *translator) principal(p *rbacv3.Principal, at *path) term {
+	switch of := p.GetIdentifier().(type) {
+	case *rbacv3.Principal_Any:
+		return term{reading: exactly(policy.Always)}
+	case *rbacv3.Principal_AndIds:
+		return term{reading: t.allTerm(principals(of.AndIds.GetIds()).terms(t, at.field("and_ids").field("ids")))}
+	case *rbacv3.Principal_OrIds:
+		return term{reading: t.anyTerm(principals(of.OrIds.GetIds()).terms(t, at.field("or_ids").field("ids")))}
+	case *rbacv3.Principal_NotId:
+		return term{reading: negated(t.anyTerm([]term{t.principal(of.NotId, at.field("not_id"))}))}
+	case *rbacv3.Principal_Header:
+		return t.headerMatcher(of.Header, at.field("header"))
+	case *rbacv3.Principal_UrlPath:
+		return t.urlPath(textOf(of.UrlPath.GetPath()), at.field("url_path"))
+	case *rbacv3.Principal_Authenticated_:
+		if of.Authenticated.GetPrincipalName() == nil {
+			// Every caller speaks TLS, and that is all it asks for.
+			return term{reading: exactly(policy.Always)}
+		}
+		return term{reading: t.name(textOf(of.Authenticated.PrincipalName), at.field("authenticated").field("principal_name"))}
+	case *rbacv3.Principal_Custom:
+		m, _, _ := unpack(of.Custom.GetTypedConfig())
+		if config, ok := m.(*mtlsv3.Config); ok {
+			return term{reading: t.certificate(config, at.field("custom"))}
+		}
+	}
+	return term{reading: t.unsaid(at, unknownMember(p, "identifier"))}
+}
+
+// unknownMember says that no policy can ask for what is set of a oneof.
+func unknownMember(m proto.Message, oneof protoreflect.Name) string {
+	message := m.ProtoReflect()
+	set := message.WhichOneof(message.Descriptor().Oneofs().ByName(oneof))
+	if set == nil {
+		return "it asks for nothing: Envoy refuses it"
+	}
+	return fmt.Sprintf("no policy can ask for %s", set.Name())
+}
+
+// certificate asks for a verified certificate with a SAN of one type, which a policy
+// cannot tell from the others.
+func (t *translator) certificate(config *mtlsv3.Config, at *path) reading {
+	t.lost.add(at, "no policy can ask for a verified certificate, or for SANs of one type")
+	san := config.GetSanMatcher()
+	if san == nil || san.SanType != tlsv3.SubjectAltNameMatcher_URI {
+		return partly(policy.URI{Kind: policy.Prefix})
+	}
+	return partly(t.name(textOf(san.Matcher), at.field("typed_config").field("san_matcher")).when)
+}
+
+// urlPath compares the path without its query. A connection has none, so that a
+// network filter never matches.
+func (t *translator) urlPath(of text, at *path) term {
+	if t.layer == policy.L4 {
+		return term{reading: exactly(policy.Never)}
+	}
+	return term{path: &comparison{text: of, at: at}}
+}
+
+// template compares the path with one that has wildcards; what is in front of the
+// first of them is close.
+func (t *translator) template(of *rbacv3.Permission_UriTemplate, at *path) term {
+	m, _, err := unpack(of.UriTemplate.GetTypedConfig())
+	config, ok := m.(*urltemplatev3.UriTemplateMatchConfig)
+	switch {
+	case err != nil || !ok:
+		return term{reading: t.unsaid(at, "its template cannot be read")}
+	case t.layer == policy.L4:
+		return term{reading: exactly(policy.Never)}
+	}
+	until := strings.IndexAny(config.PathTemplate, "*{")
+	if until < 0 {
+		return term{path: &comparison{text: text{alternatives: []alternative{exact(config.PathTemplate)}}, at: at}}
+	}
+	t.lost.add(at, "no policy can ask for a path with wildcards")
+	literal := config.PathTemplate[:until]
+	return term{reading: partly(policy.Path{Kind: policy.Prefix, Value: literal[:strings.LastIndexByte(literal, '/')+1]})}
+}

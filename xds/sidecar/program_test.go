@@ -1,0 +1,110 @@
+package sidecar
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// What package xds made of a program decides as the program does.
+func TestProgramOfCompiled(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProgram(t)
+		back := sameProgram(t, p)
+		for range 20 {
+			r := drawRequest(t)
+			if want, got := policy.Decide(p, r), policy.Decide(back, r); got != want {
+				t.Fatalf("request %+v\n got %+v\nwant %+v\nprogram:\n%sread back:\n%s", r, got, want, p, back)
+			}
+		}
+	})
+}
+
+// sameProgram compiles a program and reads it back.
+func sameProgram(t fataler, p policy.Program) policy.Program {
+	f, err := xds.Compile(p)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	back, lost := Program(f)
+	if len(lost) > 0 {
+		t.Fatalf("lost %q of the program:\n%s", lost, p)
+	}
+	if err := back.Check(); err != nil {
+		t.Fatalf("%v: program:\n%sread back:\n%s", err, p, back)
+	}
+	return back
+}
+
+type fataler interface{ Fatalf(string, ...any) }
+
+// The same for each inbound of the cases, on requests of its classes and on their
+// neighbours.
+func TestProgramOfStories(t *testing.T) {
+	t.Parallel()
+	stories, requests := must[[]cases.Case](t)(cases.Stories()), 0
+	for _, c := range stories {
+		set, err := dialect.Parse(c.Policies, c.Options)
+		if err != nil {
+			continue
+		}
+		for _, in := range c.Inbounds {
+			if set.Check(in.Inbound) != nil {
+				continue
+			}
+			p := set.Program(in.Inbound).Program
+			back := sameProgram(t, p)
+			for _, r := range someRequests(policy.Classes(policy.Surface{Protocol: in.Protocol, Normalization: c.Normalization}, p, back)) {
+				requests++
+				if want, got := policy.Decide(p, r), policy.Decide(back, r); got != want {
+					t.Errorf("%s: request %+v\n got %+v\nwant %+v\nprogram:\n%sread back:\n%s", c.Place, r, got, want, p, back)
+				}
+			}
+		}
+	}
+	if requests < len(stories) {
+		t.Errorf("%d requests in %d cases", requests, len(stories))
+	}
+}
+
+// someRequests returns one of each class and neighbours of the first ones, of some
+// hundred classes where there are thousands.
+func someRequests(c *policy.Cover) (out []policy.Request) {
+	for i := 0; i < len(c.Classes); i += 1 + len(c.Classes)/200 {
+		out = append(out, c.Classes[i].Witness)
+	}
+	for i := range min(len(c.Classes), 20) {
+		neighbours := c.Neighbours(i)
+		for _, n := range neighbours[:min(len(neighbours), 50)] {
+			out = append(out, n.Request)
+		}
+	}
+	return out
+}
+
+// The programs of sidecars of released meshes, with what is lost of them.
+func TestProgramOfOtherMeshes(t *testing.T) {
+	t.Parallel()
+	for _, mesh := range []string{"kuma", "istio"} {
+		t.Run(mesh, func(t *testing.T) {
+			t.Parallel()
+			var b strings.Builder
+			for _, in := range dump(t, testdata(t, mesh+".json")).Inbounds {
+				p, lost := in.Program()
+				fmt.Fprintf(&b, "inbound %s / %s\n%s", in.Listener, in.Chain, p)
+				for _, sentence := range lost {
+					fmt.Fprintf(&b, "lost %s\n", sentence)
+				}
+			}
+			golden(t, mesh+".program.golden", b.String())
+		})
+	}
+}

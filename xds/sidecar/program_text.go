@@ -1,0 +1,157 @@
+package sidecar
+
+import (
+	"strings"
+
+	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
+	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// text is a set of texts, as the alternatives of which one has to match.
+type text struct {
+	alternatives []alternative
+	// reason says why the alternatives are not the whole set; "" where they are.
+	reason string
+}
+
+type alternative struct {
+	policy.StringMatch
+	// longer is set for a prefix that does not stand for itself.
+	longer bool
+}
+
+func exact(value string) alternative {
+	return alternative{StringMatch: policy.StringMatch{Value: value}}
+}
+
+func beginning(value string) alternative {
+	return alternative{StringMatch: policy.StringMatch{Kind: policy.Prefix, Value: value}}
+}
+
+// stringMatcher is one of xds.type.matcher.v3 or of envoy.type.matcher.v3.
+type stringMatcher interface {
+	proto.Message
+	GetExact() string
+	GetPrefix() string
+	GetIgnoreCase() bool
+}
+
+func textOf(m stringMatcher) text {
+	var t text
+	message := m.ProtoReflect()
+	pattern := message.WhichOneof(message.Descriptor().Oneofs().ByName("match_pattern"))
+	if pattern == nil {
+		return text{reason: "it compares with nothing: Envoy refuses it"}
+	}
+	switch pattern.Name() {
+	case "exact":
+		t = text{alternatives: []alternative{exact(m.GetExact())}}
+	case "prefix":
+		t = text{alternatives: []alternative{beginning(m.GetPrefix())}}
+	case "safe_regex":
+		return regexText(regexOf(m))
+	default:
+		return text{reason: "it looks for more than a whole value or its beginning (" + string(pattern.Name()) + ")"}
+	}
+	if m.GetIgnoreCase() {
+		t.ignoreCase()
+	}
+	return t
+}
+
+func regexOf(m stringMatcher) string {
+	switch m := m.(type) {
+	case *matcherv3.StringMatcher:
+		return m.GetSafeRegex().GetRegex()
+	case *envoymatcherv3.StringMatcher:
+		return m.GetSafeRegex().GetRegex()
+	default:
+		return ""
+	}
+}
+
+// ignoreCase makes the set one of texts in any case.
+func (t *text) ignoreCase() {
+	for _, of := range t.alternatives {
+		if strings.ToLower(of.Value) != strings.ToUpper(of.Value) {
+			t.reason = "it compares without regard to case"
+		}
+	}
+}
+
+// matches is whether a known value is one of the texts.
+func (t text) matches(value string) bool {
+	for _, of := range t.alternatives {
+		if of.Matches(value) && !(of.longer && of.Value == value) {
+			return true
+		}
+	}
+	return false
+}
+
+// each is the Or of what a condition makes of each alternative.
+func (t *translator) each(of text, at *path, condition func(a alternative) reading) reading {
+	readings := make([]reading, len(of.alternatives))
+	for i, a := range of.alternatives {
+		readings[i] = condition(a)
+	}
+	out := anyOf(readings)
+	if of.reason == "" {
+		return out
+	}
+	t.lost.add(at, of.reason)
+	if len(readings) == 0 {
+		return nothing
+	}
+	return partly(out.when)
+}
+
+// identity compares all URI SANs as one text.
+func (t *translator) identity(of text, at *path) reading {
+	return t.each(of, at, func(a alternative) reading {
+		when := exactly(policy.Identity(a.StringMatch))
+		if a.Kind == policy.Prefix && a.Value == "" {
+			when = exactly(policy.Always)
+		}
+		if a.longer {
+			return allOf([]reading{when, exactly(policy.Not{Of: policy.Identity{Value: a.Value}})})
+		}
+		return when
+	})
+}
+
+// name compares each name of a caller by itself.
+func (t *translator) name(of text, at *path) reading {
+	return t.each(of, at, func(a alternative) reading {
+		// No SAN is empty, so that each is longer than "".
+		if a.longer && a.Value != "" {
+			t.lost.add(at, "it asks for a name that is longer than a prefix")
+			return partly(policy.URI(a.StringMatch))
+		}
+		return exactly(policy.URI(a.StringMatch))
+	})
+}
+
+func (t *translator) method(of text, at *path) reading {
+	return t.each(of, at, func(a alternative) reading {
+		switch {
+		case a.Kind == policy.Exact:
+			return exactly(policy.Method(a.Value))
+		case a.Value == "":
+			return exactly(policy.Always)
+		default:
+			return t.unsaid(at, "it asks for the beginning of a method")
+		}
+	})
+}
+
+// constant compares a value that is known.
+func (t *translator) constant(of text, at *path, value string) reading {
+	if of.reason != "" {
+		return t.unsaid(at, of.reason)
+	}
+	return exactly(policy.Constant(of.matches(value)))
+}
