@@ -32,10 +32,16 @@ bench: ## the figures of docs/performance.md
 # The folder that matrix writes its report into.
 REPORT ?= matrix
 
-.PHONY: matrix versions times sample image
+.PHONY: matrix prove mutate versions times sample image
 
 matrix: ## the same cases on every pinned version of Envoy; the report lies in $(REPORT)
 	$(GO) run ./cmd/meshproof run --envoy all --report $(REPORT)
+
+prove: ## every class of requests of every case, on a real Envoy
+	$(GO) run ./cmd/meshproof prove cases --envoy $(ENVOY)
+
+mutate: ## the score of the cases and their proofs
+	$(GO) run ./cmd/meshproof mutate --envoy $(ENVOY)
 
 versions: ## look for newer releases of Envoy, and pin them
 	$(GO) run ./cmd/meshproof envoy propose --write harness/envoy/versions.json

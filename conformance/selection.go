@@ -50,12 +50,34 @@ func ParseFeatures(names []string) ([]feature.Name, error) {
 	return out, nil
 }
 
-// Claimed returns the profiles that are asked for.
-func (s Selection) Claimed() []feature.Profile {
-	if len(s.Profiles) == 0 {
-		return feature.Profiles()
+// check reports a name that nobody knows.
+func (s Selection) check() error {
+	var errs []error
+	for _, p := range s.Profiles {
+		errs = append(errs, new(feature.Profile).UnmarshalText([]byte(p)))
 	}
-	return s.Profiles
+	errs = append(errs, checkFeatures(s.Supported), checkFeatures(s.Exempt))
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("conformance: selection: %w", err)
+	}
+	return nil
+}
+
+func checkFeatures(names []feature.Name) error {
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, new(feature.Name).UnmarshalText([]byte(name)))
+	}
+	return errors.Join(errs...)
+}
+
+// Claimed returns the profiles that are asked for, each once, in the registry's order.
+func (s Selection) Claimed() []feature.Profile {
+	all := feature.Profiles()
+	if len(s.Profiles) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(all, func(p feature.Profile) bool { return !slices.Contains(s.Profiles, p) })
 }
 
 // Unsupported returns the features of the claimed profiles that the compiler does

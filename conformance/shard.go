@@ -11,31 +11,33 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/conformance/report"
 )
 
 // Shard is one part of the cases, so that several machines share them. The zero
 // value is all of them.
-type Shard struct{ index, of int }
+type Shard struct{ part report.Shard }
 
 // completionIndex is what Kubernetes sets in each pod of an Indexed Job, from 0.
 const completionIndex = "JOB_COMPLETION_INDEX"
 
 // UnmarshalText reads "2/5", the second part of five; or "job/5", the part whose
-// index Kubernetes gives the pod of an Indexed Job in JOB_COMPLETION_INDEX.
+// index Kubernetes gives the pod of an Indexed Job in JOB_COMPLETION_INDEX. There are
+// [report.MostShards] parts at most.
 func (s *Shard) UnmarshalText(text []byte) error {
-	first, second, found := strings.Cut(string(text), "/")
-	of, err := strconv.Atoi(second)
-	if !found || err != nil || of < 1 {
-		return fmt.Errorf("shard %q: write 2/5 for the second part of five, or job/5 in a pod of an Indexed Job", text)
+	written := string(text)
+	if of, job := strings.CutPrefix(written, "job/"); job {
+		number, err := jobIndex()
+		if err != nil {
+			return fmt.Errorf("shard %q: %w", text, err)
+		}
+		written = strconv.Itoa(number) + "/" + of
 	}
-	index, err := strconv.Atoi(first)
-	if first == "job" {
-		index, err = jobIndex()
+	part, err := report.ParseShard(written)
+	if err != nil {
+		return err
 	}
-	if err != nil || index < 1 || index > of {
-		return fmt.Errorf("shard %q: %w", text, cmp.Or(err, fmt.Errorf("the parts are 1 to %d", of)))
-	}
-	*s = Shard{index, of}
+	*s = Shard{part}
 	return nil
 }
 
@@ -52,20 +54,20 @@ func jobIndex() (int, error) {
 }
 
 // String returns "2/5", or "" for the zero value.
-func (s Shard) String() string {
-	if s.of == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d/%d", s.index, s.of)
-}
+func (s Shard) String() string { return s.part.String() }
 
 // Pick returns the part of the cases, in their order. All parts together are the
 // cases, none twice, and take about the same time by the costs: the most costly case
 // goes first, each to the part that has least to do. The same cases and costs give
-// the same parts on every machine.
+// the same parts on every machine. Of more parts than cases, the last ones are empty.
 func (s Shard) Pick(all []cases.Case, cost func(cases.Case) time.Duration) []cases.Case {
-	if s.of == 0 {
+	if s.part.Of == 0 {
 		return all
+	}
+	// Each case goes to a part of its own until every part has one.
+	parts := min(s.part.Of, len(all))
+	if s.part.Number > parts {
+		return nil
 	}
 	costs := make([]time.Duration, len(all))
 	order := make([]int, len(all))
@@ -75,7 +77,7 @@ func (s Shard) Pick(all []cases.Case, cost func(cases.Case) time.Duration) []cas
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(costs[b], costs[a]), strings.Compare(all[a].Name, all[b].Name))
 	})
-	load := make([]time.Duration, s.of)
+	load := make([]time.Duration, parts)
 	mine := make([]bool, len(all))
 	for _, i := range order {
 		least := 0
@@ -85,7 +87,7 @@ func (s Shard) Pick(all []cases.Case, cost func(cases.Case) time.Duration) []cas
 			}
 		}
 		load[least] += costs[i]
-		mine[i] = least == s.index-1
+		mine[i] = least == s.part.Number-1
 	}
 	var out []cases.Case
 	for i, c := range all {

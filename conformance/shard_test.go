@@ -23,13 +23,15 @@ func shard(t interface{ Fatal(...any) }, text string) conformance.Shard {
 
 func TestShardReads(t *testing.T) {
 	for text, want := range map[string]string{
-		"":      `shard "": write 2/5 for the second part of five, or job/5 in a pod of an Indexed Job`,
-		"2":     `shard "2": write 2/5 for the second part of five, or job/5 in a pod of an Indexed Job`,
-		"2/0":   `shard "2/0": write 2/5 for the second part of five, or job/5 in a pod of an Indexed Job`,
-		"0/3":   `shard "0/3": the parts are 1 to 3`,
-		"4/3":   `shard "4/3": the parts are 1 to 3`,
-		"x/3":   `shard "x/3": strconv.Atoi: parsing "x": invalid syntax`,
-		"job/3": `shard "job/3": JOB_COMPLETION_INDEX is not set: is this a pod of an Indexed Job?`,
+		"":        `shard "" is none: write 2/5 for the second part of five`,
+		"2":       `shard "2" is none: write 2/5 for the second part of five`,
+		"2/0":     `shard "2/0" is none: write 2/5 for the second part of five`,
+		"0/3":     `shard "0/3": the parts are 1 to 3`,
+		"4/3":     `shard "4/3": the parts are 1 to 3`,
+		"x/3":     `shard "x/3" is none: write 2/5 for the second part of five`,
+		"02/3":    `shard "02/3" is none: write 2/5 for the second part of five`,
+		"1/10001": `shard "1/10001": there are 10000 parts at most`,
+		"job/3":   `shard "job/3": JOB_COMPLETION_INDEX is not set: is this a pod of an Indexed Job?`,
 	} {
 		var s conformance.Shard
 		if err := s.UnmarshalText([]byte(text)); err == nil || err.Error() != want {
@@ -68,7 +70,7 @@ func TestShardsAreTheWhole(t *testing.T) {
 			all = append(all, cases.Case{Name: name})
 		}
 		cost := func(c cases.Case) time.Duration { return costs[c.Name] }
-		of := rapid.IntRange(1, 8).Draw(t, "parts")
+		of := rapid.IntRange(1, 60).Draw(t, "parts")
 		seen := map[string]int{}
 		var loads []time.Duration
 		for i := range of {
@@ -94,6 +96,21 @@ func TestShardsAreTheWhole(t *testing.T) {
 			t.Fatalf("the parts take %v, the longest case %v", loads, longest)
 		}
 	})
+}
+
+// More parts than cases cost nothing; the last ones are empty.
+func TestShardsOfFewCases(t *testing.T) {
+	t.Parallel()
+	all := []cases.Case{{Name: "a"}, {Name: "b"}}
+	cost := func(cases.Case) time.Duration { return time.Second }
+	for text, want := range map[string]int{"1/10000": 1, "2/10000": 1, "3/10000": 0, "10000/10000": 0} {
+		if got := shard(t, text).Pick(all, cost); len(got) != want {
+			t.Errorf("%s: %d cases, want %d", text, len(got), want)
+		}
+	}
+	if got := shard(t, "1/1").Pick(nil, cost); len(got) != 0 {
+		t.Errorf("of nothing: %v", got)
+	}
 }
 
 // The order of the cases is no part of the bargain, only their names and costs.

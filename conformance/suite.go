@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/meshproof/meshproof/cases"
@@ -21,10 +22,14 @@ type Suite struct {
 	Cases []cases.Case
 	// Compiler is what is under test; nil for [suite.Reference].
 	Compiler suite.Compiler
-	// Implementation says whose compiler it is; the zero value is meshproof's own.
+	// Implementation says whose compiler it is; the zero value is meshproof's own for
+	// meshproof's own, and nobody's for any other, of which no report is written then.
 	Implementation report.Implementation
-	Selection      Selection
-	Shard          Shard
+	// AnyNames leaves the names of RBAC policies to the compiler, see [suite.Runner];
+	// the report says so.
+	AnyNames  bool
+	Selection Selection
+	Shard     Shard
 	// Times are what shards are balanced by; nil for [Measured]. All shards of a run
 	// need the same.
 	Times Times
@@ -49,6 +54,9 @@ type Result struct {
 	Results []suite.Result
 }
 
+// foreign reports whether the compiler is not meshproof's own.
+func (s Suite) foreign() bool { return s.Compiler != nil && s.Compiler != suite.Reference }
+
 // StartError says that no Envoy of a version could be started.
 type StartError struct {
 	Version string
@@ -61,9 +69,45 @@ func (e *StartError) Error() string { return e.Err.Error() }
 // Unwrap returns the error of the start.
 func (e *StartError) Unwrap() error { return e.Err }
 
+// EndError says that an Envoy could not be ended; the results hold.
+type EndError struct {
+	Version string
+	Err     error
+}
+
+// Error names what is left.
+func (e *EndError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of the end.
+func (e *EndError) Unwrap() error { return e.Err }
+
+// DigestError says that the binary of an Envoy could not be read, so that its run does
+// not say which Envoy it is about; all else in the run holds.
+type DigestError struct {
+	Version string
+	Err     error
+}
+
+// Error names the version.
+func (e *DigestError) Error() string {
+	return fmt.Sprintf("conformance: the digest of Envoy %s: %v", e.Version, e.Err)
+}
+
+// Unwrap returns why it could not be read.
+func (e *DigestError) Unwrap() error { return e.Err }
+
 // Plan returns the cases that this suite takes: those of its selection that are its
-// shard's, in order.
+// shard's, in order. It fails on a profile or a feature that is unknown, in the
+// selection or in a case, where no case is left of all shards together, and where a
+// report is to be written of a compiler that nobody answers for: one that is not
+// meshproof's own needs all fields of its Implementation.
 func (s Suite) Plan() ([]cases.Case, error) {
+	if err := s.Selection.check(); err != nil {
+		return nil, err
+	}
+	if missing := s.Implementation.Missing(); s.ReportDir != "" && s.foreign() && len(missing) > 0 {
+		return nil, fmt.Errorf("conformance: a report says whose compiler it is about: Implementation has no %s", strings.Join(missing, ", no "))
+	}
 	all := s.Cases
 	if all == nil {
 		var err error
@@ -73,6 +117,9 @@ func (s Suite) Plan() ([]cases.Case, error) {
 	}
 	var covered []cases.Case
 	for _, c := range all {
+		if err := checkFeatures(c.Features); err != nil {
+			return nil, fmt.Errorf("conformance: %s: case %q: %w", c.Place, c.Name, err)
+		}
 		if s.Selection.Covers(c) {
 			covered = append(covered, c)
 		}
@@ -89,8 +136,8 @@ func (s Suite) Plan() ([]cases.Case, error) {
 
 // Run runs the cases on every version, as many versions at once as there are two
 // cores for each, and returns the results in the order of the versions. A case that
-// fails is a result, not an error; an error, which may be a [*StartError], leaves out
-// its version and no other.
+// fails is a result, not an error. A [*StartError] leaves out its version and no other;
+// a [*DigestError] and an [*EndError] leave out nothing.
 func (s Suite) Run(ctx context.Context) ([]Result, error) {
 	plan, err := s.Plan()
 	if err != nil {
@@ -101,7 +148,7 @@ func (s Suite) Run(ctx context.Context) ([]Result, error) {
 	errs := make([]error, len(versions))
 	var calling sync.Mutex
 	var running sync.WaitGroup
-	free := make(chan struct{}, max(1, runtime.NumCPU()/2))
+	free := make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 	for i, version := range versions {
 		free <- struct{}{}
 		running.Go(func() {
@@ -132,7 +179,11 @@ func (s Suite) on(ctx context.Context, version string, plan []cases.Case, callin
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, u.Close()) }()
+	defer func() {
+		if end := u.Close(); end != nil {
+			err = errors.Join(err, &EndError{Version: u.Version(), Err: end})
+		}
+	}()
 	call := func(f func()) {
 		calling.Lock()
 		defer calling.Unlock()
@@ -148,7 +199,7 @@ func (s Suite) on(ctx context.Context, version string, plan []cases.Case, callin
 	for _, r := range u.runner.Run(ctx, s.wanted(plan)...) {
 		ran[r.Case.Name] = r
 	}
-	return u.result(plan, ran), nil
+	return u.result(plan, ran)
 }
 
 // wanted returns the cases that are not skipped.

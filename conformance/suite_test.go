@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +18,10 @@ import (
 	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/xds"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -73,6 +78,9 @@ func TestSuiteRun(t *testing.T) {
 	}
 	for i, version := range []string{"1.39.3", "1.40.0"} {
 		run := results[i].Report
+		if run.AnyNames {
+			t.Error("it says that any name will do")
+		}
 		if run.Envoy != version || len(run.EnvoySHA256) != 64 || run.Runtime != "process" || run.Implementation.Project != "meshproof" || run.Milliseconds <= 0 {
 			t.Errorf("the head is %+v", run)
 		}
@@ -113,6 +121,30 @@ func TestSuiteFindsAWrongCompiler(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// Without a name of its own a foreign compiler has none, least of all meshproof's; and
+// the run says where any name of a policy would do.
+func TestSuiteOfAForeignCompiler(t *testing.T) {
+	t.Parallel()
+	results, err := conformance.Suite{Cases: few(t)[2:], Runtime: envoy.Process, Compiler: everybody, AnyNames: true}.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := results[0].Report
+	if run.Passed != 1 || !run.AnyNames {
+		t.Errorf("%d passed, any names: %t", run.Passed, run.AnyNames)
+	}
+	if diff := cmp.Diff(report.Implementation{}, run.Implementation); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// everybody lets everybody in on L4, under a name of its own.
+var everybody = suite.CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, dialect.Options) (xds.Filters, error) {
+	return xds.Compile(policy.Program{Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{
+		{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "mine"}, When: policy.Always},
+	}}}})
+})
 
 // One version that cannot be had leaves out itself.
 func TestSuiteWithoutAVersion(t *testing.T) {
@@ -166,7 +198,42 @@ func TestRunAsATest(t *testing.T) {
 	if run := runs[0]; run.Passed != 2 || run.Skipped != 1 || run.Failed != 0 {
 		t.Errorf("%d passed, %d failed, %d skipped", run.Passed, run.Failed, run.Skipped)
 	}
+	if got, want := runs[0].Cases[0].Again, `go test -run '^TestRunAsATest$/^1\.40\.0$/^nobody_gets_in$'`; got != want {
+		t.Errorf("again: %s, want %s", got, want)
+	}
 	if _, err := os.Stat(filepath.Join(dir, "index.html")); err != nil {
 		t.Error(err)
+	}
+}
+
+// A version that cannot be started is told once, with its number, and of nothing else.
+func TestRunOfAVersionThatCannotStart(t *testing.T) {
+	t.Parallel()
+	const variable = "MESHPROOF_TEST_UNKNOWN_VERSION"
+	if dir := os.Getenv(variable); dir != "" {
+		conformance.Run(t, conformance.Suite{Cases: few(t), Runtime: envoy.Process, Versions: []string{"1.2.3"}, ReportDir: dir})
+		return
+	}
+	again := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$")
+	again.Env = append(os.Environ(), variable+"="+t.TempDir())
+	out, err := again.CombinedOutput()
+	if said := string(out); err == nil || strings.Count(said, "Envoy 1.2.3: ") != 1 || !strings.Contains(said, "unknown version") || strings.Contains(said, "there is no run") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// A folder that cannot be written is found out before Envoy is started.
+func TestRunIntoAFile(t *testing.T) {
+	t.Parallel()
+	const variable = "MESHPROOF_TEST_REPORT_FILE"
+	if file := os.Getenv(variable); file != "" {
+		conformance.Run(t, conformance.Suite{Cases: few(t), Runtime: envoy.Process, ReportDir: file})
+		return
+	}
+	again := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
+	again.Env = append(os.Environ(), variable+"="+os.Args[0])
+	out, err := again.CombinedOutput()
+	if said := string(out); err == nil || !strings.Contains(said, "report: prepare: ") || strings.Contains(said, t.Name()+"/") {
+		t.Errorf("%v:\n%s", err, out)
 	}
 }

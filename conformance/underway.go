@@ -3,7 +3,6 @@ package conformance
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/meshproof/meshproof/cases"
@@ -18,8 +17,14 @@ type underway struct {
 	suite  Suite
 	runner suite.Runner
 	began  time.Time
-	// digest yields the hash of Envoy's binary once; "" where it cannot be read.
-	digest <-chan string
+	// digest yields the hash of Envoy's binary once.
+	digest <-chan digest
+}
+
+// digest is the hash of a binary, or why it could not be read.
+type digest struct {
+	sum string
+	err error
 }
 
 // start boots Envoy; its error is a [*StartError].
@@ -36,27 +41,30 @@ func (s Suite) start(ctx context.Context, version string) (*underway, error) {
 		return nil, &StartError{Version: version, Err: err}
 	}
 	// The binary is read while the cases run.
-	digest := make(chan string, 1)
+	read := make(chan digest, 1)
 	go func() {
 		sum, err := h.Digest(context.WithoutCancel(ctx))
-		if err != nil {
-			sum = ""
-		}
-		digest <- sum
+		read <- digest{sum, err}
 	}()
-	return &underway{Harness: h, suite: s, runner: suite.Runner{Harness: h, Compiler: s.Compiler}, began: began, digest: digest}, nil
+	runner := suite.Runner{Harness: h, Compiler: s.Compiler, AnyNames: s.AnyNames}
+	return &underway{Harness: h, suite: s, runner: runner, began: began, digest: read}, nil
 }
 
-// result gathers what became of each case of the plan.
-func (u *underway) result(plan []cases.Case, ran map[string]suite.Result) *Result {
+// result gathers what became of each case of the plan. It is there with a [*DigestError]
+// too.
+func (u *underway) result(plan []cases.Case, ran map[string]suite.Result) (*Result, error) {
 	s := u.suite
+	binary := <-u.digest
+	if binary.err != nil {
+		binary = digest{err: &DigestError{Version: u.Version(), Err: binary.err}}
+	}
 	out := &Result{Report: report.Run{
 		Meshproof: Version(), Implementation: s.Implementation, Date: u.began.UTC().Truncate(time.Second),
-		Envoy: u.Version(), EnvoySHA256: <-u.digest, Runtime: u.Runtime().String(),
-		Profiles: slices.Clone(s.Selection.Claimed()), Unsupported: s.Selection.Unsupported(), Shard: s.Shard.String(),
+		Envoy: u.Version(), EnvoySHA256: binary.sum, Runtime: u.Runtime().String(),
+		Profiles: s.Selection.Claimed(), Unsupported: s.Selection.Unsupported(), AnyNames: s.AnyNames, Shard: s.Shard.String(),
 		Cases: []report.Case{}, Milliseconds: float64(time.Since(u.began).Microseconds()) / 1000,
 	}}
-	if s.Implementation.Project == "" {
+	if !s.foreign() && s.Implementation.Project == "" {
 		out.Report.Implementation = Reference()
 	}
 	for _, c := range plan {
@@ -72,5 +80,5 @@ func (u *underway) result(plan []cases.Case, ran map[string]suite.Result) *Resul
 		out.Results = append(out.Results, r)
 		out.Report.Add(built)
 	}
-	return out
+	return out, binary.err
 }

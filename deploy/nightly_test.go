@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,12 +12,15 @@ import (
 )
 
 // fakeGH stands for GitHub's command line: the folder nights has the report of each run
-// that has one, and the issue goes into a file.
+// that has one, the file open the number of the open issue, and what is written goes into
+// another file.
 const fakeGH = `#!/bin/sh
 case "$1 $2" in
 "run list") echo 7; echo 6; echo 5 ;;
 "run download") [ -d "$NIGHTS/$3" ] && cp "$NIGHTS/$3"/* "$7" ;;
-"issue create") shift 2; echo "$1 $2" >>"$NIGHTS/issue"; cat "$4" >>"$NIGHTS/issue" ;;
+"issue list") [ "$3 $4" = "--state open" ] && cat "$NIGHTS/open" 2>/dev/null || true ;;
+"issue create") [ "$(wc -m <"$6")" -le 65536 ] && { echo "$3 $4"; cat "$6"; } >>"$NIGHTS/issue" ;;
+"issue comment") [ "$(wc -m <"$5")" -le 65536 ] && { echo "comment on $3"; cat "$5"; } >>"$NIGHTS/issue" ;;
 *) echo "gh $*: nobody expects this" >&2; exit 9 ;;
 esac
 `
@@ -29,21 +33,30 @@ func TestNightlyComparison(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		nights map[string]string // what the request of the only case became, by run
+		open   string            // the number of the open issue
 		status int
 		said   string
 		issue  string
 	}{
-		"no earlier night":                         {map[string]string{"7": "allow"}, 0, "there is nothing to compare with", ""},
-		"the same as last night":                   {map[string]string{"7": "allow", "6": "allow", "5": "deny"}, 0, "every decision is that of run 6", ""},
-		"other than last night":                    {map[string]string{"7": "allow", "6": "deny"}, 0, "", "--title nightly: decisions differ from run 6"},
-		"other than the last night with a report":  {map[string]string{"7": "allow", "5": "deny"}, 0, "", "--title nightly: decisions differ from run 5"},
-		"last night's report is none that is read": {map[string]string{"7": "allow", "6": "broken"}, 2, "report: load ", ""},
+		"no earlier night":                         {map[string]string{"7": "allow"}, "", 0, "there is nothing to compare with", ""},
+		"the same as last night":                   {map[string]string{"7": "allow", "6": "allow", "5": "deny"}, "", 0, "every decision is that of run 6", ""},
+		"other than last night":                    {map[string]string{"7": "allow", "6": "deny"}, "", 0, "", "--title nightly: decisions differ from run 6"},
+		"other than the last night with a report":  {map[string]string{"7": "allow", "5": "deny"}, "", 0, "", "--title nightly: decisions differ from run 5"},
+		"other again":                              {map[string]string{"7": "allow", "6": "deny"}, "41", 0, "", "comment on 41\n"},
+		"last night's report is none that is read": {map[string]string{"7": "allow", "6": "broken"}, "", 2, "report: load ", ""},
+		"other evidence of the same decision":      {map[string]string{"7": "allow", "6": "slow"}, "", 0, "every decision is that of run 6", ""},
+		"a thousand decisions":                     {map[string]string{"7": "many allow", "6": "many deny"}, "", 0, "", "--title nightly: decisions differ from run 6"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			for run, outcome := range tt.nights {
 				night(t, filepath.Join(dir, run), outcome)
+			}
+			if tt.open != "" {
+				if err := os.WriteFile(filepath.Join(dir, "open"), []byte(tt.open+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
 			gh := filepath.Join(dir, "bin", "gh")
 			if err := os.MkdirAll(filepath.Dir(gh), 0o755); err != nil {
@@ -65,6 +78,9 @@ func TestNightlyComparison(t *testing.T) {
 			if tt.issue != "" && (!strings.Contains(string(issue), "deny") || !strings.Contains(string(issue), "the only case")) {
 				t.Errorf("the issue does not say what differs: %s", issue)
 			}
+			if clipped := strings.Contains(string(issue), "longer than an issue may be. The log of run 7"); clipped != strings.HasPrefix(tt.nights["7"], "many") {
+				t.Errorf("clipped: %t; %d bytes", clipped, len(issue))
+			}
 		})
 	}
 }
@@ -73,9 +89,20 @@ func TestNightlyComparison(t *testing.T) {
 func night(t *testing.T, dir, outcome string) {
 	t.Helper()
 	run := report.Run{Implementation: report.Implementation{Project: "p"}, Envoy: "1.40.0", Runtime: "process", Meshproof: "v1"}
-	run.Add(report.Case{Case: "the only case", Place: "a.yaml:1", Passed: true, Requests: []report.Request{
-		{From: "a", To: "b/1", Want: "allow", Passed: true, Outcome: outcome, Shadow: "none"},
-	}})
+	request := report.Request{From: "a", To: "b/1", Want: "allow", Passed: true, Outcome: outcome, Shadow: "none"}
+	requests := []report.Request{request}
+	switch kind, decision, many := strings.Cut(outcome, " "); {
+	case many:
+		requests = nil
+		request.Outcome = decision
+		for i := range 1000 {
+			request.Path = fmt.Sprintf("/%s/%d/%s", kind, i, strings.Repeat("x", 60))
+			requests = append(requests, request)
+		}
+	case outcome == "slow":
+		requests[0].Outcome, requests[0].Evidence.Caller = "allow", "HTTP 200 at last"
+	}
+	run.Add(report.Case{Case: "the only case", Place: "a.yaml:1", Passed: true, Requests: requests})
 	if err := report.Write(dir, []report.Run{run}); err != nil {
 		t.Fatal(err)
 	}

@@ -6,11 +6,11 @@ import "strings"
 // the gate that denies, or else of the last one; "" where there is no gate. A long
 // condition is abridged.
 func Reason(p Program, r Request) string {
-	_, traces := Explain(p, r)
-	for i, trace := range traces {
-		last := i == len(traces)-1 || traces[i+1].Shadow
-		if !trace.Shadow && (last || trace.Verdict.Effect == Deny) {
-			return trace.reason(r)
+	gates, _ := p.routed(&r)
+	for i, gate := range gates {
+		verdict := gate.verdict(&r)
+		if verdict.Effect == Deny || i == len(gates)-1 {
+			return Trace{Gate: gate, Verdict: verdict}.reason(r)
 		}
 	}
 	return ""
@@ -19,13 +19,11 @@ func Reason(p Program, r Request) string {
 // ShadowReason returns the rule by which the shadow comes to its own decision; "" where
 // there is no shadow.
 func ShadowReason(p Program, r Request) string {
-	_, traces := Explain(p, r)
-	for _, trace := range traces {
-		if trace.Shadow {
-			return trace.reason(r)
-		}
+	_, shadows := p.routed(&r)
+	if len(shadows) == 0 {
+		return ""
 	}
-	return ""
+	return Trace{Gate: shadows[0], Verdict: shadows[0].verdict(&r)}.reason(r)
 }
 
 func (t Trace) reason(r Request) string {

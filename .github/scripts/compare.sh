@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Holds a report against the one of the last night that has one, and opens an issue
-# where decisions differ: compare.sh REPORT RUN-ID. It needs gh, with a token that may
-# read actions and write issues, and meshproof.
+# Holds a report against the one of the last night that has one, and tells an issue where
+# decisions differ, the open one or a new one: compare.sh REPORT RUN-ID. It needs gh, with
+# a token that may read actions and write issues, and meshproof.
 set -euo pipefail
 report=$1 this=$2
 
@@ -20,14 +20,30 @@ if [[ -z $found ]]; then
 	exit
 fi
 
-body=$before/differences.md
+differences=$before/differences.md body=$before/body.md
 status=0
-meshproof report compare "$before" "$report" --output markdown >"$body" || status=$?
+meshproof report compare "$before" "$report" --decisions --output markdown >"$differences" || status=$?
 case $status in
-0) echo "every decision is that of run $found" ;;
-1)
-	cat "$body"
-	gh issue create --title "nightly: decisions differ from run $found" --body-file "$body"
+0)
+	echo "every decision is that of run $found"
+	exit
 	;;
+1) cat "$differences" ;;
 *) exit "$status" ;;
 esac
+
+# GitHub takes 65,536 characters, of which a byte is one at most.
+awk -v most=60000 -v this="$this" '
+	(n += length($0) + 1) > most {
+		print "\n…and more: the comparison is longer than an issue may be. The log of run " this " has all of it."
+		exit
+	}
+	{ print }' "$differences" >"$body"
+
+title="nightly: decisions differ from run"
+open=$(gh issue list --state open --search "\"$title\" in:title" --json number --jq '.[0].number // empty')
+if [[ -n $open ]]; then
+	gh issue comment "$open" --body-file "$body"
+else
+	gh issue create --title "$title $found" --body-file "$body"
+fi

@@ -56,3 +56,14 @@ func completeFeatures(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
+
+// completeExtended offers the features that are a choice.
+func completeExtended(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	names := []string{noFeature}
+	for _, f := range feature.All() {
+		if f.Level == feature.Extended {
+			names = append(names, string(f.Name))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

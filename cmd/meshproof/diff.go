@@ -79,6 +79,9 @@ where Envoy decides otherwise than the policies say.`,
 }
 
 func (o *diffOptions) run(ctx context.Context, before, after string, stdout, stderr io.Writer) error {
+	if err := prepareReport(o.report); err != nil {
+		return err
+	}
 	pairs, err := o.pairs(before, after)
 	if err != nil {
 		return err

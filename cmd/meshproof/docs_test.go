@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"os"
 	"os/exec"
@@ -89,8 +90,8 @@ func documented(text string) (commands []command) {
 			if m[1] == "console" {
 				line, ok = strings.CutPrefix(line, "$ ")
 			}
-			line, comment, _ := strings.Cut(line, " #")
-			c := command{words: strings.Fields(line)}
+			words, comment := splitCommand(line)
+			c := command{words: words}
 			if said := exitsWith.FindStringSubmatch(comment); said != nil {
 				c.status, _ = strconv.Atoi(said[1])
 			}
@@ -123,6 +124,12 @@ func saveCase(t *testing.T, file, text string) {
 func try(t *testing.T, dir string, c command) {
 	t.Helper()
 	words := c.words
+	for _, word := range words {
+		program, _, several := strings.Cut(word, " ")
+		if _, err := exec.LookPath(program); several && program == "python3" && err != nil {
+			t.Skip("python3 is not installed")
+		}
+	}
 	switch {
 	case words[0] == "make" && len(words) == 2:
 		tryMake(t, words[1])
@@ -132,8 +139,10 @@ func try(t *testing.T, dir string, c command) {
 		tryFetch(t, words[1])
 	case slices.Equal(words, []string{"go", "install", "./cmd/meshproof"}):
 		// The test binary stands for what this installs.
-	case slices.Equal(words, []string{"kubectl", "apply", "-f", "deploy/job.yaml"}):
-		// That the manifest works is a test of package deploy.
+	case slices.Equal(words, []string{"kubectl", "create", "-f", "deploy/job.yaml"}), slices.Equal(words, []string{"kubectl", "apply", "-f", "deploy/pvc.yaml"}):
+		// That the manifests work is a test of package deploy.
+	case slices.Contains(words, "--ads"):
+		tryADS(t, dir, words[1:])
 	case words[0] == "meshproof":
 		meshproofExits(t, dir, words[1:], c.status)
 	case len(words) > 3 && slices.Equal(words[:3], []string{"go", "run", "./cmd/meshproof"}):
@@ -245,4 +254,34 @@ func checkStories(t *testing.T, out string) {
 	if header := strings.Fields(strings.Split(out, "\n")[1]); !slices.Equal(header[:4], []string{"decision", "by", "shadow", "caller"}) {
 		t.Errorf("the columns are %q", header)
 	}
+}
+
+// tryADS runs the example control plane for a command that names its address.
+func tryADS(t *testing.T, dir string, args []string) {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "controlplane")
+	build := exec.Command("go", "build", "-o", program, "./examples/controlplane")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	plane := exec.Command(program, "--listen", "127.0.0.1:0")
+	stdout, err := plane.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plane.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = plane.Process.Signal(os.Interrupt)
+		_ = plane.Wait()
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	args = slices.Clone(args)
+	args[slices.Index(args, "--ads")+1] = strings.TrimSpace(strings.TrimPrefix(line, "serving ADS on "))
+	meshproof(t, dir, args)
 }

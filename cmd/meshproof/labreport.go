@@ -31,3 +31,11 @@ func labCase(r suite.Result, story, again string, run report.Run) report.Case {
 	}
 	return c
 }
+
+// prepareReport makes sure that a report can be written, before anything is asked for it.
+func prepareReport(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	return report.Prepare(dir)
+}

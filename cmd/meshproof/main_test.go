@@ -55,7 +55,12 @@ func surroundings(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	examples, err := filepath.Abs(filepath.Join(root, "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	return []string{
+		"EXAMPLES=" + examples,
 		"HOME=" + os.Getenv("HOME"), "XDG_CACHE_HOME=" + cache, "ENVOY=" + testedEnvoy(),
 		"DOCKER_HOST=unix:///nonexistent/docker.sock", "ENVOY_BIN=", "ENVOY_IMAGE=",
 		// A race-enabled program sleeps for a second before it exits.

@@ -4,19 +4,20 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/conformance/report"
 )
 
-// slow is what a case takes at most without being named.
-const slow = 2 * time.Second
-
 // writeResults prints one run in full; of several, what went wrong, where they
 // differ, and a line each.
 func writeResults(w io.Writer, p paint, results []conformance.Result) {
 	defer writeSlow(w, p, results)
+	for _, r := range results {
+		if len(r.Results) == 0 {
+			fmt.Fprintf(w, "shard %s of Envoy %s has no case: there are more shards than cases\n", r.Report.Shard, r.Report.Envoy)
+		}
+	}
 	if len(results) == 1 {
 		writeText(w, p, results[0].Report, results[0].Results)
 		return
@@ -72,7 +73,7 @@ func statuses(values []string) []string {
 func writeSlow(w io.Writer, p paint, results []conformance.Result) {
 	for _, r := range results {
 		for _, c := range r.Results {
-			if c.Took > slow {
+			if c.Took > report.SlowCase {
 				fmt.Fprintf(w, "%s %s took %.1f s on Envoy %s\n", p.yellow("slow:"), printable(c.Case.Name), c.Took.Seconds(), r.Report.Envoy)
 			}
 		}

@@ -61,6 +61,9 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if err != nil {
 		return err
 	}
+	if err := prepareReport(o.report); err != nil {
+		return err
+	}
 	began := time.Now()
 	progress := newProgress(stderr, len(chosen))
 	defer progress.stop()

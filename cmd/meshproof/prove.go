@@ -19,11 +19,13 @@ import (
 // proveOptions are the flags of prove.
 type proveOptions struct {
 	source          sourceOptions
+	compiler        compilerFlags
 	version         string
 	runtime         envoy.Runtime
 	output          outputFormat
 	report          string
 	counterexamples string
+	anyNames        bool
 }
 
 func newProve() *cobra.Command {
@@ -48,8 +50,10 @@ smallest policies and the request that show it are written out as a case file.`,
 	}
 	o.source.add(cmd)
 	flags := cmd.Flags()
+	o.compiler.add(cmd)
 	addLab(cmd, &o.version, &o.runtime)
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
+	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	flags.StringVar(&o.counterexamples, "counterexamples", "counterexamples", "folder for the case files of what was not decided as specified; made only then")
 	addOutput(cmd, &o.output)
 	return cmd
@@ -69,10 +73,18 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if err != nil {
 		return err
 	}
+	if err := prepareReport(o.report); err != nil {
+		return err
+	}
 	proofs, err := planAll(subjects)
 	if err != nil {
 		return err
 	}
+	compiler, implementation, stop, err := o.compiler.start(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = also(err, closed(stop())) }()
 	began := time.Now()
 	progress := newProgress(stderr, len(proofs))
 	defer progress.stop()
@@ -81,7 +93,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 		return startError(err)
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
-	runner := suite.Runner{Harness: h, Kept: true, Done: func(r suite.Result) { progress.done(h.Version(), r) }}
+	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r suite.Result) { progress.done(h.Version(), r) }}
 	results := runner.Run(ctx, proofCases(proofs)...)
 	progress.stop()
 	if err := context.Cause(ctx); err != nil {
@@ -102,7 +114,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 		proven.writeText(stdout, paintFor(stdout))
 	}
 	if o.report != "" {
-		err = errors.Join(err, o.writeReport(ctx, h, began, results, proven))
+		err = errors.Join(err, o.writeReport(ctx, h, began, implementation, results, proven))
 	}
 	return also(proven.exit(), err)
 }
@@ -127,8 +139,9 @@ func proofCases(proofs []*proof.Proof) []cases.Case {
 }
 
 // writeReport draws a report with each proof as a case.
-func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, began time.Time, results []suite.Result, proven provenAll) error {
+func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, began time.Time, implementation report.Implementation, results []suite.Result, proven provenAll) error {
 	run := labReport(ctx, h, began)
+	run.Implementation = implementation
 	run.ClassesProven = proven.classes()
 	for _, r := range results {
 		run.Add(labCase(r, "proof", "meshproof prove "+quote(fileOf(r.Case)), run))

@@ -72,6 +72,10 @@ func writeMerged(w io.Writer, p paint, merged []report.Run) error {
 func tallyOf(run report.Run) summary {
 	s := summary{version: run.Envoy, runtime: run.Runtime, passed: run.Passed, failed: run.Failed, skipped: run.Skipped}
 	for _, c := range run.Cases {
+		if c.NotApplicable {
+			s.notApplicable++
+			s.skipped--
+		}
 		s.fault = s.fault || c.Fault
 		if c.Skipped != "" {
 			continue
@@ -121,6 +125,7 @@ func (*comparisonFormat) Type() string { return "text|json|markdown" }
 
 func newCompare() *cobra.Command {
 	format := comparisonFormat("text")
+	decisions := false
 	cmd := &cobra.Command{
 		Use:   "compare OLD NEW",
 		Short: "Show what differs between two runs: versions, compilers or days",
@@ -128,7 +133,7 @@ func newCompare() *cobra.Command {
 they differ. Each is a results-*.json, or a folder: of folders with several runs, those of the
 same version, runtime and project are compared.`,
 		Example: `  meshproof report compare matrix/results-1.38.3.json matrix/results-1.40.0.json
-  meshproof report compare yesterday today --output markdown`,
+  meshproof report compare yesterday today --decisions --output markdown`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return fmt.Errorf("two results are compared, there %s: see %s --help", are(len(args)), cmd.CommandPath())
@@ -151,6 +156,11 @@ same version, runtime and project are compared.`,
 			for _, run := range unpaired {
 				fmt.Fprintf(cmd.ErrOrStderr(), "meshproof: not compared, %s\n", printable(run))
 			}
+			if decisions {
+				for i, c := range comparisons {
+					comparisons[i] = c.Decisions()
+				}
+			}
 			if err := writeComparisons(cmd.OutOrStdout(), comparisons, format); err != nil {
 				return err
 			}
@@ -163,6 +173,7 @@ same version, runtime and project are compared.`,
 		},
 	}
 	cmd.Flags().VarP(&format, "output", "o", "how to print the differences")
+	cmd.Flags().BoolVar(&decisions, "decisions", false, "of the cases that both have, compare what was decided and by which policy, the shadow, and which passed or failed, nothing else")
 	completeValues(cmd, "output")
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/conformance"
@@ -24,8 +25,12 @@ type runOptions struct {
 	envoyLog string
 	report   string
 	claims   claims
+	compiler compilerFlags
+	anyNames bool
 	shard    conformance.Shard
 	times    string
+	// flags tells which of them were set.
+	flags *pflag.FlagSet
 }
 
 func newRun() *cobra.Command {
@@ -37,22 +42,27 @@ func newRun() *cobra.Command {
 and holds answers, upstream, access log and counters against the policies and the case.
 
 A PATH is a case file, or a folder with case files. With several versions of Envoy it runs
-the same cases on each, and prints where they differ.`,
+the same cases on each, and prints where they differ. With --compiler the filters come from
+another compiler than meshproof's own; what is right is decided as before.`,
 		Example: `  meshproof run
   meshproof run cases/kuma/path.yaml --envoy 1.39.3 --runtime process
   meshproof run --case 'observability.*metrics' --output json
   meshproof run --envoy all --report matrix
-  meshproof run --profile GEP-3779 --shard 1/2 --report shard-1`,
+  meshproof run --profile GEP-3779 --shard 1/2 --report shard-1
+  meshproof run --compiler './mesh-compiler --stdio' --implementation mesh.yaml --any-names --report mesh`,
 		ValidArgsFunction: completeFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			return o.run(cmd.Context(), paths, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
+	o.flags = flags
 	flags.StringSliceVar(&o.versions, "envoy", nil, "versions of Envoy, separated by commas, see meshproof envoy list, or all of those (default "+envoy.DefaultVersion+", or that of ENVOY_BIN or ENVOY_IMAGE)")
 	flags.Var(textFlag{&o.runtime, "auto|container|process"}, "runtime", "how to run Envoy")
 	flags.Var(&o.filter, "case", "run only the cases whose name or story matches this regular expression")
 	o.claims.add(cmd)
+	o.compiler.add(cmd)
+	flags.BoolVar(&o.anyNames, "any-names", false, "let the compiler name its RBAC policies as it likes: which policy decided is then not compared, only what was decided")
 	flags.Var(textFlag{&o.shard, "I/N"}, "shard", "run only part I of N, from 1; job/N takes I from JOB_COMPLETION_INDEX of a Kubernetes Job")
 	flags.StringVar(&o.times, "times", "", "balance the shards by the times in this file, see meshproof report times (default: those measured for the built-in cases)")
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
@@ -78,6 +88,20 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
+	if o.report != "" {
+		if err := report.Prepare(o.report); err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
+	}
+	compiler, implementation, end, err := o.compiler.start(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = also(err, end()) }()
+	s.Compiler, s.Implementation = compiler, implementation
+	if o.report != "" && o.compiler.unstated() {
+		fmt.Fprintln(stderr, "meshproof: --report: it is unknown whose compiler this is, which no published report may leave open: state it with --implementation")
+	}
 	progress := newProgress(stderr, len(plan)*max(1, len(s.Versions)))
 	defer progress.stop()
 	s.Done = progress.done
@@ -87,7 +111,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 		return errors.Join(err, notEnded(runErr))
 	}
 	if o.output == outputJSON {
-		err = writeRuns(stdout, results)
+		err = writeRuns(stdout, results, len(s.Versions) > 1)
 	} else {
 		writeResults(stdout, paintFor(stdout), results)
 	}
@@ -97,15 +121,13 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	return started(also(exitOf(results), err), runErr)
 }
 
-// started adds why a version could not be run, or not be ended, to what the others
-// end with.
+// started adds why a version could not be run, not be ended, or not be read, to what the
+// others end with.
 func started(err, runErr error) error {
 	switch start := (*conformance.StartError)(nil); {
 	case runErr == nil:
 		return err
-	case !errors.As(runErr, &start):
-		return also(err, closed(runErr))
-	case err == nil:
+	case err == nil && errors.As(runErr, &start):
 		return startError(runErr)
 	default:
 		return also(err, runErr)
@@ -121,16 +143,20 @@ func runs(results []conformance.Result) []report.Run {
 	return out
 }
 
-// writeRuns prints a JSON object for each run.
-func writeRuns(w io.Writer, results []conformance.Result) error {
+// writeRuns prints the run as a JSON object, or the runs of several versions as an array
+// of them.
+func writeRuns(w io.Writer, results []conformance.Result, several bool) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	var errs []error
-	for _, r := range results {
-		errs = append(errs, encoder.Encode(r.Report))
+	switch {
+	case several:
+		return encoder.Encode(runs(results))
+	case len(results) == 0: // why stands on standard error
+		return nil
+	default:
+		return encoder.Encode(results[0].Report)
 	}
-	return errors.Join(errs...)
 }
 
 // startError tells a version that nobody knows, which is bad input, from a machine
@@ -144,10 +170,10 @@ func startError(err error) error {
 
 // notEnded returns the error of what could not be ended, nil for any other.
 func notEnded(err error) error {
-	if start := (*conformance.StartError)(nil); errors.As(err, &start) {
-		return nil
+	if end := (*conformance.EndError)(nil); errors.As(err, &end) {
+		return closed(end)
 	}
-	return closed(err)
+	return nil
 }
 
 // exitOf returns the error that stands for the exit status of all results; what went
@@ -163,8 +189,14 @@ func exitOf(results []conformance.Result) error {
 }
 
 // again returns the command that repeats one case.
-func again(builtIn bool) func(cases.Case, report.Run) string {
-	return func(c cases.Case, run report.Run) string { return againCommand(c, run.Envoy, run.Runtime, builtIn) }
+func (o runOptions) again(builtIn bool) func(cases.Case, report.Run) string {
+	more := o.compiler.words()
+	if o.anyNames {
+		more = append(more, "--any-names")
+	}
+	return func(c cases.Case, run report.Run) string {
+		return againCommand(c, run.Envoy, run.Runtime, builtIn, more...)
+	}
 }
 
 var errNoVersion = fmt.Errorf("--envoy: name a version such as %s, or all", envoy.DefaultVersion)

@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/cases/feature"
@@ -17,19 +19,27 @@ import (
 )
 
 // claims are the flags that say what a compiler supports.
-type claims struct{ profiles, supported, exempt []string }
+type claims struct {
+	profiles, supported, exempt []string
+	// flags tells which of them were set.
+	flags *pflag.FlagSet
+}
 
 func (c *claims) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	c.flags = flags
 	flags.StringSliceVar(&c.profiles, "profile", nil, "run only the cases of these profiles, see meshproof features")
-	flags.StringSliceVar(&c.supported, "supported-features", nil, "extended features that are supported; cases that need another are skipped (default: all)")
+	flags.StringSliceVar(&c.supported, "supported-features", nil, "extended features that are supported; cases that need another are not applicable; none for none of them (default: all)")
 	flags.StringSliceVar(&c.exempt, "exempt-features", nil, "features that are not supported although the others are")
 	completeFunc(cmd, "profile", completeProfiles)
-	completeFunc(cmd, "supported-features", completeFeatures)
+	completeFunc(cmd, "supported-features", completeExtended)
 	completeFunc(cmd, "exempt-features", completeFeatures)
 }
 
 func (c claims) selection() (s conformance.Selection, err error) {
+	if c.flags.Changed("profile") && len(c.profiles) == 0 {
+		return s, fmt.Errorf("--profile: name one of %v, or leave it out for all", feature.Profiles())
+	}
 	for _, text := range c.profiles {
 		var p feature.Profile
 		if err := p.UnmarshalText([]byte(text)); err != nil {
@@ -37,7 +47,7 @@ func (c claims) selection() (s conformance.Selection, err error) {
 		}
 		s.Profiles = append(s.Profiles, p)
 	}
-	if s.Supported, err = conformance.ParseFeatures(c.supported); err != nil {
+	if s.Supported, err = c.supportedFeatures(); err != nil {
 		return s, fmt.Errorf("--supported-features: %w", err)
 	}
 	if s.Exempt, err = conformance.ParseFeatures(c.exempt); err != nil {
@@ -46,13 +56,33 @@ func (c claims) selection() (s conformance.Selection, err error) {
 	return s, nil
 }
 
+// noFeature is the value of --supported-features that claims the core alone.
+const noFeature = "none"
+
+// supportedFeatures returns the features that are claimed beyond the core: nil for all
+// where the flag was left out, and none at all where it is empty.
+func (c claims) supportedFeatures() ([]feature.Name, error) {
+	if !c.flags.Changed("supported-features") {
+		return nil, nil
+	}
+	if len(c.supported) == 0 || slices.Equal(c.supported, []string{noFeature}) {
+		return []feature.Name{}, nil
+	}
+	for _, name := range c.supported {
+		if f, known := feature.Lookup(feature.Name(name)); known && f.Level == feature.Core {
+			return nil, fmt.Errorf("%s is of the core of %s: core goes without saying, name extended features only, or %s", name, f.Profile, noFeature)
+		}
+	}
+	return conformance.ParseFeatures(c.supported)
+}
+
 // suite reads the cases and what is asked of them.
 func (o runOptions) suite(paths []string) (conformance.Suite, error) {
 	selection, err := o.claims.selection()
 	if err != nil {
 		return conformance.Suite{}, err
 	}
-	s := conformance.Suite{Selection: selection, Shard: o.shard, Runtime: o.runtime, Again: again(len(paths) == 0)}
+	s := conformance.Suite{Selection: selection, Shard: o.shard, Runtime: o.runtime, AnyNames: o.anyNames, Again: o.again(len(paths) == 0)}
 	if s.Versions, err = o.versionList(); err != nil {
 		return s, err
 	}
@@ -63,9 +93,16 @@ func (o runOptions) suite(paths []string) (conformance.Suite, error) {
 	return s, err
 }
 
-// versionList returns the versions that --envoy names, each once.
+// allVersions is the value of --envoy that stands for all that are pinned.
+const allVersions = "all"
+
+// versionList returns the versions that --envoy names, each once, without the v that
+// tags of Envoy begin with.
 func (o runOptions) versionList() ([]string, error) {
-	if slices.Equal(o.versions, []string{"all"}) {
+	if len(o.versions) == 0 && o.flags.Changed("envoy") {
+		return nil, errNoVersion
+	}
+	if slices.Equal(o.versions, []string{allVersions}) {
 		releases, err := envoy.List()
 		if err != nil {
 			return nil, machine(err)
@@ -76,15 +113,22 @@ func (o runOptions) versionList() ([]string, error) {
 		}
 		return all, nil
 	}
-	for i, version := range o.versions {
+	var versions []string
+	for _, version := range o.versions {
+		if digits, tag := strings.CutPrefix(version, "v"); tag && digits != "" && digits[0] >= '0' && digits[0] <= '9' {
+			version = digits
+		}
 		switch {
 		case version == "":
 			return nil, errNoVersion
-		case slices.Contains(o.versions[:i], version):
+		case version == allVersions:
+			return nil, fmt.Errorf("--envoy: %s stands alone: it has every version", allVersions)
+		case slices.Contains(versions, version):
 			return nil, fmt.Errorf("--envoy: %s stands twice", version)
 		}
+		versions = append(versions, version)
 	}
-	return o.versions, nil
+	return versions, nil
 }
 
 func (o runOptions) readTimes() (conformance.Times, error) {

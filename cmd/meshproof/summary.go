@@ -11,11 +11,13 @@ import (
 
 // summary counts what became of the cases.
 type summary struct {
-	version, runtime        string
-	passed, failed, skipped int
-	requests                int
-	retries                 int
-	fault                   bool
+	version, runtime string
+	passed, failed   int
+	// skipped leaves out what is not applicable, so that it counts gaps only.
+	skipped, notApplicable int
+	requests               int
+	retries                int
+	fault                  bool
 }
 
 func summarize(run report.Run, results []suite.Result) summary {
@@ -28,8 +30,11 @@ func summarize(run report.Run, results []suite.Result) summary {
 
 func (s *summary) add(r suite.Result) {
 	switch {
+	// The requests of a skipped case show what holds elsewhere.
+	case r.NotApplicable:
+		s.notApplicable++
+		return
 	case r.Skipped != "":
-		// Its requests show what holds elsewhere.
 		s.skipped++
 		return
 	case r.Passed():
@@ -64,7 +69,8 @@ func (s summary) line(p paint) string {
 	return line
 }
 
-// tally is "3 cases passed, 45 requests" or "1 of 3 cases failed, 2 skipped, 45 requests".
+// tally is "3 cases passed, 45 requests" or "1 of 3 cases failed, 2 skipped, 1 not
+// applicable, 45 requests".
 func (s summary) tally() string {
 	text := count(s.passed, "case") + " passed"
 	if s.failed > 0 {
@@ -72,6 +78,9 @@ func (s summary) tally() string {
 	}
 	if s.skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", s.skipped)
+	}
+	if s.notApplicable > 0 {
+		text += fmt.Sprintf(", %d not applicable", s.notApplicable)
 	}
 	return text + ", " + count(s.requests, "request")
 }
@@ -83,16 +92,22 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// againCommand is the command that repeats one case.
-func againCommand(c cases.Case, version, runtime string, builtIn bool) string {
+// againCommand is the command that repeats one case, with further flags.
+func againCommand(c cases.Case, version, runtime string, builtIn bool, more ...string) string {
 	words := []string{"meshproof", "run"}
 	if !builtIn {
-		file := c.Place[:strings.LastIndexByte(c.Place, ':')]
-		if strings.HasPrefix(file, "-") {
-			file = "./" + file
-		}
-		words = append(words, quote(file))
+		words = append(words, quote(fileOf(c)))
 	}
 	words = append(words, "--case", quote("^"+regexpQuote(c.Name)+"$"))
-	return strings.Join(append(words, "--envoy", version, "--runtime", runtime), " ")
+	words = append(words, "--envoy", version, "--runtime", runtime)
+	return strings.Join(append(words, more...), " ")
+}
+
+// fileOf is the file that a case is from, as an argument.
+func fileOf(c cases.Case) string {
+	file := c.Place[:strings.LastIndexByte(c.Place, ':')]
+	if strings.HasPrefix(file, "-") {
+		file = "./" + file
+	}
+	return file
 }

@@ -83,7 +83,11 @@ func writeStory(w io.Writer, p paint, results []suite.Result) {
 	next := 1
 	for _, r := range results {
 		if r.Skipped != "" {
-			fmt.Fprintf(w, "  %s %s\n    skipped: %s\n", p.skip(), printable(r.Case.Name), r.Skipped)
+			what := "skipped"
+			if r.NotApplicable {
+				what = "not applicable"
+			}
+			fmt.Fprintf(w, "  %s %s\n    %s: %s\n", p.skip(), printable(r.Case.Name), what, r.Skipped)
 			next += len(r.Requests)
 			continue
 		}

@@ -38,10 +38,15 @@ func (v *verification) match(subjects []cases.Case, portNamed bool) error {
 	}
 	open := len(inbounds) == 1 && subjects[0].Source == "" && !portNamed
 	for _, enforced := range v.sidecar.Inbounds {
-		title := fmt.Sprintf("listener %s (%s)", enforced.Listener, enforced.Address)
+		// A folder may have filters without a listener around them.
+		bare := !enforced.Address.IsValid()
+		title := "filters of " + enforced.Listener
+		if !bare {
+			title = fmt.Sprintf("listener %s (%s)", enforced.Listener, enforced.Address)
+		}
 		var of *known
 		for _, k := range inbounds {
-			if k.in.Port == enforced.Address.Port() || open {
+			if isOf(enforced, k.in) || open {
 				of = k
 				break
 			}
@@ -57,7 +62,7 @@ func (v *verification) match(subjects []cases.Case, portNamed bool) error {
 		}
 		of.claimed = true
 		in := of.in
-		if open {
+		if open && !bare {
 			in.Port = enforced.Address.Port()
 		}
 		if in.Protocol.Layer() != enforced.Protocol.Layer() {
@@ -69,7 +74,7 @@ func (v *verification) match(subjects []cases.Case, portNamed bool) error {
 		if enforced.Unguarded() {
 			v.findings = append(v.findings, title+": it has no authorization filter: whoever gets there passes")
 		}
-		if enforced.Transport != sidecar.MutualTLS {
+		if enforced.Transport != sidecar.MutualTLS && !bare {
 			v.findings = append(v.findings, fmt.Sprintf("%s: its transport is %s: an identity is no better than that", title, enforced.Transport))
 		}
 		r, err := newReplay(of.c, in, enforced)
@@ -84,6 +89,15 @@ func (v *verification) match(subjects []cases.Case, portNamed bool) error {
 		}
 	}
 	return nil
+}
+
+// isOf reports whether what a sidecar enforces is for an inbound: the port tells, or the
+// name that compile gives to filters.
+func isOf(enforced sidecar.Inbound, in cases.Inbound) bool {
+	if !enforced.Address.IsValid() {
+		return enforced.Chain == in.String()
+	}
+	return enforced.Address.Port() == in.Port
 }
 
 func (v *verification) exit() error {

@@ -47,9 +47,8 @@ policies: the classes that the policies tell apart, and those that the filters d
 POLICIES are files or folders with policies, and with the Dataplane that the sidecar is of; else the flags
 describe its workload. Whatever of the sidecar cannot be replayed is named. Exit status 1 where a class is
 decided otherwise, or an inbound could not be verified.`,
-		Example: `  curl -s localhost:9901/config_dump >dump.json
-  meshproof verify policies/ --config-dump dump.json --label app=backend`,
-		Args: needPath,
+		Example: `  meshproof verify policies/ --config-dump dump.json --label app=backend`,
+		Args:    needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			return o.run(cmd.Context(), paths, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -70,6 +69,9 @@ decided otherwise, or an inbound could not be verified.`,
 func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
 	subjects, err := o.source.labCases(paths)
 	if err != nil {
+		return err
+	}
+	if err := prepareReport(o.report); err != nil {
 		return err
 	}
 	found, err := o.read()

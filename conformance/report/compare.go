@@ -69,6 +69,28 @@ func Compare(a, b Run) Comparison {
 	return out
 }
 
+// Decisions returns the differences that are one of a decision, in cases that both runs
+// have: the outcome of a request, the policy that decided, the shadow and its policy,
+// and that a case passed in one run and failed in the other.
+func (c Comparison) Decisions() Comparison {
+	c.OnlyA, c.OnlyB = nil, nil
+	c.Changed = slices.DeleteFunc(slices.Clone(c.Changed), func(change Change) bool { return !change.isDecision() })
+	return c
+}
+
+func (c Change) isDecision() bool {
+	switch c.What {
+	case "outcome", "by", "shadow", "shadowBy":
+		return true
+	case "status":
+		a, _, _ := strings.Cut(c.A, ":")
+		b, _, _ := strings.Cut(c.B, ":")
+		return a == passed && b == failed || a == failed && b == passed
+	default:
+		return false
+	}
+}
+
 // Empty reports whether nothing differs.
 func (c Comparison) Empty() bool { return len(c.OnlyA)+len(c.OnlyB)+len(c.Changed) == 0 }
 

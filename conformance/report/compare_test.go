@@ -90,6 +90,47 @@ func TestCompareFields(t *testing.T) {
 	}
 }
 
+// TestDecisions leaves nothing of a comparison but decisions.
+func TestDecisions(t *testing.T) {
+	t.Parallel()
+	base := newCase("a case", "s", "1", allowed("/"), denied("/x"))
+	fails := func(fault bool) func(*Case) {
+		return func(c *Case) { c.Passed, c.Error, c.Fault = false, "e", fault }
+	}
+	for name, tt := range map[string]struct {
+		change func(*Case)
+		want   []string
+	}{
+		"nothing":        {func(*Case) {}, nil},
+		"outcome":        {func(c *Case) { c.Requests[0].Outcome = "deny" }, []string{"outcome"}},
+		"by and shadows": {func(c *Case) { c.Requests[0].By, c.Requests[0].Shadow, c.Requests[1].ShadowBy = "x", "deny", "y" }, []string{"by", "shadow", "shadowBy"}},
+		"evidence":       {func(c *Case) { c.Requests[0].Evidence.Caller, c.Counters = "EOF", nil }, nil},
+		"failed":         {fails(false), []string{"status"}},
+		"not proven":     {fails(true), nil},
+		"skipped":        {skipped("why", true), nil},
+		"request":        {func(c *Case) { c.Requests = c.Requests[:1] }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			only := newCase("only here", "s", "2", allowed("/"))
+			there := Compare(newRun("1", base, only), newRun("1", base.with(tt.change)))
+			whole := len(there.Changed)
+			for _, c := range []Comparison{there.Decisions(), Compare(newRun("1", base.with(tt.change)), newRun("1", base, only)).Decisions()} {
+				var got []string
+				for _, change := range c.Changed {
+					got = append(got, change.What)
+				}
+				if diff := cmp.Diff(tt.want, got); diff != "" || c.Empty() != (tt.want == nil) {
+					t.Errorf("empty: %t (-want +got):\n%s", c.Empty(), diff)
+				}
+			}
+			if len(there.Changed) != whole || len(there.OnlyA) != 1 {
+				t.Error("the comparison itself was changed")
+			}
+		})
+	}
+}
+
 // anyRun draws a run of few names and few values, so that runs often have things in
 // common.
 func anyRun(t *rapid.T) Run {

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
-
-	"github.com/meshproof/meshproof/cases/feature"
 )
 
 // Conformance is a conformance report in the shape of Gateway API's
@@ -60,9 +58,12 @@ type Extended struct {
 // Extension is what a report of meshproof says beyond Gateway API's: on which Envoy,
 // how long each case took, and what its evidence hashes to.
 type Extension struct {
-	Version        string          `yaml:"version"`
-	Envoy          EnvoyState      `yaml:"envoy"`
-	Shard          string          `yaml:"shard,omitempty"`
+	Version string     `yaml:"version"`
+	Envoy   EnvoyState `yaml:"envoy"`
+	Shard   string     `yaml:"shard,omitempty"`
+	// PolicyNames is "compared" where a case passes only if the filters name their
+	// policies as meshproof does, "any" where only decisions count.
+	PolicyNames    string          `yaml:"policyNames"`
 	Milliseconds   float64         `yaml:"milliseconds"`
 	Classes        *Classes        `yaml:"requestClasses,omitempty"`
 	Mutation       *Score          `yaml:"mutationScore,omitempty"`
@@ -97,6 +98,12 @@ type NotApplicable struct {
 	Reason string `yaml:"reason"`
 }
 
+// Whether names of policies count.
+const (
+	comparedNames = "compared"
+	anyNames      = "any"
+)
+
 // The results of a level and of a case.
 const (
 	success = "success"
@@ -112,7 +119,7 @@ const (
 )
 
 // NewConformance draws the report of one run. The profiles are those that the run
-// claims, in order.
+// claims and has a case of, in order.
 func NewConformance(r Run) Conformance {
 	out := Conformance{
 		APIVersion: "gateway.networking.k8s.io/v1", Kind: "ConformanceReport", Date: r.Date.UTC().Format(time.RFC3339),
@@ -121,10 +128,16 @@ func NewConformance(r Run) Conformance {
 		Meshproof: Extension{
 			Version: r.Meshproof, Envoy: EnvoyState{r.Envoy, r.EnvoySHA256, r.Runtime}, Shard: r.Shard, Milliseconds: r.Milliseconds,
 			Classes: r.ClassesProven, Mutation: r.MutationScore, EvidenceSHA256: r.hash(), Cases: []CaseState{},
+			PolicyNames: comparedNames,
 		},
 	}
 	for _, p := range r.Profiles {
-		out.Profiles = append(out.Profiles, r.profile(p))
+		if slices.ContainsFunc(r.Cases, func(c Case) bool { _, in := c.Level(p); return in }) {
+			out.Profiles = append(out.Profiles, r.profile(p))
+		}
+	}
+	if r.AnyNames {
+		out.Meshproof.PolicyNames = anyNames
 	}
 	for _, c := range r.Cases {
 		if c.NotApplicable {
@@ -143,65 +156,6 @@ func (c Conformance) YAML() ([]byte, error) {
 		return nil, fmt.Errorf("report: write the conformance report: %w", err)
 	}
 	return text, nil
-}
-
-func (r Run) profile(p feature.Profile) ProfileState {
-	out := ProfileState{Name: string(p), Core: r.status(p, feature.Core)}
-	extended := Extended{Status: r.status(p, feature.Extended)}
-	for _, f := range feature.Of(p, feature.Extended) {
-		if slices.Contains(r.Unsupported, f.Name) {
-			extended.UnsupportedFeatures = append(extended.UnsupportedFeatures, string(f.Name))
-		} else {
-			extended.SupportedFeatures = append(extended.SupportedFeatures, string(f.Name))
-		}
-	}
-	if extended.Result == success && extended.Statistics.Passed == 0 && extended.SupportedFeatures != nil {
-		extended.Result = partial
-	}
-	out.Summary = "Core tests " + out.Core.sentence()
-	if extended.Statistics != (Statistics{}) {
-		out.Summary += ". Extended tests " + extended.sentence()
-	}
-	out.Summary += "."
-	if extended.SupportedFeatures != nil || extended.UnsupportedFeatures != nil {
-		out.Extended = &extended
-	}
-	return out
-}
-
-func (r Run) status(p feature.Profile, l feature.Level) Status {
-	t := r.Tally(p, l)
-	out := Status{Result: success, Statistics: Statistics{Passed: t.Passed, Skipped: t.Skipped, Failed: t.Failed}}
-	switch {
-	case t.Failed > 0:
-		out.Result = failure
-	// No case proves nothing.
-	case t.Skipped > 0, t.Passed == 0 && l == feature.Core:
-		out.Result = partial
-	}
-	for _, c := range r.Cases {
-		if level, in := c.Level(p); !in || level != l || c.NotApplicable {
-			continue
-		}
-		switch {
-		case c.Skipped != "":
-			out.SkippedTests = append(out.SkippedTests, c.Case)
-		case !c.Passed:
-			out.FailedTests = append(out.FailedTests, c.Case)
-		}
-	}
-	return out
-}
-
-func (s Status) sentence() string {
-	switch s.Result {
-	case failure:
-		return fmt.Sprintf("failed with %d failures", s.Statistics.Failed)
-	case partial:
-		return fmt.Sprintf("partially succeeded with %d skips", s.Statistics.Skipped)
-	default:
-		return "succeeded"
-	}
 }
 
 func (c Case) state() CaseState {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
@@ -88,10 +89,40 @@ func TestGatewayAPIReadsTheReport(t *testing.T) {
 // A profile of which no case was run is no success.
 func TestNothingRunIsNoSuccess(t *testing.T) {
 	t.Parallel()
-	for _, p := range NewConformance(newRun("1.40.0")).Profiles {
-		if p.Core.Result != partial {
-			t.Errorf("%s: %s", p.Name, p.Core.Result)
+	other := newCase("of another version", "path", "1").with(skipped("it holds before 1.39.3 only", false))
+	option := newCase("an option", "path", "1", allowed("/")).with(func(c *Case) { c.Features = []feature.Name{"MTPOption2"} })
+	for want, r := range map[string]Run{
+		"Core tests: no case was run.":                           newRun("1.40.0", other),
+		"Core tests: no case was run. Extended tests succeeded.": newRun("1.40.0", option),
+		"Core tests partially succeeded with 1 skips.":           newRun("1.40.0", other.with(skipped("exempt", true))),
+	} {
+		profiles := NewConformance(r).Profiles
+		if len(profiles) != 1 || profiles[0].Name != string(feature.KumaMTP) || profiles[0].Core.Result != partial || profiles[0].Summary != want {
+			t.Errorf("%+v, want one with the summary %q", profiles, want)
 		}
+	}
+}
+
+// A profile that the run has no case of is not spoken of.
+func TestProfilesWithoutACase(t *testing.T) {
+	t.Parallel()
+	if profiles := NewConformance(newRun("1.40.0", newCase("of nobody", "", "1").with(func(c *Case) { c.Features = nil }))).Profiles; len(profiles) != 0 {
+		t.Errorf("%+v", profiles)
+	}
+}
+
+func TestPolicyNames(t *testing.T) {
+	t.Parallel()
+	r := newRun("1.40.0", newCase("a", "s", "1", allowed("/")))
+	if got := NewConformance(r).Meshproof.PolicyNames; got != "compared" {
+		t.Errorf("got %s", got)
+	}
+	r.AnyNames = true
+	if got := NewConformance(r).Meshproof.PolicyNames; got != "any" {
+		t.Errorf("got %s", got)
+	}
+	if text := summary(t, r); !strings.Contains(text, "Any name of a policy would do") {
+		t.Errorf("the summary does not say so:\n%s", text)
 	}
 }
 

@@ -105,6 +105,12 @@ func decisions(in []*Case) []Difference {
 	return out
 }
 
+// What became of a case that was proven, in a word.
+const (
+	passed = "passed"
+	failed = "failed"
+)
+
 // status is what became of a case, in a word or two.
 func (c Case) status() string {
 	switch {
@@ -113,11 +119,11 @@ func (c Case) status() string {
 	case c.Skipped != "":
 		return "skipped"
 	case c.Passed:
-		return "passed"
+		return passed
 	case c.Fault:
 		return "not proven"
 	default:
-		return "failed"
+		return failed
 	}
 }
 

@@ -10,7 +10,10 @@ import (
 )
 
 // pageFixed are the IDs that the template itself gives.
-var pageFixed = []string{"main", "runs", "failed", "differs", "slow", "matrix", "cases", "nuances", "filter", "only", "count", "bar", "matrix-title", "differs-title", "cases-title"}
+var pageFixed = []string{
+	"main", "runs", "failed", "differs", "times", "matrix", "cases", "nuances", "filter", "only", "count", "bar", "open", "close",
+	"matrix-title", "differs-title", "times-title", "cases-title",
+}
 
 func newPageView(runs []Run) *pageView {
 	v := &pageView{Style: pageStyle, Script: pageScript, Policy: pagePolicy}
@@ -31,13 +34,15 @@ func newPageView(runs []Run) *pageView {
 			for _, c := range s.Cases {
 				c.ID = ids.take(c.Name)
 				v.Total++
-				c.fill(v.Total, runs, labels, ids)
-				v.note(c, labels)
+				c.fill(runs, labels, ids)
+				v.note(c, runs, labels)
+				v.time(c, labels)
 			}
 			s.count(labels, ids)
 		}
 	}
-	slices.SortStableFunc(v.Slow, func(a, b pageSlow) int { return cmp.Compare(b.took, a.took) })
+	v.times()
+	v.head()
 	v.verdict(runs)
 	return v
 }
@@ -76,12 +81,18 @@ func pageStories(runs []Run) []*pageStory {
 	return stories
 }
 
-// profiles sorts stories as the registry sorts the features that they are about.
+// profiles sorts stories as the registry sorts the features that they are about; those
+// of a [pageLab] come last.
 func (v *pageView) profiles(stories []*pageStory, about pageAbout) {
 	order := feature.All()
 	place := map[*pageStory]int{}
 	byProfile := map[feature.Profile][]*pageStory{}
 	for _, s := range stories {
+		if lab, ok := pageLabOf(s.Name); ok {
+			s.About = lab.about
+			byProfile[lab.profile] = append(byProfile[lab.profile], s)
+			continue
+		}
 		f, found := about.feature(s)
 		place[s] = len(order)
 		if found {
@@ -91,7 +102,7 @@ func (v *pageView) profiles(stories []*pageStory, about pageAbout) {
 		p := about.profile(s)
 		byProfile[p] = append(byProfile[p], s)
 	}
-	for _, p := range append(feature.Profiles(), "") {
+	for _, p := range pageProfiles() {
 		if sorted := byProfile[p]; len(sorted) > 0 {
 			slices.SortStableFunc(sorted, func(a, b *pageStory) int { return cmp.Compare(place[a], place[b]) })
 			v.Profiles = append(v.Profiles, pageProfile{Name: orElse(string(p), "No profile"), Stories: sorted})
@@ -120,8 +131,36 @@ func (s *pageStory) count(labels []string, ids pageIDs) {
 			cell.Text = pageCount(map[pageStatus]int{pagePassed: t.Passed, pageSkipped: t.Skipped, pageNotApplicable: t.NotApplicable}[cell.Status])
 		}
 		cell.Rest = pageRest(t, cell.Status)
+		if c := s.shows(i); c != nil {
+			c.Results[i].ID = cell.ID
+		} else {
+			cell.Bare = true
+		}
 		s.Cells = append(s.Cells, cell)
 	}
+}
+
+// shows is the case that a cell of the matrix leads to: the first that failed on its
+// run, else the first that has a truth table there, else the first that the run has.
+func (s *pageStory) shows(run int) *pageCase {
+	var best *pageCase
+	rank := 0
+	for _, c := range s.Cases {
+		r, its := c.runs[run], 0
+		switch {
+		case r == nil:
+		case r.Failed():
+			its = 3
+		case len(r.Requests) > 0:
+			its = 2
+		default:
+			its = 1
+		}
+		if its > rank {
+			best, rank = c, its
+		}
+	}
+	return best
 }
 
 // pageRest is what a cell of the matrix counts beside what its sign is for.

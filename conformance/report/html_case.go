@@ -1,6 +1,8 @@
 package report
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,7 +17,7 @@ type pageEvidence struct {
 }
 
 // fill works out all that the page shows of a case, once its runs are known.
-func (c *pageCase) fill(n int, runs []Run, labels []string, ids pageIDs) {
+func (c *pageCase) fill(runs []Run, labels []string, ids pageIDs) {
 	c.Uniform = true
 	for i, r := range c.runs {
 		result := newPageResult(labels[i], r)
@@ -27,14 +29,14 @@ func (c *pageCase) fill(n int, runs []Run, labels []string, ids pageIDs) {
 	c.Odd = c.Odd || c.differs()
 	c.Again = pageAgain(runs, c.runs)
 	c.Notes = slices.Concat(
-		pageNotes("Skipped", labels, c.runs, func(r *Case) []string { return pageText(r.Skipped, !r.NotApplicable) }),
-		pageNotes("Not applicable", labels, c.runs, func(r *Case) []string { return pageText(r.Skipped, r.NotApplicable) }),
-		pageNotes("Failed", labels, c.runs, func(r *Case) []string { return pageText(r.Error, true) }),
-		pageNotes("Warning", labels, c.runs, func(r *Case) []string { return r.Warnings }),
-		pageNotes("Note", labels, c.runs, func(r *Case) []string { return r.Notes }),
+		pageNotes("Skipped", runs, labels, c.runs, func(r *Case) []string { return pageText(r.Skipped, !r.NotApplicable) }),
+		pageNotes("Not applicable", runs, labels, c.runs, func(r *Case) []string { return pageText(r.Skipped, r.NotApplicable) }),
+		pageNotes("Failed", runs, labels, c.runs, func(r *Case) []string { return pageText(r.Error, true) }),
+		pageNotes("Warning", runs, labels, c.runs, func(r *Case) []string { return r.Warnings }),
+		pageNotes("Note", runs, labels, c.runs, func(r *Case) []string { return r.Notes }),
 	)
-	c.Sources = pageNotes("Case", labels, c.runs, func(r *Case) []string { return pageText(r.Source, true) })
-	c.tables(n, labels, ids)
+	c.Sources = pageNotes("Case", runs, labels, c.runs, func(r *Case) []string { return pageText(r.Source, true) })
+	c.tables(labels, ids)
 }
 
 func newPageResult(label string, r *Case) pageResult {
@@ -83,7 +85,7 @@ func (c *pageCase) group() {
 }
 
 // tables draws the truth table of each group, and collects the evidence of their cells.
-func (c *pageCase) tables(n int, labels []string, ids pageIDs) {
+func (c *pageCase) tables(labels []string, ids pageIDs) {
 	callers, inbounds := pageLayout(c.runs)
 	web := pageWeb(c.runs)
 	short, common := pageElide(callers)
@@ -114,7 +116,7 @@ func (c *pageCase) tables(n int, labels []string, ids pageIDs) {
 			seen := pageSeen(q)
 			e := entries[seen]
 			if e == nil {
-				e = &pageEvidence{ID: ids.take(fmt.Sprintf("e%d_%d", n, len(entries)+1)), Asked: text, Upstream: pageArrived(q.Evidence.Upstream), Peer: pagePeer(q), Request: q}
+				e = &pageEvidence{ID: ids.take(c.evidenceID(q, text)), Asked: text, Upstream: pageArrived(q.Evidence.Upstream), Peer: pagePeer(q), Request: q}
 				entries[seen] = e
 				c.Evidence = append(c.Evidence, e)
 			}
@@ -129,6 +131,13 @@ func (c *pageCase) tables(n int, labels []string, ids pageIDs) {
 		slices.Sort(on[seen])
 		e.On = pageOn(slices.Compact(on[seen]), c.runs, labels)
 	}
+}
+
+// evidenceID names what was seen of a request by its case and by what was asked, so that
+// a link to it holds when cases or requests are added. It is short: a page has thousands.
+func (c *pageCase) evidenceID(q Request, asked string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", c.ID, q.From, q.To, asked))
+	return "e" + hex.EncodeToString(sum[:4])
 }
 
 // cellDiffers tells whether runs that asked a request decided it in more than one way.

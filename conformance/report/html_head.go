@@ -119,4 +119,7 @@ func (v *pageView) verdict(runs []Run) {
 	default:
 		v.Verdict += all.String() + " of " + count(all.Of(), "result")
 	}
+	if classes := runs[0].ClassesProven; v.Title == "proof" && len(runs) == 1 && classes != nil {
+		v.Verdict += fmt.Sprintf(", %s of %s request classes proven", pageCount(classes.Proven), pageCount(classes.Of))
+	}
 }

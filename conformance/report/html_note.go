@@ -6,33 +6,28 @@ import "fmt"
 // with the case.
 const pageProblems = 3
 
-// note lists a case where it failed, differs or is slow.
-func (v *pageView) note(c *pageCase, labels []string) {
-	if f := (pageFailure{Case: c, Problems: c.problems(labels)}); len(f.Problems) > 0 {
+// note lists a case where it failed or differs.
+func (v *pageView) note(c *pageCase, runs []Run, labels []string) {
+	if f := (pageFailure{Case: c, Problems: c.problems(runs, labels)}); len(f.Problems) > 0 {
 		v.Failed = append(v.Failed, f)
 	}
 	switch {
 	case c.differs():
-		v.Differs = append(v.Differs, pageDifference{Case: c, Rows: c.differentCells(), Reasons: pageNotes("", labels, c.runs, func(r *Case) []string { return pageText(r.Skipped, true) })})
+		v.Differs = append(v.Differs, pageDifference{Case: c, Rows: c.differentCells(), Reasons: pageNotes("", runs, labels, c.runs, func(r *Case) []string { return pageText(r.Skipped, true) })})
 	case len(c.Groups) > 1:
 		v.Nuances = append(v.Nuances, c)
-	}
-	for i, r := range c.Results {
-		if r.Slow {
-			v.Slow = append(v.Slow, pageSlow{Case: c, Run: labels[i], Time: r.Time, took: c.runs[i].Milliseconds})
-		}
 	}
 }
 
 // problems says why a case failed, on the runs on which it did.
-func (c *pageCase) problems(labels []string) []pageNote {
+func (c *pageCase) problems(runs []Run, labels []string) []pageNote {
 	failed := make([]*Case, len(c.runs))
 	for i, r := range c.runs {
 		if r != nil && r.Failed() {
 			failed[i] = r
 		}
 	}
-	notes := pageNotes("", labels, failed, func(r *Case) []string {
+	notes := pageNotes("", runs, labels, failed, func(r *Case) []string {
 		if texts := r.problems(); len(texts) > 0 {
 			return texts
 		}

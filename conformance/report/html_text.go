@@ -93,28 +93,48 @@ func pageList(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// pageNotes collects texts that runs have of a case, each once with the runs that have it.
-func pageNotes(kind string, labels []string, runs []*Case, texts func(*Case) []string) []pageNote {
-	var order []string
-	on := map[string][]int{}
-	for i, r := range runs {
-		if r == nil {
+// pageNotes collects texts that runs have of a case, each once with the runs that have
+// it. Texts that differ only in the Envoy of their run are one.
+func pageNotes(kind string, runs []Run, labels []string, cases []*Case, texts func(*Case) []string) []pageNote {
+	type found struct {
+		note pageNote
+		on   []int
+	}
+	var all []*found
+	at := map[string]*found{}
+	for i, c := range cases {
+		if c == nil {
 			continue
 		}
-		for _, text := range texts(r) {
-			if on[text] == nil {
-				order = append(order, text)
+		for _, text := range texts(c) {
+			key := pageUnversioned(text, runs[i].Envoy)
+			f := at[key]
+			if f == nil {
+				f = &found{note: pageNote{Kind: kind, Text: text}}
+				at[key], all = f, append(all, f)
 			}
-			if !slices.Contains(on[text], i) {
-				on[text] = append(on[text], i)
+			if f.note.Text != text {
+				f.note.Text = key
+			}
+			if !slices.Contains(f.on, i) {
+				f.on = append(f.on, i)
 			}
 		}
 	}
 	var out []pageNote
-	for _, text := range order {
-		out = append(out, pageNote{Kind: kind, Text: text, On: pageOn(on[text], runs, labels)})
+	for _, f := range all {
+		f.note.On = pageOn(f.on, cases, labels)
+		out = append(out, f.note)
 	}
 	return out
+}
+
+// pageUnversioned is a text that does not say which Envoy it is about.
+func pageUnversioned(text, version string) string {
+	if version == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, "Envoy "+version, "this Envoy")
 }
 
 // pageText is a text as a list, empty where there is none, or none is due.

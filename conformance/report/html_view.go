@@ -1,15 +1,21 @@
 package report
 
-import "html/template"
+import (
+	"fmt"
+	"html/template"
+	"strings"
+)
 
 // pageView is what the page shows.
 type pageView struct {
 	Style  template.CSS
 	Script template.JS
 	Policy string
-	// Verdict is a sentence, Result how it went on the whole.
-	Verdict string
-	Result  pageStatus
+	// Title is what kind of report it is, Heading what the matrix has, Verdict a sentence,
+	// Result how it went on the whole.
+	Title, Heading string
+	Verdict        string
+	Result         pageStatus
 	// Facts hold for all runs, Columns name what the runs differ in.
 	Facts   []pageFact
 	Columns []string
@@ -17,9 +23,11 @@ type pageView struct {
 	Failed  []pageFailure
 	Differs []pageDifference
 	// Nuances are cases that differ in what was seen, and not in what was decided.
-	Nuances  []*pageCase
-	Slow     []pageSlow
-	Profiles []pageProfile
+	Nuances []*pageCase
+	// Times has all cases, Slow the first of those that are slow, SlowCases how many are.
+	Times, Slow []pageTime
+	SlowCases   int
+	Profiles    []pageProfile
 	// Total counts cases, Requests what was asked on all runs.
 	Total, Requests int
 }
@@ -132,7 +140,10 @@ type pageStory struct {
 
 // pageStoryCell is a cell of the matrix.
 type pageStoryCell struct {
+	// ID is where the cell leads to: a result of one of the story's cases, or the story
+	// itself where Bare tells that its run has none of them.
 	ID     string
+	Bare   bool
 	Run    string
 	Status pageStatus
 	// Text is what the cell shows beside its sign, Rest what does not count, Label what
@@ -174,6 +185,8 @@ func (c *pageCase) Requests() int {
 
 // pageResult is what became of a case on one run.
 type pageResult struct {
+	// ID is empty but where a cell of the matrix leads here.
+	ID      string
 	Run     string
 	Status  pageStatus
 	Time    string
@@ -204,17 +217,13 @@ type pageGroup struct {
 	seen map[asking]Request
 }
 
+// Runs is the places of the group's runs among the columns, for the script.
+func (g *pageGroup) Runs() string { return strings.Trim(fmt.Sprint(g.runs), "[]") }
+
 // pageFailure is a case that failed, with the first of its problems.
 type pageFailure struct {
 	Case     *pageCase
 	Problems []pageNote
-}
-
-// pageSlow is a case that took longer than [SlowCase].
-type pageSlow struct {
-	Case      *pageCase
-	Run, Time string
-	took      float64
 }
 
 // pageDifference is a case in which runs differ.

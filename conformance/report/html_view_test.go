@@ -248,6 +248,27 @@ func TestPageAgain(t *testing.T) {
 	}
 }
 
+// What is printed without colours and backgrounds still tells one thing from another.
+func TestPageInBlackAndWhite(t *testing.T) {
+	t.Parallel()
+	signs := map[string]pageStatus{}
+	for _, s := range []pageStatus{pagePassed, pageFailed, pageNotProven, pageSkipped, pageNotApplicable, pageAbsent} {
+		if other, taken := signs[s.Sign()]; taken {
+			t.Errorf("%q and %q have the sign %s", s, other, s.Sign())
+		}
+		signs[s.Sign()] = s
+	}
+	_, print, found := strings.Cut(string(pageStyle), "@media print")
+	if !found {
+		t.Fatal("there is no style for print")
+	}
+	for _, want := range []string{"--good: #fff;", "--bad: #fff;", "--gated: #fff;", ".m.failed, .t.wrong { outline: 2px solid;"} {
+		if !strings.Contains(print, want) {
+			t.Errorf("the style for print lacks %s", want)
+		}
+	}
+}
+
 // Text stands out from what is behind it as WCAG 2.2 AA asks, 4.5 to 1, in both schemes.
 func TestPageContrast(t *testing.T) {
 	t.Parallel()

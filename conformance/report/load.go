@@ -132,7 +132,7 @@ func (r Run) check() error {
 		return errors.New("it names no version of Envoy, or of meshproof: not a results file")
 	}
 	if r.Shard != "" {
-		if _, err := parseShard(r.Shard); err != nil {
+		if _, err := ParseShard(r.Shard); err != nil {
 			return err
 		}
 	}

@@ -150,7 +150,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"a profile of later":     {text(`"KUMA-MTP"`, `"LATER"`), `maybe of a newer one: profile "LATER" is unknown`},
 		"another run behind":     {func() []byte { return append(resultsFile(t, whole), '{') }, "something follows the run"},
 		"a wrong type":           {text(`"passed": 3`, `"passed": "3"`), "cannot unmarshal"},
-		"no such shard":          {change(func(r *Run) { r.Shard = "3/2" }), `shard "3/2" is none`},
+		"no such shard":          {change(func(r *Run) { r.Shard = "3/2" }), `shard "3/2": the parts are 1 to 2`},
 		"an outcome was changed": {text(`"outcome": "deny"`, `"outcome": "allow"`), `case "a prefix ends at a segment": its evidence has the hash`},
 		"a case was taken away":  {change(func(r *Run) { r.Cases = r.Cases[1:] }), "it says that 3 cases passed, 0 failed and 2 were skipped, but of its cases 2, 0 and 2 did"},
 		"a case twice":           {change(func(r *Run) { r.Add(r.Cases[0]) }), `case "a prefix ends at a segment": its name stands there twice`},

@@ -66,6 +66,9 @@ func verdict(runs []Run, labels []string) string {
 	if faults > 0 {
 		text += fmt.Sprintf(" In %s Envoy or the machine failed, which proves nothing either way.", count(faults, "case"))
 	}
+	if slices.ContainsFunc(runs, func(r Run) bool { return r.AnyNames }) {
+		text += " Any name of a policy would do: only what was decided was compared, not by which."
+	}
 	if parts != nil {
 		text += fmt.Sprintf(" Only a part of a run: %s.", list(parts))
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,8 +13,8 @@ import (
 
 // Merge joins the shards of each run to a whole one. Shards belong to one run where
 // they agree in everything but the shard, the date and the time: meshproof's version,
-// the implementation, Envoy with its digest, the runtime, the profiles, and the
-// features that are not supported.
+// the implementation, Envoy with its digest, the runtime, the profiles, the features
+// that are not supported, and whether names of policies count.
 //
 // A joined run has its cases in the order of their files and lines, as a run that was
 // given one folder has; it began with the first shard, and took as long as the
@@ -39,6 +38,9 @@ func Merge(runs ...Run) ([]Run, error) {
 	for _, key := range keys {
 		group := groups[key]
 		whole, err := joinShards(group)
+		if missing := (*missingError)(nil); errors.As(err, &missing) {
+			missing.hint = lookalike(group[0], missing, runs)
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("report: merge the runs on %s: %w", group[0].title(), err))
 			continue
@@ -52,18 +54,46 @@ func Merge(runs ...Run) ([]Run, error) {
 	return out, nil
 }
 
-// key is what the shards of one run have in common.
-func (r Run) key() string {
-	text, err := json.Marshal(Run{
-		Meshproof: r.Meshproof, Implementation: r.Implementation,
-		Envoy: r.Envoy, EnvoySHA256: r.EnvoySHA256, Runtime: r.Runtime,
-		Profiles: r.Profiles, Unsupported: r.Unsupported,
-	})
-	if err != nil {
-		// Strings and lists of them always have a JSON form.
-		panic(fmt.Sprintf("report: %v", err))
+// trait is one thing in which the shards of a run agree.
+type trait struct{ name, value string }
+
+func (r Run) traits() []trait {
+	return []trait{
+		{"meshproof", r.Meshproof},
+		{"implementation", fmt.Sprintf("%q", r.Implementation)},
+		{"envoy", r.Envoy},
+		{"envoySHA256", r.EnvoySHA256},
+		{"runtime", r.Runtime},
+		{"profiles", fmt.Sprint(r.Profiles)},
+		{"unsupported", fmt.Sprint(r.Unsupported)},
+		{"anyNames", strconv.FormatBool(r.AnyNames)},
 	}
-	return string(text)
+}
+
+// key is what the shards of one run have in common.
+func (r Run) key() string { return fmt.Sprintf("%q", r.traits()) }
+
+// lookalike says in what the run that has a missing shard differs, "" where none has it:
+// of several, the one that differs least.
+func lookalike(r Run, missing *missingError, runs []Run) string {
+	var least []string
+	for _, other := range runs {
+		s, err := ParseShard(other.Shard)
+		if err != nil || s.Of != missing.of || !slices.Contains(missing.numbers, s.Number) {
+			continue
+		}
+		var differs []string
+		traits := other.traits()
+		for i, own := range r.traits() {
+			if own != traits[i] {
+				differs = append(differs, fmt.Sprintf("%s (%s here, %s there)", own.name, orElse(own.value, "none"), orElse(traits[i].value, "none")))
+			}
+		}
+		if least == nil || len(differs) < len(least) {
+			least = differs
+		}
+	}
+	return strings.Join(least, ", ")
 }
 
 func (r Run) title() string {
@@ -129,45 +159,51 @@ func complete(group []Run) error {
 		if r.Shard == "" {
 			return errors.New("the whole run is there more than once, or along with its shards: name it once")
 		}
-		s, err := parseShard(r.Shard)
+		s, err := ParseShard(r.Shard)
 		switch {
 		case err != nil:
 			return err
-		case of != 0 && s.of != of:
+		case of != 0 && s.Of != of:
 			return fmt.Errorf("shard %s stands beside one of %d: they are not of one run", r.Shard, of)
-		case seen[s.number]:
+		case seen[s.Number]:
 			return fmt.Errorf("shard %s is there twice: name each once", r.Shard)
 		}
-		seen[s.number], of = true, s.of
+		seen[s.Number], of = true, s.Of
 	}
-	if len(seen) == of {
-		return nil
-	}
-	var missing []string
-	for n := 1; len(missing) < min(of-len(seen), 5); n++ {
+	missing := &missingError{of: of}
+	for n := 1; n <= of; n++ {
 		if !seen[n] {
-			missing = append(missing, fmt.Sprintf("%d/%d", n, of))
+			missing.numbers = append(missing.numbers, n)
 		}
 	}
-	list := strings.Join(missing, ", ")
-	if more := of - len(seen) - len(missing); more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
+	if missing.numbers == nil {
+		return nil
 	}
-	return fmt.Errorf("there is no shard %s: shards of one run agree in meshproof's version, implementation, Envoy's digest, runtime, profiles and features", list)
+	return missing
 }
 
-// shard is a part of a run: the number counts from one.
-type shard struct{ number, of int }
+// missingError says which shards of a run there are not.
+type missingError struct {
+	numbers []int
+	of      int
+	// hint says in what a run differs that has one.
+	hint string
+}
 
-func parseShard(text string) (shard, error) {
-	number, of, _ := strings.Cut(text, "/")
-	n, err1 := strconv.ParseInt(number, 10, 32)
-	m, err2 := strconv.ParseInt(of, 10, 32)
-	s := shard{int(n), int(m)}
-	if err1 != nil || err2 != nil || n < 1 || n > m || fmt.Sprintf("%d/%d", n, m) != text {
-		return shard{}, fmt.Errorf("shard %q is none: it is written 2/5, the second of five", text)
+// Error names the first five.
+func (e *missingError) Error() string {
+	var names []string
+	for _, n := range e.numbers[:min(len(e.numbers), 5)] {
+		names = append(names, Shard{n, e.of}.String())
 	}
-	return s, nil
+	list := strings.Join(names, ", ")
+	if more := len(e.numbers) - len(names); more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	if e.hint != "" {
+		return fmt.Sprintf("there is no shard %s: one is there, but of another run, for it differs in %s", list, e.hint)
+	}
+	return fmt.Sprintf("there is no shard %s: name the results of every shard", list)
 }
 
 // compareRuns orders runs by Envoy's version, then by whose compiler it was.

@@ -132,7 +132,7 @@ func TestMergeRefuses(t *testing.T) {
 	}{
 		"one is missing":      {shards(3)[:2], "on Envoy 1.38.3 (process) under kuma 2.13.0: there is no shard 3/3:"},
 		"two are missing":     {shards(5)[1:4], "there is no shard 1/5, 5/5:"},
-		"nearly all missing":  {[]Run{{Envoy: "1.38.3", Shard: "2/2000000000"}}, "there is no shard 1/2000000000, 3/2000000000, 4/2000000000, 5/2000000000, 6/2000000000 and 1999999994 more:"},
+		"nearly all missing":  {[]Run{{Envoy: "1.38.3", Shard: "2/10000"}}, "there is no shard 1/10000, 3/10000, 4/10000, 5/10000, 6/10000 and 9994 more:"},
 		"one twice":           {append(shards(2), shards(2)[0]), "shard 1/2 is there twice"},
 		"of two partitions":   {append(shards(3), shards(2)[1]), "shard 2/2 stands beside one of 3"},
 		"no shard":            {[]Run{{Shard: "x"}}, `shard "x" is none`},
@@ -142,12 +142,27 @@ func TestMergeRefuses(t *testing.T) {
 		"a whole run besides": {append(shards(2), whole), "along with its shards"},
 		"of other Envoys": {
 			func() []Run { s := shards(2); s[1].EnvoySHA256 = "ffff"; return s }(),
-			"there is no shard 2/2:",
+			"there is no shard 2/2: one is there, but of another run, for it differs in envoySHA256 (8aa1 here, ffff there)",
 		},
 		"of other profiles": {
 			func() []Run { s := shards(2); s[1].Profiles = []feature.Profile{feature.GEP3779}; return s }(),
-			"there is no shard 1/2:",
+			"there is no shard 1/2: one is there, but of another run, for it differs in profiles ([GEP-3779] here, [KUMA-MTP GEP-3779] there)",
 		},
+		"of other names": {
+			func() []Run { s := shards(2); s[1].AnyNames, s[1].Runtime = true, ""; return s }(),
+			"there is no shard 2/2: one is there, but of another run, for it differs in runtime (process here, none there), anyNames (false here, true there)",
+		},
+		"of another run, that differs more": {
+			func() []Run {
+				s := shards(2)
+				s[1].Runtime = "container"
+				far := s[1]
+				far.Meshproof = "v0"
+				return []Run{s[0], far, s[1]}
+			}(),
+			"there is no shard 2/2: one is there, but of another run, for it differs in runtime (process here, container there)",
+		},
+		"a shard too many": {[]Run{{Shard: "1/10001"}}, `shard "1/10001": there are 10000 parts at most`},
 		"figures that differ": {
 			func() []Run {
 				s := shards(2)

@@ -4,10 +4,11 @@
   const byId = (id) => document.getElementById(id);
   const box = byId("filter"), only = byId("only"), count = byId("count");
   const text = (el, what) => el.querySelector(what).textContent.toLowerCase();
+  const times = new Map([...document.querySelectorAll("#times tbody a")].map((a) => [a.hash.slice(1), a.closest("tr")]));
   const stories = [...document.querySelectorAll(".story")].map((el) => ({
     el, row: document.querySelector(`tr[data-story="${el.id}"]`),
     cases: [...el.querySelectorAll(".case")].map((one) => ({
-      el: one, odd: one.classList.contains("odd"), text: [text(el, "h3"), text(one, "summary"), text(one, ".where")].join(" "),
+      el: one, time: times.get(one.id), odd: one.classList.contains("odd"), text: [text(el, "h3"), text(one, "summary"), text(one, ".where")].join(" "),
     })),
   }));
   const total = stories.reduce((n, s) => n + s.cases.length, 0);
@@ -18,7 +19,7 @@
     for (const s of stories) {
       let some = 0;
       for (const c of s.cases) {
-        c.el.hidden = (only.checked && !c.odd) || !words.every((w) => c.text.includes(w));
+        c.el.hidden = c.time.hidden = (only.checked && !c.odd) || !words.every((w) => c.text.includes(w));
         some += !c.el.hidden;
       }
       shown += some;
@@ -28,15 +29,21 @@
     count.textContent = shown === total ? `${total} cases` : `${shown} of ${total} cases`;
   };
 
-  // remember keeps a fragment in the address; where that is not allowed, as in a sandbox, the page works all the same.
-  const remember = (fragment) => {
-    try { history.replaceState(null, "", "#" + fragment); } catch { /* there is no address to keep it in */ }
-  };
-  const search = () => {
+  // The fragment of the address holds all that a reload keeps: the filter, and what is open.
+  const fragment = (at) => {
     const q = new URLSearchParams();
     if (box.value) q.set("q", box.value);
     if (only.checked) q.set("only", "1");
-    remember(q.toString());
+    if (!q.toString()) return at;
+    if (at) q.set("at", at);
+    return q.toString();
+  };
+  // remember keeps it; where that is not allowed, as in a sandbox, the page works all the same.
+  const remember = (at) => {
+    try { history.replaceState(null, "", "#" + fragment(at)); } catch { /* there is no address to keep it in */ }
+  };
+  const search = () => {
+    remember("");
     filter();
   };
 
@@ -62,59 +69,71 @@
     cell.setAttribute("aria-controls", below.id);
   };
 
-  // choose marks a run of a story, and opens the cases that did not pass on it.
-  const choose = (el) => {
-    for (const old of document.querySelectorAll(".chosen")) old.classList.remove("chosen");
-    if (!el.matches(".story > .on > li")) return;
-    const run = el.querySelector("b").textContent;
-    el.classList.add("chosen");
-    for (const result of el.closest(".story").querySelectorAll(".case > .on > li")) {
-      if (result.querySelector("b").textContent !== run) continue;
-      result.classList.add("chosen");
-      if (result.querySelector(".failed, .skipped")) result.closest(".case").open = true;
+  // choose opens the cases of a story, and marks a run wherever they and the matrix show it.
+  const choose = (story, result) => {
+    const run = [...result.parentElement.children].indexOf(result);
+    const row = document.querySelector(`tr[data-story="${story.id}"]`);
+    const marked = [document.querySelectorAll(".matrix thead .r")[run], row.querySelectorAll(".m")[run]];
+    for (const list of story.querySelectorAll(".on")) marked.push(list.children[run]);
+    for (const group of story.querySelectorAll(".group[data-runs]")) {
+      if (group.dataset.runs.split(" ").includes(String(run))) marked.push(group);
     }
+    for (const el of marked) el.classList.add("chosen");
+    for (const one of story.querySelectorAll(".case:not([hidden])")) one.open = true;
   };
 
   const go = () => {
-    const fragment = location.hash.slice(1);
-    if (/^(q|only)=/.test(fragment)) {
-      const q = new URLSearchParams(fragment);
-      box.value = q.get("q") ?? "";
-      only.checked = q.get("only") === "1";
-      filter();
-      return;
-    }
-    const el = fragment && byId(fragment);
+    const hash = location.hash.slice(1);
+    const q = new URLSearchParams(/^(q|only|at)=/.test(hash) ? hash : { at: hash });
+    box.value = q.get("q") ?? "";
+    only.checked = q.get("only") === "1";
+    filter();
+    for (const old of document.querySelectorAll(".chosen")) old.classList.remove("chosen");
+    const el = byId(q.get("at") ?? "");
     if (!el) return;
-    if (el.closest("[hidden]")) {
+    const story = el.matches(".on > li") && el.closest(".story");
+    if ((story || el).closest("[hidden]")) {
       box.value = "";
       only.checked = false;
+      remember(el.id);
       filter();
     }
-    choose(el);
-    const cell = el.matches(".evidence li") && el.closest(".case").querySelector(`.truth a[href="#${fragment}"]`);
-    for (let up = cell || el; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
+    if (story) choose(story, el);
+    const cell = el.matches(".evidence li") && el.closest(".case").querySelector(`.truth a[href="#${el.id}"]`);
+    for (let up = story || cell || el; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
     if (cell) {
       toggle(cell, true);
       el.closest(".evidence").open = false;
     }
-    const target = cell || (el.matches("details") ? el.querySelector("summary") : el);
-    if (!target.matches("a, summary")) target.tabIndex = -1;
+    const target = story || cell || (el.matches("details") ? el.querySelector("summary") : el);
+    if (!target.matches("a, summary, [tabindex]")) target.tabIndex = -1;
     target.focus({ preventScroll: true });
     if (cell) cell.scrollIntoView({ block: "center" });
-    else (el.matches(".story > .on > li") ? el.closest(".story") : el).scrollIntoView();
+    else (story && el.querySelector(".failed") ? el.closest(".case") : story || el).scrollIntoView();
+  };
+
+  const setAll = (open) => () => {
+    for (const one of document.querySelectorAll(".story:not([hidden]) .case:not([hidden])")) one.open = open;
   };
 
   document.addEventListener("click", (e) => {
     const link = e.target.closest('a[href^="#"]');
     if (!link || e.button || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
+    const at = link.hash.slice(1);
     if (link.matches(".truth a")) {
       e.preventDefault();
-      toggle(link, link.getAttribute("aria-expanded") !== "true");
-      remember(link.hash.slice(1));
-    } else if (link.hash === location.hash) {
+      const open = link.getAttribute("aria-expanded") !== "true";
+      toggle(link, open);
+      remember(open ? at : "");
+      return;
+    }
+    const to = "#" + fragment(at);
+    if (to === location.hash) {
       e.preventDefault();
       go();
+    } else if (to !== link.hash) {
+      e.preventDefault();
+      location.hash = to;
     }
   });
   document.addEventListener("keydown", (e) => {
@@ -133,12 +152,25 @@
     for (const a of e.target.querySelectorAll(".truth a:not([aria-expanded])")) a.setAttribute("aria-expanded", "false");
   }, true);
 
-  box.form.hidden = false;
+  // What the filter shows is printed open, and left as it was.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    const closed = [...document.querySelectorAll("#failed details:not([open]), .case:not([open])")].filter((el) => !el.closest("[hidden]"));
+    for (const el of closed) el.open = true;
+    opened.push(...closed);
+  });
+  addEventListener("afterprint", () => {
+    for (const el of opened) el.open = false;
+    opened = [];
+  });
+
+  box.form.hidden = byId("open").parentElement.hidden = false;
+  byId("open").addEventListener("click", setAll(true));
+  byId("close").addEventListener("click", setAll(false));
   box.form.addEventListener("submit", (e) => e.preventDefault());
   box.addEventListener("input", search);
   only.addEventListener("change", search);
   addEventListener("hashchange", go);
-  filter(); // a reload keeps what was typed
   go();
   addEventListener("load", go); // by then the browser may have opened and scrolled to something else
 })();

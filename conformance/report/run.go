@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"time"
 
 	"github.com/meshproof/meshproof/cases/feature"
@@ -23,6 +24,9 @@ type Run struct {
 	Profiles []feature.Profile `json:"profiles"`
 	// Unsupported are the features that the compiler does not claim.
 	Unsupported []feature.Name `json:"unsupported,omitempty"`
+	// AnyNames is true where the names of policies in the filters were the compiler's
+	// own business: which policy decided was not compared.
+	AnyNames bool `json:"anyNames,omitempty"`
 	// Shard is "2/5" where this is a part of a run, empty for a whole one.
 	Shard string `json:"shard,omitempty"`
 	// Passed, Failed and Skipped count cases.
@@ -145,6 +149,19 @@ type Implementation struct {
 	URL          string   `json:"url" yaml:"url"`
 	Version      string   `json:"version" yaml:"version"`
 	Contact      []string `json:"contact" yaml:"contact"`
+}
+
+// Missing names the fields that nobody stated, in their order.
+func (i Implementation) Missing() []string {
+	var out []string
+	for _, field := range []struct{ name, value string }{
+		{"organization", i.Organization}, {"project", i.Project}, {"url", i.URL}, {"version", i.Version}, {"contact", strings.Join(i.Contact, "")},
+	} {
+		if strings.TrimSpace(field.value) == "" {
+			out = append(out, field.name)
+		}
+	}
+	return out
 }
 
 // Add takes a case into the run, counts it, and states the hash of its evidence.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -25,16 +26,18 @@ const (
 // Write writes everything about the runs into a folder, which it makes where there is
 // none: for each run results-VERSION.json, from which all else can be drawn anew, and
 // conformance-VERSION.yaml; for all of them index.html, junit.xml and summary.md.
-// Files of the same names are replaced, each as a whole.
+// Files of the same names are replaced, each as a whole. Results and conformance
+// reports of other runs, which were left there by an earlier one, are removed; where
+// all runs are shards, those of other shards stay, for a folder may gather them.
 func Write(dir string, runs []Run) error {
 	if len(runs) == 0 {
 		return errors.New("report: write: there is no run")
 	}
 	files := map[string][]byte{}
 	for i, title := range Labels(runs) {
-		if shard := runs[i].Shard; shard != "" && len(runs) == 1 {
+		if part := runs[i].part(); !strings.Contains(title, part) {
 			// Shards may share a folder.
-			title += " shard " + shard
+			title += " " + part
 		}
 		name := fileName(title)
 		for n := 2; files[resultsPrefix+name+resultsSuffix] != nil; n++ {
@@ -63,7 +66,47 @@ func Write(dir string, runs []Run) error {
 	for name, data := range files {
 		errs = append(errs, replace(filepath.Join(dir, name), data))
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	whole := slices.ContainsFunc(runs, func(r Run) bool { return r.Shard == "" })
+	return removeStale(dir, func(name string) bool { return files[name] != nil || !whole && ofShard.MatchString(name) })
+}
+
+// Prepare makes the folder of a report where there is none, and fails where [Write]
+// could not write into it: before a run, not after it.
+func Prepare(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("report: prepare: %w", err)
+	}
+	f, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return fmt.Errorf("report: prepare %s: %w", dir, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+var (
+	ofRun   = regexp.MustCompile(`^(results-.*\.json|conformance-.*\.yaml)$`)
+	ofShard = regexp.MustCompile(`-shard-[0-9]+-[0-9]+(-[^.]*)?\.(json|yaml)$`)
+)
+
+// removeStale removes the files of runs that are not to be kept.
+func removeStale(dir string, keep func(name string) bool) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("report: look for what an earlier run left: %w", err)
+	}
+	var errs []error
+	for _, e := range entries {
+		if e.Type().IsRegular() && ofRun.MatchString(e.Name()) && !keep(e.Name()) {
+			errs = append(errs, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("report: remove what an earlier run left: %w", err)
+	}
+	return nil
 }
 
 var notInFileName = regexp.MustCompile(`[^a-zA-Z0-9.]+`)

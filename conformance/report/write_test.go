@@ -90,6 +90,92 @@ func TestWriteShards(t *testing.T) {
 	}
 }
 
+// What an earlier run left in the folder is no part of this report.
+func TestWriteRemovesWhatIsStale(t *testing.T) {
+	t.Parallel()
+	run := func(envoy, shard string) Run {
+		r := newRun(envoy, newCase("of "+envoy+shard, "s", "1", allowed("/")))
+		r.Shard = shard
+		return r
+	}
+	for name, tt := range map[string]struct {
+		before, after []Run
+		want          []string
+	}{
+		"another version":             {[]Run{run("1.38.3", ""), run("1.39.3", "")}, []Run{run("1.40.0", "")}, []string{"1.40.0"}},
+		"shards under a whole run":    {[]Run{run("1.40.0", "1/2")}, []Run{run("1.40.0", "")}, []string{"1.40.0"}},
+		"a whole run under a shard":   {[]Run{run("1.40.0", "")}, []Run{run("1.40.0", "1/2")}, []string{"1.40.0-shard-1-2"}},
+		"another shard":               {[]Run{run("1.40.0", "2/2")}, []Run{run("1.40.0", "1/2")}, []string{"1.40.0-shard-1-2", "1.40.0-shard-2-2"}},
+		"another shard of the matrix": {[]Run{run("1.39.3", "2/2"), run("1.40.0", "2/2")}, []Run{run("1.39.3", "1/2"), run("1.40.0", "1/2")}, []string{"1.39.3-shard-1-2", "1.39.3-shard-2-2", "1.40.0-shard-1-2", "1.40.0-shard-2-2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			own := filepath.Join(dir, "results.json")
+			if err := os.WriteFile(own, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, runs := range [][]Run{tt.before, tt.after} {
+				if err := Write(dir, runs); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := []string{"index.html", "junit.xml", "results.json", "summary.md"}
+			for _, label := range tt.want {
+				want = append(want, "conformance-"+label+".yaml", "results-"+label+".json")
+			}
+			slices.Sort(want)
+			if diff := cmp.Diff(want, files(t, dir)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Shards are merged where they lie, again and again.
+func TestMergeInPlace(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, shard := range split(newRun("1.40.0", newCase("a", "s", "1", allowed("/")), newCase("b", "s", "2", denied("/"))), 2, func(i int) int { return i }) {
+		if err := Write(dir, []Run{shard}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		parts, err := Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		merged, err := Merge(parts...)
+		if err != nil || len(merged) != 1 || merged[0].Passed != 2 {
+			t.Fatalf("%+v, %v", merged, err)
+		}
+		if err := Write(dir, merged); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestPrepare(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "made", "anew")
+	if err := Prepare(dir); err != nil {
+		t.Fatal(err)
+	}
+	if left := files(t, dir); len(left) != 0 {
+		t.Errorf("the folder has %q", left)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{file, filepath.Join(file, "below")} {
+		if err := Prepare(bad); err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
 func TestWriteRefuses(t *testing.T) {
 	t.Parallel()
 	if err := Write(t.TempDir(), nil); err == nil {

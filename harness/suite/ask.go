@@ -30,7 +30,11 @@ func (r *run) ask(ctx context.Context, mesh *harness.Mesh) error {
 			requests[i].Headers = append(requests[i].Headers, caller.Header(h))
 		}
 	}
-	batch, err := mesh.Send(ctx, requests...)
+	send := mesh.Send
+	if r.runner.Kept {
+		send = mesh.Stream
+	}
+	batch, err := send(ctx, requests...)
 	if err != nil {
 		r.result.Fault = true
 		return err

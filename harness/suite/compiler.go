@@ -13,7 +13,12 @@ import (
 // filters that enforce them. It gets all policies there are and has to select
 // those that apply.
 //
-// An error says that the policies are refused; a case may expect that.
+// The name of each RBAC policy in the filters says which policy decided, and is
+// compared with meshproof's own, unless [Runner.AnyNames] is set.
+//
+// An error says that the policies are refused, in words of the compiler's own; a case
+// may expect that. One with a method Broken() bool that returns true says that the
+// compiler is out of order, and refuses nothing.
 type Compiler interface {
 	Compile(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error)
 }
@@ -27,13 +32,22 @@ func (f CompilerFunc) Compile(ctx context.Context, in policy.Inbound, policies [
 }
 
 // Reference is meshproof's own compiler.
-var Reference Compiler = CompilerFunc(func(_ context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+var Reference Compiler = reference{}
+
+// reference is a type, so that a compiler can be compared with it.
+type reference struct{}
+
+// Compile implements [Compiler].
+func (reference) Compile(_ context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
 	set, err := dialect.Parse(policies, opts)
+	if err == nil {
+		err = set.Check(in)
+	}
 	if err != nil {
 		return xds.Filters{}, err
 	}
 	return xds.Compile(set.Program(in).Program)
-})
+}
 
 // AllowEverything and DenyEverything are negative controls: a suite that passes
 // with either of them proves nothing.

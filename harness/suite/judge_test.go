@@ -69,7 +69,7 @@ func TestJudgeOfWhatMustNotBe(t *testing.T) {
 			t.Parallel()
 			c := parse(t, head+"requests: [{from: "+frontend+", to: backend/http-port, path: "+tt.path+", want: allow}]")
 			r := &run{runner: Runner{Harness: shared(t)}, compiler: Reference, result: Result{Case: c}}
-			if _, err := r.compile(t.Context()); err != nil {
+			if err := r.read(); err != nil {
 				t.Fatal(err)
 			}
 			e := allowed(t, tt.path)

@@ -1,10 +1,12 @@
 // Package browsertest opens a page in headless Chromium, for tests of what a reader
-// will see.
+// will see and do.
 //
 // It guarantees that a page which logs anything to its console, such as a style or a
 // script that its policy refuses, fails the test. Where there is no Chromium it skips
-// the test, or fails it if MESHPROOF_REQUIRE_BROWSER is 1; CHROMIUM names a binary. It
-// clicks nothing and waits for nothing but the page's load event.
+// the test, or fails it if MESHPROOF_REQUIRE_BROWSER is 1; CHROMIUM names a binary.
+// [DOM], [Screenshot] and [PDF] click nothing and wait for nothing but the page's load
+// event; [Open] returns a [Page] that clicks, types and prints. It knows no browser but
+// Chromium.
 package browsertest
 
 import (
@@ -21,6 +23,9 @@ import (
 	"time"
 )
 
+// patience is how long a browser may take for one page.
+const patience = time.Minute
+
 // Scheme is the colour scheme that a reader prefers, as Chromium numbers them.
 type Scheme string
 
@@ -29,21 +34,6 @@ const (
 	Dark  Scheme = "0"
 	Light Scheme = "1"
 )
-
-// chromium finds the browser.
-func chromium(t testing.TB) string {
-	t.Helper()
-	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
-		if path, err := exec.LookPath(name); name != "" && err == nil {
-			return path
-		}
-	}
-	if os.Getenv("MESHPROOF_REQUIRE_BROWSER") == "1" {
-		t.Fatal("MESHPROOF_REQUIRE_BROWSER is set, but there is no Chromium")
-	}
-	t.Skip("there is no Chromium; MESHPROOF_REQUIRE_BROWSER=1 makes that a failure")
-	return ""
-}
 
 // DOM returns the document as it is once its scripts have run.
 func DOM(t testing.TB, url string) string {
@@ -82,20 +72,14 @@ func PDF(t testing.TB, url string) []byte {
 // visit opens a page in a browser of its own and returns what it prints.
 func visit(t testing.TB, url string, args ...string) []byte {
 	t.Helper()
-	path := chromium(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	profile := t.TempDir()
-	cmd := exec.CommandContext(ctx, path, append([]string{
-		"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
-		"--user-data-dir=" + profile, "--enable-logging=stderr", "--hide-scrollbars",
-	}, append(args, url)...)...)
-	cmd.Env = append(os.Environ(), "HOME="+profile)
+	cmd := chromium(ctx, t, append([]string{"--enable-logging=stderr"}, append(args, url)...)...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", path, err, &said)
+		t.Fatalf("%s: %v\n%s", cmd.Path, err, &said)
 	}
 	for line := range strings.Lines(said.String()) {
 		if strings.Contains(line, "CONSOLE") {
@@ -103,4 +87,30 @@ func visit(t testing.TB, url string, args ...string) []byte {
 		}
 	}
 	return out
+}
+
+// chromium returns a browser that is yet to be started, with a profile of its own.
+func chromium(ctx context.Context, t testing.TB, args ...string) *exec.Cmd {
+	t.Helper()
+	profile := t.TempDir()
+	cmd := exec.CommandContext(ctx, find(t), append([]string{
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
+		"--user-data-dir=" + profile, "--hide-scrollbars",
+	}, args...)...)
+	cmd.Env = append(os.Environ(), "HOME="+profile)
+	return cmd
+}
+
+func find(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); name != "" && err == nil {
+			return path
+		}
+	}
+	if os.Getenv("MESHPROOF_REQUIRE_BROWSER") == "1" {
+		t.Fatal("MESHPROOF_REQUIRE_BROWSER is set, but there is no Chromium")
+	}
+	t.Skip("there is no Chromium; MESHPROOF_REQUIRE_BROWSER=1 makes that a failure")
+	return ""
 }

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/meshproof/meshproof/conformance"
+	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/harness/suite/ads"
+	"github.com/meshproof/meshproof/harness/suite/plugin"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// compilerFlags are the flags that name the compiler under test.
+type compilerFlags struct {
+	command        string
+	timeout        time.Duration
+	implementation string
+	// ads is host:port of a control plane that stands in for the compiler.
+	ads          string
+	adsPlaintext bool
+	// flags tells which of them were set.
+	flags *pflag.FlagSet
+}
+
+func (c *compilerFlags) add(cmd *cobra.Command) {
+	c.flags = cmd.Flags()
+	c.flags.StringVar(&c.command, "compiler", "", "put this compiler to the test, a command for /bin/sh that speaks the protocol of docs/compilers.md (default: meshproof's own)")
+	c.flags.DurationVar(&c.timeout, "compiler-timeout", 10*time.Second, "how long the compiler may be silent while it owes an answer")
+	c.flags.StringVar(&c.ads, "ads", "", "put the control plane at this host:port to the test: the filters come from its listeners, see docs/compilers.md")
+	c.flags.BoolVar(&c.adsPlaintext, "ads-plaintext", false, "reach the control plane without TLS")
+	c.flags.StringVar(&c.implementation, "implementation", "", "YAML file that says whose compiler it is: organization, project, url, version and contact")
+}
+
+// start starts the compiler that is named, nil for meshproof's own, and says whose it
+// is; what neither the file nor the compiler says is unknown. The function ends it, and
+// fails where the compiler had broken before.
+func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Implementation, func() error, error) {
+	if err := c.check(); err != nil {
+		return nil, report.Implementation{}, nil, err
+	}
+	if c.command == "" && c.ads == "" {
+		return nil, conformance.Reference(), func() error { return nil }, nil
+	}
+	implementation, err := c.readImplementation()
+	if err != nil {
+		return nil, report.Implementation{}, nil, err
+	}
+	if c.ads != "" {
+		compiler := ads.Compiler{Target: c.ads, Timeout: c.timeout}
+		if c.adsPlaintext {
+			compiler.Transport = insecure.NewCredentials()
+		}
+		if c.implementation == "" {
+			implementation = unknownImplementation("control plane at "+c.ads, "")
+		}
+		return compiler, implementation, func() error { return nil }, nil
+	}
+	compiler, err := plugin.Start(ctx, plugin.Shell(c.command), plugin.Options{Meshproof: conformance.Version(), Timeout: c.timeout})
+	if err != nil {
+		return nil, report.Implementation{}, nil, machine(err)
+	}
+	if c.implementation == "" {
+		implementation = unknownImplementation(compiler.Name(), compiler.Version())
+	}
+	return compiler, implementation, compiler.Close, nil
+}
+
+// unknownImplementation is one of which no more is known than what it says of itself.
+func unknownImplementation(project, version string) report.Implementation {
+	const unknown = "unknown"
+	return report.Implementation{Organization: unknown, Project: project, URL: unknown, Version: cmp.Or(version, unknown), Contact: []string{unknown}}
+}
+
+// check refuses what names no compiler.
+func (c *compilerFlags) check() error {
+	switch {
+	case c.timeout <= 0:
+		return fmt.Errorf("--compiler-timeout: %s is no time to answer in: name more than nothing, such as 10s", c.timeout)
+	case c.command != "" && c.ads != "":
+		return errors.New("--ads: there is one thing under test at a time: leave it or --compiler out")
+	case c.adsPlaintext && c.ads == "":
+		return errors.New("--ads-plaintext is about a control plane that --ads names: add it, or leave this out")
+	case strings.TrimSpace(c.command) != "" || strings.TrimSpace(c.ads) != "":
+		return nil
+	case c.flags.Changed("ads"):
+		return errors.New("--ads: name the host:port of the control plane")
+	case c.flags.Changed("compiler"):
+		return errors.New("--compiler: name the command that starts the compiler")
+	}
+	for _, name := range []string{"compiler-timeout", "implementation"} {
+		if c.flags.Changed(name) {
+			return fmt.Errorf("--%s is about a compiler that --compiler names: add it, or leave this out", name)
+		}
+	}
+	return nil
+}
+
+func (c *compilerFlags) readImplementation() (out report.Implementation, err error) {
+	if c.implementation == "" {
+		return out, nil
+	}
+	data, err := os.ReadFile(c.implementation)
+	if err != nil {
+		return out, fmt.Errorf("--implementation: %w", err)
+	}
+	docs, err := manifest.Parse(c.implementation, data)
+	switch {
+	case err != nil:
+		return out, fmt.Errorf("--implementation: %w", err)
+	case len(docs) != 1:
+		return out, fmt.Errorf("--implementation: %s: it has %s, want one", c.implementation, count(len(docs), "document"))
+	}
+	if err := docs[0].Decode(&out); err != nil {
+		return out, fmt.Errorf("--implementation: %w", err)
+	}
+	if missing := out.Missing(); len(missing) > 0 {
+		return out, fmt.Errorf("--implementation: %s: there is no %s: all five fields are needed to publish a report", c.implementation, strings.Join(missing, ", no "))
+	}
+	return out, nil
+}
+
+// words are the flags, as in a command that repeats a run.
+func (c *compilerFlags) words() []string {
+	var words []string
+	switch {
+	case c.command != "":
+		words = []string{"--compiler", quote(c.command)}
+	case c.ads != "":
+		words = []string{"--ads", c.ads}
+	default:
+		return nil
+	}
+	if c.adsPlaintext {
+		words = append(words, "--ads-plaintext")
+	}
+	if c.flags.Changed("compiler-timeout") {
+		words = append(words, "--compiler-timeout", c.timeout.String())
+	}
+	return words
+}
+
+// unstated reports whether a report would lack whose compiler it is about.
+func (c *compilerFlags) unstated() bool {
+	return (c.command != "" || c.ads != "") && c.implementation == ""
+}

@@ -1,0 +1,112 @@
+package conformance
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness/suite"
+)
+
+// A binary that cannot be read leaves a gap in the run, and is told; the results stay.
+func TestDigestThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	u, err := Suite{Runtime: envoy.Process}.start(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := u.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if sum := <-u.digest; len(sum.sum) != 64 || sum.err != nil {
+		t.Errorf("the digest is %+v", sum)
+	}
+	broken := make(chan digest, 1)
+	broken <- digest{err: os.ErrPermission}
+	u.digest = broken
+	c := cases.Case{Name: "c"}
+	result, err := u.result([]cases.Case{c}, map[string]suite.Result{"c": {Case: c}})
+	unread := (*DigestError)(nil)
+	if !errors.As(err, &unread) || unread.Version != u.Version() || !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), u.Version()) {
+		t.Errorf("error %v", err)
+	}
+	if result == nil || result.Report.Passed != 1 || result.Report.EnvoySHA256 != "" {
+		t.Errorf("the result is %+v", result)
+	}
+}
+
+// The name of a test as a pattern matches that test alone, through a shell too.
+func TestPattern(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"TestX/1.40.0/a_case":          `'^TestX$/^1\.40\.0$/^a_case$'`,
+		"TestX/1.40.0/it's_(not)_[a]b": `'^TestX$/^1\.40\.0$/^it'\''s_\(not\)_\[a\]b$'`,
+		"TestX/1.40.0/a/b":             `'^TestX$/^1\.40\.0$/^a$/^b$'`,
+	} {
+		if got := pattern(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// Whose compiler is meshproof's own, and whose is not.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	for want, compilers := range map[bool][]suite.Compiler{
+		false: {nil, suite.Reference},
+		true:  {suite.AllowEverything, new(suite.CompilerFunc)},
+	} {
+		for _, c := range compilers {
+			if got := (Suite{Compiler: c}).foreign(); got != want {
+				t.Errorf("%T: foreign %t", c, got)
+			}
+		}
+	}
+}
+
+// A foreign compiler is never published as meshproof's own.
+func TestForeignCompilerNeedsAnImplementation(t *testing.T) {
+	t.Parallel()
+	whole := report.Implementation{Organization: "o", Project: "p", URL: "u", Version: "v", Contact: []string{"c"}}
+	partly := whole
+	partly.URL, partly.Contact = " ", []string{""}
+	dir := filepath.Join(t.TempDir(), "report")
+	for name, tt := range map[string]struct {
+		suite Suite
+		want  string
+	}{
+		"meshproof's own":         {Suite{ReportDir: dir}, ""},
+		"the same, by name":       {Suite{ReportDir: dir, Compiler: suite.Reference}, ""},
+		"foreign, stated":         {Suite{ReportDir: dir, Compiler: suite.AllowEverything, Implementation: whole}, ""},
+		"foreign, without report": {Suite{Compiler: suite.AllowEverything}, ""},
+		"foreign, not stated":     {Suite{ReportDir: dir, Compiler: suite.AllowEverything}, "Implementation has no organization, no project, no url, no version, no contact"},
+		"foreign, stated partly":  {Suite{ReportDir: dir, Compiler: suite.AllowEverything, Implementation: partly}, "Implementation has no url, no contact"},
+	} {
+		_, err := tt.suite.Plan()
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want %q", name, err, tt.want)
+		}
+	}
+}
+
+func TestPlanRefusesUnknownNames(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]Suite{
+		`profile "MESH" is unknown`:                     {Selection: Selection{Profiles: []feature.Profile{"MESH"}}},
+		`feature "Nope" is unknown`:                     {Selection: Selection{Supported: []feature.Name{"Nope"}}},
+		`feature "nope" is unknown`:                     {Selection: Selection{Exempt: []feature.Name{"nope"}}},
+		`a.yaml:1: case "c": feature "none" is unknown`: {Cases: []cases.Case{{Name: "c", Place: "a.yaml:1", Features: []feature.Name{"none"}}}},
+	} {
+		if _, err := s.Plan(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package suite
+
+import (
+	"context"
+	"errors"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// anyInbound is what a compiler is asked about where a case has no inbound.
+var anyInbound = policy.Inbound{Port: 8080, Workload: policy.Workload{Name: "backend", Namespace: "default", Mesh: "default"}}
+
+var errAccepted = errors.New("the compiler accepts policies that must be refused")
+
+// mustRefuse is about policies that meshproof itself refuses, with an error whose text
+// the case may expect. The compiler under test has to refuse them too, in its own words,
+// for one of the inbounds at least: the others may have nothing to do with them.
+func (r *run) mustRefuse(ctx context.Context, own error) error {
+	c := r.result.Case
+	if c.ExpectError == "" {
+		return own
+	}
+	if err := contains(own.Error(), c.ExpectError); err != nil {
+		return err
+	}
+	inbounds := c.Inbounds
+	if len(inbounds) == 0 {
+		inbounds = []cases.Inbound{{Inbound: anyInbound}}
+	}
+	for _, in := range inbounds {
+		_, err := r.compiler.Compile(ctx, in.Inbound, c.Policies, c.Options)
+		switch {
+		case err == nil:
+			continue
+		case r.isFault(ctx, err):
+			return err
+		default:
+			return nil
+		}
+	}
+	return errAccepted
+}
+
+// refused compares an error of the compiler under test, or of Envoy, with the one that
+// is expected.
+func (r *run) refused(ctx context.Context, err error) error {
+	if fault := r.isFault(ctx, err); fault || r.result.Case.ExpectError == "" {
+		return err
+	}
+	return contains(err.Error(), r.result.Case.ExpectError)
+}
+
+// isFault tells a refusal from a compiler that is out of order, or was cut off: those
+// have refused nothing.
+func (r *run) isFault(ctx context.Context, err error) bool {
+	broken := interface{ Broken() bool }(nil)
+	r.result.Fault = r.result.Fault || errors.As(err, &broken) && broken.Broken() || ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
+	return r.result.Fault
+}

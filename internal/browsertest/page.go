@@ -1,0 +1,152 @@
+package browsertest
+
+import (
+	"encoding/base64"
+	"fmt"
+	"testing"
+)
+
+// Page is a page in a browser of its own, 1280 by 800 pixels, driven by the mouse and
+// the keyboard as a reader would. It is used by one goroutine and closes with its test.
+type Page struct{ wire *wire }
+
+// Open loads a page, and returns once its load event has passed.
+func Open(t testing.TB, url string) *Page {
+	t.Helper()
+	p := &Page{wire: start(t)}
+	var target struct {
+		ID string `json:"targetId"`
+	}
+	p.wire.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	var attached struct {
+		Session string `json:"sessionId"`
+	}
+	p.wire.call("Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true}, &attached)
+	p.wire.session = attached.Session
+	for _, domain := range []string{"Page", "Runtime", "Log"} {
+		p.wire.call(domain+".enable", nil, nil)
+	}
+	p.wire.events = nil
+	p.wire.call("Page.navigate", map[string]any{"url": url}, nil)
+	p.wire.await("Page.loadEventFired")
+	return p
+}
+
+// Reload loads the page again, from the address that it has now.
+func (p *Page) Reload() {
+	p.wire.t.Helper()
+	p.wire.events = nil
+	p.wire.call("Page.reload", nil, nil)
+	p.wire.await("Page.loadEventFired")
+}
+
+// Eval returns what an expression of JavaScript comes to, as a string, awaited where it
+// is a promise. An expression that throws fails the test.
+func (p *Page) Eval(expression string) string {
+	p.wire.t.Helper()
+	var got struct {
+		Result struct {
+			Value string `json:"value"`
+		} `json:"result"`
+		Exception *struct {
+			Exception struct {
+				Description string `json:"description"`
+			} `json:"exception"`
+		} `json:"exceptionDetails"`
+	}
+	p.wire.call("Runtime.evaluate", map[string]any{
+		"expression": "(async () => String(await (" + expression + ")))()", "awaitPromise": true, "returnByValue": true,
+	}, &got)
+	if got.Exception != nil {
+		p.wire.t.Fatalf("%s: %s", expression, got.Exception.Exception.Description)
+	}
+	return got.Result.Value
+}
+
+// Want waits until an expression of JavaScript comes to a text; it looks with each frame
+// that the page draws, for five seconds.
+func (p *Page) Want(expression, want string) {
+	p.wire.t.Helper()
+	got := p.Eval(fmt.Sprintf(`new Promise((done) => {
+		const until = performance.now() + 5000;
+		const look = () => {
+			const got = String(%s);
+			if (got === %q || performance.now() > until) done(got);
+			else requestAnimationFrame(look);
+		};
+		look();
+	})`, expression, want))
+	if got != want {
+		p.wire.t.Errorf("%s is %q, want %q", expression, got, want)
+	}
+}
+
+// Click scrolls to the first element that a CSS selector finds, and clicks in its
+// middle. An element that is not there, or lies under another, fails the test.
+func (p *Page) Click(selector string) {
+	p.wire.t.Helper()
+	var at struct{ X, Y float64 }
+	text := p.Eval(fmt.Sprintf(`(() => {
+		const el = document.querySelector(%q);
+		if (!el) return "it is not there";
+		el.scrollIntoView({ block: "center", behavior: "instant" });
+		const box = el.getClientRects()[0];
+		if (!box) return "it is not shown";
+		const x = box.x + box.width / 2, y = box.y + box.height / 2, top = document.elementFromPoint(x, y);
+		return el.contains(top) ? x + " " + y : "it lies under " + top?.outerHTML;
+	})()`, selector))
+	if n, err := fmt.Sscan(text, &at.X, &at.Y); err != nil || n != 2 {
+		p.wire.t.Fatalf("click %s: %s", selector, text)
+	}
+	for _, event := range []string{"mousePressed", "mouseReleased"} {
+		p.wire.call("Input.dispatchMouseEvent", map[string]any{"type": event, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
+	}
+}
+
+// Type inserts a text where the keyboard's focus is.
+func (p *Page) Type(text string) {
+	p.wire.t.Helper()
+	p.wire.call("Input.insertText", map[string]any{"text": text}, nil)
+}
+
+// Key is a key of the keyboard, by its name in the DOM.
+type Key string
+
+// The keys.
+const (
+	Enter  Key = "Enter"
+	Escape Key = "Escape"
+	Slash  Key = "/"
+	Tab    Key = "Tab"
+)
+
+// Press presses a key and lets it go.
+func (p *Page) Press(key Key) {
+	p.wire.t.Helper()
+	known := map[Key]struct {
+		code, text string
+		virtual    int
+	}{Enter: {"Enter", "\r", 13}, Escape: {"Escape", "", 27}, Slash: {"Slash", "/", 191}, Tab: {"Tab", "", 9}}[key]
+	event := map[string]any{"type": "keyDown", "key": string(key), "code": known.code, "windowsVirtualKeyCode": known.virtual}
+	if known.text != "" {
+		event["text"] = known.text
+	}
+	p.wire.call("Input.dispatchKeyEvent", event, nil)
+	delete(event, "text")
+	event["type"] = "keyUp"
+	p.wire.call("Input.dispatchKeyEvent", event, nil)
+}
+
+// Print returns the page as a PDF.
+func (p *Page) Print() []byte {
+	p.wire.t.Helper()
+	var got struct {
+		Data string `json:"data"`
+	}
+	p.wire.call("Page.printToPDF", nil, &got)
+	printed, err := base64.StdEncoding.DecodeString(got.Data)
+	if err != nil {
+		p.wire.t.Fatal(err)
+	}
+	return printed
+}
