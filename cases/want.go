@@ -22,6 +22,7 @@ const (
 	wantAllow
 	wantClose
 	wantHandshakeFailure
+	wantRefused
 	wantStatus
 )
 
@@ -31,9 +32,12 @@ var (
 	Allow            = Want{kind: wantAllow}
 	Close            = Want{kind: wantClose}
 	HandshakeFailure = Want{kind: wantHandshakeFailure}
+	// Refused wants the request not to be served, whether mTLS, the listener or a policy
+	// keeps it out.
+	Refused = Want{kind: wantRefused}
 )
 
-var wantNames = [...]string{wantDeny: "deny", wantAllow: "allow", wantClose: "close", wantHandshakeFailure: "handshake-failure"}
+var wantNames = [...]string{wantDeny: "deny", wantAllow: "allow", wantClose: "close", wantHandshakeFailure: "handshake-failure", wantRefused: "refused"}
 
 // Status wants an answer with that HTTP status; 403 is the status of a deny.
 func Status(code int) Want { return Want{kind: wantStatus, status: code} }

@@ -26,6 +26,7 @@ type proveOptions struct {
 	report          string
 	counterexamples string
 	anyNames        bool
+	adversary       bool
 }
 
 func newProve() *cobra.Command {
@@ -54,6 +55,7 @@ smallest policies and the request that show it are written out as a case file.`,
 	addLab(cmd, &o.version, &o.runtime)
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
+	flags.BoolVar(&o.adversary, "adversary", false, "ask as an adversary too: with certificates that are mistaken for those of callers who are let in, or try to be")
 	flags.StringVar(&o.counterexamples, "counterexamples", "counterexamples", "folder for the case files of what was not decided as specified; made only then")
 	addOutput(cmd, &o.output)
 	return cmd
@@ -79,6 +81,11 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	proofs, err := planAll(subjects)
 	if err != nil {
 		return err
+	}
+	if o.adversary {
+		for _, p := range proofs {
+			p.Attack()
+		}
 	}
 	compiler, implementation, stop, err := o.compiler.start(ctx)
 	if err != nil {

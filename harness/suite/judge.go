@@ -155,6 +155,8 @@ func meets(want cases.Want, f evidence.Finding) bool {
 		return f.Form == evidence.Refused && f.Layer == policy.L4
 	case cases.HandshakeFailure:
 		return f.Form == evidence.HandshakeFailed
+	case cases.Refused:
+		return f.Form != evidence.Served
 	default:
 		return f.Form == evidence.Refused
 	}
