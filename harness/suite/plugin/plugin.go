@@ -83,14 +83,18 @@ func Start(ctx context.Context, command []string, opts Options) (*Compiler, erro
 	if opts.Meshproof == "" {
 		opts.Meshproof = "(devel)"
 	}
+	// Before the process runs: some greet without waiting to be greeted.
+	greeting := &call{answer: make(chan answer, 1)}
+	c.register(greeting)
 	greet, err := line(hello{Protocol: protocol, Meshproof: opts.Meshproof})
 	if err == nil {
 		err = c.start(ctx, command)
 	}
 	if err != nil {
+		c.answered(greeting.id)
 		return nil, &Error{Command: c.command, Err: fmt.Errorf("start: %w", err)}
 	}
-	_, err = c.ask(ctx, greet, &call{answer: make(chan answer, 1)})
+	_, err = c.ask(ctx, greet, greeting)
 	if err != nil {
 		c.end("", err, 0)
 		<-c.broken
@@ -114,6 +118,7 @@ func (c *Compiler) Compile(ctx context.Context, in policy.Inbound, policies []ma
 		return xds.Filters{}, err
 	}
 	call := &call{id: id, inbound: in, asked: asked(in, policies), answer: make(chan answer, 1)}
+	c.register(call)
 	a, err := c.ask(ctx, ask, call)
 	switch {
 	case err == nil:

@@ -70,10 +70,10 @@ func (c *Compiler) oldest() string {
 	return first.asked
 }
 
-// ask sends a line and waits for the answer to it. An answer to one who has left is
+// ask sends the line of a call that is registered, and waits for the answer to it. An
+// answer to one who has left is
 // still due, for only then are those behind it in time.
 func (c *Compiler) ask(ctx context.Context, line []byte, call *call) (answer, error) {
-	c.register(call)
 	select {
 	case c.lines <- line:
 	case <-c.broken:
