@@ -24,6 +24,14 @@ type Mutant struct {
 	strip *stripped
 }
 
+// Left counts what is no mistake that a case could notice.
+type Left struct {
+	// Equivalent mutants decide like the original.
+	Equivalent int
+	// Invalid ones are no program, or none that Envoy takes: nobody could run them.
+	Invalid int
+}
+
 // mostOfAKind bounds the mutants of one kind on one inbound: of a list of five thousand
 // identities, each turned prefix, the first and the last few tell as much as all.
 const mostOfAKind = 24
@@ -31,7 +39,7 @@ const mostOfAKind = 24
 // Mutants returns the mutants of a program that its inbound tells from the original: of
 // some class of requests the decision, the policy that decides, or the shadow differs.
 // The others are counted.
-func Mutants(in policy.Inbound, normalization policy.PathNormalization, original policy.Program) (mutants []Mutant, equivalent int) {
+func Mutants(in policy.Inbound, normalization policy.PathNormalization, original policy.Program) (mutants []Mutant, left Left) {
 	var all []Mutant
 	for place, gate := range gates(original) {
 		all = append(all, ofGate(original, place, gate)...)
@@ -41,21 +49,24 @@ func Mutants(in policy.Inbound, normalization policy.PathNormalization, original
 		all = append(all, Mutant{Kind: WrongFilter, Where: "every filter"})
 	}
 	for _, m := range thinned(all) {
-		if m.Program.Check() != nil || !m.differs(in, normalization, original) {
-			equivalent++
-			continue
+		switch {
+		case m.Program.Check() != nil:
+			left.Invalid++
+		case !m.differs(in, normalization, original):
+			left.Equivalent++
+		default:
+			mutants = append(mutants, m)
 		}
-		mutants = append(mutants, m)
 	}
 	mutants = append(mutants, Mutant{Kind: StaleTrust, Where: "the validation secret", Program: original, Fault: suite.Fault{StaleTrust: true}})
 	if in.Protocol.Layer() == policy.L7 {
 		if rawPathsDiffer(normalization, original) {
 			mutants = append(mutants, Mutant{Kind: RawPaths, Where: "the listener", Program: original, Fault: suite.Fault{RawPaths: true}})
 		} else {
-			equivalent++
+			left.Equivalent++
 		}
 	}
-	return mutants, equivalent
+	return mutants, left
 }
 
 // rawPathsDiffer reports whether a path that is judged as written is decided otherwise

@@ -34,7 +34,7 @@ func program() policy.Program {
 
 func TestMutants(t *testing.T) {
 	t.Parallel()
-	mutants, equivalent := mutation.Mutants(policy.Inbound{}, policy.PathNormalization{}, program())
+	mutants, left := mutation.Mutants(policy.Inbound{}, policy.PathNormalization{}, program())
 	var got []string
 	for _, m := range mutants {
 		got = append(got, m.Kind.String()+" at "+m.Where)
@@ -54,8 +54,8 @@ func TestMutants(t *testing.T) {
 		"stale trust bundle at the validation secret",
 		"path without normalization at the listener",
 	}
-	if diff := cmp.Diff(want, got); diff != "" || equivalent != 0 {
-		t.Errorf("%d equivalent (-want +got):\n%s", equivalent, diff)
+	if diff := cmp.Diff(want, got); diff != "" || left != (mutation.Left{}) {
+		t.Errorf("left out: %+v (-want +got):\n%s", left, diff)
 	}
 	for _, m := range mutants {
 		if _, err := m.Compile(); err != nil {
@@ -72,14 +72,14 @@ func TestEquivalentMutants(t *testing.T) {
 		// The same verdict as the default's, by the same name.
 		{Verdict: allow, When: policy.Identity{Value: friend}},
 	}}}}
-	mutants, equivalent := mutation.Mutants(policy.Inbound{Protocol: policy.TCP}, policy.PathNormalization{}, everybody)
+	mutants, left := mutation.Mutants(policy.Inbound{Protocol: policy.TCP}, policy.PathNormalization{}, everybody)
 	for _, m := range mutants {
 		if m.Kind == mutation.ExactToPrefix || m.Kind == mutation.LastRuleLost {
 			t.Errorf("%s at %s changes no decision", m.Kind, m.Where)
 		}
 	}
-	if equivalent != 2 {
-		t.Errorf("%d are equivalent, want 2", equivalent)
+	if left != (mutation.Left{Equivalent: 2}) {
+		t.Errorf("left out: %+v, want 2 that are equivalent", left)
 	}
 	// A listener that does not normalize cannot forget to.
 	raw := policy.PathNormalization{Raw: true, KeepSlashes: true, EscapedSlashes: policy.KeepEscapedSlashes}
@@ -102,8 +102,8 @@ func TestMutantsAreBounded(t *testing.T) {
 		many = append(many, policy.Identity{Value: "spiffe://td/" + strings.Repeat("a", i%50) + string(rune('a'+i/50%26)) + strings.Repeat("b", i/1300)})
 	}
 	p := policy.Program{Gates: []policy.Gate{{Layer: policy.L4, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: many}}}}}
-	mutants, equivalent := mutation.Mutants(policy.Inbound{Protocol: policy.TCP}, policy.PathNormalization{}, p)
-	if n := len(mutants) + equivalent; n > 40 {
+	mutants, left := mutation.Mutants(policy.Inbound{Protocol: policy.TCP}, policy.PathNormalization{}, p)
+	if n := len(mutants) + left.Equivalent + left.Invalid; n > 40 {
 		t.Errorf("%d mutants", n)
 	}
 }

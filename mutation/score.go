@@ -23,8 +23,7 @@ type Score struct {
 	Baseline suite.Result
 	// Mutants are those that differ from the original.
 	Mutants []Verdict
-	// Equivalent counts those that decide like the original.
-	Equivalent int
+	Left
 }
 
 // Verdict is what became of one mutant.
@@ -37,6 +36,8 @@ type Verdict struct {
 	Reason string
 
 	original policy.Program
+	// invalid says that Envoy does not take the mutant.
+	invalid bool
 }
 
 // Killed counts the mutants that the case found.
@@ -49,6 +50,10 @@ func (s Score) Killed() int {
 	}
 	return n
 }
+
+// ErrBaseline says that a case does not pass without a mistake, so that its failing with
+// one tells nothing.
+var ErrBaseline = errors.New("it fails without a mistake: run it first")
 
 // Tester runs mutants. Its zero value, given a runner with a harness, is ready.
 type Tester struct {
@@ -73,7 +78,7 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 	baseline := t.Runner.Case(ctx, c)
 	score.Baseline = baseline
 	if !baseline.Passed() {
-		return score, fmt.Errorf("mutation: %s: case %q fails without a mistake: run it first", c.Place, c.Name)
+		return score, fmt.Errorf("mutation: %s: case %q: %w", c.Place, c.Name, ErrBaseline)
 	}
 	set, err := dialect.Parse(c.Policies, c.Options)
 	if err != nil {
@@ -94,13 +99,18 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 			continue
 		}
 		program := set.Program(in.Inbound)
-		mutants, equivalent := Mutants(in.Inbound, c.Normalization, program.Program)
-		score.Equivalent += equivalent
+		mutants, left := Mutants(in.Inbound, c.Normalization, program.Program)
+		score.Equivalent += left.Equivalent
+		score.Invalid += left.Invalid
 		for _, m := range mutants {
 			score.Mutants = append(score.Mutants, Verdict{Mutant: m, Inbound: in.String(), original: program.Program})
 		}
 	}
-	return score, t.run(ctx, c, probes, set, score.Mutants)
+	err = t.run(ctx, c, probes, set, score.Mutants)
+	valid := len(score.Mutants)
+	score.Mutants = slices.DeleteFunc(score.Mutants, func(v Verdict) bool { return v.invalid })
+	score.Invalid += valid - len(score.Mutants)
+	return score, err
 }
 
 // probesOf are the requests of the case itself.
@@ -158,6 +168,10 @@ func (t Tester) mutant(ctx context.Context, c cases.Case, probes []proof.Asked, 
 	r := runner.Case(ctx, c)
 	if r.Fault {
 		return fmt.Errorf("mutation: %s: case %q with %s: %w", c.Place, c.Name, v.Kind, r.Err)
+	}
+	if r.Err != nil && len(r.Requests) == 0 {
+		v.invalid = true
+		return nil
 	}
 	v.Killed = r.Failed()
 	if v.Reason = firstProblem(r); !v.Killed {

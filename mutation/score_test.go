@@ -2,6 +2,7 @@ package mutation_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -136,7 +137,7 @@ func TestScoreRefuses(t *testing.T) {
 	h := harness.New(t, harness.WithRuntime(envoy.Process))
 	c := parse(t, strings.Replace(weak, "want: allow", "want: deny", 1))
 	_, err := mutation.Tester{Runner: suite.Runner{Harness: h}}.Case(t.Context(), c)
-	if err == nil || !strings.Contains(err.Error(), `case "weak" fails without a mistake`) {
+	if !errors.Is(err, mutation.ErrBaseline) || !strings.Contains(err.Error(), `case "weak": it fails without a mistake`) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -12,11 +12,15 @@ import (
 
 // Comparison is what differs between two sets of policies on one inbound.
 type Comparison struct {
+	// Inbound is the new one.
 	Inbound cases.Inbound
 	// Cover is the common refinement: each set decides each class alike.
 	Cover *policy.Cover
-	// Changes has the classes that are decided otherwise, in the cover's order.
+	// Changes has the classes that are decided otherwise, in the cover's order, and
+	// behind them the callers in plaintext whom the two sides take otherwise.
 	Changes []Change
+	// was is the inbound under the old policies.
+	was cases.Inbound
 }
 
 // Change is a class of requests that two sets of policies decide otherwise.
@@ -28,6 +32,8 @@ type Change struct {
 	Old, New Opinion
 	// Request is the witness as a case has it, with what the new policies want.
 	Request cases.Request
+	// was is the request under the old policies, with what they want.
+	was cases.Request
 }
 
 // Opinion is what one set of policies says of a class.
@@ -71,8 +77,10 @@ func (c Change) Kind() Kind {
 }
 
 // Compare cuts the requests to each inbound of the new case into classes that both
-// cases' policies decide alike, and returns what differs, an entry for each inbound. The
-// policies may be of different dialects. It fails where either are refused.
+// cases' policies decide alike, and returns what differs, an entry for each inbound. Where
+// the old case has an inbound of the same name, the old policies are read for that: its
+// labels, tags and port. What is compared are requests in the new protocol. The policies
+// may be of different dialects. It fails where either are refused.
 func Compare(before, after cases.Case) ([]Comparison, error) {
 	old, errOld := dialect.Parse(before.Policies, before.Options)
 	recent, errNew := dialect.Parse(after.Policies, after.Options)
@@ -81,21 +89,28 @@ func Compare(before, after cases.Case) ([]Comparison, error) {
 	}
 	var out []Comparison
 	for _, in := range after.Inbounds {
-		if err := errors.Join(old.Check(in.Inbound), recent.Check(in.Inbound)); err != nil {
+		former := formerly(before, in)
+		if err := errors.Join(old.Check(former.Inbound), recent.Check(in.Inbound)); err != nil {
 			return nil, err
 		}
-		was, is := old.Program(in.Inbound), recent.Program(in.Inbound)
+		was, is := sideOf(old, former), sideOf(recent, in)
 		surface := policy.Surface{Protocol: in.Protocol, Normalization: after.Normalization}
-		c := Comparison{Inbound: in, Cover: policy.Classes(surface, was.Program, is.Program)}
+		c := Comparison{Inbound: in, was: former, Cover: policy.Classes(surface, was.Program, is.Program)}
 		for n, class := range c.Cover.Classes {
+			// Who has no name comes in plaintext where it is let in, see below.
+			if nameless(class.Witness) && (was.Permissive || is.Permissive) {
+				continue
+			}
 			change := Change{Text: class.String(), Witness: class.Witness, Old: opinion(was.Program, class.Witness), New: opinion(is.Program, class.Witness)}
 			if change.Old.Decision == change.New.Decision {
 				continue
 			}
-			change.Request = request(Inbound{Inbound: in, Program: is.Program}, class.Witness, is.JudgesPlaintext, after.TrustDomains[0])
-			change.Request.Place = fmt.Sprintf("class %d", n+1)
+			place := fmt.Sprintf("class %d", n+1)
+			change.was, change.Request = was.request(class.Witness, before), is.request(class.Witness, after)
+			change.was.Place, change.Request.Place = place, place
 			c.Changes = append(c.Changes, change)
 		}
+		c.Changes = append(c.Changes, plaintextChanges(c.Cover, was, is)...)
 		out = append(out, c)
 	}
 	return out, nil
@@ -106,19 +121,16 @@ func opinion(p policy.Program, r policy.Request) Opinion {
 }
 
 // Confirm returns two cases that show the changes of all inbounds on an Envoy: the same
-// requests, under the policies before and after.
+// requests, under the policies before and after. Each wants what its own policies say,
+// and has its own inbounds: whether plaintext is let in, and judged, may differ.
 func Confirm(before, after cases.Case, found []Comparison) (old, recent cases.Case) {
 	old, recent = bare(before), bare(after)
-	old.Inbounds = recent.Inbounds
+	old.Inbounds = nil
 	for _, c := range found {
+		old.Inbounds = append(old.Inbounds, c.was)
 		for _, change := range c.Changes {
-			q := change.Request
-			recent.Requests = append(recent.Requests, q)
-			if q.Want != cases.HandshakeFailure {
-				q.Want = wantOf(change.Old.Decision)
-			}
-			old.Requests = append(old.Requests, q)
-			if td := q.From.SignedBy; !td.IsZero() && !slices.Contains(recent.TrustDomains, td) {
+			old.Requests, recent.Requests = append(old.Requests, change.was), append(recent.Requests, change.Request)
+			if td := change.Request.From.SignedBy; !td.IsZero() && !slices.Contains(recent.TrustDomains, td) {
 				recent.TrustDomains = append(recent.TrustDomains, td)
 			}
 		}

@@ -108,3 +108,75 @@ func TestConfirm(t *testing.T) {
 		t.Errorf("trusted are %v and %v", old.TrustDomains, recent.TrustDomains)
 	}
 }
+
+// What lets plaintext in, and who judges it there, decides for everybody without TLS.
+func TestComparePlaintext(t *testing.T) {
+	t.Parallel()
+	const (
+		kuma    = `{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}}`
+		other   = `{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/b}}]}}}`
+		gateway = `{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {targetRefs: [{kind: Pod, selector: {matchLabels: {app: a}}}], action: ALLOW, enforcementLevel: Network, rules: [{sources: [{type: SPIFFE, spiffe: spiffe://trust-domain.mesh/a}]}]}}`
+		open    = `{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {targetRefs: [{kind: Pod, selector: {matchLabels: {app: a}}}], action: ALLOW, enforcementLevel: Network, rules: [{}]}}`
+		strict  = "tcp"
+		lenient = "tcp, mtls: permissive"
+	)
+	type wants struct{ old, recent string }
+	for name, tt := range map[string]struct {
+		oldInbound, before, newInbound, after string
+		want                                  []wants
+	}{
+		"nobody judges any more":      {lenient, gateway, lenient, kuma, []wants{{"deny", "allow"}}},
+		"somebody judges now":         {lenient, kuma, lenient, gateway, []wants{{"allow", "deny"}}},
+		"nobody judges, nobody names": {lenient, kuma, lenient, other, nil},
+		"both judge":                  {lenient, gateway, lenient, open, []wants{{"deny", "allow"}}},
+		"let in, unjudged":            {strict, kuma, lenient, kuma, []wants{{"handshake-failure", "allow"}}},
+		"let in, and denied":          {strict, gateway, lenient, gateway, nil},
+		"kept out":                    {lenient, kuma, strict, kuma, []wants{{"allow", "handshake-failure"}}},
+		"strict":                      {strict, gateway, strict, kuma, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before, after := one(t, tt.oldInbound, tt.before), one(t, tt.newInbound, tt.after)
+			found, err := proof.Compare(before, after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			old, recent := proof.Confirm(before, after, found)
+			if old.Inbounds[0].Permissive != before.Inbounds[0].Permissive || recent.Inbounds[0].Permissive != after.Inbounds[0].Permissive {
+				t.Errorf("the inbounds are shown as %+v and %+v", old.Inbounds, recent.Inbounds)
+			}
+			var got []wants
+			for i, q := range old.Requests {
+				if q.From.Plaintext != recent.Requests[i].From.Plaintext {
+					t.Errorf("%+v, then %+v", q, recent.Requests[i])
+				}
+				if q.From.Plaintext {
+					got = append(got, wants{q.Want.String(), recent.Requests[i].Want.String()})
+				}
+			}
+			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(wants{})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for _, change := range found[0].Changes {
+				if wide := change.Kind() == proof.Widened; change.Text == "callers in plaintext" && wide != (change.Request.Want == cases.Allow) {
+					t.Errorf("%s: %+v", change.Kind(), change)
+				}
+			}
+		})
+	}
+}
+
+// A workload whose labels change is under other policies, though none of them changes.
+func TestCompareLabels(t *testing.T) {
+	t.Parallel()
+	const spec = `{type: MeshTrafficPermission, name: p, spec: {targetRef: {kind: Dataplane, labels: {app: a}}, default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}}`
+	before, after := one(t, "tcp", spec), one(t, "tcp", spec)
+	before.Inbounds[0].Workload.Labels = map[string]string{"app": "b"}
+	found, err := proof.Compare(before, after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changes := found[0].Changes; len(changes) == 0 || changes[0].Kind() != proof.Widened {
+		t.Errorf("%+v", changes)
+	}
+}

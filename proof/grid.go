@@ -12,13 +12,13 @@ type Grid struct {
 	Cells [][]Cell
 }
 
-// Cell is how one caller's request is decided. Most are not asked themselves, but are
-// of a class that was.
+// Cell is how one caller's request is decided. Where there are thousands, not each is
+// asked itself, but its class was.
 type Cell struct {
 	Decision policy.Decision
-	// Class is that of the request; Proven is the class's.
-	Class  int
-	Proven bool
+	// Class is that of the request; Asked and Proven are the class's.
+	Class         int
+	Asked, Proven bool
 }
 
 // Grid draws the truth table. A caller without a name is called "anonymous".
@@ -36,7 +36,7 @@ func (v InboundVerdict) Grid() Grid {
 			r.Method, r.Path = request.Method, request.Path
 			cell := Cell{Decision: policy.Decide(v.Inbound.Program, r), Class: policy.Unclassed}
 			if class, ok := v.Inbound.Cover.Locate(r); ok {
-				cell.Class, cell.Proven = class, v.Classes[class].Proven
+				cell.Class, cell.Asked, cell.Proven = class, v.Classes[class].Requests > 0, v.Classes[class].Proven
 			}
 			row = append(row, cell)
 		}

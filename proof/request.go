@@ -18,20 +18,23 @@ func request(in Inbound, r policy.Request, judgesPlaintext bool, own spiffeid.Tr
 		To: in.String(), Method: r.Method, Path: r.Path,
 		From: caller(r, own), Want: wantOf(policy.Decide(in.Program, r)),
 	}
-	if len(r.URIs)+len(r.DNS) > 0 {
-		return q
-	}
-	// A caller without a name comes in plaintext, where that is let in.
 	switch {
+	case !nameless(r):
 	case !in.Permissive:
 		q.From, q.Want = cases.Caller{Name: "anonymous", Anonymous: true}, cases.HandshakeFailure
+	// A caller without a name comes in plaintext, where that is let in.
 	case judgesPlaintext:
-		q.From = cases.Caller{Name: "plaintext", Plaintext: true}
+		q.From = inPlaintext
 	default:
-		q.From, q.Want = cases.Caller{Name: "plaintext", Plaintext: true}, cases.Allow
+		q.From, q.Want = inPlaintext, cases.Allow
 	}
 	return q
 }
+
+var inPlaintext = cases.Caller{Name: "plaintext", Plaintext: true}
+
+// nameless reports whether the caller has no name, as one in plaintext.
+func nameless(r policy.Request) bool { return len(r.URIs)+len(r.DNS) == 0 }
 
 func wantOf(d policy.Decision) cases.Want {
 	if d.Effect == policy.Allow {

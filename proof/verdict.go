@@ -83,6 +83,19 @@ func (v Verdict) Counts() (proven, of int) {
 	return proven, of
 }
 
+// Unasked counts the classes of which no request was sent.
+func (v Verdict) Unasked() int {
+	n := 0
+	for _, in := range v.Inbounds {
+		for _, c := range in.Classes {
+			if c.Requests == 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // Complete reports whether the covers of all inbounds are.
 func (v Verdict) Complete() bool {
 	for _, in := range v.Inbounds {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -72,7 +73,7 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 		return startError(err)
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
-	scores, results, err := o.score(ctx, h, chosen, progress)
+	scores, results, failed, err := o.score(ctx, h, chosen, progress)
 	progress.stop()
 	switch {
 	case context.Cause(ctx) != nil:
@@ -80,7 +81,7 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	case err != nil:
 		return machine(err)
 	}
-	s := scored{envoy: h.Version(), runtime: h.Runtime().String(), all: scores}
+	s := scored{envoy: h.Version(), runtime: h.Runtime().String(), all: scores, failed: failed}
 	if o.output == outputJSON {
 		err = s.writeJSON(stdout)
 	} else {
@@ -99,15 +100,17 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	return also(s.exit(), err)
 }
 
-// score runs the mutants of each case; the results are those without a mistake.
-func (o mutateOptions) score(ctx context.Context, h *harness.Harness, chosen []cases.Case, progress *progress) ([]mutation.Score, []suite.Result, error) {
-	var scores []mutation.Score
-	var results []suite.Result
+// score runs the mutants of each case; the results are those without a mistake, and a
+// case that fails without one is named.
+func (o mutateOptions) score(ctx context.Context, h *harness.Harness, chosen []cases.Case, progress *progress) (scores []mutation.Score, results []suite.Result, failed []string, err error) {
 	tester := mutation.Tester{Runner: suite.Runner{Harness: h}, OwnRequests: o.ownRequests}
 	for _, c := range chosen {
 		s, err := tester.Case(ctx, c)
-		if err != nil {
-			return nil, nil, err
+		switch {
+		case errors.Is(err, mutation.ErrBaseline):
+			failed = append(failed, fmt.Sprintf("%s: %s: %v", c.Place, c.Name, mutation.ErrBaseline))
+		case err != nil:
+			return nil, nil, nil, err
 		}
 		if s.Baseline.Case.Name != "" {
 			results = append(results, s.Baseline)
@@ -115,13 +118,15 @@ func (o mutateOptions) score(ctx context.Context, h *harness.Harness, chosen []c
 		scores = append(scores, s)
 		progress.done(h.Version(), suite.Result{Case: c})
 	}
-	return scores, results, nil
+	return scores, results, failed, nil
 }
 
 // scored is what mutate prints.
 type scored struct {
 	envoy, runtime string
 	all            []mutation.Score
+	// failed are the cases that have no score.
+	failed []string
 }
 
 func (s scored) counts() (killed, of int) {
@@ -132,16 +137,18 @@ func (s scored) counts() (killed, of int) {
 	return killed, of
 }
 
-func (s scored) equivalent() int {
-	n := 0
+// left counts what was no mistake.
+func (s scored) left() mutation.Left {
+	var out mutation.Left
 	for _, score := range s.all {
-		n += score.Equivalent
+		out.Equivalent += score.Equivalent
+		out.Invalid += score.Invalid
 	}
-	return n
+	return out
 }
 
 func (s scored) exit() error {
-	if killed, of := s.counts(); killed < of {
+	if killed, of := s.counts(); killed < of || len(s.failed) > 0 {
 		return &exitError{code: exitDiffers}
 	}
 	return nil
@@ -149,16 +156,17 @@ func (s scored) exit() error {
 
 func (s scored) sentence() string {
 	killed, of := s.counts()
-	percent := 100.0
-	if of > 0 {
-		percent = 100 * float64(killed) / float64(of)
+	if of == 0 {
+		return "there is no mistake to make: no case states a request that is decided by a policy"
 	}
+	percent := 100 * float64(killed) / float64(of)
 	// Never rounded up to all of them.
 	text := fmt.Sprintf("%.1f %%", percent)
 	if killed < of && text == "100.0 %" {
 		text = "99.9 %"
 	}
-	return fmt.Sprintf("%d of %d mistakes killed on Envoy %s, %d equivalent: score %s", killed, of, s.envoy, s.equivalent(), text)
+	left := s.left()
+	return fmt.Sprintf("%d of %d mistakes killed on Envoy %s, %d equivalent, %d invalid: score %s", killed, of, s.envoy, left.Equivalent, left.Invalid, text)
 }
 
 // byKind counts the mutants of each kind.
@@ -195,8 +203,10 @@ func (s scored) writeText(w io.Writer, p paint) {
 	for _, line := range table.lines() {
 		fmt.Fprintln(w, line)
 	}
-	killed, of := s.counts()
-	fmt.Fprintf(w, "\n%s %s (%s)\n", p.mark(killed == of), s.sentence(), s.runtime)
+	for _, line := range s.failed {
+		fmt.Fprintf(w, "%s %s\n", p.mark(false), printable(line))
+	}
+	fmt.Fprintf(w, "\n%s %s (%s)\n", p.mark(s.exit() == nil), s.sentence(), s.runtime)
 }
 
 // The JSON form of a score.
@@ -206,6 +216,8 @@ type jsonScore struct {
 	Killed     int          `json:"killed"`
 	Of         int          `json:"of"`
 	Equivalent int          `json:"equivalent"`
+	Invalid    int          `json:"invalid"`
+	Failed     []string     `json:"failed,omitempty"`
 	Mutants    []jsonMutant `json:"mutants"`
 }
 
@@ -219,7 +231,7 @@ type jsonMutant struct {
 }
 
 func (s scored) writeJSON(w io.Writer) error {
-	out := jsonScore{Envoy: s.envoy, Runtime: s.runtime, Equivalent: s.equivalent(), Mutants: []jsonMutant{}}
+	out := jsonScore{Envoy: s.envoy, Runtime: s.runtime, Equivalent: s.left().Equivalent, Invalid: s.left().Invalid, Failed: s.failed, Mutants: []jsonMutant{}}
 	out.Killed, out.Of = s.counts()
 	for _, score := range s.all {
 		for _, v := range score.Mutants {

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,6 +80,9 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if err := prepareReport(o.report); err != nil {
 		return err
 	}
+	if info, err := os.Stat(o.counterexamples); err == nil && !info.IsDir() {
+		return fmt.Errorf("--counterexamples: %s is no folder: name another", o.counterexamples)
+	}
 	proofs, err := planAll(subjects)
 	if err != nil {
 		return err
@@ -102,7 +107,6 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	defer func() { err = also(err, closed(h.Close())) }()
 	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r suite.Result) { progress.done(h.Version(), r) }}
 	results := runner.Run(ctx, proofCases(proofs)...)
-	progress.stop()
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -110,13 +114,9 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	for i, p := range proofs {
 		proven.add(p.Case.Name, p.Judge(results[i]), results[i])
 	}
-	if !proven.holds() {
-		if err := o.writeCounterexamples(ctx, &proven, runner); err != nil {
-			return also(proven.exit(), err)
-		}
-	}
+	err = o.findCounterexamples(ctx, &proven, runner, progress)
 	if o.output == outputJSON {
-		err = proven.writeJSON(stdout)
+		err = errors.Join(err, proven.writeJSON(stdout))
 	} else {
 		proven.writeText(stdout, paintFor(stdout))
 	}

@@ -21,10 +21,9 @@ type proven struct {
 
 // provenAll is what prove prints.
 type provenAll struct {
-	envoy, runtime string
-	all            []proven
-	// counterexamples are the files that were written of what differs.
-	counterexamples []string
+	envoy, runtime  string
+	all             []proven
+	counterexamples []counterexample
 }
 
 func (p *provenAll) add(name string, v proof.Verdict, r suite.Result) {
@@ -61,15 +60,23 @@ func (p *provenAll) classes() *report.Classes {
 // sentence is what it all comes to.
 func (p *provenAll) sentence() string {
 	c := p.classes()
-	return proof.Sentence(c.Proven, c.Of, c.Complete, p.envoy)
+	text := proof.Sentence(c.Proven, c.Of, c.Complete, p.envoy)
+	unasked := 0
+	for _, one := range p.all {
+		unasked += one.verdict.Unasked()
+	}
+	if unasked > 0 {
+		text += fmt.Sprintf("; nobody asked for %d of them", unasked)
+	}
+	return text
 }
 
 func (p *provenAll) writeText(w io.Writer, paint paint) {
 	for _, one := range p.all {
 		one.writeText(w, paint, p.envoy)
 	}
-	for _, file := range p.counterexamples {
-		fmt.Fprintf(w, "counterexample: %s\n", file)
+	for _, c := range p.counterexamples {
+		c.write(w, paint)
 	}
 	fmt.Fprintf(w, "%s %s (%s)\n", paint.mark(p.holds()), p.sentence(), p.runtime)
 }
@@ -87,10 +94,26 @@ func (one proven) writeText(w io.Writer, p paint, envoy string) {
 	for _, warning := range one.result.Warnings {
 		fmt.Fprintf(w, "  %s %s\n", p.yellow("warning:"), warning)
 	}
-	for _, q := range one.verdict.Disagreements {
+	shown := one.verdict.Disagreements[:min(len(one.verdict.Disagreements), mostDisagreements)]
+	for _, q := range shown {
 		writeProblems(w, p, q, one.result)
 	}
+	if more := len(one.verdict.Disagreements) - len(shown); more > 0 {
+		fmt.Fprintf(w, "  and %s more: see --output json, or --report\n", count(more, "request"))
+	}
 	fmt.Fprintln(w)
+}
+
+// mostDisagreements is how many requests of a case are shown that were not decided as
+// specified: they tend to have one cause.
+const mostDisagreements = 5
+
+// classMark is the sign of a class.
+func classMark(p paint, c proof.Class) string {
+	if c.Requests == 0 {
+		return "–"
+	}
+	return p.mark(c.Proven)
 }
 
 func writeInbound(w io.Writer, p paint, in proof.InboundVerdict) {
@@ -103,7 +126,7 @@ func writeInbound(w io.Writer, p paint, in proof.InboundVerdict) {
 		for i, line := range table.lines() {
 			sign := " "
 			if i > 0 {
-				sign = p.mark(in.Classes[i-1].Proven)
+				sign = classMark(p, in.Classes[i-1])
 			}
 			fmt.Fprintf(w, "    %s %s\n", sign, line)
 		}
@@ -185,8 +208,12 @@ func cellText(p paint, c proof.Cell) string {
 	if c.Decision.Shadowed && c.Decision.Shadow.Effect != c.Decision.Effect {
 		text += ", shadow " + c.Decision.Shadow.String()
 	}
-	if !c.Proven {
+	switch {
+	case !c.Asked:
+		return "– " + text
+	case !c.Proven:
 		return p.red("✗ " + text)
+	default:
+		return "✓ " + text
 	}
-	return "✓ " + text
 }

@@ -67,7 +67,10 @@ type jsonUnreachable struct {
 }
 
 func (p *provenAll) json() jsonProof {
-	out := jsonProof{Envoy: p.envoy, Runtime: p.runtime, Classes: p.classes(), Sentence: p.sentence(), Counterexamples: p.counterexamples}
+	out := jsonProof{Envoy: p.envoy, Runtime: p.runtime, Classes: p.classes(), Sentence: p.sentence(), Cases: []jsonProven{}}
+	for _, c := range p.counterexamples {
+		out.Counterexamples = append(out.Counterexamples, c.file)
+	}
 	for _, one := range p.all {
 		out.Cases = append(out.Cases, one.json())
 	}
@@ -82,7 +85,7 @@ func (p *provenAll) writeJSON(w io.Writer) error {
 }
 
 func (one proven) json() jsonProven {
-	out := jsonProven{Case: one.name, Holds: one.verdict.Holds()}
+	out := jsonProven{Case: one.name, Holds: one.verdict.Holds(), Inbounds: []jsonInbound{}}
 	if one.verdict.Err != nil {
 		out.Error = one.verdict.Err.Error()
 	}
@@ -97,7 +100,7 @@ func (one proven) json() jsonProven {
 
 func inboundJSON(in proof.InboundVerdict) jsonInbound {
 	out := jsonInbound{
-		Inbound: in.Inbound.String(), Protocol: in.Inbound.Protocol.String(), Requests: in.Requests, Sampled: in.Inbound.Cover.Sampled,
+		Inbound: in.Inbound.String(), Protocol: in.Inbound.Protocol.String(), Requests: in.Requests, Sampled: in.Inbound.Cover.Sampled, Classes: []jsonClass{}, Rules: []jsonProvenRule{},
 	}
 	for _, c := range in.Classes {
 		j := jsonClass{
