@@ -150,8 +150,10 @@ func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, bega
 	run := labReport(ctx, h, began)
 	run.Implementation = implementation
 	run.ClassesProven = proven.classes()
-	for _, r := range results {
-		run.Add(labCase(r, "proof", "meshproof prove "+quote(fileOf(r.Case)), run))
+	for i, r := range results {
+		c := labCase(r, "proof", "meshproof prove "+quote(fileOf(r.Case)), run)
+		c.Notes = append(c.Notes, proven.all[i].notes()...)
+		run.Add(c)
 	}
 	run.Milliseconds = float64(time.Since(began).Microseconds()) / 1000
 	return report.Write(o.report, []report.Run{run})

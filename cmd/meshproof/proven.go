@@ -133,20 +133,50 @@ func writeInbound(w io.Writer, p paint, in proof.InboundVerdict) {
 	}
 	for _, rule := range in.Rules {
 		if rule.Dead() {
-			fmt.Fprintf(w, "    %s %s%s\n", p.yellow("never decides:"), printable(abridged(rule.String())), hiddenBy(rule))
+			fmt.Fprintf(w, "    %s %s\n", p.yellow("never decides:"), printable(deadText(rule)))
 		}
 	}
+	for _, text := range unreachable(in) {
+		fmt.Fprintf(w, "    unreachable: %s\n", printable(text))
+	}
+}
+
+// notes are what a report says of a proof beside its requests: the classes, the rules
+// that never decide, and what no request meets.
+func (one proven) notes() []string {
+	var out []string
+	for _, in := range one.verdict.Inbounds {
+		name := in.Inbound.String()
+		out = append(out, fmt.Sprintf("%s: %s", name, in.Inbound.Cover))
+		for _, rule := range in.Rules {
+			if rule.Dead() {
+				out = append(out, name+": never decides: "+deadText(rule))
+			}
+		}
+		for _, text := range unreachable(in) {
+			out = append(out, name+": unreachable: "+text)
+		}
+	}
+	return out
+}
+
+func deadText(r proof.Rule) string { return abridged(r.String()) + hiddenBy(r) }
+
+// unreachable are the matchers that no request meets, with the reason.
+func unreachable(in proof.InboundVerdict) []string {
+	var out []string
 	for _, d := range in.Inbound.Cover.Dimensions {
 		for _, u := range d.Unreachable {
-			fmt.Fprintf(w, "    unreachable: %s: %v\n", printable(u.Cell), u.Reason)
+			out = append(out, fmt.Sprintf("%s: %v", u.Cell, u.Reason))
 		}
 	}
+	return out
 }
 
 func hiddenBy(r proof.Rule) string {
 	switch {
 	case len(r.HiddenBy) > 0:
-		return ": " + printable(abridged(r.HiddenBy[0])) + " decides before"
+		return ": " + abridged(r.HiddenBy[0]) + " decides before"
 	case r.Met == 0:
 		return ": no request meets it"
 	default:
