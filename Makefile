@@ -32,7 +32,7 @@ bench: ## the figures of docs/performance.md
 # The folder that matrix writes its report into.
 REPORT ?= matrix
 
-.PHONY: matrix prove mutate versions times sample image
+.PHONY: matrix prove mutate fuzz versions times sample image
 
 matrix: ## the same cases on every pinned version of Envoy; the report lies in $(REPORT)
 	$(GO) run ./cmd/meshproof run --envoy all --report $(REPORT)
@@ -42,6 +42,9 @@ prove: ## every class of requests of every case, on a real Envoy
 
 mutate: ## the score of the cases and their proofs
 	$(GO) run ./cmd/meshproof mutate --envoy $(ENVOY)
+
+fuzz: ## random sets of policies for a minute, on a real Envoy
+	$(GO) run ./cmd/meshproof fuzz --envoy $(ENVOY)
 
 versions: ## look for newer releases of Envoy, and pin them
 	$(GO) run ./cmd/meshproof envoy propose --write harness/envoy/versions.json

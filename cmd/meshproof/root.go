@@ -25,7 +25,7 @@ Exit status: 0 all as wanted, 1 a decision differs, 2 bad input or usage,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(badFlag)
-	root.AddCommand(newRun(), newProve(), newDiff(), newVerify(), newMutate(), newCompile(), newConvert(), newExplain(), newInspect(), newDescribe(), newGet(), newEnvoy(), newFeatures(), newReport())
+	root.AddCommand(newRun(), newProve(), newDiff(), newVerify(), newMutate(), newFuzz(), newCompile(), newConvert(), newExplain(), newInspect(), newDescribe(), newGet(), newEnvoy(), newFeatures(), newReport())
 	return root
 }
 

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/meshproof/meshproof/differential"
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness/suite"
+)
+
+// fuzzOptions are the flags of fuzz.
+type fuzzOptions struct {
+	version  string
+	runtime  envoy.Runtime
+	time     time.Duration
+	sets     int
+	seed     uint64
+	forms    []string
+	compiler compilerFlags
+	anyNames bool
+	export   string
+}
+
+// fuzzTime is how long fuzz takes where no flag says so.
+const fuzzTime = time.Minute
+
+func newFuzz() *cobra.Command {
+	var o fuzzOptions
+	cmd := &cobra.Command{
+		Use:   "fuzz",
+		Short: "Draw random sets of policies and hold a real Envoy against two opinions in Go",
+		Long: `Fuzz draws sets of policies as users write them: several at once that select, overlap and hide each other.
+It runs many sets in one push on a real Envoy, asks each inbound for some of its request classes and their
+neighbours, and holds decision, deciding policy, shadow and counters against the decision program and against
+the plain evaluator of the dialect.
+
+A set that is not decided as specified is run again alone and shrunk to the smallest case that still shows it,
+which is written as a case file. The seed is printed; the same seed draws the same sets. Exit status 1 where
+a set disagrees.`,
+		Example: `  meshproof fuzz --for 5m
+  meshproof fuzz --seed 42 --sets 1000 --envoy 1.39.3
+  meshproof fuzz --compiler './mesh-compiler --stdio' --any-names --forms option1`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	addLab(cmd, &o.version, &o.runtime)
+	flags.DurationVar(&o.time, "for", fuzzTime, "how long to draw and ask")
+	flags.IntVar(&o.sets, "sets", 0, "how many sets to draw, however long it takes (default: as --for says)")
+	flags.Uint64Var(&o.seed, "seed", 0, "what the sets are drawn from (default: another one each time)")
+	flags.StringSliceVar(&o.forms, "forms", nil, "draw policies of these forms alone, of "+strings.ReplaceAll(differential.FormNames, "|", ", "))
+	o.compiler.addShort(cmd)
+	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
+	flags.StringVar(&o.export, "export", "counterexamples", "folder for the case files of what was not decided as specified; made only then")
+	cmd.MarkFlagsMutuallyExclusive("for", "sets")
+	completeFunc(cmd, "forms", cobra.FixedCompletions(strings.Split(differential.FormNames, "|"), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// addShort adds the flags that name a compiler, without those for a report.
+func (c *compilerFlags) addShort(cmd *cobra.Command) {
+	c.flags = cmd.Flags()
+	c.flags.StringVar(&c.command, "compiler", "", "put this compiler to the test, a command for /bin/sh that speaks the protocol of docs/compilers.md (default: meshproof's own)")
+	c.flags.DurationVar(&c.timeout, "compiler-timeout", 10*time.Second, "how long the compiler may be silent while it owes an answer")
+}
+
+// check refuses what draws nothing, and chooses a seed where none is given.
+func (o *fuzzOptions) check(cmd *cobra.Command) error {
+	flags := cmd.Flags()
+	switch {
+	case o.time <= 0:
+		return fmt.Errorf("--for: %s is no time to draw anything in: name more than nothing, such as 5m", o.time)
+	case flags.Changed("sets") && o.sets < 1:
+		return fmt.Errorf("--sets: %d sets are none: name 1 at least", o.sets)
+	case flags.Changed("sets"):
+		o.time = 0
+	}
+	if _, err := o.drawn(); err != nil {
+		return err
+	}
+	if !flags.Changed("seed") {
+		o.seed = uint64(rand.Uint32())
+	}
+	return o.compiler.check()
+}
+
+// drawn are the forms to draw, none for all.
+func (o *fuzzOptions) drawn() ([]differential.Form, error) {
+	out := make([]differential.Form, len(o.forms))
+	for i, word := range o.forms {
+		if err := out[i].UnmarshalText([]byte(word)); err != nil {
+			return nil, fmt.Errorf("--forms: %w", err)
+		}
+	}
+	return out, nil
+}
+
+func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	forms, err := o.drawn()
+	if err != nil {
+		return err
+	}
+	progress := newProgress(stderr, 0)
+	defer progress.stop()
+	h, err := harness.Start(ctx, harness.WithEnvoy(o.version), harness.WithRuntime(o.runtime))
+	if err != nil {
+		return startError(err)
+	}
+	defer func() { err = also(err, closed(h.Close())) }()
+	compiler, _, end, err := o.compiler.start(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = also(err, closed(end())) }()
+	progress.stop()
+	// First of all, so that it is known whatever happens.
+	fmt.Fprintf(stdout, "seed %d on Envoy %s (%s)\n", o.seed, h.Version(), h.Runtime())
+	fuzzer := differential.Fuzzer{
+		Runner: suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames}, Seed: o.seed, Forms: forms,
+		Done: func(t differential.Tally) { progress.line(fuzzed(t)) },
+	}
+	report, err := fuzzer.Run(ctx, differential.Limit{Sets: o.sets, Time: o.time})
+	progress.stop()
+	if err != nil {
+		fmt.Fprintln(stdout, fuzzed(report.Tally))
+		if context.Cause(ctx) != nil {
+			return context.Cause(ctx)
+		}
+		return machine(err)
+	}
+	files, err := o.exportAll(report)
+	o.write(stdout, paintFor(stdout), report, files)
+	if len(report.Disagreements) == 0 {
+		return nil
+	}
+	return also(&exitError{code: exitDiffers}, err)
+}
+
+// fuzzed is what was done so far.
+func fuzzed(t differential.Tally) string {
+	sets, decisions := t.Rate()
+	return fmt.Sprintf("%s of policies on %s, %s in %s: %.0f sets/s, %.0f decisions/s in %s", count(t.Sets, "set"), count(t.Inbounds, "inbound"),
+		count(t.Decisions, "decision"), plural(t.Pushes, "push", "pushes"), sets, decisions, t.Took.Round(time.Millisecond))
+}
+
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+// exportAll writes a case file for each disagreement, and returns their names.
+func (o *fuzzOptions) exportAll(report differential.Report) ([]string, error) {
+	var files []string
+	for _, d := range report.Disagreements {
+		file := filepath.Join(o.export, fmt.Sprintf("seed-%d-set-%d.yaml", report.Seed, d.Set))
+		err := os.MkdirAll(o.export, 0o755)
+		if err == nil {
+			err = os.WriteFile(file, d.Counterexample.YAML(), 0o644)
+		}
+		if err != nil {
+			return files, fmt.Errorf("--export: %w", err)
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+// write prints what came of it. Files may be fewer than the disagreements.
+func (o *fuzzOptions) write(w io.Writer, p paint, report differential.Report, files []string) {
+	for i, d := range report.Disagreements {
+		fmt.Fprintf(w, "%s set %d is not decided as specified\n", p.mark(false), d.Set)
+		for _, problem := range d.Problems {
+			fmt.Fprintf(w, "  %s\n", p.red(printable(problem)))
+		}
+		if !d.Alone {
+			fmt.Fprintln(w, "  alone it is: another set of its push took part in it")
+		}
+		if i < len(files) {
+			fmt.Fprintf(w, "  case file: %s\n", files[i])
+		}
+		fmt.Fprintf(w, "  again: %s\n\n", o.again(report.Seed, d.Set))
+	}
+	fmt.Fprintf(w, "%s %s", p.mark(len(report.Disagreements) == 0), fuzzed(report.Tally))
+	if n := len(report.Disagreements); n > 0 {
+		fmt.Fprintf(w, "; stopped at %s", count(n, "disagreement"))
+	}
+	fmt.Fprintln(w)
+}
+
+// again is the command that comes to the set once more.
+func (o *fuzzOptions) again(seed, set uint64) string {
+	words := []string{"meshproof fuzz", "--seed", fmt.Sprint(seed), "--sets", fmt.Sprint(set + 1)}
+	if len(o.forms) > 0 {
+		words = append(words, "--forms", strings.Join(o.forms, ","))
+	}
+	words = append(words, o.compiler.words()...)
+	if o.anyNames {
+		words = append(words, "--any-names")
+	}
+	if o.version != "" {
+		words = append(words, "--envoy", o.version)
+	}
+	return strings.Join(words, " ")
+}

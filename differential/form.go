@@ -1,0 +1,54 @@
+package differential
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy/kuma"
+)
+
+// Form is the way in which the policies of a set are written.
+type Form uint8
+
+// The forms. Of Kuma's, the option is the design that the set is read by.
+const (
+	KumaOption1 Form = iota
+	KumaOption2
+	KumaOption3
+	KumaFrom
+	GatewayAPI
+)
+
+var formNames = [...]string{KumaOption1: "option1", KumaOption2: "option2", KumaOption3: "option3", KumaFrom: "from", GatewayAPI: "gateway"}
+
+// FormNames are all forms in words, separated by "|".
+var FormNames = strings.Join(formNames[:], "|")
+
+// usual are the forms where none is asked for: the accepted one twice.
+var usual = []Form{KumaOption1, KumaOption1, KumaOption2, KumaOption3, KumaFrom, GatewayAPI}
+
+// String returns one word.
+func (f Form) String() string { return formNames[f] }
+
+// UnmarshalText reads the word; an unknown one is an error that lists the known ones.
+func (f *Form) UnmarshalText(text []byte) error {
+	i := slices.Index(formNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("form %q is unknown: use one of %s", text, strings.Join(formNames[:], ", "))
+	}
+	*f = Form(i)
+	return nil
+}
+
+// policies draws those of a set, with the options that they are read by.
+func (g *generator) policies(form Form) []object {
+	switch form {
+	case KumaFrom:
+		return g.legacyPolicies()
+	case GatewayAPI:
+		return g.gatewayPolicies()
+	default:
+		return g.kumaPolicies([...]kuma.Option{KumaOption1: kuma.Option1, KumaOption2: kuma.Option2, KumaOption3: kuma.Option3}[form])
+	}
+}

@@ -1,0 +1,60 @@
+package differential
+
+// gatewayPolicies draws AuthorizationPolicies of GEP-3779.
+func (g *generator) gatewayPolicies() []object {
+	return some(g.chooser, 1, 3, func() object {
+		p := object{"apiVersion": "gateway.networking.x-k8s.io/v1alpha1", "kind": "XAuthorizationPolicy"}
+		if g.oneIn(4) {
+			p = object{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "AuthorizationPolicy"}
+		}
+		p["metadata"] = object{"name": g.policyName(), "namespace": pick(g.chooser, namespaces...)}
+		spec := object{
+			"targetRefs": []object{{"kind": "Pod", "selector": g.selector()}}, "action": "ALLOW", "enforcementLevel": "Network",
+		}
+		// Absent and empty are the same here, and let nobody in.
+		if !g.oneIn(8) {
+			spec["rules"] = some(g.chooser, 0, 3, g.grant)
+		}
+		p["spec"] = spec
+		return p
+	})
+}
+
+func (g *generator) selector() object {
+	app, tier := pick(g.chooser, names...), pick(g.chooser, "front", "back")
+	switch g.choose(5) {
+	case 0:
+		return object{"matchLabels": object{"app": app}}
+	case 1:
+		return object{"matchExpressions": []object{{"key": "tier", "operator": pick(g.chooser, "In", "NotIn"), "values": []string{tier}}}}
+	case 2:
+		return object{"matchExpressions": []object{{"key": pick(g.chooser, "app", "absent"), "operator": pick(g.chooser, "Exists", "DoesNotExist")}}}
+	case 3:
+		return object{"matchLabels": object{"app": app}, "matchExpressions": []object{{"key": "tier", "operator": "In", "values": []string{"back", tier}}}}
+	default:
+		return object{}
+	}
+}
+
+// grant is a rule; without sources it lets everybody in, with none of them nobody.
+func (g *generator) grant() object {
+	rule := object{}
+	if !g.oneIn(10) {
+		rule["sources"] = some(g.chooser, 0, 3, g.source)
+	}
+	if g.oneIn(4) {
+		rule["networkAttributes"] = object{"ports": some(g.chooser, 1, 2, func() uint16 { return pick[uint16](g.chooser, 8080, 5432, 8081, 9090) })}
+	}
+	return rule
+}
+
+func (g *generator) source() object {
+	if g.oneIn(2) {
+		return object{"type": "SPIFFE", "spiffe": pick(g.chooser, identities...)}
+	}
+	account := object{"name": pick(g.chooser, "x", "y", "xy", "*")}
+	if !g.oneIn(3) {
+		account["namespace"] = pick(g.chooser, "a", "ab", "b")
+	}
+	return object{"type": "ServiceAccount", "serviceAccount": account}
+}

@@ -1,0 +1,159 @@
+package differential
+
+import (
+	"github.com/meshproof/meshproof/policy/kuma"
+)
+
+// kumaPolicies draws MeshTrafficPermissions of one of the three options.
+func (g *generator) kumaPolicies(option kuma.Option) []object {
+	o := &g.c.Options.Kuma
+	o.Option = option
+	o.ShadowForm = pick(g.chooser, kuma.Accepted, kuma.Precise)
+	return some(g.chooser, 1, 4, func() object {
+		spec := g.target()
+		g.rules(spec, option)
+		return g.kumaPolicy(spec)
+	})
+}
+
+// kumaPolicy wraps a spec in either form of the resource.
+func (g *generator) kumaPolicy(spec object) object {
+	labels := object{}
+	if g.oneIn(3) {
+		labels["kuma.io/policy-role"] = pick(g.chooser, "system", "producer", "consumer", "workload-owner")
+	}
+	if g.oneIn(3) {
+		labels["kuma.io/origin"] = pick(g.chooser, "global", "zone")
+	}
+	if g.oneIn(4) {
+		labels["kuma.io/zone"] = pick(g.chooser, zones...)
+	}
+	if g.oneIn(12) {
+		labels["kuma.io/effect"] = "shadow"
+	}
+	if g.oneIn(3) {
+		metadata := object{"name": g.policyName(), "namespace": pick(g.chooser, "default", "a", "kuma-system")}
+		if len(labels) > 0 {
+			metadata["labels"] = labels
+		}
+		return object{"apiVersion": "kuma.io/v1alpha1", "kind": "MeshTrafficPermission", "metadata": metadata, "spec": spec}
+	}
+	if g.oneIn(4) {
+		labels["k8s.kuma.io/namespace"] = pick(g.chooser, namespaces...)
+	}
+	p := object{"type": "MeshTrafficPermission", "mesh": "default", "name": g.policyName(), "spec": spec}
+	if g.oneIn(12) {
+		p["mesh"] = "other"
+	}
+	if len(labels) > 0 {
+		p["labels"] = labels
+	}
+	return p
+}
+
+// target begins a spec with its targetRef, or without one.
+func (g *generator) target() object {
+	ref := object{"kind": "Dataplane"}
+	switch g.choose(9) {
+	case 0, 7:
+		return object{}
+	case 1, 8:
+		ref = object{"kind": "Mesh"}
+	case 2:
+		ref["name"] = pick(g.chooser, names...)
+	case 3:
+		ref["labels"] = object{"app": pick(g.chooser, names...)}
+	case 4:
+		ref["labels"] = object{"tier": pick(g.chooser, "front", "back"), "k8s.kuma.io/namespace": pick(g.chooser, namespaces...)}
+	case 5:
+		ref["labels"] = object{"app": pick(g.chooser, names...)}
+		ref["sectionName"] = pick(g.chooser, "http-port", "tcp-port", "8081", "8080")
+	case 6:
+		ref["sectionName"] = pick(g.chooser, "http-port", "tcp-port", "8081")
+	}
+	return object{"targetRef": ref}
+}
+
+// rules adds what the option reads.
+func (g *generator) rules(spec object, option kuma.Option) {
+	switch {
+	case option == kuma.Option3:
+		spec["rules"] = some(g.chooser, 1, 3, g.conditions)
+	case g.oneIn(2):
+		spec["default"] = g.lists()
+	case option == kuma.Option2:
+		spec["rules"] = []object{{"default": g.lists()}}
+	default:
+		spec["rules"] = some(g.chooser, 0, 3, func() object { return object{"default": g.lists()} })
+	}
+}
+
+// conditions is an item of Option 3. Without any it is about everybody, and with an
+// empty list about nobody.
+func (g *generator) conditions() object {
+	rule := object{"default": object{"action": pick(g.chooser, "Deny", "Allow", "Allow", "AllowWithShadowDeny")}}
+	switch {
+	case g.oneIn(20):
+	case g.oneIn(20):
+		rule["conditions"] = []object{}
+	default:
+		rule["conditions"] = g.matchers()
+	}
+	return rule
+}
+
+// lists is a conf with some of the three lists.
+func (g *generator) lists() object {
+	conf := object{}
+	for _, list := range []struct {
+		name string
+		// ofSix is how often it is there.
+		ofSix int
+	}{{"deny", 3}, {"allowWithShadowDeny", 2}, {"allow", 5}} {
+		switch {
+		case g.choose(6) >= list.ofSix:
+		case g.oneIn(20):
+			conf[list.name] = []object{}
+		default:
+			conf[list.name] = g.matchers()
+		}
+	}
+	return conf
+}
+
+// matchers is a short list, or one with as many identities as make a map.
+func (g *generator) matchers() []object {
+	if !g.oneIn(12) {
+		return some(g.chooser, 1, 3, g.matcher)
+	}
+	var out []object
+	for _, id := range identities[g.choose(len(identities)/2):] {
+		out = append(out, object{"spiffeId": object{"type": "Exact", "value": id}})
+	}
+	return append(out, g.matcher())
+}
+
+// matcher asks for one, two or three things, mostly for a caller.
+func (g *generator) matcher() object {
+	m := object{}
+	if !g.oneIn(5) {
+		m[pick(g.chooser, "spiffeId", "spiffeId", "spiffeID")] = g.match(identities, prefixes)
+	}
+	if g.oneIn(3) {
+		m["path"] = g.match(paths, paths)
+	}
+	if g.oneIn(4) {
+		m["method"] = pick(g.chooser, methods...)
+	}
+	if len(m) == 0 {
+		m["method"] = pick(g.chooser, methods...)
+	}
+	return m
+}
+
+func (g *generator) match(exact, prefix []string) object {
+	if g.oneIn(2) {
+		return object{"type": "Exact", "value": pick(g.chooser, exact...)}
+	}
+	return object{"type": "Prefix", "value": pick(g.chooser, prefix...)}
+}
