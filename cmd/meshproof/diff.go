@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/envoy"
@@ -27,6 +25,7 @@ type diffOptions struct {
 	output       outputFormat
 	confirm      bool
 	denyWidening bool
+	anyNames     bool
 	version      string
 	runtime      envoy.Runtime
 	report       string
@@ -39,13 +38,16 @@ func newDiff() *cobra.Command {
 		Short: "List every class of requests that a change of policies decides otherwise",
 		Long: `Diff cuts the requests to each inbound into classes that both sets of policies decide alike, and
 lists each class whose decision, shadow or deciding policy changes, with a request of it and the rules
-that decide. OLD and NEW are files or folders as for prove; the inbounds are those of NEW.
+that decide. OLD and NEW are files or folders as for prove, or have no policy at all: nothing is allowed
+by none of Kuma's, everything by no AuthorizationPolicy. Cases are compared by their names. Policies are
+compared on the inbounds of NEW, on those of OLD where NEW says nothing of inbounds.
 
-Exit status: 0; 1 with --deny-widening where somebody gets in who did not before, and with --confirm
-where Envoy decides otherwise than the policies say.`,
+Exit status: 0; 1 with --deny-widening where somebody gets in who did not before, where plaintext is let
+in, or where NEW has a case that OLD has not; 1 with --confirm where Envoy decides otherwise than the
+policies say.`,
 		Example: `  meshproof diff main/policies pr/policies --deny-widening
   meshproof diff old.yaml new.yaml --label app=backend --confirm
-  meshproof diff option1.yaml option3.yaml --new-kuma-option option3`,
+  meshproof diff option1.yaml option3.yaml --new-kuma-option option3 --any-names`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return fmt.Errorf("two sets of policies are compared, there %s: see %s --help", are(len(args)), cmd.CommandPath())
@@ -69,7 +71,8 @@ where Envoy decides otherwise than the policies say.`,
 	flags.Var(textFlag{&o.oldOption, "option1|option2|option3"}, "old-kuma-option", "design that OLD is written for (default: that of --kuma-option)")
 	flags.Var(textFlag{&o.newOption, "option1|option2|option3"}, "new-kuma-option", "design that NEW is written for (default: that of --kuma-option)")
 	flags.BoolVar(&o.confirm, "confirm", false, "show each change on a real Envoy, under the old policies and the new ones")
-	flags.BoolVar(&o.denyWidening, "deny-widening", false, "exit with 1 where access widens")
+	flags.BoolVar(&o.denyWidening, "deny-widening", false, "exit with 1 where access widens, or nobody can tell")
+	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	addLab(cmd, &o.version, &o.runtime)
 	flags.StringVar(&o.report, "report", "", "with --confirm: write results, conformance report, page, JUnit and summary into this folder")
 	addOutput(cmd, &o.output)
@@ -79,23 +82,25 @@ where Envoy decides otherwise than the policies say.`,
 }
 
 func (o *diffOptions) run(ctx context.Context, before, after string, stdout, stderr io.Writer) error {
-	if err := prepareReport(o.report); err != nil {
-		return err
-	}
-	pairs, err := o.pairs(before, after)
+	d, err := o.pairs(before, after)
 	if err != nil {
 		return err
 	}
-	var d difference
-	for _, pair := range pairs {
-		found, err := proof.Compare(pair.old, pair.recent)
-		if err != nil {
+	d.asked = o.confirm
+	for i := range d.all {
+		one := &d.all[i]
+		if one.found, err = proof.Compare(one.old, one.recent); err != nil {
 			return err
 		}
-		d.add(pair, found)
+		if o.anyNames {
+			one.forgetNames()
+		}
 	}
 	if o.confirm && d.changes() > 0 {
-		if err := o.confirmAll(ctx, &d, stderr); err != nil {
+		if err := prepareReport(o.report); err != nil {
+			return err
+		}
+		if err := o.confirmAll(ctx, d, stderr); err != nil {
 			return err
 		}
 	}
@@ -107,49 +112,6 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	return also(d.exit(o.denyWidening), err)
 }
 
-// pair is one case under the policies before and after.
-type pair struct{ old, recent cases.Case }
-
-// pairs puts together what is to be compared: cases of one name, or the inbounds of the
-// new policies.
-func (o *diffOptions) pairs(before, after string) ([]pair, error) {
-	olds, err := o.side(before, o.oldOption)
-	if err != nil {
-		return nil, err
-	}
-	recents, err := o.side(after, o.newOption)
-	if err != nil {
-		return nil, err
-	}
-	byName := map[string]cases.Case{}
-	for _, c := range olds {
-		byName[c.Name] = c
-	}
-	var out []pair
-	for _, c := range recents {
-		old, ok := byName[c.Name]
-		switch {
-		// Policy files are one set, whatever inbounds they are about.
-		case !ok && c.Source == "" && olds[0].Source == "", len(olds) == 1 && len(recents) == 1:
-			old = olds[0]
-		case !ok:
-			continue
-		}
-		old.Inbounds = c.Inbounds
-		out = append(out, pair{old, c})
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%s and %s have no case in common: cases are compared by their names", before, after)
-	}
-	return out, nil
-}
-
-func (o *diffOptions) side(path string, option kuma.Option) ([]cases.Case, error) {
-	source := o.source
-	source.options.Kuma.Option = option
-	return source.labCases([]string{path})
-}
-
 // confirmAll shows all changes on one Envoy.
 func (o *diffOptions) confirmAll(ctx context.Context, d *difference, stderr io.Writer) (err error) {
 	began := time.Now()
@@ -158,9 +120,9 @@ func (o *diffOptions) confirmAll(ctx context.Context, d *difference, stderr io.W
 		return startError(err)
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
-	progress := newProgress(stderr, 2*len(d.all))
+	progress := newProgress(stderr, 2*d.changed())
 	defer progress.stop()
-	runner := suite.Runner{Harness: h, Kept: true, Done: func(r suite.Result) { progress.done(h.Version(), r) }}
+	runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Done: func(r suite.Result) { progress.done(h.Version(), r) }}
 	run := labReport(ctx, h, began)
 	for i := range d.all {
 		one := &d.all[i]
@@ -185,6 +147,3 @@ func (o *diffOptions) confirmAll(ctx context.Context, d *difference, stderr io.W
 	}
 	return report.Write(o.report, []report.Run{run})
 }
-
-// subject names what two sets of policies are compared for.
-func (p pair) subject() string { return strings.TrimSpace(p.recent.Name) }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"strings"
+	"slices"
 
 	"github.com/meshproof/meshproof/harness/suite"
 	"github.com/meshproof/meshproof/proof"
@@ -12,9 +10,13 @@ import (
 
 // difference is what diff prints.
 type difference struct {
-	// envoy is the version that confirmed the changes, empty where none was asked.
+	// asked says that changes are to be confirmed; envoy is the version that was asked,
+	// empty where none was.
+	asked bool
 	envoy string
 	all   []compared
+	// onlyOld and onlyNew name the cases that have no counterpart.
+	onlyOld, onlyNew []string
 }
 
 // compared is one pair with what differs, and what Envoy says of it.
@@ -24,8 +26,11 @@ type compared struct {
 	before, after *suite.Result
 }
 
-func (d *difference) add(p pair, found []proof.Comparison) {
-	d.all = append(d.all, compared{pair: p, found: found})
+// forgetNames leaves out the changes that are of nothing but names.
+func (c *compared) forgetNames() {
+	for i := range c.found {
+		c.found[i].Changes = slices.DeleteFunc(c.found[i].Changes, func(change proof.Change) bool { return change.Kind() == proof.OriginChanged })
+	}
 }
 
 func (c compared) changes() int {
@@ -44,6 +49,17 @@ func (d *difference) changes() int {
 	return n
 }
 
+// changed is how many pairs have a change.
+func (d *difference) changed() int {
+	n := 0
+	for _, one := range d.all {
+		if one.changes() > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // counts are the changes by kind.
 func (d *difference) counts() map[proof.Kind]int {
 	out := map[proof.Kind]int{}
@@ -57,7 +73,8 @@ func (d *difference) counts() map[proof.Kind]int {
 	return out
 }
 
-func (d *difference) exit(denyWidening bool) error {
+// confirmed is what the results come to.
+func (d *difference) confirmed() summary {
 	var s summary
 	for _, one := range d.all {
 		for _, r := range []*suite.Result{one.before, one.after} {
@@ -66,34 +83,81 @@ func (d *difference) exit(denyWidening bool) error {
 			}
 		}
 	}
-	if err := s.exit(); err != nil {
+	return s
+}
+
+func (d *difference) exit(denyWidening bool) error {
+	if err := d.confirmed().exit(); err != nil {
 		return err
 	}
-	if denyWidening && d.counts()[proof.Widened] > 0 {
+	if denyWidening && d.widens() {
 		return &exitError{code: exitDiffers}
 	}
 	return nil
 }
 
-// sentence is what it all comes to.
-func (d *difference) sentence() string {
-	classes, complete := 0, true
+// widens reports whether somebody gets in who did not before, or a case is new, so that
+// nobody can tell.
+func (d *difference) widens() bool {
+	if d.counts()[proof.Widened] > 0 || len(d.onlyNew) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(d.all, func(one compared) bool {
+		return slices.ContainsFunc(one.inbounds, func(c inboundChange) bool { return c.widens })
+	})
+}
+
+// classes is how many classes there are, and whether the covers are complete.
+func (d *difference) classes() (n int, complete bool) {
+	complete = true
 	for _, one := range d.all {
 		for _, found := range one.found {
-			classes += len(found.Cover.Classes)
+			n += len(found.Cover.Classes)
 			complete = complete && found.Cover.Complete()
 		}
 	}
+	return n, complete
+}
+
+// sentence is what it all comes to.
+func (d *difference) sentence() string {
+	classes, complete := d.classes()
+	var text string
 	if d.changes() == 0 {
-		return fmt.Sprintf("nothing changes in %s of requests%s", countClasses(classes), coverText(complete))
+		text = fmt.Sprintf("nothing changes in %s of requests%s", countClasses(classes), coverText(complete))
+	} else {
+		counts := d.counts()
+		text = fmt.Sprintf("%d of %s of requests change: access widens in %d, narrows in %d, the shadow changes in %d, the deciding policy in %d%s",
+			d.changes(), countClasses(classes), counts[proof.Widened], counts[proof.Narrowed], counts[proof.ShadowChanged], counts[proof.OriginChanged], coverText(complete))
 	}
-	counts := d.counts()
-	text := fmt.Sprintf("%d of %s of requests change: access widens in %d, narrows in %d, the shadow changes in %d, the deciding policy in %d%s",
-		d.changes(), countClasses(classes), counts[proof.Widened], counts[proof.Narrowed], counts[proof.ShadowChanged], counts[proof.OriginChanged], coverText(complete))
-	if d.envoy != "" {
-		text += "; shown on Envoy " + d.envoy
+	inbounds := 0
+	for _, one := range d.all {
+		inbounds += len(one.inbounds)
 	}
-	return text
+	if inbounds > 0 {
+		text += "; the inbounds change, see above"
+	}
+	if n := len(d.onlyOld) + len(d.onlyNew); n > 0 {
+		text += "; " + count(n, "case") + " without a counterpart"
+	}
+	return text + d.evidence()
+}
+
+// evidence is what Envoy says of the changes.
+func (d *difference) evidence() string {
+	s := d.confirmed()
+	switch {
+	case d.asked && d.changes() == 0:
+		return "; nothing to confirm"
+	case d.envoy == "":
+		return ""
+	case s.fault:
+		return "; Envoy " + d.envoy + " gave no answer, see above"
+	case s.failed > 0:
+		return "; Envoy " + d.envoy + " decides otherwise, see above"
+	default:
+		return "; shown on Envoy " + d.envoy
+	}
 }
 
 func countClasses(n int) string {
@@ -108,137 +172,4 @@ func coverText(complete bool) string {
 		return "; cover complete"
 	}
 	return "; cover sampled"
-}
-
-// kindSigns stand before a change.
-var kindSigns = map[proof.Kind]string{proof.Widened: "+", proof.Narrowed: "-", proof.ShadowChanged: "~", proof.OriginChanged: "="}
-
-func (d *difference) writeText(w io.Writer, p paint) {
-	for _, one := range d.all {
-		asked := 0
-		for _, found := range one.found {
-			if len(found.Changes) == 0 {
-				continue
-			}
-			fmt.Fprintf(w, "%s, %s (%s): %s\n", printable(one.subject()), found.Inbound, found.Inbound.Protocol, found.Cover)
-			for _, change := range found.Changes {
-				writeChange(w, p, change, one.shown(asked))
-				asked++
-			}
-			fmt.Fprintln(w)
-		}
-	}
-	fmt.Fprintln(w, d.sentence())
-}
-
-// shown are the two results of the n-th change, nil where no Envoy was asked.
-func (c compared) shown(n int) []suite.Request {
-	if c.before == nil || n >= len(c.before.Requests) || n >= len(c.after.Requests) {
-		return nil
-	}
-	return []suite.Request{c.before.Requests[n], c.after.Requests[n]}
-}
-
-func writeChange(w io.Writer, p paint, c proof.Change, shown []suite.Request) {
-	sign := kindSigns[c.Kind()]
-	if c.Kind() == proof.Widened {
-		sign = p.red(sign)
-	}
-	fmt.Fprintf(w, "  %s %s: %s\n", sign, c.Kind(), printable(c.Text))
-	fmt.Fprintf(w, "      request  %s\n", printable(witnessText(c)))
-	for i, side := range []struct {
-		name    string
-		opinion proof.Opinion
-	}{{"old", c.Old}, {"new", c.New}} {
-		mark := ""
-		if shown != nil {
-			mark = p.mark(len(shown[i].Problems) == 0) + " "
-		}
-		fmt.Fprintf(w, "      %s      %s%s\n", side.name, mark, printable(orElse(side.opinion.Reason, side.opinion.Decision.Verdict.String()+": no policy applies")))
-		if c.Kind() == proof.ShadowChanged {
-			fmt.Fprintf(w, "               shadow %s\n", printable(orElse(side.opinion.ShadowReason, "none")))
-		}
-		if shown != nil {
-			for _, problem := range shown[i].Problems {
-				fmt.Fprintf(w, "               %s\n", p.red(problem))
-			}
-		}
-	}
-}
-
-func witnessText(c proof.Change) string {
-	words := []string{c.Request.To}
-	if c.Witness.Path != "" {
-		words = append(words, c.Witness.Method, c.Witness.Path)
-	}
-	return strings.Join(append(words, "as", c.Request.From.Name), " ")
-}
-
-// The JSON form of a diff.
-type jsonDiff struct {
-	Sentence string       `json:"sentence"`
-	Widened  int          `json:"widened"`
-	Narrowed int          `json:"narrowed"`
-	Shadow   int          `json:"shadow"`
-	Origin   int          `json:"origin"`
-	Envoy    string       `json:"envoy,omitempty"`
-	Changes  []jsonChange `json:"changes"`
-}
-
-type jsonChange struct {
-	Case     string      `json:"case"`
-	Inbound  string      `json:"inbound"`
-	Kind     string      `json:"kind"`
-	Class    string      `json:"class"`
-	From     string      `json:"from"`
-	Method   string      `json:"method,omitempty"`
-	Path     string      `json:"path,omitempty"`
-	Old      jsonOpinion `json:"old"`
-	New      jsonOpinion `json:"new"`
-	Problems []string    `json:"problems,omitempty"`
-}
-
-type jsonOpinion struct {
-	Decision     string `json:"decision"`
-	By           string `json:"by"`
-	Rule         string `json:"rule,omitempty"`
-	Shadow       string `json:"shadow"`
-	ShadowBy     string `json:"shadowBy,omitempty"`
-	ShadowedRule string `json:"shadowRule,omitempty"`
-}
-
-func opinionJSON(o proof.Opinion) jsonOpinion {
-	out := jsonOpinion{Decision: o.Decision.Effect.String(), By: o.Decision.Origin, Rule: o.Reason, Shadow: "none"}
-	if o.Decision.Shadowed {
-		out.Shadow, out.ShadowBy, out.ShadowedRule = o.Decision.Shadow.Effect.String(), o.Decision.Shadow.Origin, o.ShadowReason
-	}
-	return out
-}
-
-func (d *difference) writeJSON(w io.Writer) error {
-	counts := d.counts()
-	out := jsonDiff{
-		Sentence: d.sentence(), Widened: counts[proof.Widened], Narrowed: counts[proof.Narrowed],
-		Shadow: counts[proof.ShadowChanged], Origin: counts[proof.OriginChanged], Envoy: d.envoy, Changes: []jsonChange{},
-	}
-	for _, one := range d.all {
-		asked := 0
-		for _, found := range one.found {
-			for _, c := range found.Changes {
-				j := jsonChange{
-					Case: one.subject(), Inbound: found.Inbound.String(), Kind: c.Kind().String(), Class: c.Text,
-					From: c.Request.From.Name, Method: c.Witness.Method, Path: c.Witness.Path, Old: opinionJSON(c.Old), New: opinionJSON(c.New),
-				}
-				for _, shown := range one.shown(asked) {
-					j.Problems = append(j.Problems, shown.Problems...)
-				}
-				out.Changes = append(out.Changes, j)
-				asked++
-			}
-		}
-	}
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(out)
 }
