@@ -42,7 +42,7 @@ func (f *Form) UnmarshalText(text []byte) error {
 }
 
 // policies draws those of a set, with the options that they are read by.
-func (g *generator) policies(form Form) []object {
+func (g *generator) policies(form Form) []resource {
 	switch form {
 	case KumaFrom:
 		return g.legacyPolicies()

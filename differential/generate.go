@@ -39,6 +39,18 @@ type generator struct {
 // object is a YAML mapping.
 type object map[string]any
 
+// resource is a policy with its fields in the order in which people write them.
+type resource struct {
+	Type       string `json:"type,omitempty"`
+	APIVersion string `json:"apiVersion,omitempty"`
+	Kind       string `json:"kind,omitempty"`
+	Mesh       string `json:"mesh,omitempty"`
+	Name       string `json:"name,omitempty"`
+	Labels     object `json:"labels,omitempty"`
+	Metadata   object `json:"metadata,omitempty"`
+	Spec       object `json:"spec"`
+}
+
 func (g *generator) set(name string, of []Form) cases.Case {
 	if len(of) == 0 {
 		of = usual
@@ -53,7 +65,7 @@ func (g *generator) set(name string, of []Form) cases.Case {
 }
 
 // documents reads policies as if they had been written: JSON is YAML.
-func documents(name string, policies []object) []manifest.Document {
+func documents(name string, policies []resource) []manifest.Document {
 	var out []manifest.Document
 	for _, p := range policies {
 		text, err := json.Marshal(p)

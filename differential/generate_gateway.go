@@ -1,21 +1,20 @@
 package differential
 
 // gatewayPolicies draws AuthorizationPolicies of GEP-3779.
-func (g *generator) gatewayPolicies() []object {
-	return some(g.chooser, 1, 3, func() object {
-		p := object{"apiVersion": "gateway.networking.x-k8s.io/v1alpha1", "kind": "XAuthorizationPolicy"}
+func (g *generator) gatewayPolicies() []resource {
+	return some(g.chooser, 1, 3, func() resource {
+		p := resource{APIVersion: "gateway.networking.x-k8s.io/v1alpha1", Kind: "XAuthorizationPolicy"}
 		if g.oneIn(4) {
-			p = object{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "AuthorizationPolicy"}
+			p.APIVersion, p.Kind = "gateway.networking.k8s.io/v1", "AuthorizationPolicy"
 		}
-		p["metadata"] = object{"name": g.policyName(), "namespace": pick(g.chooser, namespaces...)}
-		spec := object{
+		p.Metadata = object{"name": g.policyName(), "namespace": pick(g.chooser, namespaces...)}
+		p.Spec = object{
 			"targetRefs": []object{{"kind": "Pod", "selector": g.selector()}}, "action": "ALLOW", "enforcementLevel": "Network",
 		}
 		// Absent and empty are the same here, and let nobody in.
 		if !g.oneIn(8) {
-			spec["rules"] = some(g.chooser, 0, 3, g.grant)
+			p.Spec["rules"] = some(g.chooser, 0, 3, g.grant)
 		}
-		p["spec"] = spec
 		return p
 	})
 }

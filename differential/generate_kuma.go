@@ -5,11 +5,11 @@ import (
 )
 
 // kumaPolicies draws MeshTrafficPermissions of one of the three options.
-func (g *generator) kumaPolicies(option kuma.Option) []object {
+func (g *generator) kumaPolicies(option kuma.Option) []resource {
 	o := &g.c.Options.Kuma
 	o.Option = option
 	o.ShadowForm = pick(g.chooser, kuma.Accepted, kuma.Precise)
-	return some(g.chooser, 1, 4, func() object {
+	return some(g.chooser, 1, 4, func() resource {
 		spec := g.target()
 		g.rules(spec, option)
 		return g.kumaPolicy(spec)
@@ -17,7 +17,7 @@ func (g *generator) kumaPolicies(option kuma.Option) []object {
 }
 
 // kumaPolicy wraps a spec in either form of the resource.
-func (g *generator) kumaPolicy(spec object) object {
+func (g *generator) kumaPolicy(spec object) resource {
 	labels := object{}
 	if g.oneIn(3) {
 		labels["kuma.io/policy-role"] = pick(g.chooser, "system", "producer", "consumer", "workload-owner")
@@ -36,17 +36,14 @@ func (g *generator) kumaPolicy(spec object) object {
 		if len(labels) > 0 {
 			metadata["labels"] = labels
 		}
-		return object{"apiVersion": "kuma.io/v1alpha1", "kind": "MeshTrafficPermission", "metadata": metadata, "spec": spec}
+		return resource{APIVersion: "kuma.io/v1alpha1", Kind: "MeshTrafficPermission", Metadata: metadata, Spec: spec}
 	}
 	if g.oneIn(4) {
 		labels["k8s.kuma.io/namespace"] = pick(g.chooser, namespaces...)
 	}
-	p := object{"type": "MeshTrafficPermission", "mesh": "default", "name": g.policyName(), "spec": spec}
+	p := resource{Type: "MeshTrafficPermission", Mesh: "default", Name: g.policyName(), Labels: labels, Spec: spec}
 	if g.oneIn(12) {
-		p["mesh"] = "other"
-	}
-	if len(labels) > 0 {
-		p["labels"] = labels
+		p.Mesh = "other"
 	}
 	return p
 }

@@ -10,13 +10,13 @@ import (
 
 // legacyPolicies draws MeshTrafficPermissions with from; now and then one with rules,
 // beside which from has no effect, stands among them.
-func (g *generator) legacyPolicies() []object {
+func (g *generator) legacyPolicies() []resource {
 	g.legacy = true
 	g.c.TrustDomains = []spiffeid.TrustDomain{legacyDomain, legacyOtherDomain, ownDomain}
 	o := &g.c.Options.Kuma
 	o.ShadowForm = pick(g.chooser, kuma.Accepted, kuma.Precise)
 	o.LegacyCompiler = pick(g.chooser, legacy.Compact, legacy.Full)
-	return some(g.chooser, 1, 4, func() object {
+	return some(g.chooser, 1, 4, func() resource {
 		if g.oneIn(10) {
 			spec := g.target()
 			g.rules(spec, kuma.Option1)

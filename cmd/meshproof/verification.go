@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/xds/sidecar"
 )
 
@@ -13,91 +14,119 @@ import (
 type verification struct {
 	sidecar sidecar.Sidecar
 	replays []replay
-	// unverified are inbounds that the policies are about, or the sidecar has, and that
-	// could not be held against each other, with the reason.
+	// unverified has an entry for each inbound that the policies are about, or the sidecar
+	// has, and that nothing was held against, or not all that decides, with the reason.
 	unverified []string
+	// leftOut are inbounds of Dataplanes that the sidecar is not of.
+	leftOut []string
 	// findings are facts about the sidecar that no policy speaks of.
 	findings []string
 	proven   provenAll
 }
 
-// match puts the sidecar's inbounds and those that policies are about together, by their
-// ports. Where the flags describe the workload, it has whatever ports the sidecar has,
-// unless one was named.
-func (v *verification) match(subjects []cases.Case, portNamed bool) error {
-	type known struct {
-		c       cases.Case
-		in      cases.Inbound
-		claimed bool
-	}
-	var inbounds []*known
-	for _, c := range subjects {
-		for _, in := range c.Inbounds {
-			inbounds = append(inbounds, &known{c: c, in: in})
+// match puts the sidecar's inbounds and those that policies are about together: by the
+// address of the Dataplane, and by their ports.
+func (v *verification) match(subjects []*verifySubject) error {
+	isElsewhere := elsewhere(subjects, v.sidecar)
+	var here []*verifySubject
+	for _, s := range subjects {
+		if isElsewhere(s) {
+			v.leftOut = append(v.leftOut, fmt.Sprintf("%s: the sidecar is of another Dataplane, for it does not listen on %s", verifyName(s.in.Inbound), s.addresses[0]))
+			continue
 		}
+		here = append(here, s)
 	}
-	open := len(inbounds) == 1 && subjects[0].Source == "" && !portNamed
 	for _, enforced := range v.sidecar.Inbounds {
-		// A folder may have filters without a listener around them.
-		bare := !enforced.Address.IsValid()
-		title := "filters of " + enforced.Listener
-		if !bare {
-			title = fmt.Sprintf("listener %s (%s)", enforced.Listener, enforced.Address)
-		}
-		var of *known
-		for _, k := range inbounds {
-			if isOf(enforced, k.in) || open {
-				of = k
-				break
-			}
-		}
-		switch {
-		case of == nil:
-			v.unverified = append(v.unverified, title+": the policies are about no inbound on this port")
-			continue
-		case enforced.Incomplete:
-			of.claimed = true
-			v.unverified = append(v.unverified, title+": a part of its filters cannot be replayed, see unknown")
-			continue
-		}
-		of.claimed = true
-		in := of.in
-		if open && !bare {
-			in.Port = enforced.Address.Port()
-		}
-		if in.Protocol.Layer() != enforced.Protocol.Layer() {
-			in.Protocol = enforced.Protocol
-			if !open {
-				v.findings = append(v.findings, fmt.Sprintf("%s: it is a %s listener, the inbound speaks %s", title, enforced.Protocol, of.in.Protocol))
-			}
-		}
-		if enforced.Unguarded() {
-			v.findings = append(v.findings, title+": it has no authorization filter: whoever gets there passes")
-		}
-		if enforced.Transport != sidecar.MutualTLS && !bare {
-			v.findings = append(v.findings, fmt.Sprintf("%s: its transport is %s: an identity is no better than that", title, enforced.Transport))
-		}
-		r, err := newReplay(of.c, in, enforced)
+		of, err := claimant(here, enforced)
 		if err != nil {
 			return err
 		}
-		v.replays = append(v.replays, r)
+		if of == nil {
+			about := "on this port"
+			if !enforced.Address.IsValid() {
+				about = "of this name"
+			}
+			v.unverified = append(v.unverified, enforcedTitle(enforced)+": the policies are about no inbound "+about)
+			continue
+		}
+		of.claimed = true
+		if err := v.claim(of, enforced); err != nil {
+			return err
+		}
 	}
-	for _, k := range inbounds {
-		if !k.claimed {
-			v.unverified = append(v.unverified, fmt.Sprintf("%s: the sidecar has no inbound on port %d", k.in, k.in.Port))
+	for _, s := range here {
+		if !s.claimed {
+			v.unverified = append(v.unverified, fmt.Sprintf("%s: the sidecar has no inbound on port %d", s.in, s.in.Port))
 		}
 	}
 	return nil
 }
 
-// isOf reports whether what a sidecar enforces is for an inbound: the port tells, or the
-// name that compile gives to filters.
-func isOf(enforced sidecar.Inbound, in cases.Inbound) bool {
-	if !enforced.Address.IsValid() {
-		return enforced.Chain == in.String()
+// claim plans the replay of what the sidecar enforces for an inbound, and says what is
+// against taking it for the whole truth.
+func (v *verification) claim(of *verifySubject, enforced sidecar.Inbound) error {
+	title, bare := enforcedTitle(enforced), !enforced.Address.IsValid()
+	if enforced.Incomplete {
+		v.unverified = append(v.unverified, title+": a part of its filters cannot be replayed, see unknown")
+		return nil
 	}
-	return enforced.Address.Port() == in.Port
+	find := func(format string, a ...any) {
+		v.findings = append(v.findings, title+": "+fmt.Sprintf(format, a...))
+	}
+	in := of.in
+	if of.described && !bare {
+		in.Port = enforced.Address.Port()
+	}
+	if in.Protocol.Layer() != enforced.Protocol.Layer() {
+		if !of.described {
+			find("it is a %s listener, the inbound speaks %s", enforced.Protocol, in.Protocol)
+		}
+		in.Protocol = enforced.Protocol
+	}
+	ip := enforced.Address.Addr()
+	if len(of.addresses) > 0 && !bare && !ip.IsUnspecified() && !of.at(ip) {
+		find("its address is not that of the Dataplane, %s", of.addresses[0])
+	}
+	if enforced.Unguarded() {
+		find("it has no authorization filter: whoever gets there passes")
+	}
+	if enforced.Transport != sidecar.MutualTLS && !bare {
+		find("its transport is %s: an identity is no better than that", enforced.Transport)
+	}
+	if beyond := v.beyond(enforced); len(beyond) > 0 {
+		v.unverified = append(v.unverified, title+": "+strings.Join(beyond, "; "))
+	}
+	r, err := newReplay(of.c, in, enforced)
+	if err != nil {
+		return err
+	}
+	v.replays = append(v.replays, r)
+	return nil
+}
+
+// beyond is what decides about requests to an inbound, and that no replay of its RBAC
+// filters asks.
+func (v *verification) beyond(enforced sidecar.Inbound) []string {
+	var out []string
+	for _, u := range v.sidecar.Of(enforced) {
+		if u.Kind != sidecar.Opaque && (u.Kind != sidecar.Beside || !inFront(u)) {
+			continue
+		}
+		reason := u.Reason
+		if u.Filter != "" {
+			reason = fmt.Sprintf("filter %q: %s", u.Filter, reason)
+		}
+		if !slices.Contains(out, reason) {
+			out = append(out, reason)
+		}
+	}
+	return out
+}
+
+// inFront reports whether requests, or their connections, meet a filter before they meet
+// RBAC. A filter of the listener, which has no chain, always comes first.
+func inFront(u sidecar.Unknown) bool {
+	return strings.HasSuffix(u.Reason, "in front of RBAC") || u.Chain == "" && u.Filter != "" && !strings.HasSuffix(u.Reason, "behind RBAC")
 }
 
 func (v *verification) exit() error {
@@ -123,11 +152,20 @@ func (v *verification) writeText(w io.Writer, p paint) {
 	section("finding", v.findings)
 	section("unknown", v.unknown())
 	section("left out", v.skipped())
-	fmt.Fprintf(w, "%s %s (%s)\n", p.mark(v.exit() == nil), v.proven.sentence(), v.proven.runtime)
+	fmt.Fprintf(w, "%s %s (%s)\n", p.mark(v.exit() == nil), v.sentence(), v.proven.runtime)
+}
+
+// sentence is what it all comes to.
+func (v *verification) sentence() string {
+	text := v.proven.sentence()
+	if n := len(v.unverified); n > 0 {
+		text += fmt.Sprintf("; %s not verified", count(n, "inbound"))
+	}
+	return text
 }
 
 func (v *verification) unknown() []string {
-	var out []string
+	out := []string{}
 	for _, u := range v.sidecar.Unknown {
 		out = append(out, u.String())
 	}
@@ -135,7 +173,7 @@ func (v *verification) unknown() []string {
 }
 
 func (v *verification) skipped() []string {
-	var out []string
+	out := append([]string{}, v.leftOut...)
 	for _, s := range v.sidecar.Skipped {
 		out = append(out, fmt.Sprintf("listener %s: %s", s.Listener, s.Reason))
 	}
@@ -155,5 +193,10 @@ func (v *verification) writeJSON(w io.Writer) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(jsonVerification{v.proven.json(), v.unverified, v.findings, v.unknown(), v.skipped()})
+	out := jsonVerification{
+		jsonProof: v.proven.json(), Unverified: append([]string{}, v.unverified...), Findings: append([]string{}, v.findings...),
+		Unknown: v.unknown(), LeftOut: v.skipped(),
+	}
+	out.Sentence = v.sentence()
+	return encoder.Encode(out)
 }

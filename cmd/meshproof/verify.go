@@ -46,7 +46,8 @@ policies: the classes that the policies tell apart, and those that the filters d
 
 POLICIES are files or folders with policies, and with the Dataplane that the sidecar is of; else the flags
 describe its workload. Whatever of the sidecar cannot be replayed is named. Exit status 1 where a class is
-decided otherwise, or an inbound could not be verified.`,
+decided otherwise, or an inbound could not be verified: it has no counterpart, or something besides RBAC decides
+before it.`,
 		Example: `  meshproof verify policies/ --config-dump dump.json --label app=backend`,
 		Args:    needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {
@@ -67,7 +68,11 @@ decided otherwise, or an inbound could not be verified.`,
 }
 
 func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
-	subjects, err := o.source.labCases(paths)
+	of, err := o.source.labCases(paths)
+	if err != nil {
+		return err
+	}
+	subjects, err := verifySubjects(of, paths, o.source.flags.Changed("port"))
 	if err != nil {
 		return err
 	}
@@ -79,7 +84,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 		return err
 	}
 	v := verification{sidecar: found}
-	if err := v.match(subjects, o.source.flags.Changed("port")); err != nil {
+	if err := v.match(subjects); err != nil {
 		return err
 	}
 	began := time.Now()

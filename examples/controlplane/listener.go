@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -85,6 +86,10 @@ func build(in policy.Inbound, filters xds.Filters) (*listenerv3.Listener, error)
 	hcm := &hcmv3.HttpConnectionManager{
 		StatPrefix:     "app",
 		RouteSpecifier: &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: &routev3.RouteConfiguration{Name: "app"}},
+		// Without these a caller chooses the spelling of the path that the filters judge.
+		NormalizePath:                wrapperspb.Bool(true),
+		MergeSlashes:                 true,
+		PathWithEscapedSlashesAction: hcmv3.HttpConnectionManager_REJECT_REQUEST,
 	}
 	http := func(name string, m proto.Message) error {
 		config, err := anypb.New(m)

@@ -2,7 +2,6 @@ package ads
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -35,7 +34,8 @@ type Compiler struct {
 	Timeout time.Duration
 }
 
-// Error says that the control plane gave no filters for an inbound.
+// Error says that the control plane gave no filters for an inbound, or none that decide
+// in the lab as they do in its listener.
 type Error struct {
 	Target, Inbound string
 	Err             error
@@ -59,8 +59,12 @@ func (c Compiler) Compile(ctx context.Context, in policy.Inbound, policies []man
 	if timeout <= 0 {
 		timeout = DefaultTimeout
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it sent no listeners within %s", timeout))
-	defer cancel()
+	// No deadline, for the control plane would be told of it, and might be the first to
+	// end the stream.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(timeout, func() { cancel(fmt.Errorf("it sent no listeners within %s", timeout)) })
+	defer late.Stop()
 	filters, err := c.compile(ctx, in, policies, opts)
 	if err != nil {
 		return xds.Filters{}, &Error{Target: c.Target, Inbound: in.String(), Err: err}
@@ -75,7 +79,7 @@ func (c Compiler) compile(ctx context.Context, in policy.Inbound, policies []man
 	}
 	found, err := sidecar.Fetch(ctx, c.Target, sidecar.FetchOptions{Node: node, Transport: c.Transport})
 	if err != nil {
-		return xds.Filters{}, errors.Join(err, context.Cause(ctx))
+		return xds.Filters{}, err
 	}
 	return choose(found, in)
 }
@@ -113,8 +117,30 @@ func choose(found sidecar.Sidecar, in policy.Inbound) (xds.Filters, error) {
 		return xds.Filters{}, fmt.Errorf("none of its inbound listeners is on port %d: there are %q", in.Port, ports)
 	case len(on) > 1:
 		return xds.Filters{}, fmt.Errorf("%d of its inbound filter chains are on port %d: one was expected", len(on), in.Port)
-	case on[0].Incomplete:
-		return xds.Filters{}, fmt.Errorf("its filters cannot be replayed: %v", found.Of(on[0]))
+	}
+	if err := faithful(found, on[0]); err != nil {
+		return xds.Filters{}, err
 	}
 	return on[0].Filters, nil
+}
+
+// faithful refuses an inbound that decides by more than its RBAC filters: the lab runs
+// nothing else of it, on a listener of its own.
+func faithful(found sidecar.Sidecar, in sidecar.Inbound) error {
+	for _, u := range found.Of(in) {
+		if u.Kind == sidecar.Lost || u.Kind == sidecar.Opaque || u.Kind == sidecar.Beside && inFront(u) {
+			return fmt.Errorf("its filters cannot be replayed: %s", u)
+		}
+	}
+	if n := in.Normalization; in.Protocol.Layer() == policy.L7 && n != (policy.PathNormalization{}) {
+		return fmt.Errorf("its listener hands on paths that the lab's does not: normalize_path is %t, merge_slashes %t, and it is to %s escaped slashes; want true, true and reject",
+			!n.Raw, !n.KeepSlashes, n.EscapedSlashes)
+	}
+	return nil
+}
+
+// inFront reports whether requests, or their connections, meet a filter before they meet
+// RBAC. A filter of the listener, which has no chain, always comes first.
+func inFront(u sidecar.Unknown) bool {
+	return strings.HasSuffix(u.Reason, "in front of RBAC") || u.Chain == "" && u.Filter != ""
 }

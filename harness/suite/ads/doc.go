@@ -8,7 +8,12 @@
 // what it has in its own store.
 //
 // The package guarantees that a control plane which does not answer, or answers what
-// cannot be replayed, is never taken for one that refuses policies: that is an [*Error].
-// A control plane refuses policies by serving a listener whose only filter chain says so,
-// which no protocol provides for; cases that expect a refusal are not for it.
+// cannot be replayed, is never taken for one that refuses policies, nor for one that
+// decides as specified: that is an [*Error]. Besides filters that it does not understand,
+// or that stand in front of RBAC, it reports a listener that normalizes paths less than
+// the lab's does by default: its RBAC filters would see other paths. The transport of the
+// listener is not looked at, for the lab has its own.
+//
+// A control plane cannot refuse policies over ADS: there is no answer that says so. Cases
+// with expectError therefore fail for it, unless they are exempt.
 package ads

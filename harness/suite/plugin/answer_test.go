@@ -15,6 +15,15 @@ import (
 
 func errorsAsError(err error) bool { return errors.As(err, new(*Error)) }
 
+// A greeting that nobody waits for any more is taken, and goes nowhere.
+func TestGreetingForNobody(t *testing.T) {
+	t.Parallel()
+	c := &Compiler{calls: map[int64]*call{}}
+	if err := c.greet([]byte(sound)); err != nil {
+		t.Error(err)
+	}
+}
+
 // A wrong answer is an error of the compiler, of this request only: one process
 // answers them all.
 func TestBadAnswers(t *testing.T) {

@@ -71,8 +71,7 @@ func (c *Compiler) oldest() string {
 }
 
 // ask sends the line of a call that is registered, and waits for the answer to it. An
-// answer to one who has left is
-// still due, for only then are those behind it in time.
+// answer to one who has left is still due, for only then are those behind it in time.
 func (c *Compiler) ask(ctx context.Context, line []byte, call *call) (answer, error) {
 	select {
 	case c.lines <- line:
@@ -161,8 +160,11 @@ func (c *Compiler) greet(line []byte) error {
 	if err != nil {
 		return bad("the greeting: %w", err)
 	}
-	c.greeting = g
-	c.answered(0).answer <- answer{}
+	// Nobody waits for it where the context ended before the compiler was greeted.
+	if call := c.answered(0); call != nil {
+		c.greeting = g
+		call.answer <- answer{}
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 
 	"github.com/meshproof/meshproof/policy"
@@ -31,6 +32,10 @@ type Dataplane struct {
 	// its namespace behind a dot, as a zone's control plane has it.
 	Name     string
 	Inbounds []policy.Inbound
+	// Addresses are those that the listeners of Inbounds have, in their order: an
+	// inbound's own address, else that of the whole networking section. The zero value
+	// is one that is not stated, or that is a name.
+	Addresses []netip.Addr
 	// Place is "file:line" of the document.
 	Place string
 }
@@ -106,6 +111,9 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 			return nil, err
 		}
 		d.Inbounds = append(d.Inbounds, in)
+		// What is no IP is a name, which the proxy resolves when it starts.
+		address, _ := netip.ParseAddr(cmp.Or(schema.Address, networking.Address))
+		d.Addresses = append(d.Addresses, address)
 	}
 	return d, nil
 }
