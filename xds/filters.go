@@ -44,12 +44,15 @@ func (f Filters) Messages() []proto.Message {
 // or shadow_rules of the gate's filter, a route's gate into an RBACPerRoute.
 //
 // It returns an error for a program that Envoy cannot express: a rule without an
-// origin, a condition that its layer or form cannot judge, an L4 gate behind an
-// L7 gate, a value that is no UTF-8, a route where no filter stands that it could
+// origin, a condition that its layer or form cannot judge, a name compared with an
+// empty prefix, an L4 gate behind an L7 gate, a value that is no UTF-8, a route where no filter stands that it could
 // replace, or a second gate on one layer (two filters of one kind overwrite each
 // other's dynamic metadata, so that no access log could tell who decided).
 func Compile(p policy.Program) (Filters, error) {
 	if err := p.Check(); err != nil {
+		return Filters{}, fmt.Errorf("xds: compile: %w", err)
+	}
+	if err := checkNames(p); err != nil {
 		return Filters{}, fmt.Errorf("xds: compile: %w", err)
 	}
 	shadow, err := onlyShadow(p.Shadows)

@@ -51,7 +51,7 @@ func (r *run) judgeAs(out *Request, problem func(string, ...any)) {
 	out.Decision = policy.Decide(r.programs[q.To].Program, request)
 	out.Rule = policy.Reason(r.programs[q.To].Program, request)
 	if second := r.set.Evaluate(in.Inbound, request); second != out.Decision {
-		problem("the oracle says %+v, the plain evaluator %+v: meshproof contradicts itself", out.Decision, second)
+		problem("the oracle says %#v, the plain evaluator %#v: meshproof contradicts itself", out.Decision, second)
 	}
 	r.compare(in, *out, request, problem)
 }
