@@ -104,5 +104,10 @@ func routeConfig(own []Route) (*routev3.RouteConfiguration, error) {
 }
 
 func toUpstream() *routev3.Route_Route {
-	return &routev3.Route_Route{Route: &routev3.RouteAction{ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: upstreamHTTP}}}
+	return &routev3.Route_Route{Route: &routev3.RouteAction{
+		ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: upstreamHTTP},
+		// A pooled connection may end just as it is used again. That is the lab's affair,
+		// behind every policy; what arrived twice would be found out.
+		RetryPolicy: &routev3.RetryPolicy{RetryOn: "reset,connect-failure", NumRetries: wrapperspb.UInt32(3)},
+	}}
 }
