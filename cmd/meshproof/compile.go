@@ -107,10 +107,7 @@ func compileJSON(stdout io.Writer, subjects []subject) error {
 		}
 		out[i] = compilation{Case: s.caseName, Inbound: s.inbound.String(), Protocol: s.inbound.Protocol.String(), Filters: filters}
 	}
-	encoder := json.NewEncoder(stdout)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(out)
+	return encodeJSON(stdout, out)
 }
 
 // filtersJSON compiles a program; without a gate the result is empty, not nil.

@@ -9,8 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/conformance/report"
-	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/harness/suite"
 	"github.com/meshproof/meshproof/policy/kuma"
@@ -115,9 +113,9 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 // confirmAll shows all changes on one Envoy.
 func (o *diffOptions) confirmAll(ctx context.Context, d *difference, stderr io.Writer) (err error) {
 	began := time.Now()
-	h, err := harness.Start(ctx, harness.WithEnvoy(o.version), harness.WithRuntime(o.runtime))
+	h, err := startLab(ctx, o.version, o.runtime)
 	if err != nil {
-		return startError(err)
+		return err
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
 	progress := newProgress(stderr, 2*d.changed())
@@ -141,9 +139,5 @@ func (o *diffOptions) confirmAll(ctx context.Context, d *difference, stderr io.W
 		return err
 	}
 	d.envoy = h.Version()
-	run.Milliseconds = float64(time.Since(began).Microseconds()) / 1000
-	if o.report == "" {
-		return nil
-	}
-	return report.Write(o.report, []report.Run{run})
+	return writeLabReport(o.report, run, began)
 }

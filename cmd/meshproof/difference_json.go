@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/meshproof/meshproof/proof"
@@ -93,8 +92,5 @@ func (d *difference) writeJSON(w io.Writer) error {
 			}
 		}
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(out)
+	return encodeJSON(w, out)
 }

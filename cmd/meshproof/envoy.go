@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -90,11 +89,4 @@ func listJSON(w io.Writer, releases []envoy.Release) error {
 		out[i] = release(r)
 	}
 	return encodeJSON(w, out)
-}
-
-func encodeJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -91,10 +90,7 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 		out = append(out, o.explain(s))
 	}
 	if o.output == explainFormat(outputJSON) {
-		encoder := json.NewEncoder(stdout)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(out)
+		return encodeJSON(stdout, out)
 	}
 	for _, e := range out {
 		e.write(stdout)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -17,9 +16,7 @@ func newFeatures() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output == outputJSON {
-				encoder := json.NewEncoder(cmd.OutOrStdout())
-				encoder.SetIndent("", "  ")
-				return encoder.Encode(featuresJSON())
+				return encodeJSON(cmd.OutOrStdout(), featuresJSON())
 			}
 			table := columns{{"profile", "level", "feature", "a compiler with it"}}
 			for _, f := range feature.All() {

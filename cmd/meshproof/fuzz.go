@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/differential"
-	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/harness/suite"
 )
@@ -117,9 +116,9 @@ func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	progress := newProgress(stderr, 0)
 	defer progress.stop()
-	h, err := harness.Start(ctx, harness.WithEnvoy(o.version), harness.WithRuntime(o.runtime))
+	h, err := startLab(ctx, o.version, o.runtime)
 	if err != nil {
-		return startError(err)
+		return err
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
 	compiler, _, end, err := o.compiler.start(ctx)

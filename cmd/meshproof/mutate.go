@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -68,9 +67,9 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	began := time.Now()
 	progress := newProgress(stderr, len(chosen))
 	defer progress.stop()
-	h, err := harness.Start(ctx, harness.WithEnvoy(o.version), harness.WithRuntime(o.runtime))
+	h, err := startLab(ctx, o.version, o.runtime)
 	if err != nil {
-		return startError(err)
+		return err
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
 	scores, results, failed, err := o.score(ctx, h, chosen, progress)
@@ -94,8 +93,7 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 		for _, r := range results {
 			run.Add(labCase(r, r.Case.Story, "", run))
 		}
-		run.Milliseconds = float64(time.Since(began).Microseconds()) / 1000
-		err = report.Write(o.report, []report.Run{run})
+		err = writeLabReport(o.report, run, began)
 	}
 	return also(s.exit(), err)
 }
@@ -238,8 +236,5 @@ func (s scored) writeJSON(w io.Writer) error {
 			out.Mutants = append(out.Mutants, jsonMutant{score.Case.Name, v.Inbound, v.Kind.String(), v.Where, v.Killed, v.Reason})
 		}
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(out)
+	return encodeJSON(w, out)
 }

@@ -72,6 +72,15 @@ func addLab(cmd *cobra.Command, version *string, runtime *envoy.Runtime) {
 	completeFunc(cmd, "envoy", completeVersions)
 }
 
+// startLab boots the Envoy that the flags of addLab describe.
+func startLab(ctx context.Context, version string, runtime envoy.Runtime) (*harness.Harness, error) {
+	h, err := harness.Start(ctx, harness.WithEnvoy(version), harness.WithRuntime(runtime))
+	if err != nil {
+		return nil, startError(err)
+	}
+	return h, nil
+}
+
 func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
 	subjects, err := o.source.labCases(paths)
 	if err != nil {
@@ -100,9 +109,9 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	began := time.Now()
 	progress := newProgress(stderr, len(proofs))
 	defer progress.stop()
-	h, err := harness.Start(ctx, harness.WithEnvoy(o.version), harness.WithRuntime(o.runtime))
+	h, err := startLab(ctx, o.version, o.runtime)
 	if err != nil {
-		return startError(err)
+		return err
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
 	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r suite.Result) { progress.done(h.Version(), r) }}
@@ -155,6 +164,5 @@ func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, bega
 		c.Notes = append(c.Notes, proven.all[i].notes()...)
 		run.Add(c)
 	}
-	run.Milliseconds = float64(time.Since(began).Microseconds()) / 1000
-	return report.Write(o.report, []report.Run{run})
+	return writeLabReport(o.report, run, began)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/meshproof/meshproof/conformance/report"
@@ -78,10 +77,7 @@ func (p *provenAll) json() jsonProof {
 }
 
 func (p *provenAll) writeJSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(p.json())
+	return encodeJSON(w, p.json())
 }
 
 func (one proven) json() jsonProven {

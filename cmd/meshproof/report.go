@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -187,10 +186,7 @@ func are(n int) string {
 
 func writeComparisons(w io.Writer, all []report.Comparison, format comparisonFormat) error {
 	if format == "json" {
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(all)
+		return encodeJSON(w, all)
 	}
 	for _, c := range all {
 		text := c.Text()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -146,16 +145,13 @@ func runs(results []conformance.Result) []report.Run {
 // writeRuns prints the run as a JSON object, or the runs of several versions as an array
 // of them.
 func writeRuns(w io.Writer, results []conformance.Result, several bool) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
 	switch {
 	case several:
-		return encoder.Encode(runs(results))
+		return encodeJSON(w, runs(results))
 	case len(results) == 0: // why stands on standard error
 		return nil
 	default:
-		return encoder.Encode(results[0].Report)
+		return encodeJSON(w, results[0].Report)
 	}
 }
 

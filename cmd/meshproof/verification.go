@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -109,7 +108,7 @@ func (v *verification) claim(of *verifySubject, enforced sidecar.Inbound) error 
 func (v *verification) beyond(enforced sidecar.Inbound) []string {
 	var out []string
 	for _, u := range v.sidecar.Of(enforced) {
-		if u.Kind != sidecar.Opaque && (u.Kind != sidecar.Beside || !inFront(u)) {
+		if u.Kind != sidecar.Opaque && (u.Kind != sidecar.Beside || !u.InFront()) {
 			continue
 		}
 		reason := u.Reason
@@ -121,12 +120,6 @@ func (v *verification) beyond(enforced sidecar.Inbound) []string {
 		}
 	}
 	return out
-}
-
-// inFront reports whether requests, or their connections, meet a filter before they meet
-// RBAC. A filter of the listener, which has no chain, always comes first.
-func inFront(u sidecar.Unknown) bool {
-	return strings.HasSuffix(u.Reason, "in front of RBAC") || u.Chain == "" && u.Filter != "" && !strings.HasSuffix(u.Reason, "behind RBAC")
 }
 
 func (v *verification) exit() error {
@@ -190,13 +183,10 @@ type jsonVerification struct {
 }
 
 func (v *verification) writeJSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
 	out := jsonVerification{
 		jsonProof: v.proven.json(), Unverified: append([]string{}, v.unverified...), Findings: append([]string{}, v.findings...),
 		Unknown: v.unknown(), LeftOut: v.skipped(),
 	}
 	out.Sentence = v.sentence()
-	return encoder.Encode(out)
+	return encodeJSON(w, out)
 }

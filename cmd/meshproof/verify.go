@@ -11,8 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/conformance/report"
-	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/harness/suite"
 	"github.com/meshproof/meshproof/policy"
@@ -90,9 +88,9 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	began := time.Now()
 	progress := newProgress(stderr, len(v.replays))
 	defer progress.stop()
-	h, err := harness.Start(ctx, harness.WithEnvoy(o.version), harness.WithRuntime(o.runtime))
+	h, err := startLab(ctx, o.version, o.runtime)
 	if err != nil {
-		return startError(err)
+		return err
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
 	v.proven = provenAll{envoy: h.Version(), runtime: h.Runtime().String()}
@@ -121,8 +119,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 		for _, r := range results {
 			run.Add(labCase(r, "verify", "", run))
 		}
-		run.Milliseconds = float64(time.Since(began).Microseconds()) / 1000
-		err = errors.Join(err, report.Write(o.report, []report.Run{run}))
+		err = errors.Join(err, writeLabReport(o.report, run, began))
 	}
 	return also(v.exit(), err)
 }

@@ -62,9 +62,9 @@ func (c *chain) close() {
 		switch {
 		case s.unknown.Kind == Lost:
 		case s.behind < c.judges:
-			s.unknown.Reason += "; it stands in front of RBAC"
+			s.unknown.Reason += "; " + inFront
 		case c.judges > 0:
-			s.unknown.Reason += "; it stands behind RBAC"
+			s.unknown.Reason += "; " + behind
 		}
 		c.found.add(s.unknown)
 	}

@@ -71,6 +71,18 @@ func printable(r rune) rune {
 	return unicode.ReplacementChar
 }
 
+// How the reason of a filter ends that stands around RBAC.
+const (
+	inFront = "it stands in front of RBAC"
+	behind  = "it stands behind RBAC"
+)
+
+// InFront reports whether requests, or their connections, meet the filter before they
+// meet RBAC. A filter of the listener, which has no chain, always comes first.
+func (u Unknown) InFront() bool {
+	return strings.HasSuffix(u.Reason, inFront) || u.Chain == "" && u.Filter != "" && !strings.HasSuffix(u.Reason, behind)
+}
+
 func (u Unknown) concerns(i Inbound) bool {
 	return (u.Listener == "" || u.Listener == i.Listener) && (u.Chain == "" || u.Chain == i.Chain)
 }

@@ -128,7 +128,7 @@ func choose(found sidecar.Sidecar, in policy.Inbound) (xds.Filters, error) {
 // nothing else of it, on a listener of its own.
 func faithful(found sidecar.Sidecar, in sidecar.Inbound) error {
 	for _, u := range found.Of(in) {
-		if u.Kind == sidecar.Lost || u.Kind == sidecar.Opaque || u.Kind == sidecar.Beside && inFront(u) {
+		if u.Kind == sidecar.Lost || u.Kind == sidecar.Opaque || u.Kind == sidecar.Beside && u.InFront() {
 			return fmt.Errorf("its filters cannot be replayed: %s", u)
 		}
 	}
@@ -137,10 +137,4 @@ func faithful(found sidecar.Sidecar, in sidecar.Inbound) error {
 			!n.Raw, !n.KeepSlashes, n.EscapedSlashes)
 	}
 	return nil
-}
-
-// inFront reports whether requests, or their connections, meet a filter before they meet
-// RBAC. A filter of the listener, which has no chain, always comes first.
-func inFront(u sidecar.Unknown) bool {
-	return strings.HasSuffix(u.Reason, "in front of RBAC") || u.Chain == "" && u.Filter != ""
 }
