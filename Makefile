@@ -26,7 +26,7 @@ lint:
 
 bench: ## the figures of docs/performance.md
 	$(GO) run ./cmd/meshproof envoy fetch
-	$(GO) test -run '^$$' -bench . ./harness ./harness/suite ./differential
+	$(GO) test -run '^$$' -bench . ./harness ./internal/suite ./internal/differential
 	$(GO) test -run '^$$' -bench . ./certs ./policy/... ./xds
 
 # The folder that matrix writes its report into.

@@ -7,5 +7,5 @@
 // themselves stay unread; their dialect parses them.
 //
 // The user stories under this folder are embedded, so that the command line can
-// run them anywhere. Package harness/suite runs cases; this one knows no Envoy.
+// run them anywhere. Package internal/suite runs cases; this one knows no Envoy.
 package cases

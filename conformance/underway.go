@@ -8,7 +8,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/internal/suite"
 )
 
 // underway is a suite on one Envoy that is up.

@@ -11,7 +11,7 @@ import (
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness/envoy"
-	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/internal/suite"
 )
 
 // A binary that cannot be read leaves a gap in the run, and is told; the results stay.

@@ -22,8 +22,8 @@ import (
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness/envoy"
-	"github.com/meshproof/meshproof/harness/suite"
-	"github.com/meshproof/meshproof/harness/suite/plugin"
+	"github.com/meshproof/meshproof/internal/plugin"
+	"github.com/meshproof/meshproof/internal/suite"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

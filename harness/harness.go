@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/harness/envoy"
-	"github.com/meshproof/meshproof/harness/upstream"
+	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/xds"
 )
 

@@ -15,9 +15,9 @@ import (
 
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/conformance/report"
-	"github.com/meshproof/meshproof/harness/suite"
-	"github.com/meshproof/meshproof/harness/suite/ads"
-	"github.com/meshproof/meshproof/harness/suite/plugin"
+	"github.com/meshproof/meshproof/internal/ads"
+	"github.com/meshproof/meshproof/internal/plugin"
+	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
-	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/proof"
 )
 
 // mostCounterexamples is how many are written; mostShrunk is how many requests are made

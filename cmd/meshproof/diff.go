@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/harness/envoy"
-	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy/kuma"
-	"github.com/meshproof/meshproof/proof"
 )
 
 // diffOptions are the flags of diff.

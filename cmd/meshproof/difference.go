@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/meshproof/meshproof/harness/suite"
-	"github.com/meshproof/meshproof/proof"
+	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/suite"
 )
 
 // difference is what diff prints.

@@ -3,7 +3,7 @@ package main
 import (
 	"io"
 
-	"github.com/meshproof/meshproof/proof"
+	"github.com/meshproof/meshproof/internal/proof"
 )
 
 // The JSON form of a diff.

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway"
 	"github.com/meshproof/meshproof/policy/kuma"
-	"github.com/meshproof/meshproof/policy/kuma/dataplane"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 

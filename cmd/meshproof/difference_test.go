@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/proof"
 )
 
 // A change is shown on Envoy only where Envoy agreed, and why it could not be is told.

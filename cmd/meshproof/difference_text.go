@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/meshproof/meshproof/harness/suite"
-	"github.com/meshproof/meshproof/proof"
+	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/suite"
 )
 
 // kindSigns stand before a change.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/harness/envoy"
-	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/internal/suite"
 )
 
 func TestReport(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/differential"
 	"github.com/meshproof/meshproof/harness/envoy"
-	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/internal/differential"
+	"github.com/meshproof/meshproof/internal/suite"
 )
 
 // fuzzOptions are the flags of fuzz.

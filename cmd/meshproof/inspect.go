@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/internal/inspect"
 	"github.com/meshproof/meshproof/policy/kuma"
-	"github.com/meshproof/meshproof/policy/kuma/inspect"
 )
 
 func newInspect() *cobra.Command {

@@ -18,8 +18,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/meshproof/meshproof/internal/inspect"
 	"github.com/meshproof/meshproof/policy/kuma"
-	"github.com/meshproof/meshproof/policy/kuma/inspect"
 )
 
 var inspected = filepath.Join(root, "policy", "kuma", "inspect", "testdata", "mesh")

@@ -10,8 +10,8 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/kuma/dataplane"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/internal/suite"
 )
 
 // labReport is a report without a case, of what was asked of one Envoy.

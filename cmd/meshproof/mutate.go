@@ -14,8 +14,8 @@ import (
 	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/envoy"
-	"github.com/meshproof/meshproof/harness/suite"
-	"github.com/meshproof/meshproof/mutation"
+	"github.com/meshproof/meshproof/internal/mutation"
+	"github.com/meshproof/meshproof/internal/suite"
 )
 
 // mutateOptions are the flags of mutate.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/internal/suite"
 )
 
 // progress is one line on a terminal that tells how far the run is; anywhere else

@@ -14,8 +14,8 @@ import (
 	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/envoy"
-	"github.com/meshproof/meshproof/harness/suite"
-	"github.com/meshproof/meshproof/proof"
+	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/suite"
 )
 
 // proveOptions are the flags of prove.

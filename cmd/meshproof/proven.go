@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/conformance/report"
-	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/proof"
 )
 
 // proven is what prove prints of one case.

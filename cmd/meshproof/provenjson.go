@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/meshproof/meshproof/conformance/report"
-	"github.com/meshproof/meshproof/proof"
+	"github.com/meshproof/meshproof/internal/proof"
 )
 
 // The JSON form of a proof.

@@ -18,8 +18,8 @@ import (
 	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
-	"github.com/meshproof/meshproof/harness/suite"
-	"github.com/meshproof/meshproof/harness/upstream"
+	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/conformance/report"
-	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/internal/suite"
 )
 
 // summary counts what became of the cases.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/xds/sidecar"
+	"github.com/meshproof/meshproof/internal/sidecar"
 )
 
 // verification is what verify prints.

@@ -12,13 +12,13 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/envoy"
-	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/sidecar"
+	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
-	"github.com/meshproof/meshproof/proof"
 	"github.com/meshproof/meshproof/xds"
-	"github.com/meshproof/meshproof/xds/sidecar"
 )
 
 // verifyOptions are the flags of verify.

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/kri"
-	"github.com/meshproof/meshproof/policy/kuma/dataplane"
-	"github.com/meshproof/meshproof/xds/sidecar"
 )
 
 // verifySubject is one inbound that policies are about.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/harness/evidence"
-	"github.com/meshproof/meshproof/harness/suite"
+	"github.com/meshproof/meshproof/internal/suite"
 )
 
 // Build turns the result of a case into what a report keeps of it. Keys and

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/meshproof/meshproof/harness/caller"
-	"github.com/meshproof/meshproof/harness/upstream"
+	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
 )
 

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/harness/caller"
-	"github.com/meshproof/meshproof/harness/upstream"
+	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )

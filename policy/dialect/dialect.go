@@ -11,10 +11,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/meshproof/meshproof/internal/tree"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway"
 	"github.com/meshproof/meshproof/policy/kuma"
-	"github.com/meshproof/meshproof/policy/kuma/tree"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/meshproof/meshproof/policy/kri"
+	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 

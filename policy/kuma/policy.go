@@ -1,8 +1,8 @@
 package kuma
 
 import (
+	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/kri"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 

@@ -3,8 +3,8 @@ package kuma
 import (
 	"fmt"
 
+	"github.com/meshproof/meshproof/internal/tree"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/kuma/tree"
 )
 
 const (

@@ -1,0 +1,37 @@
+package adversary_test
+
+import (
+	"cmp"
+	"flag"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/internal/adversary"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var rewrite = flag.Bool("rewrite", false, "measure every pinned version and rewrite testdata/measured.txt")
+
+// tested is the version that is measured and compared.
+func tested() string { return cmp.Or(os.Getenv("MESHPROOF_ENVOY"), envoy.DefaultVersion) }
+
+// What the attacks are aimed at.
+var (
+	domain   = spiffeid.RequireTrustDomainFromString("trust-domain.mesh")
+	victim   = spiffeid.RequireFromPath(domain, "/ns/default/sa/victim")
+	attacker = adversary.Attacker(victim)
+	backend  = spiffeid.RequireFromPath(domain, "/ns/default/sa/backend")
+)
+
+const (
+	protectedMethod = "DELETE"
+	protectedPath   = "/admin"
+	protectedHeader = "x-role"
+	protectedValue  = "operator"
+)

@@ -1,0 +1,146 @@
+package dataplane
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// The labels of a Dataplane that give its identifier and decide about selection.
+const (
+	labelMesh        = "kuma.io/mesh"
+	labelZone        = "kuma.io/zone"
+	labelOrigin      = "kuma.io/origin"
+	labelDisplayName = "kuma.io/display-name"
+	labelNamespace   = "k8s.kuma.io/namespace"
+	tagProtocol      = "kuma.io/protocol"
+)
+
+// Kind is the kind of a Dataplane, universal or a Kubernetes object.
+const Kind = "Dataplane"
+
+// Dataplane is a workload with its inbounds.
+type Dataplane struct {
+	Workload policy.Workload
+	// Name is the one in URLs: that of the resource, and for a Kubernetes object with
+	// its namespace behind a dot, as a zone's control plane has it.
+	Name     string
+	Inbounds []policy.Inbound
+	// Addresses are those that the listeners of Inbounds have, in their order: an
+	// inbound's own address, else that of the whole networking section. The zero value
+	// is one that is not stated, or that is a name.
+	Addresses []netip.Addr
+	// Place is "file:line" of the document.
+	Place string
+}
+
+// ID is the identifier of the whole, which has no section.
+func (d *Dataplane) ID() kri.KRI {
+	w := d.Workload
+	return kri.KRI{Type: kri.Dataplane, Mesh: w.Mesh, Zone: w.Zone, Namespace: w.Namespace, Name: w.Name}
+}
+
+// Owns reports whether a document is a Dataplane.
+func Owns(doc manifest.Document) bool {
+	head := doc.Type()
+	return head.Type == Kind || head.Type == "" && head.Kind == Kind
+}
+
+// Parse reads a Dataplane in either form. Its error has file, line and field.
+func Parse(doc manifest.Document) (*Dataplane, error) {
+	if doc.Type().Type == "" {
+		return parseKubernetes(doc)
+	}
+	var schema universalSchema
+	if err := doc.Decode(&schema); err != nil {
+		return nil, err
+	}
+	p := parser{doc: doc, nameField: "name", labelsField: "labels", networkingField: "networking"}
+	return p.build(schema.Name, schema.Mesh, "", schema.Labels, schema.Networking)
+}
+
+func parseKubernetes(doc manifest.Document) (*Dataplane, error) {
+	if head := doc.Type(); head.APIVersion != apiVersion {
+		return nil, doc.Errorf("apiVersion", "version %q is not supported: use %s", head.APIVersion, apiVersion)
+	}
+	var schema kubernetesSchema
+	if err := doc.Decode(&schema); err != nil {
+		return nil, err
+	}
+	p := parser{doc: doc, nameField: "metadata.name", labelsField: "metadata.labels", networkingField: "spec.networking"}
+	meta := schema.Metadata
+	return p.build(meta.Name, schema.Mesh, cmp.Or(meta.Namespace, "default"), meta.Labels, schema.Spec.Networking)
+}
+
+// parser knows where the two forms of a Dataplane keep the same things.
+type parser struct {
+	doc                                     manifest.Document
+	nameField, labelsField, networkingField string
+}
+
+func (p parser) build(name, mesh, namespace string, labels map[string]string, networking networkingSchema) (*Dataplane, error) {
+	if name == "" {
+		return nil, p.doc.Errorf(p.nameField, "a name is required")
+	}
+	if label := labels[labelMesh]; mesh != "" && label != "" && mesh != label {
+		return nil, p.doc.Errorf(p.label(labelMesh), "%q contradicts mesh %q", label, mesh)
+	}
+	if origin := labels[labelOrigin]; origin != "" && origin != "global" && origin != "zone" {
+		return nil, p.doc.Errorf(p.label(labelOrigin), "%q is unknown: use global, zone", origin)
+	}
+	d := &Dataplane{Name: name, Place: p.doc.Place(""), Workload: policy.Workload{
+		Name: cmp.Or(labels[labelDisplayName], name), Namespace: cmp.Or(labels[labelNamespace], namespace),
+		Mesh: cmp.Or(mesh, labels[labelMesh], "default"), Zone: labels[labelZone], Origin: labels[labelOrigin],
+		Labels: maps.Clone(labels),
+	}}
+	if namespace != "" {
+		d.Name += "." + namespace
+	}
+	if err := d.ID().Validate(); err != nil {
+		return nil, p.doc.Errorf(p.nameField, "no resource identifier can be made: %v", err)
+	}
+	for i, schema := range networking.Inbound {
+		in, err := p.inbound(fmt.Sprintf("%s.inbound[%d]", p.networkingField, i), d, schema)
+		if err != nil {
+			return nil, err
+		}
+		d.Inbounds = append(d.Inbounds, in)
+		// What is no IP is a name, which the proxy resolves when it starts.
+		address, _ := netip.ParseAddr(cmp.Or(schema.Address, networking.Address))
+		d.Addresses = append(d.Addresses, address)
+	}
+	return d, nil
+}
+
+func (p parser) inbound(field string, d *Dataplane, schema inboundSchema) (policy.Inbound, error) {
+	if schema.Port == 0 {
+		return policy.Inbound{}, p.doc.Errorf(field+".port", "the inbound has no port")
+	}
+	in := policy.Inbound{Workload: d.Workload, Name: schema.Name, Port: schema.Port, Protocol: policy.TCP, Tags: schema.Tags}
+	tag, tagged := schema.Tags[tagProtocol]
+	switch {
+	case schema.Protocol != nil:
+		in.Protocol = schema.Protocol.Protocol
+	case tagged:
+		var known protocol
+		if err := known.UnmarshalText([]byte(tag)); err != nil {
+			return policy.Inbound{}, p.doc.Errorf(fmt.Sprintf("%s.tags[%q]", field, tagProtocol), "%v", err)
+		}
+		in.Protocol = known.Protocol
+	}
+	if err := kri.Inbound(in).Validate(); err != nil {
+		return policy.Inbound{}, p.doc.Errorf(field+".name", "no resource identifier can be made: %v", err)
+	}
+	if slices.ContainsFunc(d.Inbounds, func(other policy.Inbound) bool { return other.Section() == in.Section() }) {
+		return policy.Inbound{}, p.doc.Errorf(field, "inbound %s stands twice: give each a name of its own", in)
+	}
+	return in, nil
+}
+
+func (p parser) label(name string) string { return fmt.Sprintf("%s[%q]", p.labelsField, name) }

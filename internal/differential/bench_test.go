@@ -1,0 +1,28 @@
+package differential
+
+import (
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/suite"
+)
+
+func BenchmarkPrepare(b *testing.B) {
+	n, decisions := uint64(0), 0
+	for b.Loop() {
+		s, err := prepare(b.Context(), suite.Reference, Generate(1, n), 1, n)
+		if err != nil {
+			b.Fatal(err)
+		}
+		n++
+		decisions += len(s.asked)
+	}
+	b.ReportMetric(float64(decisions)/float64(n), "decisions/set")
+}
+
+func BenchmarkGenerate(b *testing.B) {
+	n := uint64(0)
+	for b.Loop() {
+		Generate(1, n)
+		n++
+	}
+}

@@ -1,0 +1,80 @@
+package differential
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Disagreement is a set that was not decided as specified.
+type Disagreement struct {
+	// Set is its number.
+	Set uint64
+	// Case is the whole set with the requests that were asked, Problems what differed.
+	Case     cases.Case
+	Problems []string
+	// Alone is false where the set agreed when it was run alone: then one of the other
+	// sets of its push took part in it.
+	Alone bool
+	// Counterexample is the smallest case found that still shows it, which fails when it
+	// is run; where the set agrees alone it is Case.
+	Counterexample cases.Case
+}
+
+// examine runs a suspect alone and makes it small.
+func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
+	d := Disagreement{Set: s.set.number, Case: s.set.c, Problems: s.problems, Counterexample: s.set.c}
+	alone := f.Runner.Case(ctx, d.Case)
+	switch {
+	case ctx.Err() != nil:
+		return d, context.Cause(ctx)
+	case alone.Fault:
+		return d, fmt.Errorf("differential: run %s alone: %w", d.Case.Name, alone.Err)
+	case !alone.Failed():
+		return d, nil
+	}
+	d.Alone = true
+	switch {
+	case len(d.Case.Requests) == 0:
+		return d, nil
+	case len(alone.Requests) == 0:
+		// Nothing could be asked: any request shows that.
+		alone.Requests = []suite.Request{{Request: d.Case.Requests[0]}}
+	}
+	shown := alone.Requests[0]
+	for _, q := range alone.Requests {
+		if len(q.Problems) > 0 && (len(shown.Problems) == 0 || decidedWrong(q) && !decidedWrong(shown)) {
+			shown = q
+		}
+	}
+	d.Counterexample = proof.Shrink(ctx, f.still(shown), d.Case, shown.Request)
+	d.Counterexample.Name = fmt.Sprintf("%s: %s", d.Case.Name, d.Counterexample.Name)
+	return d, nil
+}
+
+// still tells whether a smaller case shows the same: a wrong decision where there was
+// one, for a wrong name alone is another matter. Policies that the compiler refuses, and
+// filters that Envoy refuses, are shown by a case of which nothing can be asked.
+func (f Fuzzer) still(shown suite.Request) func(context.Context, cases.Case) bool {
+	return func(ctx context.Context, c cases.Case) bool {
+		r := f.Runner.Case(ctx, c)
+		switch {
+		case r.Fault || !r.Failed():
+			return false
+		case !shown.Judged:
+			return len(shown.Problems) > 0 || len(r.Requests) == 0
+		default:
+			return len(r.Requests) > 0 && (!decidedWrong(shown) || decidedWrong(r.Requests[0]))
+		}
+	}
+}
+
+// decidedWrong reports whether the decision was wrong, and not who made it alone.
+func decidedWrong(q suite.Request) bool {
+	return q.Judged && (q.Finding.Form == evidence.Served) != (q.Decision.Effect == policy.Allow)
+}

@@ -1,0 +1,163 @@
+package differential_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/differential"
+	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// Envoy agrees with both opinions in Go, whatever the policies.
+func TestEnvoyAgrees(t *testing.T) {
+	t.Parallel()
+	last := differential.Tally{}
+	f := differential.Fuzzer{Runner: suite.Runner{Harness: shared(t)}, Seed: 1, Done: func(t differential.Tally) { last = t }}
+	r, err := f.Run(t.Context(), differential.Limit{Sets: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range r.Disagreements {
+		t.Errorf("set %d, alone %t:\n%s\n%s", d.Set, d.Alone, strings.Join(d.Problems, "\n"), d.Counterexample.YAML())
+	}
+	if r.Sets != 200 || r.Pushes != 4 || r.Inbounds < 300 || r.Decisions < 1000 || r.Tally != last {
+		t.Errorf("%+v, last told %+v", r.Tally, last)
+	}
+}
+
+// A wrong compiler is found out within some hundred sets, and what is exported shows
+// it: the case fails with that compiler, and with the reference it passes.
+func TestFaultyCompilerIsFound(t *testing.T) {
+	t.Parallel()
+	for name, compiler := range map[string]suite.Compiler{
+		"deny behind allow": faulty(denyBehindAllow),
+		"exact as prefix":   faulty(exactAsPrefix),
+		"last rule lost":    faulty(lastLost),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wrong := suite.Runner{Harness: shared(t), Compiler: compiler, AnyNames: true}
+			r, err := differential.Fuzzer{Runner: wrong, Seed: 5}.Run(t.Context(), differential.Limit{Sets: 400, Disagreements: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Disagreements) != 1 {
+				t.Fatalf("%d disagreements in %d sets", len(r.Disagreements), r.Sets)
+			}
+			d := r.Disagreements[0]
+			if !d.Alone || len(d.Problems) == 0 {
+				t.Errorf("alone %t, problems %q", d.Alone, d.Problems)
+			}
+			read, err := cases.Parse("counterexample.yaml", d.Counterexample.YAML())
+			if err != nil || len(read) != 1 {
+				t.Fatalf("%v:\n%s", err, d.Counterexample.YAML())
+			}
+			small := read[0]
+			if len(small.Policies) > 2 || len(small.Requests) != 1 || len(small.Inbounds) != 1 {
+				t.Errorf("it could be smaller:\n%s", d.Counterexample.YAML())
+			}
+			if r := wrong.Case(t.Context(), small); !r.Failed() || r.Fault {
+				t.Errorf("it passes with the faulty compiler (%v):\n%s", r.Err, d.Counterexample.YAML())
+			}
+			if r := (suite.Runner{Harness: shared(t)}).Case(t.Context(), small); !r.Passed() {
+				t.Errorf("it fails with the reference (%v):\n%s", r.Err, d.Counterexample.YAML())
+			}
+		})
+	}
+}
+
+// Filters that Envoy refuses, and policies that the compiler does, are told of the one
+// set that has them, however many are pushed together.
+func TestRefusalsAreFound(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		spoil func(xds.Filters) (xds.Filters, error)
+		want  string
+	}{
+		"by Envoy":        {unparsable, "missing )"},
+		"by the compiler": {func(xds.Filters) (xds.Filters, error) { return xds.Filters{}, errors.New("out of order") }, "out of order"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			compiler := suite.CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+				f, err := suite.Reference.Compile(ctx, in, policies, opts)
+				if err != nil || len(policies) != 3 || len(f.HTTP) == 0 || f.HTTP[0].Matcher.GetMatcherList() == nil {
+					return f, err
+				}
+				return tt.spoil(f)
+			})
+			f := differential.Fuzzer{Runner: suite.Runner{Harness: shared(t), Compiler: compiler}, Seed: 6, Batch: 16}
+			r, err := f.Run(t.Context(), differential.Limit{Sets: 64, Disagreements: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Disagreements) != 1 {
+				t.Fatalf("%d disagreements", len(r.Disagreements))
+			}
+			d := r.Disagreements[0]
+			if !d.Alone || len(d.Case.Policies) != 3 || !strings.Contains(strings.Join(d.Problems, "\n"), tt.want) {
+				t.Errorf("alone %t, %d policies, problems %q", d.Alone, len(d.Case.Policies), d.Problems)
+			}
+			if r := (suite.Runner{Harness: shared(t)}).Case(t.Context(), d.Counterexample); !r.Passed() {
+				t.Errorf("it fails with the reference (%v):\n%s", r.Err, d.Counterexample.YAML())
+			}
+		})
+	}
+}
+
+// A set that agrees when it is run alone is reported all the same.
+func TestDisagreementInCompanyAlone(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	compiled := map[string]bool{}
+	wrong := faulty(func(g *policy.Gate) { g.Rules = nil })
+	// The first time it compiles wrongly.
+	compiler := suite.CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		key := fmt.Sprint(in, policies[0].Place(""))
+		if compiled[key] {
+			return suite.Reference.Compile(ctx, in, policies, opts)
+		}
+		compiled[key] = true
+		return wrong.Compile(ctx, in, policies, opts)
+	})
+	f := differential.Fuzzer{Runner: suite.Runner{Harness: shared(t), Compiler: compiler}, Seed: 7, Batch: 8, Parallel: 1}
+	r, err := f.Run(t.Context(), differential.Limit{Sets: 16, Disagreements: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Disagreements) != 2 || r.Disagreements[0].Set >= r.Disagreements[1].Set {
+		t.Fatalf("%+v", r.Disagreements)
+	}
+	for _, d := range r.Disagreements {
+		if d.Alone || len(d.Problems) == 0 || string(d.Counterexample.YAML()) != string(d.Case.YAML()) {
+			t.Errorf("set %d: alone %t, problems %q:\n%s", d.Set, d.Alone, d.Problems, d.Counterexample.YAML())
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	f := differential.Fuzzer{Runner: suite.Runner{Harness: shared(t)}, Batch: 4, Parallel: 1}
+	r, err := f.Run(t.Context(), differential.Limit{Time: time.Nanosecond})
+	if err != nil || r.Sets != 0 {
+		t.Errorf("%d sets after the time is over, %v", r.Sets, err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	f.Done = func(differential.Tally) { cancel(enough) }
+	if r, err := f.Run(ctx, differential.Limit{}); !errors.Is(err, enough) || r.Sets != 4 {
+		t.Errorf("%d sets when the context ends, %v", r.Sets, err)
+	}
+}

@@ -1,0 +1,155 @@
+package differential_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/differential"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/kuma"
+)
+
+// sets is how many sets a test looks at.
+const sets = 500
+
+func TestGenerateIsAFunctionOfSeedAndNumber(t *testing.T) {
+	t.Parallel()
+	one, again := differential.Generate(3, 17), differential.Generate(3, 17)
+	if diff := cmp.Diff(string(one.YAML()), string(again.YAML())); diff != "" {
+		t.Errorf("(-first +second):\n%s", diff)
+	}
+	seen := map[string]string{}
+	for seed := range uint64(20) {
+		for number := range uint64(20) {
+			c := differential.Generate(seed, number)
+			name := c.Name
+			c.Name = ""
+			text := string(c.YAML())
+			if other, ok := seen[text]; ok {
+				t.Errorf("%s is %s", name, other)
+			}
+			seen[text] = name
+		}
+	}
+}
+
+// A set is valid, and says as a case file what it says in memory.
+func TestSetsAreWhatTheirCaseFilesSay(t *testing.T) {
+	t.Parallel()
+	for number := range uint64(sets) {
+		c := differential.Generate(1, number)
+		programs := programsOf(t, c)
+		// A case file has to state something.
+		c.ExpectWarnings = []string{}
+		read, err := cases.Parse("set.yaml", c.YAML())
+		if err != nil || len(read) != 1 {
+			t.Fatalf("%d cases, %v:\n%s", len(read), err, c.YAML())
+		}
+		if diff := cmp.Diff(programs, programsOf(t, read[0])); diff != "" {
+			t.Fatalf("%s (-drawn +read):\n%s\n%s", c.Name, diff, c.YAML())
+		}
+	}
+}
+
+// programsOf are the programs of all inbounds as text.
+func programsOf(t testing.TB, c cases.Case) map[string]string {
+	t.Helper()
+	set, err := dialect.Parse(c.Policies, c.Options)
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, c.YAML())
+	}
+	out := map[string]string{}
+	for _, in := range c.Inbounds {
+		if err := set.Check(in.Inbound); err != nil {
+			t.Fatalf("%v:\n%s", err, c.YAML())
+		}
+		out[fmt.Sprint(in, in.Protocol, in.Permissive, in.Identity, in.Address())] = set.Program(in.Inbound).String()
+	}
+	return out
+}
+
+// What the alphabets are for happens: sets of each kind, with rules that are asked in
+// vain, and decisions of either effect.
+func TestSetsCollide(t *testing.T) {
+	t.Parallel()
+	met := map[string]int{}
+	for number := range uint64(sets) {
+		c := differential.Generate(2, number)
+		set, err := dialect.Parse(c.Policies, c.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := c.Options.Kuma.Option.String()
+		switch {
+		case c.TrustDomains[0].Name() == "default":
+			kind = "legacy " + c.Options.Kuma.LegacyCompiler.String()
+		case set.Program(c.Inbounds[0].Inbound).JudgesPlaintext:
+			kind = "gateway"
+		}
+		for _, in := range c.Inbounds {
+			p := set.Program(in.Inbound).Program
+			met[kind+" on "+in.Protocol.String()]++
+			if len(p.Shadows) > 0 {
+				met["shadow "+c.Options.Kuma.ShadowForm.String()]++
+			}
+			if len(p.Routes) > 0 {
+				met["routes"]++
+			}
+			cover := policy.Classes(policy.Surface{Protocol: in.Protocol}, p)
+			origins := map[policy.Verdict]bool{}
+			for _, class := range cover.Classes {
+				v := policy.Decide(p, class.Witness).Verdict
+				origins[v] = true
+				met[v.Effect.String()]++
+			}
+			if len(origins) > 2 {
+				met["several origins"]++
+			}
+		}
+	}
+	for _, protocol := range []policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC, policy.TCP} {
+		for _, kind := range []string{"option1", "option2", "option3", "legacy compact", "legacy full", "gateway"} {
+			if key := kind + " on " + protocol.String(); met[key] < 10 {
+				t.Errorf("%s: %d inbounds", key, met[key])
+			}
+		}
+	}
+	for _, key := range []string{"shadow " + kuma.Accepted.String(), "shadow " + kuma.Precise.String(), "routes", "several origins"} {
+		if met[key] < 30 {
+			t.Errorf("%s: %d inbounds", key, met[key])
+		}
+	}
+	if allowed, denied := met["allow"], met["deny"]; allowed < denied/4 || denied < allowed/4 {
+		t.Errorf("%d classes are allowed and %d denied", allowed, denied)
+	}
+}
+
+func TestForms(t *testing.T) {
+	t.Parallel()
+	for _, want := range []differential.Form{differential.KumaOption1, differential.KumaOption2, differential.KumaOption3, differential.KumaFrom, differential.GatewayAPI} {
+		var read differential.Form
+		if err := read.UnmarshalText([]byte(want.String())); err != nil || read != want {
+			t.Errorf("%s reads as %s, %v", want, read, err)
+		}
+		for number := range uint64(50) {
+			c := differential.Generate(1, number, want)
+			got := differential.Form(c.Options.Kuma.Option)
+			switch {
+			case c.TrustDomains[0].Name() == "default":
+				got = differential.KumaFrom
+			case c.Policies[0].Type().Kind != "" && c.Policies[0].Type().Kind != "MeshTrafficPermission":
+				got = differential.GatewayAPI
+			}
+			if got != want {
+				t.Errorf("%s: set %d is of form %s:\n%s", want, number, got, c.YAML())
+			}
+		}
+	}
+	if err := new(differential.Form).UnmarshalText([]byte("option4")); err == nil || err.Error() != `form "option4" is unknown: use one of option1, option2, option3, from, gateway` {
+		t.Error(err)
+	}
+}

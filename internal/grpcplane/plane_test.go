@@ -1,0 +1,173 @@
+package grpcplane_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/differential"
+	"github.com/meshproof/meshproof/internal/grpcplane"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+)
+
+// startTimeout bounds the start of a server, which takes milliseconds.
+const startTimeout = 20 * time.Second
+
+func start(t testing.TB, domains []spiffeid.TrustDomain, programs []*rbacv3.RBAC) *grpcplane.Plane {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	p, err := grpcplane.Start(ctx, domains, programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// subject is a program that grpc-go can run.
+type subject struct {
+	name    string
+	program policy.Program
+	rules   *rbacv3.RBAC
+	inbound policy.Inbound
+}
+
+// subjects are the inbounds of a case whose programs grpc-go can run.
+func subjects(t testing.TB, c cases.Case) []subject {
+	t.Helper()
+	set, err := dialect.Parse(c.Policies, c.Options)
+	if err != nil {
+		return nil
+	}
+	var out []subject
+	for _, in := range c.Inbounds {
+		if set.Check(in.Inbound) != nil {
+			continue
+		}
+		p := set.Program(in.Inbound).Program
+		if rules, err := grpcplane.Rules(p); err == nil {
+			out = append(out, subject{fmt.Sprintf("%s: %s", c.Name, in), p, rules, in.Inbound})
+		}
+	}
+	return out
+}
+
+// wallet mints each certificate once.
+type wallet struct {
+	plane *grpcplane.Plane
+	known map[string]*certs.Credential
+}
+
+func (w wallet) credential(t testing.TB, uris, dns []string) *certs.Credential {
+	t.Helper()
+	key := fmt.Sprintf("%q %q", uris, dns)
+	if w.known[key] == nil {
+		signer := domain
+		if len(uris) > 0 {
+			if id, err := spiffeid.FromString(uris[0]); err == nil && slices.Contains(domains, id.TrustDomain()) {
+				signer = id.TrustDomain()
+			}
+		}
+		ca, err := w.plane.Authority(signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.known[key], err = ca.Forge(certs.Template{URIs: uris, DNS: dns}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w.known[key]
+}
+
+// The trust domains of the cases and of the sets.
+var (
+	domain  = spiffeid.RequireTrustDomainFromString("trust-domain.mesh")
+	domains = []spiffeid.TrustDomain{
+		domain, spiffeid.RequireTrustDomainFromString("other.mesh"),
+		spiffeid.RequireTrustDomainFromString("default"), spiffeid.RequireTrustDomainFromString("other"),
+	}
+)
+
+// judge asks grpc-go about every class of each program and about their neighbours, and
+// returns how many requests it asked.
+func judge(t *testing.T, all []subject) (asked int) {
+	t.Helper()
+	rules := make([]*rbacv3.RBAC, len(all))
+	for i, s := range all {
+		rules[i] = s.rules
+	}
+	plane := start(t, domains, rules)
+	callers := wallet{plane, map[string]*certs.Credential{}}
+	ask := func(i int, r policy.Request) {
+		if !seenAlike(r) {
+			return
+		}
+		asked++
+		got, err := plane.Ask(t.Context(), i, callers.credential(t, r.URIs, r.DNS))
+		if err != nil {
+			t.Fatalf("%s: %q %q: %v", all[i].name, r.URIs, r.DNS, err)
+		}
+		if want := policy.Decide(all[i].program, r).Effect; got != want {
+			t.Errorf("%s: %q %q: grpc-go says %s, the program %s:\n%s", all[i].name, r.URIs, r.DNS, got, want, all[i].program)
+		}
+	}
+	for i, s := range all {
+		cover := policy.Classes(policy.Surface{Protocol: s.inbound.Protocol}, s.program)
+		for k, class := range cover.Classes[:min(len(cover.Classes), 40)] {
+			ask(i, class.Witness)
+			for _, n := range cover.Neighbours(k) {
+				ask(i, n.Request)
+			}
+		}
+	}
+	return asked
+}
+
+// seenAlike leaves out the callers of whom grpc-go sees less, see TestDifferences, and
+// those without a name, whom the handshake refuses.
+func seenAlike(r policy.Request) bool { return (len(r.URIs) > 0) != (len(r.DNS) > 0) }
+
+// The cases of GEP-3779, and those of Kuma's first design, which has named rules too.
+func TestCases(t *testing.T) {
+	t.Parallel()
+	all, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var of []subject
+	for _, c := range all {
+		of = append(of, subjects(t, c)...)
+	}
+	if asked := judge(t, of); len(of) < 20 || asked < 10*len(of) {
+		t.Errorf("%d requests to %d inbounds", asked, len(of))
+	} else {
+		t.Logf("%d requests to %d inbounds", asked, len(of))
+	}
+}
+
+// Random sets of policies of the same dialects.
+func TestRandomSets(t *testing.T) {
+	t.Parallel()
+	var of []subject
+	for number := range uint64(150) {
+		of = append(of, subjects(t, differential.Generate(1, number, differential.GatewayAPI, differential.KumaFrom))...)
+	}
+	if asked := judge(t, of); len(of) < 150 || asked < 5*len(of) {
+		t.Errorf("%d requests to %d inbounds", asked, len(of))
+	} else {
+		t.Logf("%d requests to %d inbounds", asked, len(of))
+	}
+}

@@ -1,0 +1,167 @@
+package inspect
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/policy"
+)
+
+//go:embed page.html page.css
+var assets embed.FS
+
+var (
+	pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"text": jsonText}).ParseFS(assets, "page.html"))
+	pageStyle    = style()
+	// pagePolicy lets the page's own style and its empty icon in and nothing else: it has no script.
+	pagePolicy = "default-src 'none'; style-src 'sha256-" + digest(pageStyle) + "'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+func style() template.CSS {
+	text, err := assets.ReadFile("page.css")
+	if err != nil {
+		panic(err) // it is embedded above
+	}
+	return template.CSS(text)
+}
+
+func digest(css template.CSS) string {
+	sum := sha256.Sum256([]byte(css))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// view is what the page shows.
+type view struct {
+	Style   template.CSS
+	Meshes  []meshView
+	Problem *problem
+	// Inbound is the one that was chosen, nil for none.
+	Inbound *inboundView
+}
+
+type meshView struct {
+	Name string
+	// Warnings are those that no inbound shows.
+	Warnings   []Warning
+	Dataplanes []dataplaneView
+}
+
+type dataplaneView struct {
+	Name, KRI string
+	Inbounds  []inboundLink
+}
+
+type inboundLink struct {
+	KRI, Section, Protocol string
+	Chosen                 bool
+}
+
+type inboundView struct {
+	KRI, Mesh, Dataplane, Section, Protocol string
+	// L7 tells whether there is a method and a path to ask about.
+	L7 bool
+	// Legacy tells whether from governs the inbound.
+	Legacy   bool
+	Rules    []Rule
+	Warnings []Warning
+	// Asked is false where the form was not sent yet.
+	Asked    bool
+	Question question
+	Answer   answer
+	Groups   []group
+	Total    int
+}
+
+// page shows all inbounds, and with an inbound in the query that one.
+func (h handler) page(w http.ResponseWriter, req *http.Request) {
+	query := req.URL.Query()
+	chosen := query.Get("inbound")
+	v, status := view{Style: pageStyle}, http.StatusOK
+	for _, m := range h.resources.sorted() {
+		shown := meshView{Name: m.name, Warnings: m.unplaced}
+		for _, d := range m.dataplanes {
+			shown.Dataplanes = append(shown.Dataplanes, newDataplaneView(d, chosen))
+		}
+		v.Meshes = append(v.Meshes, shown)
+	}
+	if chosen != "" {
+		m, d, in, refusal := h.resources.chosen(chosen)
+		if refusal != nil {
+			v.Problem, status = refusal, refusal.Status
+		} else {
+			q := question{Identity: strings.TrimSpace(query.Get("identity")), Method: "GET", Path: "/"}
+			if query.Has("method") {
+				q.Method = strings.TrimSpace(query.Get("method"))
+			}
+			if query.Has("path") {
+				q.Path = strings.TrimSpace(query.Get("path"))
+			}
+			v.Inbound = h.inboundView(m, d, in, q, query.Has("identity"))
+		}
+	}
+	var body bytes.Buffer
+	if err := pageTemplate.Execute(&body, v); err != nil {
+		panic(err) // the template fits the view, whatever it holds
+	}
+	w.Header().Set("Content-Security-Policy", pagePolicy)
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	write(w, "text/html; charset=utf-8", status, body.Bytes())
+}
+
+// chosen finds an inbound by its identifier alone.
+func (r *Resources) chosen(text string) (*mesh, *dataplane.Dataplane, policy.Inbound, *problem) {
+	id, err := kri.Parse(text)
+	if err != nil {
+		return nil, nil, policy.Inbound{}, badRequest("%v", err)
+	}
+	if m := r.meshes[id.Mesh]; m != nil {
+		for _, d := range m.dataplanes {
+			whole := id
+			whole.Section = ""
+			if d.ID() == whole {
+				in, refusal := findInbound(d, text)
+				return m, d, in, refusal
+			}
+		}
+	}
+	return nil, nil, policy.Inbound{}, notFound("there is no inbound %s", text)
+}
+
+func newDataplaneView(d *dataplane.Dataplane, chosen string) dataplaneView {
+	v := dataplaneView{Name: d.Name, KRI: d.ID().String()}
+	for _, in := range d.Inbounds {
+		id := kri.Inbound(in).String()
+		v.Inbounds = append(v.Inbounds, inboundLink{KRI: id, Section: in.Section(), Protocol: in.Protocol.String(), Chosen: id == chosen})
+	}
+	return v
+}
+
+func (h handler) inboundView(m *mesh, d *dataplane.Dataplane, in policy.Inbound, q question, asked bool) *inboundView {
+	sel := m.selectFor(in, h.resources.opts)
+	rules, _ := m.rulesOf(sel.Policies)
+	v := &inboundView{
+		KRI: kri.Inbound(in).String(), Mesh: m.name, Dataplane: d.Name, Section: in.Section(), Protocol: in.Protocol.String(),
+		L7: in.Protocol.Layer() == policy.L7, Legacy: slices.ContainsFunc(rules, func(r Rule) bool { return r.From != nil }), Rules: rules, Warnings: h.resources.inboundWarnings(m, sel, in),
+		Asked: asked, Question: q,
+	}
+	if asked {
+		v.Answer = q.who(sel, in, h.resources.opts)
+	}
+	v.Groups, v.Total = q.everyone(sel, in, h.resources.opts)
+	return v
+}
+
+// jsonText is a part of a policy on one line.
+func jsonText(part any) (string, error) {
+	text, err := json.Marshal(part)
+	return string(text), err
+}

@@ -1,0 +1,206 @@
+package mutation_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/internal/mutation"
+	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/xds"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// sample is a case of each story, the one with the fewest requests: all kinds of mistakes
+// can be made in some of them.
+func sample(t *testing.T) []cases.Case {
+	t.Helper()
+	all, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	least := map[string]cases.Case{}
+	for _, c := range all {
+		if c.ExpectError != "" || len(c.Requests) == 0 || c.Gate != (cases.Gate{}) || c.Story == "legacy-size" {
+			continue
+		}
+		if best, ok := least[c.Story]; !ok || len(c.Requests) < len(best.Requests) {
+			least[c.Story] = c
+		}
+	}
+	var out []cases.Case
+	for _, c := range all {
+		if least[c.Story].Name == c.Name {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// On a real Envoy no mistake goes unnoticed. The whole suite is scored each night.
+func TestNothingSurvives(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t, harness.WithRuntime(envoy.Process))
+	killed := map[mutation.Kind]int{}
+	for _, c := range sample(t) {
+		score, err := mutation.Tester{Runner: suite.Runner{Harness: h}}.Case(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range score.Mutants {
+			if !v.Killed {
+				t.Errorf("%s: %s: %s survives %s at %s: %s", c.Place, c.Name, v.Inbound, v.Kind, v.Where, v.Reason)
+			}
+			killed[v.Kind]++
+		}
+	}
+	for _, kind := range mutation.Kinds() {
+		if killed[kind] == 0 {
+			t.Errorf("nobody made the mistake: %s", kind)
+		}
+	}
+}
+
+// weak asks for nothing that its policies tell apart.
+const weak = `
+case: weak
+workloads: [{name: backend, inbounds: [{name: in, port: 80, protocol: http}]}]
+policies:
+  - type: MeshTrafficPermission
+    name: p
+    spec:
+      default:
+        deny: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/enemy}}]
+        allow: [{spiffeId: {type: Prefix, value: spiffe://trust-domain.mesh/}, path: {type: Prefix, value: /a}}]
+requests:
+  - {from: spiffe://trust-domain.mesh/a, to: backend/in, path: /a, want: allow}
+`
+
+func parse(t *testing.T, text string) cases.Case {
+	t.Helper()
+	all, err := cases.Parse("test.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[0]
+}
+
+// A case that asks for little is told so; its proof asks for the rest.
+func TestSurvivors(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t, harness.WithRuntime(envoy.Process))
+	c := parse(t, weak)
+	own, err := mutation.Tester{Runner: suite.Runner{Harness: h}, OwnRequests: true}.Case(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	survived := map[mutation.Kind]string{}
+	for _, v := range own.Mutants {
+		if !v.Killed {
+			survived[v.Kind] = v.Reason
+		}
+	}
+	for _, kind := range []mutation.Kind{mutation.ExactToPrefix, mutation.DenyMoved, mutation.NoMatchInverted, mutation.RawPaths} {
+		if survived[kind] != "no request of the case is decided otherwise" {
+			t.Errorf("%s: %q", kind, survived[kind])
+		}
+	}
+	if own.Killed() == 0 || own.Killed() == len(own.Mutants) {
+		t.Errorf("%d of %d are killed", own.Killed(), len(own.Mutants))
+	}
+	all, err := mutation.Tester{Runner: suite.Runner{Harness: h}}.Case(t.Context(), c)
+	if err != nil || all.Killed() != len(all.Mutants) || len(all.Mutants) != len(own.Mutants) {
+		t.Errorf("%d of %d are killed, %v", all.Killed(), len(all.Mutants), err)
+	}
+	for _, v := range all.Mutants {
+		if !v.Killed {
+			t.Errorf("%s at %s: %s", v.Kind, v.Where, v.Reason)
+		}
+	}
+}
+
+// A case that fails without a mistake scores nothing.
+func TestScoreRefuses(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t, harness.WithRuntime(envoy.Process))
+	c := parse(t, strings.Replace(weak, "want: allow", "want: deny", 1))
+	_, err := mutation.Tester{Runner: suite.Runner{Harness: h}}.Case(t.Context(), c)
+	if !errors.Is(err, mutation.ErrBaseline) || !strings.Contains(err.Error(), `case "weak": it fails without a mistake`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A compiler with one mistake does not pass a proof, whatever the mistake, and the
+// counterexample shows it again.
+func TestProofCatchesEveryKind(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t, harness.WithRuntime(envoy.Process))
+	var candidates []cases.Case
+	for _, c := range sample(t) {
+		if len(c.Inbounds) <= 4 {
+			candidates = append(candidates, c)
+		}
+	}
+	for _, kind := range mutation.Kinds() {
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			c, in, mutant := find(t, candidates, kind)
+			set, err := dialect.Parse(c.Policies, c.Options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			faulty := suite.CompilerFunc(func(_ context.Context, of policy.Inbound, docs []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+				if of.String() == in && mutant.Fault == (suite.Fault{}) {
+					return mutant.Compile()
+				}
+				return xds.Compile(set.Program(of).Program)
+			})
+			p, err := proof.Plan(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runner := suite.Runner{Harness: h, Compiler: faulty, Fault: mutant.Fault, Kept: true}
+			r := runner.Case(t.Context(), p.Case)
+			v := p.Judge(r)
+			if r.Fault || v.Holds() || len(v.Disagreements) == 0 {
+				t.Fatalf("%s: %s at %s is not found out: %v", c.Place, kind, mutant.Where, r.Err)
+			}
+			runner.Compiler = suite.Reference
+			runner.Fault = suite.Fault{}
+			if sound := runner.Case(t.Context(), p.Case); !p.Judge(sound).Holds() {
+				t.Errorf("%s: it does not hold without the mistake either: %v", c.Place, sound.Err)
+			}
+		})
+	}
+}
+
+// find returns a mutant of a kind, and the inbound that has it.
+func find(t *testing.T, candidates []cases.Case, kind mutation.Kind) (cases.Case, string, mutation.Mutant) {
+	t.Helper()
+	for _, c := range candidates {
+		set, err := dialect.Parse(c.Policies, c.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, in := range c.Inbounds {
+			mutants, _ := mutation.Mutants(in.Inbound, c.Normalization, set.Program(in.Inbound).Program)
+			if i := slices.IndexFunc(mutants, func(m mutation.Mutant) bool { return m.Kind == kind }); i >= 0 {
+				return c, in.String(), mutants[i]
+			}
+		}
+	}
+	t.Fatalf("no case can have %s", kind)
+	return cases.Case{}, "", mutation.Mutant{}
+}

@@ -1,0 +1,215 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// Nothing is lost on the way there and back: behind the protocol, meshproof's own
+// compiler gives the same filters and the same refusals for every case there is, and
+// every line is one of the schema.
+func TestFaithful(t *testing.T) {
+	t.Parallel()
+	stories, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, helper("reference"))
+	if c.Name() != "helper" || c.Version() != "v1" {
+		t.Errorf("it is called %q %q", c.Name(), c.Version())
+	}
+	requests, answers := schema(t, "request"), schema(t, "answer")
+	compared, refused, routed := 0, 0, 0
+	for _, s := range stories {
+		inbounds := []policy.Inbound{backend}
+		for _, in := range s.Inbounds {
+			inbounds = append(inbounds, in.Inbound)
+		}
+		for _, in := range inbounds {
+			ask, err := newRequest(7, in, s.Policies, s.Options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			validate(t, requests, ask)
+			want, refusal := suite.Reference.Compile(t.Context(), in, s.Policies, s.Options)
+			got, err := c.Compile(t.Context(), in, s.Policies, s.Options)
+			switch {
+			case refusal != nil:
+				// The places in the text are those of another file.
+				if err == nil || errorsAsError(err) {
+					t.Errorf("%s: %s: got %v, want %v", s.Name, in, err, refusal)
+				}
+				refused++
+			case err != nil || !equal(want, got):
+				t.Errorf("%s: %s: got %v, %v\nwant %v", s.Name, in, got, err, want)
+			default:
+				raw, err := filtersJSON(want)
+				if err != nil {
+					t.Fatal(err)
+				}
+				validate(t, answers, fmt.Appendf(nil, `{"id": 7, "filters": %s}`, raw))
+				compared++
+				routed += min(1, len(want.Routes))
+			}
+		}
+	}
+	if compared < 100 || refused < 10 || routed == 0 {
+		t.Errorf("%d compared, %d refused, %d with routes: that proves little", compared, refused, routed)
+	}
+}
+
+// equal does without cmp, whose effort grows fast with the depth of lists in lists.
+func equal(a, b xds.Filters) bool {
+	return slices.EqualFunc(a.Messages(), b.Messages(), proto.Equal) &&
+		slices.EqualFunc(a.Routes, b.Routes, func(a, b xds.Route) bool { return a.Name == b.Name && proto.Equal(a.Match, b.Match) })
+}
+
+// Whatever the document shows is one of the four messages.
+func TestDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "compilers.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	message, err := jsonschema.NewCompiler().Compile("protocol.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages := regexp.MustCompile("(?s)[→←] (.*?)\n(?:\n|←|```)").FindAllSubmatch(bytes.ReplaceAll(text, []byte("\n←"), []byte("\n\n←")), -1)
+	for _, m := range messages {
+		validate(t, message, m[1])
+	}
+	if len(messages) != 6 {
+		t.Errorf("%d messages", len(messages))
+	}
+}
+
+func TestGreetingsAreOfTheSchema(t *testing.T) {
+	t.Parallel()
+	first, err := line(hello{Protocol: protocol, Meshproof: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	validate(t, schema(t, "hello"), first)
+	validate(t, schema(t, "greeting"), []byte(sound))
+}
+
+// The defaults that a compiler is told are those that the reference goes by.
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	told := newOptions(dialect.Options{})
+	want := options{KumaOption: 1, ShadowForm: "accepted", SystemNamespace: "kuma-system", LegacyCompiler: "compact", TrustDomain: cases.DefaultTrustDomain}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	docs := parse(t, `
+apiVersion: kuma.io/v1alpha1
+kind: MeshTrafficPermission
+metadata: {name: p, namespace: kuma-system, labels: {kuma.io/mesh: default}}
+spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}
+`)
+	implicit, explicit := dialect.Options{}, dialect.Options{}
+	explicit.Kuma.SystemNamespace = told.SystemNamespace
+	other := dialect.Options{}
+	other.Kuma.SystemNamespace = "elsewhere"
+	program := func(opts dialect.Options) string {
+		set, err := dialect.Parse(docs, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set.Program(backend).String()
+	}
+	if program(implicit) != program(explicit) || program(implicit) == program(other) {
+		t.Errorf("without a system namespace:\n%s\nwith it:\n%s\nwith another:\n%s", program(implicit), program(explicit), program(other))
+	}
+}
+
+// Absent, empty and without a value stay three things, and a number stays what it is.
+func TestPoliciesAsWritten(t *testing.T) {
+	t.Parallel()
+	docs := parse(t, `{empty: [], none: , object: {}, text: "8080", int: 8080, big: 9007199254740993, float: 1.5, no: false, html: "<&>", utf8: "ü"}`)
+	ask, err := newRequest(1, backend, docs, dialect.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `"policies":[{"big":9007199254740993,"empty":[],"float":1.5,"html":"<&>","int":8080,"no":false,"none":null,"object":{},"text":"8080","utf8":"ü"}]`
+	if !bytes.Contains(ask, []byte(want)) || bytes.Count(ask, []byte("\n")) != 1 || !bytes.HasSuffix(ask, []byte("\n")) {
+		t.Errorf("got %s\nwant %s in it, on one line", ask, want)
+	}
+	if _, err := newRequest(1, backend, parse(t, "{a: .nan}"), dialect.Options{}); err == nil {
+		t.Error("not a number was handed over")
+	}
+}
+
+var backend = policy.Inbound{
+	Workload: policy.Workload{Name: "backend", Namespace: "default", Mesh: "default"}, Name: "http-port", Port: 8080,
+	Routes: []policy.InboundRoute{{Name: "first", When: policy.Path{Value: "/a"}}, {Name: "second", When: policy.Method("GET")}, {Name: "third", When: policy.Method("PUT")}},
+}
+
+func start(t *testing.T, command []string) *Compiler {
+	t.Helper()
+	c, err := Start(context.Background(), command, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func parse(t testing.TB, text string) []manifest.Document {
+	t.Helper()
+	docs, err := manifest.Parse("p.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return docs
+}
+
+// schema compiles one message of the schema, or all of them.
+func schema(t *testing.T, message string) *jsonschema.Schema {
+	t.Helper()
+	s, err := jsonschema.NewCompiler().Compile("protocol.schema.json#/$defs/" + message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func validate(t *testing.T, s *jsonschema.Schema, line []byte) {
+	t.Helper()
+	if err := conforms(s, line); err != nil {
+		t.Errorf("%.500s\n%v", line, err)
+	}
+}
+
+func conforms(s *jsonschema.Schema, line []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.UseNumber()
+	var v any
+	if err := decoder.Decode(&v); err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return fmt.Errorf("more than one value: %v", err)
+	}
+	return s.Validate(v)
+}

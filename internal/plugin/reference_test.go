@@ -1,0 +1,124 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// reference is meshproof's own compiler behind the protocol: what it makes of a
+// request it knows from the line alone.
+func reference(in io.Reader, out io.Writer, _ []string) {
+	each(in, out, func(id string, ask []byte) {
+		filters, err := compileLine(ask)
+		if err != nil {
+			text, _ := json.Marshal(err.Error())
+			fmt.Fprintf(out, "{\"id\": %s, \"error\": %s}\n", id, text)
+			return
+		}
+		fmt.Fprintf(out, "{\"id\": %s, \"filters\": %s}\n", id, filters)
+	})
+}
+
+func compileLine(ask []byte) ([]byte, error) {
+	var r struct {
+		Inbound  inbound
+		Policies []json.RawMessage
+		Options  options
+	}
+	if err := json.Unmarshal(ask, &r); err != nil {
+		return nil, err
+	}
+	var docs []manifest.Document
+	for _, raw := range r.Policies {
+		// JSON is YAML.
+		read, err := manifest.Parse("policies.json", raw)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, read...)
+	}
+	opts := dialect.Options{}
+	opts.Kuma.Option = kuma.Option(r.Options.KumaOption - 1)
+	opts.Kuma.SystemNamespace = r.Options.SystemNamespace
+	opts.Gateway.TrustDomain = spiffeid.RequireTrustDomainFromString(r.Options.TrustDomain)
+	if err := opts.Kuma.ShadowForm.UnmarshalText([]byte(r.Options.ShadowForm)); err != nil {
+		return nil, err
+	}
+	if err := opts.Kuma.LegacyCompiler.UnmarshalText([]byte(r.Options.LegacyCompiler)); err != nil {
+		return nil, err
+	}
+	filters, err := suite.Reference.Compile(context.Background(), r.Inbound.policy(), docs, opts)
+	if err != nil {
+		return nil, err
+	}
+	return filtersJSON(filters)
+}
+
+func (i inbound) policy() policy.Inbound {
+	w := i.Workload
+	out := policy.Inbound{
+		Name: i.Name, Port: i.Port, Protocol: i.Protocol, Tags: i.Tags,
+		Workload: policy.Workload{Name: w.Name, Namespace: w.Namespace, Mesh: w.Mesh, Zone: w.Zone, Origin: w.Origin, Labels: w.Labels},
+	}
+	for _, r := range i.Routes {
+		var when policy.And
+		if r.Path != nil {
+			p := policy.Path{Value: r.Path.Value}
+			if r.Path.Type == "Prefix" {
+				p.Kind = policy.Prefix
+			}
+			when = append(when, p)
+		}
+		if r.Method != "" {
+			when = append(when, policy.Method(r.Method))
+		}
+		out.Routes = append(out.Routes, policy.InboundRoute{Name: r.Name, When: when})
+	}
+	return out
+}
+
+func filtersJSON(f xds.Filters) ([]byte, error) {
+	type named struct {
+		Name string          `json:"name"`
+		RBAC json.RawMessage `json:"rbac"`
+	}
+	var out struct {
+		Network []json.RawMessage `json:"network,omitempty"`
+		HTTP    []json.RawMessage `json:"http,omitempty"`
+		Routes  []named           `json:"routes,omitempty"`
+	}
+	var failed error
+	marshal := func(m proto.Message) json.RawMessage {
+		raw, err := protojson.Marshal(m)
+		if err != nil {
+			failed = err
+		}
+		return raw
+	}
+	for _, filter := range f.Network {
+		out.Network = append(out.Network, marshal(filter))
+	}
+	for _, filter := range f.HTTP {
+		out.HTTP = append(out.HTTP, marshal(filter))
+	}
+	for _, r := range f.Routes {
+		out.Routes = append(out.Routes, named{r.Name, marshal(r.RBAC)})
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	return json.Marshal(out)
+}

@@ -1,0 +1,182 @@
+package proof_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/proof"
+)
+
+// one is a case with one inbound and the spec of one policy.
+func one(t *testing.T, protocol, spec string) cases.Case {
+	t.Helper()
+	return parse(t, `
+case: x
+workloads: [{name: backend, labels: {app: a}, inbounds: [{name: in, port: 80, protocol: `+protocol+`}]}]
+requests: [{from: anonymous, to: backend/in, want: handshake-failure}]
+policies:
+  - `+spec+"\n")
+}
+
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	const (
+		allowA   = `{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}}`
+		allowAll = `{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Prefix, value: spiffe://trust-domain.mesh/}}]}}}`
+		denyA    = `{type: MeshTrafficPermission, name: p, spec: {default: {deny: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}}`
+		otherA   = `{type: MeshTrafficPermission, name: q, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}}`
+		shadowA  = `{type: MeshTrafficPermission, name: p, spec: {default: {allowWithShadowDeny: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}}`
+		gateway  = `{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {targetRefs: [{kind: Pod, selector: {matchLabels: {app: a}}}], action: ALLOW, enforcementLevel: Network, rules: [{sources: [{type: SPIFFE, spiffe: spiffe://trust-domain.mesh/a}]}]}}`
+	)
+	for name, tt := range map[string]struct {
+		before, after string
+		want          map[proof.Kind]int
+	}{
+		"nothing":                    {allowA, allowA, map[proof.Kind]int{}},
+		"wider":                      {allowA, allowAll, map[proof.Kind]int{proof.Widened: 1}},
+		"narrower":                   {allowAll, allowA, map[proof.Kind]int{proof.Narrowed: 1}},
+		"one in, one out":            {allowA, strings.Replace(allowA, "mesh/a", "mesh/b", 1), map[proof.Kind]int{proof.Widened: 1, proof.Narrowed: 1}},
+		"by another policy":          {allowA, otherA, map[proof.Kind]int{proof.OriginChanged: 1}},
+		"a deny without consequence": {strings.Replace(denyA, "deny:", "deny: [], allow:", 1), allowA, map[proof.Kind]int{}},
+		"a shadow":                   {allowA, shadowA, map[proof.Kind]int{proof.ShadowChanged: 2}},
+		// The refusal comes from another layer, and nobody names it.
+		"another dialect": {allowA, gateway, map[proof.Kind]int{proof.OriginChanged: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before, after := one(t, "http", tt.before), one(t, "http", tt.after)
+			found, err := proof.Compare(before, after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[proof.Kind]int{}
+			for _, change := range found[0].Changes {
+				got[change.Kind()]++
+				if change.Old.Decision == change.New.Decision || change.Old.Reason == "" || change.Text == "" || change.Request.To != "backend/in" {
+					t.Errorf("%+v", change)
+				}
+			}
+			// Classes with no name at all, and neighbours of other schemes, come with AuthorizationPolicy.
+			if name == "another dialect" {
+				if got[proof.Widened]+got[proof.Narrowed] != 0 || got[proof.OriginChanged] < 2 {
+					t.Errorf("%v", got)
+				}
+				return
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestCompareRefuses(t *testing.T) {
+	t.Parallel()
+	const bad = `{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{}]}}}`
+	good := `{type: MeshTrafficPermission, name: p, spec: {default: {deny: []}}}`
+	for _, pair := range [][2]string{{good, bad}, {bad, good}} {
+		if _, err := proof.Compare(one(t, "tcp", pair[0]), one(t, "tcp", pair[1])); err == nil || !strings.Contains(err.Error(), "default.allow[0]") {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+// What is shown on an Envoy are the same requests under either set, each with what that
+// set wants.
+func TestConfirm(t *testing.T) {
+	t.Parallel()
+	before := one(t, "tcp", `{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://other.mesh/a}}]}}}`)
+	after := one(t, "tcp", `{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/b}}]}}}`)
+	found, err := proof.Compare(before, after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, recent := proof.Confirm(before, after, found)
+	if len(old.Requests) != 2 || len(recent.Requests) != 2 {
+		t.Fatalf("%d and %d requests", len(old.Requests), len(recent.Requests))
+	}
+	for i := range old.Requests {
+		was, is := old.Requests[i], recent.Requests[i]
+		if was.From.Name != is.From.Name || was.Want == is.Want {
+			t.Errorf("%s: %s; %s: %s", was.From.Name, was.Want, is.From.Name, is.Want)
+		}
+	}
+	if diff := cmp.Diff(len(old.TrustDomains), 2); diff != "" || len(recent.TrustDomains) != 2 {
+		t.Errorf("trusted are %v and %v", old.TrustDomains, recent.TrustDomains)
+	}
+}
+
+// What lets plaintext in, and who judges it there, decides for everybody without TLS.
+func TestComparePlaintext(t *testing.T) {
+	t.Parallel()
+	const (
+		kuma    = `{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}}`
+		other   = `{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/b}}]}}}`
+		gateway = `{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {targetRefs: [{kind: Pod, selector: {matchLabels: {app: a}}}], action: ALLOW, enforcementLevel: Network, rules: [{sources: [{type: SPIFFE, spiffe: spiffe://trust-domain.mesh/a}]}]}}`
+		open    = `{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy, metadata: {name: p}, spec: {targetRefs: [{kind: Pod, selector: {matchLabels: {app: a}}}], action: ALLOW, enforcementLevel: Network, rules: [{}]}}`
+		strict  = "tcp"
+		lenient = "tcp, mtls: permissive"
+	)
+	type wants struct{ old, recent string }
+	for name, tt := range map[string]struct {
+		oldInbound, before, newInbound, after string
+		want                                  []wants
+	}{
+		"nobody judges any more":      {lenient, gateway, lenient, kuma, []wants{{"deny", "allow"}}},
+		"somebody judges now":         {lenient, kuma, lenient, gateway, []wants{{"allow", "deny"}}},
+		"nobody judges, nobody names": {lenient, kuma, lenient, other, nil},
+		"both judge":                  {lenient, gateway, lenient, open, []wants{{"deny", "allow"}}},
+		"let in, unjudged":            {strict, kuma, lenient, kuma, []wants{{"handshake-failure", "allow"}}},
+		"let in, and denied":          {strict, gateway, lenient, gateway, nil},
+		"kept out":                    {lenient, kuma, strict, kuma, []wants{{"allow", "handshake-failure"}}},
+		"strict":                      {strict, gateway, strict, kuma, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before, after := one(t, tt.oldInbound, tt.before), one(t, tt.newInbound, tt.after)
+			found, err := proof.Compare(before, after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			old, recent := proof.Confirm(before, after, found)
+			if old.Inbounds[0].Permissive != before.Inbounds[0].Permissive || recent.Inbounds[0].Permissive != after.Inbounds[0].Permissive {
+				t.Errorf("the inbounds are shown as %+v and %+v", old.Inbounds, recent.Inbounds)
+			}
+			var got []wants
+			for i, q := range old.Requests {
+				if q.From.Plaintext != recent.Requests[i].From.Plaintext {
+					t.Errorf("%+v, then %+v", q, recent.Requests[i])
+				}
+				if q.From.Plaintext {
+					got = append(got, wants{q.Want.String(), recent.Requests[i].Want.String()})
+				}
+			}
+			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(wants{})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for _, change := range found[0].Changes {
+				if wide := change.Kind() == proof.Widened; change.Text == "callers in plaintext" && wide != (change.Request.Want == cases.Allow) {
+					t.Errorf("%s: %+v", change.Kind(), change)
+				}
+			}
+		})
+	}
+}
+
+// A workload whose labels change is under other policies, though none of them changes.
+func TestCompareLabels(t *testing.T) {
+	t.Parallel()
+	const spec = `{type: MeshTrafficPermission, name: p, spec: {targetRef: {kind: Dataplane, labels: {app: a}}, default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}}`
+	before, after := one(t, "tcp", spec), one(t, "tcp", spec)
+	before.Inbounds[0].Workload.Labels = map[string]string{"app": "b"}
+	found, err := proof.Compare(before, after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changes := found[0].Changes; len(changes) == 0 || changes[0].Kind() != proof.Widened {
+		t.Errorf("%+v", changes)
+	}
+}

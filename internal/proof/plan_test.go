@@ -1,0 +1,252 @@
+package proof_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// head is a backend with an inbound of either layer under one policy.
+const head = `
+case: head
+workloads:
+  - name: backend
+    inbounds: [{name: http-port, port: 8080, protocol: http}, {name: tcp-port, port: 5432, protocol: tcp}]
+policies:
+  - type: MeshTrafficPermission
+    name: p
+    spec:
+      default:
+        deny: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/ns/legacy/sa/a}}]
+        allow:
+          - spiffeId: {type: Prefix, value: spiffe://trust-domain.mesh/ns/observability/}
+            path: {type: Prefix, value: /metrics}
+`
+
+func parse(t *testing.T, text string) cases.Case {
+	t.Helper()
+	all, err := cases.Parse("test.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[0]
+}
+
+func plan(t *testing.T, c cases.Case) *proof.Proof {
+	t.Helper()
+	p, err := proof.Plan(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// huge tells of a case with thousands of rules, each of which is asked about tens of
+// thousands of requests: it is left to prove, which takes seconds over it.
+func huge(c cases.Case) bool { return c.Story == "legacy-size" }
+
+// Every class of every inbound of every built-in case is asked for, by its witness first,
+// and no request is asked twice.
+func TestPlanAsksForEveryClass(t *testing.T) {
+	t.Parallel()
+	all, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes := 0
+	for _, c := range all {
+		if huge(c) {
+			continue
+		}
+		if c.ExpectError != "" {
+			if _, err := proof.Plan(c); err == nil {
+				t.Errorf("%s: the policies are to be refused, and have a proof", c.Place)
+			}
+			continue
+		}
+		p := plan(t, c)
+		asked := map[string]bool{}
+		witnessed := map[string]int{}
+		for i, q := range p.Asked() {
+			key := fmt.Sprintf("%s %q %q %q", q.To, q.From.Name, q.Method, q.Path)
+			if asked[key] && !q.From.Anonymous && !q.From.Plaintext {
+				t.Errorf("%s: %s is asked twice", c.Place, key)
+			}
+			asked[key] = true
+			if q.Request.Place != fmt.Sprintf("request %d", i+1) {
+				t.Errorf("%s: request %d is at %s", c.Place, i+1, q.Request.Place)
+			}
+			if td := q.From.SignedBy; !td.IsZero() && !slices.Contains(p.Case.TrustDomains, td) {
+				t.Errorf("%s: nobody trusts %s", c.Place, q.From.Name)
+			}
+			for _, in := range p.Inbounds {
+				if in.String() != q.To {
+					continue
+				}
+				if class, ok := in.Cover.Locate(q.Seen); ok {
+					witnessed[fmt.Sprint(q.To, class)]++
+				}
+			}
+		}
+		for _, in := range p.Inbounds {
+			for class := range in.Cover.Classes {
+				classes++
+				if witnessed[fmt.Sprint(in.String(), class)] == 0 {
+					t.Errorf("%s: %s: nobody asks for class %d: %s", c.Place, in, class, in.Cover.Classes[class])
+				}
+			}
+		}
+	}
+	if classes < 1000 {
+		t.Errorf("%d classes in all", classes)
+	}
+}
+
+// Whoever has no name is kept out by mTLS, comes in plaintext, or passes unjudged.
+func TestPlanOfNobody(t *testing.T) {
+	t.Parallel()
+	const gateway = `
+policies:
+  - apiVersion: gateway.networking.k8s.io/v1
+    kind: AuthorizationPolicy
+    metadata: {name: p}
+    spec: {targetRefs: [{kind: Pod, selector: {matchLabels: {app: a}}}], action: ALLOW, enforcementLevel: Network, rules: [{sources: [{type: SPIFFE, spiffe: spiffe://trust-domain.mesh/a}]}]}
+`
+	const kuma = `
+policies: [{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Prefix, value: spiffe://trust-domain.mesh/}}]}}}]
+`
+	for name, tt := range map[string]struct {
+		mtls, policies, caller string
+		want                   cases.Want
+	}{
+		"strict":                           {"strict", kuma, "anonymous", cases.HandshakeFailure},
+		"permissive, and nobody asks":      {"permissive", kuma, "plaintext", cases.Allow},
+		"permissive, and a policy decides": {"permissive", gateway, "plaintext", cases.Deny},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := plan(t, parse(t, `
+case: x
+workloads: [{name: backend, labels: {app: a}, inbounds: [{name: in, port: 80, protocol: http, mtls: `+tt.mtls+`}]}]
+requests: [{from: anonymous, to: backend/in, want: handshake-failure}]
+`+tt.policies))
+			found := false
+			for _, q := range p.Asked() {
+				if len(q.Seen.URIs)+len(q.Seen.DNS) == 0 {
+					found = true
+					if q.From.Name != tt.caller || q.Want != tt.want {
+						t.Errorf("%s, want %s", q.From.Name, q.Want)
+					}
+				}
+			}
+			if !found {
+				t.Error("nobody asks without a name")
+			}
+		})
+	}
+}
+
+// A path is asked for as nobody writes it, too.
+func TestPlanOfOddPaths(t *testing.T) {
+	t.Parallel()
+	paths := func(normalization string) []string {
+		var out []string
+		for _, q := range plan(t, parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]\n"+normalization)).Asked() {
+			if strings.HasPrefix(q.Path, "/.") {
+				out = append(out, q.Path)
+				if q.Seen.Path != q.Path[2:] {
+					t.Errorf("%s is seen as %s", q.Path, q.Seen.Path)
+				}
+			}
+		}
+		return out
+	}
+	if got := paths(""); !slices.Contains(got, "/./metrics") {
+		t.Errorf("asked are %q", got)
+	}
+	if got := paths("options: {pathNormalization: {normalizePath: false}}\n"); len(got) > 0 {
+		t.Errorf("without normalization %q are other paths", got)
+	}
+}
+
+func TestPlanIsDeterministic(t *testing.T) {
+	t.Parallel()
+	c := parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]")
+	first, second := plan(t, c).Case.YAML(), plan(t, c).Case.YAML()
+	if diff := cmp.Diff(string(first), string(second)); diff != "" {
+		t.Errorf("(-first +second):\n%s", diff)
+	}
+}
+
+// result is what a run would give that decides as the case wants.
+func result(p *proof.Proof) suite.Result {
+	r := suite.Result{Case: p.Case}
+	for _, q := range p.Asked() {
+		r.Requests = append(r.Requests, suite.Request{Request: q.Request, Seen: q.Seen})
+	}
+	return r
+}
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	p := plan(t, parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]"))
+	good := result(p)
+	v := p.Judge(good)
+	proven, of := v.Counts()
+	if !v.Holds() || proven != of || of < 5 || !v.Complete() {
+		t.Errorf("%d of %d, holds: %t, complete: %t", proven, of, v.Holds(), v.Complete())
+	}
+	if got := proof.Sentence(1284, 1284, true, "1.40.0"); got != "1,284 of 1,284 request classes decided as specified on Envoy 1.40.0; cover complete" {
+		t.Error(got)
+	}
+
+	// One witness that is decided otherwise takes its class with it, and no other.
+	bad := result(p)
+	bad.Requests[0].Problems = []string{"Envoy says served"}
+	v = p.Judge(bad)
+	if proven, _ := v.Counts(); v.Holds() || proven != of-1 || len(v.Disagreements) != 1 || v.Inbounds[0].Classes[0].Proven {
+		t.Errorf("%d of %d, %d disagreements", proven, of, len(v.Disagreements))
+	}
+	// Counters that do not add up leave nothing proven.
+	failed := result(p)
+	failed.Err = fmt.Errorf("the counters moved by too much")
+	if proven, _ := p.Judge(failed).Counts(); proven != 0 {
+		t.Errorf("%d classes are proven by counters that do not add up", proven)
+	}
+	// Nothing was asked: nothing is proven.
+	if v := p.Judge(suite.Result{Case: p.Case, Err: fmt.Errorf("refused")}); v.Holds() {
+		t.Error("it holds, and nobody was asked")
+	}
+	if v := p.Judge(suite.Result{Case: p.Case}); v.Holds() {
+		t.Error("it holds, and nobody was asked")
+	}
+}
+
+func TestGrid(t *testing.T) {
+	t.Parallel()
+	p := plan(t, parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]"))
+	v := p.Judge(result(p))
+	grid := v.Inbounds[0].Grid()
+	if diff := cmp.Diff([]string{"GET /", "GET /metrics"}, grid.Requests); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	for i, caller := range grid.Callers {
+		for n, cell := range grid.Cells[i] {
+			allowed := strings.Contains(caller, "/observability/") && grid.Requests[n] == "GET /metrics"
+			if (cell.Decision.Effect == policy.Allow) != allowed || !cell.Proven || cell.Class < 0 {
+				t.Errorf("%s, %s: %+v", caller, grid.Requests[n], cell)
+			}
+		}
+	}
+	if tcp := v.Inbounds[1].Grid(); len(tcp.Requests) != 1 || tcp.Requests[0] != "connection" {
+		t.Errorf("on tcp: %q", tcp.Requests)
+	}
+}

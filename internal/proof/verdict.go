@@ -1,0 +1,131 @@
+package proof
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Verdict says how many classes Envoy decided as specified.
+type Verdict struct {
+	Inbounds []InboundVerdict
+	// Err says why the proof as a whole failed: Envoy took no configuration, counters
+	// do not add up.
+	Err error
+	// Disagreements are the requests that were not decided as specified.
+	Disagreements []suite.Request
+}
+
+// InboundVerdict is what was proven of one inbound.
+type InboundVerdict struct {
+	Inbound Inbound
+	Classes []Class
+	// Requests counts all requests to the inbound, neighbours included.
+	Requests int
+	// Rules are the inbound's, in order, with what each is good for.
+	Rules []Rule
+}
+
+// Class is one class of requests, and what became of its witness.
+type Class struct {
+	// Text says which requests are of the class.
+	Text string
+	// Decision is the oracle's for all of them.
+	Decision policy.Decision
+	Witness  suite.Request
+	// Requests counts the requests of the class that were asked.
+	Requests int
+	// Proven is false where one of them was not decided as specified.
+	Proven bool
+}
+
+// Judge draws the verdict from what became of the proof's case.
+func (p *Proof) Judge(r suite.Result) Verdict {
+	v := Verdict{Err: r.Err, Inbounds: make([]InboundVerdict, len(p.Inbounds))}
+	for i, in := range p.Inbounds {
+		out := InboundVerdict{Inbound: in, Classes: make([]Class, len(in.Cover.Classes)), Rules: p.rules(i)}
+		for n, c := range in.Cover.Classes {
+			out.Classes[n] = Class{Text: c.String(), Decision: policy.Decide(in.Program, c.Witness)}
+		}
+		v.Inbounds[i] = out
+	}
+	for n, q := range r.Requests {
+		at := p.asked[n]
+		in := &v.Inbounds[at.inbound]
+		in.Requests++
+		if len(q.Problems) > 0 {
+			v.Disagreements = append(v.Disagreements, q)
+		}
+		if at.class == policy.Unclassed {
+			continue
+		}
+		c := &in.Classes[at.class]
+		// The witness is asked first.
+		if c.Requests++; c.Requests == 1 {
+			c.Witness, c.Proven = q, true
+		}
+		c.Proven = c.Proven && len(q.Problems) == 0
+	}
+	return v
+}
+
+// Counts returns how many classes were proven, and how many there are.
+func (v Verdict) Counts() (proven, of int) {
+	for _, in := range v.Inbounds {
+		for _, c := range in.Classes {
+			of++
+			if c.Proven && v.Err == nil {
+				proven++
+			}
+		}
+	}
+	return proven, of
+}
+
+// Unasked counts the classes of which no request was sent.
+func (v Verdict) Unasked() int {
+	n := 0
+	for _, in := range v.Inbounds {
+		for _, c := range in.Classes {
+			if c.Requests == 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Complete reports whether the covers of all inbounds are.
+func (v Verdict) Complete() bool {
+	for _, in := range v.Inbounds {
+		if !in.Inbound.Cover.Complete() {
+			return false
+		}
+	}
+	return true
+}
+
+// Holds reports whether everything was decided as specified.
+func (v Verdict) Holds() bool {
+	proven, of := v.Counts()
+	return v.Err == nil && proven == of && len(v.Disagreements) == 0
+}
+
+// Sentence says in one what was proven.
+func Sentence(proven, of int, complete bool, envoy string) string {
+	cover := "cover complete"
+	if !complete {
+		cover = "cover sampled"
+	}
+	return fmt.Sprintf("%s of %s request classes decided as specified on Envoy %s; %s", thousands(proven), thousands(of), envoy, cover)
+}
+
+// thousands writes a number as a reader reads it.
+func thousands(n int) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

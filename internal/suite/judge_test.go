@@ -1,0 +1,86 @@
+package suite
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/upstream"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// allowed is what the frontend's request for a path leaves behind where it passes.
+func allowed(t *testing.T, path string) evidence.Evidence {
+	t.Helper()
+	ca, err := certs.NewAuthority(spiffeid.RequireTrustDomainFromString("trust-domain.mesh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	svid, err := ca.Mint(spiffeid.RequireFromString(frontend))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return evidence.Evidence{
+		Call:    caller.Call{Credential: svid, Authority: "backend", Path: path},
+		Answer:  caller.Answer{Outcome: caller.Answered, Status: 200},
+		Arrival: &upstream.Arrival{Requests: 1, Method: "GET", Authority: "backend", Path: path, Header: http.Header{"X-Forwarded-Client-Cert": {"URI=" + frontend}}},
+		Log: xds.AccessLog{
+			Request: true, Status: 200, Path: path, PeerURIs: []string{frontend},
+			Enforced: xds.Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow, Origin: friends}},
+		},
+	}
+}
+
+// What a sound Envoy never shows, and a sound meshproof never says, is told too.
+func TestJudgeOfWhatMustNotBe(t *testing.T) {
+	t.Parallel()
+	somebody := "somebody"
+	for name, tt := range map[string]struct {
+		path   string
+		bend   func(*run, *evidence.Evidence)
+		judged bool
+		want   string
+	}{
+		"nothing": {"/", func(*run, *evidence.Evidence) {}, true, ""},
+		"sides that disagree": {"/", func(_ *run, e *evidence.Evidence) { e.Arrival.Requests = 2 }, false,
+			"evidence: it looks served, but the upstream saw 2 requests"},
+		"a fault": {"/", func(_ *run, e *evidence.Evidence) { e.Answer = caller.Answer{Err: errors.New("cut")} }, false,
+			"evidence: transport fault, nothing is proven: cut"},
+		"a path that should be rejected": {"/a%2fb", func(*run, *evidence.Evidence) {}, false,
+			`the listener should answer 400 (path refused with 400: "/a%2fb" has an escaped slash), Envoy says served (allow by ` + friends + ")"},
+		"another path": {"/", func(_ *run, e *evidence.Evidence) { e.Arrival.Path, e.Log.Path = "/x", "/x" }, true,
+			`the upstream saw path "/x", judged was "/"`},
+		"an oracle that contradicts itself": {"/", func(r *run, _ *evidence.Evidence) {
+			r.programs["backend/http-port"].Gates[0].Rules[0].Origin = somebody
+		}, true, "meshproof contradicts itself"},
+		"a policy that judged nobody": {"/", func(r *run, e *evidence.Evidence) {
+			e.Answer, e.Arrival, e.Log = caller.Answer{Outcome: caller.Alert}, nil, xds.AccessLog{TransportFailure: "TLS_error"}
+			r.result.Case.Requests[0].By = &somebody
+		}, false, "the case wants it decided by somebody, Envoy names nobody"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := parse(t, head+"requests: [{from: "+frontend+", to: backend/http-port, path: "+tt.path+", want: allow}]")
+			r := &run{runner: Runner{Harness: shared(t)}, compiler: Reference, result: Result{Case: c}}
+			if err := r.read(); err != nil {
+				t.Fatal(err)
+			}
+			e := allowed(t, tt.path)
+			tt.bend(r, &e)
+			got := r.judge(r.result.Case.Requests[0], e)
+			if all := strings.Join(got.Problems, "\n"); !strings.Contains(all, tt.want) || (tt.want == "") != (all == "") {
+				t.Errorf("problems %q, want %q", got.Problems, tt.want)
+			}
+			if got.Judged != tt.judged {
+				t.Errorf("judged: %t, want %t", got.Judged, tt.judged)
+			}
+		})
+	}
+}

@@ -1,0 +1,206 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+
+	"github.com/pires/go-proxyproto"
+)
+
+// tcpEcho sends back what it reads. Each connection opens with a PROXY protocol
+// header, from which it learns whose connection it is.
+type tcpEcho struct {
+	listener *proxyproto.Listener
+	ledger   *ledger
+	served   sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	open   map[*tcpConn]struct{}
+	// fences are known by the source address they play: the real one may be
+	// rewritten on the way, as Docker's masquerading does.
+	fences map[netip.AddrPort]chan struct{}
+	fenced uint16
+}
+
+type tcpConn struct {
+	net.Conn
+	// known is closed once caller is set, or will never be.
+	known  chan struct{}
+	caller netip.AddrPort
+	done   chan struct{}
+}
+
+func newTCPEcho(l net.Listener, to *ledger) *tcpEcho {
+	return &tcpEcho{
+		listener: &proxyproto.Listener{
+			Listener:          l,
+			ReadHeaderTimeout: headerTimeout,
+			ConnPolicy: func(proxyproto.ConnPolicyOptions) (proxyproto.Policy, error) {
+				return proxyproto.REQUIRE, nil
+			},
+		},
+		ledger: to,
+		open:   map[*tcpConn]struct{}{},
+		fences: map[netip.AddrPort]chan struct{}{},
+	}
+}
+
+func (e *tcpEcho) serve() {
+	defer e.served.Wait()
+	for {
+		conn, err := e.listener.Accept()
+		if err != nil {
+			return
+		}
+		e.admit(conn)
+	}
+}
+
+func (e *tcpEcho) admit(conn net.Conn) {
+	c := &tcpConn{Conn: conn, known: make(chan struct{}), done: make(chan struct{})}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		_ = conn.Close()
+		return
+	}
+	e.open[c] = struct{}{}
+	e.served.Go(func() {
+		e.echo(c)
+		_ = c.Close()
+		e.mu.Lock()
+		delete(e.open, c)
+		e.mu.Unlock()
+		close(c.done)
+	})
+}
+
+func (e *tcpEcho) echo(c *tcpConn) {
+	// ProxyHeader waits for the header; without a sound one the connection is
+	// nobody's.
+	header := c.Conn.(*proxyproto.Conn).ProxyHeader()
+	if header != nil {
+		if from, ok := header.SourceAddr.(*net.TCPAddr); ok {
+			ap := from.AddrPort()
+			c.caller = netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+		}
+	}
+	close(c.known)
+	if !c.caller.IsValid() || e.passFence(c.caller) {
+		return
+	}
+	account := e.ledger.of(c.caller)
+	var arrival *Arrival
+	buf := make([]byte, 4096)
+	for {
+		n, err := c.Read(buf)
+		if n > 0 {
+			if account != nil && arrival == nil {
+				arrival = account.request(func(*Arrival) {})
+			}
+			if account != nil {
+				account.read(arrival, n)
+			}
+			if _, err := c.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// settle puts a connection of its own behind all others: the backlog is first
+// in, first out, so that once it is accepted, all earlier ones are.
+func (e *tcpEcho) settle(ctx context.Context, callers []netip.AddrPort) error {
+	if err := e.fence(ctx); err != nil {
+		return fmt.Errorf("upstream: settle: %w", err)
+	}
+	e.mu.Lock()
+	open := make([]*tcpConn, 0, len(e.open))
+	for c := range e.open {
+		open = append(open, c)
+	}
+	e.mu.Unlock()
+	for _, c := range open {
+		if err := wait(ctx, c.known); err != nil {
+			return fmt.Errorf("upstream: settle: a connection says nothing: %w", err)
+		}
+		if !slices.Contains(callers, c.caller) {
+			continue
+		}
+		if err := wait(ctx, c.done); err != nil {
+			return fmt.Errorf("upstream: settle: connection of %s stays open: %w", c.caller, err)
+		}
+	}
+	return nil
+}
+
+func (e *tcpEcho) fence(ctx context.Context) error {
+	to := *e.listener.Addr().(*net.TCPAddr)
+	if to.IP.IsUnspecified() {
+		to.IP = net.IPv4(127, 0, 0, 1)
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", to.String())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	accepted := make(chan struct{})
+	e.mu.Lock()
+	e.fenced++
+	from := netip.AddrPortFrom(fenceSource, e.fenced)
+	e.fences[from] = accepted
+	e.mu.Unlock()
+	header := proxyproto.HeaderProxyFromAddrs(2, net.TCPAddrFromAddrPort(from), net.TCPAddrFromAddrPort(from))
+	if _, err := header.WriteTo(conn); err != nil {
+		return err
+	}
+	return wait(ctx, accepted)
+}
+
+// fenceSource is the source address of a fence; it lies in the reserved class E
+// block, so that no caller plays it.
+var fenceSource = netip.MustParseAddr("240.0.0.3")
+
+func (e *tcpEcho) passFence(from netip.AddrPort) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	fence := e.fences[from]
+	if fence != nil {
+		delete(e.fences, from)
+		close(fence)
+	}
+	return fence != nil
+}
+
+func wait(ctx context.Context, event <-chan struct{}) error {
+	select {
+	case <-event:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (e *tcpEcho) close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	err := e.listener.Close()
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	for c := range e.open {
+		_ = c.Close()
+	}
+	return err
+}
