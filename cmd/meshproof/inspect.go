@@ -46,7 +46,8 @@ which are read once. An interrupt ends it. Nobody is authenticated: listen on lo
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:5681", "address to listen on, as host:port; port 0 takes a free one")
-	addKumaFlags(cmd, &opts, "")
+	addKumaFlags(cmd.Flags(), &opts)
+	completeKumaFlags(cmd)
 	return cmd
 }
 

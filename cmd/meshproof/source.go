@@ -51,23 +51,27 @@ type sourceOptions struct {
 }
 
 func (o *sourceOptions) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	o.flags = flags
+	o.flags = cmd.Flags()
+	flags := newFileFlags()
 	w := &o.inbound.Workload
-	flags.StringVar(&w.Name, "workload", "backend", "policy files: name of the workload")
-	flags.StringVar(&w.Namespace, "namespace", "default", "policy files: namespace of the workload")
-	flags.StringVar(&w.Mesh, "mesh", "default", "policy files: mesh of the workload")
-	flags.StringVar(&w.Zone, "zone", "", "policy files: zone of the workload")
-	flags.StringToStringVar(&w.Labels, "label", nil, "policy files: label of the workload, as key=value; repeatable")
-	flags.StringVar(&o.inbound.Name, "inbound", "", "policy files: name of the inbound")
-	flags.Uint16Var(&o.port, "port", 8080, "policy files: port of the inbound")
-	flags.Var(textFlag{&o.inbound.Protocol, "http|http2|grpc|tcp"}, "protocol", "policy files: protocol of the inbound")
-	flags.StringVar(&w.Origin, "origin", "", "policy files: origin of the workload, global or zone; zone where --zone is set")
-	addKumaFlags(cmd, &o.options.Kuma, "policy files: ")
-	flags.Var(textFlag{&o.options.Gateway.TrustDomain, "name"}, "trust-domain", "policy files: trust domain of the service accounts that an AuthorizationPolicy names, trust-domain.mesh where it is empty")
-	flags.StringVar(&o.to, "to", "", "case files: only this inbound, as workload/inbound")
-	flags.Var(&o.filter, "case", "case files: only the cases whose name or story matches this regular expression")
+	flags.StringVar(&w.Name, "workload", "backend", "name of the workload")
+	flags.StringVar(&w.Namespace, "namespace", "default", "namespace of the workload")
+	flags.StringVar(&w.Mesh, "mesh", "default", "mesh of the workload")
+	flags.StringVar(&w.Zone, "zone", "", "zone of the workload")
+	flags.StringToStringVar(&w.Labels, "label", nil, "label of the workload, as key=value; repeatable")
+	flags.StringVar(&o.inbound.Name, "inbound", "", "name of the inbound")
+	flags.Uint16Var(&o.port, "port", 8080, "port of the inbound")
+	flags.Var(textFlag{&o.inbound.Protocol, "http|http2|grpc|tcp"}, "protocol", "protocol of the inbound")
+	flags.StringVar(&w.Origin, "origin", "", "origin of the workload, global or zone; zone where --zone is set")
+	addKumaFlags(flags, &o.options.Kuma)
+	flags.Var(textFlag{&o.options.Gateway.TrustDomain, "name"}, "trust-domain", "trust domain of the service accounts that an AuthorizationPolicy names, trust-domain.mesh where it is empty")
+	addFileFlags(cmd, policyFiles, flags)
+	flags = newFileFlags()
+	flags.StringVar(&o.to, "to", "", "only this inbound, as workload/inbound")
+	flags.Var(&o.filter, "case", "only the cases whose name or story matches this regular expression")
+	addFileFlags(cmd, caseFiles, flags)
 	completeValues(cmd, "protocol")
+	completeKumaFlags(cmd)
 	cmd.ValidArgsFunction = completeFiles
 }
 
@@ -122,10 +126,11 @@ func (o *sourceOptions) flagged() (policy.Inbound, error) {
 
 // checkFlags refuses a flag that none of the files heeds.
 func (o *sourceOptions) checkFlags(sawPolicies, sawCase bool) (err error) {
+	saw := map[fileKind]bool{policyFiles: sawPolicies || !sawCase, caseFiles: sawCase}
 	o.flags.Visit(func(f *pflag.Flag) {
-		for about, saw := range map[string]bool{"policy files": sawPolicies || !sawCase, "case files": sawCase} {
-			if !saw && strings.HasPrefix(f.Usage, about+": ") {
-				err = fmt.Errorf("--%s is about %s, and there is none: leave it out", f.Name, about)
+		for _, kind := range f.Annotations[fileKindKey] {
+			if !saw[fileKind(kind)] {
+				err = fmt.Errorf("--%s is about %s, and there is none: leave it out", f.Name, kind)
 			}
 		}
 	})

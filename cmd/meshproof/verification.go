@@ -108,7 +108,7 @@ func (v *verification) claim(of *verifySubject, enforced sidecar.Inbound) error 
 func (v *verification) beyond(enforced sidecar.Inbound) []string {
 	var out []string
 	for _, u := range v.sidecar.Of(enforced) {
-		if u.Kind != sidecar.Opaque && (u.Kind != sidecar.Beside || !u.InFront()) {
+		if u.Kind != sidecar.Opaque && (u.Kind != sidecar.Beside || u.Position != sidecar.InFront) {
 			continue
 		}
 		reason := u.Reason

@@ -128,7 +128,7 @@ func choose(found sidecar.Sidecar, in policy.Inbound) (xds.Filters, error) {
 // nothing else of it, on a listener of its own.
 func faithful(found sidecar.Sidecar, in sidecar.Inbound) error {
 	for _, u := range found.Of(in) {
-		if u.Kind == sidecar.Lost || u.Kind == sidecar.Opaque || u.Kind == sidecar.Beside && u.InFront() {
+		if u.Kind == sidecar.Lost || u.Kind == sidecar.Opaque || u.Kind == sidecar.Beside && u.Position == sidecar.InFront {
 			return fmt.Errorf("its filters cannot be replayed: %s", u)
 		}
 	}

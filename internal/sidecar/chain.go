@@ -62,28 +62,41 @@ func (c *chain) close() {
 		switch {
 		case s.unknown.Kind == Lost:
 		case s.behind < c.judges:
-			s.unknown.Reason += "; " + inFront
+			s.unknown.stand(InFront)
 		case c.judges > 0:
-			s.unknown.Reason += "; " + behind
+			s.unknown.stand(Behind)
 		}
 		c.found.add(s.unknown)
 	}
 	c.out.Inbounds = append(c.out.Inbounds, c.in)
 }
 
+// unknown is something of this chain that is not understood.
+func (c *chain) unknown(kind Kind, filter, reason string) Unknown {
+	u := Unknown{Kind: kind, Listener: c.in.Listener, Chain: c.in.Chain, Filter: filter, Reason: reason}
+	if c.in.Chain == "" && filter != "" {
+		u.Position = InFront
+	}
+	return u
+}
+
 func (c *chain) tell(kind Kind, filter, typeURL, reason string) {
-	c.found.add(Unknown{Kind: kind, Listener: c.in.Listener, Chain: c.in.Chain, Filter: filter, Type: typeURL, Reason: reason})
+	u := c.unknown(kind, filter, reason)
+	u.Type = typeURL
+	c.found.add(u)
 }
 
 func (c *chain) strange(kind Kind, filter, typeURL, reason string) {
-	u := Unknown{Kind: kind, Listener: c.in.Listener, Chain: c.in.Chain, Filter: filter, Type: typeURL, Reason: reason}
+	u := c.unknown(kind, filter, reason)
+	u.Type = typeURL
 	c.strangers = append(c.strangers, stranger{u, c.judges})
 }
 
 // faulty tells what was lost of the configuration of a filter.
 func (c *chain) faulty(filter string, faults []fault) {
 	for _, f := range faults {
-		u := Unknown{Kind: Beside, Listener: c.in.Listener, Chain: c.in.Chain, Filter: filter, Path: f.at.String(), Reason: f.what}
+		u := c.unknown(Beside, filter, f.what)
+		u.Path = f.at.String()
 		if f.guards {
 			u.Kind = Lost
 		}

@@ -93,14 +93,14 @@ func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 	if reason == "" {
 		held := holds(packed)
 		if kind, reason, tell := other(messageOf(held)); tell {
-			r.found.add(Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason})
+			r.found.add(Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason, Position: InFront})
 		}
 		for _, fault := range faults {
-			r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Path: fault.at.String(), Reason: fault.what})
+			r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Path: fault.at.String(), Reason: fault.what, Position: InFront})
 		}
 		return
 	}
-	r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason})
+	r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: InFront})
 }
 
 // extension returns the configuration of a filter, wherever it comes from. The

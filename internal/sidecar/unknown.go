@@ -41,7 +41,28 @@ type Unknown struct {
 	// configuration or the filter.
 	Path   string
 	Reason string
+	// Position tells on which side of the RBAC filters it stands.
+	Position Position
 }
+
+// Position is where a filter of another kind stands among the RBAC filters of its
+// inbound.
+type Position uint8
+
+const (
+	// Unplaced is what is no filter of its own, or stands in a chain without RBAC.
+	Unplaced Position = iota
+	// InFront meets requests, or their connections, before RBAC does. The filters of
+	// a listener do, and filters without a listener count as such.
+	InFront
+	// Behind meets only what RBAC has let pass.
+	Behind
+)
+
+var positionTexts = [...]string{Unplaced: "", InFront: "it stands in front of RBAC", Behind: "it stands behind RBAC"}
+
+// String returns a clause for messages, empty for [Unplaced].
+func (p Position) String() string { return positionTexts[p] }
 
 // String is one line: the place, what stands there, and the reason.
 func (u Unknown) String() string {
@@ -71,16 +92,10 @@ func printable(r rune) rune {
 	return unicode.ReplacementChar
 }
 
-// How the reason of a filter ends that stands around RBAC.
-const (
-	inFront = "it stands in front of RBAC"
-	behind  = "it stands behind RBAC"
-)
-
-// InFront reports whether requests, or their connections, meet the filter before they
-// meet RBAC. A filter of the listener, which has no chain, always comes first.
-func (u Unknown) InFront() bool {
-	return strings.HasSuffix(u.Reason, inFront) || u.Chain == "" && u.Filter != "" && !strings.HasSuffix(u.Reason, behind)
+// stand places a filter and says so in the reason.
+func (u *Unknown) stand(p Position) {
+	u.Position = p
+	u.Reason += "; " + p.String()
 }
 
 func (u Unknown) concerns(i Inbound) bool {
