@@ -47,7 +47,7 @@ fuzz: ## random sets of policies for a minute, on a real Envoy
 	$(GO) run ./cmd/meshproof fuzz --envoy $(ENVOY)
 
 versions: ## look for newer releases of Envoy, and pin them
-	$(GO) run ./cmd/meshproof envoy propose --write harness/envoy/versions.json
+	$(GO) run ./cmd/meshproof envoy propose --write internal/pin/versions.json
 
 times: matrix ## measure what shards are balanced by
 	$(GO) run ./cmd/meshproof report times $(REPORT) > conformance/times.json

@@ -8,7 +8,6 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -21,7 +20,7 @@ var _ = Describe("the cases of the accepted design, converted", func() {
 		Describe("to "+to.String(), Ordered, ContinueOnFailure, func() {
 			var h *harness.Harness
 			BeforeAll(func(ctx SpecContext) {
-				h = start(ctx, envoy.Process)
+				h = start(ctx, harness.Process)
 				DeferCleanup(func() { Expect(h.Close()).To(Succeed()) })
 			})
 			for _, c := range stories {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
@@ -21,10 +20,10 @@ func TestCases(t *testing.T) {
 }
 
 // The version is an environment variable so that a matrix can set it.
-func start(ctx context.Context, runtime envoy.Runtime) *harness.Harness {
+func start(ctx context.Context, runtime harness.Runtime) *harness.Harness {
 	GinkgoHelper()
 	h, err := harness.Start(ctx, harness.WithRuntime(runtime), harness.WithEnvoy(os.Getenv("MESHPROOF_ENVOY")))
-	if runtime == envoy.Container && err != nil && os.Getenv("MESHPROOF_REQUIRE_DOCKER") == "" {
+	if runtime == harness.Container && err != nil && os.Getenv("MESHPROOF_REQUIRE_DOCKER") == "" {
 		Skip("no container: " + err.Error())
 	}
 	Expect(err).NotTo(HaveOccurred())
@@ -41,7 +40,7 @@ func must[T any](value T, err error) T {
 }
 
 var _ = Describe("the user stories", func() {
-	for _, runtime := range []envoy.Runtime{envoy.Process, envoy.Container} {
+	for _, runtime := range []harness.Runtime{harness.Process, harness.Container} {
 		Describe("on Envoy as a "+runtime.String(), Ordered, ContinueOnFailure, func() {
 			var h *harness.Harness
 			BeforeAll(func(ctx SpecContext) {
@@ -86,7 +85,7 @@ var _ = Describe("the user stories", func() {
 
 // A suite that passes whatever the compiler does proves nothing.
 var _ = DescribeTable("the negative control", func(ctx SpecContext, compiler suite.Compiler, wrong cases.Want) {
-	h := start(ctx, envoy.Process)
+	h := start(ctx, harness.Process)
 	DeferCleanup(func() { Expect(h.Close()).To(Succeed()) })
 	results := suite.Runner{Harness: h, Compiler: compiler}.Run(ctx, stories...)
 	failed := 0

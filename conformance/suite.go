@@ -11,7 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/conformance/report"
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
@@ -35,7 +35,7 @@ type Suite struct {
 	Times Times
 	// Versions are those of Envoy; none for the default one.
 	Versions []string
-	Runtime  envoy.Runtime
+	Runtime  harness.Runtime
 	// ReportDir is the folder that [Run] writes the report into; empty for no report.
 	ReportDir string
 	// Log returns where the log of one Envoy goes, nil for nowhere.

@@ -16,7 +16,7 @@ import (
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/conformance/report"
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -67,7 +67,7 @@ func TestSuiteRun(t *testing.T) {
 	var started []string
 	done := 0
 	results, err := conformance.Suite{
-		Cases: few(t), Runtime: envoy.Process, Versions: []string{"1.39.3", "1.40.0"},
+		Cases: few(t), Runtime: harness.Process, Versions: []string{"1.39.3", "1.40.0"},
 		Selection: conformance.Selection{Profiles: []feature.Profile{feature.KumaMTP}, Supported: []feature.Name{}},
 		Started:   func(version string, n int) { started = append(started, version) },
 		Done:      func(string, suite.Result) { done++ },
@@ -104,7 +104,7 @@ func TestSuiteRun(t *testing.T) {
 func TestSuiteFindsAWrongCompiler(t *testing.T) {
 	t.Parallel()
 	mine := report.Implementation{Organization: "o", Project: "mine", URL: "u", Version: "1", Contact: []string{"c"}}
-	results, err := conformance.Suite{Cases: few(t), Runtime: envoy.Process, Compiler: suite.AllowEverything, Implementation: mine}.Run(t.Context())
+	results, err := conformance.Suite{Cases: few(t), Runtime: harness.Process, Compiler: suite.AllowEverything, Implementation: mine}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestSuiteFindsAWrongCompiler(t *testing.T) {
 // the run says where any name of a policy would do.
 func TestSuiteOfAForeignCompiler(t *testing.T) {
 	t.Parallel()
-	results, err := conformance.Suite{Cases: few(t)[2:], Runtime: envoy.Process, Compiler: everybody, AnyNames: true}.Run(t.Context())
+	results, err := conformance.Suite{Cases: few(t)[2:], Runtime: harness.Process, Compiler: everybody, AnyNames: true}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,9 +149,9 @@ var everybody = suite.CompilerFunc(func(context.Context, policy.Inbound, []manif
 // One version that cannot be had leaves out itself.
 func TestSuiteWithoutAVersion(t *testing.T) {
 	t.Parallel()
-	results, err := conformance.Suite{Cases: few(t), Runtime: envoy.Process, Versions: []string{"1.2.3", "1.40.0"}}.Run(t.Context())
+	results, err := conformance.Suite{Cases: few(t), Runtime: harness.Process, Versions: []string{"1.2.3", "1.40.0"}}.Run(t.Context())
 	start := (*conformance.StartError)(nil)
-	if !errors.As(err, &start) || start.Version != "1.2.3" || !errors.Is(err, envoy.ErrUnknownVersion) || !strings.Contains(err.Error(), "1.2.3") {
+	if !errors.As(err, &start) || start.Version != "1.2.3" || !errors.Is(err, harness.ErrUnknownVersion) || !strings.Contains(err.Error(), "1.2.3") {
 		t.Errorf("error %v", err)
 	}
 	if len(results) != 1 || results[0].Report.Passed != 3 {
@@ -163,7 +163,7 @@ func TestSuiteCutOff(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	results, err := conformance.Suite{
-		Cases: few(t), Runtime: envoy.Process, Started: func(string, int) { cancel() },
+		Cases: few(t), Runtime: harness.Process, Started: func(string, int) { cancel() },
 	}.Run(ctx)
 	if err != nil || len(results) != 1 {
 		t.Fatalf("%d results, %v", len(results), err)
@@ -188,7 +188,7 @@ func TestRunAsATest(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "report")
 	conformance.Run(t, conformance.Suite{
-		Cases: few(t), Runtime: envoy.Process, ReportDir: dir,
+		Cases: few(t), Runtime: harness.Process, ReportDir: dir,
 		Selection: conformance.Selection{Supported: []feature.Name{}},
 	})
 	runs, err := report.Load(dir)
@@ -211,7 +211,7 @@ func TestRunOfAVersionThatCannotStart(t *testing.T) {
 	t.Parallel()
 	const variable = "MESHPROOF_TEST_UNKNOWN_VERSION"
 	if dir := os.Getenv(variable); dir != "" {
-		conformance.Run(t, conformance.Suite{Cases: few(t), Runtime: envoy.Process, Versions: []string{"1.2.3"}, ReportDir: dir})
+		conformance.Run(t, conformance.Suite{Cases: few(t), Runtime: harness.Process, Versions: []string{"1.2.3"}, ReportDir: dir})
 		return
 	}
 	again := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$")
@@ -227,7 +227,7 @@ func TestRunIntoAFile(t *testing.T) {
 	t.Parallel()
 	const variable = "MESHPROOF_TEST_REPORT_FILE"
 	if file := os.Getenv(variable); file != "" {
-		conformance.Run(t, conformance.Suite{Cases: few(t), Runtime: envoy.Process, ReportDir: file})
+		conformance.Run(t, conformance.Suite{Cases: few(t), Runtime: harness.Process, ReportDir: file})
 		return
 	}
 	again := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/conformance/report"
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
@@ -31,7 +31,7 @@ func Run(t *testing.T, s Suite) {
 	}
 	var runs []report.Run
 	for _, version := range s.versions() {
-		name := cmp.Or(version, envoy.DefaultVersion)
+		name := cmp.Or(version, harness.DefaultVersion)
 		t.Run(name, func(t *testing.T) {
 			u, err := s.start(t.Context(), version)
 			if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/conformance/report"
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
 // A binary that cannot be read leaves a gap in the run, and is told; the results stay.
 func TestDigestThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	u, err := Suite{Runtime: envoy.Process}.start(t.Context(), "")
+	u, err := Suite{Runtime: harness.Process}.start(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

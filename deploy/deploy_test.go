@@ -16,7 +16,8 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/conformance/report"
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/envoy"
 )
 
 // job is what the test needs of the manifest; the field names are the API's.
@@ -97,7 +98,7 @@ func TestPodsTogetherRunAllCases(t *testing.T) {
 	t.Parallel()
 	j := readJob(t)
 	program := build(t)
-	bin, err := envoy.Fetch(t.Context(), envoy.DefaultVersion)
+	bin, err := envoy.Fetch(t.Context(), harness.DefaultVersion)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/harness/envoy"
 )
 
 var program struct {
@@ -46,7 +45,7 @@ func build(t *testing.T) string {
 // docker returns an image of Envoy that this machine has.
 func docker(t *testing.T) string {
 	t.Helper()
-	h, err := harness.Start(t.Context(), harness.WithRuntime(envoy.Container))
+	h, err := harness.Start(t.Context(), harness.WithRuntime(harness.Container))
 	if err != nil {
 		if os.Getenv("MESHPROOF_REQUIRE_DOCKER") != "" {
 			t.Fatal(err)
@@ -58,7 +57,7 @@ func docker(t *testing.T) string {
 	}
 	for line := range strings.Lines(run(t, "docker", "images", "--format", "{{.Repository}}:{{.Tag}}")) {
 		image := strings.TrimSpace(line)
-		if strings.HasSuffix(image, "/envoy:v"+envoy.DefaultVersion) || strings.HasPrefix(image, "meshproof/envoy:"+envoy.DefaultVersion+"-") {
+		if strings.HasSuffix(image, "/envoy:v"+harness.DefaultVersion) || strings.HasPrefix(image, "meshproof/envoy:"+harness.DefaultVersion+"-") {
 			return image
 		}
 	}

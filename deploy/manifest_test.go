@@ -8,7 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 )
 
 // The folder of the results is named after the Job, of which each run has another.
@@ -60,7 +60,7 @@ func TestDockerfileNamesTheDefaultVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "\nARG ENVOY_IMAGE=envoyproxy/envoy:v" + envoy.DefaultVersion + "\n"; !strings.Contains(string(text), want) {
+	if want := "\nARG ENVOY_IMAGE=envoyproxy/envoy:v" + harness.DefaultVersion + "\n"; !strings.Contains(string(text), want) {
 		t.Errorf("there is no line %q", strings.TrimSpace(want))
 	}
 }

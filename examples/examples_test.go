@@ -21,7 +21,7 @@ import (
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/conformance/report"
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/suite"
 )
@@ -199,7 +199,7 @@ func judge(t *testing.T, script string, wanted func(cases.Case) bool) []suite.Re
 		stories = slices.DeleteFunc(stories, func(c cases.Case) bool { return !wanted(c) })
 	}
 	results, err := conformance.Suite{
-		Cases: stories, Compiler: compiler, Runtime: envoy.Process,
+		Cases: stories, Compiler: compiler, Runtime: harness.Process,
 		Selection: conformance.Selection{Profiles: []feature.Profile{feature.GEP3779}, Exempt: validated},
 	}.Run(t.Context())
 	if err != nil || len(results) != 1 || len(results[0].Results) == 0 {

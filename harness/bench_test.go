@@ -10,7 +10,6 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -83,7 +82,7 @@ func decide(b *testing.B, m *harness.Mesh, client *certs.Credential) policy.Effe
 // BenchmarkStart is the way from nothing to the first decision with its evidence:
 // Envoy, control plane, mesh, request.
 func BenchmarkStart(b *testing.B) {
-	for _, runtime := range []envoy.Runtime{envoy.Process, envoy.Container} {
+	for _, runtime := range []harness.Runtime{harness.Process, harness.Container} {
 		b.Run(runtime.String(), func(b *testing.B) {
 			warm, err := harness.Start(b.Context(), harness.WithRuntime(runtime))
 			if err != nil {
@@ -119,7 +118,7 @@ func BenchmarkStart(b *testing.B) {
 func BenchmarkSetFilters(b *testing.B) {
 	for _, others := range []int{0, 500} {
 		b.Run(fmt.Sprint(others, " other inbounds"), func(b *testing.B) {
-			h := harness.New(b, harness.WithRuntime(envoy.Process))
+			h := harness.New(b, harness.WithRuntime(harness.Process))
 			m := h.Mesh(b, benchSpec(b, 5))
 			for range others / 50 {
 				h.Mesh(b, benchSpec(b, 50))

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -18,14 +18,14 @@ import (
 // where there is no Docker may that go unproven, and not where one is promised.
 func TestHarnessInAContainer(t *testing.T) {
 	t.Parallel()
-	h, err := Start(t.Context(), WithRuntime(envoy.Container))
+	h, err := Start(t.Context(), WithRuntime(Container))
 	if errors.Is(err, envoy.ErrNoDocker) && os.Getenv("MESHPROOF_REQUIRE_DOCKER") == "" {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.Runtime() != envoy.Container || h.envoy.PID() != 0 || h.envoy.ContainerID() == "" {
+	if h.Runtime() != Container || h.envoy.PID() != 0 || h.envoy.ContainerID() == "" {
 		t.Errorf("Envoy runs as a %s, process %d, container %q", h.Runtime(), h.envoy.PID(), h.envoy.ContainerID())
 	}
 	t.Cleanup(func() {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
@@ -23,7 +22,7 @@ requests:
 
 func Example() {
 	ctx := context.Background()
-	h, err := harness.Start(ctx, harness.WithRuntime(envoy.Process))
+	h, err := harness.Start(ctx, harness.WithRuntime(harness.Process))
 	if err != nil {
 		log.Fatal(err)
 	}

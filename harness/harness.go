@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -106,14 +106,14 @@ func (h *Harness) start(ctx context.Context) (err error) {
 }
 
 // Version is the release, such as "1.40.0", that the running Envoy says it is. It is
-// the one that was asked for: else [Start] fails with [envoy.ErrUnknownVersion].
+// the one that was asked for: else [Start] fails with [ErrUnknownVersion].
 func (h *Harness) Version() string { return h.version }
 
 // Digest returns the SHA-256 of Envoy's binary, in hex; see [envoy.Envoy.Digest].
 func (h *Harness) Digest(ctx context.Context) (string, error) { return h.envoy.Digest(ctx) }
 
 // Runtime tells whether Envoy runs in a container or as a process.
-func (h *Harness) Runtime() envoy.Runtime { return h.plan.Runtime() }
+func (h *Harness) Runtime() Runtime { return h.plan.Runtime() }
 
 // Close ends Envoy and everything that was started with it, and waits for it. It
 // may be called more than once.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
-	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -30,12 +29,12 @@ func small(t testing.TB, filters xds.Filters) MeshSpec {
 func TestNothingIsLeftBehindClose(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	h, err := Start(t.Context(), WithRuntime(envoy.Process), WithEnvoy(envoy.DefaultVersion), WithLog(&log))
+	h, err := Start(t.Context(), WithRuntime(Process), WithEnvoy(DefaultVersion), WithLog(&log))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.Version() != envoy.DefaultVersion || h.Runtime() != envoy.Process {
-		t.Errorf("Envoy %s as a %s, want %s as a process", h.Version(), h.Runtime(), envoy.DefaultVersion)
+	if h.Version() != DefaultVersion || h.Runtime() != Process {
+		t.Errorf("Envoy %s as a %s, want %s as a process", h.Version(), h.Runtime(), DefaultVersion)
 	}
 	// A mesh that nobody closed goes with its harness.
 	m, err := h.NewMesh(t.Context(), small(t, xds.Filters{}))
@@ -79,12 +78,12 @@ func TestStartThatFailsLeavesNothing(t *testing.T) {
 		opts []Option
 		want error
 	}{
-		"unknown version":   {t.Context(), []Option{WithEnvoy("0.0.1")}, envoy.ErrUnknownVersion},
+		"unknown version":   {t.Context(), []Option{WithEnvoy("0.0.1")}, ErrUnknownVersion},
 		"cancelled context": {cancelled, nil, context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h, err := Start(tt.ctx, append(tt.opts, WithRuntime(envoy.Process))...)
+			h, err := Start(tt.ctx, append(tt.opts, WithRuntime(Process))...)
 			if !errors.Is(err, tt.want) || h != nil || !strings.HasPrefix(err.Error(), "harness: start: ") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, %q; want one line that wraps %q", h, err, tt.want)
 			}
@@ -112,7 +111,7 @@ func TestNewFailsTheTestWithoutEnvoy(t *testing.T) {
 			t.Error("New passed over an Envoy that cannot be had")
 		}
 	}()
-	New(f, WithRuntime(envoy.Process), WithEnvoy("0.0.1"))
+	New(f, WithRuntime(Process), WithEnvoy("0.0.1"))
 }
 
 func TestMeshCloses(t *testing.T) {

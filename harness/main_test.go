@@ -12,7 +12,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/meshproof/meshproof/certs"
-	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -44,7 +43,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
 
 func shared(t *testing.T) *Harness {
 	t.Helper()
-	running.once.Do(func() { running.h, running.err = Start(context.Background(), WithRuntime(envoy.Process)) })
+	running.once.Do(func() { running.h, running.err = Start(context.Background(), WithRuntime(Process)) })
 	if running.err != nil {
 		t.Fatal(running.err)
 	}
@@ -54,7 +53,7 @@ func shared(t *testing.T) *Harness {
 // own starts a harness for a test that breaks it.
 func own(t *testing.T, opts ...Option) *Harness {
 	t.Helper()
-	return New(t, append([]Option{WithRuntime(envoy.Process)}, opts...)...)
+	return New(t, append([]Option{WithRuntime(Process)}, opts...)...)
 }
 
 var (

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/internal/envoy"
 )
 
 // Option configures [Start].
@@ -35,14 +35,14 @@ func (c concurrency) fresh() int { return cmp.Or(int(c), freshConnections) }
 func (c concurrency) kept() int { return cmp.Or(int(c), keptConnections) }
 
 // WithEnvoy chooses the version of Envoy, say "1.39.3". The default is
-// [envoy.DefaultVersion].
+// [DefaultVersion].
 func WithEnvoy(version string) Option {
 	return func(o *options) { o.envoy.Version = version }
 }
 
 // WithRuntime chooses between a container and a process. The default takes a
 // container where a Docker daemon answers.
-func WithRuntime(r envoy.Runtime) Option {
+func WithRuntime(r Runtime) Option {
 	return func(o *options) { o.envoy.Runtime = r }
 }
 

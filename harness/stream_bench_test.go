@@ -13,7 +13,6 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/caller"
-	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -102,7 +101,7 @@ func benchRequests(b *testing.B, p policy.Protocol, n int) (*harness.Mesh, []har
 		Name: "inbound", Identity: spiffeid.RequireFromPath(benchDomain, "/server"), Protocol: p, Address: netip.MustParseAddrPort("10.0.0.1:8080"),
 		Filters: must(xds.Compile(policy.Program{Gates: []policy.Gate{gate}, Shadows: []policy.Gate{gate}}))(b),
 	}
-	h := harness.New(b, harness.WithRuntime(envoy.Process))
+	h := harness.New(b, harness.WithRuntime(harness.Process))
 	m := h.Mesh(b, harness.MeshSpec{TrustDomains: []spiffeid.TrustDomain{benchDomain}, Inbounds: []harness.Inbound{in}})
 	ca := must(m.Authority(benchDomain))(b)
 	callers := []*certs.Credential{must(ca.Mint(benchClient))(b), must(ca.Mint(spiffeid.RequireFromPath(benchDomain, "/other")))(b)}

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/internal/envoy"
 )
 
 // No result is reported for a version that did not give it.
 func TestStartRefusesAnEnvoyOfAnotherVersion(t *testing.T) {
-	bin, err := envoy.Fetch(t.Context(), envoy.DefaultVersion)
+	bin, err := envoy.Fetch(t.Context(), DefaultVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,9 +24,9 @@ func TestStartRefusesAnEnvoyOfAnotherVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("ENVOY_BIN", liar)
-	h, err := Start(t.Context(), WithRuntime(envoy.Process), WithEnvoy("1.36.4"))
-	if !errors.Is(err, envoy.ErrUnknownVersion) || h != nil || !strings.Contains(err.Error(), "it is Envoy "+envoy.DefaultVersion+", not 1.36.4") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("got %v, %v; want one line that wraps %q", h, err, envoy.ErrUnknownVersion)
+	h, err := Start(t.Context(), WithRuntime(Process), WithEnvoy("1.36.4"))
+	if !errors.Is(err, ErrUnknownVersion) || h != nil || !strings.Contains(err.Error(), "it is Envoy "+DefaultVersion+", not 1.36.4") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v, %v; want one line that wraps %q", h, err, ErrUnknownVersion)
 	}
 	id, err := os.ReadFile(pid)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/conformance"
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/internal/envoy"
 )
 
 // completeValues offers the values of a flag whose type lists them, as in a|b|c.

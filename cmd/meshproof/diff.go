@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy/kuma"
@@ -25,7 +25,7 @@ type diffOptions struct {
 	denyWidening bool
 	anyNames     bool
 	version      string
-	runtime      envoy.Runtime
+	runtime      harness.Runtime
 	report       string
 }
 

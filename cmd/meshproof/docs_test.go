@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 )
 
 // root is the root of the module, where the documents' commands are to be run.
@@ -203,7 +203,7 @@ func tryMake(t *testing.T, target string) {
 	switch target {
 	case "run":
 		args, ok := strings.CutPrefix(strings.TrimSpace(recipe), "go run ./cmd/meshproof ")
-		if want := "run --envoy " + envoy.DefaultVersion; !ok || args != want {
+		if want := "run --envoy " + harness.DefaultVersion; !ok || args != want {
 			t.Fatalf("make run does %q, want meshproof %s", recipe, want)
 		}
 		checkStories(t, meshproof(t, t.TempDir(), []string{"run", "--envoy", testedEnvoy()}))
@@ -217,7 +217,7 @@ func tryMake(t *testing.T, target string) {
 			t.Errorf("make %s does %q, nothing with meshproof", target, recipe)
 		}
 	case "test":
-		for _, want := range []string{"go vet ./...", "go run ./cmd/meshproof envoy fetch " + envoy.DefaultVersion + "\n", "MESHPROOF_ENVOY=" + envoy.DefaultVersion + " go test "} {
+		for _, want := range []string{"go vet ./...", "go run ./cmd/meshproof envoy fetch " + harness.DefaultVersion + "\n", "MESHPROOF_ENVOY=" + harness.DefaultVersion + " go test "} {
 			if !strings.Contains(recipe, want) {
 				t.Errorf("make test does not %s:\n%s", want, recipe)
 			}

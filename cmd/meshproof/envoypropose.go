@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/internal/pin"
 )
 
 func newEnvoyPropose() *cobra.Command {
@@ -23,18 +23,18 @@ kept and not run. What is pinned is what was downloaded first: look at a proposa
 
 With --write the pins are those of that file, and the proposals are written into it.`,
 		Example: `  meshproof envoy propose
-  meshproof envoy propose --write harness/envoy/versions.json`,
+  meshproof envoy propose --write internal/pin/versions.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			proposals, err := envoy.Propose(cmd.Context(), file)
-			if errors.As(err, new(*envoy.Error)) {
+			proposals, err := pin.Propose(cmd.Context(), file)
+			if errors.As(err, new(*pin.Error)) {
 				return machine(err)
 			}
 			if err != nil {
 				return err
 			}
 			if file != "" {
-				if err := envoy.Adopt(file, proposals); err != nil {
+				if err := pin.Adopt(file, proposals); err != nil {
 					return err
 				}
 			}
@@ -50,7 +50,7 @@ With --write the pins are those of that file, and the proposals are written into
 	return cmd
 }
 
-func printProposals(w io.Writer, proposals []envoy.Proposal) {
+func printProposals(w io.Writer, proposals []pin.Proposal) {
 	if len(proposals) == 0 {
 		fmt.Fprintln(w, "nothing newer")
 	}
@@ -60,7 +60,7 @@ func printProposals(w io.Writer, proposals []envoy.Proposal) {
 }
 
 // proposalsJSON prints an array, newest release first.
-func proposalsJSON(w io.Writer, proposals []envoy.Proposal) error {
+func proposalsJSON(w io.Writer, proposals []pin.Proposal) error {
 	type wheel struct {
 		Platform string `json:"platform"`
 		Wheel    string `json:"wheel"`

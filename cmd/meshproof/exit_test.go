@@ -10,7 +10,7 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
@@ -62,7 +62,7 @@ func TestResultThatReachesNobody(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	rest := fmt.Sprintf(", %s %s/%s, Envoy %s unless told otherwise", runtime.Version(), runtime.GOOS, runtime.GOARCH, envoy.DefaultVersion)
+	rest := fmt.Sprintf(", %s %s/%s, Envoy %s unless told otherwise", runtime.Version(), runtime.GOOS, runtime.GOARCH, harness.DefaultVersion)
 	for name, tt := range map[string]struct {
 		info *debug.BuildInfo
 		want string

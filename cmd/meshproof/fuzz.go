@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/suite"
 )
@@ -20,7 +20,7 @@ import (
 // fuzzOptions are the flags of fuzz.
 type fuzzOptions struct {
 	version  string
-	runtime  envoy.Runtime
+	runtime  harness.Runtime
 	time     time.Duration
 	sets     int
 	seed     uint64

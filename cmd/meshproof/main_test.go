@@ -17,7 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -45,7 +45,7 @@ func TestScripts(t *testing.T) {
 }
 
 // testedEnvoy is an environment variable so that a matrix can set it.
-func testedEnvoy() string { return cmp.Or(os.Getenv("MESHPROOF_ENVOY"), envoy.DefaultVersion) }
+func testedEnvoy() string { return cmp.Or(os.Getenv("MESHPROOF_ENVOY"), harness.DefaultVersion) }
 
 // surroundings is what a script gets from its tester: the cache of binaries, the
 // version under test, and no Docker daemon, so that auto means a process.

@@ -13,7 +13,6 @@ import (
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/internal/mutation"
 	"github.com/meshproof/meshproof/internal/suite"
 )
@@ -21,7 +20,7 @@ import (
 // mutateOptions are the flags of mutate.
 type mutateOptions struct {
 	version     string
-	runtime     envoy.Runtime
+	runtime     harness.Runtime
 	filter      caseFilter
 	ownRequests bool
 	output      outputFormat

@@ -13,7 +13,6 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/suite"
 )
@@ -23,7 +22,7 @@ type proveOptions struct {
 	source          sourceOptions
 	compiler        compilerFlags
 	version         string
-	runtime         envoy.Runtime
+	runtime         harness.Runtime
 	output          outputFormat
 	report          string
 	counterexamples string
@@ -64,16 +63,16 @@ smallest policies and the request that show it are written out as a case file.`,
 }
 
 // addLab adds the flags that say which Envoy is asked, and how it is run.
-func addLab(cmd *cobra.Command, version *string, runtime *envoy.Runtime) {
+func addLab(cmd *cobra.Command, version *string, runtime *harness.Runtime) {
 	flags := cmd.Flags()
-	flags.StringVar(version, "envoy", "", "version of Envoy, see meshproof envoy list (default "+envoy.DefaultVersion+", or that of ENVOY_BIN or ENVOY_IMAGE)")
+	flags.StringVar(version, "envoy", "", "version of Envoy, see meshproof envoy list (default "+harness.DefaultVersion+", or that of ENVOY_BIN or ENVOY_IMAGE)")
 	flags.Var(textFlag{runtime, "auto|container|process"}, "runtime", "how to run Envoy")
 	completeValues(cmd, "runtime")
 	completeFunc(cmd, "envoy", completeVersions)
 }
 
 // startLab boots the Envoy that the flags of addLab describe.
-func startLab(ctx context.Context, version string, runtime envoy.Runtime) (*harness.Harness, error) {
+func startLab(ctx context.Context, version string, runtime harness.Runtime) (*harness.Harness, error) {
 	h, err := harness.Start(ctx, harness.WithEnvoy(version), harness.WithRuntime(runtime))
 	if err != nil {
 		return nil, startError(err)

@@ -12,13 +12,13 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/conformance/report"
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 )
 
 // runOptions are the flags of run.
 type runOptions struct {
 	versions []string
-	runtime  envoy.Runtime
+	runtime  harness.Runtime
 	output   outputFormat
 	filter   caseFilter
 	envoyLog string
@@ -56,7 +56,7 @@ another compiler than meshproof's own; what is right is decided as before.`,
 	}
 	flags := cmd.Flags()
 	o.flags = flags
-	flags.StringSliceVar(&o.versions, "envoy", nil, "versions of Envoy, separated by commas, see meshproof envoy list, or all of those (default "+envoy.DefaultVersion+", or that of ENVOY_BIN or ENVOY_IMAGE)")
+	flags.StringSliceVar(&o.versions, "envoy", nil, "versions of Envoy, separated by commas, see meshproof envoy list, or all of those (default "+harness.DefaultVersion+", or that of ENVOY_BIN or ENVOY_IMAGE)")
 	flags.Var(textFlag{&o.runtime, "auto|container|process"}, "runtime", "how to run Envoy")
 	flags.Var(&o.filter, "case", "run only the cases whose name or story matches this regular expression")
 	o.claims.add(cmd)
@@ -158,7 +158,7 @@ func writeRuns(w io.Writer, results []conformance.Result, several bool) error {
 // startError tells a version that nobody knows, which is bad input, from a machine
 // that cannot run Envoy.
 func startError(err error) error {
-	if errors.Is(err, envoy.ErrUnknownVersion) {
+	if errors.Is(err, harness.ErrUnknownVersion) {
 		return err
 	}
 	return machine(err)
@@ -195,4 +195,4 @@ func (o runOptions) again(builtIn bool) func(cases.Case, report.Run) string {
 	}
 }
 
-var errNoVersion = fmt.Errorf("--envoy: name a version such as %s, or all", envoy.DefaultVersion)
+var errNoVersion = fmt.Errorf("--envoy: name a version such as %s, or all", harness.DefaultVersion)

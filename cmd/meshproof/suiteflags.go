@@ -14,7 +14,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/conformance"
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 

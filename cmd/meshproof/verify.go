@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -28,7 +28,7 @@ type verifyOptions struct {
 	filters  string
 	anyNames bool
 	version  string
-	runtime  envoy.Runtime
+	runtime  harness.Runtime
 	output   outputFormat
 	report   string
 }

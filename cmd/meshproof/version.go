@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 )
 
 // version is what --version prints: what the Go command recorded about the build.
@@ -14,5 +14,5 @@ func version(info *debug.BuildInfo, ok bool) string {
 	if ok && info.Main.Version != "" {
 		built = info.Main.Version
 	}
-	return fmt.Sprintf("%s, %s %s/%s, Envoy %s unless told otherwise", built, runtime.Version(), runtime.GOOS, runtime.GOARCH, envoy.DefaultVersion)
+	return fmt.Sprintf("%s, %s %s/%s, Envoy %s unless told otherwise", built, runtime.Version(), runtime.GOOS, runtime.GOARCH, harness.DefaultVersion)
 }

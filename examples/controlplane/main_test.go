@@ -13,7 +13,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/conformance"
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/ads"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -50,7 +50,7 @@ func TestStories(t *testing.T) {
 		return !strings.HasPrefix(c.Story, "mesh-operator-") && !strings.HasPrefix(c.Story, "service-owner-")
 	})
 	results, err := conformance.Suite{
-		Cases: stories, Runtime: envoy.Process,
+		Cases: stories, Runtime: harness.Process,
 		Compiler: ads.Compiler{Target: start(t), Transport: insecure.NewCredentials()},
 	}.Run(t.Context())
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
-	"github.com/meshproof/meshproof/harness/envoy"
 	"github.com/meshproof/meshproof/internal/adversary"
+	"github.com/meshproof/meshproof/internal/pin"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 var rewrite = flag.Bool("rewrite", false, "measure every pinned version and rewrite testdata/measured.txt")
 
 // tested is the version that is measured and compared.
-func tested() string { return cmp.Or(os.Getenv("MESHPROOF_ENVOY"), envoy.DefaultVersion) }
+func tested() string { return cmp.Or(os.Getenv("MESHPROOF_ENVOY"), pin.DefaultVersion) }
 
 // What the attacks are aimed at.
 var (

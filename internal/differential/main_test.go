@@ -10,7 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/harness/envoy"
+	"github.com/meshproof/meshproof/internal/envoy"
 )
 
 // running is the one Envoy of all tests.

@@ -1,0 +1,24 @@
+// Package envoy runs Envoy, as a child process or as a container.
+//
+// [Prepare] chooses version and runtime, and gets the binary or the image. Its [Plan] tells, with [Surroundings], what a
+// bootstrap has to know about the place where Envoy will run. [Plan.Start] runs Envoy on a bootstrap. The package knows
+// nothing of xDS or policies, and it does not wait until Envoy is ready: the caller sees its own ADS stream open.
+//
+// What it guarantees:
+//   - The binary is the one that package pin guarantees. A binary that was copied out of an image, because pip is missing,
+//     is trusted as the image is; it was run once to see that it is the release.
+//   - [Envoy.Version] is what the running Envoy says. It is an error if that is not the version that was asked for.
+//   - The bootstrap of a process holds private keys. It goes through a FIFO in a private directory and is never written to a
+//     disk. The bootstrap of a container is a file of mode 0600 in the container's own layer.
+//   - On Linux this process holds the ports of an Envoy process as long as Envoy lives, so that no other program can take
+//     one.
+//   - Nothing is left behind, however this process ends: a watchdog removes process, container and directory. Where the
+//     watchdog is killed too, the next Prepare removes what is left.
+//
+// What it does not:
+//   - It supports Linux and macOS only, and a Docker daemon of the same machine only.
+//   - Other containers of Docker's default bridge can open connections to a container's listeners and admin port, as with
+//     any container there.
+//
+// Environment: ENVOY_BIN (path of a binary) and ENVOY_IMAGE (an image) override what would be fetched, pulled or built.
+package envoy

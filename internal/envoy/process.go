@@ -1,0 +1,172 @@
+package envoy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/meshproof/meshproof/internal/pin"
+)
+
+// process runs a binary as a child process.
+type process struct{ bin string }
+
+func (process) runtime() Runtime { return Process }
+
+func (pr process) source() string { return "binary " + pr.bin }
+
+func (process) variable() string { return "ENVOY_BIN" }
+
+// prepareProcess takes ENVOY_BIN, or fetches the binary of the version.
+func prepareProcess(ctx context.Context, o Options, bin string) (*Plan, error) {
+	version := o.Version
+	var err error
+	if bin != "" {
+		bin, version, err = ownBinary(ctx, o.Version, bin)
+	} else if version, err = pin.NormalVersion(version); err == nil {
+		bin, err = Fetch(ctx, version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	dir := runDirPath()
+	return &Plan{
+		version: version, options: o, dir: dir, runner: process{bin},
+		around: Surroundings{
+			HostName: loopback.String(), BindAddress: loopback.String(), ListenAddress: loopback.String(),
+			Admin: filepath.Join(dir, socketName),
+		},
+	}, nil
+}
+
+// versionOutput is the hash of the source, the release, and how it was built.
+var versionOutput = regexp.MustCompile(`version: [^/]*/(\d+\.\d+\.\d+)`)
+
+// ownBinary asks the binary in ENVOY_BIN for its version, and refuses it if another one was asked for: a result must not
+// be reported for a version that did not give it.
+func ownBinary(ctx context.Context, asked, bin string) (path, version string, err error) {
+	fail := func(reason, cause error, hint string) (string, string, error) {
+		return "", "", &pin.Error{Doing: "use ENVOY_BIN=" + bin, Reason: reason, Cause: cause, Hint: hint}
+	}
+	if path, err = filepath.Abs(bin); err != nil {
+		return fail(ErrStart, err, "")
+	}
+	if version, err = binaryVersion(ctx, path); err != nil {
+		return fail(ErrStart, err, "it must be the path of an Envoy binary for this machine")
+	}
+	if asked != "" {
+		want, err := pin.NormalVersion(asked)
+		if err != nil {
+			return "", "", err
+		}
+		if want != version {
+			return fail(pin.ErrUnknownVersion, fmt.Errorf("it is Envoy %s, but %s is asked for", version, want), "unset ENVOY_BIN or ask for its version")
+		}
+	}
+	return path, version, nil
+}
+
+// binaryVersion runs a binary to ask it for its version.
+func binaryVersion(ctx context.Context, path string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return "", err
+	}
+	m := versionOutput.FindSubmatch(out)
+	if m == nil {
+		return "", fmt.Errorf("--version printed %q", oneLine(string(out)))
+	}
+	return string(m[1]), nil
+}
+
+func (pr process) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, error) {
+	var undo []func() error
+	fail := func(err error) (*Envoy, error) {
+		for i := len(undo) - 1; i >= 0; i-- {
+			err = errors.Join(err, undo[i]())
+		}
+		return nil, &pin.Error{Doing: "start " + p.String(), Reason: ErrStart, Cause: err}
+	}
+	if err := ctx.Err(); err != nil {
+		return fail(err)
+	}
+	held, err := holdPorts(p.options.Ports)
+	if err != nil {
+		return fail(err)
+	}
+	undo = append(undo, held.release)
+	dir, err := newRunDir(p.dir)
+	if err != nil {
+		return fail(err)
+	}
+	undo = append(undo, dir.remove)
+	fifo, err := newBootstrapFIFO(dir.join(bootstrapName), bootstrap)
+	if err != nil {
+		return fail(err)
+	}
+	undo = append(undo, fifo.abandon)
+
+	log := &tail{next: p.options.Log}
+	cmd := exec.Command(pr.bin, p.options.arguments(fifo.path)...)
+	cmd.Dir = dir.path
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = envoyProcAttr()
+	cmd.WaitDelay = time.Second
+
+	e := &Envoy{plan: p, ports: held, admin: newAdmin("unix", dir.join(socketName)), done: make(chan struct{})}
+	started := make(chan error)
+	watched := make(chan *watchdog, 1) // nil if there is none
+	go func() {
+		runtime.LockOSThread() // see envoyProcAttr
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			how := cmd.Wait()
+			if how == nil {
+				how = errors.New("exit status 0")
+			}
+			if dog := <-watched; dog != nil {
+				dog.ended()
+			}
+			_ = fifo.abandon()
+			e.ended(how, log)
+		}
+	}()
+	if err := <-started; err != nil {
+		return fail(err)
+	}
+	e.pid = cmd.Process.Pid
+	dog, err := watchProcess(e.pid, dir)
+	watched <- dog
+	if err != nil {
+		err = errors.Join(err, cmd.Process.Kill())
+		<-e.done
+		undo = undo[:len(undo)-1] // the bootstrap is abandoned already
+		return fail(err)
+	}
+	e.stop = func() error {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("envoy: end process %d: %w", e.pid, err)
+		}
+		kill := time.AfterFunc(terminationGrace, func() { _ = cmd.Process.Kill() })
+		defer kill.Stop()
+		<-e.done
+		return nil
+	}
+	e.release = func() error {
+		err := errors.Join(dir.remove(), held.release())
+		dog.dismiss()
+		return err
+	}
+	return e, nil
+}

