@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/internal/report"
 )
 
 // Shard is one part of the cases, so that several machines share them. The zero

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/internal/report"
 )
 
 // Times are how long cases took, by name: what shards are balanced by.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"runtime/debug"
 
-	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/internal/report"
 )
 
 const module = "github.com/meshproof/meshproof"
@@ -27,6 +27,9 @@ func Version() string {
 	}
 	return unknown
 }
+
+// Implementation says who answers for a compiler.
+type Implementation = report.Implementation
 
 // Reference is the implementation that meshproof's own compiler is of.
 func Reference() report.Implementation {

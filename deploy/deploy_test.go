@@ -15,9 +15,9 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/report"
 )
 
 // job is what the test needs of the manifest; the field names are the API's.

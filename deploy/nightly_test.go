@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/internal/report"
 )
 
 // fakeGH stands for GitHub's command line: the folder nights has the report of each run

@@ -14,9 +14,9 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/meshproof/meshproof/conformance"
-	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/internal/ads"
 	"github.com/meshproof/meshproof/internal/plugin"
+	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy/manifest"
 )

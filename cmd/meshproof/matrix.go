@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/conformance"
-	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/internal/report"
 )
 
 // writeResults prints one run in full; of several, what went wrong, where they

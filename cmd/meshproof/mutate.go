@@ -11,9 +11,9 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/conformance"
-	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/mutation"
+	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 )

@@ -3,8 +3,8 @@ package main
 import (
 	"io"
 
-	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/report"
 )
 
 // The JSON form of a proof.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/conformance"
-	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/conformance"
-	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/internal/report"
 )
 
 func newReport() *cobra.Command {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/conformance"
-	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/report"
 )
 
 // runOptions are the flags of run.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/conformance/report"
+	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 

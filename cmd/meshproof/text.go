@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/meshproof/meshproof/conformance/report"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 )

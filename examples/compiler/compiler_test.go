@@ -7,7 +7,6 @@ import (
 
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/conformance"
-	"github.com/meshproof/meshproof/conformance/report"
 )
 
 // The policies come validated, as from an API server: refusing others is not this
@@ -15,7 +14,7 @@ import (
 func TestConformance(t *testing.T) {
 	conformance.Run(t, conformance.Suite{
 		Compiler:       mesh.Compiler{},
-		Implementation: report.Implementation{Organization: "example", Project: "mesh", URL: "https://example.com/mesh", Version: "v0.1.0", Contact: []string{"@example"}},
+		Implementation: conformance.Implementation{Organization: "example", Project: "mesh", URL: "https://example.com/mesh", Version: "v0.1.0", Contact: []string{"@example"}},
 		Selection:      conformance.Selection{Profiles: []feature.Profile{feature.GEP3779}, Exempt: []feature.Name{"AuthorizationPolicyValidation"}},
 		ReportDir:      "report",
 	})
