@@ -10,7 +10,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
-	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -22,8 +22,8 @@ const (
 	mostShrunk          = 12
 )
 
-// counterexample is the smallest case that shows a disagreement.
-type counterexample struct {
+// shrunkCase is the smallest case that shows a disagreement.
+type shrunkCase struct {
 	file  string
 	small cases.Case
 	// result is what became of it, filters what was compiled for it.
@@ -48,7 +48,7 @@ func (o *proveOptions) findCounterexamples(ctx context.Context, p *provenAll, ru
 			}
 			seen[key] = true
 			progress.line("looking for the smallest case that shows it")
-			small := proof.Shrink(ctx, stillWrong(runner, one.result.Case, q), one.result.Case, q.Request)
+			small := counterexample.Shrink(ctx, stillWrong(runner, one.result.Case, q), one.result.Case, q.Request)
 			cause := causeOf(small)
 			if causes[cause] {
 				continue
@@ -77,10 +77,10 @@ func causeOf(c cases.Case) string {
 	return b.String()
 }
 
-func (o *proveOptions) newCounterexample(ctx context.Context, n int, small cases.Case, runner suite.Runner) (counterexample, error) {
+func (o *proveOptions) newCounterexample(ctx context.Context, n int, small cases.Case, runner suite.Runner) (shrunkCase, error) {
 	// Cases of one folder need names of their own.
 	small.Name = fmt.Sprintf("%d: %s", n, small.Name)
-	c := counterexample{file: filepath.Join(o.counterexamples, fmt.Sprintf("%d.yaml", n)), small: small}
+	c := shrunkCase{file: filepath.Join(o.counterexamples, fmt.Sprintf("%d.yaml", n)), small: small}
 	if err := os.MkdirAll(o.counterexamples, 0o755); err != nil {
 		return c, fmt.Errorf("--counterexamples: %w", err)
 	}
@@ -125,7 +125,7 @@ func compiledText(ctx context.Context, compiler suite.Compiler, c cases.Case) st
 }
 
 // write prints the case, what it compiles to, what was seen, and how to repeat it.
-func (c counterexample) write(w io.Writer, p paint) {
+func (c shrunkCase) write(w io.Writer, p paint) {
 	fmt.Fprintf(w, "counterexample: %s\n", c.file)
 	section := func(title, text string) {
 		fmt.Fprintf(w, "  %s\n", title)

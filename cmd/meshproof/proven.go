@@ -23,7 +23,7 @@ type proven struct {
 type provenAll struct {
 	envoy, runtime  string
 	all             []proven
-	counterexamples []counterexample
+	counterexamples []shrunkCase
 }
 
 func (p *provenAll) add(name string, v proof.Verdict, r suite.Result) {

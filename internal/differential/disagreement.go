@@ -6,7 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
-	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -52,7 +52,7 @@ func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
 			shown = q
 		}
 	}
-	d.Counterexample = proof.Shrink(ctx, f.still(shown), d.Case, shown.Request)
+	d.Counterexample = counterexample.Shrink(ctx, f.still(shown), d.Case, shown.Request)
 	d.Counterexample.Name = fmt.Sprintf("%s: %s", d.Case.Name, d.Counterexample.Name)
 	return d, nil
 }

@@ -1,4 +1,4 @@
-package proof_test
+package counterexample_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
-	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -83,7 +83,7 @@ requests:
 	}
 	t.Logf("%d tries", s.tries)
 	second := &counted{t: t, holds: s.holds}
-	if again := proof.Shrink(t.Context(), second.still, c, q); string(again.YAML()) != string(small.YAML()) || second.tries != s.tries {
+	if again := counterexample.Shrink(t.Context(), second.still, c, q); string(again.YAML()) != string(small.YAML()) || second.tries != s.tries {
 		t.Errorf("shrunk again in %d tries to\n%s", second.tries, again.YAML())
 	}
 }
@@ -117,7 +117,7 @@ func TestShrinkStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s := &counted{t: t, holds: func(cases.Case) bool { return true }}
-	small := proof.Shrink(ctx, func(ctx context.Context, c cases.Case) bool {
+	small := counterexample.Shrink(ctx, func(ctx context.Context, c cases.Case) bool {
 		if s.tries == 2 {
 			cancel()
 		}
@@ -127,7 +127,7 @@ func TestShrinkStops(t *testing.T) {
 		t.Errorf("%d tries:\n%.500s", s.tries, small.YAML())
 	}
 	s.tries = 0
-	if got := proof.Shrink(ctx, s.still, c, q); s.tries != 0 || got.Name != c.Name {
+	if got := counterexample.Shrink(ctx, s.still, c, q); s.tries != 0 || got.Name != c.Name {
 		t.Errorf("the context was over: %d tries, case %q", s.tries, got.Name)
 	}
 }
@@ -139,7 +139,7 @@ func TestShrinkIsBounded(t *testing.T) {
 	for _, tt := range []struct{ tries, candidates, most int }{{0, 9, 0}, {9, 0, 0}, {1, 99, 1}, {9, 99, 9}, {99, 9, 9}, {9_999, 99_999, 200}} {
 		first := string(c.Policies[0].YAML())
 		s := &counted{t: t, holds: names(first)}
-		small := proof.ShrinkWithin(t.Context(), tt.tries, tt.candidates, s.still, c, q)
+		small := counterexample.ShrinkWithin(t.Context(), tt.tries, tt.candidates, s.still, c, q)
 		if s.tries > tt.most || tt.tries == 9 && s.tries < tt.tries && tt.candidates > 9 || !s.holds(small) {
 			t.Errorf("%d tries of %d, %d candidates:\n%.500s", s.tries, tt.tries, tt.candidates, small.YAML())
 		}
@@ -169,7 +169,7 @@ func TestShrinkLeavesAlone(t *testing.T) {
 		"the zero case":                       {cases.Case{}, cases.Request{}, yes},
 	} {
 		s := &counted{t: t, holds: tt.holds}
-		if got := proof.Shrink(t.Context(), s.still, tt.c, tt.q); string(got.YAML()) != string(tt.c.YAML()) || s.tries > 1 {
+		if got := counterexample.Shrink(t.Context(), s.still, tt.c, tt.q); string(got.YAML()) != string(tt.c.YAML()) || s.tries > 1 {
 			t.Errorf("%s: %d tries:\n%.300s", name, s.tries, got.YAML())
 		}
 	}

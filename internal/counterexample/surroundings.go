@@ -1,4 +1,4 @@
-package proof
+package counterexample
 
 import (
 	"fmt"
@@ -12,12 +12,12 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// surroundings sets what is not needed to its default: trust domains, options, and
-// what an inbound is selected by.
+// surroundings leaves out trust domains and sets options, labels and tags to their
+// defaults.
 func (s *shrinker) surroundings() {
-	own := s.at.c.TrustDomains[:1]
-	minimize(s.at.c.TrustDomains[1:], func(kept []spiffeid.TrustDomain) bool {
-		next := s.at
+	own := s.smallest.c.TrustDomains[:1]
+	minimize(s.smallest.c.TrustDomains[1:], func(kept []spiffeid.TrustDomain) bool {
+		next := s.smallest
 		next.c.TrustDomains = slices.Concat(own, kept)
 		return s.take(next)
 	})
@@ -30,11 +30,11 @@ func (s *shrinker) surroundings() {
 		func(c *cases.Case) { c.Normalization.KeepSlashes = false },
 		func(c *cases.Case) { c.Normalization.EscapedSlashes = policy.RejectEscapedSlashes },
 	} {
-		next := s.at
+		next := s.smallest
 		change(&next.c)
 		s.take(next)
 	}
-	for i := range s.at.c.Inbounds {
+	for i := range s.smallest.c.Inbounds {
 		s.inbound(i)
 	}
 }
@@ -42,12 +42,12 @@ func (s *shrinker) surroundings() {
 // inbound makes one of the inbounds plainer.
 func (s *shrinker) inbound(i int) {
 	with := func(change func(in *cases.Inbound)) bool {
-		next := s.at
+		next := s.smallest
 		next.c.Inbounds = slices.Clone(next.c.Inbounds)
 		change(&next.c.Inbounds[i])
 		return s.take(next)
 	}
-	in := s.at.c.Inbounds[i]
+	in := s.smallest.c.Inbounds[i]
 	minimize(in.Routes, func(kept []policy.InboundRoute) bool {
 		return with(func(in *cases.Inbound) { in.Routes = kept })
 	})
@@ -65,14 +65,14 @@ func (s *shrinker) inbound(i int) {
 		func(in *cases.Inbound) { in.Workload.Origin = "" },
 		func(in *cases.Inbound) { in.Workload.Mesh = "default" },
 		func(in *cases.Inbound) { in.Workload.Namespace = "default" },
-		// That of a case's first workload.
+		// The address of the first workload of a case.
 		func(in *cases.Inbound) { in.IP = netip.AddrFrom4([4]byte{10, 64, 0, 1}) },
 	} {
 		with(change)
 	}
 }
 
-// only is the map with those keys, nil without any.
+// only returns the entries of these keys, nil without any.
 func only(m map[string]string, keys []string) map[string]string {
 	if len(keys) == 0 {
 		return nil
@@ -84,9 +84,9 @@ func only(m map[string]string, keys []string) map[string]string {
 	return out
 }
 
-// named is the smallest case, under a name that says what it shows.
+// named gives the smallest case a name that says what it shows.
 func (s *shrinker) named() cases.Case {
-	c := s.at.c
+	c := s.smallest.c
 	q := c.Requests[0]
 	what := "a connection"
 	for _, in := range c.Inbounds {

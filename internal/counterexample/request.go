@@ -1,7 +1,8 @@
-package proof
+package counterexample
 
 import (
 	"cmp"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -14,8 +15,8 @@ import (
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 
-// wanted is what the policies say of a case's one request, as far as mTLS lets it
-// come; ok is false where they are refused.
+// wanted is what the policies say of the one request of a case, or what mTLS says where
+// mTLS answers first. ok is false where the policies are refused.
 func (s *shrinker) wanted(c cases.Case) (want cases.Want, ok bool) {
 	set, err := dialect.Parse(c.Policies, c.Options)
 	if err != nil {
@@ -32,10 +33,10 @@ func (s *shrinker) wanted(c cases.Case) (want cases.Want, ok bool) {
 		}
 	}
 	program := set.Program(to.Inbound)
-	// One without a certificate is signed by nobody.
-	strange := !q.From.Plaintext && !slices.Contains(c.TrustDomains, q.From.SignedBy)
+	// A caller without a certificate has no signer, so it is untrusted too.
+	untrusted := !q.From.Plaintext && !slices.Contains(c.TrustDomains, q.From.SignedBy)
 	switch {
-	case s.stated == cases.HandshakeFailure, strange, q.From.Plaintext && !to.Permissive:
+	case s.stated == cases.HandshakeFailure, untrusted, q.From.Plaintext && !to.Permissive:
 		return cases.HandshakeFailure, true
 	case q.From.Plaintext && !program.JudgesPlaintext:
 		return cases.Allow, true
@@ -48,10 +49,13 @@ func (s *shrinker) wanted(c cases.Case) (want cases.Want, ok bool) {
 			return s.stated, true
 		}
 	}
-	return wantOf(policy.Decide(program.Program, r)), true
+	if policy.Decide(program.Program, r).Effect == policy.Allow {
+		return cases.Allow, true
+	}
+	return cases.Deny, true
 }
 
-// methodAndPath are those of a request on the wire.
+// methodAndPath returns the method and the path that are sent for a request.
 func methodAndPath(q cases.Request) (method, path string) {
 	if q.GRPC != "" {
 		return "POST", "/" + q.GRPC
@@ -62,7 +66,7 @@ func methodAndPath(q cases.Request) (method, path string) {
 // request makes the request plainer, a part at a time.
 func (s *shrinker) request() {
 	with := func(change func(q *cases.Request)) bool {
-		next := s.at
+		next := s.smallest
 		q := next.c.Requests[0]
 		change(&q)
 		next.c.Requests = []cases.Request{q}
@@ -70,7 +74,7 @@ func (s *shrinker) request() {
 	}
 	with(func(q *cases.Request) { q.SourceIP, q.From.SourceIP = netip.Addr{}, netip.Addr{} })
 	with(func(q *cases.Request) { q.Authority = "" })
-	minimize(s.at.c.Requests[0].Headers, func(kept []cases.Header) bool {
+	minimize(s.smallest.c.Requests[0].Headers, func(kept []cases.Header) bool {
 		return with(func(q *cases.Request) { q.Headers = kept })
 	})
 	with(func(q *cases.Request) { q.GRPC = "" })
@@ -80,63 +84,64 @@ func (s *shrinker) request() {
 			break
 		}
 	}
-	for _, from := range simplerCallers(s.at.c) {
+	for _, from := range simplerCallers(s.smallest.c) {
 		if with(func(q *cases.Request) { q.From = from }) {
 			break
 		}
 	}
 }
 
-// paths are the simpler paths, the shortest first: the default, those that the
-// policies name, and those above the request's own.
+// paths returns simpler paths, the shortest first: the default path, the paths that the
+// policies name, and the parents of the request's own path.
 func (s *shrinker) paths() []string {
-	own := s.at.c.Requests[0].Path
+	own := s.smallest.c.Requests[0].Path
 	if own == "" {
 		return nil
 	}
 	out := []string{""}
-	s.at.texts(s.root, func(text string) {
+	s.smallest.texts(s.root, func(text string) {
 		if strings.HasPrefix(text, "/") && len(text) < len(own) {
 			out = append(out, text)
 		}
 	})
-	bare, _, _ := strings.Cut(own, "?")
-	for path := bare; path != ""; path = path[:max(strings.LastIndexByte(path, '/'), 0)] {
+	path, _, _ := strings.Cut(own, "?")
+	for ; path != ""; path = path[:max(strings.LastIndexByte(path, '/'), 0)] {
 		out = append(out, path)
 	}
 	return shortestFirst(out)
 }
 
-// simplerCallers are those with a sound SVID of one of the caller's SPIFFE IDs, or of
-// one above it.
+// simplerCallers returns callers with a single sound SVID: for each SPIFFE ID of the
+// request's caller, and for each parent path of such an ID. The shortest ID stands first.
 func simplerCallers(c cases.Case) []cases.Caller {
 	from := c.Requests[0].From
 	t := from.Template
 	if from.Plaintext || from.Anonymous || t.Validity != certs.Sound || t.Usage != certs.ClientAndServer || t.CA {
 		return nil
 	}
-	var uris []string
+	simpler := map[string]cases.Caller{}
 	for _, uri := range t.URIs {
 		id, err := spiffeid.FromString(uri)
 		if err != nil || !slices.Contains(c.TrustDomains, id.TrustDomain()) {
 			continue
 		}
-		uris = append(uris, uri)
+		add := func(uri string) {
+			simpler[uri] = cases.Caller{Name: uri, Template: certs.Template{URIs: []string{uri}}, SignedBy: id.TrustDomain(), SourceIP: from.SourceIP}
+		}
+		add(uri)
 		for path := id.Path(); strings.Count(path, "/") > 1; {
 			path = path[:strings.LastIndexByte(path, '/')]
-			uris = append(uris, id.TrustDomain().IDString()+path)
+			add(id.TrustDomain().IDString() + path)
 		}
 	}
 	var out []cases.Caller
-	for _, uri := range shortestFirst(uris) {
-		simpler := caller(policy.Request{URIs: []string{uri}}, c.TrustDomains[0])
-		simpler.SourceIP = from.SourceIP
-		out = append(out, simpler)
+	for _, uri := range shortestFirst(slices.Collect(maps.Keys(simpler))) {
+		out = append(out, simpler[uri])
 	}
 	return out
 }
 
-// shortestFirst sorts texts by length, and drops those that stand twice.
+// shortestFirst sorts texts by length and drops duplicates.
 func shortestFirst(texts []string) []string {
 	slices.SortFunc(texts, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	return slices.Compact(texts)

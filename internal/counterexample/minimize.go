@@ -1,11 +1,10 @@
-package proof
+package counterexample
 
 import "slices"
 
-// minimize leaves items out as long as take accepts what is kept, none first, then a
-// half of them, then ever smaller parts and what is left without one. It is delta
-// debugging's ddmin: what is kept in the end cannot do without any single item. Take
-// keeps the result.
+// minimize leaves out items while take accepts the rest. It tries no item at all, then
+// halves, then smaller parts and all without one part (ddmin of delta debugging). In the
+// end no single item can be left out. The function take keeps what it accepts.
 func minimize[T any](items []T, take func(kept []T) bool) {
 	if len(items) == 0 || take(nil) {
 		return
@@ -25,8 +24,8 @@ func minimize[T any](items []T, take func(kept []T) bool) {
 	}
 }
 
-// smaller returns one part of the items, or all but one, whatever is taken first, and
-// nil where nothing is.
+// smaller returns the first that take accepts: one part of the items, or all items
+// without one part. It returns nil where take accepts nothing.
 func smaller[T any](items []T, parts int, take func([]T) bool) (kept []T, one bool) {
 	bound := func(part int) int { return part * len(items) / parts }
 	for part := range parts {
@@ -34,7 +33,7 @@ func smaller[T any](items []T, parts int, take func([]T) bool) (kept []T, one bo
 			return some, true
 		}
 	}
-	// Of two parts, all but one is the other.
+	// Of two parts, all without one is the other part: it was tried.
 	for part := 0; part < parts && parts > 2; part++ {
 		if rest := slices.Concat(items[:bound(part)], items[bound(part+1):]); take(rest) {
 			return rest, false

@@ -1,4 +1,4 @@
-package proof
+package counterexample
 
 import (
 	"context"
@@ -9,30 +9,28 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// The bounds of one shrinking: how often still is asked, and how many cases are made
-// at all, of which most do not parse or were asked before.
+// The bounds of one shrinking: how many cases are run, and how many are made at all. Most
+// of those that are made do not parse, or were run before.
 const (
 	mostTries      = 2_000
 	mostCandidates = 10 * mostTries
 )
 
-// Shrink returns the smallest case it finds that shows what is wrong with the request
-// q of c: as few policies as it takes, and of those as few list items and entries; one
-// inbound, where that is enough; one request, as plain as can be; no trust domain,
-// option or label without need.
+// Shrink returns the smallest case it finds that shows what is wrong with request q of
+// case c. It leaves out policies, list items and fields of policies, inbounds, trust
+// domains, options and labels, and it makes the request plain.
 //
-// Still runs a case and reports whether its request is not decided as specified; where
-// it cannot tell, it returns false. What it takes for one and the same disagreement is
-// its own affair: one that a wrong name satisfies as well as a wrong decision may be
-// led from the latter to the former. It is asked 2,000 times at most, always about a
-// case that was read from a case file, has one request, and wants of it what
-// [policy.Decide] says of its policies, which is what is wanted of q. So what is
-// returned fails when it is written to a file and run, and fails in the same way.
+// The function shows runs a case and reports whether its request is not decided as
+// specified. Where it cannot tell, it returns false. Shrink asks it 2,000 times at most.
+// Each case that it is asked about was read from a case file and has one request. What
+// that request wants is what [policy.Decide] says of the case's policies, and it is what
+// was wanted of q. So the result fails in the same way when it is written to a file and
+// run. Shrink does not tell one disagreement from another: that is up to shows.
 //
-// Where ctx ends, the smallest case so far is returned. Where q alone does not show
-// it, c is. The same still gives the same case.
-func Shrink(ctx context.Context, still func(ctx context.Context, c cases.Case) bool, c cases.Case, q cases.Request) cases.Case {
-	s := &shrinker{ctx: ctx, still: still, tries: mostTries, candidates: mostCandidates}
+// Where ctx ends, Shrink returns the smallest case so far. Where q alone does not show
+// the disagreement, Shrink returns c. The same answers of shows give the same case.
+func Shrink(ctx context.Context, shows func(ctx context.Context, c cases.Case) bool, c cases.Case, q cases.Request) cases.Case {
+	s := &shrinker{ctx: ctx, shows: shows, tries: mostTries, candidates: mostCandidates}
 	return s.shrink(c, q)
 }
 
@@ -40,7 +38,7 @@ func (s *shrinker) shrink(c cases.Case, q cases.Request) cases.Case {
 	s.stated, s.root = q.Want, newTrees(c.Policies)
 	s.seen, s.documents = map[string]bool{}, map[string]manifest.Document{}
 	q.By, q.Shadow, q.ShadowBy = nil, nil, nil
-	s.at.c = cases.Case{
+	s.smallest.c = cases.Case{
 		Name: "counterexample", TrustDomains: c.TrustDomains, Options: c.Options, Normalization: c.Normalization,
 		Inbounds: c.Inbounds, Requests: []cases.Request{q},
 	}
@@ -61,42 +59,43 @@ func (s *shrinker) shrink(c cases.Case, q cases.Request) cases.Case {
 // shrinker holds the smallest case so far, and what was tried for it.
 type shrinker struct {
 	ctx    context.Context
-	still  func(context.Context, cases.Case) bool
+	shows  func(context.Context, cases.Case) bool
 	stated cases.Want
 	// want is the same for all candidates.
 	want cases.Want
-	// root is the list of the policies as they came.
+	// root is the list of the policies that the shrinking began with.
 	root *tree
 
-	// at is the smallest case so far as it was read from text.
-	at   candidate
-	text string
+	// smallest is the smallest case so far, text the text that it was read from.
+	smallest candidate
+	text     string
 
-	// seen are the texts of what was tried, documents those of its policies, read.
+	// seen has the texts of the cases that were tried, documents the policies by their
+	// text.
 	seen      map[string]bool
 	documents map[string]manifest.Document
-	// How many are left.
+	// tries and candidates count what is left of the bounds.
 	tries, candidates int
 }
 
-// candidate is a case whose policies are those of the root, less what was removed.
+// candidate is a case. Its policies are those of the root without the removed nodes.
 type candidate struct {
 	c       cases.Case
 	removed map[*tree]bool
 }
 
-// over reports whether no candidate may be tried any more.
+// over reports whether the shrinking has to end.
 func (s *shrinker) over() bool {
 	return s.ctx.Err() != nil || s.tries == 0 || s.candidates == 0
 }
 
-// begin tries what the shrinking starts from.
+// begin tries the case that the shrinking starts from.
 func (s *shrinker) begin() bool {
-	first := s.at
+	first := s.smallest
 	if slices.IndexFunc(first.c.Inbounds, func(in cases.Inbound) bool { return in.String() == first.c.Requests[0].To }) < 0 {
 		return false
 	}
-	// Deny may be wanted of any request, so that the case can be read.
+	// Any request may want deny, so the case can be read.
 	c, _, ok := s.read(first, cases.Deny)
 	if !ok {
 		return false
@@ -107,7 +106,8 @@ func (s *shrinker) begin() bool {
 	return s.take(first)
 }
 
-// take makes the candidate the smallest case, where it is one and still shows it.
+// take makes the candidate the smallest case, if it is smaller and shows the
+// disagreement.
 func (s *shrinker) take(next candidate) bool {
 	if s.over() {
 		return false
@@ -122,11 +122,11 @@ func (s *shrinker) take(next candidate) bool {
 		return false
 	}
 	s.tries--
-	// What a run says that was cut off is nothing to rely on.
-	if !s.still(s.ctx, c) || s.ctx.Err() != nil {
+	// The answer of a run that was cut off does not count.
+	if !s.shows(s.ctx, c) || s.ctx.Err() != nil {
 		return false
 	}
-	s.at, s.text = candidate{c, next.removed}, text
+	s.smallest, s.text = candidate{c, next.removed}, text
 	return true
 }
 
@@ -146,10 +146,10 @@ func (s *shrinker) read(next candidate, want cases.Want) (c cases.Case, text str
 	return all[0], string(written), true
 }
 
-// inbounds leaves out all that the request does not go to.
+// inbounds leaves out the inbounds that the request does not go to.
 func (s *shrinker) inbounds() {
-	all := s.at.c.Inbounds
-	to := func(in cases.Inbound) bool { return in.String() == s.at.c.Requests[0].To }
+	all := s.smallest.c.Inbounds
+	to := func(in cases.Inbound) bool { return in.String() == s.smallest.c.Requests[0].To }
 	var others []string
 	for _, in := range all {
 		if !to(in) {
@@ -157,28 +157,28 @@ func (s *shrinker) inbounds() {
 		}
 	}
 	minimize(others, func(kept []string) bool {
-		next := s.at
+		next := s.smallest
 		next.c.Inbounds = slices.DeleteFunc(slices.Clone(all), func(in cases.Inbound) bool { return !to(in) && !slices.Contains(kept, in.String()) })
 		return s.take(next)
 	})
 }
 
-// trees leaves out what hangs below nodes of a kind, from the root on: below the root
-// are whole policies.
+// trees leaves out children of all nodes of a kind, the root first. The children of the
+// root are whole policies.
 func (s *shrinker) trees(of kind) {
 	for queue := []*tree{s.root}; len(queue) > 0; queue = queue[1:] {
 		node := queue[0]
 		if node.kind == of {
 			s.below(node)
 		}
-		queue = append(queue, s.at.alive(node)...)
+		queue = append(queue, s.smallest.alive(node)...)
 	}
 }
 
 func (s *shrinker) below(node *tree) {
-	all := s.at.alive(node)
+	all := s.smallest.alive(node)
 	minimize(all, func(kept []*tree) bool {
-		next := candidate{s.at.c, maps.Clone(s.at.removed)}
+		next := candidate{s.smallest.c, maps.Clone(s.smallest.removed)}
 		if next.removed == nil {
 			next.removed = map[*tree]bool{}
 		}
@@ -192,7 +192,7 @@ func (s *shrinker) below(node *tree) {
 	})
 }
 
-// policies are what is left of the policies.
+// policies reads what is left of the policies.
 func (s *shrinker) policies(of candidate) ([]manifest.Document, error) {
 	var docs []manifest.Document
 	for _, policy := range of.alive(s.root) {
@@ -203,7 +203,7 @@ func (s *shrinker) policies(of candidate) ([]manifest.Document, error) {
 			if err != nil {
 				return nil, err
 			}
-			// A policy of nothing is no document of its own.
+			// Nothing is left of the policy where there is no document.
 			if len(parsed) == 1 {
 				doc = parsed[0]
 			}

@@ -1,4 +1,4 @@
-package proof_test
+package counterexample_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -123,7 +124,7 @@ func items(c cases.Case) int {
 func shrunk(t *testing.T, s *counted, c cases.Case, q cases.Request) cases.Case {
 	t.Helper()
 	s.t = t
-	small := proof.Shrink(t.Context(), s.still, c, q)
+	small := counterexample.Shrink(t.Context(), s.still, c, q)
 	all, err := cases.Parse("small.yaml", small.YAML())
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%s: %v in\n%s", c.Place, err, small.YAML())

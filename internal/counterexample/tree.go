@@ -1,4 +1,4 @@
-package proof
+package counterexample
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// kind is what hangs below a node.
+// kind is what a node has below it.
 type kind uint8
 
 const (
@@ -18,21 +18,22 @@ const (
 	mapping
 )
 
-// tree is a value of a policy. It never changes: what was removed stands elsewhere.
+// tree is a value in a policy. It never changes: a [candidate] says which nodes are
+// removed.
 type tree struct {
 	kind kind
-	// key is that of an entry.
+	// key is the key of an entry of a mapping.
 	key string
 	// text is a leaf as it is written.
 	text     string
 	children []*tree
 }
 
-// newTrees is the list of the policies.
+// newTrees returns the list of the policies.
 func newTrees(docs []manifest.Document) *tree {
 	root := &tree{kind: list}
 	for _, doc := range docs {
-		// Written anew, each entry has a line of its own, which tells their order.
+		// Written again, each entry has its own line, and the lines tell the order.
 		again, err := manifest.Parse("policy", doc.YAML())
 		if err != nil || len(again) != 1 {
 			again = []manifest.Document{doc}
@@ -64,12 +65,12 @@ func newTree(key string, doc manifest.Document) *tree {
 	return node
 }
 
-// alive are the children of a node that were not removed.
+// alive returns the children of a node that are not removed.
 func (c candidate) alive(node *tree) []*tree {
 	return slices.DeleteFunc(slices.Clone(node.children), func(child *tree) bool { return c.removed[child] })
 }
 
-// text is what is left of a node, in braces.
+// text writes what is left of a node, in braces.
 func (c candidate) text(node *tree) string {
 	var b strings.Builder
 	c.write(&b, node)
