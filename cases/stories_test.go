@@ -13,6 +13,15 @@ import (
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 
+var stories = must(cases.Stories())
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // TestStoriesAreTheFilesOfThisFolder holds what is embedded against what lies on
 // disk: the same cases in the same order, at places that a user can open.
 func TestStoriesAreTheFilesOfThisFolder(t *testing.T) {

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -37,23 +38,20 @@ func Run(t *testing.T, s Suite) {
 			if err != nil {
 				t.Fatalf("Envoy %s: %v", name, err)
 			}
-			of := tests{ran: map[string]suite.Result{}, names: map[string]string{}}
+			subtests := newSubtests(t.Context(), u)
 			if s.Again == nil {
-				u.suite.Again = of.again
+				u.suite.Again = subtests.again
 			}
-			// After the cases, which run side by side.
+			// A cleanup runs after the subtests, which run in parallel.
 			t.Cleanup(func() {
-				result, err := u.result(plan, of.ran)
+				result, err := u.result(plan, subtests.wait())
 				runs = append(runs, result.Report)
 				if err := errors.Join(err, u.Close()); err != nil {
 					t.Error(err)
 				}
 			})
 			for _, c := range plan {
-				t.Run(c.Name, func(t *testing.T) {
-					t.Parallel()
-					of.run(t, u, c)
-				})
+				t.Run(c.Name, func(t *testing.T) { subtests.run(t, c) })
 			}
 		})
 	}
@@ -66,24 +64,43 @@ func Run(t *testing.T, s Suite) {
 	}
 }
 
-// tests has the results of one version, and the names of its subtests, by case.
-type tests struct {
-	mu    sync.Mutex
-	ran   map[string]suite.Result
+// subtests are the cases of one version as subtests. The first of them that go test
+// lets run hands all of them to the runner, which runs as many at once as it always
+// does, whatever -parallel says: a case mostly waits for Envoy.
+type subtests struct {
+	ctx      context.Context
+	underway *underway
+	// names has the name of the subtest of each case that -run selects.
 	names map[string]string
+	// cases are those that -run and the suite select, in order.
+	cases []cases.Case
+	start sync.Once
+	// results has one value for each of the cases, when the case is over.
+	results map[string]chan suite.Result
+	ended   chan struct{}
+	// ran may be read when ended is closed.
+	ran map[string]suite.Result
 }
 
-func (ts *tests) run(t *testing.T, u *underway, c cases.Case) {
-	ts.mu.Lock()
-	ts.names[c.Name] = t.Name()
-	ts.mu.Unlock()
-	if reason, _ := u.suite.Selection.Skip(c); reason != "" {
+func newSubtests(ctx context.Context, u *underway) *subtests {
+	return &subtests{
+		ctx: ctx, underway: u, names: map[string]string{}, results: map[string]chan suite.Result{},
+		ended: make(chan struct{}), ran: map[string]suite.Result{},
+	}
+}
+
+// run is the subtest of one case.
+func (s *subtests) run(t *testing.T, c cases.Case) {
+	s.names[c.Name] = t.Name()
+	if reason, _ := s.underway.suite.Selection.Skip(c); reason != "" {
 		t.Skip(reason)
 	}
-	r := u.runner.Case(t.Context(), c)
-	ts.mu.Lock()
-	ts.ran[c.Name] = r
-	ts.mu.Unlock()
+	result := make(chan suite.Result, 1)
+	s.cases, s.results[c.Name] = append(s.cases, c), result
+	// It returns when every case has come this far.
+	t.Parallel()
+	s.start.Do(func() { go s.runCases() })
+	r := <-result
 	if r.Skipped != "" {
 		t.Skip(r.Skipped)
 	}
@@ -92,12 +109,30 @@ func (ts *tests) run(t *testing.T, u *underway, c cases.Case) {
 	}
 }
 
+func (s *subtests) runCases() {
+	defer close(s.ended)
+	runner := s.underway.runner
+	runner.Done = func(r suite.Result) {
+		s.ran[r.Case.Name] = r
+		s.results[r.Case.Name] <- r
+	}
+	runner.Run(s.ctx, s.cases...)
+}
+
+// wait returns the results when no case runs any more.
+func (s *subtests) wait() map[string]suite.Result {
+	// Without any case to run there is nothing to wait for.
+	s.start.Do(func() { close(s.ended) })
+	<-s.ended
+	return s.ran
+}
+
 // again is the command that repeats a case, "" for one that -run left out.
-func (ts *tests) again(c cases.Case, _ report.Run) string {
-	if ts.names[c.Name] == "" {
+func (s *subtests) again(c cases.Case, _ report.Run) string {
+	if s.names[c.Name] == "" {
 		return ""
 	}
-	return "go test -run " + pattern(ts.names[c.Name])
+	return "go test -run " + pattern(s.names[c.Name])
 }
 
 // pattern is the argument of -run, quoted for a shell, that matches one test alone: go

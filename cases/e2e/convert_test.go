@@ -1,48 +1,35 @@
-package cases_test
+package e2e_test
 
 import (
 	"slices"
-
-	. "github.com/onsi/ginkgo/v2"
-	. "github.com/onsi/gomega"
+	"testing"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // What is written for one design of MeshTrafficPermission lets in and refuses the
 // same requests in the others.
-var _ = Describe("the cases of the accepted design, converted", func() {
+func TestConvertedCases(t *testing.T) {
+	t.Parallel()
 	for _, to := range []kuma.Option{kuma.Option2, kuma.Option3} {
-		Describe("to "+to.String(), Ordered, ContinueOnFailure, func() {
-			var h *harness.Harness
-			BeforeAll(func(ctx SpecContext) {
-				h = start(ctx, harness.Process)
-				DeferCleanup(func() { Expect(h.Close()).To(Succeed()) })
-			})
-			for _, c := range stories {
-				if !ofAcceptedDesign(c) {
-					continue
-				}
-				It(c.Story+": "+c.Name, func(ctx SpecContext) {
-					result := suite.Runner{Harness: h}.Case(ctx, converted(c, to))
-					if result.Skipped != "" {
-						Skip(result.Skipped)
-					}
-					Expect(result.Err).NotTo(HaveOccurred())
-					for _, q := range result.Requests {
-						Expect(q.Problems).To(BeEmpty(), "%s as %s to %s %s", q.Place, q.From.Name, q.To, q.Path)
-					}
-				})
+		t.Run(to.String(), func(t *testing.T) {
+			t.Parallel()
+			all := builtIn(t, isOfAcceptedDesign)
+			for i, c := range all {
+				all[i] = convert(t, c, to)
 			}
+			if len(all) == 0 {
+				t.Fatal("no case is of the accepted design")
+			}
+			runSuite(t, harness.Process, all)
 		})
 	}
-})
+}
 
-func ofAcceptedDesign(c cases.Case) bool {
+func isOfAcceptedDesign(c cases.Case) bool {
 	legacyOrForeign := func(doc manifest.Document) bool {
 		_, legacy := doc.At("spec.from")
 		return legacy || !kuma.Owns(doc)
@@ -51,16 +38,22 @@ func ofAcceptedDesign(c cases.Case) bool {
 		c.Options.Kuma.Option == kuma.Option1 && !slices.ContainsFunc(c.Policies, legacyOrForeign)
 }
 
-// converted drops what the case states of what differs by design: the name of a
+// convert converts the policies of a case. It drops what the case states of what differs by design: the name of a
 // policy, and in Option 3 the accepted form of the shadow.
-func converted(c cases.Case, to kuma.Option) cases.Case {
-	GinkgoHelper()
+func convert(t *testing.T, c cases.Case, to kuma.Option) cases.Case {
+	t.Helper()
 	policies, err := kuma.ParseAll(c.Policies)
-	Expect(err).NotTo(HaveOccurred())
+	if err != nil {
+		t.Fatalf("%s: %v", c.Place, err)
+	}
 	conversion, err := kuma.Convert(policies, to)
-	Expect(err).NotTo(HaveOccurred())
+	if err != nil {
+		t.Fatalf("%s: %v", c.Place, err)
+	}
 	c.Policies, err = manifest.Parse("converted.yaml", conversion.YAML)
-	Expect(err).NotTo(HaveOccurred())
+	if err != nil {
+		t.Fatalf("%s: %v", c.Place, err)
+	}
 	c.Options.Kuma.Option = to
 	c.ExpectWarnings = nil
 	otherShadow := to == kuma.Option3 && c.Options.Kuma.ShadowForm == kuma.Accepted

@@ -1,0 +1,143 @@
+// Package e2e_test runs the built-in cases on a real Envoy.
+package e2e_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/conformance"
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/suite"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// userStories are the nine stories of the design.
+var userStories = []string{
+	"mesh-operator-1", "mesh-operator-2", "mesh-operator-3", "mesh-operator-4",
+	"service-owner-1", "service-owner-2", "service-owner-3", "service-owner-4", "service-owner-5",
+}
+
+func isUserStory(c cases.Case) bool { return slices.Contains(userStories, c.Story) }
+
+func isOther(c cases.Case) bool { return !isUserStory(c) }
+
+func everyCase(cases.Case) bool { return true }
+
+// builtIn returns the built-in cases that are wanted.
+func builtIn(t *testing.T, wanted func(cases.Case) bool) []cases.Case {
+	t.Helper()
+	all, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(c cases.Case) bool { return !wanted(c) })
+}
+
+// runSuite runs each case as a subtest, on one Envoy of the version under test.
+func runSuite(t *testing.T, runtime harness.Runtime, all []cases.Case) {
+	t.Helper()
+	s := conformance.Suite{Cases: all, Runtime: runtime}
+	if version := testedEnvoy(); version != "" {
+		s.Versions = []string{version}
+	}
+	conformance.Run(t, s)
+}
+
+// testedEnvoy is the version under test, empty for the default one.
+func testedEnvoy() string { return os.Getenv("MESHPROOF_ENVOY") }
+
+// TestUserStories is the part of the cases that make check runs.
+func TestUserStories(t *testing.T) {
+	t.Parallel()
+	runSuite(t, harness.Process, builtIn(t, isUserStory))
+}
+
+func TestOtherCases(t *testing.T) {
+	t.Parallel()
+	runSuite(t, harness.Process, builtIn(t, isOther))
+}
+
+func TestCasesInContainer(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("slow: the same cases run on a process in TestUserStories and TestOtherCases")
+	}
+	h, err := harness.Start(t.Context(), harness.WithRuntime(harness.Container))
+	if err != nil && os.Getenv("MESHPROOF_REQUIRE_DOCKER") == "" {
+		t.Skip("no container: " + err.Error())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	runSuite(t, harness.Container, builtIn(t, everyCase))
+}
+
+// Each of the nine stories has a request that passes and a request that is refused.
+func TestUserStoriesHaveBothDecisions(t *testing.T) {
+	t.Parallel()
+	allowed, refused := map[string]bool{}, map[string]bool{}
+	for _, c := range builtIn(t, isUserStory) {
+		for _, q := range c.Requests {
+			if q.Want == cases.Allow {
+				allowed[c.Story] = true
+			} else {
+				refused[c.Story] = true
+			}
+		}
+	}
+	for _, story := range userStories {
+		if !allowed[story] || !refused[story] {
+			t.Errorf("%s: a request passes: %t, a request is refused: %t", story, allowed[story], refused[story])
+		}
+	}
+}
+
+// A suite that passes whatever the compiler does proves nothing: a compiler that allows
+// everything fails every deny, and a compiler that denies everything fails every allow.
+func TestNegativeControls(t *testing.T) {
+	t.Parallel()
+	for name, control := range map[string]struct {
+		compiler suite.Compiler
+		// wrong is what the compiler gets wrong each time.
+		wrong cases.Want
+	}{
+		"AllowEverything": {suite.AllowEverything, cases.Deny},
+		"DenyEverything":  {suite.DenyEverything, cases.Allow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := harness.New(t, harness.WithRuntime(harness.Process), harness.WithEnvoy(testedEnvoy()))
+			found := 0
+			for _, r := range (suite.Runner{Harness: h, Compiler: control.compiler}).Run(t.Context(), builtIn(t, everyCase)...) {
+				if r.Fault {
+					t.Errorf("%s: %v", r.Case.Place, r.Err)
+				}
+				if r.Skipped != "" {
+					continue
+				}
+				for _, q := range r.Requests {
+					// A compiler has no say over plaintext: it passes a permissive inbound unjudged.
+					if q.Want != control.wrong || q.From.Plaintext {
+						continue
+					}
+					found++
+					if len(q.Problems) == 0 {
+						t.Errorf("%s as %s: %s found no mistake", q.Place, q.From.Name, strings.ToLower(name))
+					}
+				}
+			}
+			if found == 0 {
+				t.Errorf("no request wants %s", control.wrong)
+			}
+		})
+	}
+}
