@@ -4,28 +4,73 @@ import "fmt"
 
 // Check reports the first thing that gives a program no meaning: a condition that
 // cannot be judged on the layer of its gate (on L4 there is neither method nor
-// path), a condition on an attribute that the form of its gate does not show, or
-// a gate of named rules that depends on an order. Lowering has to settle all of
-// this before a program is built.
+// path), a condition on an attribute that the form of its gate does not show, a gate of
+// named rules that depends on an order, a gate that both decides and logs, or shadows
+// that evidence could not tell apart. Lowering has to settle all of this before a
+// program is built.
 func (p Program) Check() error {
-	for _, gates := range [][]Gate{p.Gates, p.Shadows} {
-		for _, gate := range gates {
-			if err := gate.check(); err != nil {
-				return err
-			}
-		}
+	if err := checkGates(p.Gates, p.Shadows); err != nil {
+		return err
 	}
 	for _, route := range p.Routes {
-		if err := route.check(); err != nil {
+		if err := route.check(p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// checkGates checks the gates and shadows that are asked together.
+func checkGates(gates, shadows []Gate) error {
+	for i, gate := range gates {
+		if gate.Name != "" || gate.Behind != 0 {
+			return fmt.Errorf("policy: gate %d has the name %q and stands behind %d gates: only a shadow says so", i, gate.Name, gate.Behind)
+		}
+		if err := gate.check(); err != nil {
+			return err
+		}
+	}
+	for i, shadow := range shadows {
+		if err := shadow.check(); err != nil {
+			return err
+		}
+		if err := checkPlace(shadow, gates, shadows[:i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPlace checks a shadow against the gates and the shadows in front of it.
+func checkPlace(shadow Gate, gates, before []Gate) error {
+	if shadow.Logs() {
+		return fmt.Errorf("policy: shadow %q logs: a shadow decides nothing, a gate that logs is for that", shadow.Name)
+	}
+	if shadow.Behind < 0 || shadow.Behind > len(gates) {
+		return fmt.Errorf("policy: shadow %q stands behind %d gates: the program has %d", shadow.Name, shadow.Behind, len(gates))
+	}
+	for _, gate := range gates[:shadow.Behind] {
+		if gate.Layer > shadow.Layer {
+			return fmt.Errorf("policy: shadow %q on %s stands behind a gate on %s: Envoy judges a connection first", shadow.Name, shadow.Layer, gate.Layer)
+		}
+	}
+	for _, other := range before {
+		switch {
+		case other.Name == shadow.Name:
+			return fmt.Errorf("policy: two shadows have the name %q: give each a name of its own", shadow.Name)
+		case other.Layer > shadow.Layer || other.Position(gates) > shadow.Position(gates):
+			return fmt.Errorf("policy: shadow %q stands in the list behind %q, but Envoy asks it earlier: list shadows in the order of their places", shadow.Name, other.Name)
+		}
+	}
+	return nil
+}
+
 func (g Gate) check() error {
-	if g.Form == Named && g.Default != (Verdict{}) {
-		return fmt.Errorf("policy: a gate of named rules denies without a name where none matches, it cannot say %s", g.Default)
+	if g.Form == Named && g.Default.Origin != "" {
+		return fmt.Errorf("policy: a gate of named rules has a default without a name, it cannot say %s", g.Default)
+	}
+	if g.Logs() && g.Form != Named {
+		return fmt.Errorf("policy: an %s gate of %s rules logs: a gate that logs has named rules", g.Layer, g.Form)
 	}
 	last := ""
 	for _, rule := range g.Rules {
@@ -35,9 +80,9 @@ func (g Gate) check() error {
 		if g.Form == Ordered {
 			continue
 		}
-		switch {
-		case rule.Effect != Allow || len(rule.Then) > 0:
-			return fmt.Errorf("policy: rule %s: a named rule allows, and nothing else", rule.Verdict)
+		switch effect := g.namedEffect(); {
+		case rule.Effect != effect || len(rule.Then) > 0:
+			return fmt.Errorf("policy: rule %s: beside the default %q a named rule has the effect %q, and no rules within", rule.Verdict, g.Default, effect)
 		case rule.Origin < last:
 			return fmt.Errorf("policy: rule %s stands behind %q, but named rules are asked in the order of their names", rule.Verdict, last)
 		}
@@ -46,7 +91,22 @@ func (g Gate) check() error {
 	return nil
 }
 
+// namedEffect returns the one effect that the named rules of the gate have.
+func (g Gate) namedEffect() Effect {
+	switch g.Default.Effect {
+	case Allow:
+		return Deny
+	case Log:
+		return Log
+	default:
+		return Allow
+	}
+}
+
 func (g Gate) checkRule(rule Rule) error {
+	if rule.Effect == Log && !g.Logs() {
+		return fmt.Errorf("policy: rule %s: its gate decides: a rule that logs belongs to a gate that logs", rule.Verdict)
+	}
 	if rule.When != nil {
 		if rule.When.Layer() > g.Layer {
 			return fmt.Errorf("policy: rule %s: condition %q cannot be judged by an %s gate", rule.Verdict, rule.When, g.Layer)

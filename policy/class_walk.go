@@ -71,7 +71,7 @@ func (w *walk) course(c *course, side func(passage) []*list) {
 
 func (w *walk) gates(lists []*list) {
 	for _, l := range lists {
-		if w.stopped || w.list(l)&(1<<Allow) == 0 {
+		if w.stopped || w.list(l)&^(1<<Deny) == 0 {
 			return
 		}
 	}

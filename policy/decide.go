@@ -1,49 +1,75 @@
 package policy
 
-// Decision is what becomes of a request, and what the shadow says of it.
+// Decision is what becomes of a request, and what the shadows say of it. [Explain]
+// tells the same gate by gate.
 type Decision struct {
 	// Verdict is the effective one. For a denied request its origin is that of the
-	// first gate that denied, for an allowed one that of the last gate.
+	// gate that denied, for an allowed one that of the last gate. A gate that only
+	// logs does not count.
 	Verdict
 	// Layer is that of the gate that decided; it gives a refusal its form.
 	Layer Layer
 	// Shadowed tells whether a shadow engine ran at all.
 	Shadowed bool
-	// Shadow is the shadow's verdict; the zero value where none ran.
+	// Shadow is what the shadows say together, as gates would: the first that denies,
+	// or else the last. It is the zero value where none ran.
 	Shadow Verdict
 }
 
 // Decide judges one request. It is the oracle: Envoy, asked with the filters
 // compiled from the same program, must answer the same.
 func Decide(p Program, r Request) Decision {
-	var d Decision
+	d := Decision{Verdict: Verdict{Effect: Allow}}
 	gates, shadows := p.routed(&r)
-	d.Verdict, d.Layer = pass(gates, &r)
-	if len(shadows) > 0 {
-		d.Shadowed = true
-		d.Shadow, _ = pass(shadows, &r)
+	decides, verdict, passed := pass(gates, &r)
+	if decides >= 0 {
+		d.Verdict, d.Layer = verdict, gates[decides].Layer
+	}
+	if decides, verdict = observe(shadows, gates, passed, &r); decides >= 0 {
+		d.Shadowed, d.Shadow = true, verdict
 	}
 	return d
 }
 
-func pass(gates []Gate, r *Request) (Verdict, Layer) {
-	verdict, layer := Verdict{Effect: Allow}, L4
-	for _, gate := range gates {
-		verdict, layer = gate.verdict(r), gate.Layer
+// pass asks the gates in order. It returns the index of the gate that decides, which is
+// -1 where none does, and the number of gates that let the request pass.
+func pass(gates []Gate, r *Request) (decides int, verdict Verdict, passed int) {
+	decides = -1
+	for i := range gates {
+		if gates[i].Logs() {
+			continue
+		}
+		decides, verdict = i, gates[i].verdict(r)
+		if verdict.Effect == Deny {
+			return decides, verdict, i
+		}
+	}
+	return decides, verdict, len(gates)
+}
+
+// observe asks the shadows that Envoy asks where so many gates let the request pass. It
+// returns the index of the shadow whose verdict stands for all, -1 where none is asked.
+func observe(shadows, gates []Gate, passed int, r *Request) (decides int, verdict Verdict) {
+	decides = -1
+	for i := range shadows {
+		if shadows[i].Position(gates) > passed {
+			continue
+		}
+		decides, verdict = i, shadows[i].verdict(r)
 		if verdict.Effect == Deny {
 			break
 		}
 	}
-	return verdict, layer
+	return decides, verdict
 }
 
-func (g Gate) verdict(r *Request) Verdict {
+func (g *Gate) verdict(r *Request) Verdict {
 	return first(g.Rules, g.Default, r)
 }
 
 func first(rules []Rule, fallback Verdict, r *Request) Verdict {
-	for _, rule := range rules {
-		if rule.Matches(r) {
+	for i := range rules {
+		if rule := &rules[i]; rule.Matches(r) {
 			return first(rule.Then, rule.Verdict, r)
 		}
 	}

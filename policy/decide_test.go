@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,8 +72,13 @@ func TestShadowNeverDecides(t *testing.T) {
 		if with.Verdict != without.Verdict || with.Layer != without.Layer {
 			t.Fatalf("%+v with the shadow, %+v without:\n%s", with, without, p)
 		}
-		if with.Shadowed != (len(p.Shadows) > 0) {
-			t.Fatalf("shadowed: %t with %d shadows", with.Shadowed, len(p.Shadows))
+		// Envoy never asks a shadow behind the gate that refuses.
+		asked := slices.ContainsFunc(p.Shadows, func(shadow policy.Gate) bool {
+			before := policy.Program{Gates: p.Gates[:shadow.Position(p.Gates)]}
+			return policy.Decide(before, r).Effect == policy.Allow
+		})
+		if with.Shadowed != asked {
+			t.Fatalf("shadowed: %t, a shadow is asked: %t:\n%s", with.Shadowed, asked, p)
 		}
 	})
 }
@@ -85,25 +91,22 @@ func TestExplainAgreesWithDecide(t *testing.T) {
 		if want := policy.Decide(p, r); d != want {
 			t.Fatalf("Explain: %+v, Decide: %+v\n%s", d, want, p)
 		}
-		effective, shadow := policy.Verdict{Effect: policy.Allow}, policy.Verdict{Effect: policy.Allow}
-		shadows := 0
+		want := policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}
 		for _, trace := range traces {
 			checkTrace(t, trace, r)
 			switch {
+			case trace.Gate.Logs():
 			case !trace.Shadow:
-				effective = trace.Verdict
-			case shadows == 0 || shadow.Effect == policy.Allow:
-				shadow = trace.Verdict
+				want.Verdict, want.Layer = trace.Verdict, trace.Gate.Layer
+			case !want.Shadowed || want.Shadow.Effect == policy.Allow:
+				want.Shadowed, want.Shadow = true, trace.Verdict
 			}
-			if trace.Shadow {
-				shadows++
+			if trace.Decides && (!trace.Shadow && trace.Verdict != d.Verdict || trace.Shadow && trace.Verdict != d.Shadow) {
+				t.Fatalf("%s decides, the decision is %+v\n%s", trace.Verdict, d, p)
 			}
 		}
-		if effective != d.Verdict {
-			t.Fatalf("the last trace says %s, the decision is %s\n%s", effective, d.Verdict, p)
-		}
-		if shadows != len(p.Shadows) || shadows > 0 && shadow != d.Shadow {
-			t.Fatalf("%d shadow traces say %s, the decision %s\n%s", shadows, shadow, d.Shadow, p)
+		if want != d {
+			t.Fatalf("the traces add up to %+v, the decision is %+v\n%s", want, d, p)
 		}
 	})
 }

@@ -2,26 +2,25 @@ package policy
 
 import "fmt"
 
-// Effect is what a rule does to a request it matches. The zero value denies, so
+// Effect is what a rule does to a request that it matches. The zero value denies, so
 // that a rule whose effect was forgotten fails closed.
 type Effect uint8
 
-// The two effects of envoy.config.rbac.v3.RBAC.Action that decide a request.
+// The effects are the actions of envoy.config.rbac.v3.RBAC.Action. A rule that logs
+// decides nothing: it lets the request pass, and Envoy marks its access log entry.
 const (
 	Deny Effect = iota
 	Allow
+	Log
 )
 
-// String returns "deny" or "allow".
-func (e Effect) String() string {
-	if e == Allow {
-		return "allow"
-	}
-	return "deny"
-}
+var effectNames = [...]string{Deny: "deny", Allow: "allow", Log: "log"}
 
-// Layer tells on which layer a gate judges, and with that what it can see of a
-// request and which form its refusal takes.
+// String returns "deny", "allow" or "log".
+func (e Effect) String() string { return effectNames[e] }
+
+// Layer says on which layer a gate judges. The layer decides what the gate sees of a
+// request, and which form a refusal takes.
 type Layer uint8
 
 const (
@@ -48,10 +47,15 @@ type Verdict struct {
 	Origin string
 }
 
-// String returns the effect and, where there is one, its origin.
+// String returns the effect and, where there is one, its origin. A gate that logs lets
+// a request pass that none of its rules logs: that is "pass".
 func (v Verdict) String() string {
-	if v.Origin == "" {
+	switch {
+	case v == Verdict{Effect: Log}:
+		return "pass"
+	case v.Origin == "":
 		return v.Effect.String()
+	default:
+		return fmt.Sprintf("%s by %s", v.Effect, v.Origin)
 	}
-	return fmt.Sprintf("%s by %s", v.Effect, v.Origin)
 }

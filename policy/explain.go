@@ -7,6 +7,9 @@ type Trace struct {
 	Gate Gate
 	// Shadow is true for a gate that only observes.
 	Shadow bool
+	// Decides is true for the gate whose verdict became the decision, and for the
+	// shadow whose verdict became that of all shadows.
+	Decides bool
 	// Matched has an entry for each rule of the gate: whether its condition holds.
 	// Rules behind the decisive one are judged too, so that a reader sees what it
 	// hides.
@@ -16,21 +19,25 @@ type Trace struct {
 	Verdict  Verdict
 }
 
-// Explain judges a request as [Decide] does and returns the way there: every
-// gate, then every shadow. Gates behind the one that denies are not asked.
+// Explain judges a request as [Decide] does and returns the way there: every gate that
+// was asked, then every shadow that was asked, each in the order of the program. Gates
+// behind the one that denies are not asked, and neither are the shadows behind it.
 func Explain(p Program, r Request) (Decision, []Trace) {
-	var traces []Trace
 	gates, shadows := p.routed(&r)
-	for _, gate := range gates {
-		t := gate.trace(&r)
+	traces := make([]Trace, 0, len(gates)+len(shadows))
+	gate, _, passed := pass(gates, &r)
+	for i := range gates[:min(passed+1, len(gates))] {
+		t := gates[i].trace(&r)
+		t.Decides = i == gate
 		traces = append(traces, t)
-		if t.Verdict.Effect == Deny {
-			break
-		}
 	}
-	for _, gate := range shadows {
-		t := gate.trace(&r)
-		t.Shadow = true
+	shadow, _ := observe(shadows, gates, passed, &r)
+	for i := range shadows {
+		if shadows[i].Position(gates) > passed {
+			continue
+		}
+		t := shadows[i].trace(&r)
+		t.Shadow, t.Decides = true, i == shadow
 		traces = append(traces, t)
 	}
 	return Decide(p, r), traces

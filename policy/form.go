@@ -7,9 +7,11 @@ const (
 	// Ordered rules are a matcher (xds.type.matcher.v3.Matcher): the first that
 	// matches decides. It sees the peer as one text, see [Identity].
 	Ordered Form = iota
-	// Named rules are the policies of envoy.config.rbac.v3.RBAC with action ALLOW:
-	// the request passes if one of them matches, and the first in the order of their
-	// names is the effective one. It sees each URI SAN by itself, see [URI].
+	// Named rules are the policies of one envoy.config.rbac.v3.RBAC. Its action is the
+	// effect of all of them. They are asked in the order of their names, and the first
+	// that matches is the effective one. Where none matches, named allows deny, named
+	// denies allow, and named logs let pass: the gate's default says which of the three
+	// they are. Named rules see each URI SAN by itself, see [URI].
 	Named
 )
 

@@ -6,33 +6,58 @@ import (
 	"strings"
 )
 
-// Program is the decision of one inbound. A request passes when every gate lets
-// it pass; a shadow observes and never decides. The zero value has no gate and
-// lets everything pass. A program is immutable once it was handed on.
+// Program is the decision of one inbound. A request passes when every gate lets it
+// pass. Gates are asked in order, those of L4 before those of L7. A shadow observes and
+// never decides. The zero value has no gate and lets everything pass. A program must
+// not be changed after it was handed on.
 type Program struct {
 	Gates   []Gate
 	Shadows []Gate
-	// Routes are asked in order. For the requests of the first that matches, its
-	// gates and shadows stand in the place of the program's own on L7.
+	// Routes are asked in order. The first route that matches a request replaces the
+	// program's own gates and shadows on L7 by its own.
 	Routes []Route
 }
 
-// Gate is a list of rules of which the first that matches decides; where none
-// does, Default decides. The zero value denies everybody on L4.
+// Gate is a list of rules. The first rule that matches decides; where none does,
+// Default decides. The zero value denies everybody on L4.
+//
+// A gate whose default has the effect [Log] only logs: it lets every request pass and
+// is never the one that decided, and all its rules log.
 type Gate struct {
+	// Name tells several shadows apart: Envoy reports each under a prefix of its own
+	// (shadow_rules_stat_prefix). Other gates have none, their order tells them apart.
+	Name    string
 	Layer   Layer
 	Form    Form
 	Rules   []Rule
 	Default Verdict
+	// Behind is for shadows: the number of gates in front of the shadow. Envoy asks
+	// the shadow only where these gates, and all gates of a lower layer, let the
+	// request pass.
+	Behind int
 }
 
-// Rule gives its verdict to the requests that When matches. A rule whose When is
-// nil never matches.
+// Logs reports whether the gate only logs.
+func (g Gate) Logs() bool { return g.Default.Effect == Log }
+
+// Position returns the place of a shadow among the gates of its program: the number of
+// gates that have to let a request pass before Envoy asks the shadow.
+func (g Gate) Position(gates []Gate) int {
+	for i := len(gates); i > g.Behind; i-- {
+		if gates[i-1].Layer < g.Layer {
+			return i
+		}
+	}
+	return g.Behind
+}
+
+// Rule gives its verdict to the requests that When matches. A rule whose When is nil
+// never matches.
 type Rule struct {
 	Verdict
 	When Condition
-	// Then are asked first for a request that When matches; the verdict stands
-	// where none of them matches.
+	// Then holds rules that are asked first for a request that When matches. The
+	// verdict stands where none of them matches.
 	Then []Rule
 }
 
@@ -63,10 +88,17 @@ func (p Program) String() string {
 }
 
 func (g Gate) write(b *strings.Builder, title string) {
+	if g.Name != "" {
+		title += " " + g.Name
+	}
 	if g.Form == Named {
 		title += " of named rules"
 	}
-	fmt.Fprintf(b, "%s %s\n", title, g.Layer)
+	fmt.Fprintf(b, "%s %s", title, g.Layer)
+	if g.Behind > 0 {
+		fmt.Fprintf(b, " behind %d gates", g.Behind)
+	}
+	b.WriteString("\n")
 	writeRules(b, g.Rules, g.Default, "  ")
 }
 

@@ -2,28 +2,28 @@ package policy
 
 import "strings"
 
-// Reason returns the rule by which the gates come to their decision, as text: that of
-// the gate that denies, or else of the last one; "" where there is no gate. A long
-// condition is abridged.
+// Reason returns the rule by which the gates come to their decision, as text: the rule
+// of the gate that decides. It is "" where no gate decides. A long condition is
+// abridged.
 func Reason(p Program, r Request) string {
 	gates, _ := p.routed(&r)
-	for i, gate := range gates {
-		verdict := gate.verdict(&r)
-		if verdict.Effect == Deny || i == len(gates)-1 {
-			return Trace{Gate: gate, Verdict: verdict}.reason(r)
-		}
-	}
-	return ""
-}
-
-// ShadowReason returns the rule by which the shadow comes to its own decision; "" where
-// there is no shadow.
-func ShadowReason(p Program, r Request) string {
-	_, shadows := p.routed(&r)
-	if len(shadows) == 0 {
+	decides, verdict, _ := pass(gates, &r)
+	if decides < 0 {
 		return ""
 	}
-	return Trace{Gate: shadows[0], Verdict: shadows[0].verdict(&r)}.reason(r)
+	return Trace{Gate: gates[decides], Verdict: verdict}.reason(r)
+}
+
+// ShadowReason returns the rule by which the shadows come to their verdict, as text; ""
+// where no shadow is asked.
+func ShadowReason(p Program, r Request) string {
+	gates, shadows := p.routed(&r)
+	_, _, passed := pass(gates, &r)
+	decides, verdict := observe(shadows, gates, passed, &r)
+	if decides < 0 {
+		return ""
+	}
+	return Trace{Gate: shadows[decides], Verdict: verdict}.reason(r)
 }
 
 func (t Trace) reason(r Request) string {

@@ -3,17 +3,17 @@ package policy
 import "fmt"
 
 // Route is a part of an inbound's requests with gates of its own on L7, as
-// envoy.extensions.filters.http.rbac.v3.RBACPerRoute gives it. The gates of the
-// inbound guard the rest.
+// envoy.extensions.filters.http.rbac.v3.RBACPerRoute gives it. The L7 gates of the
+// inbound guard the other requests.
 type Route struct {
 	Name string
-	// When tells the requests of the route by path and method.
+	// When tells which requests belong to the route, by path and method.
 	When    Condition
 	Gates   []Gate
 	Shadows []Gate
 }
 
-// routed returns the gates and shadows that are asked for the request.
+// routed returns the gates and shadows that judge the request.
 func (p Program) routed(r *Request) (gates, shadows []Gate) {
 	for _, route := range p.Routes {
 		if route.When != nil && route.When.Holds(r) {
@@ -23,6 +23,7 @@ func (p Program) routed(r *Request) (gates, shadows []Gate) {
 	return p.Gates, p.Shadows
 }
 
+// replaceL7 returns the inbound's own gates on L4 and the gates of the route.
 func replaceL7(own, routes []Gate) []Gate {
 	var out []Gate
 	for _, gate := range own {
@@ -33,7 +34,7 @@ func replaceL7(own, routes []Gate) []Gate {
 	return append(out, routes...)
 }
 
-func (route Route) check() error {
+func (route Route) check(p Program) error {
 	if unroutable(route.When) {
 		return fmt.Errorf("policy: route %s: condition %q is not a path, a method, or both", route.Name, route.When)
 	}
@@ -42,12 +43,9 @@ func (route Route) check() error {
 			if gate.Layer != L7 {
 				return fmt.Errorf("policy: route %s: its gate judges %s, but a connection has no route yet", route.Name, gate.Layer)
 			}
-			if err := gate.check(); err != nil {
-				return err
-			}
 		}
 	}
-	return nil
+	return checkGates(replaceL7(p.Gates, route.Gates), replaceL7(p.Shadows, route.Shadows))
 }
 
 func unroutable(c Condition) bool {
