@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -107,7 +108,7 @@ func compileJSON(stdout io.Writer, subjects []subject) error {
 		}
 		out[i] = compilation{Case: s.caseName, Inbound: s.inbound.String(), Protocol: s.inbound.Protocol.String(), Filters: filters}
 	}
-	return encodeJSON(stdout, out)
+	return terminal.WriteJSON(stdout, out)
 }
 
 // filtersJSON compiles a program; without a gate the result is empty, not nil.

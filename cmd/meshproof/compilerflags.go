@@ -18,6 +18,7 @@ import (
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -119,7 +120,7 @@ func (c *compilerFlags) readImplementation() (out report.Implementation, err err
 	case err != nil:
 		return out, fmt.Errorf("--implementation: %w", err)
 	case len(docs) != 1:
-		return out, fmt.Errorf("--implementation: %s: it has %s, want one", c.implementation, count(len(docs), "document"))
+		return out, fmt.Errorf("--implementation: %s: it has %s, want one", c.implementation, terminal.Count(len(docs), "document"))
 	}
 	if err := docs[0].Decode(&out); err != nil {
 		return out, fmt.Errorf("--implementation: %w", err)
@@ -135,7 +136,7 @@ func (c *compilerFlags) words() []string {
 	var words []string
 	switch {
 	case c.command != "":
-		words = []string{"--compiler", quote(c.command)}
+		words = []string{"--compiler", terminal.Quote(c.command)}
 	case c.ads != "":
 		words = []string{"--ads", c.ads}
 	default:

@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -93,7 +94,7 @@ func (o *proveOptions) newCounterexample(ctx context.Context, n int, small cases
 	}
 	c.result = runner.Case(ctx, small)
 	c.filters = compiledText(ctx, runner.Compiler, small)
-	words := append([]string{"meshproof", "run", quote(c.file)}, o.compiler.words()...)
+	words := append([]string{"meshproof", "run", terminal.Quote(c.file)}, o.compiler.words()...)
 	if o.anyNames {
 		words = append(words, "--any-names")
 	}
@@ -125,7 +126,7 @@ func compiledText(ctx context.Context, compiler suite.Compiler, c cases.Case) st
 }
 
 // write prints the case, what it compiles to, what was seen, and how to repeat it.
-func (c shrunkCase) write(w io.Writer, p paint) {
+func (c shrunkCase) write(w io.Writer, p terminal.Paint) {
 	fmt.Fprintf(w, "counterexample: %s\n", c.file)
 	section := func(title, text string) {
 		fmt.Fprintf(w, "  %s\n", title)
@@ -137,7 +138,7 @@ func (c shrunkCase) write(w io.Writer, p paint) {
 	section("compiled", c.filters)
 	fmt.Fprintln(w, "  seen")
 	if c.result.Err != nil {
-		fmt.Fprintf(w, "    %s\n", p.red(c.result.Err.Error()))
+		fmt.Fprintf(w, "    %s\n", p.Red(c.result.Err.Error()))
 	}
 	for _, q := range c.result.Requests {
 		writeProblems(w, p, q, c.result)

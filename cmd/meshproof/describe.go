@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway"
 )
@@ -77,13 +78,13 @@ func describe(w io.Writer, estates []estate, given policy.Workload) error {
 func describePod(w io.Writer, pod policy.Workload, inherited []gateway.Inherited) {
 	var labels []string
 	for _, key := range slices.Sorted(maps.Keys(pod.Labels)) {
-		labels = append(labels, printable(key+"="+pod.Labels[key]))
+		labels = append(labels, terminal.Printable(key+"="+pod.Labels[key]))
 	}
 	const none = "<none>"
 	if labels == nil {
 		labels = []string{none}
 	}
-	for _, line := range (columns{{"Name:", printable(pod.Name)}, {"Namespace:", printable(pod.Namespace)}, {"Labels:", strings.Join(labels, ",")}}).lines() {
+	for _, line := range (terminal.Table{{"Name:", terminal.Printable(pod.Name)}, {"Namespace:", terminal.Printable(pod.Namespace)}, {"Labels:", strings.Join(labels, ",")}}).Lines() {
 		fmt.Fprintln(w, line)
 	}
 	if inherited == nil {
@@ -91,11 +92,11 @@ func describePod(w io.Writer, pod policy.Workload, inherited []gateway.Inherited
 		return
 	}
 	fmt.Fprintln(w, "InheritedPolicies:")
-	table := columns{{"Type", "Name", "Target Kind", "Target Name/Expression"}, {"----", "----", "-----------", "----------------------"}}
+	table := terminal.Table{{"Type", "Name", "Target Kind", "Target Name/Expression"}, {"----", "----", "-----------", "----------------------"}}
 	for _, p := range inherited {
 		table = append(table, []string{p.Type, p.Name, p.TargetKind, p.Target})
 	}
-	for _, line := range table.lines() {
+	for _, line := range table.Lines() {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
 }

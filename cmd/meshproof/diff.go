@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy/kuma"
 )
 
@@ -105,7 +106,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	if o.output == outputJSON {
 		err = d.writeJSON(stdout)
 	} else {
-		d.writeText(stdout, paintFor(stdout))
+		d.writeText(stdout, terminal.PaintFor(stdout))
 	}
 	return also(d.exit(o.denyWidening), err)
 }

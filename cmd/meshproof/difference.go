@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // difference is what diff prints.
@@ -138,7 +139,7 @@ func (d *difference) sentence() string {
 		text += "; the inbounds change, see above"
 	}
 	if n := len(d.onlyOld) + len(d.onlyNew); n > 0 {
-		text += "; " + count(n, "case") + " without a counterpart"
+		text += "; " + terminal.Count(n, "case") + " without a counterpart"
 	}
 	return text + d.evidence()
 }

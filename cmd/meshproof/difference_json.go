@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // The JSON form of a diff.
@@ -92,5 +93,5 @@ func (d *difference) writeJSON(w io.Writer) error {
 			}
 		}
 	}
-	return encodeJSON(w, out)
+	return terminal.WriteJSON(w, out)
 }

@@ -1,34 +1,36 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // kindSigns stand before a change.
 var kindSigns = map[proof.Kind]string{proof.Widened: "+", proof.Narrowed: "-", proof.ShadowChanged: "~", proof.OriginChanged: "="}
 
-func (d *difference) writeText(w io.Writer, p paint) {
+func (d *difference) writeText(w io.Writer, p terminal.Paint) {
 	for _, name := range d.onlyOld {
-		fmt.Fprintf(w, "only in OLD: %s\n", printable(name))
+		fmt.Fprintf(w, "only in OLD: %s\n", terminal.Printable(name))
 	}
 	for _, name := range d.onlyNew {
-		fmt.Fprintf(w, "%s: %s\n", p.red("only in NEW"), printable(name))
+		fmt.Fprintf(w, "%s: %s\n", p.Red("only in NEW"), terminal.Printable(name))
 	}
 	for _, one := range d.all {
 		for _, in := range one.inbounds {
-			fmt.Fprintf(w, "%s: inbound %s\n", printable(one.subject()), printable(in.text))
+			fmt.Fprintf(w, "%s: inbound %s\n", terminal.Printable(one.subject()), terminal.Printable(in.text))
 		}
 		asked := 0
 		for _, found := range one.found {
 			if len(found.Changes) == 0 {
 				continue
 			}
-			fmt.Fprintf(w, "%s, %s (%s): %s\n", printable(one.subject()), found.Inbound, found.Inbound.Protocol, found.Cover)
+			fmt.Fprintf(w, "%s, %s (%s): %s\n", terminal.Printable(one.subject()), found.Inbound, found.Inbound.Protocol, found.Cover)
 			for _, change := range found.Changes {
 				writeChange(w, p, change, one.shown(asked))
 				asked++
@@ -36,7 +38,7 @@ func (d *difference) writeText(w io.Writer, p paint) {
 			fmt.Fprintln(w)
 		}
 		for _, err := range one.errors() {
-			fmt.Fprintf(w, "%s %s\n", p.mark(false), p.red(printable(err)))
+			fmt.Fprintf(w, "%s %s\n", p.Mark(false), p.Red(terminal.Printable(err)))
 		}
 	}
 	fmt.Fprintln(w, d.sentence())
@@ -50,28 +52,28 @@ func (c compared) shown(n int) []suite.Request {
 	return []suite.Request{c.before.Requests[n], c.after.Requests[n]}
 }
 
-func writeChange(w io.Writer, p paint, c proof.Change, shown []suite.Request) {
+func writeChange(w io.Writer, p terminal.Paint, c proof.Change, shown []suite.Request) {
 	sign := kindSigns[c.Kind()]
 	if c.Kind() == proof.Widened {
-		sign = p.red(sign)
+		sign = p.Red(sign)
 	}
-	fmt.Fprintf(w, "  %s %s: %s\n", sign, c.Kind(), printable(c.Text))
-	fmt.Fprintf(w, "      request  %s\n", printable(witnessText(c)))
+	fmt.Fprintf(w, "  %s %s: %s\n", sign, c.Kind(), terminal.Printable(c.Text))
+	fmt.Fprintf(w, "      request  %s\n", terminal.Printable(witnessText(c)))
 	for i, side := range []struct {
 		name    string
 		opinion proof.Opinion
 	}{{"old", c.Old}, {"new", c.New}} {
 		mark := ""
 		if shown != nil {
-			mark = p.mark(len(shown[i].Problems) == 0) + " "
+			mark = p.Mark(len(shown[i].Problems) == 0) + " "
 		}
-		fmt.Fprintf(w, "      %s      %s%s\n", side.name, mark, printable(orElse(side.opinion.Reason, side.opinion.Decision.Verdict.String()+": no policy applies")))
+		fmt.Fprintf(w, "      %s      %s%s\n", side.name, mark, terminal.Printable(cmp.Or(side.opinion.Reason, side.opinion.Decision.Verdict.String()+": no policy applies")))
 		if shadowChanges(c) {
-			fmt.Fprintf(w, "               shadow %s\n", printable(orElse(side.opinion.ShadowReason, "none")))
+			fmt.Fprintf(w, "               shadow %s\n", terminal.Printable(cmp.Or(side.opinion.ShadowReason, "none")))
 		}
 		if shown != nil {
 			for _, problem := range shown[i].Problems {
-				fmt.Fprintf(w, "               %s\n", p.red(problem))
+				fmt.Fprintf(w, "               %s\n", p.Red(problem))
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/pin"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 func newEnvoy() *cobra.Command {
@@ -59,7 +60,7 @@ func newEnvoyList() *cobra.Command {
 			if output == outputJSON {
 				return listJSON(cmd.OutOrStdout(), releases)
 			}
-			table := columns{{"version", "platform", "cached at"}}
+			table := terminal.Table{{"version", "platform", "cached at"}}
 			for _, r := range releases {
 				path := "-"
 				if r.Cached {
@@ -67,7 +68,7 @@ func newEnvoyList() *cobra.Command {
 				}
 				table = append(table, []string{r.Version, r.Platform, path})
 			}
-			for _, line := range table.lines() {
+			for _, line := range table.Lines() {
 				fmt.Fprintln(cmd.OutOrStdout(), line)
 			}
 			return nil
@@ -90,5 +91,5 @@ func listJSON(w io.Writer, releases []pin.Release) error {
 	for i, r := range releases {
 		out[i] = release(r)
 	}
-	return encodeJSON(w, out)
+	return terminal.WriteJSON(w, out)
 }

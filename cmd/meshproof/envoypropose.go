@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/internal/pin"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 func newEnvoyPropose() *cobra.Command {
@@ -81,5 +82,5 @@ func proposalsJSON(w io.Writer, proposals []pin.Proposal) error {
 		}
 		out = append(out, to)
 	}
-	return encodeJSON(w, out)
+	return terminal.WriteJSON(w, out)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -90,7 +91,7 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 		out = append(out, o.explain(s))
 	}
 	if o.output == explainFormat(outputJSON) {
-		return encodeJSON(stdout, out)
+		return terminal.WriteJSON(stdout, out)
 	}
 	for _, e := range out {
 		e.write(stdout)

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -65,9 +67,9 @@ func explainRules(rules []policy.Rule, r *policy.Request, asked bool) (out []rul
 
 func (e explanation) write(w io.Writer) {
 	if e.Case != "" {
-		fmt.Fprintf(w, "case      %s\n", printable(e.Case))
+		fmt.Fprintf(w, "case      %s\n", terminal.Printable(e.Case))
 	}
-	fmt.Fprintf(w, "inbound   %s (%s)\ncaller    %s\n", e.Inbound, e.Protocol, orElse(e.Caller, "without a URI SAN"))
+	fmt.Fprintf(w, "inbound   %s (%s)\ncaller    %s\n", e.Inbound, e.Protocol, cmp.Or(e.Caller, "without a URI SAN"))
 	if e.Request != "" {
 		fmt.Fprintf(w, "request   %s\n", e.Request)
 	}

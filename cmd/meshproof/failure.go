@@ -6,17 +6,18 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
 
 // writeFailure prints why a case failed, with the evidence for it and the command
 // that repeats it.
-func writeFailure(w io.Writer, p paint, r suite.Result, again string) {
-	fmt.Fprintf(w, "%s %s: %s\n", p.mark(false), r.Case.Place, printable(r.Case.Name))
+func writeFailure(w io.Writer, p terminal.Paint, r suite.Result, again string) {
+	fmt.Fprintf(w, "%s %s: %s\n", p.Mark(false), r.Case.Place, terminal.Printable(r.Case.Name))
 	if r.Err != nil {
 		for line := range strings.Lines(r.Err.Error()) {
-			fmt.Fprintf(w, "  %s\n", p.red(strings.TrimSpace(line)))
+			fmt.Fprintf(w, "  %s\n", p.Red(strings.TrimSpace(line)))
 		}
 	}
 	for _, q := range r.Requests {
@@ -27,10 +28,10 @@ func writeFailure(w io.Writer, p paint, r suite.Result, again string) {
 	fmt.Fprintf(w, "  again: %s\n\n", again)
 }
 
-func writeProblems(w io.Writer, p paint, q suite.Request, r suite.Result) {
-	fmt.Fprintf(w, "  %s: %s as %s\n", q.Place, printable(request(q)), printable(q.From.Name))
+func writeProblems(w io.Writer, p terminal.Paint, q suite.Request, r suite.Result) {
+	fmt.Fprintf(w, "  %s: %s as %s\n", q.Place, terminal.Printable(request(q)), terminal.Printable(q.From.Name))
 	for _, problem := range q.Problems {
-		fmt.Fprintf(w, "    %s\n", p.red(problem))
+		fmt.Fprintf(w, "    %s\n", p.Red(problem))
 	}
 	if q.Judged {
 		fmt.Fprintf(w, "    policies  %s%s\n", q.Decision.Verdict, shadowed(q.Decision))
@@ -43,7 +44,7 @@ func writeProblems(w io.Writer, p paint, q suite.Request, r suite.Result) {
 	fmt.Fprintf(w, "    caller    %s\n", q.Evidence.Answer)
 	fmt.Fprintf(w, "    upstream  %s\n", arrived)
 	fmt.Fprintf(w, "    log       %s\n", logLine(q.Evidence.Log))
-	fmt.Fprintf(w, "    counters  %s (all requests to %s)\n", r.Counters[q.To], printable(q.To))
+	fmt.Fprintf(w, "    counters  %s (all requests to %s)\n", r.Counters[q.To], terminal.Printable(q.To))
 }
 
 func shadowed(d policy.Decision) string {

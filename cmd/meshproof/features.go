@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 func newFeatures() *cobra.Command {
@@ -16,13 +17,13 @@ func newFeatures() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output == outputJSON {
-				return encodeJSON(cmd.OutOrStdout(), featuresJSON())
+				return terminal.WriteJSON(cmd.OutOrStdout(), featuresJSON())
 			}
-			table := columns{{"profile", "level", "feature", "a compiler with it"}}
+			table := terminal.Table{{"profile", "level", "feature", "a compiler with it"}}
 			for _, f := range feature.All() {
 				table = append(table, []string{string(f.Profile), f.Level.String(), string(f.Name), f.About})
 			}
-			for _, line := range table.lines() {
+			for _, line := range table.Lines() {
 				fmt.Fprintln(cmd.OutOrStdout(), line)
 			}
 			return nil

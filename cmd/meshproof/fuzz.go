@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // fuzzOptions are the flags of fuzz.
@@ -143,7 +144,7 @@ func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 		return machine(err)
 	}
 	files, err := o.exportAll(report)
-	o.write(stdout, paintFor(stdout), report, files)
+	o.write(stdout, terminal.PaintFor(stdout), report, files)
 	if len(report.Disagreements) == 0 {
 		return nil
 	}
@@ -153,15 +154,8 @@ func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 // fuzzed is what was done so far.
 func fuzzed(t differential.Tally) string {
 	sets, decisions := t.Rate()
-	return fmt.Sprintf("%s of policies on %s, %s in %s: %.0f sets/s, %.0f decisions/s in %s", count(t.Sets, "set"), count(t.Inbounds, "inbound"),
-		count(t.Decisions, "decision"), plural(t.Pushes, "push", "pushes"), sets, decisions, t.Took.Round(time.Millisecond))
-}
-
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
+	return fmt.Sprintf("%s of policies on %s, %s in %s: %.0f sets/s, %.0f decisions/s in %s", terminal.Count(t.Sets, "set"), terminal.Count(t.Inbounds, "inbound"),
+		terminal.Count(t.Decisions, "decision"), terminal.Plural(t.Pushes, "push", "pushes"), sets, decisions, t.Took.Round(time.Millisecond))
 }
 
 // exportAll writes a case file for each disagreement, and returns their names.
@@ -182,11 +176,11 @@ func (o *fuzzOptions) exportAll(report differential.Report) ([]string, error) {
 }
 
 // write prints what came of it. Files may be fewer than the disagreements.
-func (o *fuzzOptions) write(w io.Writer, p paint, report differential.Report, files []string) {
+func (o *fuzzOptions) write(w io.Writer, p terminal.Paint, report differential.Report, files []string) {
 	for i, d := range report.Disagreements {
-		fmt.Fprintf(w, "%s set %d is not decided as specified\n", p.mark(false), d.Set)
+		fmt.Fprintf(w, "%s set %d is not decided as specified\n", p.Mark(false), d.Set)
 		for _, problem := range d.Problems {
-			fmt.Fprintf(w, "  %s\n", p.red(printable(problem)))
+			fmt.Fprintf(w, "  %s\n", p.Red(terminal.Printable(problem)))
 		}
 		if !d.Alone {
 			fmt.Fprintln(w, "  alone it is: another set of its push took part in it")
@@ -196,9 +190,9 @@ func (o *fuzzOptions) write(w io.Writer, p paint, report differential.Report, fi
 		}
 		fmt.Fprintf(w, "  again: %s\n\n", o.again(report.Seed, d.Set))
 	}
-	fmt.Fprintf(w, "%s %s", p.mark(len(report.Disagreements) == 0), fuzzed(report.Tally))
+	fmt.Fprintf(w, "%s %s", p.Mark(len(report.Disagreements) == 0), fuzzed(report.Tally))
 	if n := len(report.Disagreements); n > 0 {
-		fmt.Fprintf(w, "; stopped at %s", count(n, "disagreement"))
+		fmt.Fprintf(w, "; stopped at %s", terminal.Count(n, "disagreement"))
 	}
 	fmt.Fprintln(w)
 }

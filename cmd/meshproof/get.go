@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -157,19 +158,19 @@ func printObjects(w io.Writer, objects []gateway.Object, output getFormat) error
 }
 
 func printTable(w io.Writer, objects []gateway.Object) {
-	table := columns{{"NAMESPACE", "NAME", "KIND", "RULES", "ACCEPTED", "REASON"}}
+	table := terminal.Table{{"NAMESPACE", "NAME", "KIND", "RULES", "ACCEPTED", "REASON"}}
 	for _, o := range objects {
 		accepted, reason := "", ""
 		if o.Status != nil {
 			for _, a := range o.Status.Ancestors {
 				for _, c := range a.Conditions {
-					accepted, reason = printable(c.Status), printable(c.Reason)
+					accepted, reason = terminal.Printable(c.Status), terminal.Printable(c.Reason)
 				}
 			}
 		}
 		table = append(table, []string{o.Namespace, o.Name, o.Kind, fmt.Sprint(o.Rules), accepted, reason})
 	}
-	for _, line := range table.lines() {
+	for _, line := range table.Lines() {
 		fmt.Fprintln(w, line)
 	}
 }

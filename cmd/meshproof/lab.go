@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"os"
@@ -221,7 +222,7 @@ func (o *sourceOptions) policyCases(l *lab, workloads [][]policy.Inbound) ([]cas
 		if len(workloads) > 1 {
 			c.Name = strings.Join(nonEmpty(l.name+":", w.Mesh, w.Zone, w.Namespace, w.Name), " ")
 		}
-		id, err := spiffeid.FromSegments(td, "ns", orElse(w.Namespace, "default"), "sa", w.Name)
+		id, err := spiffeid.FromSegments(td, "ns", cmp.Or(w.Namespace, "default"), "sa", w.Name)
 		if err != nil {
 			return nil, fmt.Errorf("workload %q of namespace %q has no SPIFFE ID: %w", w.Name, w.Namespace, err)
 		}

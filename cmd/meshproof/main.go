@@ -14,6 +14,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 func main() {
@@ -25,17 +27,17 @@ func main() {
 
 // execute runs one command line and returns its exit status.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	out := &sink{to: stdout}
+	out := &terminal.Output{To: stdout}
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	if out.err != nil {
-		if errors.Is(err, out.err) {
+	if out.Err != nil {
+		if errors.Is(err, out.Err) {
 			err = nil
 		}
-		err = also(err, fmt.Errorf("write the result: %w", out.err))
+		err = also(err, fmt.Errorf("write the result: %w", out.Err))
 	}
 	return exitStatus(ctx, err, stderr)
 }

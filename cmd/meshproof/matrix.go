@@ -7,11 +7,12 @@ import (
 
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // writeResults prints one run in full; of several, what went wrong, where they
 // differ, and a line each.
-func writeResults(w io.Writer, p paint, results []conformance.Result) {
+func writeResults(w io.Writer, p terminal.Paint, results []conformance.Result) {
 	defer writeSlow(w, p, results)
 	for _, r := range results {
 		if len(r.Results) == 0 {
@@ -37,24 +38,24 @@ func writeDifferences(w io.Writer, all []report.Run) {
 	if len(differences) == 0 {
 		return
 	}
-	table := columns{append([]string{"differs"}, report.Labels(all)...)}
+	table := terminal.Table{append([]string{"differs"}, report.Labels(all)...)}
 	for i, d := range differences {
 		if i == 0 || d.Case != differences[i-1].Case {
-			title := []string{printable(d.Case)}
+			title := []string{terminal.Printable(d.Case)}
 			if d.Request == "" {
 				title = append(title, statuses(d.Values)...)
 			}
 			table = append(table, title)
 		}
 		if d.Request != "" {
-			row := []string{"  " + printable(d.Request)}
+			row := []string{"  " + terminal.Printable(d.Request)}
 			for _, value := range d.Values {
-				row = append(row, printable(value))
+				row = append(row, terminal.Printable(value))
 			}
 			table = append(table, row)
 		}
 	}
-	for _, line := range table.lines() {
+	for _, line := range table.Lines() {
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintln(w)
@@ -70,11 +71,11 @@ func statuses(values []string) []string {
 }
 
 // writeSlow names each case that takes longer than a case should.
-func writeSlow(w io.Writer, p paint, results []conformance.Result) {
+func writeSlow(w io.Writer, p terminal.Paint, results []conformance.Result) {
 	for _, r := range results {
 		for _, c := range r.Results {
 			if c.Took > report.SlowCase {
-				fmt.Fprintf(w, "%s %s took %.1f s on Envoy %s\n", p.yellow("slow:"), printable(c.Case.Name), c.Took.Seconds(), r.Report.Envoy)
+				fmt.Fprintf(w, "%s %s took %.1f s on Envoy %s\n", p.Yellow("slow:"), terminal.Printable(c.Case.Name), c.Took.Seconds(), r.Report.Envoy)
 			}
 		}
 	}

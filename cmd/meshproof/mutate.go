@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/internal/mutation"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // mutateOptions are the flags of mutate.
@@ -83,7 +84,7 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if o.output == outputJSON {
 		err = s.writeJSON(stdout)
 	} else {
-		s.writeText(stdout, paintFor(stdout))
+		s.writeText(stdout, terminal.PaintFor(stdout))
 	}
 	if err == nil && o.report != "" {
 		run := labReport(ctx, h, began)
@@ -182,28 +183,28 @@ func (s scored) byKind() map[mutation.Kind][2]int {
 	return out
 }
 
-func (s scored) writeText(w io.Writer, p paint) {
+func (s scored) writeText(w io.Writer, p terminal.Paint) {
 	for _, score := range s.all {
 		for _, v := range score.Mutants {
 			if !v.Killed {
-				fmt.Fprintf(w, "%s %s: %s\n  %s: %s at %s\n  %s\n", p.mark(false), score.Case.Place, printable(score.Case.Name), v.Inbound, v.Kind, printable(abridged(v.Where)), v.Reason)
+				fmt.Fprintf(w, "%s %s: %s\n  %s: %s at %s\n  %s\n", p.Mark(false), score.Case.Place, terminal.Printable(score.Case.Name), v.Inbound, v.Kind, terminal.Printable(terminal.Abridge(v.Where)), v.Reason)
 			}
 		}
 	}
 	kinds := s.byKind()
-	table := columns{{"mistake", "killed", "survived"}}
+	table := terminal.Table{{"mistake", "killed", "survived"}}
 	for _, k := range mutation.Kinds() {
 		if n, ok := kinds[k]; ok {
 			table = append(table, []string{k.String(), fmt.Sprint(n[0]), fmt.Sprint(n[1] - n[0])})
 		}
 	}
-	for _, line := range table.lines() {
+	for _, line := range table.Lines() {
 		fmt.Fprintln(w, line)
 	}
 	for _, line := range s.failed {
-		fmt.Fprintf(w, "%s %s\n", p.mark(false), printable(line))
+		fmt.Fprintf(w, "%s %s\n", p.Mark(false), terminal.Printable(line))
 	}
-	fmt.Fprintf(w, "\n%s %s (%s)\n", p.mark(s.exit() == nil), s.sentence(), s.runtime)
+	fmt.Fprintf(w, "\n%s %s (%s)\n", p.Mark(s.exit() == nil), s.sentence(), s.runtime)
 }
 
 // The JSON form of a score.
@@ -235,5 +236,5 @@ func (s scored) writeJSON(w io.Writer) error {
 			out.Mutants = append(out.Mutants, jsonMutant{score.Case.Name, v.Inbound, v.Kind.String(), v.Where, v.Killed, v.Reason})
 		}
 	}
-	return encodeJSON(w, out)
+	return terminal.WriteJSON(w, out)
 }

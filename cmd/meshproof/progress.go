@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // progress is one line on a terminal that tells how far the run is; anywhere else
@@ -19,7 +20,7 @@ type progress struct {
 
 func newProgress(stderr io.Writer, total int) *progress {
 	p := &progress{out: io.Discard, total: total}
-	if isTerminal(stderr) {
+	if terminal.IsTerminal(stderr) {
 		p.out = stderr
 	}
 	p.line("starting Envoy")
@@ -43,7 +44,7 @@ func (p *progress) done(_ string, r suite.Result) {
 	if r.Failed() {
 		p.failed++
 	}
-	p.line(fmt.Sprintf("%d of %d cases, %d failed: %s", p.ended, p.total, p.failed, printable(r.Case.Name)))
+	p.line(fmt.Sprintf("%d of %d cases, %d failed: %s", p.ended, p.total, p.failed, terminal.Printable(r.Case.Name)))
 }
 
 // stop clears the line; it may be called more than once.

@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // proveOptions are the flags of prove.
@@ -126,7 +127,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if o.output == outputJSON {
 		err = errors.Join(err, proven.writeJSON(stdout))
 	} else {
-		proven.writeText(stdout, paintFor(stdout))
+		proven.writeText(stdout, terminal.PaintFor(stdout))
 	}
 	if o.report != "" {
 		err = errors.Join(err, o.writeReport(ctx, h, began, implementation, results, proven))
@@ -159,7 +160,7 @@ func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, bega
 	run.Implementation = implementation
 	run.ClassesProven = proven.classes()
 	for i, r := range results {
-		c := labCase(r, "proof", "meshproof prove "+quote(fileOf(r.Case)), run)
+		c := labCase(r, "proof", "meshproof prove "+terminal.Quote(fileOf(r.Case)), run)
 		c.Notes = append(c.Notes, proven.all[i].notes()...)
 		run.Add(c)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -71,35 +72,35 @@ func (p *provenAll) sentence() string {
 	return text
 }
 
-func (p *provenAll) writeText(w io.Writer, paint paint) {
+func (p *provenAll) writeText(w io.Writer, paint terminal.Paint) {
 	for _, one := range p.all {
 		one.writeText(w, paint, p.envoy)
 	}
 	for _, c := range p.counterexamples {
 		c.write(w, paint)
 	}
-	fmt.Fprintf(w, "%s %s (%s)\n", paint.mark(p.holds()), p.sentence(), p.runtime)
+	fmt.Fprintf(w, "%s %s (%s)\n", paint.Mark(p.holds()), p.sentence(), p.runtime)
 }
 
-func (one proven) writeText(w io.Writer, p paint, envoy string) {
-	fmt.Fprintf(w, "%s %s\n", p.mark(one.verdict.Holds()), printable(one.name))
+func (one proven) writeText(w io.Writer, p terminal.Paint, envoy string) {
+	fmt.Fprintf(w, "%s %s\n", p.Mark(one.verdict.Holds()), terminal.Printable(one.name))
 	if err := one.verdict.Err; err != nil {
 		for line := range strings.Lines(err.Error()) {
-			fmt.Fprintf(w, "  %s\n", p.red(strings.TrimSpace(line)))
+			fmt.Fprintf(w, "  %s\n", p.Red(strings.TrimSpace(line)))
 		}
 	}
 	for _, in := range one.verdict.Inbounds {
 		writeInbound(w, p, in)
 	}
 	for _, warning := range one.result.Warnings {
-		fmt.Fprintf(w, "  %s %s\n", p.yellow("warning:"), warning)
+		fmt.Fprintf(w, "  %s %s\n", p.Yellow("warning:"), warning)
 	}
 	shown := one.verdict.Disagreements[:min(len(one.verdict.Disagreements), mostDisagreements)]
 	for _, q := range shown {
 		writeProblems(w, p, q, one.result)
 	}
 	if more := len(one.verdict.Disagreements) - len(shown); more > 0 {
-		fmt.Fprintf(w, "  and %s more: see --output json, or --report\n", count(more, "request"))
+		fmt.Fprintf(w, "  and %s more: see --output json, or --report\n", terminal.Count(more, "request"))
 	}
 	fmt.Fprintln(w)
 }
@@ -109,21 +110,21 @@ func (one proven) writeText(w io.Writer, p paint, envoy string) {
 const mostDisagreements = 5
 
 // classMark is the sign of a class.
-func classMark(p paint, c proof.Class) string {
+func classMark(p terminal.Paint, c proof.Class) string {
 	if c.Requests == 0 {
 		return "–"
 	}
-	return p.mark(c.Proven)
+	return p.Mark(c.Proven)
 }
 
-func writeInbound(w io.Writer, p paint, in proof.InboundVerdict) {
-	fmt.Fprintf(w, "  %s (%s): %s, %s asked\n", in.Inbound, in.Inbound.Protocol, in.Inbound.Cover, count(in.Requests, "request"))
+func writeInbound(w io.Writer, p terminal.Paint, in proof.InboundVerdict) {
+	fmt.Fprintf(w, "  %s (%s): %s, %s asked\n", in.Inbound, in.Inbound.Protocol, in.Inbound.Cover, terminal.Count(in.Requests, "request"))
 	if !writeGrid(w, p, in) {
-		table := columns{{"decision", "shadow", "requests"}}
+		table := terminal.Table{{"decision", "shadow", "requests"}}
 		for _, c := range in.Classes {
-			table = append(table, []string{c.Decision.Verdict.String(), shadowText(c.Decision), printable(c.Text)})
+			table = append(table, []string{c.Decision.Verdict.String(), shadowText(c.Decision), terminal.Printable(c.Text)})
 		}
-		for i, line := range table.lines() {
+		for i, line := range table.Lines() {
 			sign := " "
 			if i > 0 {
 				sign = classMark(p, in.Classes[i-1])
@@ -133,11 +134,11 @@ func writeInbound(w io.Writer, p paint, in proof.InboundVerdict) {
 	}
 	for _, rule := range in.Rules {
 		if rule.Dead() {
-			fmt.Fprintf(w, "    %s %s\n", p.yellow("never decides:"), printable(deadText(rule)))
+			fmt.Fprintf(w, "    %s %s\n", p.Yellow("never decides:"), terminal.Printable(deadText(rule)))
 		}
 	}
 	for _, text := range unreachable(in) {
-		fmt.Fprintf(w, "    unreachable: %s\n", printable(text))
+		fmt.Fprintf(w, "    unreachable: %s\n", terminal.Printable(text))
 	}
 }
 
@@ -160,7 +161,7 @@ func (one proven) notes() []string {
 	return out
 }
 
-func deadText(r proof.Rule) string { return abridged(r.String()) + hiddenBy(r) }
+func deadText(r proof.Rule) string { return terminal.Abridge(r.String()) + hiddenBy(r) }
 
 // unreachable are the matchers that no request meets, with the reason.
 func unreachable(in proof.InboundVerdict) []string {
@@ -176,21 +177,12 @@ func unreachable(in proof.InboundVerdict) []string {
 func hiddenBy(r proof.Rule) string {
 	switch {
 	case len(r.HiddenBy) > 0:
-		return ": " + abridged(r.HiddenBy[0]) + " decides before"
+		return ": " + terminal.Abridge(r.HiddenBy[0]) + " decides before"
 	case r.Met == 0:
 		return ": no request meets it"
 	default:
 		return ""
 	}
-}
-
-// abridged is as much of a text as a line of a terminal takes.
-func abridged(s string) string {
-	const most = 160
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 func shadowText(d policy.Decision) string {
@@ -205,20 +197,20 @@ const mostColumns = 6
 
 // writeGrid prints callers × requests, unless there are too many requests, or rules
 // that look at one of the two only.
-func writeGrid(w io.Writer, p paint, in proof.InboundVerdict) bool {
+func writeGrid(w io.Writer, p terminal.Paint, in proof.InboundVerdict) bool {
 	grid := in.Grid()
 	if len(grid.Requests) < 2 || len(grid.Requests) > mostColumns {
 		return false
 	}
-	table := columns{append([]string{"caller"}, printables(grid.Requests)...)}
+	table := terminal.Table{append([]string{"caller"}, printables(grid.Requests)...)}
 	for i, caller := range grid.Callers {
-		row := []string{printable(caller)}
+		row := []string{terminal.Printable(caller)}
 		for _, cell := range grid.Cells[i] {
 			row = append(row, cellText(p, cell))
 		}
 		table = append(table, row)
 	}
-	for _, line := range table.lines() {
+	for _, line := range table.Lines() {
 		fmt.Fprintf(w, "    %s\n", line)
 	}
 	return true
@@ -227,13 +219,13 @@ func writeGrid(w io.Writer, p paint, in proof.InboundVerdict) bool {
 func printables(all []string) []string {
 	out := make([]string, len(all))
 	for i, s := range all {
-		out[i] = printable(s)
+		out[i] = terminal.Printable(s)
 	}
 	return out
 }
 
 // cellText is a decision with its origin, and the shadow where it says otherwise.
-func cellText(p paint, c proof.Cell) string {
+func cellText(p terminal.Paint, c proof.Cell) string {
 	text := c.Decision.Verdict.String()
 	if c.Decision.Shadowed && c.Decision.Shadow.Effect != c.Decision.Effect {
 		text += ", shadow " + c.Decision.Shadow.String()
@@ -242,7 +234,7 @@ func cellText(p paint, c proof.Cell) string {
 	case !c.Asked:
 		return "– " + text
 	case !c.Proven:
-		return p.red("✗ " + text)
+		return p.Red("✗ " + text)
 	default:
 		return "✓ " + text
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // The JSON form of a proof.
@@ -77,7 +78,7 @@ func (p *provenAll) json() jsonProof {
 }
 
 func (p *provenAll) writeJSON(w io.Writer) error {
-	return encodeJSON(w, p.json())
+	return terminal.WriteJSON(w, p.json())
 }
 
 func (one proven) json() jsonProven {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 func newReport() *cobra.Command {
@@ -46,7 +47,7 @@ A part that is missing is an error. RESULTS is a results-*.json, or a folder wit
 			if err := report.Write(dir, merged); err != nil {
 				return err
 			}
-			return writeMerged(cmd.OutOrStdout(), paintFor(cmd.OutOrStdout()), merged)
+			return writeMerged(cmd.OutOrStdout(), terminal.PaintFor(cmd.OutOrStdout()), merged)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "report", "", "folder to write the report into")
@@ -55,7 +56,7 @@ A part that is missing is an error. RESULTS is a results-*.json, or a folder wit
 
 // writeMerged prints the differences and a line for each run. Its error stands for
 // the exit status.
-func writeMerged(w io.Writer, p paint, merged []report.Run) error {
+func writeMerged(w io.Writer, p terminal.Paint, merged []report.Run) error {
 	writeDifferences(w, merged)
 	var all summary
 	for _, run := range merged {
@@ -153,7 +154,7 @@ same version, runtime and project are compared.`,
 				return err
 			}
 			for _, run := range unpaired {
-				fmt.Fprintf(cmd.ErrOrStderr(), "meshproof: not compared, %s\n", printable(run))
+				fmt.Fprintf(cmd.ErrOrStderr(), "meshproof: not compared, %s\n", terminal.Printable(run))
 			}
 			if decisions {
 				for i, c := range comparisons {
@@ -186,7 +187,7 @@ func are(n int) string {
 
 func writeComparisons(w io.Writer, all []report.Comparison, format comparisonFormat) error {
 	if format == "json" {
-		return encodeJSON(w, all)
+		return terminal.WriteJSON(w, all)
 	}
 	for _, c := range all {
 		text := c.Text()

@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // runOptions are the flags of run.
@@ -112,7 +113,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if o.output == outputJSON {
 		err = writeRuns(stdout, results, len(s.Versions) > 1)
 	} else {
-		writeResults(stdout, paintFor(stdout), results)
+		writeResults(stdout, terminal.PaintFor(stdout), results)
 	}
 	if o.report != "" && len(results) > 0 {
 		err = errors.Join(err, report.Write(o.report, runs(results)))
@@ -147,11 +148,11 @@ func runs(results []conformance.Result) []report.Run {
 func writeRuns(w io.Writer, results []conformance.Result, several bool) error {
 	switch {
 	case several:
-		return encodeJSON(w, runs(results))
+		return terminal.WriteJSON(w, runs(results))
 	case len(results) == 0: // why stands on standard error
 		return nil
 	default:
-		return encodeJSON(w, results[0].Report)
+		return terminal.WriteJSON(w, results[0].Report)
 	}
 }
 

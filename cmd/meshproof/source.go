@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 )
@@ -30,7 +31,7 @@ type subject struct {
 func (s subject) title() string {
 	title := fmt.Sprintf("%s (%s)", s.inbound, s.inbound.Protocol)
 	if s.caseName != "" {
-		title = printable(s.caseName) + ": " + title
+		title = terminal.Printable(s.caseName) + ": " + title
 	}
 	return title
 }

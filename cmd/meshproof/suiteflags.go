@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 
@@ -173,7 +174,7 @@ func (o runOptions) load(paths []string, selection conformance.Selection) ([]cas
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("--case: none of %s has a name or story that matches %q", count(len(all), "case"), &o.filter)
+		return nil, fmt.Errorf("--case: none of %s has a name or story that matches %q", terminal.Count(len(all), "case"), &o.filter)
 	}
 	return chosen, errors.Join(errs...)
 }

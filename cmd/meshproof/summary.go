@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // summary counts what became of the cases.
@@ -61,10 +63,10 @@ func (s summary) exit() error {
 }
 
 // line is the last one of a run.
-func (s summary) line(p paint) string {
-	line := fmt.Sprintf("%s %s on Envoy %s (%s)", p.mark(s.failed == 0), s.tally(), s.version, s.runtime)
+func (s summary) line(p terminal.Paint) string {
+	line := fmt.Sprintf("%s %s on Envoy %s (%s)", p.Mark(s.failed == 0), s.tally(), s.version, s.runtime)
 	if s.retries > 0 {
-		line += fmt.Sprintf(", %s retried", count(s.retries, "transport fault"))
+		line += fmt.Sprintf(", %s retried", terminal.Count(s.retries, "transport fault"))
 	}
 	return line
 }
@@ -72,9 +74,9 @@ func (s summary) line(p paint) string {
 // tally is "3 cases passed, 45 requests" or "1 of 3 cases failed, 2 skipped, 1 not
 // applicable, 45 requests".
 func (s summary) tally() string {
-	text := count(s.passed, "case") + " passed"
+	text := terminal.Count(s.passed, "case") + " passed"
 	if s.failed > 0 {
-		text = fmt.Sprintf("%d of %s failed", s.failed, count(s.passed+s.failed, "case"))
+		text = fmt.Sprintf("%d of %s failed", s.failed, terminal.Count(s.passed+s.failed, "case"))
 	}
 	if s.skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", s.skipped)
@@ -82,23 +84,16 @@ func (s summary) tally() string {
 	if s.notApplicable > 0 {
 		text += fmt.Sprintf(", %d not applicable", s.notApplicable)
 	}
-	return text + ", " + count(s.requests, "request")
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return text + ", " + terminal.Count(s.requests, "request")
 }
 
 // againCommand is the command that repeats one case, with further flags.
 func againCommand(c cases.Case, version, runtime string, builtIn bool, more ...string) string {
 	words := []string{"meshproof", "run"}
 	if !builtIn {
-		words = append(words, quote(fileOf(c)))
+		words = append(words, terminal.Quote(fileOf(c)))
 	}
-	words = append(words, "--case", quote("^"+regexpQuote(c.Name)+"$"))
+	words = append(words, "--case", terminal.Quote("^"+regexp.QuoteMeta(c.Name)+"$"))
 	words = append(words, "--envoy", version, "--runtime", runtime)
 	return strings.Join(append(words, more...), " ")
 }

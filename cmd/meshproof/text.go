@@ -1,19 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 )
 
 // writeText prints a table for each story: who was allowed, who was denied, by
 // which policy, and what the shadow says. A line for each story, and what went
 // wrong, stand at the end, where a reader looks first.
-func writeText(w io.Writer, p paint, run report.Run, results []suite.Result) {
+func writeText(w io.Writer, p terminal.Paint, run report.Run, results []suite.Result) {
 	stories := byStory(results)
 	for _, story := range stories {
 		writeStory(w, p, story)
@@ -28,7 +30,7 @@ func writeText(w io.Writer, p paint, run report.Run, results []suite.Result) {
 	fmt.Fprintln(w, summarize(run, results).line(p))
 }
 
-func writeFailures(w io.Writer, p paint, results []suite.Result, run report.Run) {
+func writeFailures(w io.Writer, p terminal.Paint, results []suite.Result, run report.Run) {
 	for i, r := range results {
 		if r.Failed() {
 			writeFailure(w, p, r, run.Cases[i].Again)
@@ -53,29 +55,29 @@ func byStory(results []suite.Result) [][]suite.Result {
 }
 
 // storyLine says what became of a story.
-func storyLine(p paint, results []suite.Result) string {
+func storyLine(p terminal.Paint, results []suite.Result) string {
 	var s summary
 	for _, r := range results {
 		s.add(r)
 	}
-	title := printable(orElse(results[0].Case.Story, "cases without a story"))
-	return fmt.Sprintf("%s %s: %s", p.mark(s.failed == 0), title, s.tally())
+	title := terminal.Printable(cmp.Or(results[0].Case.Story, "cases without a story"))
+	return fmt.Sprintf("%s %s: %s", p.Mark(s.failed == 0), title, s.tally())
 }
 
 // writeStory prints the columns of all cases of a story at the same width. The
 // identities of the story's own trust domain are shortened to their path.
-func writeStory(w io.Writer, p paint, results []suite.Result) {
+func writeStory(w io.Writer, p terminal.Paint, results []suite.Result) {
 	own := ""
 	if domains := results[0].Case.TrustDomains; len(domains) > 0 {
 		own = domains[0].IDString()
 	}
-	table := columns{{"decision", "by", "shadow", "caller in " + own, "request"}}
+	table := terminal.Table{{"decision", "by", "shadow", "caller in " + own, "request"}}
 	for _, r := range results {
 		for _, q := range r.Requests {
 			table = append(table, row(own, q))
 		}
 	}
-	lines := table.lines()
+	lines := table.Lines()
 	fmt.Fprintln(w, storyLine(p, results))
 	if len(lines) > 1 {
 		fmt.Fprintf(w, "      %s\n", lines[0])
@@ -87,21 +89,21 @@ func writeStory(w io.Writer, p paint, results []suite.Result) {
 			if r.NotApplicable {
 				what = "not applicable"
 			}
-			fmt.Fprintf(w, "  %s %s\n    %s: %s\n", p.skip(), printable(r.Case.Name), what, r.Skipped)
+			fmt.Fprintf(w, "  %s %s\n    %s: %s\n", p.Skip(), terminal.Printable(r.Case.Name), what, r.Skipped)
 			next += len(r.Requests)
 			continue
 		}
-		fmt.Fprintf(w, "  %s %s\n", p.mark(r.Passed()), printable(r.Case.Name))
+		fmt.Fprintf(w, "  %s %s\n", p.Mark(r.Passed()), terminal.Printable(r.Case.Name))
 		for _, q := range r.Requests {
 			line, ok := lines[next], len(q.Problems) == 0
 			if !ok {
-				line = p.red(line)
+				line = p.Red(line)
 			}
-			fmt.Fprintf(w, "    %s %s\n", p.mark(ok), line)
+			fmt.Fprintf(w, "    %s %s\n", p.Mark(ok), line)
 			next++
 		}
 		for _, warning := range r.Warnings {
-			fmt.Fprintf(w, "    %s %s\n", p.yellow("warning:"), warning)
+			fmt.Fprintf(w, "    %s %s\n", p.Yellow("warning:"), warning)
 		}
 		for _, note := range r.Notes {
 			fmt.Fprintf(w, "    note: %s\n", note)
@@ -111,7 +113,7 @@ func writeStory(w io.Writer, p paint, results []suite.Result) {
 }
 
 func row(own string, q suite.Request) []string {
-	return []string{report.Outcome(q), by(q.Finding), shadow(q.Finding), printable(shorten(own, q.From.Name)), printable(request(q))}
+	return []string{report.Outcome(q), by(q.Finding), shadow(q.Finding), terminal.Printable(shorten(own, q.From.Name)), terminal.Printable(request(q))}
 }
 
 // shorten leaves out the trust domain of a SPIFFE ID where it is the own one. The
@@ -143,14 +145,7 @@ func request(q suite.Request) string {
 	case q.GRPC != "":
 		what = " " + q.GRPC
 	case q.Evidence.Call.Protocol.Layer() == policy.L7:
-		what = " " + orElse(q.Method, "GET") + " " + orElse(q.Path, "/")
+		what = " " + cmp.Or(q.Method, "GET") + " " + cmp.Or(q.Path, "/")
 	}
 	return q.To + what
-}
-
-func orElse(s, fallback string) string {
-	if s == "" {
-		return fallback
-	}
-	return s
 }

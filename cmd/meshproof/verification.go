@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/sidecar"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // verification is what verify prints.
@@ -132,27 +133,27 @@ func (v *verification) exit() error {
 	return nil
 }
 
-func (v *verification) writeText(w io.Writer, p paint) {
+func (v *verification) writeText(w io.Writer, p terminal.Paint) {
 	for _, one := range v.proven.all {
 		one.writeText(w, p, v.proven.envoy)
 	}
 	section := func(title string, lines []string) {
 		for _, line := range lines {
-			fmt.Fprintf(w, "%s %s\n", p.yellow(title+":"), printable(line))
+			fmt.Fprintf(w, "%s %s\n", p.Yellow(title+":"), terminal.Printable(line))
 		}
 	}
 	section("not verified", v.unverified)
 	section("finding", v.findings)
 	section("unknown", v.unknown())
 	section("left out", v.skipped())
-	fmt.Fprintf(w, "%s %s (%s)\n", p.mark(v.exit() == nil), v.sentence(), v.proven.runtime)
+	fmt.Fprintf(w, "%s %s (%s)\n", p.Mark(v.exit() == nil), v.sentence(), v.proven.runtime)
 }
 
 // sentence is what it all comes to.
 func (v *verification) sentence() string {
 	text := v.proven.sentence()
 	if n := len(v.unverified); n > 0 {
-		text += fmt.Sprintf("; %s not verified", count(n, "inbound"))
+		text += fmt.Sprintf("; %s not verified", terminal.Count(n, "inbound"))
 	}
 	return text
 }
@@ -188,5 +189,5 @@ func (v *verification) writeJSON(w io.Writer) error {
 		Unknown: v.unknown(), LeftOut: v.skipped(),
 	}
 	out.Sentence = v.sentence()
-	return encodeJSON(w, out)
+	return terminal.WriteJSON(w, out)
 }

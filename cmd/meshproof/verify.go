@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -111,7 +112,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	if o.output == outputJSON {
 		err = v.writeJSON(stdout)
 	} else {
-		v.writeText(stdout, paintFor(stdout))
+		v.writeText(stdout, terminal.PaintFor(stdout))
 	}
 	if o.report != "" {
 		run := labReport(ctx, h, began)
