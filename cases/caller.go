@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"crypto/x509"
 	"net/netip"
 	"slices"
 	"strings"
@@ -81,7 +82,7 @@ func (b *builder) forge(name string, doc manifest.Document) (Caller, error) {
 		c.Template.Validity = certs.NotYetValid
 	}
 	if s.WrongExtKeyUsage {
-		c.Template.Usage = certs.ServerOnly
+		c.Template.Usages = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	}
 	if len(s.URIs) > 0 {
 		// A sound certificate is signed by the CA of its own trust domain.

@@ -1,6 +1,7 @@
 package cases_test
 
 import (
+	"crypto/x509"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,7 +35,7 @@ func TestCallers(t *testing.T) {
 		"{expired: true}":                            {SignedBy: td("a.mesh"), Template: certs.Template{Validity: certs.Expired}},
 		"{notYetValid: true}":                        {SignedBy: td("a.mesh"), Template: certs.Template{Validity: certs.NotYetValid}},
 		"{expired: false, notYetValid: false}":       {SignedBy: td("a.mesh")},
-		"{wrongExtKeyUsage: true}":                   {SignedBy: td("a.mesh"), Template: certs.Template{Usage: certs.ServerOnly}},
+		"{wrongExtKeyUsage: true}":                   {SignedBy: td("a.mesh"), Template: certs.Template{Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}},
 		"{caCertificate: true}":                      {SignedBy: td("a.mesh"), Template: certs.Template{CA: true}},
 		// A service is signed by its mesh; its tags follow in the order of their keys.
 		"{service: web}":                {SignedBy: td("default"), Template: certs.Template{URIs: []string{"spiffe://default/web"}}},
@@ -47,7 +48,7 @@ func TestCallers(t *testing.T) {
 		},
 		"{uris: [" + x + "], dns: [d], signedBy: b.mesh, expired: true, wrongExtKeyUsage: true, caCertificate: true}": {
 			SignedBy: td("b.mesh"),
-			Template: certs.Template{URIs: []string{x}, DNS: []string{"d"}, Validity: certs.Expired, Usage: certs.ServerOnly, CA: true},
+			Template: certs.Template{URIs: []string{x}, DNS: []string{"d"}, Validity: certs.Expired, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, CA: true},
 		},
 	} {
 		t.Run(entry, func(t *testing.T) {

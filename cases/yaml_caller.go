@@ -119,7 +119,7 @@ func (p *printer) callerEntry(c Caller) string {
 	case certs.NotYetValid:
 		f.add("notYetValid", "true")
 	}
-	if t.Usage == certs.ServerOnly {
+	if len(t.Usages) > 0 {
 		f.add("wrongExtKeyUsage", "true")
 	}
 	if t.CA {

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"errors"
 	"fmt"
 	"math/big"
 	"net/url"
@@ -14,66 +15,67 @@ import (
 	"github.com/spiffe/go-spiffe/v2/svid/x509svid"
 )
 
-// Authority is the CA of one trust domain: an ECDSA P-256 root, on request with an intermediate below it. Two
-// Authorities of the same trust domain share its name and nothing else; neither is trusted by the other's bundle.
-// An Authority is immutable and safe for concurrent use. Make one with [NewAuthority].
+// The errors of this package. Test for them with [errors.Is].
+var (
+	// ErrForeignTrustDomain is wrapped when an Authority is asked to mint an SVID of another trust domain.
+	ErrForeignTrustDomain = errors.New("the SPIFFE ID is of another trust domain")
+
+	// ErrNoWorkloadPath is wrapped when the ID of an SVID to mint has no path. Such an ID names the trust domain
+	// itself and belongs to a CA (X509-SVID, section 2: leaf certificates have a non-root path).
+	ErrNoWorkloadPath = errors.New("the SPIFFE ID has no path, so it names no workload")
+
+	// ErrNoTrustDomain is wrapped when the zero trust domain is given.
+	ErrNoTrustDomain = errors.New("the trust domain is empty")
+
+	// ErrUnknownTrustDomain is wrapped when a BundleSet holds no bundle of the wanted trust domain.
+	ErrUnknownTrustDomain = errors.New("the bundle set does not hold the trust domain")
+)
+
+// Authority is the CA of one trust domain: an ECDSA P-256 root, with or without an intermediate CA below it. Two
+// Authorities of the same trust domain share only its name: the bundle of one does not trust the other. An Authority
+// is immutable and safe for concurrent use. [NewAuthority] and [NewAuthorityWithIntermediate] make Authorities.
 type Authority struct {
 	trustDomain spiffeid.TrustDomain
 	bundle      *x509bundle.Bundle // the root; never handed out, only cloned
 	issuer      *x509.Certificate  // signs leaves: the root or the intermediate
 	key         key                // of issuer
-	tail        [][]byte           // DER of what travels behind a leaf: the intermediate or nothing
+	tail        [][]byte           // DER of the certificates behind a leaf: the intermediate or none
 }
 
-// AuthorityOption changes how [NewAuthority] builds an Authority.
-type AuthorityOption func(*authorityOptions)
+// NewAuthority creates a CA for td with a fresh key. The CA certificate carries the SPIFFE ID of td as its URI SAN and
+// is valid from one day before now to one year after. The errors wrap [ErrNoTrustDomain], or report a trust domain
+// that crypto/x509 does not accept as the host of a URI SAN (a trailing dot, for example).
+func NewAuthority(td spiffeid.TrustDomain) (*Authority, error) { return newAuthority(td, 0) }
 
-type authorityOptions struct {
-	intermediate bool
-}
-
-// WithIntermediate lets an intermediate CA sign the leaves. It travels in the chain of every credential; the bundle
-// holds the root only.
-func WithIntermediate() AuthorityOption {
-	return func(o *authorityOptions) { o.intermediate = true }
-}
-
-// NewAuthority creates a CA for td with fresh keys. The CA certificates carry the SPIFFE ID of td as their URI SAN
-// and are valid from one day before now to one year after. The errors wrap [ErrNoTrustDomain], or report a trust
-// domain that crypto/x509 does not accept as the host of a URI SAN (a trailing dot, for example).
-func NewAuthority(td spiffeid.TrustDomain, opts ...AuthorityOption) (*Authority, error) {
-	if td.IsZero() {
-		return nil, fmt.Errorf("certs: create a CA: %w", ErrNoTrustDomain)
-	}
-	var o authorityOptions
-	for _, opt := range opts {
-		opt(&o)
-	}
-	depth := 0
-	if o.intermediate {
-		depth = 1
-	}
-	root, rootKey, err := newCA(td, "meshproof root CA", depth, nil, key{})
+// NewAuthorityWithIntermediate is like [NewAuthority], and an intermediate CA signs the leaves. The intermediate is
+// part of the chain of every credential; the bundle holds the root only.
+func NewAuthorityWithIntermediate(td spiffeid.TrustDomain) (*Authority, error) {
+	a, err := newAuthority(td, 1)
 	if err != nil {
-		return nil, fmt.Errorf("certs: create the root CA of trust domain %q: %w", td, err)
+		return nil, err
 	}
-	a := &Authority{
-		trustDomain: td,
-		bundle:      x509bundle.FromX509Authorities(td, []*x509.Certificate{root}),
-		issuer:      root,
-		key:         rootKey,
+	a.issuer, a.key, err = newCA(td, "meshproof intermediate CA", 0, a.issuer, a.key)
+	if err != nil {
+		return nil, fmt.Errorf("certs: create the intermediate CA of trust domain %q: %w", td, err)
 	}
-	if o.intermediate {
-		a.issuer, a.key, err = newCA(td, "meshproof intermediate CA", 0, root, rootKey)
-		if err != nil {
-			return nil, fmt.Errorf("certs: create the intermediate CA of trust domain %q: %w", td, err)
-		}
-		a.tail = [][]byte{a.issuer.Raw}
-	}
+	a.tail = [][]byte{a.issuer.Raw}
 	return a, nil
 }
 
-// newCA issues a CA certificate that allows depth CAs below it, self-signed when parent is nil.
+// newAuthority creates a CA whose root allows depth CAs below it and signs the leaves itself.
+func newAuthority(td spiffeid.TrustDomain, depth int) (*Authority, error) {
+	if td.IsZero() {
+		return nil, fmt.Errorf("certs: create a CA: %w", ErrNoTrustDomain)
+	}
+	root, k, err := newCA(td, "meshproof root CA", depth, nil, key{})
+	if err != nil {
+		return nil, fmt.Errorf("certs: create the root CA of trust domain %q: %w", td, err)
+	}
+	bundle := x509bundle.FromX509Authorities(td, []*x509.Certificate{root})
+	return &Authority{trustDomain: td, bundle: bundle, issuer: root, key: k}, nil
+}
+
+// newCA issues a CA certificate that allows depth CAs below it. It is self-signed when parent is nil.
 func newCA(td spiffeid.TrustDomain, name string, depth int, parent *x509.Certificate, parentKey key) (*x509.Certificate, key, error) {
 	k, err := newKey()
 	if err != nil {
@@ -83,7 +85,7 @@ func newCA(td spiffeid.TrustDomain, name string, depth int, parent *x509.Certifi
 	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber: serial,
-		// The serial number makes the name unique, so that verifiers which look issuers up by name find one.
+		// The serial number makes the name unique: a verifier that looks up issuers by name finds exactly one.
 		Subject:               pkix.Name{CommonName: name, SerialNumber: serial.Text(16)},
 		NotBefore:             now.Add(-day),
 		NotAfter:              now.Add(365 * day),
@@ -99,11 +101,11 @@ func newCA(td spiffeid.TrustDomain, name string, depth int, parent *x509.Certifi
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, k.Public(), parentKey)
 	if err != nil {
-		return nil, key{}, fmt.Errorf("sign: %w", err)
+		return nil, key{}, fmt.Errorf("sign the certificate: %w", err)
 	}
 	cert, err := x509.ParseCertificate(der)
 	if err != nil {
-		return nil, key{}, fmt.Errorf("read back: %w", err)
+		return nil, key{}, fmt.Errorf("read the certificate back: %w", err)
 	}
 	return cert, k, nil
 }
@@ -125,8 +127,8 @@ func (a *Authority) Bundle() *x509bundle.Bundle { return a.bundle.Clone() }
 // String names the CA.
 func (a *Authority) String() string { return fmt.Sprintf("CA of trust domain %q", a.trustDomain) }
 
-// Mint issues a sound SVID with a fresh key for a workload of the CA's own trust domain, and has go-spiffe verify it.
-// The errors wrap [ErrForeignTrustDomain] or [ErrNoWorkloadPath]; what Mint refuses, [Authority.Forge] can issue.
+// Mint issues a sound SVID with a fresh key for a workload of the CA's own trust domain, and lets go-spiffe verify it.
+// The errors wrap [ErrForeignTrustDomain] or [ErrNoWorkloadPath]. [Authority.Forge] can issue a name that Mint refuses.
 func (a *Authority) Mint(id spiffeid.ID) (*Credential, error) {
 	if !id.MemberOf(a.trustDomain) {
 		return nil, fmt.Errorf("certs: mint %q with the %v: %w; use that trust domain's Authority, or Forge the name on purpose",
@@ -147,9 +149,9 @@ func (a *Authority) Mint(id spiffeid.ID) (*Credential, error) {
 	return c, nil
 }
 
-// Forge issues whatever t describes with a fresh key, sound or not, and verifies nothing. A name of a foreign trust
-// domain is a forgery that only a verifier with one bundle per trust domain detects. The error reports a Validity or
-// a Usage that does not exist.
+// Forge issues the certificate that t describes with a fresh key, sound or not, and verifies nothing. Only a verifier
+// with one bundle per trust domain detects the name of a foreign trust domain. The error reports a Validity or an
+// extended key usage that does not exist.
 func (a *Authority) Forge(t Template) (*Credential, error) {
 	c, err := a.issue(t)
 	if err != nil {
@@ -175,7 +177,7 @@ func (a *Authority) issue(t Template) (*Credential, error) {
 	cert.SerialNumber = newSerial()
 	der, err := x509.CreateCertificate(rand.Reader, cert, a.issuer, k.Public(), a.key)
 	if err != nil {
-		return nil, fmt.Errorf("sign: %w", err)
+		return nil, fmt.Errorf("sign the certificate: %w", err)
 	}
 	return &Credential{
 		chain:  append([][]byte{der}, a.tail...),

@@ -10,9 +10,9 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 )
 
-// BundleSet is what a verifier trusts: one bundle for each of several trust domains, kept apart so that no domain's
-// CA can vouch for a name of another. It is a snapshot, immutable and safe for concurrent use. The zero value trusts
-// nobody. It implements [x509bundle.Source].
+// BundleSet lists the CAs that a verifier trusts: one bundle for each of several trust domains. The bundles stay
+// separate, so the CA of one trust domain cannot issue names of another. A BundleSet is a snapshot, immutable and safe
+// for concurrent use. The zero value trusts no CA. BundleSet implements [x509bundle.Source].
 type BundleSet struct {
 	bundles []*x509bundle.Bundle // sorted by trust domain; never handed out, only cloned
 }
@@ -42,8 +42,8 @@ func (s *BundleSet) search(td spiffeid.TrustDomain) (int, bool) {
 	})
 }
 
-// TrustDomains returns the trust domains of the set, sorted by name. The result is the caller's.
-func (s *BundleSet) TrustDomains() []spiffeid.TrustDomain {
+// trustDomains returns the trust domains of the set, sorted by name.
+func (s *BundleSet) trustDomains() []spiffeid.TrustDomain {
 	tds := make([]spiffeid.TrustDomain, 0, len(s.bundles))
 	for _, b := range s.bundles {
 		tds = append(tds, b.TrustDomain())
@@ -62,15 +62,6 @@ func (s *BundleSet) All() iter.Seq2[spiffeid.TrustDomain, []byte] {
 	}
 }
 
-// BundlePEM returns the CA certificates of td as PEM. The error wraps [ErrUnknownTrustDomain].
-func (s *BundleSet) BundlePEM(td spiffeid.TrustDomain) ([]byte, error) {
-	b, err := s.GetX509BundleForTrustDomain(td)
-	if err != nil {
-		return nil, err
-	}
-	return bundlePEM(b), nil
-}
-
 func bundlePEM(b *x509bundle.Bundle) []byte {
 	var out []byte
 	for _, root := range b.X509Authorities() {
@@ -79,13 +70,13 @@ func bundlePEM(b *x509bundle.Bundle) []byte {
 	return out
 }
 
-// GetX509BundleForTrustDomain implements [x509bundle.Source]. The bundle is a copy and the caller's. The error wraps
+// GetX509BundleForTrustDomain implements [x509bundle.Source]. The bundle is a copy; the caller owns it. The error wraps
 // [ErrUnknownTrustDomain].
 func (s *BundleSet) GetX509BundleForTrustDomain(td spiffeid.TrustDomain) (*x509bundle.Bundle, error) {
 	i, found := s.search(td)
 	if !found {
-		return nil, fmt.Errorf("certs: get the bundle of trust domain %q: %w, which has %q; add its Authority to the set",
-			td, ErrUnknownTrustDomain, s.TrustDomains())
+		return nil, fmt.Errorf("certs: get the bundle of trust domain %q: %w; it holds %q; add its Authority to the set",
+			td, ErrUnknownTrustDomain, s.trustDomains())
 	}
 	return s.bundles[i].Clone(), nil
 }

@@ -2,34 +2,26 @@ package certs
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 )
 
-// Federation holds one [Authority] per trust domain, each created when it is first asked for. It is safe for
-// concurrent use. The zero value is ready and its Authorities have no options.
+// Federation holds one [Authority] per trust domain and creates it on the first use. It is safe for concurrent use.
+// The zero value is ready.
 type Federation struct {
-	opts []AuthorityOption
-
 	mu          sync.Mutex
 	authorities map[spiffeid.TrustDomain]*Authority
 }
 
-// NewFederation returns a Federation whose Authorities are all created with opts.
-func NewFederation(opts ...AuthorityOption) *Federation {
-	return &Federation{opts: slices.Clone(opts)}
-}
-
-// Authority returns the Authority of td, the same one on every call. The errors are those of [NewAuthority].
+// Authority returns the Authority of td, the same on every call. The errors are those of [NewAuthority].
 func (f *Federation) Authority(td spiffeid.TrustDomain) (*Authority, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if a, ok := f.authorities[td]; ok {
 		return a, nil
 	}
-	a, err := NewAuthority(td, f.opts...)
+	a, err := NewAuthority(td)
 	if err != nil {
 		return nil, err
 	}

@@ -1,14 +1,15 @@
 package certs_test
 
 import (
+	"crypto/x509"
 	"testing"
 
 	"github.com/meshproof/meshproof/certs"
 )
 
-// kind is one sort of caller's credential and what two verifiers that trust the mesh and its partner say of it. An
-// empty refusal means accepted. go-spiffe keeps one bundle per trust domain and looks at names; crypto/tls pools the
-// roots, looks at no name of a client, but does check the extended key usage.
+// kind is one kind of caller credential, with the answers of two verifiers that trust the mesh and its partner. An
+// empty refusal means accepted. go-spiffe keeps one bundle per trust domain and checks names. crypto/tls puts all roots
+// in one pool and checks the extended key usage, but no name of a client.
 type kind struct {
 	name   string
 	cred   *certs.Credential
@@ -16,11 +17,11 @@ type kind struct {
 	pooled string // part of crypto/tls's error
 }
 
-// kinds returns every kind of credential, and the set of bundles that the verifiers trust.
+// kinds returns all kinds of credentials, and the bundles that the verifiers trust.
 func kinds(t *testing.T) ([]kind, *certs.BundleSet) {
 	t.Helper()
 	ca := newAuthority(t, mesh)
-	partnerCA := newAuthority(t, partner, certs.WithIntermediate())
+	partnerCA := newAuthorityWithIntermediate(t, partner)
 	good := backend.String()
 	names := func(uris ...string) *certs.Credential { return forge(t, ca, certs.Template{URIs: uris}) }
 
@@ -36,13 +37,13 @@ func kinds(t *testing.T) ([]kind, *certs.BundleSet) {
 	return []kind{
 		{"sound", mint(t, ca, backend), "", ""},
 		{"sound, intermediate, other trust domain", mint(t, partnerCA, connector), "", ""},
-		{"sound, forged by the book", names(good), "", ""},
+		{"sound, but forged", names(good), "", ""},
 
 		{"expired", forge(t, ca, certs.Template{URIs: []string{good}, Validity: certs.Expired}), expired, expired},
 		{"not yet valid", forge(t, ca, certs.Template{URIs: []string{good}, Validity: certs.NotYetValid}), expired, expired},
 
 		{"other CA of the same name", mint(t, newAuthority(t, mesh), backend), unknownCA, unknownCA},
-		{"other CA with an intermediate", mint(t, newAuthority(t, mesh, certs.WithIntermediate()), backend), unknownCA, unknownCA},
+		{"other CA with an intermediate", mint(t, newAuthorityWithIntermediate(t, mesh), backend), unknownCA, unknownCA},
 		{"untrusted trust domain", forge(t, newAuthority(t, stranger), certs.Template{URIs: []string{"spiffe://stranger.mesh/x"}}),
 			"does not hold the trust domain", unknownCA},
 		{"name of the mesh, CA of the partner", forge(t, partnerCA, certs.Template{URIs: []string{good}}), unknownCA, ""},
@@ -66,8 +67,8 @@ func kinds(t *testing.T) ([]kind, *certs.BundleSet) {
 		{"no URL", names("spiffe://trust-domain.mesh/%zz"), unreadable, unreadable},
 		{"not ASCII", names("spiffe://trust-domain.mesh/\xff"), malformed, malformed},
 
-		{"server usage only", forge(t, ca, certs.Template{URIs: []string{good}, Usage: certs.ServerOnly}), "", "incompatible key usage"},
-		{"no TLS usage", forge(t, ca, certs.Template{URIs: []string{good}, Usage: certs.NoneOfTLS}), "", "incompatible key usage"},
+		{"server usage only", forge(t, ca, certs.Template{URIs: []string{good}, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}), "", "incompatible key usage"},
+		{"no TLS usage", forge(t, ca, certs.Template{URIs: []string{good}, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageCodeSigning}}), "", "incompatible key usage"},
 		{"CA as leaf", forge(t, ca, certs.Template{URIs: []string{good}, CA: true}), "leaf certificate with CA flag set to true", ""},
 	}, certs.NewBundleSet(ca, partnerCA)
 }

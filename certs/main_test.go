@@ -20,9 +20,18 @@ var (
 	connector = spiffeid.RequireFromPath(partner, "/ns/default/sa/connector")
 )
 
-func newAuthority(t testing.TB, td spiffeid.TrustDomain, opts ...certs.AuthorityOption) *certs.Authority {
+func newAuthority(t testing.TB, td spiffeid.TrustDomain) *certs.Authority {
 	t.Helper()
-	a, err := certs.NewAuthority(td, opts...)
+	a, err := certs.NewAuthority(td)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func newAuthorityWithIntermediate(t testing.TB, td spiffeid.TrustDomain) *certs.Authority {
+	t.Helper()
+	a, err := certs.NewAuthorityWithIntermediate(td)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,8 +50,8 @@ func TestKindsOverTLS(t *testing.T) {
 	})
 }
 
-// serve lets a client with the given certificate shake hands with a server and returns the server's error. It fails
-// the test when the client comes to another conclusion than the server.
+// serve runs a handshake between a client with the given certificate and a server, and returns the server's error. It
+// fails the test when client and server disagree about the result.
 func serve(t *testing.T, config *tls.Config, client *tls.Certificate, version uint16) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -73,15 +73,15 @@ func serve(t *testing.T, config *tls.Config, client *tls.Certificate, version ui
 	conn := tls.Client(clientEnd, &tls.Config{
 		MinVersion:           version,
 		MaxVersion:           version,
-		InsecureSkipVerify:   true, // the server's identity is not what is tested here
+		InsecureSkipVerify:   true, // this test does not check the server's identity
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return client, nil },
 	})
 	clientErr := conn.HandshakeContext(ctx)
 	var answer []byte
 	if clientErr == nil {
-		answer, clientErr = io.ReadAll(conn) // TLS 1.3 tells the client of a refusal only on its first read
+		answer, clientErr = io.ReadAll(conn) // in TLS 1.3 the client learns of a refusal on its first read
 		if clientErr == io.ErrUnexpectedEOF {
-			clientErr = nil // the server hangs up without close_notify
+			clientErr = nil // the server closes without close_notify
 		}
 	}
 	clientEnd.Close()
@@ -92,8 +92,8 @@ func serve(t *testing.T, config *tls.Config, client *tls.Certificate, version ui
 	return serverErr
 }
 
-// connect returns the two ends of a loopback connection. net.Pipe would not do: it has no buffer, so a server that
-// sends its alert while the client is still writing its certificate waits for ever.
+// connect returns the two ends of a loopback connection. A net.Pipe has no buffer: a server that sends its alert while
+// the client still writes its certificate would wait for ever.
 func connect(t *testing.T) (client, server net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -101,7 +101,7 @@ func connect(t *testing.T) (client, server net.Conn) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	// The kernel completes the connection from the backlog, so dialling before accepting blocks nobody.
+	// The kernel completes the connection from the backlog, so the dial does not wait for Accept.
 	client, err = (&net.Dialer{}).DialContext(t.Context(), "tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -114,38 +114,50 @@ func connect(t *testing.T) (client, server net.Conn) {
 	return client, server
 }
 
-func TestFederatedHandshake(t *testing.T) {
+func TestHandshakeAcrossTrustDomains(t *testing.T) {
 	t.Parallel()
-	f := certs.NewFederation(certs.WithIntermediate())
-	bundles, err := f.BundleSet(mesh, partner)
+	var f certs.Federation
+	federated, err := f.BundleSet(mesh, partner)
 	if err != nil {
 		t.Fatal(err)
 	}
-	svid := func(id spiffeid.ID) *x509svid.SVID {
-		c, err := f.Mint(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		svid, err := x509svid.Parse(c.ChainPEM(), c.KeyPEM())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return svid
-	}
-	clientEnd, serverEnd := connect(t)
-	defer clientEnd.Close()
-	defer serverEnd.Close()
-	server := tls.Server(serverEnd, tlsconfig.MTLSServerConfig(svid(backend), bundles, tlsconfig.AuthorizeID(connector)))
-	client := tls.Client(clientEnd, tlsconfig.MTLSClientConfig(svid(connector), bundles, tlsconfig.AuthorizeID(backend)))
-	verdict := make(chan error, 1)
-	go func() {
-		err := server.HandshakeContext(t.Context())
-		serverEnd.Close()
-		verdict <- err
-	}()
-	clientErr := client.HandshakeContext(t.Context())
-	_, _ = io.Copy(io.Discard, client)
-	if serverErr := <-verdict; clientErr != nil || serverErr != nil {
-		t.Errorf("client: %v, server: %v", clientErr, serverErr)
+	meshCA, partnerCA := newAuthorityWithIntermediate(t, mesh), newAuthorityWithIntermediate(t, partner)
+	for name, tc := range map[string]struct {
+		server, client func(spiffeid.ID) (*certs.Credential, error)
+		bundles        *certs.BundleSet
+	}{
+		"federation":    {f.Mint, f.Mint, federated},
+		"intermediates": {meshCA.Mint, partnerCA.Mint, certs.NewBundleSet(meshCA, partnerCA)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			svid := func(mint func(spiffeid.ID) (*certs.Credential, error), id spiffeid.ID) *x509svid.SVID {
+				c, err := mint(id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				svid, err := x509svid.Parse(c.ChainPEM(), c.KeyPEM())
+				if err != nil {
+					t.Fatal(err)
+				}
+				return svid
+			}
+			clientEnd, serverEnd := connect(t)
+			defer clientEnd.Close()
+			defer serverEnd.Close()
+			server := tls.Server(serverEnd, tlsconfig.MTLSServerConfig(svid(tc.server, backend), tc.bundles, tlsconfig.AuthorizeID(connector)))
+			client := tls.Client(clientEnd, tlsconfig.MTLSClientConfig(svid(tc.client, connector), tc.bundles, tlsconfig.AuthorizeID(backend)))
+			verdict := make(chan error, 1)
+			go func() {
+				err := server.HandshakeContext(t.Context())
+				serverEnd.Close()
+				verdict <- err
+			}()
+			clientErr := client.HandshakeContext(t.Context())
+			_, _ = io.Copy(io.Discard, client)
+			if serverErr := <-verdict; clientErr != nil || serverErr != nil {
+				t.Errorf("client: %v, server: %v", clientErr, serverErr)
+			}
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"github.com/spiffe/go-spiffe/v2/svid/x509svid"
 
 	"github.com/meshproof/meshproof/certs"
@@ -26,7 +27,7 @@ func TestKindsAgainstGoSPIFFE(t *testing.T) {
 	}
 }
 
-// checkRefusal wants no error for an empty text, else an error that contains it.
+// checkRefusal wants no error when want is empty, and otherwise an error that contains want.
 func checkRefusal(t *testing.T, err error, want string) {
 	t.Helper()
 	switch {
@@ -42,17 +43,17 @@ func checkRefusal(t *testing.T, err error, want string) {
 func TestMintedSVIDThroughPEM(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		opts  []certs.AuthorityOption
+		new   func(testing.TB, spiffeid.TrustDomain) *certs.Authority
 		chain int
 	}{
-		"root":         {nil, 1},
-		"intermediate": {[]certs.AuthorityOption{certs.WithIntermediate()}, 2},
+		"root":         {newAuthority, 1},
+		"intermediate": {newAuthorityWithIntermediate, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newAuthority(t, mesh, tc.opts...)
+			a := tc.new(t, mesh)
 			c := mint(t, a, backend)
-			// Parse applies the checks that Verify leaves out: key usages, CA flags of the chain, matching key.
+			// Parse makes checks that Verify does not make: key usages, CA flags of the chain, matching key.
 			svid, err := x509svid.Parse(c.ChainPEM(), c.KeyPEM())
 			if err != nil {
 				t.Fatal(err)
@@ -69,14 +70,14 @@ func TestMintedSVIDThroughPEM(t *testing.T) {
 			if roots := a.Bundle().X509Authorities(); len(roots) != 1 || roots[0].CheckSignatureFrom(roots[0]) != nil {
 				t.Errorf("the bundle holds %d certificates, want one self-signed root", len(roots))
 			}
-			if !svid.Certificates[0].Equal(c.Leaf()) || !c.Leaf().Equal(c.TLSCertificate().Leaf) {
-				t.Error("the chain, Leaf and TLSCertificate do not agree on the leaf")
+			if !svid.Certificates[0].Equal(c.TLSCertificate().Leaf) {
+				t.Error("the chain and TLSCertificate have different leaves")
 			}
 		})
 	}
 }
 
-// The shape is that of X509-SVID, section 4, and appendix A.
+// TestShapeOfCertificates compares the fields of root, intermediate and leaf with X509-SVID, section 4, and appendix A.
 func TestShapeOfCertificates(t *testing.T) {
 	t.Parallel()
 	type shape struct {
@@ -103,14 +104,14 @@ func TestShapeOfCertificates(t *testing.T) {
 		}
 		return s
 	}
-	a := newAuthority(t, mesh, certs.WithIntermediate())
+	a := newAuthorityWithIntermediate(t, mesh)
 	c := mint(t, a, backend)
 	intermediate, err := x509.ParseCertificate(c.TLSCertificate().Certificate[1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	const caUsage = x509.KeyUsageCertSign | x509.KeyUsageCRLSign
-	got := []shape{shapeOf(a.Bundle().X509Authorities()[0]), shapeOf(intermediate), shapeOf(c.Leaf())}
+	got := []shape{shapeOf(a.Bundle().X509Authorities()[0]), shapeOf(intermediate), shapeOf(c.TLSCertificate().Leaf)}
 	want := []shape{
 		{Subject: true, URI: "spiffe://trust-domain.mesh", CA: true, PathLen: 1, KeyUsage: caUsage},
 		{Subject: true, URI: "spiffe://trust-domain.mesh", CA: true, PathLen: 0, KeyUsage: caUsage},
@@ -124,7 +125,7 @@ func TestShapeOfCertificates(t *testing.T) {
 		t.Errorf("root, intermediate, leaf (-want +got):\n%s", diff)
 	}
 	for _, validity := range []certs.Validity{certs.Sound, certs.Expired, certs.NotYetValid} {
-		leaf := forge(t, a, certs.Template{Validity: validity}).Leaf()
+		leaf := forge(t, a, certs.Template{Validity: validity}).TLSCertificate().Leaf
 		if leaf.NotBefore.Before(intermediate.NotBefore) || leaf.NotAfter.After(intermediate.NotAfter) {
 			t.Errorf("validity %d: the leaf's period is not inside its CA's", validity)
 		}

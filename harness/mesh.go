@@ -79,7 +79,7 @@ func (h *Harness) NewMesh(ctx context.Context, spec MeshSpec) (*Mesh, error) {
 		number:   number,
 		slot:     h.envoy.Slot(number),
 		domains:  spec.TrustDomains,
-		ca:       certs.NewFederation(),
+		ca:       new(certs.Federation),
 		turn:     make(chan struct{}, 1),
 		inbounds: slices.Clone(spec.Inbounds),
 		counters: map[string]evidence.Counters{},

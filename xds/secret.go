@@ -44,11 +44,7 @@ func tlsCertificate(svid *certs.Credential) *tlsv3.TlsCertificate {
 
 func spiffeValidation(bundles *certs.BundleSet) (*tlsv3.CertificateValidationContext, error) {
 	config := &tlsv3.SPIFFECertValidatorConfig{}
-	for _, td := range bundles.TrustDomains() {
-		pem, err := bundles.BundlePEM(td)
-		if err != nil {
-			return nil, err
-		}
+	for td, pem := range bundles.All() {
 		config.TrustDomains = append(config.TrustDomains, &tlsv3.SPIFFECertValidatorConfig_TrustDomain{
 			Name:        td.Name(),
 			TrustBundle: inline(pem),

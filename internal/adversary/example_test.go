@@ -12,7 +12,7 @@ import (
 // A certificate of the trust domain next door that also names the victim.
 func ExampleIdentities() {
 	victim := spiffeid.RequireFromString("spiffe://trust-domain.mesh/ns/default/sa/billing")
-	federation := certs.NewFederation()
+	federation := new(certs.Federation)
 	for _, id := range adversary.Identities(victim) {
 		if id.Name != "sibling-then-victim" {
 			continue

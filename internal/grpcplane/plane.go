@@ -48,7 +48,7 @@ type Plane struct {
 // error says why the server refused its listener. The context bounds the start only;
 // the caller has to close the plane.
 func Start(ctx context.Context, domains []spiffeid.TrustDomain, programs []*rbacv3.RBAC) (*Plane, error) {
-	p := &Plane{programs: len(programs), ca: certs.NewFederation(), clients: map[*certs.Credential]*grpc.ClientConn{}}
+	p := &Plane{programs: len(programs), ca: new(certs.Federation), clients: map[*certs.Credential]*grpc.ClientConn{}}
 	if err := p.start(ctx, domains, programs); err != nil {
 		return nil, errors.Join(fmt.Errorf("grpcplane: start: %w", err), p.Close())
 	}

@@ -38,7 +38,7 @@ func (w wallet) authority(td spiffeid.TrustDomain) (*certs.Authority, error) {
 func newWallet(mesh *harness.Mesh, f Fault) wallet {
 	w := wallet{mesh: mesh, known: map[string]*certs.Credential{}}
 	if f.StaleTrust {
-		w.rotated = certs.NewFederation()
+		w.rotated = new(certs.Federation)
 	}
 	return w
 }
