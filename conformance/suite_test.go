@@ -17,6 +17,7 @@ import (
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/folder"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -191,7 +192,7 @@ func TestRunAsATest(t *testing.T) {
 		Cases: few(t), Runtime: harness.Process, ReportDir: dir,
 		Selection: conformance.Selection{Supported: []feature.Name{}},
 	})
-	runs, err := report.Load(dir)
+	runs, err := folder.Load(dir)
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/folder"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
@@ -25,7 +26,7 @@ func Run(t *testing.T, s Suite) {
 	t.Helper()
 	plan, err := s.Plan()
 	if err == nil && s.ReportDir != "" {
-		err = report.Prepare(s.ReportDir)
+		err = folder.Prepare(s.ReportDir)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func Run(t *testing.T, s Suite) {
 	if s.ReportDir == "" || len(runs) == 0 {
 		return
 	}
-	if err := report.Write(s.ReportDir, runs); err != nil {
+	if err := folder.Write(s.ReportDir, runs); err != nil {
 		t.Error(err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/folder"
 )
 
 // job is what the test needs of the manifest; the field names are the API's.
@@ -124,7 +125,7 @@ func TestPodsTogetherRunAllCases(t *testing.T) {
 		})
 	}
 	pods.Wait()
-	parts, err := report.Load(filepath.Join(reports, name))
+	parts, err := folder.Load(filepath.Join(reports, name))
 	if err != nil {
 		t.Fatal(err)
 	}

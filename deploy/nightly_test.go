@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/folder"
 )
 
 // fakeGH stands for GitHub's command line: the folder nights has the report of each run
@@ -103,7 +104,7 @@ func night(t *testing.T, dir, outcome string) {
 		requests[0].Outcome, requests[0].Evidence.Caller = "allow", "HTTP 200 at last"
 	}
 	run.Add(report.Case{Case: "the only case", Place: "a.yaml:1", Passed: true, Requests: requests})
-	if err := report.Write(dir, []report.Run{run}); err != nil {
+	if err := folder.Write(dir, []report.Run{run}); err != nil {
 		t.Fatal(err)
 	}
 	if outcome == "broken" {

@@ -7,6 +7,7 @@ import (
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/folder"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
@@ -37,7 +38,7 @@ func prepareReport(dir string) error {
 	if dir == "" {
 		return nil
 	}
-	return report.Prepare(dir)
+	return folder.Prepare(dir)
 }
 
 // writeLabReport writes a report that is over, nowhere where no folder is named.
@@ -46,5 +47,5 @@ func writeLabReport(dir string, run report.Run, began time.Time) error {
 		return nil
 	}
 	run.Milliseconds = float64(time.Since(began).Microseconds()) / 1000
-	return report.Write(dir, []report.Run{run})
+	return folder.Write(dir, []report.Run{run})
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/folder"
+	"github.com/meshproof/meshproof/internal/report/markdown"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -36,7 +38,7 @@ A part that is missing is an error. RESULTS is a results-*.json, or a folder wit
 			if dir == "" {
 				return errors.New("--report: name the folder to write the report into")
 			}
-			parts, err := report.Load(paths...)
+			parts, err := folder.Load(paths...)
 			if err != nil {
 				return err
 			}
@@ -44,7 +46,7 @@ A part that is missing is an error. RESULTS is a results-*.json, or a folder wit
 			if err != nil {
 				return err
 			}
-			if err := report.Write(dir, merged); err != nil {
+			if err := folder.Write(dir, merged); err != nil {
 				return err
 			}
 			return writeMerged(cmd.OutOrStdout(), terminal.PaintFor(cmd.OutOrStdout()), merged)
@@ -94,7 +96,7 @@ func newTimes() *cobra.Command {
 		Short: "Print how long each case took, for run --times",
 		Args:  needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			runs, err := report.Load(paths...)
+			runs, err := folder.Load(paths...)
 			if err != nil {
 				return err
 			}
@@ -141,11 +143,11 @@ same version, runtime and project are compared.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			before, err := report.Load(paths[0])
+			before, err := folder.Load(paths[0])
 			if err != nil {
 				return err
 			}
-			after, err := report.Load(paths[1])
+			after, err := folder.Load(paths[1])
 			if err != nil {
 				return err
 			}
@@ -192,7 +194,7 @@ func writeComparisons(w io.Writer, all []report.Comparison, format comparisonFor
 	for _, c := range all {
 		text := c.Text()
 		if format == "markdown" {
-			text = c.Markdown()
+			text = markdown.Comparison(c)
 		}
 		if _, err := fmt.Fprintln(w, text); err != nil {
 			return err

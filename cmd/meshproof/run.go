@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/folder"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -89,7 +90,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 		return err
 	}
 	if o.report != "" {
-		if err := report.Prepare(o.report); err != nil {
+		if err := folder.Prepare(o.report); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
@@ -116,7 +117,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 		writeResults(stdout, terminal.PaintFor(stdout), results)
 	}
 	if o.report != "" && len(results) > 0 {
-		err = errors.Join(err, report.Write(o.report, runs(results)))
+		err = errors.Join(err, folder.Write(o.report, runs(results)))
 	}
 	return started(also(exitOf(results), err), runErr)
 }

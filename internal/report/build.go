@@ -2,7 +2,6 @@ package report
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/meshproof/meshproof/harness/evidence"
@@ -29,8 +28,14 @@ func Build(r suite.Result) Case {
 		}
 		c.Counters[name] = Counters(counters)
 	}
+	protocols := map[string]string{}
+	for _, in := range r.Case.Inbounds {
+		protocols[in.Name] = in.Protocol.String()
+	}
 	for _, q := range r.Requests {
-		c.Requests = append(c.Requests, buildRequest(q))
+		built := buildRequest(q)
+		built.Protocol = protocols[q.To]
+		c.Requests = append(c.Requests, built)
 	}
 	return c
 }
@@ -82,14 +87,3 @@ func Outcome(q suite.Request) string {
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// withoutKey takes the hash of the certificate out of an XFCC header: each run has
-// keys of its own.
-func withoutKey(xfcc string) string {
-	before, rest, found := strings.Cut(xfcc, "Hash=")
-	if !found {
-		return xfcc
-	}
-	_, after, _ := strings.Cut(rest, ";")
-	return before + after
-}

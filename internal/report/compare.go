@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -48,8 +49,8 @@ type Change struct {
 func Compare(a, b Run) Comparison {
 	labels := Labels([]Run{a, b})
 	out := Comparison{
-		A: Side{labels[0], tally(a.Cases), took(a.Milliseconds)},
-		B: Side{labels[1], tally(b.Cases), took(b.Milliseconds)},
+		A: Side{labels[0], Count(a.Cases), Took(a.Milliseconds)},
+		B: Side{labels[1], Count(b.Cases), Took(b.Milliseconds)},
 	}
 	inA, inB := byName(a.Cases), byName(b.Cases)
 	for _, c := range a.Cases {
@@ -120,10 +121,10 @@ func (d *changeList) add(what, a, b string) {
 // changes returns what differs between a case in two runs.
 func changes(a, b Case) []Change {
 	d := changeList{at: Change{Case: a.Case, Place: a.Place}}
-	if a.status() != b.status() {
+	if a.Status() != b.Status() {
 		d.add("status", a.statusText(), b.statusText())
 	}
-	d.add("error", orElse(a.Error, "none"), orElse(b.Error, "none"))
+	d.add("error", cmp.Or(a.Error, "none"), cmp.Or(b.Error, "none"))
 	d.requests(a, b)
 	d.at.Request = ""
 	for _, inbound := range slices.Sorted(maps.Keys(union(a.Counters, b.Counters))) {
@@ -138,14 +139,14 @@ func changes(a, b Case) []Change {
 func (d *changeList) requests(a, b Case) {
 	if len(a.Requests) == 0 || len(b.Requests) == 0 {
 		// One line is enough for a case that was not run.
-		d.add("asked", count(len(a.Requests), "request"), count(len(b.Requests), "request"))
+		d.add("asked", Plural(len(a.Requests), "request"), Plural(len(b.Requests), "request"))
 		return
 	}
-	inB := map[asking]Request{}
-	for i, asked := range askings(b) {
+	inB := map[Asking]Request{}
+	for i, asked := range Askings(b) {
 		inB[asked] = b.Requests[i]
 	}
-	for i, asked := range askings(a) {
+	for i, asked := range Askings(a) {
 		d.at.Request = asked.String()
 		other, ok := inB[asked]
 		if !ok {
@@ -155,7 +156,7 @@ func (d *changeList) requests(a, b Case) {
 		delete(inB, asked)
 		d.request(a.Requests[i], other)
 	}
-	for _, asked := range askings(b) {
+	for _, asked := range Askings(b) {
 		if _, left := inB[asked]; left {
 			d.at.Request = asked.String()
 			d.add("asked", "no", "yes")
@@ -167,9 +168,9 @@ func (d *changeList) request(a, b Request) {
 	d.add("want", a.Want, b.Want)
 	d.add("passed", fmt.Sprint(a.Passed), fmt.Sprint(b.Passed))
 	d.add("outcome", a.Outcome, b.Outcome)
-	d.add("by", orElse(a.By, "none"), orElse(b.By, "none"))
+	d.add("by", cmp.Or(a.By, "none"), cmp.Or(b.By, "none"))
 	d.add("shadow", a.Shadow, b.Shadow)
-	d.add("shadowBy", orElse(a.ShadowBy, "none"), orElse(b.ShadowBy, "none"))
+	d.add("shadowBy", cmp.Or(a.ShadowBy, "none"), cmp.Or(b.ShadowBy, "none"))
 	d.add("caller", a.Evidence.Caller, b.Evidence.Caller)
 	d.add("upstream", a.Evidence.Upstream.String(), b.Evidence.Upstream.String())
 	d.add("xfcc", a.Evidence.Upstream.xfcc(), b.Evidence.Upstream.xfcc())
@@ -186,9 +187,10 @@ func (a *Arrived) String() string {
 	if text != "" {
 		text += ", "
 	}
-	return text + count(a.Bytes, "byte")
+	return text + Plural(a.Bytes, "byte")
 }
 
+// xfcc returns the XFCC header without the hash of the certificate, "none" where there is none.
 func (a *Arrived) xfcc() string {
 	if a == nil || a.XFCC == "" {
 		return "none"
@@ -213,7 +215,7 @@ func union[V any](a, b map[string]V) map[string]V {
 	return out
 }
 
-func count(n int, noun string) string {
+func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"maps"
@@ -8,78 +8,82 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
 
 func TestCompareText(t *testing.T) {
 	t.Parallel()
-	runs := matrix()
-	golden(t, "compare.txt", []byte(Compare(runs[0], runs[1]).Text()))
-	golden(t, "compare.md", []byte(Compare(runs[0], runs[1]).Markdown()))
-	golden(t, "compare_same.txt", []byte(Compare(runs[0], runs[0]).Text()))
-	golden(t, "compare_same.md", []byte(Compare(runs[0], runs[0]).Markdown()))
+	runs := reporttest.Matrix()
+	reporttest.Golden(t, "compare.txt", []byte(report.Compare(runs[0], runs[1]).Text()))
+	reporttest.Golden(t, "compare_same.txt", []byte(report.Compare(runs[0], runs[0]).Text()))
 }
 
 // TestCompareFields changes one thing at a time.
 func TestCompareFields(t *testing.T) {
 	t.Parallel()
-	base := newCase("a case", "s", "1", allowed("/"), denied("/x"), denied("/x"))
+	base := reporttest.NewCase("a case", "s", "1", reporttest.Allowed("/"), reporttest.Denied("/x"), reporttest.Denied("/x"))
 	const first = "backend/http-port GET / as spiffe://trust-domain.mesh/ns/web/sa/web"
 	const third = "backend/http-port GET /x as spiffe://trust-domain.mesh/ns/web/sa/web (2)"
-	upstream := func(change func(*Arrived)) func(*Case) {
-		return func(c *Case) {
+	upstream := func(change func(*report.Arrived)) func(*report.Case) {
+		return func(c *report.Case) {
 			a := *c.Requests[0].Evidence.Upstream
 			change(&a)
 			c.Requests[0].Evidence.Upstream = &a
 		}
 	}
 	for name, tt := range map[string]struct {
-		change func(*Case)
-		want   []Change
+		change func(*report.Case)
+		want   []report.Change
 	}{
-		"times, keys, rules, warnings": {func(c *Case) {
+		"times, keys, rules, warnings": {func(c *report.Case) {
 			c.Milliseconds, c.Warnings, c.Notes, c.Again, c.Source, c.Place = 9, []string{"w"}, []string{"n"}, "again", "source", "elsewhere:1"
 			c.Requests[0].Evidence.Milliseconds, c.Requests[0].Evidence.Retries, c.Requests[0].Rule = 9, 2, "rule"
-			upstream(func(a *Arrived) { a.XFCC = strings.Replace(a.XFCC, "ab12", "cd34", 1) })(c)
+			upstream(func(a *report.Arrived) { a.XFCC = strings.Replace(a.XFCC, "ab12", "cd34", 1) })(c)
 		}, nil},
-		"status":   {skipped("why", true), []Change{{What: "status", A: "passed", B: "skipped: why"}}},
-		"gated":    {skipped("why", false), []Change{{What: "status", A: "passed", B: "not applicable: why"}}},
-		"error":    {func(c *Case) { c.Passed, c.Error = false, "e\nf" }, []Change{{What: "status", A: "passed", B: "failed: e"}, {What: "error", A: "none", B: "e\nf"}}},
-		"fault":    {func(c *Case) { c.Passed, c.Error, c.Fault = false, "e", true }, []Change{{What: "status", A: "passed", B: "not proven: e"}, {What: "error", A: "none", B: "e"}}},
-		"outcome":  {func(c *Case) { c.Requests[0].Outcome = "deny" }, []Change{{Request: first, What: "outcome", A: "allow", B: "deny"}}},
-		"by":       {func(c *Case) { c.Requests[0].By = "" }, []Change{{Request: first, What: "by", A: "owner", B: "none"}}},
-		"shadow":   {func(c *Case) { c.Requests[0].Shadow = "deny" }, []Change{{Request: first, What: "shadow", A: "none", B: "deny"}}},
-		"shadowBy": {func(c *Case) { c.Requests[0].ShadowBy = "x" }, []Change{{Request: first, What: "shadowBy", A: "none", B: "x"}}},
-		"want":     {func(c *Case) { c.Requests[0].Want = "close" }, []Change{{Request: first, What: "want", A: "allow", B: "close"}}},
-		"caller":   {func(c *Case) { c.Requests[0].Evidence.Caller = "EOF" }, []Change{{Request: first, What: "caller", A: "HTTP 200", B: "EOF"}}},
-		"log":      {func(c *Case) { c.Requests[0].Evidence.Log = "" }, []Change{{Request: first, What: "log", A: "via_upstream", B: ""}}},
-		"peer":     {func(c *Case) { c.Requests[0].Evidence.Peer = []string{"a", "b"} }, []Change{{Request: first, What: "peer", A: "", B: "a, b"}}},
-		"path":     {upstream(func(a *Arrived) { a.Path = "/y" }), []Change{{Request: first, What: "upstream", A: "GET /, 0 bytes", B: "GET /y, 0 bytes"}}},
-		"bytes":    {upstream(func(a *Arrived) { a.Bytes = 1 }), []Change{{Request: first, What: "upstream", A: "GET /, 0 bytes", B: "GET /, 1 byte"}}},
-		"xfcc": {upstream(func(a *Arrived) { a.XFCC = "" }), []Change{
+		"status":   {reporttest.Skipped("why", true), []report.Change{{What: "status", A: "passed", B: "skipped: why"}}},
+		"gated":    {reporttest.Skipped("why", false), []report.Change{{What: "status", A: "passed", B: "not applicable: why"}}},
+		"error":    {func(c *report.Case) { c.Passed, c.Error = false, "e\nf" }, []report.Change{{What: "status", A: "passed", B: "failed: e"}, {What: "error", A: "none", B: "e\nf"}}},
+		"fault":    {func(c *report.Case) { c.Passed, c.Error, c.Fault = false, "e", true }, []report.Change{{What: "status", A: "passed", B: "not proven: e"}, {What: "error", A: "none", B: "e"}}},
+		"outcome":  {func(c *report.Case) { c.Requests[0].Outcome = "deny" }, []report.Change{{Request: first, What: "outcome", A: "allow", B: "deny"}}},
+		"by":       {func(c *report.Case) { c.Requests[0].By = "" }, []report.Change{{Request: first, What: "by", A: "owner", B: "none"}}},
+		"shadow":   {func(c *report.Case) { c.Requests[0].Shadow = "deny" }, []report.Change{{Request: first, What: "shadow", A: "none", B: "deny"}}},
+		"shadowBy": {func(c *report.Case) { c.Requests[0].ShadowBy = "x" }, []report.Change{{Request: first, What: "shadowBy", A: "none", B: "x"}}},
+		"want":     {func(c *report.Case) { c.Requests[0].Want = "close" }, []report.Change{{Request: first, What: "want", A: "allow", B: "close"}}},
+		"caller":   {func(c *report.Case) { c.Requests[0].Evidence.Caller = "EOF" }, []report.Change{{Request: first, What: "caller", A: "HTTP 200", B: "EOF"}}},
+		"log":      {func(c *report.Case) { c.Requests[0].Evidence.Log = "" }, []report.Change{{Request: first, What: "log", A: "via_upstream", B: ""}}},
+		"peer":     {func(c *report.Case) { c.Requests[0].Evidence.Peer = []string{"a", "b"} }, []report.Change{{Request: first, What: "peer", A: "", B: "a, b"}}},
+		"path":     {upstream(func(a *report.Arrived) { a.Path = "/y" }), []report.Change{{Request: first, What: "upstream", A: "GET /, 0 bytes", B: "GET /y, 0 bytes"}}},
+		"bytes":    {upstream(func(a *report.Arrived) { a.Bytes = 1 }), []report.Change{{Request: first, What: "upstream", A: "GET /, 0 bytes", B: "GET /, 1 byte"}}},
+		"xfcc": {upstream(func(a *report.Arrived) { a.XFCC = "" }), []report.Change{
 			{Request: first, What: "xfcc", A: "By=spiffe://trust-domain.mesh/backend;URI=spiffe://trust-domain.mesh/ns/web/sa/web", B: "none"},
 		}},
-		"arrival": {func(c *Case) { c.Requests[2].Evidence.Upstream = &Arrived{Bytes: 5} }, []Change{{Request: third, What: "upstream", A: "nothing", B: "5 bytes"}}},
-		"counters": {func(c *Case) { c.Counters = map[string]Counters{"other": {Denied: 1}} }, []Change{
+		"arrival": {func(c *report.Case) { c.Requests[2].Evidence.Upstream = &report.Arrived{Bytes: 5} }, []report.Change{{Request: third, What: "upstream", A: "nothing", B: "5 bytes"}}},
+		"counters": {func(c *report.Case) { c.Counters = map[string]report.Counters{"other": {Denied: 1}} }, []report.Change{
 			{What: "counters of backend/http-port", A: "allowed 3, denied 0, shadow_allowed 0, shadow_denied 0", B: "none"},
 			{What: "counters of other", A: "none", B: "allowed 0, denied 1, shadow_allowed 0, shadow_denied 0"},
 		}},
-		"a request less":   {func(c *Case) { c.Requests = c.Requests[:2] }, []Change{{Request: third, What: "asked", A: "yes", B: "no"}}},
-		"another path":     {func(c *Case) { c.Requests[0].Path = "/z" }, []Change{{Request: first, What: "asked", A: "yes", B: "no"}, {Request: strings.Replace(first, " / ", " /z ", 1), What: "asked", A: "no", B: "yes"}}},
-		"no request":       {func(c *Case) { c.Requests, c.Counters = nil, base.Counters }, []Change{{What: "asked", A: "3 requests", B: "0 requests"}}},
-		"another order":    {func(c *Case) { slices.Reverse(c.Requests) }, []Change{{What: "evidence"}}},
-		"a problem, in it": {func(c *Case) { c.Requests[0].Passed, c.Passed = false, false; c.Requests[0].Problems = []string{"p"} }, []Change{{What: "status", A: "passed", B: "failed: p"}, {Request: first, What: "passed", A: "true", B: "false"}}},
+		"a request less": {func(c *report.Case) { c.Requests = c.Requests[:2] }, []report.Change{{Request: third, What: "asked", A: "yes", B: "no"}}},
+		"another path":   {func(c *report.Case) { c.Requests[0].Path = "/z" }, []report.Change{{Request: first, What: "asked", A: "yes", B: "no"}, {Request: strings.Replace(first, " / ", " /z ", 1), What: "asked", A: "no", B: "yes"}}},
+		"no request":     {func(c *report.Case) { c.Requests, c.Counters = nil, base.Counters }, []report.Change{{What: "asked", A: "3 requests", B: "0 requests"}}},
+		"another order":  {func(c *report.Case) { slices.Reverse(c.Requests) }, []report.Change{{What: "evidence"}}},
+		"a problem, in it": {func(c *report.Case) {
+			c.Requests[0].Passed, c.Passed = false, false
+			c.Requests[0].Problems = []string{"p"}
+		}, []report.Change{{What: "status", A: "passed", B: "failed: p"}, {Request: first, What: "passed", A: "true", B: "false"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			changed := base.with(tt.change)
+			changed := reporttest.With(base, tt.change)
 			want := slices.Clone(tt.want)
 			for i := range want {
 				want[i].Case, want[i].Place = base.Case, base.Place
 				if want[i].What == "evidence" {
-					want[i].A, want[i].B = short(base.EvidenceSHA256), short(changed.EvidenceSHA256)
+					want[i].A, want[i].B = base.EvidenceSHA256[:12], changed.EvidenceSHA256[:12]
 				}
 			}
-			got := Compare(newRun("1", base), newRun("2", changed))
+			got := report.Compare(reporttest.NewRun("1", base), reporttest.NewRun("2", changed))
 			if diff := cmp.Diff(want, got.Changed); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -93,29 +97,31 @@ func TestCompareFields(t *testing.T) {
 // TestDecisions leaves nothing of a comparison but decisions.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
-	base := newCase("a case", "s", "1", allowed("/"), denied("/x"))
-	fails := func(fault bool) func(*Case) {
-		return func(c *Case) { c.Passed, c.Error, c.Fault = false, "e", fault }
+	base := reporttest.NewCase("a case", "s", "1", reporttest.Allowed("/"), reporttest.Denied("/x"))
+	fails := func(fault bool) func(*report.Case) {
+		return func(c *report.Case) { c.Passed, c.Error, c.Fault = false, "e", fault }
 	}
 	for name, tt := range map[string]struct {
-		change func(*Case)
+		change func(*report.Case)
 		want   []string
 	}{
-		"nothing":        {func(*Case) {}, nil},
-		"outcome":        {func(c *Case) { c.Requests[0].Outcome = "deny" }, []string{"outcome"}},
-		"by and shadows": {func(c *Case) { c.Requests[0].By, c.Requests[0].Shadow, c.Requests[1].ShadowBy = "x", "deny", "y" }, []string{"by", "shadow", "shadowBy"}},
-		"evidence":       {func(c *Case) { c.Requests[0].Evidence.Caller, c.Counters = "EOF", nil }, nil},
-		"failed":         {fails(false), []string{"status"}},
-		"not proven":     {fails(true), nil},
-		"skipped":        {skipped("why", true), nil},
-		"request":        {func(c *Case) { c.Requests = c.Requests[:1] }, nil},
+		"nothing": {func(*report.Case) {}, nil},
+		"outcome": {func(c *report.Case) { c.Requests[0].Outcome = "deny" }, []string{"outcome"}},
+		"by and shadows": {func(c *report.Case) {
+			c.Requests[0].By, c.Requests[0].Shadow, c.Requests[1].ShadowBy = "x", "deny", "y"
+		}, []string{"by", "shadow", "shadowBy"}},
+		"evidence":   {func(c *report.Case) { c.Requests[0].Evidence.Caller, c.Counters = "EOF", nil }, nil},
+		"failed":     {fails(false), []string{"status"}},
+		"not proven": {fails(true), nil},
+		"skipped":    {reporttest.Skipped("why", true), nil},
+		"request":    {func(c *report.Case) { c.Requests = c.Requests[:1] }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			only := newCase("only here", "s", "2", allowed("/"))
-			there := Compare(newRun("1", base, only), newRun("1", base.with(tt.change)))
+			only := reporttest.NewCase("only here", "s", "2", reporttest.Allowed("/"))
+			there := report.Compare(reporttest.NewRun("1", base, only), reporttest.NewRun("1", reporttest.With(base, tt.change)))
 			whole := len(there.Changed)
-			for _, c := range []Comparison{there.Decisions(), Compare(newRun("1", base.with(tt.change)), newRun("1", base, only)).Decisions()} {
+			for _, c := range []report.Comparison{there.Decisions(), report.Compare(reporttest.NewRun("1", reporttest.With(base, tt.change)), reporttest.NewRun("1", base, only)).Decisions()} {
 				var got []string
 				for _, change := range c.Changed {
 					got = append(got, change.What)
@@ -133,23 +139,23 @@ func TestDecisions(t *testing.T) {
 
 // anyRun draws a run of few names and few values, so that runs often have things in
 // common.
-func anyRun(t *rapid.T) Run {
-	r := newRun("1.40.0")
+func anyRun(t *rapid.T) report.Run {
+	r := reporttest.NewRun("1.40.0")
 	names := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), rapid.ID[string]).Draw(t, "cases")
 	for _, name := range names {
-		var requests []Request
+		var requests []report.Request
 		for range rapid.IntRange(0, 3).Draw(t, "requests") {
-			make := rapid.SampledFrom([]func(string) Request{allowed, denied, leaked}).Draw(t, "request")
+			make := rapid.SampledFrom([]func(string) report.Request{reporttest.Allowed, reporttest.Denied, reporttest.Leaked}).Draw(t, "request")
 			q := make(rapid.SampledFrom([]string{"/", "/x"}).Draw(t, "path"))
 			q.Evidence.Milliseconds = rapid.Float64Range(0, 100).Draw(t, "time")
 			requests = append(requests, q)
 		}
-		c := newCase(name, "s", "1", requests...)
+		c := reporttest.NewCase(name, "s", "1", requests...)
 		switch rapid.IntRange(0, 4).Draw(t, "status") {
 		case 0:
-			c = c.with(skipped(rapid.SampledFrom([]string{"s", "t"}).Draw(t, "reason"), rapid.Bool().Draw(t, "applicable")))
+			c = reporttest.With(c, reporttest.Skipped(rapid.SampledFrom([]string{"s", "t"}).Draw(t, "reason"), rapid.Bool().Draw(t, "applicable")))
 		case 1:
-			c = c.with(func(c *Case) { c.Passed, c.Error, c.Fault = false, "e", rapid.Bool().Draw(t, "fault") })
+			c = reporttest.With(c, func(c *report.Case) { c.Passed, c.Error, c.Fault = false, "e", rapid.Bool().Draw(t, "fault") })
 		}
 		r.Add(c)
 	}
@@ -163,17 +169,17 @@ func TestCompareEmpty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyRun(t), anyRun(t)
-		if !Compare(a, a).Empty() {
-			t.Fatalf("a run differs from itself:\n%s", Compare(a, a).Text())
+		if !report.Compare(a, a).Empty() {
+			t.Fatalf("a run differs from itself:\n%s", report.Compare(a, a).Text())
 		}
-		summary := func(r Run) map[string]string {
+		summary := func(r report.Run) map[string]string {
 			out := map[string]string{}
 			for _, c := range r.Cases {
-				out[c.Case] = c.status() + c.EvidenceSHA256
+				out[c.Case] = c.Status() + c.EvidenceSHA256
 			}
 			return out
 		}
-		there, back := Compare(a, b), Compare(b, a)
+		there, back := report.Compare(a, b), report.Compare(b, a)
 		if want := maps.Equal(summary(a), summary(b)); there.Empty() != want {
 			t.Fatalf("Empty is %t, want %t:\n%s", there.Empty(), want, there.Text())
 		}
@@ -186,7 +192,7 @@ func TestCompareEmpty(t *testing.T) {
 func TestVisible(t *testing.T) {
 	t.Parallel()
 	const want = "a|b `c` </td><script>alert(1)</script> *d* [e](http://f) &amp; \\u0000\\u001b[31m\\u202e next ]]> \\| _g_ \ufffd"
-	if got := visible(hostile); got != want {
+	if got := report.Visible(reporttest.Hostile); got != want {
 		t.Errorf("%q", got)
 	}
 }

@@ -12,23 +12,23 @@ import (
 func (c Comparison) Text() string {
 	var b strings.Builder
 	for _, s := range []Side{c.A, c.B} {
-		fmt.Fprintf(&b, "%s: %s in %s\n", visible(s.Label), s.Tally, seconds(s.Took))
+		fmt.Fprintf(&b, "%s: %s in %s\n", Visible(s.Label), s.Tally, Seconds(s.Took))
 	}
-	fmt.Fprintf(&b, "%s\n", c.sentence())
+	fmt.Fprintf(&b, "%s\n", c.Sentence())
 	var last Change
 	for i, change := range c.Changed {
 		if i == 0 || change.Case != last.Case {
-			fmt.Fprintf(&b, "\n%s: %s\n", visible(change.Place), visible(change.Case))
+			fmt.Fprintf(&b, "\n%s: %s\n", Visible(change.Place), Visible(change.Case))
 			last.Request = ""
 		}
 		indent := "  "
 		if change.Request != "" {
 			if change.Request != last.Request {
-				fmt.Fprintf(&b, "  %s\n", visible(change.Request))
+				fmt.Fprintf(&b, "  %s\n", Visible(change.Request))
 			}
 			indent = "    "
 		}
-		fmt.Fprintf(&b, "%s%-8s  %s → %s\n", indent, visible(change.What), visible(change.A), visible(change.B))
+		fmt.Fprintf(&b, "%s%-8s  %s → %s\n", indent, Visible(change.What), Visible(change.A), Visible(change.B))
 		last = change
 	}
 	writeOnly(&b, c.A.Label, c.OnlyA)
@@ -40,31 +40,31 @@ func writeOnly(b *strings.Builder, label string, cases []string) {
 	if len(cases) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\nonly in %s:\n", visible(label))
+	fmt.Fprintf(b, "\nonly in %s:\n", Visible(label))
 	for _, name := range cases {
-		fmt.Fprintf(b, "  %s\n", visible(name))
+		fmt.Fprintf(b, "  %s\n", Visible(name))
 	}
 }
 
-// sentence says in one how many cases differ.
-func (c Comparison) sentence() string {
+// Sentence says in one how many cases differ.
+func (c Comparison) Sentence() string {
 	if c.Empty() {
-		return fmt.Sprintf("no difference in %s", count(c.Common, "case"))
+		return fmt.Sprintf("no difference in %s", Plural(c.Common, "case"))
 	}
 	changed := map[string]bool{}
 	for _, change := range c.Changed {
 		changed[change.Case] = true
 	}
-	text := fmt.Sprintf("%d of %s in common differ", len(changed), count(c.Common, "case"))
+	text := fmt.Sprintf("%d of %s in common differ", len(changed), Plural(c.Common, "case"))
 	if n := len(c.OnlyA) + len(c.OnlyB); n > 0 {
 		text += fmt.Sprintf("; in one run only: %d", n)
 	}
 	return text
 }
 
-// visible makes one line of a text, with an escape for whatever would play tricks on
+// Visible makes one line of a text, with an escape for whatever would play tricks on
 // a terminal or a page: control characters, marks that turn the direction of writing.
-func visible(s string) string {
+func Visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {

@@ -107,7 +107,7 @@ const (
 // The results of a level and of a case.
 const (
 	success = "success"
-	partial = "partial"
+	Partial = "partial"
 	failure = "failure"
 )
 
@@ -169,13 +169,13 @@ func (c Case) state() CaseState {
 	case c.Skipped != "":
 		out.Result, out.Reason = "skipped", c.Skipped
 	case !c.Passed:
-		out.Result, out.Reason = failure, c.reason()
+		out.Result, out.Reason = failure, c.Reason()
 	}
 	return out
 }
 
-// reason returns the first line of what went wrong.
-func (c Case) reason() string {
+// Reason returns the first line of what went wrong.
+func (c Case) Reason() string {
 	texts := []string{c.Error}
 	for _, q := range c.Requests {
 		texts = append(texts, q.Problems...)

@@ -19,7 +19,7 @@ func (r Run) profile(p feature.Profile) ProfileState {
 		}
 	}
 	if extended.Result == success && extended.Statistics.Passed == 0 && extended.SupportedFeatures != nil {
-		extended.Result = partial
+		extended.Result = Partial
 	}
 	out.Summary = out.Core.sentence("Core")
 	if extended.Statistics != (Statistics{}) {
@@ -39,7 +39,7 @@ func (r Run) status(p feature.Profile, l feature.Level) Status {
 		out.Result = failure
 	// No case proves nothing.
 	case t.Skipped > 0, t.Passed == 0 && l == feature.Core:
-		out.Result = partial
+		out.Result = Partial
 	}
 	for _, c := range r.Cases {
 		if level, in := c.Level(p); !in || level != l || c.NotApplicable {
@@ -62,7 +62,7 @@ func (s Status) sentence(level string) string {
 		return level + " tests: no case was run."
 	case s.Result == failure:
 		return fmt.Sprintf("%s tests failed with %d failures.", level, s.Statistics.Failed)
-	case s.Result == partial:
+	case s.Result == Partial:
 		return fmt.Sprintf("%s tests partially succeeded with %d skips.", level, s.Statistics.Skipped)
 	default:
 		return level + " tests succeeded."

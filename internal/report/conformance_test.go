@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -12,42 +12,45 @@ import (
 	gatewayapi "sigs.k8s.io/gateway-api/conformance/apis/v1"
 
 	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/markdown"
+	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
 
 // everything is a run in which each level of a profile has another result.
-func everything() Run {
-	needs := func(names ...feature.Name) func(*Case) { return func(c *Case) { c.Features = names } }
-	wrong := denied("/admin")
+func everything() report.Run {
+	needs := func(names ...feature.Name) func(*report.Case) { return func(c *report.Case) { c.Features = names } }
+	wrong := reporttest.Denied("/admin")
 	wrong.Passed, wrong.Problems = false, []string{"the case wants allow, Envoy says refused\nand more", "another problem"}
-	r := newRun("1.40.0",
-		newCase("a story", "mesh-operator-2", "1", allowed("/")).with(needs("MeshOperator2")),
-		newCase("a path", "path", "1", allowed("/"), denied("/admin")).with(needs("MTPPath")),
-		newCase("of older versions", "path", "9", denied("/..;/")).with(needs("MTPPath")).with(skipped("it holds before 1.39.3 only", false)),
-		newCase("an option", "option-2", "1", wrong).with(needs("MTPOption2")),
-		newCase("ports", "gateway-ports", "1", allowed("/")).with(needs("AuthorizationPolicyPorts")),
-		newCase("all ports", "gateway-ports", "9").with(needs("AuthorizationPolicyPorts")).with(skipped("it needs AuthorizationPolicyPorts, which is exempt", true)),
-		newCase("of nobody", "", "1", allowed("/")).with(needs()),
+	r := reporttest.NewRun("1.40.0",
+		reporttest.With(reporttest.NewCase("a story", "mesh-operator-2", "1", reporttest.Allowed("/")), needs("MeshOperator2")),
+		reporttest.With(reporttest.NewCase("a path", "path", "1", reporttest.Allowed("/"), reporttest.Denied("/admin")), needs("MTPPath")),
+		reporttest.With(reporttest.With(reporttest.NewCase("of older versions", "path", "9", reporttest.Denied("/..;/")), needs("MTPPath")), reporttest.Skipped("it holds before 1.39.3 only", false)),
+		reporttest.With(reporttest.NewCase("an option", "option-2", "1", wrong), needs("MTPOption2")),
+		reporttest.With(reporttest.NewCase("ports", "gateway-ports", "1", reporttest.Allowed("/")), needs("AuthorizationPolicyPorts")),
+		reporttest.With(reporttest.With(reporttest.NewCase("all ports", "gateway-ports", "9"), needs("AuthorizationPolicyPorts")), reporttest.Skipped("it needs AuthorizationPolicyPorts, which is exempt", true)),
+		reporttest.With(reporttest.NewCase("of nobody", "", "1", reporttest.Allowed("/")), needs()),
 	)
 	r.Unsupported = []feature.Name{"MTPPreciseShadow"}
-	r.ClassesProven = &Classes{Proven: 1284, Of: 1284, Complete: true}
-	r.MutationScore = &Score{Killed: 90, Of: 90}
+	r.ClassesProven = &report.Classes{Proven: 1284, Of: 1284, Complete: true}
+	r.MutationScore = &report.Score{Killed: 90, Of: 90}
 	return r
 }
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	text, err := NewConformance(everything()).YAML()
+	text, err := report.NewConformance(everything()).YAML()
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "conformance.yaml", text)
+	reporttest.Golden(t, "conformance.yaml", text)
 }
 
 // Gateway API's own types read the report, and know every field but the one under
 // which meshproof's additions stand.
 func TestGatewayAPIReadsTheReport(t *testing.T) {
 	t.Parallel()
-	text, err := NewConformance(everything()).YAML()
+	text, err := report.NewConformance(everything()).YAML()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,15 +92,15 @@ func TestGatewayAPIReadsTheReport(t *testing.T) {
 // A profile of which no case was run is no success.
 func TestNothingRunIsNoSuccess(t *testing.T) {
 	t.Parallel()
-	other := newCase("of another version", "path", "1").with(skipped("it holds before 1.39.3 only", false))
-	option := newCase("an option", "path", "1", allowed("/")).with(func(c *Case) { c.Features = []feature.Name{"MTPOption2"} })
-	for want, r := range map[string]Run{
-		"Core tests: no case was run.":                           newRun("1.40.0", other),
-		"Core tests: no case was run. Extended tests succeeded.": newRun("1.40.0", option),
-		"Core tests partially succeeded with 1 skips.":           newRun("1.40.0", other.with(skipped("exempt", true))),
+	other := reporttest.With(reporttest.NewCase("of another version", "path", "1"), reporttest.Skipped("it holds before 1.39.3 only", false))
+	option := reporttest.With(reporttest.NewCase("an option", "path", "1", reporttest.Allowed("/")), func(c *report.Case) { c.Features = []feature.Name{"MTPOption2"} })
+	for want, r := range map[string]report.Run{
+		"Core tests: no case was run.":                           reporttest.NewRun("1.40.0", other),
+		"Core tests: no case was run. Extended tests succeeded.": reporttest.NewRun("1.40.0", option),
+		"Core tests partially succeeded with 1 skips.":           reporttest.NewRun("1.40.0", reporttest.With(other, reporttest.Skipped("exempt", true))),
 	} {
-		profiles := NewConformance(r).Profiles
-		if len(profiles) != 1 || profiles[0].Name != string(feature.KumaMTP) || profiles[0].Core.Result != partial || profiles[0].Summary != want {
+		profiles := report.NewConformance(r).Profiles
+		if len(profiles) != 1 || profiles[0].Name != string(feature.KumaMTP) || profiles[0].Core.Result != report.Partial || profiles[0].Summary != want {
 			t.Errorf("%+v, want one with the summary %q", profiles, want)
 		}
 	}
@@ -106,65 +109,66 @@ func TestNothingRunIsNoSuccess(t *testing.T) {
 // A profile that the run has no case of is not spoken of.
 func TestProfilesWithoutACase(t *testing.T) {
 	t.Parallel()
-	if profiles := NewConformance(newRun("1.40.0", newCase("of nobody", "", "1").with(func(c *Case) { c.Features = nil }))).Profiles; len(profiles) != 0 {
+	if profiles := report.NewConformance(reporttest.NewRun("1.40.0", reporttest.With(reporttest.NewCase("of nobody", "", "1"), func(c *report.Case) { c.Features = nil }))).Profiles; len(profiles) != 0 {
 		t.Errorf("%+v", profiles)
 	}
 }
 
 func TestPolicyNames(t *testing.T) {
 	t.Parallel()
-	r := newRun("1.40.0", newCase("a", "s", "1", allowed("/")))
-	if got := NewConformance(r).Meshproof.PolicyNames; got != "compared" {
+	r := reporttest.NewRun("1.40.0", reporttest.NewCase("a", "s", "1", reporttest.Allowed("/")))
+	if got := report.NewConformance(r).Meshproof.PolicyNames; got != "compared" {
 		t.Errorf("got %s", got)
 	}
 	r.AnyNames = true
-	if got := NewConformance(r).Meshproof.PolicyNames; got != "any" {
+	if got := report.NewConformance(r).Meshproof.PolicyNames; got != "any" {
 		t.Errorf("got %s", got)
 	}
-	if text := summary(t, r); !strings.Contains(text, "Any name of a policy would do") {
-		t.Errorf("the summary does not say so:\n%s", text)
+	var text strings.Builder
+	if err := markdown.Write(&text, []report.Run{r}); err != nil || !strings.Contains(text.String(), "Any name of a policy would do") {
+		t.Errorf("the summary does not say so:\n%s", &text)
 	}
 }
 
 // The same decisions have the same hash in every run; others have not.
 func TestHash(t *testing.T) {
 	t.Parallel()
-	first := newCase("a", "s", "1", allowed("/"), denied("/admin"))
+	first := reporttest.NewCase("a", "s", "1", reporttest.Allowed("/"), reporttest.Denied("/admin"))
 	for name, tt := range map[string]struct {
-		change func(*Case)
+		change func(*report.Case)
 		same   bool
 	}{
-		"another time":        {func(c *Case) { c.Milliseconds = 99; c.Requests[0].Evidence.Milliseconds = 99 }, true},
-		"a retry":             {func(c *Case) { c.Requests[0].Evidence.Retries = 2 }, true},
-		"another key":         {func(c *Case) { c.Requests[0].Evidence.Upstream = arrived(c, "Hash=ff") }, true},
-		"another line":        {func(c *Case) { c.Place = "elsewhere.yaml:9" }, true},
-		"another identity":    {func(c *Case) { c.Requests[0].Evidence.Upstream = arrived(c, "URI=spiffe://other") }, false},
-		"another outcome":     {func(c *Case) { c.Requests[1].Outcome = "allow" }, false},
-		"another policy":      {func(c *Case) { c.Requests[1].By = "somebody" }, false},
-		"another shadow":      {func(c *Case) { c.Requests[1].Shadow = "deny" }, false},
-		"another log":         {func(c *Case) { c.Requests[0].Evidence.Log = "x" }, false},
-		"another answer":      {func(c *Case) { c.Requests[0].Evidence.Caller = "HTTP 500" }, false},
-		"other counters":      {func(c *Case) { c.Counters = map[string]Counters{"backend/http-port": {Denied: 2}} }, false},
-		"one request less":    {func(c *Case) { c.Requests = c.Requests[:1] }, false},
-		"another caller":      {func(c *Case) { c.Requests[0].From = "b" }, false},
-		"an error":            {func(c *Case) { c.Error = "x" }, false},
-		"another case's name": {func(c *Case) { c.Case = "b" }, false},
+		"another time":        {func(c *report.Case) { c.Milliseconds = 99; c.Requests[0].Evidence.Milliseconds = 99 }, true},
+		"a retry":             {func(c *report.Case) { c.Requests[0].Evidence.Retries = 2 }, true},
+		"another key":         {func(c *report.Case) { c.Requests[0].Evidence.Upstream = arrived(c, "Hash=ff") }, true},
+		"another line":        {func(c *report.Case) { c.Place = "elsewhere.yaml:9" }, true},
+		"another identity":    {func(c *report.Case) { c.Requests[0].Evidence.Upstream = arrived(c, "URI=spiffe://other") }, false},
+		"another outcome":     {func(c *report.Case) { c.Requests[1].Outcome = "allow" }, false},
+		"another policy":      {func(c *report.Case) { c.Requests[1].By = "somebody" }, false},
+		"another shadow":      {func(c *report.Case) { c.Requests[1].Shadow = "deny" }, false},
+		"another log":         {func(c *report.Case) { c.Requests[0].Evidence.Log = "x" }, false},
+		"another answer":      {func(c *report.Case) { c.Requests[0].Evidence.Caller = "HTTP 500" }, false},
+		"other counters":      {func(c *report.Case) { c.Counters = map[string]report.Counters{"backend/http-port": {Denied: 2}} }, false},
+		"one request less":    {func(c *report.Case) { c.Requests = c.Requests[:1] }, false},
+		"another caller":      {func(c *report.Case) { c.Requests[0].From = "b" }, false},
+		"an error":            {func(c *report.Case) { c.Error = "x" }, false},
+		"another case's name": {func(c *report.Case) { c.Case = "b" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := first.with(tt.change); (got.EvidenceSHA256 == first.EvidenceSHA256) != tt.same {
+			if got := reporttest.With(first, tt.change); (got.EvidenceSHA256 == first.EvidenceSHA256) != tt.same {
 				t.Errorf("the hashes are %s and %s", got.EvidenceSHA256, first.EvidenceSHA256)
 			}
 		})
 	}
-	if none := newCase("a", "s", "1"); none.EvidenceSHA256 != "" {
+	if none := reporttest.NewCase("a", "s", "1"); none.EvidenceSHA256 != "" {
 		t.Error("nothing was seen, and it has a hash")
 	}
 }
 
 // arrived is what reached the upstream of the first request, with another part in its
 // XFCC header.
-func arrived(c *Case, part string) *Arrived {
+func arrived(c *report.Case, part string) *report.Arrived {
 	out := *c.Requests[0].Evidence.Upstream
 	switch part[:4] {
 	case "Hash":
@@ -179,21 +183,21 @@ func arrived(c *Case, part string) *Arrived {
 // changes nothing of the evidence.
 func TestHashSurvivesBytes(t *testing.T) {
 	t.Parallel()
-	c := newCase("a", "s", "1", allowed("/\xff"), allowed("/\ufffd"), allowed(`/\ufffd`))
-	text, err := marshal(newRun("1.40.0", c))
+	c := reporttest.NewCase("a", "s", "1", reporttest.Allowed("/\xff"), reporttest.Allowed("/\ufffd"), reporttest.Allowed(`/\ufffd`))
+	text, err := report.Encode(reporttest.NewRun("1.40.0", c))
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := decode(text)
+	read, err := report.Decode(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := read.Cases[0].check(); err != nil {
+	if err := read.Cases[0].Check(); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestWithoutKey(t *testing.T) {
+func TestLastingHasNoKey(t *testing.T) {
 	t.Parallel()
 	for xfcc, want := range map[string]string{
 		"":                               "",
@@ -202,7 +206,8 @@ func TestWithoutKey(t *testing.T) {
 		"By=a;Hash=1f":                   "By=a;",
 		"By=a;Hash=1f;URI=x;Hash=2;URI=": "By=a;URI=x;Hash=2;URI=",
 	} {
-		if diff := cmp.Diff(want, withoutKey(xfcc)); diff != "" {
+		q := report.Request{Evidence: report.Evidence{Upstream: &report.Arrived{XFCC: xfcc}}}
+		if diff := cmp.Diff(want, q.Lasting().Evidence.Upstream.XFCC); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", xfcc, diff)
 		}
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -68,7 +69,7 @@ func statuses(in []*Case) (values []string, differ bool) {
 			kinds[""] = true
 			continue
 		}
-		kinds[c.status()] = true
+		kinds[c.Status()] = true
 		values[i] = c.statusText()
 	}
 	return values, len(kinds) > 1
@@ -76,18 +77,18 @@ func statuses(in []*Case) (values []string, differ bool) {
 
 // decisions returns the requests of a case that were decided differently.
 func decisions(in []*Case) []Difference {
-	var order []asking
-	at := map[asking]*Difference{}
+	var order []Asking
+	at := map[Asking]*Difference{}
 	for i, c := range in {
 		if c == nil {
 			continue
 		}
-		for j, a := range askings(*c) {
+		for j, a := range Askings(*c) {
 			if at[a] == nil {
 				at[a] = &Difference{Request: a.String(), Values: make([]string, len(in))}
 				order = append(order, a)
 			}
-			at[a].Values[i] = c.Requests[j].decision()
+			at[a].Values[i] = c.Requests[j].Decision()
 		}
 	}
 	var out []Difference
@@ -111,8 +112,8 @@ const (
 	failed = "failed"
 )
 
-// status is what became of a case, in a word or two.
-func (c Case) status() string {
+// Status is what became of a case, in a word or two.
+func (c Case) Status() string {
 	switch {
 	case c.NotApplicable:
 		return "not applicable"
@@ -131,17 +132,17 @@ func (c Case) status() string {
 func (c Case) statusText() string {
 	reason := c.Skipped
 	if c.Failed() {
-		reason = c.reason()
+		reason = c.Reason()
 	}
 	if reason == "" {
-		return c.status()
+		return c.Status()
 	}
-	return c.status() + ": " + reason
+	return c.Status() + ": " + reason
 }
 
-// decision is how a request was decided, such as "allow by default; shadow deny by
+// Decision is how a request was decided, such as "allow by default; shadow deny by
 // audit".
-func (q Request) decision() string {
+func (q Request) Decision() string {
 	text := by(q.Outcome, q.By)
 	if q.Shadow != "" && q.Shadow != "none" {
 		text += "; shadow " + by(q.Shadow, q.ShadowBy)
@@ -156,19 +157,19 @@ func by(effect, policy string) string {
 	return effect + " by " + policy
 }
 
-// asking tells the requests of a case apart, also between runs.
-type asking struct {
+// Asking tells the requests of a case apart, also between runs.
+type Asking struct {
 	from, to, method, path, grpc, header string
 	// nth counts requests that are alike otherwise.
 	nth int
 }
 
-// askings returns the asking of each request of a case.
-func askings(c Case) []asking {
-	out := make([]asking, len(c.Requests))
-	alike := map[asking]int{}
+// Askings returns the asking of each request of a case.
+func Askings(c Case) []Asking {
+	out := make([]Asking, len(c.Requests))
+	alike := map[Asking]int{}
 	for i, q := range c.Requests {
-		a := asking{from: q.From, to: q.To, method: q.Method, path: q.Path, grpc: q.GRPC, header: strings.Join(q.Header, ", ")}
+		a := Asking{from: q.From, to: q.To, method: q.Method, path: q.Path, grpc: q.GRPC, header: strings.Join(q.Header, ", ")}
 		alike[a]++
 		a.nth = alike[a]
 		out[i] = a
@@ -177,13 +178,13 @@ func askings(c Case) []asking {
 }
 
 // String says where to, what and by whom.
-func (a asking) String() string {
+func (a Asking) String() string {
 	text := a.to
 	switch {
 	case a.grpc != "":
 		text += " " + a.grpc
 	case a.method != "" || a.path != "":
-		text += " " + orElse(a.method, "GET") + " " + orElse(a.path, "/")
+		text += " " + cmp.Or(a.method, "GET") + " " + cmp.Or(a.path, "/")
 	}
 	text += " as " + a.from
 	if a.header != "" {
@@ -193,11 +194,4 @@ func (a asking) String() string {
 		text += " (" + strconv.Itoa(a.nth) + ")"
 	}
 	return text
-}
-
-func orElse(s, fallback string) string {
-	if s == "" {
-		return fallback
-	}
-	return s
 }

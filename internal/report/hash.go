@@ -19,13 +19,8 @@ func (c Case) hash() string {
 	}
 	seen := Case{Case: c.Case, Error: c.Error, Fault: c.Fault, Counters: c.Counters, Requests: make([]Request, len(c.Requests))}
 	for i, q := range c.Requests {
-		q.Rule, q.Problems = "", nil
-		q.Evidence.Retries, q.Evidence.Milliseconds = 0, 0
-		if a := q.Evidence.Upstream; a != nil {
-			arrived := *a
-			arrived.XFCC = withoutKey(a.XFCC)
-			q.Evidence.Upstream = &arrived
-		}
+		q = q.Lasting()
+		q.Rule, q.Problems, q.Protocol = "", nil, ""
 		seen.Requests[i] = q
 	}
 	text, err := json.Marshal(seen)
@@ -39,8 +34,30 @@ func (c Case) hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// check reports a case whose evidence is not what its hash says.
-func (c Case) check() error {
+// Lasting returns the request without what differs from run to run: retries, times, and
+// the hash of the caller's certificate, since each run has keys of its own.
+func (q Request) Lasting() Request {
+	q.Evidence.Retries, q.Evidence.Milliseconds = 0, 0
+	if a := q.Evidence.Upstream; a != nil {
+		arrived := *a
+		arrived.XFCC = withoutKey(a.XFCC)
+		q.Evidence.Upstream = &arrived
+	}
+	return q
+}
+
+// withoutKey removes the hash of the certificate from an XFCC header.
+func withoutKey(xfcc string) string {
+	before, rest, found := strings.Cut(xfcc, "Hash=")
+	if !found {
+		return xfcc
+	}
+	_, after, _ := strings.Cut(rest, ";")
+	return before + after
+}
+
+// Check reports a case whose evidence is not what its hash says.
+func (c Case) Check() error {
 	if got := c.hash(); got != c.EvidenceSHA256 {
 		return fmt.Errorf("case %q: its evidence has the hash %s, not %s as it says: the file was changed", c.Case, short(got), short(c.EvidenceSHA256))
 	}

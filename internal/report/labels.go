@@ -18,8 +18,8 @@ func Labels(runs []Run) []string {
 			details[i] = append(details[i], part)
 		}
 	}
-	for _, part := range []func(Run) string{Run.project, func(r Run) string { return r.Runtime }, Run.part} {
-		if differ(runs, part) {
+	for _, part := range []func(Run) string{Run.Project, func(r Run) string { return r.Runtime }, Run.Part} {
+		if Differ(runs, part) {
 			for i, r := range runs {
 				add(i, part(r))
 			}
@@ -35,16 +35,16 @@ func Labels(runs []Run) []string {
 	return labels
 }
 
-// differ reports whether a part is not the same in all runs.
-func differ(runs []Run, part func(Run) string) bool {
+// Differ reports whether a part is not the same in all runs.
+func Differ(runs []Run, part func(Run) string) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { return part(r) != part(runs[0]) })
 }
 
-func (r Run) project() string {
+func (r Run) Project() string {
 	return strings.TrimSpace(r.Implementation.Project + " " + r.Implementation.Version)
 }
 
-func (r Run) part() string {
+func (r Run) Part() string {
 	if r.Shard == "" {
 		return ""
 	}

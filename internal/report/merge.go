@@ -86,7 +86,7 @@ func lookalike(r Run, missing *missingError, runs []Run) string {
 		traits := other.traits()
 		for i, own := range r.traits() {
 			if own != traits[i] {
-				differs = append(differs, fmt.Sprintf("%s (%s here, %s there)", own.name, orElse(own.value, "none"), orElse(traits[i].value, "none")))
+				differs = append(differs, fmt.Sprintf("%s (%s here, %s there)", own.name, cmp.Or(own.value, "none"), cmp.Or(traits[i].value, "none")))
 			}
 		}
 		if least == nil || len(differs) < len(least) {
@@ -97,7 +97,7 @@ func lookalike(r Run, missing *missingError, runs []Run) string {
 }
 
 func (r Run) title() string {
-	return fmt.Sprintf("Envoy %s (%s) under %s", r.Envoy, r.Runtime, r.project())
+	return fmt.Sprintf("Envoy %s (%s) under %s", r.Envoy, r.Runtime, r.Project())
 }
 
 // joinShards makes one run of those that have a key in common.
@@ -134,7 +134,7 @@ func joinShards(group []Run) (Run, error) {
 		}
 	}
 	slices.SortFunc(whole.Cases, compareCases)
-	t := tally(whole.Cases)
+	t := Count(whole.Cases)
 	whole.Passed, whole.Failed, whole.Skipped = t.Passed, t.Failed, t.Skipped+t.NotApplicable
 	return whole, nil
 }
@@ -222,8 +222,8 @@ func compareRuns(a, b Run) int {
 // compareCases orders cases as a folder of case files is read: name by name of the
 // path, then line by line.
 func compareCases(a, b Case) int {
-	fileA, lineA := splitPlace(a.Place)
-	fileB, lineB := splitPlace(b.Place)
+	fileA, lineA := SplitPlace(a.Place)
+	fileB, lineB := SplitPlace(b.Place)
 	return cmp.Or(
 		slices.Compare(strings.Split(fileA, "/"), strings.Split(fileB, "/")),
 		cmp.Compare(lineA, lineB),
@@ -231,8 +231,8 @@ func compareCases(a, b Case) int {
 	)
 }
 
-// splitPlace takes "file:line" apart; a place without a line has line 0.
-func splitPlace(place string) (file string, line int) {
+// SplitPlace takes "file:line" apart; a place without a line has line 0.
+func SplitPlace(place string) (file string, line int) {
 	if i := strings.LastIndexByte(place, ':'); i >= 0 {
 		if n, err := strconv.Atoi(place[i+1:]); err == nil {
 			return place[:i], n

@@ -91,8 +91,12 @@ func (c Case) Failed() bool { return !c.Passed && c.Skipped == "" }
 
 // Request is what became of one request.
 type Request struct {
-	From   string `json:"from"`
-	To     string `json:"to"`
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Protocol is what the inbound speaks: "http", "http2", "grpc" or "tcp". It is empty
+	// in results of older versions of meshproof. The hash of the evidence leaves it out.
+	Protocol string `json:"protocol,omitempty"`
+	// Method and Path are empty where the case states none: the caller sends GET and /.
 	Method string `json:"method,omitempty"`
 	Path   string `json:"path,omitempty"`
 	GRPC   string `json:"grpc,omitempty"`

@@ -25,7 +25,7 @@ func Slow(runs []Run, most int) []Timed {
 	var all []Timed
 	for i, r := range runs {
 		for _, c := range r.Cases {
-			all = append(all, Timed{Run: i, Case: c, Took: took(c.Milliseconds)})
+			all = append(all, Timed{Run: i, Case: c, Took: Took(c.Milliseconds)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Timed) int { return cmp.Compare(b.Took, a.Took) })
@@ -36,12 +36,12 @@ func Slow(runs []Run, most int) []Timed {
 	return all[:n]
 }
 
-func took(milliseconds float64) time.Duration {
+func Took(milliseconds float64) time.Duration {
 	return time.Duration(milliseconds * float64(time.Millisecond))
 }
 
-// seconds prints a duration as people read it: "114 ms", "2.4 s".
-func seconds(d time.Duration) string {
+// Seconds prints a duration as people read it: "114 ms", "2.4 s".
+func Seconds(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}

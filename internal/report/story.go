@@ -1,35 +1,37 @@
 package report
 
-// story is the cases of a run that belong to one story.
-type story struct {
+import "cmp"
+
+// Story is the cases of a run that belong to one story.
+type Story struct {
 	Name  string
 	Cases []Case
 }
 
-// stories groups the cases of a run by story, in the order in which they come first.
-func (r Run) stories() []story {
-	var out []story
+// Stories groups the cases of a run by story, in the order in which they come first.
+func (r Run) Stories() []Story {
+	var out []Story
 	at := map[string]int{}
 	for _, c := range r.Cases {
-		name := orElse(c.Story, "no story")
+		name := cmp.Or(c.Story, "no story")
 		i, ok := at[name]
 		if !ok {
 			i = len(out)
 			at[name] = i
-			out = append(out, story{Name: name})
+			out = append(out, Story{Name: name})
 		}
 		out[i].Cases = append(out[i].Cases, c)
 	}
 	return out
 }
 
-// problems returns all that went wrong with a case, each with its request.
-func (c Case) problems() []string {
+// Problems returns all that went wrong with a case, each with its request.
+func (c Case) Problems() []string {
 	var out []string
 	if c.Error != "" {
 		out = append(out, c.Error)
 	}
-	asked := askings(c)
+	asked := Askings(c)
 	for i, q := range c.Requests {
 		for _, problem := range q.Problems {
 			out = append(out, asked[i].String()+": "+problem)

@@ -17,7 +17,7 @@ type Tally struct {
 // Of returns how many cases there are in all.
 func (t Tally) Of() int { return t.Passed + t.Failed + t.Skipped + t.NotApplicable }
 
-func (t *Tally) add(c Case) {
+func (t *Tally) Add(c Case) {
 	switch {
 	case c.NotApplicable:
 		t.NotApplicable++
@@ -30,10 +30,10 @@ func (t *Tally) add(c Case) {
 	}
 }
 
-func tally(cases []Case) Tally {
+func Count(cases []Case) Tally {
 	var t Tally
 	for _, c := range cases {
-		t.add(c)
+		t.Add(c)
 	}
 	return t
 }
@@ -44,7 +44,7 @@ func (r Run) Tally(p feature.Profile, l feature.Level) Tally {
 	var t Tally
 	for _, c := range r.Cases {
 		if level, in := c.Level(p); in && level == l {
-			t.add(c)
+			t.Add(c)
 		}
 	}
 	return t

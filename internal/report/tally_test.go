@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"testing"
@@ -6,6 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
 
 func TestLevel(t *testing.T) {
@@ -25,7 +27,7 @@ func TestLevel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			level, in := Case{Features: tt.features}.Level(tt.profile)
+			level, in := report.Case{Features: tt.features}.Level(tt.profile)
 			if level != tt.level || in != tt.in {
 				t.Errorf("Level(%s) = %s, %t, want %s, %t", tt.profile, level, in, tt.level, tt.in)
 			}
@@ -35,18 +37,18 @@ func TestLevel(t *testing.T) {
 
 func TestTally(t *testing.T) {
 	t.Parallel()
-	runs := matrix()
+	runs := reporttest.Matrix()
 	for _, tt := range []struct {
-		run     Run
+		run     report.Run
 		profile feature.Profile
 		level   feature.Level
-		want    Tally
+		want    report.Tally
 		text    string
 	}{
-		{runs[0], feature.KumaMTP, feature.Core, Tally{Passed: 2, NotApplicable: 1}, "2 passed, 1 not applicable"},
-		{runs[0], feature.KumaMTP, feature.Extended, Tally{Skipped: 1}, "1 skipped"},
-		{runs[1], feature.KumaMTP, feature.Core, Tally{Passed: 1, Failed: 1}, "1 passed, 1 failed"},
-		{runs[1], feature.GEP3779, feature.Core, Tally{}, "none"},
+		{runs[0], feature.KumaMTP, feature.Core, report.Tally{Passed: 2, NotApplicable: 1}, "2 passed, 1 not applicable"},
+		{runs[0], feature.KumaMTP, feature.Extended, report.Tally{Skipped: 1}, "1 skipped"},
+		{runs[1], feature.KumaMTP, feature.Core, report.Tally{Passed: 1, Failed: 1}, "1 passed, 1 failed"},
+		{runs[1], feature.GEP3779, feature.Core, report.Tally{}, "none"},
 	} {
 		got := tt.run.Tally(tt.profile, tt.level)
 		if diff := cmp.Diff(tt.want, got); diff != "" || got.String() != tt.text {

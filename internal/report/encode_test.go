@@ -1,0 +1,133 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/junit"
+	"github.com/meshproof/meshproof/internal/report/markdown"
+	"github.com/meshproof/meshproof/internal/report/reporttest"
+)
+
+func TestDecodeRefuses(t *testing.T) {
+	t.Parallel()
+	whole := reporttest.Matrix()[0]
+	text := func(from, to string) func() []byte {
+		return func() []byte {
+			data := reporttest.ResultsFile(t, whole)
+			if !bytes.Contains(data, []byte(from)) {
+				t.Fatalf("the file does not have %q", from)
+			}
+			return bytes.Replace(data, []byte(from), []byte(to), 1)
+		}
+	}
+	change := func(change func(*report.Run)) func() []byte {
+		return func() []byte {
+			r := whole
+			r.Cases = append([]report.Case{}, r.Cases...)
+			change(&r)
+			return reporttest.ResultsFile(t, r)
+		}
+	}
+	for name, tt := range map[string]struct {
+		data func() []byte
+		want string
+	}{
+		"no JSON":                {func() []byte { return []byte("\x00") }, "maybe of a newer one: invalid character"},
+		"cut off":                {func() []byte { return reporttest.ResultsFile(t, whole)[:500] }, "unexpected EOF"},
+		"null":                   {func() []byte { return []byte("null") }, "not a results file"},
+		"a field of later":       {text(`"runtime"`, `"later": 1, "runtime"`), `maybe of a newer one: json: unknown field "later"`},
+		"a feature of later":     {text(`"MTPPath"`, `"MTPLater"`), `maybe of a newer one: feature "MTPLater" is unknown`},
+		"a profile of later":     {text(`"KUMA-MTP"`, `"LATER"`), `maybe of a newer one: profile "LATER" is unknown`},
+		"another run behind":     {func() []byte { return append(reporttest.ResultsFile(t, whole), '{') }, "something follows the run"},
+		"a wrong type":           {text(`"passed": 3`, `"passed": "3"`), "cannot unmarshal"},
+		"no such shard":          {change(func(r *report.Run) { r.Shard = "3/2" }), `shard "3/2": the parts are 1 to 2`},
+		"an outcome was changed": {text(`"outcome": "deny"`, `"outcome": "allow"`), `case "a prefix ends at a segment": its evidence has the hash`},
+		"a case was taken away":  {change(func(r *report.Run) { r.Cases = r.Cases[1:] }), "it says that 3 cases passed, 0 failed and 2 were skipped, but of its cases 2, 0 and 2 did"},
+		"a case twice":           {change(func(r *report.Run) { r.Add(r.Cases[0]) }), `case "a prefix ends at a segment": its name stands there twice`},
+		"a case without a name":  {change(func(r *report.Run) { r.Add(report.Case{Passed: true}) }), `case "": its name`},
+		"a failure made a pass": {change(func(r *report.Run) {
+			c := r.Cases[1]
+			c.Case, c.Passed, c.Skipped, c.NotApplicable = "x", true, "", false
+			r.Add(reporttest.With(c, func(*report.Case) {}))
+		}), `case "x": it passed, it says, but`},
+		"a pass made a failure": {change(func(r *report.Run) { r.Add(report.Case{Case: "x"}) }), `case "x": it failed, it says, but`},
+		"an error, and passed": {change(func(r *report.Run) {
+			r.Add(reporttest.With(report.Case{Case: "x", Passed: true, Error: "e"}, func(*report.Case) {}))
+		}), `case "x": it passed, it says, but`},
+		"skipped, and passed":     {change(func(r *report.Run) { r.Add(report.Case{Case: "x", Passed: true, Skipped: "s"}) }), `case "x": it passed, it says, but`},
+		"not applicable, but run": {change(func(r *report.Run) { r.Add(report.Case{Case: "x", Passed: true, NotApplicable: true}) }), `case "x": it is not applicable, but was not skipped`},
+		"problems taken away": {
+			change(func(r *report.Run) {
+				r.Add(reporttest.With(reporttest.NewCase("x", "s", "1", reporttest.Leaked("/")), func(c *report.Case) { c.Requests[0].Problems = nil }))
+			}),
+			`case "x": requests[0]: passed is false, with 0 problems`,
+		},
+		"a time that is none":           {change(func(r *report.Run) { r.Milliseconds = -1 }), "it took -1 ms, it says"},
+		"a time of a case that is none": {change(func(r *report.Run) { r.Add(report.Case{Case: "x", Passed: true, Milliseconds: 1e300}) }), `case "x": it took 1e+300 ms`},
+		"a time of a request that is none": {
+			change(func(r *report.Run) {
+				r.Add(reporttest.With(reporttest.NewCase("x", "s", "1", reporttest.Allowed("/")), func(c *report.Case) { c.Requests[0].Evidence.Milliseconds = -3 }))
+			}),
+			`case "x": requests[0]: it took -3 ms`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := report.Decode(tt.data()); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, want %q in one line", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestDecodeTakesWhatMarshalWrites covers texts that JSON does not keep as they are.
+func TestDecodeTakesWhatMarshalWrites(t *testing.T) {
+	t.Parallel()
+	odd := reporttest.NewRun("1.40.0", reporttest.NewCase("<&>\u2028", "s", "1", reporttest.Allowed("/\u00e4\ufffd<"), reporttest.Denied("/\x00")))
+	got, err := report.Decode(reporttest.ResultsFile(t, odd))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(odd, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// FuzzLoad asks that garbage is refused without a panic, and that what is taken can be
+// written, read again and drawn.
+func FuzzLoad(f *testing.F) {
+	for _, r := range reporttest.Matrix() {
+		f.Add(reporttest.ResultsFile(f, r))
+	}
+	f.Add([]byte(`{"meshproof":"a","envoy":"b"}`))
+	f.Add([]byte(`{"meshproof":"a","envoy":"b","shard":"1/2","failed":1,"cases":[{"case":"c","error":"e","evidenceSHA256":"00"}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := report.Decode(data)
+		if err != nil {
+			return
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := report.Decode(text)
+		if err != nil {
+			t.Fatalf("what was taken is refused when written again: %v\n%s", err, text)
+		}
+		if !report.Compare(r, again).Empty() || len(report.Differences([]report.Run{r, again})) > 0 {
+			t.Errorf("it differs when read again: %s", report.Compare(r, again).Text())
+		}
+		for _, draw := range []func(io.Writer, []report.Run) error{junit.Write, markdown.Write} {
+			if err := draw(io.Discard, []report.Run{r, again}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

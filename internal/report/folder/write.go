@@ -1,0 +1,142 @@
+// Package folder writes the folder of a report, and reads runs from such folders.
+//
+// [Write] guarantees that a reader sees the old file or the new one, never a half, and that no results of an earlier run
+// stay beside the new ones. [Load] refuses a file that was changed after it was written.
+package folder
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/junit"
+	"github.com/meshproof/meshproof/internal/report/markdown"
+	"github.com/meshproof/meshproof/internal/report/page"
+)
+
+// The files of a report.
+const (
+	resultsPrefix     = "results-"
+	resultsSuffix     = ".json"
+	conformancePrefix = "conformance-"
+	pageFile          = "index.html"
+	junitFile         = "junit.xml"
+	summaryFile       = "summary.md"
+)
+
+// Write writes everything about the runs into a folder, which it makes where there is
+// none: for each run results-VERSION.json, from which all else can be drawn anew, and
+// conformance-VERSION.yaml; for all of them index.html, junit.xml and summary.md.
+// Files of the same names are replaced, each as a whole. Results and conformance
+// reports of other runs, which were left there by an earlier one, are removed; where
+// all runs are shards, those of other shards stay, for a folder may gather them.
+func Write(dir string, runs []report.Run) error {
+	if len(runs) == 0 {
+		return errors.New("report: write: there is no run")
+	}
+	files := map[string][]byte{}
+	for i, title := range report.Labels(runs) {
+		if part := runs[i].Part(); !strings.Contains(title, part) {
+			// Shards may share a folder.
+			title += " " + part
+		}
+		name := fileName(title)
+		for n := 2; files[resultsPrefix+name+resultsSuffix] != nil; n++ {
+			name = fmt.Sprintf("%s-%d", fileName(title), n)
+		}
+		results, err := report.Encode(runs[i])
+		if err != nil {
+			return err
+		}
+		files[resultsPrefix+name+resultsSuffix] = results
+		if files[conformancePrefix+name+".yaml"], err = report.NewConformance(runs[i]).YAML(); err != nil {
+			return err
+		}
+	}
+	for name, draw := range map[string]func(io.Writer, []report.Run) error{pageFile: page.Write, junitFile: junit.Write, summaryFile: markdown.Write} {
+		var b bytes.Buffer
+		if err := draw(&b, runs); err != nil {
+			return fmt.Errorf("report: draw %s: %w", name, err)
+		}
+		files[name] = b.Bytes()
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("report: write: %w", err)
+	}
+	var errs []error
+	for name, data := range files {
+		errs = append(errs, replace(filepath.Join(dir, name), data))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	whole := slices.ContainsFunc(runs, func(r report.Run) bool { return r.Shard == "" })
+	return removeStale(dir, func(name string) bool { return files[name] != nil || !whole && ofShard.MatchString(name) })
+}
+
+// Prepare makes the folder of a report where there is none, and fails where [Write]
+// could not write into it: before a run, not after it.
+func Prepare(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("report: prepare: %w", err)
+	}
+	f, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return fmt.Errorf("report: prepare %s: %w", dir, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+var (
+	ofRun   = regexp.MustCompile(`^(results-.*\.json|conformance-.*\.yaml)$`)
+	ofShard = regexp.MustCompile(`-shard-[0-9]+-[0-9]+(-[^.]*)?\.(json|yaml)$`)
+)
+
+// removeStale removes the files of runs that are not to be kept.
+func removeStale(dir string, keep func(name string) bool) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("report: look for what an earlier run left: %w", err)
+	}
+	var errs []error
+	for _, e := range entries {
+		if e.Type().IsRegular() && ofRun.MatchString(e.Name()) && !keep(e.Name()) {
+			errs = append(errs, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("report: remove what an earlier run left: %w", err)
+	}
+	return nil
+}
+
+var notInFileName = regexp.MustCompile(`[^a-zA-Z0-9.]+`)
+
+// fileName makes a part of a file name of a title.
+func fileName(title string) string {
+	return strings.Trim(notInFileName.ReplaceAllString(title, "-"), "-")
+}
+
+// replace writes a file so that a reader sees the old one or the new one.
+func replace(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return fmt.Errorf("report: write %s: %w", path, err)
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("report: write %s: %w", path, err), os.Remove(f.Name()))
+	}
+	return nil
+}

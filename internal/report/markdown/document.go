@@ -1,0 +1,143 @@
+package markdown
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/report"
+)
+
+// document is a text in GitHub's Markdown. What it is given is Markdown already:
+// [escape], [code] and [block] make that of any text.
+type document struct{ strings.Builder }
+
+// maxSection bounds a section of a document, in bytes. Six of them are well below the
+// 1 MiB that GitHub takes.
+const maxSection = 150_000
+
+func (d *document) heading(text string) { fmt.Fprintf(d, "## %s\n\n", text) }
+
+func (d *document) paragraph(text string) { fmt.Fprintf(d, "%s\n\n", text) }
+
+// section is a part of a document that ends before it grows too long, and counts what
+// it left out. Its heading is written along with the first thing in it.
+type section struct {
+	d       *document
+	heading string
+	size    int
+	left    int
+}
+
+// add writes a text, or reports that it is too long.
+func (s *section) add(text string) bool {
+	if s.size+len(text) > maxSection {
+		return false
+	}
+	s.open()
+	s.size += len(text)
+	s.d.WriteString(text)
+	return true
+}
+
+func (s *section) open() {
+	if s.heading != "" {
+		fmt.Fprintf(s.d, "### %s\n\n", s.heading)
+		s.heading = ""
+	}
+}
+
+// end says how much was left out.
+func (s *section) end() {
+	if s.left > 0 {
+		s.open()
+		fmt.Fprintf(s.d, "\nand %d more\n\n", s.left)
+	}
+}
+
+// table is rows of cells. One without rows is not shown.
+type table struct {
+	header []string
+	rows   [][]string
+}
+
+func (d *document) table(heading string, t table) {
+	if len(t.rows) == 0 {
+		return
+	}
+	s := section{d: d, heading: heading}
+	if !s.add(line(t.header) + strings.Repeat("| --- ", len(t.header)) + "|\n") {
+		s.left = len(t.rows)
+		t.rows = nil
+	}
+	for _, row := range t.rows {
+		if s.left > 0 || !s.add(line(row)) {
+			s.left++
+		}
+	}
+	s.end()
+	d.WriteString("\n")
+}
+
+func line(cells []string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
+
+// columns is the header of a table: titles, then the labels of the runs.
+func columns(labels []string, titles ...string) []string {
+	for _, label := range labels {
+		titles = append(titles, escape(label))
+	}
+	return titles
+}
+
+// maxText bounds one text in a document, in characters.
+const maxText = 400
+
+// markup has a character reference for each character that Markdown or HTML may take
+// for markup. References work in tables too, where a backslash does not always.
+var markup = strings.NewReplacer(func() []string {
+	var pairs []string
+	for _, r := range "\\`*_[]<>#|~&$@" {
+		pairs = append(pairs, string(r), fmt.Sprintf("&#%d;", r))
+	}
+	return append(pairs, "://", "&#58;//", "www.", "www&#46;")
+}()...)
+
+// escape makes one line of Markdown that shows a text, cut where it is too long.
+func escape(text string) string { return markup.Replace(clip(report.Visible(text))) }
+
+// code shows a text in a fixed width.
+func code(text string) string {
+	if text == "" {
+		return ""
+	}
+	text = clip(report.Visible(text))
+	if strings.ContainsAny(text, "`|\\") || strings.TrimSpace(text) != text {
+		return "<code>" + markup.Replace(text) + "</code>"
+	}
+	return "`" + text + "`"
+}
+
+// block shows a text in lines of its own, ready to be copied.
+func block(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	var lines []string
+	for l := range strings.Lines(text) {
+		lines = append(lines, report.Visible(strings.TrimSuffix(l, "\n")))
+	}
+	return fence + "\n" + clipTo(strings.Join(lines, "\n"), 10*maxText) + "\n" + fence
+}
+
+func clip(text string) string { return clipTo(text, maxText) }
+
+func clipTo(text string, most int) string {
+	n := 0
+	for i := range text {
+		if n == most {
+			return text[:i] + "…"
+		}
+		n++
+	}
+	return text
+}

@@ -1,0 +1,253 @@
+// Package markdown draws runs, and comparisons of runs, as GitHub's Markdown, for the page of a CI job.
+//
+// It guarantees that a text stays below 1 MB, the most that GitHub takes, and that nothing in a run becomes markup.
+package markdown
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/report"
+)
+
+// How much of a summary is shown; the rest is counted.
+const (
+	mostFailures = 20
+	mostProblems = 5
+	mostSlow     = 10
+)
+
+// Markdown writes the runs as a summary for the page of a CI job: the verdict, what
+// became of the cases of each profile, the stories and the cells that are worth a
+// look, the failures with the commands that repeat them, and the slowest cases.
+//
+// Whatever the runs have, the text is below 1 MB, the most that GitHub takes, and no
+// name in it is taken for markup.
+func Write(w io.Writer, runs []report.Run) error {
+	labels := report.Labels(runs)
+	var d document
+	d.heading("Policy conformance")
+	d.paragraph(verdict(runs, labels))
+	profiles(&d, runs, labels)
+	stories(&d, runs, labels)
+	cells(&d, runs, labels)
+	failures(&d, runs, labels)
+	slowest(&d, runs, labels)
+	if _, err := io.WriteString(w, d.String()); err != nil {
+		return fmt.Errorf("report: write the summary: %w", err)
+	}
+	return nil
+}
+
+// verdict says in a sentence or two whether all is as specified.
+func verdict(runs []report.Run, labels []string) string {
+	var t report.Tally
+	var requests, faults int
+	var parts []string
+	for i, r := range runs {
+		for _, c := range r.Cases {
+			t.Add(c)
+			requests += len(c.Requests)
+			if c.Failed() && c.Fault {
+				faults++
+			}
+		}
+		if r.Shard != "" {
+			parts = append(parts, labels[i])
+		}
+	}
+	if t.Passed+t.Failed == 0 {
+		return "**Nothing was proven**: no case was run."
+	}
+	word := "Passed"
+	if t.Failed > 0 {
+		word = "Failed"
+	}
+	text := fmt.Sprintf("**%s** on Envoy %s: of %s with %s, %s.", word, list(labels), report.Plural(t.Of(), "case"), report.Plural(requests, "request"), t)
+	if faults > 0 {
+		text += fmt.Sprintf(" In %s Envoy or the machine failed, which proves nothing either way.", report.Plural(faults, "case"))
+	}
+	if slices.ContainsFunc(runs, func(r report.Run) bool { return r.AnyNames }) {
+		text += " Any name of a policy would do: only what was decided was compared, not by which."
+	}
+	if parts != nil {
+		text += fmt.Sprintf(" Only a part of a run: %s.", list(parts))
+	}
+	return text
+}
+
+// list joins names for a sentence, the first ten of them.
+func list(names []string) string {
+	var out []string
+	for _, name := range names[:min(len(names), 10)] {
+		out = append(out, escape(name))
+	}
+	if more := len(names) - len(out); more > 0 {
+		out = append(out, fmt.Sprintf("%d more", more))
+	}
+	if len(out) == 1 {
+		return out[0]
+	}
+	return strings.Join(out[:len(out)-1], ", ") + " and " + out[len(out)-1]
+}
+
+func profiles(d *document, runs []report.Run, labels []string) {
+	t := table{header: columns(labels, "profile")}
+	for _, p := range feature.Profiles() {
+		for _, l := range []feature.Level{feature.Core, feature.Extended} {
+			row := []string{escape(string(p)) + " " + l.String()}
+			some := false
+			for _, r := range runs {
+				tally := r.Tally(p, l)
+				some = some || tally.Of() > 0
+				row = append(row, tallyCell(tally))
+			}
+			if some {
+				t.rows = append(t.rows, row)
+			}
+		}
+	}
+	all, times := []string{"all cases"}, []string{"time"}
+	for _, r := range runs {
+		all = append(all, tallyCell(report.Count(r.Cases)))
+		times = append(times, report.Seconds(report.Took(r.Milliseconds)))
+	}
+	if len(runs) > 0 {
+		t.rows = append(t.rows, all, times)
+	}
+	d.table("", t)
+}
+
+// stories has the stories of which a case did not pass on some run.
+func stories(d *document, runs []report.Run, labels []string) {
+	t := table{header: columns(labels, "story")}
+	var names []string
+	tallies := map[string][]report.Tally{}
+	for i, r := range runs {
+		for _, s := range r.Stories() {
+			if tallies[s.Name] == nil {
+				names = append(names, s.Name)
+				tallies[s.Name] = make([]report.Tally, len(runs))
+			}
+			tallies[s.Name][i] = report.Count(s.Cases)
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(tallies[name], func(t report.Tally) bool { return t.Passed != t.Of() }) {
+			continue
+		}
+		row := []string{escape(name)}
+		for _, tally := range tallies[name] {
+			row = append(row, tallyCell(tally))
+		}
+		t.rows = append(t.rows, row)
+	}
+	d.table("Stories of which not every case passed", t)
+}
+
+// cells has what differs between the runs.
+func cells(d *document, runs []report.Run, labels []string) {
+	t := table{header: columns(labels, "case", "request")}
+	for _, difference := range report.Differences(runs) {
+		row := []string{escape(difference.Case), code(difference.Request)}
+		for _, value := range difference.Values {
+			switch {
+			case value == "":
+				row = append(row, "–")
+			case difference.Request == "":
+				row = append(row, escape(value))
+			default:
+				row = append(row, code(value))
+			}
+		}
+		t.rows = append(t.rows, row)
+	}
+	d.table("Cells that differ between the runs", t)
+}
+
+func failures(d *document, runs []report.Run, labels []string) {
+	s := section{d: d, heading: "Failures"}
+	n := 0
+	for i, r := range runs {
+		for _, c := range r.Cases {
+			if !c.Failed() {
+				continue
+			}
+			if n++; n > mostFailures || !s.add(failureText(c, labels[i])) {
+				s.left++
+			}
+		}
+	}
+	s.end()
+}
+
+func failureText(c report.Case, label string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s** on %s (%s)\n\n", escape(c.Case), escape(label), escape(c.Place))
+	problems := c.Problems()
+	for _, problem := range problems[:min(len(problems), mostProblems)] {
+		fmt.Fprintf(&b, "- %s\n", escape(problem))
+	}
+	if more := len(problems) - mostProblems; more > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", more)
+	}
+	if c.Again != "" {
+		fmt.Fprintf(&b, "\n%s\n", block(c.Again))
+	}
+	return b.String() + "\n"
+}
+
+func slowest(d *document, runs []report.Run, labels []string) {
+	t := table{header: columns(nil, "case", "run", "time")}
+	for _, s := range report.Slow(runs, mostSlow) {
+		time := report.Seconds(s.Took)
+		if s.Took > report.SlowCase {
+			time = "**" + time + "**"
+		}
+		t.rows = append(t.rows, []string{escape(s.Case.Case), escape(labels[s.Run]), time})
+	}
+	d.table("Slowest cases", t)
+}
+
+func tallyCell(t report.Tally) string {
+	switch {
+	case t.Of() == 0:
+		return "–"
+	case t.Failed > 0:
+		return "**" + t.String() + "**"
+	default:
+		return t.String()
+	}
+}
+
+// Comparing prints a comparison as a table, for the page of a CI job; see [Write]
+// for its bounds.
+func Comparison(c report.Comparison) string {
+	var d document
+	d.heading("Comparison")
+	for _, s := range []report.Side{c.A, c.B} {
+		d.paragraph(fmt.Sprintf("**%s**: %s in %s", escape(s.Label), s.Tally, report.Seconds(s.Took)))
+	}
+	d.paragraph(c.Sentence())
+	t := table{header: columns([]string{c.A.Label, c.B.Label}, "case", "request", "what")}
+	for _, change := range c.Changed {
+		t.rows = append(t.rows, []string{
+			escape(change.Case), code(change.Request), escape(change.What), code(change.A), code(change.B),
+		})
+	}
+	d.table("", t)
+	for _, only := range []struct {
+		label string
+		cases []string
+	}{{c.A.Label, c.OnlyA}, {c.B.Label, c.OnlyB}} {
+		t := table{header: []string{"only in " + escape(only.label)}}
+		for _, name := range only.cases {
+			t.rows = append(t.rows, []string{escape(name)})
+		}
+		d.table("", t)
+	}
+	return d.String()
+}

@@ -1,0 +1,229 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/report"
+)
+
+// fixedIDs are the IDs that the template itself gives.
+var fixedIDs = []string{
+	"main", "runs", "failed", "differs", "times", "matrix", "cases", "nuances", "filter", "only", "count", "bar", "open", "close",
+	"matrix-title", "differs-title", "times-title", "cases-title",
+}
+
+func newView(runs []report.Run) *view {
+	v := &view{Style: style, Script: script, Policy: contentPolicy}
+	labels, ids := report.Labels(runs), idSet{}
+	for i, label := range labels {
+		labels[i] = report.Visible(label)
+	}
+	for _, id := range fixedIDs {
+		ids[id] = true
+	}
+	v.runs(runs, labels)
+	stories := collectStories(runs)
+	about := countFeatures(stories)
+	v.profiles(stories, about)
+	for _, p := range v.Profiles {
+		for _, s := range p.Stories {
+			s.ID = ids.take(s.Name)
+			for _, c := range s.Cases {
+				c.ID = ids.take(c.Name)
+				v.Total++
+				c.fill(runs, labels, ids)
+				v.note(c, runs, labels)
+				v.time(c, labels)
+			}
+			s.count(labels, ids)
+		}
+	}
+	v.times()
+	v.head()
+	v.verdict(runs)
+	return v
+}
+
+// collectStories puts the cases of all runs together by story and name, in the order in
+// which they first stand. Of several cases that share a name, the first goes with the first.
+func collectStories(runs []report.Run) []*storyView {
+	var stories []*storyView
+	byName := map[string]*storyView{}
+	byCase := map[string]*caseView{}
+	for i, run := range runs {
+		met := map[string]int{}
+		for j := range run.Cases {
+			c := &run.Cases[j]
+			s := byName[c.Story]
+			if s == nil {
+				s = &storyView{Name: cmp.Or(c.Story, "no story")}
+				byName[c.Story] = s
+				stories = append(stories, s)
+			}
+			name := fmt.Sprintf("%q %q", c.Story, c.Case)
+			met[name]++
+			key := fmt.Sprintf("%s %d", name, met[name])
+			shown := byCase[key]
+			if shown == nil {
+				shown = &caseView{Name: cmp.Or(c.Case, "no name"), Place: c.Place, runs: make([]*report.Case, len(runs))}
+				for _, f := range c.Features {
+					shown.Features = append(shown.Features, string(f))
+				}
+				byCase[key] = shown
+				s.Cases = append(s.Cases, shown)
+			}
+			shown.runs[i] = c
+		}
+	}
+	return stories
+}
+
+// profiles sorts stories as the registry sorts the features that they are about; those
+// of a [lab] come last.
+func (v *view) profiles(stories []*storyView, about featureCount) {
+	order := feature.All()
+	place := map[*storyView]int{}
+	byProfile := map[feature.Profile][]*storyView{}
+	for _, s := range stories {
+		if lab, ok := findLab(s.Name); ok {
+			s.About = lab.about
+			byProfile[lab.profile] = append(byProfile[lab.profile], s)
+			continue
+		}
+		f, found := about.feature(s)
+		place[s] = len(order)
+		if found {
+			place[s] = slices.IndexFunc(order, func(o feature.Feature) bool { return o.Name == f.Name })
+			s.About = f.About
+		}
+		p := about.profile(s)
+		byProfile[p] = append(byProfile[p], s)
+	}
+	for _, p := range profileOrder() {
+		if sorted := byProfile[p]; len(sorted) > 0 {
+			slices.SortStableFunc(sorted, func(a, b *storyView) int { return cmp.Compare(place[a], place[b]) })
+			v.Profiles = append(v.Profiles, profileView{Name: cmp.Or(string(p), "No profile"), Stories: sorted})
+		}
+	}
+}
+
+// count fills the row of the matrix.
+func (s *storyView) count(labels []string, ids idSet) {
+	for i, label := range labels {
+		var t report.Tally
+		var ms float64
+		for _, c := range s.Cases {
+			if r := c.runs[i]; r != nil {
+				t.Add(*r)
+				ms += r.Milliseconds
+			}
+		}
+		cell := storyCell{ID: ids.take(s.ID + "_" + label), Run: label, Status: worstStatus(t), Label: t.String(), Time: report.Seconds(report.Took(ms))}
+		switch cell.Status {
+		case failed:
+			cell.Text = fmt.Sprintf("%d of %d", t.Failed, t.Of())
+		case absent:
+			cell.Label, cell.Time = string(absent), ""
+		default:
+			cell.Text = formatCount(map[status]int{passed: t.Passed, skipped: t.Skipped, notApplicable: t.NotApplicable}[cell.Status])
+		}
+		cell.Rest = restText(t, cell.Status)
+		if c := s.shows(i); c != nil {
+			c.Results[i].ID = cell.ID
+		} else {
+			cell.Bare = true
+		}
+		s.Cells = append(s.Cells, cell)
+	}
+}
+
+// shows is the case that a cell of the matrix leads to: the first that failed on its
+// run, else the first that has a truth table there, else the first that the run has.
+func (s *storyView) shows(run int) *caseView {
+	var best *caseView
+	rank := 0
+	for _, c := range s.Cases {
+		r, its := c.runs[run], 0
+		switch {
+		case r == nil:
+		case r.Failed():
+			its = 3
+		case len(r.Requests) > 0:
+			its = 2
+		default:
+			its = 1
+		}
+		if its > rank {
+			best, rank = c, its
+		}
+	}
+	return best
+}
+
+// restText is what a cell of the matrix counts beside what its sign is for.
+func restText(t report.Tally, s status) string {
+	var parts []string
+	if t.Skipped > 0 && s != skipped {
+		parts = append(parts, skipped.Sign()+" "+formatCount(t.Skipped))
+	}
+	if t.NotApplicable > 0 && s != notApplicable {
+		parts = append(parts, notApplicable.Sign()+" "+formatCount(t.NotApplicable))
+	}
+	return strings.Join(parts, " ")
+}
+
+// featureCount knows how many cases need each feature.
+type featureCount map[feature.Name]int
+
+func countFeatures(stories []*storyView) featureCount {
+	about := featureCount{}
+	for _, s := range stories {
+		for _, c := range s.Cases {
+			for _, name := range c.Features {
+				about[feature.Name(name)]++
+			}
+		}
+	}
+	return about
+}
+
+// mostTies is how many features may be as frequent in a story before it is about none of them.
+const mostTies = 3
+
+// feature finds what a story is about: the feature that most of its cases need, and of
+// several the one that the fewest other cases need.
+func (a featureCount) feature(s *storyView) (feature.Feature, bool) {
+	own := countFeatures([]*storyView{s})
+	most := 0
+	for _, n := range own {
+		most = max(most, n)
+	}
+	var best feature.Feature
+	found, ties := false, 0
+	for _, f := range feature.All() {
+		if own[f.Name] == 0 || own[f.Name] < most {
+			continue
+		}
+		ties++
+		if !found || a[f.Name] < a[best.Name] {
+			best, found = f, true
+		}
+	}
+	return best, found && ties <= mostTies
+}
+
+// profile is that of the first feature of a story that is registered.
+func (featureCount) profile(s *storyView) feature.Profile {
+	for _, c := range s.Cases {
+		for _, name := range c.Features {
+			if f, ok := feature.Lookup(feature.Name(name)); ok {
+				return f.Profile
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,175 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/report"
+)
+
+// idSet are the IDs that are taken on the page.
+type idSet map[string]bool
+
+// take returns an ID made of a text, and unlike any before: what is neither a letter
+// nor a digit becomes a hyphen, so that the ID is the same in a link.
+func (ids idSet) take(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(text) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '_':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	base := strings.Trim(b.String(), "-")
+	if base == "" {
+		base = "unnamed"
+	}
+	id := base
+	for n := 2; ids[id]; n++ {
+		id = fmt.Sprintf("%s-%d", base, n)
+	}
+	ids[id] = true
+	return id
+}
+
+// formatCount writes a number with a comma between thousands.
+func formatCount(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// presentCases leaves out the runs that do not have a case.
+func presentCases(runs []*report.Case) []*report.Case {
+	return slices.DeleteFunc(slices.Clone(runs), func(c *report.Case) bool { return c == nil })
+}
+
+// visibleLines is a text with its lines, and all else made visible.
+func visibleLines(text string) string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = report.Visible(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// runNames names runs, and is empty where they are all that have the case.
+func runNames(some []int, runs []*report.Case, labels []string) string {
+	if len(some) == len(presentCases(runs)) {
+		return ""
+	}
+	names := make([]string, len(some))
+	for i, run := range some {
+		names[i] = labels[run]
+	}
+	return joinNames(names)
+}
+
+// sameText says of runs that they saw the same.
+func sameText(some []int, labels []string) string {
+	names := make([]string, len(some))
+	for i, run := range some {
+		names[i] = labels[run]
+	}
+	switch {
+	case len(labels) == 1:
+		return "Seen"
+	case len(some) == 1:
+		return "Seen on " + names[0]
+	default:
+		return "Same on " + joinNames(names)
+	}
+}
+
+func joinNames(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// collectNotes collects texts that runs have of a case, each once with the runs that have
+// it. Texts that differ only in the Envoy of their run are one.
+func collectNotes(kind string, runs []report.Run, labels []string, cases []*report.Case, texts func(*report.Case) []string) []note {
+	type found struct {
+		note note
+		on   []int
+	}
+	var all []*found
+	at := map[string]*found{}
+	for i, c := range cases {
+		if c == nil {
+			continue
+		}
+		for _, text := range texts(c) {
+			key := withoutVersion(text, runs[i].Envoy)
+			f := at[key]
+			if f == nil {
+				f = &found{note: note{Kind: kind, Text: text}}
+				at[key], all = f, append(all, f)
+			}
+			if f.note.Text != text {
+				f.note.Text = key
+			}
+			if !slices.Contains(f.on, i) {
+				f.on = append(f.on, i)
+			}
+		}
+	}
+	var out []note
+	for _, f := range all {
+		f.note.On = runNames(f.on, cases, labels)
+		out = append(out, f.note)
+	}
+	return out
+}
+
+// withoutVersion is a text that does not say which Envoy it is about.
+func withoutVersion(text, version string) string {
+	if version == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, "Envoy "+version, "this Envoy")
+}
+
+// textList is a text as a list, empty where there is none, or none is due.
+func textList(text string, due bool) []string {
+	if text == "" || !due {
+		return nil
+	}
+	return []string{text}
+}
+
+// againCommands returns the commands that repeat a case, in which those that differ in the
+// version of Envoy alone are one: --envoy takes several.
+func againCommands(runs []report.Run, cases []*report.Case) []string {
+	const flag = "--envoy "
+	var out []string
+	at := map[string]int{}
+	for i, c := range cases {
+		if c == nil || c.Again == "" {
+			continue
+		}
+		before, after, found := strings.Cut(c.Again, flag+runs[i].Envoy)
+		if !found {
+			before, after = c.Again, ""
+		}
+		key := fmt.Sprintf("%q %q %t", before, after, found)
+		if n, known := at[key]; !known {
+			at[key], out = len(out), append(out, c.Again)
+		} else if found {
+			versions, _, _ := strings.Cut(out[n][len(before)+len(flag):], " ")
+			if !slices.Contains(strings.Split(versions, ","), runs[i].Envoy) {
+				out[n] = before + flag + versions + "," + runs[i].Envoy + after
+			}
+		}
+	}
+	return out
+}
