@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // routes reads the routes of an inbound, in the order in which they are tried.
@@ -37,24 +38,24 @@ var methodToken = regexp.MustCompile(`^[A-Z0-9_-]+$`)
 func (b *builder) routeCondition(field string, s routeSchema) (policy.Condition, error) {
 	var all policy.And
 	if s.Path != nil {
-		kind := policy.Exact
+		path := attribute.Path.Exact(s.Path.Value)
 		switch s.Path.Type {
 		case "Exact":
 		case "Prefix":
-			kind = policy.Prefix
+			path = attribute.Path.Segments(s.Path.Value)
 		default:
 			return nil, b.doc.Errorf(field+".path.type", "%q is unknown: use Exact or Prefix", s.Path.Type)
 		}
 		if !strings.HasPrefix(s.Path.Value, "/") || strings.ContainsAny(s.Path.Value, "?# \r\n") {
 			return nil, b.doc.Errorf(field+".path.value", "%q is not a path without query", s.Path.Value)
 		}
-		all = append(all, policy.Path{Kind: kind, Value: s.Path.Value})
+		all = append(all, path)
 	}
 	if s.Method != "" {
 		if !methodToken.MatchString(s.Method) {
 			return nil, b.doc.Errorf(field+".method", "%q is not a method: use capitals, as in GET", s.Method)
 		}
-		all = append(all, policy.Method(s.Method))
+		all = append(all, attribute.Method.Exact(s.Method))
 	}
 	switch len(all) {
 	case 0:

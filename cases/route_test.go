@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // TestRoutes keeps the routes of an inbound in their order.
@@ -26,9 +27,9 @@ workloads:
 expectWarning: []
 `)
 	want := []policy.InboundRoute{
-		{Name: "b", When: policy.And{policy.Path{Kind: policy.Prefix, Value: "/x"}, policy.Method("GET")}},
-		{Name: "a", When: policy.Path{Value: "/y/"}},
-		{Name: "c", When: policy.Method("PUT")},
+		{Name: "b", When: policy.And{attribute.Path.Segments("/x"), attribute.Method.Exact("GET")}},
+		{Name: "a", When: attribute.Path.Exact("/y/")},
+		{Name: "c", When: attribute.Method.Exact("PUT")},
 	}
 	if diff := cmp.Diff(want, got.Inbounds[0].Routes); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

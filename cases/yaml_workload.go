@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // group is a workload with its inbounds, which stand anywhere in a case.
@@ -99,21 +100,18 @@ func inbound(in Inbound) string {
 }
 
 func route(r policy.InboundRoute) string {
-	all, ok := r.When.(policy.And)
-	if !ok {
-		all = policy.And{r.When}
-	}
 	f := fields{"name: " + quote(r.Name)}
-	for _, when := range all {
-		switch when := when.(type) {
-		case policy.Path:
+	for c := range policy.Walk(r.When) {
+		is, _ := c.(policy.Is)
+		switch is.Attribute {
+		case attribute.Path:
 			kind := "Exact"
-			if when.Kind == policy.Prefix {
+			if is.Match.Kind == policy.Segments {
 				kind = "Prefix"
 			}
-			f.add("path", "{type: "+kind+", value: "+quote(when.Value)+"}")
-		case policy.Method:
-			f.add("method", quote(string(when)))
+			f.add("path", "{type: "+kind+", value: "+quote(is.Match.Value)+"}")
+		case attribute.Method:
+			f.add("method", quote(is.Match.Value))
 		}
 	}
 	return f.flow()

@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -40,7 +41,7 @@ func benchFilters(b *testing.B, effect policy.Effect, origin string) xds.Filters
 		Layer: policy.L7,
 		Rules: []policy.Rule{{
 			Verdict: policy.Verdict{Effect: effect, Origin: origin},
-			When:    policy.Identity{Value: benchClient.String()},
+			When:    attribute.Identity.Exact(benchClient.String()),
 		}},
 	}}})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -76,7 +77,7 @@ func onlyFrontend(layer policy.Layer) policy.Program {
 	return policy.Program{
 		Gates: []policy.Gate{{
 			Layer:   layer,
-			Rules:   []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "friends only"}, When: policy.Identity{Value: frontend.String()}}},
+			Rules:   []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "friends only"}, When: attribute.Identity.Exact(frontend.String())}},
 			Default: policy.Verdict{Origin: byDefault},
 		}},
 		Shadows: []policy.Gate{{Layer: layer, Default: policy.Verdict{Origin: "lockdown"}}},

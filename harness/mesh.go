@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -131,7 +132,7 @@ func (m *Mesh) addControl() error {
 		Layer: policy.L7,
 		Rules: []policy.Rule{{
 			Verdict: policy.Verdict{Effect: policy.Allow, Origin: controlName},
-			When:    policy.Identity{Value: client.String()},
+			When:    attribute.Identity.Exact(client.String()),
 		}},
 	}}})
 	if err != nil {

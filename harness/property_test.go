@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -32,9 +33,9 @@ var (
 
 func drawIdentity(t *rapid.T) policy.Condition {
 	if rapid.Bool().Draw(t, "exact") {
-		return policy.Identity{Value: strings.Join(rapid.SampledFrom(someCallers).Draw(t, "caller"), ",")}
+		return attribute.Identity.Exact(strings.Join(rapid.SampledFrom(someCallers).Draw(t, "caller"), ","))
 	}
-	return policy.Identity{Kind: policy.Prefix, Value: rapid.SampledFrom(somePrefixes).Draw(t, "prefix")}
+	return attribute.Identity.Prefix(rapid.SampledFrom(somePrefixes).Draw(t, "prefix"))
 }
 
 // drawCondition draws one that the layer can judge.
@@ -53,10 +54,10 @@ func drawCondition(t *rapid.T, layer policy.Layer, depth int) policy.Condition {
 	case "identity":
 		return drawIdentity(t)
 	case "path":
-		kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Prefix}).Draw(t, "match")
-		return policy.Path{Kind: kind, Value: rapid.SampledFrom(somePaths).Draw(t, "path")}
+		kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Segments}).Draw(t, "match")
+		return policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: kind, Value: rapid.SampledFrom(somePaths).Draw(t, "path")}}
 	case "method":
-		return policy.Method(rapid.SampledFrom(someMethods).Draw(t, "method"))
+		return attribute.Method.Exact(rapid.SampledFrom(someMethods).Draw(t, "method"))
 	case "and":
 		return policy.And(deeper())
 	case "or":
@@ -67,7 +68,7 @@ func drawCondition(t *rapid.T, layer policy.Layer, depth int) policy.Condition {
 		// Enough identities for a map.
 		var list policy.Or
 		for _, uris := range someCallers {
-			list = append(list, policy.Identity{Value: strings.Join(uris, ",")})
+			list = append(list, attribute.Identity.Exact(strings.Join(uris, ",")))
 		}
 		return list[rapid.IntRange(0, len(list)-1).Draw(t, "cut"):]
 	default:

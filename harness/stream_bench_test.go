@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -94,7 +95,7 @@ func benchRequests(b *testing.B, p policy.Protocol, n int) (*harness.Mesh, []har
 	b.Helper()
 	gate := policy.Gate{
 		Layer:   p.Layer(),
-		Rules:   []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "policy"}, When: policy.Identity{Value: benchClient.String()}}},
+		Rules:   []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "policy"}, When: attribute.Identity.Exact(benchClient.String())}},
 		Default: policy.Verdict{Origin: "default"},
 	}
 	in := harness.Inbound{

@@ -1,13 +1,16 @@
 package policy
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Check reports the first thing that gives a program no meaning: a condition that
-// cannot be judged on the layer of its gate (on L4 there is neither method nor
-// path), a condition on an attribute that the form of its gate does not show, a gate of
-// named rules that depends on an order, a gate that both decides and logs, or shadows
-// that evidence could not tell apart. Lowering has to settle all of this before a
-// program is built.
+// cannot be judged on the layer of its gate (on L4 there is neither method nor path), a
+// condition on an attribute that the form of its gate does not show, a kind of match
+// that the attribute does not admit, a gate of named rules that depends on an order, a
+// gate that both decides and logs, or shadows that evidence could not tell apart. The
+// lowering of a dialect settles all of this before it builds a program.
 func (p Program) Check() error {
 	if err := checkGates(p.Gates, p.Shadows); err != nil {
 		return err
@@ -107,12 +110,12 @@ func (g Gate) checkRule(rule Rule) error {
 	if rule.Effect == Log && !g.Logs() {
 		return fmt.Errorf("policy: rule %s: its gate decides: a rule that logs belongs to a gate that logs", rule.Verdict)
 	}
-	if rule.When != nil {
-		if rule.When.Layer() > g.Layer {
-			return fmt.Errorf("policy: rule %s: condition %q cannot be judged by an %s gate", rule.Verdict, rule.When, g.Layer)
-		}
-		if unseen := g.Form.unseen(rule.When); unseen != nil {
-			return fmt.Errorf("policy: rule %s: condition %q cannot be judged by a gate of %s rules", rule.Verdict, unseen, g.Form)
+	if layerOf(rule.When) > g.Layer {
+		return fmt.Errorf("policy: rule %s: condition %q cannot be judged by an %s gate", rule.Verdict, rule.When, g.Layer)
+	}
+	for c := range Walk(rule.When) {
+		if err := g.Form.checkCondition(c); err != nil {
+			return fmt.Errorf("policy: rule %s: condition %q %w", rule.Verdict, c, err)
 		}
 	}
 	for _, then := range rule.Then {
@@ -123,33 +126,20 @@ func (g Gate) checkRule(rule Rule) error {
 	return nil
 }
 
-// unseen returns the part of the condition that the form does not show, nil for
-// none.
-func (f Form) unseen(c Condition) Condition {
-	switch c := c.(type) {
-	case And:
-		return f.unseenIn(c)
-	case Or:
-		return f.unseenIn(c)
-	case Not:
-		return f.unseen(c.Of)
-	case Identity:
-		if f == Named {
-			return c
-		}
-	case URI:
-		if f == Ordered {
-			return c
-		}
+// checkCondition reports why a condition, without those inside it, has no meaning in a
+// gate of the form.
+func (f Form) checkCondition(c Condition) error {
+	is, ok := c.(Is)
+	switch {
+	case !ok:
+		return nil
+	case is.Attribute == nil:
+		return errors.New("names no attribute")
+	case !is.Attribute.shownBy(f):
+		return fmt.Errorf("cannot be judged by a gate of %s rules", f)
+	case !is.Attribute.admits(is.Match.Kind):
+		return fmt.Errorf("cannot be judged: the attribute %s has no match of the kind %s", is.Attribute.Name, is.Match.Kind)
+	default:
+		return nil
 	}
-	return nil
-}
-
-func (f Form) unseenIn(cs []Condition) Condition {
-	for _, c := range cs {
-		if unseen := f.unseen(c); unseen != nil {
-			return unseen
-		}
-	}
-	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/internal/draw"
 )
 
 func TestEmptyAndOr(t *testing.T) {
@@ -30,7 +32,7 @@ func TestEmptyAndOr(t *testing.T) {
 		if got := tt.c.String(); got != tt.text {
 			t.Errorf("%#v prints %q, want %q", tt.c, got, tt.text)
 		}
-		if got := tt.c.Layer(); got != policy.L4 {
+		if got := policy.LayerOf(tt.c); got != policy.L4 {
 			t.Errorf("%#v needs %s", tt.c, got)
 		}
 	}
@@ -40,8 +42,8 @@ func TestEmptyAndOr(t *testing.T) {
 func TestAlgebra(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := condition(policy.L7, 2).Draw(t, "a"), condition(policy.L7, 2).Draw(t, "b")
-		r := request().Draw(t, "request")
+		a, b := draw.Condition(policy.L7, 2).Draw(t, "a"), draw.Condition(policy.L7, 2).Draw(t, "b")
+		r := draw.Request().Draw(t, "request")
 		for law, pair := range map[string][2]policy.Condition{
 			"not (a and b) = not a or not b":  {policy.Not{Of: policy.And{a, b}}, policy.Or{policy.Not{Of: a}, policy.Not{Of: b}}},
 			"not (a or b) = not a and not b":  {policy.Not{Of: policy.Or{a, b}}, policy.And{policy.Not{Of: a}, policy.Not{Of: b}}},
@@ -64,26 +66,26 @@ func TestAlgebra(t *testing.T) {
 
 func TestLayerIsThatOfTheMostDemandingPart(t *testing.T) {
 	t.Parallel()
-	id, path := policy.Identity{Value: "spiffe://td/a"}, policy.Path{Value: "/a"}
+	id, path := attribute.Identity.Exact("spiffe://td/a"), attribute.Path.Exact("/a")
 	for _, tt := range []struct {
 		c    policy.Condition
 		want policy.Layer
 	}{
 		{id, policy.L4},
 		{path, policy.L7},
-		{policy.Method("GET"), policy.L7},
+		{attribute.Method.Exact("GET"), policy.L7},
 		{policy.And{id, id}, policy.L4},
 		{policy.And{id, path}, policy.L7},
-		{policy.Or{id, policy.And{id, policy.Not{Of: policy.Method("GET")}}}, policy.L7},
+		{policy.Or{id, policy.And{id, policy.Not{Of: attribute.Method.Exact("GET")}}}, policy.L7},
 		{policy.Not{Of: id}, policy.L4},
 	} {
-		if got := tt.c.Layer(); got != tt.want {
+		if got := policy.LayerOf(tt.c); got != tt.want {
 			t.Errorf("%s needs %s, want %s", tt.c, got, tt.want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		if c := condition(policy.L4, 3).Draw(t, "condition"); c.Layer() != policy.L4 {
-			t.Fatalf("%s needs %s", c, c.Layer())
+		if c := draw.Condition(policy.L4, 3).Draw(t, "condition"); policy.LayerOf(c) != policy.L4 {
+			t.Fatalf("%s needs %s", c, policy.LayerOf(c))
 		}
 	})
 }
@@ -114,7 +116,7 @@ func TestIdentity(t *testing.T) {
 		{policy.Prefix, good, []string{good, bad}, true},
 		{policy.Prefix, bad, []string{good, bad}, false},
 	} {
-		c := policy.Identity{Kind: tt.kind, Value: tt.value}
+		c := policy.Is{Attribute: attribute.Identity, Match: policy.Match{Kind: tt.kind, Value: tt.value}}
 		if got := c.Holds(&policy.Request{URIs: tt.uris}); got != tt.want {
 			t.Errorf("%s for %q: %t, want %t", c, tt.uris, got, tt.want)
 		}
@@ -136,28 +138,28 @@ func TestPath(t *testing.T) {
 		{policy.Exact, "/metrics", "/metrics%3fa", false},
 		{policy.Exact, "/metrics/", "/metrics", false},
 		{policy.Exact, "/metrics/", "/metrics/", true},
-		{policy.Prefix, "/metrics", "/metrics", true},
-		{policy.Prefix, "/metrics", "/metrics/", true},
-		{policy.Prefix, "/metrics", "/metrics/x", true},
-		{policy.Prefix, "/metrics", "/metrics?x", true},
-		{policy.Prefix, "/metrics", "/metrics/x?y", true},
-		{policy.Prefix, "/metrics", "/metricsx", false},
-		{policy.Prefix, "/metrics", "/metrics;x", false},
-		{policy.Prefix, "/metrics", "/metrics-evil/x", false},
-		{policy.Prefix, "/metrics", "/metric", false},
-		{policy.Prefix, "/metrics", "/", false},
-		{policy.Prefix, "/metrics", "/x?/metrics", false},
-		{policy.Prefix, "/metrics", "/x/metrics", false},
-		{policy.Prefix, "/metrics/", "/metrics", true},
-		{policy.Prefix, "/metrics/", "/metrics/x", true},
-		{policy.Prefix, "/metrics/", "/metricsx", false},
-		{policy.Prefix, "/a/b", "/a/b/c", true},
-		{policy.Prefix, "/a/b", "/a", false},
-		{policy.Prefix, "/", "/", true},
-		{policy.Prefix, "/", "/x", true},
-		{policy.Prefix, "/", "/?x", true},
+		{policy.Segments, "/metrics", "/metrics", true},
+		{policy.Segments, "/metrics", "/metrics/", true},
+		{policy.Segments, "/metrics", "/metrics/x", true},
+		{policy.Segments, "/metrics", "/metrics?x", true},
+		{policy.Segments, "/metrics", "/metrics/x?y", true},
+		{policy.Segments, "/metrics", "/metricsx", false},
+		{policy.Segments, "/metrics", "/metrics;x", false},
+		{policy.Segments, "/metrics", "/metrics-evil/x", false},
+		{policy.Segments, "/metrics", "/metric", false},
+		{policy.Segments, "/metrics", "/", false},
+		{policy.Segments, "/metrics", "/x?/metrics", false},
+		{policy.Segments, "/metrics", "/x/metrics", false},
+		{policy.Segments, "/metrics/", "/metrics", true},
+		{policy.Segments, "/metrics/", "/metrics/x", true},
+		{policy.Segments, "/metrics/", "/metricsx", false},
+		{policy.Segments, "/a/b", "/a/b/c", true},
+		{policy.Segments, "/a/b", "/a", false},
+		{policy.Segments, "/", "/", true},
+		{policy.Segments, "/", "/x", true},
+		{policy.Segments, "/", "/?x", true},
 	} {
-		c := policy.Path{Kind: tt.kind, Value: tt.value}
+		c := policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: tt.kind, Value: tt.value}}
 		if got := c.Holds(&policy.Request{Path: tt.path}); got != tt.want {
 			t.Errorf("%s for %s: %t, want %t", c, tt.path, got, tt.want)
 		}
@@ -170,7 +172,7 @@ func TestMethod(t *testing.T) {
 		method string
 		want   bool
 	}{{"GET", true}, {"HEAD", false}, {"get", false}, {"", false}, {"GETS", false}} {
-		if got := policy.Method("GET").Holds(&policy.Request{Method: tt.method}); got != tt.want {
+		if got := attribute.Method.Exact("GET").Holds(&policy.Request{Method: tt.method}); got != tt.want {
 			t.Errorf("method %q: %t, want %t", tt.method, got, tt.want)
 		}
 	}

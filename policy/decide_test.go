@@ -8,6 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/internal/draw"
 )
 
 func rule(effect policy.Effect, origin string, when policy.Condition) policy.Rule {
@@ -17,9 +19,9 @@ func rule(effect policy.Effect, origin string, when policy.Condition) policy.Rul
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	byDefault := policy.Verdict{Effect: policy.Deny, Origin: "default"}
-	everybody := policy.Identity{Kind: policy.Prefix, Value: "spiffe://td/"}
-	mallory := policy.Identity{Value: "spiffe://td/mallory"}
-	legacy := policy.Identity{Value: "spiffe://td/legacy"}
+	everybody := attribute.Identity.Prefix("spiffe://td/")
+	mallory := attribute.Identity.Exact("spiffe://td/mallory")
+	legacy := attribute.Identity.Exact("spiffe://td/legacy")
 	one := policy.Gate{Layer: policy.L7, Default: byDefault, Rules: []policy.Rule{
 		rule(policy.Deny, "operator", mallory), rule(policy.Allow, "owner", everybody), rule(policy.Deny, "late", legacy), rule(policy.Allow, "nil", nil),
 	}}
@@ -67,7 +69,7 @@ func TestDecide(t *testing.T) {
 func TestShadowNeverDecides(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		p, r := program().Draw(t, "program"), request().Draw(t, "request")
+		p, r := draw.Program().Draw(t, "program"), draw.Request().Draw(t, "request")
 		with, without := policy.Decide(p, r), policy.Decide(policy.Program{Gates: p.Gates}, r)
 		if with.Verdict != without.Verdict || with.Layer != without.Layer {
 			t.Fatalf("%+v with the shadow, %+v without:\n%s", with, without, p)
@@ -86,7 +88,7 @@ func TestShadowNeverDecides(t *testing.T) {
 func TestExplainAgreesWithDecide(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		p, r := program().Draw(t, "program"), request().Draw(t, "request")
+		p, r := draw.Program().Draw(t, "program"), draw.Request().Draw(t, "request")
 		d, traces := policy.Explain(p, r)
 		if want := policy.Decide(p, r); d != want {
 			t.Fatalf("Explain: %+v, Decide: %+v\n%s", d, want, p)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // several is a program with everything that a layer can have several of: a gate that
@@ -15,8 +16,8 @@ func several() policy.Program {
 	named := func(layer policy.Layer, fallback policy.Effect, rules ...policy.Rule) policy.Gate {
 		return policy.Gate{Layer: layer, Form: policy.Named, Default: policy.Verdict{Effect: fallback}, Rules: rules}
 	}
-	mesh, mallory := policy.URI{Kind: policy.Prefix, Value: "spiffe://td/"}, policy.URI{Value: "spiffe://td/mallory"}
-	admin := policy.Path{Kind: policy.Prefix, Value: "/admin"}
+	mesh, mallory := attribute.URISAN.Prefix("spiffe://td/"), attribute.URISAN.Exact("spiffe://td/mallory")
+	admin := attribute.Path.Segments("/admin")
 	dryRun := func(name string, behind int, g policy.Gate) policy.Gate {
 		g.Name, g.Behind = name, behind
 		return g
@@ -25,12 +26,12 @@ func several() policy.Program {
 		Gates: []policy.Gate{
 			named(policy.L4, policy.Allow, rule(policy.Deny, "wall", mallory)),
 			named(policy.L7, policy.Log, rule(policy.Log, "audit", admin)),
-			named(policy.L7, policy.Allow, rule(policy.Deny, "no-admin", policy.And{admin, policy.Method("DELETE")})),
-			named(policy.L7, policy.Deny, rule(policy.Allow, "readers", policy.Method("GET")), rule(policy.Allow, "writers", policy.Method("DELETE"))),
+			named(policy.L7, policy.Allow, rule(policy.Deny, "no-admin", policy.And{admin, attribute.Method.Exact("DELETE")})),
+			named(policy.L7, policy.Deny, rule(policy.Allow, "readers", attribute.Method.Exact("GET")), rule(policy.Allow, "writers", attribute.Method.Exact("DELETE"))),
 		},
 		Shadows: []policy.Gate{
 			dryRun("connections", 0, named(policy.L4, policy.Deny, rule(policy.Allow, "mesh", mesh))),
-			dryRun("deny", 2, named(policy.L7, policy.Allow, rule(policy.Deny, "no-reads", policy.Method("GET")))),
+			dryRun("deny", 2, named(policy.L7, policy.Allow, rule(policy.Deny, "no-reads", attribute.Method.Exact("GET")))),
 			dryRun("allow", 3, named(policy.L7, policy.Deny, rule(policy.Allow, "all", policy.Always))),
 		},
 	}
@@ -40,7 +41,7 @@ func TestSeveralGatesText(t *testing.T) {
 	t.Parallel()
 	const path = "testdata/gates.golden"
 	p := several()
-	p.Routes = []policy.Route{{Name: "public", When: policy.Path{Value: "/public"}, Gates: several().Gates[1:3]}}
+	p.Routes = []policy.Route{{Name: "public", When: attribute.Path.Exact("/public"), Gates: several().Gates[1:3]}}
 	if err := p.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func TestCheckSeveralGates(t *testing.T) {
 		"a gate with a name": {func(p *policy.Program) { p.Gates[0].Name = "wall" },
 			`policy: gate 0 has the name "wall" and stands behind 0 gates: only a shadow says so`},
 		"a route with two shadows of one name": {func(p *policy.Program) {
-			p.Routes = []policy.Route{{Name: "r", When: policy.Method("GET"), Gates: several().Gates[2:3], Shadows: []policy.Gate{p.Shadows[0]}}}
+			p.Routes = []policy.Route{{Name: "r", When: attribute.Method.Exact("GET"), Gates: several().Gates[2:3], Shadows: []policy.Gate{p.Shadows[0]}}}
 			p.Routes[0].Shadows[0].Layer = policy.L7
 		}, `policy: two shadows have the name "connections": give each a name of its own`},
 	} {

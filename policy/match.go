@@ -11,75 +11,62 @@ type MatchKind uint8
 const (
 	// Exact compares the whole string.
 	Exact MatchKind = iota
-	// Prefix compares the beginning. What a beginning is depends on the attribute:
-	// bytes for an identity, whole segments for a path.
+	// Prefix compares the first bytes.
 	Prefix
+	// Segments compares the first segments of a path: "/metrics" covers "/metrics" and
+	// "/metrics/x" but not "/metricsx". A value that ends in "/" means the same as
+	// without it, and "/" alone covers everything, also the "*" of an OPTIONS request.
+	Segments
 )
 
-// String returns "Exact" or "Prefix".
+var matchKindNames = [...]string{Exact: "Exact", Prefix: "Prefix", Segments: "Segments"}
+
+// String returns "Exact", "Prefix" or "Segments".
 func (k MatchKind) String() string {
-	if k == Prefix {
-		return "Prefix"
+	if int(k) < len(matchKindNames) {
+		return matchKindNames[k]
 	}
-	return "Exact"
+	return "kind " + strconv.Itoa(int(k))
 }
 
-// StringMatch compares a string byte by byte, case sensitive, the way
-// envoy.type.matcher.v3.StringMatcher does.
-type StringMatch struct {
+// Match compares a string byte by byte. It is case sensitive, as
+// envoy.type.matcher.v3.StringMatcher is by default.
+type Match struct {
 	Kind  MatchKind
 	Value string
 }
 
-// Matches reports whether s is matched.
-func (m StringMatch) Matches(s string) bool {
-	if m.Kind == Prefix {
+// Matches reports whether s is matched. A match of an unknown kind matches nothing.
+func (m Match) Matches(s string) bool {
+	switch m.Kind {
+	case Exact:
+		return s == m.Value
+	case Prefix:
 		return strings.HasPrefix(s, m.Value)
+	case Segments:
+		segment := m.Segment()
+		rest, ok := strings.CutPrefix(s, segment)
+		return segment == "" || ok && (rest == "" || rest[0] == '/')
+	default:
+		return false
 	}
-	return s == m.Value
 }
+
+// Segment returns the value without its closing slashes. For [Segments] it is empty
+// where every path is covered.
+func (m Match) Segment() string { return strings.TrimRight(m.Value, "/") }
 
 // String returns the match in the program's text form.
-func (m StringMatch) String() string {
-	if m.Kind == Prefix {
-		return "starts with " + strconv.Quote(m.Value)
+func (m Match) String() string {
+	value := strconv.Quote(m.Value)
+	switch m.Kind {
+	case Exact:
+		return "= " + value
+	case Prefix:
+		return "starts with " + value
+	case Segments:
+		return "under " + value
+	default:
+		return "matches by " + m.Kind.String() + " " + value
 	}
-	return "= " + strconv.Quote(m.Value)
 }
-
-// Path compares the normalized path without its query. A Prefix is segment
-// aware: "/metrics" covers "/metrics" and "/metrics/x" but not "/metricsx". A
-// Prefix that ends in "/" means the same as without it, and "/" alone covers
-// everything, also the "*" of an OPTIONS request.
-type Path struct {
-	Kind  MatchKind
-	Value string
-}
-
-// Holds implements [Condition].
-func (c Path) Holds(r *Request) bool {
-	path := r.PathOnly()
-	if c.Kind == Exact {
-		return path == c.Value
-	}
-	segment := c.Segment()
-	rest, ok := strings.CutPrefix(path, segment)
-	return segment == "" || ok && (rest == "" || rest[0] == '/')
-}
-
-// Segment returns the prefix without its closing slash, thus "" where every path
-// is covered.
-func (c Path) Segment() string { return strings.TrimRight(c.Value, "/") }
-
-// Layer implements [Condition].
-func (Path) Layer() Layer { return L7 }
-
-// String implements [Condition].
-func (c Path) String() string {
-	if c.Kind == Prefix {
-		return "path under " + strconv.Quote(c.Value)
-	}
-	return "path = " + strconv.Quote(c.Value)
-}
-
-func (Path) precedence() int { return atom }

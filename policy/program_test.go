@@ -10,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/internal/draw"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -17,8 +19,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func TestProgramText(t *testing.T) {
 	t.Parallel()
 	const path = "testdata/program.golden"
-	id := policy.Identity{Value: `spiffe://td/"quoted"`}
-	get, under := policy.Method("GET"), policy.Path{Kind: policy.Prefix, Value: "/metrics"}
+	id := attribute.Identity.Exact(`spiffe://td/"quoted"`)
+	get, under := attribute.Method.Exact("GET"), attribute.Path.Segments("/metrics")
 	p := policy.Program{
 		Gates: []policy.Gate{
 			{Default: policy.Verdict{Effect: policy.Allow}},
@@ -28,10 +30,10 @@ func TestProgramText(t *testing.T) {
 				rule(policy.Deny, "everybody", policy.Always),
 				rule(policy.Allow, "leaf", id),
 				rule(policy.Allow, "all", policy.And{id, under, get}),
-				rule(policy.Allow, "any", policy.Or{policy.And{get, id}, policy.Path{Value: "/a"}}),
+				rule(policy.Allow, "any", policy.Or{policy.And{get, id}, attribute.Path.Exact("/a")}),
 				rule(policy.Allow, "brackets", policy.And{policy.Or{get, id}, policy.Not{Of: policy.Or{get, under}}, policy.Not{Of: get}}),
 				rule(policy.Allow, "nested alike", policy.Or{policy.Or{get, id}, policy.And{policy.And{get, id}, policy.Not{Of: policy.Not{Of: get}}}}),
-				rule(policy.Allow, "prefix", policy.Identity{Kind: policy.Prefix, Value: "spiffe://td/"}),
+				rule(policy.Allow, "prefix", attribute.Identity.Prefix("spiffe://td/")),
 			}},
 		},
 		Shadows: []policy.Gate{{Layer: policy.L7, Default: policy.Verdict{Origin: "default"}, Rules: []policy.Rule{rule(policy.Deny, "shadow", id)}}},
@@ -53,8 +55,8 @@ func TestProgramText(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	l7 := rule(policy.Allow, "p", policy.And{policy.Identity{Value: "spiffe://td/a"}, policy.Path{Value: "/a"}})
-	l4 := rule(policy.Allow, "q", policy.Identity{Value: "spiffe://td/a"})
+	l7 := rule(policy.Allow, "p", policy.And{attribute.Identity.Exact("spiffe://td/a"), attribute.Path.Exact("/a")})
+	l4 := rule(policy.Allow, "q", attribute.Identity.Exact("spiffe://td/a"))
 	const want = `policy: rule allow by p: condition "identity = \"spiffe://td/a\" and path = \"/a\"" cannot be judged by an L4 gate`
 	for name, tt := range map[string]struct {
 		program policy.Program
@@ -75,7 +77,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		if p := program().Draw(t, "program"); p.Check() != nil {
+		if p := draw.Program().Draw(t, "program"); p.Check() != nil {
 			t.Fatalf("%v\n%s", p.Check(), p)
 		}
 	})
@@ -86,7 +88,7 @@ func TestEqual(t *testing.T) {
 	build := func(values ...string) policy.Program {
 		var anyOf policy.Or
 		for _, v := range values {
-			anyOf = append(anyOf, policy.Identity{Value: v})
+			anyOf = append(anyOf, attribute.Identity.Exact(v))
 		}
 		return policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{rule(policy.Allow, "p", anyOf)}}}}
 	}
@@ -136,7 +138,7 @@ func BenchmarkDecide(b *testing.B) {
 	for name, caller := range map[string]string{"first": "spiffe://td/ns/0/sa/a", "default": "spiffe://other/a"} {
 		var anyOf policy.Or
 		for _, ns := range strings.Fields("0 1 2 3 4 5 6 7 8 9") {
-			anyOf = append(anyOf, policy.And{policy.Identity{Kind: policy.Prefix, Value: "spiffe://td/ns/" + ns + "/"}, policy.Method("GET"), policy.Path{Kind: policy.Prefix, Value: "/a"}})
+			anyOf = append(anyOf, policy.And{attribute.Identity.Prefix("spiffe://td/ns/" + ns + "/"), attribute.Method.Exact("GET"), attribute.Path.Segments("/a")})
 		}
 		gate := policy.Gate{Layer: policy.L7}
 		for range 10 {

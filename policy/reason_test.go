@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 func TestReason(t *testing.T) {
@@ -13,11 +14,11 @@ func TestReason(t *testing.T) {
 	program := policy.Program{
 		Gates: []policy.Gate{
 			{Layer: policy.L4, Default: verdict(policy.Deny, "first"), Rules: []policy.Rule{
-				{Verdict: verdict(policy.Allow, "mesh"), When: policy.Identity{Kind: policy.Prefix, Value: "spiffe://td/"}},
+				{Verdict: verdict(policy.Allow, "mesh"), When: attribute.Identity.Prefix("spiffe://td/")},
 			}},
 			{Layer: policy.L7, Default: verdict(policy.Deny, "default"), Rules: []policy.Rule{
-				{Verdict: verdict(policy.Deny, "group"), When: policy.Method("GET"), Then: []policy.Rule{
-					{Verdict: verdict(policy.Allow, "inner"), When: policy.Path{Kind: policy.Prefix, Value: "/a"}},
+				{Verdict: verdict(policy.Deny, "group"), When: attribute.Method.Exact("GET"), Then: []policy.Rule{
+					{Verdict: verdict(policy.Allow, "inner"), When: attribute.Path.Segments("/a")},
 				}},
 			}},
 		},
@@ -50,7 +51,7 @@ func TestReason(t *testing.T) {
 func TestReasonIsAbridged(t *testing.T) {
 	t.Parallel()
 	program := policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Rules: []policy.Rule{
-		{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: policy.Path{Kind: policy.Prefix, Value: "/" + strings.Repeat("é", 400)}},
+		{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: attribute.Path.Segments("/" + strings.Repeat("é", 400))},
 	}}}}
 	got := policy.Reason(program, policy.Request{Path: "/" + strings.Repeat("é", 400)})
 	if len(got) > 450 || !strings.HasSuffix(got, "é…") {

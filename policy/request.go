@@ -2,25 +2,28 @@ package policy
 
 import "strings"
 
-// Request is what a program may look at. It describes a caller whose TLS
-// handshake succeeded, and on L7 the request as the filters see it: after the
-// listener has normalized the path.
+// Request is what a program may look at. It describes a caller, and on L7 the request
+// as the filters see it: after the listener has normalized the path.
 type Request struct {
-	// URIs are the URI SANs of the peer's certificate in certificate order, none
-	// for a caller that showed no certificate.
+	// URIs are the URI SANs of the peer's certificate in certificate order. There are
+	// none for a caller that showed no certificate.
 	URIs []string
-	// DNS are the DNS SANs, which only [URI] looks at.
+	// DNS are the DNS SANs of the peer's certificate in certificate order.
 	DNS []string
 	// Method is the HTTP method, case sensitive; empty on L4.
 	Method string
 	// Path is the normalized path with its query; empty on L4.
 	Path string
+	// Others has the values of attributes that have no field here, by the name of the
+	// attribute. The map is never changed: a request with another value gets a map of
+	// its own.
+	Others map[string][]string
 }
 
-// Identity returns the peer as Envoy's UriSanInput presents it to a matcher: all
-// URI SANs joined by commas, and the empty string for a TLS caller without any.
-// An exact match therefore never meets a certificate with two URI SANs, and a
-// prefix sees the first one only.
+// Identity returns the peer as Envoy's UriSanInput presents it to a matcher: all URI
+// SANs joined by commas, and the empty string for a TLS caller without any. An exact
+// match therefore never meets a certificate with two URI SANs, and a prefix sees the
+// first one only.
 func (r Request) Identity() string { return strings.Join(r.URIs, ",") }
 
 // PathOnly returns the path without its query.

@@ -48,18 +48,19 @@ func (route Route) check(p Program) error {
 	return checkGates(replaceL7(p.Gates, route.Gates), replaceL7(p.Shadows, route.Shadows))
 }
 
+// unroutable reports whether a condition asks for more than an And of attributes by
+// which a route can be told.
 func unroutable(c Condition) bool {
-	switch c := c.(type) {
-	case Path, Method:
-		return false
-	case And:
-		for _, of := range c {
-			if unroutable(of) {
+	for c := range Walk(c) {
+		switch c := c.(type) {
+		case And:
+		case Is:
+			if c.Attribute == nil || !c.Attribute.Routable {
 				return true
 			}
+		default:
+			return true
 		}
-		return false
-	default:
-		return true
 	}
+	return c == nil
 }

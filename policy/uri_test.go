@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 func TestURI(t *testing.T) {
@@ -29,12 +30,12 @@ func TestURI(t *testing.T) {
 		{policy.Exact, good, nil, []string{good}, true},
 		{policy.Prefix, "spiffe://td/ns/a/", nil, []string{"td/ns/a/sa/good"}, false},
 	} {
-		c := policy.URI{Kind: tt.kind, Value: tt.value}
+		c := policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: tt.kind, Value: tt.value}}
 		if got := c.Holds(&policy.Request{URIs: tt.uris, DNS: tt.dns}); got != tt.want {
 			t.Errorf("%s for %q and DNS %q: %t, want %t", c, tt.uris, tt.dns, got, tt.want)
 		}
 	}
-	if (policy.Identity{Value: good}).Holds(&policy.Request{URIs: []string{bad}, DNS: []string{good}}) {
+	if (attribute.Identity.Exact(good)).Holds(&policy.Request{URIs: []string{bad}, DNS: []string{good}}) {
 		t.Error("an ordered rule sees a DNS SAN")
 	}
 }

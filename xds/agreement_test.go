@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds/internal/rbac"
 )
 
 // TestCompileAgreesWithDecide holds the filters of random programs, evaluated as
@@ -58,12 +59,15 @@ func TestIdentityTreeAgreesWithList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGate(policy.L7).Draw(t, "gate")
-		rules, fallback, err := reachable(g)
+		tree, err := rbac.Ordered(g)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, list := identityTree(rules, fallback), matcherList(rules, fallback)
-		if tree == nil {
+		list, err := rbac.List(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tree.GetMatcherTree() == nil {
 			return
 		}
 		for range 20 {

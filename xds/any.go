@@ -3,7 +3,6 @@ package xds
 import (
 	"fmt"
 
-	xdscorev3 "github.com/cncf/xds/go/xds/core/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 )
@@ -26,8 +25,4 @@ func mustAny(m proto.Message) *anypb.Any {
 		panic(err)
 	}
 	return a
-}
-
-func input(name string, config *anypb.Any) *xdscorev3.TypedExtensionConfig {
-	return &xdscorev3.TypedExtensionConfig{Name: name, TypedConfig: config}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // FuzzCompile feeds any names and values as a program: what is compiled at all meets the
@@ -20,17 +21,17 @@ func FuzzCompile(f *testing.F) {
 		if flag(0) {
 			gate.Layer = policy.L4
 		}
-		kind := policy.Exact
+		kind, pathKind := policy.Exact, policy.Exact
 		if flag(1) {
-			kind = policy.Prefix
+			kind, pathKind = policy.Prefix, policy.Segments
 		}
-		var who policy.Condition = policy.Identity{Kind: kind, Value: caller}
+		var who policy.Condition = policy.Is{Attribute: attribute.Identity, Match: policy.Match{Kind: kind, Value: caller}}
 		if flag(2) {
-			gate.Form, who = policy.Named, policy.URI{Kind: kind, Value: caller}
+			gate.Form, who = policy.Named, policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: kind, Value: caller}}
 		}
 		when := policy.And{policy.Or{who, policy.Not{Of: who}}, who}
 		if flag(3) {
-			when = append(when, policy.Path{Kind: kind, Value: path}, policy.Method(method))
+			when = append(when, policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: pathKind, Value: path}}, attribute.Method.Exact(method))
 		}
 		verdict := policy.Verdict{Effect: policy.Allow, Origin: origin}
 		gate.Rules = []policy.Rule{{Verdict: verdict, When: who}, {Verdict: verdict, When: when}}

@@ -7,6 +7,7 @@ import (
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds/internal/rbac"
 )
 
 // compiled is a gate in the form that its filter takes: one of the two is set.
@@ -17,9 +18,9 @@ type compiled struct {
 
 func compileGate(gate policy.Gate) (c compiled, err error) {
 	if gate.Form == policy.Named {
-		c.rules, err = compileNamed(gate)
+		c.rules, err = rbac.Named(gate)
 	} else {
-		c.matcher, err = compileOrdered(gate)
+		c.matcher, err = rbac.Ordered(gate)
 	}
 	return c, err
 }

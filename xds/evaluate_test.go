@@ -68,7 +68,7 @@ func outcomeOf(on *matcherv3.Matcher_OnMatch, r *policy.Request) (policy.Verdict
 	}
 }
 
-func holds(p *predicateProto, r *policy.Request) bool {
+func holds(p *matcherv3.Matcher_MatcherList_Predicate, r *policy.Request) bool {
 	switch p := p.MatchType.(type) {
 	case *matcherv3.Matcher_MatcherList_Predicate_AndMatcher:
 		for _, of := range p.AndMatcher.Predicate {

@@ -49,11 +49,16 @@ func (f Filters) Messages() []proto.Message {
 // replace, or a second gate on one layer (two filters of one kind overwrite each
 // other's dynamic metadata, so that no access log could tell who decided).
 func Compile(p policy.Program) (Filters, error) {
-	if err := p.Check(); err != nil {
+	f, err := compile(p)
+	if err != nil {
 		return Filters{}, fmt.Errorf("xds: compile: %w", err)
 	}
-	if err := checkNames(p); err != nil {
-		return Filters{}, fmt.Errorf("xds: compile: %w", err)
+	return f, nil
+}
+
+func compile(p policy.Program) (Filters, error) {
+	if err := p.Check(); err != nil {
+		return Filters{}, err
 	}
 	shadow, err := onlyShadow(p.Shadows)
 	if err != nil {
@@ -70,11 +75,11 @@ func Compile(p policy.Program) (Filters, error) {
 		}
 	}
 	if shadow != nil {
-		return Filters{}, fmt.Errorf("xds: compile: the program has a shadow on %s but no gate there", shadow.Layer)
+		return Filters{}, fmt.Errorf("the program has a shadow on %s but no gate there", shadow.Layer)
 	}
 	for _, route := range p.Routes {
 		if err := f.addRoute(route); err != nil {
-			return Filters{}, fmt.Errorf("xds: compile: route %s: %w", route.Name, err)
+			return Filters{}, fmt.Errorf("route %s: %w", route.Name, err)
 		}
 	}
 	return f, nil
@@ -87,16 +92,16 @@ func onlyShadow(shadows []policy.Gate) (*policy.Gate, error) {
 	case 1:
 		return &shadows[0], nil
 	default:
-		return nil, errors.New("xds: compile: a filter runs one shadow, the program has several")
+		return nil, errors.New("a filter runs one shadow, the program has several")
 	}
 }
 
 func (f *Filters) add(gate policy.Gate, shadow *policy.Gate) error {
 	if len(f.HTTP) > 0 && gate.Layer == policy.L4 {
-		return errors.New("xds: compile: the program has an L4 gate behind an L7 gate, but Envoy judges a connection first")
+		return errors.New("the program has an L4 gate behind an L7 gate, but Envoy judges a connection first")
 	}
 	if len(f.HTTP) > 0 || len(f.Network) > 0 && gate.Layer == policy.L4 {
-		return errors.New("xds: compile: the program has two gates on one layer")
+		return errors.New("the program has two gates on one layer")
 	}
 	if gate.Layer == policy.L4 {
 		filter, err := compileNetwork(gate, shadow)

@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // The values are few and alike, so that conditions meet requests and each other;
@@ -26,9 +27,9 @@ var (
 func drawIdentity() *rapid.Generator[policy.Condition] {
 	return rapid.Custom(func(t *rapid.T) policy.Condition {
 		if rapid.IntRange(0, 3).Draw(t, "exact") > 0 {
-			return policy.Identity{Value: rapid.SampledFrom(someIdentities).Draw(t, "identity")}
+			return attribute.Identity.Exact(rapid.SampledFrom(someIdentities).Draw(t, "identity"))
 		}
-		return policy.Identity{Kind: policy.Prefix, Value: rapid.SampledFrom(somePrefixes).Draw(t, "prefix")}
+		return attribute.Identity.Prefix(rapid.SampledFrom(somePrefixes).Draw(t, "prefix"))
 	})
 }
 
@@ -47,16 +48,16 @@ func drawCondition(layer policy.Layer, depth int) *rapid.Generator[policy.Condit
 		deeper := func(atLeast, atMost int) []policy.Condition {
 			return rapid.SliceOfN(drawCondition(layer, depth-1), atLeast, atMost).Draw(t, "of")
 		}
-		kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Prefix})
+		pathKind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Segments})
 		switch rapid.SampledFrom(kinds).Draw(t, "kind") {
 		case "constant":
 			return policy.Constant(rapid.Bool().Draw(t, "constant"))
 		case "identity":
 			return drawIdentity().Draw(t, "identity")
 		case "path":
-			return policy.Path{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(somePaths).Draw(t, "path")}
+			return policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: pathKind.Draw(t, "match"), Value: rapid.SampledFrom(somePaths).Draw(t, "path")}}
 		case "method":
-			return policy.Method(rapid.SampledFrom(someMethods).Draw(t, "method"))
+			return attribute.Method.Exact(rapid.SampledFrom(someMethods).Draw(t, "method"))
 		case "and":
 			return policy.And(deeper(0, 3))
 		case "or":
@@ -116,28 +117,17 @@ func drawNamed(layer policy.Layer) *rapid.Generator[policy.Gate] {
 
 // byURI asks each URI SAN where the condition asks for the peer's identity.
 func byURI(c policy.Condition) policy.Condition {
-	all := func(cs []policy.Condition) []policy.Condition {
-		out := make([]policy.Condition, len(cs))
-		for i, of := range cs {
-			out[i] = byURI(of)
-		}
-		return out
-	}
-	switch c := c.(type) {
-	case policy.Identity:
-		if c.Value == "" {
+	return policy.Rewrite(c, policy.Leaves(func(c policy.Condition) policy.Condition {
+		is, _ := c.(policy.Is)
+		switch {
+		case is.Attribute != attribute.Identity:
+			return c
+		case is.Match.Value == "":
 			return policy.Never
+		default:
+			return policy.Is{Attribute: attribute.URISAN, Match: is.Match}
 		}
-		return policy.URI(c)
-	case policy.Not:
-		return policy.Not{Of: byURI(c.Of)}
-	case policy.And:
-		return policy.And(all(c))
-	case policy.Or:
-		return policy.Or(all(c))
-	default:
-		return c
-	}
+	}))
 }
 
 // drawForm draws a gate of either form.
@@ -147,10 +137,10 @@ func drawForm(layer policy.Layer) *rapid.Generator[policy.Gate] {
 
 func drawRoute() *rapid.Generator[policy.Route] {
 	return rapid.Custom(func(t *rapid.T) policy.Route {
-		path := policy.Path{Kind: rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Prefix}).Draw(t, "kind"), Value: rapid.SampledFrom([]string{"/", "/a", "/a/", "/a/b"}).Draw(t, "path")}
+		path := policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Segments}).Draw(t, "kind"), Value: rapid.SampledFrom([]string{"/", "/a", "/a/", "/a/b"}).Draw(t, "path")}}
 		route := policy.Route{Name: "route", When: path, Gates: []policy.Gate{drawForm(policy.L7).Draw(t, "route's gate")}}
 		if rapid.Bool().Draw(t, "by method") {
-			route.When = policy.And{path, policy.Method(rapid.SampledFrom(someMethods).Draw(t, "method"))}
+			route.When = policy.And{path, attribute.Method.Exact(rapid.SampledFrom(someMethods).Draw(t, "method"))}
 		}
 		if rapid.Bool().Draw(t, "shadowed") {
 			route.Shadows = []policy.Gate{drawForm(policy.L7).Draw(t, "route's shadow")}

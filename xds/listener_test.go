@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 func testListener(inbounds ...Inbound) Listener {
@@ -43,7 +44,7 @@ func TestListenerGolden(t *testing.T) {
 	grpc.Normalization = unescaped
 	permissive := testInbound(policy.TCP, l4)
 	permissive.MTLS = Permissive
-	judged := testInbound(policy.HTTP, mustCompile(t, policy.Program{Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{allow("p", policy.URI{Value: "spiffe://td.mesh/a"})}}}}))
+	judged := testInbound(policy.HTTP, mustCompile(t, policy.Program{Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{allow("p", attribute.URISAN.Exact("spiffe://td.mesh/a"))}}}}))
 	judged.MTLS = PermissiveJudged
 	for name, l := range map[string]Listener{
 		"strict":     testListener(testInbound(policy.HTTP, l7), v6, grpc, testInbound(policy.TCP, l4)),

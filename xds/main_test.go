@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -105,10 +106,10 @@ func deny(origin string, when policy.Condition) policy.Rule {
 	return policy.Rule{Verdict: policy.Verdict{Origin: origin}, When: when}
 }
 
-func is(identity string) policy.Identity { return policy.Identity{Value: identity} }
+func is(identity string) policy.Condition { return attribute.Identity.Exact(identity) }
 
-func under(prefix string) policy.Identity {
-	return policy.Identity{Kind: policy.Prefix, Value: prefix}
+func under(prefix string) policy.Condition {
+	return attribute.Identity.Prefix(prefix)
 }
 
 var byDefault = policy.Verdict{Origin: "default"}

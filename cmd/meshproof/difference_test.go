@@ -9,6 +9,7 @@ import (
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 )
 
 // A change is shown on Envoy only where Envoy agreed, and why it could not be is told.
@@ -31,7 +32,7 @@ func TestEvidence(t *testing.T) {
 			change := proof.Change{Old: proof.Opinion{Decision: policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}}, New: proof.Opinion{Reason: "deny"}}
 			d := difference{asked: true, envoy: "1.2.3", all: []compared{{
 				pair:   pair{recent: cases.Case{Name: "x"}},
-				found:  []proof.Comparison{{Cover: policy.Classes(policy.Surface{}, policy.Program{}), Changes: []proof.Change{change}}},
+				found:  []proof.Comparison{{Cover: classes.Of(classes.Surface{}, policy.Program{}), Changes: []proof.Change{change}}},
 				before: &suite.Result{Requests: []suite.Request{{}}}, after: &tt.after,
 			}}}
 			var text strings.Builder

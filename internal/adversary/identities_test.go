@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/internal/adversary"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // sound are the two who are who they are; their rows show that the policies work.
@@ -38,7 +39,7 @@ const unjudged = "unjudged"
 // onVictim returns the program of a column. Rules are those of GEP-3779, which only
 // allow, on L4: they deny by allowing whoever is not the victim.
 func onVictim(column string, layer policy.Layer) policy.Program {
-	match := policy.StringMatch{Value: victim.String()}
+	match := policy.Match{Value: victim.String()}
 	if strings.HasSuffix(column, "prefix") {
 		match.Kind = policy.Prefix
 	}
@@ -47,13 +48,13 @@ func onVictim(column string, layer policy.Layer) policy.Program {
 	case column == unjudged:
 		return policy.Program{}
 	case strings.HasPrefix(column, "matcher-deny"):
-		gate = denying(layer, policy.Identity(match))
+		gate = denying(layer, policy.Is{Attribute: attribute.Identity, Match: match})
 	case strings.HasPrefix(column, "matcher-allow"):
-		gate = allowing(layer, policy.Identity(match))
+		gate = allowing(layer, policy.Is{Attribute: attribute.Identity, Match: match})
 	case strings.HasPrefix(column, "rules-deny"):
-		gate = rule(rest, policy.Not{Of: policy.URI(match)})
+		gate = rule(rest, policy.Not{Of: policy.Is{Attribute: attribute.URISAN, Match: match}})
 	default:
-		gate = rule(named, policy.URI(match))
+		gate = rule(named, policy.Is{Attribute: attribute.URISAN, Match: match})
 	}
 	return policy.Program{Gates: []policy.Gate{gate}}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/internal/adversary"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -57,8 +58,8 @@ var (
 )
 
 func requestFilters(t *testing.T) map[string]xds.Filters {
-	path := policy.Path{Kind: policy.Prefix, Value: protectedPath}
-	method := policy.Method(protectedMethod)
+	path := attribute.Path.Segments(protectedPath)
+	method := attribute.Method.Exact(protectedMethod)
 	return map[string]xds.Filters{
 		"deny-path":     compile(t, denying(policy.L7, path)),
 		"deny-method":   compile(t, denying(policy.L7, method)),

@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -56,23 +57,12 @@ func withoutPaths(c cases.Case) bool {
 }
 
 func anyPath(when policy.Condition) policy.Condition {
-	switch when := when.(type) {
-	case policy.Path:
-		return policy.Always
-	case policy.And:
-		out := make(policy.And, len(when))
-		for i := range when {
-			out[i] = anyPath(when[i])
+	return policy.Rewrite(when, policy.Leaves(func(c policy.Condition) policy.Condition {
+		if is, ok := c.(policy.Is); ok && is.Attribute == attribute.Path {
+			return policy.Always
 		}
-		return out
-	case policy.Or:
-		out := make(policy.Or, len(when))
-		for i := range when {
-			out[i] = anyPath(when[i])
-		}
-		return out
-	}
-	return when
+		return c
+	}))
 }
 
 // differs reports whether the request is decided otherwise once every gate was changed.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
@@ -43,24 +44,12 @@ func exactAsPrefix(g *policy.Gate) {
 }
 
 func asPrefix(c policy.Condition) policy.Condition {
-	switch c := c.(type) {
-	case policy.Identity:
-		return policy.Identity{Kind: policy.Prefix, Value: c.Value}
-	case policy.And:
-		out := slices.Clone(c)
-		for i := range out {
-			out[i] = asPrefix(out[i])
+	return policy.Rewrite(c, policy.Leaves(func(c policy.Condition) policy.Condition {
+		if is, ok := c.(policy.Is); ok && is.Attribute == attribute.Identity {
+			return attribute.Identity.Prefix(is.Match.Value)
 		}
-		return out
-	case policy.Or:
-		out := slices.Clone(c)
-		for i := range out {
-			out[i] = asPrefix(out[i])
-		}
-		return out
-	default:
 		return c
-	}
+	}))
 }
 
 // lastLost leaves out the last rule.
@@ -69,7 +58,7 @@ func lastLost(g *policy.Gate) { g.Rules = g.Rules[:max(len(g.Rules)-1, 0)] }
 // unparsable is well formed, and Envoy refuses it: its regular expression does not parse.
 func unparsable(f xds.Filters) (xds.Filters, error) {
 	one, err := xds.Compile(policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Rules: []policy.Rule{
-		{Verdict: policy.Verdict{Origin: "spoilt"}, When: policy.Identity{Value: "("}},
+		{Verdict: policy.Verdict{Origin: "spoilt"}, When: attribute.Identity.Exact("(")},
 	}}}})
 	if err != nil {
 		return xds.Filters{}, err

@@ -4,6 +4,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/kuma/legacy"
 )
@@ -90,9 +91,9 @@ func (g *generator) routesOf(p policy.Protocol) []policy.InboundRoute {
 	}
 	var out []policy.InboundRoute
 	for _, name := range routes {
-		var when policy.Condition = policy.Path{Kind: pick(g.chooser, policy.Exact, policy.Prefix), Value: pick(g.chooser, "/a", "/a/b", "/b")}
+		var when policy.Condition = policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: pick(g.chooser, policy.Exact, policy.Segments), Value: pick(g.chooser, "/a", "/a/b", "/b")}}
 		if g.oneIn(3) {
-			when = policy.And{when, policy.Method(pick(g.chooser, methods...))}
+			when = policy.And{when, attribute.Method.Exact(pick(g.chooser, methods...))}
 		}
 		out = append(out, policy.InboundRoute{Name: name, When: when})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/kuma"
 )
@@ -99,7 +100,7 @@ func TestSetsCollide(t *testing.T) {
 			if len(p.Routes) > 0 {
 				met["routes"]++
 			}
-			cover := policy.Classes(policy.Surface{Protocol: in.Protocol}, p)
+			cover := classes.Of(classes.Surface{Protocol: in.Protocol}, p)
 			origins := map[policy.Verdict]bool{}
 			for _, class := range cover.Classes {
 				v := policy.Decide(p, class.Witness).Verdict

@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -38,7 +39,7 @@ func agree(t testing.TB, c cases.Case) (asked int) {
 		if len(lost) > 0 {
 			t.Fatalf("%s: lost %q of\n%s", in, lost, program)
 		}
-		cover := policy.Classes(policy.Surface{Protocol: in.Protocol}, program, back)
+		cover := classes.Of(classes.Surface{Protocol: in.Protocol}, program, back)
 		ask := func(r policy.Request) {
 			asked++
 			first, second, third := policy.Decide(program, r), set.Evaluate(in.Inbound, r), policy.Decide(back, r)

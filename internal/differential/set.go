@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -76,8 +77,8 @@ func prepare(ctx context.Context, compiler suite.Compiler, c cases.Case, seed, n
 }
 
 // surface says who can reach the inbound.
-func surface(c cases.Case, in cases.Inbound) policy.Surface {
-	s := policy.Surface{Protocol: in.Protocol, Normalization: c.Normalization}
+func surface(c cases.Case, in cases.Inbound) classes.Surface {
+	s := classes.Surface{Protocol: in.Protocol, Normalization: c.Normalization}
 	for _, td := range c.TrustDomains {
 		s.TrustDomains = append(s.TrustDomains, td.Name())
 	}
@@ -98,7 +99,7 @@ const (
 // where requests are judged, also what others of them ask for as these callers.
 func (s *set) ask(c *chooser, at int) {
 	in := s.inbounds[at]
-	some := candidates(c, policy.Classes(surface(s.c, in.Inbound), in.program.Program))
+	some := candidates(c, classes.Of(surface(s.c, in.Inbound), in.program.Program))
 	if connectionsJudged(in) {
 		s.add(at, some, mostCallers+1, mostCallers+1)
 		return
@@ -154,7 +155,7 @@ func connectionsJudged(in inbound) bool {
 }
 
 // candidates are requests of classes and on their borders, in any order.
-func candidates(c *chooser, cover *policy.Cover) []policy.Request {
+func candidates(c *chooser, cover *classes.Cover) []policy.Request {
 	chosen := make([]int, len(cover.Classes))
 	for i := range chosen {
 		chosen[i] = i

@@ -9,6 +9,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/grpcplane"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 // only lets one name in.
 func only(value string) policy.Program {
 	return policy.Program{Gates: []policy.Gate{{Layer: policy.L4, Form: policy.Named, Rules: []policy.Rule{
-		{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "only"}, When: policy.URI{Value: value}},
+		{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "only"}, When: attribute.URISAN.Exact(value)},
 	}}}}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/grpcplane"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 
@@ -125,7 +126,7 @@ func judge(t *testing.T, all []subject) (asked int) {
 		}
 	}
 	for i, s := range all {
-		cover := policy.Classes(policy.Surface{Protocol: s.inbound.Protocol}, s.program)
+		cover := classes.Of(classes.Surface{Protocol: s.inbound.Protocol}, s.program)
 		for k, class := range cover.Classes[:min(len(cover.Classes), 40)] {
 			ask(i, class.Witness)
 			for _, n := range cover.Neighbours(k) {

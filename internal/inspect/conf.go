@@ -71,7 +71,7 @@ func newMatches(ms []kuma.Match) []Match {
 	return out
 }
 
-func newValue(m *policy.StringMatch) *Value {
+func newValue(m *policy.Match) *Value {
 	if m == nil {
 		return nil
 	}

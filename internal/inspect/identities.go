@@ -5,20 +5,21 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // identities returns what a program compares the identity of the peer with, each
 // once, a prefix before all that begin with it. It reports false for a program
 // that looks at single URI SANs.
-func identities(p policy.Program) ([]policy.StringMatch, bool) {
-	f := finder{seen: make(map[policy.StringMatch]bool)}
+func identities(p policy.Program) ([]policy.Match, bool) {
+	f := finder{seen: make(map[policy.Match]bool)}
 	f.gates(p.Gates)
 	f.gates(p.Shadows)
-	out := make([]policy.StringMatch, 0, len(f.seen))
+	out := make([]policy.Match, 0, len(f.seen))
 	for m := range f.seen {
 		out = append(out, m)
 	}
-	slices.SortFunc(out, func(a, b policy.StringMatch) int {
+	slices.SortFunc(out, func(a, b policy.Match) int {
 		if c := strings.Compare(a.Value, b.Value); c != 0 {
 			return c
 		}
@@ -28,7 +29,7 @@ func identities(p policy.Program) ([]policy.StringMatch, bool) {
 }
 
 type finder struct {
-	seen map[policy.StringMatch]bool
+	seen map[policy.Match]bool
 	uris bool
 }
 
@@ -46,22 +47,13 @@ func (f *finder) rules(rules []policy.Rule) {
 }
 
 func (f *finder) condition(c policy.Condition) {
-	switch c := c.(type) {
-	case policy.And:
-		f.all(c)
-	case policy.Or:
-		f.all(c)
-	case policy.Not:
-		f.condition(c.Of)
-	case policy.Identity:
-		f.seen[policy.StringMatch(c)] = true
-	case policy.URI:
-		f.uris = true
-	}
-}
-
-func (f *finder) all(cs []policy.Condition) {
-	for _, c := range cs {
-		f.condition(c)
+	for c := range policy.Walk(c) {
+		is, _ := c.(policy.Is)
+		switch is.Attribute {
+		case attribute.Identity:
+			f.seen[is.Match] = true
+		case attribute.URISAN:
+			f.uris = true
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -72,8 +73,8 @@ func Mutants(in policy.Inbound, normalization policy.PathNormalization, original
 // rawPathsDiffer reports whether a path that is judged as written is decided otherwise
 // than the one that the listener makes of it.
 func rawPathsDiffer(n policy.PathNormalization, p policy.Program) bool {
-	cover := policy.Classes(policy.Surface{Normalization: n}, p)
-	return slices.ContainsFunc(cover.Classes, func(c policy.Class) bool {
+	cover := classes.Of(classes.Surface{Normalization: n}, p)
+	return slices.ContainsFunc(cover.Classes, func(c classes.Class) bool {
 		raw := c.Witness
 		raw.Path = "/." + raw.Path
 		normal, err := n.Apply(raw.Path)
@@ -83,8 +84,8 @@ func rawPathsDiffer(n policy.PathNormalization, p policy.Program) bool {
 
 // differs reports whether any class of requests tells the mutant from the original.
 func (m Mutant) differs(in policy.Inbound, normalization policy.PathNormalization, original policy.Program) bool {
-	cover := policy.Classes(policy.Surface{Protocol: in.Protocol, Normalization: normalization}, original, m.Program)
-	return slices.ContainsFunc(cover.Classes, func(c policy.Class) bool {
+	cover := classes.Of(classes.Surface{Protocol: in.Protocol, Normalization: normalization}, original, m.Program)
+	return slices.ContainsFunc(cover.Classes, func(c classes.Class) bool {
 		return policy.Decide(original, c.Witness) != policy.Decide(m.Program, c.Witness)
 	})
 }

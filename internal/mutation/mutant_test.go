@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/internal/mutation"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 
@@ -24,9 +25,9 @@ const (
 func program() policy.Program {
 	return policy.Program{
 		Gates: []policy.Gate{{Layer: policy.L7, Default: policy.Verdict{Origin: "default"}, Rules: []policy.Rule{
-			{Verdict: policy.Verdict{Origin: "deny"}, When: policy.Identity{Value: enemy}},
-			{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "path"}, When: policy.And{policy.Identity{Kind: policy.Prefix, Value: "spiffe://td/ns/shop/"}, policy.Path{Kind: policy.Prefix, Value: "/a"}}},
-			{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "friend"}, When: policy.Identity{Value: friend}},
+			{Verdict: policy.Verdict{Origin: "deny"}, When: attribute.Identity.Exact(enemy)},
+			{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "path"}, When: policy.And{attribute.Identity.Prefix("spiffe://td/ns/shop/"), attribute.Path.Segments("/a")}},
+			{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "friend"}, When: attribute.Identity.Exact(friend)},
 		}}},
 		Shadows: []policy.Gate{{Layer: policy.L7, Default: policy.Verdict{Origin: "shadow"}}},
 	}
@@ -70,7 +71,7 @@ func TestEquivalentMutants(t *testing.T) {
 	allow := policy.Verdict{Effect: policy.Allow, Origin: "p"}
 	everybody := policy.Program{Gates: []policy.Gate{{Layer: policy.L4, Default: allow, Rules: []policy.Rule{
 		// The same verdict as the default's, by the same name.
-		{Verdict: allow, When: policy.Identity{Value: friend}},
+		{Verdict: allow, When: attribute.Identity.Exact(friend)},
 	}}}}
 	mutants, left := mutation.Mutants(policy.Inbound{Protocol: policy.TCP}, policy.PathNormalization{}, everybody)
 	for _, m := range mutants {
@@ -99,7 +100,7 @@ func TestMutantsAreBounded(t *testing.T) {
 	t.Parallel()
 	var many policy.Or
 	for i := range 2000 {
-		many = append(many, policy.Identity{Value: "spiffe://td/" + strings.Repeat("a", i%50) + string(rune('a'+i/50%26)) + strings.Repeat("b", i/1300)})
+		many = append(many, attribute.Identity.Exact("spiffe://td/"+strings.Repeat("a", i%50)+string(rune('a'+i/50%26))+strings.Repeat("b", i/1300)))
 	}
 	p := policy.Program{Gates: []policy.Gate{{Layer: policy.L4, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: many}}}}}
 	mutants, left := mutation.Mutants(policy.Inbound{Protocol: policy.TCP}, policy.PathNormalization{}, p)

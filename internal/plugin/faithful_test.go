@@ -19,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
@@ -162,7 +163,7 @@ func TestPoliciesAsWritten(t *testing.T) {
 
 var backend = policy.Inbound{
 	Workload: policy.Workload{Name: "backend", Namespace: "default", Mesh: "default"}, Name: "http-port", Port: 8080,
-	Routes: []policy.InboundRoute{{Name: "first", When: policy.Path{Value: "/a"}}, {Name: "second", When: policy.Method("GET")}, {Name: "third", When: policy.Method("PUT")}},
+	Routes: []policy.InboundRoute{{Name: "first", When: attribute.Path.Exact("/a")}, {Name: "second", When: attribute.Method.Exact("GET")}, {Name: "third", When: attribute.Method.Exact("PUT")}},
 }
 
 func start(t *testing.T, command []string) *Compiler {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -76,14 +77,14 @@ func (i inbound) policy() policy.Inbound {
 	for _, r := range i.Routes {
 		var when policy.And
 		if r.Path != nil {
-			p := policy.Path{Value: r.Path.Value}
+			p := attribute.Path.Exact(r.Path.Value)
 			if r.Path.Type == "Prefix" {
-				p.Kind = policy.Prefix
+				p.Match.Kind = policy.Segments
 			}
 			when = append(when, p)
 		}
 		if r.Method != "" {
-			when = append(when, policy.Method(r.Method))
+			when = append(when, attribute.Method.Exact(r.Method))
 		}
 		out.Routes = append(out.Routes, policy.InboundRoute{Name: r.Name, When: when})
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -100,20 +101,20 @@ func newInbound(in policy.Inbound) inbound {
 	return out
 }
 
-// narrow says what a route takes; a route's condition is made of these three kinds.
+// narrow says what a route takes. The condition of a route is an And of paths and
+// methods.
 func (r *route) narrow(c policy.Condition) {
-	switch c := c.(type) {
-	case policy.And:
-		for _, of := range c {
-			r.narrow(of)
+	for c := range policy.Walk(c) {
+		is, _ := c.(policy.Is)
+		switch is.Attribute {
+		case attribute.Path:
+			r.Path = &path{Type: "Exact", Value: is.Match.Value}
+			if is.Match.Kind == policy.Segments {
+				r.Path.Type = "Prefix"
+			}
+		case attribute.Method:
+			r.Method = is.Match.Value
 		}
-	case policy.Path:
-		r.Path = &path{Type: "Exact", Value: c.Value}
-		if c.Kind == policy.Prefix {
-			r.Path.Type = "Prefix"
-		}
-	case policy.Method:
-		r.Method = string(c)
 	}
 }
 

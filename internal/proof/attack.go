@@ -8,6 +8,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/adversary"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 )
 
 // mostVictims is how many identities of an inbound are impersonated.
@@ -53,6 +54,6 @@ func (p *Proof) impersonate(i, class int, victim spiffeid.ID) {
 			To:   in.String(), Method: r.Method, Path: r.Path, Want: cases.Refused,
 		}
 		p.add(q)
-		p.asked = append(p.asked, ask{inbound: i, class: policy.Unclassed, request: r})
+		p.asked = append(p.asked, ask{inbound: i, class: classes.Unclassed, request: r})
 	}
 }

@@ -4,11 +4,12 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 )
 
 // readsPaths reports whether a path makes a difference.
-func readsPaths(c *policy.Cover) bool {
-	return slices.ContainsFunc(c.Dimensions, func(d policy.Dimension) bool { return d.Name == "path" && d.Matchers > 0 })
+func readsPaths(c *classes.Cover) bool {
+	return slices.ContainsFunc(c.Dimensions, func(d classes.Dimension) bool { return d.Name == "path" && d.Matchers > 0 })
 }
 
 // mostCrossed bounds the requests of crossed.
@@ -17,7 +18,7 @@ const mostCrossed = 4096
 // crossed returns the request of each witness from the caller of each other: what a rule
 // decides for a caller whatever is asked, a compiler may get wrong for what another rule
 // asks for, as where a broad allow came to stand before a deny.
-func crossed(c *policy.Cover) []policy.Request {
+func crossed(c *classes.Cover) []policy.Request {
 	callers, requests := axes(c)
 	var out []policy.Request
 	for _, request := range requests {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 
@@ -15,7 +16,7 @@ type Comparison struct {
 	// Inbound is the new one.
 	Inbound cases.Inbound
 	// Cover is the common refinement: each set decides each class alike.
-	Cover *policy.Cover
+	Cover *classes.Cover
 	// Changes has the classes that are decided otherwise, in the cover's order, and
 	// behind them the callers in plaintext whom the two sides take otherwise.
 	Changes []Change
@@ -94,8 +95,8 @@ func Compare(before, after cases.Case) ([]Comparison, error) {
 			return nil, err
 		}
 		was, is := sideOf(old, former), sideOf(recent, in)
-		surface := policy.Surface{Protocol: in.Protocol, Normalization: after.Normalization}
-		c := Comparison{Inbound: in, was: former, Cover: policy.Classes(surface, was.Program, is.Program)}
+		surface := classes.Surface{Protocol: in.Protocol, Normalization: after.Normalization}
+		c := Comparison{Inbound: in, was: former, Cover: classes.Of(surface, was.Program, is.Program)}
 		for n, class := range c.Cover.Classes {
 			// Who has no name comes in plaintext where it is let in, see below.
 			if nameless(class.Witness) && (was.Permissive || is.Permissive) {

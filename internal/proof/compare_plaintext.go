@@ -3,6 +3,7 @@ package proof
 import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 
@@ -53,7 +54,7 @@ func (s side) plaintext(r policy.Request) (Opinion, cases.Want) {
 
 // plaintextChanges are what changes for callers in plaintext, where either inbound lets
 // them in: one change for all requests of which both sides say the same.
-func plaintextChanges(cover *policy.Cover, was, is side) []Change {
+func plaintextChanges(cover *classes.Cover, was, is side) []Change {
 	if !was.Permissive && !is.Permissive {
 		return nil
 	}

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 )
 
 // Grid is the truth table of an inbound: every caller that is a witness of a class,
@@ -34,7 +35,7 @@ func (v InboundVerdict) Grid() Grid {
 		for _, request := range requests {
 			r := caller
 			r.Method, r.Path = request.Method, request.Path
-			cell := Cell{Decision: policy.Decide(v.Inbound.Program, r), Class: policy.Unclassed}
+			cell := Cell{Decision: policy.Decide(v.Inbound.Program, r), Class: classes.Unclassed}
 			if class, ok := v.Inbound.Cover.Locate(r); ok {
 				cell.Class, cell.Asked, cell.Proven = class, v.Classes[class].Requests > 0, v.Classes[class].Proven
 			}
@@ -46,7 +47,7 @@ func (v InboundVerdict) Grid() Grid {
 }
 
 // axes are the callers and the requests of all witnesses, each once, in order.
-func axes(c *policy.Cover) (callers, requests []policy.Request) {
+func axes(c *classes.Cover) (callers, requests []policy.Request) {
 	seenCallers, seenRequests := map[string]bool{}, map[[2]string]bool{}
 	for _, class := range c.Classes {
 		caller, request := class.Witness, class.Witness

@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 
@@ -42,13 +43,13 @@ func (p *Proof) Asked() []Asked {
 type Inbound struct {
 	cases.Inbound
 	Program policy.Program
-	Cover   *policy.Cover
+	Cover   *classes.Cover
 }
 
 // ask is where a request comes from.
 type ask struct {
 	inbound int
-	// class is [policy.Unclassed] for a request of no class.
+	// class is [classes.Unclassed] for a request of no class.
 	class   int
 	request policy.Request
 	// plaintext says that the policies judge plaintext, too.
@@ -76,8 +77,8 @@ func PlanWith(c cases.Case, also func(cases.Inbound) []policy.Program) (*Proof, 
 			return nil, err
 		}
 		program := set.Program(in.Inbound)
-		surface := policy.Surface{Protocol: in.Protocol, Normalization: c.Normalization}
-		inbound := Inbound{Inbound: in, Program: program.Program, Cover: policy.Classes(surface, append(also(in), program.Program)...)}
+		surface := classes.Surface{Protocol: in.Protocol, Normalization: c.Normalization}
+		inbound := Inbound{Inbound: in, Program: program.Program, Cover: classes.Of(surface, append(also(in), program.Program)...)}
 		p.Inbounds = append(p.Inbounds, inbound)
 		p.ask(i, program.JudgesPlaintext)
 	}
@@ -129,10 +130,10 @@ func (p *Proof) ask(i int, judgesPlaintext bool) {
 	}
 }
 
-func addLocated(c *policy.Cover, r policy.Request, add func(policy.Request, int, string)) {
+func addLocated(c *classes.Cover, r policy.Request, add func(policy.Request, int, string)) {
 	class, ok := c.Locate(r)
 	if !ok {
-		class = policy.Unclassed
+		class = classes.Unclassed
 	}
 	add(r, class, r.Path)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 )
 
 // Verdict says how many classes Envoy decided as specified.
@@ -57,7 +58,7 @@ func (p *Proof) Judge(r suite.Result) Verdict {
 		if len(q.Problems) > 0 {
 			v.Disagreements = append(v.Disagreements, q)
 		}
-		if at.class == policy.Unclassed {
+		if at.class == classes.Unclassed {
 			continue
 		}
 		c := &in.Classes[at.class]

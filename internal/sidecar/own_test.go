@@ -22,6 +22,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -51,21 +52,23 @@ func pushed(t testing.TB) []xds.Inbound {
 	verdict := func(effect policy.Effect, origin string) policy.Verdict {
 		return policy.Verdict{Effect: effect, Origin: origin}
 	}
-	identity := func(path string) policy.Identity { return policy.Identity{Value: "spiffe://trust-domain.mesh" + path} }
+	identity := func(path string) policy.Condition {
+		return attribute.Identity.Exact("spiffe://trust-domain.mesh" + path)
+	}
 	gate := func(layer policy.Layer, rules ...policy.Rule) policy.Gate {
 		return policy.Gate{Layer: layer, Rules: rules, Default: verdict(policy.Deny, "default")}
 	}
 	prometheus := policy.Rule{
 		Verdict: verdict(policy.Allow, "kri_mtp_default___scrape_"),
-		When:    policy.And{identity("/ns/observability/sa/prometheus"), policy.Path{Kind: policy.Prefix, Value: "/metrics"}, policy.Method("GET")},
+		When:    policy.And{identity("/ns/observability/sa/prometheus"), attribute.Path.Segments("/metrics"), attribute.Method.Exact("GET")},
 	}
 	malicious := policy.Rule{
 		Verdict: verdict(policy.Deny, "kri_mtp_default___by-mesh-operator_"),
-		When:    policy.Identity{Kind: policy.Prefix, Value: "spiffe://trust-domain.mesh/ns/malicious/"},
+		When:    attribute.Identity.Prefix("spiffe://trust-domain.mesh/ns/malicious/"),
 	}
 	named := gate(policy.L7, policy.Rule{
 		Verdict: verdict(policy.Allow, "MeshTrafficPermission"),
-		When:    policy.URI{Value: "spiffe://trust-domain.mesh/web"},
+		When:    attribute.URISAN.Exact("spiffe://trust-domain.mesh/web"),
 	})
 	named.Form, named.Default = policy.Named, policy.Verdict{}
 	compile := func(p policy.Program) xds.Filters { return must[xds.Filters](t)(xds.Compile(p)) }
@@ -86,7 +89,7 @@ func pushed(t testing.TB) []xds.Inbound {
 			Filters: compile(policy.Program{
 				Gates: []policy.Gate{named},
 				Routes: []policy.Route{{
-					Name: "admin", When: policy.Path{Kind: policy.Prefix, Value: "/admin"},
+					Name: "admin", When: attribute.Path.Segments("/admin"),
 					Gates: []policy.Gate{gate(policy.L7, malicious)},
 				}},
 			}),

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -12,7 +13,7 @@ import (
 func BenchmarkProgram(b *testing.B) {
 	var list policy.Or
 	for i := range 10_000 {
-		list = append(list, policy.Identity{Value: fmt.Sprintf("spiffe://td/ns/a/sa/%d", i)})
+		list = append(list, attribute.Identity.Exact(fmt.Sprintf("spiffe://td/ns/a/sa/%d", i)))
 	}
 	rule := policy.Rule{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: list}
 	f := must[xds.Filters](b)(xds.Compile(policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{rule}}}}))

@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // The values are few and alike, so that conditions meet requests and each other; the
@@ -27,7 +28,7 @@ func pick[T any](t *rapid.T, label string, of ...T) T { return rapid.SampledFrom
 func drawKind(t *rapid.T) policy.MatchKind { return pick(t, "kind", policy.Exact, policy.Prefix) }
 
 func drawCaller(t *rapid.T, form policy.Form) policy.Condition {
-	m := policy.StringMatch{Kind: drawKind(t)}
+	m := policy.Match{Kind: drawKind(t)}
 	if m.Kind == policy.Exact {
 		m.Value = pick(t, "name", someNames...)
 	} else {
@@ -35,11 +36,11 @@ func drawCaller(t *rapid.T, form policy.Form) policy.Condition {
 	}
 	switch {
 	case form == policy.Ordered:
-		return policy.Identity(m)
+		return policy.Is{Attribute: attribute.Identity, Match: m}
 	case m.Value == "":
 		return policy.Never
 	default:
-		return policy.URI(m)
+		return policy.Is{Attribute: attribute.URISAN, Match: m}
 	}
 }
 
@@ -59,9 +60,9 @@ func drawCondition(t *rapid.T, layer policy.Layer, form policy.Form, depth int) 
 	case "constant":
 		return policy.Constant(rapid.Bool().Draw(t, "constant"))
 	case "path":
-		return policy.Path{Kind: drawKind(t), Value: pick(t, "path", somePaths...)}
+		return policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: pick(t, "kind", policy.Exact, policy.Segments), Value: pick(t, "path", somePaths...)}}
 	case "method":
-		return policy.Method(pick(t, "method", someMethods...))
+		return attribute.Method.Exact(pick(t, "method", someMethods...))
 	case "and":
 		return policy.And(deeper())
 	case "or":
@@ -72,9 +73,9 @@ func drawCondition(t *rapid.T, layer policy.Layer, form policy.Form, depth int) 
 		list := policy.Or(deeper())
 		for _, name := range someNames[rapid.IntRange(0, 3).Draw(t, "cut"):] {
 			if form == policy.Named {
-				list = append(list, policy.URI{Value: name})
+				list = append(list, attribute.URISAN.Exact(name))
 			} else {
-				list = append(list, policy.Identity{Value: name})
+				list = append(list, attribute.Identity.Exact(name))
 			}
 		}
 		return list
@@ -117,10 +118,10 @@ func drawGate(t *rapid.T, layer policy.Layer) policy.Gate {
 }
 
 func drawRoute(t *rapid.T) policy.Route {
-	path := policy.Path{Kind: drawKind(t), Value: pick(t, "path", "/", "/a", "/a/", "/a/b")}
+	path := policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: pick(t, "kind", policy.Exact, policy.Segments), Value: pick(t, "path", "/", "/a", "/a/", "/a/b")}}
 	route := policy.Route{Name: "route", When: path, Gates: []policy.Gate{drawGate(t, policy.L7)}}
 	if rapid.Bool().Draw(t, "by method") {
-		route.When = policy.And{path, policy.Method(pick(t, "method", someMethods...))}
+		route.When = policy.And{path, attribute.Method.Exact(pick(t, "method", someMethods...))}
 	}
 	if rapid.Bool().Draw(t, "route's shadow") {
 		route.Shadows = []policy.Gate{drawGate(t, policy.L7)}

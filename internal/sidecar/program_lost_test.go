@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -127,7 +128,7 @@ func TestProgramLostCutsClasses(t *testing.T) {
 	if len(lost) != 1 {
 		t.Fatalf("lost %q", lost)
 	}
-	cover := policy.Classes(policy.Surface{Protocol: in.Protocol, Normalization: in.Normalization}, p)
+	cover := classes.Of(classes.Surface{Protocol: in.Protocol, Normalization: in.Normalization}, p)
 	seen := map[int]bool{}
 	for _, r := range []policy.Request{
 		{URIs: []string{"spiffe://td/web"}, Method: "GET", Path: "/admin"},

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // Why a comparison of the path cannot be said.
@@ -16,11 +17,11 @@ const (
 // compares whole segments without the query, and what package xds writes for that is
 // several comparisons, which are found again.
 func (t *translator) paths(of []*comparison, raw bool) reading {
-	set := pathSet{raw: raw, has: map[policy.StringMatch]bool{}}
+	set := pathSet{raw: raw, has: map[policy.Match]bool{}}
 	for _, c := range of {
 		for _, a := range c.alternatives {
 			if !a.longer && c.reason == "" {
-				set.has[a.StringMatch] = true
+				set.has[a.Match] = true
 			}
 		}
 	}
@@ -41,7 +42,7 @@ func (t *translator) paths(of []*comparison, raw bool) reading {
 // pathSet are comparisons that stand together in an Or.
 type pathSet struct {
 	raw bool
-	has map[policy.StringMatch]bool
+	has map[policy.Match]bool
 }
 
 // condition is a comparison, together with the others of its set: those that it is a
@@ -56,38 +57,38 @@ func (s pathSet) condition(a alternative) (policy.Condition, string) {
 	case query && a.Value == path+"?" && !a.longer && s.hasExact(path):
 		return s.exactly(path, false)
 	case query:
-		return policy.Path{Value: path}, withQuery
+		return attribute.Path.Exact(path), withQuery
 	case a.longer && a.Value != "" && s.raw:
-		return policy.Path{Kind: policy.Prefix, Value: path}, withQuery
+		return attribute.Path.Segments(path), withQuery
 	case path == "" || path == "/" && !a.longer:
 		return policy.Always, ""
 	}
 	segment, whole := strings.CutSuffix(path, "/")
 	switch {
 	case path == "/":
-		return policy.Not{Of: policy.Path{Value: path}}, ""
+		return policy.Not{Of: attribute.Path.Exact(path)}, ""
 	case !whole || strings.HasSuffix(segment, "/"):
-		return policy.Path{Kind: policy.Prefix, Value: path}, notSegment
-	case !a.longer && s.hasExact(segment) && (!s.raw || s.has[policy.StringMatch{Kind: policy.Prefix, Value: segment + "?"}]):
-		return policy.Path{Kind: policy.Prefix, Value: segment}, ""
+		return attribute.Path.Segments(path), notSegment
+	case !a.longer && s.hasExact(segment) && (!s.raw || s.has[policy.Match{Kind: policy.Prefix, Value: segment + "?"}]):
+		return attribute.Path.Segments(segment), ""
 	}
-	below := policy.And{policy.Path{Kind: policy.Prefix, Value: segment}, policy.Not{Of: policy.Path{Value: segment}}}
+	below := policy.And{attribute.Path.Segments(segment), policy.Not{Of: attribute.Path.Exact(segment)}}
 	if a.longer {
-		below = append(below, policy.Not{Of: policy.Path{Value: path}})
+		below = append(below, policy.Not{Of: attribute.Path.Exact(path)})
 	}
 	return below, ""
 }
 
-func (s pathSet) hasExact(path string) bool { return s.has[policy.StringMatch{Value: path}] }
+func (s pathSet) hasExact(path string) bool { return s.has[policy.Match{Value: path}] }
 
 func (s pathSet) exactly(path string, query bool) (policy.Condition, string) {
 	switch {
-	case query || s.raw && !s.has[policy.StringMatch{Kind: policy.Prefix, Value: path + "?"}]:
-		return policy.Path{Value: path}, withQuery
-	case !strings.HasSuffix(path, "/") && s.has[policy.StringMatch{Kind: policy.Prefix, Value: path + "/"}]:
-		return policy.Path{Kind: policy.Prefix, Value: path}, ""
+	case query || s.raw && !s.has[policy.Match{Kind: policy.Prefix, Value: path + "?"}]:
+		return attribute.Path.Exact(path), withQuery
+	case !strings.HasSuffix(path, "/") && s.has[policy.Match{Kind: policy.Prefix, Value: path + "/"}]:
+		return attribute.Path.Segments(path), ""
 	default:
-		return policy.Path{Value: path}, ""
+		return attribute.Path.Exact(path), ""
 	}
 }
 
@@ -97,14 +98,15 @@ func distinct(r reading) reading {
 	if !ok {
 		return r
 	}
-	seen := map[policy.Path]bool{}
+	seen := map[policy.Is]bool{}
 	kept := make([]reading, 0, len(or))
 	for _, of := range or {
-		p, ok := of.(policy.Path)
-		if !ok || !seen[p] {
+		is, ok := of.(policy.Is)
+		ok = ok && is.Attribute == attribute.Path
+		if !ok || !seen[is] {
 			kept = append(kept, exactly(of))
 		}
-		seen[p] = seen[p] || ok
+		seen[is] = seen[is] || ok
 	}
 	return reading{when: anyOf(kept).when, whole: r.whole}
 }

@@ -1,6 +1,9 @@
 package sidecar
 
-import "github.com/meshproof/meshproof/policy"
+import (
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+)
 
 // reading is a condition as far as package policy can say it.
 type reading struct {
@@ -21,12 +24,11 @@ func partly(c policy.Condition) reading {
 	switch c := c.(type) {
 	case policy.Constant:
 		return nothing
-	case policy.Identity:
-		if c.Kind == policy.Prefix && c.Value == "" {
+	case policy.Is:
+		switch {
+		case c.Attribute == attribute.Identity && c.Match == (policy.Match{Kind: policy.Prefix}):
 			return nothing
-		}
-	case policy.Path:
-		if c.Kind == policy.Prefix && c.Segment() == "" {
+		case c.Match.Kind == policy.Segments && c.Match.Segment() == "":
 			return nothing
 		}
 	}

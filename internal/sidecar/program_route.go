@@ -6,6 +6,7 @@ import (
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -25,7 +26,7 @@ func (t *translator) routes(routes []xds.Route, p *policy.Program) {
 		switch {
 		case when.is(policy.Never):
 		case when.is(policy.Always):
-			own.When = policy.Path{Kind: policy.Prefix, Value: "/"}
+			own.When = attribute.Path.Segments("/")
 			p.Routes = append(p.Routes, own)
 		case when.whole:
 			p.Routes = append(p.Routes, own)

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // rulesGates reads an envoy.config.rbac.v3.RBAC, whose policies are asked in the order
@@ -138,7 +139,7 @@ func (t *translator) certificate(config *mtlsv3.Config, at *path) reading {
 	t.lost.add(at, "no policy can ask for a verified certificate, or for SANs of one type")
 	san := config.GetSanMatcher()
 	if san == nil || san.SanType != tlsv3.SubjectAltNameMatcher_URI {
-		return partly(policy.URI{Kind: policy.Prefix})
+		return partly(attribute.URISAN.Prefix(""))
 	}
 	return partly(t.name(textOf(san.Matcher), at.field("typed_config").field("san_matcher")).when)
 }
@@ -169,5 +170,5 @@ func (t *translator) template(of *rbacv3.Permission_UriTemplate, at *path) term 
 	}
 	t.lost.add(at, "no policy can ask for a path with wildcards")
 	literal := config.PathTemplate[:until]
-	return term{reading: partly(policy.Path{Kind: policy.Prefix, Value: literal[:strings.LastIndexByte(literal, '/')+1]})}
+	return term{reading: partly(attribute.Path.Segments(literal[:strings.LastIndexByte(literal, '/')+1]))}
 }

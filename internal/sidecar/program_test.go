@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -62,7 +63,7 @@ func TestProgramOfStories(t *testing.T) {
 			}
 			p := set.Program(in.Inbound).Program
 			back := sameProgram(t, p)
-			for _, r := range someRequests(policy.Classes(policy.Surface{Protocol: in.Protocol, Normalization: c.Normalization}, p, back)) {
+			for _, r := range someRequests(classes.Of(classes.Surface{Protocol: in.Protocol, Normalization: c.Normalization}, p, back)) {
 				requests++
 				if want, got := policy.Decide(p, r), policy.Decide(back, r); got != want {
 					t.Errorf("%s: request %+v\n got %+v\nwant %+v\nprogram:\n%sread back:\n%s", c.Place, r, got, want, p, back)
@@ -77,7 +78,7 @@ func TestProgramOfStories(t *testing.T) {
 
 // someRequests returns one of each class and neighbours of the first ones, of some
 // hundred classes where there are thousands.
-func someRequests(c *policy.Cover) (out []policy.Request) {
+func someRequests(c *classes.Cover) (out []policy.Request) {
 	for i := 0; i < len(c.Classes); i += 1 + len(c.Classes)/200 {
 		out = append(out, c.Classes[i].Witness)
 	}

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // text is a set of texts, as the alternatives of which one has to match.
@@ -18,17 +19,17 @@ type text struct {
 }
 
 type alternative struct {
-	policy.StringMatch
+	policy.Match
 	// longer is set for a prefix that does not stand for itself.
 	longer bool
 }
 
 func exact(value string) alternative {
-	return alternative{StringMatch: policy.StringMatch{Value: value}}
+	return alternative{Match: policy.Match{Value: value}}
 }
 
 func beginning(value string) alternative {
-	return alternative{StringMatch: policy.StringMatch{Kind: policy.Prefix, Value: value}}
+	return alternative{Match: policy.Match{Kind: policy.Prefix, Value: value}}
 }
 
 // stringMatcher is one of xds.type.matcher.v3 or of envoy.type.matcher.v3.
@@ -112,12 +113,12 @@ func (t *translator) each(of text, at *path, condition func(a alternative) readi
 // identity compares all URI SANs as one text.
 func (t *translator) identity(of text, at *path) reading {
 	return t.each(of, at, func(a alternative) reading {
-		when := exactly(policy.Identity(a.StringMatch))
+		when := exactly(policy.Is{Attribute: attribute.Identity, Match: a.Match})
 		if a.Kind == policy.Prefix && a.Value == "" {
 			when = exactly(policy.Always)
 		}
 		if a.longer {
-			return allOf([]reading{when, exactly(policy.Not{Of: policy.Identity{Value: a.Value}})})
+			return allOf([]reading{when, exactly(policy.Not{Of: attribute.Identity.Exact(a.Value)})})
 		}
 		return when
 	})
@@ -129,9 +130,9 @@ func (t *translator) name(of text, at *path) reading {
 		// No SAN is empty, so that each is longer than "".
 		if a.longer && a.Value != "" {
 			t.lost.add(at, "it asks for a name that is longer than a prefix")
-			return partly(policy.URI(a.StringMatch))
+			return partly(policy.Is{Attribute: attribute.URISAN, Match: a.Match})
 		}
-		return exactly(policy.URI(a.StringMatch))
+		return exactly(policy.Is{Attribute: attribute.URISAN, Match: a.Match})
 	})
 }
 
@@ -139,7 +140,7 @@ func (t *translator) method(of text, at *path) reading {
 	return t.each(of, at, func(a alternative) reading {
 		switch {
 		case a.Kind == policy.Exact:
-			return exactly(policy.Method(a.Value))
+			return exactly(attribute.Method.Exact(a.Value))
 		case a.Value == "":
 			return exactly(policy.Always)
 		default:

@@ -17,16 +17,17 @@ import (
 
 	"github.com/meshproof/meshproof/internal/tree"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func exact(name string) policy.Condition {
-	return policy.Identity{Kind: policy.Exact, Value: "spiffe://td/ns/" + name}
+	return attribute.Identity.Exact("spiffe://td/ns/" + name)
 }
 
 func prefix(value string) policy.Condition {
-	return policy.Identity{Kind: policy.Prefix, Value: "spiffe://td/" + value}
+	return attribute.Identity.Prefix("spiffe://td/" + value)
 }
 
 func rule(a tree.Action, when ...policy.Condition) tree.Rule { return tree.Rule{Action: a, When: when} }
@@ -44,7 +45,7 @@ var golden = map[string][]tree.Rule{
 	// Whoever meets the shadow deny is past caring for the allow.
 	"shadow-first": {rule(tree.AllowWithShadowDeny, prefix("ns/legacy")), rule(tree.Allow, prefix("")), rule(tree.Deny, exact("a"))},
 	"everybody":    {rule(tree.Allow, exact("a"), policy.Always), rule(tree.Deny, exact("b"))},
-	"escaped":      {rule(tree.Deny, policy.Path{Value: `/<a>&"b"`}), rule(tree.Allow, policy.Path{Value: "/" + strings.Repeat("long", 40)})},
+	"escaped":      {rule(tree.Deny, attribute.Path.Exact(`/<a>&"b"`)), rule(tree.Allow, attribute.Path.Exact("/"+strings.Repeat("long", 40)))},
 	"many":         {many(20)},
 }
 
@@ -148,7 +149,7 @@ func TestDrawingIsXML(t *testing.T) {
 // TestTreesDecideAsRules holds the full and the pruned tree against the rules.
 func TestTreesDecideAsRules(t *testing.T) {
 	t.Parallel()
-	conditions := []policy.Condition{exact("a"), exact("b"), prefix(""), prefix("ns/a"), policy.Method("GET"), policy.Always}
+	conditions := []policy.Condition{exact("a"), exact("b"), prefix(""), prefix("ns/a"), attribute.Method.Exact("GET"), policy.Always}
 	rapid.Check(t, func(r *rapid.T) {
 		rules := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) tree.Rule {
 			return tree.Rule{

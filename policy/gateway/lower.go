@@ -7,6 +7,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // Lower returns the decision program of an inbound to which the selection
@@ -56,9 +57,9 @@ func (p Policy) condition(rule Rule, port uint16, td spiffeid.TrustDomain) polic
 
 // uri is the URI SAN of the source. All service accounts of a namespace are a
 // prefix, which ends in the slash that keeps sa/ apart from anything longer.
-func (p Policy) uri(s Source, td spiffeid.TrustDomain) policy.URI {
+func (p Policy) uri(s Source, td spiffeid.TrustDomain) policy.Is {
 	if s.SPIFFE != nil {
-		return policy.URI{Value: *s.SPIFFE}
+		return attribute.URISAN.Exact(*s.SPIFFE)
 	}
 	namespace := p.resource.Metadata.Namespace
 	if s.ServiceAccount.Namespace != nil {
@@ -66,7 +67,7 @@ func (p Policy) uri(s Source, td spiffeid.TrustDomain) policy.URI {
 	}
 	accounts := td.IDString() + "/ns/" + namespace + "/sa/"
 	if s.ServiceAccount.Name == anyAccount {
-		return policy.URI{Kind: policy.Prefix, Value: accounts}
+		return attribute.URISAN.Prefix(accounts)
 	}
-	return policy.URI{Value: accounts + s.ServiceAccount.Name}
+	return attribute.URISAN.Exact(accounts + s.ServiceAccount.Name)
 }

@@ -107,7 +107,7 @@ func (e evaluation) meets(m matcher, l list) bool {
 	return m.path == nil || e.isPath(*m.path)
 }
 
-func (e evaluation) isPeer(want policy.StringMatch) bool {
+func (e evaluation) isPeer(want policy.Match) bool {
 	if want.Kind == policy.Exact {
 		return e.peer == want.Value
 	}
@@ -116,7 +116,7 @@ func (e evaluation) isPeer(want policy.StringMatch) bool {
 
 // isPath compares whole segments: one slash behind both makes a prefix of bytes
 // a prefix of segments.
-func (e evaluation) isPath(want policy.StringMatch) bool {
+func (e evaluation) isPath(want policy.Match) bool {
 	if want.Kind == policy.Exact {
 		return e.path == want.Value
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma/legacy"
 )
 
@@ -51,23 +52,21 @@ func (e evaluation) fromOf(in policy.Inbound) []fromItem {
 	return out
 }
 
-// takes reports whether a route takes the request.
+// takes reports whether a route takes the request. Its condition is an And of paths and
+// methods.
 func (e evaluation) takes(when policy.Condition) bool {
-	switch when := when.(type) {
-	case policy.Method:
-		return string(when) == e.method
-	case policy.Path:
-		return e.isPath(policy.StringMatch(when))
-	case policy.And:
-		for _, part := range when {
-			if !e.takes(part) {
-				return false
-			}
+	for c := range policy.Walk(when) {
+		is, ok := c.(policy.Is)
+		_, and := c.(policy.And)
+		switch {
+		case and:
+		case ok && is.Attribute == attribute.Method && is.Match.Value == e.method:
+		case ok && is.Attribute == attribute.Path && e.isPath(is.Match):
+		default:
+			return false
 		}
-		return true
-	default:
-		return false
 	}
+	return when != nil
 }
 
 func (i fromItem) meets(uris []string) bool {

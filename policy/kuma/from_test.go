@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/kuma/legacy"
 )
@@ -18,9 +19,9 @@ import (
 func fromInbounds() []policy.Inbound {
 	ins := inbounds()
 	ins[0].Routes = []policy.InboundRoute{
-		{Name: "r", When: policy.And{policy.Path{Kind: policy.Prefix, Value: "/a"}, policy.Method("GET")}},
-		{Name: "s", When: policy.Path{Value: "/a"}},
-		{Name: "t", When: policy.Path{Kind: policy.Prefix, Value: "/"}},
+		{Name: "r", When: policy.And{attribute.Path.Segments("/a"), attribute.Method.Exact("GET")}},
+		{Name: "s", When: attribute.Path.Exact("/a")},
+		{Name: "t", When: attribute.Path.Segments("/")},
 	}
 	return ins
 }

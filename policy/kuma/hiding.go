@@ -48,7 +48,7 @@ func (h *hiding) warnings() []policy.Warning {
 type covers struct {
 	// identities are those that ask for an identity alone, each with the policy it
 	// is of.
-	identities map[policy.StringMatch]string
+	identities map[policy.Match]string
 	others     []denial
 }
 
@@ -59,7 +59,7 @@ type denial struct {
 }
 
 func coveringDenies(ps []Policy, layer policy.Layer) covers {
-	out := covers{identities: make(map[policy.StringMatch]string)}
+	out := covers{identities: make(map[policy.Match]string)}
 	for i := range ps {
 		for _, r := range ps[i].rules {
 			for _, m := range r.lists[deny] {
@@ -108,12 +108,12 @@ func (c covers) covering(allowed matcher) (cover, bool) {
 
 // identity asks once for each beginning of the value, whatever the number of
 // denies.
-func (c covers) identity(m policy.StringMatch) (string, bool) {
+func (c covers) identity(m policy.Match) (string, bool) {
 	if by, ok := c.identities[m]; ok {
 		return by, true
 	}
 	for end := len(m.Value); end > len(scheme); end-- {
-		if by, ok := c.identities[policy.StringMatch{Kind: policy.Prefix, Value: m.Value[:end]}]; ok {
+		if by, ok := c.identities[policy.Match{Kind: policy.Prefix, Value: m.Value[:end]}]; ok {
 			return by, true
 		}
 	}
@@ -134,12 +134,12 @@ func (m *matcher) covers(other *matcher) bool {
 }
 
 // coversIdentity compares bytes, as identities are.
-func coversIdentity(m, other policy.StringMatch) bool {
+func coversIdentity(m, other policy.Match) bool {
 	return m == other || m.Kind == policy.Prefix && strings.HasPrefix(other.Value, m.Value)
 }
 
 // coversPath compares segments, as a prefix of paths does.
-func coversPath(m, other policy.StringMatch) bool {
+func coversPath(m, other policy.Match) bool {
 	below := func(path string) string { return strings.TrimRight(path, "/") + "/" }
 	return m == other || m.Kind == policy.Prefix && strings.HasPrefix(below(other.Value), below(m.Value))
 }

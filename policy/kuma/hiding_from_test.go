@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma"
 )
 
@@ -34,7 +35,7 @@ func TestLintOverridden(t *testing.T) {
 		ins[i].Tags = map[string]string{"kuma.io/service": ins[i].Workload.Name}
 	}
 	route := ins[0]
-	route.Routes = []policy.InboundRoute{{Name: "r", When: policy.Method("GET")}}
+	route.Routes = []policy.InboundRoute{{Name: "r", When: attribute.Method.Exact("GET")}}
 	for _, tt := range []struct {
 		name     string
 		policies []string

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // defaultOrigin is the origin of a verdict that no policy gave.
@@ -124,21 +125,29 @@ func (l *lowering) denied(m *matcher) policy.Condition {
 	case m.identity == nil:
 		return policy.Always
 	default:
-		return policy.Identity(*m.identity)
+		return policy.Is{Attribute: attribute.Identity, Match: *m.identity}
 	}
+}
+
+// pathCondition compares a path. A Prefix of a path ends at a segment.
+func pathCondition(m policy.Match) policy.Condition {
+	if m.Kind == policy.Prefix {
+		return attribute.Path.Segments(m.Value)
+	}
+	return attribute.Path.Exact(m.Value)
 }
 
 // condition is the matcher where everything can be seen.
 func (m *matcher) condition() policy.Condition {
 	var all policy.And
 	if m.identity != nil {
-		all = append(all, policy.Identity(*m.identity))
+		all = append(all, policy.Is{Attribute: attribute.Identity, Match: *m.identity})
 	}
 	if m.path != nil {
-		all = append(all, policy.Path(*m.path))
+		all = append(all, pathCondition(*m.path))
 	}
 	if m.method != "" {
-		all = append(all, policy.Method(m.method))
+		all = append(all, attribute.Method.Exact(m.method))
 	}
 	if len(all) == 1 {
 		return all[0]

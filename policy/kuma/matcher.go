@@ -43,14 +43,14 @@ func parseMatcher(doc manifest.Document, field string, schema matcherSchema) (ma
 	return m, nil
 }
 
-func parseString(doc manifest.Document, field string, schema stringSchema, check func(policy.StringMatch) error) (*policy.StringMatch, error) {
+func parseString(doc manifest.Document, field string, schema stringSchema, check func(policy.Match) error) (*policy.Match, error) {
 	if schema.Type == nil {
 		return nil, doc.Errorf(field+".type", "the type is missing: use Exact or Prefix")
 	}
 	if schema.Value == "" {
 		return nil, doc.Errorf(field+".value", "the value is missing")
 	}
-	match := policy.StringMatch{Kind: schema.Type.kind, Value: schema.Value}
+	match := policy.Match{Kind: schema.Type.kind, Value: schema.Value}
 	if err := check(match); err != nil {
 		return nil, doc.Errorf(field+".value", "%v", err)
 	}
@@ -60,7 +60,7 @@ func parseString(doc manifest.Document, field string, schema stringSchema, check
 // checkIdentity holds an Exact against the rules of the SPIFFE ID standard, and a
 // Prefix against those for the beginning of one: it may break off inside the
 // trust domain or inside a segment, and it may end in one slash.
-func checkIdentity(m policy.StringMatch) error {
+func checkIdentity(m policy.Match) error {
 	if m.Kind == policy.Exact {
 		if _, err := spiffeid.FromString(m.Value); err != nil {
 			return fmt.Errorf("not a SPIFFE ID: %w", err)
@@ -83,7 +83,7 @@ func checkIdentity(m policy.StringMatch) error {
 
 // checkPath refuses what no path of a request contains: a path is compared
 // without its query, and a fragment never leaves the client.
-func checkPath(m policy.StringMatch) error {
+func checkPath(m policy.Match) error {
 	switch {
 	case m.Value[0] != '/':
 		return fmt.Errorf("a path begins with /: write %q", "/"+m.Value)

@@ -63,8 +63,8 @@ func (l list) String() string { return listNames[l] }
 // rule without conditions.
 type matcher struct {
 	field    string
-	identity *policy.StringMatch
-	path     *policy.StringMatch
+	identity *policy.Match
+	path     *policy.Match
 	method   string
 	// when is the same as a condition, for L7.
 	when policy.Condition

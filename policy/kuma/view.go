@@ -27,11 +27,11 @@ type Conf struct {
 
 // Match is one matcher. A field that is nil or empty asks nothing.
 type Match struct {
-	Identity *policy.StringMatch
+	Identity *policy.Match
 	// IdentityField is the spelling of the field that holds Identity, spiffeId or
 	// spiffeID; empty where Identity is nil.
 	IdentityField string
-	Path          *policy.StringMatch
+	Path          *policy.Match
 	Method        string
 }
 
@@ -126,7 +126,7 @@ func (p Policy) matches(r rule, l list) []Match {
 }
 
 // copied keeps a policy immutable where its parts are handed out.
-func copied(m *policy.StringMatch) *policy.StringMatch {
+func copied(m *policy.Match) *policy.Match {
 	if m == nil {
 		return nil
 	}

@@ -11,8 +11,8 @@ import (
 
 func TestItems(t *testing.T) {
 	t.Parallel()
-	exact := func(value string) *policy.StringMatch {
-		return &policy.StringMatch{Kind: policy.Exact, Value: value}
+	exact := func(value string) *policy.Match {
+		return &policy.Match{Kind: policy.Exact, Value: value}
 	}
 	for name, tt := range map[string]struct {
 		spec string

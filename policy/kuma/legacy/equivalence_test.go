@@ -177,23 +177,13 @@ func TestManyRuns(t *testing.T) {
 // levels counts the nested messages of a condition as a principal: an And or Or is
 // a set in a principal, a leaf a string matcher in what is authenticated.
 func levels(c policy.Condition) int {
-	deepest := 0
-	add := func(of []policy.Condition) int {
-		for _, c := range of {
-			deepest = max(deepest, levels(c))
-		}
-		return 2 + deepest
-	}
-	switch c := c.(type) {
-	case policy.And:
-		return add(c)
-	case policy.Or:
-		return add(c)
-	case policy.Not:
-		return 1 + levels(c.Of)
-	default:
-		return 3
-	}
+	list := func(of []int) int { return 2 + slices.Max(append(of, 0)) }
+	return policy.Rewrite(c, policy.Shape[int]{
+		And:  list,
+		Or:   list,
+		Not:  func(of int) int { return 1 + of },
+		Leaf: func(policy.Condition) int { return 3 },
+	})
 }
 
 // TestCompactStaysShallow keeps the filter below 100 levels. Measured on Envoy
@@ -226,20 +216,16 @@ func TestCompactGrowsWithTheItems(t *testing.T) {
 }
 
 func leaves(c policy.Condition) int {
-	sum := 0
-	switch c := c.(type) {
-	case policy.And:
-		for _, of := range c {
-			sum += leaves(of)
+	sum := func(of []int) (sum int) {
+		for _, n := range of {
+			sum += n
 		}
-	case policy.Or:
-		for _, of := range c {
-			sum += leaves(of)
-		}
-	case policy.Not:
-		return leaves(c.Of)
-	default:
-		return 1
+		return sum
 	}
-	return sum
+	return policy.Rewrite(c, policy.Shape[int]{
+		And:  sum,
+		Or:   sum,
+		Not:  func(of int) int { return of },
+		Leaf: func(policy.Condition) int { return 1 },
+	})
 }

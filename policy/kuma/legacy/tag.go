@@ -1,6 +1,9 @@
 package legacy
 
-import "github.com/meshproof/meshproof/policy"
+import (
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+)
 
 // Tag is one thing that a client's certificate says of it, in a URI SAN. Tags
 // are comparable.
@@ -41,9 +44,9 @@ func (t Tag) String() string { return t.san }
 // condition asks for the tag.
 func (t Tag) condition() policy.Condition {
 	if t.kind == member {
-		return policy.URI{Kind: policy.Prefix, Value: t.san}
+		return attribute.URISAN.Prefix(t.san)
 	}
-	return policy.URI{Value: t.san}
+	return attribute.URISAN.Exact(t.san)
 }
 
 // excludes reports whether no client has both tags: two values of one key, two

@@ -1,0 +1,17 @@
+package attribute
+
+import "github.com/meshproof/meshproof/policy"
+
+// DNSSAN is all DNS SANs of the peer's certificate joined by commas, and the empty text
+// for a caller without any, as
+// envoy.extensions.matching.common_inputs.ssl.v3.DnsSanInput presents them to a
+// matcher. A gate of named rules has no principal for DNS SANs alone, see [URISAN].
+var DNSSAN = add(&policy.Attribute{
+	Name:      "dns-san",
+	Phrase:    "DNS SANs",
+	Layer:     policy.L4,
+	Value:     func(r *policy.Request, i int) (string, bool) { return valueAt(r.DNS, i) },
+	Separator: ",",
+	Kinds:     []policy.MatchKind{policy.Exact, policy.Prefix},
+	Forms:     []policy.Form{policy.Ordered},
+})

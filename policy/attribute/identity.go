@@ -1,0 +1,18 @@
+package attribute
+
+import "github.com/meshproof/meshproof/policy"
+
+// Identity is the peer as Envoy's UriSanInput presents it to a matcher: all URI SANs
+// joined by commas, and the empty text for a TLS caller without any. An exact match
+// therefore never meets a certificate with two URI SANs, and a prefix sees the first
+// one only. The input is
+// envoy.extensions.matching.common_inputs.ssl.v3.UriSanInput.
+var Identity = add(&policy.Attribute{
+	Name:      "identity",
+	Phrase:    "identity",
+	Layer:     policy.L4,
+	Value:     func(r *policy.Request, i int) (string, bool) { return valueAt(r.URIs, i) },
+	Separator: ",",
+	Kinds:     []policy.MatchKind{policy.Exact, policy.Prefix},
+	Forms:     []policy.Form{policy.Ordered},
+})

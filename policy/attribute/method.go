@@ -1,0 +1,14 @@
+package attribute
+
+import "github.com/meshproof/meshproof/policy"
+
+// Method is the HTTP method. It is case sensitive, and GET does not cover HEAD.
+var Method = add(&policy.Attribute{
+	Name:     "method",
+	Phrase:   "method",
+	Layer:    policy.L7,
+	Value:    func(r *policy.Request, i int) (string, bool) { return r.Method, i == 0 },
+	Kinds:    []policy.MatchKind{policy.Exact},
+	Forms:    []policy.Form{policy.Ordered, policy.Named},
+	Routable: true,
+})

@@ -1,0 +1,21 @@
+package attribute
+
+import "github.com/meshproof/meshproof/policy"
+
+// URISAN is each URI SAN of the peer's certificate, and each DNS SAN too: one that
+// matches is enough. The principal "authenticated" of envoy.config.rbac.v3 knows no
+// kinds of names, so that a DNS SAN that reads like a SPIFFE ID passes for it, with URI
+// SANs beside it and without.
+var URISAN = add(&policy.Attribute{
+	Name:   "uri-san",
+	Phrase: "a URI SAN",
+	Layer:  policy.L4,
+	Value: func(r *policy.Request, i int) (string, bool) {
+		if i < len(r.URIs) {
+			return r.URIs[i], true
+		}
+		return valueAt(r.DNS, i-len(r.URIs))
+	},
+	Kinds: []policy.MatchKind{policy.Exact, policy.Prefix},
+	Forms: []policy.Form{policy.Named},
+})

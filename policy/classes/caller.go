@@ -1,0 +1,221 @@
+package classes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// callerSpace is the dimension of callers, by the text that [Request.Identity]
+// makes of their URI SANs, or by the one name that decides about them. Where names
+// are judged by themselves, a mark in front of the text keeps callers without any
+// name from what begins with "".
+type callerSpace struct {
+	// perName is true where a condition looks at each name by itself.
+	perName bool
+	// joined is true where a condition looks at the names as one text.
+	joined bool
+	// trusted are the trust domains that callers are of; empty for any.
+	trusted []string
+	// known are trust domains to take witnesses from.
+	known []string
+}
+
+const (
+	scheme        = "spiffe://"
+	foreignDomain = "other.example"
+	ownDomain     = "trust-domain.mesh"
+)
+
+func (*callerSpace) name() string                  { return "caller" }
+func (*callerSpace) read(r *policy.Request) string { return r.Identity() }
+func (d *callerSpace) describe(p pattern) string {
+	if p.kind == policy.Exact {
+		return "identity " + d.value(p.text)
+	}
+	return "identity " + d.value(p.text) + "…"
+}
+
+// alphabet has the comma between URI SANs.
+func (*callerSpace) alphabet() string { return strings.TrimSuffix(unreservedChars, "~") + "/," }
+
+// mark stands in front of every name.
+const mark = "+"
+
+func (d *callerSpace) key(value string) string {
+	if d.perName && value != "" {
+		return mark + value
+	}
+	return value
+}
+
+func (d *callerSpace) value(key string) string {
+	if d.perName {
+		return strings.TrimPrefix(key, mark)
+	}
+	return key
+}
+
+// marked returns the pattern of a leaf as a space has it that judges names by
+// themselves.
+func (l leaf) marked() pattern {
+	if p := l.pattern; l.dimension == callers && (l.perName || p.text != "") {
+		return pattern{mark + p.text, p.kind}
+	}
+	return l.pattern
+}
+
+// bare returns the pattern of a leaf as it stands.
+func (l leaf) bare() pattern { return l.pattern }
+
+// isRest reports whether the cell of the pattern is that of callers whom no matcher
+// covers.
+func (d *callerSpace) isRest(p pattern) bool {
+	return p.kind == policy.Prefix && (p.text == mark && d.perName || p.text == "" && !d.perName)
+}
+
+func (d *callerSpace) put(r *policy.Request, value string) {
+	r.URIs = nil
+	if value != "" {
+		r.URIs = strings.Split(value, ",")
+	}
+}
+
+// sound takes a SPIFFE ID by the rules of go-spiffe, and no name at all. Where the
+// names are judged as one text only, it takes several too.
+func (d *callerSpace) sound(identity string) error {
+	switch {
+	case identity == "":
+		return nil
+	case d.perName:
+		return d.soundID(identity)
+	}
+	for name := range strings.SplitSeq(identity, ",") {
+		if err := d.soundID(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *callerSpace) soundID(identity string) error {
+	id, err := spiffeid.FromString(identity)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q is not a SPIFFE ID: %w", identity, err)
+	case id.Path() == "":
+		return fmt.Errorf("%q names a trust domain, not a workload: a leaf has a path (X509-SVID, section 3.1)", identity)
+	case len(d.trusted) > 0 && !slices.Contains(d.trusted, id.TrustDomain().Name()):
+		return fmt.Errorf("%q is not of a trust domain that the inbound trusts", identity)
+	default:
+		return nil
+	}
+}
+
+// complete prefers the known trust domains, and identities with a path.
+func (d *callerSpace) complete(key string, n int) []string {
+	if d.perName && key == "" {
+		return []string{""}
+	}
+	prefix := d.value(key)
+	if comma := strings.LastIndexByte(prefix, ','); comma >= 0 && !d.perName {
+		var out []string
+		for _, last := range d.completeName(prefix[comma+1:], n) {
+			out = append(out, prefix[:comma+1]+last)
+		}
+		return out
+	}
+	return d.completeName(prefix, n)
+}
+
+func (d *callerSpace) completeName(prefix string, n int) []string {
+	if strings.HasPrefix(scheme, prefix) {
+		prefix = scheme
+	}
+	name := filler(n)
+	rest, isID := strings.CutPrefix(prefix, scheme)
+	switch {
+	case !isID:
+		return []string{prefix + name, prefix}
+	case strings.HasSuffix(rest, "/"):
+		return []string{prefix + name, prefix + "sa/" + name}
+	case strings.Contains(rest, "/"):
+		return []string{prefix + "/" + name, prefix, prefix + "-" + name}
+	}
+	var out []string
+	for _, td := range d.known {
+		if strings.HasPrefix(td, rest) {
+			out = append(out, scheme+td+"/"+name)
+		}
+	}
+	if rest == "" {
+		return append(out, scheme+foreignDomain+"/"+name)
+	}
+	return append(out, prefix+"/"+name, prefix+"x/"+name, prefix)
+}
+
+func (d *callerSpace) around(p pattern, witness string) []variant {
+	whole := strings.TrimSuffix(d.value(p.text), "/")
+	// tail is what the witness has behind the pattern.
+	tail := strings.TrimPrefix(witness, whole)
+	out := []variant{
+		{whole + "-evil" + tail, "a longer name"},
+		{whole + "2", "a longer name"},
+		{witness + "/x", "a child"},
+		{witness + "x", "a longer name"},
+		{whole, "the pattern itself"},
+		{swapCase(whole) + tail, "another case"},
+	}
+	if whole != "" {
+		out = append(out, variant{whole[:len(whole)-1] + tail, "a shorter name"}, variant{whole[:len(whole)-1], "a shorter name"})
+	}
+	if cut := strings.LastIndexByte(whole, '/'); cut >= len(scheme) {
+		out = append(out, variant{whole[:cut], "the parent"}, variant{whole[:cut] + tail, "the parent"})
+	}
+	if rest, ok := strings.CutPrefix(witness, scheme); ok {
+		td, path, _ := strings.Cut(rest, "/")
+		out = append(out, variant{scheme + td + ".evil/" + path, "a longer trust domain"}, variant{scheme + foreignDomain + "/" + path, "another trust domain"})
+	}
+	return out
+}
+
+// several returns callers with more names than one, among them the witness and an
+// identity of another cell: Envoy joins the URI SANs, or looks at each of them and
+// at DNS SANs too.
+func (d *callerSpace) several(r policy.Request, witness, other string) []policy.Request {
+	first, last, dns := r, r, r
+	first.URIs, last.URIs = []string{witness, other}, []string{other, witness}
+	if !d.perName {
+		return []policy.Request{first, last}
+	}
+	dns.URIs, dns.DNS = []string{other}, []string{witness}
+	return []policy.Request{first, last, dns}
+}
+
+// domainsOf returns the trust domains that patterns name in full.
+func domainsOf(leaves []leaf) []string {
+	var out []string
+	seen := make(map[string]bool)
+	for _, l := range leaves {
+		p := l.pattern
+		rest, ok := strings.CutPrefix(p.text, scheme)
+		td, _, whole := strings.Cut(rest, "/")
+		if !ok || td == "" || !whole && p.kind == policy.Prefix || seen[td] {
+			continue
+		}
+		if seen[td] = true; len(out) < maxKnown {
+			out = append(out, td)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, ownDomain)
+	}
+	return out
+}
+
+// maxKnown bounds how many trust domains are tried for a witness.
+const maxKnown = 16

@@ -1,0 +1,175 @@
+package classes
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// expr is a condition whose leaves are numbers of patterns.
+type expr struct {
+	op op
+	// of are the operands.
+	of []expr
+	// dimension is what opLeaf looks at, and cell the number of the pattern.
+	dimension int
+	cell      int32
+}
+
+type op uint8
+
+const (
+	opNever op = iota
+	opAlways
+	opAll
+	opAny
+	opNot
+	opLeaf
+	// opName asks whether a name of the caller is covered.
+	opName
+)
+
+// list is a compiled list of rules.
+type list struct {
+	steps    []step
+	fallback policy.Effect
+	// touches tells, for each dimension, which steps look at which patterns, in the
+	// order of the patterns.
+	touches [dimensions][]touch
+	// base is made when it is needed, see [walk.base].
+	base [dimensions + 1][]int32
+}
+
+// step is one alternative of one rule.
+type step struct {
+	when   expr
+	effect policy.Effect
+	// then is asked first, where it is not nil.
+	then *list
+}
+
+type touch struct{ cell, step int32 }
+
+// course is a compiled program: gates that are asked one after the other, for all
+// requests or for those of a route.
+type course struct {
+	routes []routeCourse
+	own    passage
+}
+
+type routeCourse struct {
+	when expr
+	passage
+}
+
+type passage struct{ gates, shadows []*list }
+
+type compiler struct {
+	axes *[dimensions]*axis
+	// sets is true where callers are sets of names, and marked where the patterns of
+	// names are marked otherwise, see [leaf.marked].
+	sets, marked bool
+}
+
+func (c compiler) program(p policy.Program) course {
+	lists := func(gates []policy.Gate) []*list {
+		out := make([]*list, len(gates))
+		for i, g := range gates {
+			out[i] = c.list(g.Rules, g.Default.Effect)
+		}
+		return out
+	}
+	out := course{own: passage{lists(p.Gates), lists(p.Shadows)}}
+	connection := func(gates []policy.Gate, compiled []*list) []*list {
+		var out []*list
+		for i, g := range gates {
+			if g.Layer != policy.L7 {
+				out = append(out, compiled[i])
+			}
+		}
+		return out
+	}
+	for _, route := range p.Routes {
+		if route.When == nil {
+			continue
+		}
+		out.routes = append(out.routes, routeCourse{when: c.condition(route.When), passage: passage{
+			gates:   append(connection(p.Gates, out.own.gates), lists(route.Gates)...),
+			shadows: append(connection(p.Shadows, out.own.shadows), lists(route.Shadows)...),
+		}})
+	}
+	return out
+}
+
+func (c compiler) list(rules []policy.Rule, fallback policy.Effect) *list {
+	l := &list{fallback: fallback}
+	for _, r := range rules {
+		if r.When == nil {
+			continue
+		}
+		s := step{effect: r.Effect}
+		if len(r.Then) > 0 {
+			s.then = c.list(r.Then, r.Effect)
+		}
+		l.alternatives(c.condition(r.When), s)
+	}
+	for i := range l.steps {
+		l.touch(&l.steps[i].when, int32(i))
+	}
+	for d := range l.touches {
+		slices.SortFunc(l.touches[d], func(a, b touch) int { return cmp.Or(cmp.Compare(a.cell, b.cell), cmp.Compare(a.step, b.step)) })
+		l.touches[d] = slices.Compact(l.touches[d])
+	}
+	return l
+}
+
+// alternatives makes a step of each operand of an outer Or.
+func (l *list) alternatives(when expr, s step) {
+	if when.op != opAny {
+		s.when = when
+		l.steps = append(l.steps, s)
+		return
+	}
+	for _, of := range when.of {
+		l.alternatives(of, s)
+	}
+}
+
+func (l *list) touch(e *expr, step int32) {
+	if e.op == opLeaf {
+		l.touches[e.dimension] = append(l.touches[e.dimension], touch{e.cell, step})
+	}
+	for i := range e.of {
+		l.touch(&e.of[i], step)
+	}
+}
+
+func (c compiler) condition(when policy.Condition) expr {
+	return policy.Rewrite(when, policy.Shape[expr]{
+		And:  func(of []expr) expr { return expr{op: opAll, of: of} },
+		Or:   func(of []expr) expr { return expr{op: opAny, of: of} },
+		Not:  func(of expr) expr { return expr{op: opNot, of: []expr{of}} },
+		Leaf: c.leaf,
+	})
+}
+
+func (c compiler) leaf(when policy.Condition) expr {
+	if when == policy.Always {
+		return expr{op: opAlways}
+	}
+	l, ok := leafOf(when)
+	if !ok {
+		return expr{op: opNever}
+	}
+	e := expr{op: opLeaf, dimension: l.dimension}
+	p := l.bare()
+	switch {
+	case c.sets && l.dimension == callers:
+		e.op = opName
+	case c.marked:
+		p = l.marked()
+	}
+	e.cell = c.axes[l.dimension].number(p)
+	return e
+}

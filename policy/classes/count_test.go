@@ -1,0 +1,144 @@
+package classes_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/classes"
+)
+
+// TestClassesDoNotMultiply counts the classes of rules by how they interact.
+func TestClassesDoNotMultiply(t *testing.T) {
+	t.Parallel()
+	const n = 20
+	caller := func(i int) policy.Condition { return attribute.Identity.Exact(fmt.Sprint("spiffe://td/", i)) }
+	path := func(i int) policy.Condition { return attribute.Path.Exact(fmt.Sprint("/", i)) }
+	method := attribute.Method.Exact("POST")
+	many := func(effect policy.Effect, when func(i int) policy.Condition) (out []policy.Rule) {
+		for i := range n {
+			out = append(out, rule(effect, fmt.Sprint(i), when(i)))
+		}
+		return out
+	}
+	both := func(i int) policy.Condition { return policy.And{caller(i), path(i)} }
+	var alternating []policy.Rule
+	for i := range n {
+		alternating = append(alternating, rule(policy.Deny, "path", path(i)), rule(policy.Allow, "caller", caller(i)))
+	}
+	nested := many(policy.Allow, caller)
+	nested[0].Then = many(policy.Deny, path)
+	l7 := func(rules ...[]policy.Rule) policy.Program {
+		return policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Rules: slices.Concat(rules...)}}}
+	}
+	for _, tt := range []struct {
+		name     string
+		programs []policy.Program
+		want     int
+	}{
+		{"callers only", []policy.Program{l7(many(policy.Allow, caller))}, n + 1},
+		{"denied paths, then callers", []policy.Program{l7(many(policy.Deny, path), many(policy.Allow, caller))}, n + n + 1},
+		{"callers, then paths for the others", []policy.Program{l7(many(policy.Allow, caller), many(policy.Allow, path))}, n + n + 1},
+		{"callers and paths in turn", []policy.Program{l7(alternating)}, n + n + 1},
+		{"a path of its own for each caller", []policy.Program{l7(many(policy.Allow, both))}, n + n + 1},
+		{"a path that is denied to all, and one for each caller", []policy.Program{l7([]policy.Rule{rule(policy.Deny, "", path(n))}, many(policy.Allow, both))}, 1 + n + n + 1},
+		{"a method of a path", []policy.Program{l7([]policy.Rule{rule(policy.Deny, "", policy.And{path(0), method})}, many(policy.Allow, caller))}, 1 + 2*(n+1)},
+		{"paths nested in one caller", []policy.Program{l7(nested)}, n + n + 1},
+		{"the same program twice", []policy.Program{l7(many(policy.Allow, caller)), l7(many(policy.Allow, caller))}, n + 1},
+		{"a gate that denies, then one of callers", []policy.Program{{Gates: slices.Concat(
+			[]policy.Gate{{Layer: policy.L7, Rules: many(policy.Deny, path), Default: policy.Verdict{Effect: policy.Allow}}}, l7(many(policy.Allow, caller)).Gates)}}, n + n + 1},
+		{"a shadow of paths beside callers", []policy.Program{{Gates: l7(many(policy.Allow, caller)).Gates, Shadows: l7(many(policy.Deny, path)).Gates}}, (n + 1) * (n + 1)},
+		{"a decided gate", []policy.Program{l7([]policy.Rule{rule(policy.Deny, "", policy.Always)}, many(policy.Allow, both))}, 1},
+		{"a route", []policy.Program{{Gates: l7(many(policy.Allow, caller)).Gates, Routes: []policy.Route{{When: path(0)}}}}, 1 + n + 1},
+	} {
+		cover := classes.Of(classes.Surface{}, tt.programs...)
+		if got := len(cover.Classes); got != tt.want || !cover.Complete() {
+			t.Errorf("%s: %d, want %d: %s", tt.name, got, tt.want, cover)
+		}
+	}
+	if cover := classes.Of(classes.Surface{Protocol: policy.TCP}, l7(many(policy.Allow, both))); len(cover.Classes) != 1 || len(cover.Dimensions) != 1 {
+		t.Errorf("tcp, where no path matches: %s", cover)
+	}
+}
+
+func TestTooManyClassesAreNoCompleteCover(t *testing.T) {
+	t.Parallel()
+	p := manyIdentities(100)
+	cover := classes.UpTo(10, classes.Surface{}, p)
+	if len(cover.Classes) != 10 || cover.Complete() || cover.Sampled[0] != "there are more than 10 classes, and no others were looked for" {
+		t.Errorf("%d classes, %s", len(cover.Classes), cover)
+	}
+	if all := classes.Of(classes.Surface{}, p); !classes.UpTo(len(all.Classes), classes.Surface{}, p).Complete() {
+		t.Errorf("%s is not complete", all)
+	}
+}
+
+// TestCallersWithSeveralNames holds the claim that they decide nothing new, where a
+// cover makes it, against all callers with up to three names.
+func TestCallersWithSeveralNames(t *testing.T) {
+	t.Parallel()
+	names := []string{"spiffe://td/a", "spiffe://td/b", "spiffe://td/a/c"}
+	leaf := rapid.Custom(func(t *rapid.T) policy.Condition {
+		return policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Prefix}).Draw(t, "kind"), Value: rapid.SampledFrom(names).Draw(t, "name")}}
+	})
+	when := rapid.OneOf(leaf, leaf, leaf,
+		rapid.Map(leaf, func(c policy.Condition) policy.Condition { return policy.Not{Of: c} }),
+		rapid.Map(rapid.SliceOfN(leaf, 2, 2), func(cs []policy.Condition) policy.Condition { return policy.And(cs) }),
+		rapid.Map(rapid.SliceOfN(leaf, 2, 2), func(cs []policy.Condition) policy.Condition { return policy.Or(cs) }),
+		rapid.Map(rapid.SampledFrom(names), func(name string) policy.Condition { return attribute.Identity.Exact(name) }),
+	)
+	claimed := 0
+	rapid.Check(t, func(t *rapid.T) {
+		var p policy.Program
+		for range rapid.SampledFrom([]int{1, 1, 2}).Draw(t, "gates") {
+			g := policy.Gate{Default: policy.Verdict{Effect: policy.Allow, Origin: "default"}}
+			for i := range rapid.IntRange(1, 3).Draw(t, "rules") {
+				r := rule(policy.Effect(rapid.IntRange(0, 1).Draw(t, "effect")), fmt.Sprint(i), when.Draw(t, "when"))
+				if rapid.IntRange(0, 4).Draw(t, "nested") == 0 {
+					r.Then = []policy.Rule{rule(policy.Allow, "then", when.Draw(t, "then"))}
+				}
+				g.Rules = append(g.Rules, r)
+			}
+			p.Gates = append(p.Gates, g)
+		}
+		cover := classes.Of(classes.Surface{Protocol: policy.TCP}, p)
+		if !cover.Complete() {
+			return
+		}
+		claimed++
+		for set := range 1 << (2 * len(names)) {
+			var r policy.Request
+			for i, name := range names {
+				if set>>i&1 == 1 {
+					r.URIs = append(r.URIs, name)
+				}
+				if set>>(i+len(names))&1 == 1 {
+					r.DNS = append(r.DNS, name)
+				}
+			}
+			want := policy.Decide(p, r)
+			if !slices.ContainsFunc(cover.Classes, func(c classes.Class) bool { return policy.Decide(p, c.Witness) == want }) {
+				t.Fatalf("no class is decided as %+v, %+v\n%s\n%s", r, want, cover, p)
+			}
+		}
+	})
+	if claimed == 0 {
+		t.Error("no cover was complete")
+	}
+}
+
+// opaque is a condition of a kind that is not there yet.
+type opaque struct{ policy.Condition }
+
+func TestUnknownConditionIsNoCompleteCover(t *testing.T) {
+	t.Parallel()
+	p := policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{rule(policy.Allow, "", policy.Or{opaque{policy.Always}, attribute.Identity.Exact("spiffe://td/a")})}}}}
+	cover := classes.Of(classes.Surface{Protocol: policy.TCP}, p)
+	if len(cover.Classes) != 2 || cover.Complete() || cover.String() != `2 classes of requests (cells by caller: 2); sampled: condition "always": requests that meet it were not looked for` {
+		t.Error(cover)
+	}
+}

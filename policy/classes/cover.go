@@ -1,0 +1,212 @@
+package classes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Surface says which requests reach an inbound at all. The zero value is an HTTP
+// inbound with the default normalization that trusts any trust domain.
+type Surface struct {
+	Protocol      policy.Protocol
+	Normalization policy.PathNormalization
+	// TrustDomains are the names of the trust domains whose callers the inbound takes;
+	// empty for any.
+	TrustDomains []string
+}
+
+// Cover cuts the requests to one inbound into classes: within a class every
+// program it was made of gives each request the same decision, origin and shadow
+// included. It is immutable.
+//
+// It is about TLS callers whose SVIDs the SPIFFE validator takes, and about what they
+// can send: methods and paths that the listener lets pass as they are.
+//   - Where the programs look at identities only (see [Identity]), every caller whose
+//     URI SANs are all SPIFFE IDs is in a class, with any number of them and with none.
+//   - Where they look at each name by itself (see [URI]), every caller is in a class,
+//     with any URI SANs behind the SPIFFE ID in front, and any DNS SANs, in any number
+//     and order. Where one gate alone looks at callers and no rule of it negates or
+//     combines names, one of the names decides as if it stood alone, and the classes
+//     are those of single names. Elsewhere a class is made of what matches a name of
+//     the caller's, and what matches none.
+//   - Where they do both, a caller with several names is in no class, as Sampled says.
+//
+// Left out are a request whose target is "*", and a CONNECT.
+type Cover struct {
+	// Classes have a request each, in a stable order.
+	Classes []Class
+	// Dimensions are the attributes that the programs look at.
+	Dimensions []Dimension
+	// Sampled has a reason for each kind of request of which the classes have examples
+	// only, and is empty where the cover is complete.
+	Sampled []string
+
+	layer policy.Layer
+	axes  [dimensions]*axis
+	nodes []node
+	root  ref
+	// programs are those that the cover was made of.
+	programs []policy.Program
+	// names is not nil where callers are sets of names. Nothing is known in it but the
+	// names that there are.
+	names *names
+	// edges has, for each pattern of names, the first class of those that were asked
+	// for it last and have a name that it covers.
+	edges map[int32]ref
+	// hidden are requests of cells that no class has a witness of.
+	hidden map[int32][]Neighbour
+}
+
+// Dimension is an attribute of requests, cut by the matchers that look at it.
+type Dimension struct {
+	Name string
+	// Matchers is the number of different ones, and Cells that of the cells into which
+	// they cut the attribute and which have a request. Where callers are sets of names,
+	// the cells are those of a single name.
+	Matchers, Cells int
+	// Unreachable are the cells that no request is in. There is no class of them.
+	Unreachable []Unreachable
+}
+
+// Unreachable is what a matcher says that no request has.
+type Unreachable struct {
+	Cell string
+	// Reason is why nobody can send such a request.
+	Reason error
+}
+
+// Class is a set of requests that are decided alike.
+type Class struct {
+	// Witness is one of them.
+	Witness policy.Request
+
+	cover *Cover
+	// self is the index of the class.
+	self, parent ref
+	regions      [dimensions]region
+}
+
+// region is what a class is of a dimension: all of it, or what is left of what a
+// key covers, see [Class.inside].
+type region struct {
+	cut bool
+	key int32
+}
+
+// Neighbour is a request close to the border of a class, on either side of it.
+type Neighbour struct {
+	Request policy.Request
+	// Class is the index of the class that the request is in, or Unclassed.
+	Class int
+	// Why says what the request has to do with the class it is a neighbour of.
+	Why string
+}
+
+// Unclassed stands for no class, see [Cover.Locate].
+const Unclassed = -1
+
+// Complete reports whether every request that the cover is about is in a class.
+func (c *Cover) Complete() bool { return len(c.Sampled) == 0 }
+
+// Locate returns the index of the class that a request is in. There is none for some
+// that cannot be sent, and for callers with several names where Sampled says so.
+func (c *Cover) Locate(r policy.Request) (int, bool) {
+	var met []int32
+	if c.names != nil {
+		met = c.names.met(&r)
+	}
+	at := c.root
+	for at < 0 && at != nobody {
+		n := &c.nodes[^at]
+		if n.ranks != nil {
+			at = n.kids[n.kid(met)]
+			continue
+		}
+		cell, ok := c.cell(n.dimension, &r)
+		if !ok {
+			return Unclassed, false
+		}
+		at = n.kids[c.axes[n.dimension].nearest(n.keys, cell)]
+	}
+	return int(max(at, Unclassed)), at >= 0
+}
+
+func (c *Cover) cell(d int, r *policy.Request) (int32, bool) {
+	if d == callers {
+		return c.caller(r)
+	}
+	a := c.axes[d]
+	return a.find(a.key(a.read(r))), true
+}
+
+// caller returns the cell of a caller. One with several names, each judged by
+// itself, is in the cell of the one that decides.
+func (c *Cover) caller(r *policy.Request) (int32, bool) {
+	a, space := c.axes[callers], c.axes[callers].dimension.(*callerSpace)
+	names := slices.Concat(r.URIs, r.DNS)
+	switch {
+	case !space.perName || len(names) == 0:
+		return a.find(a.key(r.Identity())), true
+	case len(names) == 1:
+		return a.find(mark + names[0]), !space.joined || len(r.URIs) == 1
+	case space.joined:
+		return 0, false
+	}
+	cells := make([]int32, len(names))
+	for i, name := range names {
+		cells[i] = a.find(mark + name)
+	}
+	innermost := slices.Max(cells)
+	if !slices.ContainsFunc(cells, func(cell int32) bool { return !a.covers(cell, innermost) }) {
+		return innermost, true
+	}
+	want := c.decide(*r)
+	for i, name := range names {
+		alone := *r
+		alone.URIs, alone.DNS = []string{name}, nil
+		if slices.Equal(c.decide(alone), want) {
+			return cells[i], true
+		}
+	}
+	return 0, false
+}
+
+// decide returns the decision of each program.
+func (c *Cover) decide(r policy.Request) []policy.Decision {
+	out := make([]policy.Decision, len(c.programs))
+	for i, p := range c.programs {
+		out[i] = policy.Decide(p, r)
+	}
+	return out
+}
+
+// put gives a request the attribute that stands for a cell.
+func (c *Cover) put(r *policy.Request, d int, cell int32) {
+	if d == callers && c.names != nil {
+		c.names.give(r, c.names.behind([]int32{cell}))
+		return
+	}
+	c.axes[d].put(r, c.axes[d].witnesses[cell])
+}
+
+// String counts the classes, and the cells of each dimension.
+func (c *Cover) String() string {
+	text := fmt.Sprintf("%d classes of requests", len(c.Classes))
+	if len(c.Classes) == 1 {
+		text = "1 class of requests"
+	}
+	var cells []string
+	for _, d := range c.Dimensions {
+		cells = append(cells, fmt.Sprintf("%s: %d", d.Name, d.Cells))
+	}
+	if len(cells) > 0 {
+		text += " (cells by " + strings.Join(cells, ", by ") + ")"
+	}
+	if !c.Complete() {
+		text += "; sampled: " + strings.Join(c.Sampled, "; ")
+	}
+	return text
+}

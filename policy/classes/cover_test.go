@@ -1,0 +1,186 @@
+package classes_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/classes"
+	"github.com/meshproof/meshproof/policy/internal/draw"
+)
+
+// Few patterns are at the edge of what a request can have, or beyond it.
+var (
+	oddIdentities = []string{"", "s", "spiffe://", "spiffe://t", "spiffe://td", "spiffe://td/ns/a/sa/x,spiffe://td/ns/a", "spiffe://td/ns/a,", "kuma://env/dev", "kuma://env/", "web.example"}
+	oddPaths      = []string{"", "//", "/a//", "*", "/%2f", "/a{", "/a?b", "/./a"}
+	oddMethods    = []string{"", "get", "CONNECT", "G T", "PURGE"}
+)
+
+// classedCondition draws a condition like [condition], of identities or of names,
+// with an odd value here and there.
+func classedCondition(layer policy.Layer, names bool, depth int) *rapid.Generator[policy.Condition] {
+	return rapid.Custom(func(t *rapid.T) policy.Condition {
+		return altered(t, draw.Condition(layer, depth).Draw(t, "condition"), names)
+	})
+}
+
+func altered(t *rapid.T, c policy.Condition, names bool) policy.Condition {
+	odd := map[*policy.Attribute][]string{attribute.Identity: oddIdentities, attribute.Path: oddPaths, attribute.Method: oddMethods}
+	return policy.Rewrite(c, policy.Leaves(func(c policy.Condition) policy.Condition {
+		is, ok := c.(policy.Is)
+		if !ok {
+			return c
+		}
+		if rapid.IntRange(0, 7).Draw(t, "odd") == 0 {
+			is.Match.Value = rapid.SampledFrom(odd[is.Attribute]).Draw(t, "odd value")
+		}
+		if names && is.Attribute == attribute.Identity {
+			is.Attribute = attribute.URISAN
+		}
+		return is
+	}))
+}
+
+func classedGate(layer policy.Layer) *rapid.Generator[policy.Gate] {
+	effect := rapid.SampledFrom([]policy.Effect{policy.Deny, policy.Allow})
+	var rules func(t *rapid.T, names bool, depth int) []policy.Rule
+	rules = func(t *rapid.T, names bool, depth int) []policy.Rule {
+		var out []policy.Rule
+		for range rapid.IntRange(0, 4-depth).Draw(t, "rules") {
+			r := policy.Rule{Verdict: policy.Verdict{Effect: effect.Draw(t, "effect"), Origin: rapid.StringMatching("[a-e]").Draw(t, "origin")}}
+			if rapid.IntRange(0, 9).Draw(t, "nil") > 0 {
+				r.When = classedCondition(layer, names, 2).Draw(t, "when")
+			}
+			if depth < 2 && rapid.IntRange(0, 3).Draw(t, "then") == 0 {
+				r.Then = rules(t, names, depth+1)
+			}
+			out = append(out, r)
+		}
+		return out
+	}
+	return rapid.Custom(func(t *rapid.T) policy.Gate {
+		names := rapid.IntRange(0, 3).Draw(t, "names") < 2
+		return policy.Gate{
+			Layer: layer, Rules: rules(t, names, 0),
+			Default: policy.Verdict{Effect: effect.Draw(t, "default"), Origin: "default"},
+		}
+	})
+}
+
+// classedProgram draws gates of both layers, shadows and routes; on L4 nothing that
+// needs L7.
+func classedProgram(layer policy.Layer) *rapid.Generator[policy.Program] {
+	return rapid.Custom(func(t *rapid.T) policy.Program {
+		gates := func(most int, what string) []policy.Gate {
+			var out []policy.Gate
+			for range rapid.IntRange(0, most).Draw(t, what) {
+				l := policy.Layer(rapid.IntRange(0, int(layer)).Draw(t, "layer"))
+				out = append(out, classedGate(l).Draw(t, what))
+			}
+			return out
+		}
+		p := policy.Program{Gates: gates(3, "gates"), Shadows: gates(2, "shadows")}
+		if layer == policy.L4 {
+			return p
+		}
+		for i := range rapid.IntRange(0, 2).Draw(t, "routes") {
+			route := policy.Route{Name: fmt.Sprint("route-", i), When: policy.And{
+				attribute.Path.Segments(rapid.SampledFrom(draw.Paths).Draw(t, "route's path")),
+				attribute.Method.Exact(rapid.SampledFrom(draw.Methods).Draw(t, "route's method")),
+			}}
+			if rapid.Bool().Draw(t, "path only") {
+				route.When = route.When.(policy.And)[0]
+			}
+			for range rapid.IntRange(0, 1).Draw(t, "route's gates") {
+				route.Gates = append(route.Gates, classedGate(policy.L7).Draw(t, "route's gate"))
+			}
+			p.Routes = append(p.Routes, route)
+		}
+		return p
+	})
+}
+
+// anyone draws a request from values that patterns are near to.
+func anyone(layer policy.Layer) *rapid.Generator[policy.Request] {
+	names := rapid.OneOf(
+		rapid.SampledFrom(append([]string{"spiffe://td", "spiffe://td/ns", "spiffe://tdx/a", "spiffe://other/x", "kuma://env/dev", "web.example"}, draw.Identities...)),
+		rapid.StringMatching(`spiffe://td/ns/ab?(/sa/[xyz]{1,2})?`),
+	)
+	return rapid.Custom(func(t *rapid.T) policy.Request {
+		var r policy.Request
+		for range rapid.SampledFrom([]int{0, 1, 1, 1, 1, 2, 3}).Draw(t, "uris") {
+			r.URIs = append(r.URIs, names.Draw(t, "uri"))
+		}
+		if rapid.IntRange(0, 9).Draw(t, "with dns") == 0 {
+			r.DNS = []string{names.Draw(t, "dns")}
+		}
+		if layer == policy.L7 {
+			r.Method = rapid.SampledFrom([]string{"GET", "HEAD", "POST", "PUT", "get"}).Draw(t, "method")
+			r.Path = rapid.OneOf(rapid.SampledFrom(append([]string{"*", "/c", "/a/bc", "/a/b/c"}, draw.Paths...)), rapid.StringMatching("(/[abc]{1,2}){0,3}/?")).Draw(t, "path") +
+				rapid.SampledFrom([]string{"", "?", "?a=/b"}).Draw(t, "query")
+		}
+		return r
+	})
+}
+
+func surface() *rapid.Generator[classes.Surface] {
+	return rapid.Custom(func(t *rapid.T) classes.Surface {
+		return classes.Surface{
+			Protocol:      rapid.SampledFrom([]policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC, policy.TCP}).Draw(t, "protocol"),
+			Normalization: policy.PathNormalization{KeepSlashes: rapid.Bool().Draw(t, "keep slashes")},
+			TrustDomains:  rapid.SampledFrom([][]string{nil, {"td"}, {"td", "other"}}).Draw(t, "trust domains"),
+		}
+	})
+}
+
+// TestClassIsDecidedAlike is what classes are for.
+func TestClassIsDecidedAlike(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		on := surface().Draw(t, "surface")
+		programs := rapid.SliceOfN(classedProgram(on.Protocol.Layer()), 1, 2).Draw(t, "programs")
+		cover := classes.Of(on, programs...)
+		alike := func(class int, r policy.Request, what string) {
+			for _, p := range programs {
+				if diff := cmp.Diff(policy.Decide(p, cover.Classes[class].Witness), policy.Decide(p, r)); diff != "" {
+					t.Fatalf("%s: %+v is decided otherwise than class %d, %s, %+v (-witness +request):\n%s\n%s", what, r, class, cover.Classes[class], cover.Classes[class].Witness, diff, p)
+				}
+			}
+		}
+		for i, class := range cover.Classes {
+			if at, ok := cover.Locate(class.Witness); at != i || !ok {
+				t.Fatalf("the witness %+v of class %d, %s, is in class %d", class.Witness, i, class, at)
+			}
+			for _, n := range cover.Neighbours(i) {
+				at, ok := cover.Locate(n.Request)
+				if n.Class != at || ok != (at != classes.Unclassed) {
+					t.Fatalf("neighbour %+v claims class %d and is in %d", n, n.Class, at)
+				}
+				if ok {
+					alike(at, n.Request, n.Why)
+				}
+			}
+		}
+		for _, r := range rapid.SliceOfN(anyone(on.Protocol.Layer()), 20, 20).Draw(t, "requests") {
+			if at, ok := cover.Locate(r); ok {
+				alike(at, r, "drawn")
+			}
+		}
+	})
+}
+
+func TestEmptyProgramHasOneClass(t *testing.T) {
+	t.Parallel()
+	for _, programs := range [][]policy.Program{nil, {{}}, {{}, {Gates: make([]policy.Gate, 2)}}} {
+		for _, protocol := range []policy.Protocol{policy.HTTP, policy.TCP} {
+			cover := classes.Of(classes.Surface{Protocol: protocol}, programs...)
+			if len(cover.Classes) != 1 || !cover.Complete() || cover.String() != "1 class of requests" || cover.Classes[0].String() != "every request" {
+				t.Errorf("%s: %v", cover, cover.Classes)
+			}
+		}
+	}
+}

@@ -1,0 +1,8 @@
+package classes
+
+import "github.com/meshproof/meshproof/policy"
+
+// UpTo is Of with another limit on their number.
+func UpTo(limit int, on Surface, programs ...policy.Program) *Cover {
+	return classes(limit, on, programs)
+}

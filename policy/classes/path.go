@@ -1,0 +1,109 @@
+package classes
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// pathSpace is the dimension of normalized paths without their query. The key of a
+// path ends in a slash, see [leafOf].
+type pathSpace struct{ normalization policy.PathNormalization }
+
+func (pathSpace) name() string                        { return "path" }
+func (pathSpace) read(r *policy.Request) string       { return r.Path }
+func (pathSpace) put(r *policy.Request, value string) { r.Path = value }
+func (pathSpace) key(value string) string             { return (&policy.Request{Path: value}).PathOnly() + "/" }
+func (pathSpace) value(key string) string             { return strings.TrimSuffix(key, "/") }
+
+const (
+	unreservedChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
+	pathChars       = unreservedChars + "/!$&'()*+,;=:@"
+)
+
+func (pathSpace) alphabet() string { return pathChars }
+
+// sound takes what RFC 3986, section 3.3, calls an absolute path, unless the
+// listener refuses or rewrites it; a query is no part of it.
+func (d pathSpace) sound(target string) error {
+	path, _, _ := strings.Cut(target, "?")
+	if !strings.HasPrefix(path, "/") {
+		return fmt.Errorf("the path %q does not begin with /", path)
+	}
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; {
+		case c == '%' && (i+2 >= len(path) || !isHex(path[i+1]) || !isHex(path[i+2])):
+			return fmt.Errorf("%% in the path %q escapes nothing", path)
+		case c != '%' && strings.IndexByte(pathChars, c) < 0:
+			return fmt.Errorf("%q in the path %q has to be escaped", c, path)
+		}
+	}
+	seen, err := d.normalization.Apply(path)
+	if err != nil {
+		return err
+	}
+	if seen != path {
+		return fmt.Errorf("the listener makes %q of the path %q", seen, path)
+	}
+	return nil
+}
+
+func (d pathSpace) complete(prefix string, n int) []string {
+	name := filler(n)
+	switch {
+	case prefix == "":
+		return []string{"/", "/" + name}
+	case prefix == "/":
+		return []string{"/", "//" + name}
+	case strings.HasSuffix(prefix, "/"):
+		return []string{d.value(prefix), prefix + name}
+	default:
+		return []string{prefix, prefix + name, prefix + "/" + name}
+	}
+}
+
+func filler(n int) string {
+	if n == 0 {
+		return "any"
+	}
+	return fmt.Sprint("any", n)
+}
+
+func (d pathSpace) around(p pattern, _ string) []variant {
+	path := d.value(p.text)
+	out := []variant{
+		{path + "x", "a longer name"},
+		{path + "-evil/x", "a sibling"},
+		{path + "/", "a closing slash"},
+		{path + "/x", "a child"},
+		{path + "?x=1", "a query"},
+		{"/x?" + path, "only in the query"},
+		{swapCase(path), "another case"},
+	}
+	if cut := strings.LastIndexByte(path, '/'); cut >= 0 {
+		out = append(out, variant{path[:max(cut, 1)], "the parent"}, variant{path[:len(path)-1], "a shorter name"})
+	}
+	return out
+}
+
+func (d pathSpace) describe(p pattern) string {
+	path := d.value(p.text)
+	if p.kind == policy.Exact {
+		return "path " + path
+	}
+	return "path under " + path
+}
+
+// swapCase turns the first letter of the last segment into the other case.
+func swapCase(s string) string {
+	start := strings.LastIndexByte(strings.TrimSuffix(s, "/"), '/') + 1
+	for i := start; i < len(s); i++ {
+		if c := s[i] | 0x20; c >= 'a' && c <= 'z' {
+			return s[:i] + string(s[i]^0x20) + s[i+1:]
+		}
+	}
+	return s
+}
+
+func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }

@@ -1,0 +1,191 @@
+package classes
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// view is what is known of one attribute: it is in the region of a key, which is
+// what the key covers less what the marked patterns inside it cover.
+type view struct {
+	// cut is false where nothing is known; the key is then 0.
+	cut bool
+	key int32
+	// cell stands for the region. Once the attribute is settled, all matchers that
+	// can still matter agree on the whole region, so that they are held against the
+	// cell alone.
+	cell    int32
+	settled bool
+}
+
+// state is what is known of a request.
+type state [dimensions]view
+
+// walk goes through the programs as far as the state of a request tells the way,
+// and collects the matchers that would tell more of it.
+type walk struct {
+	axes *[dimensions]*axis
+	// marks are the patterns that the attribute was held against before.
+	marks [dimensions][]bool
+	at    *state
+	// names is what is known of the caller where callers are sets of names, else nil.
+	names *names
+	// wanted are the matchers to ask next, all of the same dimension; it is -1 where
+	// all is decided. They are those of the first undecided step, and of the undecided
+	// ones behind it as long as they look at the dimension too.
+	wanted    []int32
+	dimension int
+	// stopped is true where there are undecided steps that do not.
+	stopped bool
+}
+
+func (w *walk) run(courses []course, at *state) {
+	w.at, w.dimension, w.stopped, w.wanted = at, -1, false, w.wanted[:0]
+	if w.names != nil {
+		defer w.names.forget(w.names.progress())
+	}
+	for i := range courses {
+		c := &courses[i]
+		w.course(c, passage.enforced)
+		w.course(c, passage.shadow)
+	}
+}
+
+func (p passage) enforced() []*list { return p.gates }
+func (p passage) shadow() []*list   { return p.shadows }
+
+func (w *walk) course(c *course, side func(passage) []*list) {
+	for i := range c.routes {
+		route := &c.routes[i]
+		known := w.judge(&route.when)
+		if known == no {
+			continue
+		}
+		w.gates(side(route.passage))
+		if known == yes || w.stopped {
+			return
+		}
+	}
+	w.gates(side(c.own))
+}
+
+func (w *walk) gates(lists []*list) {
+	for _, l := range lists {
+		if w.stopped || w.list(l)&^(1<<policy.Deny) == 0 {
+			return
+		}
+	}
+}
+
+// effects are the sets of those that are still possible, a bit for each.
+type effects uint8
+
+func (w *walk) list(l *list) effects {
+	var possible effects
+	base, touched := w.candidates(l)
+	for len(base)+len(touched) > 0 && !w.stopped {
+		s := &l.steps[next(&base, &touched)]
+		known := w.judge(&s.when)
+		switch {
+		case known == no:
+			continue
+		case s.then == nil:
+			possible |= 1 << s.effect
+		default:
+			possible |= w.list(s.then)
+		}
+		if known == yes {
+			return possible
+		}
+	}
+	return possible | 1<<l.fallback
+}
+
+// next takes the lowest number off two ordered lists.
+func next(a, b *[]int32) int32 {
+	if len(*b) == 0 || len(*a) > 0 && (*a)[0] < (*b)[0] {
+		a, b = b, a
+	}
+	i := (*b)[0]
+	*b = (*b)[1:]
+	if len(*a) > 0 && (*a)[0] == i {
+		*a = (*a)[1:]
+	}
+	return i
+}
+
+// candidates returns the steps that can hold by what is known of one attribute, the
+// one that leaves the fewest: those that do not need a matcher of it to match, and
+// those that look at one that does, or may.
+func (w *walk) candidates(l *list) (base, touched []int32) {
+	best, fewest := dimensions, len(l.steps)
+	for d := range w.at {
+		if v := &w.at[d]; v.settled || v.key != 0 {
+			n := len(w.base(l, d))
+			w.matching(d, func(from, to int32) { n += len(l.touching(d, from, to)) })
+			if n < fewest {
+				best, fewest = d, n
+			}
+		}
+	}
+	if best == dimensions {
+		return w.base(l, best), nil
+	}
+	touched = make([]int32, 0, fewest)
+	w.matching(best, func(from, to int32) {
+		for _, t := range l.touching(best, from, to) {
+			touched = append(touched, t.step)
+		}
+	})
+	slices.Sort(touched)
+	return w.base(l, best), slices.Compact(touched)
+}
+
+// matching calls f with ranges of patterns outside of which none matches.
+func (w *walk) matching(d int, f func(from, to int32)) {
+	v, a := &w.at[d], w.axes[d]
+	cell := v.cell
+	if !v.settled {
+		cell = v.key
+		f(cell+1, a.ends[cell])
+	}
+	for ; cell != 0; cell = a.parents[cell] {
+		f(cell, cell+1)
+	}
+	f(0, 1)
+}
+
+// touching returns which steps look at a range of patterns.
+func (l *list) touching(d int, from, to int32) []touch {
+	less := func(t touch, cell int32) int { return cmp.Compare(t.cell, cell) }
+	touches := l.touches[d]
+	i, _ := slices.BinarySearchFunc(touches, from, less)
+	n, _ := slices.BinarySearchFunc(touches[i:], to, less)
+	return touches[i : i+n]
+}
+
+// nowhere is a cell that no pattern covers.
+const nowhere = -1
+
+// base returns the steps of a list that can hold although no matcher of the
+// dimension matches, whatever the others do; of none, those that can hold at all.
+func (w *walk) base(l *list, dimension int) []int32 {
+	if l.base[dimension] != nil {
+		return l.base[dimension]
+	}
+	var at state
+	if dimension < dimensions {
+		at[dimension] = view{settled: true, cell: nowhere}
+	}
+	steps := make([]int32, 0, 8)
+	blank := walk{axes: w.axes, at: &at}
+	for i := range l.steps {
+		if blank.eval(&l.steps[i].when) != no {
+			steps = append(steps, int32(i))
+		}
+	}
+	l.base[dimension] = steps
+	return steps
+}

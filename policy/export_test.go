@@ -1,0 +1,4 @@
+package policy
+
+// LayerOf returns the lowest layer on which a condition can be judged.
+func LayerOf(c Condition) Layer { return layerOf(c) }

@@ -1,0 +1,128 @@
+// Package draw draws random programs and requests for tests. The values are few and
+// alike, so that conditions meet requests and each other.
+package draw
+
+import (
+	"fmt"
+
+	"pgregory.net/rapid"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+)
+
+// The values that are drawn.
+var (
+	Identities = []string{"spiffe://td/ns/a/sa/x", "spiffe://td/ns/a/sa/y", "spiffe://td/ns/ab/sa/x", "spiffe://td/ns/a", "spiffe://td/"}
+	Paths      = []string{"/", "/a", "/a/", "/a/b", "/ab", "/a//b"}
+	Methods    = []string{"GET", "HEAD", "POST"}
+)
+
+// Condition draws a condition that can be judged on the layer, nested at most
+// depth levels deep.
+func Condition(layer policy.Layer, depth int) *rapid.Generator[policy.Condition] {
+	return rapid.Custom(func(t *rapid.T) policy.Condition {
+		kinds := []string{"constant", "identity"}
+		if layer == policy.L7 {
+			kinds = append(kinds, "path", "method")
+		}
+		if depth > 0 {
+			kinds = append(kinds, "and", "or", "not")
+		}
+		kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Prefix})
+		switch rapid.SampledFrom(kinds).Draw(t, "kind") {
+		case "constant":
+			return policy.Constant(rapid.Bool().Draw(t, "constant"))
+		case "identity":
+			return policy.Is{Attribute: attribute.Identity, Match: policy.Match{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(Identities).Draw(t, "identity")}}
+		case "path":
+			kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Segments})
+			return policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(Paths).Draw(t, "path")}}
+		case "method":
+			return attribute.Method.Exact(rapid.SampledFrom(Methods).Draw(t, "method"))
+		case "and":
+			return policy.And(rapid.SliceOfN(Condition(layer, depth-1), 0, 3).Draw(t, "and"))
+		case "or":
+			return policy.Or(rapid.SliceOfN(Condition(layer, depth-1), 0, 3).Draw(t, "or"))
+		default:
+			return policy.Not{Of: Condition(layer, depth-1).Draw(t, "not")}
+		}
+	})
+}
+
+// Request draws a request.
+func Request() *rapid.Generator[policy.Request] {
+	return rapid.Custom(func(t *rapid.T) policy.Request {
+		return policy.Request{
+			URIs:   rapid.SliceOfN(rapid.SampledFrom(Identities), 0, 2).Draw(t, "uris"),
+			Method: rapid.SampledFrom(Methods).Draw(t, "method"),
+			Path:   rapid.SampledFrom(Paths).Draw(t, "path") + rapid.SampledFrom([]string{"", "?", "?a=/b"}).Draw(t, "query"),
+		}
+	})
+}
+
+// byURI returns the condition for a named rule: it asks for a URI SAN where the given one
+// asks for the identity.
+func byURI(c policy.Condition) policy.Condition {
+	return policy.Rewrite(c, policy.Leaves(func(c policy.Condition) policy.Condition {
+		if is, ok := c.(policy.Is); ok && is.Attribute == attribute.Identity {
+			return policy.Is{Attribute: attribute.URISAN, Match: is.Match}
+		}
+		return c
+	}))
+}
+
+// Gate draws a gate of the layer. An observer is a gate that can stand as a shadow: it
+// does not log.
+func Gate(layer policy.Layer, observer bool) *rapid.Generator[policy.Gate] {
+	return rapid.Custom(func(t *rapid.T) policy.Gate {
+		effect := rapid.SampledFrom([]policy.Effect{policy.Deny, policy.Allow})
+		g := policy.Gate{Layer: layer, Default: policy.Verdict{Effect: effect.Draw(t, "default"), Origin: "default"}}
+		if rapid.IntRange(0, 3).Draw(t, "form") == 0 {
+			g.Form, g.Default.Origin = policy.Named, ""
+			if !observer && rapid.Bool().Draw(t, "logs") {
+				g.Default.Effect = policy.Log
+			}
+		}
+		for i := range rapid.IntRange(0, 4).Draw(t, "rules") {
+			r := policy.Rule{Verdict: policy.Verdict{Origin: fmt.Sprint("rule-", i)}}
+			switch {
+			case g.Form == policy.Ordered:
+				r.Effect = effect.Draw(t, "effect")
+			case g.Default.Effect == policy.Deny:
+				r.Effect = policy.Allow
+			case g.Logs():
+				r.Effect = policy.Log
+			}
+			if rapid.IntRange(0, 9).Draw(t, "nil") > 0 {
+				if r.When = Condition(g.Layer, 2).Draw(t, "when"); g.Form == policy.Named {
+					r.When = byURI(r.When)
+				}
+			}
+			g.Rules = append(g.Rules, r)
+		}
+		return g
+	})
+}
+
+// Program draws a program that passes Check: gates of L4 in front of those of L7, and
+// shadows in the order of their places.
+func Program() *rapid.Generator[policy.Program] {
+	return rapid.Custom(func(t *rapid.T) policy.Program {
+		var p policy.Program
+		for _, layer := range []policy.Layer{policy.L4, policy.L7} {
+			p.Gates = append(p.Gates, rapid.SliceOfN(Gate(layer, false), 0, 2).Draw(t, "gates")...)
+		}
+		for _, layer := range []policy.Layer{policy.L4, policy.L7} {
+			for _, shadow := range rapid.SliceOfN(Gate(layer, true), 0, 2).Draw(t, "shadows") {
+				shadow.Name = fmt.Sprint("shadow-", len(p.Shadows))
+				shadow.Behind = rapid.IntRange(0, len(p.Gates)).Draw(t, "behind")
+				p.Shadows = append(p.Shadows, shadow)
+				if p.Check() != nil {
+					p.Shadows = p.Shadows[:len(p.Shadows)-1]
+				}
+			}
+		}
+		return p
+	})
+}

@@ -1,0 +1,90 @@
+package rbac
+
+import (
+	"fmt"
+
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Named turns a gate of named rules into an envoy.config.rbac.v3.RBAC with action
+// ALLOW: one policy for each name, its rules the policy's principals. A gate without
+// rules is an RBAC without policies, which denies everybody. It returns an error for a
+// rule without an origin and for a condition that a principal cannot say.
+func Named(gate policy.Gate) (*rbacv3.RBAC, error) {
+	out := &rbacv3.RBAC{Action: rbacv3.RBAC_ALLOW, Policies: map[string]*rbacv3.Policy{}}
+	for i, rule := range gate.Rules {
+		if err := checkOrigin(rule.Origin); err != nil {
+			return nil, fmt.Errorf("rule %d: %w", i, err)
+		}
+		if err := checkPrefixes(rule); err != nil {
+			return nil, err
+		}
+		when := simplify(rule.When)
+		if when == policy.Never {
+			continue
+		}
+		if err := check(when, policy.Named); err != nil {
+			return nil, fmt.Errorf("rule %d: %w", i, err)
+		}
+		named := out.Policies[rule.Origin]
+		if named == nil {
+			named = &rbacv3.Policy{Permissions: []*rbacv3.Permission{{Rule: &rbacv3.Permission_Any{Any: true}}}}
+			out.Policies[rule.Origin] = named
+		}
+		named.Principals = append(named.Principals, alternatives(when)...)
+	}
+	return out, nil
+}
+
+// checkPrefixes refuses what StringMatcher does not take: a name that begins with
+// nothing. A rule for every name says so with a constant.
+func checkPrefixes(rule policy.Rule) error {
+	for c := range policy.Walk(rule.When) {
+		is, ok := c.(policy.Is)
+		if ok && is.Match == (policy.Match{Kind: policy.Prefix}) && simplify(is) != policy.Always {
+			return fmt.Errorf("rule %s: condition %q compares a name with an empty prefix", rule.Verdict, rule.When)
+		}
+	}
+	return nil
+}
+
+// alternatives spells an Or at the top as several principals, of which one is enough.
+func alternatives(c policy.Condition) []*rbacv3.Principal {
+	whole := policy.Rewrite(c, principalShape)
+	if _, ok := c.(policy.Or); ok {
+		return whole.GetOrIds().GetIds()
+	}
+	return []*rbacv3.Principal{whole}
+}
+
+// principalShape compiles a condition that [simplify] and [check] went over.
+var principalShape = policy.Shape[*rbacv3.Principal]{
+	And: func(of []*rbacv3.Principal) *rbacv3.Principal {
+		return &rbacv3.Principal{Identifier: &rbacv3.Principal_AndIds{AndIds: &rbacv3.Principal_Set{Ids: of}}}
+	},
+	Or: func(of []*rbacv3.Principal) *rbacv3.Principal { return anyPrincipal(of...) },
+	Not: func(of *rbacv3.Principal) *rbacv3.Principal {
+		return &rbacv3.Principal{Identifier: &rbacv3.Principal_NotId{NotId: of}}
+	},
+	Leaf: func(c policy.Condition) *rbacv3.Principal {
+		is, ok := c.(policy.Is)
+		if !ok {
+			return &rbacv3.Principal{Identifier: &rbacv3.Principal_Any{Any: true}}
+		}
+		return rows[is.Attribute].principal(is.Match)
+	},
+}
+
+func anyPrincipal(of ...*rbacv3.Principal) *rbacv3.Principal {
+	return &rbacv3.Principal{Identifier: &rbacv3.Principal_OrIds{OrIds: &rbacv3.Principal_Set{Ids: of}}}
+}
+
+func envoyString(m policy.Match) *envoymatcherv3.StringMatcher {
+	if m.Kind == policy.Prefix {
+		return &envoymatcherv3.StringMatcher{MatchPattern: &envoymatcherv3.StringMatcher_Prefix{Prefix: m.Value}}
+	}
+	return &envoymatcherv3.StringMatcher{MatchPattern: &envoymatcherv3.StringMatcher_Exact{Exact: m.Value}}
+}

@@ -1,0 +1,65 @@
+package rbac
+
+import (
+	"strings"
+
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	accesslogdatav3 "github.com/envoyproxy/go-control-plane/envoy/data/accesslog/v3"
+	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+)
+
+var pathInput = headerInput(":path")
+
+var _ = add(row{
+	attribute: attribute.Path,
+	since:     "1.36.4",
+	predicate: pathPredicate,
+	principal: pathPrincipal,
+	route: func(route *routev3.RouteMatch, m policy.Match) {
+		segment := m.Segment()
+		switch {
+		case m.Kind == policy.Exact:
+			route.PathSpecifier = &routev3.RouteMatch_Path{Path: m.Value}
+		case segment != "":
+			route.PathSpecifier = &routev3.RouteMatch_PathSeparatedPrefix{PathSeparatedPrefix: segment}
+		}
+	},
+	logged: func(_ *accesslogdatav3.AccessLogCommon, request *accesslogdatav3.HTTPRequestProperties) []string {
+		return []string{request.GetPath()}
+	},
+	// No path contains its query, but the header that Envoy compares does.
+	never: func(m policy.Match) bool { return strings.Contains(m.Value, "?") },
+})
+
+// pathPredicate spells out what a header input cannot: the pseudo header :path carries
+// the query, and a prefix of bytes does not end at a segment.
+func pathPredicate(m policy.Match) *predicateProto {
+	if m.Kind == policy.Exact {
+		return anyOf(single(pathInput, exact(m.Value)), single(pathInput, prefix(m.Value+"?")))
+	}
+	segment := m.Segment()
+	return anyOf(
+		single(pathInput, exact(segment)),
+		single(pathInput, prefix(segment+"/")),
+		single(pathInput, prefix(segment+"?")),
+	)
+}
+
+// pathPrincipal compares the path without its query, as PathMatcher does by itself. The
+// end of a segment is spelled out.
+func pathPrincipal(m policy.Match) *rbacv3.Principal {
+	compare := func(m policy.Match) *rbacv3.Principal {
+		return &rbacv3.Principal{Identifier: &rbacv3.Principal_UrlPath{UrlPath: &envoymatcherv3.PathMatcher{
+			Rule: &envoymatcherv3.PathMatcher_Path{Path: envoyString(m)},
+		}}}
+	}
+	if m.Kind == policy.Exact {
+		return compare(m)
+	}
+	segment := m.Segment()
+	return anyPrincipal(compare(policy.Match{Value: segment}), compare(policy.Match{Kind: policy.Prefix, Value: segment + "/"}))
+}

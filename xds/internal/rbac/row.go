@@ -1,0 +1,99 @@
+package rbac
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	accesslogdatav3 "github.com/envoyproxy/go-control-plane/envoy/data/accesslog/v3"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// row says how Envoy asks for an attribute and reports it.
+type row struct {
+	attribute *policy.Attribute
+	// since is the oldest release of Envoy on which the row was measured.
+	since string
+	// predicate asks for the attribute in a matcher, nil where no input shows it.
+	predicate func(m policy.Match) *predicateProto
+	// principal asks for the attribute in a named rule, nil where no principal shows it.
+	principal func(m policy.Match) *rbacv3.Principal
+	// route narrows a route match, nil where a route cannot ask for the attribute.
+	route func(route *routev3.RouteMatch, m policy.Match)
+	// logged returns the values that an entry of the access log reports, nil where it
+	// reports none. The request is nil for a connection.
+	logged func(common *accesslogdatav3.AccessLogCommon, request *accesslogdatav3.HTTPRequestProperties) []string
+	// never reports whether no request has a value that is matched, although the text
+	// that Envoy compares may have one. It is nil where there is no such match.
+	never func(m policy.Match) bool
+}
+
+var rows = map[*policy.Attribute]*row{}
+
+// add puts a row into the table.
+func add(r row) *row {
+	rows[r.attribute] = &r
+	return &r
+}
+
+// check reports the first leaf of a condition that the form cannot say.
+func check(c policy.Condition, form policy.Form) error {
+	for c := range policy.Walk(c) {
+		if err := checkLeaf(c, form); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkLeaf(c policy.Condition, form policy.Form) error {
+	switch c := c.(type) {
+	case policy.And, policy.Or, policy.Not, policy.Constant:
+		return nil
+	case policy.Is:
+		switch r := rows[c.Attribute]; {
+		case c.Attribute == nil:
+			return fmt.Errorf("condition %q names no attribute", c)
+		case r == nil, form == policy.Named && r.principal == nil, form != policy.Named && r.predicate == nil:
+			return fmt.Errorf("condition %q: a gate of %s rules cannot ask Envoy for the attribute %s", c, form, c.Attribute.Name)
+		case !utf8.ValidString(c.Match.Value):
+			return fmt.Errorf("%q is not valid UTF-8", c.Match.Value)
+		}
+		return nil
+	default:
+		return fmt.Errorf("condition %q of the type %T is none of package policy", c, c)
+	}
+}
+
+// NarrowRoute adds what a condition asks for to a route match. It returns an error for
+// a condition that is more than an And of attributes by which Envoy can tell a route.
+func NarrowRoute(match *routev3.RouteMatch, c policy.Condition) error {
+	for c := range policy.Walk(c) {
+		switch c := c.(type) {
+		case policy.And:
+		case policy.Is:
+			r := rows[c.Attribute]
+			if r == nil || r.route == nil {
+				return fmt.Errorf("condition %q: no route can ask Envoy for it", c)
+			}
+			if !utf8.ValidString(c.Match.Value) {
+				return fmt.Errorf("%q is not valid UTF-8", c.Match.Value)
+			}
+			r.route(match, c.Match)
+		default:
+			return fmt.Errorf("condition %q: no route can ask Envoy for it", c)
+		}
+	}
+	return nil
+}
+
+// Logged returns the values of an attribute that an entry of the access log reports.
+// The request is nil for a connection.
+func Logged(a *policy.Attribute, common *accesslogdatav3.AccessLogCommon, request *accesslogdatav3.HTTPRequestProperties) []string {
+	if r := rows[a]; r != nil && r.logged != nil {
+		return r.logged(common, request)
+	}
+	return nil
+}
