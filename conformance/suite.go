@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
@@ -45,13 +46,13 @@ type Suite struct {
 	// Started and Done are called when an Envoy is up, and after each case, one at a
 	// time.
 	Started func(version string, cases int)
-	Done    func(version string, r suite.Result)
+	Done    func(version string, r result.Case)
 }
 
 // Result is what became of the cases on one version.
 type Result struct {
 	Report  report.Run
-	Results []suite.Result
+	Results []result.Case
 }
 
 // foreign reports whether the compiler is not meshproof's own.
@@ -174,7 +175,7 @@ func (s Suite) versions() []string {
 }
 
 // on runs the cases on one version.
-func (s Suite) on(ctx context.Context, version string, plan []cases.Case, calling *sync.Mutex) (result *Result, err error) {
+func (s Suite) on(ctx context.Context, version string, plan []cases.Case, calling *sync.Mutex) (of *Result, err error) {
 	u, err := s.start(ctx, version)
 	if err != nil {
 		return nil, err
@@ -193,9 +194,9 @@ func (s Suite) on(ctx context.Context, version string, plan []cases.Case, callin
 		call(func() { s.Started(u.Version(), len(plan)) })
 	}
 	if s.Done != nil {
-		u.runner.Done = func(r suite.Result) { call(func() { s.Done(u.Version(), r) }) }
+		u.runner.Done = func(r result.Case) { call(func() { s.Done(u.Version(), r) }) }
 	}
-	ran := map[string]suite.Result{}
+	ran := map[string]result.Case{}
 	for _, r := range u.runner.Run(ctx, s.wanted(plan)...) {
 		ran[r.Case.Name] = r
 	}

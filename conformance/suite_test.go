@@ -18,6 +18,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -71,7 +72,7 @@ func TestSuiteRun(t *testing.T) {
 		Cases: few(t), Runtime: harness.Process, Versions: []string{"1.39.3", "1.40.0"},
 		Selection: conformance.Selection{Profiles: []feature.Profile{feature.KumaMTP}, Supported: []feature.Name{}},
 		Started:   func(version string, n int) { started = append(started, version) },
-		Done:      func(string, suite.Result) { done++ },
+		Done:      func(string, result.Case) { done++ },
 		Again:     func(c cases.Case, run report.Run) string { return c.Name + " on " + run.Envoy },
 	}.Run(t.Context())
 	if err != nil || len(results) != 2 || len(started) != 2 || done != 2 {

@@ -14,7 +14,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
 )
 
 // Run runs the suite as a test: a subtest for each version of Envoy, and one within
@@ -77,16 +77,16 @@ type subtests struct {
 	cases []cases.Case
 	start sync.Once
 	// results has one value for each of the cases, when the case is over.
-	results map[string]chan suite.Result
+	results map[string]chan result.Case
 	ended   chan struct{}
 	// ran may be read when ended is closed.
-	ran map[string]suite.Result
+	ran map[string]result.Case
 }
 
 func newSubtests(ctx context.Context, u *underway) *subtests {
 	return &subtests{
-		ctx: ctx, underway: u, names: map[string]string{}, results: map[string]chan suite.Result{},
-		ended: make(chan struct{}), ran: map[string]suite.Result{},
+		ctx: ctx, underway: u, names: map[string]string{}, results: map[string]chan result.Case{},
+		ended: make(chan struct{}), ran: map[string]result.Case{},
 	}
 }
 
@@ -96,7 +96,7 @@ func (s *subtests) run(t *testing.T, c cases.Case) {
 	if reason, _ := s.underway.suite.Selection.Skip(c); reason != "" {
 		t.Skip(reason)
 	}
-	result := make(chan suite.Result, 1)
+	result := make(chan result.Case, 1)
 	s.cases, s.results[c.Name] = append(s.cases, c), result
 	// It returns when every case has come this far.
 	t.Parallel()
@@ -113,7 +113,7 @@ func (s *subtests) run(t *testing.T, c cases.Case) {
 func (s *subtests) runCases() {
 	defer close(s.ended)
 	runner := s.underway.runner
-	runner.Done = func(r suite.Result) {
+	runner.Done = func(r result.Case) {
 		s.ran[r.Case.Name] = r
 		s.results[r.Case.Name] <- r
 	}
@@ -121,7 +121,7 @@ func (s *subtests) runCases() {
 }
 
 // wait returns the results when no case runs any more.
-func (s *subtests) wait() map[string]suite.Result {
+func (s *subtests) wait() map[string]result.Case {
 	// Without any case to run there is nothing to wait for.
 	s.start.Do(func() { close(s.ended) })
 	<-s.ended
@@ -147,14 +147,14 @@ func pattern(name string) string {
 }
 
 // problems says what went wrong with a case, a line each.
-func problems(r suite.Result) string {
+func problems(r result.Case) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", r.Case.Place, r.Case.Name)
 	if r.Err != nil {
 		fmt.Fprintf(&b, "\n%v", r.Err)
 	}
 	for _, q := range r.Requests {
-		for _, problem := range q.Problems {
+		for _, problem := range q.ProblemTexts() {
 			fmt.Fprintf(&b, "\n%s: %s %s %s as %s: %s", q.Place, q.To, q.Method, q.Path, q.From.Name, problem)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
@@ -52,7 +53,7 @@ func (s Suite) start(ctx context.Context, version string) (*underway, error) {
 
 // result gathers what became of each case of the plan. It is there with a [*DigestError]
 // too.
-func (u *underway) result(plan []cases.Case, ran map[string]suite.Result) (*Result, error) {
+func (u *underway) result(plan []cases.Case, ran map[string]result.Case) (*Result, error) {
 	s := u.suite
 	binary := <-u.digest
 	if binary.err != nil {
@@ -71,7 +72,7 @@ func (u *underway) result(plan []cases.Case, ran map[string]suite.Result) (*Resu
 		r, ok := ran[c.Name]
 		if !ok {
 			reason, notApplicable := s.Selection.Skip(c)
-			r = suite.Result{Case: c, Skipped: cmp.Or(reason, "it was not asked for"), NotApplicable: notApplicable}
+			r = result.Case{Case: c, Skipped: cmp.Or(reason, "it was not asked for"), NotApplicable: notApplicable}
 		}
 		built := report.Build(r)
 		if s.Again != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
@@ -33,7 +34,7 @@ func TestDigestThatCannotBeRead(t *testing.T) {
 	broken <- digest{err: os.ErrPermission}
 	u.digest = broken
 	c := cases.Case{Name: "c"}
-	result, err := u.result([]cases.Case{c}, map[string]suite.Result{"c": {Case: c}})
+	result, err := u.result([]cases.Case{c}, map[string]result.Case{"c": {Case: c}})
 	unread := (*DigestError)(nil)
 	if !errors.As(err, &unread) || unread.Version != u.Version() || !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), u.Version()) {
 		t.Errorf("error %v", err)

@@ -23,6 +23,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
@@ -113,7 +114,7 @@ func TestPythonGoneWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	results := judge(t, script, func(c cases.Case) bool { return c.Story == "gateway-spiffe" })
-	if !slices.ContainsFunc(results, suite.Result.Failed) {
+	if !slices.ContainsFunc(results, result.Case.Failed) {
 		t.Error("every case passed")
 	}
 }
@@ -180,7 +181,7 @@ func python3(t *testing.T) string {
 var validated = []feature.Name{"AuthorizationPolicyValidation"}
 
 // judge runs the cases of GEP-3779, or those of them that are wanted.
-func judge(t *testing.T, script string, wanted func(cases.Case) bool) []suite.Result {
+func judge(t *testing.T, script string, wanted func(cases.Case) bool) []result.Case {
 	t.Helper()
 	compiler, err := plugin.Start(t.Context(), []string{python3(t), script}, plugin.Options{})
 	if err != nil {
@@ -199,7 +200,7 @@ func judge(t *testing.T, script string, wanted func(cases.Case) bool) []suite.Re
 		stories = slices.DeleteFunc(stories, func(c cases.Case) bool { return !wanted(c) })
 	}
 	results, err := conformance.Suite{
-		Cases: stories, Compiler: compiler, Runtime: harness.Process,
+		Cases: stories, Compiler: suite.CompilerFunc(compiler.Compile), Runtime: harness.Process,
 		Selection: conformance.Selection{Profiles: []feature.Profile{feature.GEP3779}, Exempt: validated},
 	}.Run(t.Context())
 	if err != nil || len(results) != 1 || len(results[0].Results) == 0 {
@@ -208,10 +209,10 @@ func judge(t *testing.T, script string, wanted func(cases.Case) bool) []suite.Re
 	return results[0].Results
 }
 
-func problems(r suite.Result) string {
+func problems(r result.Case) string {
 	var b strings.Builder
 	for _, q := range r.Requests {
-		for _, problem := range q.Problems {
+		for _, problem := range q.ProblemTexts() {
 			b.WriteString("\n" + q.Place + ": " + problem)
 		}
 	}

@@ -65,7 +65,7 @@ func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Imple
 		if c.implementation == "" {
 			implementation = unknownImplementation("control plane at "+c.ads, "")
 		}
-		return compiler, implementation, func() error { return nil }, nil
+		return suite.CompilerFunc(compiler.Compile), implementation, func() error { return nil }, nil
 	}
 	compiler, err := plugin.Start(ctx, plugin.Shell(c.command), plugin.Options{Meshproof: conformance.Version(), Timeout: c.timeout})
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Imple
 	if c.implementation == "" {
 		implementation = unknownImplementation(compiler.Name(), compiler.Version())
 	}
-	return compiler, implementation, compiler.Close, nil
+	return suite.CompilerFunc(compiler.Compile), implementation, compiler.Close, nil
 }
 
 // unknownImplementation is one of which no more is known than what it says of itself.

@@ -9,11 +9,10 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/counterexample"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/policy"
 )
 
 // mostCounterexamples is how many are written; mostShrunk is how many requests are made
@@ -28,7 +27,7 @@ type shrunkCase struct {
 	file  string
 	small cases.Case
 	// result is what became of it, filters what was compiled for it.
-	result  suite.Result
+	result  result.Case
 	filters string
 	again   string
 }
@@ -109,7 +108,7 @@ func compiledText(ctx context.Context, compiler suite.Compiler, c cases.Case) st
 	}
 	var b strings.Builder
 	for _, in := range c.Inbounds {
-		filters, err := compiler.Compile(ctx, in.Inbound, c.Policies, c.Options)
+		filters, err := suite.CompileOne(ctx, compiler, in.Inbound, c.Policies, c.Options)
 		if err != nil {
 			fmt.Fprintf(&b, "%v\n", err)
 			continue
@@ -148,7 +147,7 @@ func (c shrunkCase) write(w io.Writer, p terminal.Paint) {
 
 // stillWrong tells whether a smaller case shows the same: a wrong decision where there
 // was one, for a wrong name alone is another matter.
-func stillWrong(runner suite.Runner, whole cases.Case, q suite.Request) func(context.Context, cases.Case) bool {
+func stillWrong(runner suite.Runner, whole cases.Case, q result.Request) func(context.Context, cases.Case) bool {
 	return func(ctx context.Context, c cases.Case) bool {
 		// The policies tell the dialect: without any, another question is asked.
 		if len(c.Policies) == 0 && len(whole.Policies) > 0 {
@@ -158,10 +157,6 @@ func stillWrong(runner suite.Runner, whole cases.Case, q suite.Request) func(con
 		if r.Fault || len(r.Requests) == 0 {
 			return false
 		}
-		return r.Failed() && (!decidedWrong(q) || decidedWrong(r.Requests[0]))
+		return r.Failed() && (!q.DecidedWrong() || r.Requests[0].DecidedWrong())
 	}
-}
-
-func decidedWrong(q suite.Request) bool {
-	return q.Judged && (q.Finding.Form == evidence.Served) != (q.Decision.Effect == policy.Allow)
 }

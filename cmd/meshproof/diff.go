@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy/kuma"
@@ -121,7 +122,7 @@ func (o *diffOptions) confirmAll(ctx context.Context, d *difference, stderr io.W
 	defer func() { err = also(err, closed(h.Close())) }()
 	progress := newProgress(stderr, 2*d.changed())
 	defer progress.stop()
-	runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Done: func(r suite.Result) { progress.done(h.Version(), r) }}
+	runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Done: func(r result.Case) { progress.done(h.Version(), r) }}
 	run := labReport(ctx, h, began)
 	for i := range d.all {
 		one := &d.all[i]

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/proof"
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -24,7 +24,7 @@ type difference struct {
 type compared struct {
 	pair
 	found         []proof.Comparison
-	before, after *suite.Result
+	before, after *result.Case
 }
 
 // forgetNames leaves out the changes that are of nothing but names.
@@ -78,7 +78,7 @@ func (d *difference) counts() map[proof.Kind]int {
 func (d *difference) confirmed() summary {
 	var s summary
 	for _, one := range d.all {
-		for _, r := range []*suite.Result{one.before, one.after} {
+		for _, r := range []*result.Case{one.before, one.after} {
 			if r != nil {
 				s.add(*r)
 			}

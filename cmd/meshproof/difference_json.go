@@ -86,7 +86,7 @@ func (d *difference) writeJSON(w io.Writer) error {
 					From: c.Request.From.Name, Method: c.Witness.Method, Path: c.Witness.Path, Old: opinionJSON(c.Old), New: opinionJSON(c.New),
 				}
 				for _, shown := range one.shown(asked) {
-					j.Problems = append(j.Problems, shown.Problems...)
+					j.Problems = append(j.Problems, shown.ProblemTexts()...)
 				}
 				out.Changes = append(out.Changes, j)
 				asked++

@@ -7,7 +7,8 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/proof"
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 )
@@ -16,15 +17,15 @@ import (
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		after  suite.Result
+		after  result.Case
 		want   string
 		told   string
 		status int
 	}{
-		"as said":   {suite.Result{Requests: []suite.Request{{}}}, "; shown on Envoy 1.2.3", "✓ deny", 0},
-		"otherwise": {suite.Result{Requests: []suite.Request{{Problems: []string{"served"}}}}, "; Envoy 1.2.3 decides otherwise, see above", "✗ deny", exitDiffers},
-		"refused":   {suite.Result{Err: errors.New("NACK")}, "; Envoy 1.2.3 decides otherwise, see above", "✗ x (new): NACK", exitDiffers},
-		"no answer": {suite.Result{Err: errors.New("gone"), Fault: true}, "; Envoy 1.2.3 gave no answer, see above", "✗ x (new): gone", exitMachine},
+		"as said":   {result.Case{Requests: []result.Request{{}}}, "; shown on Envoy 1.2.3", "✓ deny", 0},
+		"otherwise": {result.Case{Requests: []result.Request{{Judgement: verdict.Judgement{Problems: []verdict.Problem{{Found: "served"}}}}}}, "; Envoy 1.2.3 decides otherwise, see above", "✗ deny", exitDiffers},
+		"refused":   {result.Case{Err: errors.New("NACK")}, "; Envoy 1.2.3 decides otherwise, see above", "✗ x (new): NACK", exitDiffers},
+		"no answer": {result.Case{Err: errors.New("gone"), Fault: true}, "; Envoy 1.2.3 gave no answer, see above", "✗ x (new): gone", exitMachine},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -33,7 +34,7 @@ func TestEvidence(t *testing.T) {
 			d := difference{asked: true, envoy: "1.2.3", all: []compared{{
 				pair:   pair{recent: cases.Case{Name: "x"}},
 				found:  []proof.Comparison{{Cover: classes.Of(classes.Surface{}, policy.Program{}), Changes: []proof.Change{change}}},
-				before: &suite.Result{Requests: []suite.Request{{}}}, after: &tt.after,
+				before: &result.Case{Requests: []result.Request{{}}}, after: &tt.after,
 			}}}
 			var text strings.Builder
 			d.writeText(&text, false)

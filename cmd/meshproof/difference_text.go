@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/proof"
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -45,14 +45,14 @@ func (d *difference) writeText(w io.Writer, p terminal.Paint) {
 }
 
 // shown are the two results of the n-th change, nil where no Envoy was asked.
-func (c compared) shown(n int) []suite.Request {
+func (c compared) shown(n int) []result.Request {
 	if c.before == nil || n >= len(c.before.Requests) || n >= len(c.after.Requests) {
 		return nil
 	}
-	return []suite.Request{c.before.Requests[n], c.after.Requests[n]}
+	return []result.Request{c.before.Requests[n], c.after.Requests[n]}
 }
 
-func writeChange(w io.Writer, p terminal.Paint, c proof.Change, shown []suite.Request) {
+func writeChange(w io.Writer, p terminal.Paint, c proof.Change, shown []result.Request) {
 	sign := kindSigns[c.Kind()]
 	if c.Kind() == proof.Widened {
 		sign = p.Red(sign)
@@ -72,7 +72,7 @@ func writeChange(w io.Writer, p terminal.Paint, c proof.Change, shown []suite.Re
 			fmt.Fprintf(w, "               shadow %s\n", terminal.Printable(cmp.Or(side.opinion.ShadowReason, "none")))
 		}
 		if shown != nil {
-			for _, problem := range shown[i].Problems {
+			for _, problem := range shown[i].ProblemTexts() {
 				fmt.Fprintf(w, "               %s\n", p.Red(problem))
 			}
 		}
@@ -82,7 +82,7 @@ func writeChange(w io.Writer, p terminal.Paint, c proof.Change, shown []suite.Re
 // errors are why a case as a whole could not be shown.
 func (c compared) errors() []string {
 	var out []string
-	for _, r := range []*suite.Result{c.before, c.after} {
+	for _, r := range []*result.Case{c.before, c.after} {
 		if r != nil && r.Err != nil {
 			out = append(out, r.Case.Name+": "+r.Err.Error())
 		}

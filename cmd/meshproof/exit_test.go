@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
 )
 
 func TestReport(t *testing.T) {
@@ -81,15 +81,15 @@ func TestVersion(t *testing.T) {
 // A fault of the machine outweighs a decision that differs: nothing is proven.
 func TestExitOfRun(t *testing.T) {
 	t.Parallel()
-	passed, failed, fault := suite.Result{}, suite.Result{Err: errors.New("a warning is missing")}, suite.Result{Err: errors.New("Envoy ended"), Fault: true}
+	passed, failed, fault := result.Case{}, result.Case{Err: errors.New("a warning is missing")}, result.Case{Err: errors.New("Envoy ended"), Fault: true}
 	for _, tt := range []struct {
-		results []suite.Result
+		results []result.Case
 		want    int
 	}{
 		{nil, 0},
-		{[]suite.Result{passed}, 0},
-		{[]suite.Result{passed, failed}, exitDiffers},
-		{[]suite.Result{fault, failed, passed}, exitMachine},
+		{[]result.Case{passed}, 0},
+		{[]result.Case{passed, failed}, exitDiffers},
+		{[]result.Case{fault, failed, passed}, exitMachine},
 	} {
 		var s summary
 		for _, r := range tt.results {

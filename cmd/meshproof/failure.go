@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -13,7 +13,7 @@ import (
 
 // writeFailure prints why a case failed, with the evidence for it and the command
 // that repeats it.
-func writeFailure(w io.Writer, p terminal.Paint, r suite.Result, again string) {
+func writeFailure(w io.Writer, p terminal.Paint, r result.Case, again string) {
 	fmt.Fprintf(w, "%s %s: %s\n", p.Mark(false), r.Case.Place, terminal.Printable(r.Case.Name))
 	if r.Err != nil {
 		for line := range strings.Lines(r.Err.Error()) {
@@ -28,9 +28,9 @@ func writeFailure(w io.Writer, p terminal.Paint, r suite.Result, again string) {
 	fmt.Fprintf(w, "  again: %s\n\n", again)
 }
 
-func writeProblems(w io.Writer, p terminal.Paint, q suite.Request, r suite.Result) {
+func writeProblems(w io.Writer, p terminal.Paint, q result.Request, r result.Case) {
 	fmt.Fprintf(w, "  %s: %s as %s\n", q.Place, terminal.Printable(request(q)), terminal.Printable(q.From.Name))
-	for _, problem := range q.Problems {
+	for _, problem := range q.ProblemTexts() {
 		fmt.Fprintf(w, "    %s\n", p.Red(problem))
 	}
 	if q.Judged {

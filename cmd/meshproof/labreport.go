@@ -8,7 +8,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
 )
 
 // labReport is a report without a case, of what was asked of one Envoy.
@@ -24,7 +24,7 @@ func labReport(ctx context.Context, h *harness.Harness, began time.Time) report.
 }
 
 // labCase is one result in such a report.
-func labCase(r suite.Result, story, again string, run report.Run) report.Case {
+func labCase(r result.Case, story, again string, run report.Run) report.Case {
 	c := report.Build(r)
 	c.Story = story
 	if again != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/mutation"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
@@ -100,7 +101,7 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 
 // score runs the mutants of each case; the results are those without a mistake, and a
 // case that fails without one is named.
-func (o mutateOptions) score(ctx context.Context, h *harness.Harness, chosen []cases.Case, progress *progress) (scores []mutation.Score, results []suite.Result, failed []string, err error) {
+func (o mutateOptions) score(ctx context.Context, h *harness.Harness, chosen []cases.Case, progress *progress) (scores []mutation.Score, results []result.Case, failed []string, err error) {
 	tester := mutation.Tester{Runner: suite.Runner{Harness: h}, OwnRequests: o.ownRequests}
 	for _, c := range chosen {
 		s, err := tester.Case(ctx, c)
@@ -114,7 +115,7 @@ func (o mutateOptions) score(ctx context.Context, h *harness.Harness, chosen []c
 			results = append(results, s.Baseline)
 		}
 		scores = append(scores, s)
-		progress.done(h.Version(), suite.Result{Case: c})
+		progress.done(h.Version(), result.Case{Case: c})
 	}
 	return scores, results, failed, nil
 }

@@ -5,7 +5,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -37,7 +37,7 @@ const (
 
 func (p *progress) line(text string) { fmt.Fprint(p.out, eraseLine, noWrap, text, wrap) }
 
-func (p *progress) done(_ string, r suite.Result) {
+func (p *progress) done(_ string, r result.Case) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended++

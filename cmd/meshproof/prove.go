@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
@@ -114,7 +115,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 		return err
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
-	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r suite.Result) { progress.done(h.Version(), r) }}
+	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r result.Case) { progress.done(h.Version(), r) }}
 	results := runner.Run(ctx, proofCases(proofs)...)
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -155,7 +156,7 @@ func proofCases(proofs []*proof.Proof) []cases.Case {
 }
 
 // writeReport draws a report with each proof as a case.
-func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, began time.Time, implementation report.Implementation, results []suite.Result, proven provenAll) error {
+func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, began time.Time, implementation report.Implementation, results []result.Case, proven provenAll) error {
 	run := labReport(ctx, h, began)
 	run.Implementation = implementation
 	run.ClassesProven = proven.classes()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/report"
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -17,7 +17,7 @@ import (
 type proven struct {
 	name    string
 	verdict proof.Verdict
-	result  suite.Result
+	result  result.Case
 }
 
 // provenAll is what prove prints.
@@ -27,7 +27,7 @@ type provenAll struct {
 	counterexamples []shrunkCase
 }
 
-func (p *provenAll) add(name string, v proof.Verdict, r suite.Result) {
+func (p *provenAll) add(name string, v proof.Verdict, r result.Case) {
 	p.all = append(p.all, proven{name, v, r})
 }
 

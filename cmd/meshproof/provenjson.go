@@ -102,7 +102,7 @@ func inboundJSON(in proof.InboundVerdict) jsonInbound {
 	for _, c := range in.Classes {
 		j := jsonClass{
 			Class: c.Text, Proven: c.Proven, Decision: c.Decision.Effect.String(), By: c.Decision.Origin, Shadow: "none", Rule: c.Witness.Rule,
-			From: c.Witness.From.Name, Method: c.Witness.Method, Path: c.Witness.Path, Requests: c.Requests, Problems: c.Witness.Problems,
+			From: c.Witness.From.Name, Method: c.Witness.Method, Path: c.Witness.Path, Requests: c.Requests, Problems: c.Witness.ProblemTexts(),
 		}
 		if c.Decision.Shadowed {
 			j.Shadow = c.Decision.Shadow.Effect.String()

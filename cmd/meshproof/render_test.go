@@ -18,22 +18,27 @@ import (
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/report"
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/upstream"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
 
 // What hardly ever happens on a real Envoy, and yet has to be told.
-func rareResults() []suite.Result {
+func rareResults() []result.Case {
 	mesh := []spiffeid.TrustDomain{spiffeid.RequireTrustDomainFromString("trust-domain.mesh"), spiffeid.RequireTrustDomainFromString("other.mesh")}
 	byDefault := xds.Engine{Ran: true, Verdict: policy.Verdict{Origin: "default"}}
-	request := func(from, to string, p policy.Protocol, e evidence.Evidence, problems ...string) suite.Request {
+	request := func(from, to string, p policy.Protocol, e evidence.Evidence, problems ...string) result.Request {
 		e.Call.Protocol = p
 		finding, _ := e.Find()
-		return suite.Request{
+		judged := verdict.Judgement{Finding: finding}
+		for _, text := range problems {
+			judged.Problems = append(judged.Problems, verdict.Problem{Found: text})
+		}
+		return result.Request{
 			Request:  cases.Request{Place: "rare.yaml:9: requests[0]", From: cases.Caller{Name: from}, To: to, Want: cases.Allow},
-			Evidence: e, Finding: finding, Problems: problems,
+			Evidence: e, Judgement: judged,
 		}
 	}
 	rejected := request("spiffe://trust-domain.mesh.evil/a", "backend/http", policy.HTTP, evidence.Evidence{
@@ -54,10 +59,10 @@ func rareResults() []suite.Result {
 		Took: 1500 * time.Microsecond,
 	}, "evidence: it looks refused, but the upstream saw the request")
 	contradiction.Judged, contradiction.Decision = true, policy.Decision{Verdict: byDefault.Verdict, Shadowed: true, Shadow: policy.Verdict{Effect: policy.Allow, Origin: "p"}}
-	return []suite.Result{
+	return []result.Case{
 		{
 			Case:     cases.Case{Name: "two trust domains", Story: "rare", Place: "rare.yaml:1", TrustDomains: mesh},
-			Requests: []suite.Request{rejected, refusedRPC},
+			Requests: []result.Request{rejected, refusedRPC},
 			Warnings: []policy.Warning{{Place: "rare.yaml:5: policies[0]", Message: "MeshTrafficPermission p has no effect"}},
 			Notes:    []string{"a figure that a reader may stumble over"},
 			Counters: map[string]evidence.Counters{"backend/grpc": {Denied: 1}},
@@ -66,11 +71,11 @@ func rareResults() []suite.Result {
 		{
 			Case: cases.Case{Name: "the caller's fault", Story: "rare", Place: "folder of cases/rare.yaml:20", TrustDomains: mesh[:1]},
 			Err:  errors.New("harness: call backend/http: connection refused\ncall backend/tcp: connection refused"), Fault: true,
-			Requests: []suite.Request{faulty, contradiction},
+			Requests: []result.Request{faulty, contradiction},
 		},
 		{
 			Case:    cases.Case{Name: "of another version", Story: "rare", Place: "rare.yaml:40", TrustDomains: mesh[:1]},
-			Skipped: "it holds from 99.0.0 only: the case wants deny", NotApplicable: true, Requests: []suite.Request{rejected},
+			Skipped: "it holds from 99.0.0 only: the case wants deny", NotApplicable: true, Requests: []result.Request{rejected},
 		},
 		{Case: cases.Case{Name: "a name that\nclears\x1b[2J", Place: "-rare.yaml:30"}},
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/report"
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -22,7 +22,7 @@ type summary struct {
 	fault                  bool
 }
 
-func summarize(run report.Run, results []suite.Result) summary {
+func summarize(run report.Run, results []result.Case) summary {
 	s := summary{version: run.Envoy, runtime: run.Runtime}
 	for _, r := range results {
 		s.add(r)
@@ -30,7 +30,7 @@ func summarize(run report.Run, results []suite.Result) summary {
 	return s
 }
 
-func (s *summary) add(r suite.Result) {
+func (s *summary) add(r result.Case) {
 	switch {
 	// The requests of a skipped case show what holds elsewhere.
 	case r.NotApplicable:

@@ -7,7 +7,7 @@ import (
 
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/report"
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -15,7 +15,7 @@ import (
 // writeText prints a table for each story: who was allowed, who was denied, by
 // which policy, and what the shadow says. A line for each story, and what went
 // wrong, stand at the end, where a reader looks first.
-func writeText(w io.Writer, p terminal.Paint, run report.Run, results []suite.Result) {
+func writeText(w io.Writer, p terminal.Paint, run report.Run, results []result.Case) {
 	stories := byStory(results)
 	for _, story := range stories {
 		writeStory(w, p, story)
@@ -30,7 +30,7 @@ func writeText(w io.Writer, p terminal.Paint, run report.Run, results []suite.Re
 	fmt.Fprintln(w, summarize(run, results).line(p))
 }
 
-func writeFailures(w io.Writer, p terminal.Paint, results []suite.Result, run report.Run) {
+func writeFailures(w io.Writer, p terminal.Paint, results []result.Case, run report.Run) {
 	for i, r := range results {
 		if r.Failed() {
 			writeFailure(w, p, r, run.Cases[i].Again)
@@ -39,8 +39,8 @@ func writeFailures(w io.Writer, p terminal.Paint, results []suite.Result, run re
 }
 
 // byStory groups the results by story, in the order of their first case.
-func byStory(results []suite.Result) [][]suite.Result {
-	var stories [][]suite.Result
+func byStory(results []result.Case) [][]result.Case {
+	var stories [][]result.Case
 	at := map[string]int{}
 	for _, r := range results {
 		i, ok := at[r.Case.Story]
@@ -55,7 +55,7 @@ func byStory(results []suite.Result) [][]suite.Result {
 }
 
 // storyLine says what became of a story.
-func storyLine(p terminal.Paint, results []suite.Result) string {
+func storyLine(p terminal.Paint, results []result.Case) string {
 	var s summary
 	for _, r := range results {
 		s.add(r)
@@ -66,7 +66,7 @@ func storyLine(p terminal.Paint, results []suite.Result) string {
 
 // writeStory prints the columns of all cases of a story at the same width. The
 // identities of the story's own trust domain are shortened to their path.
-func writeStory(w io.Writer, p terminal.Paint, results []suite.Result) {
+func writeStory(w io.Writer, p terminal.Paint, results []result.Case) {
 	own := ""
 	if domains := results[0].Case.TrustDomains; len(domains) > 0 {
 		own = domains[0].IDString()
@@ -112,7 +112,7 @@ func writeStory(w io.Writer, p terminal.Paint, results []suite.Result) {
 	fmt.Fprintln(w)
 }
 
-func row(own string, q suite.Request) []string {
+func row(own string, q result.Request) []string {
 	return []string{report.Outcome(q), by(q.Finding), shadow(q.Finding), terminal.Printable(shorten(own, q.From.Name)), terminal.Printable(request(q))}
 }
 
@@ -139,7 +139,7 @@ func shadow(f evidence.Finding) string {
 	return f.Shadow.Verdict.String()
 }
 
-func request(q suite.Request) string {
+func request(q result.Request) string {
 	var what string
 	switch {
 	case q.GRPC != "":

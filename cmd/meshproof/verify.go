@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -95,7 +96,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
 	v.proven = provenAll{envoy: h.Version(), runtime: h.Runtime().String()}
-	var results []suite.Result
+	var results []result.Case
 	for _, replay := range v.replays {
 		runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Compiler: replay.compiler()}
 		r := runner.Case(ctx, replay.plan.Case)

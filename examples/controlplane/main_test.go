@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/ads"
+	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 )
@@ -51,7 +52,7 @@ func TestStories(t *testing.T) {
 	})
 	results, err := conformance.Suite{
 		Cases: stories, Runtime: harness.Process,
-		Compiler: ads.Compiler{Target: start(t), Transport: insecure.NewCredentials()},
+		Compiler: suite.CompilerFunc(ads.Compiler{Target: start(t), Transport: insecure.NewCredentials()}.Compile),
 	}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)

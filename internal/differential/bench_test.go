@@ -1,20 +1,16 @@
 package differential
 
-import (
-	"testing"
+import "testing"
 
-	"github.com/meshproof/meshproof/internal/suite"
-)
-
-func BenchmarkPrepare(b *testing.B) {
+func BenchmarkNewSet(b *testing.B) {
 	n, decisions := uint64(0), 0
 	for b.Loop() {
-		s, err := prepare(b.Context(), suite.Reference, Generate(1, n), 1, n)
+		s, err := newSet(Generate(1, n), 1, n)
 		if err != nil {
 			b.Fatal(err)
 		}
 		n++
-		decisions += len(s.asked)
+		decisions += len(s.reading.Case.Requests)
 	}
 	b.ReportMetric(float64(decisions)/float64(n), "decisions/set")
 }

@@ -5,10 +5,8 @@ import (
 	"fmt"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/counterexample"
-	"github.com/meshproof/meshproof/internal/suite"
-	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/internal/result"
 )
 
 // Disagreement is a set that was not decided as specified.
@@ -28,8 +26,8 @@ type Disagreement struct {
 
 // examine runs a suspect alone and makes it small.
 func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
-	d := Disagreement{Set: s.set.number, Case: s.set.c, Problems: s.problems, Counterexample: s.set.c}
-	alone := f.Runner.Case(ctx, d.Case)
+	d := Disagreement{Set: s.set.number, Case: s.set.reading.Case, Problems: s.problems, Counterexample: s.set.reading.Case}
+	alone := f.Runner.Read(ctx, s.set.reading)
 	switch {
 	case ctx.Err() != nil:
 		return d, context.Cause(ctx)
@@ -44,11 +42,11 @@ func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
 		return d, nil
 	case len(alone.Requests) == 0:
 		// Nothing could be asked: any request shows that.
-		alone.Requests = []suite.Request{{Request: d.Case.Requests[0]}}
+		alone.Requests = []result.Request{{Request: d.Case.Requests[0]}}
 	}
 	shown := alone.Requests[0]
 	for _, q := range alone.Requests {
-		if len(q.Problems) > 0 && (len(shown.Problems) == 0 || decidedWrong(q) && !decidedWrong(shown)) {
+		if len(q.Problems) > 0 && (len(shown.Problems) == 0 || q.DecidedWrong() && !shown.DecidedWrong()) {
 			shown = q
 		}
 	}
@@ -60,7 +58,7 @@ func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
 // still tells whether a smaller case shows the same: a wrong decision where there was
 // one, for a wrong name alone is another matter. Policies that the compiler refuses, and
 // filters that Envoy refuses, are shown by a case of which nothing can be asked.
-func (f Fuzzer) still(shown suite.Request) func(context.Context, cases.Case) bool {
+func (f Fuzzer) still(shown result.Request) func(context.Context, cases.Case) bool {
 	return func(ctx context.Context, c cases.Case) bool {
 		r := f.Runner.Case(ctx, c)
 		switch {
@@ -69,12 +67,7 @@ func (f Fuzzer) still(shown suite.Request) func(context.Context, cases.Case) boo
 		case !shown.Judged:
 			return len(shown.Problems) > 0 || len(r.Requests) == 0
 		default:
-			return len(r.Requests) > 0 && (!decidedWrong(shown) || decidedWrong(r.Requests[0]))
+			return len(r.Requests) > 0 && (!shown.DecidedWrong() || r.Requests[0].DecidedWrong())
 		}
 	}
-}
-
-// decidedWrong reports whether the decision was wrong, and not who made it alone.
-func decidedWrong(q suite.Request) bool {
-	return q.Judged && (q.Finding.Form == evidence.Served) != (q.Decision.Effect == policy.Allow)
 }

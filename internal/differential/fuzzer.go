@@ -3,14 +3,13 @@ package differential
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/meshproof/meshproof/internal/suite"
-	"github.com/meshproof/meshproof/xds"
+	"github.com/meshproof/meshproof/internal/verdict"
 )
 
 // Fuzzer draws sets of policies one after the other and holds each against a real
@@ -35,8 +34,6 @@ type Fuzzer struct {
 const (
 	defaultBatch    = 64
 	defaultParallel = 3
-	// mostBatch keeps the addresses of the sets apart.
-	mostBatch = 1 << 16
 )
 
 // Limit says when to stop; what is not positive is no limit. Without one, the context
@@ -81,9 +78,6 @@ type Report struct {
 // error is the context's cause. Any other error says that Envoy or the machine failed,
 // or that the generator drew what is not valid.
 func (f Fuzzer) Run(ctx context.Context, limit Limit) (Report, error) {
-	if f.Runner.Compiler == nil {
-		f.Runner.Compiler = suite.Reference
-	}
 	// Requests of one caller share connections, alone as in company.
 	f.Runner.Kept, f.Runner.Fault, f.Runner.Done = true, suite.Fault{}, nil
 	r := &run{fuzzer: f, limit: limit, began: time.Now()}
@@ -152,7 +146,6 @@ func (r *run) take(ctx context.Context) (first, n int) {
 	if n = r.fuzzer.Batch; n < 1 {
 		n = defaultBatch
 	}
-	n = min(n, mostBatch)
 	if r.limit.Sets > 0 {
 		n = min(n, r.limit.Sets-r.next)
 	}
@@ -185,44 +178,32 @@ func (r *run) done(t Tally, found []suspect, err error) {
 // batch draws n sets and runs them in one push.
 func (r *run) batch(ctx context.Context, first, n int) (Tally, []suspect, error) {
 	f := r.fuzzer
-	b := &batch{anyNames: f.Runner.AnyNames}
 	t := Tally{Sets: n, Pushes: 1}
-	var found []suspect
+	sets, readings := make([]set, n), make([]*verdict.Reading, n)
 	for i := range n {
-		s, err := prepare(ctx, f.Runner.Compiler, Generate(f.Seed, uint64(first+i), f.Forms...), f.Seed, uint64(first+i))
-		switch {
-		case err != nil:
+		number := uint64(first + i)
+		var err error
+		if sets[i], err = newSet(Generate(f.Seed, number, f.Forms...), f.Seed, number); err != nil {
 			return Tally{}, nil, err
-		case s.refused != nil:
-			found = append(found, suspect{set: s, problems: []string{s.refused.Error()}})
-			continue
 		}
-		b.sets = append(b.sets, s)
-		t.Inbounds += len(s.inbounds)
-		t.Decisions += len(s.asked)
+		readings[i] = sets[i].reading
+		t.Inbounds += len(readings[i].Case.Inbounds)
+		t.Decisions += len(readings[i].Case.Requests)
 	}
-	disagreeing, err := b.run(ctx, f.Runner.Harness)
-	if errors.Is(err, xds.ErrNACK) {
-		disagreeing, err = f.refusedAlone(ctx, b.sets, err)
+	var found []suspect
+	for i, r := range f.Runner.Together(ctx, readings...) {
+		switch {
+		case r.Fault:
+			return Tally{}, nil, cmp.Or(context.Cause(ctx), fmt.Errorf("differential: %s: %w", r.Case.Name, r.Err))
+		case r.Failed():
+			found = append(found, suspect{sets[i], r.Failures()})
+		}
 	}
-	return t, append(found, disagreeing...), err
+	return t, found, nil
 }
 
-// refusedAlone finds the sets whose filters Envoy refuses, of a batch that it refused as
-// a whole.
-func (f Fuzzer) refusedAlone(ctx context.Context, sets []*set, whole error) ([]suspect, error) {
-	var found []suspect
-	for _, s := range sets {
-		_, err := (&batch{sets: []*set{s}, anyNames: f.Runner.AnyNames}).run(ctx, f.Runner.Harness)
-		switch {
-		case errors.Is(err, xds.ErrNACK):
-			found = append(found, suspect{set: s, problems: []string{err.Error()}})
-		case err != nil:
-			return nil, err
-		}
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("differential: Envoy refuses sets %d to %d in one push, and takes each alone: %w", sets[0].number, sets[len(sets)-1].number, whole)
-	}
-	return found, nil
+// suspect is a set that was not decided as specified, in company of the others.
+type suspect struct {
+	set      set
+	problems []string
 }

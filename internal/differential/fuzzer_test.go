@@ -90,7 +90,7 @@ func TestRefusalsAreFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			compiler := suite.CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
-				f, err := suite.Reference.Compile(ctx, in, policies, opts)
+				f, err := suite.CompileOne(ctx, suite.Reference, in, policies, opts)
 				if err != nil || len(policies) != 3 || len(f.HTTP) == 0 || f.HTTP[0].Matcher.GetMatcherList() == nil {
 					return f, err
 				}
@@ -127,10 +127,10 @@ func TestDisagreementInCompanyAlone(t *testing.T) {
 		defer mu.Unlock()
 		key := fmt.Sprint(in, policies[0].Place(""))
 		if compiled[key] {
-			return suite.Reference.Compile(ctx, in, policies, opts)
+			return suite.CompileOne(ctx, suite.Reference, in, policies, opts)
 		}
 		compiled[key] = true
-		return wrong.Compile(ctx, in, policies, opts)
+		return suite.CompileOne(ctx, wrong, in, policies, opts)
 	})
 	f := differential.Fuzzer{Runner: suite.Runner{Harness: shared(t), Compiler: compiler}, Seed: 7, Batch: 8, Parallel: 1}
 	r, err := f.Run(t.Context(), differential.Limit{Sets: 16, Disagreements: 2})

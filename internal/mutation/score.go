@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -20,7 +21,7 @@ import (
 type Score struct {
 	Case cases.Case
 	// Baseline is the case without a mistake; of a case that has no mutants it is zero.
-	Baseline suite.Result
+	Baseline result.Case
 	// Mutants are those that differ from the original.
 	Mutants []Verdict
 	Left
@@ -114,7 +115,7 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 }
 
 // probesOf are the requests of the case itself.
-func probesOf(r suite.Result) []proof.Asked {
+func probesOf(r result.Case) []proof.Asked {
 	var out []proof.Asked
 	for _, q := range r.Requests {
 		out = append(out, proof.Asked{Request: q.Request, Seen: q.Seen, Judged: q.Judged})
@@ -180,13 +181,13 @@ func (t Tester) mutant(ctx context.Context, c cases.Case, probes []proof.Asked, 
 	return nil
 }
 
-func firstProblem(r suite.Result) string {
+func firstProblem(r result.Case) string {
 	if r.Err != nil {
 		return r.Err.Error()
 	}
 	for _, q := range r.Requests {
 		if len(q.Problems) > 0 {
-			return q.Problems[0]
+			return q.Problems[0].String()
 		}
 	}
 	return ""

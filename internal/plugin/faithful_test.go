@@ -51,7 +51,7 @@ func TestFaithful(t *testing.T) {
 				t.Fatal(err)
 			}
 			validate(t, requests, ask)
-			want, refusal := suite.Reference.Compile(t.Context(), in, s.Policies, s.Options)
+			want, refusal := suite.CompileOne(t.Context(), suite.Reference, in, s.Policies, s.Options)
 			got, err := c.Compile(t.Context(), in, s.Policies, s.Options)
 			switch {
 			case refusal != nil:

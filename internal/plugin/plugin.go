@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -52,8 +51,6 @@ type Compiler struct {
 	stop   chan struct{} // closed when the process has to go
 	broken chan struct{} // closed when it is gone; cause is final then
 }
-
-var _ suite.Compiler = (*Compiler)(nil)
 
 const (
 	defaultTimeout = 10 * time.Second

@@ -61,7 +61,7 @@ func compileLine(ask []byte) ([]byte, error) {
 	if err := opts.Kuma.LegacyCompiler.UnmarshalText([]byte(r.Options.LegacyCompiler)); err != nil {
 		return nil, err
 	}
-	filters, err := suite.Reference.Compile(context.Background(), r.Inbound.policy(), docs, opts)
+	filters, err := suite.CompileOne(context.Background(), suite.Reference, r.Inbound.policy(), docs, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,8 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/proof"
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -186,11 +187,11 @@ func TestPlanIsDeterministic(t *testing.T) {
 	}
 }
 
-// result is what a run would give that decides as the case wants.
-func result(p *proof.Proof) suite.Result {
-	r := suite.Result{Case: p.Case}
+// asWanted is what a run would give that decides as the case wants.
+func asWanted(p *proof.Proof) result.Case {
+	r := result.Case{Case: p.Case}
 	for _, q := range p.Asked() {
-		r.Requests = append(r.Requests, suite.Request{Request: q.Request, Seen: q.Seen})
+		r.Requests = append(r.Requests, result.Request{Request: q.Request, Judgement: verdict.Judgement{Seen: q.Seen}})
 	}
 	return r
 }
@@ -198,7 +199,7 @@ func result(p *proof.Proof) suite.Result {
 func TestVerdict(t *testing.T) {
 	t.Parallel()
 	p := plan(t, parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]"))
-	good := result(p)
+	good := asWanted(p)
 	v := p.Judge(good)
 	proven, of := v.Counts()
 	if !v.Holds() || proven != of || of < 5 || !v.Complete() {
@@ -209,23 +210,23 @@ func TestVerdict(t *testing.T) {
 	}
 
 	// One witness that is decided otherwise takes its class with it, and no other.
-	bad := result(p)
-	bad.Requests[0].Problems = []string{"Envoy says served"}
+	bad := asWanted(p)
+	bad.Requests[0].Problems = []verdict.Problem{{Found: "Envoy says served"}}
 	v = p.Judge(bad)
 	if proven, _ := v.Counts(); v.Holds() || proven != of-1 || len(v.Disagreements) != 1 || v.Inbounds[0].Classes[0].Proven {
 		t.Errorf("%d of %d, %d disagreements", proven, of, len(v.Disagreements))
 	}
 	// Counters that do not add up leave nothing proven.
-	failed := result(p)
+	failed := asWanted(p)
 	failed.Err = fmt.Errorf("the counters moved by too much")
 	if proven, _ := p.Judge(failed).Counts(); proven != 0 {
 		t.Errorf("%d classes are proven by counters that do not add up", proven)
 	}
 	// Nothing was asked: nothing is proven.
-	if v := p.Judge(suite.Result{Case: p.Case, Err: fmt.Errorf("refused")}); v.Holds() {
+	if v := p.Judge(result.Case{Case: p.Case, Err: fmt.Errorf("refused")}); v.Holds() {
 		t.Error("it holds, and nobody was asked")
 	}
-	if v := p.Judge(suite.Result{Case: p.Case}); v.Holds() {
+	if v := p.Judge(result.Case{Case: p.Case}); v.Holds() {
 		t.Error("it holds, and nobody was asked")
 	}
 }
@@ -233,7 +234,7 @@ func TestVerdict(t *testing.T) {
 func TestGrid(t *testing.T) {
 	t.Parallel()
 	p := plan(t, parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]"))
-	v := p.Judge(result(p))
+	v := p.Judge(asWanted(p))
 	grid := v.Inbounds[0].Grid()
 	if diff := cmp.Diff([]string{"GET /", "GET /metrics"}, grid.Requests); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)

@@ -6,14 +6,14 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/proof"
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
 )
 
 // rules are those of the first inbound of a case.
 func rules(t *testing.T, c cases.Case) []proof.Rule {
 	t.Helper()
 	p := plan(t, c)
-	return p.Judge(suite.Result{Case: p.Case}).Inbounds[0].Rules
+	return p.Judge(result.Case{Case: p.Case}).Inbounds[0].Rules
 }
 
 // A broad deny hides an allow: the rule that never decides is named, and by whom.
@@ -65,7 +65,7 @@ func TestRulesAddUp(t *testing.T) {
 			continue
 		}
 		p := plan(t, c)
-		v := p.Judge(suite.Result{Case: p.Case})
+		v := p.Judge(result.Case{Case: p.Case})
 		for i, in := range v.Inbounds {
 			if len(p.Inbounds[i].Program.Gates) != 1 || len(p.Inbounds[i].Program.Routes) > 0 {
 				continue

@@ -3,7 +3,7 @@ package proof
 import (
 	"fmt"
 
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 )
@@ -15,7 +15,7 @@ type Verdict struct {
 	// do not add up.
 	Err error
 	// Disagreements are the requests that were not decided as specified.
-	Disagreements []suite.Request
+	Disagreements []result.Request
 }
 
 // InboundVerdict is what was proven of one inbound.
@@ -34,7 +34,7 @@ type Class struct {
 	Text string
 	// Decision is the oracle's for all of them.
 	Decision policy.Decision
-	Witness  suite.Request
+	Witness  result.Request
 	// Requests counts the requests of the class that were asked.
 	Requests int
 	// Proven is false where one of them was not decided as specified.
@@ -42,7 +42,7 @@ type Class struct {
 }
 
 // Judge draws the verdict from what became of the proof's case.
-func (p *Proof) Judge(r suite.Result) Verdict {
+func (p *Proof) Judge(r result.Case) Verdict {
 	v := Verdict{Err: r.Err, Inbounds: make([]InboundVerdict, len(p.Inbounds))}
 	for i, in := range p.Inbounds {
 		out := InboundVerdict{Inbound: in, Classes: make([]Class, len(in.Cover.Classes)), Rules: p.rules(i)}

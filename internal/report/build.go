@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/harness/evidence"
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/result"
 )
 
 // Build turns the result of a case into what a report keeps of it. Keys and
 // certificates are no part of it.
-func Build(r suite.Result) Case {
+func Build(r result.Case) Case {
 	c := Case{
 		Case: r.Case.Name, Story: r.Case.Story, Place: r.Case.Place, Features: r.Case.Features, Source: r.Case.Source,
 		Passed: r.Passed(), Skipped: r.Skipped, NotApplicable: r.NotApplicable, Fault: r.Fault,
@@ -40,11 +40,11 @@ func Build(r suite.Result) Case {
 	return c
 }
 
-func buildRequest(q suite.Request) Request {
+func buildRequest(q result.Request) Request {
 	e := q.Evidence
 	out := Request{
 		From: q.From.Name, To: q.To, Method: q.Method, Path: q.Path, GRPC: q.GRPC, Want: q.Want.String(),
-		Passed: len(q.Problems) == 0, Outcome: Outcome(q), Shadow: "none", Rule: q.Rule, Problems: q.Problems,
+		Passed: len(q.Problems) == 0, Outcome: Outcome(q), Shadow: "none", Rule: q.Rule, Problems: q.ProblemTexts(),
 		Evidence: Evidence{
 			Caller: e.Answer.String(), Log: e.Log.Details + e.Log.Termination + e.Log.TransportFailure, Peer: e.Log.PeerURIs,
 			Retries: e.Retries, Milliseconds: milliseconds(e.Took),
@@ -70,7 +70,7 @@ func buildRequest(q suite.Request) Request {
 
 // Outcome is what became of a request; where the evidence contradicts itself, or
 // the transport failed, nothing did that anybody could stand by.
-func Outcome(q suite.Request) string {
+func Outcome(q result.Request) string {
 	if _, err := q.Evidence.Find(); err != nil {
 		return "unproven"
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -42,7 +43,7 @@ func BenchmarkStories(b *testing.B) {
 	decisions := 0
 	for b.Loop() {
 		began := time.Now()
-		var calls []suite.Request
+		var calls []result.Request
 		for _, r := range (suite.Runner{Harness: h}).Run(b.Context(), stories...) {
 			if !r.Passed() {
 				b.Fatal(r.Case.Name, r.Err)
@@ -98,7 +99,7 @@ func openMesh(b *testing.B, h *harness.Harness) open {
 }
 
 // repeat makes a connection for each request, as many at once as the harness does.
-func (o open) repeat(b *testing.B, requests []suite.Request) {
+func (o open) repeat(b *testing.B, requests []result.Request) {
 	var callers sync.WaitGroup
 	free := make(chan struct{}, 8)
 	for _, q := range requests {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -75,7 +76,7 @@ requests:
 
 func TestRetriesAddUp(t *testing.T) {
 	t.Parallel()
-	r := Result{Requests: []Request{{Evidence: evidence.Evidence{Retries: 2}}, {}, {Evidence: evidence.Evidence{Retries: 1}}}}
+	r := result.Case{Requests: []result.Request{{Evidence: evidence.Evidence{Retries: 2}}, {}, {Evidence: evidence.Evidence{Retries: 1}}}}
 	if got := r.Retries(); got != 3 {
 		t.Errorf("got %d, want 3", got)
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma"
 )
@@ -84,7 +84,9 @@ func (r *run) noteOption() {
 		return
 	}
 	note := fmt.Sprintf("%s: %s", o, o.Attribution())
-	if o == kuma.Option3 && slices.ContainsFunc(r.result.Requests, func(q Request) bool { return shadowOf(q.Finding) == cases.ShadowAllow }) {
+	if o == kuma.Option3 && slices.ContainsFunc(r.result.Requests, func(q result.Request) bool {
+		return q.Finding.Shadow.Ran && q.Finding.Shadow.Verdict.Effect == policy.Allow
+	}) {
 		note += "; its shadow allows what is plainly allowed, whatever shadowForm says"
 	}
 	r.result.Notes = append(r.result.Notes, note)

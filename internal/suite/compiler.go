@@ -9,26 +9,58 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// Compiler is what is under test: it turns the policies of one inbound into the
-// filters that enforce them. It gets all policies there are and has to select
-// those that apply.
+// Compiler is what is under test: it turns the policies of a case into the filters that
+// enforce them, an entry for each inbound in order. It gets all policies there are and
+// has to select those that apply.
 //
 // The name of each RBAC policy in the filters says which policy decided, and is
 // compared with meshproof's own, unless [Runner.AnyNames] is set.
 //
 // An error says that the policies are refused, in words of the compiler's own; a case
-// may expect that. One with a method Broken() bool that returns true says that the
+// may expect that. An error with a method Broken() bool that returns true says that the
 // compiler is out of order, and refuses nothing.
 type Compiler interface {
-	Compile(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error)
+	Compile(ctx context.Context, in Input) ([]xds.Filters, error)
 }
 
-// CompilerFunc is a function that is a [Compiler].
+// Input is what a compiler is asked: the filters of all inbounds of one case.
+type Input struct {
+	Inbounds []policy.Inbound
+	Policies []manifest.Document
+	Options  dialect.Options
+	// Parsed has the policies as the oracle has read them; nil where the oracle refuses
+	// them. It is for [Reference] alone: another compiler reads the policies by itself,
+	// or it repeats a mistake of the oracle.
+	Parsed *dialect.Set
+}
+
+// CompilerFunc is a [Compiler] that is asked about one inbound at a time. The first error
+// ends the questions.
 type CompilerFunc func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error)
 
-// Compile calls the function.
-func (f CompilerFunc) Compile(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
-	return f(ctx, in, policies, opts)
+// Compile calls the function for each inbound.
+func (f CompilerFunc) Compile(ctx context.Context, in Input) ([]xds.Filters, error) {
+	return in.each(func(inbound policy.Inbound) (xds.Filters, error) { return f(ctx, inbound, in.Policies, in.Options) })
+}
+
+func (in Input) each(compile func(policy.Inbound) (xds.Filters, error)) ([]xds.Filters, error) {
+	out := make([]xds.Filters, len(in.Inbounds))
+	for i, inbound := range in.Inbounds {
+		var err error
+		if out[i], err = compile(inbound); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// CompileOne asks a compiler about one inbound.
+func CompileOne(ctx context.Context, c Compiler, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+	filters, err := c.Compile(ctx, Input{Inbounds: []policy.Inbound{in}, Policies: policies, Options: opts})
+	if err != nil {
+		return xds.Filters{}, err
+	}
+	return filters[0], nil
 }
 
 // Reference is meshproof's own compiler.
@@ -37,16 +69,22 @@ var Reference Compiler = reference{}
 // reference is a type, so that a compiler can be compared with it.
 type reference struct{}
 
-// Compile implements [Compiler].
-func (reference) Compile(_ context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
-	set, err := dialect.Parse(policies, opts)
-	if err == nil {
-		err = set.Check(in)
+// Compile implements [Compiler]. It parses the policies only where the oracle has not.
+func (reference) Compile(_ context.Context, in Input) ([]xds.Filters, error) {
+	set := in.Parsed
+	if set == nil {
+		parsed, err := dialect.Parse(in.Policies, in.Options)
+		if err != nil {
+			return nil, err
+		}
+		set = &parsed
 	}
-	if err != nil {
-		return xds.Filters{}, err
-	}
-	return xds.Compile(set.Program(in).Program)
+	return in.each(func(inbound policy.Inbound) (xds.Filters, error) {
+		if err := set.Check(inbound); err != nil {
+			return xds.Filters{}, err
+		}
+		return xds.Compile(set.Program(inbound).Program)
+	})
 }
 
 // AllowEverything and DenyEverything are negative controls: a suite that passes

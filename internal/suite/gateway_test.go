@@ -49,9 +49,9 @@ func TestProblemsOnTheNetworkLevel(t *testing.T) {
 	})
 	onL7 := CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
 		if in.Protocol == policy.TCP {
-			return Reference.Compile(ctx, in, policies, opts)
+			return CompileOne(ctx, Reference, in, policies, opts)
 		}
-		return raise.Compile(ctx, in, policies, opts)
+		return CompileOne(ctx, raise, in, policies, opts)
 	})
 	for name, tt := range map[string]struct {
 		text     string
@@ -90,7 +90,7 @@ func TestProblemsOnTheNetworkLevel(t *testing.T) {
 			if result.Err != nil || result.Fault {
 				t.Fatalf("error %v, fault %t; want neither", result.Err, result.Fault)
 			}
-			got := result.Requests[0].Problems
+			got := result.Requests[0].ProblemTexts()
 			slices.Sort(got)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)

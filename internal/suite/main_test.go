@@ -123,7 +123,7 @@ func altered(change func(*policy.Program)) Compiler {
 // spoilt compiles tcp inbounds to a filter that is well formed and that Envoy
 // refuses: its regular expression does not parse.
 var spoilt Compiler = CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
-	f, err := Reference.Compile(ctx, in, policies, opts)
+	f, err := CompileOne(ctx, Reference, in, policies, opts)
 	if err != nil || in.Protocol != policy.TCP {
 		return f, err
 	}

@@ -55,7 +55,7 @@ func TestAnyNames(t *testing.T) {
 			if r.Err != nil {
 				t.Fatal(r.Err)
 			}
-			if diff := cmp.Diff(tt.want, r.Requests[0].Problems); diff != "" {
+			if diff := cmp.Diff(tt.want, r.Requests[0].ProblemTexts()); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 		})

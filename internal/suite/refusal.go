@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -24,22 +23,19 @@ func (r *run) mustRefuse(ctx context.Context, own error) error {
 	if err := contains(own.Error(), c.ExpectError); err != nil {
 		return err
 	}
-	inbounds := c.Inbounds
+	inbounds := policyInbounds(c)
 	if len(inbounds) == 0 {
-		inbounds = []cases.Inbound{{Inbound: anyInbound}}
+		inbounds = []policy.Inbound{anyInbound}
 	}
-	for _, in := range inbounds {
-		_, err := r.compiler.Compile(ctx, in.Inbound, c.Policies, c.Options)
-		switch {
-		case err == nil:
-			continue
-		case r.isFault(ctx, err):
-			return err
-		default:
-			return nil
-		}
+	_, err := r.compiler.Compile(ctx, Input{Inbounds: inbounds, Policies: c.Policies, Options: c.Options})
+	switch {
+	case err == nil:
+		return errAccepted
+	case r.isFault(ctx, err):
+		return err
+	default:
+		return nil
 	}
-	return errAccepted
 }
 
 // refused compares an error of the compiler under test, or of Envoy, with the one that

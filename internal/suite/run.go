@@ -2,18 +2,15 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/xds"
 )
 
 // Runner runs cases. Its zero value, given a harness, is ready.
@@ -34,27 +31,40 @@ type Runner struct {
 	// Fault is a mistake to make on purpose.
 	Fault Fault
 	// Done is called after each case, one at a time, in the order in which they end.
-	Done func(Result)
+	Done func(result.Case)
+
+	// read replaces [verdict.Read] in tests.
+	read func(cases.Case) (*verdict.Reading, error)
 }
 
 const defaultParallel = 4
 
-// Run runs the cases and returns their results in the same order. A case that
-// fails is a result, not an error.
-func (r Runner) Run(ctx context.Context, cs ...cases.Case) []Result {
+// Run runs the cases, several at once, and returns their results in the same order. A case
+// that fails is a result, not an error.
+func (r Runner) Run(ctx context.Context, cs ...cases.Case) []result.Case {
+	return r.each(len(cs), func(i int) result.Case { return r.Case(ctx, cs[i]) })
+}
+
+// RunRead is [Runner.Run] for cases whose policies have been read.
+func (r Runner) RunRead(ctx context.Context, readings ...*verdict.Reading) []result.Case {
+	return r.each(len(readings), func(i int) result.Case { return r.Read(ctx, readings[i]) })
+}
+
+// each runs n cases, several at once, and reports each as it ends.
+func (r Runner) each(n int, runCase func(i int) result.Case) []result.Case {
 	parallel := r.Parallel
 	if parallel < 1 {
 		parallel = defaultParallel
 	}
-	results := make([]Result, len(cs))
+	results := make([]result.Case, n)
 	var workers sync.WaitGroup
 	var reporting sync.Mutex
 	free := make(chan struct{}, parallel)
-	for i, c := range cs {
+	for i := range n {
 		free <- struct{}{}
 		workers.Go(func() {
 			defer func() { <-free }()
-			results[i] = r.Case(ctx, c)
+			results[i] = runCase(i)
 			if r.Done != nil {
 				reporting.Lock()
 				defer reporting.Unlock()
@@ -67,107 +77,123 @@ func (r Runner) Run(ctx context.Context, cs ...cases.Case) []Result {
 }
 
 // Case runs one case.
-func (r Runner) Case(ctx context.Context, c cases.Case) Result {
+func (r Runner) Case(ctx context.Context, c cases.Case) result.Case {
 	began := time.Now()
-	run := &run{runner: r, compiler: r.Compiler, result: Result{Case: c}}
-	if run.compiler == nil {
-		run.compiler = Reference
+	read := r.read
+	if read == nil {
+		read = verdict.Read
 	}
-	run.result.Err = run.do(ctx)
-	run.gate()
-	run.result.Took = time.Since(began)
-	return run.result
+	reading, err := read(c)
+	if err != nil {
+		one := r.newRun(c, began)
+		one.result.Err = one.mustRefuse(ctx, err)
+		return one.end()
+	}
+	one := r.newReadRun(reading, began)
+	if one.compile(ctx) {
+		layout{r, []*run{one}}.play(ctx)
+	}
+	return one.end()
+}
+
+// Read runs one case whose policies have been read.
+func (r Runner) Read(ctx context.Context, reading *verdict.Reading) result.Case {
+	r.read = func(cases.Case) (*verdict.Reading, error) { return reading, nil }
+	return r.Case(ctx, reading.Case)
+}
+
+// Together runs cases whose policies have been read in one mesh and one push, and judges
+// each of them as [Runner.Case] does. A case that needs a mesh of its own gets one. Where
+// Envoy refuses the push, each case is run alone. Done is not called.
+func (r Runner) Together(ctx context.Context, readings ...*verdict.Reading) []result.Case {
+	began := time.Now()
+	runs := make([]*run, len(readings))
+	var together []*run
+	for i, reading := range readings {
+		one := r.newReadRun(reading, began)
+		runs[i] = one
+		switch {
+		case !one.compile(ctx):
+		case one.isAlone():
+			layout{r, []*run{one}}.play(ctx)
+		default:
+			together = append(together, one)
+		}
+	}
+	if len(together) > 0 {
+		layout{r, together}.play(ctx)
+	}
+	out := make([]result.Case, len(runs))
+	for i, one := range runs {
+		out[i] = one.end()
+	}
+	return out
 }
 
 // run is one case under way.
 type run struct {
 	runner   Runner
 	compiler Compiler
-	result   Result
-	set      dialect.Set
-	programs map[string]dialect.Program
+	began    time.Time
+	result   result.Case
+	// reading is nil where the policies are refused.
+	reading *verdict.Reading
+	// inbounds are those of the case with their filters, once they are compiled.
+	inbounds []harness.Inbound
 }
 
-func (r *run) do(ctx context.Context) error {
-	c := r.result.Case
-	if err := r.read(); err != nil {
-		return r.mustRefuse(ctx, err)
+func (r Runner) newRun(c cases.Case, began time.Time) *run {
+	one := &run{runner: r, compiler: r.Compiler, began: began, result: result.Case{Case: c}}
+	if one.compiler == nil {
+		one.compiler = Reference
 	}
-	spec, err := r.compile(ctx)
-	if err != nil {
-		return r.refused(ctx, err)
-	}
-	if err := r.checkWarnings(); err != nil {
-		return err
-	}
-	if c.ExpectError == "" && len(c.Requests) == 0 {
-		return nil
-	}
-	mesh, err := r.runner.Harness.NewMesh(ctx, spec)
+	return one
+}
+
+func (r Runner) newReadRun(reading *verdict.Reading, began time.Time) *run {
+	one := r.newRun(reading.Case, began)
+	one.reading = reading.On(r.Harness.Version())
+	one.result.Warnings = reading.Warnings()
+	return one
+}
+
+// end returns the result.
+func (r *run) end() result.Case {
+	r.gate()
+	r.result.Took = time.Since(r.began)
+	return r.result
+}
+
+// compile has the compiler under test say what enforces the policies on each inbound. It
+// reports whether there is anything to ask Envoy.
+func (r *run) compile(ctx context.Context) bool {
+	c := r.reading.Case
+	set := r.reading.Set()
+	filters, err := r.compiler.Compile(ctx, Input{Inbounds: policyInbounds(c), Policies: c.Policies, Options: c.Options, Parsed: &set})
 	switch {
-	case errors.Is(err, xds.ErrNACK):
-		return r.refused(ctx, err)
 	case err != nil:
-		r.result.Fault = true
-		return err
-	case c.ExpectError != "":
-		err = fmt.Errorf("the policies were accepted; an error that contains %q was expected", c.ExpectError)
-	default:
-		err = r.ask(ctx, mesh)
+		r.result.Err = r.refused(ctx, err)
+		return false
+	case len(filters) != len(c.Inbounds):
+		r.result.Fault, r.result.Err = true, fmt.Errorf("the compiler was asked for the filters of %d inbounds and gave those of %d", len(c.Inbounds), len(filters))
+		return false
 	}
-	// Also where the case was cut off: its port is another's next.
-	closing := mesh.Close(context.WithoutCancel(ctx))
-	if closing != nil && !r.result.Fault {
-		r.result.Fault = true
-		err = errors.Join(err, closing)
-	}
-	return err
-}
-
-// read is the oracle's own reading of the policies: an error there is final.
-func (r *run) read() error {
-	c := r.result.Case
-	var err error
-	if r.set, err = dialect.Parse(c.Policies, c.Options); err != nil {
-		return err
-	}
-	r.programs = make(map[string]dialect.Program, len(c.Inbounds))
-	inbounds := make([]policy.Inbound, len(c.Inbounds))
-	for i, in := range c.Inbounds {
-		if err := r.set.Check(in.Inbound); err != nil {
-			return err
-		}
-		program := r.set.Program(in.Inbound)
-		inbounds[i], r.programs[in.String()] = in.Inbound, program
-		r.result.Warnings = append(r.result.Warnings, program.Warnings...)
-	}
-	r.result.Warnings = append(r.result.Warnings, r.set.Lint(inbounds)...)
-	// Lint sees what lowering saw, and more.
-	slices.SortFunc(r.result.Warnings, func(a, b policy.Warning) int { return strings.Compare(a.String(), b.String()) })
-	r.result.Warnings = slices.Compact(r.result.Warnings)
-	return nil
-}
-
-// compile has the compiler under test say what enforces the policies on each inbound.
-func (r *run) compile(ctx context.Context) (harness.MeshSpec, error) {
-	c := r.result.Case
-	spec := harness.MeshSpec{TrustDomains: c.TrustDomains}
-	for _, in := range c.Inbounds {
-		filters, err := r.compiler.Compile(ctx, in.Inbound, c.Policies, c.Options)
-		if err != nil {
-			return harness.MeshSpec{}, err
-		}
-		mtls := xds.Strict
-		switch {
-		case in.Permissive && r.programs[in.String()].JudgesPlaintext:
-			mtls = xds.PermissiveJudged
-		case in.Permissive:
-			mtls = xds.Permissive
-		}
-		spec.Inbounds = append(spec.Inbounds, harness.Inbound{
+	for i, in := range r.reading.Inbounds() {
+		r.inbounds = append(r.inbounds, harness.Inbound{
 			Name: in.String(), Identity: in.Identity, Address: in.Address(), Protocol: in.Protocol,
-			MTLS: mtls, Filters: filters, Normalization: r.runner.Fault.normalization(c.Normalization),
+			MTLS: in.MTLS(), Filters: filters[i], Normalization: r.runner.Fault.normalization(c.Normalization),
 		})
 	}
-	return spec, nil
+	if r.result.Err = r.checkWarnings(); r.result.Err != nil {
+		return false
+	}
+	return c.ExpectError != "" || len(c.Requests) > 0
+}
+
+func policyInbounds(c cases.Case) []policy.Inbound {
+	out := make([]policy.Inbound, len(c.Inbounds))
+	for i, in := range c.Inbounds {
+		out[i] = in.Inbound
+	}
+	return out
 }

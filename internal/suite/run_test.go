@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -42,11 +43,11 @@ func before(do func(ctx context.Context, name string)) Compiler {
 		if in.Protocol == policy.HTTP {
 			do(ctx, in.Workload.Zone)
 		}
-		return Reference.Compile(ctx, in, policies, opts)
+		return CompileOne(ctx, Reference, in, policies, opts)
 	})
 }
 
-func names(results []Result) []string {
+func names(results []result.Case) []string {
 	var out []string
 	for _, r := range results {
 		out = append(out, r.Case.Name)
@@ -91,8 +92,8 @@ func TestDoneIsCalledInTheOrderOfTheEnds(t *testing.T) {
 			}
 		}
 	})
-	var done []Result
-	results := Runner{Harness: shared(t), Compiler: compiler, Parallel: 3, Done: func(r Result) {
+	var done []result.Case
+	results := Runner{Harness: shared(t), Compiler: compiler, Parallel: 3, Done: func(r result.Case) {
 		done = append(done, r) // the race detector sees calls that overlap
 		close(ended[r.Case.Name])
 	}}.Run(t.Context(), series(t, 3)...)
@@ -134,11 +135,11 @@ func TestParallel(t *testing.T) {
 				case <-ctx.Done():
 				}
 			})
-			ended := func(Result) { mu.Lock(); running--; mu.Unlock() }
+			ended := func(result.Case) { mu.Lock(); running--; mu.Unlock() }
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			results := Runner{Harness: shared(t), Compiler: compiler, Parallel: parallel, Done: ended}.Run(ctx, series(t, 6)...)
-			if most != want || slices.ContainsFunc(results, func(r Result) bool { return !r.Passed() }) {
+			if most != want || slices.ContainsFunc(results, func(r result.Case) bool { return !r.Passed() }) {
 				t.Errorf("%d cases at once, want %d; results %+v", most, want, results)
 			}
 		})

@@ -100,7 +100,7 @@ func TestProblems(t *testing.T) {
 			if result.Err != nil || result.Fault {
 				t.Fatalf("error %v, fault %t; want neither", result.Err, result.Fault)
 			}
-			got := result.Requests[0].Problems
+			got := result.Requests[0].ProblemTexts()
 			slices.Sort(tt.want)
 			slices.Sort(got)
 			if diff := cmp.Diff(tt.want, got); diff != "" {

@@ -1,13 +1,8 @@
 package suite
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"strings"
-
-	"golang.org/x/mod/semver"
-
-	"github.com/meshproof/meshproof/policy"
 )
 
 // gate turns the result around where the case does not claim to hold on this
@@ -23,29 +18,7 @@ func (r *run) gate() {
 		return
 	}
 	// Not the version, so that all versions give one reason.
-	r.result.Skipped = fmt.Sprintf("it holds %s only: %s", r.result.Case.Gate, r.result.reason())
+	r.result.Skipped = fmt.Sprintf("it holds %s only: %s", r.result.Case.Gate, cmp.Or(r.result.Failures()...))
 	r.result.NotApplicable = true
 	r.result.Err = nil
-}
-
-// reason returns the first line of what went wrong, "" for nothing.
-func (r Result) reason() string {
-	errs := []error{r.Err}
-	for _, q := range r.Requests {
-		for _, problem := range q.Problems {
-			errs = append(errs, fmt.Errorf("%s: %s", q.Place, problem))
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		first, _, _ := strings.Cut(err.Error(), "\n")
-		return first
-	}
-	return ""
-}
-
-// normalization is the case's, as this version of Envoy has it.
-func (r *run) normalization() policy.PathNormalization {
-	n := r.result.Case.Normalization
-	n.KeepDotParameters = semver.Compare("v"+r.runner.Harness.Version(), "v1.39.3") < 0
-	return n
 }

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"testing"
@@ -36,8 +37,8 @@ func TestGate(t *testing.T) {
 			if r.Passed() != tt.passed || r.Failed() != (tt.failed != "") || r.NotApplicable != (tt.skipped != "") {
 				t.Errorf("passed: %t, failed: %t, not applicable: %t", r.Passed(), r.Failed(), r.NotApplicable)
 			}
-			if !strings.HasPrefix(r.Skipped, tt.skipped) || tt.skipped == "" && r.Skipped != "" || !strings.Contains(r.reason(), tt.failed) {
-				t.Errorf("skipped %q, reason %q", r.Skipped, r.reason())
+			if !strings.HasPrefix(r.Skipped, tt.skipped) || tt.skipped == "" && r.Skipped != "" || !strings.Contains(cmp.Or(r.Failures()...), tt.failed) {
+				t.Errorf("skipped %q, reason %q", r.Skipped, cmp.Or(r.Failures()...))
 			}
 			if tt.skipped != "" && !strings.Contains(r.Skipped, "the case wants deny") {
 				t.Errorf("it does not say what fails: %q", r.Skipped)

@@ -1,15 +1,18 @@
-package suite
+package result
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Result is what became of one case.
-type Result struct {
+// Case is what became of one case.
+type Case struct {
 	Case cases.Case
 	// Err says why the case as a whole failed: its policies were refused, or were
 	// not, a warning is missing, counters do not add up.
@@ -17,7 +20,7 @@ type Result struct {
 	// Fault is true where Err says that Envoy or the machine failed, so that
 	// nothing is proven either way.
 	Fault bool
-	// Skipped says why the case proves nothing here, and does not count; empty for one
+	// Skipped says why the case proves nothing here, and does not count; empty for a case
 	// that was run. NotApplicable is true where the case is not about this version or
 	// this compiler, so that nothing is missing.
 	Skipped       string
@@ -29,7 +32,7 @@ type Result struct {
 	Counters map[string]evidence.Counters
 	// Warnings are those of lint and lowering, in order of their place.
 	Warnings []policy.Warning
-	// Notes explain what a reader of the figures may stumble over.
+	// Notes explain figures that a reader may take for a mistake.
 	Notes []string
 	Took  time.Duration
 }
@@ -37,27 +40,22 @@ type Result struct {
 // Request is what became of one request.
 type Request struct {
 	cases.Request
-	// Judged is false where no policy is to be asked; Decision is the oracle's
-	// otherwise.
-	Judged   bool
-	Decision policy.Decision
-	// Seen is the request as the policies see it, where they were asked.
-	Seen policy.Request
-	// Rule is the text of the rule that decided, as [policy.Rule] prints it, or the
-	// default's.
-	Rule     string
+	verdict.Judgement
 	Evidence evidence.Evidence
-	Finding  evidence.Finding
-	// Problems say what differs; none for a request that went as wanted.
-	Problems []string
 }
 
-// Passed reports whether the case went as wanted. One that was skipped did not.
-func (r Result) Passed() bool {
-	if r.Err != nil || r.Skipped != "" {
+// DecidedWrong reports whether Envoy allowed what the policies deny, or the other way
+// round. A decision by the wrong policy alone is not wrong in this sense.
+func (q Request) DecidedWrong() bool {
+	return q.Judged && (q.Finding.Form == evidence.Served) != (q.Decision.Effect == policy.Allow)
+}
+
+// Passed reports whether the case went as wanted. A case that was skipped did not.
+func (c Case) Passed() bool {
+	if c.Err != nil || c.Skipped != "" {
 		return false
 	}
-	for _, q := range r.Requests {
+	for _, q := range c.Requests {
 		if len(q.Problems) > 0 {
 			return false
 		}
@@ -66,12 +64,27 @@ func (r Result) Passed() bool {
 }
 
 // Failed reports whether the case was run and did not go as wanted.
-func (r Result) Failed() bool { return r.Skipped == "" && !r.Passed() }
+func (c Case) Failed() bool { return c.Skipped == "" && !c.Passed() }
+
+// Failures returns all that went wrong, line by line: of the case as a whole first, then of
+// each request behind its place.
+func (c Case) Failures() []string {
+	var out []string
+	if c.Err != nil {
+		out = strings.Split(c.Err.Error(), "\n")
+	}
+	for _, q := range c.Requests {
+		for _, problem := range q.Problems {
+			out = append(out, fmt.Sprintf("%s: %s", q.Place, problem))
+		}
+	}
+	return out
+}
 
 // Retries counts the transport faults that were overcome on the way.
-func (r Result) Retries() int {
+func (c Case) Retries() int {
 	n := 0
-	for _, q := range r.Requests {
+	for _, q := range c.Requests {
 		n += q.Evidence.Retries
 	}
 	return n

@@ -1,4 +1,4 @@
-package suite
+package verdict
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
@@ -15,6 +16,28 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
+
+// The frontend gets into the backend, and no other caller does.
+const (
+	frontend = "spiffe://trust-domain.mesh/ns/default/sa/frontend"
+	friends  = "kri_mtp_default___friends_"
+	head     = `
+case: friends only
+workloads: [{name: backend, inbounds: [{name: http-port, port: 8080}, {name: tcp-port, port: 5432, protocol: tcp}]}]
+policies:
+  - {type: MeshTrafficPermission, name: friends, spec: {default: {allow: [{spiffeId: {type: Exact, value: ` + frontend + `}}]}}}
+`
+)
+
+// parse reads one case.
+func parse(t *testing.T, text string) cases.Case {
+	t.Helper()
+	read, err := cases.Parse("test.yaml", []byte(text))
+	if err != nil || len(read) != 1 {
+		t.Fatalf("%d cases, want one: %v", len(read), err)
+	}
+	return read[0]
+}
 
 // allowed is what the frontend's request for a path leaves behind where it passes.
 func allowed(t *testing.T, path string) evidence.Evidence {
@@ -44,38 +67,39 @@ func TestJudgeOfWhatMustNotBe(t *testing.T) {
 	somebody := "somebody"
 	for name, tt := range map[string]struct {
 		path   string
-		bend   func(*run, *evidence.Evidence)
+		bend   func(*Reading, *evidence.Evidence)
 		judged bool
 		want   string
 	}{
-		"nothing": {"/", func(*run, *evidence.Evidence) {}, true, ""},
-		"sides that disagree": {"/", func(_ *run, e *evidence.Evidence) { e.Arrival.Requests = 2 }, false,
+		"nothing": {"/", func(*Reading, *evidence.Evidence) {}, true, ""},
+		"sides that disagree": {"/", func(_ *Reading, e *evidence.Evidence) { e.Arrival.Requests = 2 }, false,
 			"evidence: it looks served, but the upstream saw 2 requests"},
-		"a fault": {"/", func(_ *run, e *evidence.Evidence) { e.Answer = caller.Answer{Err: errors.New("cut")} }, false,
+		"a fault": {"/", func(_ *Reading, e *evidence.Evidence) { e.Answer = caller.Answer{Err: errors.New("cut")} }, false,
 			"evidence: transport fault, nothing is proven: cut"},
-		"a path that should be rejected": {"/a%2fb", func(*run, *evidence.Evidence) {}, false,
+		"a path that should be rejected": {"/a%2fb", func(*Reading, *evidence.Evidence) {}, false,
 			`the listener should answer 400 (path refused with 400: "/a%2fb" has an escaped slash), Envoy says served (allow by ` + friends + ")"},
-		"another path": {"/", func(_ *run, e *evidence.Evidence) { e.Arrival.Path, e.Log.Path = "/x", "/x" }, true,
+		"another path": {"/", func(_ *Reading, e *evidence.Evidence) { e.Arrival.Path, e.Log.Path = "/x", "/x" }, true,
 			`the upstream saw path "/x", judged was "/"`},
-		"an oracle that contradicts itself": {"/", func(r *run, _ *evidence.Evidence) {
-			r.programs["backend/http-port"].Gates[0].Rules[0].Origin = somebody
+		"an oracle that contradicts itself": {"/", func(r *Reading, _ *evidence.Evidence) {
+			r.programs[0].Gates[0].Rules[0].Origin = somebody
 		}, true, "meshproof contradicts itself"},
-		"a policy that judged nobody": {"/", func(r *run, e *evidence.Evidence) {
+		"a policy that judged nobody": {"/", func(r *Reading, e *evidence.Evidence) {
 			e.Answer, e.Arrival, e.Log = caller.Answer{Outcome: caller.Alert}, nil, xds.AccessLog{TransportFailure: "TLS_error"}
-			r.result.Case.Requests[0].By = &somebody
+			r.Case.Requests[0].By = &somebody
 		}, false, "the case wants it decided by somebody, Envoy names nobody"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := parse(t, head+"requests: [{from: "+frontend+", to: backend/http-port, path: "+tt.path+", want: allow}]")
-			r := &run{runner: Runner{Harness: shared(t)}, compiler: Reference, result: Result{Case: c}}
-			if err := r.read(); err != nil {
+			r, err := Read(c)
+			if err != nil {
 				t.Fatal(err)
 			}
 			e := allowed(t, tt.path)
 			tt.bend(r, &e)
-			got := r.judge(r.result.Case.Requests[0], e)
-			if all := strings.Join(got.Problems, "\n"); !strings.Contains(all, tt.want) || (tt.want == "") != (all == "") {
+			q := r.Case.Requests[0]
+			got := Judge(r.Inbound(q.To).Expect(q), StatedOf(q, false), e)
+			if all := strings.Join(got.ProblemTexts(), "\n"); !strings.Contains(all, tt.want) || (tt.want == "") != (all == "") {
 				t.Errorf("problems %q, want %q", got.Problems, tt.want)
 			}
 			if got.Judged != tt.judged {

@@ -1,0 +1,129 @@
+package differential
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
+)
+
+// set is one set of policies with the requests that are asked.
+type set struct {
+	number  uint64
+	reading *verdict.Reading
+}
+
+// newSet reads the policies of a case and chooses what is asked. An error says that the
+// generator or the oracle is wrong: policies are drawn to be valid.
+func newSet(c cases.Case, seed, number uint64) (set, error) {
+	reading, err := verdict.Read(c)
+	if err != nil {
+		return set{}, fmt.Errorf("differential: %s: its policies are drawn to be valid: %w", c.Name, err)
+	}
+	// What is asked has nothing to do with how the policies are drawn.
+	choose := random(^seed, number)
+	for _, in := range reading.Inbounds() {
+		for _, q := range ask(choose, in) {
+			q.Place = fmt.Sprintf("request %d, %s to %s as %s", len(reading.Case.Requests)+1, describe(in, q), q.To, q.From.Name)
+			reading.Case.Requests = append(reading.Case.Requests, q)
+		}
+	}
+	return set{number, reading}, nil
+}
+
+func describe(in verdict.Inbound, q cases.Request) string {
+	if in.Protocol.Layer() == policy.L4 {
+		return "a connection"
+	}
+	return q.Method + " " + q.Path
+}
+
+// The bounds of what is asked of one inbound. A caller costs a handshake, and where the
+// connection is judged each request is a caller.
+const (
+	mostCallers  = 2
+	mostRequests = 8
+	// Of so many classes all are candidates, and the neighbours of as many.
+	mostClasses    = 32
+	mostNeighbours = 3
+)
+
+// ask chooses requests to an inbound: witnesses of classes and neighbours, of few callers.
+// Where requests are judged, it also takes what others of them ask for as these callers.
+func ask(c *chooser, in verdict.Inbound) []cases.Request {
+	candidates := candidates(c, classes.Of(in.TrustedSurface(), in.Program.Program))
+	q := questions{in: in, asked: map[string]bool{}}
+	if connectionsJudged(in) {
+		q.add(candidates, mostCallers+1, mostCallers+1)
+		return q.requests
+	}
+	callers := q.add(candidates, mostCallers, mostRequests)
+	var crossed []policy.Request
+	for _, r := range candidates {
+		for _, caller := range callers {
+			r.URIs, r.DNS = caller.URIs, caller.DNS
+			crossed = append(crossed, r)
+		}
+	}
+	q.add(crossed, mostCallers, mostRequests-len(q.requests))
+	return q.requests
+}
+
+// connectionsJudged reports whether a request needs a connection of its own.
+func connectionsJudged(in verdict.Inbound) bool {
+	return in.Protocol.Layer() == policy.L4 || slices.ContainsFunc(in.Program.Gates, func(g policy.Gate) bool { return g.Layer == policy.L4 })
+}
+
+// candidates returns requests of classes and on their borders, in any order.
+func candidates(c *chooser, cover *classes.Cover) []policy.Request {
+	chosen := make([]int, len(cover.Classes))
+	for i := range chosen {
+		chosen[i] = i
+	}
+	chosen = shuffled(c, chosen)
+	chosen = chosen[:min(len(chosen), mostClasses)]
+	var out []policy.Request
+	for i, class := range chosen {
+		out = append(out, cover.Classes[class].Witness)
+		if i < mostNeighbours {
+			for _, n := range cover.Neighbours(class) {
+				out = append(out, n.Request)
+			}
+		}
+	}
+	return shuffled(c, out)
+}
+
+// questions are the requests that are asked of one inbound.
+type questions struct {
+	in       verdict.Inbound
+	requests []cases.Request
+	asked    map[string]bool
+}
+
+// add asks for as many of the requests as the bounds allow, none twice, and for none that
+// mTLS keeps out. It returns a request of each caller.
+func (q *questions) add(some []policy.Request, mostCallers, mostRequests int) (callers []policy.Request) {
+	known := map[string]bool{}
+	for _, r := range some {
+		if mostRequests <= 0 {
+			break
+		}
+		request := q.in.Request(r)
+		key, name := fmt.Sprintf("%q", r), request.From.Name
+		if request.Want == cases.HandshakeFailure || q.asked[key] || !known[name] && len(callers) == mostCallers {
+			continue
+		}
+		if !known[name] {
+			known[name] = true
+			callers = append(callers, r)
+		}
+		q.asked[key] = true
+		q.requests = append(q.requests, request)
+		mostRequests--
+	}
+	return callers
+}

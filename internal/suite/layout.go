@@ -1,0 +1,193 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// layout is compiled cases in one mesh. A single case keeps the names and addresses of its
+// inbounds; of several cases, each gets names and addresses of its own.
+type layout struct {
+	runner Runner
+	runs   []*run
+}
+
+// name returns the name of an inbound in the mesh.
+func (l layout) name(run int, inbound string) string {
+	if len(l.runs) == 1 {
+		return inbound
+	}
+	return fmt.Sprintf("%d/%s", run, inbound)
+}
+
+// spec describes the mesh. It trusts the trust domains of all cases; see [run.isAlone].
+func (l layout) spec() harness.MeshSpec {
+	var spec harness.MeshSpec
+	addresses := 0
+	for i, one := range l.runs {
+		for _, td := range one.reading.Case.TrustDomains {
+			if !slices.Contains(spec.TrustDomains, td) {
+				spec.TrustDomains = append(spec.TrustDomains, td)
+			}
+		}
+		own := map[netip.Addr]netip.Addr{}
+		for _, in := range one.inbounds {
+			if len(l.runs) > 1 {
+				ip := in.Address.Addr()
+				if _, ok := own[ip]; !ok {
+					addresses++
+					own[ip] = netip.AddrFrom4([4]byte{10, byte(addresses >> 16), byte(addresses >> 8), byte(addresses)})
+				}
+				in.Address = netip.AddrPortFrom(own[ip], in.Address.Port())
+			}
+			in.Name = l.name(i, in.Name)
+			spec.Inbounds = append(spec.Inbounds, in)
+		}
+	}
+	return spec
+}
+
+// play brings up the mesh, asks for everything, and takes the mesh down.
+func (l layout) play(ctx context.Context) {
+	mesh, err := l.runner.Harness.NewMesh(ctx, l.spec())
+	switch {
+	case errors.Is(err, xds.ErrNACK) && len(l.runs) > 1:
+		l.playAlone(ctx, err)
+		return
+	case errors.Is(err, xds.ErrNACK):
+		l.runs[0].result.Err = l.runs[0].refused(ctx, err)
+		return
+	case err != nil:
+		l.fault(err)
+		return
+	}
+	if c := l.runs[0].result.Case; c.ExpectError != "" {
+		l.runs[0].result.Err = fmt.Errorf("the policies were accepted; an error that contains %q was expected", c.ExpectError)
+	} else {
+		l.ask(ctx, mesh)
+	}
+	// The mesh is closed although the case was cut off: the next mesh needs its port.
+	if err := mesh.Close(context.WithoutCancel(ctx)); err != nil {
+		l.fault(err)
+	}
+}
+
+// fault says that the machine failed all cases for which that is not known already.
+func (l layout) fault(err error) {
+	for _, one := range l.runs {
+		if !one.result.Fault {
+			one.result.Fault, one.result.Err = true, errors.Join(one.result.Err, err)
+		}
+	}
+}
+
+// playAlone plays each case in a mesh of its own, after Envoy refused all of them together:
+// that tells whose filters Envoy refuses.
+func (l layout) playAlone(ctx context.Context, together error) {
+	refused := false
+	for _, one := range l.runs {
+		layout{l.runner, []*run{one}}.play(ctx)
+		refused = refused || one.result.Fault || errors.Is(one.result.Err, xds.ErrNACK)
+	}
+	if !refused {
+		l.fault(fmt.Errorf("suite: Envoy refuses %d cases in one push, and takes each alone: %w", len(l.runs), together))
+	}
+}
+
+// ask sends the requests of all cases as one batch, and judges each case by its own.
+func (l layout) ask(ctx context.Context, mesh *harness.Mesh) {
+	minted := newCredentials(mesh, l.runner.Fault)
+	var requests []harness.Request
+	for i, one := range l.runs {
+		own, err := one.requests(minted)
+		if err != nil {
+			one.result.Err = err
+			continue
+		}
+		for _, q := range own {
+			q.To = l.name(i, q.To)
+			requests = append(requests, q)
+		}
+	}
+	send := mesh.Send
+	if l.runner.Kept {
+		send = mesh.Stream
+	}
+	batch, err := send(ctx, requests...)
+	if err != nil {
+		l.fault(err)
+		return
+	}
+	left := batch.Evidence
+	for i, one := range l.runs {
+		if one.result.Err != nil {
+			continue
+		}
+		counters := map[string]evidence.Counters{}
+		for _, in := range one.inbounds {
+			if moved, ok := batch.Counters[l.name(i, in.Name)]; ok {
+				counters[in.Name] = moved
+			}
+		}
+		n := len(one.reading.Case.Requests)
+		one.judge(left[:n], counters)
+		left = left[n:]
+	}
+}
+
+// requests returns the requests of the case as the harness sends them.
+func (r *run) requests(minted credentials) ([]harness.Request, error) {
+	var out []harness.Request
+	for _, q := range r.reading.Case.Requests {
+		credential, err := minted.of(q.From)
+		if err != nil {
+			return nil, fmt.Errorf("%s: mint %s: %w", q.Place, q.From.Name, err)
+		}
+		request := harness.Request{
+			To: q.To, Credential: credential, Plaintext: q.From.Plaintext, SourceIP: q.SourceIP,
+			Method: q.Method, Path: q.Path, Authority: q.Authority, GRPC: q.GRPC,
+		}
+		for _, h := range q.Headers {
+			request.Headers = append(request.Headers, caller.Header(h))
+		}
+		out = append(out, request)
+	}
+	return out, nil
+}
+
+// judge holds the evidence of each request, and what the counters of each inbound moved by,
+// against what must become of the case.
+func (r *run) judge(es []evidence.Evidence, counters map[string]evidence.Counters) {
+	r.result.Counters = counters
+	findings := map[string][]evidence.Finding{}
+	for i, q := range r.reading.Case.Requests {
+		property := verdict.Authorization
+		expected := property.Expect(r.reading.Inbound(q.To), q)
+		judged := property.Judge(expected, verdict.StatedOf(q, r.runner.AnyNames), es[i])
+		r.result.Requests = append(r.result.Requests, result.Request{Request: q, Judgement: judged, Evidence: es[i]})
+		findings[q.To] = append(findings[q.To], judged.Finding)
+	}
+	r.noteOption()
+	r.note()
+	r.result.Err = errors.Join(r.checkConservation(findings), r.checkCounters())
+}
+
+// isAlone tells of a case that needs a mesh of its own: one that Envoy may have to refuse,
+// and one with a caller whom its inbounds do not trust and those of another case may.
+func (r *run) isAlone() bool {
+	c := r.reading.Case
+	return c.ExpectError != "" || slices.ContainsFunc(c.Requests, func(q cases.Request) bool {
+		return !q.From.Plaintext && !q.From.Anonymous && !slices.Contains(c.TrustDomains, q.From.SignedBy)
+	})
+}

@@ -1,0 +1,152 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Expectation is what must become of a request. It is one of [HandshakeFails], [Rejected],
+// [Unjudged] and [Judged].
+type Expectation interface{ expectation() }
+
+// HandshakeFails says that mTLS keeps the caller out, and why.
+type HandshakeFails struct{ Why string }
+
+// Rejected says that the listener answers 400, and why: it refuses the path before any
+// filter of HTTP sees it.
+type Rejected struct{ Why error }
+
+// Unjudged says that the request passes: it comes in plaintext, to a permissive inbound of
+// a dialect that judges no plaintext.
+type Unjudged struct{}
+
+// Judged says that the policies decide.
+type Judged struct {
+	// Seen is the request as the policies see it.
+	Seen     policy.Request
+	Decision policy.Decision
+	// Second is the decision of the dialect's plain evaluator. It must be the same.
+	Second policy.Decision
+	// Rule is the text of the rule that decides, see [policy.Reason].
+	Rule string
+	// Ungated says that the program has no gate. Then Envoy has no filter, and says
+	// nothing of a policy.
+	Ungated bool
+}
+
+func (HandshakeFails) expectation() {}
+func (Rejected) expectation()       {}
+func (Unjudged) expectation()       {}
+func (Judged) expectation()         {}
+
+// Expect says what must become of a request to the inbound.
+func (in Inbound) Expect(q cases.Request) Expectation {
+	if why := in.keepsOut(q.From); why != "" {
+		return HandshakeFails{why}
+	}
+	if in.passesUnjudged(q.From) {
+		return Unjudged{}
+	}
+	seen, err := See(in.Protocol, in.normalization(), q)
+	d := policy.Decide(in.Program.Program, seen)
+	// A network filter refuses the connection before Envoy reads the path.
+	if err != nil && !(d.Effect == policy.Deny && d.Layer == policy.L4) {
+		return Rejected{err}
+	}
+	return Judged{
+		Seen: seen, Decision: d, Rule: policy.Reason(in.Program.Program, seen),
+		Second: in.reading.set.Evaluate(in.Inbound.Inbound, seen), Ungated: len(in.Program.Gates) == 0,
+	}
+}
+
+// passesUnjudged tells of plaintext that a permissive inbound lets in and no policy
+// judges.
+func (in Inbound) passesUnjudged(from cases.Caller) bool {
+	return from.Plaintext && !in.Program.JudgesPlaintext
+}
+
+// keepsOut returns why mTLS keeps a caller out, and "" where it lets the caller in. TLS
+// callers of a permissive inbound are verified as on a strict one. The rules for
+// certificates are those of Envoy's SPIFFE validator
+// (envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig): it looks up the
+// bundle by the trust domain of the first URI SAN, and it does not ask for a usage.
+func (in Inbound) keepsOut(from cases.Caller) string {
+	switch {
+	case from.Plaintext && in.Permissive:
+		return ""
+	case from.Plaintext:
+		return "a strict inbound takes no plaintext"
+	case from.Anonymous:
+		return "the caller shows no certificate"
+	case from.Template.Validity != certs.Sound:
+		return "the certificate is not valid now"
+	case from.Template.CA:
+		return "the certificate is a CA's"
+	}
+	td := trustDomainOf(from.Template.URIs)
+	trusts := func(known spiffeid.TrustDomain) bool { return known.Name() == td }
+	switch {
+	case !slices.ContainsFunc(in.reading.Case.TrustDomains, trusts):
+		return fmt.Sprintf("the inbound does not trust the trust domain %q", td)
+	case from.SignedBy.Name() != td:
+		return fmt.Sprintf("the CA of %q signs a certificate of %q", from.SignedBy.Name(), td)
+	}
+	return ""
+}
+
+// trustDomainOf returns the trust domain of a certificate as Envoy reads it, "" for none:
+// what stands between "spiffe://" and the next slash in the first URI SAN.
+func trustDomainOf(uris []string) string {
+	if len(uris) == 0 {
+		return ""
+	}
+	id, ok := strings.CutPrefix(uris[0], "spiffe://")
+	td, _, hasPath := strings.Cut(id, "/")
+	if !ok || !hasPath {
+		return ""
+	}
+	return td
+}
+
+// See returns a request as the policies see it. On L4 that is the caller alone. On L7 the
+// listener has normalized the path; the error wraps [policy.ErrPathRejected] where it
+// answers 400 instead, and the request then has no path.
+func See(protocol policy.Protocol, n policy.PathNormalization, q cases.Request) (policy.Request, error) {
+	seen := policy.Request{URIs: q.From.Template.URIs, DNS: q.From.Template.DNS}
+	if protocol.Layer() == policy.L4 {
+		return seen, nil
+	}
+	var path string
+	var err error
+	seen.Method, path = policy.RequestLine(q.Method, q.Path, q.GRPC)
+	seen.Path, err = n.Apply(path)
+	return seen, err
+}
+
+// Want returns what a case has to want of a request that must become what is expected.
+func Want(e Expectation) cases.Want {
+	switch e := e.(type) {
+	case HandshakeFails:
+		return cases.HandshakeFailure
+	case Rejected:
+		return cases.Status(400)
+	case Judged:
+		return wantOf(e.Decision)
+	default:
+		return cases.Allow
+	}
+}
+
+func wantOf(d policy.Decision) cases.Want {
+	if d.Effect == policy.Allow {
+		return cases.Allow
+	}
+	return cases.Deny
+}

@@ -1,0 +1,194 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Stated is what a case states of a request.
+type Stated struct {
+	Want cases.Want
+	// By, Shadow and ShadowBy are nil where the case states none.
+	By       *string
+	Shadow   *cases.Shadow
+	ShadowBy *string
+	// AnyNames leaves the names of policies to the compiler: By and ShadowBy are not
+	// compared, and neither are the names that the policies give. What was decided is.
+	AnyNames bool
+}
+
+// StatedOf returns what the case states of a request.
+func StatedOf(q cases.Request, anyNames bool) Stated {
+	return Stated{Want: q.Want, By: q.By, Shadow: q.Shadow, ShadowBy: q.ShadowBy, AnyNames: anyNames}
+}
+
+// Judgement is what became of a request, held against what must become of it.
+type Judgement struct {
+	Finding evidence.Finding
+	// Judged tells whether the policies decided, as far as the evidence shows. Only then
+	// Decision, Seen and Rule are set: the oracle's decision, the request as the policies
+	// see it, and the text of the rule that decides.
+	Judged   bool
+	Decision policy.Decision
+	Seen     policy.Request
+	Rule     string
+	// Problems say what differs; none for a request that went as expected and stated.
+	Problems []Problem
+}
+
+// ProblemTexts returns the problems as text; nil for none.
+func (j Judgement) ProblemTexts() []string {
+	var out []string
+	for _, p := range j.Problems {
+		out = append(out, p.String())
+	}
+	return out
+}
+
+// Judge holds evidence against what must become of a request and what the case states.
+// Evidence that contradicts itself is the only problem of its request.
+func Judge(expected Expectation, stated Stated, e evidence.Evidence) Judgement {
+	finding, err := e.Find()
+	j := Judgement{Finding: finding}
+	if err != nil {
+		j.add(Contradiction, nil, err)
+		return j
+	}
+	if !meets(stated.Want, finding) {
+		j.add(OtherWant, stated.Want, describe(finding))
+	}
+	j.compareExpected(expected, stated.AnyNames, e)
+	j.compareStated(stated)
+	return j
+}
+
+func (j *Judgement) add(kind Kind, expected, found any) {
+	j.Problems = append(j.Problems, Problem{kind, fmt.Sprint(expected), fmt.Sprint(found)})
+}
+
+// compareExpected holds the finding against the expectation. Where mTLS answers although
+// the policies should, what the case wants is all there is to hold against it.
+func (j *Judgement) compareExpected(expected Expectation, anyNames bool, e evidence.Evidence) {
+	f := j.Finding
+	switch x := expected.(type) {
+	case HandshakeFails:
+		if f.Form != evidence.HandshakeFailed {
+			j.add(NotKeptOut, x.Why, describe(f))
+		}
+	case Rejected:
+		if f.Form != evidence.HandshakeFailed && (f.Form != evidence.Rejected || f.Status != 400) {
+			j.add(NotRejected, x.Why, describe(f))
+		}
+	case Judged:
+		// Envoy may answer for another reason than authorization; the case says with
+		// which status.
+		if f.Form != evidence.HandshakeFailed && (f.Form != evidence.Rejected || f.Judged) {
+			j.compareDecision(x, anyNames, e)
+		}
+	}
+}
+
+// compareDecision holds the finding against the oracle, and the oracle against the plain
+// evaluator.
+func (j *Judgement) compareDecision(x Judged, anyNames bool, e evidence.Evidence) {
+	d, f := x.Decision, j.Finding
+	j.Judged, j.Decision, j.Seen, j.Rule = true, d, x.Seen, x.Rule
+	if x.Second != d {
+		j.add(OtherOpinion, fmt.Sprintf("%#v", d), fmt.Sprintf("%#v", x.Second))
+	}
+	same := func(a, b policy.Verdict) bool { return a == b || anyNames && a.Effect == b.Effect }
+	judged := f.Judged && same(f.Verdict, d.Verdict)
+	if x.Ungated {
+		judged = !f.Judged && f.Form == evidence.Served
+	}
+	if !judged {
+		j.add(OtherDecision, d.Verdict, describe(f))
+	}
+	if f.Form == evidence.Refused && f.Layer != d.Layer {
+		j.add(OtherLayer, d.Layer, f.Layer)
+	}
+	switch {
+	case d.Shadowed != f.Shadow.Ran:
+		j.add(OtherShadowRun, d.Shadowed, f.Shadow.Ran)
+	case !same(d.Shadow, f.Shadow.Verdict):
+		j.add(OtherShadow, d.Shadow, f.Shadow.Verdict)
+	}
+	if e.Arrival != nil && e.Call.Protocol.Layer() == policy.L7 && e.Arrival.Path != x.Seen.Path {
+		j.add(OtherPath, x.Seen.Path, e.Arrival.Path)
+	}
+}
+
+// compareStated holds the finding against what the case states of its policies. Where no
+// policy judged, Envoy names none.
+func (j *Judgement) compareStated(s Stated) {
+	f := j.Finding
+	if s.Shadow != nil && *s.Shadow != shadowOf(f) {
+		j.add(OtherStatedShadow, *s.Shadow, shadowOf(f))
+	}
+	if s.AnyNames {
+		return
+	}
+	if s.By != nil && *s.By != f.Verdict.Origin {
+		j.add(OtherStatedBy, *s.By, nameOf(f.Verdict))
+	}
+	if s.ShadowBy != nil && *s.ShadowBy != f.Shadow.Verdict.Origin {
+		j.add(OtherStatedShadowBy, *s.ShadowBy, nameOf(f.Shadow.Verdict))
+	}
+}
+
+func nameOf(v policy.Verdict) string { return cmp.Or(v.Origin, "nobody") }
+
+// meets reports whether a finding is what the case wants.
+func meets(want cases.Want, f evidence.Finding) bool {
+	if code, ok := want.Status(); ok {
+		switch f.Form {
+		case evidence.Refused:
+			return code == 403 && f.Layer == policy.L7
+		case evidence.Rejected:
+			// 403 is the form of a refusal, and this was none.
+			return f.Status == code && code != 403
+		default:
+			return false
+		}
+	}
+	switch want {
+	case cases.Allow:
+		return f.Form == evidence.Served
+	case cases.Close:
+		return f.Form == evidence.Refused && f.Layer == policy.L4
+	case cases.HandshakeFailure:
+		return f.Form == evidence.HandshakeFailed
+	case cases.Refused:
+		return f.Form != evidence.Served
+	default:
+		return f.Form == evidence.Refused
+	}
+}
+
+// shadowOf returns what the shadow said, in the words of a case file.
+func shadowOf(f evidence.Finding) cases.Shadow {
+	switch {
+	case !f.Shadow.Ran:
+		return cases.ShadowNone
+	case f.Shadow.Verdict.Effect == policy.Allow:
+		return cases.ShadowAllow
+	default:
+		return cases.ShadowDeny
+	}
+}
+
+// describe returns a few words for what Envoy did.
+func describe(f evidence.Finding) string {
+	switch {
+	case f.Form == evidence.Rejected:
+		return fmt.Sprintf("%s with %d", f.Form, f.Status)
+	case f.Judged:
+		return fmt.Sprintf("%s (%s)", f.Form, f.Verdict)
+	default:
+		return f.Form.String()
+	}
+}

@@ -1,0 +1,146 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// Reading is a case and what its policies come to on each inbound. [Read] makes it. It
+// does not change, apart from its Case.
+type Reading struct {
+	// Case has the policies that were read. Its requests and trust domains may change;
+	// its policies, options and inbounds must not.
+	Case cases.Case
+
+	set      dialect.Set
+	programs []dialect.Program
+	// envoy is the version of Envoy; empty for the newest.
+	envoy string
+}
+
+// Read reads the policies of a case. The error is the dialect's: it says why the policies
+// are refused, as a whole or on one of the inbounds.
+func Read(c cases.Case) (*Reading, error) {
+	set, err := dialect.Parse(c.Policies, c.Options)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reading{Case: c, set: set, programs: make([]dialect.Program, len(c.Inbounds))}
+	for i, in := range c.Inbounds {
+		if err := set.Check(in.Inbound); err != nil {
+			return nil, err
+		}
+		r.programs[i] = set.Program(in.Inbound)
+	}
+	return r, nil
+}
+
+// On returns the reading as a version of Envoy has it. Envoy before 1.39.3 reads the
+// segment "..;x" of a path as a name, see [policy.PathNormalization].
+func (r *Reading) On(envoy string) *Reading {
+	on := *r
+	on.envoy = envoy
+	return &on
+}
+
+// As returns the reading of a case that has the same policies, options and inbounds, and
+// other requests or trust domains.
+func (r *Reading) As(c cases.Case) *Reading {
+	as := *r
+	as.Case = c
+	return &as
+}
+
+// Set returns the policies.
+func (r *Reading) Set() dialect.Set { return r.set }
+
+// Warnings returns what lowering and lint warn about, in order of their place, each
+// warning once.
+func (r *Reading) Warnings() []policy.Warning {
+	var out []policy.Warning
+	inbounds := make([]policy.Inbound, len(r.programs))
+	for i, p := range r.programs {
+		inbounds[i] = r.Case.Inbounds[i].Inbound
+		out = append(out, p.Warnings...)
+	}
+	out = append(out, r.set.Lint(inbounds)...)
+	slices.SortFunc(out, func(a, b policy.Warning) int { return strings.Compare(a.String(), b.String()) })
+	return slices.Compact(out)
+}
+
+// Inbounds returns the inbounds of the case, in order.
+func (r *Reading) Inbounds() []Inbound {
+	out := make([]Inbound, len(r.programs))
+	for i := range out {
+		out[i] = r.inbound(i)
+	}
+	return out
+}
+
+// Inbound returns the inbound of that name. The case must have it: package cases lets no
+// request to an unknown inbound pass.
+func (r *Reading) Inbound(name string) Inbound {
+	for i, in := range r.Case.Inbounds {
+		if in.String() == name {
+			return r.inbound(i)
+		}
+	}
+	panic("verdict: case " + r.Case.Name + " has no inbound " + name)
+}
+
+func (r *Reading) inbound(i int) Inbound {
+	return Inbound{Inbound: r.Case.Inbounds[i], Program: r.programs[i], reading: r}
+}
+
+// Inbound is one inbound of a case, and what the policies come to there.
+type Inbound struct {
+	cases.Inbound
+	Program dialect.Program
+
+	reading *Reading
+}
+
+// MTLS returns how the listener of the inbound takes plaintext.
+func (in Inbound) MTLS() xds.MTLS {
+	switch {
+	case !in.Permissive:
+		return xds.Strict
+	case in.Program.JudgesPlaintext:
+		return xds.PermissiveJudged
+	default:
+		return xds.Permissive
+	}
+}
+
+// Surface says which requests reach the inbound, from callers of any trust domain: whether
+// a trust domain is trusted is a question of mTLS, and the policies decide for all of them.
+func (in Inbound) Surface() classes.Surface {
+	return classes.Surface{Protocol: in.Protocol, Normalization: in.reading.Case.Normalization}
+}
+
+// TrustedSurface says which requests reach the inbound from callers of the trust domains
+// that it trusts.
+func (in Inbound) TrustedSurface() classes.Surface {
+	s := in.Surface()
+	for _, td := range in.reading.Case.TrustDomains {
+		s.TrustDomains = append(s.TrustDomains, td.Name())
+	}
+	return s
+}
+
+// normalization returns how the listener normalizes paths on this version of Envoy.
+func (in Inbound) normalization() policy.PathNormalization {
+	n := in.reading.Case.Normalization
+	if envoy := in.reading.envoy; envoy != "" {
+		n.KeepDotParameters = semver.Compare("v"+envoy, "v1.39.3") < 0
+	}
+	return n
+}
