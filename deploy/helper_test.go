@@ -5,45 +5,33 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/folder"
 )
 
-var program struct {
-	once sync.Once
-	dir  string
-	path string
-	err  error
-}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if program.dir != "" && os.RemoveAll(program.dir) != nil && code == 0 {
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// build compiles the command once.
-func build(t *testing.T) string {
+// buildCommand compiles the command and returns its path.
+func buildCommand(t *testing.T) string {
 	t.Helper()
-	program.once.Do(func() {
-		if program.dir, program.err = os.MkdirTemp("", "meshproof-deploy-"); program.err != nil {
-			return
-		}
-		program.path = filepath.Join(program.dir, "meshproof")
-		program.err = exec.Command("go", "build", "-o", program.path, "../cmd/meshproof").Run()
-	})
-	if program.err != nil {
-		t.Fatal(program.err)
-	}
-	return program.path
+	path := filepath.Join(t.TempDir(), "meshproof")
+	run(t, "go", "build", "-o", path, "../cmd/meshproof")
+	return path
 }
 
-// docker returns an image of Envoy that this machine has.
-func docker(t *testing.T) string {
+// writeEarlierReport writes the report of a run that has one case.
+func writeEarlierReport(t *testing.T, dir string) {
+	t.Helper()
+	r := report.Run{Implementation: report.Implementation{Project: "p"}, Envoy: "1.40.0", Runtime: "process", Meshproof: "v1"}
+	r.Add(report.Case{Case: "the only case", Place: "a.yaml:1", Passed: true})
+	if err := folder.Write(dir, []report.Run{r}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// findImage returns an image of Envoy that this machine has.
+func findImage(t *testing.T) string {
 	t.Helper()
 	h, err := harness.Start(t.Context(), harness.WithRuntime(harness.Container))
 	if err != nil {
@@ -75,14 +63,4 @@ func run(t *testing.T, words ...string) string {
 		t.Fatalf("%s: %v\n%s%s", strings.Join(words, " "), err, out, &said)
 	}
 	return string(out)
-}
-
-// write returns the path of a file with a text.
-func write(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "case.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

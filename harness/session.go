@@ -16,7 +16,7 @@ import (
 // what ties its traces together; between the requests of one session their order does.
 type session struct {
 	source   netip.AddrPort
-	conn     *caller.Connection
+	conn     *caller.Line
 	logs     *logs
 	arrivals *upstream.Account
 	asked    []asked

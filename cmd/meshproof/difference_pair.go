@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/dataplane"
-	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway"
 	"github.com/meshproof/meshproof/policy/kuma"
@@ -15,13 +15,16 @@ import (
 
 // pair is one case under the policies before and after.
 type pair struct {
-	old, recent lab.Case
+	old, recent cases.Case
 	// inbounds are how the inbounds change themselves.
 	inbounds []inboundChange
 }
 
 // subject names what two sets of policies are compared for.
 func (p pair) subject() string { return p.recent.Name }
+
+// loose reports whether a case was made of policy files.
+func loose(c cases.Case) bool { return c.Source == "" }
 
 // pairs puts together what is to be compared: cases of one name, policy files on one
 // workload, or two cases that are the only ones.
@@ -33,24 +36,24 @@ func (o *diffOptions) pairs(before, after string) (*difference, error) {
 	var d difference
 	paired := map[int]bool{}
 	for _, c := range recents {
-		i := slices.IndexFunc(olds, func(old lab.Case) bool { return counterparts(old, c) })
+		i := slices.IndexFunc(olds, func(old cases.Case) bool { return counterparts(old, c) })
 		if len(olds) == 1 && len(recents) == 1 {
 			i = 0
 		}
-		var old lab.Case
-		switch anyGenerated := slices.IndexFunc(olds, func(old lab.Case) bool { return old.Generated }); {
+		var old cases.Case
+		switch anyLoose := slices.IndexFunc(olds, loose); {
 		case i >= 0:
 			paired[i], old = true, olds[i]
 		// Policy files are one set: they may say who calls a workload that is new.
-		case c.Generated && anyGenerated >= 0:
-			old = olds[anyGenerated]
+		case loose(c) && anyLoose >= 0:
+			old = olds[anyLoose]
 			old.Inbounds = nil
 		default:
 			d.onlyNew = append(d.onlyNew, titleOf(c))
 			continue
 		}
 		changes := inboundChanges(old.Inbounds, c.Inbounds)
-		if old.Generated != c.Generated {
+		if loose(old) != loose(c) {
 			// What policy files are compared on are the inbounds of the case.
 			changes = nil
 			old.Inbounds = c.Inbounds
@@ -72,8 +75,8 @@ func (o *diffOptions) pairs(before, after string) (*difference, error) {
 }
 
 // titleOf names a case that has no counterpart: of policy files, by its inbounds.
-func titleOf(c lab.Case) string {
-	if !c.Generated {
+func titleOf(c cases.Case) string {
+	if !loose(c) {
 		return c.Name
 	}
 	names := make([]string, len(c.Inbounds))
@@ -84,9 +87,9 @@ func titleOf(c lab.Case) string {
 }
 
 // counterparts reports whether two cases are one, before and after.
-func counterparts(old, recent lab.Case) bool {
-	if !old.Generated || !recent.Generated {
-		return old.Generated == recent.Generated && old.Name == recent.Name
+func counterparts(old, recent cases.Case) bool {
+	if !loose(old) || !loose(recent) {
+		return loose(old) == loose(recent) && old.Name == recent.Name
 	}
 	return workloadOf(old.Inbounds[0].Inbound) == workloadOf(recent.Inbounds[0].Inbound)
 }
@@ -100,7 +103,7 @@ func workloadOf(in policy.Inbound) workload {
 }
 
 // sides are the cases before and after.
-func (o *diffOptions) sides(before, after string) (olds, recents []lab.Case, err error) {
+func (o *diffOptions) sides(before, after string) (olds, recents []cases.Case, err error) {
 	old, err := o.side(before)
 	if err != nil {
 		return nil, nil, err
@@ -109,27 +112,23 @@ func (o *diffOptions) sides(before, after string) (olds, recents []lab.Case, err
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := o.source.checkFilesFlags(old, recent); err != nil {
+	if err := o.source.checkLabFlags(old, recent); err != nil {
 		return nil, nil, err
 	}
-	s, err := o.source.surroundings()
-	if err != nil {
-		return nil, nil, err
-	}
-	ofOld, ofNew := s, s
-	ofOld.Options.Kuma.Option, ofNew.Options.Kuma.Option = o.oldOption, o.newOption
-	inOld, inNew := old.Inbounds(), recent.Inbounds()
+	ofOld, ofNew := o.source, o.source
+	ofOld.options.Kuma.Option, ofNew.options.Kuma.Option = o.oldOption, o.newOption
 	switch {
-	case old.Empty() && recent.Empty() && o.source.inboundFlag() == "":
+	case old.empty() && recent.empty() && o.source.inboundFlag() == "":
 		return nil, nil, fmt.Errorf("neither %s nor %s has a policy, a Dataplane or a case: there is nothing to compare", before, after)
 	// Without a policy there is the empty set, wherever the others are.
-	case recent.Empty() && old.HasCases:
-		olds, err = old.CasesFor(ofOld, inOld)
-		return olds, emptied(olds, o.newOption), o.source.chosen(before, err)
-	case old.Empty() && recent.HasCases:
-		recents, err = recent.CasesFor(ofNew, inNew)
-		return emptied(recents, o.oldOption), recents, o.source.chosen(after, err)
+	case recent.empty() && old.sawCase:
+		olds, err = ofOld.casesOf(old, old.inbounds())
+		return olds, emptied(olds, o.newOption), err
+	case old.empty() && recent.sawCase:
+		recents, err = ofNew.casesOf(recent, recent.inbounds())
+		return emptied(recents, o.oldOption), recents, err
 	}
+	inOld, inNew := old.inbounds(), recent.inbounds()
 	// Dataplanes of one side say what inbounds there are on either.
 	switch {
 	case len(inOld) == 0:
@@ -137,19 +136,19 @@ func (o *diffOptions) sides(before, after string) (olds, recents []lab.Case, err
 	case len(inNew) == 0:
 		inNew = inOld
 	}
-	if olds, err = old.CasesFor(ofOld, inOld); err != nil {
-		return nil, nil, o.source.chosen(before, err)
+	if olds, err = ofOld.casesOf(old, inOld); err != nil {
+		return nil, nil, err
 	}
-	recents, err = recent.CasesFor(ofNew, inNew)
-	return olds, recents, o.source.chosen(after, err)
+	recents, err = ofNew.casesOf(recent, inNew)
+	return olds, recents, err
 }
 
 // emptied are the cases without policies.
-func emptied(of []lab.Case, option kuma.Option) []lab.Case {
+func emptied(of []cases.Case, option kuma.Option) []cases.Case {
 	out := slices.Clone(of)
 	for i := range out {
 		out[i].Policies = nil
-		if out[i].Generated {
+		if loose(out[i]) {
 			out[i].Options.Kuma.Option = option
 		}
 	}
@@ -157,26 +156,30 @@ func emptied(of []lab.Case, option kuma.Option) []lab.Case {
 }
 
 // side reads one of the two; a folder without files is an empty set.
-func (o *diffOptions) side(path string) (*lab.Files, error) {
-	files, err := lab.OpenSet(o.source.choice(), path)
+func (o *diffOptions) side(path string) (*lab, error) {
+	files, err := labFiles(path)
 	if err != nil {
 		return nil, err
 	}
-	return files, unique(files)
+	l, err := o.source.readLab(files, path)
+	if err != nil {
+		return nil, err
+	}
+	return l, l.unique()
 }
 
 // unique refuses two cases of one name, and two Dataplanes of one workload: which of them
 // is the counterpart?
-func unique(files *lab.Files) error {
+func (l *lab) unique() error {
 	places := map[string]string{}
-	for _, c := range files.Cases {
+	for _, c := range l.cases {
 		if first, ok := places[c.Name]; ok {
 			return fmt.Errorf("%s: case %q stands already at %s: give it a name of its own", c.Place, c.Name, first)
 		}
 		places[c.Name] = c.Place
 	}
 	seen := map[workload]*dataplane.Dataplane{}
-	for _, d := range files.Dataplanes {
+	for _, d := range l.dataplanes {
 		key := workloadOf(d.Inbounds[0])
 		if first, ok := seen[key]; ok {
 			return fmt.Errorf("%s: Dataplane %q stands already at %s: give it a name of its own", d.Place, d.Workload.Name, first.Place)
@@ -199,7 +202,7 @@ spec:
 
 // oneDialect has a side without any policy read as the other side's dialect reads it: no
 // AuthorizationPolicy lets everybody in, and no MeshTrafficPermission nobody.
-func oneDialect(old, recent *lab.Case) error {
+func oneDialect(old, recent *cases.Case) error {
 	nothing, err := manifest.Parse("none.yaml", []byte(selectsNothing))
 	if err != nil {
 		return err

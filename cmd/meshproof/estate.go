@@ -1,8 +1,9 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -20,12 +21,15 @@ type estate struct {
 // readEstates reads case files, of which each case is an estate of its own, and
 // policy files, which are one together.
 func readEstates(paths []string, filter caseFilter) ([]estate, error) {
-	files, err := lab.Read(lab.Choice{Pattern: filter.pattern}, paths...)
+	var out []estate
+	loose, caseFiles, err := readFiles(paths)
 	if err != nil {
 		return nil, err
 	}
-	var out []estate
-	for _, c := range files.Cases {
+	for _, c := range slices.Concat(caseFiles...) {
+		if !filter.matches(c) || c.ExpectError != "" {
+			continue
+		}
 		e, err := newEstate(c.Policies)
 		if err != nil {
 			return nil, err
@@ -33,10 +37,10 @@ func readEstates(paths []string, filter caseFilter) ([]estate, error) {
 		e.pods = podsOf(c)
 		out = append(out, e)
 	}
-	if len(files.Policies) == 0 {
+	if len(loose) == 0 {
 		return out, nil
 	}
-	e, err := newEstate(files.Policies)
+	e, err := newEstate(loose)
 	return append(out, e), err
 }
 

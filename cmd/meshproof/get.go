@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway"
@@ -88,19 +87,22 @@ policies to be refused is left out.`,
 // readObjects reads case files, of which each case has pods of its own, and policy
 // files, which have none and are one set together.
 func readObjects(paths []string, filter caseFilter) ([]gateway.Object, error) {
-	files, err := lab.Read(lab.Choice{Pattern: filter.pattern}, paths...)
+	loose, caseFiles, err := readFiles(paths)
 	if err != nil {
 		return nil, err
 	}
 	var out []gateway.Object
-	for _, c := range files.Cases {
+	for _, c := range slices.Concat(caseFiles...) {
+		if !filter.matches(c) || c.ExpectError != "" {
+			continue
+		}
 		objects, err := objectsOf(c.Policies, podsOf(c))
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, objects...)
 	}
-	objects, err := objectsOf(files.Policies, nil)
+	objects, err := objectsOf(loose, nil)
 	return append(out, objects...), err
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
@@ -84,7 +83,7 @@ func startLab(ctx context.Context, version string, runtime harness.Runtime) (*ha
 }
 
 func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
-	subjects, _, err := o.source.cases(paths)
+	subjects, err := o.source.labCases(paths)
 	if err != nil {
 		return err
 	}
@@ -137,11 +136,11 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	return also(proven.exit(), err)
 }
 
-func planAll(subjects []lab.Case) ([]*proof.Proof, error) {
+func planAll(subjects []cases.Case) ([]*proof.Proof, error) {
 	var out []*proof.Proof
 	var errs []error
 	for _, c := range subjects {
-		p, err := proof.Plan(c.Case)
+		p, err := proof.Plan(c)
 		errs = append(errs, err)
 		out = append(out, p)
 	}

@@ -68,11 +68,14 @@ before it.`,
 }
 
 func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
-	all, files, err := o.source.cases(paths)
+	of, err := o.source.labCases(paths)
 	if err != nil {
 		return err
 	}
-	subjects := verifySubjects(all, files, o.source.flags.Changed("port"))
+	subjects, err := verifySubjects(of, paths, o.source.flags.Changed("port"))
+	if err != nil {
+		return err
+	}
 	if err := prepareReport(o.report); err != nil {
 		return err
 	}

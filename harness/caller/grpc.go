@@ -14,47 +14,47 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// grpcProtocol makes unary calls with grpc-go.
-type grpcProtocol struct {
-	wire   *wire
+// grpcSpeech makes unary calls with grpc-go.
+type grpcSpeech struct {
+	conn   *conn
 	client *grpc.ClientConn
 }
 
-func newGRPC(c Call, w *wire) (protocol, error) {
+func newGRPC(c Call, conn *conn) (speech, error) {
 	var dialed atomic.Bool
 	client, err := grpc.NewClient("passthrough:///inbound",
-		grpc.WithAuthority(c.WithDefaults().Authority),
-		// The wire already runs TLS, if the call wants any.
+		grpc.WithAuthority(c.Host()),
+		// The connection is already secured; grpc-go has nothing to add.
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {
 			if dialed.Swap(true) {
-				return nil, errors.New("the call has one connection only")
+				return nil, errors.New("a line has one connection")
 			}
-			return w, nil
+			return conn, nil
 		}),
 	)
 	if err != nil {
 		return nil, err
 	}
-	return grpcProtocol{w, client}, nil
+	return grpcSpeech{conn, client}, nil
 }
 
-func (g grpcProtocol) send(ctx context.Context, c Call) (Answer, bool) {
+func (g grpcSpeech) ask(ctx context.Context, c Call) (Answer, bool) {
 	for _, h := range c.Headers {
 		ctx = metadata.AppendToOutgoingContext(ctx, h.Name, h.Value)
 	}
-	err := g.client.Invoke(ctx, c.Path, &emptypb.Empty{}, &emptypb.Empty{})
+	err := g.client.Invoke(ctx, c.Target(), &emptypb.Empty{}, &emptypb.Empty{})
 	if err != nil && context.Cause(ctx) != nil {
-		// The code then comes from grpc-go, not from the inbound.
+		// The code is grpc-go's own then, not the inbound's.
 		return Answer{Err: err}, false
 	}
 	s := status.Convert(err)
-	broken := g.wire.failed()
+	broken := g.conn.failed()
 	if broken && s.Code() == codes.Unavailable {
-		return g.wire.unanswered(err), false
+		return g.conn.end(err), false
 	}
 	return Answer{Outcome: Answered, Status: 200, GRPC: s.Code(), Body: s.Message()}, !broken
 }
 
-func (g grpcProtocol) close() { _ = g.client.Close() }
+func (g grpcSpeech) close() { _ = g.client.Close() }

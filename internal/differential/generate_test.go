@@ -14,8 +14,13 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma"
 )
 
-// sets is how many sets a test looks at.
-const sets = 500
+// setsOf returns how many sets a test draws: all, or with -short some of them.
+func setsOf(all, some int) int {
+	if testing.Short() {
+		return some
+	}
+	return all
+}
 
 func TestGenerateIsAFunctionOfSeedAndNumber(t *testing.T) {
 	t.Parallel()
@@ -41,7 +46,7 @@ func TestGenerateIsAFunctionOfSeedAndNumber(t *testing.T) {
 // A set is valid, and says as a case file what it says in memory.
 func TestSetsAreWhatTheirCaseFilesSay(t *testing.T) {
 	t.Parallel()
-	for number := range uint64(sets) {
+	for number := range uint64(setsOf(500, 50)) {
 		c := differential.Generate(1, number)
 		programs := programsOf(t, c)
 		// A case file has to state something.
@@ -77,8 +82,11 @@ func programsOf(t testing.TB, c cases.Case) map[string]string {
 // vain, and decisions of either effect.
 func TestSetsCollide(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("slow: the classes of 500 sets")
+	}
 	met := map[string]int{}
-	for number := range uint64(sets) {
+	for number := range uint64(500) {
 		c := differential.Generate(2, number)
 		set, err := dialect.Parse(c.Policies, c.Options)
 		if err != nil {

@@ -59,7 +59,7 @@ func agree(t testing.TB, c cases.Case) (asked int) {
 
 func TestOpinionsAgree(t *testing.T) {
 	t.Parallel()
-	asked := 0
+	asked, sets := 0, setsOf(500, 50)
 	for number := range uint64(sets) {
 		asked += agree(t, differential.Generate(4, number))
 	}

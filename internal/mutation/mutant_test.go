@@ -109,15 +109,19 @@ func TestMutantsAreBounded(t *testing.T) {
 	}
 }
 
-// Whatever the mistake, a proof of the case has a request that tells: on paper, for every
-// built-in case. That Envoy agrees is another test.
+// A proof of a case asks for a request on which the mutant decides otherwise. Go says so
+// here, for every built-in case; that Envoy agrees is another test. With -short the test
+// takes one case of each story.
 func TestProofsTellEveryMutant(t *testing.T) {
 	t.Parallel()
 	all, err := cases.Stories()
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := 0
+	told, least := 0, 1000
+	if testing.Short() {
+		all, least = sample(t), 100
+	}
 	for _, c := range all {
 		if c.ExpectError != "" || len(c.Requests) == 0 || c.Story == "legacy-size" {
 			continue
@@ -141,7 +145,7 @@ func TestProofsTellEveryMutant(t *testing.T) {
 			}
 		}
 	}
-	if told < 1000 {
+	if told < least {
 		t.Errorf("%d mutants in all", told)
 	}
 }

@@ -52,6 +52,9 @@ func sample(t *testing.T) []cases.Case {
 // On a real Envoy no mistake goes unnoticed. The whole suite is scored each night.
 func TestNothingSurvives(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("slow: it runs each mistake in a case of every story; TestProofCatchesEveryKind runs one of each kind")
+	}
 	h := harness.New(t, harness.WithRuntime(envoy.Process))
 	killed := map[mutation.Kind]int{}
 	for _, c := range sample(t) {

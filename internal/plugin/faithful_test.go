@@ -87,7 +87,7 @@ func equal(a, b xds.Filters) bool {
 // Whatever the document shows is one of the four messages.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "compilers.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "compilers.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,9 +111,7 @@ func (o open) repeat(b *testing.B, requests []result.Request) {
 		free <- struct{}{}
 		callers.Go(func() {
 			defer func() { <-free }()
-			conn := caller.Open(context.Background(), call, 0)
-			defer conn.Close()
-			if answer := conn.Send(call); answer.Outcome == caller.Fault {
+			if answer := caller.Do(context.Background(), call); answer.Outcome == caller.Fault {
 				b.Error(answer)
 			}
 		})

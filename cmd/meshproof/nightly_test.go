@@ -1,4 +1,4 @@
-package deploy_test
+package main
 
 import (
 	"fmt"
@@ -66,8 +66,8 @@ func TestNightlyComparison(t *testing.T) {
 			if err := os.WriteFile(gh, []byte(fakeGH), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.CommandContext(t.Context(), "bash", "../.github/scripts/compare.sh", filepath.Join(dir, "7"), "7")
-			cmd.Env = append(os.Environ(), "NIGHTS="+dir, "PATH="+filepath.Dir(gh)+":"+filepath.Dir(build(t))+":"+os.Getenv("PATH"))
+			cmd := exec.CommandContext(t.Context(), "bash", filepath.Join(root, ".github", "scripts", "compare.sh"), filepath.Join(dir, "7"), "7")
+			cmd.Env = append(os.Environ(), "NIGHTS="+dir, "PATH="+filepath.Dir(gh)+":"+os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0")
 			out, _ := cmd.CombinedOutput()
 			if got := cmd.ProcessState.ExitCode(); got != tt.status || !strings.Contains(string(out), tt.said) {
 				t.Errorf("status %d, want %d and %q:\n%s", got, tt.status, tt.said, out)

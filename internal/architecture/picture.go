@@ -1,0 +1,232 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+)
+
+// The measures of the picture in pixels. All arithmetic is in integers, so that every
+// machine draws the same picture.
+const (
+	letterWidth = 7
+	boxHeight   = 30
+	boxPadding  = 10
+	// space is the least distance of two neighbours on a floor.
+	space       = 16
+	floorHeight = 84
+	margin      = 20
+)
+
+const style = `
+text { font: 13px ui-sans-serif, system-ui, sans-serif; fill: #1f2328; text-anchor: middle; }
+.page { fill: #ffffff; }
+.box { fill: #f6f8fa; stroke: #818b98; }
+.public { fill: #ddf4ff; stroke: #0969da; }
+.arrow { fill: none; stroke: #818b98; }
+.head { fill: #818b98; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #f0f6fc; }
+  .page { fill: #0d1117; }
+  .box { fill: #212830; stroke: #656c76; }
+  .public { fill: #121d2f; stroke: #388bfd; }
+}
+`
+
+// spot is a place on a floor: a room, or a point where an arrow passes the floor.
+type spot struct {
+	room  *room
+	width int
+	// x is the middle.
+	x, floor int
+	// up and down are the spots on the next floors that an arrow joins with this one.
+	up, down []*spot
+}
+
+// drawing is the spots of each floor from left to right, the lowest floor first.
+type drawing [][]*spot
+
+// picture draws the house as an SVG image that needs no other file.
+func (h *house) picture() string {
+	d := h.place()
+	width := 0
+	for _, floor := range d {
+		for _, s := range floor {
+			width = max(width, s.x+s.width/2+margin)
+		}
+	}
+	height := 2*margin + boxHeight + (len(d)-1)*floorHeight
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" role="img">`+"\n", width, height)
+	fmt.Fprintf(&b, "<title>The rooms of meshproof; an arrow leads to a room that is imported</title>\n<style>%s</style>\n", style)
+	b.WriteString(`<rect class="page" width="100%" height="100%"/>` + "\n")
+	b.WriteString(`<marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="head" d="M0 0L8 4L0 8z"/></marker>` + "\n")
+	top := func(floor int) int { return margin + (len(d)-1-floor)*floorHeight }
+	for _, floor := range d {
+		for _, s := range floor {
+			if s.room != nil {
+				for _, down := range s.down {
+					drawArrow(&b, s, down, top)
+				}
+			}
+		}
+	}
+	for _, floor := range d {
+		for _, s := range floor {
+			if s.room != nil {
+				drawBox(&b, s, top(s.floor))
+			}
+		}
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+// drawArrow draws one arrow down to its room, through the points on the floors between.
+func drawArrow(b *strings.Builder, from, to *spot, top func(int) int) {
+	fmt.Fprintf(b, `<path class="arrow" d="M%d %d`, from.x, top(from.floor)+boxHeight)
+	for above := from; ; above, to = to, to.down[0] {
+		start, end := top(above.floor)+boxHeight, top(to.floor)
+		middle := (start + end) / 2
+		fmt.Fprintf(b, "C%d %d %d %d %d %d", above.x, middle, to.x, middle, to.x, end)
+		if to.room != nil {
+			break
+		}
+		fmt.Fprintf(b, "V%d", end+boxHeight)
+	}
+	b.WriteString(`" marker-end="url(#head)"/>` + "\n")
+}
+
+func drawBox(b *strings.Builder, s *spot, top int) {
+	class := "public"
+	if strings.HasPrefix(s.room.name, "internal/") {
+		class = "box"
+	}
+	fmt.Fprintf(b, `<g><title>%s</title><rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="5"/><text x="%d" y="%d">%s</text></g>`+"\n",
+		html.EscapeString(s.room.guarantee), class, s.x-s.width/2, top, s.width, boxHeight, s.x, top+boxHeight/2+4, html.EscapeString(label(s.room)))
+}
+
+// label is the name in a box: the colour says that a room is internal.
+func label(r *room) string { return strings.TrimPrefix(r.name, "internal/") }
+
+// place gives every room and every passing arrow its spot.
+func (h *house) place() drawing {
+	d := make(drawing, len(h.floors()))
+	spots := map[*room]*spot{}
+	for _, r := range h.rooms {
+		s := &spot{room: r, width: letterWidth*len(label(r)) + 2*boxPadding, floor: r.floor}
+		spots[r] = s
+		d[r.floor] = append(d[r.floor], s)
+	}
+	for _, r := range h.rooms {
+		for _, below := range r.arrows() {
+			above := spots[r]
+			for floor := r.floor - 1; floor > below.floor; floor-- {
+				point := &spot{floor: floor}
+				d[floor] = append(d[floor], point)
+				join(above, point)
+				above = point
+			}
+			join(above, spots[below])
+		}
+	}
+	d.order()
+	d.align()
+	return d
+}
+
+func join(above, below *spot) {
+	above.down, below.up = append(above.down, below), append(below.up, above)
+}
+
+// order sorts each floor so that few arrows cross: a spot stands where its neighbours on
+// the next floor stand on average.
+func (d drawing) order() {
+	for round := range 24 {
+		for i := range d {
+			floor, neighbours := i, func(s *spot) []*spot { return s.down }
+			if round%2 == 1 {
+				floor, neighbours = len(d)-1-i, func(s *spot) []*spot { return s.up }
+			}
+			d.number()
+			slices.SortStableFunc(d[floor], func(a, b *spot) int { return average(a, neighbours(a)) - average(b, neighbours(b)) })
+		}
+	}
+}
+
+// number gives each spot its number on the floor, on a scale that all floors share.
+func (d drawing) number() {
+	for _, floor := range d {
+		for i, s := range floor {
+			s.x = (2*i + 1) * 10000 / len(floor)
+		}
+	}
+}
+
+// average is the mean place of the neighbours, or the spot's own place without any.
+func average(s *spot, neighbours []*spot) int {
+	if len(neighbours) == 0 {
+		return s.x
+	}
+	sum := 0
+	for _, n := range neighbours {
+		sum += n.x
+	}
+	return sum / len(neighbours)
+}
+
+// align moves the spots, in their order, to the mean of their neighbours.
+func (d drawing) align() {
+	for _, floor := range d {
+		x := 0
+		for _, s := range floor {
+			s.x = x + s.width/2
+			x += s.width + space
+		}
+	}
+	for round := range 40 {
+		for i := range d {
+			floor := d[i]
+			if round%2 == 1 {
+				floor = d[len(d)-1-i]
+			}
+			for _, s := range floor {
+				s.x = average(s, slices.Concat(s.up, s.down))
+			}
+			spread(floor)
+		}
+	}
+	left := d[0][0].x
+	for _, floor := range d {
+		left = min(left, floor[0].x-floor[0].width/2)
+	}
+	for _, floor := range d {
+		for _, s := range floor {
+			s.x += margin - left
+		}
+	}
+}
+
+// spread moves the spots of a floor apart until none touches its neighbour: half of the
+// way to the right, and half of it to the left.
+func spread(floor []*spot) {
+	right, left := make([]int, len(floor)), make([]int, len(floor))
+	for i, s := range floor {
+		right[i] = s.x
+		if i > 0 {
+			right[i] = max(s.x, right[i-1]+distance(floor[i-1], s))
+		}
+	}
+	for i, s := range slices.Backward(floor) {
+		left[i] = s.x
+		if i < len(floor)-1 {
+			left[i] = min(s.x, left[i+1]-distance(s, floor[i+1]))
+		}
+	}
+	for i, s := range floor {
+		s.x = (right[i] + left[i]) / 2
+	}
+}
+
+func distance(a, b *spot) int { return (a.width+b.width)/2 + space }

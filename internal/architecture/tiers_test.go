@@ -1,0 +1,127 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// heavy are packages that no pure test may link: they boot Envoy, or speak to Docker.
+var heavy = []string{module + "/harness", module + "/internal/envoy", "github.com/testcontainers/testcontainers-go"}
+
+// The Makefile's PURE lists the packages whose tests link no harness: make check runs
+// them, and has their answer within seconds.
+func TestPureTestsLinkNoHarness(t *testing.T) {
+	t.Parallel()
+	pure := listOf(t, "PURE")
+	links := linkedByTests(t)
+	for path, linked := range links {
+		found := ""
+		for _, h := range heavy {
+			if slices.Contains(linked, h) {
+				found = h
+			}
+		}
+		switch isPure := slices.Contains(pure, path); {
+		case isPure && found != "":
+			t.Errorf("%s is in PURE of the Makefile, and its tests link %s", path, found)
+		case !isPure && found == "":
+			t.Errorf("%s is not in PURE of the Makefile, and its tests link no harness: add it", path)
+		}
+	}
+	for _, path := range pure {
+		if links[path] == nil {
+			t.Errorf("%s is in PURE of the Makefile and has no tests", path)
+		}
+	}
+}
+
+// The Makefile's SLOW lists the packages with slow tests, so that make slow runs every
+// test that make test leaves out.
+func TestSlowTestsAreListed(t *testing.T) {
+	t.Parallel()
+	slow := listOf(t, "SLOW")
+	for path, folder := range testedPackages(t) {
+		// The second form is a condition of a script.
+		has := containsText(t, folder, "*_test.go", "testing.Short()") || containsText(t, filepath.Join(folder, "testdata", "script"), "*.txtar", "[short] skip")
+		if listed := slices.Contains(slow, path); has != listed && path != module+"/internal/architecture" {
+			t.Errorf("%s: SLOW of the Makefile has it: %t, it has a slow test: %t", path, listed, has)
+		}
+	}
+}
+
+func containsText(t *testing.T, folder, pattern, text string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(data), text)
+	})
+}
+
+// testedPackages returns the folder of each package.
+func testedPackages(t *testing.T) map[string]string {
+	t.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages, err := listPackages(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := map[string]string{}
+	for _, p := range packages {
+		folders[p.ImportPath] = p.Dir
+	}
+	return folders
+}
+
+// listOf returns the import paths of the packages that a variable of the Makefile lists.
+func listOf(t *testing.T, variable string) []string {
+	t.Helper()
+	for line := range strings.Lines(readFile(t, "Makefile")) {
+		if list, ok := strings.CutPrefix(line, variable+" = "); ok {
+			var out []string
+			for _, folder := range strings.Fields(list) {
+				out = append(out, module+strings.TrimPrefix(folder, "."))
+			}
+			return out
+		}
+	}
+	t.Fatalf("the Makefile has no line %s = …", variable)
+	return nil
+}
+
+// linkedByTests returns all packages that the test binary of each package links.
+func linkedByTests(t *testing.T) map[string][]string {
+	t.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The main package of a test binary is called like its package, and ends in .test.
+	list := exec.Command("go", "list", "-test", "-deps", "-f", `{{.ImportPath}}{{"\t"}}{{join .Deps " "}}`, "./...")
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		path, deps, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if name, ok := strings.CutSuffix(path, ".test"); ok && strings.HasPrefix(name, module) {
+			links[name] = strings.Fields(deps)
+		}
+	}
+	return links
+}
