@@ -82,6 +82,11 @@ func Parse(file string, data []byte) ([]Case, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cases: %w", err)
 	}
+	return Read(file, data, docs)
+}
+
+// Read is [Parse] for a file whose documents were read before.
+func Read(file string, data []byte, docs []manifest.Document) ([]Case, error) {
 	if len(docs) == 0 {
 		return nil, fmt.Errorf("cases: %s: the file has no case", file)
 	}

@@ -168,16 +168,16 @@ func bareLoop(b *testing.B, calls []caller.Call, n, connections int) {
 		call := calls[i%len(calls)]
 		call.Source = netip.AddrPortFrom(call.Source.Addr(), uint16(1024+i))
 		callers.Go(func() {
-			var line *caller.Line
+			var line *caller.Connection
 			for range (n + connections - 1) / connections {
-				if line != nil && line.Spent() {
+				if line != nil && !line.Reusable() {
 					line.Close()
 					line = nil
 				}
 				if line == nil {
 					line = caller.Open(context.Background(), call, 0)
 				}
-				if answer := line.Ask(call); answer.Outcome == caller.Fault {
+				if answer := line.Send(call); answer.Outcome == caller.Fault {
 					b.Error(answer)
 				}
 			}

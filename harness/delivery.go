@@ -105,7 +105,7 @@ func (d *delivery) play(ctx context.Context, l line) error {
 		r := d.requests[number]
 		call := d.mesh.call(l.inbound, r, netip.AddrPort{})
 		for retries := 0; ; retries++ {
-			if s != nil && s.conn.Spent() {
+			if s != nil && !s.conn.Reusable() {
 				s.conn.Close()
 				s = nil
 			}
@@ -124,7 +124,7 @@ func (d *delivery) play(ctx context.Context, l line) error {
 			if done {
 				e.Retries = retries
 				if e.Shared = l.kept; l.kept {
-					e.Path = l.inbound.means(call.Target())
+					e.Path = l.inbound.means(call.WithDefaults().Path)
 				}
 				break
 			}
@@ -141,7 +141,7 @@ func (d *delivery) ask(s *session, number int, call caller.Call) (done bool, err
 	e := &d.es[number]
 	began := time.Now()
 	e.Call = call
-	e.Answer = s.conn.Ask(call)
+	e.Answer = s.conn.Send(call)
 	e.Took = time.Since(began)
 	if e.Answer.Outcome != caller.Answered && len(s.asked) > 0 && e.Answer.Outcome != caller.Fault {
 		// A connection that served a request before was not refused now: it came to its

@@ -49,7 +49,7 @@ func (d *delivery) together() {
 	shareable := 0
 	for i, at := range d.targets {
 		in, r := d.mesh.inbounds[at], d.requests[i]
-		if len(in.Filters.Network) > 0 || d.mesh.call(in, r, netip.AddrPort{}).Alone() {
+		if len(in.Filters.Network) > 0 || d.mesh.call(in, r, netip.AddrPort{}).NeedsOwnConnection() {
 			d.lines = append(d.lines, line{inbound: in, requests: []int{i}})
 			continue
 		}

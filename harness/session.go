@@ -16,7 +16,7 @@ import (
 // what ties its traces together; between the requests of one session their order does.
 type session struct {
 	source   netip.AddrPort
-	conn     *caller.Line
+	conn     *caller.Connection
 	logs     *logs
 	arrivals *upstream.Account
 	asked    []asked

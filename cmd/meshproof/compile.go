@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -59,10 +60,10 @@ inbound that the flags describe where PATH is a file with policies. Warnings go 
 }
 
 // warn prints each warning once: the inbounds of one case share theirs.
-func warn(stderr io.Writer, subjects []subject) {
+func warn(stderr io.Writer, subjects []lab.Subject) {
 	said := map[string]bool{}
 	for _, s := range subjects {
-		for _, w := range s.warnings() {
+		for _, w := range s.Warnings() {
 			if text := w.String(); !said[text] {
 				said[text] = true
 				fmt.Fprintf(stderr, "meshproof: warning: %s\n", text)
@@ -71,10 +72,10 @@ func warn(stderr io.Writer, subjects []subject) {
 	}
 }
 
-func compile(stdout io.Writer, s subject, asProgram bool) error {
-	program := s.set.Program(s.inbound)
+func compile(stdout io.Writer, s lab.Subject, asProgram bool) error {
+	program := s.Set.Program(s.Inbound)
 	if asProgram {
-		fmt.Fprintf(stdout, "# %s\n%s", s.title(), program.Program)
+		fmt.Fprintf(stdout, "# %s\n%s", s.Title(), program.Program)
 		return nil
 	}
 	filters, err := filtersJSON(program.Program)
@@ -86,7 +87,7 @@ func compile(stdout io.Writer, s subject, asProgram bool) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "---\n# %s\n%s\n", s.title(), bytes.TrimSpace(text))
+		fmt.Fprintf(stdout, "---\n# %s\n%s\n", s.Title(), bytes.TrimSpace(text))
 	}
 	return nil
 }
@@ -99,14 +100,14 @@ type compilation struct {
 	Filters  []json.RawMessage `json:"filters"`
 }
 
-func compileJSON(stdout io.Writer, subjects []subject) error {
+func compileJSON(stdout io.Writer, subjects []lab.Subject) error {
 	out := make([]compilation, len(subjects))
 	for i, s := range subjects {
-		filters, err := filtersJSON(s.set.Program(s.inbound).Program)
+		filters, err := filtersJSON(s.Set.Program(s.Inbound).Program)
 		if err != nil {
 			return err
 		}
-		out[i] = compilation{Case: s.caseName, Inbound: s.inbound.String(), Protocol: s.inbound.Protocol.String(), Filters: filters}
+		out[i] = compilation{Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(), Filters: filters}
 	}
 	return terminal.WriteJSON(stdout, out)
 }

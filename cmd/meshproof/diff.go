@@ -89,7 +89,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	d.asked = o.confirm
 	for i := range d.all {
 		one := &d.all[i]
-		if one.found, err = proof.Compare(one.old, one.recent); err != nil {
+		if one.found, err = proof.Compare(one.old.Case, one.recent.Case); err != nil {
 			return err
 		}
 		if o.anyNames {
@@ -129,7 +129,7 @@ func (o *diffOptions) confirmAll(ctx context.Context, d *difference, stderr io.W
 		if one.changes() == 0 {
 			continue
 		}
-		old, recent := proof.Confirm(one.old, one.recent, one.found)
+		old, recent := proof.Confirm(one.old.Case, one.recent.Case, one.found)
 		old.Name, recent.Name = old.Name+" (old)", recent.Name+" (new)"
 		results := runner.Run(ctx, old, recent)
 		one.before, one.after = &results[0], &results[1]

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway"
 	"github.com/meshproof/meshproof/policy/kuma"
@@ -15,16 +15,13 @@ import (
 
 // pair is one case under the policies before and after.
 type pair struct {
-	old, recent cases.Case
+	old, recent lab.Case
 	// inbounds are how the inbounds change themselves.
 	inbounds []inboundChange
 }
 
 // subject names what two sets of policies are compared for.
 func (p pair) subject() string { return p.recent.Name }
-
-// loose reports whether a case was made of policy files.
-func loose(c cases.Case) bool { return c.Source == "" }
 
 // pairs puts together what is to be compared: cases of one name, policy files on one
 // workload, or two cases that are the only ones.
@@ -36,24 +33,24 @@ func (o *diffOptions) pairs(before, after string) (*difference, error) {
 	var d difference
 	paired := map[int]bool{}
 	for _, c := range recents {
-		i := slices.IndexFunc(olds, func(old cases.Case) bool { return counterparts(old, c) })
+		i := slices.IndexFunc(olds, func(old lab.Case) bool { return counterparts(old, c) })
 		if len(olds) == 1 && len(recents) == 1 {
 			i = 0
 		}
-		var old cases.Case
-		switch anyLoose := slices.IndexFunc(olds, loose); {
+		var old lab.Case
+		switch anyGenerated := slices.IndexFunc(olds, func(old lab.Case) bool { return old.Generated }); {
 		case i >= 0:
 			paired[i], old = true, olds[i]
 		// Policy files are one set: they may say who calls a workload that is new.
-		case loose(c) && anyLoose >= 0:
-			old = olds[anyLoose]
+		case c.Generated && anyGenerated >= 0:
+			old = olds[anyGenerated]
 			old.Inbounds = nil
 		default:
 			d.onlyNew = append(d.onlyNew, titleOf(c))
 			continue
 		}
 		changes := inboundChanges(old.Inbounds, c.Inbounds)
-		if loose(old) != loose(c) {
+		if old.Generated != c.Generated {
 			// What policy files are compared on are the inbounds of the case.
 			changes = nil
 			old.Inbounds = c.Inbounds
@@ -75,8 +72,8 @@ func (o *diffOptions) pairs(before, after string) (*difference, error) {
 }
 
 // titleOf names a case that has no counterpart: of policy files, by its inbounds.
-func titleOf(c cases.Case) string {
-	if !loose(c) {
+func titleOf(c lab.Case) string {
+	if !c.Generated {
 		return c.Name
 	}
 	names := make([]string, len(c.Inbounds))
@@ -87,9 +84,9 @@ func titleOf(c cases.Case) string {
 }
 
 // counterparts reports whether two cases are one, before and after.
-func counterparts(old, recent cases.Case) bool {
-	if !loose(old) || !loose(recent) {
-		return loose(old) == loose(recent) && old.Name == recent.Name
+func counterparts(old, recent lab.Case) bool {
+	if !old.Generated || !recent.Generated {
+		return old.Generated == recent.Generated && old.Name == recent.Name
 	}
 	return workloadOf(old.Inbounds[0].Inbound) == workloadOf(recent.Inbounds[0].Inbound)
 }
@@ -103,7 +100,7 @@ func workloadOf(in policy.Inbound) workload {
 }
 
 // sides are the cases before and after.
-func (o *diffOptions) sides(before, after string) (olds, recents []cases.Case, err error) {
+func (o *diffOptions) sides(before, after string) (olds, recents []lab.Case, err error) {
 	old, err := o.side(before)
 	if err != nil {
 		return nil, nil, err
@@ -112,23 +109,27 @@ func (o *diffOptions) sides(before, after string) (olds, recents []cases.Case, e
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := o.source.checkLabFlags(old, recent); err != nil {
+	if err := o.source.checkFilesFlags(old, recent); err != nil {
 		return nil, nil, err
 	}
-	ofOld, ofNew := o.source, o.source
-	ofOld.options.Kuma.Option, ofNew.options.Kuma.Option = o.oldOption, o.newOption
+	s, err := o.source.surroundings()
+	if err != nil {
+		return nil, nil, err
+	}
+	ofOld, ofNew := s, s
+	ofOld.Options.Kuma.Option, ofNew.Options.Kuma.Option = o.oldOption, o.newOption
+	inOld, inNew := old.Inbounds(), recent.Inbounds()
 	switch {
-	case old.empty() && recent.empty() && o.source.inboundFlag() == "":
+	case old.Empty() && recent.Empty() && o.source.inboundFlag() == "":
 		return nil, nil, fmt.Errorf("neither %s nor %s has a policy, a Dataplane or a case: there is nothing to compare", before, after)
 	// Without a policy there is the empty set, wherever the others are.
-	case recent.empty() && old.sawCase:
-		olds, err = ofOld.casesOf(old, old.inbounds())
-		return olds, emptied(olds, o.newOption), err
-	case old.empty() && recent.sawCase:
-		recents, err = ofNew.casesOf(recent, recent.inbounds())
-		return emptied(recents, o.oldOption), recents, err
+	case recent.Empty() && old.HasCases:
+		olds, err = old.CasesFor(ofOld, inOld)
+		return olds, emptied(olds, o.newOption), o.source.chosen(before, err)
+	case old.Empty() && recent.HasCases:
+		recents, err = recent.CasesFor(ofNew, inNew)
+		return emptied(recents, o.oldOption), recents, o.source.chosen(after, err)
 	}
-	inOld, inNew := old.inbounds(), recent.inbounds()
 	// Dataplanes of one side say what inbounds there are on either.
 	switch {
 	case len(inOld) == 0:
@@ -136,19 +137,19 @@ func (o *diffOptions) sides(before, after string) (olds, recents []cases.Case, e
 	case len(inNew) == 0:
 		inNew = inOld
 	}
-	if olds, err = ofOld.casesOf(old, inOld); err != nil {
-		return nil, nil, err
+	if olds, err = old.CasesFor(ofOld, inOld); err != nil {
+		return nil, nil, o.source.chosen(before, err)
 	}
-	recents, err = ofNew.casesOf(recent, inNew)
-	return olds, recents, err
+	recents, err = recent.CasesFor(ofNew, inNew)
+	return olds, recents, o.source.chosen(after, err)
 }
 
 // emptied are the cases without policies.
-func emptied(of []cases.Case, option kuma.Option) []cases.Case {
+func emptied(of []lab.Case, option kuma.Option) []lab.Case {
 	out := slices.Clone(of)
 	for i := range out {
 		out[i].Policies = nil
-		if loose(out[i]) {
+		if out[i].Generated {
 			out[i].Options.Kuma.Option = option
 		}
 	}
@@ -156,30 +157,26 @@ func emptied(of []cases.Case, option kuma.Option) []cases.Case {
 }
 
 // side reads one of the two; a folder without files is an empty set.
-func (o *diffOptions) side(path string) (*lab, error) {
-	files, err := labFiles(path)
+func (o *diffOptions) side(path string) (*lab.Files, error) {
+	files, err := lab.OpenSet(o.source.choice(), path)
 	if err != nil {
 		return nil, err
 	}
-	l, err := o.source.readLab(files, path)
-	if err != nil {
-		return nil, err
-	}
-	return l, l.unique()
+	return files, unique(files)
 }
 
 // unique refuses two cases of one name, and two Dataplanes of one workload: which of them
 // is the counterpart?
-func (l *lab) unique() error {
+func unique(files *lab.Files) error {
 	places := map[string]string{}
-	for _, c := range l.cases {
+	for _, c := range files.Cases {
 		if first, ok := places[c.Name]; ok {
 			return fmt.Errorf("%s: case %q stands already at %s: give it a name of its own", c.Place, c.Name, first)
 		}
 		places[c.Name] = c.Place
 	}
 	seen := map[workload]*dataplane.Dataplane{}
-	for _, d := range l.dataplanes {
+	for _, d := range files.Dataplanes {
 		key := workloadOf(d.Inbounds[0])
 		if first, ok := seen[key]; ok {
 			return fmt.Errorf("%s: Dataplane %q stands already at %s: give it a name of its own", d.Place, d.Workload.Name, first.Place)
@@ -202,7 +199,7 @@ spec:
 
 // oneDialect has a side without any policy read as the other side's dialect reads it: no
 // AuthorizationPolicy lets everybody in, and no MeshTrafficPermission nobody.
-func oneDialect(old, recent *cases.Case) error {
+func oneDialect(old, recent *lab.Case) error {
 	nothing, err := manifest.Parse("none.yaml", []byte(selectsNothing))
 	if err != nil {
 		return err

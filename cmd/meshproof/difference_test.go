@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -32,7 +33,7 @@ func TestEvidence(t *testing.T) {
 			tt.after.Case.Name = "x (new)"
 			change := proof.Change{Old: proof.Opinion{Decision: policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}}, New: proof.Opinion{Reason: "deny"}}
 			d := difference{asked: true, envoy: "1.2.3", all: []compared{{
-				pair:   pair{recent: cases.Case{Name: "x"}},
+				pair:   pair{recent: lab.Case{Case: cases.Case{Name: "x"}}},
 				found:  []proof.Comparison{{Cover: classes.Of(classes.Surface{}, policy.Program{}), Changes: []proof.Change{change}}},
 				before: &result.Case{Requests: []result.Request{{}}}, after: &tt.after,
 			}}}

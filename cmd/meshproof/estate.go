@@ -1,9 +1,8 @@
 package main
 
 import (
-	"slices"
-
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -21,15 +20,12 @@ type estate struct {
 // readEstates reads case files, of which each case is an estate of its own, and
 // policy files, which are one together.
 func readEstates(paths []string, filter caseFilter) ([]estate, error) {
-	var out []estate
-	loose, caseFiles, err := readFiles(paths)
+	files, err := lab.Read(lab.Choice{Pattern: filter.pattern}, paths...)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range slices.Concat(caseFiles...) {
-		if !filter.matches(c) || c.ExpectError != "" {
-			continue
-		}
+	var out []estate
+	for _, c := range files.Cases {
 		e, err := newEstate(c.Policies)
 		if err != nil {
 			return nil, err
@@ -37,10 +33,10 @@ func readEstates(paths []string, filter caseFilter) ([]estate, error) {
 		e.pods = podsOf(c)
 		out = append(out, e)
 	}
-	if len(loose) == 0 {
+	if len(files.Policies) == 0 {
 		return out, nil
 	}
-	e, err := newEstate(loose)
+	e, err := newEstate(files.Policies)
 	return append(out, e), err
 }
 

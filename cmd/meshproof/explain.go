@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -99,14 +100,14 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 	return nil
 }
 
-func (o *explainOptions) explain(s subject) explanation {
+func (o *explainOptions) explain(s lab.Subject) explanation {
 	request := policy.Request{URIs: o.from}
 	e := explanation{
-		Case: s.caseName, Inbound: s.inbound.String(), Protocol: s.inbound.Protocol.String(),
+		Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(),
 		Caller: request.Identity(), Shadow: "none", Gates: []gateExplanation{},
 	}
-	if s.inbound.Protocol.Layer() == policy.L7 {
-		path, err := s.normalization.Apply(o.path)
+	if s.Inbound.Protocol.Layer() == policy.L7 {
+		path, err := s.Normalization.Apply(o.path)
 		if err != nil {
 			e.Request, e.Decision = o.method+" "+o.path, "400: "+err.Error()
 			return e
@@ -114,7 +115,7 @@ func (o *explainOptions) explain(s subject) explanation {
 		request.Method, request.Path = o.method, path
 		e.Request = o.method + " " + path
 	}
-	program := s.set.Program(s.inbound)
+	program := s.Set.Program(s.Inbound)
 	decision, traces := policy.Explain(program.Program, request)
 	e.Decision = decision.Verdict.String()
 	if decision.Shadowed {
@@ -124,7 +125,7 @@ func (o *explainOptions) explain(s subject) explanation {
 		e.Gates = append(e.Gates, explainGate(t, &request))
 	}
 	e.Ignored = program.Ignored
-	for _, w := range s.warnings() {
+	for _, w := range s.Warnings() {
 		e.Warnings = append(e.Warnings, w.String())
 	}
 	return e

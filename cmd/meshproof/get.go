@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway"
@@ -87,22 +88,19 @@ policies to be refused is left out.`,
 // readObjects reads case files, of which each case has pods of its own, and policy
 // files, which have none and are one set together.
 func readObjects(paths []string, filter caseFilter) ([]gateway.Object, error) {
-	loose, caseFiles, err := readFiles(paths)
+	files, err := lab.Read(lab.Choice{Pattern: filter.pattern}, paths...)
 	if err != nil {
 		return nil, err
 	}
 	var out []gateway.Object
-	for _, c := range slices.Concat(caseFiles...) {
-		if !filter.matches(c) || c.ExpectError != "" {
-			continue
-		}
+	for _, c := range files.Cases {
 		objects, err := objectsOf(c.Policies, podsOf(c))
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, objects...)
 	}
-	objects, err := objectsOf(loose, nil)
+	objects, err := objectsOf(files.Policies, nil)
 	return append(out, objects...), err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
@@ -83,7 +84,7 @@ func startLab(ctx context.Context, version string, runtime harness.Runtime) (*ha
 }
 
 func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
-	subjects, err := o.source.labCases(paths)
+	subjects, _, err := o.source.cases(paths)
 	if err != nil {
 		return err
 	}
@@ -136,11 +137,11 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	return also(proven.exit(), err)
 }
 
-func planAll(subjects []cases.Case) ([]*proof.Proof, error) {
+func planAll(subjects []lab.Case) ([]*proof.Proof, error) {
 	var out []*proof.Proof
 	var errs []error
 	for _, c := range subjects {
-		p, err := proof.Plan(c)
+		p, err := proof.Plan(c.Case)
 		errs = append(errs, err)
 		out = append(out, p)
 	}

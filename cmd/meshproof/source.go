@@ -4,40 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 )
-
-// subject is one inbound with the policies that may apply to it.
-type subject struct {
-	// caseName is the case that the inbound is from; empty for policy files.
-	caseName string
-	inbound  policy.Inbound
-	set      dialect.Set
-	// among are all inbounds that the policies are written for.
-	among []policy.Inbound
-	// normalization is that of the inbound's listener.
-	normalization policy.PathNormalization
-}
-
-// title names the inbound, and its case where it has one.
-func (s subject) title() string {
-	title := fmt.Sprintf("%s (%s)", s.inbound, s.inbound.Protocol)
-	if s.caseName != "" {
-		title = terminal.Printable(s.caseName) + ": " + title
-	}
-	return title
-}
-
-// warnings are those that lint and lowering have of the policies.
-func (s subject) warnings() []policy.Warning { return s.set.Lint(s.among) }
 
 // sourceOptions are the flags that say which inbound policy files are about. In a
 // case file the inbounds are stated.
@@ -76,40 +50,71 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = completeFiles
 }
 
+func (o *sourceOptions) choice() lab.Choice { return lab.Choice{Pattern: o.filter.pattern, To: o.to} }
+
 // subjects reads case files or policy files.
-func (o *sourceOptions) subjects(paths []string) ([]subject, error) {
-	policies, caseFiles, err := readFiles(paths)
+func (o *sourceOptions) subjects(paths []string) ([]lab.Subject, error) {
+	files, err := lab.Read(o.choice(), paths...)
 	if err != nil {
 		return nil, err
 	}
-	var out []subject
-	sawCase := len(caseFiles) > 0
-	for _, all := range caseFiles {
-		read, err := o.fromCases(all)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, read...)
+	out, err := files.Subjects(o.choice())
+	if err != nil {
+		return nil, err
 	}
-	if err := o.checkFlags(len(policies) > 0, sawCase); err != nil {
+	if err := o.checkFlags(len(files.Policies) > 0, files.HasCases); err != nil {
 		return nil, err
 	}
 	// Without any policy an inbound has filters too: they deny.
-	if len(policies) > 0 || !sawCase {
-		in, err := o.flagged()
+	if files.HasPolicySet() {
+		s, err := o.surroundings()
 		if err != nil {
 			return nil, err
 		}
-		set, err := dialect.Parse(policies, o.options)
+		subject, err := files.Subject(s)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, subject{inbound: in, set: set, among: []policy.Inbound{in}})
+		out = append(out, subject)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: no inbound is left: check --case and --to", strings.Join(paths, " "))
+		return nil, fmt.Errorf("%s: no inbound is left: check --case and --to", files.Name)
 	}
 	return out, nil
+}
+
+// cases reads files and folders for a lab, and returns the cases to be asked about.
+func (o *sourceOptions) cases(paths []string) ([]lab.Case, *lab.Files, error) {
+	files, err := lab.Open(o.choice(), paths...)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := o.checkFilesFlags(files); err != nil {
+		return nil, nil, err
+	}
+	if files.Empty() && o.inboundFlag() == "" {
+		return nil, nil, fmt.Errorf("%s: there is no policy, no Dataplane and no case: describe the inbound that nobody may call by flags, such as --workload and --port", files.Name)
+	}
+	s, err := o.surroundings()
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := files.CasesFor(s, files.Inbounds())
+	return all, files, o.chosen(files.Name, err)
+}
+
+// chosen tells a choice that leaves nothing from files in which there is nothing to ask.
+func (o *sourceOptions) chosen(name string, err error) error {
+	if errors.Is(err, lab.ErrNothing) && (o.flags.Changed("case") || o.flags.Changed("to")) {
+		return fmt.Errorf("%s: no inbound is left: check --case and --to", name)
+	}
+	return err
+}
+
+// surroundings are what the flags say of policy files.
+func (o *sourceOptions) surroundings() (lab.Surroundings, error) {
+	in, err := o.flagged()
+	return lab.Surroundings{Inbound: in, Options: o.options}, err
 }
 
 // flagged is the inbound that the flags describe.
@@ -138,27 +143,27 @@ func (o *sourceOptions) checkFlags(sawPolicies, sawCase bool) (err error) {
 	return err
 }
 
-func (o *sourceOptions) fromCases(all []cases.Case) ([]subject, error) {
-	var out []subject
-	var errs []error
-	for _, c := range all {
-		if !o.filter.matches(c) || c.ExpectError != "" {
-			continue
-		}
-		set, err := dialect.Parse(c.Policies, c.Options)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		var among []policy.Inbound
-		for _, in := range c.Inbounds {
-			among = append(among, in.Inbound)
-		}
-		for _, in := range among {
-			if o.to == "" || o.to == in.String() {
-				out = append(out, subject{caseName: c.Name, inbound: in, set: set, among: among, normalization: c.Normalization})
-			}
+// checkFilesFlags refuses a flag that none of the files heeds, where they are looked at
+// together.
+func (o *sourceOptions) checkFilesFlags(all ...*lab.Files) error {
+	policySet := slices.ContainsFunc(all, (*lab.Files).HasPolicySet)
+	hasCases := slices.ContainsFunc(all, func(f *lab.Files) bool { return f.HasCases })
+	if err := o.checkFlags(policySet, hasCases); err != nil {
+		return err
+	}
+	flag := o.inboundFlag()
+	if flag != "" && slices.ContainsFunc(all, func(f *lab.Files) bool { return f.HasDataplanes }) {
+		return fmt.Errorf("--%s: the Dataplanes say what inbounds there are: leave it out", flag)
+	}
+	return nil
+}
+
+// inboundFlag is the first flag given that describes an inbound, "" where none is.
+func (o *sourceOptions) inboundFlag() string {
+	for _, name := range []string{"label", "port", "workload", "namespace", "mesh", "zone", "inbound", "protocol", "origin"} {
+		if o.flags.Changed(name) {
+			return name
 		}
 	}
-	return out, errors.Join(errs...)
+	return ""
 }

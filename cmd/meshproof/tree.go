@@ -80,12 +80,12 @@ func (o *explainOptions) printTrees(paths []string, stdout io.Writer) error {
 	drawn := 0
 	var errs []error
 	for _, s := range subjects {
-		tree, err := s.set.Tree(s.inbound)
+		tree, err := s.Set.Tree(s.Inbound)
 		if err != nil {
 			// Some of many may be of a form that has none.
-			errs = append(errs, fmt.Errorf("%s: %w", s.title(), err))
+			errs = append(errs, fmt.Errorf("%s: %w", s.Title(), err))
 			if len(subjects) > 1 {
-				_, _ = fmt.Fprintf(stdout, "# %s\nno tree: %v\n\n", s.title(), err)
+				_, _ = fmt.Fprintf(stdout, "# %s\nno tree: %v\n\n", s.Title(), err)
 			}
 			continue
 		}
@@ -94,9 +94,9 @@ func (o *explainOptions) printTrees(paths []string, stdout io.Writer) error {
 			tree = tree.Prune()
 		}
 		if o.output == outputSVG {
-			_, err = io.WriteString(stdout, tree.SVG(s.title()))
+			_, err = io.WriteString(stdout, tree.SVG(s.Title()))
 		} else {
-			_, err = fmt.Fprintf(stdout, "# %s\n%s\n", s.title(), tree)
+			_, err = fmt.Fprintf(stdout, "# %s\n%s\n", s.Title(), tree)
 		}
 		if err != nil {
 			return err

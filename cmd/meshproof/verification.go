@@ -96,7 +96,7 @@ func (v *verification) claim(of *verifySubject, enforced sidecar.Inbound) error 
 	if beyond := v.beyond(enforced); len(beyond) > 0 {
 		v.unverified = append(v.unverified, title+": "+strings.Join(beyond, "; "))
 	}
-	r, err := newReplay(of.c, in, enforced)
+	r, err := newReplay(of.c.Case, in, enforced)
 	if err != nil {
 		return err
 	}

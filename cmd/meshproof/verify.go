@@ -68,14 +68,11 @@ before it.`,
 }
 
 func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
-	of, err := o.source.labCases(paths)
+	all, files, err := o.source.cases(paths)
 	if err != nil {
 		return err
 	}
-	subjects, err := verifySubjects(of, paths, o.source.flags.Changed("port"))
-	if err != nil {
-		return err
-	}
+	subjects := verifySubjects(all, files, o.source.flags.Changed("port"))
 	if err := prepareReport(o.report); err != nil {
 		return err
 	}

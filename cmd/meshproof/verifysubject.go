@@ -7,15 +7,15 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
 )
 
 // verifySubject is one inbound that policies are about.
 type verifySubject struct {
-	c  cases.Case
+	c  lab.Case
 	in cases.Inbound
 	// described is set where it is the flags that describe the workload, and no port was
 	// named: it has whatever ports the sidecar has.
@@ -27,26 +27,10 @@ type verifySubject struct {
 }
 
 // verifySubjects are the inbounds of cases that were made of files.
-func verifySubjects(of []cases.Case, paths []string, portNamed bool) ([]*verifySubject, error) {
-	files, err := expand(paths)
-	if err != nil {
-		return nil, err
-	}
-	docs, caseFiles, err := readFiles(files)
-	if err != nil {
-		return nil, err
-	}
-	described := len(caseFiles) == 0 && !portNamed
+func verifySubjects(of []lab.Case, files *lab.Files, portNamed bool) []*verifySubject {
+	described := !files.HasCases && !files.HasDataplanes && !portNamed
 	addresses := map[kri.KRI][]netip.Addr{}
-	for _, doc := range docs {
-		if !dataplane.Owns(doc) {
-			continue
-		}
-		described = false
-		d, err := dataplane.Parse(doc)
-		if err != nil {
-			return nil, err
-		}
+	for _, d := range files.Dataplanes {
 		for i, in := range d.Inbounds {
 			if address := d.Addresses[i]; address.IsValid() {
 				addresses[kri.Inbound(in)] = append(addresses[kri.Inbound(in)], address.Unmap())
@@ -57,13 +41,13 @@ func verifySubjects(of []cases.Case, paths []string, portNamed bool) ([]*verifyS
 	for _, c := range of {
 		for _, in := range c.Inbounds {
 			s := &verifySubject{c: c, in: in, described: described}
-			if c.Source == "" {
+			if c.Generated {
 				s.addresses = addresses[kri.Inbound(in.Inbound)]
 			}
 			out = append(out, s)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // isOf reports whether what a sidecar enforces may be for the inbound: the port tells, or
@@ -130,7 +114,7 @@ func claimant(subjects []*verifySubject, enforced sidecar.Inbound) (*verifySubje
 	only := "a folder with the Dataplane of this sidecar alone"
 	for _, s := range may {
 		names = append(names, verifyName(s.in.Inbound))
-		if s.c.Source != "" {
+		if !s.c.Generated {
 			only = "--case and --to workload/inbound"
 		}
 	}

@@ -6,39 +6,39 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// Outcome is how a call ended, seen by the caller.
+// Outcome is the way a call ended, as the caller sees it.
 type Outcome uint8
 
 const (
-	// Fault is a failure of the transport: nothing can be said about a policy.
+	// Fault is a failure of the transport. It says nothing about a policy.
 	Fault Outcome = iota
 	// Answered is an HTTP response, a gRPC status, or an echo over TCP.
 	Answered
-	// Closed is a connection that the other side ended after the handshake without
+	// Closed is a connection that the other side closed after the handshake, without
 	// a byte of application data.
 	Closed
 	// Alert is a TLS alert from the other side: the handshake failed there. Under
-	// TLS 1.3 the caller learns that on its first read only.
+	// TLS 1.3 the caller learns this only on its first read.
 	Alert
 )
 
 var outcomeNames = [...]string{Fault: "transport fault", Answered: "answered", Closed: "closed without an answer", Alert: "TLS alert"}
 
-// String returns a few words for messages.
+// String names the outcome in a few words.
 func (o Outcome) String() string { return outcomeNames[o] }
 
-// Answer is what the caller got.
+// Answer is the result of a call, as the caller sees it.
 type Answer struct {
 	Outcome Outcome
-	// Status is the HTTP status, 0 on TCP. Of a gRPC call it is 200 where the
-	// answer is a gRPC status.
+	// Status is the HTTP status, and 0 on TCP. A gRPC call that ends with a gRPC
+	// status has 200.
 	Status int
 	// GRPC is the status code of a gRPC call.
 	GRPC codes.Code
 	// Body is the body of an HTTP response (its first 4 KiB), the message of a gRPC
 	// status, or the echo over TCP.
 	Body string
-	// Err says what the transport said where the call was not answered.
+	// Err is the error of the transport when the call was not answered.
 	Err error
 }
 

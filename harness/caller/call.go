@@ -2,6 +2,8 @@ package caller
 
 import (
 	"net/netip"
+	"slices"
+	"strings"
 
 	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
@@ -10,73 +12,97 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Call is one request of one caller. It is data; [Do] sends it.
+// Call is one request of one caller, as data.
 type Call struct {
 	// Dial is the host:port of the virtual mesh.
 	Dial string
 	// Source and Destination are the addresses that the call plays.
 	Source, Destination netip.AddrPort
-	// Protocol is that of the inbound.
+	// Protocol is the protocol of the inbound.
 	Protocol policy.Protocol
-	// Credential is what the caller shows; nil for none.
+	// Credential is the certificate that the caller shows; nil for none.
 	Credential *certs.Credential
-	// Plaintext leaves TLS out altogether.
+	// Plaintext turns TLS off.
 	Plaintext bool
-	// Server is the identity that the caller demands of the inbound, verified
-	// against Bundles.
+	// Server is the identity that the caller demands of the inbound. Bundles verify it.
 	Server  spiffeid.ID
 	Bundles x509bundle.Source
 
-	// Method, Path, Authority and Headers make up an HTTP request. The zero values
-	// of the first three are GET, "/" and the destination.
+	// Method, Path, Authority and Headers make up an HTTP request. An empty Method,
+	// Path or Authority gets the value that [Call.WithDefaults] documents.
 	Method, Path, Authority string
 	Headers                 []Header
-	// GRPC is "Service/Method" for a gRPC call; Method and Path are then unused.
+	// GRPC is "Service/Method" for a gRPC call. Method and Path are then unused.
 	GRPC string
-	// Body is sent with an HTTP request, and is what a TCP caller says. The zero
-	// value of the latter is a short greeting.
+	// Body is the body of an HTTP request, or the text that a TCP caller sends.
 	Body string
 }
 
-// Header is one header line; order and repetition are kept.
+// Header is one header line. Order and repetition are kept.
 type Header struct{ Name, Value string }
 
-// Verb returns the HTTP method as sent.
-func (c Call) Verb() string {
-	switch {
-	case c.GRPC != "":
-		return "POST"
-	case c.Method == "":
-		return "GET"
-	default:
-		return c.Method
+// WithDefaults returns the call as it goes out. An empty Method is GET, an empty Path is
+// "/", an empty Authority is the destination, and an empty Body on TCP is a short
+// greeting. A gRPC call is a POST to the path of its method.
+func (c Call) WithDefaults() Call {
+	if c.GRPC != "" {
+		c.Method, c.Path = "POST", "/"+c.GRPC
 	}
-}
-
-// Target returns the request target as sent.
-func (c Call) Target() string {
-	switch {
-	case c.GRPC != "":
-		return "/" + c.GRPC
-	case c.Path == "":
-		return "/"
-	default:
-		return c.Path
+	if c.Method == "" {
+		c.Method = "GET"
 	}
-}
-
-// Host returns the authority as sent.
-func (c Call) Host() string {
+	if c.Path == "" {
+		c.Path = "/"
+	}
 	if c.Authority == "" {
-		return c.Destination.String()
+		c.Authority = c.Destination.String()
 	}
-	return c.Authority
+	if c.Body == "" && c.Protocol.Layer() == policy.L4 {
+		c.Body = "meshproof\n"
+	}
+	return c
 }
 
-// Payload returns what a TCP caller says.
-func (c Call) Payload() string {
-	if c.Body == "" {
-		return "meshproof\n"
+// NeedsOwnConnection tells whether the call must not share a connection. A TCP call
+// must not, because there the connection is the request. An HTTP call must not when the
+// two sides may disagree about its end: bytes of this request could then become a part
+// of the next one.
+func (c Call) NeedsOwnConnection() bool {
+	c = c.WithDefaults()
+	if c.Protocol.Layer() == policy.L4 || len(c.Body) > sharedBodyMax || c.Method == "CONNECT" {
+		return true
 	}
-	return c.Body
+	return !isToken(c.Method) || !isVisible(c.Path) || !isVisible(c.Authority) || slices.ContainsFunc(c.Headers, Header.needsOwnConnection)
+}
+
+func (c Call) isHTTP2() bool { return c.Protocol == policy.HTTP2 || c.Protocol == policy.GRPC }
+
+// sharedBodyMax is the longest body of a call that shares a connection, in bytes. A
+// request of that length and its echo fit into the buffers of any socket.
+const sharedBodyMax = 2 << 10
+
+// needsOwnConnection tells whether the header changes the end of a request or the
+// connection (RFC 9112, sections 6, 7 and 9; RFC 9110, sections 7.6.1, 7.8 and 10.1.1),
+// or whether a reader may take it for more than one line.
+func (h Header) needsOwnConnection() bool {
+	if !isToken(h.Name) || strings.ContainsAny(h.Value, "\r\n\x00") {
+		return true
+	}
+	return slices.ContainsFunc(connectionHeaders, func(name string) bool { return strings.EqualFold(name, h.Name) })
+}
+
+var connectionHeaders = []string{
+	"connection", "content-length", "expect", "http2-settings", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+}
+
+// isToken follows RFC 9110, section 5.6.2.
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+// isVisible tells whether s cannot end a field of the request line.
+func isVisible(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == '\x7f' })
 }

@@ -1,10 +1,9 @@
-// Package caller sends requests as one caller: from the address and to the
-// destination that the call plays, with any credential, sound or not. [Do] sends one
-// over a connection of its own, a [Line] several over one connection, one after the
-// other.
+// Package caller sends requests as one caller. It plays a source and a destination
+// address, and shows any credential, sound or not. A [Connection] carries one call or
+// several, one after the other.
 //
-// It guarantees that the request goes out as stated, byte for byte where the
-// protocol lets it, and that a failure is told apart by who caused it: a remote
-// TLS alert, a connection closed without a byte, an answer, or the transport. It
-// draws no conclusion on policies.
+// The package guarantees that a request goes out as stated, byte for byte where the
+// protocol permits it. It also guarantees that a failure names its cause: a TLS alert of
+// the other side, a connection that the other side closed without a byte, or a failure
+// of the transport. The package knows nothing about policies.
 package caller

@@ -14,47 +14,47 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// grpcSpeech makes unary calls with grpc-go.
-type grpcSpeech struct {
-	conn   *conn
+// grpcProtocol makes unary calls with grpc-go.
+type grpcProtocol struct {
+	wire   *wire
 	client *grpc.ClientConn
 }
 
-func newGRPC(c Call, conn *conn) (speech, error) {
+func newGRPC(c Call, w *wire) (protocol, error) {
 	var dialed atomic.Bool
 	client, err := grpc.NewClient("passthrough:///inbound",
-		grpc.WithAuthority(c.Host()),
-		// The connection is already secured; grpc-go has nothing to add.
+		grpc.WithAuthority(c.WithDefaults().Authority),
+		// The wire already runs TLS, if the call wants any.
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {
 			if dialed.Swap(true) {
-				return nil, errors.New("a line has one connection")
+				return nil, errors.New("the call has one connection only")
 			}
-			return conn, nil
+			return w, nil
 		}),
 	)
 	if err != nil {
 		return nil, err
 	}
-	return grpcSpeech{conn, client}, nil
+	return grpcProtocol{w, client}, nil
 }
 
-func (g grpcSpeech) ask(ctx context.Context, c Call) (Answer, bool) {
+func (g grpcProtocol) send(ctx context.Context, c Call) (Answer, bool) {
 	for _, h := range c.Headers {
 		ctx = metadata.AppendToOutgoingContext(ctx, h.Name, h.Value)
 	}
-	err := g.client.Invoke(ctx, c.Target(), &emptypb.Empty{}, &emptypb.Empty{})
+	err := g.client.Invoke(ctx, c.Path, &emptypb.Empty{}, &emptypb.Empty{})
 	if err != nil && context.Cause(ctx) != nil {
-		// The code is grpc-go's own then, not the inbound's.
+		// The code then comes from grpc-go, not from the inbound.
 		return Answer{Err: err}, false
 	}
 	s := status.Convert(err)
-	broken := g.conn.failed()
+	broken := g.wire.failed()
 	if broken && s.Code() == codes.Unavailable {
-		return g.conn.end(err), false
+		return g.wire.unanswered(err), false
 	}
 	return Answer{Outcome: Answered, Status: 200, GRPC: s.Code(), Body: s.Message()}, !broken
 }
 
-func (g grpcSpeech) close() { _ = g.client.Close() }
+func (g grpcProtocol) close() { _ = g.client.Close() }

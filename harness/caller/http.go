@@ -13,36 +13,36 @@ import (
 	"strings"
 )
 
-// BodyMax bounds how much of a response is kept, in bytes.
+// BodyMax is the length of the part of a response body that [Answer] keeps, in bytes.
 const BodyMax = 4 << 10
 
-// http1 writes requests itself: net/http would tidy up the very things that a test of
-// path normalization is about.
+// http1 writes requests itself, because net/http would normalize paths. Tests of path
+// normalization need them unchanged.
 type http1 struct {
-	conn   *conn
+	wire   *wire
 	reader *bufio.Reader
 	buffer []byte
 }
 
-func newHTTP1(conn *conn) speech { return &http1{conn: conn, reader: bufio.NewReader(conn)} }
+func newHTTP1(w *wire) protocol { return &http1{wire: w, reader: bufio.NewReader(w)} }
 
-func (h *http1) ask(_ context.Context, c Call) (Answer, bool) {
+func (h *http1) send(_ context.Context, c Call) (Answer, bool) {
 	h.buffer = appendHTTP1(h.buffer[:0], c)
-	h.conn.say(h.buffer)
-	response, err := http.ReadResponse(h.reader, &http.Request{Method: c.Verb()})
+	h.wire.send(h.buffer)
+	response, err := http.ReadResponse(h.reader, &http.Request{Method: c.Method})
 	if err != nil {
-		return h.conn.end(err), false
+		return h.wire.unanswered(err), false
 	}
-	// A long request may still be under way, and the buffer with it.
-	more := !response.Close && len(h.buffer) <= sayMax
-	return answered(response, h.conn), more
+	// A long request may still be written in the background, from the buffer.
+	more := !response.Close && len(h.buffer) <= sendMax
+	return readAnswer(response, h.wire), more
 }
 
 func (*http1) close() {}
 
 func appendHTTP1(b []byte, c Call) []byte {
-	b = append(append(append(b, c.Verb()...), ' '), c.Target()...)
-	b = append(append(b, " HTTP/1.1\r\nhost: "...), c.Host()...)
+	b = append(append(append(b, c.Method...), ' '), c.Path...)
+	b = append(append(b, " HTTP/1.1\r\nhost: "...), c.Authority...)
 	for _, h := range c.Headers {
 		b = append(append(append(append(b, "\r\n"...), h.Name...), ": "...), h.Value...)
 	}
@@ -54,61 +54,61 @@ func appendHTTP1(b []byte, c Call) []byte {
 
 // http2 sends with net/http.
 type http2 struct {
-	conn   *conn
+	wire   *wire
 	client *http.ClientConn
 }
 
-func newHTTP2(ctx context.Context, c Call, conn *conn) (speech, error) {
+func newHTTP2(ctx context.Context, c Call, w *wire) (protocol, error) {
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
 	transport := &http.Transport{
 		DisableCompression: true,
-		// TLS, if any, is the connection's own already.
+		// The wire already runs TLS, if the call wants any.
 		Protocols:   &protocols,
-		DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil },
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return w, nil },
 	}
 	client, err := transport.NewClientConn(ctx, "http", c.Destination.String())
 	if err != nil {
 		return nil, err
 	}
-	return http2{conn, client}, nil
+	return http2{w, client}, nil
 }
 
-func (h http2) ask(ctx context.Context, c Call) (Answer, bool) {
+func (h http2) send(ctx context.Context, c Call) (Answer, bool) {
 	request, err := c.request(ctx)
 	if err != nil {
 		return Answer{Err: err}, true
 	}
 	response, err := h.client.RoundTrip(request)
 	if err != nil {
-		return h.conn.end(err), false
+		return h.wire.unanswered(err), false
 	}
-	return answered(response, h.conn), h.client.Err() == nil
+	return readAnswer(response, h.wire), h.client.Err() == nil
 }
 
 func (h http2) close() { _ = h.client.Close() }
 
-// answered reads a response to its end, for another may follow.
-func answered(response *http.Response, conn *conn) Answer {
+// readAnswer reads a response to its end, because another may follow.
+func readAnswer(response *http.Response, w *wire) Answer {
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, BodyMax))
 	if err == nil {
 		_, err = io.Copy(io.Discard, response.Body)
 	}
 	if err != nil {
-		return conn.end(err)
+		return w.unanswered(err)
 	}
 	return Answer{Outcome: Answered, Status: response.StatusCode, Body: string(body)}
 }
 
-// request builds what net/http sends unchanged: an HTTP/2 library writes the
-// pseudo headers, so that the target has to pass through a URL.
+// request builds a request that net/http sends unchanged. The HTTP/2 library writes the
+// pseudo headers itself, so the target has to pass through a URL.
 func (c Call) request(ctx context.Context) (*http.Request, error) {
-	target, err := verbatim(c.Target())
+	target, err := parseTarget(c.Path)
 	if err != nil {
 		return nil, err
 	}
-	target.Scheme, target.Host = "https", c.Host()
+	target.Scheme, target.Host = "https", c.Authority
 	if c.Plaintext {
 		target.Scheme = "http"
 	}
@@ -117,7 +117,7 @@ func (c Call) request(ctx context.Context) (*http.Request, error) {
 	for _, h := range c.Headers {
 		header.Add(h.Name, h.Value)
 	}
-	request := (&http.Request{Method: c.Verb(), URL: target, Host: c.Host(), Header: header}).WithContext(ctx)
+	request := (&http.Request{Method: c.Method, URL: target, Host: c.Authority, Header: header}).WithContext(ctx)
 	if c.Body != "" {
 		request.Body = io.NopCloser(strings.NewReader(c.Body))
 		request.ContentLength = int64(len(c.Body))
@@ -125,9 +125,10 @@ func (c Call) request(ctx context.Context) (*http.Request, error) {
 	return request, nil
 }
 
-var errNotVerbatim = errors.New("the target cannot be sent as it is over HTTP/2; use an http inbound for it")
+var errNotVerbatim = errors.New("HTTP/2 cannot send this target unchanged; use an http inbound for it")
 
-func verbatim(target string) (*url.URL, error) {
+// parseTarget returns a URL that prints as the target. The error wraps errNotVerbatim.
+func parseTarget(target string) (*url.URL, error) {
 	path, query, hasQuery := strings.Cut(target, "?")
 	plain, err := url.PathUnescape(path)
 	if err != nil {

@@ -2,6 +2,7 @@ package caller_test
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -30,8 +31,8 @@ var (
 	target   = netip.MustParseAddrPort("10.0.0.7:8080")
 )
 
-// inbound is a server on loopback in the place of Envoy: it demands a PROXY
-// header and, unless it is plaintext, an SVID of the mesh.
+// inbound is a server on loopback that replaces Envoy. It demands a PROXY header and an
+// SVID of the mesh.
 type inbound struct {
 	ca     *certs.Authority
 	call   caller.Call
@@ -40,9 +41,8 @@ type inbound struct {
 	peers  []*x509.Certificate
 }
 
-// serve plays an inbound; behind is what it does with each connection whose
-// handshake succeeded.
-func serve(t *testing.T, p policy.Protocol, behind func(net.Conn)) *inbound {
+// serve plays an inbound. It calls handle for each connection whose handshake succeeded.
+func serve(t *testing.T, p policy.Protocol, handle func(net.Conn)) *inbound {
 	t.Helper()
 	ca, err := certs.NewAuthority(mesh)
 	if err != nil {
@@ -76,7 +76,7 @@ func serve(t *testing.T, p policy.Protocol, behind func(net.Conn)) *inbound {
 			}
 			served.Go(func() {
 				defer raw.Close()
-				in.admit(raw, config, behind)
+				in.admit(raw, config, handle)
 			})
 		}
 	})
@@ -91,7 +91,7 @@ func serve(t *testing.T, p policy.Protocol, behind func(net.Conn)) *inbound {
 	return in
 }
 
-func (in *inbound) admit(raw net.Conn, config *tls.Config, behind func(net.Conn)) {
+func (in *inbound) admit(raw net.Conn, config *tls.Config, handle func(net.Conn)) {
 	reader := bufio.NewReader(raw)
 	header, err := proxyproto.Read(reader)
 	if err != nil {
@@ -106,7 +106,7 @@ func (in *inbound) admit(raw net.Conn, config *tls.Config, behind func(net.Conn)
 	if err != nil {
 		return
 	}
-	behind(conn)
+	handle(conn)
 	_ = conn.CloseWrite()
 	drain(raw)
 }
@@ -118,8 +118,8 @@ type buffered struct {
 
 func (b *buffered) Read(p []byte) (int, error) { return b.reader.Read(p) }
 
-// drain reads to the end: closing a socket with unread bytes sends a reset, which
-// may overtake what was written before.
+// drain reads to the end. A socket that is closed with unread bytes sends a reset, and
+// the reset may arrive before the bytes that were written earlier.
 func drain(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
 func (in *inbound) mint(t *testing.T, id spiffeid.ID) *certs.Credential {
@@ -140,31 +140,38 @@ func (in *inbound) forge(t *testing.T, template certs.Template) *certs.Credentia
 	return c
 }
 
-// once is a net.Listener of one connection, for net/http and grpc servers.
-type once struct {
+// oneConnListener is a [net.Listener] with one connection, for net/http and grpc servers.
+type oneConnListener struct {
 	conn chan net.Conn
 	done chan struct{}
 	addr net.Addr
 }
 
-func newOnce(conn net.Conn) *once {
-	o := &once{conn: make(chan net.Conn, 1), done: make(chan struct{}), addr: conn.LocalAddr()}
-	o.conn <- conn
-	return o
+func newOneConnListener(conn net.Conn) *oneConnListener {
+	l := &oneConnListener{conn: make(chan net.Conn, 1), done: make(chan struct{}), addr: conn.LocalAddr()}
+	l.conn <- conn
+	return l
 }
 
-func (o *once) Accept() (net.Conn, error) {
+func (l *oneConnListener) Accept() (net.Conn, error) {
 	select {
-	case conn := <-o.conn:
+	case conn := <-l.conn:
 		return conn, nil
-	case <-o.done:
+	case <-l.done:
 		return nil, errors.New("closed")
 	}
 }
 
-func (o *once) Close() error {
-	close(o.done)
+func (l *oneConnListener) Close() error {
+	close(l.done)
 	return nil
 }
 
-func (o *once) Addr() net.Addr { return o.addr }
+func (l *oneConnListener) Addr() net.Addr { return l.addr }
+
+// do sends one call over a connection of its own.
+func do(ctx context.Context, c caller.Call) caller.Answer {
+	conn := caller.Open(ctx, c, 0)
+	defer conn.Close()
+	return conn.Send(c)
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,39 +22,38 @@ import (
 
 var protocols = []policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC, policy.TCP}
 
-// closes reads the first bytes and ends, as a network RBAC filter does.
-func closes(conn net.Conn) { _, _ = conn.Read(make([]byte, 1)) }
+// readAndClose reads the first bytes and ends, as a network RBAC filter does.
+func readAndClose(conn net.Conn) { _, _ = conn.Read(make([]byte, 1)) }
 
-// TestOutcomes shows for each protocol who is to blame for a call without an
-// answer.
+// TestOutcomes shows, for each protocol, which outcome each failure of a call has.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	stranger := spiffeid.RequireTrustDomainFromString("stranger.mesh")
 	for _, p := range protocols {
 		for name, tt := range map[string]struct {
 			change func(*testing.T, *inbound)
-			behind func(net.Conn)
+			handle func(net.Conn)
 			want   caller.Outcome
 			text   string
 		}{
-			"closed after the request": {nil, closes, caller.Closed, ""},
+			"closed after the request": {nil, readAndClose, caller.Closed, ""},
 			"closed without reading":   {nil, func(net.Conn) {}, caller.Closed, ""},
 			"reset":                    {nil, reset, caller.Closed, ""},
-			"half an answer":           {nil, func(c net.Conn) { closes(c); _, _ = io.WriteString(c, "HTTP/1.1") }, caller.Fault, "closed after"},
-			"no certificate":           {func(_ *testing.T, in *inbound) { in.call.Credential = nil }, closes, caller.Alert, "certificate required"},
+			"half an answer":           {nil, func(c net.Conn) { readAndClose(c); _, _ = io.WriteString(c, "HTTP/1.1") }, caller.Fault, "closed after"},
+			"no certificate":           {func(_ *testing.T, in *inbound) { in.call.Credential = nil }, readAndClose, caller.Alert, "certificate required"},
 			"expired": {func(t *testing.T, in *inbound) {
 				in.call.Credential = in.forge(t, certs.Template{URIs: []string{frontend.String()}, Validity: certs.Expired})
-			}, closes, caller.Alert, "expired certificate"},
-			"of a CA nobody asks for":   {func(t *testing.T, in *inbound) { in.call.Credential = foreign(t, stranger) }, closes, caller.Alert, "unknown certificate authority"},
-			"plaintext":                 {func(_ *testing.T, in *inbound) { in.call.Plaintext = true }, closes, caller.Closed, ""},
-			"server is somebody else":   {func(_ *testing.T, in *inbound) { in.call.Server = frontend }, closes, caller.Fault, "unexpected ID"},
-			"server of another CA":      {func(t *testing.T, in *inbound) { in.call.Bundles = certs.NewBundleSet(authority(t, mesh)) }, closes, caller.Fault, "unknown authority"},
-			"server's domain untrusted": {func(t *testing.T, in *inbound) { in.call.Bundles = certs.NewBundleSet(authority(t, stranger)) }, closes, caller.Fault, "does not hold the trust domain"},
-			"nobody listens":            {func(_ *testing.T, in *inbound) { in.call.Dial = "127.0.0.1:1" }, closes, caller.Fault, "connection refused"},
+			}, readAndClose, caller.Alert, "expired certificate"},
+			"of a CA that is not asked for": {func(t *testing.T, in *inbound) { in.call.Credential = foreign(t, stranger) }, readAndClose, caller.Alert, "unknown certificate authority"},
+			"plaintext":                     {func(_ *testing.T, in *inbound) { in.call.Plaintext = true }, readAndClose, caller.Closed, ""},
+			"server has another identity":   {func(_ *testing.T, in *inbound) { in.call.Server = frontend }, readAndClose, caller.Fault, "unexpected ID"},
+			"server of another CA":          {func(t *testing.T, in *inbound) { in.call.Bundles = certs.NewBundleSet(authority(t, mesh)) }, readAndClose, caller.Fault, "unknown authority"},
+			"server's domain untrusted":     {func(t *testing.T, in *inbound) { in.call.Bundles = certs.NewBundleSet(authority(t, stranger)) }, readAndClose, caller.Fault, "does not hold the trust domain"},
+			"no listener":                   {func(_ *testing.T, in *inbound) { in.call.Dial = "127.0.0.1:1" }, readAndClose, caller.Fault, "connection refused"},
 		} {
 			t.Run(p.String()+" "+name, func(t *testing.T) {
 				t.Parallel()
-				in := serve(t, p, tt.behind)
+				in := serve(t, p, tt.handle)
 				if p == policy.GRPC {
 					in.call.GRPC = "a.B/C"
 				}
@@ -62,9 +62,9 @@ func TestOutcomes(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
-				got := caller.Do(ctx, in.call)
+				got := do(ctx, in.call)
 				if p == policy.HTTP2 && name == "half an answer" || p == policy.GRPC && name == "half an answer" {
-					// To HTTP/2 this is a frame, and an error of the protocol.
+					// For HTTP/2 these bytes are a frame with an error of the protocol.
 					tt.text = ""
 				}
 				if got.Outcome != tt.want || got.Err == nil || !strings.Contains(got.Err.Error(), tt.text) {
@@ -75,8 +75,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestPlaintextAlert has a server that answers plaintext with a TLS alert, which is
-// longer than what a caller of TCP says here and waits to hear again.
+// TestPlaintextAlert has a server that answers plaintext with a TLS alert. The alert is
+// longer than the text that the TCP caller sends here and waits for.
 func TestPlaintextAlert(t *testing.T) {
 	t.Parallel()
 	for _, p := range protocols {
@@ -103,7 +103,7 @@ func TestPlaintextAlert(t *testing.T) {
 			if p == policy.GRPC {
 				c.GRPC = "a.B/C"
 			}
-			if got := caller.Do(t.Context(), c); got.Outcome != caller.Alert {
+			if got := do(t.Context(), c); got.Outcome != caller.Alert {
 				t.Errorf("got %s (%v), want a TLS alert", got.Outcome, got.Err)
 			}
 		})
@@ -111,7 +111,7 @@ func TestPlaintextAlert(t *testing.T) {
 }
 
 func reset(conn net.Conn) {
-	closes(conn)
+	readAndClose(conn)
 	_ = conn.(interface{ NetConn() net.Conn }).NetConn().(*buffered).Conn.(*net.TCPConn).SetLinger(0)
 	_ = conn.(interface{ NetConn() net.Conn }).NetConn().Close()
 }
@@ -134,7 +134,7 @@ func foreign(t *testing.T, td spiffeid.TrustDomain) *certs.Credential {
 	return c
 }
 
-// TestContextEnds shows that a server that says nothing holds nobody up, and is no
+// TestContextEnds shows that a call to a silent server ends with its context and is no
 // refusal.
 func TestContextEnds(t *testing.T) {
 	t.Parallel()
@@ -148,7 +148,7 @@ func TestContextEnds(t *testing.T) {
 			reason := errors.New("enough")
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, reason)
 			defer cancel()
-			got := caller.Do(ctx, in.call)
+			got := do(ctx, in.call)
 			if got.Outcome != caller.Fault || !errors.Is(got.Err, reason) {
 				t.Errorf("got %s (%v), want a transport fault because of %q", got.Outcome, got.Err, reason)
 			}
@@ -156,21 +156,21 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-func TestContextEndedBefore(t *testing.T) {
+func TestEndedContext(t *testing.T) {
 	t.Parallel()
-	in := serve(t, policy.HTTP, closes)
+	in := serve(t, policy.HTTP, readAndClose)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := caller.Do(ctx, in.call); got.Outcome != caller.Fault || !errors.Is(got.Err, context.Canceled) {
+	if got := do(ctx, in.call); got.Outcome != caller.Fault || !errors.Is(got.Err, context.Canceled) {
 		t.Errorf("got %s (%v)", got.Outcome, got.Err)
 	}
 }
 
-// TestPlayed shows what the inbound learns of its caller.
+// TestPlayed shows what the inbound learns about its caller.
 func TestPlayed(t *testing.T) {
 	t.Parallel()
 	in := serve(t, policy.TCP, func(c net.Conn) { _, _ = io.CopyN(c, c, 10) })
-	if got := caller.Do(t.Context(), in.call); got.Outcome != caller.Answered || got.Body != "meshproof\n" {
+	if got := do(t.Context(), in.call); got.Outcome != caller.Answered || got.Body != "meshproof\n" {
 		t.Fatalf("got %s %q", got, got.Body)
 	}
 	in.mu.Lock()
@@ -183,12 +183,12 @@ func TestPlayed(t *testing.T) {
 	}
 }
 
-// TestAddressesOfTwoFamilies is an error, for a PROXY header has one family.
+// TestAddressesOfTwoFamilies fails, because a PROXY header has one address family.
 func TestAddressesOfTwoFamilies(t *testing.T) {
 	t.Parallel()
-	in := serve(t, policy.TCP, closes)
-	in.call.Destination = netipSix
-	if got := caller.Do(t.Context(), in.call); got.Outcome != caller.Fault {
+	in := serve(t, policy.TCP, readAndClose)
+	in.call.Destination = netip.MustParseAddrPort("[fd00::7]:8080")
+	if got := do(t.Context(), in.call); got.Outcome != caller.Fault {
 		t.Errorf("got %s, want a transport fault", got)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -23,19 +22,17 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-var netipSix = netip.MustParseAddrPort("[fd00::7]:8080")
-
-// TestHTTP1Verbatim compares the very bytes.
+// TestHTTP1Verbatim compares the bytes that the server read.
 func TestHTTP1Verbatim(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		change func(*caller.Call)
 		want   string
 	}{
-		"zero":    {func(*caller.Call) {}, "GET / HTTP/1.1\r\nhost: 10.0.0.7:8080\r\n\r\n"},
-		"untidy":  {func(c *caller.Call) { c.Path = "//a/../%2fB?c#d" }, "GET //a/../%2fB?c#d HTTP/1.1\r\nhost: 10.0.0.7:8080\r\n\r\n"},
-		"stated":  {func(c *caller.Call) { c.Method, c.Authority, c.Body = "PUT", "backend", "hello" }, "PUT / HTTP/1.1\r\nhost: backend\r\ncontent-length: 5\r\n\r\nhello"},
-		"headers": {func(c *caller.Call) { c.Headers = []caller.Header{{"X-b", "1"}, {"x-A", "2"}, {"X-b", "3"}} }, "GET / HTTP/1.1\r\nhost: 10.0.0.7:8080\r\nX-b: 1\r\nx-A: 2\r\nX-b: 3\r\n\r\n"},
+		"zero":         {func(*caller.Call) {}, "GET / HTTP/1.1\r\nhost: 10.0.0.7:8080\r\n\r\n"},
+		"unnormalized": {func(c *caller.Call) { c.Path = "//a/../%2fB?c#d" }, "GET //a/../%2fB?c#d HTTP/1.1\r\nhost: 10.0.0.7:8080\r\n\r\n"},
+		"stated":       {func(c *caller.Call) { c.Method, c.Authority, c.Body = "PUT", "backend", "hello" }, "PUT / HTTP/1.1\r\nhost: backend\r\ncontent-length: 5\r\n\r\nhello"},
+		"headers":      {func(c *caller.Call) { c.Headers = []caller.Header{{"X-b", "1"}, {"x-A", "2"}, {"X-b", "3"}} }, "GET / HTTP/1.1\r\nhost: 10.0.0.7:8080\r\nX-b: 1\r\nx-A: 2\r\nX-b: 3\r\n\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +44,7 @@ func TestHTTP1Verbatim(t *testing.T) {
 				_, _ = io.WriteString(c, "HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\nno")
 			})
 			tt.change(&in.call)
-			answer := caller.Do(t.Context(), in.call)
+			answer := do(t.Context(), in.call)
 			if diff := cmp.Diff(caller.Answer{Outcome: caller.Answered, Status: 403, Body: "no"}, answer); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
@@ -58,7 +55,7 @@ func TestHTTP1Verbatim(t *testing.T) {
 	}
 }
 
-// TestHTTP1Answers has what a response may look like.
+// TestHTTP1Answers reads the forms of a response.
 func TestHTTP1Answers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -76,7 +73,7 @@ func TestHTTP1Answers(t *testing.T) {
 				_, _ = io.WriteString(c, tt.raw)
 			})
 			in.call.Method = tt.method
-			if diff := cmp.Diff(tt.want, caller.Do(t.Context(), in.call)); diff != "" {
+			if diff := cmp.Diff(tt.want, do(t.Context(), in.call)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -89,9 +86,9 @@ func TestHTTP2(t *testing.T) {
 		change func(*caller.Call)
 		want   string
 	}{
-		"zero":   {func(*caller.Call) {}, "GET 10.0.0.7:8080 / map[] "},
-		"untidy": {func(c *caller.Call) { c.Path = "//a/../%2fB?c=%2f" }, "GET 10.0.0.7:8080 //a/../%2fB?c=%2f map[] "},
-		"query":  {func(c *caller.Call) { c.Path = "/a?" }, "GET 10.0.0.7:8080 /a? map[] "},
+		"zero":         {func(*caller.Call) {}, "GET 10.0.0.7:8080 / map[] "},
+		"unnormalized": {func(c *caller.Call) { c.Path = "//a/../%2fB?c=%2f" }, "GET 10.0.0.7:8080 //a/../%2fB?c=%2f map[] "},
+		"query":        {func(c *caller.Call) { c.Path = "/a?" }, "GET 10.0.0.7:8080 /a? map[] "},
 		"stated": {func(c *caller.Call) {
 			c.Method, c.Authority, c.Body = "PUT", "backend", "hello"
 			c.Headers = []caller.Header{{"x-a", "1"}, {"x-a", "2"}}
@@ -109,7 +106,7 @@ func TestHTTP2(t *testing.T) {
 				})
 			})
 			tt.change(&in.call)
-			answer := caller.Do(t.Context(), in.call)
+			answer := do(t.Context(), in.call)
 			if diff := cmp.Diff(caller.Answer{Outcome: caller.Answered, Status: 404, Body: "no"}, answer); diff != "" {
 				t.Fatalf("answer (-want +got):\n%s (%v)", diff, answer.Err)
 			}
@@ -120,20 +117,20 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// TestHTTP2NotVerbatim has what cannot be sent as it is: better an error than
-// another request.
+// TestHTTP2NotVerbatim has targets that HTTP/2 cannot send unchanged. An error is better
+// than another request.
 func TestHTTP2NotVerbatim(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]string{
-		"/%zz":     `"/%zz": the target cannot be sent as it is over HTTP/2; use an http inbound for it`,
-		"/a b":     `"/a b": the target cannot be sent as it is over HTTP/2; use an http inbound for it`,
+		"/%zz":     `"/%zz": HTTP/2 cannot send this target unchanged; use an http inbound for it`,
+		"/a b":     `"/a b": HTTP/2 cannot send this target unchanged; use an http inbound for it`,
 		"relative": `http2: invalid request :path "relative"`,
 	} {
 		t.Run(target, func(t *testing.T) {
 			t.Parallel()
 			in := serve(t, policy.HTTP2, drain)
 			in.call.Path = target
-			if got := caller.Do(t.Context(), in.call); got.Outcome != caller.Fault || got.Err == nil || got.Err.Error() != want {
+			if got := do(t.Context(), in.call); got.Outcome != caller.Fault || got.Err == nil || got.Err.Error() != want {
 				t.Errorf("got %s (%v)", got.Outcome, got.Err)
 			}
 		})
@@ -148,7 +145,7 @@ func TestGRPC(t *testing.T) {
 	}{
 		"OK":                {nil, caller.Answer{Outcome: caller.Answered, Status: 200}},
 		"PERMISSION_DENIED": {status.Error(codes.PermissionDenied, "RBAC: access denied"), caller.Answer{Outcome: caller.Answered, Status: 200, GRPC: codes.PermissionDenied, Body: "RBAC: access denied"}},
-		// The server's own UNAVAILABLE is an answer, a broken connection is none.
+		// UNAVAILABLE from the server is an answer. A broken connection is none.
 		"UNAVAILABLE": {status.Error(codes.Unavailable, "later"), caller.Answer{Outcome: caller.Answered, Status: 200, GRPC: codes.Unavailable, Body: "later"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -167,9 +164,9 @@ func TestGRPC(t *testing.T) {
 			in.call.Headers = []caller.Header{{"x-a", "1"}, {"x-a", "2"}}
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			answer := caller.Do(ctx, in.call)
+			answer := do(ctx, in.call)
 			if tt.err == nil {
-				// A method without a message in answer is an error of the stream to grpc-go.
+				// The server sends no message, and grpc-go reports that as an error of the stream.
 				answer.GRPC, answer.Body = 0, ""
 			}
 			if diff := cmp.Diff(tt.want, answer); diff != "" {
@@ -182,19 +179,19 @@ func TestGRPC(t *testing.T) {
 	}
 }
 
-// TestTCPLong is more than all buffers on the way hold.
+// TestTCPLong sends more bytes than all buffers on the way hold.
 func TestTCPLong(t *testing.T) {
 	t.Parallel()
 	in := serve(t, policy.TCP, func(c net.Conn) { _, _ = io.Copy(c, c) })
 	in.call.Body = strings.Repeat("0123456789abcdef", 1<<20)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if got := caller.Do(ctx, in.call); got.Outcome != caller.Answered || got.Body != in.call.Body {
+	if got := do(ctx, in.call); got.Outcome != caller.Answered || got.Body != in.call.Body {
 		t.Errorf("got %s (%v)", got, got.Err)
 	}
 }
 
-// TestHTTP1Long has an answer that begins while the request is still under way.
+// TestHTTP1Long has an answer that begins before the request has ended.
 func TestHTTP1Long(t *testing.T) {
 	t.Parallel()
 	in := serve(t, policy.HTTP, func(c net.Conn) {
@@ -208,12 +205,12 @@ func TestHTTP1Long(t *testing.T) {
 	in.call.Method, in.call.Body = "PUT", strings.Repeat("0123456789abcdef", 1<<20)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if got := caller.Do(ctx, in.call); got.Outcome != caller.Answered || got.Status != 200 || got.Body != in.call.Body[:4096] {
+	if got := do(ctx, in.call); got.Outcome != caller.Answered || got.Status != 200 || got.Body != in.call.Body[:4096] {
 		t.Errorf("got %s (%v)", got, got.Err)
 	}
 }
 
-// serveHTTP2 serves one connection whose TLS is done already.
+// serveHTTP2 serves one connection after its TLS handshake.
 func serveHTTP2(conn net.Conn, handle http.HandlerFunc) {
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
@@ -221,10 +218,10 @@ func serveHTTP2(conn net.Conn, handle http.HandlerFunc) {
 	serveUntilClosed(conn, server.Serve, func() { _ = server.Close() })
 }
 
-// serveUntilClosed serves one connection and stops the server behind it.
+// serveUntilClosed serves one connection and then stops the server.
 func serveUntilClosed(conn net.Conn, serve func(net.Listener) error, stop func()) {
-	closed := &announced{Conn: conn, closed: make(chan struct{})}
-	lis := newOnce(closed)
+	closed := &closeNotifier{Conn: conn, closed: make(chan struct{})}
+	lis := newOneConnListener(closed)
 	var served sync.WaitGroup
 	served.Go(func() { _ = serve(lis) })
 	<-closed.closed
@@ -232,15 +229,16 @@ func serveUntilClosed(conn net.Conn, serve func(net.Listener) error, stop func()
 	served.Wait()
 }
 
-type announced struct {
+// closeNotifier announces its Close on a channel.
+type closeNotifier struct {
 	net.Conn
 	once   sync.Once
 	closed chan struct{}
 }
 
-func (a *announced) Close() error {
-	a.once.Do(func() { close(a.closed) })
-	return a.Conn.Close()
+func (c *closeNotifier) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
 }
 
 func mapText(h http.Header) string {

@@ -149,7 +149,7 @@ func (e Evidence) checkServed(sides *checklist) {
 	if e.Call.Protocol.Layer() == policy.L7 {
 		e.checkArrival(sides)
 	} else {
-		payload := e.Call.Payload()
+		payload := e.Call.WithDefaults().Body
 		sides.want(e.Arrival.Bytes == len(payload), "the upstream saw %d bytes, the caller sent %d", e.Arrival.Bytes, len(payload))
 		sides.want(e.Answer.Body == payload, "the caller got %d bytes back that are not those it sent", len(e.Answer.Body))
 	}
@@ -158,11 +158,11 @@ func (e Evidence) checkServed(sides *checklist) {
 }
 
 func (e Evidence) checkArrival(sides *checklist) {
-	method := e.Call.Verb()
+	sent := e.Call.WithDefaults()
 	sides.want(e.Answer.Status == 200, "the caller got %s", e.Answer)
 	sides.want(int(e.Log.Status) == e.Answer.Status, "the access log says status %d, the caller got %d", e.Log.Status, e.Answer.Status)
-	sides.want(e.Arrival.Method == method, "the upstream saw method %s, the caller sent %s", e.Arrival.Method, method)
-	sides.want(e.Arrival.Authority == e.Call.Host(), "the upstream saw authority %q, the caller sent %q", e.Arrival.Authority, e.Call.Host())
+	sides.want(e.Arrival.Method == sent.Method, "the upstream saw method %s, the caller sent %s", e.Arrival.Method, sent.Method)
+	sides.want(e.Arrival.Authority == sent.Authority, "the upstream saw authority %q, the caller sent %q", e.Arrival.Authority, sent.Authority)
 	for _, h := range e.Call.Headers {
 		sides.want(ownedByEnvoy(h.Name) || slices.Contains(e.Arrival.Header.Values(h.Name), h.Value), "the upstream did not see the header %s: %s", h.Name, h.Value)
 	}
@@ -184,11 +184,12 @@ func (e Evidence) checkEntry(sides *checklist) {
 	if e.Answer.Status == 400 && e.Log.Status == 400 && e.Log.Path == "" {
 		return
 	}
-	method := e.Call.Verb()
+	sent := e.Call.WithDefaults().Method
+	method := sent
 	if _, known := corev3.RequestMethod_value[method]; !known {
 		method = corev3.RequestMethod_METHOD_UNSPECIFIED.String()
 	}
-	sides.want(e.Log.Method == method, "the access log has the method %s in its place, the caller sent %s", e.Log.Method, e.Call.Verb())
+	sides.want(e.Log.Method == method, "the access log has the method %s in its place, the caller sent %s", e.Log.Method, sent)
 	sides.want(e.Path == "" || e.Log.Path == e.Path, "the access log has the path %q in its place, the caller's means %q", e.Log.Path, e.Path)
 	// Of the other forms this is asked anyway.
 	if e.refusedByHTTP() {
@@ -200,7 +201,7 @@ func (e Evidence) checkBody(sides *checklist) {
 	sent := e.Call.Body
 	sides.want(e.Arrival.Bytes == len(sent), "the upstream saw %d bytes, the caller sent %d", e.Arrival.Bytes, len(sent))
 	echo := sent[:min(len(sent), caller.BodyMax)]
-	sides.want(e.Answer.Body == echo || e.Call.Verb() == "HEAD", "the caller got %d bytes back that are not those it sent", len(e.Answer.Body))
+	sides.want(e.Answer.Body == echo || e.Call.Method == "HEAD", "the caller got %d bytes back that are not those it sent", len(e.Answer.Body))
 }
 
 // ownedByEnvoy tells the headers that a listener sets, removes or joins as it

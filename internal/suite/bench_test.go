@@ -111,7 +111,9 @@ func (o open) repeat(b *testing.B, requests []result.Request) {
 		free <- struct{}{}
 		callers.Go(func() {
 			defer func() { <-free }()
-			if answer := caller.Do(context.Background(), call); answer.Outcome == caller.Fault {
+			conn := caller.Open(context.Background(), call, 0)
+			defer conn.Close()
+			if answer := conn.Send(call); answer.Outcome == caller.Fault {
 				b.Error(answer)
 			}
 		})

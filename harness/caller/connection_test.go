@@ -21,8 +21,8 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// tellPath answers each request with its path, over whatever protocol.
-var tellPath = map[policy.Protocol]func(net.Conn){
+// echoPath answers each request with its path, in each protocol.
+var echoPath = map[policy.Protocol]func(net.Conn){
 	policy.HTTP: func(c net.Conn) {
 		reader := bufio.NewReader(c)
 		for {
@@ -46,18 +46,18 @@ var tellPath = map[policy.Protocol]func(net.Conn){
 	},
 }
 
-// TestLineKeepsItsConnection: calls go over one connection, and each gets its own
+// TestCallsShareConnection sends several calls over one connection. Each gets its own
 // answer.
-func TestLineKeepsItsConnection(t *testing.T) {
+func TestCallsShareConnection(t *testing.T) {
 	t.Parallel()
-	for p, tell := range tellPath {
+	for p, handle := range echoPath {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
-			in := serve(t, p, tell)
+			in := serve(t, p, handle)
 			if p == policy.GRPC {
 				in.call.GRPC = "first.Service/Call"
 			}
-			line := caller.Open(t.Context(), in.call, 10*time.Second)
+			conn := caller.Open(t.Context(), in.call, 10*time.Second)
 			for i := range 5 {
 				call, want := in.call, fmt.Sprint("/", i)
 				call.Path = want
@@ -65,14 +65,14 @@ func TestLineKeepsItsConnection(t *testing.T) {
 					call.GRPC = fmt.Sprint("a.B/C", i)
 					want = "/" + call.GRPC
 				}
-				if got := line.Ask(call); got.Outcome != caller.Answered || got.Body != want {
+				if got := conn.Send(call); got.Outcome != caller.Answered || got.Body != want {
 					t.Errorf("call %d got %s, %q, want %q", i, got, got.Body, want)
 				}
-				if line.Spent() {
-					t.Errorf("the line is spent behind call %d", i)
+				if !conn.Reusable() {
+					t.Errorf("the connection is not reusable after call %d", i)
 				}
 			}
-			line.Close()
+			conn.Close()
 			in.mu.Lock()
 			defer in.mu.Unlock()
 			if n := len(in.played); n != 1 {
@@ -82,23 +82,23 @@ func TestLineKeepsItsConnection(t *testing.T) {
 	}
 }
 
-// TestLineSpent has what ends a connection behind an answer, and what does not.
-func TestLineSpent(t *testing.T) {
+// TestReusable shows which answers end a connection.
+func TestReusable(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", caller.BodyMax+1000)
 	for name, tt := range map[string]struct {
 		method, body, raw string
 		spent             bool
 	}{
-		"plain":            {raw: "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi"},
-		"no content":       {raw: "HTTP/1.1 204 No Content\r\n\r\n"},
-		"chunked":          {raw: "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"},
-		"to HEAD":          {method: "HEAD", raw: "HTTP/1.1 403 Forbidden\r\ncontent-length: 19\r\n\r\n"},
-		"long":             {raw: fmt.Sprintf("HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s", len(long), long)},
-		"says so":          {raw: "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n", spent: true},
-		"HTTP/1.0":         {raw: "HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n", spent: true},
-		"to a long thing":  {method: "PUT", body: long, raw: "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", spent: true},
-		"of another world": {raw: "SSH-2.0-OpenSSH\r\n\r\n", spent: true},
+		"plain":                    {raw: "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi"},
+		"no content":               {raw: "HTTP/1.1 204 No Content\r\n\r\n"},
+		"chunked":                  {raw: "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"},
+		"answer to HEAD":           {method: "HEAD", raw: "HTTP/1.1 403 Forbidden\r\ncontent-length: 19\r\n\r\n"},
+		"long":                     {raw: fmt.Sprintf("HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s", len(long), long)},
+		"connection: close":        {raw: "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n", spent: true},
+		"HTTP/1.0":                 {raw: "HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n", spent: true},
+		"answer to a long request": {method: "PUT", body: long, raw: "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", spent: true},
+		"another protocol":         {raw: "SSH-2.0-OpenSSH\r\n\r\n", spent: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,15 +114,15 @@ func TestLineSpent(t *testing.T) {
 				}
 			})
 			in.call.Method, in.call.Body = tt.method, tt.body
-			line := caller.Open(t.Context(), in.call, 10*time.Second)
-			defer line.Close()
-			line.Ask(in.call)
-			if line.Spent() != tt.spent {
-				t.Errorf("spent is %t, want %t", line.Spent(), tt.spent)
+			conn := caller.Open(t.Context(), in.call, 10*time.Second)
+			defer conn.Close()
+			conn.Send(in.call)
+			if conn.Reusable() == tt.spent {
+				t.Errorf("reusable is %t, want %t", conn.Reusable(), !tt.spent)
 			}
 			in.call.Method, in.call.Body = "", ""
 			want := caller.Answer{Outcome: caller.Answered, Status: 201}
-			got := line.Ask(in.call)
+			got := conn.Send(in.call)
 			if tt.spent {
 				if got.Outcome != caller.Fault || got.Err == nil {
 					t.Errorf("the next call got %s", got)
@@ -134,25 +134,25 @@ func TestLineSpent(t *testing.T) {
 	}
 }
 
-// TestLineEnds has a server that answers once and goes away.
-func TestLineEnds(t *testing.T) {
+// TestServerClosesAfterAnswer has a server that answers once and closes the connection.
+func TestServerClosesAfterAnswer(t *testing.T) {
 	t.Parallel()
 	in := serve(t, policy.HTTP, func(c net.Conn) {
 		_, _ = http.ReadRequest(bufio.NewReader(c))
 		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
 	})
-	line := caller.Open(t.Context(), in.call, 10*time.Second)
-	defer line.Close()
-	if got := line.Ask(in.call); got.Outcome != caller.Answered || line.Spent() {
-		t.Fatalf("got %s, spent is %t", got, line.Spent())
+	conn := caller.Open(t.Context(), in.call, 10*time.Second)
+	defer conn.Close()
+	if got := conn.Send(in.call); got.Outcome != caller.Answered || !conn.Reusable() {
+		t.Fatalf("got %s, reusable is %t", got, conn.Reusable())
 	}
-	if got := line.Ask(in.call); got.Outcome != caller.Closed || !line.Spent() {
-		t.Errorf("the second call got %s, spent is %t; want a closed connection", got, line.Spent())
+	if got := conn.Send(in.call); got.Outcome != caller.Closed || conn.Reusable() {
+		t.Errorf("the second call got %s, reusable is %t; want a closed connection", got, conn.Reusable())
 	}
 }
 
-// TestLinePatience: a server that says nothing is no refusal.
-func TestLinePatience(t *testing.T) {
+// TestPatience shows that a server that sends nothing is no refusal.
+func TestPatience(t *testing.T) {
 	t.Parallel()
 	for _, p := range protocols {
 		t.Run(p.String(), func(t *testing.T) {
@@ -161,17 +161,17 @@ func TestLinePatience(t *testing.T) {
 			if p == policy.GRPC {
 				in.call.GRPC = "a.B/C"
 			}
-			line := caller.Open(t.Context(), in.call, 500*time.Millisecond)
-			defer line.Close()
-			got := line.Ask(in.call)
-			if got.Outcome != caller.Fault || !errors.Is(got.Err, context.DeadlineExceeded) || !line.Spent() {
-				t.Errorf("got %s (%v), spent is %t", got, got.Err, line.Spent())
+			conn := caller.Open(t.Context(), in.call, 500*time.Millisecond)
+			defer conn.Close()
+			got := conn.Send(in.call)
+			if got.Outcome != caller.Fault || !errors.Is(got.Err, context.DeadlineExceeded) || conn.Reusable() {
+				t.Errorf("got %s (%v), reusable is %t", got, got.Err, conn.Reusable())
 			}
 		})
 	}
 }
 
-func TestAlone(t *testing.T) {
+func TestNeedsOwnConnection(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		call caller.Call
@@ -181,7 +181,7 @@ func TestAlone(t *testing.T) {
 		"HTTP/2":                {caller.Call{Protocol: policy.HTTP2}, false},
 		"gRPC":                  {caller.Call{Protocol: policy.GRPC, GRPC: "a.B/C"}, false},
 		"tcp":                   {caller.Call{Protocol: policy.TCP}, true},
-		"untidy path":           {caller.Call{Path: "//a/../%2f;b?c#d"}, false},
+		"unnormalized path":     {caller.Call{Path: "//a/../%2f;b?c#d"}, false},
 		"unknown method":        {caller.Call{Method: "get"}, false},
 		"short body":            {caller.Call{Method: "POST", Body: "hello"}, false},
 		"long body":             {caller.Call{Method: "POST", Body: strings.Repeat("x", 3000)}, true},
@@ -201,8 +201,8 @@ func TestAlone(t *testing.T) {
 		"expect":                {caller.Call{Headers: []caller.Header{{"expect", "100-continue"}}}, true},
 	} {
 		tt.call.Destination = target
-		if got := tt.call.Alone(); got != tt.want {
-			t.Errorf("%s: alone is %t, want %t", name, got, tt.want)
+		if got := tt.call.NeedsOwnConnection(); got != tt.want {
+			t.Errorf("%s: needs its own connection: %t, want %t", name, got, tt.want)
 		}
 	}
 }

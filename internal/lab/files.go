@@ -1,0 +1,212 @@
+package lab
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Files is what stands in files.
+type Files struct {
+	// Name joins the paths.
+	Name string
+	// Cases are the chosen cases of the case files. Cases that expect an error are left
+	// out.
+	Cases []cases.Case
+	// Policies are the documents outside of case files. [Open] takes the Dataplanes out
+	// of them, [Read] does not.
+	Policies []manifest.Document
+	// Dataplanes are those that have inbounds.
+	Dataplanes []*dataplane.Dataplane
+	// HasCases and HasDataplanes report whether there is a case file, and a Dataplane.
+	// Cases and Dataplanes may be empty all the same.
+	HasCases, HasDataplanes bool
+}
+
+// Choice says which cases, and which of their inbounds, are meant.
+type Choice struct {
+	// Pattern has to match the name or the story of a case; nil matches every case.
+	Pattern *regexp.Regexp
+	// To is the name of an inbound, as workload/inbound; it is empty for all inbounds.
+	To string
+}
+
+// Matches reports whether the case is chosen.
+func (c Choice) Matches(one cases.Case) bool {
+	return c.Pattern == nil || c.Pattern.MatchString(one.Name) || c.Pattern.MatchString(one.Story)
+}
+
+// file is a file that was read.
+type file struct {
+	path string
+	data []byte
+	docs []manifest.Document
+}
+
+// isCaseFile tells case files from policy files: the first document of a case file has
+// the field case. A file without any document is taken for a case file, which has to
+// have a case.
+func (f file) isCaseFile() bool {
+	if len(f.docs) == 0 {
+		return true
+	}
+	_, is := f.docs[0].At("case")
+	return is
+}
+
+func readFile(path string) (file, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return file{}, fmt.Errorf("%w: name a case file, or a file with policies", err)
+	}
+	docs, err := manifest.Parse(path, data)
+	return file{path, data, docs}, err
+}
+
+// add sorts what stands in a file.
+func (f *Files) add(from file, choice Choice) error {
+	if !from.isCaseFile() {
+		f.Policies = append(f.Policies, from.docs...)
+		return nil
+	}
+	f.HasCases = true
+	all, err := cases.Read(from.path, from.data, from.docs)
+	for _, c := range all {
+		if choice.Matches(c) && c.ExpectError == "" {
+			f.Cases = append(f.Cases, c)
+		}
+	}
+	return err
+}
+
+// Read reads files, which are case files or policy files. Its error names the file, and
+// the line where there is one.
+func Read(choice Choice, paths ...string) (*Files, error) {
+	f := &Files{Name: strings.Join(paths, " ")}
+	for _, path := range paths {
+		from, err := readFile(path)
+		if err == nil {
+			err = f.add(from, choice)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// Open reads files and folders for a lab: case files, policies and Dataplanes. It passes
+// over a file without any document, and leaves out each case that has no inbound, or not
+// the chosen one. A folder without files is an error.
+func Open(choice Choice, paths ...string) (*Files, error) {
+	var all []string
+	for _, path := range paths {
+		found, err := find(path)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%s: there is no .yaml file in this folder", path)
+		}
+		all = append(all, found...)
+	}
+	return open(choice, strings.Join(paths, " "), all)
+}
+
+// OpenSet is [Open] for one set of policies, which may be empty: a folder without files
+// is no error.
+func OpenSet(choice Choice, path string) (*Files, error) {
+	found, err := find(path)
+	if err != nil {
+		return nil, err
+	}
+	return open(choice, path, found)
+}
+
+func find(path string) ([]string, error) {
+	files, err := manifest.Files(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: name a file with policies or cases, or a folder with some", err)
+	}
+	return files, nil
+}
+
+func open(choice Choice, name string, paths []string) (*Files, error) {
+	f := &Files{Name: name}
+	var written []file
+	for _, path := range paths {
+		from, err := readFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if len(from.docs) > 0 {
+			written = append(written, from)
+		}
+	}
+	for _, from := range written {
+		if err := f.add(from, choice); err != nil {
+			return nil, err
+		}
+	}
+	f.narrow(choice.To)
+	return f, f.takeDataplanes()
+}
+
+// narrow leaves each case the inbound of that name alone, all inbounds where it is empty.
+func (f *Files) narrow(to string) {
+	var out []cases.Case
+	for _, c := range f.Cases {
+		c.Inbounds = slices.DeleteFunc(slices.Clone(c.Inbounds), func(in cases.Inbound) bool { return to != "" && in.String() != to })
+		if len(c.Inbounds) > 0 {
+			out = append(out, c)
+		}
+	}
+	f.Cases = out
+}
+
+// takeDataplanes parts the Dataplanes from the policies.
+func (f *Files) takeDataplanes() error {
+	var policies []manifest.Document
+	for _, doc := range f.Policies {
+		if !dataplane.Owns(doc) {
+			policies = append(policies, doc)
+			continue
+		}
+		f.HasDataplanes = true
+		d, err := dataplane.Parse(doc)
+		if err != nil {
+			return err
+		}
+		if len(d.Inbounds) > 0 {
+			f.Dataplanes = append(f.Dataplanes, d)
+		}
+	}
+	f.Policies = policies
+	if f.HasDataplanes && len(f.Dataplanes) == 0 {
+		return fmt.Errorf("%s: no Dataplane has an inbound: add one that has, or leave the Dataplanes out and describe the inbound by flags", f.Name)
+	}
+	return nil
+}
+
+// HasPolicySet reports whether policies are meant that stand in no case. Files in which
+// nothing stands are the empty set of policies.
+func (f *Files) HasPolicySet() bool { return len(f.Policies) > 0 || f.HasDataplanes || !f.HasCases }
+
+// Empty reports whether nothing stands in the files.
+func (f *Files) Empty() bool { return len(f.Policies) == 0 && !f.HasDataplanes && !f.HasCases }
+
+// Inbounds are those of the Dataplanes, by workload.
+func (f *Files) Inbounds() [][]policy.Inbound {
+	var out [][]policy.Inbound
+	for _, d := range f.Dataplanes {
+		out = append(out, d.Inbounds)
+	}
+	return out
+}
