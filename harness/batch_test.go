@@ -41,7 +41,7 @@ func TestSendGivesBackWhatAFailedBatchTook(t *testing.T) {
 	m := h.Mesh(t, inbounds(t, allOf(policy.Allow)))
 	good := Request{To: policy.HTTP.String(), Credential: mint(t, m, frontend)}
 	batch, err := m.Send(t.Context(), good, good, unsendable(good), good)
-	if err == nil || !strings.Contains(err.Error(), "cannot be sent as it is over HTTP/2") || strings.Contains(err.Error(), "\n") {
+	if err == nil || !strings.Contains(err.Error(), "HTTP/2 cannot send this target unchanged") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %q, want one line that says why", err)
 	}
 	if batch.Evidence != nil || batch.Counters != nil {

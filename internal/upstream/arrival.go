@@ -6,46 +6,46 @@ import (
 	"sync"
 )
 
-// Arrival is what reached the upstream of one caller.
+// Arrival is the record of the requests of one caller.
 type Arrival struct {
-	// Method, Path, Authority and Header are those of an HTTP request; Path is the
-	// request target with its query, as Envoy forwarded it.
+	// Method, Path, Authority and Header describe an HTTP request. Path is the request
+	// target with its query, as Envoy forwarded it.
 	Method, Path, Authority string
 	Header                  http.Header
-	// Bytes is the length of the body, or what a TCP connection carried.
+	// Bytes is the length of the body, or the number of bytes of a TCP connection.
 	Bytes int
-	// Requests counts what arrived under the caller's address: one, unless
-	// something went wrong.
+	// Requests counts the requests under the caller's address. More than one means
+	// that something went wrong.
 	Requests int
 }
 
-// XFCC returns the header in which Envoy forwards the caller's identity.
+// XFCC returns the header with the caller's identity, as Envoy forwards it.
 func (a *Arrival) XFCC() string { return a.Header.Get("x-forwarded-client-cert") }
 
-// Account collects what arrives from one caller.
+// Account collects the requests of one caller.
 type Account struct {
 	mu      sync.Mutex
 	arrival *Arrival
 }
 
-// Take returns what arrived since the last call, nil for nothing. A request is
-// recorded before it is answered, so that between two requests of one connection the
-// first is there, and nothing of the second. A TCP connection that carried no byte is
-// nothing: Envoy opens it before it judges.
+// Take returns the arrivals since the last call, or nil when there are none. A request is
+// recorded before its answer: between two requests of one connection, Take returns the
+// first and nothing of the second. A TCP connection without a byte is no arrival, because
+// Envoy opens it before it judges.
 func (a *Account) Take() *Arrival {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.arrival == nil {
 		return nil
 	}
-	// Whoever is still reading its body adds to what nobody sees any more.
+	// The result is a copy: a body that is still read cannot change it.
 	taken := *a.arrival
 	a.arrival = nil
 	return &taken
 }
 
-// request opens the record of one more request and returns it.
-func (a *Account) request(update func(*Arrival)) *Arrival {
+// addRequest records one more request and returns the record.
+func (a *Account) addRequest(update func(*Arrival)) *Arrival {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.arrival == nil {
@@ -56,11 +56,11 @@ func (a *Account) request(update func(*Arrival)) *Arrival {
 	return a.arrival
 }
 
-// read adds to the record of a request.
-func (a *Account) read(of *Arrival, bytes int) {
+// addBytes adds the bytes of a body to the record of a request.
+func (a *Account) addBytes(arrival *Arrival, bytes int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	of.Bytes += bytes
+	arrival.Bytes += bytes
 }
 
 // ledger holds an account for each watched caller.
@@ -85,8 +85,8 @@ func (l *ledger) close(caller netip.AddrPort) *Account {
 	return account
 }
 
-// of returns nil for a caller that nobody watches.
-func (l *ledger) of(caller netip.AddrPort) *Account {
+// account returns nil for a caller that is not watched.
+func (l *ledger) account(caller netip.AddrPort) *Account {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.accounts[caller]

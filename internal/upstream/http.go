@@ -12,8 +12,8 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// newHTTPEcho answers plain requests with their own body, and any gRPC method
-// with its own messages.
+// newHTTPEcho returns a server that answers a plain request with its own body, and every
+// gRPC method with its own messages.
 func newHTTPEcho(l *ledger) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -30,15 +30,16 @@ func newHTTPEcho(l *ledger) *http.Server {
 				rpc.ServeHTTP(w, r)
 				return
 			}
-			// Over HTTP/1.1 the server would throw away what it did not read before the
-			// answer began. HTTP/2 is duplex anyway and answers ErrNotSupported.
+			// Over HTTP/1.1 the server would discard the part of the body that it has not
+			// read when the answer begins. HTTP/2 needs no such call and returns
+			// ErrNotSupported.
 			_ = http.NewResponseController(w).EnableFullDuplex()
 			_, _ = io.Copy(w, body)
 		}),
 	}
 }
 
-// echoMessages needs no schema: an Empty keeps the fields it does not know.
+// echoMessages needs no schema, because an Empty keeps unknown fields.
 func echoMessages(_ any, stream grpc.ServerStream) error {
 	for {
 		var message emptypb.Empty
@@ -60,15 +61,15 @@ func record(l *ledger, r *http.Request, body *countingBody) {
 	if err != nil {
 		return
 	}
-	if account := l.of(caller); account != nil {
+	if account := l.account(caller); account != nil {
 		body.account = account
-		body.arrival = account.request(func(a *Arrival) {
+		body.arrival = account.addRequest(func(a *Arrival) {
 			a.Method, a.Path, a.Authority, a.Header = r.Method, r.RequestURI, r.Host, r.Header
 		})
 	}
 }
 
-// countingBody notes what is read of a body; a stranger's has no account.
+// countingBody counts the bytes of a body. The body of a stranger has no account.
 type countingBody struct {
 	io.ReadCloser
 	account *Account
@@ -78,7 +79,7 @@ type countingBody struct {
 func (b *countingBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.account != nil && n > 0 {
-		b.account.read(b.arrival, n)
+		b.account.addBytes(b.arrival, n)
 	}
 	return n, err
 }

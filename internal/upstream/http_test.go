@@ -16,7 +16,7 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// transports speak HTTP/1.1 and HTTP/2 in the clear, as Envoy does here.
+// transports returns clients of HTTP/1.1 and HTTP/2 without TLS, as Envoy uses them here.
 func transports(t *testing.T) map[string]http.RoundTripper {
 	one := &http.Transport{}
 	var protocols http.Protocols
@@ -37,7 +37,7 @@ func TestHTTPEcho(t *testing.T) {
 				t.Parallel()
 				u := start(t, "127.0.0.1")
 				u.Watch(caller(1))
-				request, err := http.NewRequestWithContext(t.Context(), "PUT", "http://"+at("127.0.0.1", u.HTTPPort())+"/a//%2Fb?c=d", strings.NewReader(body))
+				request, err := http.NewRequestWithContext(t.Context(), "PUT", "http://"+address("127.0.0.1", u.HTTPPort())+"/a//%2Fb?c=d", strings.NewReader(body))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -70,14 +70,14 @@ func TestHTTPEcho(t *testing.T) {
 	}
 }
 
-// TestHTTPStrangers shows that a request of nobody, or of a caller that nobody
-// watches, is answered and not recorded.
+// TestHTTPStrangers shows that a request without a caller, or of a caller that is not
+// watched, is answered and not recorded.
 func TestHTTPStrangers(t *testing.T) {
 	t.Parallel()
 	u := start(t, "127.0.0.1")
 	u.Watch(caller(1))
-	for _, from := range []string{"", "somebody", caller(2).String()} {
-		request, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+at("127.0.0.1", u.HTTPPort()), nil)
+	for _, from := range []string{"", "no address", caller(2).String()} {
+		request, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+address("127.0.0.1", u.HTTPPort()), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestGRPCEcho(t *testing.T) {
 	t.Parallel()
 	u := start(t, "127.0.0.1")
 	u.Watch(caller(1))
-	client, err := grpc.NewClient(at("127.0.0.1", u.HTTPPort()), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	client, err := grpc.NewClient(address("127.0.0.1", u.HTTPPort()), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}

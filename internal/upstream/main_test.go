@@ -32,17 +32,17 @@ func caller(port uint16) netip.AddrPort {
 	return netip.AddrPortFrom(netip.MustParseAddr("10.255.255.254"), port)
 }
 
-func at(address string, port int) string {
-	return netip.AddrPortFrom(netip.MustParseAddr(address), uint16(port)).String()
+func address(host string, port int) string {
+	return netip.AddrPortFrom(netip.MustParseAddr(host), uint16(port)).String()
 }
 
 // open connects to the TCP echo as Envoy does for a caller.
 func open(t *testing.T, u *upstream.Upstream, from netip.AddrPort) net.Conn {
 	t.Helper()
-	return openAt(t, at("127.0.0.1", u.TCPPort()), from)
+	return openAddress(t, address("127.0.0.1", u.TCPPort()), from)
 }
 
-func openAt(t *testing.T, address string, from netip.AddrPort) net.Conn {
+func openAddress(t *testing.T, address string, from netip.AddrPort) net.Conn {
 	t.Helper()
 	conn := dial(t, address)
 	to := net.TCPAddrFromAddrPort(netip.MustParseAddrPort("10.0.0.1:80"))
@@ -74,12 +74,6 @@ func settle(t *testing.T, u *upstream.Upstream, callers ...netip.AddrPort) {
 		t.Fatal(err)
 	}
 }
-
-func upstreamStart(t *testing.T, address string) (*upstream.Upstream, error) {
-	return upstream.Start(t.Context(), address)
-}
-
-var netipSix = netip.MustParseAddrPort("[fd00::9]:7")
 
 func arrived(a *upstream.Arrival, bytes int) bool {
 	return a != nil && a.Requests == 1 && a.Bytes == bytes

@@ -12,8 +12,8 @@ import (
 	"github.com/pires/go-proxyproto"
 )
 
-// tcpEcho sends back what it reads. Each connection opens with a PROXY protocol
-// header, from which it learns whose connection it is.
+// tcpEcho is a server that sends back the bytes that it reads. Each connection begins
+// with a PROXY protocol header, which names its caller.
 type tcpEcho struct {
 	listener *proxyproto.Listener
 	ledger   *ledger
@@ -22,15 +22,15 @@ type tcpEcho struct {
 	mu     sync.Mutex
 	closed bool
 	open   map[*tcpConn]struct{}
-	// fences are known by the source address they play: the real one may be
-	// rewritten on the way, as Docker's masquerading does.
+	// fences has the source address that each fence plays. The real address is no key,
+	// because it may change on the way (Docker's masquerading).
 	fences map[netip.AddrPort]chan struct{}
 	fenced uint16
 }
 
 type tcpConn struct {
 	net.Conn
-	// known is closed once caller is set, or will never be.
+	// known is closed when the PROXY header was read, with or without success.
 	known  chan struct{}
 	caller netip.AddrPort
 	done   chan struct{}
@@ -82,8 +82,7 @@ func (e *tcpEcho) admit(conn net.Conn) {
 }
 
 func (e *tcpEcho) echo(c *tcpConn) {
-	// ProxyHeader waits for the header; without a sound one the connection is
-	// nobody's.
+	// ProxyHeader waits for the header. A connection without a sound header has no caller.
 	header := c.Conn.(*proxyproto.Conn).ProxyHeader()
 	if header != nil {
 		if from, ok := header.SourceAddr.(*net.TCPAddr); ok {
@@ -95,17 +94,17 @@ func (e *tcpEcho) echo(c *tcpConn) {
 	if !c.caller.IsValid() || e.passFence(c.caller) {
 		return
 	}
-	account := e.ledger.of(c.caller)
+	account := e.ledger.account(c.caller)
 	var arrival *Arrival
 	buf := make([]byte, 4096)
 	for {
 		n, err := c.Read(buf)
 		if n > 0 {
 			if account != nil && arrival == nil {
-				arrival = account.request(func(*Arrival) {})
+				arrival = account.addRequest(func(*Arrival) {})
 			}
 			if account != nil {
-				account.read(arrival, n)
+				account.addBytes(arrival, n)
 			}
 			if _, err := c.Write(buf[:n]); err != nil {
 				return
@@ -117,8 +116,8 @@ func (e *tcpEcho) echo(c *tcpConn) {
 	}
 }
 
-// settle puts a connection of its own behind all others: the backlog is first
-// in, first out, so that once it is accepted, all earlier ones are.
+// settle opens one more connection, the fence, and waits until the server accepts it. The
+// backlog is a queue, so all earlier connections have then been accepted too.
 func (e *tcpEcho) settle(ctx context.Context, callers []netip.AddrPort) error {
 	if err := e.fence(ctx); err != nil {
 		return fmt.Errorf("upstream: settle: %w", err)
@@ -131,7 +130,7 @@ func (e *tcpEcho) settle(ctx context.Context, callers []netip.AddrPort) error {
 	e.mu.Unlock()
 	for _, c := range open {
 		if err := wait(ctx, c.known); err != nil {
-			return fmt.Errorf("upstream: settle: a connection says nothing: %w", err)
+			return fmt.Errorf("upstream: settle: a connection sends no PROXY header: %w", err)
 		}
 		if !slices.Contains(callers, c.caller) {
 			continue
@@ -167,8 +166,8 @@ func (e *tcpEcho) fence(ctx context.Context) error {
 	return wait(ctx, accepted)
 }
 
-// fenceSource is the source address of a fence; it lies in the reserved class E
-// block, so that no caller plays it.
+// fenceSource is the source address of a fence. It lies in the reserved class E block,
+// so no caller plays it.
 var fenceSource = netip.MustParseAddr("240.0.0.3")
 
 func (e *tcpEcho) passFence(from netip.AddrPort) bool {

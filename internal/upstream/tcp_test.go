@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/meshproof/meshproof/internal/upstream"
 )
 
 const settleTimeout = 5 * time.Second
@@ -14,7 +17,7 @@ const settleTimeout = 5 * time.Second
 func TestTCPEcho(t *testing.T) {
 	t.Parallel()
 	u := start(t, "127.0.0.1")
-	watched, stranger, six := caller(1), caller(2), netipSix
+	watched, stranger, six := caller(1), caller(2), netip.MustParseAddrPort("[fd00::9]:7")
 	u.Watch(watched)
 	u.Watch(six)
 	for _, from := range []struct {
@@ -40,15 +43,15 @@ func TestTCPEcho(t *testing.T) {
 		}
 	}
 	if a := u.Take(stranger); a != nil {
-		t.Errorf("nobody watches the stranger, but there is %+v", a)
+		t.Errorf("the stranger is not watched, but there is %+v", a)
 	}
 	if a := u.Take(watched); a != nil {
 		t.Errorf("taken twice: %+v", a)
 	}
 }
 
-// TestTCPSilence shows that a connection without a byte is no arrival: Envoy opens
-// it before it judges.
+// TestTCPSilence shows that a connection without a byte is no arrival. Envoy opens the
+// connection before it judges.
 func TestTCPSilence(t *testing.T) {
 	t.Parallel()
 	u := start(t, "127.0.0.1")
@@ -60,7 +63,7 @@ func TestTCPSilence(t *testing.T) {
 	}
 }
 
-// TestTCPTwice shows that a second connection of one caller is told.
+// TestTCPTwice shows that the record counts a second connection of one caller.
 func TestTCPTwice(t *testing.T) {
 	t.Parallel()
 	u := start(t, "127.0.0.1")
@@ -78,8 +81,8 @@ func TestTCPTwice(t *testing.T) {
 	}
 }
 
-// TestSettleSeesEarlierConnections writes and closes without reading the echo: a
-// settled record has all of it.
+// TestSettleSeesEarlierConnections writes and closes without reading the echo. After
+// Settle the record has all bytes.
 func TestSettleSeesEarlierConnections(t *testing.T) {
 	t.Parallel()
 	u := start(t, "127.0.0.1")
@@ -115,24 +118,24 @@ func TestSettleEndsWithItsContext(t *testing.T) {
 	if !errors.Is(err, reason) || !strings.HasPrefix(err.Error(), "upstream: settle: connection of 10.255.255.254:1 stays open: ") {
 		t.Errorf("got %v", err)
 	}
-	// Somebody else's open connection is no reason to wait.
+	// The open connection of another caller is no reason to wait.
 	settle(t, u, caller(2))
 }
 
-// TestBindAddress shows that a server on an address of its own, as behind a
-// container's gateway, is settled too.
+// TestBindAddress shows that Settle also works on other addresses, for example on the
+// gateway of a container network.
 func TestBindAddress(t *testing.T) {
 	t.Parallel()
-	for _, address := range []string{"127.0.0.1", "127.0.0.2", "0.0.0.0", "::1"} {
-		t.Run(address, func(t *testing.T) {
+	for _, host := range []string{"127.0.0.1", "127.0.0.2", "0.0.0.0", "::1"} {
+		t.Run(host, func(t *testing.T) {
 			t.Parallel()
-			u := start(t, address)
-			dialAt := address
-			if address == "0.0.0.0" {
-				dialAt = "127.0.0.1"
+			u := start(t, host)
+			target := host
+			if host == "0.0.0.0" {
+				target = "127.0.0.1"
 			}
 			u.Watch(caller(1))
-			conn := openAt(t, at(dialAt, u.TCPPort()), caller(1))
+			conn := openAddress(t, address(target, u.TCPPort()), caller(1))
 			if _, err := io.WriteString(conn, "x"); err != nil {
 				t.Fatal(err)
 			}
@@ -145,11 +148,11 @@ func TestBindAddress(t *testing.T) {
 	}
 }
 
-// TestTCPDemandsItsHeader shows that bytes of nobody are not echoed.
-func TestTCPDemandsItsHeader(t *testing.T) {
+// TestTCPDemandsHeader shows that bytes without a PROXY header are not echoed.
+func TestTCPDemandsHeader(t *testing.T) {
 	t.Parallel()
 	u := start(t, "127.0.0.1")
-	conn := dial(t, at("127.0.0.1", u.TCPPort()))
+	conn := dial(t, address("127.0.0.1", u.TCPPort()))
 	if _, err := io.WriteString(conn, "no header, but more bytes than one would have\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -158,11 +161,11 @@ func TestTCPDemandsItsHeader(t *testing.T) {
 	}
 }
 
-// TestCloseEndsConnections closes under open connections; goleak sees the rest.
+// TestCloseEndsConnections closes a server with open connections. goleak finds what stays.
 func TestCloseEndsConnections(t *testing.T) {
 	t.Parallel()
 	u := start(t, "127.0.0.1")
-	conn, silent := open(t, u, caller(1)), dial(t, at("127.0.0.1", u.TCPPort()))
+	conn, silent := open(t, u, caller(1)), dial(t, address("127.0.0.1", u.TCPPort()))
 	if _, err := io.WriteString(conn, "x"); err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +188,7 @@ func TestCloseEndsConnections(t *testing.T) {
 func TestStartRefuses(t *testing.T) {
 	t.Parallel()
 	// 192.0.2.0/24 is for documentation; no machine has it.
-	if _, err := upstreamStart(t, "192.0.2.1"); err == nil || !strings.HasPrefix(err.Error(), "upstream: listen for HTTP on 192.0.2.1: ") {
+	if _, err := upstream.Start(t.Context(), "192.0.2.1"); err == nil || !strings.HasPrefix(err.Error(), "upstream: listen for HTTP on 192.0.2.1: ") {
 		t.Errorf("got %v", err)
 	}
 }

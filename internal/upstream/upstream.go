@@ -1,3 +1,9 @@
+// Package upstream is the application behind every inbound. It echoes HTTP, gRPC and TCP,
+// and records the requests of the callers that it watches.
+//
+// The package guarantees that a request is recorded before its answer is sent: a caller
+// that has the answer can take the record. Requests of other callers are answered and not
+// recorded, because other programs than Envoy may reach the ports.
 package upstream
 
 import (
@@ -14,16 +20,15 @@ import (
 // Upstream is a pair of echo servers: one for HTTP/1.1, HTTP/2 and gRPC, one for
 // TCP. It is safe for concurrent use.
 type Upstream struct {
-	http   *http.Server
-	httpAt net.Addr
-	tcp    *tcpEcho
-	ledger ledger
-	served sync.WaitGroup
+	http        *http.Server
+	httpAddress net.Addr
+	tcp         *tcpEcho
+	ledger      ledger
+	served      sync.WaitGroup
 }
 
-// headerTimeout bounds how long a connection may take to say whose it is.
-//
-// A stranger who says nothing holds a batch up for as long.
+// headerTimeout is the longest time that a connection may take to name its caller. A
+// silent stranger delays a batch for that long.
 const headerTimeout = 2 * time.Second
 
 // Start binds both servers to ports of their own on the address.
@@ -37,31 +42,31 @@ func Start(ctx context.Context, address string) (*Upstream, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("upstream: listen for TCP on %s: %w", address, err), httpListener.Close())
 	}
-	u := &Upstream{httpAt: httpListener.Addr(), ledger: ledger{accounts: map[netip.AddrPort]*Account{}}}
+	u := &Upstream{httpAddress: httpListener.Addr(), ledger: ledger{accounts: map[netip.AddrPort]*Account{}}}
 	u.tcp = newTCPEcho(tcpListener, &u.ledger)
 	u.http = newHTTPEcho(&u.ledger)
 	u.served.Go(func() {
-		// ErrServerClosed is how Close ends it; there is nobody to tell of another.
+		// Close ends Serve with ErrServerClosed. No other error can be reported here.
 		_ = u.http.Serve(httpListener)
 	})
 	u.served.Go(u.tcp.serve)
 	return u, nil
 }
 
-// HTTPPort is the port of the HTTP and gRPC server.
-func (u *Upstream) HTTPPort() int { return port(u.httpAt) }
+// HTTPPort returns the port of the HTTP and gRPC server.
+func (u *Upstream) HTTPPort() int { return port(u.httpAddress) }
 
-// TCPPort is the port of the TCP server; it demands a PROXY protocol header.
+// TCPPort returns the port of the TCP server. The server demands a PROXY protocol header.
 func (u *Upstream) TCPPort() int { return port(u.tcp.listener.Addr()) }
 
 func port(a net.Addr) int { return a.(*net.TCPAddr).Port }
 
-// Watch starts to record what arrives from the caller, who is known by the source
-// address it plays, and returns the account of it.
+// Watch starts to record the requests of a caller and returns its account. The source
+// address that it plays identifies a caller.
 func (u *Upstream) Watch(caller netip.AddrPort) *Account { return u.ledger.open(caller) }
 
-// Take ends the watch and returns what arrived since the account was last asked, nil
-// for nothing.
+// Take ends the watch. It returns the arrivals since the last [Account.Take], or nil when
+// there are none.
 func (u *Upstream) Take(caller netip.AddrPort) *Arrival {
 	account := u.ledger.close(caller)
 	if account == nil {
@@ -70,10 +75,9 @@ func (u *Upstream) Take(caller netip.AddrPort) *Arrival {
 	return account.Take()
 }
 
-// Settle returns once every TCP connection that reached the upstream before the
-// call, and belongs to one of the callers, has been read to its end. The callers
-// must be gone and their connections logged, so that nothing follows; what Take
-// then returns is final.
+// Settle waits until every earlier TCP connection of the callers has been read to its
+// end. After that the result of Take is final. The callers must have closed their
+// connections, and Envoy must have logged them.
 func (u *Upstream) Settle(ctx context.Context, callers ...netip.AddrPort) error {
 	return u.tcp.settle(ctx, callers)
 }
