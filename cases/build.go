@@ -7,7 +7,6 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -53,13 +52,8 @@ func (b *builder) head() error {
 		Policies:       s.Policies,
 		ExpectError:    s.ExpectError,
 		ExpectWarnings: s.ExpectWarning,
-		Normalization:  s.Options.PathNormalization.normalization(),
-		Options: dialect.Options{Kuma: kuma.Options{
-			Option:          s.Options.KumaOption,
-			ShadowForm:      s.Options.ShadowForm,
-			SystemNamespace: s.Options.SystemNamespace,
-			LegacyCompiler:  s.Options.LegacyCompiler,
-		}},
+		Normalization:  s.Options.normalization.normalization(),
+		Options:        dialect.Options{Document: s.Options.dialects},
 	}
 	return nil
 }
@@ -80,7 +74,7 @@ func (b *builder) trustDomains() error {
 		}
 		b.out.TrustDomains = append(b.out.TrustDomains, td)
 	}
-	b.out.Options.Gateway.TrustDomain = b.out.TrustDomains[0]
+	b.out.Options.TrustDomain = b.out.TrustDomains[0]
 	return nil
 }
 

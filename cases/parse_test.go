@@ -14,8 +14,6 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/gateway"
-	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -37,6 +35,15 @@ func parse(t testing.TB, text string) cases.Case {
 		t.Fatalf("%d cases instead of one", len(all))
 	}
 	return all[0]
+}
+
+func document(t testing.TB, text string) manifest.Document {
+	t.Helper()
+	docs, err := manifest.Parse("d.yaml", []byte(text))
+	if err != nil || len(docs) != 1 {
+		t.Fatalf("%s: %d documents, %v", text, len(docs), err)
+	}
+	return docs[0]
 }
 
 func id(text string) spiffeid.ID { return spiffeid.RequireFromString(text) }
@@ -100,8 +107,8 @@ envoy: {from: 1.37.0, before: 1.39.3}
 		Features: []feature.Name{"MeshOperator1", "MTPShadow"}, Gate: cases.Gate{From: "1.37.0", Before: "1.39.3"},
 		TrustDomains: []spiffeid.TrustDomain{id("spiffe://a.mesh").TrustDomain(), id("spiffe://b.mesh").TrustDomain()},
 		Options: dialect.Options{
-			Kuma:    kuma.Options{ShadowForm: kuma.Precise, SystemNamespace: "control"},
-			Gateway: gateway.Options{TrustDomain: spiffeid.RequireTrustDomainFromString("a.mesh")},
+			Document:    document(t, "{shadowForm: precise, systemNamespace: control}"),
+			TrustDomain: spiffeid.RequireTrustDomainFromString("a.mesh"),
 		},
 		Normalization: policy.PathNormalization{Raw: true, KeepSlashes: true, EscapedSlashes: policy.UnescapeSlashes},
 		Inbounds: []cases.Inbound{{
@@ -153,7 +160,7 @@ requests:
 	want := cases.Case{
 		Name: "as little as it can", Place: "c.yaml:2",
 		TrustDomains: []spiffeid.TrustDomain{id("spiffe://" + cases.DefaultTrustDomain).TrustDomain()},
-		Options:      dialect.Options{Gateway: gateway.Options{TrustDomain: id("spiffe://" + cases.DefaultTrustDomain).TrustDomain()}},
+		Options:      dialect.Options{TrustDomain: id("spiffe://" + cases.DefaultTrustDomain).TrustDomain()},
 		Inbounds: []cases.Inbound{
 			inbound("v", 80, policy.HTTP, "10.64.0.1"), inbound("v", 81, policy.HTTP, "10.64.0.1"), inbound("w", 80, policy.TCP, "10.64.0.2"),
 		},

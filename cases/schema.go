@@ -3,8 +3,7 @@ package cases
 import (
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/kuma"
-	"github.com/meshproof/meshproof/policy/kuma/legacy"
+	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -31,12 +30,23 @@ type gateSchema struct {
 	Before string `yaml:"before"`
 }
 
+// optionsSchema is what stands under options: settings of the listener, and a
+// document for the dialects.
 type optionsSchema struct {
-	KumaOption        kuma.Option         `yaml:"kumaOption"`
-	ShadowForm        kuma.ShadowForm     `yaml:"shadowForm"`
-	SystemNamespace   string              `yaml:"systemNamespace"`
-	LegacyCompiler    legacy.Compiler     `yaml:"legacyCompiler"`
-	PathNormalization normalizationSchema `yaml:"pathNormalization"`
+	normalization normalizationSchema
+	dialects      manifest.Document
+}
+
+// UnmarshalManifest implements manifest.Unmarshaler.
+func (s *optionsSchema) UnmarshalManifest(d manifest.Document) error {
+	var listener struct {
+		Normalization normalizationSchema `yaml:"pathNormalization"`
+	}
+	if err := dialect.CheckOptions(d, &listener); err != nil {
+		return err
+	}
+	*s = optionsSchema{listener.Normalization, d.Without("pathNormalization")}
+	return nil
 }
 
 type normalizationSchema struct {

@@ -75,7 +75,7 @@ func (p *printer) head() {
 }
 
 func (p *printer) options() string {
-	kuma, n := p.c.Options.Kuma, p.c.Normalization
+	n := p.c.Normalization
 	var normalization fields
 	if n.Raw {
 		normalization.add("normalizePath", "false")
@@ -87,15 +87,10 @@ func (p *printer) options() string {
 		normalization.add("escapedSlashes", n.EscapedSlashes.String())
 	}
 	var options fields
-	if kuma.Option != 0 {
-		options.add("kumaOption", strings.TrimPrefix(kuma.Option.String(), "option"))
-	}
-	if kuma.ShadowForm != 0 {
-		options.add("shadowForm", kuma.ShadowForm.String())
-	}
-	options.add("systemNamespace", text(kuma.SystemNamespace))
-	if kuma.LegacyCompiler != 0 {
-		options.add("legacyCompiler", kuma.LegacyCompiler.String())
+	document := p.c.Options.Document
+	for _, key := range document.Keys() {
+		value, _ := document.At(key)
+		options.add(key, value.Flow())
 	}
 	options.add("pathNormalization", normalization.orNone())
 	return options.orNone()

@@ -3,6 +3,7 @@ package cases_test
 import (
 	"math/rand/v2"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -166,7 +167,7 @@ func TestYAMLOfOddTexts(t *testing.T) {
 	for _, s := range odd {
 		c := parse(t, prelude+"  - {from: w, to: w/80, path: /, want: deny}\n")
 		c.Name, c.Story, c.ExpectWarnings = s, s, []string{s, s}
-		c.Options.Kuma.SystemNamespace = s
+		c.Options.Document = document(t, "systemNamespace: "+strconv.Quote(s))
 		for i := range c.Inbounds {
 			c.Inbounds[i].Workload.Labels = map[string]string{s: s, "a": s}
 			c.Inbounds[i].Workload.Zone = s

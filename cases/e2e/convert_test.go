@@ -1,12 +1,15 @@
 package e2e_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -14,8 +17,8 @@ import (
 // same requests in the others.
 func TestConvertedCases(t *testing.T) {
 	t.Parallel()
-	for _, to := range []kuma.Option{kuma.Option2, kuma.Option3} {
-		t.Run(to.String(), func(t *testing.T) {
+	for _, to := range []int{2, 3} {
+		t.Run(fmt.Sprint("option", to), func(t *testing.T) {
 			t.Parallel()
 			all := builtIn(t, isOfAcceptedDesign)
 			for i, c := range all {
@@ -29,24 +32,40 @@ func TestConvertedCases(t *testing.T) {
 	}
 }
 
+// options are Kuma's options of a case, with their defaults.
+type options struct {
+	KumaOption int
+	ShadowForm string
+}
+
+func optionsOf(c cases.Case) (out options, err error) {
+	text, err := dialect.OptionsJSON(c.Options)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	return out, err
+}
+
 func isOfAcceptedDesign(c cases.Case) bool {
 	legacyOrForeign := func(doc manifest.Document) bool {
 		_, legacy := doc.At("spec.from")
-		return legacy || !kuma.Owns(doc)
+		return legacy || dialect.Owner([]manifest.Document{doc}) != "kuma"
 	}
-	return c.ExpectError == "" && len(c.Requests) > 0 && len(c.Policies) > 0 &&
-		c.Options.Kuma.Option == kuma.Option1 && !slices.ContainsFunc(c.Policies, legacyOrForeign)
+	options, err := optionsOf(c)
+	return err == nil && c.ExpectError == "" && len(c.Requests) > 0 && len(c.Policies) > 0 &&
+		options.KumaOption == 1 && !slices.ContainsFunc(c.Policies, legacyOrForeign)
 }
 
 // convert converts the policies of a case. It drops what the case states of what differs by design: the name of a
 // policy, and in Option 3 the accepted form of the shadow.
-func convert(t *testing.T, c cases.Case, to kuma.Option) cases.Case {
+func convert(t *testing.T, c cases.Case, to int) cases.Case {
 	t.Helper()
-	policies, err := kuma.ParseAll(c.Policies)
+	written, err := optionsOf(c)
 	if err != nil {
 		t.Fatalf("%s: %v", c.Place, err)
 	}
-	conversion, err := kuma.Convert(policies, to)
+	otherShadow := to == 3 && written.ShadowForm == "accepted"
+	conversion, err := dialect.Having[language.Converter]()[0].Convert(c.Policies, fmt.Sprint("option", to))
 	if err != nil {
 		t.Fatalf("%s: %v", c.Place, err)
 	}
@@ -54,9 +73,12 @@ func convert(t *testing.T, c cases.Case, to kuma.Option) cases.Case {
 	if err != nil {
 		t.Fatalf("%s: %v", c.Place, err)
 	}
-	c.Options.Kuma.Option = to
+	options, err := manifest.Parse("options.yaml", fmt.Appendf(c.Options.Document.Without("kumaOption").YAML(), "kumaOption: %d\n", to))
+	if err != nil {
+		t.Fatalf("%s: %v", c.Place, err)
+	}
+	c.Options.Document = options[0]
 	c.ExpectWarnings = nil
-	otherShadow := to == kuma.Option3 && c.Options.Kuma.ShadowForm == kuma.Accepted
 	c.Requests, c.Counters = slices.Clone(c.Requests), slices.Clone(c.Counters)
 	for i := range c.Requests {
 		q := &c.Requests[i]

@@ -7,12 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 func newConvert() *cobra.Command {
-	var to kuma.Option
+	converter := dialect.Having[language.Converter]()[0]
+	to := newOptionFlag(converter.Designs())
 	cmd := &cobra.Command{
 		Use:   "convert --to OPTION FILE…",
 		Short: "Rewrite MeshTrafficPermissions for another design",
@@ -33,29 +35,28 @@ shadow says of a plain allow, is noted on standard error.`,
 			if err != nil {
 				return err
 			}
-			converted, err := kuma.Convert(policies, to)
+			converted, err := converter.Convert(policies, to.String())
 			if err != nil {
 				return err
 			}
 			for _, note := range converted.Notes {
-				fmt.Fprintf(cmd.ErrOrStderr(), "meshproof: note: %s: %s\n", to, note)
+				fmt.Fprintf(cmd.ErrOrStderr(), "meshproof: note: %s\n", note)
 			}
 			_, err = cmd.OutOrStdout().Write(converted.YAML)
 			return err
 		},
 		ValidArgsFunction: completeFiles,
 	}
-	cmd.Flags().Var(textFlag{&to, "option1|option2|option3"}, "to", "design to rewrite the policies for")
+	cmd.Flags().Var(to, to.Name, to.Usage)
 	// The zero value is an option, but no default.
 	cmd.Flags().Lookup("to").DefValue = ""
 	completeValues(cmd, "to")
 	return cmd
 }
 
-// readPolicies reads files that hold MeshTrafficPermissions and nothing else.
-func readPolicies(paths []string) ([]kuma.Policy, error) {
+// readPolicies reads files that hold policies and nothing else.
+func readPolicies(paths []string) ([]manifest.Document, error) {
 	var docs []manifest.Document
-	var errs []error
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -65,16 +66,7 @@ func readPolicies(paths []string) ([]kuma.Policy, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, doc := range read {
-			if kuma.Owns(doc) {
-				docs = append(docs, doc)
-			} else {
-				errs = append(errs, doc.Errorf("", "this is no MeshTrafficPermission: only policies are converted, as type: or with apiVersion: kuma.io/v1alpha1"))
-			}
-		}
+		docs = append(docs, read...)
 	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return kuma.ParseAll(docs)
+	return docs, nil
 }

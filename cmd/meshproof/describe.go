@@ -11,7 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/gateway"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 func newDescribe() *cobra.Command {
@@ -60,13 +60,17 @@ func describe(w io.Writer, estates []estate, given policy.Workload) error {
 			pods = []policy.Workload{given}
 		}
 		for _, pod := range pods {
-			if pod.Name != given.Name {
+			inherited, err := lister().Inherited(e.docs, pod)
+			switch {
+			case err != nil:
+				return err
+			case pod.Name != given.Name:
 				continue
 			}
 			if found++; found > 1 {
 				fmt.Fprintln(w)
 			}
-			describePod(w, pod, gateway.InheritedPolicies(e.policies, pod))
+			describePod(w, pod, inherited)
 		}
 	}
 	if found == 0 {
@@ -75,7 +79,7 @@ func describe(w io.Writer, estates []estate, given policy.Workload) error {
 	return nil
 }
 
-func describePod(w io.Writer, pod policy.Workload, inherited []gateway.Inherited) {
+func describePod(w io.Writer, pod policy.Workload, inherited []language.Inherited) {
 	var labels []string
 	for _, key := range slices.Sorted(maps.Keys(pod.Labels)) {
 		labels = append(labels, terminal.Printable(key+"="+pod.Labels[key]))

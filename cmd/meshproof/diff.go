@@ -14,14 +14,13 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/policy/kuma"
 )
 
 // diffOptions are the flags of diff.
 type diffOptions struct {
 	source       sourceOptions
-	oldOption    kuma.Option
-	newOption    kuma.Option
+	oldFlags     sideFlags
+	newFlags     sideFlags
 	output       outputFormat
 	confirm      bool
 	denyWidening bool
@@ -55,11 +54,6 @@ policies say.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			for flag, own := range map[string]*kuma.Option{"old-kuma-option": &o.oldOption, "new-kuma-option": &o.newOption} {
-				if !cmd.Flags().Changed(flag) {
-					*own = o.source.options.Kuma.Option
-				}
-			}
 			if o.report != "" && !o.confirm {
 				return errors.New("--report: without --confirm there is no evidence to report: add it")
 			}
@@ -68,16 +62,14 @@ policies say.`,
 	}
 	o.source.add(cmd)
 	flags := cmd.Flags()
-	flags.Var(textFlag{&o.oldOption, "option1|option2|option3"}, "old-kuma-option", "design that OLD is written for (default: that of --kuma-option)")
-	flags.Var(textFlag{&o.newOption, "option1|option2|option3"}, "new-kuma-option", "design that NEW is written for (default: that of --kuma-option)")
+	o.oldFlags.add(cmd, o.source.options, "OLD")
+	o.newFlags.add(cmd, o.source.options, "NEW")
 	flags.BoolVar(&o.confirm, "confirm", false, "show each change on a real Envoy, under the old policies and the new ones")
 	flags.BoolVar(&o.denyWidening, "deny-widening", false, "exit with 1 where access widens, or nobody can tell")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	addLab(cmd, &o.version, &o.runtime)
 	flags.StringVar(&o.report, "report", "", "with --confirm: write results, conformance report, page, JUnit and summary into this folder")
 	addOutput(cmd, &o.output)
-	completeValues(cmd, "old-kuma-option")
-	completeValues(cmd, "new-kuma-option")
 	return cmd
 }
 

@@ -8,9 +8,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/gateway"
-	"github.com/meshproof/meshproof/policy/kuma"
-	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/policy/dialect"
 )
 
 // pair is one case under the policies before and after.
@@ -55,9 +53,7 @@ func (o *diffOptions) pairs(before, after string) (*difference, error) {
 			changes = nil
 			old.Inbounds = c.Inbounds
 		}
-		if err := oneDialect(&old, &c); err != nil {
-			return nil, err
-		}
+		oneDialect(&old, &c)
 		d.all = append(d.all, compared{pair: pair{old, c, changes}})
 	}
 	for i, c := range olds {
@@ -117,7 +113,7 @@ func (o *diffOptions) sides(before, after string) (olds, recents []lab.Case, err
 		return nil, nil, err
 	}
 	ofOld, ofNew := s, s
-	ofOld.Options.Kuma.Option, ofNew.Options.Kuma.Option = o.oldOption, o.newOption
+	ofOld.Options.Document, ofNew.Options.Document = o.oldFlags.over(o.source.options).document(), o.newFlags.over(o.source.options).document()
 	inOld, inNew := old.Inbounds(), recent.Inbounds()
 	switch {
 	case old.Empty() && recent.Empty() && o.source.inboundFlag() == "":
@@ -125,10 +121,10 @@ func (o *diffOptions) sides(before, after string) (olds, recents []lab.Case, err
 	// Without a policy there is the empty set, wherever the others are.
 	case recent.Empty() && old.HasCases:
 		olds, err = old.CasesFor(ofOld, inOld)
-		return olds, emptied(olds, o.newOption), o.source.chosen(before, err)
+		return olds, emptied(olds, ofNew.Options), o.source.chosen(before, err)
 	case old.Empty() && recent.HasCases:
 		recents, err = recent.CasesFor(ofNew, inNew)
-		return emptied(recents, o.oldOption), recents, o.source.chosen(after, err)
+		return emptied(recents, ofOld.Options), recents, o.source.chosen(after, err)
 	}
 	// Dataplanes of one side say what inbounds there are on either.
 	switch {
@@ -145,12 +141,12 @@ func (o *diffOptions) sides(before, after string) (olds, recents []lab.Case, err
 }
 
 // emptied are the cases without policies.
-func emptied(of []lab.Case, option kuma.Option) []lab.Case {
+func emptied(of []lab.Case, options dialect.Options) []lab.Case {
 	out := slices.Clone(of)
 	for i := range out {
 		out[i].Policies = nil
 		if out[i].Generated {
-			out[i].Options.Kuma.Option = option
+			out[i].Options.Document = options.Document
 		}
 	}
 	return out
@@ -186,29 +182,13 @@ func unique(files *lab.Files) error {
 	return nil
 }
 
-// selectsNothing is an AuthorizationPolicy that applies to no workload.
-const selectsNothing = `
-apiVersion: gateway.networking.x-k8s.io/v1alpha1
-kind: XAuthorizationPolicy
-metadata: {name: none}
-spec:
-  targetRefs: [{kind: Pod, selector: {matchLabels: {meshproof/selects: nothing}}}]
-  action: ALLOW
-  enforcementLevel: Network
-`
-
 // oneDialect has a side without any policy read as the other side's dialect reads it: no
 // AuthorizationPolicy lets everybody in, and no MeshTrafficPermission nobody.
-func oneDialect(old, recent *lab.Case) error {
-	nothing, err := manifest.Parse("none.yaml", []byte(selectsNothing))
-	if err != nil {
-		return err
-	}
+func oneDialect(old, recent *lab.Case) {
 	switch {
-	case len(old.Policies) == 0 && slices.ContainsFunc(recent.Policies, gateway.Owns):
-		old.Policies = nothing
-	case len(recent.Policies) == 0 && slices.ContainsFunc(old.Policies, gateway.Owns):
-		recent.Policies = nothing
+	case len(old.Policies) == 0:
+		old.Options.Dialect = dialect.Owner(recent.Policies)
+	case len(recent.Policies) == 0:
+		recent.Options.Dialect = dialect.Owner(old.Policies)
 	}
-	return nil
 }

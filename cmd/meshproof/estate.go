@@ -4,15 +4,15 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/gateway"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // estate is what a cluster would hold: AuthorizationPolicies, and the pods that
-// they may select. Policies of other dialects are left out.
+// they may select.
 type estate struct {
-	docs     []manifest.Document
-	policies []gateway.Policy
+	docs []manifest.Document
 	// pods are those of a case; policy files have none.
 	pods []policy.Workload
 }
@@ -26,29 +26,16 @@ func readEstates(paths []string, filter caseFilter) ([]estate, error) {
 	}
 	var out []estate
 	for _, c := range files.Cases {
-		e, err := newEstate(c.Policies)
-		if err != nil {
-			return nil, err
-		}
-		e.pods = podsOf(c)
-		out = append(out, e)
+		out = append(out, estate{c.Policies, podsOf(c)})
 	}
 	if len(files.Policies) == 0 {
 		return out, nil
 	}
-	e, err := newEstate(files.Policies)
-	return append(out, e), err
+	return append(out, estate{docs: files.Policies}), nil
 }
 
-func newEstate(docs []manifest.Document) (e estate, err error) {
-	for _, doc := range docs {
-		if gateway.Owns(doc) {
-			e.docs = append(e.docs, doc)
-		}
-	}
-	e.policies, err = gateway.ParseAll(e.docs)
-	return e, err
-}
+// lister is the dialect whose policies are objects.
+func lister() language.Lister { return dialect.Having[language.Lister]()[0] }
 
 // podsOf returns each workload once, whatever the number of its inbounds.
 func podsOf(c cases.Case) []policy.Workload {

@@ -12,8 +12,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/gateway"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -69,7 +68,7 @@ policies to be refused is left out.`,
 			if err != nil {
 				return err
 			}
-			objects = slices.DeleteFunc(objects, func(o gateway.Object) bool { return namespace != "" && o.Namespace != namespace })
+			objects = slices.DeleteFunc(objects, func(o language.Object) bool { return namespace != "" && o.Namespace != namespace })
 			if err := printObjects(cmd.OutOrStdout(), objects, output); err != nil {
 				return err
 			}
@@ -87,37 +86,26 @@ policies to be refused is left out.`,
 
 // readObjects reads case files, of which each case has pods of its own, and policy
 // files, which have none and are one set together.
-func readObjects(paths []string, filter caseFilter) ([]gateway.Object, error) {
+func readObjects(paths []string, filter caseFilter) ([]language.Object, error) {
 	files, err := lab.Read(lab.Choice{Pattern: filter.pattern}, paths...)
 	if err != nil {
 		return nil, err
 	}
-	var out []gateway.Object
+	var out []language.Object
 	for _, c := range files.Cases {
-		objects, err := objectsOf(c.Policies, podsOf(c))
+		objects, err := lister().Objects(c.Policies, podsOf(c))
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, objects...)
 	}
-	objects, err := objectsOf(files.Policies, nil)
+	objects, err := lister().Objects(files.Policies, nil)
 	return append(out, objects...), err
-}
-
-// objectsOf leaves out what is of another dialect.
-func objectsOf(docs []manifest.Document, pods []policy.Workload) ([]gateway.Object, error) {
-	var own []manifest.Document
-	for _, doc := range docs {
-		if gateway.Owns(doc) {
-			own = append(own, doc)
-		}
-	}
-	return gateway.Objects(own, pods)
 }
 
 // invalid joins the errors of the objects that are not valid, for the exit status
 // and for the places of what is wrong.
-func invalid(objects []gateway.Object) error {
+func invalid(objects []language.Object) error {
 	var errs []error
 	for _, o := range objects {
 		errs = append(errs, o.Invalid)
@@ -125,16 +113,20 @@ func invalid(objects []gateway.Object) error {
 	return errors.Join(errs...)
 }
 
-func printObjects(w io.Writer, objects []gateway.Object, output getFormat) error {
+func printObjects(w io.Writer, objects []language.Object, output getFormat) error {
 	if output == getTable {
 		printTable(w, objects)
 		return nil
 	}
+	items := make([]json.RawMessage, len(objects))
+	for i, o := range objects {
+		items[i] = o.JSON
+	}
 	text, err := json.MarshalIndent(struct {
-		APIVersion string           `json:"apiVersion"`
-		Kind       string           `json:"kind"`
-		Items      []gateway.Object `json:"items"`
-	}{"v1", "List", append([]gateway.Object{}, objects...)}, "", "  ")
+		APIVersion string            `json:"apiVersion"`
+		Kind       string            `json:"kind"`
+		Items      []json.RawMessage `json:"items"`
+	}{"v1", "List", items}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -155,18 +147,10 @@ func printObjects(w io.Writer, objects []gateway.Object, output getFormat) error
 	return nil
 }
 
-func printTable(w io.Writer, objects []gateway.Object) {
+func printTable(w io.Writer, objects []language.Object) {
 	table := terminal.Table{{"NAMESPACE", "NAME", "KIND", "RULES", "ACCEPTED", "REASON"}}
 	for _, o := range objects {
-		accepted, reason := "", ""
-		if o.Status != nil {
-			for _, a := range o.Status.Ancestors {
-				for _, c := range a.Conditions {
-					accepted, reason = terminal.Printable(c.Status), terminal.Printable(c.Reason)
-				}
-			}
-		}
-		table = append(table, []string{o.Namespace, o.Name, o.Kind, fmt.Sprint(o.Rules), accepted, reason})
+		table = append(table, []string{o.Namespace, o.Name, o.Kind, fmt.Sprint(o.Rules), terminal.Printable(o.Accepted), terminal.Printable(o.Reason)})
 	}
 	for _, line := range table.Lines() {
 		fmt.Fprintln(w, line)

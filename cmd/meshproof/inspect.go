@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/internal/inspect"
-	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 func newInspect() *cobra.Command {
@@ -28,7 +28,7 @@ func newInspect() *cobra.Command {
 
 func newInspectServe() *cobra.Command {
 	var listen string
-	var opts kuma.Options
+	var options optionFlags
 	cmd := &cobra.Command{
 		Use:   "serve FOLDER",
 		Short: "Serve the Inspect API and a page on the policies and Dataplanes of a folder",
@@ -39,15 +39,15 @@ which are read once. An interrupt ends it. Nobody is authenticated: listen on lo
   meshproof inspect serve policies --listen 127.0.0.1:0`,
 		Args: oneFolder,
 		RunE: func(cmd *cobra.Command, folders []string) error {
-			return serveInspect(cmd.Context(), folders[0], listen, opts, cmd.OutOrStdout())
+			return serveInspect(cmd.Context(), folders[0], listen, dialect.Options{Document: options.document()}, cmd.OutOrStdout())
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:5681", "address to listen on, as host:port; port 0 takes a free one")
-	addKumaFlags(cmd.Flags(), &opts)
-	completeKumaFlags(cmd)
+	options.add(cmd.Flags())
+	options.complete(cmd)
 	return cmd
 }
 
@@ -63,11 +63,11 @@ func oneFolder(cmd *cobra.Command, folders []string) error {
 }
 
 // serveInspect serves until the context ends, and says so with its error.
-func serveInspect(ctx context.Context, folder, listen string, opts kuma.Options, stdout io.Writer) error {
+func serveInspect(ctx context.Context, folder, listen string, opts dialect.Options, stdout io.Writer) error {
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return fmt.Errorf("--listen: %w: write host:port, as in 127.0.0.1:5681", err)
 	}
-	resources, err := inspect.Load(folder, opts)
+	handler, err := dialect.Having[language.Inspector]()[0].Inspect(folder, opts)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func serveInspect(ctx context.Context, folder, listen string, opts kuma.Options,
 		return machine(fmt.Errorf("inspect: %w: choose another address with --listen", err))
 	}
 	server := &http.Server{
-		Handler:           resources.Handler(),
+		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		WriteTimeout:      time.Minute,

@@ -18,11 +18,11 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/meshproof/meshproof/internal/inspect"
-	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
-var inspected = filepath.Join(root, "policy", "kuma", "inspect", "testdata", "mesh")
+var inspected = filepath.Join(root, "policy", "kuma", "internal", "inspect", "testdata", "mesh")
 
 // served is a running meshproof inspect serve.
 type served struct {
@@ -80,7 +80,7 @@ func TestInspectServe(t *testing.T) {
 	for name, signal := range map[string]os.Signal{"interrupted": os.Interrupt, "terminated": syscall.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := inspectServe(t, filepath.Join("policy", "kuma", "inspect", "testdata", "mesh"), "--listen", "127.0.0.1:0")
+			s := inspectServe(t, filepath.Join("policy", "kuma", "internal", "inspect", "testdata", "mesh"), "--listen", "127.0.0.1:0")
 			if !regexp.MustCompile(`^http://127\.0\.0\.1:[1-9][0-9]*$`).MatchString(s.url) {
 				t.Errorf("it prints %q", s.url)
 			}
@@ -89,7 +89,7 @@ func TestInspectServe(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer res.Body.Close()
-			var got inspect.InboundPolicies
+			var got struct{ Policies []struct{ Rules []any } }
 			if err := json.NewDecoder(res.Body).Decode(&got); err != nil || res.StatusCode != http.StatusOK {
 				t.Fatalf("status %d: %v", res.StatusCode, err)
 			}
@@ -140,7 +140,7 @@ func tryServe(t *testing.T, args []string) {
 // serve.
 func tryFetch(t *testing.T, target string) {
 	t.Helper()
-	resources, err := inspect.Load(inspected, kuma.Options{})
+	handler, err := dialect.Having[language.Inspector]()[0].Inspect(inspected, dialect.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func tryFetch(t *testing.T, target string) {
 		t.Fatalf("nobody serves %s: %v", target, err)
 	}
 	w := httptest.NewRecorder()
-	resources.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, to.RequestURI(), nil))
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, to.RequestURI(), nil))
 	if w.Code != http.StatusOK {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}

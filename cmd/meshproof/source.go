@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
@@ -20,7 +21,9 @@ type sourceOptions struct {
 	port    uint16
 	to      string
 	filter  caseFilter
-	options dialect.Options
+	options optionFlags
+	// trustDomain is the mesh's own; the zero value means the default.
+	trustDomain spiffeid.TrustDomain
 	// flags tells which of them were set.
 	flags *pflag.FlagSet
 }
@@ -38,15 +41,15 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags.Uint16Var(&o.port, "port", 8080, "port of the inbound")
 	flags.Var(textFlag{&o.inbound.Protocol, "http|http2|grpc|tcp"}, "protocol", "protocol of the inbound")
 	flags.StringVar(&w.Origin, "origin", "", "origin of the workload, global or zone; zone where --zone is set")
-	addKumaFlags(flags, &o.options.Kuma)
-	flags.Var(textFlag{&o.options.Gateway.TrustDomain, "name"}, "trust-domain", "trust domain of the service accounts that an AuthorizationPolicy names, trust-domain.mesh where it is empty")
+	o.options.add(flags)
+	flags.Var(textFlag{&o.trustDomain, "name"}, "trust-domain", "trust domain of the service accounts that an AuthorizationPolicy names, trust-domain.mesh where it is empty")
 	addFileFlags(cmd, policyFiles, flags)
 	flags = newFileFlags()
 	flags.StringVar(&o.to, "to", "", "only this inbound, as workload/inbound")
 	flags.Var(&o.filter, "case", "only the cases whose name or story matches this regular expression")
 	addFileFlags(cmd, caseFiles, flags)
 	completeValues(cmd, "protocol")
-	completeKumaFlags(cmd)
+	o.options.complete(cmd)
 	cmd.ValidArgsFunction = completeFiles
 }
 
@@ -114,7 +117,7 @@ func (o *sourceOptions) chosen(name string, err error) error {
 // surroundings are what the flags say of policy files.
 func (o *sourceOptions) surroundings() (lab.Surroundings, error) {
 	in, err := o.flagged()
-	return lab.Surroundings{Inbound: in, Options: o.options}, err
+	return lab.Surroundings{Inbound: in, Options: dialect.Options{Document: o.options.document(), TrustDomain: o.trustDomain}}, err
 }
 
 // flagged is the inbound that the flags describe.

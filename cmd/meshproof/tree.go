@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // treeShape is the value of explain --tree.
@@ -80,7 +83,7 @@ func (o *explainOptions) printTrees(paths []string, stdout io.Writer) error {
 	drawn := 0
 	var errs []error
 	for _, s := range subjects {
-		tree, err := s.Set.Tree(s.Inbound)
+		tree, err := decisionTree(s)
 		if err != nil {
 			// Some of many may be of a form that has none.
 			errs = append(errs, fmt.Errorf("%s: %w", s.Title(), err))
@@ -106,4 +109,13 @@ func (o *explainOptions) printTrees(paths []string, stdout io.Writer) error {
 		return errors.Join(errs...)
 	}
 	return nil
+}
+
+// decisionTree is the full decision tree of the subject.
+func decisionTree(s lab.Subject) (language.Tree, error) {
+	grower, ok := s.Set.(language.Grower)
+	if !ok {
+		return nil, errors.New("policies of this dialect have no decision tree")
+	}
+	return grower.Tree(s.Inbound)
 }

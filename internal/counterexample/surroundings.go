@@ -21,11 +21,12 @@ func (s *shrinker) surroundings() {
 		next.c.TrustDomains = slices.Concat(own, kept)
 		return s.take(next)
 	})
+	for _, key := range s.smallest.c.Options.Document.Keys() {
+		next := s.smallest
+		next.c.Options.Document = next.c.Options.Document.Without(key)
+		s.take(next)
+	}
 	for _, change := range []func(c *cases.Case){
-		func(c *cases.Case) { c.Options.Kuma.Option = 0 },
-		func(c *cases.Case) { c.Options.Kuma.ShadowForm = 0 },
-		func(c *cases.Case) { c.Options.Kuma.SystemNamespace = "" },
-		func(c *cases.Case) { c.Options.Kuma.LegacyCompiler = 0 },
 		func(c *cases.Case) { c.Normalization.Raw = false },
 		func(c *cases.Case) { c.Normalization.KeepSlashes = false },
 		func(c *cases.Case) { c.Normalization.EscapedSlashes = policy.RejectEscapedSlashes },

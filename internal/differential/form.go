@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/meshproof/meshproof/policy/kuma"
 )
 
 // Form is the way in which the policies of a set are written.
@@ -49,6 +47,6 @@ func (g *generator) policies(form Form) []resource {
 	case GatewayAPI:
 		return g.gatewayPolicies()
 	default:
-		return g.kumaPolicies([...]kuma.Option{KumaOption1: kuma.Option1, KumaOption2: kuma.Option2, KumaOption3: kuma.Option3}[form])
+		return g.kumaPolicies(form)
 	}
 }

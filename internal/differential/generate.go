@@ -32,6 +32,8 @@ type generator struct {
 	c cases.Case
 	// legacy sets have tags, routes, and meshes for trust domains.
 	legacy bool
+	// options are those that the policies are read by.
+	options object
 	// unused are the names that no policy has yet.
 	unused []string
 }
@@ -56,18 +58,29 @@ func (g *generator) set(name string, of []Form) cases.Case {
 		of = usual
 	}
 	g.c = cases.Case{Name: name, Place: name, TrustDomains: []spiffeid.TrustDomain{ownDomain, otherDomain}}
+	g.options = object{}
 	g.unused = shuffled(g.chooser, policyNames)
 	policies := g.policies(pick(g.chooser, of...))
-	g.c.Options.Gateway.TrustDomain = g.c.TrustDomains[0]
+	g.c.Options.TrustDomain = g.c.TrustDomains[0]
+	if len(g.options) > 0 {
+		g.c.Options.Document = documents(name, g.options)[0]
+	}
 	g.workloads()
-	g.c.Policies = documents(name, policies)
+	g.c.Policies = documents(name, policies...)
 	return g.c
 }
 
-// documents reads policies as if they had been written: JSON is YAML.
-func documents(name string, policies []resource) []manifest.Document {
+// option sets an option that the policies are read by; a default is left out.
+func (g *generator) option(key string, value, byDefault any) {
+	if value != byDefault {
+		g.options[key] = value
+	}
+}
+
+// documents reads values as if they had been written: JSON is YAML.
+func documents[T any](name string, values ...T) []manifest.Document {
 	var out []manifest.Document
-	for _, p := range policies {
+	for _, p := range values {
 		text, err := json.Marshal(p)
 		if err != nil {
 			panic(fmt.Sprintf("differential: %s: %v", name, err))

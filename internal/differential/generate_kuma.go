@@ -1,17 +1,12 @@
 package differential
 
-import (
-	"github.com/meshproof/meshproof/policy/kuma"
-)
-
 // kumaPolicies draws MeshTrafficPermissions of one of the three options.
-func (g *generator) kumaPolicies(option kuma.Option) []resource {
-	o := &g.c.Options.Kuma
-	o.Option = option
-	o.ShadowForm = pick(g.chooser, kuma.Accepted, kuma.Precise)
+func (g *generator) kumaPolicies(form Form) []resource {
+	g.option("kumaOption", int(form-KumaOption1)+1, 1)
+	g.option("shadowForm", pick(g.chooser, "accepted", "precise"), "accepted")
 	return some(g.chooser, 1, 4, func() resource {
 		spec := g.target()
-		g.rules(spec, option)
+		g.rules(spec, form)
 		return g.kumaPolicy(spec)
 	})
 }
@@ -72,13 +67,13 @@ func (g *generator) target() object {
 }
 
 // rules adds what the option reads.
-func (g *generator) rules(spec object, option kuma.Option) {
+func (g *generator) rules(spec object, form Form) {
 	switch {
-	case option == kuma.Option3:
+	case form == KumaOption3:
 		spec["rules"] = some(g.chooser, 1, 3, g.conditions)
 	case g.oneIn(2):
 		spec["default"] = g.lists()
-	case option == kuma.Option2:
+	case form == KumaOption2:
 		spec["rules"] = []object{{"default": g.lists()}}
 	default:
 		spec["rules"] = some(g.chooser, 0, 3, func() object { return object{"default": g.lists()} })

@@ -5,8 +5,6 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
-	"github.com/meshproof/meshproof/policy/kuma"
-	"github.com/meshproof/meshproof/policy/kuma/legacy"
 )
 
 // legacyPolicies draws MeshTrafficPermissions with from; now and then one with rules,
@@ -14,13 +12,12 @@ import (
 func (g *generator) legacyPolicies() []resource {
 	g.legacy = true
 	g.c.TrustDomains = []spiffeid.TrustDomain{legacyDomain, legacyOtherDomain, ownDomain}
-	o := &g.c.Options.Kuma
-	o.ShadowForm = pick(g.chooser, kuma.Accepted, kuma.Precise)
-	o.LegacyCompiler = pick(g.chooser, legacy.Compact, legacy.Full)
+	g.option("shadowForm", pick(g.chooser, "accepted", "precise"), "accepted")
+	g.option("legacyCompiler", pick(g.chooser, "compact", "full"), "compact")
 	return some(g.chooser, 1, 4, func() resource {
 		if g.oneIn(10) {
 			spec := g.target()
-			g.rules(spec, kuma.Option1)
+			g.rules(spec, KumaOption1)
 			return g.kumaPolicy(spec)
 		}
 		spec := g.legacyTarget()

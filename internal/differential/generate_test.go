@@ -1,6 +1,7 @@
 package differential_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -11,7 +12,6 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/kuma"
 )
 
 // setsOf returns how many sets a test draws: all, or with -short some of them.
@@ -78,6 +78,22 @@ func programsOf(t testing.TB, c cases.Case) map[string]string {
 	return out
 }
 
+// optionsOf are the options of a case with their defaults.
+func optionsOf(t testing.TB, c cases.Case) (out struct {
+	KumaOption                 int
+	ShadowForm, LegacyCompiler string
+}) {
+	t.Helper()
+	text, err := dialect.OptionsJSON(c.Options)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // What the alphabets are for happens: sets of each kind, with rules that are asked in
 // vain, and decisions of either effect.
 func TestSetsCollide(t *testing.T) {
@@ -92,10 +108,11 @@ func TestSetsCollide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kind := c.Options.Kuma.Option.String()
+		options := optionsOf(t, c)
+		kind := fmt.Sprint("option", options.KumaOption)
 		switch {
 		case c.TrustDomains[0].Name() == "default":
-			kind = "legacy " + c.Options.Kuma.LegacyCompiler.String()
+			kind = "legacy " + options.LegacyCompiler
 		case set.Program(c.Inbounds[0].Inbound).JudgesPlaintext:
 			kind = "gateway"
 		}
@@ -103,7 +120,7 @@ func TestSetsCollide(t *testing.T) {
 			p := set.Program(in.Inbound).Program
 			met[kind+" on "+in.Protocol.String()]++
 			if len(p.Shadows) > 0 {
-				met["shadow "+c.Options.Kuma.ShadowForm.String()]++
+				met["shadow "+options.ShadowForm]++
 			}
 			if len(p.Routes) > 0 {
 				met["routes"]++
@@ -127,7 +144,7 @@ func TestSetsCollide(t *testing.T) {
 			}
 		}
 	}
-	for _, key := range []string{"shadow " + kuma.Accepted.String(), "shadow " + kuma.Precise.String(), "routes", "several origins"} {
+	for _, key := range []string{"shadow accepted", "shadow precise", "routes", "several origins"} {
 		if met[key] < 30 {
 			t.Errorf("%s: %d inbounds", key, met[key])
 		}
@@ -146,7 +163,7 @@ func TestForms(t *testing.T) {
 		}
 		for number := range uint64(50) {
 			c := differential.Generate(1, number, want)
-			got := differential.Form(c.Options.Kuma.Option)
+			got := differential.KumaOption1 + differential.Form(optionsOf(t, c).KumaOption-1)
 			switch {
 			case c.TrustDomains[0].Name() == "default":
 				got = differential.KumaFrom

@@ -55,7 +55,7 @@ func (f *Files) CasesFor(s Surroundings, workloads [][]policy.Inbound) ([]Case, 
 
 // generate makes a case of the policies for each workload.
 func (f *Files) generate(s Surroundings, workloads [][]policy.Inbound) ([]Case, error) {
-	td := s.Options.Gateway.TrustDomain
+	td := s.Options.TrustDomain
 	if td.IsZero() {
 		td = spiffeid.RequireTrustDomainFromString(cases.DefaultTrustDomain)
 	}
@@ -65,7 +65,7 @@ func (f *Files) generate(s Surroundings, workloads [][]policy.Inbound) ([]Case, 
 	var out []Case
 	for _, inbounds := range workloads {
 		c := cases.Case{Name: f.Name, Place: f.Name + ":1", TrustDomains: []spiffeid.TrustDomain{td}, Options: s.Options, Policies: f.Policies}
-		c.Options.Gateway.TrustDomain = td
+		c.Options.TrustDomain = td
 		w := inbounds[0].Workload
 		if len(workloads) > 1 {
 			words := []string{f.Name + ":", w.Mesh, w.Zone, w.Namespace, w.Name}

@@ -15,7 +15,7 @@ type Subject struct {
 	Case    string
 	Inbound policy.Inbound
 	// Set has the policies, Among all inbounds that they are written for.
-	Set   dialect.Set
+	Set   dialect.Policies
 	Among []policy.Inbound
 	// Normalization is that of the inbound's listener.
 	Normalization policy.PathNormalization

@@ -124,7 +124,7 @@ func probesOf(r result.Case) []proof.Asked {
 }
 
 // run fills in the verdicts.
-func (t Tester) run(ctx context.Context, c cases.Case, probes []proof.Asked, set dialect.Set, verdicts []Verdict) error {
+func (t Tester) run(ctx context.Context, c cases.Case, probes []proof.Asked, set dialect.Policies, verdicts []Verdict) error {
 	parallel := t.Parallel
 	if parallel < 1 {
 		parallel = defaultParallel
@@ -147,7 +147,7 @@ func (t Tester) run(ctx context.Context, c cases.Case, probes []proof.Asked, set
 const mostRequests = 2
 
 // mutant runs those requests of the case that should tell the mutant from the original.
-func (t Tester) mutant(ctx context.Context, c cases.Case, probes []proof.Asked, set dialect.Set, v *Verdict) error {
+func (t Tester) mutant(ctx context.Context, c cases.Case, probes []proof.Asked, set dialect.Policies, v *Verdict) error {
 	c.Requests, c.Counters = nil, nil
 	for _, q := range probes {
 		if q.To == v.Inbound && len(c.Requests) < mostRequests && v.Tells(v.original, q) {

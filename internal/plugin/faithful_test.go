@@ -117,9 +117,12 @@ func TestGreetingsAreOfTheSchema(t *testing.T) {
 // The defaults that a compiler is told are those that the reference goes by.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	told := newOptions(dialect.Options{})
-	want := options{KumaOption: 1, ShadowForm: "accepted", SystemNamespace: "kuma-system", LegacyCompiler: "compact", TrustDomain: cases.DefaultTrustDomain}
-	if diff := cmp.Diff(want, told); diff != "" {
+	told, err := dialect.OptionsJSON(dialect.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"kumaOption":1,"shadowForm":"accepted","systemNamespace":"kuma-system","legacyCompiler":"compact","trustDomain":"` + cases.DefaultTrustDomain + `"}`
+	if diff := cmp.Diff(want, string(told)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	docs := parse(t, `
@@ -128,10 +131,9 @@ kind: MeshTrafficPermission
 metadata: {name: p, namespace: kuma-system, labels: {kuma.io/mesh: default}}
 spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}
 `)
-	implicit, explicit := dialect.Options{}, dialect.Options{}
-	explicit.Kuma.SystemNamespace = told.SystemNamespace
-	other := dialect.Options{}
-	other.Kuma.SystemNamespace = "elsewhere"
+	implicit := dialect.Options{}
+	explicit := dialect.Options{Document: parse(t, "systemNamespace: kuma-system")[0]}
+	other := dialect.Options{Document: parse(t, "systemNamespace: elsewhere")[0]}
 	program := func(opts dialect.Options) string {
 		set, err := dialect.Parse(docs, opts)
 		if err != nil {

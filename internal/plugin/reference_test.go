@@ -14,7 +14,6 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -37,7 +36,7 @@ func compileLine(ask []byte) ([]byte, error) {
 	var r struct {
 		Inbound  inbound
 		Policies []json.RawMessage
-		Options  options
+		Options  map[string]json.RawMessage
 	}
 	if err := json.Unmarshal(ask, &r); err != nil {
 		return nil, err
@@ -52,15 +51,21 @@ func compileLine(ask []byte) ([]byte, error) {
 		docs = append(docs, read...)
 	}
 	opts := dialect.Options{}
-	opts.Kuma.Option = kuma.Option(r.Options.KumaOption - 1)
-	opts.Kuma.SystemNamespace = r.Options.SystemNamespace
-	opts.Gateway.TrustDomain = spiffeid.RequireTrustDomainFromString(r.Options.TrustDomain)
-	if err := opts.Kuma.ShadowForm.UnmarshalText([]byte(r.Options.ShadowForm)); err != nil {
+	var trustDomain string
+	if err := json.Unmarshal(r.Options["trustDomain"], &trustDomain); err != nil {
 		return nil, err
 	}
-	if err := opts.Kuma.LegacyCompiler.UnmarshalText([]byte(r.Options.LegacyCompiler)); err != nil {
+	opts.TrustDomain = spiffeid.RequireTrustDomainFromString(trustDomain)
+	delete(r.Options, "trustDomain")
+	text, err := json.Marshal(r.Options)
+	if err != nil {
 		return nil, err
 	}
+	read, err := manifest.Parse("options.json", text)
+	if err != nil {
+		return nil, err
+	}
+	opts.Document = read[0]
 	filters, err := suite.CompileOne(context.Background(), suite.Reference, r.Inbound.policy(), docs, opts)
 	if err != nil {
 		return nil, err

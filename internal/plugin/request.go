@@ -26,7 +26,8 @@ type request struct {
 	ID       int64   `json:"id"`
 	Inbound  inbound `json:"inbound"`
 	Policies []any   `json:"policies"`
-	Options  options `json:"options"`
+	// Options are those of a case file with the defaults filled in, and trustDomain.
+	Options json.RawMessage `json:"options"`
 }
 
 // inbound is a [policy.Inbound] in the words of a case file.
@@ -61,19 +62,14 @@ type path struct {
 	Value string `json:"value"`
 }
 
-// options are [dialect.Options] under the names of a case file, with the defaults
-// filled in.
-type options struct {
-	KumaOption      int    `json:"kumaOption"`
-	ShadowForm      string `json:"shadowForm"`
-	SystemNamespace string `json:"systemNamespace"`
-	LegacyCompiler  string `json:"legacyCompiler"`
-	TrustDomain     string `json:"trustDomain"`
-}
-
-// newRequest fails on a value that JSON does not have, such as .nan.
+// newRequest fails on options that no dialect has, and on a value of a policy that
+// JSON does not have, such as .nan.
 func newRequest(id int64, in policy.Inbound, policies []manifest.Document, opts dialect.Options) ([]byte, error) {
-	r := request{ID: id, Inbound: newInbound(in), Policies: make([]any, len(policies)), Options: newOptions(opts)}
+	options, err := dialect.OptionsJSON(opts)
+	if err != nil {
+		return nil, err
+	}
+	r := request{ID: id, Inbound: newInbound(in), Policies: make([]any, len(policies)), Options: options}
 	for i, doc := range policies {
 		if err := doc.Decode(&r.Policies[i]); err != nil {
 			return nil, err
@@ -116,26 +112,6 @@ func (r *route) narrow(c policy.Condition) {
 			r.Method = is.Match.Value
 		}
 	}
-}
-
-// What the zero values of options mean.
-const (
-	defaultSystemNamespace = "kuma-system"
-	defaultTrustDomain     = "trust-domain.mesh"
-)
-
-func newOptions(opts dialect.Options) options {
-	out := options{
-		KumaOption: int(opts.Kuma.Option) + 1, ShadowForm: opts.Kuma.ShadowForm.String(), LegacyCompiler: opts.Kuma.LegacyCompiler.String(),
-		SystemNamespace: opts.Kuma.SystemNamespace, TrustDomain: opts.Gateway.TrustDomain.Name(),
-	}
-	if out.SystemNamespace == "" {
-		out.SystemNamespace = defaultSystemNamespace
-	}
-	if out.TrustDomain == "" {
-		out.TrustDomain = defaultTrustDomain
-	}
-	return out
 }
 
 // line is a message with the end of its line.

@@ -14,7 +14,7 @@ type side struct {
 	judgesPlaintext bool
 }
 
-func sideOf(set dialect.Set, in cases.Inbound) side {
+func sideOf(set dialect.Policies, in cases.Inbound) side {
 	p := set.Program(in.Inbound)
 	return side{Inbound{Inbound: in, Program: p.Program}, p.JudgesPlaintext}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/kuma"
 )
 
 func contains(text, want string) error {
@@ -76,37 +75,15 @@ func (r *run) checkCounters() error {
 	return errors.Join(errs...)
 }
 
-// noteOption says what differs by design where a case chooses an option of
-// MeshTrafficPermission other than the accepted one.
-func (r *run) noteOption() {
-	o := r.result.Case.Options.Kuma.Option
-	if o == kuma.Option1 {
-		return
-	}
-	note := fmt.Sprintf("%s: %s", o, o.Attribution())
-	if o == kuma.Option3 && slices.ContainsFunc(r.result.Requests, func(q result.Request) bool {
-		return q.Finding.Shadow.Ran && q.Finding.Shadow.Verdict.Effect == policy.Allow
-	}) {
-		note += "; its shadow allows what is plainly allowed, whatever shadowForm says"
-	}
-	r.result.Notes = append(r.result.Notes, note)
-}
-
-// note explains a shadow_denied that counts callers whom no policy names: in the
-// accepted form the shadow has no allow list.
-func (r *run) note() {
-	if r.result.Case.Options.Kuma.ShadowForm != kuma.Accepted {
-		return
-	}
-	plain := 0
-	for _, q := range r.result.Requests {
+// observed are the decisions that Envoy showed, as a dialect explains them.
+func observed(requests []result.Request) []policy.Decision {
+	out := make([]policy.Decision, len(requests))
+	for i, q := range requests {
 		f := q.Finding
-		if f.Form == evidence.Served && f.Shadow.Ran && f.Shadow.Verdict == (policy.Verdict{Origin: "default"}) {
-			plain++
+		out[i] = policy.Decision{Layer: f.Layer, Shadowed: f.Shadow.Ran, Shadow: f.Shadow.Verdict}
+		if f.Form == evidence.Served {
+			out[i].Effect = policy.Allow
 		}
 	}
-	if plain > 0 {
-		r.result.Notes = append(r.result.Notes, fmt.Sprintf(
-			"shadow_denied counts %d of the requests that are plainly allowed: the accepted form of the shadow has no allow list and ends in deny by default; read the shadow's policy of each request instead, or set options: {shadowForm: precise}", plain))
-	}
+	return out
 }

@@ -31,7 +31,7 @@ type Input struct {
 	// Parsed has the policies as the oracle has read them; nil where the oracle refuses
 	// them. It is for [Reference] alone: another compiler reads the policies by itself,
 	// or it repeats a mistake of the oracle.
-	Parsed *dialect.Set
+	Parsed dialect.Policies
 }
 
 // CompilerFunc is a [Compiler] that is asked about one inbound at a time. The first error
@@ -73,11 +73,10 @@ type reference struct{}
 func (reference) Compile(_ context.Context, in Input) ([]xds.Filters, error) {
 	set := in.Parsed
 	if set == nil {
-		parsed, err := dialect.Parse(in.Policies, in.Options)
-		if err != nil {
+		var err error
+		if set, err = dialect.Parse(in.Policies, in.Options); err != nil {
 			return nil, err
 		}
-		set = &parsed
 	}
 	return in.each(func(inbound policy.Inbound) (xds.Filters, error) {
 		if err := set.Check(inbound); err != nil {

@@ -178,8 +178,7 @@ func (r *run) judge(es []evidence.Evidence, counters map[string]evidence.Counter
 		r.result.Requests = append(r.result.Requests, result.Request{Request: q, Judgement: judged, Evidence: es[i]})
 		findings[q.To] = append(findings[q.To], judged.Finding)
 	}
-	r.noteOption()
-	r.note()
+	r.result.Notes = append(r.result.Notes, r.reading.Set().Notes(observed(r.result.Requests))...)
 	r.result.Err = errors.Join(r.checkConservation(findings), r.checkCounters())
 }
 

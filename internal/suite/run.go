@@ -168,8 +168,7 @@ func (r *run) end() result.Case {
 // reports whether there is anything to ask Envoy.
 func (r *run) compile(ctx context.Context) bool {
 	c := r.reading.Case
-	set := r.reading.Set()
-	filters, err := r.compiler.Compile(ctx, Input{Inbounds: policyInbounds(c), Policies: c.Policies, Options: c.Options, Parsed: &set})
+	filters, err := r.compiler.Compile(ctx, Input{Inbounds: policyInbounds(c), Policies: c.Policies, Options: c.Options, Parsed: r.reading.Set()})
 	switch {
 	case err != nil:
 		r.result.Err = r.refused(ctx, err)

@@ -20,7 +20,7 @@ type Reading struct {
 	// its policies, options and inbounds must not.
 	Case cases.Case
 
-	set      dialect.Set
+	set      dialect.Policies
 	programs []dialect.Program
 	// envoy is the version of Envoy; empty for the newest.
 	envoy string
@@ -60,7 +60,7 @@ func (r *Reading) As(c cases.Case) *Reading {
 }
 
 // Set returns the policies.
-func (r *Reading) Set() dialect.Set { return r.set }
+func (r *Reading) Set() dialect.Policies { return r.set }
 
 // Warnings returns what lowering and lint warn about, in order of their place, each
 // warning once.

@@ -7,7 +7,6 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/classes"
-	"github.com/meshproof/meshproof/policy/kuma/legacy"
 )
 
 // manyIdentities is a program of n matchers of identities, in rules of two, with
@@ -52,32 +51,6 @@ func BenchmarkClassesInterleaved(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		classes.Of(classes.Surface{}, policy.Program{Gates: []policy.Gate{gate}})
-	}
-}
-
-// tagItems alternate between allow and deny, a tag each.
-func tagItems(n int) (out []legacy.Item) {
-	for i := range n {
-		out = append(out, legacy.Item{Tags: []legacy.Tag{legacy.Label(fmt.Sprint("key-", i), "on")}, Action: []legacy.Action{legacy.Allow, legacy.Deny}[i%2]})
-	}
-	return out
-}
-
-// BenchmarkClassesOfTags has independent tags: the full view tells each combination
-// apart, the compact one as many as there are items.
-func BenchmarkClassesOfTags(b *testing.B) {
-	for _, tt := range []struct {
-		tags     int
-		compiler legacy.Compiler
-	}{{14, legacy.Compact}, {100, legacy.Compact}, {12, legacy.Full}} {
-		gate, _ := legacy.Gates(tagItems(tt.tags), legacy.Options{Compiler: tt.compiler})
-		b.Run(fmt.Sprint(tt.tags, "/", tt.compiler), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				cover := classes.Of(classes.Surface{Protocol: policy.TCP}, policy.Program{Gates: []policy.Gate{gate}})
-				b.ReportMetric(float64(len(cover.Classes)), "classes")
-			}
-		})
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -24,11 +23,11 @@ func FuzzAgreement(f *testing.F) {
 		if err != nil {
 			return
 		}
-		form := kuma.Accepted
+		form := "shadowForm: accepted"
 		if precise {
-			form = kuma.Precise
+			form = "shadowForm: precise"
 		}
-		set, err := dialect.Parse(docs, shadow(form))
+		set, err := dialect.Parse(docs, options(t, form))
 		if err != nil {
 			return
 		}

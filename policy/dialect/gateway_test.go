@@ -8,7 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/gateway"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 const ofGateway = `apiVersion: gateway.networking.x-k8s.io/v1alpha1
@@ -30,7 +30,7 @@ spec: {targetRefs: [{kind: Pod, selector: {}}], action: ALLOW, enforcementLevel:
 
 func TestGateway(t *testing.T) {
 	t.Parallel()
-	set := parse(t, ofGateway, dialect.Options{Gateway: gateway.Options{TrustDomain: spiffeid.RequireTrustDomainFromString("td")}})
+	set := parse(t, ofGateway, dialect.Options{TrustDomain: spiffeid.RequireTrustDomainFromString("td")})
 	const elsewhere = `other/elsewhere: it is of namespace "other", the workload of namespace `
 	for i, want := range []struct {
 		program string
@@ -52,7 +52,7 @@ func TestGateway(t *testing.T) {
 		if diff := cmp.Diff(want.ignored, got.Ignored); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", in, diff)
 		}
-		if tree, err := set.Tree(in); err == nil {
+		if tree, err := set.(language.Grower).Tree(in); err == nil {
 			t.Errorf("%s: a tree of named rules: %v", in, tree)
 		}
 		for _, r := range append(requests(in), policy.Request{URIs: []string{"spiffe://td/ns/shop/sa/web"}}) {

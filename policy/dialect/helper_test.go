@@ -5,7 +5,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -55,7 +55,7 @@ func documents(t testing.TB, yaml string) []manifest.Document {
 	return docs
 }
 
-func parse(t testing.TB, yaml string, opts dialect.Options) dialect.Set {
+func parse(t testing.TB, yaml string, opts dialect.Options) language.Policies {
 	t.Helper()
 	set, err := dialect.Parse(documents(t, yaml), opts)
 	if err != nil {
@@ -64,8 +64,10 @@ func parse(t testing.TB, yaml string, opts dialect.Options) dialect.Set {
 	return set
 }
 
-func shadow(form kuma.ShadowForm) dialect.Options {
-	return dialect.Options{Kuma: kuma.Options{ShadowForm: form}}
+// options are those of a line of YAML.
+func options(t testing.TB, yaml string) dialect.Options {
+	t.Helper()
+	return dialect.Options{Document: documents(t, yaml)[0]}
 }
 
 func inbounds() []policy.Inbound {

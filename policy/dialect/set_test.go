@@ -8,7 +8,6 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/kuma"
 )
 
 func TestProgram(t *testing.T) {
@@ -83,8 +82,8 @@ func TestOptionsReachTheDialect(t *testing.T) {
 	in := inbounds()[0]
 	legacy := policy.Request{URIs: []string{"spiffe://td/legacy/x"}, Method: "GET", Path: "/"}
 	web := policy.Request{URIs: []string{"spiffe://td/web"}, Method: "GET", Path: "/"}
-	for form, want := range map[kuma.ShadowForm]policy.Effect{kuma.Accepted: policy.Deny, kuma.Precise: policy.Allow} {
-		set := parse(t, fixture, shadow(form))
+	for form, want := range map[string]policy.Effect{"shadowForm: accepted": policy.Deny, "shadowForm: precise": policy.Allow} {
+		set := parse(t, fixture, options(t, form))
 		for name, d := range map[string]policy.Decision{"Evaluate": set.Evaluate(in, web), "Program": policy.Decide(set.Program(in).Program, web)} {
 			if d.Effect != policy.Allow || !d.Shadowed || d.Shadow.Effect != want {
 				t.Errorf("%s: %s of an allowed caller: %+v", form, name, d)
@@ -94,7 +93,7 @@ func TestOptionsReachTheDialect(t *testing.T) {
 			t.Errorf("%s: of a caller that is to be denied: %+v", form, d)
 		}
 	}
-	system := parse(t, fixture, dialect.Options{Kuma: kuma.Options{SystemNamespace: "finance"}})
+	system := parse(t, fixture, options(t, "systemNamespace: finance"))
 	if p := system.Program(in); len(p.Ignored) > 0 {
 		t.Errorf("a policy of the system namespace is ignored: %q", p.Ignored)
 	}
@@ -107,15 +106,15 @@ func TestOptionsReachTheDialect(t *testing.T) {
 func TestDecideAgreesWithEvaluate(t *testing.T) {
 	t.Parallel()
 	for name, yaml := range map[string]string{"nothing": "", "fixture": fixture} {
-		for _, form := range []kuma.ShadowForm{kuma.Accepted, kuma.Precise} {
-			set := parse(t, yaml, shadow(form))
+		for _, form := range []string{"shadowForm: accepted", "shadowForm: precise"} {
+			set := parse(t, yaml, options(t, form))
 			for _, in := range inbounds() {
 				program := set.Program(in).Program
 				effects := map[policy.Effect]int{}
 				for _, r := range requests(in) {
 					want := policy.Decide(program, r)
 					if diff := cmp.Diff(want, set.Evaluate(in, r)); diff != "" {
-						t.Errorf("%s, %s shadow, %s: %+v (-Decide +Evaluate):\n%s", name, form, in, r, diff)
+						t.Errorf("%s, %s, %s: %+v (-Decide +Evaluate):\n%s", name, form, in, r, diff)
 					}
 					effects[want.Effect]++
 				}
@@ -128,10 +127,10 @@ func TestDecideAgreesWithEvaluate(t *testing.T) {
 	}
 }
 
-// TestZeroSet is that of no policies: it denies everybody, and has nothing to say.
-func TestZeroSet(t *testing.T) {
+// TestEmptySet: without policies Kuma denies everybody, and has nothing to say.
+func TestEmptySet(t *testing.T) {
 	t.Parallel()
-	var zero dialect.Set
+	zero := parse(t, "", dialect.Options{})
 	for _, in := range inbounds() {
 		p := zero.Program(in)
 		want := policy.Program{Gates: []policy.Gate{{Layer: in.Protocol.Layer(), Default: policy.Verdict{Effect: policy.Deny, Origin: "default"}}}}
@@ -184,7 +183,7 @@ func TestLint(t *testing.T) {
 // TestSetIsSafeForConcurrentUse is for the race detector.
 func TestSetIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
-	set := parse(t, fixture, shadow(kuma.Precise))
+	set := parse(t, fixture, options(t, "shadowForm: precise"))
 	in := inbounds()[0]
 	want := set.Program(in).Program
 	var users sync.WaitGroup

@@ -22,18 +22,38 @@ type Unmarshaler interface {
 // [Unmarshaler] or [encoding.TextUnmarshaler] decodes itself.
 //
 // Decode is strict: an unknown field, text where a number is wanted or a number
-// where text is wanted is an [*Error] with the place of the culprit. A field
-// without a value ("mesh:") counts as absent; a pointer tells absent from empty.
-// An into that is no pointer is an error too.
-func (d Document) Decode(into any) error {
-	v := reflect.ValueOf(into)
-	if v.Kind() != reflect.Pointer || v.IsNil() {
-		return d.Errorf("", "decode into %T: a pointer is needed", into)
+// where text is wanted is an [*Error] with its place. A field without a value
+// ("mesh:") counts as absent; a pointer tells absent from empty. An into that is no
+// pointer is an error too.
+//
+// Several structs share the fields of one mapping: each takes those it has, and a
+// field that none of them has is unknown.
+func (d Document) Decode(into ...any) error {
+	targets := make([]reflect.Value, len(into))
+	for i, target := range into {
+		v := reflect.ValueOf(target)
+		if v.Kind() != reflect.Pointer || v.IsNil() {
+			return d.Errorf("", "decode into %T: a pointer is needed", target)
+		}
+		targets[i] = v.Elem()
 	}
 	if d.node == nil {
 		d.node = &node{}
 	}
-	return d.decode(v.Elem())
+	if len(targets) == 1 {
+		return d.decode(targets[0])
+	}
+	if d.node.kind == null {
+		return nil
+	}
+	return d.decodeStructs(targets)
+}
+
+// DecodeKnown is [Document.Decode] into one struct, but it leaves out the fields
+// that the struct does not have.
+func (d Document) DecodeKnown(into any) error {
+	known := fieldsOf(reflect.TypeOf(into).Elem()).byName
+	return d.without(func(key string) bool { _, ok := known[key]; return !ok }).Decode(into)
 }
 
 var (
@@ -63,7 +83,7 @@ func (d Document) decode(v reflect.Value) error {
 		v.Set(reflect.New(v.Type().Elem()))
 		return d.decode(v.Elem())
 	case reflect.Struct:
-		return d.decodeStruct(v)
+		return d.decodeStructs([]reflect.Value{v})
 	case reflect.Slice:
 		return d.decodeSlice(v)
 	case reflect.Map:
@@ -104,18 +124,18 @@ func (d Document) mismatch(want string) error {
 	return d.Errorf("", "expected %s, found %s%s", want, d.node.describe(), hint)
 }
 
-func (d Document) decodeStruct(v reflect.Value) error {
+// decodeStructs decodes each entry into the first struct that has its field.
+func (d Document) decodeStructs(structs []reflect.Value) error {
 	if d.node.kind != mapping {
 		return d.mismatch("a mapping")
 	}
-	fields := fieldsOf(v.Type())
 	for _, e := range d.node.entries {
-		at := Document{file: d.file, field: child(d.field, e.key), line: e.line, node: e.value}
-		path, ok := fields.byName[e.key]
+		entry := Document{file: d.file, field: child(d.field, e.key), line: e.line, node: e.value}
+		field, ok := fieldOf(structs, e.key)
 		if !ok {
-			return at.Errorf("", "unknown field%s", fields.hint(e.key))
+			return entry.Errorf("", "unknown field%s", hint(structs, e.key))
 		}
-		if err := at.decode(v.FieldByIndex(path)); err != nil {
+		if err := entry.decode(field); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,9 @@
 package manifest
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Document is one YAML document of a file, or a part of one that [Document.At]
 // returned or a struct field of this type received. It knows its place in the
@@ -83,6 +86,38 @@ func (d Document) step(s step) (Document, bool) {
 func (d Document) item(i int) Document {
 	item := d.node.items[i]
 	return Document{file: d.file, field: index(d.field, i), line: item.line, node: item}
+}
+
+// Keys returns the keys of a mapping in their order, none of anything else.
+func (d Document) Keys() []string {
+	if d.node == nil {
+		return nil
+	}
+	keys := make([]string, len(d.node.entries))
+	for i, e := range d.node.entries {
+		keys[i] = e.key
+	}
+	return keys
+}
+
+// Without returns the mapping without a key, and the zero value where nothing is
+// left of it. The rest keeps its place.
+func (d Document) Without(key string) Document {
+	rest := d.without(func(k string) bool { return k == key })
+	if rest.node == nil || len(rest.node.entries) == 0 {
+		return Document{}
+	}
+	return rest
+}
+
+func (d Document) without(drop func(key string) bool) Document {
+	if d.node == nil || d.node.kind != mapping {
+		return d
+	}
+	rest := *d.node
+	rest.entries = slices.DeleteFunc(slices.Clone(rest.entries), func(e entry) bool { return drop(e.key) })
+	d.node = &rest
+	return d
 }
 
 // Errorf returns an [*Error] about a field of the document, given as a path from

@@ -28,20 +28,34 @@ func fieldsOf(t reflect.Type) *fields {
 		f.byName[name] = field.Index
 		f.names = append(f.names, name)
 	}
-	slices.Sort(f.names)
 	cached, _ := fieldCache.LoadOrStore(t, f)
 	return cached.(*fields)
 }
 
+// fieldOf returns the field of that name in the first struct that has one.
+func fieldOf(structs []reflect.Value, name string) (reflect.Value, bool) {
+	for _, v := range structs {
+		if path, ok := fieldsOf(v.Type()).byName[name]; ok {
+			return v.FieldByIndex(path), true
+		}
+	}
+	return reflect.Value{}, false
+}
+
 // hint says which name an unknown field may have meant.
-func (f *fields) hint(unknown string) string {
-	for _, name := range f.names {
+func hint(structs []reflect.Value, unknown string) string {
+	var names []string
+	for _, v := range structs {
+		names = append(names, fieldsOf(v.Type()).names...)
+	}
+	slices.Sort(names)
+	for _, name := range names {
 		if strings.EqualFold(name, unknown) {
 			return ": did you mean " + name + "?"
 		}
 	}
-	if len(f.names) == 0 {
+	if len(names) == 0 {
 		return ""
 	}
-	return ": use one of " + strings.Join(f.names, ", ")
+	return ": use one of " + strings.Join(names, ", ")
 }

@@ -20,6 +20,34 @@ func (d Document) YAML() []byte {
 	return b.Bytes()
 }
 
+// Flow prints the document on one line, in flow style. Parsing it gives an equal
+// document.
+func (d Document) Flow() string {
+	if d.node == nil {
+		return ""
+	}
+	return d.node.flow()
+}
+
+func (n *node) flow() string {
+	switch {
+	case n.kind == list && len(n.items) > 0:
+		items := make([]string, len(n.items))
+		for i, item := range n.items {
+			items[i] = item.flow()
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case n.kind == mapping && len(n.entries) > 0:
+		entries := make([]string, len(n.entries))
+		for i, e := range n.entries {
+			entries[i] = quote(e.key) + ": " + e.value.flow()
+		}
+		return "{" + strings.Join(entries, ", ") + "}"
+	default:
+		return n.flat()
+	}
+}
+
 // print writes the node; the first line continues what stands there already.
 func (n *node) print(b *bytes.Buffer, indent int) {
 	switch {

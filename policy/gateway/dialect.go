@@ -1,0 +1,94 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Dialect reads the AuthorizationPolicy of Gateway API. It has no options of its
+// own; service accounts belong to the trust domain of the mesh. It is a
+// [language.Lister].
+var Dialect language.Dialect = dialect{}
+
+type dialect struct{}
+
+func (dialect) Name() string { return "gateway" }
+
+func (dialect) Kinds() string {
+	return "XAuthorizationPolicy of gateway.networking.x-k8s.io and AuthorizationPolicy of gateway.networking.k8s.io"
+}
+
+func (dialect) Owns(doc manifest.Document) bool { return authorization.Owns(doc) }
+
+func (dialect) NewOptions() any { return new(struct{}) }
+
+func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.Policies, error) {
+	all, err := authorization.ParseAll(docs)
+	if err != nil {
+		return nil, err
+	}
+	return policies{all, authorization.Options{TrustDomain: opts.TrustDomain}}, nil
+}
+
+// policies implements [language.Policies].
+type policies struct {
+	all     []authorization.Policy
+	options authorization.Options
+}
+
+func (policies) Check(policy.Inbound) error { return nil }
+
+func (p policies) Program(in policy.Inbound) language.Program {
+	selection := authorization.Select(p.all, in)
+	out := language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true}
+	for _, ignored := range selection.Ignored {
+		out.Ignored = append(out.Ignored, fmt.Sprintf("%s: %s", ignored.Policy, ignored.Reason))
+	}
+	return out
+}
+
+func (p policies) Evaluate(in policy.Inbound, r policy.Request) policy.Decision {
+	return authorization.Evaluate(p.all, in, p.options, r)
+}
+
+func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
+	return authorization.Lint(p.all, inbounds)
+}
+
+func (policies) Notes([]policy.Decision) []string { return nil }
+
+// Tree implements [language.Grower]: it is always an error, which says why.
+func (policies) Tree(policy.Inbound) (language.Tree, error) {
+	return nil, errors.New("policy/gateway: an AuthorizationPolicy is lowered to named rules, which have no decision tree")
+}
+
+// Objects implements [language.Lister].
+func (dialect) Objects(docs []manifest.Document, pods []policy.Workload) ([]language.Object, error) {
+	return authorization.Objects(owned(docs), pods)
+}
+
+// Inherited implements [language.Lister].
+func (dialect) Inherited(docs []manifest.Document, pod policy.Workload) ([]language.Inherited, error) {
+	all, err := authorization.ParseAll(owned(docs))
+	if err != nil {
+		return nil, err
+	}
+	return authorization.InheritedPolicies(all, pod), nil
+}
+
+func owned(docs []manifest.Document) []manifest.Document {
+	return slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !authorization.Owns(doc) })
+}
+
+// Status returns, as JSON, the status that a controller would publish for the
+// document, given the pods there are (GEP-713). It has one condition, Accepted.
+func Status(doc manifest.Document, pods []policy.Workload) (json.RawMessage, error) {
+	return json.Marshal(authorization.Status(doc, pods))
+}

@@ -1,0 +1,148 @@
+package authorization_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
+)
+
+// The values are few and alike, so that sources meet, overlap and just miss.
+var (
+	names = []string{
+		"spiffe://td/ns/default/sa/a", "spiffe://td/ns/default/sa/a/b", "spiffe://td/ns/default/sa/ab", "spiffe://td/ns/default/sa", "spiffe://td/ns/web/sa/a",
+		"spiffe://td/ns/finance/sa/a", "spiffe://td/ns/web-2/sa/a", "spiffe://td/ns/web/sa2/a", "spiffe://td/a", "spiffe://td2/ns/default/sa/a", "spiffe://td2/ns/web/sa/a", "spiffe://td/x/ns/web/sa/a",
+		"spiffe:/x/td/ns/web/sa/a", "frontend.td",
+	}
+	spiffeIDs  = names[:12]
+	accounts   = []string{"{name: a}", `{name: "*"}`, "{namespace: web, name: a}", `{namespace: web, name: "*"}`, "{namespace: default, name: ab}"}
+	ports      = []string{"8080", "5432", "9090", "80"}
+	selectors  = []string{"{}", "{matchLabels: {app: backend}}", "{matchLabels: {app: backend, tier: web}}", "{matchLabels: {}, matchExpressions: []}"}
+	conditions = []string{
+		"{key: app, operator: In, values: [backend, frontend]}", "{key: app, operator: In, values: [other]}", "{key: tier, operator: In, values: [data, web]}",
+		"{key: tier, operator: NotIn, values: [data]}", "{key: tier, operator: NotIn, values: [web]}", "{key: tier, operator: Exists}", "{key: app, operator: Exists, values: []}",
+		"{key: tier, operator: DoesNotExist}", "{key: other, operator: DoesNotExist}",
+	}
+)
+
+func drawSource(t *rapid.T) string {
+	if rapid.Bool().Draw(t, "spiffe") {
+		return "{type: SPIFFE, spiffe: " + rapid.SampledFrom(spiffeIDs).Draw(t, "id") + "}"
+	}
+	return "{type: ServiceAccount, serviceAccount: " + rapid.SampledFrom(accounts).Draw(t, "account") + "}"
+}
+
+func drawRule(t *rapid.T) string {
+	var parts []string
+	if rapid.Bool().Draw(t, "sources") {
+		parts = append(parts, "sources: ["+strings.Join(rapid.SliceOfN(rapid.Custom(drawSource), 0, 3).Draw(t, "sources"), ", ")+"]")
+	}
+	switch rapid.IntRange(0, 3).Draw(t, "attributes") {
+	case 0:
+		parts = append(parts, "networkAttributes: {}")
+	case 1, 2:
+		parts = append(parts, "networkAttributes: {ports: ["+strings.Join(rapid.SliceOfN(rapid.SampledFrom(ports), 1, 3).Draw(t, "ports"), ", ")+"]}")
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func drawSelector(t *rapid.T) string {
+	if rapid.Bool().Draw(t, "labels") {
+		return rapid.SampledFrom(selectors).Draw(t, "selector")
+	}
+	return "{matchExpressions: [" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(conditions), 0, 2).Draw(t, "expressions"), ", ") + "]}"
+}
+
+func drawPolicies(t *rapid.T) string {
+	var b strings.Builder
+	for i := range rapid.IntRange(0, 4).Draw(t, "policies") {
+		name := fmt.Sprintf("p%s%d", strings.Repeat("-", i%2), i)
+		if namespace := rapid.SampledFrom([]string{"", "default", "finance"}).Draw(t, "namespace"); namespace != "" {
+			name += ", namespace: " + namespace
+		}
+		rules := ""
+		if rapid.IntRange(0, 5).Draw(t, "rules") > 0 {
+			rules = "[" + strings.Join(rapid.SliceOfN(rapid.Custom(drawRule), 0, 3).Draw(t, "rules"), ", ") + "]"
+		}
+		b.WriteString(one(name, drawSelector(t), rules))
+	}
+	return b.String()
+}
+
+func drawRequest(t *rapid.T) policy.Request {
+	return policy.Request{
+		URIs:   rapid.SliceOfN(rapid.SampledFrom(names), 0, 2).Draw(t, "uris"),
+		DNS:    rapid.SliceOfN(rapid.SampledFrom(names), 0, 1).Draw(t, "dns"),
+		Method: "GET",
+		Path:   "/",
+	}
+}
+
+// TestEvaluateAgreesWithLower holds two independent readings of the same text
+// against each other, selection included.
+func TestEvaluateAgreesWithLower(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{}
+	rapid.Check(t, func(r *rapid.T) {
+		yaml := drawPolicies(r)
+		ps := parseAll(t, yaml)
+		request := drawRequest(r)
+		for _, in := range inbounds() {
+			program := authorization.Lower(authorization.Select(ps, in), in, options)
+			if err := program.Check(); err != nil {
+				r.Fatal(err)
+			}
+			want, got := authorization.Evaluate(ps, in, options, request), policy.Decide(program, request)
+			if diff := cmp.Diff(want, got); diff != "" {
+				r.Fatalf("%s %+v (-text +program):\n%s\n%s\n%s", in, request, diff, yaml, program)
+			}
+			seen[fmt.Sprintf("gates %d, %s, named %t", len(program.Gates), got.Effect, got.Origin != "")]++
+		}
+	})
+	for _, outcome := range []string{"gates 0, allow, named false", "gates 1, allow, named true", "gates 1, deny, named false"} {
+		if seen[outcome] < 20 {
+			t.Errorf("outcome %q was seen %d times only: the requests miss the policies", outcome, seen[outcome])
+		}
+	}
+}
+
+// TestOrderOfPoliciesDoesNotMatter shuffles the input.
+func TestOrderOfPoliciesDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		ps := parseAll(t, drawPolicies(r))
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 0))
+		for _, in := range inbounds() {
+			want := authorization.Lower(authorization.Select(ps, in), in, options)
+			random.Shuffle(len(ps), func(i, j int) { ps[i], ps[j] = ps[j], ps[i] })
+			if got := authorization.Lower(authorization.Select(ps, in), in, options); !got.Equal(want) {
+				r.Fatalf("want\n%s\ngot\n%s", want, got)
+			}
+		}
+	})
+}
+
+// TestPoliciesOnlyAdd: one policy more lets in whom the others let in, unless it
+// is the first that selects the workload.
+func TestPoliciesOnlyAdd(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		ps := parseAll(t, drawPolicies(r))
+		request := drawRequest(r)
+		for _, in := range inbounds() {
+			for n := range ps {
+				before := authorization.Lower(authorization.Select(ps[:n], in), in, options)
+				after := authorization.Lower(authorization.Select(ps[:n+1], in), in, options)
+				if len(before.Gates) > 0 && policy.Decide(before, request).Effect == policy.Allow && policy.Decide(after, request).Effect == policy.Deny {
+					r.Fatalf("%s: %s takes from %+v what the others grant", in, ps[n], request)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,21 @@
+package authorization
+
+import (
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
+)
+
+// InheritedPolicies returns the policies that select the pod, in the order of
+// their names: what gwctl is to tell of a pod (GEP-3779, "Enhanced
+// Discoverability").
+func InheritedPolicies(ps []Policy, pod policy.Workload) []language.Inherited {
+	var out []language.Inherited
+	for _, p := range Select(ps, policy.Inbound{Workload: pod}).Policies {
+		target := p.resource.Spec.TargetRefs[0]
+		out = append(out, language.Inherited{
+			Type: p.resource.Kind, Name: p.resource.Metadata.Name,
+			TargetKind: target.Kind, Target: "Selector=" + target.Selector.expression(),
+		})
+	}
+	return out
+}

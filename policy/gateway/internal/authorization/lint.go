@@ -1,0 +1,65 @@
+package authorization
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Lint returns what is legal and yet may not do what its author means, in the
+// order of ps: policies without rules, rules without sources to match, policies
+// that select none of the workloads, and ports that no selected workload has.
+func Lint(ps []Policy, inbounds []policy.Inbound) []policy.Warning {
+	var out []policy.Warning
+	for _, p := range ps {
+		out = append(out, p.lintRules()...)
+		out = append(out, p.lintReach(inbounds)...)
+	}
+	return out
+}
+
+func (p Policy) lintRules() []policy.Warning {
+	if len(p.rules()) == 0 {
+		return []policy.Warning{p.warn("spec.rules", "there is no rule: nobody gets in by this policy, and nobody at all where no other policy selects the pod")}
+	}
+	var out []policy.Warning
+	for i, rule := range p.rules() {
+		if rule.Sources != nil && len(*rule.Sources) == 0 {
+			out = append(out, p.warn(item("spec.rules", i)+".sources", "the list is empty: the rule lets nobody in"))
+		}
+	}
+	return out
+}
+
+// lintReach warns of what the workloads there are do not have.
+func (p Policy) lintReach(inbounds []policy.Inbound) []policy.Warning {
+	var ports []uint16
+	reason := ""
+	for _, in := range inbounds {
+		if reason = p.misses(in.Workload); reason == "" {
+			ports = append(ports, in.Port)
+		}
+	}
+	switch {
+	case len(inbounds) == 0:
+		return nil
+	case len(ports) == 0 && len(inbounds) == 1:
+		return []policy.Warning{p.warn("", "the policy selects no workload: %s", reason)}
+	case len(ports) == 0:
+		return []policy.Warning{p.warn("", "the policy selects no workload")}
+	}
+	var out []policy.Warning
+	for i, rule := range p.rules() {
+		if rule.NetworkAttributes == nil || rule.NetworkAttributes.Ports == nil {
+			continue
+		}
+		for k, port := range *rule.NetworkAttributes.Ports {
+			if !slices.Contains(ports, port) {
+				at := fmt.Sprintf("%s.networkAttributes.ports[%d]", item("spec.rules", i), k)
+				out = append(out, p.warn(at, "no selected workload has an inbound on port %d: a port is the workload's, not that of a Service", port))
+			}
+		}
+	}
+	return out
+}

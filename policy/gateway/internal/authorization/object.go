@@ -1,0 +1,112 @@
+package authorization
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Objects reads each document, whose status follows from the pods there are; nil
+// means that they are not known. A policy that [Parse] refuses is an object all the
+// same, with a status that says why. The errors are about what no API server could
+// hold: a document without a sound apiVersion, kind, name and namespace, two of
+// one name, and numbers that JSON does not have. They are joined, one line each,
+// and there are no objects beside them.
+func Objects(docs []manifest.Document, pods []policy.Workload) ([]language.Object, error) {
+	var errs []error
+	out := make([]language.Object, 0, len(docs))
+	names := firsts{}
+	for _, doc := range docs {
+		o, err := newObject(doc, pods)
+		if err == nil {
+			err = names.add(doc, o.Namespace+"/"+o.Name)
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		out = append(out, o)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return out, nil
+}
+
+func newObject(doc manifest.Document, pods []policy.Workload) (language.Object, error) {
+	head, err := identify(doc)
+	if err != nil {
+		return language.Object{}, err
+	}
+	o := language.Object{
+		Kind: head.Kind, Namespace: head.Metadata.Namespace, Name: head.Metadata.Name,
+		Rules: len(read[[]manifest.Document](doc, "spec.rules")),
+	}
+	p, invalid := Parse(doc)
+	o.Invalid = invalid
+	status := p.Resource().Status
+	if invalid != nil || pods != nil {
+		published := statusOf(doc, p, invalid, pods)
+		status = &published
+	}
+	if status != nil {
+		o.Accepted, o.Reason = status.accepted()
+	}
+	if o.JSON, err = json.Marshal(shown(doc, p, o, status)); err != nil {
+		return language.Object{}, doc.Errorf("", "an API server cannot hold it: %v", err)
+	}
+	return o, nil
+}
+
+// shown is what is printed: the parsed policy, or the fields that were written
+// where the policy is not valid.
+func shown(doc manifest.Document, p Policy, o language.Object, status *PolicyStatus) any {
+	if o.Invalid == nil {
+		resource := p.Resource()
+		resource.Status = status
+		return resource
+	}
+	written := read[map[string]any](doc, "")
+	metadata := read[map[string]any](doc, "metadata")
+	metadata["namespace"] = o.Namespace
+	written["metadata"], written["status"] = metadata, status
+	return written
+}
+
+// identify reads, and checks, what tells the object from others, whatever else is
+// wrong with it.
+func identify(doc manifest.Document) (AuthorizationPolicy, error) {
+	var head AuthorizationPolicy
+	for _, f := range []struct {
+		field string
+		into  *string
+	}{
+		{"apiVersion", &head.APIVersion}, {"kind", &head.Kind},
+		{"metadata.name", &head.Metadata.Name}, {"metadata.namespace", &head.Metadata.Namespace},
+	} {
+		if at, ok := doc.At(f.field); ok {
+			if err := at.Decode(f.into); err != nil {
+				return head, err
+			}
+		}
+	}
+	head.Metadata.Namespace = cmp.Or(head.Metadata.Namespace, defaultNamespace)
+	return head, Policy{doc: doc, resource: head}.checkHead()
+}
+
+// firsts are the places where names were seen first.
+type firsts map[string]string
+
+// add refuses a name that is there already; the two kinds are two names of one
+// policy.
+func (f firsts) add(doc manifest.Document, name string) error {
+	if first, ok := f[name]; ok {
+		return doc.Errorf("metadata.name", "%s is defined twice, first at %s: delete one of the two", name, first)
+	}
+	f[name] = doc.Place("")
+	return nil
+}

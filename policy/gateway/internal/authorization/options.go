@@ -1,0 +1,19 @@
+package authorization
+
+import "github.com/spiffe/go-spiffe/v2/spiffeid"
+
+// Options are what the policies themselves do not say.
+type Options struct {
+	// TrustDomain is that of the workloads, to which service accounts belong; the
+	// zero value means trust-domain.mesh.
+	TrustDomain spiffeid.TrustDomain
+}
+
+var defaultTrustDomain = spiffeid.RequireTrustDomainFromString("trust-domain.mesh")
+
+func (o Options) trustDomain() spiffeid.TrustDomain {
+	if o.TrustDomain.IsZero() {
+		return defaultTrustDomain
+	}
+	return o.TrustDomain
+}

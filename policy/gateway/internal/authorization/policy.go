@@ -1,0 +1,43 @@
+package authorization
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Policy is a valid AuthorizationPolicy. It is immutable; [Parse] makes it. The
+// zero value has no rules and applies to no inbound.
+type Policy struct {
+	doc      manifest.Document
+	resource AuthorizationPolicy
+	selector labels.Selector
+}
+
+// Resource returns the policy as it was written; its namespace is filled in where
+// it was left to the default. It must not be changed.
+func (p Policy) Resource() AuthorizationPolicy { return p.resource }
+
+// String returns "namespace/name".
+func (p Policy) String() string {
+	return p.resource.Metadata.Namespace + "/" + p.resource.Metadata.Name
+}
+
+// origin is the name under which Envoy reports a rule: "namespace/name/index". The
+// index has three digits at least, so that the order of names is that of the
+// rules; from the thousandth rule on it is that of the text.
+func (p Policy) origin(rule int) string { return fmt.Sprintf("%s/%03d", p, rule) }
+
+func (p Policy) rules() []Rule {
+	if p.resource.Spec.Rules == nil {
+		return nil
+	}
+	return *p.resource.Spec.Rules
+}
+
+func (p Policy) warn(field, format string, args ...any) policy.Warning {
+	return policy.Warning{Place: p.doc.Place(field), Policy: p.String(), Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,131 @@
+package authorization_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const refusals = "testdata/refusals.txtar"
+
+// TestRefusals holds each policy of the archive that must be refused against the
+// exact text of its error, which stands in the comment line above it.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	archive, err := txtar.ParseFile(refusals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, file := range archive.Files {
+		body := string(file.Data)
+		if strings.HasPrefix(body, "# want ") {
+			_, body, _ = strings.Cut(body, "\n")
+		}
+		got := "# want " + refusal(t, file.Name, body) + "\n" + body
+		if diff := cmp.Diff(string(file.Data), got); diff != "" && !*update {
+			t.Errorf("%s: rerun with -update if this is meant (-want +got):\n%s", file.Name, diff)
+		}
+		archive.Files[i].Data = []byte(got)
+	}
+	if *update {
+		if err := os.WriteFile(refusals, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func refusal(t *testing.T, name, body string) string {
+	t.Helper()
+	ps, err := authorization.ParseAll(documents(t, body))
+	if err == nil {
+		t.Fatalf("%s: not refused:\n%s", name, body)
+	}
+	if ps != nil {
+		t.Errorf("%s: policies beside an error: %v", name, ps)
+	}
+	if e := new(manifest.Error); !errors.As(err, &e) || e.Line == 0 {
+		t.Errorf("%s: error has no place: %v", name, err)
+	}
+	return strings.ReplaceAll(err.Error(), "\n", " and ")
+}
+
+func TestOwns(t *testing.T) {
+	t.Parallel()
+	for yaml, want := range map[string]bool{
+		"{apiVersion: gateway.networking.x-k8s.io/v1alpha1, kind: XAuthorizationPolicy}": true,
+		"{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy}":          true,
+		"{apiVersion: gateway.networking.k8s.io/v9, kind: AuthorizationPolicy}":          true,
+		"{apiVersion: gateway.networking.k8s.io, kind: AuthorizationPolicy}":             true,
+		// The wrong one of the two groups is reported by Parse.
+		"{apiVersion: gateway.networking.k8s.io/v1, kind: XAuthorizationPolicy}":                             true,
+		"{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy}":                                      false,
+		"{apiVersion: policy.linkerd.io/v1alpha1, kind: AuthorizationPolicy}":                                false,
+		"{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute}":                                        false,
+		"{apiVersion: gateway.networking.k8s.io.example/v1, kind: AuthorizationPolicy}":                      false,
+		"{type: MeshTrafficPermission, apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy}": false,
+		"kind: AuthorizationPolicy": false,
+		"[AuthorizationPolicy]":     false,
+	} {
+		if got := authorization.Owns(documents(t, yaml)[0]); got != want {
+			t.Errorf("Owns(%s) = %t, want %t", yaml, got, want)
+		}
+	}
+}
+
+// FuzzParseAll feeds any text: what is accepted can be selected, lowered, printed
+// and read again.
+func FuzzParseAll(f *testing.F) {
+	archive, err := txtar.ParseFile(refusals)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range archive.Files {
+		f.Add(file.Data, "spiffe://td/a")
+	}
+	f.Add([]byte(one("p", "{matchExpressions: [{key: a, operator: NotIn, values: [b]}]}", "[{sources: [{type: ServiceAccount, serviceAccount: {name: a}}]}, {}]")), "spiffe://td/ns/default/sa/a")
+	f.Fuzz(func(t *testing.T, data []byte, uri string) {
+		docs, err := manifest.Parse("f.yaml", data)
+		if err != nil {
+			return
+		}
+		for _, doc := range docs {
+			authorization.Status(doc, []policy.Workload{inbounds()[0].Workload})
+			objects, _ := authorization.Objects([]manifest.Document{doc}, nil)
+			if _, err := json.Marshal(objects); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ps, err := authorization.ParseAll(docs)
+		if err != nil {
+			return
+		}
+		authorization.Lint(ps, inbounds())
+		for _, in := range inbounds() {
+			program := authorization.Lower(authorization.Select(ps, in), in, options)
+			if err := program.Check(); err != nil {
+				t.Fatal(err)
+			}
+			r := policy.Request{URIs: []string{uri}}
+			if want, got := authorization.Evaluate(ps, in, options, r), policy.Decide(program, r); want != got {
+				t.Fatalf("%s: %q: Decide says %+v, Evaluate %+v", in, uri, got, want)
+			}
+		}
+		for _, p := range ps {
+			if diff := cmp.Diff(p.Resource(), again(t, p).Resource()); diff != "" {
+				t.Fatalf("(-before +after):\n%s", diff)
+			}
+		}
+	})
+}

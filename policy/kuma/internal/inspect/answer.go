@@ -1,0 +1,128 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+)
+
+const policyKind = "MeshTrafficPermission"
+
+// InboundPolicies is the answer about one inbound.
+type InboundPolicies struct {
+	// Policies has an entry for each kind of policy with a rule that applies; here
+	// one at most.
+	Policies []InboundPolicy `json:"policies"`
+	// Warnings stand here where there is no entry that they could stand in.
+	Warnings []Warning `json:"warnings,omitempty"`
+}
+
+// InboundPolicy is what the policies of one kind say about one inbound.
+type InboundPolicy struct {
+	Kind string `json:"kind"`
+	// Rules are in the order of concatenation, the weakest policy first.
+	Rules []Rule `json:"rules"`
+	// Origins are those of the rules, each once, in the order of the rules.
+	Origins  []Origin  `json:"origins"`
+	Warnings []Warning `json:"warnings"`
+}
+
+// Rule is one item of rules of one policy, or of its legacy from.
+type Rule struct {
+	// Conditions are those of Option 3, From names the clients of a legacy item.
+	Conditions []Match  `json:"conditions,omitzero"`
+	From       *Clients `json:"from,omitempty"`
+	Conf       Conf     `json:"conf"`
+	// Origin is the KRI of the policy that contributed the rule, under the name of
+	// the design; KRI is the same under the name that Kuma released.
+	Origin string `json:"origin"`
+	KRI    string `json:"kri"`
+}
+
+// Origin names a policy.
+type Origin struct {
+	KRI string `json:"kri"`
+}
+
+// ProxyPolicies is the answer about a whole dataplane, where each kind of policy
+// has one merged conf.
+type ProxyPolicies struct {
+	Policies []ProxyPolicy `json:"policies"`
+	// Warnings stand here where there is no entry that they could stand in.
+	Warnings []Warning `json:"warnings,omitempty"`
+}
+
+// ProxyPolicy is what the policies of one kind say about all inbounds alike.
+type ProxyPolicy struct {
+	Kind string `json:"kind"`
+	// Conf has each list concatenated over all rules.
+	Conf     Conf      `json:"conf"`
+	Origins  []Origin  `json:"origins"`
+	Warnings []Warning `json:"warnings"`
+}
+
+func (r *Resources) inboundPolicies(m *mesh, in policy.Inbound) InboundPolicies {
+	sel := m.selectFor(in, r.opts)
+	warnings := r.inboundWarnings(m, sel, in)
+	rules, origins := m.rulesOf(sel.Policies)
+	if len(rules) == 0 {
+		return InboundPolicies{Policies: []InboundPolicy{}, Warnings: warnings}
+	}
+	return InboundPolicies{Policies: []InboundPolicy{{Kind: policyKind, Rules: rules, Origins: origins, Warnings: warnings}}}
+}
+
+func (r *Resources) proxyPolicies(m *mesh, d *dataplane.Dataplane) ProxyPolicies {
+	sel := r.selectProxy(m, d)
+	warnings := append(m.selectedWarnings(sel), m.ignoredWarnings(sel)...)
+	rules, origins := m.rulesOf(sel.Policies)
+	if len(rules) == 0 {
+		return ProxyPolicies{Policies: []ProxyPolicy{}, Warnings: warnings}
+	}
+	var merged Conf
+	for _, rule := range rules {
+		merged = merged.concat(rule.Conf)
+	}
+	return ProxyPolicies{Policies: []ProxyPolicy{{Kind: policyKind, Conf: merged, Origins: origins, Warnings: warnings}}}
+}
+
+// selectProxy leaves out, with a reason, what an answer about a whole dataplane
+// cannot show: policies that not all inbounds have, and those whose conf is no lists.
+func (r *Resources) selectProxy(m *mesh, d *dataplane.Dataplane) permission.Selection {
+	sel := m.selectAlike(d, r.opts)
+	for i, ignored := range sel.Ignored {
+		section := ignored.Policy.Section()
+		if section == "" {
+			continue
+		}
+		alone := permission.Select([]permission.Policy{ignored.Policy}, policy.Inbound{Workload: d.Workload, Name: section}, r.opts)
+		if len(alone.Policies) > 0 {
+			sel.Ignored[i].Reason = fmt.Sprintf("targetRef.sectionName is %q, this is about all inbounds alike: ask for the policies of that inbound", section)
+		}
+	}
+	sel.Policies = slices.DeleteFunc(sel.Policies, func(p permission.Policy) bool {
+		merges := !slices.ContainsFunc(m.rules[p.String()], func(rule Rule) bool { return rule.Conf.Action != "" })
+		if !merges {
+			sel.Ignored = append(sel.Ignored, permission.Ignored{Policy: p, Reason: "it has actions, which do not merge into one conf: ask for the policies of an inbound"})
+		}
+		return !merges
+	})
+	return sel
+}
+
+// rulesOf returns the rules of the policies in their order, and where they are
+// from.
+func (m *mesh) rulesOf(ps []permission.Policy) ([]Rule, []Origin) {
+	rules, origins := make([]Rule, 0, len(ps)), make([]Origin, 0, len(ps))
+	for _, p := range ps {
+		own := m.rules[p.String()]
+		rules = append(rules, own...)
+		// A policy comes once, so that its origin does too.
+		if len(own) > 0 {
+			origins = append(origins, Origin{KRI: p.String()})
+		}
+	}
+	return rules, origins
+}

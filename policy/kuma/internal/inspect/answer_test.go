@@ -1,0 +1,103 @@
+package inspect
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+)
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	r := load(t, "mesh")
+	for name, target := range map[string]string{
+		"dataplanes":         "/meshes/default/dataplanes",
+		"dataplane":          "/meshes/default/dataplanes/web.shop",
+		"inbounds":           "/meshes/default/dataplanes/backend/_inbounds",
+		"inbound":            httpPort,
+		"inbound-tcp":        "/meshes/default/dataplanes/backend/_inbounds/kri_dp_default___backend_5432/_policies",
+		"inbound-kubernetes": "/meshes/default/dataplanes/web/_inbounds/kri_dp_default_zone-1_shop_web_main/_policies",
+		"proxy":              "/meshes/default/dataplanes/backend/_policies",
+		"proxy-kubernetes":   "/meshes/default/dataplanes/web.shop/_policies",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := get(t, r, target)
+			if got := w.Header().Get("Content-Type"); w.Code != http.StatusOK || got != "application/json" {
+				t.Fatalf("status %d, %s: %s", w.Code, got, w.Body)
+			}
+			var got bytes.Buffer
+			if err := json.Indent(&got, w.Body.Bytes(), "", "  "); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join("testdata", "answers", name+".json")
+			if *update {
+				if err := os.WriteFile(file, got.Bytes(), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got.String()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+const dataplaneOnly = `
+type: Dataplane
+name: backend
+networking: {inbound: [{name: http-port, port: 8080, protocol: http}]}
+`
+
+func TestNothingApplies(t *testing.T) {
+	t.Parallel()
+	elsewhere := `---
+type: MeshTrafficPermission
+name: elsewhere
+spec: {targetRef: {kind: Dataplane, labels: {app: frontend}}, default: {allow: [{method: GET}]}}
+`
+	idle := `{"policies":[],"warnings":[{"reason":"idle","kri":"kri_mtp_default___elsewhere_","place":"mesh.yaml:6",` +
+		`"message":"MeshTrafficPermission elsewhere applies to no inbound (backend/http-port: targetRef.labels asks for app=\"frontend\", the workload has \"\")"}]}`
+	empty := "---\n{type: MeshTrafficPermission, name: empty, spec: {}}\n"
+	lint := `{"policies":[],"warnings":[{"reason":"lint","kri":"kri_mtp_default___empty_","place":"mesh.yaml:6: spec",` +
+		`"message":"MeshTrafficPermission empty has no rules: it has no effect"}]}`
+	for name, tt := range map[string]struct{ yaml, want string }{
+		"no policy":              {dataplaneOnly, `{"policies":[]}`},
+		"policy of another mesh": {dataplaneOnly + strings.Replace(elsewhere, "name:", "mesh: other\nname:", 1), `{"policies":[]}`},
+		"policy that misses":     {dataplaneOnly + elsewhere, idle},
+		"policy without rules":   {dataplaneOnly + empty, lint},
+	} {
+		for _, path := range []string{httpPort, "/meshes/default/dataplanes/backend/_policies"} {
+			t.Run(name+" at "+path, func(t *testing.T) {
+				t.Parallel()
+				w := get(t, parse(t, tt.yaml, permission.Options{}), path)
+				if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusOK || got != tt.want {
+					t.Errorf("status %d:\n%s\nwant 200:\n%s", w.Code, got, tt.want)
+				}
+			})
+		}
+	}
+}
+
+// Absent, empty and set lists stay apart; so do the two spellings of the identity.
+func TestConf(t *testing.T) {
+	t.Parallel()
+	const rule = `{"deny":[],"allow":[{"spiffeID":{"type":"Prefix","value":"spiffe://td/"},"path":{"type":"Exact","value":"/a"},"method":"GET"},{"spiffeId":{"type":"Exact","value":"spiffe://td/b"}}]}`
+	r := parse(t, dataplaneOnly+"---\ntype: MeshTrafficPermission\nname: p\nspec: {rules: [{default: "+rule+"}]}\n", permission.Options{})
+	for _, path := range []string{httpPort, "/meshes/default/dataplanes/backend/_policies"} {
+		if got := get(t, r, path).Body.String(); !strings.Contains(got, `"conf":`+rule+`,"orig`) {
+			t.Errorf("%s: %s, want the conf %s", path, got, rule)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+)
+
+// Resources are the Dataplanes and policies of a folder. They are immutable;
+// [Load] makes them. The zero value has none.
+type Resources struct {
+	opts   permission.Options
+	meshes map[string]*mesh
+}
+
+// mesh is one mesh, with what all of its inbounds together say about its
+// policies.
+type mesh struct {
+	name       string
+	dataplanes []*dataplane.Dataplane
+	policies   []permission.Policy
+	// rules are those of each policy, by its KRI.
+	rules map[string][]Rule
+	// about has the warnings of a policy that hold wherever it applies.
+	about map[string][]Warning
+	// idle has the warning of a policy that applies nowhere.
+	idle map[string]Warning
+	// unplaced are those of idle where no inbound shows them, for there is none.
+	unplaced []Warning
+	// routes are those that the policies name; whether any exists is not known.
+	routes []policy.InboundRoute
+}
+
+func newResources(dataplanes []*dataplane.Dataplane, policies []permission.Policy, opts permission.Options) *Resources {
+	r := &Resources{opts: opts, meshes: make(map[string]*mesh)}
+	for _, d := range dataplanes {
+		m := r.mesh(d.Workload.Mesh)
+		m.dataplanes = append(m.dataplanes, d)
+	}
+	for _, p := range policies {
+		m := r.mesh(p.KRI().Mesh)
+		m.policies = append(m.policies, p)
+		if route := p.Route(); route != "" {
+			m.routes = append(m.routes, policy.InboundRoute{Name: route})
+		}
+		for _, item := range p.Items() {
+			m.rules[p.String()] = append(m.rules[p.String()], newRule(p.String(), item))
+		}
+	}
+	for _, m := range r.meshes {
+		slices.SortFunc(m.dataplanes, func(a, b *dataplane.Dataplane) int { return cmp.Compare(a.Name, b.Name) })
+		m.survey(opts)
+	}
+	return r
+}
+
+func (r *Resources) mesh(name string) *mesh {
+	m := r.meshes[name]
+	if m == nil {
+		m = &mesh{name: name, rules: make(map[string][]Rule), about: make(map[string][]Warning), idle: make(map[string]Warning)}
+		r.meshes[name] = m
+	}
+	return m
+}
+
+func (m *mesh) survey(opts permission.Options) {
+	var inbounds []policy.Inbound
+	for _, d := range m.dataplanes {
+		inbounds = append(inbounds, d.Inbounds...)
+	}
+	if len(inbounds) == 0 {
+		m.noInbound()
+	}
+	survey := permission.Look(m.policies, inbounds, opts)
+	if len(m.routes) > 0 {
+		// A policy of a route is idle only where the route would not help.
+		for i := range inbounds {
+			inbounds[i].Routes = m.routes
+		}
+		survey.Idle = permission.Look(m.policies, inbounds, opts).Idle
+	}
+	for _, w := range survey.Idle {
+		m.idle[w.Policy] = newWarning(Idle, w)
+	}
+	for _, w := range survey.Hidden {
+		m.about[w.Policy] = append(m.about[w.Policy], newWarning(Hidden, w))
+	}
+	for _, w := range permission.Lint(m.policies, nil, opts) {
+		m.about[w.Policy] = append(m.about[w.Policy], newWarning(Lint, w))
+	}
+}
+
+// noInbound makes every policy idle.
+func (m *mesh) noInbound() {
+	message := fmt.Sprintf("mesh %q has no Dataplane", m.name)
+	if len(m.dataplanes) > 0 {
+		message = fmt.Sprintf("no Dataplane of mesh %q has an inbound", m.name)
+	}
+	for _, p := range m.policies {
+		w := Warning{Reason: Idle, KRI: p.String(), Place: p.Place(), Message: message}
+		m.idle[p.String()] = w
+		m.unplaced = append(m.unplaced, w)
+	}
+}
+
+// sorted returns the meshes by name.
+func (r *Resources) sorted() []*mesh {
+	out := make([]*mesh, 0, len(r.meshes))
+	for _, m := range r.meshes {
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(a, b *mesh) int { return cmp.Compare(a.name, b.name) })
+	return out
+}
+
+// find returns the dataplane of a name: that in URLs or, where only one has it,
+// the display name.
+func (r *Resources) find(meshName, name string) (*mesh, *dataplane.Dataplane, *problem) {
+	m := r.meshes[meshName]
+	if m == nil {
+		return nil, nil, notFound("there is no mesh %q", meshName)
+	}
+	var called []*dataplane.Dataplane
+	for _, d := range m.dataplanes {
+		switch {
+		case d.Name == name:
+			return m, d, nil
+		case d.Workload.Name == name:
+			called = append(called, d)
+		}
+	}
+	switch len(called) {
+	case 0:
+		return nil, nil, notFound("mesh %q has no dataplane %q", meshName, name)
+	case 1:
+		return m, called[0], nil
+	}
+	names := make([]string, len(called))
+	for i, d := range called {
+		names[i] = d.Name
+	}
+	return nil, nil, notFound("mesh %q has %d dataplanes %q: use one of %s", meshName, len(called), name, strings.Join(names, ", "))
+}
+
+// inbound returns the inbound of an identifier, each part of which is held
+// against the dataplane.
+func findInbound(d *dataplane.Dataplane, text string) (policy.Inbound, *problem) {
+	asked, err := kri.Parse(text)
+	if err != nil {
+		return policy.Inbound{}, badRequest("%v", err)
+	}
+	own := d.ID()
+	for _, part := range []struct{ name, asked, own string }{
+		{"type", asked.Type, own.Type}, {"mesh", asked.Mesh, own.Mesh}, {"zone", asked.Zone, own.Zone},
+		{"namespace", asked.Namespace, own.Namespace}, {"name", asked.Name, own.Name},
+	} {
+		if part.asked != part.own {
+			return policy.Inbound{}, notFound("%s is no inbound of dataplane %q: its %s is %q, the dataplane's is %q", text, d.Name, part.name, part.asked, part.own)
+		}
+	}
+	for _, in := range d.Inbounds {
+		if in.Section() == asked.Section {
+			return in, nil
+		}
+	}
+	return policy.Inbound{}, notFound("dataplane %q has no inbound with section %q: it has %s", d.Name, asked.Section, sections(d))
+}
+
+func sections(d *dataplane.Dataplane) string {
+	if len(d.Inbounds) == 0 {
+		return "none"
+	}
+	names := make([]string, len(d.Inbounds))
+	for i, in := range d.Inbounds {
+		names[i] = in.Section()
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,66 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+)
+
+// selectFor is [permission.Select], but says of a policy of a route that it may apply:
+// a Dataplane does not tell its routes.
+func (m *mesh) selectFor(in policy.Inbound, opts permission.Options) permission.Selection {
+	sel := permission.Select(m.policies, in, opts)
+	if len(m.routes) == 0 {
+		return sel
+	}
+	in.Routes = m.routes
+	routed := permission.Select(m.policies, in, opts)
+	reasons := make(map[string]string, len(routed.Ignored))
+	for _, ignored := range routed.Ignored {
+		reasons[ignored.Policy.String()] = ignored.Reason
+	}
+	for i, ignored := range sel.Ignored {
+		reason, missed := reasons[ignored.Policy.String()]
+		if !missed {
+			reason = fmt.Sprintf("targetRef names the route %q: routes are not known here, so that it may govern one of the inbound", ignored.Policy.Route())
+		}
+		sel.Ignored[i].Reason = reason
+	}
+	return sel
+}
+
+// selectAlike returns the policies that all inbounds of a dataplane have, their
+// names and ports aside.
+func (m *mesh) selectAlike(d *dataplane.Dataplane, opts permission.Options) permission.Selection {
+	if len(d.Inbounds) == 0 {
+		return m.selectFor(policy.Inbound{Workload: d.Workload}, opts)
+	}
+	selections := make([]permission.Selection, len(d.Inbounds))
+	applied := make(map[string]int)
+	for i, in := range d.Inbounds {
+		in.Name, in.Port = "", 0
+		selections[i] = m.selectFor(in, opts)
+		for _, p := range selections[i].Policies {
+			applied[p.String()]++
+		}
+	}
+	// The reasons are those of an inbound that can have routes, if there is one.
+	sel := selections[max(0, slices.IndexFunc(d.Inbounds, func(in policy.Inbound) bool { return in.Protocol.Layer() == policy.L7 }))]
+	const some = "it applies to some of the inbounds, this is about all of them alike: ask for the policies of an inbound"
+	for i, ignored := range sel.Ignored {
+		if applied[ignored.Policy.String()] > 0 {
+			sel.Ignored[i].Reason = some
+		}
+	}
+	sel.Policies = slices.DeleteFunc(sel.Policies, func(p permission.Policy) bool {
+		partly := applied[p.String()] < len(d.Inbounds)
+		if partly {
+			sel.Ignored = append(sel.Ignored, permission.Ignored{Policy: p, Reason: some})
+		}
+		return partly
+	})
+	return sel
+}

@@ -1,0 +1,117 @@
+package permission
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+const scheme = "spiffe://"
+
+func parseMatcher(doc manifest.Document, field string, schema matcherSchema) (matcher, error) {
+	m := matcher{field: field}
+	var err error
+	switch {
+	case schema.SPIFFEID != nil && schema.SPIFFEIDUpper != nil:
+		return matcher{}, doc.Errorf(field+".spiffeID", "must not be set beside spiffeId: they are two spellings of one field")
+	case schema.SPIFFEID != nil:
+		m.identity, err = parseString(doc, field+".spiffeId", *schema.SPIFFEID, checkIdentity)
+	case schema.SPIFFEIDUpper != nil:
+		m.identity, err = parseString(doc, field+".spiffeID", *schema.SPIFFEIDUpper, checkIdentity)
+	}
+	if err == nil && schema.Path != nil {
+		m.path, err = parseString(doc, field+".path", *schema.Path, checkPath)
+	}
+	if err == nil && schema.Method != nil {
+		m.method = *schema.Method
+		if reason := checkMethod(m.method); reason != nil {
+			err = doc.Errorf(field+".method", "%v", reason)
+		}
+	}
+	if err == nil && m.identity == nil && !m.needsL7() {
+		err = doc.Errorf(field, "an empty matcher is not allowed: set spiffeId, path or method")
+	}
+	if err != nil {
+		return matcher{}, err
+	}
+	m.when = m.condition()
+	return m, nil
+}
+
+func parseString(doc manifest.Document, field string, schema stringSchema, check func(policy.Match) error) (*policy.Match, error) {
+	if schema.Type == nil {
+		return nil, doc.Errorf(field+".type", "the type is missing: use Exact or Prefix")
+	}
+	if schema.Value == "" {
+		return nil, doc.Errorf(field+".value", "the value is missing")
+	}
+	match := policy.Match{Kind: schema.Type.kind, Value: schema.Value}
+	if err := check(match); err != nil {
+		return nil, doc.Errorf(field+".value", "%v", err)
+	}
+	return &match, nil
+}
+
+// checkIdentity holds an Exact against the rules of the SPIFFE ID standard, and a
+// Prefix against those for the beginning of one: it may break off inside the
+// trust domain or inside a segment, and it may end in one slash.
+func checkIdentity(m policy.Match) error {
+	if m.Kind == policy.Exact {
+		if _, err := spiffeid.FromString(m.Value); err != nil {
+			return fmt.Errorf("not a SPIFFE ID: %w", err)
+		}
+		return nil
+	}
+	beginning := m.Value
+	if rest, ok := strings.CutPrefix(m.Value, scheme); ok {
+		rest = strings.TrimSuffix(rest, "/")
+		if strings.HasSuffix(rest, "/") {
+			return errors.New("not the beginning of a SPIFFE ID: path cannot contain empty segments")
+		}
+		beginning = scheme + rest
+	}
+	if _, err := spiffeid.FromString(beginning); err != nil {
+		return fmt.Errorf("not the beginning of a SPIFFE ID: %w", err)
+	}
+	return nil
+}
+
+// checkPath refuses what no path of a request contains: a path is compared
+// without its query, and a fragment never leaves the client.
+func checkPath(m policy.Match) error {
+	switch {
+	case m.Value[0] != '/':
+		return fmt.Errorf("a path begins with /: write %q", "/"+m.Value)
+	case strings.Contains(m.Value, "?"):
+		return errors.New("a path is compared without its query: leave ? and what follows out")
+	case strings.Contains(m.Value, "#"):
+		return errors.New("a request has no fragment: leave # and what follows out")
+	case strings.ContainsFunc(m.Value, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return errors.New("a path is printable ASCII: percent-encode the rest")
+	}
+	return nil
+}
+
+// checkMethod takes the tokens of RFC 9110, section 5.6.2, without lower-case
+// letters: methods are case sensitive. HTTP/1.1 answers get with a 400, but HTTP/2
+// takes it for a method of its own, which no policy covers that says GET.
+func checkMethod(method string) error {
+	if method == "" {
+		return errors.New("the value is missing")
+	}
+	for _, c := range method {
+		switch {
+		case c >= 'a' && c <= 'z':
+			return fmt.Errorf("methods are case sensitive: write %s instead of %s", strings.ToUpper(method), method)
+		case c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c):
+		default:
+			return fmt.Errorf("%q is not a method: %q is no token character", method, c)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package permission
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Owns reports whether the document is a MeshTrafficPermission, in any version.
+func Owns(doc manifest.Document) bool {
+	head := doc.Type()
+	return head.Type == kindName || head.Kind == kindName && strings.HasPrefix(head.APIVersion, apiGroup)
+}
+
+// ParseAll parses each document and refuses a policy that is there twice. It
+// returns all errors joined, one line each, and no policies if there are any.
+func ParseAll(docs []manifest.Document) ([]Policy, error) {
+	var errs []error
+	ps := make([]Policy, 0, len(docs))
+	places := make(map[kri.KRI]string, len(docs))
+	for _, doc := range docs {
+		p, err := Parse(doc)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if first, ok := places[p.id]; ok {
+			errs = append(errs, doc.Errorf(p.nameField(), "%s is defined twice, first at %s", p, first))
+			continue
+		}
+		places[p.id] = p.Place()
+		ps = append(ps, p)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return ps, nil
+}
+
+// Parse reads one policy. Every error is a [*manifest.Error]: a field that is
+// unknown or has a wrong type, and whatever would make the policy mean something
+// else than it says.
+func Parse(doc manifest.Document) (Policy, error) {
+	head := doc.Type()
+	if head.APIVersion != "" || head.Type == "" {
+		return parseKubernetes(doc, head)
+	}
+	var schema universalSchema
+	if err := doc.Decode(&schema); err != nil {
+		return Policy{}, err
+	}
+	if schema.Type != kindName {
+		return Policy{}, doc.Errorf("type", "%q is not %s", schema.Type, kindName)
+	}
+	p := Policy{doc: doc, labels: schema.Labels, universal: true}
+	return p.build(schema.Name, schema.Mesh, "", schema.Spec)
+}
+
+func parseKubernetes(doc manifest.Document, head manifest.Head) (Policy, error) {
+	if strings.HasPrefix(head.APIVersion, apiGroup) && head.APIVersion != apiVersion {
+		return Policy{}, doc.Errorf("apiVersion", "version %q is not supported: use %s", head.APIVersion, apiVersion)
+	}
+	var schema kubernetesSchema
+	if err := doc.Decode(&schema); err != nil {
+		return Policy{}, err
+	}
+	if schema.APIVersion != apiVersion || schema.Kind != kindName {
+		return Policy{}, doc.Errorf("kind", "%s %q is not %s %s", schema.APIVersion, schema.Kind, apiVersion, kindName)
+	}
+	p := Policy{doc: doc, labels: schema.Metadata.Labels}
+	return p.build(schema.Metadata.Name, "", cmp.Or(schema.Metadata.Namespace, defaultNamespace), schema.Spec)
+}
+
+func (p Policy) build(name, mesh, namespace string, spec specSchema) (Policy, error) {
+	if name == "" {
+		return Policy{}, p.doc.Errorf(p.nameField(), "a name is required")
+	}
+	p.namespace = namespace
+	label := p.labels[labelMesh]
+	if mesh != "" && label != "" && mesh != label {
+		return Policy{}, p.doc.Errorf(p.labelField(labelMesh), "%q contradicts mesh %q", label, mesh)
+	}
+	p.id = kri.KRI{
+		Type:      kri.MeshTrafficPermission,
+		Mesh:      cmp.Or(mesh, label, defaultMesh),
+		Zone:      p.labels[labelZone],
+		Namespace: cmp.Or(p.labels[labelNamespace], namespace),
+		Name:      cmp.Or(p.labels[labelDisplayName], name),
+	}
+	if err := p.id.Validate(); err != nil {
+		return Policy{}, p.doc.Errorf(p.nameField(), "no resource identifier can be made: %v", err)
+	}
+	p.origin = p.id.String()
+	if err := p.checkLabels(); err != nil {
+		return Policy{}, err
+	}
+	var err error
+	if p.target, err = parseTarget(p.doc, spec.TargetRef, spec.From != nil); err != nil {
+		return Policy{}, err
+	}
+	if p.rules, err = parseRules(p.doc, spec); err != nil {
+		return Policy{}, err
+	}
+	if p.from, err = parseFrom(p.doc, p.id.Mesh, spec.From); err != nil {
+		return Policy{}, err
+	}
+	return p, nil
+}
+
+func (p Policy) nameField() string {
+	if p.universal {
+		return "name"
+	}
+	return "metadata.name"
+}
+
+func (p Policy) labelField(label string) string {
+	if p.universal {
+		return fmt.Sprintf("labels[%q]", label)
+	}
+	return fmt.Sprintf("metadata.labels[%q]", label)
+}

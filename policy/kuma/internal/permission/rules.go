@@ -1,0 +1,55 @@
+package permission
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+func parseRules(doc manifest.Document, spec specSchema) ([]rule, error) {
+	switch {
+	case spec.Rules != nil && spec.Default != nil:
+		return nil, doc.Errorf("spec.default", "must not be set beside rules: default is short for one item of rules")
+	case spec.Rules != nil && spec.From != nil:
+		return nil, doc.Errorf("spec.from", "must not be set beside rules: write one or the other")
+	case spec.Default != nil && spec.From != nil:
+		return nil, doc.Errorf("spec.from", "must not be set beside default: write one or the other")
+	case spec.Default != nil && spec.Default.Action != nil:
+		return nil, doc.Errorf("spec.default.action", "an action belongs to an item of rules, beside its conditions")
+	case spec.Default != nil:
+		r, err := parseRule(doc, "spec.default", *spec.Default)
+		if err != nil {
+			return nil, err
+		}
+		return []rule{r}, nil
+	case spec.Rules == nil:
+		return nil, nil
+	}
+	rules := make([]rule, len(*spec.Rules))
+	for i, item := range *spec.Rules {
+		var err error
+		if rules[i], err = parseItem(doc, fmt.Sprintf("spec.rules[%d]", i), item); err != nil {
+			return nil, err
+		}
+	}
+	return rules, checkOneForm(doc, rules)
+}
+
+func parseRule(doc manifest.Document, field string, conf confSchema) (rule, error) {
+	r := rule{field: field}
+	for l, items := range conf.lists() {
+		if items == nil {
+			continue
+		}
+		r.form = lists
+		r.written[l] = true
+		for i, item := range *items {
+			m, err := parseMatcher(doc, fmt.Sprintf("%s.%s[%d]", field, list(l), i), item)
+			if err != nil {
+				return rule{}, err
+			}
+			r.lists[l] = append(r.lists[l], m)
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,111 @@
+package permission
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
+)
+
+const (
+	kindName   = "MeshTrafficPermission"
+	apiGroup   = "kuma.io/"
+	apiVersion = apiGroup + "v1alpha1"
+)
+
+// universalSchema is the form that kumactl takes, and gives back with times that
+// nobody asked for.
+type universalSchema struct {
+	CreationTime     any `yaml:"creationTime"`
+	ModificationTime any `yaml:"modificationTime"`
+
+	Type   string            `yaml:"type"`
+	Mesh   string            `yaml:"mesh"`
+	Name   string            `yaml:"name"`
+	Labels map[string]string `yaml:"labels"`
+	Spec   specSchema        `yaml:"spec"`
+}
+
+// kubernetesSchema is the form of the custom resource.
+type kubernetesSchema struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string `yaml:"kind"`
+	Metadata   struct {
+		Name        string            `yaml:"name"`
+		Namespace   string            `yaml:"namespace"`
+		Labels      map[string]string `yaml:"labels"`
+		Annotations map[string]string `yaml:"annotations"`
+
+		// What an API server adds says nothing about the policy.
+		UID               any `yaml:"uid"`
+		ResourceVersion   any `yaml:"resourceVersion"`
+		Generation        any `yaml:"generation"`
+		CreationTimestamp any `yaml:"creationTimestamp"`
+		OwnerReferences   any `yaml:"ownerReferences"`
+		ManagedFields     any `yaml:"managedFields"`
+		Finalizers        any `yaml:"finalizers"`
+	} `yaml:"metadata"`
+	Spec   specSchema `yaml:"spec"`
+	Status any        `yaml:"status"`
+}
+
+type specSchema struct {
+	TargetRef *targetSchema `yaml:"targetRef"`
+	Rules     *[]ruleSchema `yaml:"rules"`
+	Default   *confSchema   `yaml:"default"`
+	From      *[]fromSchema `yaml:"from"`
+}
+
+type targetSchema struct {
+	Kind        string            `yaml:"kind"`
+	Name        string            `yaml:"name"`
+	Labels      map[string]string `yaml:"labels"`
+	SectionName string            `yaml:"sectionName"`
+	// Tags belong to policies with from.
+	Tags map[string]string `yaml:"tags"`
+}
+
+type ruleSchema struct {
+	// Conditions are of Option 3; their conf has an action instead of lists.
+	Conditions *[]matcherSchema `yaml:"conditions"`
+	Default    confSchema       `yaml:"default"`
+}
+
+type confSchema struct {
+	Action              *tree.Action     `yaml:"action"`
+	Deny                *[]matcherSchema `yaml:"deny"`
+	AllowWithShadowDeny *[]matcherSchema `yaml:"allowWithShadowDeny"`
+	Allow               *[]matcherSchema `yaml:"allow"`
+}
+
+func (c confSchema) lists() [3]*[]matcherSchema {
+	return [...]*[]matcherSchema{deny: c.Deny, allowWithShadowDeny: c.AllowWithShadowDeny, allow: c.Allow}
+}
+
+type matcherSchema struct {
+	SPIFFEID      *stringSchema `yaml:"spiffeId"`
+	SPIFFEIDUpper *stringSchema `yaml:"spiffeID"`
+	Path          *stringSchema `yaml:"path"`
+	Method        *string       `yaml:"method"`
+}
+
+type stringSchema struct {
+	Type  *matchType `yaml:"type"`
+	Value string     `yaml:"value"`
+}
+
+// matchType adds strict reading to the kind of a match.
+type matchType struct{ kind policy.MatchKind }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (t *matchType) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "Exact":
+		t.kind = policy.Exact
+	case "Prefix":
+		t.kind = policy.Prefix
+	default:
+		return fmt.Errorf("match type %q is not supported: use Exact or Prefix", text)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package language
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Grower is a set of policies that can show their decision as a tree.
+type Grower interface {
+	// Tree returns the full decision tree of one inbound, or an error where the
+	// policies of the inbound have none.
+	Tree(in policy.Inbound) (Tree, error)
+}
+
+// Tree is a decision tree. Its text has one line for each node.
+type Tree interface {
+	fmt.Stringer
+	// Prune returns the tree without the questions whose answer changes nothing.
+	Prune() Tree
+	// SVG returns the tree as a drawing that needs no other file. The title is any
+	// text.
+	SVG(title string) string
+}
+
+// Converter is a dialect with several designs, which can rewrite policies of one
+// design for another.
+type Converter interface {
+	// Designs is the flag that chooses the design to rewrite for.
+	Designs() Flag
+	// Convert rewrites policies for a design, which is a text of the flag. A document
+	// of another dialect is an error.
+	Convert(docs []manifest.Document, design string) (Conversion, error)
+}
+
+// Conversion is a set of policies, rewritten for another design.
+type Conversion struct {
+	// YAML has one document for each policy, in order, without comments.
+	YAML []byte
+	// Notes say what differs by design, one line each.
+	Notes []string
+}
+
+// Inspector is a dialect that answers over HTTP what the policies in the files of
+// a folder do to the workloads there.
+type Inspector interface {
+	Inspect(folder string, opts Options) (http.Handler, error)
+}
+
+// Lister is a dialect whose policies are objects of an API server. Its methods
+// leave out documents of other dialects.
+type Lister interface {
+	// Objects returns each policy as an API server would show it, valid or not. The
+	// status follows from the pods; nil means that they are not known. Its errors are
+	// about documents that no API server could hold.
+	Objects(docs []manifest.Document, pods []policy.Workload) ([]Object, error)
+	// Inherited returns the policies that select the pod, in the order of their names.
+	Inherited(docs []manifest.Document, pod policy.Workload) ([]Inherited, error)
+}
+
+// Object is a policy as an API server would show it.
+type Object struct {
+	Kind, Namespace, Name string
+	// Rules is the number of rules; 0 where they are no list.
+	Rules int
+	// Accepted and Reason are those of the status, empty where there is none.
+	Accepted, Reason string
+	// Invalid is the [*manifest.Error] for which the policy is refused, nil where it
+	// is valid.
+	Invalid error
+	// JSON is the whole object.
+	JSON json.RawMessage
+}
+
+// Inherited is a policy that a pod is subject to, and by which target.
+type Inherited struct {
+	// Type is the kind of the policy, and Name its name.
+	Type, Name string
+	// TargetKind is the kind of the target, and Target the expression that selects
+	// the pod, as in "Selector={app: backend}".
+	TargetKind, Target string
+}
