@@ -34,8 +34,8 @@ type shrunkCase struct {
 
 // findCounterexamples shrinks what was not decided as specified, and writes it as case
 // files. Its error says what could not be written.
-func (o *proveOptions) findCounterexamples(ctx context.Context, p *provenAll, runner suite.Runner, progress *progress) error {
-	defer progress.stop()
+func (o *proveOptions) findCounterexamples(ctx context.Context, p *provenAll, runner suite.Runner, progress *terminal.Progress) error {
+	defer progress.Stop()
 	runner.Done = nil
 	causes := map[string]bool{}
 	for _, one := range p.all {
@@ -47,7 +47,7 @@ func (o *proveOptions) findCounterexamples(ctx context.Context, p *provenAll, ru
 				continue
 			}
 			seen[key] = true
-			progress.line("looking for the smallest case that shows it")
+			progress.Show("looking for the smallest case that shows it")
 			small := counterexample.Shrink(ctx, stillWrong(runner, one.result.Case, q), one.result.Case, q.Request)
 			cause := causeOf(small)
 			if causes[cause] {
@@ -140,7 +140,7 @@ func (c shrunkCase) write(w io.Writer, p terminal.Paint) {
 		fmt.Fprintf(w, "    %s\n", p.Red(c.result.Err.Error()))
 	}
 	for _, q := range c.result.Requests {
-		writeProblems(w, p, q, c.result)
+		c.result.WriteRequest(w, p, q)
 	}
 	fmt.Fprintf(w, "  again: %s\n\n", c.again)
 }

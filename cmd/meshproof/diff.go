@@ -112,9 +112,9 @@ func (o *diffOptions) confirmAll(ctx context.Context, d *difference, stderr io.W
 		return err
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
-	progress := newProgress(stderr, 2*d.changed())
-	defer progress.stop()
-	runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Done: func(r result.Case) { progress.done(h.Version(), r) }}
+	progress := terminal.NewProgress(stderr, 2*d.changed())
+	defer progress.Stop()
+	runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
 	run := labReport(ctx, h, began)
 	for i := range d.all {
 		one := &d.all[i]

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
@@ -75,20 +76,20 @@ func (d *difference) counts() map[proof.Kind]int {
 }
 
 // confirmed is what the results come to.
-func (d *difference) confirmed() summary {
-	var s summary
+func (d *difference) confirmed() summary.Tally {
+	var results []result.Case
 	for _, one := range d.all {
 		for _, r := range []*result.Case{one.before, one.after} {
 			if r != nil {
-				s.add(*r)
+				results = append(results, *r)
 			}
 		}
 	}
-	return s
+	return summary.Of(results...)
 }
 
 func (d *difference) exit(denyWidening bool) error {
-	if err := d.confirmed().exit(); err != nil {
+	if err := exitOf(d.confirmed()); err != nil {
 		return err
 	}
 	if denyWidening && d.widens() {
@@ -152,9 +153,9 @@ func (d *difference) evidence() string {
 		return "; nothing to confirm"
 	case d.envoy == "":
 		return ""
-	case s.fault:
+	case s.Fault:
 		return "; Envoy " + d.envoy + " gave no answer, see above"
-	case s.failed > 0:
+	case s.Failed > 0:
 		return "; Envoy " + d.envoy + " decides otherwise, see above"
 	default:
 		return "; shown on Envoy " + d.envoy

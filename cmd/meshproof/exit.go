@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/report/summary"
 )
 
 // The exit statuses of the command.
@@ -39,6 +41,18 @@ func machine(err error) error {
 		return nil
 	}
 	return &exitError{code: exitMachine, err: err}
+}
+
+// exitOf stands for the exit status of results that were printed.
+func exitOf(t summary.Tally) error {
+	switch {
+	case t.Fault:
+		return &exitError{code: exitMachine}
+	case t.Failed > 0:
+		return &exitError{code: exitDiffers}
+	default:
+		return nil
+	}
 }
 
 // also adds a failure of the machine, if any, to what a command ends with.

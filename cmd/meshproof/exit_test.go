@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/result"
 )
 
@@ -91,11 +92,7 @@ func TestExitOfRun(t *testing.T) {
 		{[]result.Case{passed, failed}, exitDiffers},
 		{[]result.Case{fault, failed, passed}, exitMachine},
 	} {
-		var s summary
-		for _, r := range tt.results {
-			s.add(r)
-		}
-		if got := exitStatus(t.Context(), s.exit(), io.Discard); got != tt.want {
+		if got := exitStatus(t.Context(), exitOf(summary.Of(tt.results...)), io.Discard); got != tt.want {
 			t.Errorf("%d results: exit status %d, want %d", len(tt.results), got, tt.want)
 		}
 	}

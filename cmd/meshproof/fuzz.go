@@ -115,8 +115,8 @@ func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	if err != nil {
 		return err
 	}
-	progress := newProgress(stderr, 0)
-	defer progress.stop()
+	progress := terminal.NewProgress(stderr, 0)
+	defer progress.Stop()
 	h, err := startLab(ctx, o.version, o.runtime)
 	if err != nil {
 		return err
@@ -127,15 +127,15 @@ func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 		return err
 	}
 	defer func() { err = also(err, closed(end())) }()
-	progress.stop()
+	progress.Stop()
 	// First of all, so that it is known whatever happens.
 	fmt.Fprintf(stdout, "seed %d on Envoy %s (%s)\n", o.seed, h.Version(), h.Runtime())
 	fuzzer := differential.Fuzzer{
 		Runner: suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames}, Seed: o.seed, Forms: forms,
-		Done: func(t differential.Tally) { progress.line(fuzzed(t)) },
+		Done: func(t differential.Tally) { progress.Show(fuzzed(t)) },
 	}
 	report, err := fuzzer.Run(ctx, differential.Limit{Sets: o.sets, Time: o.time})
-	progress.stop()
+	progress.Stop()
 	if err != nil {
 		fmt.Fprintln(stdout, fuzzed(report.Tally))
 		if context.Cause(ctx) != nil {

@@ -66,15 +66,15 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 		return err
 	}
 	began := time.Now()
-	progress := newProgress(stderr, len(chosen))
-	defer progress.stop()
+	progress := terminal.NewProgress(stderr, len(chosen))
+	defer progress.Stop()
 	h, err := startLab(ctx, o.version, o.runtime)
 	if err != nil {
 		return err
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
 	scores, results, failed, err := o.score(ctx, h, chosen, progress)
-	progress.stop()
+	progress.Stop()
 	switch {
 	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)
@@ -101,7 +101,7 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 
 // score runs the mutants of each case; the results are those without a mistake, and a
 // case that fails without one is named.
-func (o mutateOptions) score(ctx context.Context, h *harness.Harness, chosen []cases.Case, progress *progress) (scores []mutation.Score, results []result.Case, failed []string, err error) {
+func (o mutateOptions) score(ctx context.Context, h *harness.Harness, chosen []cases.Case, progress *terminal.Progress) (scores []mutation.Score, results []result.Case, failed []string, err error) {
 	tester := mutation.Tester{Runner: suite.Runner{Harness: h}, OwnRequests: o.ownRequests}
 	for _, c := range chosen {
 		s, err := tester.Case(ctx, c)
@@ -115,7 +115,7 @@ func (o mutateOptions) score(ctx context.Context, h *harness.Harness, chosen []c
 			results = append(results, s.Baseline)
 		}
 		scores = append(scores, s)
-		progress.done(h.Version(), result.Case{Case: c})
+		progress.End(c.Name, false)
 	}
 	return scores, results, failed, nil
 }

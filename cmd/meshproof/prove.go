@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -109,14 +110,14 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	}
 	defer func() { err = also(err, closed(stop())) }()
 	began := time.Now()
-	progress := newProgress(stderr, len(proofs))
-	defer progress.stop()
+	progress := terminal.NewProgress(stderr, len(proofs))
+	defer progress.Stop()
 	h, err := startLab(ctx, o.version, o.runtime)
 	if err != nil {
 		return err
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
-	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r result.Case) { progress.done(h.Version(), r) }}
+	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
 	results := runner.Run(ctx, proofCases(proofs)...)
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -162,7 +163,7 @@ func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, bega
 	run.Implementation = implementation
 	run.ClassesProven = proven.classes()
 	for i, r := range results {
-		c := labCase(r, "proof", "meshproof prove "+terminal.Quote(fileOf(r.Case)), run)
+		c := labCase(r, "proof", "meshproof prove "+terminal.Quote(summary.File(r.Case)), run)
 		c.Notes = append(c.Notes, proven.all[i].notes()...)
 		run.Add(c)
 	}

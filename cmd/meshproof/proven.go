@@ -97,7 +97,7 @@ func (one proven) writeText(w io.Writer, p terminal.Paint, envoy string) {
 	}
 	shown := one.verdict.Disagreements[:min(len(one.verdict.Disagreements), mostDisagreements)]
 	for _, q := range shown {
-		writeProblems(w, p, q, one.result)
+		one.result.WriteRequest(w, p, q)
 	}
 	if more := len(one.verdict.Disagreements) - len(shown); more > 0 {
 		fmt.Fprintf(w, "  and %s more: see --output json, or --report\n", terminal.Count(more, "request"))

@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
 	"github.com/meshproof/meshproof/internal/report/markdown"
+	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -49,45 +50,11 @@ A part that is missing is an error. RESULTS is a results-*.json, or a folder wit
 			if err := folder.Write(dir, merged); err != nil {
 				return err
 			}
-			return writeMerged(cmd.OutOrStdout(), terminal.PaintFor(cmd.OutOrStdout()), merged)
+			return exitOf(summary.WriteReports(cmd.OutOrStdout(), terminal.PaintFor(cmd.OutOrStdout()), merged))
 		},
 	}
 	cmd.Flags().StringVar(&dir, "report", "", "folder to write the report into")
 	return cmd
-}
-
-// writeMerged prints the differences and a line for each run. Its error stands for
-// the exit status.
-func writeMerged(w io.Writer, p terminal.Paint, merged []report.Run) error {
-	writeDifferences(w, merged)
-	var all summary
-	for _, run := range merged {
-		s := tallyOf(run)
-		fmt.Fprintln(w, s.line(p))
-		all.failed += s.failed
-		all.fault = all.fault || s.fault
-	}
-	return all.exit()
-}
-
-// tallyOf counts what a results file says.
-func tallyOf(run report.Run) summary {
-	s := summary{version: run.Envoy, runtime: run.Runtime, passed: run.Passed, failed: run.Failed, skipped: run.Skipped}
-	for _, c := range run.Cases {
-		if c.NotApplicable {
-			s.notApplicable++
-			s.skipped--
-		}
-		s.fault = s.fault || c.Fault
-		if c.Skipped != "" {
-			continue
-		}
-		s.requests += len(c.Requests)
-		for _, q := range c.Requests {
-			s.retries += q.Evidence.Retries
-		}
-	}
-	return s
 }
 
 func newTimes() *cobra.Command {

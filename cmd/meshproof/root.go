@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime/debug"
 
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/spf13/cobra"
 )
 
@@ -58,4 +60,18 @@ func addOutput(cmd *cobra.Command, o *outputFormat) {
 	*o = outputText
 	cmd.Flags().VarP(o, "output", "o", "how to print the result")
 	completeValues(cmd, "output")
+}
+
+// printed is what a command prints: as text, or by its JSON form.
+type printed interface {
+	WriteText(w io.Writer, p terminal.Paint)
+}
+
+// printResult prints a result in the form that --output chooses.
+func printResult(stdout io.Writer, output outputFormat, r printed) error {
+	if output == outputJSON {
+		return terminal.WriteJSON(stdout, r)
+	}
+	r.WriteText(stdout, terminal.PaintFor(stdout))
+	return nil
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
+	"github.com/meshproof/meshproof/internal/report/summary"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -103,23 +105,26 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if o.report != "" && o.compiler.unstated() {
 		fmt.Fprintln(stderr, "meshproof: --report: it is unknown whose compiler this is, which no published report may leave open: state it with --implementation")
 	}
-	progress := newProgress(stderr, len(plan)*max(1, len(s.Versions)))
-	defer progress.stop()
-	s.Done = progress.done
+	progress := terminal.NewProgress(stderr, len(plan)*max(1, len(s.Versions)))
+	defer progress.Stop()
+	s.Done = func(_ string, r result.Case) { progress.End(r.Case.Name, r.Failed()) }
 	results, runErr := s.Run(ctx)
-	progress.stop()
+	progress.Stop()
 	if err := context.Cause(ctx); err != nil {
 		return errors.Join(err, notEnded(runErr))
 	}
-	if o.output == outputJSON {
-		err = writeRuns(stdout, results, len(s.Versions) > 1)
-	} else {
-		writeResults(stdout, terminal.PaintFor(stdout), results)
+	runs := summary.Runs{Several: len(s.Versions) > 1}
+	for _, r := range results {
+		runs.All = append(runs.All, summary.Run(r))
+	}
+	// Where no Envoy could be started, standard error says why.
+	if o.output == outputText || runs.Several || len(results) > 0 {
+		err = printResult(stdout, o.output, runs)
 	}
 	if o.report != "" && len(results) > 0 {
-		err = errors.Join(err, folder.Write(o.report, runs(results)))
+		err = errors.Join(err, folder.Write(o.report, runs.Reports()))
 	}
-	return started(also(exitOf(results), err), runErr)
+	return started(also(exitOf(runs.Tally()), err), runErr)
 }
 
 // started adds why a version could not be run, not be ended, or not be read, to what the
@@ -132,28 +137,6 @@ func started(err, runErr error) error {
 		return startError(runErr)
 	default:
 		return also(err, runErr)
-	}
-}
-
-// runs are the reports of the results.
-func runs(results []conformance.Result) []report.Run {
-	out := make([]report.Run, len(results))
-	for i, r := range results {
-		out[i] = r.Report
-	}
-	return out
-}
-
-// writeRuns prints the run as a JSON object, or the runs of several versions as an array
-// of them.
-func writeRuns(w io.Writer, results []conformance.Result, several bool) error {
-	switch {
-	case several:
-		return terminal.WriteJSON(w, runs(results))
-	case len(results) == 0: // why stands on standard error
-		return nil
-	default:
-		return terminal.WriteJSON(w, results[0].Report)
 	}
 }
 
@@ -174,18 +157,6 @@ func notEnded(err error) error {
 	return nil
 }
 
-// exitOf returns the error that stands for the exit status of all results; what went
-// wrong has been printed by then.
-func exitOf(results []conformance.Result) error {
-	var s summary
-	for _, r := range results {
-		for _, c := range r.Results {
-			s.add(c)
-		}
-	}
-	return s.exit()
-}
-
 // again returns the command that repeats one case.
 func (o runOptions) again(builtIn bool) func(cases.Case, report.Run) string {
 	more := o.compiler.words()
@@ -193,7 +164,7 @@ func (o runOptions) again(builtIn bool) func(cases.Case, report.Run) string {
 		more = append(more, "--any-names")
 	}
 	return func(c cases.Case, run report.Run) string {
-		return againCommand(c, run.Envoy, run.Runtime, builtIn, more...)
+		return summary.Again(c, run, builtIn, more...)
 	}
 }
 

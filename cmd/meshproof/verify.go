@@ -85,8 +85,8 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 		return err
 	}
 	began := time.Now()
-	progress := newProgress(stderr, len(v.replays))
-	defer progress.stop()
+	progress := terminal.NewProgress(stderr, len(v.replays))
+	defer progress.Stop()
 	h, err := startLab(ctx, o.version, o.runtime)
 	if err != nil {
 		return err
@@ -104,9 +104,9 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 		r.Warnings = nil
 		v.proven.add(replay.plan.Case.Name, replay.plan.Judge(r), r)
 		results = append(results, r)
-		progress.done(h.Version(), r)
+		progress.End(r.Case.Name, r.Failed())
 	}
-	progress.stop()
+	progress.Stop()
 	if o.output == outputJSON {
 		err = v.writeJSON(stdout)
 	} else {

@@ -1,9 +1,9 @@
-package main
+package summary
 
 import (
 	"bytes"
 	"errors"
-	"fmt"
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,11 +14,11 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -81,31 +81,22 @@ func rareResults() []result.Case {
 	}
 }
 
+var update = flag.Bool("update", false, "rewrite the golden files")
+
 func TestRender(t *testing.T) {
 	t.Parallel()
 	results := rareResults()
 	run := report.Run{Envoy: "1.40.0", Runtime: "container"}
 	for _, r := range results {
 		c := report.Build(r)
-		c.Again = againCommand(r.Case, run.Envoy, run.Runtime, false)
+		c.Again = Again(r.Case, run, false)
 		run.Add(c)
 	}
+	runs := Runs{All: []Run{{run, results}}}
 	for name, write := range map[string]func(*bytes.Buffer) error{
-		"rare.txt":    func(b *bytes.Buffer) error { writeText(b, false, run, results); return nil },
-		"rare.colour": func(b *bytes.Buffer) error { writeText(b, true, run, results); return nil },
-		"rare.json": func(b *bytes.Buffer) error {
-			return writeRuns(b, []conformance.Result{{Report: run, Results: results}}, false)
-		},
-		"progress": func(b *bytes.Buffer) error {
-			p := &progress{out: b, total: len(results)}
-			for _, r := range results {
-				p.done(run.Envoy, r)
-				fmt.Fprintln(b)
-			}
-			p.stop()
-			p.stop()
-			return nil
-		},
+		"rare.txt":    func(b *bytes.Buffer) error { runs.WriteText(b, false); return nil },
+		"rare.colour": func(b *bytes.Buffer) error { runs.WriteText(b, true); return nil },
+		"rare.json":   func(b *bytes.Buffer) error { return terminal.WriteJSON(b, runs) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,7 +139,7 @@ func TestAgain(t *testing.T) {
 		"odd file": {"1.40.0", "process", false, "-a: b.yaml:7", `meshproof run './-a: b.yaml' --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.40.0 --runtime process`},
 	} {
 		c.Place = tt.place
-		if got := againCommand(c, tt.version, tt.runtime, tt.builtIn); got != tt.want {
+		if got := Again(c, report.Run{Envoy: tt.version, Runtime: tt.runtime}, tt.builtIn); got != tt.want {
 			t.Errorf("%s: %s\nwant %s", name, got, tt.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package summary
 
 import (
 	"cmp"
@@ -9,14 +9,13 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/policy"
 )
 
-// writeText prints a table for each story: who was allowed, who was denied, by
-// which policy, and what the shadow says. A line for each story, and what went
-// wrong, stand at the end, where a reader looks first.
-func writeText(w io.Writer, p terminal.Paint, run report.Run, results []result.Case) {
-	stories := byStory(results)
+// WriteText prints a table for each story: which caller was allowed or denied, by which
+// policy, and what the shadow says. A line for each story, and the failures, stand at the
+// end, where a reader looks first.
+func (r Run) WriteText(w io.Writer, p terminal.Paint) {
+	stories := byStory(r.Results)
 	for _, story := range stories {
 		writeStory(w, p, story)
 	}
@@ -26,14 +25,14 @@ func writeText(w io.Writer, p terminal.Paint, run report.Run, results []result.C
 		}
 		fmt.Fprintln(w)
 	}
-	writeFailures(w, p, results, run)
-	fmt.Fprintln(w, summarize(run, results).line(p))
+	r.writeFailures(w, p)
+	fmt.Fprintln(w, Of(r.Results...).Line(p, r.Report))
 }
 
-func writeFailures(w io.Writer, p terminal.Paint, results []result.Case, run report.Run) {
-	for i, r := range results {
-		if r.Failed() {
-			writeFailure(w, p, r, run.Cases[i].Again)
+func (r Run) writeFailures(w io.Writer, p terminal.Paint) {
+	for i, c := range r.Results {
+		if c.Failed() {
+			c.WriteFailure(w, p, r.Report.Cases[i].Again)
 		}
 	}
 }
@@ -41,12 +40,12 @@ func writeFailures(w io.Writer, p terminal.Paint, results []result.Case, run rep
 // byStory groups the results by story, in the order of their first case.
 func byStory(results []result.Case) [][]result.Case {
 	var stories [][]result.Case
-	at := map[string]int{}
+	indexes := map[string]int{}
 	for _, r := range results {
-		i, ok := at[r.Case.Story]
+		i, ok := indexes[r.Case.Story]
 		if !ok {
 			i = len(stories)
-			at[r.Case.Story] = i
+			indexes[r.Case.Story] = i
 			stories = append(stories, nil)
 		}
 		stories[i] = append(stories[i], r)
@@ -56,16 +55,13 @@ func byStory(results []result.Case) [][]result.Case {
 
 // storyLine says what became of a story.
 func storyLine(p terminal.Paint, results []result.Case) string {
-	var s summary
-	for _, r := range results {
-		s.add(r)
-	}
+	t := Of(results...)
 	title := terminal.Printable(cmp.Or(results[0].Case.Story, "cases without a story"))
-	return fmt.Sprintf("%s %s: %s", p.Mark(s.failed == 0), title, s.tally())
+	return fmt.Sprintf("%s %s: %s", p.Mark(t.Failed == 0), title, t)
 }
 
-// writeStory prints the columns of all cases of a story at the same width. The
-// identities of the story's own trust domain are shortened to their path.
+// writeStory prints the cases of a story. The columns have the same width in all of them.
+// An identity of the story's own trust domain is shortened to its path.
 func writeStory(w io.Writer, p terminal.Paint, results []result.Case) {
 	own := ""
 	if domains := results[0].Case.TrustDomains; len(domains) > 0 {
@@ -113,11 +109,11 @@ func writeStory(w io.Writer, p terminal.Paint, results []result.Case) {
 }
 
 func row(own string, q result.Request) []string {
-	return []string{report.Outcome(q), by(q.Finding), shadow(q.Finding), terminal.Printable(shorten(own, q.From.Name)), terminal.Printable(request(q))}
+	return []string{report.Outcome(q), by(q.Finding), shadow(q.Finding), terminal.Printable(shorten(own, q.From.Name)), terminal.Printable(q.Text())}
 }
 
-// shorten leaves out the trust domain of a SPIFFE ID where it is the own one. The
-// slash that remains tells the rest from any other name.
+// shorten leaves out the story's own trust domain of a SPIFFE ID. The path that remains
+// begins with a slash, which no other name does.
 func shorten(own, name string) string {
 	if n := len(own); n > 0 && len(name) > n && name[:n] == own && name[n] == '/' {
 		return name[n:]
@@ -137,15 +133,4 @@ func shadow(f evidence.Finding) string {
 		return "-"
 	}
 	return f.Shadow.Verdict.String()
-}
-
-func request(q result.Request) string {
-	var what string
-	switch {
-	case q.GRPC != "":
-		what = " " + q.GRPC
-	case q.Evidence.Call.Protocol.Layer() == policy.L7:
-		what = " " + cmp.Or(q.Method, "GET") + " " + cmp.Or(q.Path, "/")
-	}
-	return q.To + what
 }
