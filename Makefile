@@ -66,7 +66,7 @@ versions: ## look for newer releases of Envoy, and pin them
 	$(GO) run ./cmd/meshproof envoy propose --write internal/pin/versions.json
 
 times: matrix ## measure what shards are balanced by
-	$(GO) run ./cmd/meshproof report times $(REPORT) > conformance/times.json
+	$(GO) run ./cmd/meshproof report times $(REPORT) > internal/matrix/times.json
 
 sample: matrix ## docs/sample-report: the report of the matrix, and its picture
 	.github/scripts/sample.sh $(REPORT) docs/sample-report

@@ -1,11 +1,28 @@
-// Package conformance runs the suites against a compiler and reports how far it
-// conforms: which profiles it supports, on which versions of Envoy.
+// Package conformance holds a compiler, or a control plane, to the built-in cases on a real Envoy, and writes a report of it.
 //
-// [Run] is the whole of it for a test of another module; [Suite] does the same for a
-// program. Which cases count is data: [Selection] says what the compiler claims,
-// [Shard] which part of the cases this machine takes.
+// A compiler turns the policies of an inbound into Envoy's authorization filters. [Run] is the whole of a test:
 //
-// The package guarantees that every case of the chosen profiles is in the report:
-// passed, failed, or skipped with the reason why. A case never fails for a feature
-// that the compiler does not claim, and is never left out for one that it does.
+//	func TestConformance(t *testing.T) {
+//		conformance.Run(t, conformance.Suite{
+//			Compiler:       mesh.Compiler{},
+//			Implementation: conformance.Implementation{Organization: "example", Project: "mesh", ...},
+//			Selection:      conformance.Selection{Profiles: []feature.Profile{feature.GEP3779}},
+//			ReportDir:      "report",
+//		})
+//	}
+//
+// What is under test is one of three fields of [Suite]: Compiler is Go code, Command is a program in any language that speaks
+// the protocol of docs/compilers.md, ControlPlane is a server that serves the filters over ADS. A program that is no test
+// calls [Suite.Run].
+//
+// What the package guarantees:
+//   - The report names every case of the chosen profiles: passed, failed, or skipped with the reason.
+//   - A case never fails for a feature that the compiler does not claim. It is never left out for a feature that it claims.
+//   - A compiler that is out of order is never taken for one that refuses policies.
+//   - Without a complete Implementation no report is written of a compiler that is not meshproof's own.
+//
+// What it does not: a case that passes proves the requests of that case, and no others. The command meshproof prove asks every
+// class of requests.
+//
+// It needs Docker, or python3 with pip, to get Envoy; see package harness. The report is a folder; docs/report.md describes it.
 package conformance

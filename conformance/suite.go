@@ -3,213 +3,170 @@ package conformance
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"runtime"
-	"strings"
-	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/credentials"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/report"
-	"github.com/meshproof/meshproof/internal/result"
-	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/report/folder"
 )
 
-// Suite is cases, a compiler, and the versions of Envoy to hold it to. The zero
-// value is the built-in cases under meshproof's own compiler on the default version.
+// Suite is cases, a compiler, and the versions of Envoy on which to run the cases. The zero value is the built-in cases under
+// meshproof's own compiler, on the default version of Envoy.
 type Suite struct {
-	// Cases are the cases to choose from; nil for [cases.Stories].
+	// Cases are the cases to choose from; nil stands for the built-in ones, [cases.Stories].
 	Cases []cases.Case
-	// Compiler is what is under test; nil for [suite.Reference].
-	Compiler suite.Compiler
-	// Implementation says whose compiler it is; the zero value is meshproof's own for
-	// meshproof's own, and nobody's for any other, of which no report is written then.
-	Implementation report.Implementation
-	// AnyNames leaves the names of RBAC policies to the compiler, see [suite.Runner];
-	// the report says so.
-	AnyNames  bool
+
+	// Compiler, Command and ControlPlane say what is under test. At most one of them is set.
+	Compiler Compiler
+	// Command is the command line of a compiler that speaks the protocol of docs/compilers.md. No shell reads it. The
+	// program is started once, and ends with the run.
+	Command []string
+	// ControlPlane serves the filters over ADS.
+	ControlPlane *ControlPlane
+	// Timeout bounds each answer of Command and ControlPlane; 0 stands for 10 seconds.
+	Timeout time.Duration
+
+	// Implementation says who answers for what is under test. A report needs all of its fields, unless meshproof's own
+	// compiler is under test.
+	Implementation Implementation
+	// AnyNames is true where RBAC policies in the filters have names of the compiler's own. Then the cases compare what was
+	// decided, and not which policy decided. The report says so.
+	AnyNames bool
+	// Selection says which of the cases count.
 	Selection Selection
-	Shard     Shard
-	// Times are what shards are balanced by; nil for [Measured]. All shards of a run
-	// need the same.
-	Times Times
-	// Versions are those of Envoy; none for the default one.
+	// Shard is the part of the cases that runs here, such as "2/5" for the second of five parts; empty for all of them.
+	Shard string
+	// Versions are the versions of Envoy, such as "1.39.3"; none stands for [harness.DefaultVersion].
 	Versions []string
-	Runtime  harness.Runtime
-	// ReportDir is the folder that [Run] writes the report into; empty for no report.
+	// Runtime says how Envoy runs.
+	Runtime harness.Runtime
+	// ReportDir is the folder for the report; empty for no report.
 	ReportDir string
-	// Log returns where the log of one Envoy goes, nil for nowhere.
+	// Log returns the writer of the log of one Envoy, or nil for none. Log itself may be nil.
 	Log func(version string) io.Writer
-	// Again returns the command that repeats a case of a run; nil for none.
-	Again func(c cases.Case, run report.Run) string
-	// Started and Done are called when an Envoy is up, and after each case, one at a
-	// time.
-	Started func(version string, cases int)
-	Done    func(version string, r result.Case)
 }
 
-// Result is what became of the cases on one version.
+// Selection says what a compiler claims to support. The zero value claims everything.
+type Selection struct {
+	// Profiles are the claimed profiles; none stands for all of them. Where there are some, cases of other profiles are left
+	// out, and so are cases without a feature.
+	Profiles []feature.Profile
+	// Supported are the claimed extended features; nil stands for all of them. The core features of a profile are always
+	// claimed.
+	Supported []feature.Name
+	// Exempt are features that are not claimed although the others are. They may be core features: the report then says that
+	// the profile is supported in part.
+	Exempt []feature.Name
+}
+
+// Implementation says who answers for a compiler, in the words of Gateway API's conformance report.
+type Implementation struct {
+	Organization string
+	Project      string
+	URL          string
+	Version      string
+	Contact      []string
+}
+
+// ControlPlane is an ADS server. meshproof is a node of its own for each inbound. The metadata of the node has the policies
+// of the case under "meshproof", in the form of docs/compilers.md.
+type ControlPlane struct {
+	// Target is host:port of the server.
+	Target string
+	// Transport protects the connection; nil stands for TLS with the roots of the system.
+	Transport credentials.TransportCredentials
+}
+
+// Result is the outcome of the cases on one version of Envoy.
 type Result struct {
-	Report  report.Run
-	Results []result.Case
+	// Envoy is the release that ran, such as "1.40.0".
+	Envoy string
+	// Passed, Failed and Skipped count cases.
+	Passed, Failed, Skipped int
+	// Cases are in the order of the case files.
+	Cases []CaseResult
 }
 
-// foreign reports whether the compiler is not meshproof's own.
-func (s Suite) foreign() bool { return s.Compiler != nil && s.Compiler != suite.Reference }
-
-// StartError says that no Envoy of a version could be started.
-type StartError struct {
-	Version string
-	Err     error
+// CaseResult is the outcome of one case. A case that neither passed nor was skipped failed.
+type CaseResult struct {
+	// Name is the name of the case, Place its file and line.
+	Name, Place string
+	Passed      bool
+	// Skipped says why the case did not run; empty for a case that ran.
+	Skipped string
+	// Problems say what is not as the case wants it.
+	Problems []string
 }
 
-// Error names the version.
-func (e *StartError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the error of the start.
-func (e *StartError) Unwrap() error { return e.Err }
-
-// EndError says that an Envoy could not be ended; the results hold.
-type EndError struct {
-	Version string
-	Err     error
-}
-
-// Error names what is left.
-func (e *EndError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the error of the end.
-func (e *EndError) Unwrap() error { return e.Err }
-
-// DigestError says that the binary of an Envoy could not be read, so that its run does
-// not say which Envoy it is about; all else in the run holds.
-type DigestError struct {
-	Version string
-	Err     error
-}
-
-// Error names the version.
-func (e *DigestError) Error() string {
-	return fmt.Sprintf("conformance: the digest of Envoy %s: %v", e.Version, e.Err)
-}
-
-// Unwrap returns why it could not be read.
-func (e *DigestError) Unwrap() error { return e.Err }
-
-// Plan returns the cases that this suite takes: those of its selection that are its
-// shard's, in order. It fails on a profile or a feature that is unknown, in the
-// selection or in a case, where no case is left of all shards together, and where a
-// report is to be written of a compiler that nobody answers for: one that is not
-// meshproof's own needs all fields of its Implementation.
-func (s Suite) Plan() ([]cases.Case, error) {
-	if err := s.Selection.check(); err != nil {
-		return nil, err
-	}
-	if missing := s.Implementation.Missing(); s.ReportDir != "" && s.foreign() && len(missing) > 0 {
-		return nil, fmt.Errorf("conformance: a report says whose compiler it is about: Implementation has no %s", strings.Join(missing, ", no "))
-	}
-	all := s.Cases
-	if all == nil {
-		var err error
-		if all, err = cases.Stories(); err != nil {
-			return nil, err
-		}
-	}
-	var covered []cases.Case
-	for _, c := range all {
-		if err := checkFeatures(c.Features); err != nil {
-			return nil, fmt.Errorf("conformance: %s: case %q: %w", c.Place, c.Name, err)
-		}
-		if s.Selection.Covers(c) {
-			covered = append(covered, c)
-		}
-	}
-	if len(covered) == 0 {
-		return nil, fmt.Errorf("conformance: of %d cases none belongs to the profiles %v: a case names its features", len(all), s.Selection.Claimed())
-	}
-	times := s.Times
-	if times == nil {
-		times = Measured()
-	}
-	return s.Shard.Pick(covered, times.Cost), nil
-}
-
-// Run runs the cases on every version, as many versions at once as there are two
-// cores for each, and returns the results in the order of the versions. A case that
-// fails is a result, not an error. A [*StartError] leaves out its version and no other;
-// a [*DigestError] and an [*EndError] leave out nothing.
-func (s Suite) Run(ctx context.Context) ([]Result, error) {
-	plan, err := s.Plan()
+// Run runs the suite as a test: a subtest for each version of Envoy, and in it one for each case. It writes the report where
+// the suite names a folder, also if cases failed. Cases that the flag -run leaves out are skipped cases in the report.
+func Run(t *testing.T, s Suite) {
+	t.Helper()
+	m, end, err := s.matrix(t.Context())
 	if err != nil {
-		return nil, err
-	}
-	versions := s.versions()
-	results := make([]*Result, len(versions))
-	errs := make([]error, len(versions))
-	var calling sync.Mutex
-	var running sync.WaitGroup
-	free := make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
-	for i, version := range versions {
-		free <- struct{}{}
-		running.Go(func() {
-			defer func() { <-free }()
-			results[i], errs[i] = s.on(ctx, version, plan, &calling)
-		})
-	}
-	running.Wait()
-	var out []Result
-	for _, r := range results {
-		if r != nil {
-			out = append(out, *r)
-		}
-	}
-	return out, errors.Join(errs...)
-}
-
-func (s Suite) versions() []string {
-	if len(s.Versions) == 0 {
-		return []string{""}
-	}
-	return s.Versions
-}
-
-// on runs the cases on one version.
-func (s Suite) on(ctx context.Context, version string, plan []cases.Case, calling *sync.Mutex) (of *Result, err error) {
-	u, err := s.start(ctx, version)
-	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
 	defer func() {
-		if end := u.Close(); end != nil {
-			err = errors.Join(err, &EndError{Version: u.Version(), Err: end})
+		if err := end(); err != nil {
+			t.Error(err)
 		}
 	}()
-	call := func(f func()) {
-		calling.Lock()
-		defer calling.Unlock()
-		f()
-	}
-	if s.Started != nil {
-		call(func() { s.Started(u.Version(), len(plan)) })
-	}
-	if s.Done != nil {
-		u.runner.Done = func(r result.Case) { call(func() { s.Done(u.Version(), r) }) }
-	}
-	ran := map[string]result.Case{}
-	for _, r := range u.runner.Run(ctx, s.wanted(plan)...) {
-		ran[r.Case.Name] = r
-	}
-	return u.result(plan, ran)
+	matrix.Run(t, m) // it returns when all subtests are over
 }
 
-// wanted returns the cases that are not skipped.
-func (s Suite) wanted(plan []cases.Case) []cases.Case {
-	var out []cases.Case
-	for _, c := range plan {
-		if reason, _ := s.Selection.Skip(c); reason == "" {
-			out = append(out, c)
+// Run runs the cases on every version, and returns a result for each version that could be started, in the order of the
+// versions. It writes the report where the suite names a folder. A case that failed is a result, not an error. With an error
+// the results that are there hold.
+func (s Suite) Run(ctx context.Context) ([]Result, error) {
+	m, end, err := s.matrix(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.ReportDir != "" {
+		if err := folder.Prepare(s.ReportDir); err != nil {
+			return nil, errors.Join(err, end())
 		}
+	}
+	ran, err := m.Run(ctx)
+	err = errors.Join(err, end())
+	var runs []report.Run
+	var out []Result
+	for _, r := range ran {
+		runs = append(runs, r.Report)
+		out = append(out, newResult(r.Report))
+	}
+	if s.ReportDir != "" && len(runs) > 0 {
+		err = errors.Join(err, folder.Write(s.ReportDir, runs))
+	}
+	return out, err
+}
+
+// matrix starts what is under test. The function that it returns ends it.
+func (s Suite) matrix(ctx context.Context) (m matrix.Suite, end func() error, err error) {
+	m = matrix.Suite{
+		Cases: s.Cases, Implementation: report.Implementation(s.Implementation), AnyNames: s.AnyNames,
+		Selection: matrix.Selection(s.Selection), Versions: s.Versions, Runtime: s.Runtime, ReportDir: s.ReportDir, Log: s.Log,
+	}
+	if s.Shard != "" {
+		if err := m.Shard.UnmarshalText([]byte(s.Shard)); err != nil {
+			return m, nil, err
+		}
+	}
+	m.Compiler, end, err = s.compiler(ctx)
+	return m, end, err
+}
+
+func newResult(r report.Run) Result {
+	out := Result{Envoy: r.Envoy, Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped}
+	for _, c := range r.Cases {
+		out.Cases = append(out.Cases, CaseResult{Name: c.Case, Place: c.Place, Passed: c.Passed, Skipped: c.Skipped, Problems: c.Problems()})
 	}
 	return out
 }

@@ -1,241 +1,53 @@
 package conformance_test
 
 import (
-	"context"
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/internal/report"
-	"github.com/meshproof/meshproof/internal/report/folder"
-	"github.com/meshproof/meshproof/internal/result"
-	"github.com/meshproof/meshproof/internal/suite"
-	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/manifest"
-	"github.com/meshproof/meshproof/xds"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// few are three cases: one that every compiler of the first profile supports, one
-// with an extended feature, one of another profile.
-func few(t *testing.T) []cases.Case {
-	t.Helper()
-	const text = `
-case: nobody gets in
-story: first
-features: [MeshOperator1]
-workloads: [{name: backend, inbounds: [{port: 80, protocol: http}]}]
-requests: [{from: backend, to: backend/80, want: deny}]
----
-case: an option
-story: second
-features: [MTPOption2]
-options: {kumaOption: 2}
-workloads: [{name: backend, inbounds: [{port: 80, protocol: http}]}]
-requests: [{from: backend, to: backend/80, want: deny}]
----
-case: everybody gets in
-story: third
-features: [AuthorizationPolicyAllow]
-workloads: [{name: backend, labels: {app: a}, inbounds: [{port: 80, protocol: http}]}]
-policies:
-  - apiVersion: gateway.networking.k8s.io/v1
-    kind: AuthorizationPolicy
-    metadata: {name: p}
-    spec: {targetRefs: [{kind: Pod, selector: {matchLabels: {app: a}}}], action: ALLOW, enforcementLevel: Network, rules: [{}]}
-requests: [{from: backend, to: backend/80, want: allow}]
-`
-	all, err := cases.Parse("few.yaml", []byte(text))
+func TestSuiteTakesOneCompiler(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]conformance.Suite{
+		"two":             {Compiler: noFilter{}, Command: []string{"true"}},
+		"a control plane": {Compiler: noFilter{}, ControlPlane: &conformance.ControlPlane{Target: "localhost:1"}},
+	} {
+		if _, err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "set one of them") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := (conformance.Suite{Shard: "3/2"}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the parts are 1 to 2") {
+		t.Errorf("a shard that does not exist: %v", err)
+	}
+	if _, err := (conformance.Suite{Command: []string{"false"}}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "false") {
+		t.Errorf("a compiler that ends at once: %v", err)
+	}
+}
+
+// A program gets the report that a test gets.
+func TestSuiteRunWritesAReport(t *testing.T) {
+	t.Parallel()
+	all, err := cases.Stories()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all
-}
-
-func TestSuiteRun(t *testing.T) {
-	t.Parallel()
-	var started []string
-	done := 0
-	results, err := conformance.Suite{
-		Cases: few(t), Runtime: harness.Process, Versions: []string{"1.39.3", "1.40.0"},
-		Selection: conformance.Selection{Profiles: []feature.Profile{feature.KumaMTP}, Supported: []feature.Name{}},
-		Started:   func(version string, n int) { started = append(started, version) },
-		Done:      func(string, result.Case) { done++ },
-		Again:     func(c cases.Case, run report.Run) string { return c.Name + " on " + run.Envoy },
-	}.Run(t.Context())
-	if err != nil || len(results) != 2 || len(started) != 2 || done != 2 {
-		t.Fatalf("%d results, %v; started %v; %d done", len(results), err, started, done)
-	}
-	for i, version := range []string{"1.39.3", "1.40.0"} {
-		run := results[i].Report
-		if run.AnyNames {
-			t.Error("it says that any name will do")
-		}
-		if run.Envoy != version || len(run.EnvoySHA256) != 64 || run.Runtime != "process" || run.Implementation.Project != "meshproof" || run.Milliseconds <= 0 {
-			t.Errorf("the head is %+v", run)
-		}
-		if run.Passed != 1 || run.Failed != 0 || run.Skipped != 1 || len(run.Cases) != 2 || len(results[i].Results) != 2 {
-			t.Fatalf("%d cases: %d passed, %d failed, %d skipped", len(run.Cases), run.Passed, run.Failed, run.Skipped)
-		}
-		first, second := run.Cases[0], run.Cases[1]
-		if !first.Passed || first.EvidenceSHA256 == "" || first.Again != "nobody gets in on "+version || !strings.HasPrefix(first.Source, "case: nobody gets in\n") {
-			t.Errorf("%+v", first)
-		}
-		if second.Skipped != "it needs MTPOption2, which is not among the supported features" || !second.NotApplicable {
-			t.Errorf("%+v", second)
-		}
-	}
-	if results[0].Report.Cases[0].EvidenceSHA256 != results[1].Report.Cases[0].EvidenceSHA256 {
-		t.Error("the same evidence has two hashes")
-	}
-}
-
-// A compiler that is wrong fails, and only where it is wrong.
-func TestSuiteFindsAWrongCompiler(t *testing.T) {
-	t.Parallel()
-	mine := report.Implementation{Organization: "o", Project: "mine", URL: "u", Version: "1", Contact: []string{"c"}}
-	results, err := conformance.Suite{Cases: few(t), Runtime: harness.Process, Compiler: suite.AllowEverything, Implementation: mine}.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := results[0].Report
-	var passed []bool
-	for _, c := range run.Cases {
-		passed = append(passed, c.Passed)
-	}
-	// An allow is right, but nobody names it.
-	if diff := cmp.Diff([]bool{false, false, false}, passed); diff != "" || run.Failed != 3 {
-		t.Errorf("passed (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(mine, run.Implementation); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// Without a name of its own a foreign compiler has none, least of all meshproof's; and
-// the run says where any name of a policy would do.
-func TestSuiteOfAForeignCompiler(t *testing.T) {
-	t.Parallel()
-	results, err := conformance.Suite{Cases: few(t)[2:], Runtime: harness.Process, Compiler: everybody, AnyNames: true}.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := results[0].Report
-	if run.Passed != 1 || !run.AnyNames {
-		t.Errorf("%d passed, any names: %t", run.Passed, run.AnyNames)
-	}
-	if diff := cmp.Diff(report.Implementation{}, run.Implementation); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// everybody lets everybody in on L4, under a name of its own.
-var everybody = suite.CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, dialect.Options) (xds.Filters, error) {
-	return xds.Compile(policy.Program{Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{
-		{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "mine"}, When: policy.Always},
-	}}}})
-})
-
-// One version that cannot be had leaves out itself.
-func TestSuiteWithoutAVersion(t *testing.T) {
-	t.Parallel()
-	results, err := conformance.Suite{Cases: few(t), Runtime: harness.Process, Versions: []string{"1.2.3", "1.40.0"}}.Run(t.Context())
-	start := (*conformance.StartError)(nil)
-	if !errors.As(err, &start) || start.Version != "1.2.3" || !errors.Is(err, harness.ErrUnknownVersion) || !strings.Contains(err.Error(), "1.2.3") {
-		t.Errorf("error %v", err)
-	}
-	if len(results) != 1 || results[0].Report.Passed != 3 {
-		t.Errorf("%d results", len(results))
-	}
-}
-
-func TestSuiteCutOff(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	results, err := conformance.Suite{
-		Cases: few(t), Runtime: harness.Process, Started: func(string, int) { cancel() },
-	}.Run(ctx)
-	if err != nil || len(results) != 1 {
-		t.Fatalf("%d results, %v", len(results), err)
-	}
-	for _, c := range results[0].Report.Cases {
-		if c.Passed || !c.Fault {
-			t.Errorf("%+v", c)
-		}
-	}
-}
-
-func TestPlanOfNothing(t *testing.T) {
-	t.Parallel()
-	_, err := conformance.Suite{Cases: few(t), Selection: conformance.Selection{Profiles: []feature.Profile{feature.KumaMTPLegacy}}}.Plan()
-	if err == nil || !strings.Contains(err.Error(), "of 3 cases none belongs to the profiles [KUMA-MTP-LEGACY]") {
-		t.Errorf("error %v", err)
-	}
-}
-
-// The five lines of another module's test.
-func TestRunAsATest(t *testing.T) {
-	t.Parallel()
+	story := slices.DeleteFunc(all, func(c cases.Case) bool { return c.Story != "mesh-operator-1" })
 	dir := filepath.Join(t.TempDir(), "report")
-	conformance.Run(t, conformance.Suite{
-		Cases: few(t), Runtime: harness.Process, ReportDir: dir,
-		Selection: conformance.Selection{Supported: []feature.Name{}},
-	})
-	runs, err := folder.Load(dir)
-	if err != nil || len(runs) != 1 {
-		t.Fatalf("%d runs, %v", len(runs), err)
-	}
-	if run := runs[0]; run.Passed != 2 || run.Skipped != 1 || run.Failed != 0 {
-		t.Errorf("%d passed, %d failed, %d skipped", run.Passed, run.Failed, run.Skipped)
-	}
-	if got, want := runs[0].Cases[0].Again, `go test -run '^TestRunAsATest$/^1\.40\.0$/^nobody_gets_in$'`; got != want {
-		t.Errorf("again: %s, want %s", got, want)
+	results, err := conformance.Suite{Cases: story, Runtime: harness.Process, ReportDir: dir}.Run(t.Context())
+	if err != nil || len(results) != 1 || results[0].Passed != len(story) || len(results[0].Cases) != len(story) {
+		t.Fatalf("%+v, %v", results, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "index.html")); err != nil {
 		t.Error(err)
-	}
-}
-
-// A version that cannot be started is told once, with its number, and of nothing else.
-func TestRunOfAVersionThatCannotStart(t *testing.T) {
-	t.Parallel()
-	const variable = "MESHPROOF_TEST_UNKNOWN_VERSION"
-	if dir := os.Getenv(variable); dir != "" {
-		conformance.Run(t, conformance.Suite{Cases: few(t), Runtime: harness.Process, Versions: []string{"1.2.3"}, ReportDir: dir})
-		return
-	}
-	again := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$")
-	again.Env = append(os.Environ(), variable+"="+t.TempDir())
-	out, err := again.CombinedOutput()
-	if said := string(out); err == nil || strings.Count(said, "Envoy 1.2.3: ") != 1 || !strings.Contains(said, "unknown version") || strings.Contains(said, "there is no run") {
-		t.Errorf("%v:\n%s", err, out)
-	}
-}
-
-// A folder that cannot be written is found out before Envoy is started.
-func TestRunIntoAFile(t *testing.T) {
-	t.Parallel()
-	const variable = "MESHPROOF_TEST_REPORT_FILE"
-	if file := os.Getenv(variable); file != "" {
-		conformance.Run(t, conformance.Suite{Cases: few(t), Runtime: harness.Process, ReportDir: file})
-		return
-	}
-	again := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
-	again.Env = append(os.Environ(), variable+"="+os.Args[0])
-	out, err := again.CombinedOutput()
-	if said := string(out); err == nil || !strings.Contains(said, "report: prepare: ") || strings.Contains(said, t.Name()+"/") {
-		t.Errorf("%v:\n%s", err, out)
 	}
 }

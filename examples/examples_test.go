@@ -3,6 +3,7 @@
 package examples
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"os"
@@ -19,8 +20,8 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/cases/feature"
-	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
@@ -43,13 +44,19 @@ func TestGo(t *testing.T) {
 	// The report is written into the folder in which the test runs.
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "mesh.test")
+	compiler, err := filepath.Abs(filepath.Join("python", "compiler.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	suts := []string{"MESH_COMPILER=" + python3(t) + " " + compiler, "MESH_CONTROL_PLANE=" + startControlPlane(t)}
 	for _, command := range []*exec.Cmd{
 		in(folder, "go", "vet", "./..."),
 		in(folder, "go", "test", "-c", "-o", binary, "."),
 		in(dir, binary, "-test.v"),
 	} {
-		command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
-		if out, err := command.CombinedOutput(); err != nil {
+		command.Env = slices.Concat(os.Environ(), suts, []string{"GOWORK=off", "GOFLAGS=-mod=readonly"})
+		out, err := command.CombinedOutput()
+		if err != nil || bytes.Contains(out, []byte("\n--- SKIP: ")) {
 			t.Fatalf("%s: %v\n%s", command, err, out)
 		}
 	}
@@ -75,6 +82,33 @@ func TestGo(t *testing.T) {
 	}
 }
 
+// startControlPlane builds and starts the control plane of the examples, and returns its address.
+func startControlPlane(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "controlplane")
+	if out, err := in(".", "go", "build", "-o", binary, "./controlplane").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	plane := in(".", binary, "-listen", "127.0.0.1:0")
+	stdout, err := plane.StdoutPipe()
+	if err == nil {
+		err = plane.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = plane.Process.Kill()
+		_ = plane.Wait()
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	address, ok := strings.CutPrefix(strings.TrimSpace(line), "serving ADS on ")
+	if err != nil || !ok {
+		t.Fatalf("the control plane printed %q, %v", line, err)
+	}
+	return address
+}
+
 func in(dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
@@ -88,7 +122,7 @@ func TestPython(t *testing.T) {
 		t.Skip("it starts Envoy")
 	}
 	for _, r := range judge(t, filepath.Join("python", "compiler.py"), nil) {
-		if reason, _ := (conformance.Selection{Exempt: validated}).Skip(r.Case); reason == "" && !r.Passed() {
+		if reason, _ := (matrix.Selection{Exempt: validated}).Skip(r.Case); reason == "" && !r.Passed() {
 			t.Errorf("%s: %v%v", r.Case.Name, r.Err, problems(r))
 		}
 	}
@@ -199,9 +233,9 @@ func judge(t *testing.T, script string, wanted func(cases.Case) bool) []result.C
 	if wanted != nil {
 		stories = slices.DeleteFunc(stories, func(c cases.Case) bool { return !wanted(c) })
 	}
-	results, err := conformance.Suite{
+	results, err := matrix.Suite{
 		Cases: stories, Compiler: suite.CompilerFunc(compiler.Compile), Runtime: harness.Process,
-		Selection: conformance.Selection{Profiles: []feature.Profile{feature.GEP3779}, Exempt: validated},
+		Selection: matrix.Selection{Profiles: []feature.Profile{feature.GEP3779}, Exempt: validated},
 	}.Run(t.Context())
 	if err != nil || len(results) != 1 || len(results[0].Results) == 0 {
 		t.Fatalf("%d results: %v", len(results), err)

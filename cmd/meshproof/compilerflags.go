@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/internal/ads"
+	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -51,7 +51,7 @@ func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Imple
 		return nil, report.Implementation{}, nil, err
 	}
 	if c.command == "" && c.ads == "" {
-		return nil, conformance.Reference(), func() error { return nil }, nil
+		return nil, matrix.Reference(), func() error { return nil }, nil
 	}
 	implementation, err := c.readImplementation()
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Imple
 		}
 		return suite.CompilerFunc(compiler.Compile), implementation, func() error { return nil }, nil
 	}
-	compiler, err := plugin.Start(ctx, plugin.Shell(c.command), plugin.Options{Meshproof: conformance.Version(), Timeout: c.timeout})
+	compiler, err := plugin.Start(ctx, plugin.Shell(c.command), plugin.Options{Meshproof: matrix.Version(), Timeout: c.timeout})
 	if err != nil {
 		return nil, report.Implementation{}, nil, machine(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/cases/feature"
-	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/matrix"
 )
 
 // completeValues offers the values of a flag whose type lists them, as in a|b|c.
@@ -50,7 +50,7 @@ func completeProfiles(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 }
 
 func completeFeatures(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	names := []string{conformance.AuthorizationPolicyCoreFeatures}
+	names := []string{matrix.AuthorizationPolicyCoreFeatures}
 	for _, f := range feature.All() {
 		names = append(names, string(f.Name))
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
 	"github.com/meshproof/meshproof/internal/result"
@@ -18,7 +18,7 @@ func labReport(ctx context.Context, h *harness.Harness, began time.Time) report.
 		digest = "" // the report says of itself that it does not know
 	}
 	return report.Run{
-		Meshproof: conformance.Version(), Implementation: conformance.Reference(), Date: began.UTC().Truncate(time.Second),
+		Meshproof: matrix.Version(), Implementation: matrix.Reference(), Date: began.UTC().Truncate(time.Second),
 		Envoy: h.Version(), EnvoySHA256: digest, Runtime: h.Runtime().String(),
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/mutation"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
@@ -58,7 +58,7 @@ its own alone. Exit status 1 where a mistake survived.`,
 }
 
 func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
-	chosen, err := runOptions{filter: o.filter}.load(paths, conformance.Selection{})
+	chosen, err := runOptions{filter: o.filter}.load(paths, matrix.Selection{})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/conformance"
+	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
 	"github.com/meshproof/meshproof/internal/report/markdown"
@@ -67,7 +67,7 @@ func newTimes() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = conformance.TimesOf(runs).WriteTo(cmd.OutOrStdout())
+			_, err = matrix.TimesOf(runs).WriteTo(cmd.OutOrStdout())
 			return err
 		},
 	}

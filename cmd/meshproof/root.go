@@ -5,8 +5,9 @@ import (
 	"io"
 	"runtime/debug"
 
-	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/spf13/cobra"
+
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 func newRoot() *cobra.Command {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
 	"github.com/meshproof/meshproof/internal/report/summary"
@@ -30,7 +30,7 @@ type runOptions struct {
 	claims   claims
 	compiler compilerFlags
 	anyNames bool
-	shard    conformance.Shard
+	shard    matrix.Shard
 	times    string
 	// flags tells which of them were set.
 	flags *pflag.FlagSet
@@ -130,7 +130,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 // started adds why a version could not be run, not be ended, or not be read, to what the
 // others end with.
 func started(err, runErr error) error {
-	switch start := (*conformance.StartError)(nil); {
+	switch start := (*matrix.StartError)(nil); {
 	case runErr == nil:
 		return err
 	case err == nil && errors.As(runErr, &start):
@@ -151,7 +151,7 @@ func startError(err error) error {
 
 // notEnded returns the error of what could not be ended, nil for any other.
 func notEnded(err error) error {
-	if end := (*conformance.EndError)(nil); errors.As(err, &end) {
+	if end := (*matrix.EndError)(nil); errors.As(err, &end) {
 		return closed(end)
 	}
 	return nil

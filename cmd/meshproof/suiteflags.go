@@ -13,8 +13,8 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/cases/feature"
-	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy/dialect"
 )
@@ -37,7 +37,7 @@ func (c *claims) add(cmd *cobra.Command) {
 	completeFunc(cmd, "exempt-features", completeFeatures)
 }
 
-func (c claims) selection() (s conformance.Selection, err error) {
+func (c claims) selection() (s matrix.Selection, err error) {
 	if c.flags.Changed("profile") && len(c.profiles) == 0 {
 		return s, fmt.Errorf("--profile: name one of %v, or leave it out for all", feature.Profiles())
 	}
@@ -51,7 +51,7 @@ func (c claims) selection() (s conformance.Selection, err error) {
 	if s.Supported, err = c.supportedFeatures(); err != nil {
 		return s, fmt.Errorf("--supported-features: %w", err)
 	}
-	if s.Exempt, err = conformance.ParseFeatures(c.exempt); err != nil {
+	if s.Exempt, err = matrix.ParseFeatures(c.exempt); err != nil {
 		return s, fmt.Errorf("--exempt-features: %w", err)
 	}
 	return s, nil
@@ -74,16 +74,16 @@ func (c claims) supportedFeatures() ([]feature.Name, error) {
 			return nil, fmt.Errorf("%s is of the core of %s: core goes without saying, name extended features only, or %s", name, f.Profile, noFeature)
 		}
 	}
-	return conformance.ParseFeatures(c.supported)
+	return matrix.ParseFeatures(c.supported)
 }
 
 // suite reads the cases and what is asked of them.
-func (o runOptions) suite(paths []string) (conformance.Suite, error) {
+func (o runOptions) suite(paths []string) (matrix.Suite, error) {
 	selection, err := o.claims.selection()
 	if err != nil {
-		return conformance.Suite{}, err
+		return matrix.Suite{}, err
 	}
-	s := conformance.Suite{Selection: selection, Shard: o.shard, Runtime: o.runtime, AnyNames: o.anyNames, Again: o.again(len(paths) == 0)}
+	s := matrix.Suite{Selection: selection, Shard: o.shard, Runtime: o.runtime, AnyNames: o.anyNames, Again: o.again(len(paths) == 0)}
 	if s.Versions, err = o.versionList(); err != nil {
 		return s, err
 	}
@@ -132,7 +132,7 @@ func (o runOptions) versionList() ([]string, error) {
 	return versions, nil
 }
 
-func (o runOptions) readTimes() (conformance.Times, error) {
+func (o runOptions) readTimes() (matrix.Times, error) {
 	if o.times == "" {
 		return nil, nil
 	}
@@ -140,7 +140,7 @@ func (o runOptions) readTimes() (conformance.Times, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--times: %w", err)
 	}
-	times, err := conformance.ParseTimes(data)
+	times, err := matrix.ParseTimes(data)
 	if err != nil {
 		return nil, fmt.Errorf("--times: %s: %w", o.times, err)
 	}
@@ -149,7 +149,7 @@ func (o runOptions) readTimes() (conformance.Times, error) {
 
 // load reads the cases and refuses those with bad policies before Envoy is started
 // for them.
-func (o runOptions) load(paths []string, selection conformance.Selection) ([]cases.Case, error) {
+func (o runOptions) load(paths []string, selection matrix.Selection) ([]cases.Case, error) {
 	read := cases.Stories
 	if len(paths) > 0 {
 		read = func() ([]cases.Case, error) { return cases.Load(paths...) }

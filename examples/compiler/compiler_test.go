@@ -1,10 +1,16 @@
 package mesh_test
 
 import (
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"example.com/mesh"
 
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/conformance"
 )
@@ -18,4 +24,42 @@ func TestConformance(t *testing.T) {
 		Selection:      conformance.Selection{Profiles: []feature.Profile{feature.GEP3779}, Exempt: []feature.Name{"AuthorizationPolicyValidation"}},
 		ReportDir:      "report",
 	})
+}
+
+// A compiler in another language is a command line; MESH_COMPILER has one, such as "python3 ../python/compiler.py".
+func TestCommand(t *testing.T) {
+	command := strings.Fields(os.Getenv("MESH_COMPILER"))
+	if len(command) == 0 {
+		t.Skip("MESH_COMPILER is not set")
+	}
+	conformance.Run(t, conformance.Suite{Cases: story(t, "gateway-spiffe"), Command: command})
+}
+
+// A control plane is an address; MESH_CONTROL_PLANE has the one that "go run ../controlplane" prints.
+func TestControlPlane(t *testing.T) {
+	target := os.Getenv("MESH_CONTROL_PLANE")
+	if target == "" {
+		t.Skip("MESH_CONTROL_PLANE is not set")
+	}
+	results, err := conformance.Suite{
+		Cases:        story(t, "mesh-operator-1"),
+		ControlPlane: &conformance.ControlPlane{Target: target, Transport: insecure.NewCredentials()},
+	}.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range results[0].Cases {
+		if !c.Passed {
+			t.Errorf("%s: %q", c.Name, c.Problems)
+		}
+	}
+}
+
+// story returns the built-in cases of a story.
+func story(t *testing.T, name string) []cases.Case {
+	all, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(c cases.Case) bool { return c.Story != name })
 }

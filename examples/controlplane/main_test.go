@@ -15,7 +15,6 @@ import (
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/ads"
-	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 )
@@ -52,18 +51,18 @@ func TestStories(t *testing.T) {
 	})
 	results, err := conformance.Suite{
 		Cases: stories, Runtime: harness.Process,
-		Compiler: suite.CompilerFunc(ads.Compiler{Target: start(t), Transport: insecure.NewCredentials()}.Compile),
+		ControlPlane: &conformance.ControlPlane{Target: start(t), Transport: insecure.NewCredentials()},
 	}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run := results[0].Report; run.Passed != len(stories) || len(stories) < 20 {
-		for _, c := range run.Cases {
-			if c.Failed() {
-				t.Errorf("%s: %s %v", c.Case, c.Error, c.Requests)
+	if result := results[0]; result.Passed != len(stories) || len(stories) < 20 {
+		for _, c := range result.Cases {
+			if !c.Passed {
+				t.Errorf("%s: %q", c.Name, c.Problems)
 			}
 		}
-		t.Errorf("of %d cases %d passed", len(stories), run.Passed)
+		t.Errorf("of %d cases %d passed", len(stories), result.Passed)
 	}
 }
 

@@ -1,4 +1,4 @@
-package conformance_test
+package matrix_test
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/cases/feature"
-	"github.com/meshproof/meshproof/conformance"
+	"github.com/meshproof/meshproof/internal/matrix"
 )
 
 func needs(names ...feature.Name) cases.Case { return cases.Case{Name: "c", Features: names} }
@@ -26,25 +26,25 @@ func TestSelection(t *testing.T) {
 		kumaOnly = []feature.Profile{feature.KumaMTP}
 	)
 	for name, tt := range map[string]struct {
-		selection     conformance.Selection
+		selection     matrix.Selection
 		c             cases.Case
 		covers        bool
 		skip          string
 		notApplicable bool
 	}{
-		"everything by default":           {conformance.Selection{}, shadow, true, "", false},
-		"a case without features":         {conformance.Selection{}, ownCase, true, "", false},
-		"it belongs to no profile":        {conformance.Selection{Profiles: kumaOnly}, ownCase, false, "", false},
-		"a case of the profile":           {conformance.Selection{Profiles: kumaOnly}, story, true, "", false},
-		"a case of another profile":       {conformance.Selection{Profiles: kumaOnly}, gateway, false, "it needs AuthorizationPolicyPorts of GEP-3779, which is not among the profiles", false},
-		"core goes without saying":        {conformance.Selection{Supported: []feature.Name{"MTPOption2"}}, story, true, "", false},
-		"an extended feature, claimed":    {conformance.Selection{Supported: []feature.Name{"MTPOption2"}}, option, true, "", false},
-		"an extended feature, not":        {conformance.Selection{Supported: []feature.Name{"MTPOption2"}}, shadow, true, "it needs MTPPreciseShadow, which is not among the supported features", true},
-		"no extended feature at all":      {conformance.Selection{Supported: []feature.Name{}}, plain, true, "it needs AuthorizationPolicyPermissiveMTLS, which is not among the supported features", true},
-		"exempt, extended":                {conformance.Selection{Exempt: []feature.Name{"MTPOption2"}}, option, true, "it needs MTPOption2, which is exempt", true},
-		"exempt, core: something missing": {conformance.Selection{Exempt: []feature.Name{"MeshOperator2"}}, story, true, "it needs MeshOperator2, which is exempt", false},
+		"everything by default":           {matrix.Selection{}, shadow, true, "", false},
+		"a case without features":         {matrix.Selection{}, ownCase, true, "", false},
+		"it belongs to no profile":        {matrix.Selection{Profiles: kumaOnly}, ownCase, false, "", false},
+		"a case of the profile":           {matrix.Selection{Profiles: kumaOnly}, story, true, "", false},
+		"a case of another profile":       {matrix.Selection{Profiles: kumaOnly}, gateway, false, "it needs AuthorizationPolicyPorts of GEP-3779, which is not among the profiles", false},
+		"core goes without saying":        {matrix.Selection{Supported: []feature.Name{"MTPOption2"}}, story, true, "", false},
+		"an extended feature, claimed":    {matrix.Selection{Supported: []feature.Name{"MTPOption2"}}, option, true, "", false},
+		"an extended feature, not":        {matrix.Selection{Supported: []feature.Name{"MTPOption2"}}, shadow, true, "it needs MTPPreciseShadow, which is not among the supported features", true},
+		"no extended feature at all":      {matrix.Selection{Supported: []feature.Name{}}, plain, true, "it needs AuthorizationPolicyPermissiveMTLS, which is not among the supported features", true},
+		"exempt, extended":                {matrix.Selection{Exempt: []feature.Name{"MTPOption2"}}, option, true, "it needs MTPOption2, which is exempt", true},
+		"exempt, core: something missing": {matrix.Selection{Exempt: []feature.Name{"MeshOperator2"}}, story, true, "it needs MeshOperator2, which is exempt", false},
 		"two reasons": {
-			conformance.Selection{Exempt: []feature.Name{"MeshOperator2", "MTPPreciseShadow"}}, shadow, true,
+			matrix.Selection{Exempt: []feature.Name{"MeshOperator2", "MTPPreciseShadow"}}, shadow, true,
 			"it needs MeshOperator2, which is exempt; it needs MTPPreciseShadow, which is exempt", false,
 		},
 	} {
@@ -62,7 +62,7 @@ func TestSelection(t *testing.T) {
 
 func TestUnsupported(t *testing.T) {
 	t.Parallel()
-	s := conformance.Selection{Profiles: []feature.Profile{feature.GEP3779}, Supported: []feature.Name{}, Exempt: []feature.Name{"AuthorizationPolicyPorts", "MTPShadow"}}
+	s := matrix.Selection{Profiles: []feature.Profile{feature.GEP3779}, Supported: []feature.Name{}, Exempt: []feature.Name{"AuthorizationPolicyPorts", "MTPShadow"}}
 	want := []feature.Name{"AuthorizationPolicyPorts", "AuthorizationPolicyPermissiveMTLS"}
 	if diff := cmp.Diff(want, s.Unsupported()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -71,15 +71,15 @@ func TestUnsupported(t *testing.T) {
 
 func TestParseFeatures(t *testing.T) {
 	t.Parallel()
-	got, err := conformance.ParseFeatures([]string{"MTPShadow", "AuthorizationPolicyCoreFeatures"})
+	got, err := matrix.ParseFeatures([]string{"MTPShadow", "AuthorizationPolicyCoreFeatures"})
 	if err != nil || got[0] != "MTPShadow" || len(got) != 1+len(feature.AuthorizationPolicyCoreFeatures()) || !slices.Contains(got, "AuthorizationPolicyPorts") {
 		t.Errorf("got %v, %v", got, err)
 	}
-	_, err = conformance.ParseFeatures([]string{"Nope", "MTPShadow", "mtpshadow"})
+	_, err = matrix.ParseFeatures([]string{"Nope", "MTPShadow", "mtpshadow"})
 	if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), `"Nope" is unknown`) || !strings.Contains(err.Error(), `"mtpshadow" is unknown`) {
 		t.Errorf("error %v", err)
 	}
-	if got, err := conformance.ParseFeatures(nil); got != nil || err != nil {
+	if got, err := matrix.ParseFeatures(nil); got != nil || err != nil {
 		t.Errorf("of nothing: %v, %v; nil means that all are supported", got, err)
 	}
 }

@@ -1,4 +1,4 @@
-package conformance
+package matrix
 
 import (
 	"cmp"
@@ -27,9 +27,6 @@ func Version() string {
 	}
 	return unknown
 }
-
-// Implementation says who answers for a compiler.
-type Implementation = report.Implementation
 
 // Reference is the implementation that meshproof's own compiler is of.
 func Reference() report.Implementation {

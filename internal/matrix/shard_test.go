@@ -1,4 +1,4 @@
-package conformance_test
+package matrix_test
 
 import (
 	"fmt"
@@ -10,11 +10,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/conformance"
+	"github.com/meshproof/meshproof/internal/matrix"
 )
 
-func shard(t interface{ Fatal(...any) }, text string) conformance.Shard {
-	var s conformance.Shard
+func shard(t interface{ Fatal(...any) }, text string) matrix.Shard {
+	var s matrix.Shard
 	if err := s.UnmarshalText([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestShardReads(t *testing.T) {
 		"1/10001": `shard "1/10001": there are 10000 parts at most`,
 		"job/3":   `shard "job/3": JOB_COMPLETION_INDEX is not set: is this a pod of an Indexed Job?`,
 	} {
-		var s conformance.Shard
+		var s matrix.Shard
 		if err := s.UnmarshalText([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
@@ -41,7 +41,7 @@ func TestShardReads(t *testing.T) {
 	if got := shard(t, "3/3").String(); got != "3/3" {
 		t.Errorf("got %s", got)
 	}
-	if got := (conformance.Shard{}).String(); got != "" {
+	if got := (matrix.Shard{}).String(); got != "" {
 		t.Errorf("the whole is called %q", got)
 	}
 	t.Setenv("JOB_COMPLETION_INDEX", "0")
@@ -49,7 +49,7 @@ func TestShardReads(t *testing.T) {
 		t.Errorf("the first pod takes %s", got)
 	}
 	t.Setenv("JOB_COMPLETION_INDEX", "3")
-	var s conformance.Shard
+	var s matrix.Shard
 	if err := s.UnmarshalText([]byte("job/3")); err == nil {
 		t.Errorf("a fourth pod of three takes %s", s)
 	}
@@ -135,7 +135,7 @@ func TestShardIsDeterministic(t *testing.T) {
 
 func TestTimes(t *testing.T) {
 	t.Parallel()
-	times, err := conformance.ParseTimes([]byte(`{"quick": 0, "slow": 1500}`))
+	times, err := matrix.ParseTimes([]byte(`{"quick": 0, "slow": 1500}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestTimes(t *testing.T) {
 		t.Errorf("unmeasured cases cost %s, and with a hundred requests %s", small, large)
 	}
 	for _, bad := range []string{"", "[]", `{"a": -1}`, `{"a": "1s"}`, `{"a": 1e300}`} {
-		if times, err := conformance.ParseTimes([]byte(bad)); err == nil {
+		if times, err := matrix.ParseTimes([]byte(bad)); err == nil {
 			t.Errorf("%s: %v", bad, times)
 		}
 	}
@@ -163,7 +163,7 @@ func TestMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	times := conformance.Measured()
+	times := matrix.Measured()
 	known := 0
 	names := map[string]bool{}
 	for _, c := range all {
