@@ -1,0 +1,58 @@
+package dialect_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/meshproof/meshproof/"
+
+// TestOnlyTheListImportsDialects reads the imports of every package, those of its
+// tests too. A dialect's own tree may import the dialect, and the list, and nothing
+// else.
+func TestOnlyTheListImportsDialects(t *testing.T) {
+	t.Parallel()
+	imports := importsOf(t)
+	shared := []string{module + "policy", module + "policy/dialect", module + "policy/language", module + "policy/manifest"}
+	var dialects []string
+	for _, imported := range imports[module+"policy/dialect"] {
+		if strings.HasPrefix(imported, module) && !slices.Contains(shared, imported) {
+			dialects = append(dialects, imported)
+		}
+	}
+	if len(dialects) < 2 || len(imports) < 20 {
+		t.Fatalf("%d packages, and the list has %v: that proves nothing", len(imports), dialects)
+	}
+	for importer, all := range imports {
+		for _, dialect := range dialects {
+			if importer == module+"policy/dialect" || within(importer, dialect) {
+				continue
+			}
+			for _, imported := range all {
+				if within(imported, dialect) {
+					t.Errorf("%s imports %s: outside of a dialect, only policy/dialect may; use dialect.Parse or a capability of package language", importer, imported)
+				}
+			}
+		}
+	}
+}
+
+func within(pkg, tree string) bool { return pkg == tree || strings.HasPrefix(pkg, tree+"/") }
+
+// importsOf returns the imports of each package of the module.
+func importsOf(t *testing.T) map[string][]string {
+	t.Helper()
+	const format = `{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}`
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", format, module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		imports[words[0]] = words[1:]
+	}
+	return imports
+}
