@@ -29,20 +29,20 @@ func compile(t *testing.T, ctx context.Context, p *plane) (xds.Filters, error) {
 	return c.Compile(ctx, backend, nil, dialect.Options{})
 }
 
-// wantBroken checks that an error is one of the control plane, on one line.
+// wantBroken checks that an error is an [*ads.Error] on one line.
 func wantBroken(t *testing.T, err error, want string) {
 	t.Helper()
 	broken := (*ads.Error)(nil)
 	switch {
 	case !errors.As(err, &broken) || !broken.Broken() || broken.Inbound != "backend/8080":
-		t.Errorf("error %v, want one of the control plane", err)
+		t.Errorf("error %v, want an *ads.Error", err)
 	case !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n"):
 		t.Errorf("error %q, want %q on one line", err, want)
 	}
 }
 
-// The filters are those of the listener on the inbound's port, and the node that asks
-// carries the question.
+// TestCompile gets the filters of the listener on the inbound's port. The node carries the
+// question.
 func TestCompile(t *testing.T) {
 	t.Parallel()
 	p := &plane{asked: make(chan *corev3.Node, 1), listeners: []*listenerv3.Listener{listener(8080, packed(t, manager(t))), listener(8081, unlinked("acme.Manager"))}}
@@ -58,8 +58,7 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// What decides otherwise in the lab than in the control plane's listener is not taken for
-// its filters.
+// TestUnfaithful has listeners whose filters would decide differently in the lab.
 func TestUnfaithful(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -78,11 +77,11 @@ func TestUnfaithful(t *testing.T) {
 			change: func(l *listenerv3.Listener) { l.DefaultFilterChain = l.FilterChains[0] },
 			want:   "2 of its inbound filter chains are on port 8080: one was expected",
 		},
-		"a filter that is not read": {
+		"a filter without configuration": {
 			manager: func(m *hcmv3.HttpConnectionManager) { m.HttpFilters[0].ConfigType = nil },
 			want:    `its filters cannot be replayed: listener "inbound": filter chain "#0": filter "rbac": it has no configuration`,
 		},
-		"a filter that wraps": {
+		"a filter around others": {
 			manager: func(m *hcmv3.HttpConnectionManager) {
 				m.HttpFilters = slices.Insert(m.HttpFilters, 1, httpFilter("wrapping", unlinked("envoy.extensions.filters.http.composite.v3.Composite")))
 			},
@@ -106,19 +105,19 @@ func TestUnfaithful(t *testing.T) {
 			},
 			want: `filter "acme": type.googleapis.com/acme.Decider: meshproof does not know what this filter does`,
 		},
-		"paths as they come": {
+		"raw paths": {
 			manager: func(m *hcmv3.HttpConnectionManager) { m.NormalizePath = nil },
-			want:    "normalize_path is false, merge_slashes true, and it is to reject escaped slashes; want true, true and reject",
+			want:    "normalize_path is false, merge_slashes is true, and it must reject escaped slashes; want true, true and reject",
 		},
-		"slashes as they come": {
+		"repeated slashes": {
 			manager: func(m *hcmv3.HttpConnectionManager) { m.MergeSlashes = false },
-			want:    "normalize_path is true, merge_slashes false",
+			want:    "normalize_path is true, merge_slashes is false",
 		},
-		"escaped slashes as they come": {
+		"escaped slashes": {
 			manager: func(m *hcmv3.HttpConnectionManager) {
 				m.PathWithEscapedSlashesAction = hcmv3.HttpConnectionManager_KEEP_UNCHANGED
 			},
-			want: "it is to keep escaped slashes",
+			want: "it must keep escaped slashes",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -137,8 +136,8 @@ func TestUnfaithful(t *testing.T) {
 	}
 }
 
-// What stands behind RBAC meets only what RBAC lets pass.
-func TestUnknownBehindRBAC(t *testing.T) {
+// TestUnknownAfterRBAC accepts an unknown filter after RBAC: it sees only allowed requests.
+func TestUnknownAfterRBAC(t *testing.T) {
 	t.Parallel()
 	hcm := manager(t)
 	hcm.HttpFilters = slices.Insert(hcm.HttpFilters, 1, httpFilter("acme", unlinked("acme.Decider")))
@@ -154,7 +153,7 @@ func TestTimeout(t *testing.T) {
 	wantBroken(t, err, "waiting for listeners: it sent no listeners within 50ms")
 }
 
-// Whoever asks may leave before the control plane answers.
+// TestCancelled ends the context before the control plane answers.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	p := &plane{asked: make(chan *corev3.Node, 1)}

@@ -20,15 +20,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// plane is a control plane that has the same listeners for everybody, or none at all.
+// plane is a control plane that sends the same listeners to each node, or sends nothing.
 type plane struct {
 	discoveryv3.UnimplementedAggregatedDiscoveryServiceServer
 	listeners []*listenerv3.Listener
-	// asked has the nodes that asked, as far as anybody reads them.
+	// asked gets the nodes of the requests. Nodes that do not fit are dropped.
 	asked chan *corev3.Node
 }
 
-// serve runs it until the test is over, and returns its address.
+// serve runs the control plane until the test ends, and returns its address.
 func (p *plane) serve(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -48,12 +48,12 @@ func (p *plane) serve(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// StreamAggregatedResources answers the first request; the others acknowledge.
+// StreamAggregatedResources answers the first request. Later requests are acknowledgements.
 func (p *plane) StreamAggregatedResources(stream discoveryv3.AggregatedDiscoveryService_StreamAggregatedResourcesServer) error {
 	for {
 		request, err := stream.Recv()
 		if err != nil {
-			return nil // it has gone
+			return nil // the client has closed the stream
 		}
 		if request.ResponseNonce != "" {
 			continue
@@ -79,7 +79,7 @@ func (p *plane) StreamAggregatedResources(stream discoveryv3.AggregatedDiscovery
 	}
 }
 
-// unlinked is a message of which there is no definition.
+// unlinked returns a message without a known definition.
 func unlinked(name string) *anypb.Any { return &anypb.Any{TypeUrl: "type.googleapis.com/" + name} }
 
 func packed(t *testing.T, m proto.Message) *anypb.Any {
@@ -91,7 +91,7 @@ func packed(t *testing.T, m proto.Message) *anypb.Any {
 	return out
 }
 
-// manager is an HTTP connection manager with one RBAC filter, which allows everybody.
+// manager returns an HTTP connection manager with one RBAC filter that allows everything.
 func manager(t *testing.T) *hcmv3.HttpConnectionManager {
 	t.Helper()
 	rbac := &httprbacv3.RBAC{Rules: &rbacconfigv3.RBAC{Policies: map[string]*rbacconfigv3.Policy{"everybody": {
@@ -109,7 +109,7 @@ func httpFilter(name string, config *anypb.Any) *hcmv3.HttpFilter {
 	return &hcmv3.HttpFilter{Name: name, ConfigType: &hcmv3.HttpFilter_TypedConfig{TypedConfig: config}}
 }
 
-// listener is an inbound listener with one chain.
+// listener returns an inbound listener with one chain.
 func listener(port uint32, manager *anypb.Any) *listenerv3.Listener {
 	return &listenerv3.Listener{
 		Name: "inbound", TrafficDirection: corev3.TrafficDirection_INBOUND,

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -13,19 +14,20 @@ import (
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 
-func errorsAsError(err error) bool { return errors.As(err, new(*Error)) }
+// isBroken tells whether the error says that the compiler is broken.
+func isBroken(err error) bool { return errors.As(err, new(*Error)) }
 
-// A greeting that nobody waits for any more is taken, and goes nowhere.
-func TestGreetingForNobody(t *testing.T) {
+// TestLateGreeting accepts a greeting after its caller has left.
+func TestLateGreeting(t *testing.T) {
 	t.Parallel()
 	c := &Compiler{calls: map[int64]*call{}}
-	if err := c.greet([]byte(sound)); err != nil {
+	if err := c.acceptGreeting([]byte(sound)); err != nil {
 		t.Error(err)
 	}
 }
 
-// A wrong answer is an error of the compiler, of this request only: one process
-// answers them all.
+// TestBadAnswers shows that a wrong answer fails its own request only: one process
+// answers all of them.
 func TestBadAnswers(t *testing.T) {
 	t.Parallel()
 	c := start(t, helper("parrot"))
@@ -33,36 +35,36 @@ func TestBadAnswers(t *testing.T) {
 	const principal = `"permissions": [{"any": true}], "principals": [{"any": true}]`
 	for name, tt := range map[string]struct {
 		answer, want string
-		// deep is true where only Envoy's own messages tell that the answer is wrong.
+		// deep means that the schema accepts the answer, and a check of filters refuses it.
 		deep     bool
 		protocol policy.Protocol
 	}{
-		"neither":             {answer: `{"id": ID}`, want: "it has neither filters nor an error"},
-		"both":                {answer: `{"id": ID, "filters": {}, "error": "refused"}`, want: "it has filters and an error: want one of them"},
-		"unknown field":       {answer: `{"id": ID, "filter": {}, "a": 1}`, want: `unknown field "a", "filter": there are id, filters, error`},
-		"another case":        {answer: `{"id": ID, "Filters": {}}`, want: `unknown field "Filters": there are id, filters, error`},
-		"error is a number":   {answer: `{"id": ID, "error": 4}`, want: `error: want text, got "4"`},
-		"error is null":       {answer: `{"id": ID, "error": null}`, want: `error: want text, got "null"`},
-		"error is empty":      {answer: `{"id": ID, "error": ""}`, want: `error is empty: want why the policies are refused`},
-		"filters are null":    {answer: `{"id": ID, "filters": null}`, want: `filters: want an object, got "null"`},
-		"filters are a list":  {answer: `{"id": ID, "filters": []}`, want: `filters: want an object, got "[]"`},
-		"unknown filters":     {answer: `{"id": ID, "filters": {"tcp": []}}`, want: `filters: unknown field "tcp": there are network, http, routes`},
-		"network is a filter": {answer: `{"id": ID, "filters": {"network": {}}}`, want: `filters.network: want a list, got "{}"`},
-		"http is null":        {answer: `{"id": ID, "filters": {"http": null}}`, want: `filters.http: want a list, got "null"`},
-		"filter is text":      {answer: `{"id": ID, "filters": {"network": ["x"]}}`, want: `filters.network[0]: not envoy.extensions.filters.network.rbac.v3.RBAC as JSON: proto: syntax error (line 1:1): unexpected token "x"`},
-		"unknown in filter":   {answer: `{"id": ID, "filters": {"network": [{}, {"rule": {}}]}}`, want: `filters.network[1]: not envoy.extensions.filters.network.rbac.v3.RBAC as JSON: proto: (line 1:2): unknown field "rule"`, deep: true},
-		"unknown type":        {answer: `{"id": ID, "filters": {"http": [{"matcher": {"onNoMatch": {"action": {"name": "a", "typedConfig": {"@type": "a/no.such.Message"}}}}}]}}`, want: `filters.http[0]: not envoy.extensions.filters.http.rbac.v3.RBAC as JSON: proto: (line 1:77): unable to resolve "a/no.such.Message": "not found"`, deep: true},
-		"invalid network":     {answer: `{"id": ID, "filters": {"network": [{"rules": {"policies": {"p": {"permissions": [{"any": true}]}}}}]}}`, want: "filters.network[0]: envoy.extensions.filters.network.rbac.v3.RBAC: invalid RBAC.Rules: embedded message failed validation | caused by: invalid RBAC.Policies[p]: embedded message failed validation | caused by: invalid Policy.Principals: value must contain at least 1 item(s)", deep: true},
-		"invalid http":        {answer: `{"id": ID, "filters": {"http": [{"rules": {"action": "LOG", "policies": {"p": {"permissions": [], "principals": [{"any": true}]}}}}]}}`, want: "filters.http[0]: envoy.extensions.filters.http.rbac.v3.RBAC: invalid RBAC.Rules: embedded message failed validation | caused by: invalid RBAC.Policies[p]: embedded message failed validation | caused by: invalid Policy.Permissions: value must contain at least 1 item(s)", deep: true},
-		"http on tcp":         {answer: `{"id": ID, "filters": {"http": [{}]}}`, want: "filters: a tcp inbound takes network filters only", deep: true, protocol: policy.TCP},
-		"route is text":       {answer: `{"id": ID, "filters": {"http": [{}], "routes": ["a"]}}`, want: `filters.routes[0]: want an object, got "\"a\""`},
-		"route has no name":   {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"rbac": {}}]}}`, want: "filters.routes[0]: name is missing: want the name of a route"},
-		"route has no filter": {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first"}]}}`, want: "filters.routes[0]: rbac is missing: want a filter"},
-		"route has a match":   {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first", "rbac": {}, "match": {}}]}}`, want: `filters.routes[0]: unknown field "match": there are name, rbac`},
-		"invalid in a route":  {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first", "rbac": {"rules": {"policies": {"p": {` + principal + `}, "q": {}}}}}]}}`, want: "filters.routes[0]: rbac: envoy.extensions.filters.http.rbac.v3.RBAC: invalid RBAC.Rules", deep: true},
-		"unknown route":       {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "zeroth", "rbac": {}}]}}`, want: `filters.routes[0].name: the inbound has no route "zeroth"`, deep: true},
-		"route twice":         {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first", "rbac": {}}, {"name": "first", "rbac": {}}]}}`, want: `filters.routes[1].name: route "first" stands twice`, deep: true},
-		"route of nothing":    {answer: `{"id": ID, "filters": {"routes": [{"name": "first", "rbac": {}}]}}`, want: `filters.routes[0]: filters.http has no filter that a route could replace`, deep: true},
+		"no filters, no error": {answer: `{"id": ID}`, want: "it has no filters and no error: want one of them"},
+		"both":                 {answer: `{"id": ID, "filters": {}, "error": "refused"}`, want: "it has filters and an error: want one of them"},
+		"unknown field":        {answer: `{"id": ID, "filter": {}, "a": 1}`, want: `unknown field "a", "filter": there are id, filters, error`},
+		"another case":         {answer: `{"id": ID, "Filters": {}}`, want: `unknown field "Filters": there are id, filters, error`},
+		"error is a number":    {answer: `{"id": ID, "error": 4}`, want: `error: want text, got "4"`},
+		"error is null":        {answer: `{"id": ID, "error": null}`, want: `error: want text, got "null"`},
+		"error is empty":       {answer: `{"id": ID, "error": ""}`, want: `error is empty: want the reason of the refusal`},
+		"filters are null":     {answer: `{"id": ID, "filters": null}`, want: `filters: want an object, got "null"`},
+		"filters are a list":   {answer: `{"id": ID, "filters": []}`, want: `filters: want an object, got "[]"`},
+		"unknown filters":      {answer: `{"id": ID, "filters": {"tcp": []}}`, want: `filters: unknown field "tcp": there are network, http, routes`},
+		"network is a filter":  {answer: `{"id": ID, "filters": {"network": {}}}`, want: `filters.network: want a list, got "{}"`},
+		"http is null":         {answer: `{"id": ID, "filters": {"http": null}}`, want: `filters.http: want a list, got "null"`},
+		"filter is text":       {answer: `{"id": ID, "filters": {"network": ["x"]}}`, want: `filters.network[0]: not envoy.extensions.filters.network.rbac.v3.RBAC as JSON: proto: syntax error (line 1:1): unexpected token "x"`},
+		"unknown in filter":    {answer: `{"id": ID, "filters": {"network": [{}, {"rule": {}}]}}`, want: `filters.network[1]: not envoy.extensions.filters.network.rbac.v3.RBAC as JSON: proto: (line 1:2): unknown field "rule"`, deep: true},
+		"unknown type":         {answer: `{"id": ID, "filters": {"http": [{"matcher": {"onNoMatch": {"action": {"name": "a", "typedConfig": {"@type": "a/no.such.Message"}}}}}]}}`, want: `filters.http[0]: not envoy.extensions.filters.http.rbac.v3.RBAC as JSON: proto: (line 1:77): unable to resolve "a/no.such.Message": "not found"`, deep: true},
+		"invalid network":      {answer: `{"id": ID, "filters": {"network": [{"rules": {"policies": {"p": {"permissions": [{"any": true}]}}}}]}}`, want: "filters.network[0]: envoy.extensions.filters.network.rbac.v3.RBAC: invalid RBAC.Rules: embedded message failed validation | caused by: invalid RBAC.Policies[p]: embedded message failed validation | caused by: invalid Policy.Principals: value must contain at least 1 item(s)", deep: true},
+		"invalid http":         {answer: `{"id": ID, "filters": {"http": [{"rules": {"action": "LOG", "policies": {"p": {"permissions": [], "principals": [{"any": true}]}}}}]}}`, want: "filters.http[0]: envoy.extensions.filters.http.rbac.v3.RBAC: invalid RBAC.Rules: embedded message failed validation | caused by: invalid RBAC.Policies[p]: embedded message failed validation | caused by: invalid Policy.Permissions: value must contain at least 1 item(s)", deep: true},
+		"http on tcp":          {answer: `{"id": ID, "filters": {"http": [{}]}}`, want: "filters: a tcp inbound takes network filters only", deep: true, protocol: policy.TCP},
+		"route is text":        {answer: `{"id": ID, "filters": {"http": [{}], "routes": ["a"]}}`, want: `filters.routes[0]: want an object, got "\"a\""`},
+		"route has no name":    {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"rbac": {}}]}}`, want: "filters.routes[0]: name is missing: want the name of a route"},
+		"route has no filter":  {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first"}]}}`, want: "filters.routes[0]: rbac is missing: want a filter"},
+		"route has a match":    {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first", "rbac": {}, "match": {}}]}}`, want: `filters.routes[0]: unknown field "match": there are name, rbac`},
+		"invalid in a route":   {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first", "rbac": {"rules": {"policies": {"p": {` + principal + `}, "q": {}}}}}]}}`, want: "filters.routes[0]: rbac: envoy.extensions.filters.http.rbac.v3.RBAC: invalid RBAC.Rules", deep: true},
+		"unknown route":        {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "zeroth", "rbac": {}}]}}`, want: `filters.routes[0].name: the inbound has no route "zeroth"`, deep: true},
+		"route twice":          {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first", "rbac": {}}, {"name": "first", "rbac": {}}]}}`, want: `filters.routes[1].name: route "first" stands twice`, deep: true},
+		"route of nothing":     {answer: `{"id": ID, "filters": {"routes": [{"name": "first", "rbac": {}}]}}`, want: `filters.routes[0]: filters.http has no filter that a route could replace`, deep: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,17 +93,17 @@ func TestSoundAnswers(t *testing.T) {
 	c := start(t, helper("parrot"))
 	answers := schema(t, "answer")
 	for name, tt := range map[string]struct{ answer, err, routes string }{
-		"refused":                           {answer: `{"id": ID, "error": "spec.rules[0]: it is refused"}`, err: "spec.rules[0]: it is refused"},
-		"nothing":                           {answer: `{"id": ID, "filters": {}}`},
-		"white space":                       {answer: ` { "filters" : { "network" : [ ] } , "id" : ID } `},
-		"a type from elsewhere":             {answer: `{"id": ID, "filters": {"network": [{"rules": {"policies": {"p": {"permissions": [{"any": true}], "principals": [{"custom": {"name": "m", "typed_config": {"@type": "type.googleapis.com/envoy.extensions.rbac.principals.mtls_authenticated.v3.Config", "any_validated_client_certificate": true}}}]}}}}]}}`},
-		"the first route":                   {answer: `{"id": ID, "filters": {"http": [{"rules": {}}], "routes": [{"name": "first", "rbac": {}}]}}`, routes: "first false"},
-		"a route in between has the common": {answer: `{"id": ID, "filters": {"http": [{"rules": {}, "trackPerRuleStats": true}], "routes": [{"name": "third", "rbac": {}}, {"name": "first", "rbac": {}}]}}`, routes: "first false, second true, third false"},
+		"refused":                             {answer: `{"id": ID, "error": "spec.rules[0]: it is refused"}`, err: "spec.rules[0]: it is refused"},
+		"nothing":                             {answer: `{"id": ID, "filters": {}}`},
+		"white space":                         {answer: ` { "filters" : { "network" : [ ] } , "id" : ID } `},
+		"type of another package":             {answer: `{"id": ID, "filters": {"network": [{"rules": {"policies": {"p": {"permissions": [{"any": true}], "principals": [{"custom": {"name": "m", "typed_config": {"@type": "type.googleapis.com/envoy.extensions.rbac.principals.mtls_authenticated.v3.Config", "any_validated_client_certificate": true}}}]}}}}]}}`},
+		"the first route":                     {answer: `{"id": ID, "filters": {"http": [{"rules": {}}], "routes": [{"name": "first", "rbac": {}}]}}`, routes: "first false"},
+		"route in between has inbound filter": {answer: `{"id": ID, "filters": {"http": [{"rules": {}, "trackPerRuleStats": true}], "routes": [{"name": "third", "rbac": {}}, {"name": "first", "rbac": {}}]}}`, routes: "first false, second true, third false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			filters, err := c.Compile(t.Context(), backend, parse(t, "answer: "+strconv.Quote(tt.answer)), dialect.Options{})
-			if got := fmt.Sprint(err); got != tt.err && (err != nil || tt.err != "") || errorsAsError(err) {
+			if got := fmt.Sprint(err); got != tt.err && (err != nil || tt.err != "") || isBroken(err) {
 				t.Errorf("got %v, want %q", err, tt.err)
 			}
 			var routes []string
@@ -116,5 +118,22 @@ func TestSoundAnswers(t *testing.T) {
 			}
 			validate(t, answers, []byte(strings.ReplaceAll(tt.answer, "ID", "1")))
 		})
+	}
+}
+
+// BenchmarkCompile measures the cost of the protocol: a request with a small policy,
+// and an answer without filters.
+func BenchmarkCompile(b *testing.B) {
+	c, err := Start(context.Background(), helper("parrot"), Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	policies := parse(b, `answer: '{"id": ID, "filters": {}}'`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.Compile(context.Background(), backend, policies, dialect.Options{}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -17,8 +17,7 @@ import (
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 
-// What leaves in doubt what answers what ends the compiler: the error is that of
-// every further request.
+// TestBreaks has failures that end the compiler. Each further request gets the same error.
 func TestBreaks(t *testing.T) {
 	t.Parallel()
 	first := strings.Repeat("x", 100)
@@ -81,21 +80,21 @@ func TestGreeting(t *testing.T) {
 		want    string
 		is      error
 	}{
-		"no JSON":         {helper("say", "ready"), `bad answer: the greeting: it is not JSON: "ready"`, ErrAnswer},
-		"no object":       {helper("say", "1"), `bad answer: the greeting: want an object, got "1"`, ErrAnswer},
-		"not UTF-8":       {helper("say", `{"protocol": 1, "name": "`+"\xff"+`"}`), `bad answer: the greeting: it is not UTF-8`, ErrAnswer},
-		"no protocol":     {helper("say", `{"name": "a"}`), `bad answer: the greeting: protocol is missing: want a whole number`, ErrAnswer},
-		"text":            {helper("say", `{"protocol": "1", "name": "a"}`), `bad answer: the greeting: protocol: want a whole number, got "\"1\""`, ErrAnswer},
-		"another version": {helper("say", `{"protocol": 2, "called": "a"}`), `bad answer: the greeting: protocol: it speaks version 2, want 1`, ErrAnswer},
-		"no name":         {helper("say", `{"protocol": 1}`), `bad answer: the greeting: name is missing: want text`, ErrAnswer},
-		"empty name":      {helper("say", `{"protocol": 1, "name": ""}`), `bad answer: the greeting: name is empty: want what the compiler is called`, ErrAnswer},
-		"version":         {helper("say", `{"protocol": 1, "name": "a", "version": 2}`), `bad answer: the greeting: version: want text, got "2"`, ErrAnswer},
-		"unknown field":   {helper("say", `{"protocol": 1, "name": "a", "url": "b"}`), `bad answer: the greeting: unknown field "url": there are protocol, name, version`, ErrAnswer},
-		"end":             {Shell("echo 'no module named mesh' >&2; exit 1"), "it ended: exit status 1", ErrEnded},
-		"end without":     {Shell("true"), "it ended: exit status 0", ErrEnded},
-		"not found":       {Shell("no-such-compiler"), "it ended: exit status 127", ErrEnded},
-		"no program":      {[]string{"no-such-compiler"}, `start: exec: "no-such-compiler": executable file not found in $PATH`, exec.ErrNotFound},
-		"no command":      {nil, "start: executable file not found in $PATH", exec.ErrNotFound},
+		"no JSON":          {helper("say", "ready"), `bad answer: the greeting: it is not JSON: "ready"`, ErrAnswer},
+		"no object":        {helper("say", "1"), `bad answer: the greeting: want an object, got "1"`, ErrAnswer},
+		"not UTF-8":        {helper("say", `{"protocol": 1, "name": "`+"\xff"+`"}`), `bad answer: the greeting: it is not UTF-8`, ErrAnswer},
+		"no protocol":      {helper("say", `{"name": "a"}`), `bad answer: the greeting: protocol is missing: want a whole number`, ErrAnswer},
+		"text":             {helper("say", `{"protocol": "1", "name": "a"}`), `bad answer: the greeting: protocol: want a whole number, got "\"1\""`, ErrAnswer},
+		"another version":  {helper("say", `{"protocol": 2, "called": "a"}`), `bad answer: the greeting: protocol: it speaks version 2, want 1`, ErrAnswer},
+		"no name":          {helper("say", `{"protocol": 1}`), `bad answer: the greeting: name is missing: want text`, ErrAnswer},
+		"empty name":       {helper("say", `{"protocol": 1, "name": ""}`), `bad answer: the greeting: name is empty: want the name of the compiler`, ErrAnswer},
+		"version":          {helper("say", `{"protocol": 1, "name": "a", "version": 2}`), `bad answer: the greeting: version: want text, got "2"`, ErrAnswer},
+		"unknown field":    {helper("say", `{"protocol": 1, "name": "a", "url": "b"}`), `bad answer: the greeting: unknown field "url": there are protocol, name, version`, ErrAnswer},
+		"end":              {Shell("echo 'no module named mesh' >&2; exit 1"), "it ended: exit status 1", ErrEnded},
+		"end without text": {Shell("true"), "it ended: exit status 0", ErrEnded},
+		"not found":        {Shell("no-such-compiler"), "it ended: exit status 127", ErrEnded},
+		"no program":       {[]string{"no-such-compiler"}, `start: exec: "no-such-compiler": executable file not found in $PATH`, exec.ErrNotFound},
+		"no command":       {nil, "start: executable file not found in $PATH", exec.ErrNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,17 +113,18 @@ func TestGreeting(t *testing.T) {
 	}
 }
 
-// Silence in the greeting, and later.
+// TestSilence has a compiler without a greeting, and a compiler that hangs later.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	if _, err := Start(t.Context(), Shell("cat >/dev/null"), Options{Timeout: 50 * time.Millisecond}); !errors.Is(err, ErrSilent) || !strings.HasSuffix(err.Error(), "it hangs: no answer for 50ms") {
 		t.Errorf("got %v", err)
 	}
-	c, left := hanging(t, context.Background())
+	c, waitEnded := startHanging(t, context.Background())
 	c.mu.Lock()
 	c.timeout = 50 * time.Millisecond
 	c.mu.Unlock()
-	// Requests that a pipe does not hold: the compiler does not even read them.
+	// The requests are longer than the buffer of a pipe, because the compiler does not
+	// read them.
 	long := parse(t, "text: "+strings.Repeat("x", 1<<20))
 	errs := make([]error, 4)
 	var asking sync.WaitGroup
@@ -137,41 +137,42 @@ func TestSilence(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	left()
+	waitEnded()
 }
 
-// A compiler that closes its output and stays is ended; so is its child.
+// TestClosedOutput shows that a compiler that only closes its output is ended, with its
+// child.
 func TestClosedOutput(t *testing.T) {
 	t.Parallel()
-	c, left := hanging(t, context.Background(), "close")
+	c, waitEnded := startHanging(t, context.Background(), "close")
 	_, err := c.Compile(t.Context(), backend, nil, dialect.Options{})
 	if !errors.Is(err, ErrEnded) || !strings.Contains(err.Error(), "it ended: it closed its output") {
 		t.Errorf("got %v", err)
 	}
-	left()
+	waitEnded()
 }
 
-// A compiler that hangs is gone with its child once it is closed, or its context
-// ends.
+// TestNothingIsLeft shows that Close, or the end of the context, ends a compiler that
+// hangs, and its child.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	t.Run("closed", func(t *testing.T) {
 		t.Parallel()
-		c, left := hanging(t, context.Background())
+		c, waitEnded := startHanging(t, context.Background())
 		if err := errors.Join(c.Close(), c.Close()); err != nil {
 			t.Error(err)
 		}
 		if _, err := c.Compile(t.Context(), backend, nil, dialect.Options{}); !errors.Is(err, ErrClosed) {
 			t.Errorf("got %v", err)
 		}
-		left()
+		waitEnded()
 	})
 	t.Run("context", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(context.Background())
-		c, left := hanging(t, ctx)
+		c, waitEnded := startHanging(t, ctx)
 		cancel()
-		left()
+		waitEnded()
 		if _, err := c.Compile(t.Context(), backend, nil, dialect.Options{}); !errors.Is(err, ErrClosed) || !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
@@ -186,9 +187,9 @@ func TestNothingIsLeft(t *testing.T) {
 	})
 }
 
-// A request that is given up is no error of the compiler, and its late answer is
-// nobody's. Close ends those that are under way.
-func TestGivenUp(t *testing.T) {
+// TestCancelledRequest shows that the end of a request's context is no error of the
+// compiler. The late answer is dropped. Close ends open requests.
+func TestCancelledRequest(t *testing.T) {
 	t.Parallel()
 	listener := listen(t)
 	c := start(t, helper("late", listener.Addr().String()))
@@ -205,14 +206,14 @@ func TestGivenUp(t *testing.T) {
 	first := ask(ctx)
 	received := accept(t, listener)
 	cancel()
-	if err := <-first; !errors.Is(err, context.Canceled) || errorsAsError(err) || err.Error() != `plugin: compiler "`+c.command+`", asked for backend/http-port: context canceled` {
-		t.Errorf("who gave up got %v", err)
+	if err := <-first; !errors.Is(err, context.Canceled) || isBroken(err) || err.Error() != `plugin: compiler "`+c.command+`", asked for backend/http-port: context canceled` {
+		t.Errorf("the cancelled request got %v", err)
 	}
 	second := ask(context.Background())
 	received() // the compiler answers the first
 	received = accept(t, listener)
 	received()
-	if err := <-second; err == nil || err.Error() != "refused 2" || errorsAsError(err) {
+	if err := <-second; err == nil || err.Error() != "refused 2" || isBroken(err) {
 		t.Errorf("got %v", err)
 	}
 	third := ask(context.Background())
@@ -220,8 +221,8 @@ func TestGivenUp(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := <-third; !errors.Is(err, ErrClosed) || !errorsAsError(err) {
-		t.Errorf("who waited got %v", err)
+	if err := <-third; !errors.Is(err, ErrClosed) || !isBroken(err) {
+		t.Errorf("the open request got %v", err)
 	}
 	received()
 	if _, err := c.Compile(ctx, backend, nil, dialect.Options{}); err == nil {
@@ -229,7 +230,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// Answers in any order find whom they are for.
+// TestAnyOrder answers the requests in another order.
 func TestAnyOrder(t *testing.T) {
 	t.Parallel()
 	c := start(t, helper("backwards"))
@@ -239,7 +240,7 @@ func TestAnyOrder(t *testing.T) {
 	for range 4 {
 		asking.Go(func() {
 			_, err := c.Compile(t.Context(), backend, nil, dialect.Options{})
-			if err == nil || errorsAsError(err) {
+			if err == nil || isBroken(err) {
 				t.Error(err)
 				return
 			}
@@ -257,7 +258,7 @@ func TestAnyOrder(t *testing.T) {
 	}
 }
 
-// Standard error may be as loud as it likes.
+// TestNoise has a compiler that writes much to standard error.
 func TestNoise(t *testing.T) {
 	t.Parallel()
 	c := start(t, helper("noise"))
@@ -274,9 +275,9 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// hanging starts a compiler that greets and hangs, with a child that does. What it
-// returns waits until both are gone.
-func hanging(t *testing.T, ctx context.Context, how ...string) (c *Compiler, left func()) {
+// startHanging starts a compiler that greets and hangs, with a child that hangs too. The
+// function that it returns waits until both have ended.
+func startHanging(t *testing.T, ctx context.Context, how ...string) (c *Compiler, waitEnded func()) {
 	t.Helper()
 	listener := listen(t)
 	c, err := Start(ctx, helper("hang", append([]string{listener.Addr().String()}, how...)...), Options{})
@@ -284,10 +285,10 @@ func hanging(t *testing.T, ctx context.Context, how ...string) (c *Compiler, lef
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	one, other := take(t, listener), take(t, listener)
+	compiler, child := acceptConn(t, listener), acceptConn(t, listener)
 	return c, func() {
-		gone(one)
-		gone(other)
+		waitClosed(compiler)
+		waitClosed(child)
 	}
 }
 
@@ -301,7 +302,7 @@ func listen(t *testing.T) net.Listener {
 	return listener
 }
 
-func take(t *testing.T, listener net.Listener) net.Conn {
+func acceptConn(t *testing.T, listener net.Listener) net.Conn {
 	t.Helper()
 	conn, err := listener.Accept()
 	if err != nil {
@@ -310,15 +311,15 @@ func take(t *testing.T, listener net.Listener) net.Conn {
 	return conn
 }
 
-// gone waits until the other side has left.
-func gone(conn net.Conn) {
+// waitClosed waits until the other side has closed the connection.
+func waitClosed(conn net.Conn) {
 	_, _ = io.Copy(io.Discard, conn)
 	_ = conn.Close()
 }
 
-// accept takes a connection; what it returns lets go of it.
+// accept accepts a connection and returns the function that closes it.
 func accept(t *testing.T, listener net.Listener) func() {
 	t.Helper()
-	conn := take(t, listener)
+	conn := acceptConn(t, listener)
 	return func() { _ = conn.Close() }
 }

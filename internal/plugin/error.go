@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Error says that the compiler is broken: it could not be started, it ended, it was
-// silent, or it answered what is no answer. That policies are refused never is one.
+// Error says that the compiler is broken: it did not start, it ended, it was silent, or
+// it sent a wrong answer. A refusal of policies is never an Error.
 type Error struct {
-	// Command is what was started.
+	// Command is the command line of the compiler.
 	Command string
-	// Asked is what the compiler owed an answer to, an inbound and the place of its
-	// first policy; of several requests the one that waited longest, unless one of them
-	// is to blame. It is empty where no answer was due.
+	// Asked names the request of the failure: an inbound and the place of its first
+	// policy. When the failure belongs to no single request, it names the open request
+	// that waited longest. It is empty when no answer was due.
 	Asked string
 	Err   error
 	// Stderr has the last lines that the compiler wrote to standard error.
 	Stderr []string
 }
 
-// Error is one line, and one more for each of standard error.
+// Error returns one line, and one more line for each line of Stderr.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "plugin: compiler %q", e.Command)
@@ -34,14 +34,13 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the failure without the request.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Broken is true: an error with this method is no refusal of policies, whatever its
-// text says.
+// Broken returns true. An error with this method is no refusal of policies.
 func (e *Error) Broken() bool { return true }
 
-// The ways in which a compiler breaks that no single answer is to blame for.
+// The failures of a compiler. Test for them with [errors.Is].
 var (
 	// ErrSilent says that the compiler did not answer in time.
 	ErrSilent = errors.New("it hangs")
@@ -53,6 +52,7 @@ var (
 	ErrAnswer = errors.New("bad answer")
 )
 
-func bad(format string, a ...any) error {
+// badAnswer returns an error that wraps [ErrAnswer].
+func badAnswer(format string, a ...any) error {
 	return fmt.Errorf("%w: %w", ErrAnswer, fmt.Errorf(format, a...))
 }

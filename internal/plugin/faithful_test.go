@@ -25,9 +25,9 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// Nothing is lost on the way there and back: behind the protocol, meshproof's own
-// compiler gives the same filters and the same refusals for every case there is, and
-// every line is one of the schema.
+// TestFaithful shows that the protocol loses nothing: through it, meshproof's own compiler
+// gives the same filters and the same refusals for every case, and every line matches the
+// schema.
 func TestFaithful(t *testing.T) {
 	t.Parallel()
 	stories, err := cases.Stories()
@@ -55,8 +55,8 @@ func TestFaithful(t *testing.T) {
 			got, err := c.Compile(t.Context(), in, s.Policies, s.Options)
 			switch {
 			case refusal != nil:
-				// The places in the text are those of another file.
-				if err == nil || errorsAsError(err) {
+				// The texts name places in different files.
+				if err == nil || isBroken(err) {
 					t.Errorf("%s: %s: got %v, want %v", s.Name, in, err, refusal)
 				}
 				refused++
@@ -78,13 +78,13 @@ func TestFaithful(t *testing.T) {
 	}
 }
 
-// equal does without cmp, whose effort grows fast with the depth of lists in lists.
+// equal does not use cmp, because cmp is slow for deep lists.
 func equal(a, b xds.Filters) bool {
 	return slices.EqualFunc(a.Messages(), b.Messages(), proto.Equal) &&
 		slices.EqualFunc(a.Routes, b.Routes, func(a, b xds.Route) bool { return a.Name == b.Name && proto.Equal(a.Match, b.Match) })
 }
 
-// Whatever the document shows is one of the four messages.
+// TestDocumented checks the messages in the document with the schema.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "compilers.md"))
@@ -104,9 +104,9 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-func TestGreetingsAreOfTheSchema(t *testing.T) {
+func TestGreetingsMatchSchema(t *testing.T) {
 	t.Parallel()
-	first, err := line(hello{Protocol: protocol, Meshproof: "v1"})
+	first, err := encodeLine(hello{Protocol: protocol, Meshproof: "v1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestGreetingsAreOfTheSchema(t *testing.T) {
 	validate(t, schema(t, "greeting"), []byte(sound))
 }
 
-// The defaults that a compiler is told are those that the reference goes by.
+// TestDefaults compares the defaults in a request with the defaults of the reference.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	told, err := dialect.OptionsJSON(dialect.Options{})
@@ -146,7 +146,8 @@ spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.m
 	}
 }
 
-// Absent, empty and without a value stay three things, and a number stays what it is.
+// TestPoliciesAsWritten shows that absent, empty and null stay different, and that numbers
+// do not change.
 func TestPoliciesAsWritten(t *testing.T) {
 	t.Parallel()
 	docs := parse(t, `{empty: [], none: , object: {}, text: "8080", int: 8080, big: 9007199254740993, float: 1.5, no: false, html: "<&>", utf8: "ü"}`)
@@ -159,7 +160,7 @@ func TestPoliciesAsWritten(t *testing.T) {
 		t.Errorf("got %s\nwant %s in it, on one line", ask, want)
 	}
 	if _, err := newRequest(1, backend, parse(t, "{a: .nan}"), dialect.Options{}); err == nil {
-		t.Error("not a number was handed over")
+		t.Error(".nan was sent as JSON")
 	}
 }
 
@@ -187,7 +188,7 @@ func parse(t testing.TB, text string) []manifest.Document {
 	return docs
 }
 
-// schema compiles one message of the schema, or all of them.
+// schema compiles one message of the schema.
 func schema(t *testing.T, message string) *jsonschema.Schema {
 	t.Helper()
 	s, err := jsonschema.NewCompiler().Compile("protocol.schema.json#/$defs/" + message)

@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	// What a compiler may pack into a filter has to be known here.
+	// A filter of a compiler may contain these messages, so they must be linked.
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/environment_variable/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/network/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/ssl/v3"
@@ -29,12 +30,12 @@ func readFilters(data []byte, in policy.Inbound) (xds.Filters, error) {
 	var out xds.Filters
 	o, err := readObject(data)
 	if err == nil {
-		err = o.only("network", "http", "routes")
+		err = o.checkFields("network", "http", "routes")
 	}
 	if err != nil {
 		return out, fmt.Errorf("filters: %w", err)
 	}
-	network, err := list(o, "network")
+	network, err := readList(o, "network")
 	if err != nil {
 		return out, fmt.Errorf("filters.%w", err)
 	}
@@ -45,7 +46,7 @@ func readFilters(data []byte, in policy.Inbound) (xds.Filters, error) {
 		}
 		out.Network = append(out.Network, filter)
 	}
-	http, err := list(o, "http")
+	http, err := readList(o, "http")
 	if err != nil {
 		return out, fmt.Errorf("filters.%w", err)
 	}
@@ -56,7 +57,7 @@ func readFilters(data []byte, in policy.Inbound) (xds.Filters, error) {
 		}
 		out.HTTP = append(out.HTTP, filter)
 	}
-	routes, err := list(o, "routes")
+	routes, err := readList(o, "routes")
 	if err != nil {
 		return out, fmt.Errorf("filters.%w", err)
 	}
@@ -67,15 +68,16 @@ func readFilters(data []byte, in policy.Inbound) (xds.Filters, error) {
 	return out, err
 }
 
-// readFilter reads a message of Envoy, strictly, and holds it against its own rules.
+// readFilter reads a message of Envoy. It refuses unknown fields, and checks the message
+// with the rules of Envoy.
 func readFilter(raw json.RawMessage, into proto.Message) error {
 	if err := protojson.Unmarshal(raw, into); err != nil {
-		// The package varies the space behind "proto:" on purpose.
+		// Protojson changes the space after "proto:" on purpose.
 		return fmt.Errorf("not %s as JSON: %s", into.ProtoReflect().Descriptor().FullName(), strings.ReplaceAll(err.Error(), "\u00a0", " "))
 	}
 	valid := into
 	if network, ok := into.(*networkrbacv3.RBAC); ok {
-		// The listener sets the prefix, so that it may be missing here.
+		// The listener sets the prefix, so it may be missing here.
 		network = proto.CloneOf(network)
 		network.StatPrefix = "stat"
 		valid = network
@@ -83,9 +85,9 @@ func readFilter(raw json.RawMessage, into proto.Message) error {
 	return xds.Validate(valid)
 }
 
-// readRoutes returns the routes of the inbound in its order. A route without a
-// filter of its own has the inbound's, which it only needs spelled out in front of
-// one that has: the first route that takes a request is asked.
+// readRoutes returns the routes of the inbound in its order. Envoy asks the first route
+// that matches a request. So a route without a filter of its own gets a copy of the
+// inbound's filter when a route after it has its own filter.
 func readRoutes(routes []json.RawMessage, in policy.Inbound, own []*httprbacv3.RBAC) ([]xds.Route, error) {
 	given := map[string]*httprbacv3.RBAC{}
 	for i, raw := range routes {
@@ -115,7 +117,7 @@ func readRoutes(routes []json.RawMessage, in policy.Inbound, own []*httprbacv3.R
 		filter, ok := given[r.Name]
 		if !ok {
 			filter = proto.CloneOf(own[0])
-			filter.TrackPerRuleStats = false // they belong to the filter
+			filter.TrackPerRuleStats = false // rule counters belong to the filter
 		}
 		delete(given, r.Name)
 		out = append(out, xds.Route{Name: r.Name, Match: match, RBAC: filter})
@@ -126,12 +128,12 @@ func readRoutes(routes []json.RawMessage, in policy.Inbound, own []*httprbacv3.R
 func readRoute(raw json.RawMessage) (string, *httprbacv3.RBAC, error) {
 	o, err := readObject(raw)
 	if err == nil {
-		err = o.only("name", "rbac")
+		err = o.checkFields("name", "rbac")
 	}
 	if err != nil {
 		return "", nil, err
 	}
-	name, err := value[string](o, "name", "the name of a route")
+	name, err := readValue[string](o, "name", "the name of a route")
 	if err != nil {
 		return "", nil, err
 	}
@@ -143,4 +145,15 @@ func readRoute(raw json.RawMessage) (string, *httprbacv3.RBAC, error) {
 		return "", nil, fmt.Errorf("rbac: %w", err)
 	}
 	return name, filter, nil
+}
+
+// routeMatch returns the match of a route in the listener. A tested compiler does not
+// choose it, so it comes from a program that contains only the route.
+func routeMatch(r policy.InboundRoute) (*routev3.RouteMatch, error) {
+	gates := []policy.Gate{{Layer: policy.L7, Default: policy.Verdict{Origin: "default"}}}
+	filters, err := xds.Compile(policy.Program{Gates: gates, Routes: []policy.Route{{Name: r.Name, When: r.When, Gates: gates}}})
+	if err != nil {
+		return nil, err
+	}
+	return filters.Routes[0].Match, nil
 }

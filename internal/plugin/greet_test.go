@@ -12,16 +12,16 @@ import (
 	"github.com/meshproof/meshproof/internal/plugin"
 )
 
-// A compiler that greets before it is greeted is as good as any, however quick it is.
-func TestStartTakesAHastyGreeting(t *testing.T) {
+// TestEarlyGreeting has a compiler that greets before it is greeted.
+func TestEarlyGreeting(t *testing.T) {
 	t.Parallel()
 	for range 30 {
-		c, err := plugin.Start(t.Context(), plugin.Shell(`echo '{"protocol": 1, "name": "hasty"}'; while read -r line; do :; done`), plugin.Options{})
+		c, err := plugin.Start(t.Context(), plugin.Shell(`echo '{"protocol": 1, "name": "early"}'; while read -r line; do :; done`), plugin.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Name() != "hasty" {
-			t.Errorf("it calls itself %q", c.Name())
+		if c.Name() != "early" {
+			t.Errorf("its name is %q", c.Name())
 		}
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
@@ -29,19 +29,18 @@ func TestStartTakesAHastyGreeting(t *testing.T) {
 	}
 }
 
-// Whoever starts a compiler may leave before it has greeted, at any moment: the greeting
-// is then for nobody, and of the process nothing is left.
-func TestStartIsLeftBeforeTheGreeting(t *testing.T) {
+// TestCancelledStart ends the context at different moments of Start. No process is left.
+func TestCancelledStart(t *testing.T) {
 	t.Parallel()
 	pids := t.TempDir()
-	// Each notes its process in the name of a file.
+	// Each process writes its ID as the name of a file.
 	command := plugin.Shell(`: > ` + pids + `/$$; echo '{"protocol": 1, "name": "x"}'; while read -r line; do :; done`)
 	for i := range 300 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%31)*100*time.Microsecond)
 		c, err := plugin.Start(ctx, command, plugin.Options{})
 		switch broken := (*plugin.Error)(nil); {
 		case err == nil:
-			_ = c.Close() // an error where the context was first
+			_ = c.Close() // an error when the context ended first
 		case !errors.As(err, &broken) || !errors.Is(err, context.DeadlineExceeded):
 			t.Errorf("after %v: %v", time.Duration(i%31)*100*time.Microsecond, err)
 		}

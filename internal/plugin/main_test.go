@@ -16,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain makes this binary one of the compilers where its first argument says so.
+// TestMain runs a compiler in this binary when the first argument names one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		if name, ok := strings.CutPrefix(os.Args[1], helperPrefix); ok {
@@ -32,23 +32,23 @@ const (
 	sound        = `{"protocol": 1, "name": "helper", "version": "v1"}`
 )
 
-// helper is the command line of a compiler below.
+// helper returns the command line of a compiler below.
 func helper(name string, args ...string) []string {
 	return append([]string{os.Args[0], helperPrefix + name}, args...)
 }
 
-// helpers are compilers, most of them broken.
+// helpers are compilers. Most of them are broken.
 var helpers map[string]func(in io.Reader, out io.Writer, args []string)
 
 func init() {
 	helpers = map[string]func(in io.Reader, out io.Writer, args []string){
 		"reference": reference,
-		// Says once what it is told, and listens on.
+		// Writes its argument once, and reads its input to the end.
 		"say": func(in io.Reader, out io.Writer, args []string) {
 			fmt.Fprintln(out, args[0])
 			_, _ = io.Copy(io.Discard, in)
 		},
-		// Answers with the field "answer" of the first policy, ID being that of the request.
+		// Answers with the field "answer" of the first policy. ID stands for the id of the request.
 		"parrot": func(in io.Reader, out io.Writer, _ []string) {
 			each(in, out, func(id string, ask []byte) {
 				var r struct{ Policies []struct{ Answer string } }
@@ -70,7 +70,7 @@ func init() {
 				}
 			})
 		},
-		// Dies of the first request, after some last words.
+		// Ends at the first request, after some lines on standard error.
 		"crash": func(in io.Reader, out io.Writer, _ []string) {
 			each(in, out, func(string, []byte) {
 				for i := range 2 * tailLines {
@@ -80,7 +80,7 @@ func init() {
 				os.Exit(3)
 			})
 		},
-		// Writes without an end to the line.
+		// Writes a line without an end.
 		"flood": func(in io.Reader, out io.Writer, _ []string) {
 			each(in, out, func(string, []byte) {
 				for {
@@ -90,7 +90,7 @@ func init() {
 				}
 			})
 		},
-		// Complains a lot, and answers all the same.
+		// Writes much to standard error, and answers.
 		"noise": func(in io.Reader, out io.Writer, _ []string) {
 			each(in, out, func(id string, _ []byte) {
 				for range 20 {
@@ -99,10 +99,10 @@ func init() {
 				fmt.Fprintf(out, "{\"id\": %s, \"filters\": {}}\n", id)
 			})
 		},
-		// Greets, and hangs from then on, with its output open or closed, without reading
-		// any further. Its child hangs, too, and like itself holds a connection.
+		// Greets and then hangs, with its output open or closed, and reads nothing more. Its
+		// child hangs too. Both hold a connection open.
 		"hang": func(in io.Reader, out io.Writer, args []string) {
-			held := hold(args[0])
+			wait := hold(args[0])
 			child := exec.Command(os.Args[0], helperPrefix+"hold", args[0])
 			if err := child.Start(); err != nil {
 				panic(err)
@@ -112,9 +112,9 @@ func init() {
 			if len(args) > 1 {
 				os.Stdout.Close()
 			}
-			held()
+			wait()
 		},
-		// Answers a request once it may.
+		// Answers a request when the connection that it holds is closed.
 		"late": func(in io.Reader, out io.Writer, args []string) {
 			each(in, out, func(id string, _ []byte) {
 				hold(args[0])()
@@ -125,7 +125,7 @@ func init() {
 	}
 }
 
-// each greets, and calls for each request.
+// each greets, and calls do for each request.
 func each(in io.Reader, out io.Writer, do func(id string, ask []byte)) {
 	lines := bufio.NewReader(in)
 	for {
@@ -145,7 +145,7 @@ func each(in io.Reader, out io.Writer, do func(id string, ask []byte)) {
 	}
 }
 
-// hold connects, and returns what waits until the other side goes.
+// hold connects, and returns a function that waits until the other side closes.
 func hold(address string) func() {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// Options are those of [Start]. The zero value is ready.
+// Options are the options of [Start]. The zero value is ready.
 type Options struct {
-	// Timeout is how long the compiler may be silent while it owes an answer, the
-	// greeting included; 10 s where it is zero.
+	// Timeout is the longest time that the compiler may be silent while an answer or the
+	// greeting is due. The default is 10 s.
 	Timeout time.Duration
-	// Meshproof is the version that the compiler is told; "(devel)" where it is empty.
+	// Meshproof is the version of meshproof in the greeting. The default is "(devel)".
 	Meshproof string
 }
 
@@ -38,34 +38,35 @@ type Compiler struct {
 	stderr tail
 
 	ids   atomic.Int64
-	lines chan []byte // to be written
+	lines chan []byte // the lines to write
 
 	mu       sync.Mutex
-	calls    map[int64]*call // those that wait for an answer; the greeting is number 0
+	calls    map[int64]*call // the open calls; the greeting is number 0
 	timer    *time.Timer
-	deadline time.Time // of the next answer, where a call waits
-	cause    *Error    // the first that went wrong
+	deadline time.Time // for the next answer, while a call is open
+	cause    *Error    // the first failure
 	stopping bool
-	grace    time.Duration // for the process to end by itself, once stopping
+	grace    time.Duration // the time for the process to end by itself, after stopping
 
-	stop   chan struct{} // closed when the process has to go
-	broken chan struct{} // closed when it is gone; cause is final then
+	stop   chan struct{} // closed when the process has to end
+	broken chan struct{} // closed when the process has ended; cause is then final
 }
 
 const (
 	defaultTimeout = 10 * time.Second
-	// closeGrace is how long a compiler has to end by itself after its input did.
+	// closeGrace is the time that a compiler has to end by itself after the end of its
+	// input.
 	closeGrace = 2 * time.Second
-	// exitGrace is how long a process that closed its output has to exit.
+	// exitGrace is the time that a process has to exit after it closed its output.
 	exitGrace = 500 * time.Millisecond
 )
 
-// Shell is the command line that has /bin/sh run a command, as a user types it.
+// Shell returns the command line that runs a command in /bin/sh, as a user types it.
 func Shell(command string) []string { return []string{"/bin/sh", "-c", command} }
 
-// Start runs a command line, of which no shell is asked, and returns once the
-// compiler has greeted; see [Shell]. It inherits environment and working directory.
-// The end of the context ends it, as [Compiler.Close] does. The error is an [*Error].
+// Start runs a command line and returns when the compiler has greeted. It uses no shell;
+// see [Shell]. The process inherits environment and working directory. The end of the
+// context ends the compiler, as [Compiler.Close] does. The error is an [*Error].
 func Start(ctx context.Context, command []string, opts Options) (*Compiler, error) {
 	c := &Compiler{
 		command: strings.Join(command, " "), timeout: opts.Timeout,
@@ -80,18 +81,19 @@ func Start(ctx context.Context, command []string, opts Options) (*Compiler, erro
 	if opts.Meshproof == "" {
 		opts.Meshproof = "(devel)"
 	}
-	// Before the process runs: some greet without waiting to be greeted.
+	// The greeting is registered before the process runs, because some compilers greet
+	// first.
 	greeting := &call{answer: make(chan answer, 1)}
 	c.register(greeting)
-	greet, err := line(hello{Protocol: protocol, Meshproof: opts.Meshproof})
+	hello, err := encodeLine(hello{Protocol: protocol, Meshproof: opts.Meshproof})
 	if err == nil {
 		err = c.start(ctx, command)
 	}
 	if err != nil {
-		c.answered(greeting.id)
+		c.removeCall(greeting.id)
 		return nil, &Error{Command: c.command, Err: fmt.Errorf("start: %w", err)}
 	}
-	_, err = c.ask(ctx, greet, greeting)
+	_, err = c.ask(ctx, hello, greeting)
 	if err != nil {
 		c.end("", err, 0)
 		<-c.broken
@@ -100,23 +102,23 @@ func Start(ctx context.Context, command []string, opts Options) (*Compiler, erro
 	return c, nil
 }
 
-// Name is what the compiler calls itself.
+// Name returns the name in the greeting of the compiler.
 func (c *Compiler) Name() string { return c.name }
 
-// Version is the version that the compiler says it has; it may be empty.
+// Version returns the version in the greeting of the compiler. It may be empty.
 func (c *Compiler) Version() string { return c.version }
 
-// Compile implements [suite.Compiler]: it asks the compiler. What the compiler says
-// in "error" is the text of the error; a broken compiler is an [*Error].
+// Compile implements [suite.Compiler] and sends a request to the compiler. Its error is
+// the text under "error" in the answer, or an [*Error] for a broken compiler.
 func (c *Compiler) Compile(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
 	id := c.ids.Add(1)
-	ask, err := newRequest(id, in, policies, opts)
+	line, err := newRequest(id, in, policies, opts)
 	if err != nil {
 		return xds.Filters{}, err
 	}
-	call := &call{id: id, inbound: in, asked: asked(in, policies), answer: make(chan answer, 1)}
+	call := &call{id: id, inbound: in, asked: nameRequest(in, policies), answer: make(chan answer, 1)}
 	c.register(call)
-	a, err := c.ask(ctx, ask, call)
+	a, err := c.ask(ctx, line, call)
 	switch {
 	case err == nil:
 		return a.filters, a.refusal
@@ -126,9 +128,9 @@ func (c *Compiler) Compile(ctx context.Context, in policy.Inbound, policies []ma
 	return xds.Filters{}, err
 }
 
-// Close ends the compiler: it closes its input, and after two seconds kills what is
-// left of its process group. Requests that wait for an answer get [ErrClosed]. It is
-// an error only where the compiler had broken before.
+// Close closes the input of the compiler, and kills the rest of its process group after
+// two seconds. Open requests get [ErrClosed]. The error reports a compiler that broke
+// before Close.
 func (c *Compiler) Close() error {
 	c.mu.Lock()
 	if c.cause == nil {

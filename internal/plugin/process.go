@@ -1,17 +1,20 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
 )
 
-// start runs the process, and all that talks to it until it is gone.
+// start starts the process and the goroutines that read and write its pipes.
 func (c *Compiler) start(ctx context.Context, command []string) error {
 	if len(command) == 0 {
 		return exec.ErrNotFound
@@ -22,7 +25,7 @@ func (c *Compiler) start(ctx context.Context, command []string) error {
 	c.cmd = exec.Command(command[0], command[1:]...)
 	c.cmd.Stderr = &c.stderr
 	c.cmd.SysProcAttr = procAttr()
-	c.cmd.WaitDelay = exitGrace // for whoever else holds its standard error
+	c.cmd.WaitDelay = exitGrace // a child process may hold its standard error open
 	var err error
 	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
 		return err
@@ -35,7 +38,7 @@ func (c *Compiler) start(ctx context.Context, command []string) error {
 	return <-started
 }
 
-// run starts the process, waits until it has to go, and leaves nothing of it.
+// run starts the process, waits until it has to end, and removes its process group.
 func (c *Compiler) run(ctx context.Context, started chan<- error) {
 	runtime.LockOSThread() // see procAttr
 	defer runtime.UnlockOSThread()
@@ -44,35 +47,36 @@ func (c *Compiler) run(ctx context.Context, started chan<- error) {
 	if err != nil {
 		return
 	}
-	var talking sync.WaitGroup
-	talking.Go(c.read)
-	talking.Go(c.write)
-	forget := context.AfterFunc(ctx, func() { c.end("", fmt.Errorf("%w: %w", ErrClosed, context.Cause(ctx)), 0) })
+	var pipes sync.WaitGroup
+	pipes.Go(c.read)
+	pipes.Go(c.write)
+	stopWatch := context.AfterFunc(ctx, func() { c.end("", fmt.Errorf("%w: %w", ErrClosed, context.Cause(ctx)), 0) })
 
 	<-c.stop
-	forget()
+	stopWatch()
 	pid := c.cmd.Process.Pid
 	exited := exits(pid)
-	itself := false
+	bySelf := false
 	patience := time.NewTimer(c.grace)
 	select {
 	case <-exited:
-		itself = true
+		bySelf = true
 	case <-patience.C:
 	}
 	patience.Stop()
-	// The group's number is its own as long as nobody has waited for its leader.
+	// The process ID of the leader is not used again before Wait, so this kills no other
+	// group.
 	_ = syscall.Kill(-pid, syscall.SIGKILL)
 	if exited != nil {
 		<-exited
 	}
-	_ = c.cmd.Wait() // its status is looked at below
-	talking.Wait()
-	c.gone(itself)
+	_ = c.cmd.Wait() // finish reads its status
+	pipes.Wait()
+	c.finish(bySelf)
 }
 
-// end says what went wrong, unless something did before, and that the process has to
-// go within a time.
+// end stops the process within the grace time. It records the failure, unless an earlier
+// failure is recorded.
 func (c *Compiler) end(asked string, err error, grace time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,9 +89,9 @@ func (c *Compiler) end(asked string, err error, grace time.Duration) {
 	}
 }
 
-// gone completes the cause: of a process that ended by itself, how it ended says more
-// than which pipe broke first.
-func (c *Compiler) gone(itself bool) {
+// finish completes the cause. For a process that ended by itself, its exit status says
+// more than the first broken pipe.
+func (c *Compiler) finish(bySelf bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.timer != nil {
@@ -95,9 +99,64 @@ func (c *Compiler) gone(itself bool) {
 	}
 	status, _ := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	killed := status.Signaled() && status.Signal() == syscall.SIGKILL
-	if errors.Is(c.cause, ErrEnded) && (itself || !killed) {
+	if errors.Is(c.cause, ErrEnded) && (bySelf || !killed) {
 		c.cause.Err = fmt.Errorf("%w: %s", ErrEnded, c.cmd.ProcessState)
 	}
 	c.cause.Stderr = c.stderr.lines()
 	close(c.broken)
+}
+
+const (
+	tailLines    = 10
+	tailLineSize = 500 // bytes
+)
+
+// tail is a writer that keeps the beginnings of the last lines.
+type tail struct {
+	mu   sync.Mutex
+	kept []string
+	part []byte
+}
+
+// Write implements [io.Writer]. It never fails.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for rest := p; len(rest) > 0; {
+		line, after, found := bytes.Cut(rest, []byte{'\n'})
+		t.part = append(t.part, line[:min(tailLineSize-len(t.part), len(line))]...)
+		if found {
+			if len(bytes.TrimSpace(t.part)) > 0 {
+				t.kept = append(t.kept, printable(t.part))
+			}
+			t.kept = t.kept[max(0, len(t.kept)-tailLines):]
+			t.part = t.part[:0]
+		}
+		rest = after
+	}
+	return len(p), nil
+}
+
+func (t *tail) lines() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := append([]string(nil), t.kept...)
+	if len(bytes.TrimSpace(t.part)) > 0 {
+		out = append(out, printable(t.part))
+	}
+	return out[max(0, len(out)-tailLines):]
+}
+
+// printable replaces characters that a terminal or a report cannot print.
+func printable(line []byte) string {
+	return strings.TrimRight(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\r':
+			return ' '
+		case unicode.IsPrint(r):
+			return r
+		default:
+			return unicode.ReplacementChar
+		}
+	}, strings.ToValidUTF8(string(line), string(unicode.ReplacementChar))), " ")
 }

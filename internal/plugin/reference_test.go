@@ -18,8 +18,8 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// reference is meshproof's own compiler behind the protocol: what it makes of a
-// request it knows from the line alone.
+// reference is meshproof's own compiler behind the protocol. It knows a request from its
+// line only.
 func reference(in io.Reader, out io.Writer, _ []string) {
 	each(in, out, func(id string, ask []byte) {
 		filters, err := compileLine(ask)

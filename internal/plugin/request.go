@@ -20,8 +20,8 @@ type hello struct {
 	Meshproof string `json:"meshproof"`
 }
 
-// request asks for the filters of one inbound. All fields are always there, apart
-// from those that say so by being left out.
+// request asks for the filters of one inbound. All fields are present, except the
+// fields that are documented as optional.
 type request struct {
 	ID       int64   `json:"id"`
 	Inbound  inbound `json:"inbound"`
@@ -36,7 +36,7 @@ type inbound struct {
 	Port     uint16          `json:"port"`
 	Protocol policy.Protocol `json:"protocol"`
 	Workload workload        `json:"workload"`
-	// Tags are left out where the workload's labels serve.
+	// Tags are optional: without them the labels of the workload count.
 	Tags   map[string]string `json:"tags,omitzero"`
 	Routes []route           `json:"routes"`
 }
@@ -52,7 +52,7 @@ type workload struct {
 
 type route struct {
 	Name string `json:"name"`
-	// Path is left out where any will do, and so is Method.
+	// Path and Method are optional: without them the route takes any.
 	Path   *path  `json:"path,omitempty"`
 	Method string `json:"method,omitempty"`
 }
@@ -78,7 +78,7 @@ func newRequest(id int64, in policy.Inbound, policies []manifest.Document, opts 
 			return nil, doc.Errorf("", "cannot be handed to a compiler as JSON: %v", err)
 		}
 	}
-	return line(r)
+	return encodeLine(r)
 }
 
 func newInbound(in policy.Inbound) inbound {
@@ -92,14 +92,14 @@ func newInbound(in policy.Inbound) inbound {
 	}
 	for i, r := range in.Routes {
 		out.Routes[i].Name = r.Name
-		out.Routes[i].narrow(r.When)
+		out.Routes[i].setMatch(r.When)
 	}
 	return out
 }
 
-// narrow says what a route takes. The condition of a route is an And of paths and
-// methods.
-func (r *route) narrow(c policy.Condition) {
+// setMatch sets the path and the method of a route. The condition of a route is an And
+// of paths and methods.
+func (r *route) setMatch(c policy.Condition) {
 	for c := range policy.Walk(c) {
 		is, _ := c.(policy.Is)
 		switch is.Attribute {
@@ -114,8 +114,8 @@ func (r *route) narrow(c policy.Condition) {
 	}
 }
 
-// line is a message with the end of its line.
-func line(message any) ([]byte, error) {
+// encodeLine returns a message as JSON with a line end.
+func encodeLine(message any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
@@ -123,24 +123,24 @@ func line(message any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// asked names a request in an error: the inbound, and where its policies begin.
-func asked(in policy.Inbound, policies []manifest.Document) string {
+// nameRequest names a request in an error: the inbound, and the place of its first policy.
+func nameRequest(in policy.Inbound, policies []manifest.Document) string {
 	if len(policies) == 0 {
 		return in.String()
 	}
 	return fmt.Sprintf("%s under %s", in, policies[0].Place(""))
 }
 
-// Question returns what a compiler is asked about an inbound, as the JSON object of a
-// request without its id: for whoever asks in another way than over a pipe. It fails on
-// a policy that has no JSON form.
+// Question returns the JSON object of a request about an inbound, without the id. A
+// control plane gets it in another way than over a pipe. The error reports a policy that
+// has no JSON form.
 func Question(in policy.Inbound, policies []manifest.Document, opts dialect.Options) ([]byte, error) {
-	asked, err := newRequest(0, in, policies, opts)
+	line, err := newRequest(0, in, policies, opts)
 	if err != nil {
 		return nil, err
 	}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(asked, &fields); err != nil {
+	if err := json.Unmarshal(line, &fields); err != nil {
 		return nil, err
 	}
 	delete(fields, "id")

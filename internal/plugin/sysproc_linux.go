@@ -6,15 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// procAttr gives the compiler a process group of its own, which can be ended as a
-// whole, and lets the kernel kill it together with the thread that started it, which
-// therefore has to be locked as long as the compiler runs.
+// procAttr gives the compiler its own process group, so that the whole group can be
+// ended. The kernel kills the compiler together with the thread that started it, so that
+// thread must stay locked while the compiler runs.
 func procAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// exits returns a channel that is closed when the process has exited. Its status is
-// left to be waited for, so that its process ID stays its own until then.
+// exits returns a channel that is closed when the process has exited. It does not take
+// the exit status, so no other process gets the process ID before Wait.
 func exits(pid int) <-chan struct{} {
 	exited := make(chan struct{})
 	go func() {

@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	// Starts a compiler, and then neither closes it nor ends.
+	// Starts a compiler, does not close it and does not end.
 	helpers["owner"] = func(in io.Reader, _ io.Writer, args []string) {
 		if _, err := Start(context.Background(), helper("hang", args...), Options{}); err != nil {
 			panic(err)
@@ -18,7 +18,7 @@ func init() {
 	}
 }
 
-// A compiler that hangs does not outlive an owner that is killed.
+// TestKilledOwner shows that a compiler that hangs ends with its killed owner.
 func TestKilledOwner(t *testing.T) {
 	t.Parallel()
 	listener := listen(t)
@@ -32,7 +32,7 @@ func TestKilledOwner(t *testing.T) {
 	if err := owner.Start(); err != nil {
 		t.Fatal(err)
 	}
-	compiler := take(t, listener)
+	compiler := acceptConn(t, listener)
 	child := accept(t, listener)
 	defer child()
 	if err := owner.Process.Kill(); err != nil {
@@ -41,5 +41,5 @@ func TestKilledOwner(t *testing.T) {
 	if err := owner.Wait(); err == nil || fmt.Sprint(err) != "signal: killed" {
 		t.Errorf("the owner: %v", err)
 	}
-	gone(compiler)
+	waitClosed(compiler)
 }

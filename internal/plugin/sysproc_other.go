@@ -4,10 +4,10 @@ package plugin
 
 import "syscall"
 
-// procAttr gives the compiler a process group of its own, which can be ended as a
-// whole.
+// procAttr gives the compiler its own process group, so that the whole group can be
+// ended.
 func procAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// exits returns a channel that is never closed: there is no telling whether a
-// process has exited before its status is waited for.
+// exits returns a channel that is never closed. Here only Wait can tell whether a process
+// has exited.
 func exits(int) <-chan struct{} { return nil }

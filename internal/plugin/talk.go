@@ -12,7 +12,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// maxLine bounds an answer, in bytes.
+// maxLine is the longest line of an answer, in bytes.
 const maxLine = 64 << 20
 
 // call is a request that waits for its answer.
@@ -20,41 +20,42 @@ type call struct {
 	id      int64
 	inbound policy.Inbound
 	asked   string
-	// answer takes the one answer, be there still somebody who waits for it or not.
+	// answer has room for the answer, so a late answer needs no reader.
 	answer chan answer
 }
 
-// register makes a call one that an answer is due to.
+// register adds an open call: an answer is now due.
 func (c *Compiler) register(call *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls[call.id] = call
 	if len(c.calls) == 1 {
-		c.due()
+		c.startTimer()
 	}
 }
 
-// due gives the compiler its time for the next answer, from now.
-func (c *Compiler) due() {
+// startTimer starts the time for the next answer again.
+func (c *Compiler) startTimer() {
 	c.deadline = time.Now().Add(c.timeout)
 	if c.timer == nil {
-		c.timer = time.AfterFunc(c.timeout, c.silent)
+		c.timer = time.AfterFunc(c.timeout, c.checkSilence)
 		return
 	}
 	c.timer.Reset(c.timeout)
 }
 
-func (c *Compiler) silent() {
+// checkSilence ends the compiler when no answer came before the deadline.
+func (c *Compiler) checkSilence() {
 	c.mu.Lock()
 	quiet, timeout := len(c.calls) > 0 && !time.Now().Before(c.deadline), c.timeout
 	c.mu.Unlock()
 	if quiet {
-		c.end(c.oldest(), fmt.Errorf("%w: no answer for %s", ErrSilent, timeout), 0)
+		c.end(c.oldestCall(), fmt.Errorf("%w: no answer for %s", ErrSilent, timeout), 0)
 	}
 }
 
-// oldest names the call that has waited longest.
-func (c *Compiler) oldest() string {
+// oldestCall names the call that has waited longest.
+func (c *Compiler) oldestCall() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var first *call
@@ -70,15 +71,16 @@ func (c *Compiler) oldest() string {
 	return first.asked
 }
 
-// ask sends the line of a call that is registered, and waits for the answer to it. An
-// answer to one who has left is still due, for only then are those behind it in time.
+// ask sends the line of a registered call and waits for its answer. When the context
+// ends, the call stays open and its answer stays due, so the time of the later answers
+// is still measured.
 func (c *Compiler) ask(ctx context.Context, line []byte, call *call) (answer, error) {
 	select {
 	case c.lines <- line:
 	case <-c.broken:
 		return answer{}, c.cause
 	case <-ctx.Done():
-		c.answered(call.id)
+		c.removeCall(call.id)
 		return answer{}, context.Cause(ctx)
 	}
 	select {
@@ -89,20 +91,21 @@ func (c *Compiler) ask(ctx context.Context, line []byte, call *call) (answer, er
 		return answer{}, context.Cause(ctx)
 	}
 	select {
-	case a := <-call.answer: // it came before the end
+	case a := <-call.answer: // the answer came before the end
 		return a, nil
 	default:
 		return answer{}, c.cause
 	}
 }
 
-// write sends the lines. Its failure tells less than the end of the output does.
+// write sends the lines. After a failure the reader of the output has time to find a
+// better reason.
 func (c *Compiler) write() {
 	for {
 		select {
 		case line := <-c.lines:
 			if _, err := c.stdin.Write(line); err != nil {
-				c.end(c.oldest(), fmt.Errorf("%w: it takes no input: %w", ErrEnded, err), exitGrace)
+				c.end(c.oldestCall(), fmt.Errorf("%w: it reads no input: %w", ErrEnded, err), exitGrace)
 				return
 			}
 		case <-c.stop:
@@ -111,39 +114,39 @@ func (c *Compiler) write() {
 	}
 }
 
-// read takes the answers.
+// read reads the greeting and then the answers.
 func (c *Compiler) read() {
 	in := bufio.NewReaderSize(c.stdout, 64<<10)
 	for first := true; ; first = false {
 		line, err := readLine(in)
 		switch {
-		case errors.Is(err, errFlood):
-			c.end(c.oldest(), err, 0)
+		case errors.Is(err, errLongLine):
+			c.end(c.oldestCall(), err, 0)
 			return
 		case err != nil:
-			c.end(c.oldest(), fmt.Errorf("%w: it closed its output", ErrEnded), exitGrace)
+			c.end(c.oldestCall(), fmt.Errorf("%w: it closed its output", ErrEnded), exitGrace)
 			return
 		case first:
-			err = c.greet(line)
+			err = c.acceptGreeting(line)
 		default:
-			err = c.take(line)
+			err = c.deliver(line)
 		}
 		if err != nil {
-			c.end(c.oldest(), err, 0)
+			c.end(c.oldestCall(), err, 0)
 			return
 		}
 	}
 }
 
-var errFlood = bad("a line is longer than %d MiB", maxLine>>20)
+var errLongLine = badAnswer("a line is longer than %d MiB", maxLine>>20)
 
-// readLine reads a line without its end; one that has none is not complete.
+// readLine reads a line and removes its end. A line without an end is an error.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := in.ReadSlice('\n')
 		if len(line)+len(part) > maxLine {
-			return nil, errFlood
+			return nil, errLongLine
 		}
 		line = append(line, part...)
 		switch {
@@ -155,46 +158,47 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-func (c *Compiler) greet(line []byte) error {
+func (c *Compiler) acceptGreeting(line []byte) error {
 	g, err := readGreeting(line)
 	if err != nil {
-		return bad("the greeting: %w", err)
+		return badAnswer("the greeting: %w", err)
 	}
-	// Nobody waits for it where the context ended before the compiler was greeted.
-	if call := c.answered(0); call != nil {
+	// There is no call when the context ended before the greeting was sent.
+	if call := c.removeCall(0); call != nil {
 		c.greeting = g
 		call.answer <- answer{}
 	}
 	return nil
 }
 
-// take hands an answer to whom it is for. A wrong one is an error of its own
-// request; an error here says that it is not known what it answers.
-func (c *Compiler) take(line []byte) error {
+// deliver gives an answer to its call. A wrong answer is an error of that call. Deliver
+// itself fails when the call of the answer is not known.
+func (c *Compiler) deliver(line []byte) error {
 	id, o, err := readID(line)
 	if err != nil {
-		return bad("%w", err)
+		return badAnswer("%w", err)
 	}
-	call := c.answered(id)
+	call := c.removeCall(id)
 	if call == nil {
-		return bad("id: no request %d waits for an answer", id)
+		return badAnswer("id: no request %d waits for an answer", id)
 	}
 	a, err := readAnswer(o, call.inbound)
 	if err != nil {
-		a = answer{refusal: &Error{Command: c.command, Asked: call.asked, Err: bad("%w", err), Stderr: c.stderr.lines()}}
+		a = answer{refusal: &Error{Command: c.command, Asked: call.asked, Err: badAnswer("%w", err), Stderr: c.stderr.lines()}}
 	}
 	call.answer <- a
 	return nil
 }
 
-// answered takes a call off, nil if there is none of that number.
-func (c *Compiler) answered(id int64) *call {
+// removeCall removes an open call and returns it, or nil when there is none with the
+// number.
+func (c *Compiler) removeCall(id int64) *call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	call := c.calls[id]
 	delete(c.calls, id)
 	if len(c.calls) > 0 {
-		c.due()
+		c.startTimer()
 	}
 	return call
 }
