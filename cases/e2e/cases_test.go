@@ -29,6 +29,10 @@ func isOther(c cases.Case) bool { return !isUserStory(c) }
 
 func everyCase(cases.Case) bool { return true }
 
+// inThisTier is for tests that run the cases again in another way: with -short they take
+// the nine stories only.
+func inThisTier(c cases.Case) bool { return isUserStory(c) || !testing.Short() }
+
 // builtIn returns the built-in cases that are wanted.
 func builtIn(t *testing.T, wanted func(cases.Case) bool) []cases.Case {
 	t.Helper()
@@ -117,7 +121,7 @@ func TestNegativeControls(t *testing.T) {
 			t.Parallel()
 			h := harness.New(t, harness.WithRuntime(harness.Process), harness.WithEnvoy(testedEnvoy()))
 			found := 0
-			for _, r := range (suite.Runner{Harness: h, Compiler: control.compiler}).Run(t.Context(), builtIn(t, everyCase)...) {
+			for _, r := range (suite.Runner{Harness: h, Compiler: control.compiler}).Run(t.Context(), builtIn(t, inThisTier)...) {
 				if r.Fault {
 					t.Errorf("%s: %v", r.Case.Place, r.Err)
 				}
