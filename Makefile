@@ -10,7 +10,7 @@ TEST_FLAGS ?= $(RACE) -timeout 20m
 PURE = ./cases ./cases/feature ./certs ./harness/caller ./harness/evidence ./internal/architecture ./internal/browsertest ./internal/dataplane ./internal/inspect ./internal/kri ./internal/pin ./internal/tree ./internal/upstream ./policy ./policy/dialect ./policy/gateway ./policy/kuma ./policy/kuma/legacy ./policy/manifest ./xds
 
 # The packages with tests that are slow: go test -short leaves those out.
-SLOW = ./cases/e2e ./cmd/meshproof ./deploy ./examples ./internal/differential ./internal/envoy ./internal/grpcplane ./internal/mutation ./internal/report
+SLOW = ./cases/e2e ./cmd/meshproof ./deploy ./examples ./internal/counterexample ./internal/differential ./internal/envoy ./internal/grpcplane ./internal/mutation ./internal/plugin ./internal/proof ./internal/report/page
 
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12

@@ -131,6 +131,9 @@ func try(t *testing.T, dir string, c command) {
 		}
 	}
 	switch {
+	case testing.Short() && isSlow(words):
+		// This holds that the command and its flags exist.
+		meshproof(t, dir, append(slices.Clone(words[1:]), "--help"))
 	case words[0] == "make" && len(words) == 2:
 		tryMake(t, words[1])
 	case len(words) > 3 && slices.Equal(words[:3], []string{"meshproof", "inspect", "serve"}):
@@ -156,6 +159,15 @@ func try(t *testing.T, dir string, c command) {
 	default:
 		t.Errorf("nobody checks %q: teach this test what it should do", words)
 	}
+}
+
+// slowCommands begin the commands that boot Envoy for many cases or classes. With -short
+// none is run. A later command of the same document needs nothing that one writes.
+var slowCommands = []string{"prove", "fuzz", "mutate", "run --profile", "run --compiler", "run --ads"}
+
+func isSlow(words []string) bool {
+	line := strings.Join(words, " ") + " "
+	return slices.ContainsFunc(slowCommands, func(c string) bool { return strings.HasPrefix(line, "meshproof "+c+" ") })
 }
 
 // meshproof runs a command line that has to end well and returns what it printed.
@@ -206,6 +218,9 @@ func tryMake(t *testing.T, target string) {
 		if want := "run --envoy " + harness.DefaultVersion; !ok || args != want {
 			t.Fatalf("make run does %q, want meshproof %s", recipe, want)
 		}
+		if testing.Short() {
+			t.Skip("slow: it runs all cases, which package cases/e2e runs too")
+		}
 		checkStories(t, meshproof(t, t.TempDir(), []string{"run", "--envoy", testedEnvoy()}))
 	case "matrix":
 		args, ok := strings.CutPrefix(strings.TrimSpace(recipe), "go run ./cmd/meshproof ")
@@ -215,6 +230,10 @@ func tryMake(t *testing.T, target string) {
 	case "versions", "times", "sample", "image":
 		if !strings.Contains(recipe, "./cmd/meshproof") {
 			t.Errorf("make %s does %q, nothing with meshproof", target, recipe)
+		}
+	case "check", "slow":
+		if !strings.Contains(recipe, "MESHPROOF_ENVOY="+harness.DefaultVersion+" go test ") {
+			t.Errorf("make %s does %q, no test on the default version", target, recipe)
 		}
 	case "test":
 		for _, want := range []string{"go vet ./...", "go run ./cmd/meshproof envoy fetch " + harness.DefaultVersion + "\n", "MESHPROOF_ENVOY=" + harness.DefaultVersion + " go test "} {

@@ -165,7 +165,8 @@ func TestShrinkFindsTheRules(t *testing.T) {
 			t.Parallel()
 			seen, most, sum, longest := 0, 0, 0, 0
 			for _, c := range stories {
-				if !slices.Contains(tt.story, c.Story) || c.ExpectError != "" {
+				enough := testing.Short() && seen >= 5
+				if enough || !slices.Contains(tt.story, c.Story) || c.ExpectError != "" {
 					continue
 				}
 				planned, all := disagreements(t, c, tt.fault)

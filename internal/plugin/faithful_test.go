@@ -27,7 +27,7 @@ import (
 
 // TestFaithful shows that the protocol loses nothing: through it, meshproof's own compiler
 // gives the same filters and the same refusals for every case, and every line matches the
-// schema.
+// schema. With -short the test takes every third case.
 func TestFaithful(t *testing.T) {
 	t.Parallel()
 	stories, err := cases.Stories()
@@ -40,7 +40,10 @@ func TestFaithful(t *testing.T) {
 	}
 	requests, answers := schema(t, "request"), schema(t, "answer")
 	compared, refused, routed := 0, 0, 0
-	for _, s := range stories {
+	for i, s := range stories {
+		if testing.Short() && i%3 != 0 {
+			continue
+		}
 		inbounds := []policy.Inbound{backend}
 		for _, in := range s.Inbounds {
 			inbounds = append(inbounds, in.Inbound)
