@@ -1,12 +1,11 @@
-// Package browsertest opens a page in headless Chromium, for tests of what a reader
-// will see and do.
+// Package browsertest opens a page in headless Chromium, for tests of the pages that a
+// reader sees. Only tests use it.
 //
-// It guarantees that a page which logs anything to its console, such as a style or a
-// script that its policy refuses, fails the test. Where there is no Chromium it skips
-// the test, or fails it if MESHPROOF_REQUIRE_BROWSER is 1; CHROMIUM names a binary.
-// [DOM], [Screenshot] and [PDF] click nothing and wait for nothing but the page's load
-// event; [Open] returns a [Page] that clicks, types and prints. It knows no browser but
-// Chromium.
+// The package guarantees that a page that logs to its console fails the test. A page does
+// so, for example, when its policy refuses a style or a script. Without Chromium the
+// package skips the test, or fails it when MESHPROOF_REQUIRE_BROWSER is 1; CHROMIUM names
+// a binary. [DOM] waits for the load event of the page and does nothing else. [Open]
+// returns a [Page] that can click, type and print. The package supports Chromium only.
 package browsertest
 
 import (
@@ -14,6 +13,7 @@ import (
 	"cmp"
 	"context"
 	"image"
+	"image/color"
 	"image/png"
 	"os"
 	"os/exec"
@@ -23,29 +23,21 @@ import (
 	"time"
 )
 
-// patience is how long a browser may take for one page.
+// patience is the time limit of a browser for one page.
 const patience = time.Minute
 
-// Scheme is the colour scheme that a reader prefers, as Chromium numbers them.
-type Scheme string
-
-// The schemes.
-const (
-	Dark  Scheme = "0"
-	Light Scheme = "1"
-)
-
-// DOM returns the document as it is once its scripts have run.
+// DOM returns the document after its scripts have run.
 func DOM(t testing.TB, url string) string {
 	t.Helper()
 	return string(visit(t, url, "--dump-dom"))
 }
 
-// Screenshot returns the top of a page, as many pixels wide and high as asked for.
-func Screenshot(t testing.TB, url string, scheme Scheme, width, height string) image.Image {
+// screenshot returns the top of a page, 1280 pixels wide and 800 high. The scheme is the
+// number that Chromium gives to a preferred colour scheme.
+func screenshot(t testing.TB, url, scheme string) image.Image {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "page.png")
-	visit(t, url, "--screenshot="+file, "--window-size="+width+","+height, "--blink-settings=preferredColorScheme="+string(scheme))
+	visit(t, url, "--screenshot="+file, "--window-size=1280,800", "--blink-settings=preferredColorScheme="+scheme)
 	shot, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -57,31 +49,19 @@ func Screenshot(t testing.TB, url string, scheme Scheme, width, height string) i
 	return picture
 }
 
-// PDF returns the page as it is printed.
-func PDF(t testing.TB, url string) []byte {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "page.pdf")
-	visit(t, url, "--print-to-pdf="+file, "--no-pdf-header-footer")
-	printed, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return printed
-}
-
-// visit opens a page in a browser of its own and returns what it prints.
+// visit opens a page in a new browser and returns the output of the browser.
 func visit(t testing.TB, url string, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := chromium(ctx, t, append([]string{"--enable-logging=stderr"}, append(args, url)...)...)
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", cmd.Path, err, &said)
+		t.Fatalf("%s: %v\n%s", cmd.Path, err, &stderr)
 	}
-	for line := range strings.Lines(said.String()) {
+	for line := range strings.Lines(stderr.String()) {
 		if strings.Contains(line, "CONSOLE") {
 			t.Errorf("the browser logs %s", line)
 		}
@@ -89,7 +69,7 @@ func visit(t testing.TB, url string, args ...string) []byte {
 	return out
 }
 
-// chromium returns a browser that is yet to be started, with a profile of its own.
+// chromium returns the command of a browser with a new profile. It does not start it.
 func chromium(ctx context.Context, t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	profile := t.TempDir()
@@ -113,4 +93,41 @@ func find(t testing.TB) string {
 	}
 	t.Skip("there is no Chromium; MESHPROOF_REQUIRE_BROWSER=1 makes that a failure")
 	return ""
+}
+
+// Expect fails the test for each wanted text that the document does not have, and for each
+// unwanted text that it has.
+func Expect(t testing.TB, document string, want, unwanted []string) {
+	t.Helper()
+	for _, text := range want {
+		if !strings.Contains(document, text) {
+			t.Errorf("want %s in\n%s", text, document)
+		}
+	}
+	for _, text := range unwanted {
+		if strings.Contains(document, text) {
+			t.Errorf("there must be no %s in\n%s", text, document)
+		}
+	}
+}
+
+// Colours fails the test unless the background of a page has the colour scheme that its
+// reader prefers. The background also shows that the page's policy allows its style.
+func Colours(t *testing.T, url string) {
+	t.Helper()
+	for name, tt := range map[string]struct {
+		scheme string
+		want   color.RGBA
+	}{
+		"dark":  {"0", color.RGBA{0x0d, 0x11, 0x17, 0xff}},
+		"light": {"1", color.RGBA{0xff, 0xff, 0xff, 0xff}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			picture := screenshot(t, url, tt.scheme)
+			if got := color.RGBAModel.Convert(picture.At(1, 790)); got != tt.want {
+				t.Errorf("the page is %v, want %v", got, tt.want)
+			}
+		})
+	}
 }

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// Page is a page in a browser of its own, 1280 by 800 pixels, driven by the mouse and
-// the keyboard as a reader would. It is used by one goroutine and closes with its test.
+// Page is a page in its own browser, 1280 by 800 pixels. Tests use it with mouse and
+// keyboard, as a reader would. One goroutine uses it, and it closes with its test.
 type Page struct{ wire *wire }
 
-// Open loads a page, and returns once its load event has passed.
+// Open loads a page and waits for its load event.
 func Open(t testing.TB, url string) *Page {
 	t.Helper()
 	p := &Page{wire: start(t)}
@@ -32,7 +32,7 @@ func Open(t testing.TB, url string) *Page {
 	return p
 }
 
-// Reload loads the page again, from the address that it has now.
+// Reload loads the page again from its present address.
 func (p *Page) Reload() {
 	p.wire.t.Helper()
 	p.wire.events = nil
@@ -40,8 +40,8 @@ func (p *Page) Reload() {
 	p.wire.await("Page.loadEventFired")
 }
 
-// Eval returns what an expression of JavaScript comes to, as a string, awaited where it
-// is a promise. An expression that throws fails the test.
+// Eval returns the value of a JavaScript expression as a string. It awaits a promise. An
+// expression that throws fails the test.
 func (p *Page) Eval(expression string) string {
 	p.wire.t.Helper()
 	var got struct {
@@ -63,8 +63,8 @@ func (p *Page) Eval(expression string) string {
 	return got.Result.Value
 }
 
-// Want waits until an expression of JavaScript comes to a text; it looks with each frame
-// that the page draws, for five seconds.
+// Want waits until a JavaScript expression has the wanted value. It evaluates the
+// expression with each frame of the page, for at most five seconds.
 func (p *Page) Want(expression, want string) {
 	p.wire.t.Helper()
 	got := p.Eval(fmt.Sprintf(`new Promise((done) => {
@@ -81,11 +81,11 @@ func (p *Page) Want(expression, want string) {
 	}
 }
 
-// Click scrolls to the first element that a CSS selector finds, and clicks in its
-// middle. An element that is not there, or lies under another, fails the test.
+// Click scrolls to the first element of a CSS selector and clicks in its middle. It fails
+// the test when there is no such element, or when another element covers it.
 func (p *Page) Click(selector string) {
 	p.wire.t.Helper()
-	var at struct{ X, Y float64 }
+	var point struct{ X, Y float64 }
 	text := p.Eval(fmt.Sprintf(`(() => {
 		const el = document.querySelector(%q);
 		if (!el) return "it is not there";
@@ -95,21 +95,21 @@ func (p *Page) Click(selector string) {
 		const x = box.x + box.width / 2, y = box.y + box.height / 2, top = document.elementFromPoint(x, y);
 		return el.contains(top) ? x + " " + y : "it lies under " + top?.outerHTML;
 	})()`, selector))
-	if n, err := fmt.Sscan(text, &at.X, &at.Y); err != nil || n != 2 {
+	if n, err := fmt.Sscan(text, &point.X, &point.Y); err != nil || n != 2 {
 		p.wire.t.Fatalf("click %s: %s", selector, text)
 	}
 	for _, event := range []string{"mousePressed", "mouseReleased"} {
-		p.wire.call("Input.dispatchMouseEvent", map[string]any{"type": event, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
+		p.wire.call("Input.dispatchMouseEvent", map[string]any{"type": event, "x": point.X, "y": point.Y, "button": "left", "clickCount": 1}, nil)
 	}
 }
 
-// Type inserts a text where the keyboard's focus is.
+// Type inserts a text into the focused element.
 func (p *Page) Type(text string) {
 	p.wire.t.Helper()
 	p.wire.call("Input.insertText", map[string]any{"text": text}, nil)
 }
 
-// Key is a key of the keyboard, by its name in the DOM.
+// Key is the DOM name of a key.
 type Key string
 
 // The keys.
@@ -120,7 +120,7 @@ const (
 	Tab    Key = "Tab"
 )
 
-// Press presses a key and lets it go.
+// Press presses and releases a key.
 func (p *Page) Press(key Key) {
 	p.wire.t.Helper()
 	known := map[Key]struct {

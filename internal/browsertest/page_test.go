@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A page is clicked, typed into, left by its keyboard, and loaded again.
+// TestPage clicks, types, follows a link with the keyboard, prints and loads again.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// wire speaks the DevTools protocol over a pair of pipes: JSON messages, each ended by a
-// zero byte. It is used by one goroutine.
+// wire is a DevTools connection over a pair of pipes. A zero byte ends each JSON message.
+// One goroutine uses it.
 type wire struct {
 	t       testing.TB
 	in      io.Writer
 	out     *bufio.Reader
 	session string
 	last    int
-	// events are those that came while a reply was awaited.
+	// events are the events that arrived before a reply.
 	events []string
 }
 
@@ -35,10 +35,10 @@ type message struct {
 	} `json:"error,omitempty"`
 }
 
-// start boots a browser that takes commands; it ends with the test.
+// start starts a browser that takes commands. It ends with the test.
 func start(t testing.TB) *wire {
 	t.Helper()
-	// The test's own context ends before its cleanup, in which the browser is told to close.
+	// The context of the test ends before its cleanup, and the cleanup closes the browser.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 	t.Cleanup(cancel)
 	cmd := chromium(ctx, t, "--remote-debugging-pipe", "--window-size=1280,800", "about:blank")
@@ -50,9 +50,9 @@ func start(t testing.TB) *wire {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.ExtraFiles = []*os.File{commands, replies} // 3 and 4, where Chromium looks for them
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	cmd.ExtraFiles = []*os.File{commands, replies} // Chromium reads from 3 and writes to 4
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	err = cmd.Start()
 	commands.Close()
 	replies.Close()
@@ -63,11 +63,11 @@ func start(t testing.TB) *wire {
 	t.Cleanup(func() {
 		w.session = ""
 		w.call("Browser.close", nil, nil)
-		err := cmd.Wait() // until nobody of its family has its stderr: the profile can be removed then
+		err := cmd.Wait() // waits for all its processes, so that the profile can be removed
 		in.Close()
 		out.Close()
 		if err != nil {
-			t.Errorf("%s: %v\n%s", cmd.Path, err, &said)
+			t.Errorf("%s: %v\n%s", cmd.Path, err, &stderr)
 		}
 	})
 	return w
@@ -102,7 +102,7 @@ func (w *wire) call(method string, params map[string]any, result any) {
 	}
 }
 
-// await returns once an event has come since the events were last forgotten.
+// await waits for an event. Earlier events count until the list of events is cleared.
 func (w *wire) await(event string) {
 	w.t.Helper()
 	for {
@@ -118,7 +118,7 @@ func (w *wire) await(event string) {
 	}
 }
 
-// read takes the next message; what the page logs is a fault.
+// read reads the next message. A log entry of the page fails the test.
 func (w *wire) read(waiting string) message {
 	w.t.Helper()
 	text, err := w.out.ReadBytes(0)

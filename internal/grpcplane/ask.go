@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	"github.com/spiffe/go-spiffe/v2/spiffetls/tlsconfig"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -19,15 +20,44 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
 )
 
-// ErrNoConnection is wrapped by the error of a request that found no connection: the
-// server refused the caller's certificate, or is gone.
-var ErrNoConnection = errors.New("no connection came about")
+// ErrUnsupported is wrapped by the error of [Rules] for a program that grpc-go cannot
+// run.
+var ErrUnsupported = errors.New("grpc-go cannot run it")
 
-// Ask sends a request, as the holder of the credential, that the program of that index
-// judges. It returns an error where the sides disagree: the caller was refused and the
-// service saw the request, or the other way round.
+// Rules returns the rules that package xds compiles from the program. They are nil for a
+// program without a gate, which allows everything. The error wraps [ErrUnsupported], or is
+// an error of [xds.Compile].
+func Rules(p policy.Program) (*rbacv3.RBAC, error) {
+	switch {
+	case len(p.Routes) > 0:
+		return nil, fmt.Errorf("grpcplane: the program has routes: %w", ErrUnsupported)
+	case len(p.Gates) > 1:
+		return nil, fmt.Errorf("grpcplane: the program has %d gates: %w", len(p.Gates), ErrUnsupported)
+	case len(p.Gates) == 0:
+		return nil, nil
+	case p.Gates[0].Form != policy.Named:
+		return nil, fmt.Errorf("grpcplane: the rules of the program are ordered: %w", ErrUnsupported)
+	}
+	f, err := xds.Compile(policy.Program{Gates: p.Gates})
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Network) > 0 {
+		return f.Network[0].GetRules(), nil
+	}
+	return f.HTTP[0].GetRules(), nil
+}
+
+// ErrNoConnection is wrapped by the error of a request without a connection: the server
+// refused the caller's certificate, or has ended.
+var ErrNoConnection = errors.New("there is no connection")
+
+// Ask sends a request with the credential and returns the decision of the program with
+// that index. The error reports that the two sides disagree: the caller was refused and
+// the service saw the request, or the opposite.
 func (p *Plane) Ask(ctx context.Context, program int, credential *certs.Credential) (policy.Effect, error) {
 	if program < 0 || program >= p.programs {
 		return policy.Deny, fmt.Errorf("grpcplane: there is no program %d: there are %d", program, p.programs)
@@ -37,7 +67,7 @@ func (p *Plane) Ask(ctx context.Context, program int, credential *certs.Credenti
 		return policy.Deny, fmt.Errorf("grpcplane: %w", err)
 	}
 	number := p.arrivals.next()
-	err = client.Invoke(metadata.AppendToOutgoingContext(ctx, numberHeader, number), "/"+service(program)+"/Ask", &emptypb.Empty{}, &emptypb.Empty{})
+	err = client.Invoke(metadata.AppendToOutgoingContext(ctx, numberHeader, number), "/"+serviceName(program)+"/Ask", &emptypb.Empty{}, &emptypb.Empty{})
 	arrived := p.arrivals.take(number)
 	switch code := status.Code(err); {
 	case code == codes.OK && arrived:
@@ -51,7 +81,7 @@ func (p *Plane) Ask(ctx context.Context, program int, credential *certs.Credenti
 	}
 }
 
-// client is the one connection of a credential.
+// client returns the connection of a credential. Each credential has one.
 func (p *Plane) client(credential *certs.Credential) (*grpc.ClientConn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,10 +90,11 @@ func (p *Plane) client(credential *certs.Credential) (*grpc.ClientConn, error) {
 	}
 	client, err := grpc.NewClient("passthrough:///"+p.address, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{
 		MinVersion: tls.VersionTLS12,
-		// The server's name is its SPIFFE ID, verified below; Go would look for a DNS name.
+		// Go would look for a DNS name. The name of the server is its SPIFFE ID, and the
+		// next field verifies it.
 		InsecureSkipVerify:    true,
 		VerifyPeerCertificate: tlsconfig.VerifyPeerCertificate(p.bundles, tlsconfig.AuthorizeID(serverID)),
-		// Go withholds by itself a certificate whose issuer the server does not ask for.
+		// By default, Go sends no certificate when the server does not ask for its issuer.
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			cert := credential.TLSCertificate()
 			return &cert, nil
@@ -75,10 +106,10 @@ func (p *Plane) client(credential *certs.Credential) (*grpc.ClientConn, error) {
 	return client, err
 }
 
-// numberHeader tells requests apart.
+// numberHeader carries the number of a request.
 const numberHeader = "meshproof-request"
 
-// arrivals are the requests that the service saw.
+// arrivals holds the numbers of the requests that the service saw.
 type arrivals struct {
 	last atomic.Uint64
 	seen sync.Map
@@ -91,7 +122,7 @@ func (a *arrivals) take(number string) bool {
 	return seen
 }
 
-// serve is the service: it answers whatever reaches it.
+// serve is the service. It answers every request.
 func (a *arrivals) serve(_ any, stream grpc.ServerStream) error {
 	if md, ok := metadata.FromIncomingContext(stream.Context()); ok {
 		for _, number := range md.Get(numberHeader) {

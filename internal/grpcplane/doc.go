@@ -1,22 +1,25 @@
-// Package grpcplane is a second data plane: it runs the rules that package xds compiles
-// for Envoy on the RBAC engine of grpc-go, another implementation of the same filter.
+// Package grpcplane is a second data plane, for tests. It runs the rules that package xds
+// compiles for Envoy on the RBAC engine of grpc-go, which is another implementation of the
+// same filter. Only tests use it.
 //
 // A [Plane] is an xDS-enabled gRPC server in this process. Its control plane serves it a
-// listener with mTLS, envoy.filters.http.rbac and a route for each program, whose own
-// rules stand in an RBACPerRoute; so one server and one push judge any number of
-// programs, and a caller asks all of them over one connection. [Plane.Ask] returns the
-// decision once the answer of the caller and what the service saw agree.
+// listener with mTLS, the filter envoy.filters.http.rbac, and a route for each program.
+// The route has the rules of its program in an RBACPerRoute. So one server and one push
+// judge any number of programs, and a caller asks all of them over one connection.
+// [Plane.Ask] returns the decision when the answer of the caller and the request that the
+// service saw agree.
 //
-// What grpc-go cannot run is refused by [Rules]:
-//   - ordered gates: it knows no matcher, only named rules;
+// [Rules] refuses programs that grpc-go cannot run:
+//   - ordered gates, because grpc-go knows no matcher, only named rules;
 //   - more than one gate, and routes.
 //
-// A shadow is left out, and no names are compared: of the rules that match grpc-go takes
-// any. The gate of a connection (GEP-3779) is judged for each request, so that a refusal
-// is PERMISSION_DENIED in the place of a closed connection. Every method is POST.
+// [Rules] drops shadows. The package compares no names of rules, because grpc-go reports
+// any of the rules that match. It judges the gate of a connection (GEP-3779) for each
+// request, so a refusal is PERMISSION_DENIED instead of a closed connection. Every method
+// is POST.
 //
-// mTLS is not under test here. The server trusts the CAs of all trust domains alike, from
-// one file, so that certificates reach the rules that the SPIFFE validator of Envoy would
-// refuse; whoever shows none is refused by the handshake, for without the demand grpc-go
-// never asks for a certificate.
+// The package does not test mTLS. The server trusts the CAs of all trust domains from one
+// file, so certificates that Envoy's SPIFFE validator would refuse still reach the rules.
+// The handshake refuses a caller without a certificate, because grpc-go asks for a
+// certificate only when it demands one.
 package grpcplane

@@ -13,20 +13,20 @@ import (
 	"github.com/meshproof/meshproof/internal/grpcplane"
 )
 
-// A listener that grpc-go refuses is an error that says why.
+// TestRefusedListener has rules that grpc-go refuses. The error says why.
 func TestRefusedListener(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
 	defer cancel()
 	_, err := grpcplane.Start(ctx, domains, []*rbacv3.RBAC{{Policies: map[string]*rbacv3.Policy{
-		"nobody": {Principals: []*rbacv3.Principal{{}}, Permissions: []*rbacv3.Permission{{}}},
+		"empty": {Principals: []*rbacv3.Principal{{}}, Permissions: []*rbacv3.Permission{{}}},
 	}}})
 	if err == nil || !strings.Contains(err.Error(), "the server does not serve: ") || !strings.Contains(err.Error(), "rbac: ") {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestStartEndsWithItsContext(t *testing.T) {
+func TestCancelledStart(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
@@ -49,14 +49,14 @@ func TestAskFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := plane.Ask(t.Context(), 0, credential); !errors.Is(err, grpcplane.ErrNoConnection) {
-		t.Errorf("a stranger: %v", err)
+		t.Errorf("a caller of an untrusted domain: %v", err)
 	}
-	friend := wallet{plane, map[string]*certs.Credential{}}.credential(t, []string{own}, nil)
-	if got, err := plane.Ask(t.Context(), 0, friend); err != nil || got.String() != "allow" {
+	trusted := credentials{plane, map[string]*certs.Credential{}}.credential(t, []string{own}, nil)
+	if got, err := plane.Ask(t.Context(), 0, trusted); err != nil || got.String() != "allow" {
 		t.Errorf("without rules: %s, %v", got, err)
 	}
 	for _, program := range []int{-1, 1} {
-		if _, err := plane.Ask(t.Context(), program, friend); err == nil || !strings.HasSuffix(err.Error(), "there are 1") {
+		if _, err := plane.Ask(t.Context(), program, trusted); err == nil || !strings.HasSuffix(err.Error(), "there are 1") {
 			t.Errorf("program %d: %v", program, err)
 		}
 	}

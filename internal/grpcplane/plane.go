@@ -20,8 +20,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 )
 
-// serverID is the SVID that the server shows; its trust domain is one that callers
-// cannot be of.
+// serverID is the SVID of the server. No caller is of its trust domain.
 var serverID = spiffeid.RequireFromString("spiffe://grpcplane.meshproof/server")
 
 // Plane is an xDS-enabled gRPC server that judges programs. It is safe for concurrent
@@ -43,10 +42,10 @@ type Plane struct {
 	closed  error
 }
 
-// Start brings up a server that takes callers of the trust domains, and returns once it
-// serves. The programs are those of [Rules]; [Plane.Ask] names them by their index. An
-// error says why the server refused its listener. The context bounds the start only;
-// the caller has to close the plane.
+// Start starts a server that trusts the trust domains, and returns when it serves. [Rules]
+// makes the programs, and [Plane.Ask] names a program by its index. The error says why the
+// server refused its listener. The context limits the start only. The caller must close
+// the plane.
 func Start(ctx context.Context, domains []spiffeid.TrustDomain, programs []*rbacv3.RBAC) (*Plane, error) {
 	p := &Plane{programs: len(programs), ca: new(certs.Federation), clients: map[*certs.Credential]*grpc.ClientConn{}}
 	if err := p.start(ctx, domains, programs); err != nil {
@@ -70,14 +69,14 @@ func (p *Plane) start(ctx context.Context, domains []spiffeid.TrustDomain, progr
 	if err != nil {
 		return err
 	}
-	// The server closes it, once it serves.
+	// A server that serves closes the listener itself.
 	defer func() {
 		if p.served == nil {
 			_ = lis.Close()
 		}
 	}()
 	p.address = lis.Addr().String()
-	resource, err := listener(lis.Addr().(*net.TCPAddr), programs)
+	resource, err := newListener(lis.Addr().(*net.TCPAddr), programs)
 	if err != nil {
 		return err
 	}
@@ -85,7 +84,7 @@ func (p *Plane) start(ctx context.Context, domains []spiffeid.TrustDomain, progr
 	if p.control, err = serveListener(socket, resource); err != nil {
 		return err
 	}
-	bootstrap, err := bootstrap(socket, p.dir)
+	bootstrap, err := newBootstrap(socket, p.dir)
 	if err != nil {
 		return err
 	}
@@ -97,7 +96,7 @@ func (p *Plane) start(ctx context.Context, domains []spiffeid.TrustDomain, progr
 	p.server, err = grpcxds.NewGRPCServer(
 		grpc.Creds(credentials), grpcxds.BootstrapContentsForTesting(bootstrap), grpc.UnknownServiceHandler(p.arrivals.serve),
 		grpcxds.ServingModeCallback(func(_ net.Addr, args grpcxds.ServingModeChangeArgs) {
-			// The first is the one that is waited for.
+			// Start waits for the first change only.
 			select {
 			case modes <- args:
 			default:
@@ -110,7 +109,7 @@ func (p *Plane) start(ctx context.Context, domains []spiffeid.TrustDomain, progr
 	p.served = make(chan struct{})
 	go func() {
 		defer close(p.served)
-		// It returns when Close stops the server; what else could break it fails requests.
+		// Serve returns when Close stops the server. After other failures, requests fail.
 		_ = p.server.Serve(lis)
 	}()
 	select {
@@ -124,14 +123,14 @@ func (p *Plane) start(ctx context.Context, domains []spiffeid.TrustDomain, progr
 	}
 }
 
-// Authority returns the CA of a trust domain as the server knows it, or one that it does
-// not.
+// Authority returns the CA of a trust domain. The server trusts the CAs of the domains
+// that [Start] got.
 func (p *Plane) Authority(td spiffeid.TrustDomain) (*certs.Authority, error) {
 	return p.ca.Authority(td)
 }
 
-// Close ends the server and everything that was started with it, and waits for it. It
-// may be called more than once.
+// Close ends the server, its control plane and the connections, and waits for them. It may
+// be called more than once.
 func (p *Plane) Close() error {
 	p.closing.Do(func() {
 		var errs []error

@@ -9,6 +9,7 @@ import (
 
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"go.uber.org/goleak"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
@@ -19,7 +20,9 @@ import (
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 
-// startTimeout bounds the start of a server, which takes milliseconds.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// startTimeout is the time limit for the start of a server. The start takes milliseconds.
 const startTimeout = 20 * time.Second
 
 func start(t testing.TB, domains []spiffeid.TrustDomain, programs []*rbacv3.RBAC) *grpcplane.Plane {
@@ -46,7 +49,7 @@ type subject struct {
 	inbound policy.Inbound
 }
 
-// subjects are the inbounds of a case whose programs grpc-go can run.
+// subjects returns the inbounds of a case whose programs grpc-go can run.
 func subjects(t testing.TB, c cases.Case) []subject {
 	t.Helper()
 	set, err := dialect.Parse(c.Policies, c.Options)
@@ -66,31 +69,31 @@ func subjects(t testing.TB, c cases.Case) []subject {
 	return out
 }
 
-// wallet mints each certificate once.
-type wallet struct {
+// credentials issues each certificate once.
+type credentials struct {
 	plane *grpcplane.Plane
 	known map[string]*certs.Credential
 }
 
-func (w wallet) credential(t testing.TB, uris, dns []string) *certs.Credential {
+func (c credentials) credential(t testing.TB, uris, dns []string) *certs.Credential {
 	t.Helper()
 	key := fmt.Sprintf("%q %q", uris, dns)
-	if w.known[key] == nil {
+	if c.known[key] == nil {
 		signer := domain
 		if len(uris) > 0 {
 			if id, err := spiffeid.FromString(uris[0]); err == nil && slices.Contains(domains, id.TrustDomain()) {
 				signer = id.TrustDomain()
 			}
 		}
-		ca, err := w.plane.Authority(signer)
+		ca, err := c.plane.Authority(signer)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w.known[key], err = ca.Forge(certs.Template{URIs: uris, DNS: dns}); err != nil {
+		if c.known[key], err = ca.Forge(certs.Template{URIs: uris, DNS: dns}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return w.known[key]
+	return c.known[key]
 }
 
 // The trust domains of the cases and of the sets.
@@ -102,8 +105,8 @@ var (
 	}
 )
 
-// judge asks grpc-go about classes of each program and about their neighbours, and
-// returns how many requests it asked. With -short it asks about the first classes only.
+// judge asks grpc-go about classes of each program and their neighbours, and returns the
+// number of requests. With -short it asks about the first classes only.
 func judge(t *testing.T, all []subject) (asked int) {
 	t.Helper()
 	rules := make([]*rbacv3.RBAC, len(all))
@@ -111,7 +114,7 @@ func judge(t *testing.T, all []subject) (asked int) {
 		rules[i] = s.rules
 	}
 	plane := start(t, domains, rules)
-	callers := wallet{plane, map[string]*certs.Credential{}}
+	callers := credentials{plane, map[string]*certs.Credential{}}
 	ask := func(i int, r policy.Request) {
 		if !seenAlike(r) {
 			return
@@ -141,42 +144,59 @@ func judge(t *testing.T, all []subject) (asked int) {
 	return asked
 }
 
-// seenAlike leaves out the callers of whom grpc-go sees less, see TestDifferences, and
-// those without a name, whom the handshake refuses.
+// seenAlike tells whether grpc-go and Envoy read the same names of a caller. The others are
+// in TestDifferences, and the handshake refuses a caller without a name.
 func seenAlike(r policy.Request) bool { return (len(r.URIs) > 0) != (len(r.DNS) > 0) }
 
-// The cases of GEP-3779, and those of Kuma's first design, which has named rules too.
+// TestCases judges the cases of GEP-3779, and of Kuma's first design, which has named rules
+// too.
 func TestCases(t *testing.T) {
 	t.Parallel()
-	all, err := cases.Stories()
+	stories, err := cases.Stories()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var of []subject
-	for _, c := range all {
-		of = append(of, subjects(t, c)...)
+	var all []subject
+	for _, c := range stories {
+		all = append(all, subjects(t, c)...)
 	}
-	if asked := judge(t, of); len(of) < 20 || asked < 10*len(of) {
-		t.Errorf("%d requests to %d inbounds", asked, len(of))
+	if asked := judge(t, all); len(all) < 20 || asked < 10*len(all) {
+		t.Errorf("%d requests to %d inbounds", asked, len(all))
 	} else {
-		t.Logf("%d requests to %d inbounds", asked, len(of))
+		t.Logf("%d requests to %d inbounds", asked, len(all))
 	}
 }
 
-// Random sets of policies of the same dialects.
+// TestRandomSets judges random sets of policies of the same dialects.
 func TestRandomSets(t *testing.T) {
 	t.Parallel()
-	var of []subject
+	var all []subject
 	sets := 150
 	if testing.Short() {
 		sets = 25
 	}
 	for number := range uint64(sets) {
-		of = append(of, subjects(t, differential.Generate(1, number, differential.GatewayAPI, differential.KumaFrom))...)
+		all = append(all, subjects(t, differential.Generate(1, number, differential.GatewayAPI, differential.KumaFrom))...)
 	}
-	if asked := judge(t, of); len(of) < sets || asked < 5*len(of) {
-		t.Errorf("%d requests to %d inbounds", asked, len(of))
+	if asked := judge(t, all); len(all) < sets || asked < 5*len(all) {
+		t.Errorf("%d requests to %d inbounds", asked, len(all))
 	} else {
-		t.Logf("%d requests to %d inbounds", asked, len(of))
+		t.Logf("%d requests to %d inbounds", asked, len(all))
 	}
+}
+
+// BenchmarkAsk measures one decision over an open connection.
+func BenchmarkAsk(b *testing.B) {
+	rules, err := grpcplane.Rules(allowOnly(own))
+	if err != nil {
+		b.Fatal(err)
+	}
+	plane := start(b, domains, []*rbacv3.RBAC{rules})
+	credential := credentials{plane, map[string]*certs.Credential{}}.credential(b, []string{own}, nil)
+	for b.Loop() {
+		if _, err := plane.Ask(b.Context(), 0, credential); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "decisions/s")
 }
