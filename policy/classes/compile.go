@@ -9,9 +9,8 @@ import (
 
 // expr is a condition whose leaves are numbers of patterns.
 type expr struct {
-	op op
-	// of are the operands.
-	of []expr
+	op       op
+	operands []expr
 	// dimension is what opLeaf looks at, and cell the number of the pattern.
 	dimension int
 	cell      int32
@@ -26,7 +25,7 @@ const (
 	opAny
 	opNot
 	opLeaf
-	// opName asks whether a name of the caller is covered.
+	// opName asks whether the pattern covers a name of the caller.
 	opName
 )
 
@@ -36,9 +35,9 @@ type list struct {
 	fallback policy.Effect
 	// touches tells, for each dimension, which steps look at which patterns, in the
 	// order of the patterns.
-	touches [dimensions][]touch
-	// base is made when it is needed, see [walk.base].
-	base [dimensions + 1][]int32
+	touches [][]touch
+	// base is made when it is needed, see [walk.base]. The last one is for no dimension.
+	base [][]int32
 }
 
 // step is one alternative of one rule.
@@ -51,28 +50,28 @@ type step struct {
 
 type touch struct{ cell, step int32 }
 
-// course is a compiled program: gates that are asked one after the other, for all
-// requests or for those of a route.
-type course struct {
-	routes []routeCourse
-	own    passage
+// compiledProgram has gates that are asked one after the other, for all requests or for
+// the requests of a route.
+type compiledProgram struct {
+	routes []compiledRoute
+	own    compiledGates
 }
 
-type routeCourse struct {
+type compiledRoute struct {
 	when expr
-	passage
+	compiledGates
 }
 
-type passage struct{ gates, shadows []*list }
+type compiledGates struct{ gates, shadows []*list }
 
 type compiler struct {
-	axes *[dimensions]*axis
-	// sets is true where callers are sets of names, and marked where the patterns of
-	// names are marked otherwise, see [leaf.marked].
+	axes []*axis
+	// sets is true where callers are sets of names. Otherwise marked is true where the
+	// patterns of names have a mark, see [leaf.markedPattern].
 	sets, marked bool
 }
 
-func (c compiler) program(p policy.Program) course {
+func (c compiler) program(p policy.Program) compiledProgram {
 	lists := func(gates []policy.Gate) []*list {
 		out := make([]*list, len(gates))
 		for i, g := range gates {
@@ -80,8 +79,8 @@ func (c compiler) program(p policy.Program) course {
 		}
 		return out
 	}
-	out := course{own: passage{lists(p.Gates), lists(p.Shadows)}}
-	connection := func(gates []policy.Gate, compiled []*list) []*list {
+	out := compiledProgram{own: compiledGates{lists(p.Gates), lists(p.Shadows)}}
+	ofConnections := func(gates []policy.Gate, compiled []*list) []*list {
 		var out []*list
 		for i, g := range gates {
 			if g.Layer != policy.L7 {
@@ -94,16 +93,16 @@ func (c compiler) program(p policy.Program) course {
 		if route.When == nil {
 			continue
 		}
-		out.routes = append(out.routes, routeCourse{when: c.condition(route.When), passage: passage{
-			gates:   append(connection(p.Gates, out.own.gates), lists(route.Gates)...),
-			shadows: append(connection(p.Shadows, out.own.shadows), lists(route.Shadows)...),
+		out.routes = append(out.routes, compiledRoute{when: c.condition(route.When), compiledGates: compiledGates{
+			gates:   append(ofConnections(p.Gates, out.own.gates), lists(route.Gates)...),
+			shadows: append(ofConnections(p.Shadows, out.own.shadows), lists(route.Shadows)...),
 		}})
 	}
 	return out
 }
 
 func (c compiler) list(rules []policy.Rule, fallback policy.Effect) *list {
-	l := &list{fallback: fallback}
+	l := &list{fallback: fallback, touches: make([][]touch, len(c.axes)), base: make([][]int32, len(c.axes)+1)}
 	for _, r := range rules {
 		if r.When == nil {
 			continue
@@ -112,7 +111,7 @@ func (c compiler) list(rules []policy.Rule, fallback policy.Effect) *list {
 		if len(r.Then) > 0 {
 			s.then = c.list(r.Then, r.Effect)
 		}
-		l.alternatives(c.condition(r.When), s)
+		l.addSteps(c.condition(r.When), s)
 	}
 	for i := range l.steps {
 		l.touch(&l.steps[i].when, int32(i))
@@ -124,15 +123,15 @@ func (c compiler) list(rules []policy.Rule, fallback policy.Effect) *list {
 	return l
 }
 
-// alternatives makes a step of each operand of an outer Or.
-func (l *list) alternatives(when expr, s step) {
+// addSteps makes a step of each operand of an outer Or.
+func (l *list) addSteps(when expr, s step) {
 	if when.op != opAny {
 		s.when = when
 		l.steps = append(l.steps, s)
 		return
 	}
-	for _, of := range when.of {
-		l.alternatives(of, s)
+	for _, operand := range when.operands {
+		l.addSteps(operand, s)
 	}
 }
 
@@ -140,16 +139,16 @@ func (l *list) touch(e *expr, step int32) {
 	if e.op == opLeaf {
 		l.touches[e.dimension] = append(l.touches[e.dimension], touch{e.cell, step})
 	}
-	for i := range e.of {
-		l.touch(&e.of[i], step)
+	for i := range e.operands {
+		l.touch(&e.operands[i], step)
 	}
 }
 
 func (c compiler) condition(when policy.Condition) expr {
 	return policy.Rewrite(when, policy.Shape[expr]{
-		And:  func(of []expr) expr { return expr{op: opAll, of: of} },
-		Or:   func(of []expr) expr { return expr{op: opAny, of: of} },
-		Not:  func(of expr) expr { return expr{op: opNot, of: []expr{of}} },
+		And:  func(operands []expr) expr { return expr{op: opAll, operands: operands} },
+		Or:   func(operands []expr) expr { return expr{op: opAny, operands: operands} },
+		Not:  func(operand expr) expr { return expr{op: opNot, operands: []expr{operand}} },
 		Leaf: c.leaf,
 	})
 }
@@ -159,16 +158,16 @@ func (c compiler) leaf(when policy.Condition) expr {
 		return expr{op: opAlways}
 	}
 	l, ok := leafOf(when)
-	if !ok {
+	if !ok || c.axes[l.dimension] == nil {
 		return expr{op: opNever}
 	}
 	e := expr{op: opLeaf, dimension: l.dimension}
-	p := l.bare()
+	p := l.pattern
 	switch {
 	case c.sets && l.dimension == callers:
 		e.op = opName
 	case c.marked:
-		p = l.marked()
+		p = l.markedPattern()
 	}
 	e.cell = c.axes[l.dimension].number(p)
 	return e

@@ -18,63 +18,67 @@ type Surface struct {
 	TrustDomains []string
 }
 
-// Cover cuts the requests to one inbound into classes: within a class every
-// program it was made of gives each request the same decision, origin and shadow
-// included. It is immutable.
+// Cover cuts the requests to one inbound into classes. Each program that it was made of
+// gives all requests of a class the same decision, with origin and shadow. It is
+// immutable.
 //
-// It is about TLS callers whose SVIDs the SPIFFE validator takes, and about what they
-// can send: methods and paths that the listener lets pass as they are.
-//   - Where the programs look at identities only (see [Identity]), every caller whose
-//     URI SANs are all SPIFFE IDs is in a class, with any number of them and with none.
-//   - Where they look at each name by itself (see [URI]), every caller is in a class,
-//     with any URI SANs behind the SPIFFE ID in front, and any DNS SANs, in any number
-//     and order. Where one gate alone looks at callers and no rule of it negates or
-//     combines names, one of the names decides as if it stood alone, and the classes
-//     are those of single names. Elsewhere a class is made of what matches a name of
-//     the caller's, and what matches none.
+// It is about TLS callers whose SVIDs the SPIFFE validator takes, and about what they can
+// send: methods and paths that the listener lets pass as they are.
+//   - Where the programs look at the attribute identity only, every caller whose URI SANs
+//     are all SPIFFE IDs is in a class, with any number of them and with none.
+//   - Where they look at each name by itself, with the attribute uri-san, every caller is
+//     in a class, with any URI SANs behind the SPIFFE ID in front, and any DNS SANs, in
+//     any number and order. Where only one gate looks at callers, and no rule of it
+//     negates or combines names, one of the names decides as if it stood alone, and the
+//     classes are classes of single names. Otherwise a class is made of what matches a
+//     name of the caller, and what matches none.
 //   - Where they do both, a caller with several names is in no class, as Sampled says.
 //
-// Left out are a request whose target is "*", and a CONNECT.
+// A request with the target "*" and a CONNECT are left out.
 type Cover struct {
 	// Classes have a request each, in a stable order.
 	Classes []Class
 	// Dimensions are the attributes that the programs look at.
 	Dimensions []Dimension
 	// Sampled has a reason for each kind of request of which the classes have examples
-	// only, and is empty where the cover is complete.
+	// only. It is empty where the cover is complete.
 	Sampled []string
 
 	layer policy.Layer
-	axes  [dimensions]*axis
+	// axes has an axis for each dimension, nil where the dimension tells nothing.
+	axes  []*axis
 	nodes []node
 	root  ref
-	// programs are those that the cover was made of.
+	// programs are the programs that the cover was made of.
 	programs []policy.Program
-	// names is not nil where callers are sets of names. Nothing is known in it but the
-	// names that there are.
+	// names is not nil where callers are sets of names. It knows nothing of a caller.
 	names *names
-	// edges has, for each pattern of names, the first class of those that were asked
-	// for it last and have a name that it covers.
+	// regions has a region for each dimension of each class.
+	regions []region
+	// edges has a class for each pattern of names: the first class that was asked for
+	// the pattern last and has a name that it covers.
 	edges map[int32]ref
 	// hidden are requests of cells that no class has a witness of.
 	hidden map[int32][]Neighbour
 }
 
-// Dimension is an attribute of requests, cut by the matchers that look at it.
+// Dimension is a part of a request, as the matchers that look at it cut it.
 type Dimension struct {
 	Name string
-	// Matchers is the number of different ones, and Cells that of the cells into which
-	// they cut the attribute and which have a request. Where callers are sets of names,
-	// the cells are those of a single name.
+	// Attributes are the attributes that look at the part.
+	Attributes []*policy.Attribute
+	// Matchers is the number of different matchers. Cells is the number of cells into
+	// which they cut the part and which have a request. Where callers are sets of names,
+	// the cells are cells of a single name.
 	Matchers, Cells int
-	// Unreachable are the cells that no request is in. There is no class of them.
+	// Unreachable are the cells that no request is in. They have no class.
 	Unreachable []Unreachable
 }
 
-// Unreachable is what a matcher says that no request has.
+// Unreachable is a cell that no request is in.
 type Unreachable struct {
 	Cell string
-	// Reason is why nobody can send such a request.
+	// Reason says why no caller can send such a request.
 	Reason error
 }
 
@@ -86,14 +90,19 @@ type Class struct {
 	cover *Cover
 	// self is the index of the class.
 	self, parent ref
-	regions      [dimensions]region
 }
 
-// region is what a class is of a dimension: all of it, or what is left of what a
-// key covers, see [Class.inside].
+// region is what a class has of a dimension: all of it, or what is left of what a key
+// covers, see [Class.inside].
 type region struct {
 	cut bool
 	key int32
+}
+
+// regions returns the region of each dimension.
+func (c Class) regions() []region {
+	n := len(c.cover.axes)
+	return c.cover.regions[int(c.self)*n : int(c.self+1)*n]
 }
 
 // Neighbour is a request close to the border of a class, on either side of it.
@@ -101,7 +110,7 @@ type Neighbour struct {
 	Request policy.Request
 	// Class is the index of the class that the request is in, or Unclassed.
 	Class int
-	// Why says what the request has to do with the class it is a neighbour of.
+	// Why says how the request differs from the witness of the class.
 	Why string
 }
 
@@ -111,15 +120,15 @@ const Unclassed = -1
 // Complete reports whether every request that the cover is about is in a class.
 func (c *Cover) Complete() bool { return len(c.Sampled) == 0 }
 
-// Locate returns the index of the class that a request is in. There is none for some
-// that cannot be sent, and for callers with several names where Sampled says so.
+// Locate returns the index of the class that a request is in. It returns false for some
+// requests that cannot be sent, and for callers with several names where Sampled says so.
 func (c *Cover) Locate(r policy.Request) (int, bool) {
 	var met []int32
 	if c.names != nil {
 		met = c.names.met(&r)
 	}
 	at := c.root
-	for at < 0 && at != nobody {
+	for at < 0 && at != noRef {
 		n := &c.nodes[^at]
 		if n.ranks != nil {
 			at = n.kids[n.kid(met)]
@@ -142,22 +151,22 @@ func (c *Cover) cell(d int, r *policy.Request) (int32, bool) {
 	return a.find(a.key(a.read(r))), true
 }
 
-// caller returns the cell of a caller. One with several names, each judged by
-// itself, is in the cell of the one that decides.
+// caller returns the cell of a caller. Where each name is judged by itself, a caller with
+// several names is in the cell of the name that decides.
 func (c *Cover) caller(r *policy.Request) (int32, bool) {
-	a, space := c.axes[callers], c.axes[callers].dimension.(*callerSpace)
+	a, space := c.axes[callers], c.axes[callers].space.(*callerSpace)
 	names := slices.Concat(r.URIs, r.DNS)
 	switch {
 	case !space.perName || len(names) == 0:
 		return a.find(a.key(r.Identity())), true
 	case len(names) == 1:
-		return a.find(mark + names[0]), !space.joined || len(r.URIs) == 1
+		return a.find(nameMark + names[0]), !space.joined || len(r.URIs) == 1
 	case space.joined:
 		return 0, false
 	}
 	cells := make([]int32, len(names))
 	for i, name := range names {
-		cells[i] = a.find(mark + name)
+		cells[i] = a.find(nameMark + name)
 	}
 	innermost := slices.Max(cells)
 	if !slices.ContainsFunc(cells, func(cell int32) bool { return !a.covers(cell, innermost) }) {
@@ -186,7 +195,7 @@ func (c *Cover) decide(r policy.Request) []policy.Decision {
 // put gives a request the attribute that stands for a cell.
 func (c *Cover) put(r *policy.Request, d int, cell int32) {
 	if d == callers && c.names != nil {
-		c.names.give(r, c.names.behind([]int32{cell}))
+		c.names.give(r, c.names.withFront([]int32{cell}))
 		return
 	}
 	c.axes[d].put(r, c.axes[d].witnesses[cell])

@@ -4,5 +4,5 @@ import "github.com/meshproof/meshproof/policy"
 
 // UpTo is Of with another limit on their number.
 func UpTo(limit int, on Surface, programs ...policy.Program) *Cover {
-	return classes(limit, on, programs)
+	return cut(limit, on, programs)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// pattern is a matcher of one dimension, brought into the form in which every
-// dimension is alike: a text is covered if it is the pattern's or begins with it.
+// pattern is a matcher in the form that is the same for every dimension: it covers a text
+// that is the pattern's own (Exact), or that begins with it (Prefix).
 type pattern struct {
 	text string
 	kind policy.MatchKind
@@ -21,9 +21,9 @@ func (p pattern) covers(text string) bool {
 }
 
 // family is a set of patterns. Two patterns cover nothing in common, or one of them
-// covers all that the other does, so that they form a tree, and the innermost
-// pattern that covers a text tells of all of them whether they do: n patterns cut
-// all texts into at most n+1 cells.
+// covers all that the other covers. So they form a tree, and the innermost pattern that
+// covers a text tells for all patterns whether they cover it: n patterns cut all texts
+// into at most n+1 cells.
 //
 // Patterns and cells have the same numbers, in the order of a walk down the tree.
 // Number 0 is the prefix "": its cell is the rest.
@@ -83,8 +83,8 @@ func (f *family) find(text string) int32 {
 // covers reports whether pattern i covers cell j.
 func (f *family) covers(i, j int32) bool { return i <= j && j < f.ends[i] }
 
-// nearest returns the innermost of the keys, given in order and the outermost of
-// them around the cell, that covers the cell.
+// nearest returns the index of the innermost key that covers the cell. The keys are in
+// order, and the outermost covers the cell.
 func (f *family) nearest(keys []int32, cell int32) int {
 	for {
 		if at, ok := slices.BinarySearch(keys, cell); ok {
@@ -94,7 +94,7 @@ func (f *family) nearest(keys []int32, cell int32) int {
 	}
 }
 
-// children are the patterns inside pattern i, less those inside one of them.
+// children are the patterns directly inside pattern i.
 func (f *family) children(i int32) []int32 {
 	var out []int32
 	for k := i + 1; k < f.ends[i]; k = f.ends[k] {

@@ -9,11 +9,11 @@ const (
 	yes
 )
 
-// judge returns what is known of a condition, and collects what would tell more.
-// Of a condition on several attributes the caller is asked for first.
+// judge returns what is known of a condition, and collects what would tell more. Of a
+// condition on several attributes it asks for the caller first.
 //
-// Where callers are sets of names, each pattern that is asked for is taken to cover
-// none from there on, so that what is wanted next is what such callers are asked.
+// Where callers are sets of names, it assumes that a pattern it asks for covers no name:
+// what is wanted next is what callers without such a name are asked.
 func (w *walk) judge(e *expr) truth {
 	known := w.eval(e)
 	for known == unknown && w.names != nil && (w.dimension < 0 || w.dimension == callers) {
@@ -52,8 +52,8 @@ func (w *walk) name(e *expr) (int32, bool) {
 	if e.op == opName {
 		return e.cell, true
 	}
-	for i := range e.of {
-		if cell, ok := w.name(&e.of[i]); ok {
+	for i := range e.operands {
+		if cell, ok := w.name(&e.operands[i]); ok {
 			return cell, true
 		}
 	}
@@ -72,11 +72,11 @@ func (w *walk) want(e *expr, d int) bool {
 		}
 		return e.dimension == d
 	}
-	any := false
-	for i := range e.of {
-		any = w.want(&e.of[i], d) || any
+	wanted := false
+	for i := range e.operands {
+		wanted = w.want(&e.operands[i], d) || wanted
 	}
-	return any
+	return wanted
 }
 
 func (w *walk) eval(e *expr) truth {
@@ -86,11 +86,11 @@ func (w *walk) eval(e *expr) truth {
 	case opAlways:
 		return yes
 	case opNot:
-		return negate(w.eval(&e.of[0]))
+		return negate(w.eval(&e.operands[0]))
 	case opAll:
-		return w.fold(e.of, no)
+		return w.fold(e.operands, no)
 	case opAny:
-		return w.fold(e.of, yes)
+		return w.fold(e.operands, yes)
 	case opName:
 		if w.names == nil {
 			return unknown
@@ -114,10 +114,10 @@ func negate(known truth) truth {
 
 // fold returns the decisive truth if one of the operands has it, and its opposite
 // if all of them have that.
-func (w *walk) fold(of []expr, decisive truth) truth {
+func (w *walk) fold(operands []expr, decisive truth) truth {
 	known := negate(decisive)
-	for i := range of {
-		switch w.eval(&of[i]) {
+	for i := range operands {
+		switch w.eval(&operands[i]) {
 		case decisive:
 			return decisive
 		case unknown:
@@ -128,7 +128,7 @@ func (w *walk) fold(of []expr, decisive truth) truth {
 }
 
 func (w *walk) leaf(e *expr) truth {
-	v, a := &w.at[e.dimension], w.axes[e.dimension]
+	v, a := &w.state[e.dimension], w.axes[e.dimension]
 	switch {
 	case v.settled && a.covers(e.cell, v.cell), !v.settled && a.covers(e.cell, v.key):
 		return yes

@@ -7,22 +7,36 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// methodSpace is the dimension of HTTP methods.
+var _ = add(row{
+	attribute: attribute.Method,
+	rank:      3,
+	space:     func(on Surface) space { return methodSpace{tokens: on.Protocol != policy.HTTP} },
+	pattern:   bytesPattern,
+	usual: func(on Surface) string {
+		if on.Protocol == policy.GRPC {
+			return "POST"
+		}
+		return "GET"
+	},
+})
+
+// methodSpace is the space of HTTP methods.
 type methodSpace struct {
-	// tokens is true where any token passes for a method, as HTTP/2 has it.
+	// tokens is true where any token passes for a method, as in HTTP/2.
 	tokens bool
 }
 
-// knownMethods are those that Envoy's HTTP/1.1 codec lets pass, as measured on 1.36.4,
-// 1.37.0, 1.38.3, 1.39.3 and 1.40.0. It answers 400 to any other, to any in lower
-// case, and to M-SEARCH, of which it knows the spelling MSEARCH alone. HTTP/2 takes
-// every token. CONNECT is not there, for it has no path and opens a tunnel.
+// knownMethods are the methods that Envoy's HTTP/1.1 codec lets pass, as measured on
+// 1.36.4, 1.37.0, 1.38.3, 1.39.3 and 1.40.0. It answers 400 to any other method, to any
+// in lower case, and to M-SEARCH, which it knows in the spelling MSEARCH only. HTTP/2
+// takes every token. CONNECT is missing, for it has no path and opens a tunnel.
 //
 // The versions differ in QUERY, and the newest counts: 1.40 lets it pass if it has a
-// Content-Type, and answers 400 without one on HTTP/2 as well; before, HTTP/1.1 knew
-// no QUERY, and HTTP/2 asked nothing of it.
+// Content-Type, and answers 400 without one on HTTP/2 too. Before 1.40, HTTP/1.1 knew no
+// QUERY, and HTTP/2 asked nothing of it.
 var knownMethods = strings.Fields(`GET POST PUT DELETE PATCH HEAD OPTIONS TRACE ACL BIND CHECKOUT COPY LINK LOCK MERGE MKACTIVITY
 	MKCALENDAR MKCOL MOVE MSEARCH NOTIFY PROPFIND PROPPATCH PURGE REBIND REPORT SEARCH SOURCE SUBSCRIBE UNBIND UNLINK UNLOCK
 	UNSUBSCRIBE QUERY`)
@@ -34,8 +48,8 @@ func (methodSpace) key(value string) string             { return value }
 func (methodSpace) value(key string) string             { return key }
 func (methodSpace) describe(p pattern) string           { return "method " + p.text }
 
-// alphabet is not needed: no pattern of methods is a prefix, so that completing
-// the rest is enough.
+// alphabet is not needed: no pattern of methods is a prefix, so that completing the
+// rest is enough.
 func (methodSpace) alphabet() string { return "" }
 
 func (d methodSpace) sound(method string) error {
@@ -46,14 +60,14 @@ func (d methodSpace) sound(method string) error {
 		return nil
 	case !d.tokens:
 		return fmt.Errorf("HTTP/1.1 answers 400 to the method %q", method)
-	case method == "" || strings.ContainsFunc(method, func(c rune) bool { return !token(c) }):
+	case method == "" || strings.ContainsFunc(method, func(c rune) bool { return !isTokenChar(c) }):
 		return fmt.Errorf("%q is no token of RFC 9110, section 5.6.2", method)
 	default:
 		return nil
 	}
 }
 
-func token(c rune) bool {
+func isTokenChar(c rune) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c)
 }
 

@@ -6,20 +6,19 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// names is what is known of a caller who is a set of names: for each pattern,
-// whether one of them is covered by it. Who has a name that is covered has one that
-// each pattern around it covers, and who has none for a pattern has none for those
-// inside it.
+// names is what is known of a caller as a set of names: for each pattern, whether it
+// covers one of the names. Where a pattern covers a name, each pattern around it does so
+// too. Where a pattern covers no name, no pattern inside it does.
 //
-// Any set is a caller's in whose front a SPIFFE ID can stand; the empty one is that
-// of callers without any name.
+// A set of names is a caller if a SPIFFE ID can stand in front. The empty set is a
+// caller without any name.
 type names struct {
-	// axis has a name for each cell, and firsts one that can stand in front.
+	// axis has a name for each cell, and firsts a name that can stand in front.
 	*axis
 	firsts *axis
 	known  []truth
-	// trail are the patterns in the order in which they became known, and present
-	// those that were assumed to cover a name.
+	// trail are the patterns in the order in which they became known. present are the
+	// patterns that were assumed to cover a name.
 	trail, present []int32
 }
 
@@ -30,7 +29,7 @@ func newNames(space *callerSpace, patterns []pattern) *names {
 		cell := int32(i)
 		if n.firsts.reachable(cell) {
 			n.witnesses[cell] = name
-			delete(n.void, cell)
+			delete(n.unreachable, cell)
 		}
 		if n.start == 0 && n.reachable(cell) {
 			n.start = cell
@@ -59,8 +58,8 @@ func (n *names) learn(cell int32, t truth) {
 	}
 }
 
-// assume adds that one of the names is covered by a pattern, or that none is, and
-// reports whether there is still such a caller.
+// assume adds that a pattern covers one of the names, or none, and reports whether there
+// is still such a caller.
 func (n *names) assume(cell int32, t truth) bool {
 	if n.known[cell] != unknown {
 		return n.known[cell] == t
@@ -80,8 +79,8 @@ func (n *names) assume(cell int32, t truth) bool {
 	return n.possible(cell)
 }
 
-// possible reports whether names are left for the patterns around and at a cell,
-// and one that can stand in front of them.
+// possible reports whether there are still names for the pattern of a cell and for the
+// patterns around it, and a name that can stand in front.
 func (n *names) possible(cell int32) bool {
 	for {
 		if n.known[cell] == yes && n.pick(cell) < 0 {
@@ -94,14 +93,14 @@ func (n *names) possible(cell int32) bool {
 	}
 }
 
-// pick returns a cell for a name that a pattern covers: its own, if it can be.
+// pick returns a cell for a name that a pattern covers, if possible the pattern's own.
 func (n *names) pick(cell int32) int32 { return n.open(n.axis, cell) }
 
 // front returns a cell for a name that can stand in front.
 func (n *names) front() int32 { return n.open(n.firsts, 0) }
 
-// open returns the first cell inside a pattern that has a name and is not known to
-// have none of the caller's, and a negative number where there is none.
+// open returns the first cell inside a pattern that has a name and may have a name of the
+// caller, and a negative number where there is none.
 func (n *names) open(a *axis, cell int32) int32 {
 	for at, end := cell, n.ends[cell]; at < end; {
 		switch {
@@ -116,20 +115,20 @@ func (n *names) open(a *axis, cell int32) int32 {
 	return nowhere
 }
 
-// caller returns the cells of the names of somebody of whom all that is known is
-// true, the one in front first; none for a caller without any name.
+// caller returns the cells of the names of a caller for whom all that is known is true,
+// the name in front first. It returns none for a caller without any name.
 func (n *names) caller() []int32 {
 	if len(n.trail) == 0 {
-		return n.behind([]int32{n.start})
+		return n.withFront([]int32{n.start})
 	}
 	var cells []int32
 	for _, cell := range n.innermost(n.present) {
 		cells = append(cells, n.pick(cell))
 	}
-	return n.behind(cells)
+	return n.withFront(cells)
 }
 
-// innermost returns the patterns that have no other one inside them, in order.
+// innermost returns the patterns that have no other pattern inside them, in order.
 func (n *names) innermost(cells []int32) []int32 {
 	cells = slices.Sorted(slices.Values(cells))
 	out := cells[:0]
@@ -141,7 +140,7 @@ func (n *names) innermost(cells []int32) []int32 {
 	return out
 }
 
-// outermost returns the patterns that are inside no other one, in the order given.
+// outermost returns the patterns that are inside no other pattern, in the order given.
 func (n *names) outermost(cells []int32) []int32 {
 	among := make([]bool, len(n.patterns))
 	for _, cell := range cells {
@@ -157,8 +156,8 @@ func (n *names) outermost(cells []int32) []int32 {
 	})
 }
 
-// behind puts a cell in front of the others whose name can stand there.
-func (n *names) behind(cells []int32) []int32 {
+// withFront puts a cell whose name can stand in front before the others.
+func (n *names) withFront(cells []int32) []int32 {
 	if i := slices.IndexFunc(cells, n.firsts.reachable); i >= 0 {
 		first := cells[i]
 		return slices.Insert(slices.Delete(cells, i, i+1), 0, first)
@@ -169,20 +168,11 @@ func (n *names) behind(cells []int32) []int32 {
 	return nil
 }
 
-// give makes somebody with names of the cells the caller.
+// give makes a caller with names of the cells send the request.
 func (n *names) give(r *policy.Request, cells []int32) {
 	r.URIs, r.DNS = nil, nil
 	for _, cell := range cells {
 		addName(r, n.witnesses[cell])
-	}
-}
-
-// addName adds a name to a caller, as the kind of SAN that it most naturally is.
-func addName(r *policy.Request, name string) {
-	if isURI(name) {
-		r.URIs = append(slices.Clip(r.URIs), name)
-	} else {
-		r.DNS = append(slices.Clip(r.DNS), name)
 	}
 }
 

@@ -8,33 +8,33 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Of cuts the requests to one inbound into classes that each of the programs
-// decides alike; two programs give the classes by which they can be compared.
+// Of cuts the requests to one inbound into classes that each of the programs decides
+// alike. Two programs give the classes by which they can be compared.
 //
-// Callers, paths and methods are combined only where a program goes on to ask for
-// one after it knows the other: it is followed rule by rule, and what is decided is
-// not cut any further. The names of a caller are asked for one by one in the same
-// way: of n tags, the last of which decides, there are n+1 classes, and two to the
-// power of n only where the rules tell as many apart. A matcher that is never asked,
-// as others hide it, makes no class, but a neighbour of one. Memory grows linearly with the number of classes;
-// beyond 1,048,576 the cover says that it is not complete.
-func Of(on Surface, programs ...policy.Program) *Cover { return classes(maxClasses, on, programs) }
+// Callers, paths and methods are combined only where a program goes on to ask for one
+// after it knows the other: the cut follows a program rule by rule, and cuts no further
+// what is decided. It asks for the names of a caller one by one in the same way: n tags
+// of which the last one decides make n+1 classes, and two to the power of n only where
+// the rules tell as many apart. A matcher that is hidden by others makes no class, but a
+// neighbour of one. Memory grows linearly with the number of classes; beyond 1,048,576
+// the cover says that it is not complete.
+func Of(on Surface, programs ...policy.Program) *Cover { return cut(maxClasses, on, programs) }
 
 // maxClasses bounds the memory of a cover.
 const maxClasses = 1 << 20
 
-func classes(limit int, on Surface, programs []policy.Program) *Cover {
+func cut(limit int, on Surface, programs []policy.Program) *Cover {
 	s := surveyOf(programs)
 	c := &Cover{layer: on.Protocol.Layer(), programs: programs}
-	c.cut(on, &s)
+	c.cutDimensions(on, &s)
 	b := newBuilder(c, limit)
 	for _, p := range programs {
-		b.courses = append(b.courses, compiler{axes: &c.axes, sets: c.names != nil, marked: s.perName}.program(p))
+		b.programs = append(b.programs, compiler{axes: c.axes, sets: c.names != nil, marked: s.perName}.program(p))
 	}
 	for _, when := range s.opaque {
 		c.Sampled = append(c.Sampled, fmt.Sprintf("condition %q: requests that meet it were not looked for", when))
 	}
-	c.root = b.build(c.start(), nobody)
+	c.root = b.build(noRef)
 	c.Dimensions = c.dimensions(&s)
 	if s.mixed() {
 		c.Sampled = append(c.Sampled, "callers with several names: the rules look at each name by itself, and at all of them as one text")
@@ -43,87 +43,92 @@ func classes(limit int, on Surface, programs []policy.Program) *Cover {
 	return c
 }
 
-// start is the state of a request of which nothing is known. On L4 there is
-// nothing to know of path and method: they are empty.
-func (c *Cover) start() state {
-	var at state
+// start is the state of a request of which nothing is known.
+func (c *Cover) start() []view {
+	state := make([]view, len(c.axes))
 	for d, a := range c.axes {
-		at[d].cell = a.start
-		if d != callers && c.layer == policy.L4 {
-			at[d].settled, at[d].cell = true, a.find(a.key(""))
+		if a != nil {
+			state[d] = view{settled: a.settled, cell: a.start}
 		}
 	}
-	return at
+	return state
 }
 
-// cut cuts the dimensions, and looks for witnesses.
-func (c *Cover) cut(on Surface, s *survey) {
-	method := "GET"
-	if on.Protocol == policy.GRPC {
-		method = "POST"
+// cutDimensions cuts each dimension, and looks for witnesses. A dimension has no axis
+// where requests need no value of it and no program looks at it.
+func (c *Cover) cutDimensions(on Surface, s *survey) {
+	c.axes = make([]*axis, len(table()))
+	c.axes[callers] = c.cutCallers(on, s)
+	for d, of := range table() {
+		r := of[0]
+		if d == callers || r.usual == nil && len(s.leaves[d]) == 0 {
+			continue
+		}
+		a := newAxis(r.space(on), patternsOf(s.leaves[d]))
+		usual := ""
+		if r.usual != nil {
+			usual = r.usual(on)
+		}
+		a.prefer(usual)
+		if r.attribute.Layer == policy.L7 && c.layer == policy.L4 {
+			// On L4 there is nothing to know of a request: its attributes are empty.
+			a.settled, a.start = true, a.find(a.key(""))
+		}
+		c.axes[d] = a
 	}
-	c.axes[callers] = c.callers(on, s)
-	c.axes[paths] = newAxis(pathSpace{on.Normalization}, s.patterns(paths, leaf.bare))
-	c.axes[methods] = newAxis(methodSpace{tokens: on.Protocol != policy.HTTP}, s.patterns(methods, leaf.bare))
-	c.axes[paths].prefer("/")
-	c.axes[methods].prefer(method)
 }
 
-// callers cuts the callers: by one text each where that is enough, and otherwise as
+// cutCallers cuts the callers: by one text each where that is enough, and otherwise as
 // sets of names.
-func (c *Cover) callers(on Surface, s *survey) *axis {
+func (c *Cover) cutCallers(on Surface, s *survey) *axis {
 	space := callerSpace{perName: s.perName, joined: s.joined, trusted: on.TrustDomains, known: on.TrustDomains}
 	if len(space.known) == 0 {
-		space.known = domainsOf(s.leaves[callers])
+		space.known = trustDomainsOf(s.leaves[callers])
 	}
+	patterns := patternsOf(s.leaves[callers])
 	switch {
 	case !s.perName:
-		a := newAxis(&space, s.patterns(callers, leaf.bare))
-		a.start = a.first()
+		a := newAxis(&space, patterns)
+		a.start = a.firstCaller()
 		return a
 	case s.mixed() || !s.combines():
 		single := space
-		a := newAxis(&single, append(s.patterns(callers, leaf.marked), pattern{mark, policy.Prefix}))
-		a.start = a.first()
-		_, none := a.void[a.rest]
-		// Who has a name that is no SPIFFE ID has another one in front.
-		if s.mixed() || len(a.void) == 0 || len(a.void) == 1 && none {
+		marked := []pattern{{nameMark, policy.Prefix}}
+		for _, l := range s.leaves[callers] {
+			marked = append(marked, l.markedPattern())
+		}
+		a := newAxis(&single, marked)
+		a.start = a.firstCaller()
+		// A caller with a name that is no SPIFFE ID has another one in front.
+		if s.mixed() || len(a.unreachable) == 0 || len(a.unreachable) == 1 && !a.reachable(a.rest) {
 			return a
 		}
 	}
 	space.perName = false
-	c.names = newNames(&space, s.patterns(callers, leaf.bare))
+	c.names = newNames(&space, patterns)
 	return c.names.axis
 }
 
-func (s *survey) patterns(d int, of func(leaf) pattern) []pattern {
-	out := make([]pattern, 0, len(s.leaves[d])+1)
-	for _, l := range s.leaves[d] {
-		out = append(out, of(l))
+func patternsOf(leaves []leaf) []pattern {
+	out := make([]pattern, 0, len(leaves)+1)
+	for _, l := range leaves {
+		out = append(out, l.pattern)
 	}
 	return out
-}
-
-// first returns the cell of callers that stands for all of them: one whom a rule
-// names says more than one whom none does.
-func (a *axis) first() int32 {
-	for cell := a.rest + 1; int(cell) < len(a.patterns); cell++ {
-		if a.witnesses[cell] != "" {
-			return cell
-		}
-	}
-	return a.rest
 }
 
 func (c *Cover) dimensions(s *survey) []Dimension {
 	var out []Dimension
 	for d, a := range c.axes {
-		if len(s.leaves[d]) == 0 || d != callers && c.layer == policy.L4 {
+		if a == nil || len(s.leaves[d]) == 0 || a.settled {
 			continue
 		}
-		dim := Dimension{Name: a.name(), Matchers: distinct(s.leaves[d]), Cells: len(a.patterns) - len(a.void)}
-		for _, cell := range slices.Sorted(maps.Keys(a.void)) {
-			dim.Unreachable = append(dim.Unreachable, Unreachable{c.cellText(d, cell), a.void[cell]})
+		dim := Dimension{Name: a.name(), Matchers: distinct(s.leaves[d]), Cells: len(a.patterns) - len(a.unreachable)}
+		for _, r := range table()[d] {
+			dim.Attributes = append(dim.Attributes, r.attribute)
+		}
+		for _, cell := range slices.Sorted(maps.Keys(a.unreachable)) {
+			dim.Unreachable = append(dim.Unreachable, Unreachable{c.cellText(d, cell), a.unreachable[cell]})
 		}
 		out = append(out, dim)
 	}

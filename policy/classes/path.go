@@ -5,10 +5,32 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// pathSpace is the dimension of normalized paths without their query. The key of a
-// path ends in a slash, see [leafOf].
+var _ = add(row{
+	attribute: attribute.Path,
+	rank:      2,
+	space:     func(on Surface) space { return pathSpace{on.Normalization} },
+	pattern:   pathPattern,
+	usual:     func(Surface) string { return "/" },
+})
+
+// pathPattern makes every path end in a slash, so that whole segments are a prefix of
+// bytes.
+func pathPattern(m policy.Match) pattern {
+	switch {
+	case m.Kind == policy.Exact:
+		return pattern{m.Value + "/", policy.Exact}
+	case m.Segment() == "":
+		return pattern{"", policy.Prefix}
+	default:
+		return pattern{m.Segment() + "/", policy.Prefix}
+	}
+}
+
+// pathSpace is the space of normalized paths without their query. The key of a path
+// ends in a slash, see [pathPattern].
 type pathSpace struct{ normalization policy.PathNormalization }
 
 func (pathSpace) name() string                        { return "path" }
@@ -24,8 +46,8 @@ const (
 
 func (pathSpace) alphabet() string { return pathChars }
 
-// sound takes what RFC 3986, section 3.3, calls an absolute path, unless the
-// listener refuses or rewrites it; a query is no part of it.
+// sound takes an absolute path of RFC 3986, section 3.3, unless the listener refuses or
+// rewrites it. A query is no part of a path.
 func (d pathSpace) sound(target string) error {
 	path, _, _ := strings.Cut(target, "?")
 	if !strings.HasPrefix(path, "/") {
@@ -63,6 +85,7 @@ func (d pathSpace) complete(prefix string, n int) []string {
 	}
 }
 
+// filler returns a name, another one for each n.
 func filler(n int) string {
 	if n == 0 {
 		return "any"

@@ -4,19 +4,23 @@ import "github.com/meshproof/meshproof/policy"
 
 // survey is what the programs look at.
 type survey struct {
-	leaves [dimensions][]leaf
+	// leaves are those of each dimension.
+	leaves [][]leaf
 	// joined and perName are as in [callerSpace].
 	joined, perName bool
-	// asking is the number of gates that look at callers, and tangled is true where
-	// one of them asks of names what no single name answers.
+	// asking is the number of gates that look at callers. Tangled is true where a gate
+	// asks of names what no single name answers.
 	asking  int
 	tangled bool
 	// opaque are conditions that no dimension knows.
 	opaque []policy.Condition
+	// names are conditions on the names of callers, in another dimension than the
+	// caller: they become opaque where each name is judged by itself.
+	names []policy.Condition
 }
 
 func surveyOf(programs []policy.Program) survey {
-	var s survey
+	s := survey{leaves: make([][]leaf, len(table()))}
 	for _, p := range programs {
 		s.gates(p.Gates)
 		s.gates(p.Shadows)
@@ -26,6 +30,13 @@ func surveyOf(programs []policy.Program) survey {
 			s.gates(route.Gates)
 			s.gates(route.Shadows)
 		}
+	}
+	if s.perName {
+		for _, c := range s.names {
+			l, _ := leafOf(c)
+			s.leaves[l.dimension] = nil
+		}
+		s.opaque = append(s.opaque, s.names...)
 	}
 	return s
 }
@@ -40,23 +51,19 @@ func (s *survey) gates(gates []policy.Gate) {
 	}
 }
 
-// rules takes in rules that are asked of callers who were told apart before, or
-// were not.
-func (s *survey) rules(rules []policy.Rule, apart bool) {
+// rules takes in rules. Within is true for rules inside a rule that looks at callers.
+func (s *survey) rules(rules []policy.Rule, within bool) {
 	for _, r := range rules {
 		asks := s.condition(r.When)
-		s.tangled = s.tangled || asks && apart
-		s.rules(r.Then, apart || asks)
+		s.tangled = s.tangled || asks && within
+		s.rules(r.Then, within || asks)
 	}
 }
 
 // condition takes in a condition, and reports whether it looks at callers.
 func (s *survey) condition(c policy.Condition) bool {
-	if c == nil {
-		return false
-	}
-	asking := func(of []bool) (n int) {
-		for _, asks := range of {
+	asking := func(operands []bool) (n int) {
+		for _, asks := range operands {
 			if asks {
 				n++
 			}
@@ -64,14 +71,14 @@ func (s *survey) condition(c policy.Condition) bool {
 		return n
 	}
 	return policy.Rewrite(c, policy.Shape[bool]{
-		And: func(of []bool) bool {
-			s.tangled = s.tangled || asking(of) > 1
-			return asking(of) > 0
+		And: func(operands []bool) bool {
+			s.tangled = s.tangled || asking(operands) > 1
+			return asking(operands) > 0
 		},
-		Or: func(of []bool) bool { return asking(of) > 0 },
-		Not: func(of bool) bool {
-			s.tangled = s.tangled || of
-			return of
+		Or: func(operands []bool) bool { return asking(operands) > 0 },
+		Not: func(operand bool) bool {
+			s.tangled = s.tangled || operand
+			return operand
 		},
 		Leaf: s.leaf,
 	})
@@ -90,14 +97,16 @@ func (s *survey) leaf(c policy.Condition) bool {
 	s.leaves[l.dimension] = append(s.leaves[l.dimension], l)
 	if l.dimension == callers {
 		s.perName, s.joined = s.perName || l.perName, s.joined || !l.perName
+	} else if rows[c.(policy.Is).Attribute].names {
+		s.names = append(s.names, c)
 	}
 	return l.dimension == callers
 }
 
-// mixed reports whether names are looked at in both ways.
+// mixed reports whether the programs look at names in both ways.
 func (s *survey) mixed() bool { return s.perName && s.joined }
 
-// combines reports whether names are combined, so that no single name tells how a
-// caller with several is decided. Otherwise all depends on the first rule that one
-// of them meets.
+// combines reports whether the programs combine names, so that no single name tells how
+// a caller with several names is decided. Otherwise the first rule that one of the names
+// meets decides.
 func (s *survey) combines() bool { return s.perName && (s.asking > 1 || s.tangled) }

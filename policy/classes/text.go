@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// named is how many of the patterns inside a region its text names.
-const named = 3
+// mostNamed is how many of the patterns inside a region its text names.
+const mostNamed = 3
 
 // String says which requests are of the class.
 func (c Class) String() string {
@@ -15,7 +15,7 @@ func (c Class) String() string {
 	if text := c.callers(); text != "" {
 		parts = append(parts, text)
 	}
-	for d, r := range c.regions {
+	for d, r := range c.regions() {
 		if r.cut {
 			parts = append(parts, c.region(d, r.key))
 		}
@@ -44,16 +44,16 @@ func (c Class) region(d int, key int32) string {
 // some describes the first of the cells, and counts the others.
 func some(cells []int32, describe func(int32) string) string {
 	var out []string
-	for _, cell := range cells[:min(named, len(cells))] {
+	for _, cell := range cells[:min(mostNamed, len(cells))] {
 		out = append(out, describe(cell))
 	}
-	if len(cells) > named {
-		out = append(out, fmt.Sprintf("%d more", len(cells)-named))
+	if len(cells) > mostNamed {
+		out = append(out, fmt.Sprintf("%d more", len(cells)-mostNamed))
 	}
 	return strings.Join(out, ", ")
 }
 
-// callers tells the callers of a class by what they were asked as sets of names.
+// callers says which callers are in a class, by what they were asked as sets of names.
 func (c Class) callers() string {
 	n := c.cover.names
 	present, absent := c.asked()
@@ -77,12 +77,12 @@ func (c Class) callers() string {
 	}
 }
 
-// inside returns the patterns inside a key whose requests are of other classes: the
-// outermost of those that the class was held against.
+// inside returns the patterns inside a key whose requests are in other classes: the
+// outermost of the patterns that the class was compared with.
 func (c Class) inside(d int, key int32) []int32 {
 	a := c.cover.axes[d]
 	var inside []int32
-	for at := c.parent; at != nobody; at = c.cover.nodes[^at].parent {
+	for at := c.parent; at != noRef; at = c.cover.nodes[^at].parent {
 		n := &c.cover.nodes[^at]
 		if n.dimension != d {
 			continue

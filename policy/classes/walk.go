@@ -7,68 +7,64 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// view is what is known of one attribute: it is in the region of a key, which is
-// what the key covers less what the marked patterns inside it cover.
+// view is what is known of a dimension: the value is in the region of a key. The region
+// is what the key covers, without what the marked patterns inside it cover.
 type view struct {
 	// cut is false where nothing is known; the key is then 0.
 	cut bool
 	key int32
-	// cell stands for the region. Once the attribute is settled, all matchers that
-	// can still matter agree on the whole region, so that they are held against the
-	// cell alone.
+	// cell stands for the region. Once the dimension is settled, all matchers that can
+	// still matter agree on the whole region, so that the cell alone is compared.
 	cell    int32
 	settled bool
 }
 
-// state is what is known of a request.
-type state [dimensions]view
-
-// walk goes through the programs as far as the state of a request tells the way,
-// and collects the matchers that would tell more of it.
+// walk goes through the programs as far as the state of a request tells the way, and
+// collects the matchers that would tell more of it.
 type walk struct {
-	axes *[dimensions]*axis
-	// marks are the patterns that the attribute was held against before.
-	marks [dimensions][]bool
-	at    *state
+	axes []*axis
+	// marks are the patterns that the value of a dimension was compared with before.
+	marks [][]bool
+	// state is what is known of the request, a view for each dimension.
+	state []view
 	// names is what is known of the caller where callers are sets of names, else nil.
 	names *names
-	// wanted are the matchers to ask next, all of the same dimension; it is -1 where
-	// all is decided. They are those of the first undecided step, and of the undecided
-	// ones behind it as long as they look at the dimension too.
+	// wanted are the matchers to ask next, all of one dimension. The dimension is -1
+	// where all is decided. They are the matchers of the first undecided step, and of the
+	// undecided steps behind it as long as they look at the dimension too.
 	wanted    []int32
 	dimension int
-	// stopped is true where there are undecided steps that do not.
+	// stopped is true where there are undecided steps that look at other dimensions.
 	stopped bool
 }
 
-func (w *walk) run(courses []course, at *state) {
-	w.at, w.dimension, w.stopped, w.wanted = at, -1, false, w.wanted[:0]
+func (w *walk) run(programs []compiledProgram) {
+	w.dimension, w.stopped, w.wanted = -1, false, w.wanted[:0]
 	if w.names != nil {
 		defer w.names.forget(w.names.progress())
 	}
-	for i := range courses {
-		c := &courses[i]
-		w.course(c, passage.enforced)
-		w.course(c, passage.shadow)
+	for i := range programs {
+		w.program(&programs[i], enforcing)
+		w.program(&programs[i], observing)
 	}
 }
 
-func (p passage) enforced() []*list { return p.gates }
-func (p passage) shadow() []*list   { return p.shadows }
+func enforcing(c compiledGates) []*list { return c.gates }
+func observing(c compiledGates) []*list { return c.shadows }
 
-func (w *walk) course(c *course, side func(passage) []*list) {
-	for i := range c.routes {
-		route := &c.routes[i]
+func (w *walk) program(p *compiledProgram, side func(compiledGates) []*list) {
+	for i := range p.routes {
+		route := &p.routes[i]
 		known := w.judge(&route.when)
 		if known == no {
 			continue
 		}
-		w.gates(side(route.passage))
+		w.gates(side(route.compiledGates))
 		if known == yes || w.stopped {
 			return
 		}
 	}
-	w.gates(side(c.own))
+	w.gates(side(p.own))
 }
 
 func (w *walk) gates(lists []*list) {
@@ -79,7 +75,7 @@ func (w *walk) gates(lists []*list) {
 	}
 }
 
-// effects are the sets of those that are still possible, a bit for each.
+// effects are the effects that are still possible, a bit for each.
 type effects uint8
 
 func (w *walk) list(l *list) effects {
@@ -116,13 +112,13 @@ func next(a, b *[]int32) int32 {
 	return i
 }
 
-// candidates returns the steps that can hold by what is known of one attribute, the
-// one that leaves the fewest: those that do not need a matcher of it to match, and
-// those that look at one that does, or may.
+// candidates returns the steps that can hold by what is known of one dimension. It takes
+// the dimension that leaves the fewest. Base are the steps that need no match of the
+// dimension, touched are the steps that look at a pattern that matches, or may match.
 func (w *walk) candidates(l *list) (base, touched []int32) {
-	best, fewest := dimensions, len(l.steps)
-	for d := range w.at {
-		if v := &w.at[d]; v.settled || v.key != 0 {
+	best, fewest := len(w.state), len(l.steps)
+	for d := range w.state {
+		if v := &w.state[d]; v.settled || v.key != 0 {
 			n := len(w.base(l, d))
 			w.matching(d, func(from, to int32) { n += len(l.touching(d, from, to)) })
 			if n < fewest {
@@ -130,7 +126,7 @@ func (w *walk) candidates(l *list) (base, touched []int32) {
 			}
 		}
 	}
-	if best == dimensions {
+	if best == len(w.state) {
 		return w.base(l, best), nil
 	}
 	touched = make([]int32, 0, fewest)
@@ -143,9 +139,9 @@ func (w *walk) candidates(l *list) (base, touched []int32) {
 	return w.base(l, best), slices.Compact(touched)
 }
 
-// matching calls f with ranges of patterns outside of which none matches.
+// matching calls f with ranges of patterns. No pattern outside of them matches.
 func (w *walk) matching(d int, f func(from, to int32)) {
-	v, a := &w.at[d], w.axes[d]
+	v, a := &w.state[d], w.axes[d]
 	cell := v.cell
 	if !v.settled {
 		cell = v.key
@@ -169,18 +165,19 @@ func (l *list) touching(d int, from, to int32) []touch {
 // nowhere is a cell that no pattern covers.
 const nowhere = -1
 
-// base returns the steps of a list that can hold although no matcher of the
-// dimension matches, whatever the others do; of none, those that can hold at all.
+// base returns the steps of a list that can hold although no matcher of the dimension
+// matches, whatever the other dimensions say. The number behind the last dimension is
+// for the steps that can hold at all.
 func (w *walk) base(l *list, dimension int) []int32 {
 	if l.base[dimension] != nil {
 		return l.base[dimension]
 	}
-	var at state
-	if dimension < dimensions {
-		at[dimension] = view{settled: true, cell: nowhere}
+	state := make([]view, len(w.state))
+	if dimension < len(state) {
+		state[dimension] = view{settled: true, cell: nowhere}
 	}
 	steps := make([]int32, 0, 8)
-	blank := walk{axes: w.axes, at: &at}
+	blank := walk{axes: w.axes, marks: make([][]bool, len(state)), state: state}
 	for i := range l.steps {
 		if blank.eval(&l.steps[i].when) != no {
 			steps = append(steps, int32(i))

@@ -2,17 +2,21 @@ package classes
 
 import (
 	"net/url"
+	"slices"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// nameSpace is the dimension of a single name, where a caller is a set of them. Any
-// text is one: nobody looks at what stands behind the URI SAN in front. Measured on
-// Envoy, a URI SAN of another trust domain, or one that is no SPIFFE ID, passes, and
-// so does a SAN that is not of ASCII or is empty, against RFC 5280, section 4.2.1.6.
+var _ = add(row{attribute: attribute.URISAN, pattern: bytesPattern, perName: true, names: true})
+
+// nameSpace is the space of a single name, where a caller is a set of names. Any text
+// is a name: the SPIFFE validator looks at the URI SAN in front only. Measured on Envoy,
+// a URI SAN of another trust domain, or one that is no SPIFFE ID, passes, and so does a
+// SAN that is not of ASCII or is empty, against RFC 5280, section 4.2.1.6.
 type nameSpace struct{ *callerSpace }
 
-// firstSpace is that of the URI SAN in front. The SPIFFE validator takes the trust
+// firstSpace is the space of the URI SAN in front. The SPIFFE validator takes the trust
 // domain from it, and refuses certificates without one.
 type firstSpace struct{ nameSpace }
 
@@ -33,7 +37,7 @@ func (nameSpace) describe(p pattern) string {
 	}
 }
 
-// nameChars are those that can follow any other in a name.
+// nameChars are the characters that can follow any other in a name.
 const nameChars = pathChars + "\"#%<>?[]\\^`{|}"
 
 func (nameSpace) alphabet() string  { return nameChars }
@@ -47,4 +51,13 @@ func (d firstSpace) sound(name string) error { return d.soundID(name) }
 func isURI(name string) bool {
 	u, err := url.Parse(name)
 	return err == nil && u.Scheme != ""
+}
+
+// addName adds a name to a caller, as the kind of SAN that it most naturally is.
+func addName(r *policy.Request, name string) {
+	if isURI(name) {
+		r.URIs = append(slices.Clip(r.URIs), name)
+	} else {
+		r.DNS = append(slices.Clip(r.DNS), name)
+	}
 }

@@ -8,18 +8,21 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// callerSpace is the dimension of callers, by the text that [Request.Identity]
-// makes of their URI SANs, or by the one name that decides about them. Where names
-// are judged by themselves, a mark in front of the text keeps callers without any
-// name from what begins with "".
+var _ = add(row{attribute: attribute.Identity, pattern: bytesPattern, names: true})
+
+// callerSpace is the space of callers, by the text that [policy.Request.Identity] makes
+// of their URI SANs, or by the one name that decides about them. Where each name is
+// judged by itself, a mark in front of the text keeps callers without any name apart
+// from what begins with "".
 type callerSpace struct {
 	// perName is true where a condition looks at each name by itself.
 	perName bool
 	// joined is true where a condition looks at the names as one text.
 	joined bool
-	// trusted are the trust domains that callers are of; empty for any.
+	// trusted are the trust domains of the callers; empty for any.
 	trusted []string
 	// known are trust domains to take witnesses from.
 	known []string
@@ -43,50 +46,50 @@ func (d *callerSpace) describe(p pattern) string {
 // alphabet has the comma between URI SANs.
 func (*callerSpace) alphabet() string { return strings.TrimSuffix(unreservedChars, "~") + "/," }
 
-// mark stands in front of every name.
-const mark = "+"
+// nameMark stands in front of every name.
+const nameMark = "+"
 
 func (d *callerSpace) key(value string) string {
 	if d.perName && value != "" {
-		return mark + value
+		return nameMark + value
 	}
 	return value
 }
 
 func (d *callerSpace) value(key string) string {
 	if d.perName {
-		return strings.TrimPrefix(key, mark)
+		return strings.TrimPrefix(key, nameMark)
 	}
 	return key
 }
 
-// marked returns the pattern of a leaf as a space has it that judges names by
-// themselves.
-func (l leaf) marked() pattern {
+// markedPattern returns the pattern of a leaf for a space that judges each name by
+// itself.
+func (l leaf) markedPattern() pattern {
 	if p := l.pattern; l.dimension == callers && (l.perName || p.text != "") {
-		return pattern{mark + p.text, p.kind}
+		return pattern{nameMark + p.text, p.kind}
 	}
 	return l.pattern
 }
 
-// bare returns the pattern of a leaf as it stands.
-func (l leaf) bare() pattern { return l.pattern }
-
-// isRest reports whether the cell of the pattern is that of callers whom no matcher
+// isRest reports whether the cell of the pattern is the cell of callers that no matcher
 // covers.
 func (d *callerSpace) isRest(p pattern) bool {
-	return p.kind == policy.Prefix && (p.text == mark && d.perName || p.text == "" && !d.perName)
+	return p.kind == policy.Prefix && (p.text == nameMark && d.perName || p.text == "" && !d.perName)
 }
 
-func (d *callerSpace) put(r *policy.Request, value string) {
-	r.URIs = nil
-	if value != "" {
-		r.URIs = strings.Split(value, ",")
+func (d *callerSpace) put(r *policy.Request, value string) { r.URIs = splitNames(value) }
+
+// splitNames returns the names that Envoy joins to a text.
+func splitNames(text string) []string {
+	if text == "" {
+		return nil
 	}
+	return strings.Split(text, ",")
 }
 
-// sound takes a SPIFFE ID by the rules of go-spiffe, and no name at all. Where the
-// names are judged as one text only, it takes several too.
+// sound takes a SPIFFE ID by the rules of go-spiffe, and no name at all. Where the names
+// are judged as one text only, it takes several SPIFFE IDs too.
 func (d *callerSpace) sound(identity string) error {
 	switch {
 	case identity == "":
@@ -160,7 +163,7 @@ func (d *callerSpace) completeName(prefix string, n int) []string {
 
 func (d *callerSpace) around(p pattern, witness string) []variant {
 	whole := strings.TrimSuffix(d.value(p.text), "/")
-	// tail is what the witness has behind the pattern.
+	// tail is the part of the witness behind the pattern.
 	tail := strings.TrimPrefix(witness, whole)
 	out := []variant{
 		{whole + "-evil" + tail, "a longer name"},
@@ -183,10 +186,9 @@ func (d *callerSpace) around(p pattern, witness string) []variant {
 	return out
 }
 
-// several returns callers with more names than one, among them the witness and an
-// identity of another cell: Envoy joins the URI SANs, or looks at each of them and
-// at DNS SANs too.
-func (d *callerSpace) several(r policy.Request, witness, other string) []policy.Request {
+// addNames returns callers with several names: the witness and an identity of another
+// cell. Envoy joins the URI SANs, or looks at each of them and at DNS SANs too.
+func (d *callerSpace) addNames(r policy.Request, witness, other string) []policy.Request {
 	first, last, dns := r, r, r
 	first.URIs, last.URIs = []string{witness, other}, []string{other, witness}
 	if !d.perName {
@@ -196,8 +198,8 @@ func (d *callerSpace) several(r policy.Request, witness, other string) []policy.
 	return []policy.Request{first, last, dns}
 }
 
-// domainsOf returns the trust domains that patterns name in full.
-func domainsOf(leaves []leaf) []string {
+// trustDomainsOf returns the trust domains that patterns name in full.
+func trustDomainsOf(leaves []leaf) []string {
 	var out []string
 	seen := make(map[string]bool)
 	for _, l := range leaves {
@@ -207,7 +209,7 @@ func domainsOf(leaves []leaf) []string {
 		if !ok || td == "" || !whole && p.kind == policy.Prefix || seen[td] {
 			continue
 		}
-		if seen[td] = true; len(out) < maxKnown {
+		if seen[td] = true; len(out) < maxKnownDomains {
 			out = append(out, td)
 		}
 	}
@@ -217,5 +219,5 @@ func domainsOf(leaves []leaf) []string {
 	return out
 }
 
-// maxKnown bounds how many trust domains are tried for a witness.
-const maxKnown = 16
+// maxKnownDomains bounds how many trust domains are tried for a witness.
+const maxKnownDomains = 16

@@ -1,0 +1,51 @@
+package attribute_test
+
+import (
+	"testing"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+)
+
+// TestEveryColumn names each attribute that lacks a column.
+func TestEveryColumn(t *testing.T) {
+	t.Parallel()
+	names := map[string]bool{}
+	for _, a := range attribute.All() {
+		for column, missing := range map[string]bool{
+			"Name": a.Name == "" || names[a.Name], "Phrase": a.Phrase == "", "Value": a.Value == nil, "Kinds": len(a.Kinds) == 0, "Forms": len(a.Forms) == 0,
+		} {
+			if missing {
+				t.Errorf("attribute %s lacks the column %s", a.Name, column)
+			}
+		}
+		names[a.Name] = true
+	}
+}
+
+// TestSeveralValues holds how Envoy joins the names of a caller.
+func TestSeveralValues(t *testing.T) {
+	t.Parallel()
+	r := &policy.Request{URIs: []string{"spiffe://td/a", "spiffe://td/b"}, DNS: []string{"a.example", "b.example"}}
+	nobody := &policy.Request{}
+	for _, tt := range []struct {
+		condition policy.Condition
+		request   *policy.Request
+		want      bool
+	}{
+		{attribute.DNSSAN.Exact("a.example,b.example"), r, true},
+		{attribute.DNSSAN.Exact("a.example"), r, false},
+		{attribute.DNSSAN.Prefix("a.example"), r, true},
+		{attribute.DNSSAN.Prefix("b.example"), r, false},
+		{attribute.DNSSAN.Exact(""), nobody, true},
+		{attribute.DNSSAN.Prefix("spiffe:"), r, false},
+		{attribute.Identity.Exact("spiffe://td/a,spiffe://td/b"), r, true},
+		{attribute.Identity.Exact(""), nobody, true},
+		{attribute.URISAN.Exact("b.example"), r, true},
+		{attribute.URISAN.Prefix(""), nobody, false},
+	} {
+		if got := tt.condition.Holds(tt.request); got != tt.want {
+			t.Errorf("%s for %+v: %t, want %t", tt.condition, *tt.request, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package classes
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// axis is a dimension as the matchers of some programs cut it.
+type axis struct {
+	space
+	*family
+	// witnesses has a sound value for each cell that is not in unreachable.
+	witnesses []string
+	// unreachable has the cells that no request is in, with the reason.
+	unreachable map[int32]error
+	// rest is the cell of what no matcher covers, and start the cell that stands for all
+	// of them.
+	rest, start int32
+	// settled is true where every request of the layer has the same value.
+	settled bool
+}
+
+// newAxis looks for a witness of each cell.
+func newAxis(s space, patterns []pattern) *axis {
+	f := newFamily(patterns)
+	a := &axis{space: s, family: f, witnesses: make([]string, len(f.patterns)), unreachable: make(map[int32]error)}
+	callers, ofCallers := s.(*callerSpace)
+	for i, p := range a.patterns {
+		value, err := a.search(int32(i))
+		if a.witnesses[i] = value; err != nil {
+			a.unreachable[int32(i)] = err
+		}
+		if ofCallers && callers.isRest(p) {
+			a.rest = int32(i)
+		}
+	}
+	return a
+}
+
+// prefer lets a value stand for its cell, and the cell for all cells.
+func (a *axis) prefer(value string) {
+	if a.sound(value) == nil {
+		a.start = a.find(a.key(value))
+		a.witnesses[a.start] = value
+	}
+}
+
+// firstCaller returns the cell of callers that stands for all of them. A caller that a
+// rule names says more than a caller that no rule names.
+func (a *axis) firstCaller() int32 {
+	for cell := a.rest + 1; int(cell) < len(a.patterns); cell++ {
+		if a.witnesses[cell] != "" {
+			return cell
+		}
+	}
+	return a.rest
+}
+
+// reachable reports whether a request is in the cell.
+func (a *axis) reachable(cell int32) bool { return a.unreachable[cell] == nil }
+
+// search returns a sound value of a cell, or why there is none. It first completes the
+// pattern itself. Where that fails, it tries every junction: each value of the cell
+// turns away, at some character, from the texts that lead to the patterns inside it.
+func (a *axis) search(cell int32) (string, error) {
+	p := a.patterns[cell]
+	if p.kind == policy.Exact {
+		value := a.value(p.text)
+		if a.key(value) != p.text {
+			return "", fmt.Errorf("no request has the %s %q", a.name(), value)
+		}
+		if err := a.sound(value); err != nil {
+			return "", err
+		}
+		return value, nil
+	}
+	inside := a.children(cell)
+	viable := true
+	for n := 0; viable && n <= len(inside); n++ {
+		value, leads, ok := a.try(cell, p.text, n)
+		if ok {
+			return value, nil
+		}
+		viable = leads
+	}
+	if viable {
+		if value, ok := a.searchJunctions(cell, inside); ok {
+			return value, nil
+		}
+	}
+	// The last resort is a caller without any name.
+	if a.sound("") == nil && a.find(a.key("")) == cell {
+		return "", nil
+	}
+	return "", a.emptiness(p, inside)
+}
+
+// searchJunctions tries each character behind each junction.
+func (a *axis) searchJunctions(cell int32, inside []int32) (string, bool) {
+	for _, junction := range a.junctions(cell, inside) {
+		for _, c := range []byte(a.alphabet()) {
+			for n := range len(inside) + 1 {
+				value, leads, ok := a.try(cell, junction+string(c), n)
+				if ok {
+					return value, true
+				}
+				if !leads {
+					break
+				}
+			}
+		}
+	}
+	return "", false
+}
+
+// try reports whether completing the text leads into the cell, and whether it leads
+// anywhere at all.
+func (a *axis) try(cell int32, text string, n int) (value string, leads, ok bool) {
+	for _, value := range a.complete(text, n) {
+		if a.sound(value) != nil {
+			continue
+		}
+		leads = true
+		if a.find(a.key(value)) == cell {
+			return value, true, true
+		}
+	}
+	return "", leads, false
+}
+
+// junctions are the texts from which a value can turn away from the patterns inside the
+// cell.
+func (a *axis) junctions(cell int32, inside []int32) []string {
+	own := len(a.patterns[cell].text)
+	seen := make(map[string]bool)
+	var out []string
+	for _, child := range inside {
+		text := a.patterns[child].text
+		for end := own; end < len(text); end++ {
+			if !seen[text[:end]] {
+				seen[text[:end]] = true
+				out = append(out, text[:end])
+			}
+		}
+	}
+	return out
+}
+
+// emptiness says why no value is in the cell of a prefix.
+func (a *axis) emptiness(p pattern, inside []int32) error {
+	values := a.complete(p.text, 0)
+	for _, value := range values {
+		if a.sound(value) == nil {
+			return fmt.Errorf("the %d matchers inside it leave nothing of it", len(inside))
+		}
+	}
+	if len(values) > 0 && strings.HasPrefix(a.key(values[0]), p.text) {
+		return a.sound(values[0])
+	}
+	return errors.New("nothing that can be sent begins so")
+}

@@ -1,0 +1,74 @@
+package classes_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/classes"
+)
+
+func TestDNSSANs(t *testing.T) {
+	t.Parallel()
+	tcp := classes.Surface{Protocol: policy.TCP}
+	friend := attribute.Identity.Exact("spiffe://td/a")
+	for _, tt := range []struct {
+		name     string
+		programs []policy.Program
+		want     []string
+	}{
+		{"exact and prefix", each(attribute.DNSSAN.Exact("web.example"), attribute.DNSSAN.Prefix("api.")), []string{
+			"any other DNS SANs: spiffe://trust-domain.mesh/any",
+			"DNS SANs api.…: spiffe://trust-domain.mesh/any api.any",
+			"DNS SANs web.example: spiffe://trust-domain.mesh/any web.example",
+		}},
+		{"a caller without a URI SAN has no DNS SAN", each(attribute.Identity.Exact(""), attribute.Identity.Prefix("spiffe://"), attribute.DNSSAN.Exact("web.example")), []string{
+			"identity , any other DNS SANs:",
+			"no any other identity: the 2 matchers inside it leave nothing of it",
+			"identity spiffe://…, any other DNS SANs: spiffe://trust-domain.mesh/any",
+			"identity spiffe://…, DNS SANs web.example: spiffe://trust-domain.mesh/any web.example",
+		}},
+		{"both", []policy.Program{{Gates: []policy.Gate{{Rules: []policy.Rule{rule(policy.Allow, "both", policy.And{friend, attribute.DNSSAN.Exact("web.example")})}}}}}, []string{
+			"any other identity: spiffe://td/any",
+			"identity spiffe://td/a, any other DNS SANs: spiffe://td/a",
+			"identity spiffe://td/a, DNS SANs web.example: spiffe://td/a web.example",
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cover := classes.Of(tcp, tt.programs...)
+			got, want := lines(cover), slices.Clone(tt.want)
+			slices.Sort(got)
+			slices.Sort(want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if !cover.Complete() {
+				t.Errorf("sampled: %q", cover.Sampled)
+			}
+			for i, class := range cover.Classes {
+				if at, ok := cover.Locate(class.Witness); !ok || at != i {
+					t.Errorf("the witness of class %d, %+v, is located in %d", i, class.Witness, at)
+				}
+				for _, n := range cover.Neighbours(i) {
+					if len(n.Request.URIs) == 0 && len(n.Request.DNS) > 0 {
+						t.Errorf("no SVID has the names of %+v", n.Request)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestDNSSANsBesideNames is where a cover says that it has examples only.
+func TestDNSSANsBesideNames(t *testing.T) {
+	t.Parallel()
+	cover := classes.Of(classes.Surface{Protocol: policy.TCP}, each(attribute.URISAN.Exact("spiffe://td/a"), attribute.DNSSAN.Exact("web.example"))...)
+	want := []string{`condition "DNS SANs = \"web.example\"": requests that meet it were not looked for`}
+	if diff := cmp.Diff(want, cover.Sampled); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,26 @@
+package classes
+
+import (
+	"testing"
+
+	"github.com/meshproof/meshproof/policy/attribute"
+)
+
+// TestEveryAttributeHasARow names each attribute that lacks a row or a column here.
+func TestEveryAttributeHasARow(t *testing.T) {
+	t.Parallel()
+	for _, a := range attribute.All() {
+		r := rows[a]
+		switch {
+		case r == nil:
+			t.Errorf("attribute %s has no row in package classes: which values can be sent?", a.Name)
+		case r.pattern == nil:
+			t.Errorf("attribute %s: its row in package classes lacks the column pattern", a.Name)
+		case r.space == nil && r.rank != callers:
+			t.Errorf("attribute %s: its row in package classes lacks the column space", a.Name)
+		}
+	}
+	if len(rows) != len(attribute.All()) {
+		t.Errorf("package classes has %d rows for %d attributes", len(rows), len(attribute.All()))
+	}
+}
