@@ -4,7 +4,7 @@
 //
 // The mistakes are those that compilers and control planes make: a deny behind an allow,
 // an exact match turned prefix, a rule lost, and more, see [Kind]. One that changes no
-// decision of any request is no mistake; [policy.Classes] finds it out, nobody has to say
+// decision of any request is no mistake; [classes.Of] finds it out, nobody has to say
 // so. One that Envoy does not take is left out, too. The package guarantees that a mutant
 // counts as killed only where a real Envoy ran it and the case failed.
 package mutation

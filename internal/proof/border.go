@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
 // readsPaths reports whether a path makes a difference.
 func readsPaths(c *classes.Cover) bool {
-	return slices.ContainsFunc(c.Dimensions, func(d classes.Dimension) bool { return d.Name == "path" && d.Matchers > 0 })
+	return slices.ContainsFunc(c.Dimensions, func(d classes.Dimension) bool { return slices.Contains(d.Attributes, attribute.Path) })
 }
 
 // mostCrossed bounds the requests of crossed.

@@ -8,6 +8,6 @@
 // the reason. [Compare] does the same for two sets of policies, and finds every class
 // that they decide otherwise.
 //
-// It decides nothing itself: [policy.Classes] cuts, [policy.Decide] and the plain
+// It decides nothing itself: [classes.Of] cuts, [policy.Decide] and the plain
 // evaluator of the dialect say what has to come of it.
 package proof

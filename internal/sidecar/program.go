@@ -10,7 +10,7 @@ import (
 
 // Program turns filters back into a program: what [xds.Compile] made of one decides
 // as that one does, and so does what others made, as far as package policy can say
-// what it asks for. It is there to cut requests into classes with [policy.Classes].
+// what it asks for. It is there to cut requests into classes with [classes.Of].
 //
 // Each sentence of lost names the place of something that could not be said. Where
 // there is none, [policy.Decide] judges every request as an Envoy of version 1.35 or

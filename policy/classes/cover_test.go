@@ -2,6 +2,7 @@ package classes_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,6 +85,8 @@ func classedProgram(layer policy.Layer) *rapid.Generator[policy.Program] {
 			return out
 		}
 		p := policy.Program{Gates: gates(3, "gates"), Shadows: gates(2, "shadows")}
+		// Envoy asks shadows of a connection first, see [policy.Program.Check].
+		slices.SortStableFunc(p.Shadows, func(a, b policy.Gate) int { return int(a.Layer) - int(b.Layer) })
 		if layer == policy.L4 {
 			return p
 		}

@@ -9,7 +9,8 @@ import (
 )
 
 // Of cuts the requests to one inbound into classes that each of the programs decides
-// alike. Two programs give the classes by which they can be compared.
+// alike. Two programs give the classes by which they can be compared. The shadows of a
+// program must stand in the order of their places, as [policy.Program.Check] says.
 //
 // Callers, paths and methods are combined only where a program goes on to ask for one
 // after it knows the other: the cut follows a program rule by rule, and cuts no further
