@@ -1,7 +1,10 @@
 package xds
 
 import (
+	"cmp"
 	"net/netip"
+	"slices"
+	"strings"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	accesslogdatav3 "github.com/envoyproxy/go-control-plane/envoy/data/accesslog/v3"
@@ -18,6 +21,16 @@ type Engine struct {
 	Verdict policy.Verdict
 }
 
+// FilterLog is what one RBAC filter reported. The verdict of a filter that only logs has
+// the effect [policy.Log], and names the rule that logged the request, if any.
+type FilterLog struct {
+	FilterPlace
+	Enforced, Shadow Engine
+	// ShadowName is the name of the shadow. The access log does not have it: whoever
+	// knows the filters of the inbound fills it in.
+	ShadowName string
+}
+
 // AccessLog is an entry of Envoy's access log, reduced to what is evidence.
 type AccessLog struct {
 	// Request is true for an HTTP request, false for a connection.
@@ -26,9 +39,12 @@ type AccessLog struct {
 	Caller, Destination netip.AddrPort
 	// PeerURIs are the URI SANs of the caller's certificate.
 	PeerURIs []string
-	// Enforced and Shadow name the effective policy of either engine. On a
-	// connection Enforced is told by the observing filter.
+	// Enforced and Shadow name the effective policy of all enforcing engines and of all
+	// shadows, see [AccessLog.SetFilters]. On a connection Enforced is told by the
+	// observing filter.
 	Enforced, Shadow Engine
+	// Filters has an entry for each filter that ran, in Envoy's order.
+	Filters []FilterLog
 	// Method, Path, Status and Details are those of an HTTP request; Path is the
 	// normalized one.
 	Method, Path string
@@ -41,6 +57,23 @@ type AccessLog struct {
 	TransportFailure string
 	// UpstreamBytes is what Envoy wrote to the upstream of a connection.
 	UpstreamBytes uint64
+}
+
+// SetFilters sets what the filters reported, and what that comes to: the first verdict
+// that denies stands for all, or else the last. A filter that only logs does not count.
+func (l *AccessLog) SetFilters(filters []FilterLog) {
+	l.Filters, l.Enforced, l.Shadow = filters, Engine{}, Engine{}
+	combine := func(into *Engine, of Engine) {
+		if of.Ran && (!into.Ran || into.Verdict.Effect != policy.Deny) {
+			*into = of
+		}
+	}
+	for _, filter := range filters {
+		if !filter.Logs {
+			combine(&l.Enforced, filter.Enforced)
+		}
+		combine(&l.Shadow, filter.Shadow)
+	}
 }
 
 type accessLogServer struct {
@@ -68,9 +101,7 @@ func (s *accessLogServer) StreamAccessLogs(stream accesslogv3.AccessLogService_S
 func requestEntry(entry *accesslogdatav3.HTTPAccessLogEntry) AccessLog {
 	log := commonEntry(entry.GetCommonProperties())
 	log.Request = true
-	metadata := metadataOf(entry.GetCommonProperties(), "envoy.filters.http.rbac")
-	log.Enforced = engine(metadata, "enforced_engine_result", "enforced_effective_policy_id")
-	log.Shadow = engine(metadata, "shadow_engine_result", "shadow_effective_policy_id")
+	log.SetFilters(filterLogs(policy.L7, metadataOf(entry.GetCommonProperties(), "envoy.filters.http.rbac")))
 	request := entry.GetRequest()
 	log.Method = corev3.RequestMethod_name[int32(request.GetRequestMethod())]
 	log.Path = request.GetPath()
@@ -82,9 +113,7 @@ func requestEntry(entry *accesslogdatav3.HTTPAccessLogEntry) AccessLog {
 func connectionEntry(entry *accesslogdatav3.TCPAccessLogEntry) AccessLog {
 	common := entry.GetCommonProperties()
 	log := commonEntry(common)
-	metadata := metadataOf(common, "envoy.filters.network.rbac")
-	log.Enforced = engine(metadata, effectivePrefix+"shadow_engine_result", effectivePrefix+"shadow_effective_policy_id")
-	log.Shadow = engine(metadata, "shadow_engine_result", "shadow_effective_policy_id")
+	log.SetFilters(filterLogs(policy.L4, metadataOf(common, "envoy.filters.network.rbac")))
 	return log
 }
 
@@ -108,16 +137,52 @@ func metadataOf(common *accesslogdatav3.AccessLogCommon, filter string) map[stri
 	return common.GetMetadata().GetFilterMetadata()[filter].GetFields()
 }
 
-func engine(metadata map[string]*structpb.Value, result, policyID string) Engine {
-	value, ok := metadata[result]
-	if !ok {
-		return Engine{}
+// The last words of the keys under which an engine reports; in front of them is the
+// prefix of the filter.
+const (
+	enforcedResult, enforcedPolicy = "enforced_engine_result", "enforced_effective_policy_id"
+	shadowResult, shadowPolicy     = "shadow_engine_result", "shadow_effective_policy_id"
+)
+
+// filterLogs reads what the filters of a layer reported. A network filter reports nothing
+// of its enforcing engine: there, it is the shadow of the observing filter.
+func filterLogs(layer policy.Layer, metadata map[string]*structpb.Value) []FilterLog {
+	var out []FilterLog
+	for key := range metadata {
+		prefix, enforced := strings.CutSuffix(key, enforcedResult)
+		effective := prefix + enforcedPolicy
+		if !enforced {
+			var shadow bool
+			if prefix, shadow = strings.CutSuffix(key, shadowResult); !shadow {
+				continue
+			}
+			effective = prefix + shadowPolicy
+			prefix, enforced = strings.CutPrefix(prefix, effectivePrefix)
+		}
+		place, ok := parsePlace(layer, prefix)
+		if !ok {
+			continue
+		}
+		of := Engine{Ran: true, Verdict: policy.Verdict{Origin: metadata[effective].GetStringValue()}}
+		switch {
+		case enforced && place.Logs:
+			of.Verdict.Effect = policy.Log
+		case metadata[key].GetStringValue() == "allowed":
+			of.Verdict.Effect = policy.Allow
+		}
+		at := slices.IndexFunc(out, func(f FilterLog) bool { return f.FilterPlace == place })
+		if at < 0 {
+			at = len(out)
+			out = append(out, FilterLog{FilterPlace: place})
+		}
+		if enforced {
+			out[at].Enforced = of
+		} else {
+			out[at].Shadow = of
+		}
 	}
-	e := Engine{Ran: true, Verdict: policy.Verdict{Origin: metadata[policyID].GetStringValue()}}
-	if value.GetStringValue() == "allowed" {
-		e.Verdict.Effect = policy.Allow
-	}
-	return e
+	slices.SortFunc(out, func(a, b FilterLog) int { return cmp.Compare(a.Index, b.Index) })
+	return out
 }
 
 func addrPort(address *corev3.Address) netip.AddrPort {

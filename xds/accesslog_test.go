@@ -47,6 +47,7 @@ func TestRequestEntry(t *testing.T) {
 	want.Request, want.Method, want.Path, want.Status, want.Details = true, "GET", "/a?b", 403, "rbac_access_denied_matched_policy[p]"
 	want.Enforced = Engine{Ran: true, Verdict: policy.Verdict{Origin: "p"}}
 	want.Shadow = Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow}}
+	want.Filters = []FilterLog{{FilterPlace: FilterPlace{Layer: policy.L7}, Enforced: want.Enforced, Shadow: want.Shadow}}
 	got := requestEntry(&accesslogdatav3.HTTPAccessLogEntry{
 		CommonProperties: metadataWith(t, "envoy.filters.http.rbac", map[string]any{
 			"enforced_engine_result": "denied", "enforced_effective_policy_id": "p", "shadow_engine_result": "allowed",
@@ -66,6 +67,7 @@ func TestConnectionEntry(t *testing.T) {
 	want := commonLog
 	want.Enforced = Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}}
 	want.Shadow = Engine{Ran: true, Verdict: policy.Verdict{Origin: "q"}}
+	want.Filters = []FilterLog{{Enforced: want.Enforced, Shadow: want.Shadow}}
 	want.Termination, want.TransportFailure, want.UpstreamBytes = "closed", "TLS_error", 7
 	common := metadataWith(t, "envoy.filters.network.rbac", map[string]any{
 		"effective_shadow_engine_result": "allowed", "effective_shadow_effective_policy_id": "p",
@@ -75,6 +77,48 @@ func TestConnectionEntry(t *testing.T) {
 	got := connectionEntry(&accesslogdatav3.TCPAccessLogEntry{CommonProperties: common})
 	if diff := cmp.Diff(want, got, compareLogs); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestSeveralFilters reads what several filters of each layer wrote under prefixes of
+// their own: one that only logs, one that only observes, and others.
+func TestSeveralFilters(t *testing.T) {
+	t.Parallel()
+	ran := func(effect policy.Effect, origin string) Engine {
+		return Engine{Ran: true, Verdict: policy.Verdict{Effect: effect, Origin: origin}}
+	}
+	http := filterLogs(policy.L7, metadataWith(t, "x", map[string]any{
+		"log0_enforced_engine_result": "allowed", "log0_enforced_effective_policy_id": "audit",
+		"filter1_shadow_engine_result": "denied", "filter1_shadow_effective_policy_id": "dry",
+		"filter2_enforced_engine_result":  "allowed",
+		"filter10_enforced_engine_result": "denied", "filter10_enforced_effective_policy_id": "p", "filter10_shadow_engine_result": "allowed",
+		// These are no filters of this listener.
+		"filter01_enforced_engine_result": "denied", "istio_shadow_engine_result": "denied", "filter0_enforced_engine_result": "denied",
+	}).GetMetadata().GetFilterMetadata()["x"].GetFields())
+	if diff := cmp.Diff([]FilterLog{
+		{FilterPlace: FilterPlace{policy.L7, 0, true}, Enforced: ran(policy.Log, "audit")},
+		{FilterPlace: FilterPlace{policy.L7, 1, false}, Shadow: ran(policy.Deny, "dry")},
+		{FilterPlace: FilterPlace{policy.L7, 2, false}, Enforced: ran(policy.Allow, "")},
+		{FilterPlace: FilterPlace{policy.L7, 10, false}, Enforced: ran(policy.Deny, "p"), Shadow: ran(policy.Allow, "")},
+	}, http); diff != "" {
+		t.Errorf("L7 (-want +got):\n%s", diff)
+	}
+	network := filterLogs(policy.L4, metadataWith(t, "x", map[string]any{
+		"effective_shadow_engine_result": "allowed", "shadow_engine_result": "denied",
+		"effective_filter1_shadow_engine_result": "denied", "effective_filter1_shadow_effective_policy_id": "wall",
+		"effective_log2_shadow_engine_result": "denied", "log2_shadow_engine_result": "allowed",
+	}).GetMetadata().GetFilterMetadata()["x"].GetFields())
+	if diff := cmp.Diff([]FilterLog{
+		{FilterPlace: FilterPlace{policy.L4, 0, false}, Enforced: ran(policy.Allow, ""), Shadow: ran(policy.Deny, "")},
+		{FilterPlace: FilterPlace{policy.L4, 1, false}, Enforced: ran(policy.Deny, "wall")},
+		{FilterPlace: FilterPlace{policy.L4, 2, true}, Enforced: ran(policy.Log, ""), Shadow: ran(policy.Allow, "")},
+	}, network); diff != "" {
+		t.Errorf("L4 (-want +got):\n%s", diff)
+	}
+	var all AccessLog
+	all.SetFilters(append(network, http...))
+	if all.Enforced != ran(policy.Deny, "wall") || all.Shadow != ran(policy.Deny, "") {
+		t.Errorf("all filters come to %+v, shadows to %+v", all.Enforced, all.Shadow)
 	}
 }
 

@@ -1,10 +1,13 @@
 package xds
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
+	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/policy"
@@ -42,9 +45,14 @@ func TestCompileAgreesWithDecide(t *testing.T) {
 		}
 		for range 20 {
 			r := drawRequest().Draw(t, "request")
-			want, got := policy.Decide(p, r), f.decide(&r)
-			if got != want {
-				t.Fatalf("program:\n%srequest %+v:\ngot  %+v\nwant %+v", p, r, got, want)
+			want, traces := policy.Explain(p, r)
+			got := AccessLog{}
+			got.SetFilters(f.run(&r))
+			if d := decisionOf(got); d != want {
+				t.Fatalf("program:\n%srequest %+v:\ngot  %+v\nwant %+v", p, r, d, want)
+			}
+			if diff := cmp.Diff(verdictsOf(traces), verdictsOfLogs(got.Filters)); diff != "" {
+				t.Fatalf("program:\n%srequest %+v: filter by filter (-want +got):\n%s", p, r, diff)
 			}
 		}
 	})
@@ -90,28 +98,74 @@ func (f Filters) matchers() []*matcherv3.Matcher {
 	return out
 }
 
-// decide asks the filters in Envoy's order; the shadow as an observer that sees
-// every request.
-func (f Filters) decide(r *policy.Request) policy.Decision {
-	d := policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}
-	var shadow compiled
-	for _, filter := range f.Network {
-		d.Verdict, d.Layer = compiled{filter.Matcher, filter.Rules}.judge(r), policy.L4
-		shadow = compiled{filter.ShadowMatcher, filter.ShadowRules}
+// run asks the filters in Envoy's order, until one refuses.
+func (f Filters) run(r *policy.Request) (out []FilterLog) {
+	network, http := f.places()
+	for i, filter := range f.Network {
+		out = append(out, runFilter(network[i], compiled{filter.Matcher, filter.Rules}, compiled{filter.ShadowMatcher, filter.ShadowRules}, filter.ShadowRulesStatPrefix, r))
 	}
-	for _, filter := range f.HTTP {
-		if route := f.route(r); route != nil {
-			filter = route.RBAC
+	route := f.route(r)
+	for i, filter := range f.HTTP {
+		name := filter.ShadowRulesStatPrefix
+		if route != nil && i < len(route.HTTP) {
+			filter = route.HTTP[i]
+		} else if route != nil {
+			filter = &httprbacv3.RBAC{}
 		}
-		if d.Effect == policy.Allow {
-			d.Verdict, d.Layer = compiled{filter.Matcher, filter.Rules}.judge(r), policy.L7
-		}
-		if filter.ShadowMatcher != nil || filter.ShadowRules != nil {
-			shadow = compiled{filter.ShadowMatcher, filter.ShadowRules}
+		out = append(out, runFilter(http[i], compiled{filter.Matcher, filter.Rules}, compiled{filter.ShadowMatcher, filter.ShadowRules}, name, r))
+	}
+	for i, log := range out {
+		if log.Enforced.Ran && log.Enforced.Verdict.Effect == policy.Deny {
+			return out[:i+1]
 		}
 	}
-	if shadow != (compiled{}) {
-		d.Shadowed, d.Shadow = true, shadow.judge(r)
+	return out
+}
+
+func runFilter(place FilterPlace, enforced, shadow compiled, name string, r *policy.Request) FilterLog {
+	run := func(c compiled) Engine {
+		if c == (compiled{}) {
+			return Engine{}
+		}
+		return Engine{Ran: true, Verdict: c.judge(r)}
+	}
+	return FilterLog{FilterPlace: place, Enforced: run(enforced), Shadow: run(shadow), ShadowName: name}
+}
+
+func decisionOf(l AccessLog) policy.Decision {
+	d := policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}, Shadowed: l.Shadow.Ran, Shadow: l.Shadow.Verdict}
+	if l.Enforced.Ran {
+		d.Verdict = l.Enforced.Verdict
+	}
+	for _, f := range l.Filters {
+		if f.Enforced.Ran && !f.Logs {
+			d.Layer = f.Layer
+		}
 	}
 	return d
+}
+
+// verdictsOf lists what gates, then shadows say, each with its layer and name.
+func verdictsOf(traces []policy.Trace) (out []string) {
+	for _, t := range traces {
+		kind := "gate"
+		if t.Shadow {
+			kind = "shadow " + t.Gate.Name
+		}
+		out = append(out, fmt.Sprintf("%s %s: %s", kind, t.Gate.Layer, t.Verdict))
+	}
+	return out
+}
+
+func verdictsOfLogs(logs []FilterLog) (gates []string) {
+	var shadows []string
+	for _, f := range logs {
+		if f.Enforced.Ran {
+			gates = append(gates, fmt.Sprintf("gate %s: %s", f.Layer, f.Enforced.Verdict))
+		}
+		if f.Shadow.Ran {
+			shadows = append(shadows, fmt.Sprintf("shadow %s %s: %s", f.ShadowName, f.Layer, f.Shadow.Verdict))
+		}
+	}
+	return append(gates, shadows...)
 }

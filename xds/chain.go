@@ -5,6 +5,7 @@ import (
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	configrbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
@@ -14,10 +15,6 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 )
-
-// effectivePrefix is the prefix of the metadata keys under which the second,
-// observing network filter tells the effective policy, see [observe].
-const effectivePrefix = "effective_"
 
 // chains returns the inbound's filter chain, and on a permissive inbound a
 // second one for plaintext, which carries no authorization unless plaintext is
@@ -60,7 +57,8 @@ func (i Inbound) chains(validation string) ([]*listenerv3.FilterChain, error) {
 	return []*listenerv3.FilterChain{secured, open}, nil
 }
 
-// networkFilters returns authorization and, behind it, what serves the request.
+// networkFilters returns the filters of authorization, and behind them the filter that
+// serves the request.
 func (i Inbound) networkFilters(auth Filters) ([]*listenerv3.Filter, error) {
 	var out []*listenerv3.Filter
 	add := func(name string, config proto.Message) error {
@@ -68,11 +66,13 @@ func (i Inbound) networkFilters(auth Filters) ([]*listenerv3.Filter, error) {
 		out = append(out, networkFilter(name, packed))
 		return err
 	}
-	for _, filter := range auth.Network {
-		filter = proto.CloneOf(filter)
-		filter.StatPrefix = i.Stat
-		if err := add("meshproof.effective_policy", observe(filter)); err != nil {
-			return nil, err
+	places, _ := auth.places()
+	for n, filter := range auth.Network {
+		filter = placedNetwork(filter, places[n], i.Stat)
+		if observer := observe(filter, places[n]); observer != nil {
+			if err := add("meshproof.effective_policy", observer); err != nil {
+				return nil, err
+			}
 		}
 		if err := add("envoy.filters.network.rbac", filter); err != nil {
 			return nil, err
@@ -93,14 +93,24 @@ func (i Inbound) networkFilters(auth Filters) ([]*listenerv3.Filter, error) {
 }
 
 // observe returns a filter that judges exactly as the given one does, without
-// enforcing it. The network filter never says which policy allowed a connection;
-// its shadow does, as dynamic metadata. The observer runs first, so that it
-// speaks of refused connections too.
-func observe(filter *rbacv3.RBAC) *rbacv3.RBAC {
+// enforcing it; nil for a filter that enforces nothing. The network filter never says
+// which policy allowed a connection, but a shadow says so, as dynamic metadata. The
+// observer runs first, so that it speaks of refused connections too.
+//
+// The observer of a filter that only logs allows what the filter logs, so that its
+// counters count what was logged.
+func observe(filter *rbacv3.RBAC, place FilterPlace) *rbacv3.RBAC {
+	if filter.Rules == nil && filter.Matcher == nil {
+		return nil
+	}
+	rules := filter.Rules
+	if place.Logs {
+		rules = &configrbacv3.RBAC{Action: configrbacv3.RBAC_ALLOW, Policies: rules.Policies}
+	}
 	return &rbacv3.RBAC{
-		ShadowRules:           filter.Rules,
+		ShadowRules:           rules,
 		ShadowMatcher:         filter.Matcher,
-		ShadowRulesStatPrefix: effectivePrefix,
+		ShadowRulesStatPrefix: effectivePrefix + place.prefix(),
 		StatPrefix:            strings.TrimSuffix(filter.StatPrefix, ".") + "_effective",
 	}
 }

@@ -13,17 +13,28 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// judgeNamed is what Envoy's RBAC engine does with the policies of an RBAC: the
-// first in the order of names that has a principal for the request allows it.
+// judgeNamed is what Envoy's RBAC engine does with the policies of an RBAC: the first in
+// the order of names that has a principal for the request is the effective one.
 func judgeNamed(rules *rbacv3.RBAC, r *policy.Request) policy.Verdict {
+	matched := policy.Verdict{Effect: policy.Allow}
+	missed := policy.Verdict{Effect: policy.Allow}
+	switch rules.Action {
+	case rbacv3.RBAC_ALLOW:
+		missed.Effect = policy.Deny
+	case rbacv3.RBAC_DENY:
+		matched.Effect = policy.Deny
+	case rbacv3.RBAC_LOG:
+		matched.Effect, missed.Effect = policy.Log, policy.Log
+	}
 	for _, name := range slices.Sorted(maps.Keys(rules.Policies)) {
 		for _, p := range rules.Policies[name].Principals {
 			if isPrincipal(p, r) {
-				return policy.Verdict{Effect: policy.Allow, Origin: name}
+				matched.Origin = name
+				return matched
 			}
 		}
 	}
-	return policy.Verdict{}
+	return missed
 }
 
 func isPrincipal(p *rbacv3.Principal, r *policy.Request) bool {

@@ -15,11 +15,12 @@ import (
 // Envoy runs them: those of the network first, then those of HTTP. The zero
 // value authorizes nothing and lets everything pass.
 //
-// Stat prefixes are left to the listener, which gives each inbound its own.
+// The listener gives each filter stat prefixes of its own, see [FilterPlace]. A
+// shadow_rules_stat_prefix that a filter has here is the name of its shadow.
 type Filters struct {
 	Network []*networkrbacv3.RBAC
 	HTTP    []*httprbacv3.RBAC
-	// Routes have their own in the place of HTTP.
+	// Routes have filters of their own, which replace those of HTTP.
 	Routes []Route
 }
 
@@ -33,21 +34,24 @@ func (f Filters) Messages() []proto.Message {
 		out = append(out, filter)
 	}
 	for _, route := range f.Routes {
-		out = append(out, &httprbacv3.RBACPerRoute{Rbac: route.RBAC})
+		for _, filter := range route.HTTP {
+			out = append(out, &httprbacv3.RBACPerRoute{Rbac: filter})
+		}
 	}
 	return out
 }
 
 // Compile turns a program into filters: an L4 gate into
 // envoy.extensions.filters.network.rbac.v3.RBAC, an L7 gate into
-// envoy.extensions.filters.http.rbac.v3.RBAC, the shadow into the shadow_matcher
-// or shadow_rules of the gate's filter, a route's gate into an RBACPerRoute.
+// envoy.extensions.filters.http.rbac.v3.RBAC, a shadow into the shadow_matcher or
+// shadow_rules of the filter of the gate that it stands in front of. Where another
+// shadow has taken that place, or where there is no such gate, the shadow is a filter by
+// itself. The filters of a route become one RBACPerRoute for each filter of the inbound.
 //
-// It returns an error for a program that Envoy cannot express: a rule without an
-// origin, a condition that its layer or form cannot judge, a name compared with an
-// empty prefix, an L4 gate behind an L7 gate, a value that is no UTF-8, a route where no filter stands that it could
-// replace, or a second gate on one layer (two filters of one kind overwrite each
-// other's dynamic metadata, so that no access log could tell who decided).
+// It returns an error for a program that has no meaning (see [policy.Program.Check]), and
+// for one that Envoy cannot express: a rule without an origin, a name compared with an
+// empty prefix, an L4 gate behind an L7 gate, a value that is no UTF-8, or a route where
+// the inbound has no filter that it could replace.
 func Compile(p policy.Program) (Filters, error) {
 	f, err := compile(p)
 	if err != nil {
@@ -60,55 +64,35 @@ func compile(p policy.Program) (Filters, error) {
 	if err := p.Check(); err != nil {
 		return Filters{}, err
 	}
-	shadow, err := onlyShadow(p.Shadows)
-	if err != nil {
-		return Filters{}, err
-	}
 	var f Filters
-	for _, gate := range p.Gates {
-		var own *policy.Gate
-		if shadow != nil && shadow.Layer == gate.Layer {
-			own, shadow = shadow, nil
-		}
-		if err := f.add(gate, own); err != nil {
+	var slots []slot
+	for _, s := range stagesOf(p.Gates, p.Shadows) {
+		if err := f.add(s); err != nil {
 			return Filters{}, err
 		}
-	}
-	if shadow != nil {
-		return Filters{}, fmt.Errorf("the program has a shadow on %s but no gate there", shadow.Layer)
+		if s.layer() == policy.L7 {
+			slots = append(slots, s.slot())
+		}
 	}
 	for _, route := range p.Routes {
-		if err := f.addRoute(route); err != nil {
+		if err := f.addRoute(p, route, &slots); err != nil {
 			return Filters{}, fmt.Errorf("route %s: %w", route.Name, err)
 		}
 	}
 	return f, nil
 }
 
-func onlyShadow(shadows []policy.Gate) (*policy.Gate, error) {
-	switch len(shadows) {
-	case 0:
-		return nil, nil
-	case 1:
-		return &shadows[0], nil
-	default:
-		return nil, errors.New("a filter runs one shadow, the program has several")
-	}
-}
-
-func (f *Filters) add(gate policy.Gate, shadow *policy.Gate) error {
-	if len(f.HTTP) > 0 && gate.Layer == policy.L4 {
-		return errors.New("the program has an L4 gate behind an L7 gate, but Envoy judges a connection first")
-	}
-	if len(f.HTTP) > 0 || len(f.Network) > 0 && gate.Layer == policy.L4 {
-		return errors.New("the program has two gates on one layer")
-	}
-	if gate.Layer == policy.L4 {
-		filter, err := compileNetwork(gate, shadow)
-		f.Network = append(f.Network, filter)
+func (f *Filters) add(s stage) (err error) {
+	if s.layer() == policy.L7 {
+		var filter *httprbacv3.RBAC
+		filter, err = s.http()
+		f.HTTP = append(f.HTTP, filter)
 		return err
 	}
-	filter, err := compileHTTP(gate, shadow)
-	f.HTTP = append(f.HTTP, filter)
+	if len(f.HTTP) > 0 {
+		return errors.New("the program has an L4 gate behind an L7 gate, but Envoy judges a connection first")
+	}
+	filter, err := s.network()
+	f.Network = append(f.Network, filter)
 	return err
 }

@@ -80,6 +80,7 @@ func TestCompileGolden(t *testing.T) {
 			allow("everybody", policy.Or{a, policy.Not{Of: policy.Never}}),
 			deny("hidden", under("spiffe://")),
 		),
+		"several-gates": severalGates(),
 		"deny-all":      {Gates: []policy.Gate{{}}},
 		"allow-all":     {Gates: []policy.Gate{{Layer: policy.L7, Default: policy.Verdict{Effect: policy.Allow, Origin: "default"}}}},
 		"both-layers":   {Gates: []policy.Gate{enforce(policy.L4, allow("l4", a)).Gates[0], enforce(policy.L7, allow("l7", attribute.Method.Exact("GET"))).Gates[0]}},
@@ -101,6 +102,38 @@ func TestCompileGolden(t *testing.T) {
 	}
 }
 
+// severalGates has what a layer can have several of, and a route with other filters.
+func severalGates() policy.Program {
+	named := func(layer policy.Layer, fallback policy.Effect, rules ...policy.Rule) policy.Gate {
+		return policy.Gate{Layer: layer, Form: policy.Named, Default: policy.Verdict{Effect: fallback}, Rules: rules}
+	}
+	shadow := func(name string, behind int, g policy.Gate) policy.Gate {
+		g.Name, g.Behind = name, behind
+		return g
+	}
+	mallory, admin := attribute.URISAN.Exact("spiffe://td.mesh/mallory"), attribute.Path.Segments("/admin")
+	audit := named(policy.L7, policy.Log, policy.Rule{Verdict: policy.Verdict{Effect: policy.Log, Origin: "audit"}, When: admin})
+	reads := named(policy.L7, policy.Deny, allow("reads", attribute.Method.Exact("GET")))
+	return policy.Program{
+		Gates: []policy.Gate{
+			named(policy.L4, policy.Allow, deny("wall", mallory)),
+			enforce(policy.L4, allow("mesh", under("spiffe://td.mesh/"))).Gates[0],
+			audit,
+			named(policy.L7, policy.Allow, deny("no-admin", admin)),
+			reads,
+		},
+		Shadows: []policy.Gate{
+			shadow("dry_run_deny_", 3, named(policy.L7, policy.Allow, deny("dry", attribute.Method.Exact("PUT")))),
+			shadow("dry_run_allow_", 3, named(policy.L7, policy.Deny, allow("wet", policy.Always))),
+		},
+		Routes: []policy.Route{{
+			Name: "public", When: attribute.Path.Exact("/public"),
+			Gates:   []policy.Gate{reads, audit},
+			Shadows: []policy.Gate{shadow("dry_run_allow_", 2, named(policy.L7, policy.Deny))},
+		}},
+	}
+}
+
 // sevenIdentities stays a list: a map would not pay.
 func sevenIdentities() policy.Program {
 	var or policy.Or
@@ -118,18 +151,14 @@ func TestCompileRefuses(t *testing.T) {
 		program policy.Program
 		want    string
 	}{
-		"rule without origin":     {enforce(policy.L4, allow("", a)), "xds: compile: rule 0: it has no origin, and Envoy refuses an action without a name"},
-		"unreachable without":     {enforce(policy.L4, allow("p", policy.Always), allow("", a)), ""},
-		"default without origin":  {policy.Program{Gates: []policy.Gate{{Default: policy.Verdict{Effect: policy.Allow}}}}, "xds: compile: default: it has no origin, and Envoy refuses an action without a name"},
-		"origin is no text":       {enforce(policy.L4, allow("\xff", a)), `xds: compile: rule 0: its origin "\xff" is not valid UTF-8`},
-		"value is no text":        {enforce(policy.L4, allow("p", policy.Not{Of: policy.And{a, is("\xff")}})), `xds: compile: rule 0: "\xff" is not valid UTF-8`},
-		"L7 condition on L4":      {enforce(policy.L4, allow("p", attribute.Method.Exact("GET"))), `xds: compile: policy: rule allow by p: condition "method = \"GET\"" cannot be judged by an L4 gate`},
-		"two gates on L4":         {policy.Program{Gates: []policy.Gate{l4, l4}}, "xds: compile: the program has two gates on one layer"},
-		"two gates on L7":         {policy.Program{Gates: []policy.Gate{l7, l7}}, "xds: compile: the program has two gates on one layer"},
-		"L4 behind L7":            {policy.Program{Gates: []policy.Gate{l7, l4}}, "xds: compile: the program has an L4 gate behind an L7 gate, but Envoy judges a connection first"},
-		"two shadows":             {policy.Program{Gates: []policy.Gate{l4}, Shadows: []policy.Gate{l4, l4}}, "xds: compile: a filter runs one shadow, the program has several"},
-		"shadow without a gate":   {policy.Program{Gates: []policy.Gate{l4}, Shadows: []policy.Gate{l7}}, "xds: compile: the program has a shadow on L7 but no gate there"},
-		"shadow without any gate": {policy.Program{Shadows: []policy.Gate{l4}}, "xds: compile: the program has a shadow on L4 but no gate there"},
+		"rule without origin":    {enforce(policy.L4, allow("", a)), "xds: compile: rule 0: it has no origin, and Envoy refuses an action without a name"},
+		"unreachable without":    {enforce(policy.L4, allow("p", policy.Always), allow("", a)), ""},
+		"default without origin": {policy.Program{Gates: []policy.Gate{{Default: policy.Verdict{Effect: policy.Allow}}}}, "xds: compile: default: it has no origin, and Envoy refuses an action without a name"},
+		"origin is no text":      {enforce(policy.L4, allow("\xff", a)), `xds: compile: rule 0: its origin "\xff" is not valid UTF-8`},
+		"value is no text":       {enforce(policy.L4, allow("p", policy.Not{Of: policy.And{a, is("\xff")}})), `xds: compile: rule 0: "\xff" is not valid UTF-8`},
+		"L7 condition on L4":     {enforce(policy.L4, allow("p", attribute.Method.Exact("GET"))), `xds: compile: policy: rule allow by p: condition "method = \"GET\"" cannot be judged by an L4 gate`},
+		"L4 behind L7":           {policy.Program{Gates: []policy.Gate{l7, l4}}, "xds: compile: the program has an L4 gate behind an L7 gate, but Envoy judges a connection first"},
+		"two shadows":            {policy.Program{Gates: []policy.Gate{l4}, Shadows: []policy.Gate{l4, l4}}, `xds: compile: policy: two shadows have the name "": give each a name of its own`},
 		"shadow rule without origin": {policy.Program{Gates: []policy.Gate{l4}, Shadows: enforce(policy.L4, deny("", a)).Gates},
 			"xds: compile: rule 0: it has no origin, and Envoy refuses an action without a name"},
 	} {

@@ -2,6 +2,7 @@ package xds
 
 import (
 	"fmt"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -102,12 +103,14 @@ func drawGate(layer policy.Layer) *rapid.Generator[policy.Gate] {
 }
 
 // drawNamed draws a gate of named rules, some of which share a name.
-func drawNamed(layer policy.Layer) *rapid.Generator[policy.Gate] {
+func drawNamed(layer policy.Layer, fallbacks ...policy.Effect) *rapid.Generator[policy.Gate] {
 	return rapid.Custom(func(t *rapid.T) policy.Gate {
-		g := policy.Gate{Layer: layer, Form: policy.Named}
+		fallback := rapid.SampledFrom(fallbacks).Draw(t, "fallback")
+		g := policy.Gate{Layer: layer, Form: policy.Named, Default: policy.Verdict{Effect: fallback}}
+		effect := map[policy.Effect]policy.Effect{policy.Deny: policy.Allow, policy.Allow: policy.Deny, policy.Log: policy.Log}[fallback]
 		for i := range rapid.IntRange(0, 5).Draw(t, "rules") {
 			g.Rules = append(g.Rules, policy.Rule{
-				Verdict: policy.Verdict{Effect: policy.Allow, Origin: fmt.Sprint("rule ", i/2)},
+				Verdict: policy.Verdict{Effect: effect, Origin: fmt.Sprint("rule ", i/2)},
 				When:    byURI(drawCondition(layer, 2).Draw(t, "when")),
 			})
 		}
@@ -130,38 +133,56 @@ func byURI(c policy.Condition) policy.Condition {
 	}))
 }
 
-// drawForm draws a gate of either form.
+// drawForm draws a gate of either form that can stand as a shadow too: it does not log.
 func drawForm(layer policy.Layer) *rapid.Generator[policy.Gate] {
-	return rapid.OneOf(drawGate(layer), drawGate(layer), drawGate(layer), drawNamed(layer))
+	return rapid.OneOf(drawGate(layer), drawGate(layer), drawGate(layer), drawNamed(layer, policy.Deny, policy.Allow))
 }
 
-func drawRoute() *rapid.Generator[policy.Route] {
+// drawGates draws gates of a layer, at most two, some of which only log.
+func drawGates(layer policy.Layer) *rapid.Generator[[]policy.Gate] {
+	return rapid.SliceOfN(rapid.OneOf(drawForm(layer), drawForm(layer), drawForm(layer), drawNamed(layer, policy.Log)), 0, 2)
+}
+
+// drawShadows draws shadows for the gates, as far as the program takes them behind those
+// that it has.
+func drawShadows(t *rapid.T, layer policy.Layer, gates, shadows []policy.Gate) (out []policy.Gate) {
+	for i := range rapid.IntRange(0, 2).Draw(t, "shadows") {
+		shadow := drawForm(layer).Draw(t, "shadow")
+		shadow.Name = rapid.SampledFrom([]string{"", fmt.Sprint("shadow", i), fmt.Sprint("other", i)}).Draw(t, "name")
+		shadow.Behind = rapid.IntRange(0, len(gates)).Draw(t, "behind")
+		with := append(slices.Clone(shadows), append(out, shadow)...)
+		if (policy.Program{Gates: gates, Shadows: with}).Check() == nil {
+			out = append(out, shadow)
+		}
+	}
+	return out
+}
+
+func drawRoute(own policy.Program) *rapid.Generator[policy.Route] {
 	return rapid.Custom(func(t *rapid.T) policy.Route {
 		path := policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Segments}).Draw(t, "kind"), Value: rapid.SampledFrom([]string{"/", "/a", "/a/", "/a/b"}).Draw(t, "path")}}
-		route := policy.Route{Name: "route", When: path, Gates: []policy.Gate{drawForm(policy.L7).Draw(t, "route's gate")}}
+		route := policy.Route{Name: "route", When: path, Gates: drawGates(policy.L7).Draw(t, "route's gates")}
 		if rapid.Bool().Draw(t, "by method") {
 			route.When = policy.And{path, attribute.Method.Exact(rapid.SampledFrom(someMethods).Draw(t, "method"))}
 		}
-		if rapid.Bool().Draw(t, "shadowed") {
-			route.Shadows = []policy.Gate{drawForm(policy.L7).Draw(t, "route's shadow")}
-		}
+		route.Shadows = drawShadows(t, policy.L7, append(onL4(own.Gates), route.Gates...), onL4(own.Shadows))
 		return route
 	})
 }
 
-// drawProgram draws one gate with a shadow or without, or a gate on each layer.
+// drawProgram draws gates and shadows on both layers, and routes where there is an HTTP
+// filter that they can replace.
 func drawProgram() *rapid.Generator[policy.Program] {
 	return rapid.Custom(func(t *rapid.T) policy.Program {
-		layer := rapid.SampledFrom([]policy.Layer{policy.L4, policy.L7}).Draw(t, "layer")
-		p := policy.Program{Gates: []policy.Gate{drawForm(layer).Draw(t, "gate")}}
-		if layer == policy.L4 && rapid.Bool().Draw(t, "second") {
-			p.Gates = append(p.Gates, drawForm(policy.L7).Draw(t, "second gate"))
+		var p policy.Program
+		for _, layer := range []policy.Layer{policy.L4, policy.L7} {
+			p.Gates = append(p.Gates, drawGates(layer).Draw(t, "gates")...)
 		}
-		if rapid.Bool().Draw(t, "shadowed") {
-			p.Shadows = []policy.Gate{drawForm(layer).Draw(t, "shadow")}
+		for _, layer := range []policy.Layer{policy.L4, policy.L7} {
+			p.Shadows = append(p.Shadows, drawShadows(t, layer, p.Gates, p.Shadows)...)
 		}
-		if last := p.Gates[len(p.Gates)-1]; last.Layer == policy.L7 && (len(p.Shadows) == 0 || layer == policy.L7) {
-			p.Routes = rapid.SliceOfN(drawRoute(), 0, 2).Draw(t, "routes")
+		if len(p.Gates)+len(p.Shadows) > len(onL4(p.Gates))+len(onL4(p.Shadows)) {
+			p.Routes = rapid.SliceOfN(drawRoute(p), 0, 2).Draw(t, "routes")
 		}
 		return p
 	})

@@ -1,6 +1,8 @@
 package xds
 
 import (
+	"fmt"
+
 	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
@@ -24,7 +26,8 @@ const CallerHeader = "x-meshproof-caller"
 // caller's address from the connection, never from a header, and it adds nothing
 // to the request but [CallerHeader] and XFCC.
 func (i Inbound) httpManager(auth Filters) (*hcmv3.HttpConnectionManager, error) {
-	routes, err := routeConfig(auth.Routes)
+	_, places := auth.places()
+	routes, err := routeConfig(auth.Routes, places)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +56,8 @@ func (i Inbound) httpManager(auth Filters) (*hcmv3.HttpConnectionManager, error)
 	case policy.UnescapeSlashes:
 		hcm.PathWithEscapedSlashesAction = hcmv3.HttpConnectionManager_UNESCAPE_AND_FORWARD
 	}
-	for _, filter := range auth.HTTP {
-		if err := addHTTPFilter(hcm, rbacFilter, filter); err != nil {
+	for n, filter := range auth.HTTP {
+		if err := addHTTPFilter(hcm, httpFilterName(n), placedHTTP(filter, places[n])); err != nil {
 			return nil, err
 		}
 	}
@@ -73,19 +76,34 @@ func addHTTPFilter(hcm *hcmv3.HttpConnectionManager, name string, config proto.M
 	return nil
 }
 
-// rbacFilter is the name by which a route refers to the filter that it replaces.
-const rbacFilter = "envoy.filters.http.rbac"
+// httpFilterName is the name by which a route refers to the filter that it replaces.
+func httpFilterName(index int) string {
+	if index == 0 {
+		return "envoy.filters.http.rbac"
+	}
+	return fmt.Sprintf("envoy.filters.http.rbac.%d", index)
+}
 
-func routeConfig(own []Route) (*routev3.RouteConfiguration, error) {
+// routeConfig returns the routes that replace the filters at the given places, and the
+// route of all other requests.
+func routeConfig(own []Route, places []FilterPlace) (*routev3.RouteConfiguration, error) {
 	routes := make([]*routev3.Route, 0, len(own)+1)
 	for _, route := range own {
-		packed, err := toAny(&httprbacv3.RBACPerRoute{Rbac: route.RBAC})
-		if err != nil {
-			return nil, err
+		filters := make(map[string]*anypb.Any, len(places))
+		for n, place := range places {
+			// Without a filter, Envoy asks nothing at this place.
+			replacement := &httprbacv3.RBACPerRoute{}
+			if n < len(route.HTTP) {
+				replacement.Rbac = placedHTTP(route.HTTP[n], place)
+			}
+			packed, err := toAny(replacement)
+			if err != nil {
+				return nil, err
+			}
+			filters[httpFilterName(n)] = packed
 		}
 		routes = append(routes, &routev3.Route{
-			Name: route.Name, Match: route.Match, Action: toUpstream(),
-			TypedPerFilterConfig: map[string]*anypb.Any{rbacFilter: packed},
+			Name: route.Name, Match: route.Match, Action: toUpstream(), TypedPerFilterConfig: filters,
 		})
 	}
 	rest := &routev3.Route{Match: &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: ""}}, Action: toUpstream()}
@@ -106,8 +124,8 @@ func routeConfig(own []Route) (*routev3.RouteConfiguration, error) {
 func toUpstream() *routev3.Route_Route {
 	return &routev3.Route_Route{Route: &routev3.RouteAction{
 		ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: upstreamHTTP},
-		// A pooled connection may end just as it is used again. That is the lab's affair,
-		// behind every policy; what arrived twice would be found out.
+		// A pooled connection may end just as Envoy uses it again. This happens behind
+		// every policy. A request that arrived twice would be found.
 		RetryPolicy: &routev3.RetryPolicy{RetryOn: "reset,connect-failure", NumRetries: wrapperspb.UInt32(3)},
 	}}
 }

@@ -40,12 +40,18 @@ type Inbound struct {
 	Normalization policy.PathNormalization
 }
 
-var statPrefix = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var (
+	statPrefix = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+	// placeSuffix is what the stat prefixes of network filters end in, see [FilterPlace].
+	placeSuffix = regexp.MustCompile(`_((filter|log)[0-9]+|effective)$`)
+)
 
 func (i Inbound) check() error {
 	switch {
 	case !statPrefix.MatchString(i.Stat):
 		return fmt.Errorf("xds: inbound %s: stat prefix %q may only have letters, digits, '_' and '-'", i.Destination, i.Stat)
+	case placeSuffix.MatchString(i.Stat):
+		return fmt.Errorf("xds: inbound %s: stat prefix %q ends like that of one of its filters", i.Destination, i.Stat)
 	case !i.Destination.IsValid() || i.Destination.Port() == 0:
 		return fmt.Errorf("xds: inbound %s: destination %s is not an address with a port", i.Stat, i.Destination)
 	case i.Destination == canaryDestination:

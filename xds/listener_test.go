@@ -50,6 +50,7 @@ func TestListenerGolden(t *testing.T) {
 		"strict":     testListener(testInbound(policy.HTTP, l7), v6, grpc, testInbound(policy.TCP, l4)),
 		"permissive": testListener(permissive),
 		"judged":     testListener(judged),
+		"several":    testListener(testInbound(policy.HTTP, mustCompile(t, severalGates()))),
 		"empty":      testListener(),
 	} {
 		t.Run(name, func(t *testing.T) {

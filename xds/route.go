@@ -2,7 +2,7 @@ package xds
 
 import (
 	"errors"
-	"fmt"
+	"slices"
 
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
@@ -11,35 +11,92 @@ import (
 	"github.com/meshproof/meshproof/xds/internal/rbac"
 )
 
-// Route is a route of an inbound with an RBAC filter of its own, which Envoy asks
-// in the place of the inbound's.
+// Route is a route of an inbound with RBAC filters of its own.
 type Route struct {
 	Name  string
 	Match *routev3.RouteMatch
-	RBAC  *httprbacv3.RBAC
+	// HTTP replace the filters of [Filters.HTTP], each the one at its index. A filter of
+	// the inbound that has no counterpart here is off for the route.
+	HTTP []*httprbacv3.RBAC
 }
 
-func (f *Filters) addRoute(route policy.Route) error {
+// slot is what the filters at one place have in common, that of the inbound and those of
+// its routes. They share their stat prefixes, so that they are of one kind, and their
+// shadows have one name.
+type slot struct {
+	gates, logs bool
+	shadows     bool
+	shadow      string
+}
+
+func (s stage) slot() (out slot) {
+	if s.gate != nil {
+		out.gates, out.logs = true, s.gate.Logs()
+	}
+	if s.shadow != nil {
+		out.shadows, out.shadow = true, s.shadow.Name
+	}
+	return out
+}
+
+// join makes the slot one of both, unless they differ.
+func (s *slot) join(other slot) bool {
+	if s.gates && other.gates && s.logs != other.logs || s.shadows && other.shadows && s.shadow != other.shadow {
+		return false
+	}
+	if other.gates {
+		s.gates, s.logs = true, other.logs
+	}
+	if other.shadows {
+		s.shadows, s.shadow = true, other.shadow
+	}
+	return true
+}
+
+// addRoute gives each filter of the route the first slot that it fits into. Where there
+// is none, the inbound gets another filter, which lets every other request pass.
+func (f *Filters) addRoute(p policy.Program, route policy.Route, slots *[]slot) error {
 	if len(f.HTTP) == 0 {
 		return errors.New("the inbound has no HTTP filter that a route could replace")
 	}
-	shadow, err := onlyShadow(route.Shadows)
-	if err != nil {
-		return err
-	}
-	if len(route.Gates) != 1 {
-		return fmt.Errorf("it has %d gates, a filter is one", len(route.Gates))
-	}
-	filter, err := compileHTTP(route.Gates[0], shadow)
-	if err != nil {
-		return err
-	}
-	// The per-rule statistics belong to the filter, not to the route.
-	filter.TrackPerRuleStats = false
 	match := &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: ""}}
 	if err := rbac.NarrowRoute(match, route.When); err != nil {
 		return err
 	}
-	f.Routes = append(f.Routes, Route{Name: route.Name, Match: match, RBAC: filter})
+	out := Route{Name: route.Name, Match: match}
+	for _, s := range stagesOf(slices.Concat(onL4(p.Gates), route.Gates), slices.Concat(onL4(p.Shadows), route.Shadows)) {
+		if s.layer() == policy.L4 {
+			continue
+		}
+		own := s.slot()
+		for len(out.HTTP) < len(*slots) && !(*slots)[len(out.HTTP)].join(own) {
+			out.HTTP = append(out.HTTP, &httprbacv3.RBAC{})
+		}
+		if len(out.HTTP) == len(*slots) {
+			*slots = append(*slots, own)
+			f.HTTP = append(f.HTTP, &httprbacv3.RBAC{})
+		}
+		// An inbound's filter without a shadow tells the name of those of its routes.
+		if own.shadows {
+			f.HTTP[len(out.HTTP)].ShadowRulesStatPrefix = own.shadow
+		}
+		filter, err := s.http()
+		if err != nil {
+			return err
+		}
+		// The per-rule statistics belong to the filter, not to the route.
+		filter.TrackPerRuleStats = false
+		out.HTTP = append(out.HTTP, filter)
+	}
+	f.Routes = append(f.Routes, out)
 	return nil
+}
+
+func onL4(gates []policy.Gate) (out []policy.Gate) {
+	for _, gate := range gates {
+		if gate.Layer == policy.L4 {
+			out = append(out, gate)
+		}
+	}
+	return out
 }

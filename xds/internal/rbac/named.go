@@ -9,12 +9,16 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Named turns a gate of named rules into an envoy.config.rbac.v3.RBAC with action
-// ALLOW: one policy for each name, its rules the policy's principals. A gate without
-// rules is an RBAC without policies, which denies everybody. It returns an error for a
+// actions are the actions of an RBAC, by what becomes of a request that none of its
+// policies matches.
+var actions = [...]rbacv3.RBAC_Action{policy.Deny: rbacv3.RBAC_ALLOW, policy.Allow: rbacv3.RBAC_DENY, policy.Log: rbacv3.RBAC_LOG}
+
+// Named turns a gate of named rules into an envoy.config.rbac.v3.RBAC: one policy for
+// each name, its rules the policy's principals. Without policies, an RBAC with the action
+// ALLOW denies everybody, and any other lets everybody pass. It returns an error for a
 // rule without an origin and for a condition that a principal cannot say.
 func Named(gate policy.Gate) (*rbacv3.RBAC, error) {
-	out := &rbacv3.RBAC{Action: rbacv3.RBAC_ALLOW, Policies: map[string]*rbacv3.Policy{}}
+	out := &rbacv3.RBAC{Action: actions[gate.Default.Effect], Policies: map[string]*rbacv3.Policy{}}
 	for i, rule := range gate.Rules {
 		if err := checkOrigin(rule.Origin); err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i, err)

@@ -1,0 +1,73 @@
+package xds
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+func TestParseCounter(t *testing.T) {
+	t.Parallel()
+	names := regexp.MustCompile(CounterNames("mesh1_inbound0", "mesh1_inbound1"))
+	type counter struct {
+		stat  string
+		place FilterPlace
+		name  string
+	}
+	const stat = "mesh1_inbound0"
+	for name, want := range map[string]*counter{
+		"http.mesh1_inbound0.rbac.allowed":                                  {stat, FilterPlace{policy.L7, 0, false}, "allowed"},
+		"http.mesh1_inbound0.rbac.shadow_denied":                            {stat, FilterPlace{policy.L7, 0, false}, "shadow_denied"},
+		"http.mesh1_inbound0.rbac.filter2_.denied":                          {stat, FilterPlace{policy.L7, 2, false}, "denied"},
+		"http.mesh1_inbound0.rbac.filter12_.shadow_allowed":                 {stat, FilterPlace{policy.L7, 12, false}, "shadow_allowed"},
+		"http.mesh1_inbound0.rbac.log1_.allowed":                            {stat, FilterPlace{policy.L7, 1, true}, "allowed"},
+		"http.mesh1_inbound0.rbac.log1_.policy.audit.of: all.allowed":       {stat, FilterPlace{policy.L7, 1, true}, "logged"},
+		"http.mesh1_inbound0.rbac.log0_.shadow_denied":                      {stat, FilterPlace{policy.L7, 0, true}, "shadow_denied"},
+		"mesh1_inbound0.rbac.allowed":                                       {stat, FilterPlace{}, "allowed"},
+		"mesh1_inbound0.rbac.shadow_allowed":                                {stat, FilterPlace{}, "shadow_allowed"},
+		"mesh1_inbound0_filter1.rbac.denied":                                {stat, FilterPlace{policy.L4, 1, false}, "denied"},
+		"mesh1_inbound0_filter1.rbac.filter1_.shadow_denied":                {stat, FilterPlace{policy.L4, 1, false}, "shadow_denied"},
+		"mesh1_inbound0_log0.rbac.allowed":                                  {stat, FilterPlace{policy.L4, 0, true}, "allowed"},
+		"mesh1_inbound0_log0_effective.rbac.effective_log0_.shadow_allowed": {stat, FilterPlace{policy.L4, 0, true}, "logged"},
+		// Observers repeat what the filters count, and so do the rules.
+		"mesh1_inbound0_effective.rbac.effective_.shadow_allowed":                nil,
+		"mesh1_inbound0_filter1_effective.rbac.effective_filter1_.shadow_denied": nil,
+		"mesh1_inbound0_log0_effective.rbac.effective_log0_.shadow_denied":       nil,
+		"http.mesh1_inbound0.rbac.policy.p.allowed":                              nil,
+		"http.mesh1_inbound0.rbac.policy.http.mesh1_inbound0.rbac.allowed":       nil,
+		"http.mesh1_inbound0.rbac.filter1_.policy.p.denied":                      nil,
+		"http.mesh1_inbound0.rbac.log0_.policy.p.shadow_allowed":                 nil,
+		"http.mesh1_inbound0.rbac.istio_dry_run_allow_.shadow_allowed":           nil,
+		"http.mesh1_inbound2.rbac.allowed":                                       nil,
+		"http.mesh1_inbound0.downstream_rq_2xx":                                  nil,
+	} {
+		if got := names.MatchString(name); got != (want != nil) {
+			t.Errorf("%s is asked for: %t", name, got)
+		}
+		if want == nil {
+			continue
+		}
+		stat, place, of, ok := ParseCounter(name)
+		if got := (counter{stat, place, of}); !ok || got != *want {
+			t.Errorf("%s is %+v (%t), want %+v", name, got, ok, *want)
+		}
+	}
+	for _, name := range []string{"", "server.live", "http.a.rbac.policy", "http.a.rbac.filter01_.allowed", "http.a.rbac.log0_.policy.p.denied"} {
+		if stat, place, of, ok := ParseCounter(name); ok {
+			t.Errorf("%q is the counter %s of %s, %+v", name, of, stat, place)
+		}
+	}
+}
+
+// The stat prefix of an inbound must not read like that of one of its filters.
+func TestInboundWithTheStatPrefixOfAFilter(t *testing.T) {
+	t.Parallel()
+	for stat, want := range map[string]bool{"mesh": true, "filter1": true, "mesh_filter": true, "mesh_filter1": false, "mesh_log0": false, "mesh_effective": false} {
+		in := testInbound(policy.HTTP, Filters{})
+		in.Stat = stat
+		if err := in.check(); (err == nil) != want {
+			t.Errorf("stat prefix %q: %v", stat, err)
+		}
+	}
+}
