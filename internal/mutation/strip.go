@@ -3,7 +3,6 @@ package mutation
 import (
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
-	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -19,24 +18,50 @@ type stripped struct {
 
 // from takes the no-match out of the filters.
 func (s stripped) from(f xds.Filters) {
-	var enforced, observed *matcherv3.Matcher
-	switch {
-	case s.at.route >= 0:
-		for _, route := range f.Routes {
-			if route.Name == s.original.Routes[s.at.route].Name {
-				enforced, observed = route.RBAC.GetMatcher(), route.RBAC.GetShadowMatcher()
+	var engines []*matcherv3.Matcher
+	add := func(enforced, observed *matcherv3.Matcher, rules, shadowRules *rbacv3.RBAC) {
+		if s.at.shadow {
+			enforced, rules = observed, shadowRules
+		}
+		if enforced != nil || rules != nil {
+			engines = append(engines, enforced)
+		}
+	}
+	gates, http := s.original.Gates, f.HTTP
+	if s.at.shadow {
+		gates = s.original.Shadows
+	}
+	if s.at.route >= 0 {
+		route := s.original.Routes[s.at.route]
+		if gates = route.Gates; s.at.shadow {
+			gates = route.Shadows
+		}
+		http = nil
+		for _, of := range f.Routes {
+			if of.Name == route.Name {
+				http = of.HTTP
 			}
 		}
-	case s.gate.Layer == policy.L4 && len(f.Network) > 0:
-		enforced, observed = f.Network[0].GetMatcher(), f.Network[0].GetShadowMatcher()
-	case s.gate.Layer == policy.L7 && len(f.HTTP) > 0:
-		var filter *httprbacv3.RBAC = f.HTTP[0]
-		enforced, observed = filter.GetMatcher(), filter.GetShadowMatcher()
 	}
-	if s.at.shadow {
-		enforced = observed
+	if s.gate.Layer == policy.L4 {
+		for _, filter := range f.Network {
+			add(filter.Matcher, filter.ShadowMatcher, filter.Rules, filter.ShadowRules)
+		}
+	} else {
+		for _, filter := range http {
+			add(filter.Matcher, filter.ShadowMatcher, filter.Rules, filter.ShadowRules)
+		}
 	}
-	s.strip(enforced)
+	// The engines of a layer stand in the order of its gates.
+	index := 0
+	for _, gate := range gates[:s.at.index] {
+		if gate.Layer == s.gate.Layer {
+			index++
+		}
+	}
+	if index < len(engines) {
+		s.strip(engines[index])
+	}
 }
 
 // strip leaves out each no-match that is the gate's default: a matcher that looks up

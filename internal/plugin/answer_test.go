@@ -99,6 +99,7 @@ func TestSoundAnswers(t *testing.T) {
 		"type of another package":             {answer: `{"id": ID, "filters": {"network": [{"rules": {"policies": {"p": {"permissions": [{"any": true}], "principals": [{"custom": {"name": "m", "typed_config": {"@type": "type.googleapis.com/envoy.extensions.rbac.principals.mtls_authenticated.v3.Config", "any_validated_client_certificate": true}}}]}}}}]}}`},
 		"the first route":                     {answer: `{"id": ID, "filters": {"http": [{"rules": {}}], "routes": [{"name": "first", "rbac": {}}]}}`, routes: "first false"},
 		"route in between has inbound filter": {answer: `{"id": ID, "filters": {"http": [{"rules": {}, "trackPerRuleStats": true}], "routes": [{"name": "third", "rbac": {}}, {"name": "first", "rbac": {}}]}}`, routes: "first false, second true, third false"},
+		"route with two filters":              {answer: `{"id": ID, "filters": {"http": [{"rules": {}}, {"rules": {"action": "DENY"}}], "routes": [{"name": "second", "rbac": [{}, {"rules": {}}]}]}}`, routes: "first true, second false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,8 +109,8 @@ func TestSoundAnswers(t *testing.T) {
 			}
 			var routes []string
 			for _, r := range filters.Routes {
-				routes = append(routes, fmt.Sprint(r.Name, " ", r.RBAC.Rules != nil))
-				if r.RBAC.TrackPerRuleStats {
+				routes = append(routes, fmt.Sprint(r.Name, " ", r.HTTP[0].Rules != nil))
+				if r.HTTP[0].TrackPerRuleStats {
 					t.Errorf("route %s tracks rules", r.Name)
 				}
 			}

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -86,12 +87,12 @@ func readFilter(raw json.RawMessage, into proto.Message) error {
 }
 
 // readRoutes returns the routes of the inbound in its order. Envoy asks the first route
-// that matches a request. So a route without a filter of its own gets a copy of the
-// inbound's filter when a route after it has its own filter.
+// that matches a request. So a route without filters of its own gets copies of the
+// inbound's filters when a route after it has filters of its own.
 func readRoutes(routes []json.RawMessage, in policy.Inbound, own []*httprbacv3.RBAC) ([]xds.Route, error) {
-	given := map[string]*httprbacv3.RBAC{}
+	given := map[string][]*httprbacv3.RBAC{}
 	for i, raw := range routes {
-		name, filter, err := readRoute(raw)
+		name, filters, err := readRoute(raw)
 		known := slices.ContainsFunc(in.Routes, func(r policy.InboundRoute) bool { return r.Name == name })
 		switch {
 		case err != nil:
@@ -102,8 +103,10 @@ func readRoutes(routes []json.RawMessage, in policy.Inbound, own []*httprbacv3.R
 			return nil, fmt.Errorf("filters.routes[%d].name: route %q stands twice", i, name)
 		case len(own) == 0:
 			return nil, fmt.Errorf("filters.routes[%d]: filters.http has no filter that a route could replace", i)
+		case len(filters) != len(own):
+			return nil, fmt.Errorf("filters.routes[%d].rbac: filters.http has %d filters, want a list of as many, not %d", i, len(own), len(filters))
 		}
-		given[name] = filter
+		given[name] = filters
 	}
 	var out []xds.Route
 	for _, r := range in.Routes {
@@ -114,18 +117,22 @@ func readRoutes(routes []json.RawMessage, in policy.Inbound, own []*httprbacv3.R
 		if err != nil {
 			return nil, err
 		}
-		filter, ok := given[r.Name]
+		filters, ok := given[r.Name]
 		if !ok {
-			filter = proto.CloneOf(own[0])
-			filter.TrackPerRuleStats = false // rule counters belong to the filter
+			for _, filter := range own {
+				filter = proto.CloneOf(filter)
+				filter.TrackPerRuleStats = false // rule counters belong to the filter
+				filters = append(filters, filter)
+			}
 		}
 		delete(given, r.Name)
-		out = append(out, xds.Route{Name: r.Name, Match: match, RBAC: filter})
+		out = append(out, xds.Route{Name: r.Name, Match: match, HTTP: filters})
 	}
 	return out, nil
 }
 
-func readRoute(raw json.RawMessage) (string, *httprbacv3.RBAC, error) {
+// readRoute reads the name of a route and its filters: one, or a list.
+func readRoute(raw json.RawMessage) (string, []*httprbacv3.RBAC, error) {
 	o, err := readObject(raw)
 	if err == nil {
 		err = o.checkFields("name", "rbac")
@@ -137,14 +144,28 @@ func readRoute(raw json.RawMessage) (string, *httprbacv3.RBAC, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	filter := &httprbacv3.RBAC{}
 	if !o.has("rbac") {
 		return "", nil, fmt.Errorf("rbac is missing: want a filter")
 	}
-	if err := readFilter(o["rbac"], filter); err != nil {
-		return "", nil, fmt.Errorf("rbac: %w", err)
+	raws := []json.RawMessage{o["rbac"]}
+	isList := bytes.HasPrefix(bytes.TrimSpace(o["rbac"]), []byte("["))
+	if isList {
+		if raws, err = readList(o, "rbac"); err != nil {
+			return "", nil, err
+		}
 	}
-	return name, filter, nil
+	filters := make([]*httprbacv3.RBAC, len(raws))
+	for i, raw := range raws {
+		place := "rbac"
+		if isList {
+			place = fmt.Sprintf("rbac[%d]", i)
+		}
+		filters[i] = &httprbacv3.RBAC{}
+		if err := readFilter(raw, filters[i]); err != nil {
+			return "", nil, fmt.Errorf("%s: %w", place, err)
+		}
+	}
+	return name, filters, nil
 }
 
 // routeMatch returns the match of a route in the listener. A tested compiler does not

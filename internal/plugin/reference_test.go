@@ -98,8 +98,8 @@ func (i inbound) policy() policy.Inbound {
 
 func filtersJSON(f xds.Filters) ([]byte, error) {
 	type named struct {
-		Name string          `json:"name"`
-		RBAC json.RawMessage `json:"rbac"`
+		Name string            `json:"name"`
+		RBAC []json.RawMessage `json:"rbac"`
 	}
 	var out struct {
 		Network []json.RawMessage `json:"network,omitempty"`
@@ -121,7 +121,11 @@ func filtersJSON(f xds.Filters) ([]byte, error) {
 		out.HTTP = append(out.HTTP, marshal(filter))
 	}
 	for _, r := range f.Routes {
-		out.Routes = append(out.Routes, named{r.Name, marshal(r.RBAC)})
+		of := named{Name: r.Name}
+		for _, filter := range r.HTTP {
+			of.RBAC = append(of.RBAC, marshal(filter))
+		}
+		out.Routes = append(out.Routes, of)
 	}
 	if failed != nil {
 		return nil, failed

@@ -150,7 +150,10 @@ func (c *chain) network(name string, from *networkrbacv3.RBAC) {
 		Enforces: from.Matcher != nil || enforces(from.Rules),
 	})
 	filter := proto.CloneOf(from)
-	filter.StatPrefix, filter.ShadowRulesStatPrefix = "", ""
+	filter.StatPrefix = ""
+	if filter.ShadowRules == nil && filter.ShadowMatcher == nil {
+		filter.ShadowRulesStatPrefix = ""
+	}
 	c.in.Filters.Network = append(c.in.Filters.Network, filter)
 }
 
@@ -164,12 +167,17 @@ func (c *chain) addHTTP(name, statPrefix string, from *httprbacv3.RBAC) {
 		RulesStatPrefix: from.RulesStatPrefix, ShadowRulesStatPrefix: from.ShadowRulesStatPrefix,
 		Enforces: from.Matcher != nil || enforces(from.Rules),
 	})
-	c.in.Filters.HTTP = append(c.in.Filters.HTTP, withoutPrefixes(from))
+	c.in.Filters.HTTP = append(c.in.Filters.HTTP, withoutPrefix(from))
 }
 
-func withoutPrefixes(from *httprbacv3.RBAC) *httprbacv3.RBAC {
+// withoutPrefix returns the filter with the name of its shadow only: the listener of a
+// replay sets the prefixes.
+func withoutPrefix(from *httprbacv3.RBAC) *httprbacv3.RBAC {
 	filter := proto.CloneOf(from)
-	filter.RulesStatPrefix, filter.ShadowRulesStatPrefix = "", ""
+	filter.RulesStatPrefix = ""
+	if filter.ShadowRules == nil && filter.ShadowMatcher == nil {
+		filter.ShadowRulesStatPrefix = ""
+	}
 	return filter
 }
 

@@ -1,6 +1,9 @@
 package sidecar
 
 import (
+	"fmt"
+	"slices"
+
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 
@@ -20,9 +23,9 @@ import (
 // asked by a gate in front, which lets everybody pass, so that the classes are cut by
 // it all the same; an operand that cannot be said is missing there.
 //
-// Rules that deny, and those that log, become an ordered gate that looks at each name
-// of a caller by itself. Package xds makes no such filter, and [policy.Program.Check]
-// refuses it. A port is not known here, see [Inbound.Program].
+// Several filters of one layer become several gates. A filter that only logs becomes a
+// gate that logs. A shadow has the name of its shadow_rules_stat_prefix, or where another
+// shadow has that name, of its place. A port is not known here, see [Inbound.Program].
 func Program(f xds.Filters) (p policy.Program, lost []string) { return programOf(f, 0) }
 
 // Program is that of the inbound's filters. It knows the port that callers connect to,
@@ -59,31 +62,51 @@ type rbacFilter interface {
 	GetShadowMatcher() *matcherv3.Matcher
 	GetRules() *rbacv3.RBAC
 	GetShadowRules() *rbacv3.RBAC
+	GetShadowRulesStatPrefix() string
 }
 
 // filter adds the gates of a filter. Envoy judges by the matcher where there are rules
 // beside it.
 func (t *translator) filter(layer policy.Layer, at *path, f rbacFilter, gates, shadows *[]policy.Gate) {
 	t.layer, t.lost.filter = layer, at.String()
+	var enforced, observed []policy.Gate
 	switch {
 	case f.GetMatcher() != nil:
-		*gates = append(*gates, t.matcherGates(f.GetMatcher(), at.field("matcher"))...)
+		enforced = t.matcherGates(f.GetMatcher(), at.field("matcher"))
 	case f.GetRules() != nil:
-		*gates = append(*gates, t.rulesGates(f.GetRules(), at.field("rules"))...)
+		enforced = t.rulesGates(f.GetRules(), false, at.field("rules"))
 	}
-	before := len(*shadows)
 	switch {
 	case f.GetShadowMatcher() != nil:
-		*shadows = append(*shadows, t.matcherGates(f.GetShadowMatcher(), at.field("shadow_matcher"))...)
+		observed = t.matcherGates(f.GetShadowMatcher(), at.field("shadow_matcher"))
 	case f.GetShadowRules() != nil:
-		*shadows = append(*shadows, t.rulesGates(f.GetShadowRules(), at.field("shadow_rules"))...)
+		observed = t.rulesGates(f.GetShadowRules(), true, at.field("shadow_rules"))
 	}
-	if before > 0 && len(*shadows) > before {
-		t.lost.add(at, anotherShadow)
+	for i, shadow := range observed {
+		// What only asks stands in front of the shadow itself.
+		if shadow.Name = f.GetShadowRulesStatPrefix(); i < len(observed)-1 || named(*shadows, shadow.Name) {
+			shadow.Name = fmt.Sprintf("%s %d", at, i)
+		}
+		shadow.Behind = behind(*gates, layer)
+		*shadows = append(*shadows, shadow)
 	}
+	*gates = append(*gates, enforced...)
 }
 
-const anotherShadow = "it is not the only filter with a shadow: each reports its own verdict, the program has one for all of them"
+func named(shadows []policy.Gate, name string) bool {
+	return slices.ContainsFunc(shadows, func(g policy.Gate) bool { return g.Name == name })
+}
+
+// behind returns the number of gates in front of a shadow, 0 where there are only those of
+// lower layers.
+func behind(gates []policy.Gate, layer policy.Layer) int {
+	for i := len(gates); i > 0; i-- {
+		if gates[i-1].Layer == layer {
+			return len(gates)
+		}
+	}
+	return 0
+}
 
 func (t *translator) matcherGates(m *matcherv3.Matcher, at *path) []policy.Gate {
 	o := t.matcher(m, at)

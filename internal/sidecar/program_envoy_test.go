@@ -21,11 +21,15 @@ import (
 func envoyDecides(f xds.Filters, r *policy.Request) policy.Decision {
 	d := policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}
 	ask := func(filter rbacFilter, layer policy.Layer) {
-		if v, ok := envoyEngine(filter.GetMatcher(), filter.GetRules(), r); ok && d.Effect == policy.Allow {
-			d.Verdict, d.Layer = v, layer
+		if d.Effect == policy.Deny {
+			return
 		}
-		if v, ok := envoyEngine(filter.GetShadowMatcher(), filter.GetShadowRules(), r); ok {
+		if v, ok := envoyEngine(filter.GetShadowMatcher(), filter.GetShadowRules(), r); ok && (!d.Shadowed || d.Shadow.Effect == policy.Allow) {
 			d.Shadow, d.Shadowed = v, true
+		}
+		onlyLogs := filter.GetMatcher() == nil && filter.GetRules().GetAction() == rbacv3.RBAC_LOG
+		if v, ok := envoyEngine(filter.GetMatcher(), filter.GetRules(), r); ok && !onlyLogs {
+			d.Verdict, d.Layer = v, layer
 		}
 	}
 	for _, filter := range f.Network {
@@ -33,7 +37,9 @@ func envoyDecides(f xds.Filters, r *policy.Request) policy.Decision {
 	}
 	for _, route := range f.Routes {
 		if envoyRoutes(route.Match, r) {
-			ask(route.RBAC, policy.L7)
+			for _, filter := range route.HTTP {
+				ask(filter, policy.L7)
+			}
 			return d
 		}
 	}

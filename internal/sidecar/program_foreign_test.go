@@ -48,30 +48,33 @@ func TestProgramOfForeign(t *testing.T) {
 
 // drawFilters draws filters in which most of what is asked for can be said.
 func drawFilters(t *rapid.T) (f xds.Filters) {
-	if rapid.Bool().Draw(t, "network") {
+	for range rapid.IntRange(0, 2).Draw(t, "network") {
 		filter := &networkrbacv3.RBAC{}
 		filter.Matcher, filter.Rules = drawEngine(t, policy.L4)
+		if rapid.IntRange(0, 2).Draw(t, "shadowed") == 0 {
+			filter.ShadowMatcher, filter.ShadowRules = drawEngine(t, policy.L4)
+		}
 		f.Network = append(f.Network, filter)
 	}
-	shadowed := rapid.Bool().Draw(t, "shadowed")
-	for range rapid.IntRange(0, 2).Draw(t, "filters") {
-		f.HTTP = append(f.HTTP, drawHTTP(t, shadowed))
-		shadowed = false
-	}
-	if len(f.HTTP) == 1 && f.HTTP[0].ShadowMatcher == nil && f.HTTP[0].ShadowRules == nil {
+	f.HTTP = draws(t, 2, func() *httprbacv3.RBAC { return drawHTTP(t) })
+	if len(f.HTTP) > 0 {
 		for i := range rapid.IntRange(0, 2).Draw(t, "routes") {
-			f.Routes = append(f.Routes, xds.Route{Name: fmt.Sprint(i), Match: drawRouteMatch(t), RBAC: drawHTTP(t, rapid.Bool().Draw(t, "route's shadow"))})
+			route := xds.Route{Name: fmt.Sprint(i), Match: drawRouteMatch(t)}
+			for range f.HTTP {
+				route.HTTP = append(route.HTTP, drawHTTP(t))
+			}
+			f.Routes = append(f.Routes, route)
 		}
 	}
 	return f
 }
 
-func drawHTTP(t *rapid.T, shadowed bool) *httprbacv3.RBAC {
+func drawHTTP(t *rapid.T) *httprbacv3.RBAC {
 	filter := &httprbacv3.RBAC{}
 	if rapid.Bool().Draw(t, "enforces") {
 		filter.Matcher, filter.Rules = drawEngine(t, policy.L7)
 	}
-	if shadowed {
+	if rapid.IntRange(0, 2).Draw(t, "shadowed") == 0 {
 		filter.ShadowMatcher, filter.ShadowRules = drawEngine(t, policy.L7)
 	}
 	return filter

@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -93,10 +94,6 @@ func TestProgramLost(t *testing.T) {
 			asks:     `identity = "spiffe://a/b"`,
 			lost:     []string{`http[0].matcher.matcher_list.matchers[0].predicate.single_predicate: no policy can ask for the header "x-user"`},
 		},
-		"two shadows": {
-			listener: on(l7(`"shadow_rules": {}`) + "," + strings.Replace(l7(`"shadow_rules": {}`), `"rbac"`, `"rbac2"`, 1)),
-			lost:     []string{`http[1]: ` + anotherShadow},
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,6 +111,55 @@ func TestProgramLost(t *testing.T) {
 				t.Errorf("it asks %q, want %q, of the program:\n%s", asks, tt.asks, p)
 			}
 		})
+	}
+}
+
+// Several filters of a layer are several gates, those that only log are gates that log,
+// and shadows have the names of their prefixes, or where two have one, of their places.
+func TestProgramOfSeveralFilters(t *testing.T) {
+	t.Parallel()
+	admin, rules := `{"url_path": {"path": {"prefix": "/admin"}}}`, func(action, permission string) string {
+		return `{"action": "` + action + `", "policies": {"p": {"permissions": [` + permission + `], "principals": [{"any": true}]}}}`
+	}
+	filters := []string{
+		`"rules": ` + rules("LOG", `{"any": true}`),
+		`"rules": ` + rules("DENY", `{"any": true}`) + `, "shadow_rules": ` + rules("DENY", `{"any": true}`) + `, "shadow_rules_stat_prefix": "istio_dry_run_deny_"`,
+		`"shadow_rules": ` + rules("ALLOW", `{"any": true}`) + `, "shadow_rules_stat_prefix": "istio_dry_run_allow_"`,
+		`"rules": {}, "shadow_rules": ` + rules("LOG", admin) + `, "shadow_rules_stat_prefix": "istio_dry_run_allow_"`,
+	}
+	chain := []string{l4(`"rules": {"action": "DENY"}, "shadow_rules": {}`)}
+	var http []string
+	for i, f := range filters {
+		http = append(http, filter(fmt.Sprint("rbac", i), httpRBAC, f))
+	}
+	chain = append(chain, manager("", strings.Join(http, ",")))
+	p, lost := dump(t, []byte(whole(serving(chain...)))).Inbounds[0].Program()
+	const want = `gate of named rules L4
+  else allow
+gate of named rules L7
+  log by p when always
+  else pass
+gate of named rules L7
+  deny by p when always
+  else allow
+gate of named rules L7
+  else deny
+shadow of named rules L4
+  else deny
+shadow istio_dry_run_deny_ of named rules L7 behind 2 gates
+  deny by p when always
+  else allow
+shadow istio_dry_run_allow_ of named rules L7 behind 3 gates
+  allow by p when always
+  else deny
+shadow http[3] 0 L7 behind 3 gates
+  allow when path under "/admin"
+  else allow
+shadow http[3] 1 L7 behind 3 gates
+  else allow
+`
+	if diff := cmp.Diff(want, p.String()); diff != "" || len(lost) != 1 {
+		t.Errorf("lost %q, program (-want +got):\n%s", lost, diff)
 	}
 }
 
@@ -162,7 +208,7 @@ func FuzzProgram(f *testing.F) {
 	f.Fuzz(func(t *testing.T, filter, match []byte) {
 		var network networkrbacv3.RBAC
 		var http httprbacv3.RBAC
-		route := xds.Route{Name: "r", RBAC: &http, Match: routeMatchOf(match)}
+		route := xds.Route{Name: "r", HTTP: []*httprbacv3.RBAC{&http}, Match: routeMatchOf(match)}
 		if proto.Unmarshal(filter, &network) != nil || proto.Unmarshal(filter, &http) != nil || route.Match == nil {
 			return
 		}

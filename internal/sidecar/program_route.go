@@ -1,8 +1,6 @@
 package sidecar
 
 import (
-	"slices"
-
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 
 	"github.com/meshproof/meshproof/policy"
@@ -19,10 +17,15 @@ func (t *translator) routes(routes []xds.Route, p *policy.Program) {
 		t.layer, t.lost.filter = policy.L7, at.String()
 		when := t.routeMatch(r.Match, at.field("match"))
 		own := policy.Route{Name: r.Name, When: when.when}
-		t.filter(policy.L7, at.field("rbac"), r.RBAC, &own.Gates, &own.Shadows)
-		if len(own.Shadows) > 0 && slices.ContainsFunc(p.Shadows, func(g policy.Gate) bool { return g.Layer == policy.L4 }) {
-			t.lost.add(at, anotherShadow)
+		for i, filter := range r.HTTP {
+			place := at.field("rbac")
+			if len(r.HTTP) > 1 {
+				place = place.index(i)
+			}
+			t.filter(policy.L7, place, filter, &own.Gates, &own.Shadows)
 		}
+		// A shadow of the route stands behind the gates of L4 too.
+		shift(own.Shadows, countL4(p.Gates))
 		switch {
 		case when.is(policy.Never):
 		case when.is(policy.Always):
@@ -38,9 +41,27 @@ func (t *translator) routes(routes []xds.Route, p *policy.Program) {
 		return
 	}
 	p.Gates = ahead(asks, p.Gates)
+	shift(p.Shadows[countL4(p.Shadows):], len(asks))
 	for i := range p.Routes {
 		p.Routes[i].Gates = ahead(asks, p.Routes[i].Gates)
+		shift(p.Routes[i].Shadows, len(asks))
 	}
+}
+
+// shift counts more gates in front of shadows that stand behind gates of their own layer.
+func shift(shadows []policy.Gate, more int) {
+	for i := range shadows {
+		if shadows[i].Behind > 0 {
+			shadows[i].Behind += more
+		}
+	}
+}
+
+func countL4(gates []policy.Gate) (n int) {
+	for n < len(gates) && gates[n].Layer == policy.L4 {
+		n++
+	}
+	return n
 }
 
 // askedOf returns gates that ask for what a route asks for, and let everybody pass.

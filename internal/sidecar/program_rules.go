@@ -19,16 +19,22 @@ import (
 
 // rulesGates reads an envoy.config.rbac.v3.RBAC, whose policies are asked in the order
 // of their names.
-func (t *translator) rulesGates(r *rbacv3.RBAC, at *path) []policy.Gate {
-	gate, allows := policy.Gate{Layer: t.layer, Form: policy.Named}, true
-	if r.Action != rbacv3.RBAC_ALLOW {
-		gate.Form, gate.Default.Effect = policy.Ordered, policy.Allow
-		allows = r.Action != rbacv3.RBAC_DENY
+func (t *translator) rulesGates(r *rbacv3.RBAC, shadow bool, at *path) []policy.Gate {
+	gate, effect := policy.Gate{Layer: t.layer, Form: policy.Named}, policy.Allow
+	switch r.Action {
+	case rbacv3.RBAC_DENY:
+		gate.Default.Effect, effect = policy.Allow, policy.Deny
+	case rbacv3.RBAC_LOG:
+		gate.Default.Effect, effect = policy.Log, policy.Log
+		if shadow {
+			// A shadow cannot log: its engine says that it allows everybody.
+			gate.Form, gate.Default.Effect, effect = policy.Ordered, policy.Allow, policy.Allow
+		}
 	}
 	var out draft
 	for _, name := range slices.Sorted(maps.Keys(r.Policies)) {
 		when := t.policy(r.Policies[name], at.field("policies").key(name))
-		out.add(when, outcome{verdict: &policy.Verdict{Effect: effect(allows), Origin: name}})
+		out.add(when, outcome{verdict: &policy.Verdict{Effect: effect, Origin: name}})
 	}
 	gate.Rules = out.rules
 	return out.behindAsking(gate)

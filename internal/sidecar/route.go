@@ -16,9 +16,9 @@ import (
 // overrides are the typed_per_filter_config of one place, by filter name.
 type overrides = map[string]*anypb.Any
 
-// routes reads the filters that routes have in the place of the inbound's. One
-// filter, one virtual host for all authorities and routes with one answer each can
-// be replayed; all else is lost.
+// routes reads the filters with which routes replace those of the inbound. One virtual
+// host for all authorities, and routes with one answer each, can be replayed; all else is
+// lost.
 func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 	configs := c.routeConfigs(m)
 	for _, config := range configs {
@@ -33,7 +33,7 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 			c.tell(Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces RBAC filters: %s", config.Name, why))
 			continue
 		}
-		c.ownRoutes(config, c.replaceable[0])
+		c.ownRoutes(config)
 	}
 }
 
@@ -43,12 +43,12 @@ func (c *chain) manifold(config *routev3.RouteConfiguration, configs int) string
 	switch {
 	case configs > 1:
 		return "it is one of several scopes"
-	case len(c.replaceable) > 1:
-		return "there is more than one RBAC filter"
+	case len(slices.Compact(slices.Sorted(slices.Values(c.replaceable)))) < len(c.replaceable):
+		return "two RBAC filters have one name"
 	case c.disabled:
 		return "the filter is disabled elsewhere"
-	case len(c.in.Filters.HTTP) != 1:
-		return "the filter that they replace could not be read"
+	case len(c.in.Filters.HTTP) != len(c.replaceable):
+		return "a filter that they replace could not be read"
 	case len(hosts) > 1 || len(hosts) == 1 && !slices.Contains(hosts[0].Domains, "*"):
 		return "it has virtual hosts for some authorities only"
 	}
@@ -67,9 +67,9 @@ func (c *chain) manifold(config *routev3.RouteConfiguration, configs int) string
 	return ""
 }
 
-// ownRoutes adds the routes up to the last one that has a filter of its own: those
-// in between shield what is behind them.
-func (c *chain) ownRoutes(config *routev3.RouteConfiguration, filter string) {
+// ownRoutes adds the routes up to the last one that has filters of its own: those in
+// between shield what is behind them.
+func (c *chain) ownRoutes(config *routev3.RouteConfiguration) {
 	last := 0
 	for _, host := range config.VirtualHosts {
 		for i, route := range host.Routes {
@@ -77,19 +77,21 @@ func (c *chain) ownRoutes(config *routev3.RouteConfiguration, filter string) {
 			if name == "" {
 				name = fmt.Sprintf("route %d", i)
 			}
-			rbac := c.in.Filters.HTTP[0]
-			for _, of := range []overrides{config.TypedPerFilterConfig, host.TypedPerFilterConfig, route.TypedPerFilterConfig} {
-				if packed, ok := of[filter]; ok {
-					if rbac, ok = c.override(filter, name, packed, 0); !ok {
-						return
+			filters := slices.Clone(c.in.Filters.HTTP)
+			for n, filter := range c.replaceable {
+				for _, of := range []overrides{config.TypedPerFilterConfig, host.TypedPerFilterConfig, route.TypedPerFilterConfig} {
+					if packed, ok := of[filter]; ok {
+						if filters[n], ok = c.override(filter, name, packed, 0); !ok {
+							return
+						}
 					}
 				}
 			}
-			if rbac != c.in.Filters.HTTP[0] {
+			if !slices.Equal(filters, c.in.Filters.HTTP) {
 				last = len(c.in.Filters.Routes) + 1
 			}
 			c.checkMatch(name, route.Match)
-			c.in.Filters.Routes = append(c.in.Filters.Routes, xds.Route{Name: name, Match: route.Match, RBAC: rbac})
+			c.in.Filters.Routes = append(c.in.Filters.Routes, xds.Route{Name: name, Match: route.Match, HTTP: filters})
 		}
 	}
 	c.in.Filters.Routes = c.in.Filters.Routes[:last]
@@ -104,7 +106,7 @@ func (c *chain) override(filter, route string, packed *anypb.Any, depth int) (*h
 		if m.Rbac == nil {
 			return &httprbacv3.RBAC{}, true
 		}
-		return withoutPrefixes(m.Rbac), c.inspect(filter, m)
+		return withoutPrefix(m.Rbac), c.inspect(filter, m)
 	case *routev3.FilterConfig:
 		switch {
 		case m.Disabled:

@@ -52,8 +52,8 @@ func TestRoutes(t *testing.T) {
 		manager string // fields of the connection manager
 		filters []string
 		parts   []string // of the dump
-		// want are the routes that are read, with the number of policies that their
-		// filter has: "-" for one that enforces nothing.
+		// want are the routes that are read, with the number of policies of each filter:
+		// "-" for a filter that enforces nothing.
 		want    []string
 		unknown []string
 	}{
@@ -89,12 +89,12 @@ func TestRoutes(t *testing.T) {
 			unknown: []string{at + `type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBACPerRoute: route configuration "r" replaces RBAC filters: it has virtual hosts for some authorities only`},
 		},
 		"several filters": {
-			manager: `"route_config": ` + routes("r", "*", admin) + ",", filters: []string{one, filter("another", httpRBAC, denyAll)},
-			unknown: []string{at + `type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBACPerRoute: route configuration "r" replaces RBAC filters: there is more than one RBAC filter`},
+			manager: `"route_config": ` + routes("r", "*", admin, strings.Replace(off, `"rbac"`, `"another"`, 1), rest) + ",", filters: []string{one, filter("another", httpRBAC, denyAll)},
+			want: []string{"to /admin 1 0", "to /health 0 -"},
 		},
 		"two filters of one name": {
 			manager: `"route_config": ` + routes("r", "*", admin) + ",", filters: []string{one, one},
-			unknown: []string{at + `type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBACPerRoute: route configuration "r" replaces RBAC filters: there is more than one RBAC filter`},
+			unknown: []string{at + `type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBACPerRoute: route configuration "r" replaces RBAC filters: two RBAC filters have one name`},
 		},
 		"a filter that is disabled elsewhere": {
 			manager: `"route_config": ` + routes("r", "*", admin) + ",", filters: []string{strings.Replace(one, `{"name"`, `{"disabled": true, "name"`, 1)},
@@ -107,7 +107,7 @@ func TestRoutes(t *testing.T) {
 			manager: `"route_config": ` + routes("r", "*", admin) + ",", filters: []string{l7(matching(asking("acme.Input", ""), onMatch))},
 			unknown: []string{
 				at + `filter "rbac": matcher.matcher_list.matchers[0].predicate.single_predicate.input.typed_config: type.googleapis.com/acme.Input: meshproof does not know this type`,
-				at + `type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBACPerRoute: route configuration "r" replaces RBAC filters: the filter that they replace could not be read`,
+				at + `type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBACPerRoute: route configuration "r" replaces RBAC filters: a filter that they replace could not be read`,
 			},
 		},
 		"something else": {
@@ -144,11 +144,15 @@ func TestRoutes(t *testing.T) {
 			}
 			var got []string
 			for _, route := range s.Inbounds[0].Filters.Routes {
-				policies := "-"
-				if route.RBAC.Rules != nil {
-					policies = fmt.Sprint(len(route.RBAC.Rules.Policies))
+				line := route.Name
+				for _, filter := range route.HTTP {
+					policies := "-"
+					if filter.Rules != nil {
+						policies = fmt.Sprint(len(filter.Rules.Policies))
+					}
+					line += " " + policies
 				}
-				got = append(got, route.Name+" "+policies)
+				got = append(got, line)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("routes (-want +got):\n%s", diff)
