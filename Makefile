@@ -7,10 +7,10 @@ RACE = $(eval RACE := $(shell $(GO) build -race runtime/cgo 2>/dev/null && echo 
 TEST_FLAGS ?= $(RACE) -timeout 20m
 
 # The packages whose tests link no harness. A test in internal/architecture holds this list.
-PURE = ./cases ./cases/feature ./certs ./harness/caller ./harness/evidence ./internal/architecture ./internal/browsertest ./internal/dataplane ./internal/inspect ./internal/kri ./internal/pin ./internal/tree ./internal/upstream ./policy ./policy/dialect ./policy/gateway ./policy/kuma ./policy/kuma/legacy ./policy/manifest ./xds
+PURE = ./cases ./cases/feature ./certs ./harness/caller ./harness/evidence ./internal/ads ./internal/architecture ./internal/browsertest ./internal/counterexample ./internal/dataplane ./internal/kri ./internal/lab ./internal/pin ./internal/report/... ./internal/terminal ./internal/upstream ./internal/verdict ./policy/... ./xds/...
 
 # The packages with tests that are slow: go test -short leaves those out.
-SLOW = ./cases/e2e ./cmd/meshproof ./deploy ./examples ./internal/counterexample ./internal/differential ./internal/envoy ./internal/grpcplane ./internal/mutation ./internal/plugin ./internal/proof ./internal/report/page
+SLOW = ./cases/e2e ./cmd/meshproof ./deploy ./examples ./internal/counterexample ./internal/differential ./internal/envoy ./internal/grpcplane ./internal/mutation ./internal/plugin ./internal/proof ./internal/report/page ./policy/kuma/internal/inspect
 
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12

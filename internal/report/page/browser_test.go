@@ -12,6 +12,15 @@ import (
 	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
 
+// skipSlowPage leaves a test to make slow. Each test here starts a browser of its own;
+// with -short a few of them open the page, press keys and click.
+func skipSlowPage(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("slow: it starts a browser; other tests of this file do with -short too")
+	}
+}
+
 // published writes a page as a CI job would, and returns its address.
 func published(t *testing.T, runs ...report.Run) string {
 	t.Helper()
@@ -41,6 +50,7 @@ func anchor(t *testing.T, text, name, label string) string {
 
 func TestBrowserReadsThePage(t *testing.T) {
 	t.Parallel()
+	skipSlowPage(t)
 	runs := someRuns()
 	at, text := published(t, runs...), page(t, runs...)
 	leak := anchor(t, text, "a-prefix-ends-at-a-segment", "allow, not as wanted, not the same on all runs")
@@ -79,6 +89,7 @@ func TestBrowserReadsThePage(t *testing.T) {
 // Without its script the page has no filter, and a cell still leads to what it is about.
 func TestBrowserWithoutScript(t *testing.T) {
 	t.Parallel()
+	skipSlowPage(t)
 	text := page(t, someRuns()...)
 	evidence := anchor(t, text, "a-prefix-ends-at-a-segment", "allow")
 	at := address(t, strings.Replace(text, string(script), "", 1))
@@ -105,5 +116,6 @@ func TestBrowserHostile(t *testing.T) {
 
 func TestBrowserColours(t *testing.T) {
 	t.Parallel()
+	skipSlowPage(t)
 	browsertest.Colours(t, published(t, someRuns()...))
 }

@@ -45,6 +45,7 @@ func TestDriveMatrix(t *testing.T) {
 // failed leads to the case that did.
 func TestDriveMatrixLeadsToTheFailure(t *testing.T) {
 	t.Parallel()
+	skipSlowPage(t)
 	runs := someRuns()
 	runs[1].Cases[0], runs[1].Cases[1] = runs[1].Cases[1], runs[1].Cases[0]
 	p := browsertest.Open(t, published(t, runs...))
@@ -93,6 +94,7 @@ func TestDriveFilter(t *testing.T) {
 // What is opened under a filter keeps the filter, over a reload as well.
 func TestDriveFilterStays(t *testing.T) {
 	t.Parallel()
+	skipSlowPage(t)
 	text := page(t, someRuns()...)
 	leak := anchor(t, text, "a-prefix-ends-at-a-segment", "allow, not as wanted, not the same on all runs")
 	p := browsertest.Open(t, address(t, text)+"#q=prefix")
@@ -113,6 +115,7 @@ func TestDriveFilterStays(t *testing.T) {
 
 func TestDriveEvidence(t *testing.T) {
 	t.Parallel()
+	skipSlowPage(t)
 	text := page(t, someRuns()...)
 	id := anchor(t, text, "everybody-agrees", "allow")
 	cell := `.truth a[href="#` + id + `"]`
@@ -134,6 +137,7 @@ func TestDriveEvidence(t *testing.T) {
 // A link that was followed before leads there again, and the address leads all by itself.
 func TestDriveLinks(t *testing.T) {
 	t.Parallel()
+	skipSlowPage(t)
 	p := browsertest.Open(t, published(t, someRuns()...))
 	p.Click(`#failed a[href="#a-prefix-ends-at-a-segment"]`)
 	p.Want(`document.querySelector("#a-prefix-ends-at-a-segment").open`, "true")
@@ -153,6 +157,7 @@ func TestDriveLinks(t *testing.T) {
 
 func TestDriveOpenAll(t *testing.T) {
 	t.Parallel()
+	skipSlowPage(t)
 	p := browsertest.Open(t, published(t, someRuns()...)+"#q=path.yaml")
 	p.Eval(`document.querySelector("#open").focus()`)
 	p.Press(browsertest.Enter)
@@ -166,6 +171,7 @@ func TestDriveOpenAll(t *testing.T) {
 // What the filter shows is printed with its truth tables, and is as it was afterwards.
 func TestDrivePrint(t *testing.T) {
 	t.Parallel()
+	skipSlowPage(t)
 	p := browsertest.Open(t, published(t, someRuns()...)+"#q=path.yaml")
 	p.Click("#a-dot-segment-is-resolved summary")
 	p.Eval(`addEventListener("beforeprint", () => { window.printed = [...document.querySelectorAll(".case")].filter((c) => c.open && c.querySelector(".truth")?.checkVisibility()).length; })`)

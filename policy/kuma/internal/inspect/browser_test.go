@@ -34,6 +34,9 @@ func TestBrowserReadsThePage(t *testing.T) {
 
 func TestBrowserColours(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("slow: it starts two browsers; TestBrowserReadsThePage opens the page with -short too")
+	}
 	server := httptest.NewServer(load(t, "mesh").Handler())
 	t.Cleanup(server.Close)
 	browsertest.Colours(t, server.URL)
