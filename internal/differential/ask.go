@@ -64,8 +64,7 @@ func ask(c *chooser, in verdict.Inbound) []cases.Request {
 	var crossed []policy.Request
 	for _, r := range candidates {
 		for _, caller := range callers {
-			r.URIs, r.DNS = caller.URIs, caller.DNS
-			crossed = append(crossed, r)
+			crossed = append(crossed, verdict.AskedBy(r, caller))
 		}
 	}
 	q.add(crossed, mostCallers, mostRequests-len(q.requests))

@@ -14,14 +14,15 @@ import (
 // mostVictims is how many identities of an inbound are impersonated.
 const mostVictims = 3
 
-// unlogged are the identities of which Envoy's log tells less than the certificate has,
-// so that the evidence contradicts itself; package adversary has what becomes of them.
+// unlogged are the identities of which Envoy's log says less than the certificate has, so
+// that the evidence contradicts itself. Package adversary tests what becomes of them.
 var unlogged = []string{"empty-uri-last", "space-behind"}
 
-// Attack adds the requests of an adversary: for some identities that each inbound lets
-// in, those who are mistaken for them, or try to be, as package adversary has them, with
-// the request that the victim may make. None of them whom the policies deny may be
-// served, whoever keeps them out. It returns how many there are.
+// Attack adds the requests of an adversary. Its victims are some identities that each
+// inbound lets in. For each victim it adds the certificates of package adversary, which look
+// like the victim's, each with a request that the victim may make. If the policies deny such
+// a caller, the request must not be served, whether mTLS or a policy keeps the caller out.
+// Attack returns the number of requests.
 func (p *Proof) Attack() int {
 	before := len(p.asked)
 	for i, in := range p.Inbounds {
@@ -41,6 +42,7 @@ func (p *Proof) Attack() int {
 	return len(p.asked) - before
 }
 
+// impersonate adds the requests of one victim.
 func (p *Proof) impersonate(i, class int, victim spiffeid.ID) {
 	in := p.Inbounds[i]
 	for _, id := range adversary.Identities(victim) {
@@ -53,7 +55,6 @@ func (p *Proof) impersonate(i, class int, victim spiffeid.ID) {
 			From: cases.Caller{Name: id.Name + " as " + victim.String(), Template: id.Template, SignedBy: id.SignedBy},
 			To:   in.String(), Method: r.Method, Path: r.Path, Want: cases.Refused,
 		}
-		p.add(q)
-		p.asked = append(p.asked, ask{inbound: i, class: classes.Unclassed, request: r})
+		p.add(q, ask{inbound: i, class: classes.Unclassed, request: r})
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
-	"github.com/meshproof/meshproof/policy/dialect"
 )
 
 // Comparison is what differs between two sets of policies on one inbound.
@@ -83,31 +83,32 @@ func (c Change) Kind() Kind {
 // labels, tags and port. What is compared are requests in the new protocol. The policies
 // may be of different dialects. It fails where either are refused.
 func Compare(before, after cases.Case) ([]Comparison, error) {
-	old, errOld := dialect.Parse(before.Policies, before.Options)
-	recent, errNew := dialect.Parse(after.Policies, after.Options)
+	formers := make([]cases.Inbound, len(after.Inbounds))
+	for i, in := range after.Inbounds {
+		formers[i] = formerly(before, in)
+	}
+	before.Inbounds = formers
+	old, errOld := verdict.Read(before)
+	recent, errNew := verdict.Read(after)
 	if err := errors.Join(errOld, errNew); err != nil {
 		return nil, err
 	}
 	var out []Comparison
-	for _, in := range after.Inbounds {
-		former := formerly(before, in)
-		if err := errors.Join(old.Check(former.Inbound), recent.Check(in.Inbound)); err != nil {
-			return nil, err
-		}
-		was, is := sideOf(old, former), sideOf(recent, in)
-		surface := classes.Surface{Protocol: in.Protocol, Normalization: after.Normalization}
-		c := Comparison{Inbound: in, was: former, Cover: classes.Of(surface, was.Program, is.Program)}
+	for i, is := range recent.Inbounds() {
+		was := old.Inbounds()[i]
+		c := Comparison{Inbound: is.Inbound, was: was.Inbound, Cover: classes.Of(is.Surface(), was.Program.Program, is.Program.Program)}
 		for n, class := range c.Cover.Classes {
-			// Who has no name comes in plaintext where it is let in, see below.
-			if nameless(class.Witness) && (was.Permissive || is.Permissive) {
+			// A caller without a name comes in plaintext where an inbound takes it, see
+			// plaintextChanges.
+			if verdict.Nameless(class.Witness) && (was.Permissive || is.Permissive) {
 				continue
 			}
-			change := Change{Text: class.String(), Witness: class.Witness, Old: opinion(was.Program, class.Witness), New: opinion(is.Program, class.Witness)}
+			change := Change{Text: class.String(), Witness: class.Witness, Old: opinion(was, class.Witness), New: opinion(is, class.Witness)}
 			if change.Old.Decision == change.New.Decision {
 				continue
 			}
 			place := fmt.Sprintf("class %d", n+1)
-			change.was, change.Request = was.request(class.Witness, before), is.request(class.Witness, after)
+			change.was, change.Request = was.Request(class.Witness), is.Request(class.Witness)
 			change.was.Place, change.Request.Place = place, place
 			c.Changes = append(c.Changes, change)
 		}
@@ -117,7 +118,8 @@ func Compare(before, after cases.Case) ([]Comparison, error) {
 	return out, nil
 }
 
-func opinion(p policy.Program, r policy.Request) Opinion {
+func opinion(in verdict.Inbound, r policy.Request) Opinion {
+	p := in.Program.Program
 	return Opinion{Decision: policy.Decide(p, r), Reason: policy.Reason(p, r), ShadowReason: policy.ShadowReason(p, r)}
 }
 
@@ -142,11 +144,4 @@ func Confirm(before, after cases.Case, found []Comparison) (old, recent cases.Ca
 		}
 	}
 	return old, recent
-}
-
-// bare is a case without what it says of its own requests.
-func bare(c cases.Case) cases.Case {
-	c.Requests, c.Counters, c.ExpectError, c.ExpectWarnings, c.Gate = nil, nil, "", nil, cases.Gate{}
-	c.TrustDomains = slices.Clone(c.TrustDomains)
-	return c
 }

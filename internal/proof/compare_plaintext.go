@@ -2,22 +2,10 @@ package proof
 
 import (
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
-	"github.com/meshproof/meshproof/policy/dialect"
 )
-
-// side is one inbound under one of two sets of policies.
-type side struct {
-	Inbound
-	// judgesPlaintext is the dialect's, see [dialect.Program].
-	judgesPlaintext bool
-}
-
-func sideOf(set dialect.Policies, in cases.Inbound) side {
-	p := set.Program(in.Inbound)
-	return side{Inbound{Inbound: in, Program: p.Program}, p.JudgesPlaintext}
-}
 
 // formerly is the inbound of that name in the old case, the new one where it has none. It
 // speaks the new protocol, in which both are asked.
@@ -35,26 +23,24 @@ func formerly(before cases.Case, in cases.Inbound) cases.Inbound {
 	return in
 }
 
-func (s side) request(r policy.Request, of cases.Case) cases.Request {
-	return request(s.Inbound, r, s.judgesPlaintext, of.TrustDomains[0])
-}
-
-// plaintext is what becomes of a request in plaintext: mTLS answers on a strict inbound,
-// on a permissive one the policies do, or nobody.
-func (s side) plaintext(r policy.Request) (Opinion, cases.Want) {
-	switch {
-	case !s.Permissive:
-		return Opinion{Reason: "a strict inbound takes no plaintext"}, cases.HandshakeFailure
-	case !s.judgesPlaintext:
-		return Opinion{Decision: policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}, Reason: "plaintext passes a permissive inbound unjudged"}, cases.Allow
+// plaintext returns what becomes of a request in plaintext, and what a case has to want of
+// it.
+func plaintext(in verdict.Inbound, r policy.Request) (Opinion, cases.Want) {
+	q := in.Request(r)
+	q.From = verdict.Plaintext
+	switch e := in.Expect(q).(type) {
+	case verdict.HandshakeFails:
+		return Opinion{Reason: e.Why}, q.Want
+	case verdict.Unjudged:
+		return Opinion{Decision: policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}, Reason: "plaintext passes a permissive inbound unjudged"}, q.Want
+	default:
+		return opinion(in, r), q.Want
 	}
-	o := opinion(s.Program, r)
-	return o, wantOf(o.Decision)
 }
 
 // plaintextChanges are what changes for callers in plaintext, where either inbound lets
 // them in: one change for all requests of which both sides say the same.
-func plaintextChanges(cover *classes.Cover, was, is side) []Change {
+func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound) []Change {
 	if !was.Permissive && !is.Permissive {
 		return nil
 	}
@@ -64,13 +50,13 @@ func plaintextChanges(cover *classes.Cover, was, is side) []Change {
 	for _, class := range cover.Classes {
 		r := class.Witness
 		r.URIs, r.DNS = nil, nil
-		old, wanted := was.plaintext(r)
-		recent, wants := is.plaintext(r)
+		old, wanted := plaintext(was, r)
+		recent, wants := plaintext(is, r)
 		if old.Decision == recent.Decision || seen[opinions{old, recent}] {
 			continue
 		}
 		seen[opinions{old, recent}] = true
-		q := cases.Request{To: is.String(), Method: r.Method, Path: r.Path, From: inPlaintext, Place: "plaintext", Want: wants}
+		q := cases.Request{To: is.String(), Method: r.Method, Path: r.Path, From: verdict.Plaintext, Place: "plaintext", Want: wants}
 		change := Change{Text: "callers in plaintext", Witness: r, Old: old, New: recent, Request: q, was: q}
 		change.was.Want = wanted
 		out = append(out, change)

@@ -66,6 +66,11 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	}
 }
 
+// Judges reports whether the policies are asked about a request that the listener takes.
+func (in Inbound) Judges(q cases.Request) bool {
+	return in.keepsOut(q.From) == "" && !in.passesUnjudged(q.From)
+}
+
 // passesUnjudged tells of plaintext that a permissive inbound lets in and no policy
 // judges.
 func (in Inbound) passesUnjudged(from cases.Caller) bool {

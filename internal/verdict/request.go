@@ -64,3 +64,9 @@ func CallerName(r policy.Request) string {
 	}
 	return strings.Join(names, " + ")
 }
+
+// AskedBy returns a request as another request's caller makes it.
+func AskedBy(r, by policy.Request) policy.Request {
+	r.URIs, r.DNS = by.URIs, by.DNS
+	return r
+}
