@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -147,13 +148,13 @@ func (c shrunkCase) write(w io.Writer, p terminal.Paint) {
 
 // stillWrong tells whether a smaller case shows the same: a wrong decision where there
 // was one, for a wrong name alone is another matter.
-func stillWrong(runner suite.Runner, whole cases.Case, q result.Request) func(context.Context, cases.Case) bool {
-	return func(ctx context.Context, c cases.Case) bool {
+func stillWrong(runner suite.Runner, whole cases.Case, q result.Request) func(context.Context, *verdict.Reading) bool {
+	return func(ctx context.Context, smaller *verdict.Reading) bool {
 		// The policies tell the dialect: without any, another question is asked.
-		if len(c.Policies) == 0 && len(whole.Policies) > 0 {
+		if len(smaller.Case.Policies) == 0 && len(whole.Policies) > 0 {
 			return false
 		}
-		r := runner.Case(ctx, c)
+		r := runner.Read(ctx, smaller)
 		if r.Fault || len(r.Requests) == 0 {
 			return false
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/proof"
@@ -19,6 +18,7 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/verdict"
 )
 
 // proveOptions are the flags of prove.
@@ -118,7 +118,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
 	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
-	results := runner.Run(ctx, proofCases(proofs)...)
+	results := runner.RunRead(ctx, readings(proofs)...)
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -149,10 +149,10 @@ func planAll(subjects []lab.Case) ([]*proof.Proof, error) {
 	return out, errors.Join(errs...)
 }
 
-func proofCases(proofs []*proof.Proof) []cases.Case {
-	out := make([]cases.Case, len(proofs))
+func readings(proofs []*proof.Proof) []*verdict.Reading {
+	out := make([]*verdict.Reading, len(proofs))
 	for i, p := range proofs {
-		out[i] = p.Case
+		out[i] = p.Reading
 	}
 	return out
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -96,7 +97,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	var results []result.Case
 	for _, replay := range v.replays {
 		runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Compiler: replay.compiler()}
-		r := runner.Case(ctx, replay.plan.Case)
+		r := runner.Read(ctx, replay.plan.Reading)
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
@@ -168,10 +169,11 @@ func newReplay(c cases.Case, in cases.Inbound, enforced sidecar.Inbound) (replay
 	}
 	c.Inbounds, c.Normalization = []cases.Inbound{in}, enforced.Normalization
 	program, lost := enforced.Program()
-	plan, err := proof.PlanWith(c, func(cases.Inbound) []policy.Program { return []policy.Program{program} })
+	reading, err := verdict.Read(c)
 	if err != nil {
 		return replay{}, err
 	}
+	plan := proof.PlanRead(reading, program)
 	plan.Inbounds[0].Cover.Sampled = append(plan.Inbounds[0].Cover.Sampled, lost...)
 	return replay{enforced, plan}, nil
 }

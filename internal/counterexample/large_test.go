@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/counterexample"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -117,11 +118,11 @@ func TestShrinkStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s := &counted{t: t, holds: func(cases.Case) bool { return true }}
-	small := counterexample.Shrink(ctx, func(ctx context.Context, c cases.Case) bool {
+	small := counterexample.Shrink(ctx, func(ctx context.Context, r *verdict.Reading) bool {
 		if s.tries == 2 {
 			cancel()
 		}
-		return s.still(ctx, c)
+		return s.still(ctx, r)
 	}, c, q)
 	if s.tries != 3 || len(small.Requests) != 1 || len(small.Policies) != len(c.Policies) || len(small.Inbounds) != 1 {
 		t.Errorf("%d tries:\n%.500s", s.tries, small.YAML())

@@ -11,56 +11,31 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
-	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/internal/verdict"
 )
 
-// wanted is what the policies say of the one request of a case, or what mTLS says where
-// mTLS answers first. ok is false where the policies are refused.
-func (s *shrinker) wanted(c cases.Case) (want cases.Want, ok bool) {
-	set, err := dialect.Parse(c.Policies, c.Options)
-	if err != nil {
-		return cases.Want{}, false
+// wanted returns what the one request of a case has to want, see [verdict.Want].
+func (s *shrinker) wanted(r *verdict.Reading) cases.Want {
+	if s.stated == cases.HandshakeFailure {
+		return s.stated
 	}
-	q := c.Requests[0]
-	var to cases.Inbound
-	for _, in := range c.Inbounds {
-		if set.Check(in.Inbound) != nil {
-			return cases.Want{}, false
+	switch e := s.expected(r).(type) {
+	case verdict.Rejected:
+		// The listener answers before the policies do.
+		return s.stated
+	case verdict.HandshakeFails:
+		if s.letIn {
+			return cases.Deny
 		}
-		if in.String() == q.To {
-			to = in
-		}
+		return verdict.Want(e)
+	default:
+		return verdict.Want(e)
 	}
-	program := set.Program(to.Inbound)
-	// A caller without a certificate has no signer, so it is untrusted too.
-	untrusted := !q.From.Plaintext && !slices.Contains(c.TrustDomains, q.From.SignedBy)
-	switch {
-	case s.stated == cases.HandshakeFailure, untrusted, q.From.Plaintext && !to.Permissive:
-		return cases.HandshakeFailure, true
-	case q.From.Plaintext && !program.JudgesPlaintext:
-		return cases.Allow, true
-	}
-	r := policy.Request{URIs: q.From.Template.URIs, DNS: q.From.Template.DNS}
-	if to.Protocol.Layer() == policy.L7 {
-		r.Method, r.Path = methodAndPath(q)
-		if r.Path, err = c.Normalization.Apply(r.Path); err != nil {
-			// The listener answers before the policies do.
-			return s.stated, true
-		}
-	}
-	if policy.Decide(program.Program, r).Effect == policy.Allow {
-		return cases.Allow, true
-	}
-	return cases.Deny, true
 }
 
-// methodAndPath returns the method and the path that are sent for a request.
-func methodAndPath(q cases.Request) (method, path string) {
-	if q.GRPC != "" {
-		return "POST", "/" + q.GRPC
-	}
-	return cmp.Or(q.Method, "GET"), cmp.Or(q.Path, "/")
+func (s *shrinker) expected(r *verdict.Reading) verdict.Expectation {
+	q := r.Case.Requests[0]
+	return r.Inbound(q.To).Expect(q)
 }
 
 // request makes the request plainer, a part at a time.

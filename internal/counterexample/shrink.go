@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -29,7 +30,7 @@ const (
 //
 // Where ctx ends, Shrink returns the smallest case so far. Where q alone does not show
 // the disagreement, Shrink returns c. The same answers of shows give the same case.
-func Shrink(ctx context.Context, shows func(ctx context.Context, c cases.Case) bool, c cases.Case, q cases.Request) cases.Case {
+func Shrink(ctx context.Context, shows func(ctx context.Context, r *verdict.Reading) bool, c cases.Case, q cases.Request) cases.Case {
 	s := &shrinker{ctx: ctx, shows: shows, tries: mostTries, candidates: mostCandidates}
 	return s.shrink(c, q)
 }
@@ -59,10 +60,12 @@ func (s *shrinker) shrink(c cases.Case, q cases.Request) cases.Case {
 // shrinker holds the smallest case so far, and what was tried for it.
 type shrinker struct {
 	ctx    context.Context
-	shows  func(context.Context, cases.Case) bool
+	shows  func(context.Context, *verdict.Reading) bool
 	stated cases.Want
 	// want is the same for all candidates.
 	want cases.Want
+	// letIn says that the request wants a policy to deny a caller that mTLS keeps out.
+	letIn bool
 	// root is the list of the policies that the shrinking began with.
 	root *tree
 
@@ -100,9 +103,13 @@ func (s *shrinker) begin() bool {
 	if !ok {
 		return false
 	}
-	if s.want, ok = s.wanted(c); !ok {
+	reading, err := verdict.Read(c)
+	if err != nil {
 		return false
 	}
+	_, keptOut := s.expected(reading).(verdict.HandshakeFails)
+	s.letIn = keptOut && s.stated != cases.HandshakeFailure
+	s.want = s.wanted(reading)
 	return s.take(first)
 }
 
@@ -118,12 +125,13 @@ func (s *shrinker) take(next candidate) bool {
 		return false
 	}
 	s.seen[text] = true
-	if want, ok := s.wanted(c); !ok || want != s.want {
+	reading, err := verdict.Read(c)
+	if err != nil || s.wanted(reading) != s.want {
 		return false
 	}
 	s.tries--
 	// The answer of a run that was cut off does not count.
-	if !s.shows(s.ctx, c) || s.ctx.Err() != nil {
+	if !s.shows(s.ctx, reading) || s.ctx.Err() != nil {
 		return false
 	}
 	s.smallest, s.text = candidate{c, next.removed}, text

@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/counterexample"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -22,7 +23,8 @@ type counted struct {
 	tries int
 }
 
-func (s *counted) still(_ context.Context, c cases.Case) bool {
+func (s *counted) still(_ context.Context, r *verdict.Reading) bool {
+	c := r.Case
 	s.tries++
 	if len(c.Requests) != 1 {
 		s.t.Errorf("asked about %d requests", len(c.Requests))

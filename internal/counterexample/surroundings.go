@@ -92,7 +92,7 @@ func (s *shrinker) named() cases.Case {
 	what := "a connection"
 	for _, in := range c.Inbounds {
 		if in.String() == q.To && in.Protocol.Layer() == policy.L7 {
-			method, path := methodAndPath(q)
+			method, path := policy.RequestLine(q.Method, q.Path, q.GRPC)
 			what = method + " " + path
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/verdict"
 )
 
 // Disagreement is a set that was not decided as specified.
@@ -58,9 +59,9 @@ func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
 // still tells whether a smaller case shows the same: a wrong decision where there was
 // one, for a wrong name alone is another matter. Policies that the compiler refuses, and
 // filters that Envoy refuses, are shown by a case of which nothing can be asked.
-func (f Fuzzer) still(shown result.Request) func(context.Context, cases.Case) bool {
-	return func(ctx context.Context, c cases.Case) bool {
-		r := f.Runner.Case(ctx, c)
+func (f Fuzzer) still(shown result.Request) func(context.Context, *verdict.Reading) bool {
+	return func(ctx context.Context, smaller *verdict.Reading) bool {
+		r := f.Runner.Read(ctx, smaller)
 		switch {
 		case r.Fault || !r.Failed():
 			return false

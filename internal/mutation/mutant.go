@@ -40,7 +40,7 @@ const mostOfAKind = 24
 // Mutants returns the mutants of a program that its inbound tells from the original: of
 // some class of requests the decision, the policy that decides, or the shadow differs.
 // The others are counted.
-func Mutants(in policy.Inbound, normalization policy.PathNormalization, original policy.Program) (mutants []Mutant, left Left) {
+func Mutants(on classes.Surface, original policy.Program) (mutants []Mutant, left Left) {
 	var all []Mutant
 	for place, gate := range gates(original) {
 		all = append(all, ofGate(original, place, gate)...)
@@ -53,15 +53,15 @@ func Mutants(in policy.Inbound, normalization policy.PathNormalization, original
 		switch {
 		case m.Program.Check() != nil:
 			left.Invalid++
-		case !m.differs(in, normalization, original):
+		case !m.differs(on, original):
 			left.Equivalent++
 		default:
 			mutants = append(mutants, m)
 		}
 	}
 	mutants = append(mutants, Mutant{Kind: StaleTrust, Where: "the validation secret", Program: original, Fault: suite.Fault{StaleTrust: true}})
-	if in.Protocol.Layer() == policy.L7 {
-		if rawPathsDiffer(normalization, original) {
+	if on.Protocol.Layer() == policy.L7 {
+		if rawPathsDiffer(on, original) {
 			mutants = append(mutants, Mutant{Kind: RawPaths, Where: "the listener", Program: original, Fault: suite.Fault{RawPaths: true}})
 		} else {
 			left.Equivalent++
@@ -72,19 +72,19 @@ func Mutants(in policy.Inbound, normalization policy.PathNormalization, original
 
 // rawPathsDiffer reports whether a path that is judged as written is decided otherwise
 // than the one that the listener makes of it.
-func rawPathsDiffer(n policy.PathNormalization, p policy.Program) bool {
-	cover := classes.Of(classes.Surface{Normalization: n}, p)
+func rawPathsDiffer(on classes.Surface, p policy.Program) bool {
+	cover := classes.Of(on, p)
 	return slices.ContainsFunc(cover.Classes, func(c classes.Class) bool {
 		raw := c.Witness
 		raw.Path = "/." + raw.Path
-		normal, err := n.Apply(raw.Path)
+		normal, err := on.Normalization.Apply(raw.Path)
 		return err == nil && normal == c.Witness.Path && policy.Decide(p, raw) != policy.Decide(p, c.Witness)
 	})
 }
 
 // differs reports whether any class of requests tells the mutant from the original.
-func (m Mutant) differs(in policy.Inbound, normalization policy.PathNormalization, original policy.Program) bool {
-	cover := classes.Of(classes.Surface{Protocol: in.Protocol, Normalization: normalization}, original, m.Program)
+func (m Mutant) differs(on classes.Surface, original policy.Program) bool {
+	cover := classes.Of(on, original, m.Program)
 	return slices.ContainsFunc(cover.Classes, func(c classes.Class) bool {
 		return policy.Decide(original, c.Witness) != policy.Decide(m.Program, c.Witness)
 	})

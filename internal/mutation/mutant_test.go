@@ -12,7 +12,7 @@ import (
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/classes"
 )
 
 const (
@@ -35,7 +35,7 @@ func program() policy.Program {
 
 func TestMutants(t *testing.T) {
 	t.Parallel()
-	mutants, left := mutation.Mutants(policy.Inbound{}, policy.PathNormalization{}, program())
+	mutants, left := mutation.Mutants(classes.Surface{}, program())
 	var got []string
 	for _, m := range mutants {
 		got = append(got, m.Kind.String()+" at "+m.Where)
@@ -73,7 +73,7 @@ func TestEquivalentMutants(t *testing.T) {
 		// The same verdict as the default's, by the same name.
 		{Verdict: allow, When: attribute.Identity.Exact(friend)},
 	}}}}
-	mutants, left := mutation.Mutants(policy.Inbound{Protocol: policy.TCP}, policy.PathNormalization{}, everybody)
+	mutants, left := mutation.Mutants(classes.Surface{Protocol: policy.TCP}, everybody)
 	for _, m := range mutants {
 		if m.Kind == mutation.ExactToPrefix || m.Kind == mutation.LastRuleLost {
 			t.Errorf("%s at %s changes no decision", m.Kind, m.Where)
@@ -84,12 +84,12 @@ func TestEquivalentMutants(t *testing.T) {
 	}
 	// A listener that does not normalize cannot forget to.
 	raw := policy.PathNormalization{Raw: true, KeepSlashes: true, EscapedSlashes: policy.KeepEscapedSlashes}
-	mutants, _ = mutation.Mutants(policy.Inbound{}, raw, program())
+	mutants, _ = mutation.Mutants(classes.Surface{Normalization: raw}, program())
 	if slices.ContainsFunc(mutants, func(m mutation.Mutant) bool { return m.Kind == mutation.RawPaths }) {
 		t.Error("raw paths are no mistake where they are meant")
 	}
 	// Without a policy there is nothing to get wrong but the trust.
-	mutants, _ = mutation.Mutants(policy.Inbound{}, policy.PathNormalization{}, policy.Program{})
+	mutants, _ = mutation.Mutants(classes.Surface{}, policy.Program{})
 	if len(mutants) != 1 || mutants[0].Kind != mutation.StaleTrust {
 		t.Errorf("%v", mutants)
 	}
@@ -103,7 +103,7 @@ func TestMutantsAreBounded(t *testing.T) {
 		many = append(many, attribute.Identity.Exact("spiffe://td/"+strings.Repeat("a", i%50)+string(rune('a'+i/50%26))+strings.Repeat("b", i/1300)))
 	}
 	p := policy.Program{Gates: []policy.Gate{{Layer: policy.L4, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: many}}}}}
-	mutants, left := mutation.Mutants(policy.Inbound{Protocol: policy.TCP}, policy.PathNormalization{}, p)
+	mutants, left := mutation.Mutants(classes.Surface{Protocol: policy.TCP}, p)
 	if n := len(mutants) + left.Equivalent + left.Invalid; n > 40 {
 		t.Errorf("%d mutants", n)
 	}
@@ -130,13 +130,9 @@ func TestProofsTellEveryMutant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set, err := dialect.Parse(c.Policies, c.Options)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, in := range c.Inbounds {
-			program := set.Program(in.Inbound).Program
-			mutants, _ := mutation.Mutants(in.Inbound, c.Normalization, program)
+		for _, in := range p.Inbounds {
+			program := in.Program
+			mutants, _ := mutation.Mutants(in.Surface(), program)
 			for _, m := range mutants {
 				if !slices.ContainsFunc(p.Asked(), func(q proof.Asked) bool { return q.To == in.String() && m.Tells(program, q) }) {
 					t.Errorf("%s: %s: nothing tells %s at %s", c.Place, in, m.Kind, m.Where)

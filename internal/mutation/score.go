@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -76,38 +77,35 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 	if c.ExpectError != "" || len(c.Requests) == 0 || !c.Gate.Admits(t.Runner.Harness.Version()) {
 		return score, nil
 	}
-	baseline := t.Runner.Case(ctx, c)
-	score.Baseline = baseline
-	if !baseline.Passed() {
+	reading, err := verdict.Read(c)
+	if err != nil {
+		score.Baseline = t.Runner.Case(ctx, c)
+	} else {
+		score.Baseline = t.Runner.Read(ctx, reading)
+	}
+	if !score.Baseline.Passed() {
 		return score, fmt.Errorf("mutation: %s: case %q: %w", c.Place, c.Name, ErrBaseline)
 	}
-	set, err := dialect.Parse(c.Policies, c.Options)
-	if err != nil {
-		return score, err
-	}
-	probes := probesOf(baseline)
+	probes := probesOf(score.Baseline)
 	if !t.OwnRequests {
-		plan, err := proof.Plan(c)
-		if err != nil {
-			return score, err
-		}
+		plan := proof.PlanRead(reading)
 		c.TrustDomains = plan.Case.TrustDomains
 		probes = append(probes, plan.Asked()...)
 	}
-	for _, in := range c.Inbounds {
+	for _, in := range reading.Inbounds() {
 		if !slices.ContainsFunc(probes, func(p proof.Asked) bool { return p.To == in.String() }) {
 			// The case is not about this inbound.
 			continue
 		}
-		program := set.Program(in.Inbound)
-		mutants, left := Mutants(in.Inbound, c.Normalization, program.Program)
+		mutants, left := Mutants(in.Surface(), in.Program.Program)
 		score.Equivalent += left.Equivalent
 		score.Invalid += left.Invalid
 		for _, m := range mutants {
-			score.Mutants = append(score.Mutants, Verdict{Mutant: m, Inbound: in.String(), original: program.Program})
+			score.Mutants = append(score.Mutants, Verdict{Mutant: m, Inbound: in.String(), original: in.Program.Program})
 		}
 	}
-	err = t.run(ctx, c, probes, set, score.Mutants)
+	c.Requests, c.Counters = nil, nil
+	err = t.run(ctx, reading.As(c), probes, score.Mutants)
 	valid := len(score.Mutants)
 	score.Mutants = slices.DeleteFunc(score.Mutants, func(v Verdict) bool { return v.invalid })
 	score.Invalid += valid - len(score.Mutants)
@@ -124,7 +122,7 @@ func probesOf(r result.Case) []proof.Asked {
 }
 
 // run fills in the verdicts.
-func (t Tester) run(ctx context.Context, c cases.Case, probes []proof.Asked, set dialect.Policies, verdicts []Verdict) error {
+func (t Tester) run(ctx context.Context, reading *verdict.Reading, probes []proof.Asked, verdicts []Verdict) error {
 	parallel := t.Parallel
 	if parallel < 1 {
 		parallel = defaultParallel
@@ -136,7 +134,7 @@ func (t Tester) run(ctx context.Context, c cases.Case, probes []proof.Asked, set
 		free <- struct{}{}
 		running.Go(func() {
 			defer func() { <-free }()
-			errs[i] = t.mutant(ctx, c, probes, set, &verdicts[i])
+			errs[i] = t.mutant(ctx, reading, probes, &verdicts[i])
 		})
 	}
 	running.Wait()
@@ -146,9 +144,9 @@ func (t Tester) run(ctx context.Context, c cases.Case, probes []proof.Asked, set
 // mostRequests is how many requests are tried on a mutant that should all tell it.
 const mostRequests = 2
 
-// mutant runs those requests of the case that should tell the mutant from the original.
-func (t Tester) mutant(ctx context.Context, c cases.Case, probes []proof.Asked, set dialect.Policies, v *Verdict) error {
-	c.Requests, c.Counters = nil, nil
+// mutant runs the requests of the case that should tell the mutant from the original.
+func (t Tester) mutant(ctx context.Context, reading *verdict.Reading, probes []proof.Asked, v *Verdict) error {
+	c := reading.Case
 	for _, q := range probes {
 		if q.To == v.Inbound && len(c.Requests) < mostRequests && v.Tells(v.original, q) {
 			c.Requests = append(c.Requests, q.Request)
@@ -160,13 +158,8 @@ func (t Tester) mutant(ctx context.Context, c cases.Case, probes []proof.Asked, 
 	}
 	runner := t.Runner
 	runner.Fault, runner.Done = v.Fault, nil
-	runner.Compiler = suite.CompilerFunc(func(_ context.Context, in policy.Inbound, _ []manifest.Document, _ dialect.Options) (xds.Filters, error) {
-		if in.String() == v.Inbound && v.Fault == (suite.Fault{}) {
-			return v.Compile()
-		}
-		return xds.Compile(set.Program(in).Program)
-	})
-	r := runner.Case(ctx, c)
+	runner.Compiler = v.compiler(reading)
+	r := runner.Read(ctx, reading.As(c))
 	if r.Fault {
 		return fmt.Errorf("mutation: %s: case %q with %s: %w", c.Place, c.Name, v.Kind, r.Err)
 	}
@@ -179,6 +172,17 @@ func (t Tester) mutant(ctx context.Context, c cases.Case, probes []proof.Asked, 
 		v.Reason = "Envoy decides as without the mistake"
 	}
 	return nil
+}
+
+// compiler gives the filters of the mutant on its inbound, and those that are meant on the
+// others.
+func (v *Verdict) compiler(reading *verdict.Reading) suite.Compiler {
+	return suite.CompilerFunc(func(_ context.Context, in policy.Inbound, _ []manifest.Document, _ dialect.Options) (xds.Filters, error) {
+		if in.String() == v.Inbound && v.Fault == (suite.Fault{}) {
+			return v.Compile()
+		}
+		return xds.Compile(reading.Inbound(in.String()).Program.Program)
+	})
 }
 
 func firstProblem(r result.Case) string {

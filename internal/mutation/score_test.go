@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/internal/mutation"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -193,12 +194,12 @@ func TestProofCatchesEveryKind(t *testing.T) {
 func find(t *testing.T, candidates []cases.Case, kind mutation.Kind) (cases.Case, string, mutation.Mutant) {
 	t.Helper()
 	for _, c := range candidates {
-		set, err := dialect.Parse(c.Policies, c.Options)
+		reading, err := verdict.Read(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, in := range c.Inbounds {
-			mutants, _ := mutation.Mutants(in.Inbound, c.Normalization, set.Program(in.Inbound).Program)
+		for _, in := range reading.Inbounds() {
+			mutants, _ := mutation.Mutants(in.Surface(), in.Program.Program)
 			if i := slices.IndexFunc(mutants, func(m mutation.Mutant) bool { return m.Kind == kind }); i >= 0 {
 				return c, in.String(), mutants[i]
 			}

@@ -57,25 +57,25 @@ func (p *Proof) Asked() []Asked {
 // returns a case that asks for a witness of each class and for its neighbours. It leaves
 // out the case's own requests. It fails where the policies are refused.
 func Plan(c cases.Case) (*Proof, error) {
-	return PlanWith(c, func(cases.Inbound) []policy.Program { return nil })
-}
-
-// PlanWith is [Plan] with further programs for each inbound, such as what a sidecar
-// enforces, which may know identities that no policy names any more. They cut the classes
-// too. What a request must become is up to the policies alone.
-func PlanWith(c cases.Case, further func(cases.Inbound) []policy.Program) (*Proof, error) {
-	reading, err := verdict.Read(bare(c))
+	reading, err := verdict.Read(c)
 	if err != nil {
 		return nil, err
 	}
-	p := &Proof{Reading: reading}
-	for i, in := range reading.Inbounds() {
+	return PlanRead(reading), nil
+}
+
+// PlanRead is [Plan] for a case whose policies have been read. The further programs cut the
+// classes of each inbound too, such as what a sidecar enforces, which may know identities
+// that no policy names any more. What a request must become is up to the policies alone.
+func PlanRead(reading *verdict.Reading, further ...policy.Program) *Proof {
+	p := &Proof{Reading: reading.As(bare(reading.Case))}
+	for i, in := range p.Reading.Inbounds() {
 		program := in.Program.Program
-		cover := classes.Of(in.Surface(), append(further(in.Inbound), program)...)
+		cover := classes.Of(in.Surface(), append(slices.Clone(further), program)...)
 		p.Inbounds = append(p.Inbounds, Inbound{in, program, cover})
 		p.ask(i)
 	}
-	return p, nil
+	return p
 }
 
 // mostBordered is the number of classes whose neighbours are asked for. Where there are
