@@ -12,8 +12,8 @@ import (
 	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
-	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/verdict"
 )
 
 // mostCounterexamples is how many are written; mostShrunk is how many requests are made

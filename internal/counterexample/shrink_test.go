@@ -8,8 +8,8 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/counterexample"
-	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/dialect"

@@ -83,7 +83,9 @@ func TestTogetherIsAsAlone(t *testing.T) {
 // Envoy refuses a whole push for one case: that case is told, and no other.
 func TestTogetherTellsWhatEnvoyRefuses(t *testing.T) {
 	t.Parallel()
-	ask := func(to, more string) string { return "requests: [{from: " + frontend + ", to: " + to + ", want: allow}]\n" + more }
+	ask := func(to, more string) string {
+		return "requests: [{from: " + frontend + ", to: " + to + ", want: allow}]\n" + more
+	}
 	good, bad := parse(t, grpc+ask("backend/grpc-port", "")), parse(t, head+ask("backend/tcp-port", ""))
 	for i, r := range (Runner{Harness: shared(t), Compiler: spoilt}).Together(t.Context(), readings(t, []cases.Case{good, bad, good})...) {
 		if refused := i == 1; errors.Is(r.Err, xds.ErrNACK) != refused || r.Fault || !refused && len(r.Requests) != 1 {
