@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/meshproof/meshproof/policy/kuma/internal/conversion"
 	"github.com/meshproof/meshproof/policy/kuma/internal/inspect"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/language"
@@ -81,7 +82,7 @@ func (dialect) Convert(docs []manifest.Document, design string) (language.Conver
 	if err != nil {
 		return language.Conversion{}, err
 	}
-	converted, err := permission.Convert(all, to)
+	converted, err := conversion.Convert(all, to)
 	for i, note := range converted.Notes {
 		converted.Notes[i] = to.String() + ": " + note
 	}

@@ -5,7 +5,11 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
+	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
+	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
 	"github.com/meshproof/meshproof/policy/language"
 )
@@ -16,28 +20,30 @@ type policies struct {
 	options permission.Options
 }
 
-func (p policies) selected(in policy.Inbound) permission.Selection {
-	return permission.Select(p.all, in, p.options)
+func (p policies) selected(in policy.Inbound) selection.Selection {
+	return selection.Select(p.all, in, p.options)
 }
 
-func (p policies) Check(in policy.Inbound) error { return p.selected(in).Check(in, p.options) }
+func (p policies) Check(in policy.Inbound) error {
+	return lowering.Check(p.selected(in), in, p.options)
+}
 
 func (p policies) Program(in policy.Inbound) language.Program {
-	selection := p.selected(in)
+	selected := p.selected(in)
 	var out language.Program
-	out.Program, out.Warnings = permission.Lower(selection, in, p.options)
-	for _, ignored := range selection.Ignored {
+	out.Program, out.Warnings = lowering.Lower(selected, in, p.options), lint.BlindSpots(selected.Policies, in)
+	for _, ignored := range selected.Ignored {
 		out.Ignored = append(out.Ignored, fmt.Sprintf("%s: %s", ignored.Policy, ignored.Reason))
 	}
 	return out
 }
 
 func (p policies) Evaluate(in policy.Inbound, r policy.Request) policy.Decision {
-	return permission.Evaluate(p.all, in, p.options, r)
+	return evaluation.Evaluate(p.all, in, p.options, r)
 }
 
 func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
-	return permission.Lint(p.all, inbounds, p.options)
+	return lint.Lint(p.all, inbounds, p.options)
 }
 
 // Notes says what differs by design in another option than the accepted one, and
@@ -70,7 +76,7 @@ func shadowAllows(d policy.Decision) bool { return d.Shadowed && d.Shadow.Effect
 
 // Tree implements [language.Grower].
 func (p policies) Tree(in policy.Inbound) (language.Tree, error) {
-	root, err := permission.Tree(p.selected(in), in)
+	root, err := lowering.Tree(p.selected(in), in)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
 const policyKind = "MeshTrafficPermission"
@@ -90,14 +91,14 @@ func (r *Resources) proxyPolicies(m *mesh, d *dataplane.Dataplane) ProxyPolicies
 
 // selectProxy leaves out, with a reason, what an answer about a whole dataplane
 // cannot show: policies that not all inbounds have, and those whose conf is no lists.
-func (r *Resources) selectProxy(m *mesh, d *dataplane.Dataplane) permission.Selection {
+func (r *Resources) selectProxy(m *mesh, d *dataplane.Dataplane) selection.Selection {
 	sel := m.selectAlike(d, r.opts)
 	for i, ignored := range sel.Ignored {
 		section := ignored.Policy.Section()
 		if section == "" {
 			continue
 		}
-		alone := permission.Select([]permission.Policy{ignored.Policy}, policy.Inbound{Workload: d.Workload, Name: section}, r.opts)
+		alone := selection.Select([]permission.Policy{ignored.Policy}, policy.Inbound{Workload: d.Workload, Name: section}, r.opts)
 		if len(alone.Policies) > 0 {
 			sel.Ignored[i].Reason = fmt.Sprintf("targetRef.sectionName is %q, this is about all inbounds alike: ask for the policies of that inbound", section)
 		}
@@ -105,7 +106,7 @@ func (r *Resources) selectProxy(m *mesh, d *dataplane.Dataplane) permission.Sele
 	sel.Policies = slices.DeleteFunc(sel.Policies, func(p permission.Policy) bool {
 		merges := !slices.ContainsFunc(m.rules[p.String()], func(rule Rule) bool { return rule.Conf.Action != "" })
 		if !merges {
-			sel.Ignored = append(sel.Ignored, permission.Ignored{Policy: p, Reason: "it has actions, which do not merge into one conf: ask for the policies of an inbound"})
+			sel.Ignored = append(sel.Ignored, selection.Ignored{Policy: p, Reason: "it has actions, which do not merge into one conf: ask for the policies of an inbound"})
 		}
 		return !merges
 	})

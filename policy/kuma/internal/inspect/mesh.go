@@ -9,6 +9,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 )
 
@@ -77,13 +78,13 @@ func (m *mesh) survey(opts permission.Options) {
 	if len(inbounds) == 0 {
 		m.noInbound()
 	}
-	survey := permission.Look(m.policies, inbounds, opts)
+	survey := lint.TakeSurvey(m.policies, inbounds, opts)
 	if len(m.routes) > 0 {
 		// A policy of a route is idle only where the route would not help.
 		for i := range inbounds {
 			inbounds[i].Routes = m.routes
 		}
-		survey.Idle = permission.Look(m.policies, inbounds, opts).Idle
+		survey.Idle = lint.TakeSurvey(m.policies, inbounds, opts).Idle
 	}
 	for _, w := range survey.Idle {
 		m.idle[w.Policy] = newWarning(Idle, w)
@@ -91,7 +92,7 @@ func (m *mesh) survey(opts permission.Options) {
 	for _, w := range survey.Hidden {
 		m.about[w.Policy] = append(m.about[w.Policy], newWarning(Hidden, w))
 	}
-	for _, w := range permission.Lint(m.policies, nil, opts) {
+	for _, w := range lint.Lint(m.policies, nil, opts) {
 		m.about[w.Policy] = append(m.about[w.Policy], newWarning(Lint, w))
 	}
 }

@@ -7,17 +7,18 @@ import (
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
-// selectFor is [permission.Select], but says of a policy of a route that it may apply:
+// selectFor is [selection.Select], but says of a policy of a route that it may apply:
 // a Dataplane does not tell its routes.
-func (m *mesh) selectFor(in policy.Inbound, opts permission.Options) permission.Selection {
-	sel := permission.Select(m.policies, in, opts)
+func (m *mesh) selectFor(in policy.Inbound, opts permission.Options) selection.Selection {
+	sel := selection.Select(m.policies, in, opts)
 	if len(m.routes) == 0 {
 		return sel
 	}
 	in.Routes = m.routes
-	routed := permission.Select(m.policies, in, opts)
+	routed := selection.Select(m.policies, in, opts)
 	reasons := make(map[string]string, len(routed.Ignored))
 	for _, ignored := range routed.Ignored {
 		reasons[ignored.Policy.String()] = ignored.Reason
@@ -34,11 +35,11 @@ func (m *mesh) selectFor(in policy.Inbound, opts permission.Options) permission.
 
 // selectAlike returns the policies that all inbounds of a dataplane have, their
 // names and ports aside.
-func (m *mesh) selectAlike(d *dataplane.Dataplane, opts permission.Options) permission.Selection {
+func (m *mesh) selectAlike(d *dataplane.Dataplane, opts permission.Options) selection.Selection {
 	if len(d.Inbounds) == 0 {
 		return m.selectFor(policy.Inbound{Workload: d.Workload}, opts)
 	}
-	selections := make([]permission.Selection, len(d.Inbounds))
+	selections := make([]selection.Selection, len(d.Inbounds))
 	applied := make(map[string]int)
 	for i, in := range d.Inbounds {
 		in.Name, in.Port = "", 0
@@ -58,7 +59,7 @@ func (m *mesh) selectAlike(d *dataplane.Dataplane, opts permission.Options) perm
 	sel.Policies = slices.DeleteFunc(sel.Policies, func(p permission.Policy) bool {
 		partly := applied[p.String()] < len(d.Inbounds)
 		if partly {
-			sel.Ignored = append(sel.Ignored, permission.Ignored{Policy: p, Reason: some})
+			sel.Ignored = append(sel.Ignored, selection.Ignored{Policy: p, Reason: some})
 		}
 		return partly
 	})

@@ -2,7 +2,8 @@ package inspect
 
 import (
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
+	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
 // Reason says what kind of finding a [Warning] is.
@@ -35,18 +36,17 @@ func newWarning(reason Reason, w policy.Warning) Warning {
 
 // inboundWarnings are those of the policies that apply, then those of the ones
 // that do not. The list is never nil.
-func (r *Resources) inboundWarnings(m *mesh, sel permission.Selection, in policy.Inbound) []Warning {
+func (r *Resources) inboundWarnings(m *mesh, sel selection.Selection, in policy.Inbound) []Warning {
 	out := m.selectedWarnings(sel)
 	if in.Protocol.Layer() == policy.L4 {
-		_, blind := permission.Lower(sel, in, r.opts)
-		for _, w := range blind {
+		for _, w := range lint.BlindSpots(sel.Policies, in) {
 			out = append(out, newWarning(Lint, w))
 		}
 	}
 	return append(out, m.ignoredWarnings(sel)...)
 }
 
-func (m *mesh) selectedWarnings(sel permission.Selection) []Warning {
+func (m *mesh) selectedWarnings(sel selection.Selection) []Warning {
 	out := []Warning{}
 	for _, p := range sel.Policies {
 		out = append(out, m.about[p.String()]...)
@@ -54,7 +54,7 @@ func (m *mesh) selectedWarnings(sel permission.Selection) []Warning {
 	return out
 }
 
-func (m *mesh) ignoredWarnings(sel permission.Selection) []Warning {
+func (m *mesh) ignoredWarnings(sel selection.Selection) []Warning {
 	out := make([]Warning, 0, len(sel.Ignored))
 	for _, ignored := range sel.Ignored {
 		w, idle := m.idle[ignored.Policy.String()]

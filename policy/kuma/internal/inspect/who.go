@@ -7,7 +7,9 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
 // question is what the page is asked: who may call an inbound.
@@ -51,7 +53,7 @@ type group struct {
 const most = 500
 
 // who answers one question about an inbound to which the selection applies.
-func (q question) who(sel permission.Selection, in policy.Inbound, opts permission.Options) answer {
+func (q question) who(sel selection.Selection, in policy.Inbound, opts permission.Options) answer {
 	request, refused := q.request(in)
 	if refused != "" {
 		return answer{Refused: refused}
@@ -62,10 +64,10 @@ func (q question) who(sel permission.Selection, in policy.Inbound, opts permissi
 		}
 		request.URIs = append(request.URIs, uri)
 	}
-	if err := sel.Check(in, opts); err != nil {
+	if err := lowering.Check(sel, in, opts); err != nil {
 		return answer{Refused: err.Error()}
 	}
-	program, _ := permission.Lower(sel, in, opts)
+	program := lowering.Lower(sel, in, opts)
 	decision, traces := policy.Explain(program, request)
 	a := answer{Decision: decision, Seen: strings.TrimSpace(request.Method + " " + request.Path)}
 	for _, t := range traces {
@@ -118,12 +120,12 @@ const nobody = "\x00"
 // by the same matchers. Only the first groups, in the order of their patterns,
 // are returned; total counts all. There are none where the rules look at each URI
 // SAN by itself, as the legacy form does: certificates combine those freely.
-func (q question) everyone(sel permission.Selection, in policy.Inbound, opts permission.Options) (groups []group, total int) {
+func (q question) everyone(sel selection.Selection, in policy.Inbound, opts permission.Options) (groups []group, total int) {
 	request, refused := q.request(in)
 	if refused != "" {
 		return nil, 0
 	}
-	program, _ := permission.Lower(sel, in, opts)
+	program := lowering.Lower(sel, in, opts)
 	patterns, ok := identities(program)
 	if !ok {
 		return nil, 0

@@ -10,7 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
 // Every identity decides as its group does, whatever its group.
@@ -24,8 +26,8 @@ func TestGroupsAreExact(t *testing.T) {
 		if refusal != nil {
 			t.Fatal(refusal.Detail)
 		}
-		sel := permission.Select(m.policies, in, r.opts)
-		program, _ := permission.Lower(sel, in, r.opts)
+		sel := selection.Select(m.policies, in, r.opts)
+		program := lowering.Lower(sel, in, r.opts)
 		for _, path := range []string{"/", "/metrics"} {
 			groups, total := question{Method: "GET", Path: path}.everyone(sel, in, r.opts)
 			if len(groups) != total {

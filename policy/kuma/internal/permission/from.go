@@ -10,17 +10,17 @@ import (
 )
 
 // fromItem is one item of the legacy from list.
-type fromItem struct {
-	field string
+type FromItem struct {
+	Field string
 	// service is the name of a service of serviceMesh, "" for any client.
-	service, serviceMesh string
+	Service, ServiceMesh string
 	// mesh is that of the clients, "" for those of every mesh.
-	mesh string
+	Mesh string
 	// tags are sorted by key; kuma.io/service is none of them.
-	tags   []label
-	action legacy.Action
+	Tags   []label
+	Action legacy.Action
 	// compiled is the same for the compilers.
-	compiled legacy.Item
+	Compiled legacy.Item
 }
 
 type fromSchema struct {
@@ -40,11 +40,11 @@ type fromConfSchema struct {
 }
 
 // parseFrom reads the items of a policy of the mesh.
-func parseFrom(doc manifest.Document, mesh string, from *[]fromSchema) ([]fromItem, error) {
+func parseFrom(doc manifest.Document, mesh string, from *[]fromSchema) ([]FromItem, error) {
 	if from == nil {
 		return nil, nil
 	}
-	items := make([]fromItem, len(*from))
+	items := make([]FromItem, len(*from))
 	for i, schema := range *from {
 		item, err := parseFromItem(doc, fmt.Sprintf("spec.from[%d]", i), mesh, schema)
 		if err != nil {
@@ -55,57 +55,57 @@ func parseFrom(doc manifest.Document, mesh string, from *[]fromSchema) ([]fromIt
 	return items, nil
 }
 
-func parseFromItem(doc manifest.Document, field, mesh string, schema fromSchema) (fromItem, error) {
+func parseFromItem(doc manifest.Document, field, mesh string, schema fromSchema) (FromItem, error) {
 	switch {
 	case schema.TargetRef == nil:
-		return fromItem{}, doc.Errorf(field+".targetRef", "the targetRef is missing: name the clients by kind Mesh, MeshSubset, MeshService or MeshServiceSubset")
+		return FromItem{}, doc.Errorf(field+".targetRef", "the targetRef is missing: name the clients by kind Mesh, MeshSubset, MeshService or MeshServiceSubset")
 	case schema.Default == nil || schema.Default.Action == nil:
-		return fromItem{}, doc.Errorf(field+".default.action", "the action is missing: use Allow, Deny, AllowWithShadowDeny or DenyWithShadowAllow")
+		return FromItem{}, doc.Errorf(field+".default.action", "the action is missing: use Allow, Deny, AllowWithShadowDeny or DenyWithShadowAllow")
 	}
 	ref := *schema.TargetRef
 	field += ".targetRef"
-	item := fromItem{field: field, mesh: ref.Mesh, serviceMesh: mesh, action: *schema.Default.Action}
+	item := FromItem{Field: field, Mesh: ref.Mesh, ServiceMesh: mesh, Action: *schema.Default.Action}
 	if ref.Mesh != "" {
-		item.serviceMesh = ref.Mesh
+		item.ServiceMesh = ref.Mesh
 		if err := checkMeshName(ref.Mesh); err != nil {
-			return fromItem{}, doc.Errorf(field+".mesh", "%v", err)
+			return FromItem{}, doc.Errorf(field+".mesh", "%v", err)
 		}
 	}
 	needs, known := subsetKinds[ref.Kind]
 	if !known {
-		return fromItem{}, doc.Errorf(field+".kind", "kind %q is not supported: use Mesh, MeshSubset, MeshService or MeshServiceSubset", ref.Kind)
+		return FromItem{}, doc.Errorf(field+".kind", "kind %q is not supported: use Mesh, MeshSubset, MeshService or MeshServiceSubset", ref.Kind)
 	}
 	if err := needs.check(doc, field, ref.Kind, ref.Name, ref.Tags); err != nil {
-		return fromItem{}, err
+		return FromItem{}, err
 	}
-	item.service = ref.Name
+	item.Service = ref.Name
 	for _, key := range slices.Sorted(maps.Keys(ref.Tags)) {
-		if key == tagService {
-			item.service = ref.Tags[key]
+		if key == TagService {
+			item.Service = ref.Tags[key]
 			continue
 		}
-		item.tags = append(item.tags, label{key, ref.Tags[key]})
+		item.Tags = append(item.Tags, label{key, ref.Tags[key]})
 	}
-	if item.service != "" {
-		if err := checkServiceIdentity(item.serviceMesh, item.service); err != nil {
-			return fromItem{}, doc.Errorf(field, "%v", err)
+	if item.Service != "" {
+		if err := checkServiceIdentity(item.ServiceMesh, item.Service); err != nil {
+			return FromItem{}, doc.Errorf(field, "%v", err)
 		}
 	}
-	item.compiled = item.compile()
+	item.Compiled = item.compile()
 	return item, nil
 }
 
 // compile returns the item's tags in the order of their keys, the service last.
-func (i fromItem) compile() legacy.Item {
-	out := legacy.Item{Action: i.action}
-	for _, tag := range i.tags {
-		out.Tags = append(out.Tags, legacy.Label(tag.key, tag.value))
+func (i FromItem) compile() legacy.Item {
+	out := legacy.Item{Action: i.Action}
+	for _, tag := range i.Tags {
+		out.Tags = append(out.Tags, legacy.Label(tag.Key, tag.Value))
 	}
 	switch {
-	case i.service != "":
-		out.Tags = append(out.Tags, legacy.Service(i.serviceMesh, i.service))
-	case i.mesh != "":
-		out.Tags = append(out.Tags, legacy.Member(i.mesh))
+	case i.Service != "":
+		out.Tags = append(out.Tags, legacy.Service(i.ServiceMesh, i.Service))
+	case i.Mesh != "":
+		out.Tags = append(out.Tags, legacy.Member(i.Mesh))
 	}
 	return out
 }

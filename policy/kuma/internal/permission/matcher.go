@@ -8,38 +8,39 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-const scheme = "spiffe://"
+const Scheme = "spiffe://"
 
-func parseMatcher(doc manifest.Document, field string, schema matcherSchema) (matcher, error) {
-	m := matcher{field: field}
+func parseMatcher(doc manifest.Document, field string, schema matcherSchema) (Matcher, error) {
+	m := Matcher{Field: field}
 	var err error
 	switch {
 	case schema.SPIFFEID != nil && schema.SPIFFEIDUpper != nil:
-		return matcher{}, doc.Errorf(field+".spiffeID", "must not be set beside spiffeId: they are two spellings of one field")
+		return Matcher{}, doc.Errorf(field+".spiffeID", "must not be set beside spiffeId: they are two spellings of one field")
 	case schema.SPIFFEID != nil:
-		m.identity, err = parseString(doc, field+".spiffeId", *schema.SPIFFEID, checkIdentity)
+		m.Identity, err = parseString(doc, field+".spiffeId", *schema.SPIFFEID, checkIdentity)
 	case schema.SPIFFEIDUpper != nil:
-		m.identity, err = parseString(doc, field+".spiffeID", *schema.SPIFFEIDUpper, checkIdentity)
+		m.Identity, err = parseString(doc, field+".spiffeID", *schema.SPIFFEIDUpper, checkIdentity)
 	}
 	if err == nil && schema.Path != nil {
-		m.path, err = parseString(doc, field+".path", *schema.Path, checkPath)
+		m.Path, err = parseString(doc, field+".path", *schema.Path, checkPath)
 	}
 	if err == nil && schema.Method != nil {
-		m.method = *schema.Method
-		if reason := checkMethod(m.method); reason != nil {
+		m.Method = *schema.Method
+		if reason := checkMethod(m.Method); reason != nil {
 			err = doc.Errorf(field+".method", "%v", reason)
 		}
 	}
-	if err == nil && m.identity == nil && !m.needsL7() {
+	if err == nil && m.Identity == nil && !m.NeedsL7() {
 		err = doc.Errorf(field, "an empty matcher is not allowed: set spiffeId, path or method")
 	}
 	if err != nil {
-		return matcher{}, err
+		return Matcher{}, err
 	}
-	m.when = m.condition()
+	m.When = m.condition()
 	return m, nil
 }
 
@@ -68,12 +69,12 @@ func checkIdentity(m policy.Match) error {
 		return nil
 	}
 	beginning := m.Value
-	if rest, ok := strings.CutPrefix(m.Value, scheme); ok {
+	if rest, ok := strings.CutPrefix(m.Value, Scheme); ok {
 		rest = strings.TrimSuffix(rest, "/")
 		if strings.HasSuffix(rest, "/") {
 			return errors.New("not the beginning of a SPIFFE ID: path cannot contain empty segments")
 		}
-		beginning = scheme + rest
+		beginning = Scheme + rest
 	}
 	if _, err := spiffeid.FromString(beginning); err != nil {
 		return fmt.Errorf("not the beginning of a SPIFFE ID: %w", err)
@@ -114,4 +115,30 @@ func checkMethod(method string) error {
 		}
 	}
 	return nil
+}
+
+// condition is the matcher where everything can be seen.
+func (m *Matcher) condition() policy.Condition {
+	var all policy.And
+	if m.Identity != nil {
+		all = append(all, policy.Is{Attribute: attribute.Identity, Match: *m.Identity})
+	}
+	if m.Path != nil {
+		all = append(all, pathCondition(*m.Path))
+	}
+	if m.Method != "" {
+		all = append(all, attribute.Method.Exact(m.Method))
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return all
+}
+
+// pathCondition compares a path. A Prefix of a path ends at a segment.
+func pathCondition(m policy.Match) policy.Condition {
+	if m.Kind == policy.Prefix {
+		return attribute.Path.Segments(m.Value)
+	}
+	return attribute.Path.Exact(m.Value)
 }

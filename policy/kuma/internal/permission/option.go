@@ -36,7 +36,7 @@ func (o Option) String() string { return "option" + strconv.Itoa(int(o)+1) }
 func (o Option) Attribution() string {
 	switch o {
 	case Option2:
-		return "Envoy names no policy: every action is called " + mergedOrigin
+		return "Envoy names no policy: every action is called " + MergedOrigin
 	case Option3:
 		return "Envoy names no policy: an action is called Deny, Allow or AllowWithShadowDeny"
 	default:
@@ -67,3 +67,8 @@ func (o *Option) UnmarshalManifest(d manifest.Document) error {
 	*o = Option(n - 1)
 	return nil
 }
+
+// mergedOrigin is the origin of every verdict of Option 2 that a matcher gave. Once
+// the lists of all policies are one, no single policy can be named; Envoy refuses
+// an action without a name.
+const MergedOrigin = KindName

@@ -59,7 +59,7 @@ func (o Options) MarshalJSON() ([]byte, error) {
 		ShadowForm      string `json:"shadowForm"`
 		SystemNamespace string `json:"systemNamespace"`
 		LegacyCompiler  string `json:"legacyCompiler"`
-	}{int(o.Option) + 1, o.ShadowForm.String(), o.systemNamespace(), o.LegacyCompiler.String()})
+	}{int(o.Option) + 1, o.ShadowForm.String(), o.ControlPlaneNamespace(), o.LegacyCompiler.String()})
 }
 
-func (o Options) systemNamespace() string { return cmp.Or(o.SystemNamespace, "kuma-system") }
+func (o Options) ControlPlaneNamespace() string { return cmp.Or(o.SystemNamespace, "kuma-system") }

@@ -13,7 +13,7 @@ import (
 // Owns reports whether the document is a MeshTrafficPermission, in any version.
 func Owns(doc manifest.Document) bool {
 	head := doc.Type()
-	return head.Type == kindName || head.Kind == kindName && strings.HasPrefix(head.APIVersion, apiGroup)
+	return head.Type == KindName || head.Kind == KindName && strings.HasPrefix(head.APIVersion, apiGroup)
 }
 
 // ParseAll parses each document and refuses a policy that is there twice. It
@@ -28,11 +28,11 @@ func ParseAll(docs []manifest.Document) ([]Policy, error) {
 			errs = append(errs, err)
 			continue
 		}
-		if first, ok := places[p.id]; ok {
+		if first, ok := places[p.ID]; ok {
 			errs = append(errs, doc.Errorf(p.nameField(), "%s is defined twice, first at %s", p, first))
 			continue
 		}
-		places[p.id] = p.Place()
+		places[p.ID] = p.Place()
 		ps = append(ps, p)
 	}
 	if len(errs) > 0 {
@@ -53,10 +53,10 @@ func Parse(doc manifest.Document) (Policy, error) {
 	if err := doc.Decode(&schema); err != nil {
 		return Policy{}, err
 	}
-	if schema.Type != kindName {
-		return Policy{}, doc.Errorf("type", "%q is not %s", schema.Type, kindName)
+	if schema.Type != KindName {
+		return Policy{}, doc.Errorf("type", "%q is not %s", schema.Type, KindName)
 	}
-	p := Policy{doc: doc, labels: schema.Labels, universal: true}
+	p := Policy{Doc: doc, Labels: schema.Labels, Universal: true}
 	return p.build(schema.Name, schema.Mesh, "", schema.Spec)
 }
 
@@ -68,58 +68,58 @@ func parseKubernetes(doc manifest.Document, head manifest.Head) (Policy, error) 
 	if err := doc.Decode(&schema); err != nil {
 		return Policy{}, err
 	}
-	if schema.APIVersion != apiVersion || schema.Kind != kindName {
-		return Policy{}, doc.Errorf("kind", "%s %q is not %s %s", schema.APIVersion, schema.Kind, apiVersion, kindName)
+	if schema.APIVersion != apiVersion || schema.Kind != KindName {
+		return Policy{}, doc.Errorf("kind", "%s %q is not %s %s", schema.APIVersion, schema.Kind, apiVersion, KindName)
 	}
-	p := Policy{doc: doc, labels: schema.Metadata.Labels}
-	return p.build(schema.Metadata.Name, "", cmp.Or(schema.Metadata.Namespace, defaultNamespace), schema.Spec)
+	p := Policy{Doc: doc, Labels: schema.Metadata.Labels}
+	return p.build(schema.Metadata.Name, "", cmp.Or(schema.Metadata.Namespace, DefaultNamespace), schema.Spec)
 }
 
 func (p Policy) build(name, mesh, namespace string, spec specSchema) (Policy, error) {
 	if name == "" {
-		return Policy{}, p.doc.Errorf(p.nameField(), "a name is required")
+		return Policy{}, p.Doc.Errorf(p.nameField(), "a name is required")
 	}
-	p.namespace = namespace
-	label := p.labels[labelMesh]
+	p.Namespace = namespace
+	label := p.Labels[LabelMesh]
 	if mesh != "" && label != "" && mesh != label {
-		return Policy{}, p.doc.Errorf(p.labelField(labelMesh), "%q contradicts mesh %q", label, mesh)
+		return Policy{}, p.Doc.Errorf(p.labelField(LabelMesh), "%q contradicts mesh %q", label, mesh)
 	}
-	p.id = kri.KRI{
+	p.ID = kri.KRI{
 		Type:      kri.MeshTrafficPermission,
-		Mesh:      cmp.Or(mesh, label, defaultMesh),
-		Zone:      p.labels[labelZone],
-		Namespace: cmp.Or(p.labels[labelNamespace], namespace),
-		Name:      cmp.Or(p.labels[labelDisplayName], name),
+		Mesh:      cmp.Or(mesh, label, DefaultMesh),
+		Zone:      p.Labels[LabelZone],
+		Namespace: cmp.Or(p.Labels[LabelNamespace], namespace),
+		Name:      cmp.Or(p.Labels[LabelDisplayName], name),
 	}
-	if err := p.id.Validate(); err != nil {
-		return Policy{}, p.doc.Errorf(p.nameField(), "no resource identifier can be made: %v", err)
+	if err := p.ID.Validate(); err != nil {
+		return Policy{}, p.Doc.Errorf(p.nameField(), "no resource identifier can be made: %v", err)
 	}
-	p.origin = p.id.String()
+	p.Origin = p.ID.String()
 	if err := p.checkLabels(); err != nil {
 		return Policy{}, err
 	}
 	var err error
-	if p.target, err = parseTarget(p.doc, spec.TargetRef, spec.From != nil); err != nil {
+	if p.Target, err = parseTarget(p.Doc, spec.TargetRef, spec.From != nil); err != nil {
 		return Policy{}, err
 	}
-	if p.rules, err = parseRules(p.doc, spec); err != nil {
+	if p.Rules, err = parseRules(p.Doc, spec); err != nil {
 		return Policy{}, err
 	}
-	if p.from, err = parseFrom(p.doc, p.id.Mesh, spec.From); err != nil {
+	if p.From, err = parseFrom(p.Doc, p.ID.Mesh, spec.From); err != nil {
 		return Policy{}, err
 	}
 	return p, nil
 }
 
 func (p Policy) nameField() string {
-	if p.universal {
+	if p.Universal {
 		return "name"
 	}
 	return "metadata.name"
 }
 
 func (p Policy) labelField(label string) string {
-	if p.universal {
+	if p.Universal {
 		return fmt.Sprintf("labels[%q]", label)
 	}
 	return fmt.Sprintf("metadata.labels[%q]", label)

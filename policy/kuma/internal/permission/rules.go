@@ -6,7 +6,7 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-func parseRules(doc manifest.Document, spec specSchema) ([]rule, error) {
+func parseRules(doc manifest.Document, spec specSchema) ([]Rule, error) {
 	switch {
 	case spec.Rules != nil && spec.Default != nil:
 		return nil, doc.Errorf("spec.default", "must not be set beside rules: default is short for one item of rules")
@@ -21,11 +21,11 @@ func parseRules(doc manifest.Document, spec specSchema) ([]rule, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []rule{r}, nil
+		return []Rule{r}, nil
 	case spec.Rules == nil:
 		return nil, nil
 	}
-	rules := make([]rule, len(*spec.Rules))
+	rules := make([]Rule, len(*spec.Rules))
 	for i, item := range *spec.Rules {
 		var err error
 		if rules[i], err = parseItem(doc, fmt.Sprintf("spec.rules[%d]", i), item); err != nil {
@@ -35,20 +35,20 @@ func parseRules(doc manifest.Document, spec specSchema) ([]rule, error) {
 	return rules, checkOneForm(doc, rules)
 }
 
-func parseRule(doc manifest.Document, field string, conf confSchema) (rule, error) {
-	r := rule{field: field}
+func parseRule(doc manifest.Document, field string, conf confSchema) (Rule, error) {
+	r := Rule{Field: field}
 	for l, items := range conf.lists() {
 		if items == nil {
 			continue
 		}
-		r.form = lists
-		r.written[l] = true
+		r.Form = lists
+		r.Written[l] = true
 		for i, item := range *items {
-			m, err := parseMatcher(doc, fmt.Sprintf("%s.%s[%d]", field, list(l), i), item)
+			m, err := parseMatcher(doc, fmt.Sprintf("%s.%s[%d]", field, List(l), i), item)
 			if err != nil {
-				return rule{}, err
+				return Rule{}, err
 			}
-			r.lists[l] = append(r.lists[l], m)
+			r.Lists[l] = append(r.Lists[l], m)
 		}
 	}
 	return r, nil

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	kindName   = "MeshTrafficPermission"
+	KindName   = "MeshTrafficPermission"
 	apiGroup   = "kuma.io/"
 	apiVersion = apiGroup + "v1alpha1"
 )
@@ -79,7 +79,7 @@ type confSchema struct {
 }
 
 func (c confSchema) lists() [3]*[]matcherSchema {
-	return [...]*[]matcherSchema{deny: c.Deny, allowWithShadowDeny: c.AllowWithShadowDeny, allow: c.Allow}
+	return [...]*[]matcherSchema{Deny: c.Deny, AllowWithShadowDeny: c.AllowWithShadowDeny, Allow: c.Allow}
 }
 
 type matcherSchema struct {

@@ -12,7 +12,7 @@ import (
 )
 
 // tagService is the tag that names a workload's service.
-const tagService = "kuma.io/service"
+const TagService = "kuma.io/service"
 
 // subsetKind says which fields a kind of the legacy form takes.
 type subsetKind struct{ name, tags bool }
@@ -40,8 +40,8 @@ func (k subsetKind) check(doc manifest.Document, field, kind, name string, tags 
 			return doc.Errorf(fmt.Sprintf("%s.tags[%q]", field, key), "%v", err)
 		}
 	}
-	if _, twice := tags[tagService]; twice && k.name {
-		return doc.Errorf(fmt.Sprintf("%s.tags[%q]", field, tagService), "must not be set beside name: they are the same")
+	if _, twice := tags[TagService]; twice && k.name {
+		return doc.Errorf(fmt.Sprintf("%s.tags[%q]", field, TagService), "must not be set beside name: they are the same")
 	}
 	return nil
 }

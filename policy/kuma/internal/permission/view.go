@@ -45,11 +45,11 @@ type Clients struct {
 
 // Items returns the items of rules or of from, in the order of the policy.
 func (p Policy) Items() []Item {
-	items := make([]Item, 0, len(p.rules)+len(p.from))
-	for _, r := range p.rules {
+	items := make([]Item, 0, len(p.Rules)+len(p.From))
+	for _, r := range p.Rules {
 		items = append(items, p.item(r))
 	}
-	for _, f := range p.from {
+	for _, f := range p.From {
 		items = append(items, p.fromItem(f))
 	}
 	return items
@@ -59,47 +59,47 @@ func (p Policy) Items() []Item {
 // Option 3 are the list that their action names; one empty match there stands for
 // conditions that are absent, and thus for everybody.
 func (p Policy) Confs() []Conf {
-	confs := make([]Conf, len(p.rules))
-	for i, r := range p.rules {
+	confs := make([]Conf, len(p.Rules))
+	for i, r := range p.Rules {
 		confs[i] = p.conf(r)
 	}
 	return confs
 }
 
-func (p Policy) conf(r rule) Conf {
-	return Conf{Deny: p.matches(r, deny), AllowWithShadowDeny: p.matches(r, allowWithShadowDeny), Allow: p.matches(r, allow)}
+func (p Policy) conf(r Rule) Conf {
+	return Conf{Deny: p.matches(r, Deny), AllowWithShadowDeny: p.matches(r, AllowWithShadowDeny), Allow: p.matches(r, Allow)}
 }
 
-func (p Policy) item(r rule) Item {
-	if r.form != conditions {
+func (p Policy) item(r Rule) Item {
+	if r.Form != FormConditions {
 		return Item{Conf: p.conf(r)}
 	}
-	item := Item{Conf: Conf{Action: p.textAt(r.field + ".default.action")}}
-	if _, written := p.doc.At(r.field + ".conditions"); written {
-		for l, written := range r.written {
+	item := Item{Conf: Conf{Action: p.textAt(r.Field + ".default.action")}}
+	if _, written := p.Doc.At(r.Field + ".conditions"); written {
+		for l, written := range r.Written {
 			if written {
-				item.Conditions = p.matches(r, list(l))
+				item.Conditions = p.matches(r, List(l))
 			}
 		}
 	}
 	return item
 }
 
-func (p Policy) fromItem(f fromItem) Item {
-	at, _ := p.doc.At(f.field)
+func (p Policy) fromItem(f FromItem) Item {
+	at, _ := p.Doc.At(f.Field)
 	var ref fromTargetSchema
 	if err := at.Decode(&ref); err != nil {
 		panic(err) // it was decoded when the policy was parsed
 	}
 	return Item{
-		Conf: Conf{Action: p.textAt(strings.TrimSuffix(f.field, ".targetRef") + ".default.action")},
+		Conf: Conf{Action: p.textAt(strings.TrimSuffix(f.Field, ".targetRef") + ".default.action")},
 		From: &Clients{Kind: ref.Kind, Name: ref.Name, Mesh: ref.Mesh, Tags: ref.Tags},
 	}
 }
 
 // textAt returns a text of the policy in its own spelling.
 func (p Policy) textAt(field string) string {
-	at, _ := p.doc.At(field)
+	at, _ := p.Doc.At(field)
 	var text string
 	if err := at.Decode(&text); err != nil {
 		panic(err) // it was read as text when the policy was parsed
@@ -107,18 +107,18 @@ func (p Policy) textAt(field string) string {
 	return text
 }
 
-func (p Policy) matches(r rule, l list) []Match {
-	if !r.written[l] {
+func (p Policy) matches(r Rule, l List) []Match {
+	if !r.Written[l] {
 		return nil
 	}
-	out := make([]Match, len(r.lists[l]))
-	for i, m := range r.lists[l] {
-		out[i] = Match{Identity: copied(m.identity), Path: copied(m.path), Method: m.method}
-		if m.identity == nil {
+	out := make([]Match, len(r.Lists[l]))
+	for i, m := range r.Lists[l] {
+		out[i] = Match{Identity: copied(m.Identity), Path: copied(m.Path), Method: m.Method}
+		if m.Identity == nil {
 			continue
 		}
 		out[i].IdentityField = "spiffeId"
-		if _, upper := p.doc.At(m.field + ".spiffeID"); upper {
+		if _, upper := p.Doc.At(m.Field + ".spiffeID"); upper {
 			out[i].IdentityField = "spiffeID"
 		}
 	}
@@ -133,7 +133,3 @@ func copied(m *policy.Match) *policy.Match {
 	c := *m
 	return &c
 }
-
-// Section returns the sectionName of the top-level targetRef, "" where the policy
-// does not ask for one inbound of a workload.
-func (p Policy) Section() string { return p.target.section }

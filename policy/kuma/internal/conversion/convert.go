@@ -1,0 +1,149 @@
+package conversion
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
+	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/language"
+)
+
+// Convert rewrites policies for an option. Everything but the rules is kept, and
+// each matcher is kept as it is written; lists without a matcher, which have no
+// effect, are dropped. Whom a request is let in by, and whom it is refused by, may
+// change; whether it is let in does not, on any inbound.
+//
+// What the option cannot say is an error with its place: the legacy form in any of
+// them, and in Options 1 and 2 an allow without conditions, for no matcher meets
+// every caller. All errors are joined, one line each.
+func Convert(ps []permission.Policy, to permission.Option) (language.Conversion, error) {
+	var out bytes.Buffer
+	var errs []error
+	seen := features{}
+	for i := range ps {
+		spec, err := convert(&ps[i], to)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		seen.add(&ps[i])
+		out.WriteString("---\n")
+		print(&ps[i], &out, spec)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return language.Conversion{}, err
+	}
+	return language.Conversion{YAML: bytes.TrimPrefix(out.Bytes(), []byte("---\n")), Notes: seen.notes(to)}, nil
+}
+
+// convert returns the policy's rules as they are written for the option.
+func convert(p *permission.Policy, to permission.Option) (block, error) {
+	if p.IsFrom() {
+		return nil, p.Doc.Errorf("spec.from", "%s cannot say it: the legacy form names services and tags instead of SPIFFE IDs", to)
+	}
+	merged := lowering.MergeLists([]permission.Policy{*p})
+	if to == permission.Option3 {
+		return toConditions(p, merged), nil
+	}
+	return toLists(p, merged, to)
+}
+
+// toConditions writes an item for each list.
+func toConditions(p *permission.Policy, lists *[3][]permission.Matcher) block {
+	var rules block
+	for l, matchers := range lists {
+		if len(matchers) == 0 {
+			continue
+		}
+		var item block
+		// One matcher that meets everybody makes the others superfluous, and cannot
+		// stand beside them.
+		if !meetsEverybody(matchers) {
+			item.key("conditions", written(p, matchers))
+		}
+		item.key("default", block{"action: " + permission.Actions[l].String()})
+		rules.item(item)
+	}
+	return under("rules", rules)
+}
+
+// under is a mapping of one entry, or an empty one where there is nothing to say.
+func under(key string, value block) block {
+	var out block
+	if len(value) > 0 {
+		out.key(key, value)
+	}
+	return out
+}
+
+func meetsEverybody(matchers []permission.Matcher) bool {
+	for _, m := range matchers {
+		if m.When == policy.Always {
+			return true
+		}
+	}
+	return false
+}
+
+// toLists writes a single item, in the short spelling.
+func toLists(p *permission.Policy, lists *[3][]permission.Matcher, to permission.Option) (block, error) {
+	var conf block
+	for l, matchers := range lists {
+		switch {
+		case len(matchers) == 0:
+			continue
+		case !meetsEverybody(matchers):
+			conf.key(permission.ListNames[l], written(p, matchers))
+		case permission.List(l) == permission.Deny:
+			// Where a path cannot be seen, a deny that asks for one denies everybody too.
+			conf.key(permission.ListNames[l], block{"- path:", "    type: Prefix", "    value: /"})
+		default:
+			for _, m := range matchers {
+				if m.When == policy.Always {
+					return nil, p.Doc.Errorf(m.Field, "%s cannot say it: no matcher meets every caller; add conditions, such as a Prefix for each trust domain", to)
+				}
+			}
+		}
+	}
+	return under("default", conf), nil
+}
+
+// written returns the matchers as they stand in the policy.
+func written(p *permission.Policy, matchers []permission.Matcher) block {
+	var out block
+	for _, m := range matchers {
+		if doc, ok := p.Doc.At(m.Field); ok {
+			out.item(blockOf(doc))
+		}
+	}
+	return out
+}
+
+// print writes the policy with other rules.
+func print(p *permission.Policy, out *bytes.Buffer, rules block) {
+	scalars, mappings := []string{"apiVersion", "kind"}, []string{"metadata"}
+	if p.Universal {
+		scalars, mappings = []string{"type", "mesh", "name"}, []string{"labels"}
+	}
+	var all, spec block
+	for _, key := range scalars {
+		if doc, ok := p.Doc.At(key); ok {
+			all.scalar(key, blockOf(doc)[0])
+		}
+	}
+	for _, key := range mappings {
+		if doc, ok := p.Doc.At(key); ok {
+			all.key(key, blockOf(doc))
+		}
+	}
+	if target, ok := p.Doc.At("spec.targetRef"); ok {
+		spec.key("targetRef", blockOf(target))
+	}
+	all.key("spec", append(spec, rules...))
+	for _, line := range all {
+		fmt.Fprintln(out, line)
+	}
+}

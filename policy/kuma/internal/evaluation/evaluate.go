@@ -1,0 +1,128 @@
+package evaluation
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
+)
+
+// Evaluate judges one request straight from the text of the policies. It is a
+// second opinion on [Lower] and [policy.Decide]: it shares the selection with
+// them, but neither the program nor any comparison.
+func Evaluate(ps []permission.Policy, in policy.Inbound, opts permission.Options, r policy.Request) policy.Decision {
+	e := evaluation{selected: selection.Select(ps, in, opts).Policies, tcp: in.Protocol == policy.TCP, peer: strings.Join(r.URIs, ","), method: r.Method}
+	e.path, _, _ = strings.Cut(r.Path, "?")
+
+	if (selection.Selection{Policies: e.selected}).IsFrom() {
+		return e.evaluateFrom(in, opts, r)
+	}
+	if opts.Option == permission.Option3 {
+		return e.byAction(in)
+	}
+	if opts.Option == permission.Option2 {
+		e.name = "MeshTrafficPermission"
+	}
+
+	d := policy.Decision{Layer: in.Protocol.Layer()}
+	refused := policy.Verdict{Effect: policy.Deny, Origin: "default"}
+	denier := e.first(permission.Deny)
+	d.Verdict = refused
+	if denier != "" {
+		d.Origin = denier
+	} else if allower := e.first(permission.Allow, permission.AllowWithShadowDeny); allower != "" {
+		d.Verdict = policy.Verdict{Effect: policy.Allow, Origin: allower}
+	}
+
+	if !e.shadows() {
+		return d
+	}
+	d.Shadowed, d.Shadow = true, refused
+	shadowDenier := e.first(permission.AllowWithShadowDeny)
+	switch {
+	case opts.ShadowForm == permission.Precise && denier != "":
+		d.Shadow.Origin = denier
+	case shadowDenier != "":
+		d.Shadow.Origin = shadowDenier
+	case opts.ShadowForm == permission.Precise:
+		if allower := e.first(permission.Allow); allower != "" {
+			d.Shadow = policy.Verdict{Effect: policy.Allow, Origin: allower}
+		}
+	}
+	return d
+}
+
+// evaluation is one request and the policies that apply to it.
+type evaluation struct {
+	selected []permission.Policy
+	tcp      bool
+	peer     string
+	method   string
+	path     string
+	// name stands for all policies where it is set.
+	name string
+}
+
+// first returns the name, or the KRI, of the first rule of which one of the lists has a matcher
+// that meets the request, "" if there is none.
+func (e evaluation) first(lists ...permission.List) string {
+	for _, p := range e.selected {
+		for _, r := range p.Rules {
+			for _, l := range lists {
+				for _, m := range r.Lists[l] {
+					if e.meets(m, l) {
+						return cmp.Or(e.name, p.ID.String())
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// shadows reports whether an allowWithShadowDeny applies that can match at all.
+func (e evaluation) shadows() bool {
+	for _, p := range e.selected {
+		for _, r := range p.Rules {
+			for _, m := range r.Lists[permission.AllowWithShadowDeny] {
+				if !e.tcp || m.Path == nil && m.Method == "" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (e evaluation) meets(m permission.Matcher, l permission.List) bool {
+	if m.Identity != nil && !e.isPeer(*m.Identity) {
+		return false
+	}
+	if e.tcp {
+		return l == permission.Deny || m.Path == nil && m.Method == ""
+	}
+	if m.Method != "" && m.Method != e.method {
+		return false
+	}
+	return m.Path == nil || e.isPath(*m.Path)
+}
+
+func (e evaluation) isPeer(want policy.Match) bool {
+	if want.Kind == policy.Exact {
+		return e.peer == want.Value
+	}
+	return len(e.peer) >= len(want.Value) && e.peer[:len(want.Value)] == want.Value
+}
+
+// isPath compares whole segments: one slash behind both makes a prefix of bytes
+// a prefix of segments.
+func (e evaluation) isPath(want policy.Match) bool {
+	if want.Kind == policy.Exact {
+		return e.path == want.Value
+	}
+	// "/" alone means everything, a path or none.
+	below := strings.TrimRight(want.Value, "/") + "/"
+	return below == "/" || strings.Index(e.path+"/", below) == 0
+}

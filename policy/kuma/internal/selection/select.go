@@ -1,0 +1,119 @@
+package selection
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+)
+
+// Selection is what applies to one inbound, and what does not.
+type Selection struct {
+	// Policies are in the order in which their rules are concatenated, the weakest
+	// first.
+	Policies []permission.Policy
+	Ignored  []Ignored
+}
+
+// Ignored is a policy that does not apply, with the reason.
+type Ignored struct {
+	Policy permission.Policy
+	Reason string
+}
+
+// Select returns the policies that apply to the inbound. The result does not
+// depend on the order of ps, apart from that of Ignored, which it keeps.
+func Select(ps []permission.Policy, in policy.Inbound, opts permission.Options) Selection {
+	reasons := make([]string, len(ps))
+	ranks := make([]rank, 0, len(ps))
+	for i := range ps {
+		if reasons[i] = missReason(&ps[i], &in, opts); reasons[i] == "" {
+			ranks = append(ranks, rankOf(&ps[i], opts))
+		}
+	}
+	ranks = withoutFrom(ranks, ps, reasons)
+	slices.SortStableFunc(ranks, rank.compare)
+	sel := Selection{Policies: make([]permission.Policy, len(ranks)), Ignored: make([]Ignored, 0, len(ps)-len(ranks))}
+	for i, r := range ranks {
+		sel.Policies[i] = *r.policy
+	}
+	for i, reason := range reasons {
+		if reason != "" {
+			sel.Ignored = append(sel.Ignored, Ignored{Policy: ps[i], Reason: reason})
+		}
+	}
+	return sel
+}
+
+// missReason says why the policy does not apply to the inbound, "" where it does.
+func missReason(p *permission.Policy, in *policy.Inbound, opts permission.Options) string {
+	w := &in.Workload
+	mesh, namespace := cmp.Or(w.Mesh, permission.DefaultMesh), cmp.Or(w.Namespace, permission.DefaultNamespace)
+	role := role(*p, opts)
+	switch {
+	case p.Labels[permission.LabelEffect] == permission.EffectShadow:
+		return "the label kuma.io/effect makes it a shadow policy"
+	case p.ID.Mesh != mesh:
+		return fmt.Sprintf("it is of mesh %q, the workload of mesh %q", p.ID.Mesh, mesh)
+	case role != permission.RoleProducer && w.Origin == permission.OriginZone && p.Labels[permission.LabelOrigin] == permission.OriginZone && p.ID.Zone != w.Zone:
+		return fmt.Sprintf("it is of zone %q, the workload of zone %q", p.ID.Zone, w.Zone)
+	case (role == permission.RoleConsumer || role == permission.RoleOwner) && p.ID.Namespace != namespace:
+		return fmt.Sprintf("it is of namespace %q, the workload of namespace %q", p.ID.Namespace, namespace)
+	}
+	return targetMissReason(&p.Target, in)
+}
+
+// rank is the place of a policy among those that apply: numbers first, rising
+// with the weight, then names.
+type rank struct {
+	policy *permission.Policy
+	weight [4]uint8
+}
+
+func rankOf(p *permission.Policy, opts permission.Options) rank {
+	r := rank{policy: p}
+	r.weight[0] = uint8(p.Target.Kind)
+	if p.Target.Section != "" {
+		r.weight[1] = 1
+	}
+	switch p.Labels[permission.LabelOrigin] {
+	case permission.OriginGlobal:
+	case permission.OriginZone:
+		r.weight[2] = 2
+	default:
+		r.weight[2] = 1
+	}
+	r.weight[3] = uint8(slices.Index(permission.Roles, role(*p, opts)))
+	return r
+}
+
+// compare orders the weakest first. Of two equal ones the display name that
+// sorts first is the stronger; the identifier settles the rest.
+func (r rank) compare(s rank) int {
+	if c := bytes.Compare(r.weight[:], s.weight[:]); c != 0 {
+		return c
+	}
+	if c := strings.Compare(s.policy.ID.Name, r.policy.ID.Name); c != 0 {
+		return c
+	}
+	return strings.Compare(r.policy.Origin, s.policy.Origin)
+}
+
+// role is the label's value or what admission would compute: a policy of the
+// system namespace or of a universal control plane is the operator's, any other
+// that of the owner of the namespace.
+func role(p permission.Policy, opts permission.Options) string {
+	if role := p.Labels[permission.LabelRole]; role != "" {
+		return role
+	}
+	// A label alone makes no operator of the owner of another namespace.
+	system := opts.ControlPlaneNamespace()
+	if p.Universal || p.ID.Namespace == system && p.Namespace == system {
+		return permission.RoleSystem
+	}
+	return permission.RoleOwner
+}

@@ -1,0 +1,110 @@
+package kuma_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
+	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+)
+
+func TestLint(t *testing.T) {
+	t.Parallel()
+	named := func(name, spec string) string {
+		return "{type: MeshTrafficPermission, name: " + name + ", spec: {" + spec + "}}"
+	}
+	one := func(spec string) string { return named("p", spec) }
+	allow := func(matcher string) string { return one("default: {allow: [{" + matcher + "}]}") }
+	prefix := func(value string) string { return "spiffeId: {type: Prefix, value: '" + value + "'}" }
+	exact := func(value string) string { return "spiffeId: {type: Exact, value: '" + value + "'}" }
+	path := func(kind, value string) string { return "path: {type: " + kind + ", value: '" + value + "'}" }
+	http := inbounds()[:1]
+	for _, tt := range []struct {
+		name, policies string
+		in             []policy.Inbound
+		want           []string
+	}{
+		{name: "nothing to say", policies: allow(exact("spiffe://td/a")), in: inbounds()},
+		{name: "nothing at all", policies: "", in: inbounds()},
+		{name: "no spec", policies: "{type: MeshTrafficPermission, name: p}", in: http,
+			want: []string{"policies.yaml:1: spec: MeshTrafficPermission p has no rules: it has no effect"}},
+		{name: "empty spec", policies: one(""), want: []string{"policies.yaml:1: spec: MeshTrafficPermission p has no rules: it has no effect"}},
+		{name: "empty rules", policies: one("rules: []"), want: []string{"policies.yaml:1: spec: MeshTrafficPermission p has no rules: it has no effect"}},
+		{name: "empty default", policies: one("default: {}"), want: []string{"policies.yaml:1: spec.default: no list has a matcher: the rule has no effect"}},
+		{name: "empty lists only", policies: one("default: {deny: [], allow: []}"), want: []string{"policies.yaml:1: spec.default: no list has a matcher: the rule has no effect"}},
+		{name: "empty rule", policies: one("rules: [{}, {default: {deny: [{method: GET}]}}]"),
+			want: []string{"policies.yaml:1: spec.rules[0].default: no list has a matcher: the rule has no effect"}},
+		{name: "empty list beside another", policies: one("default: {allowWithShadowDeny: [], deny: [{method: GET}]}"),
+			want: []string{"policies.yaml:1: spec.default.allowWithShadowDeny: the list is empty: it has no effect"}},
+		{name: "prefix of a namespace", policies: allow(prefix("spiffe://td/ns/observability")), want: []string{
+			"policies.yaml:1: spec.default.allow[0]: prefix spiffe://td/ns/observability does not end in a slash: " +
+				"it also admits spiffe://td/ns/observability-evil/...; write spiffe://td/ns/observability/, or Exact for one identity"}},
+		{name: "prefix of a denied namespace", policies: one("default: {deny: [{" + prefix("spiffe://td/ns/a") + "}]}"), want: []string{
+			"policies.yaml:1: spec.default.deny[0]: prefix spiffe://td/ns/a does not end in a slash: " +
+				"it also denies spiffe://td/ns/a-evil/...; write spiffe://td/ns/a/, or Exact for one identity"}},
+		{name: "prefix of a trust domain", policies: allow(prefix("spiffe://td.mesh")), want: []string{
+			"policies.yaml:1: spec.default.allow[0]: prefix spiffe://td.mesh breaks off inside a trust domain: " +
+				"it also admits the trust domain spiffe://td.mesh-evil; write spiffe://td.mesh/"}},
+		{name: "whole prefixes", policies: one("default: {allow: [{" + prefix("spiffe://td/") + "}], deny: [{" + prefix("spiffe://td/ns/a/") + "}]}")},
+		{name: "path with two slashes", policies: allow(path("Exact", "/a//b")),
+			want: []string{"policies.yaml:1: spec.default.allow[0].path: path /a//b never matches: by default the listener turns it into /a/b first; write that"}},
+		{name: "path with a dot segment", policies: allow(path("Exact", "/a/./b")),
+			want: []string{"policies.yaml:1: spec.default.allow[0].path: path /a/./b never matches: by default the listener turns it into /a/b first; write that"}},
+		{name: "prefix path that climbs", policies: allow(path("Prefix", "/a/..")),
+			want: []string{"policies.yaml:1: spec.default.allow[0].path: path /a/.. never matches: by default the listener turns it into / first; write that"}},
+		{name: "path with an escaped slash", policies: allow(path("Prefix", "/a%2fb")),
+			want: []string{"policies.yaml:1: spec.default.allow[0].path: path /a%2fb never matches: by default the listener answers it with a 400"}},
+		{name: "path with an escaped letter", policies: allow(path("Exact", "/%61")),
+			want: []string{"policies.yaml:1: spec.default.allow[0].path: path /%61 never matches: by default the listener turns it into /a first; write that"}},
+		{name: "plain paths", policies: one("default: {allow: [{" + path("Prefix", "/") + "}, {" + path("Prefix", "/a/") + "}, {" + path("Exact", "/a/") + "}, {" + path("Exact", "/%20") + "}]}")},
+		{name: "hidden by the same identity", policies: one("default: {deny: [{" + exact("spiffe://td/a") + "}], allow: [{" + exact("spiffe://td/a") + ", method: GET}]}"), in: http,
+			want: []string{"policies.yaml:1: spec.default.allow[0]: never allows: kri_mtp_default___p_ denies the same identities"}},
+		{name: "hidden by a prefix of another policy", in: http,
+			policies: named("operator", "default: {deny: [{"+prefix("spiffe://td/ns/a/")+"}]}") + "\n---\n" + named("owner", "default: {allowWithShadowDeny: [{"+prefix("spiffe://td/ns/a/sa/")+"}]}"),
+			want:     []string{"policies.yaml:3: spec.default.allowWithShadowDeny[0]: never allows: kri_mtp_default___operator_ denies the same identities"}},
+		{name: "hidden on one inbound of several", in: inbounds(),
+			policies: named("operator", "default: {allow: [{"+exact("spiffe://td/a")+"}]}") + "\n---\n" +
+				named("owner", "targetRef: {kind: Dataplane, labels: {app: backend}}, default: {deny: [{"+exact("spiffe://td/a")+"}]}")},
+		{name: "not hidden by a deny of some requests", policies: one("default: {deny: [{" + exact("spiffe://td/a") + ", method: PUT}], allow: [{" + exact("spiffe://td/a") + "}]}"), in: http},
+		{name: "not hidden by a narrower deny", policies: one("default: {deny: [{" + exact("spiffe://td/a/b") + "}], allow: [{" + prefix("spiffe://td/a/") + "}, {method: GET}]}"), in: http},
+		{name: "applies to nothing", policies: one("targetRef: {kind: Dataplane, sectionName: grpc}, default: {allow: [{method: GET}]}"), in: http,
+			want: []string{`policies.yaml:1: MeshTrafficPermission p applies to no inbound (backend/http-port: targetRef.sectionName is "grpc", the inbound's is "http-port")`}},
+		{name: "blind on tcp", policies: allow("method: GET"), in: inbounds()[2:3],
+			want: []string{"policies.yaml:1: spec.default.allow[0]: tcp inbound backend/5432 sees neither path nor method: there this allows nothing"}},
+		{name: "in the order of the policies", policies: named("b", "") + "\n---\n" + named("a", "targetRef: {kind: Dataplane, name: x}"), in: http, want: []string{
+			"policies.yaml:1: spec: MeshTrafficPermission b has no rules: it has no effect",
+			"policies.yaml:3: spec: MeshTrafficPermission a has no rules: it has no effect",
+			`policies.yaml:3: MeshTrafficPermission a applies to no inbound (backend/http-port: targetRef.name is "x")`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, w := range lint.Lint(parseAll(t, tt.policies), tt.in, permission.Options{}) {
+				if !strings.HasPrefix(w.Policy, "kri_mtp_default___") {
+					t.Errorf("warning without its policy: %+v", w)
+				}
+				got = append(got, w.String())
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestShadowFormText(t *testing.T) {
+	t.Parallel()
+	for _, form := range []permission.ShadowForm{permission.Accepted, permission.Precise} {
+		var got permission.ShadowForm
+		if err := got.UnmarshalText([]byte(form.String())); err != nil || got != form {
+			t.Errorf("%s reads back as %s, %v", form, got, err)
+		}
+	}
+	var form permission.ShadowForm
+	if err := form.UnmarshalText([]byte("exact")); err == nil || err.Error() != `shadowForm "exact" is unknown: use accepted or precise` {
+		t.Errorf("UnmarshalText(exact) = %v", err)
+	}
+}

@@ -1,0 +1,186 @@
+package kuma_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
+	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
+	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// TestPrograms lowers the policies of each archive for each inbound and compares
+// selection, program and warnings with the archive's other files.
+func TestPrograms(t *testing.T) {
+	t.Parallel()
+	for _, path := range archives(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ps := parseAll(t, string(archive.Files[0].Data))
+			got := &txtar.Archive{Comment: archive.Comment, Files: archive.Files[:1:1]}
+			for _, in := range inbounds() {
+				got.Files = append(got.Files, txtar.File{Name: fmt.Sprintf("%s (%s)", in, in.Protocol), Data: []byte(describe(t, ps, in))})
+			}
+			got.Files = append(got.Files, txtar.File{Name: "lint", Data: []byte(lines(lint.Lint(ps, inbounds(), permission.Options{})))})
+			if *update {
+				if err := os.WriteFile(path, txtar.Format(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(txtar.Format(archive)), string(txtar.Format(got))); diff != "" {
+				t.Errorf("rerun with -update if this is meant (-golden +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func archives(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/programs/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no archives: %v", err)
+	}
+	return paths
+}
+
+// describe prints all that is decided about one inbound.
+func describe(t *testing.T, ps []permission.Policy, in policy.Inbound) string {
+	t.Helper()
+	var b strings.Builder
+	sel := selection.Select(ps, in, permission.Options{})
+	for _, p := range sel.Policies {
+		fmt.Fprintf(&b, "selected %s\n", p)
+	}
+	for _, i := range sel.Ignored {
+		fmt.Fprintf(&b, "ignored %s: %s\n", i.Policy, i.Reason)
+	}
+	program, warnings := lowering.Lower(sel, in, permission.Options{}), lint.BlindSpots(sel.Policies, in)
+	if err := program.Check(); err != nil {
+		t.Error(err)
+	}
+	b.WriteString(program.String())
+	if len(program.Shadows) > 0 {
+		precise := lowering.Lower(sel, in, permission.Options{ShadowForm: permission.Precise})
+		if !(policy.Program{Gates: precise.Gates}).Equal(policy.Program{Gates: program.Gates}) {
+			t.Error("the form of the shadow changes the gate")
+		}
+		b.WriteString("precise " + policy.Program{Shadows: precise.Shadows}.String())
+	}
+	b.WriteString(lines(warnings))
+	return b.String()
+}
+
+func lines(warnings []policy.Warning) string {
+	var b strings.Builder
+	for _, w := range warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	return b.String()
+}
+
+// TestSpellings rewrites the policies of each archive: from the short spelling to
+// rules, and from the universal to the Kubernetes form. Programs must not change,
+// apart from the namespace that a Kubernetes policy has.
+func TestSpellings(t *testing.T) {
+	t.Parallel()
+	for _, path := range archives(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			docs, err := manifest.Parse("policies.yaml", archive.Files[0].Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			universal := parseAll(t, string(archive.Files[0].Data))
+			rules := parseAll(t, rewrite(t, docs, longSpelling))
+			kubernetes := parseAll(t, rewrite(t, docs, kubernetesForm))
+			both := parseAll(t, rewrite(t, docs, longSpelling, kubernetesForm))
+			for _, in := range inbounds() {
+				for _, form := range []permission.ShadowForm{permission.Accepted, permission.Precise} {
+					want := lowered(universal, in, form)
+					if diff := cmp.Diff(want, lowered(rules, in, form)); diff != "" {
+						t.Errorf("%s, %s: rules differ from default:\n%s", in, form, diff)
+					}
+					want = strings.ReplaceAll(want, "kri_mtp_default___", "kri_mtp_default__kuma-system_")
+					if diff := cmp.Diff(want, lowered(kubernetes, in, form)); diff != "" {
+						t.Errorf("%s, %s: Kubernetes differs from universal:\n%s", in, form, diff)
+					}
+					if diff := cmp.Diff(want, lowered(both, in, form)); diff != "" {
+						t.Errorf("%s, %s: Kubernetes rules differ from universal default:\n%s", in, form, diff)
+					}
+				}
+			}
+		})
+	}
+}
+
+func lowered(ps []permission.Policy, in policy.Inbound, form permission.ShadowForm) string {
+	opts := permission.Options{ShadowForm: form}
+	program := lowering.Lower(selection.Select(ps, in, opts), in, opts)
+	return program.String()
+}
+
+func rewrite(t *testing.T, docs []manifest.Document, how ...func(map[string]any) map[string]any) string {
+	t.Helper()
+	var b strings.Builder
+	for _, doc := range docs {
+		var tree map[string]any
+		if err := doc.Decode(&tree); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range how {
+			tree = f(tree)
+		}
+		text, err := yaml.Marshal(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "---\n%s", text)
+	}
+	return b.String()
+}
+
+func longSpelling(tree map[string]any) map[string]any {
+	spec := tree["spec"].(map[string]any)
+	if conf, ok := spec["default"]; ok {
+		delete(spec, "default")
+		spec["rules"] = []any{map[string]any{"default": conf}}
+	}
+	return tree
+}
+
+func kubernetesForm(tree map[string]any) map[string]any {
+	labels := map[string]any{}
+	if mesh, ok := tree["mesh"]; ok {
+		labels["kuma.io/mesh"] = mesh
+	}
+	return map[string]any{
+		"apiVersion": "kuma.io/v1alpha1",
+		"kind":       tree["type"],
+		"metadata": map[string]any{
+			"name": tree["name"], "namespace": "kuma-system", "labels": labels, "annotations": map[string]any{"note": "x"},
+		},
+		"spec": tree["spec"],
+	}
+}

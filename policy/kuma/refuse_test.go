@@ -1,0 +1,133 @@
+package kuma_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
+	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
+	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+var refusals = []string{"testdata/refusals.txtar", "testdata/refusals-from.txtar"}
+
+// TestRefusals holds each policy of the archives that must be refused against the
+// exact text of its error, which stands in the comment line above it.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for _, path := range refusals {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, file := range archive.Files {
+			body := string(file.Data)
+			if strings.HasPrefix(body, "# want ") {
+				_, body, _ = strings.Cut(body, "\n")
+			}
+			got := refusal(t, body)
+			if *update {
+				archive.Files[i].Data = []byte("# want " + got + "\n" + body)
+				continue
+			}
+			if diff := cmp.Diff(string(file.Data), "# want "+got+"\n"+body); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", file.Name, diff)
+			}
+		}
+		if *update {
+			if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// refusal returns the error of a file whose first line was cut off; the lines
+// counted are those without it.
+func refusal(t *testing.T, body string) string {
+	t.Helper()
+	docs, err := manifest.Parse("p.yaml", []byte(body))
+	if err != nil {
+		t.Fatalf("not even YAML: %v", err)
+	}
+	ps, err := permission.ParseAll(docs)
+	if err == nil {
+		t.Fatalf("not refused:\n%s", body)
+	}
+	if ps != nil {
+		t.Errorf("policies beside an error: %v", ps)
+	}
+	if !errors.As(err, new(*manifest.Error)) {
+		t.Errorf("error has no place: %v", err)
+	}
+	return strings.ReplaceAll(err.Error(), "\n", " and ")
+}
+
+func TestParseTakesBothSpellingsOfTheIdentity(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"spiffeId", "spiffeID"} {
+		ps := parseAll(t, "{type: MeshTrafficPermission, name: x, spec: {default: {allow: [{"+key+": {type: Exact, value: spiffe://td/a}}]}}}")
+		if got := lowered(ps, inbounds()[0], permission.Accepted); !strings.Contains(got, `allow by kri_mtp_default___x_ when identity = "spiffe://td/a"`) {
+			t.Errorf("%s: %s", key, got)
+		}
+	}
+}
+
+func TestOwns(t *testing.T) {
+	t.Parallel()
+	for yaml, want := range map[string]bool{
+		"type: MeshTrafficPermission":                                 true,
+		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission}": true,
+		"{apiVersion: kuma.io/v9, kind: MeshTrafficPermission}":       true,
+		"{apiVersion: example.org/v1, kind: MeshTrafficPermission}":   false,
+		"{apiVersion: kuma.io/v1alpha1, kind: MeshTimeout}":           false,
+		"type: MeshTimeout":           false,
+		"kind: MeshTrafficPermission": false,
+		"[MeshTrafficPermission]":     false,
+		"{type: [MeshTrafficPermission], apiVersion: 1, kind: {a: b}, other: x}": false,
+	} {
+		docs, err := manifest.Parse("p.yaml", []byte(yaml))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := permission.Owns(docs[0]); got != want {
+			t.Errorf("Owns(%s) = %t, want %t", yaml, got, want)
+		}
+	}
+}
+
+func FuzzParseAll(f *testing.F) {
+	for _, path := range refusals {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range archive.Files {
+			f.Add(file.Data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		docs, err := manifest.Parse("f.yaml", data)
+		if err != nil {
+			return
+		}
+		ps, err := permission.ParseAll(docs)
+		if err != nil {
+			return
+		}
+		lint.Lint(ps, inbounds(), permission.Options{})
+		for _, in := range inbounds() {
+			program := lowering.Lower(selection.Select(ps, in, permission.Options{}), in, permission.Options{})
+			if err := program.Check(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
