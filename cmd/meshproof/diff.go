@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/diff"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -74,21 +74,35 @@ policies say.`,
 }
 
 func (o *diffOptions) run(ctx context.Context, before, after string, stdout, stderr io.Writer) error {
-	d, err := o.pairs(before, after)
+	old, err := diff.Open(o.source.choice(), before)
 	if err != nil {
 		return err
 	}
-	d.asked = o.confirm
-	for i := range d.all {
-		one := &d.all[i]
-		if one.found, err = proof.Compare(one.old.Case, one.recent.Case); err != nil {
-			return err
-		}
-		if o.anyNames {
-			one.forgetNames()
-		}
+	recent, err := diff.Open(o.source.choice(), after)
+	if err != nil {
+		return err
 	}
-	if o.confirm && d.changes() > 0 {
+	if err := o.source.checkFilesFlags(old, recent); err != nil {
+		return err
+	}
+	if old.Empty() && recent.Empty() && o.source.inboundFlag() == "" {
+		return fmt.Errorf("neither %s nor %s has a policy, a Dataplane or a case: there is nothing to compare", before, after)
+	}
+	s, err := o.source.surroundings()
+	if err != nil {
+		return err
+	}
+	ofOld, ofNew := s, s
+	ofOld.Options.Document, ofNew.Options.Document = o.oldFlags.over(o.source.options).document(), o.newFlags.over(o.source.options).document()
+	d, err := diff.Of(diff.Side{Files: old, Surroundings: ofOld}, diff.Side{Files: recent, Surroundings: ofNew})
+	if err != nil {
+		return o.source.chosen(err)
+	}
+	d.ToConfirm = o.confirm
+	if o.anyNames {
+		d.ForgetNames()
+	}
+	if o.confirm && d.Changes() > 0 {
 		if err := prepareReport(o.report); err != nil {
 			return err
 		}
@@ -96,42 +110,32 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 			return err
 		}
 	}
-	if o.output == outputJSON {
-		err = d.writeJSON(stdout)
-	} else {
-		d.writeText(stdout, terminal.PaintFor(stdout))
+	err = printResult(stdout, o.output, d)
+	status := exitOf(d.Confirmed())
+	if status == nil && o.denyWidening && d.Widens() {
+		status = &exitError{code: exitDiffers}
 	}
-	return also(d.exit(o.denyWidening), err)
+	return also(status, err)
 }
 
 // confirmAll shows all changes on one Envoy.
-func (o *diffOptions) confirmAll(ctx context.Context, d *difference, stderr io.Writer) (err error) {
+func (o *diffOptions) confirmAll(ctx context.Context, d *diff.Difference, stderr io.Writer) (err error) {
 	began := time.Now()
 	h, err := startLab(ctx, o.version, o.runtime)
 	if err != nil {
 		return err
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
-	progress := terminal.NewProgress(stderr, 2*d.changed())
+	progress := terminal.NewProgress(stderr, 2*d.Changed())
 	defer progress.Stop()
 	runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
-	run := labReport(ctx, h, began)
-	for i := range d.all {
-		one := &d.all[i]
-		if one.changes() == 0 {
-			continue
-		}
-		old, recent := proof.Confirm(one.old.Case, one.recent.Case, one.found)
-		old.Name, recent.Name = old.Name+" (old)", recent.Name+" (new)"
-		results := runner.Run(ctx, old, recent)
-		one.before, one.after = &results[0], &results[1]
-		for _, r := range results {
-			run.Add(labCase(r, "diff", "", run))
-		}
-	}
-	if err := context.Cause(ctx); err != nil {
+	results, err := d.Confirm(ctx, runner)
+	if err != nil {
 		return err
 	}
-	d.envoy = h.Version()
+	run := labReport(ctx, h, began)
+	for _, r := range results {
+		run.Add(labCase(r, "diff", "", run))
+	}
 	return writeLabReport(o.report, run, began)
 }

@@ -103,13 +103,14 @@ func (o *sourceOptions) cases(paths []string) ([]lab.Case, *lab.Files, error) {
 		return nil, nil, err
 	}
 	all, err := files.CasesFor(s, files.Inbounds())
-	return all, files, o.chosen(files.Name, err)
+	return all, files, o.chosen(err)
 }
 
 // chosen tells a choice that leaves nothing from files in which there is nothing to ask.
-func (o *sourceOptions) chosen(name string, err error) error {
-	if errors.Is(err, lab.ErrNothing) && (o.flags.Changed("case") || o.flags.Changed("to")) {
-		return fmt.Errorf("%s: no inbound is left: check --case and --to", name)
+func (o *sourceOptions) chosen(err error) error {
+	nothing := (*lab.NothingError)(nil)
+	if errors.As(err, &nothing) && (o.flags.Changed("case") || o.flags.Changed("to")) {
+		return fmt.Errorf("%s: no inbound is left: check --case and --to", nothing.Files)
 	}
 	return err
 }

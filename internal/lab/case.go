@@ -2,7 +2,6 @@ package lab
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -29,12 +28,17 @@ type Surroundings struct {
 	Options dialect.Options
 }
 
-// ErrNothing says that no case is left.
-var ErrNothing = errors.New("there is nothing to ask: each case expects an error, or has no inbound")
+// NothingError says that no case is left of files.
+type NothingError struct{ Files string }
+
+// Error names the files.
+func (e *NothingError) Error() string {
+	return e.Files + ": there is nothing to ask: each case expects an error, or has no inbound"
+}
 
 // CasesFor returns the chosen cases, and behind them the cases that are made of the
 // policies: one for each workload, or one for the inbound of the surroundings where no
-// workload is given. Its error is [ErrNothing] where there is none.
+// workload is given. Its error is a [*NothingError] where there is none.
 func (f *Files) CasesFor(s Surroundings, workloads [][]policy.Inbound) ([]Case, error) {
 	var out []Case
 	for _, c := range f.Cases {
@@ -48,7 +52,7 @@ func (f *Files) CasesFor(s Surroundings, workloads [][]policy.Inbound) ([]Case, 
 		out = append(out, made...)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: %w", f.Name, ErrNothing)
+		return nil, &NothingError{f.Name}
 	}
 	return out, nil
 }

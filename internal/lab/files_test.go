@@ -90,8 +90,8 @@ func TestOpenNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := files.CasesFor(lab.Surroundings{}, nil); !errors.Is(err, lab.ErrNothing) {
-		t.Errorf("%v, want %v", err, lab.ErrNothing)
+	if _, err := files.CasesFor(lab.Surroundings{}, nil); !errors.As(err, new(*lab.NothingError)) {
+		t.Errorf("%v, want a NothingError", err)
 	}
 	empty := t.TempDir()
 	if _, err := lab.Open(lab.Choice{}, empty); err == nil {

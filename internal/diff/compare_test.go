@@ -1,4 +1,4 @@
-package proof_test
+package diff_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/diff"
 )
 
 // one is a case with one inbound and the spec of one policy.
@@ -33,26 +33,26 @@ func TestCompare(t *testing.T) {
 	)
 	for name, tt := range map[string]struct {
 		before, after string
-		want          map[proof.Kind]int
+		want          map[diff.Kind]int
 	}{
-		"nothing":                    {allowA, allowA, map[proof.Kind]int{}},
-		"wider":                      {allowA, allowAll, map[proof.Kind]int{proof.Widened: 1}},
-		"narrower":                   {allowAll, allowA, map[proof.Kind]int{proof.Narrowed: 1}},
-		"one in, one out":            {allowA, strings.Replace(allowA, "mesh/a", "mesh/b", 1), map[proof.Kind]int{proof.Widened: 1, proof.Narrowed: 1}},
-		"by another policy":          {allowA, otherA, map[proof.Kind]int{proof.OriginChanged: 1}},
-		"a deny without consequence": {strings.Replace(denyA, "deny:", "deny: [], allow:", 1), allowA, map[proof.Kind]int{}},
-		"a shadow":                   {allowA, shadowA, map[proof.Kind]int{proof.ShadowChanged: 2}},
+		"nothing":                    {allowA, allowA, map[diff.Kind]int{}},
+		"wider":                      {allowA, allowAll, map[diff.Kind]int{diff.Widened: 1}},
+		"narrower":                   {allowAll, allowA, map[diff.Kind]int{diff.Narrowed: 1}},
+		"one in, one out":            {allowA, strings.Replace(allowA, "mesh/a", "mesh/b", 1), map[diff.Kind]int{diff.Widened: 1, diff.Narrowed: 1}},
+		"by another policy":          {allowA, otherA, map[diff.Kind]int{diff.OriginChanged: 1}},
+		"a deny without consequence": {strings.Replace(denyA, "deny:", "deny: [], allow:", 1), allowA, map[diff.Kind]int{}},
+		"a shadow":                   {allowA, shadowA, map[diff.Kind]int{diff.ShadowChanged: 2}},
 		// The refusal comes from another layer, and nobody names it.
-		"another dialect": {allowA, gateway, map[proof.Kind]int{proof.OriginChanged: 2}},
+		"another dialect": {allowA, gateway, map[diff.Kind]int{diff.OriginChanged: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before, after := one(t, "http", tt.before), one(t, "http", tt.after)
-			found, err := proof.Compare(before, after)
+			found, err := diff.Compare(before, after)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := map[proof.Kind]int{}
+			got := map[diff.Kind]int{}
 			for _, change := range found[0].Changes {
 				got[change.Kind()]++
 				if change.Old.Decision == change.New.Decision || change.Old.Reason == "" || change.Text == "" || change.Request.To != "backend/in" {
@@ -61,13 +61,13 @@ func TestCompare(t *testing.T) {
 			}
 			// Classes with no name at all, and neighbours of other schemes, come with AuthorizationPolicy.
 			if name == "another dialect" {
-				if got[proof.Widened]+got[proof.Narrowed] != 0 || got[proof.OriginChanged] < 2 {
+				if got[diff.Widened]+got[diff.Narrowed] != 0 || got[diff.OriginChanged] < 2 {
 					t.Errorf("%v", got)
 				}
 				return
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
 	}
@@ -78,7 +78,7 @@ func TestCompareRefuses(t *testing.T) {
 	const bad = `{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{}]}}}`
 	good := `{type: MeshTrafficPermission, name: p, spec: {default: {deny: []}}}`
 	for _, pair := range [][2]string{{good, bad}, {bad, good}} {
-		if _, err := proof.Compare(one(t, "tcp", pair[0]), one(t, "tcp", pair[1])); err == nil || !strings.Contains(err.Error(), "default.allow[0]") {
+		if _, err := diff.Compare(one(t, "tcp", pair[0]), one(t, "tcp", pair[1])); err == nil || !strings.Contains(err.Error(), "default.allow[0]") {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -90,11 +90,11 @@ func TestConfirm(t *testing.T) {
 	t.Parallel()
 	before := one(t, "tcp", `{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://other.mesh/a}}]}}}`)
 	after := one(t, "tcp", `{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/b}}]}}}`)
-	found, err := proof.Compare(before, after)
+	found, err := diff.Compare(before, after)
 	if err != nil {
 		t.Fatal(err)
 	}
-	old, recent := proof.Confirm(before, after, found)
+	old, recent := diff.Shown(before, after, found)
 	if len(old.Requests) != 2 || len(recent.Requests) != 2 {
 		t.Fatalf("%d and %d requests", len(old.Requests), len(recent.Requests))
 	}
@@ -104,7 +104,7 @@ func TestConfirm(t *testing.T) {
 			t.Errorf("%s: %s; %s: %s", was.From.Name, was.Want, is.From.Name, is.Want)
 		}
 	}
-	if diff := cmp.Diff(len(old.TrustDomains), 2); diff != "" || len(recent.TrustDomains) != 2 {
+	if d := cmp.Diff(len(old.TrustDomains), 2); d != "" || len(recent.TrustDomains) != 2 {
 		t.Errorf("trusted are %v and %v", old.TrustDomains, recent.TrustDomains)
 	}
 }
@@ -137,11 +137,11 @@ func TestComparePlaintext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before, after := one(t, tt.oldInbound, tt.before), one(t, tt.newInbound, tt.after)
-			found, err := proof.Compare(before, after)
+			found, err := diff.Compare(before, after)
 			if err != nil {
 				t.Fatal(err)
 			}
-			old, recent := proof.Confirm(before, after, found)
+			old, recent := diff.Shown(before, after, found)
 			if old.Inbounds[0].Permissive != before.Inbounds[0].Permissive || recent.Inbounds[0].Permissive != after.Inbounds[0].Permissive {
 				t.Errorf("the inbounds are shown as %+v and %+v", old.Inbounds, recent.Inbounds)
 			}
@@ -154,11 +154,11 @@ func TestComparePlaintext(t *testing.T) {
 					got = append(got, wants{q.Want.String(), recent.Requests[i].Want.String()})
 				}
 			}
-			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(wants{})); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
+			if d := cmp.Diff(tt.want, got, cmp.AllowUnexported(wants{})); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
 			}
 			for _, change := range found[0].Changes {
-				if wide := change.Kind() == proof.Widened; change.Text == "callers in plaintext" && wide != (change.Request.Want == cases.Allow) {
+				if wide := change.Kind() == diff.Widened; change.Text == "callers in plaintext" && wide != (change.Request.Want == cases.Allow) {
 					t.Errorf("%s: %+v", change.Kind(), change)
 				}
 			}
@@ -172,11 +172,20 @@ func TestCompareLabels(t *testing.T) {
 	const spec = `{type: MeshTrafficPermission, name: p, spec: {targetRef: {kind: Dataplane, labels: {app: a}}, default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}}`
 	before, after := one(t, "tcp", spec), one(t, "tcp", spec)
 	before.Inbounds[0].Workload.Labels = map[string]string{"app": "b"}
-	found, err := proof.Compare(before, after)
+	found, err := diff.Compare(before, after)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if changes := found[0].Changes; len(changes) == 0 || changes[0].Kind() != proof.Widened {
+	if changes := found[0].Changes; len(changes) == 0 || changes[0].Kind() != diff.Widened {
 		t.Errorf("%+v", changes)
 	}
+}
+
+func parse(t *testing.T, text string) cases.Case {
+	t.Helper()
+	all, err := cases.Parse("a.yaml", []byte(text))
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d cases: %v", len(all), err)
+	}
+	return all[0]
 }

@@ -1,14 +1,11 @@
-package main
+package diff
 
 import (
-	"io"
-
-	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // The JSON form of a diff.
-type jsonDiff struct {
+type differenceJSON struct {
 	Sentence string `json:"sentence"`
 	// Classes is how many there are, Complete whether no other request changes.
 	Classes  int    `json:"classes"`
@@ -21,20 +18,20 @@ type jsonDiff struct {
 	// OnlyOld and OnlyNew are the cases that were not compared.
 	OnlyOld  []string            `json:"onlyOld"`
 	OnlyNew  []string            `json:"onlyNew"`
-	Inbounds []jsonInboundChange `json:"inbounds"`
-	Changes  []jsonChange        `json:"changes"`
+	Inbounds []inboundChangeJSON `json:"inbounds"`
+	Changes  []changeJSON        `json:"changes"`
 	// Errors are why a case as a whole could not be shown on Envoy.
 	Errors []string `json:"errors,omitempty"`
 }
 
-// jsonInboundChange is an inbound that is not what it was.
-type jsonInboundChange struct {
+// inboundChangeJSON is an inbound that is not what it was.
+type inboundChangeJSON struct {
 	Case   string `json:"case"`
 	Change string `json:"change"`
 	Widens bool   `json:"widens"`
 }
 
-type jsonChange struct {
+type changeJSON struct {
 	Case     string      `json:"case"`
 	Inbound  string      `json:"inbound"`
 	Kind     string      `json:"kind"`
@@ -42,12 +39,12 @@ type jsonChange struct {
 	From     string      `json:"from"`
 	Method   string      `json:"method,omitempty"`
 	Path     string      `json:"path,omitempty"`
-	Old      jsonOpinion `json:"old"`
-	New      jsonOpinion `json:"new"`
+	Old      opinionJSON `json:"old"`
+	New      opinionJSON `json:"new"`
 	Problems []string    `json:"problems,omitempty"`
 }
 
-type jsonOpinion struct {
+type opinionJSON struct {
 	Decision     string `json:"decision"`
 	By           string `json:"by"`
 	Rule         string `json:"rule,omitempty"`
@@ -56,34 +53,35 @@ type jsonOpinion struct {
 	ShadowedRule string `json:"shadowRule,omitempty"`
 }
 
-func opinionJSON(o proof.Opinion) jsonOpinion {
-	out := jsonOpinion{Decision: o.Decision.Effect.String(), By: o.Decision.Origin, Rule: o.Reason, Shadow: "none"}
+func newOpinionJSON(o Opinion) opinionJSON {
+	out := opinionJSON{Decision: o.Decision.Effect.String(), By: o.Decision.Origin, Rule: o.Reason, Shadow: "none"}
 	if o.Decision.Shadowed {
 		out.Shadow, out.ShadowBy, out.ShadowedRule = o.Decision.Shadow.Effect.String(), o.Decision.Shadow.Origin, o.ShadowReason
 	}
 	return out
 }
 
-func (d *difference) writeJSON(w io.Writer) error {
+// MarshalJSON implements [json.Marshaler].
+func (d *Difference) MarshalJSON() ([]byte, error) {
 	counts := d.counts()
 	classes, complete := d.classes()
-	out := jsonDiff{
-		Sentence: d.sentence(), Classes: classes, Complete: complete,
-		OnlyOld: append([]string{}, d.onlyOld...), OnlyNew: append([]string{}, d.onlyNew...), Inbounds: []jsonInboundChange{},
-		Widened: counts[proof.Widened], Narrowed: counts[proof.Narrowed],
-		Shadow: counts[proof.ShadowChanged], Origin: counts[proof.OriginChanged], Envoy: d.envoy, Changes: []jsonChange{},
+	out := differenceJSON{
+		Sentence: d.Sentence(), Classes: classes, Complete: complete,
+		OnlyOld: append([]string{}, d.OnlyOld...), OnlyNew: append([]string{}, d.OnlyNew...), Inbounds: []inboundChangeJSON{},
+		Widened: counts[Widened], Narrowed: counts[Narrowed],
+		Shadow: counts[ShadowChanged], Origin: counts[OriginChanged], Envoy: d.Envoy, Changes: []changeJSON{},
 	}
-	for _, one := range d.all {
-		for _, in := range one.inbounds {
-			out.Inbounds = append(out.Inbounds, jsonInboundChange{Case: one.subject(), Change: in.text, Widens: in.widens})
+	for _, one := range d.Cases {
+		for _, in := range one.Inbounds {
+			out.Inbounds = append(out.Inbounds, inboundChangeJSON{Case: one.New.Name, Change: in.Text, Widens: in.Widens})
 		}
 		out.Errors = append(out.Errors, one.errors()...)
 		asked := 0
-		for _, found := range one.found {
+		for _, found := range one.Comparisons {
 			for _, c := range found.Changes {
-				j := jsonChange{
-					Case: one.subject(), Inbound: found.Inbound.String(), Kind: c.Kind().String(), Class: c.Text,
-					From: c.Request.From.Name, Method: c.Witness.Method, Path: c.Witness.Path, Old: opinionJSON(c.Old), New: opinionJSON(c.New),
+				j := changeJSON{
+					Case: one.New.Name, Inbound: found.Inbound.String(), Kind: c.Kind().String(), Class: c.Text,
+					From: c.Request.From.Name, Method: c.Witness.Method, Path: c.Witness.Path, Old: newOpinionJSON(c.Old), New: newOpinionJSON(c.New),
 				}
 				for _, shown := range one.shown(asked) {
 					j.Problems = append(j.Problems, shown.ProblemTexts()...)
@@ -93,5 +91,5 @@ func (d *difference) writeJSON(w io.Writer) error {
 			}
 		}
 	}
-	return terminal.WriteJSON(w, out)
+	return terminal.MarshalJSON(out)
 }

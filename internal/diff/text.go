@@ -1,4 +1,4 @@
-package main
+package diff
 
 import (
 	"cmp"
@@ -6,31 +6,31 @@ import (
 	"io"
 	"strings"
 
-	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // kindSigns stand before a change.
-var kindSigns = map[proof.Kind]string{proof.Widened: "+", proof.Narrowed: "-", proof.ShadowChanged: "~", proof.OriginChanged: "="}
+var kindSigns = map[Kind]string{Widened: "+", Narrowed: "-", ShadowChanged: "~", OriginChanged: "="}
 
-func (d *difference) writeText(w io.Writer, p terminal.Paint) {
-	for _, name := range d.onlyOld {
+// WriteText prints all changes, what was not compared, and a sentence.
+func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
+	for _, name := range d.OnlyOld {
 		fmt.Fprintf(w, "only in OLD: %s\n", terminal.Printable(name))
 	}
-	for _, name := range d.onlyNew {
+	for _, name := range d.OnlyNew {
 		fmt.Fprintf(w, "%s: %s\n", p.Red("only in NEW"), terminal.Printable(name))
 	}
-	for _, one := range d.all {
-		for _, in := range one.inbounds {
-			fmt.Fprintf(w, "%s: inbound %s\n", terminal.Printable(one.subject()), terminal.Printable(in.text))
+	for _, one := range d.Cases {
+		for _, in := range one.Inbounds {
+			fmt.Fprintf(w, "%s: inbound %s\n", terminal.Printable(one.New.Name), terminal.Printable(in.Text))
 		}
 		asked := 0
-		for _, found := range one.found {
+		for _, found := range one.Comparisons {
 			if len(found.Changes) == 0 {
 				continue
 			}
-			fmt.Fprintf(w, "%s, %s (%s): %s\n", terminal.Printable(one.subject()), found.Inbound, found.Inbound.Protocol, found.Cover)
+			fmt.Fprintf(w, "%s, %s (%s): %s\n", terminal.Printable(one.New.Name), found.Inbound, found.Inbound.Protocol, found.Cover)
 			for _, change := range found.Changes {
 				writeChange(w, p, change, one.shown(asked))
 				asked++
@@ -41,27 +41,27 @@ func (d *difference) writeText(w io.Writer, p terminal.Paint) {
 			fmt.Fprintf(w, "%s %s\n", p.Mark(false), p.Red(terminal.Printable(err)))
 		}
 	}
-	fmt.Fprintln(w, d.sentence())
+	fmt.Fprintln(w, d.Sentence())
 }
 
 // shown are the two results of the n-th change, nil where no Envoy was asked.
-func (c compared) shown(n int) []result.Request {
-	if c.before == nil || n >= len(c.before.Requests) || n >= len(c.after.Requests) {
+func (c Case) shown(n int) []result.Request {
+	if c.Before == nil || n >= len(c.Before.Requests) || n >= len(c.After.Requests) {
 		return nil
 	}
-	return []result.Request{c.before.Requests[n], c.after.Requests[n]}
+	return []result.Request{c.Before.Requests[n], c.After.Requests[n]}
 }
 
-func writeChange(w io.Writer, p terminal.Paint, c proof.Change, shown []result.Request) {
+func writeChange(w io.Writer, p terminal.Paint, c Change, shown []result.Request) {
 	sign := kindSigns[c.Kind()]
-	if c.Kind() == proof.Widened {
+	if c.Kind() == Widened {
 		sign = p.Red(sign)
 	}
 	fmt.Fprintf(w, "  %s %s: %s\n", sign, c.Kind(), terminal.Printable(c.Text))
 	fmt.Fprintf(w, "      request  %s\n", terminal.Printable(witnessText(c)))
 	for i, side := range []struct {
 		name    string
-		opinion proof.Opinion
+		opinion Opinion
 	}{{"old", c.Old}, {"new", c.New}} {
 		mark := ""
 		if shown != nil {
@@ -79,10 +79,10 @@ func writeChange(w io.Writer, p terminal.Paint, c proof.Change, shown []result.R
 	}
 }
 
-// errors are why a case as a whole could not be shown.
-func (c compared) errors() []string {
+// errors returns why the case as a whole could not be shown.
+func (c Case) errors() []string {
 	var out []string
-	for _, r := range []*result.Case{c.before, c.after} {
+	for _, r := range []*result.Case{c.Before, c.After} {
 		if r != nil && r.Err != nil {
 			out = append(out, r.Case.Name+": "+r.Err.Error())
 		}
@@ -91,12 +91,12 @@ func (c compared) errors() []string {
 }
 
 // shadowChanges reports whether the shadow changes, be it by who decides it alone.
-func shadowChanges(c proof.Change) bool {
+func shadowChanges(c Change) bool {
 	was, is := c.Old.Decision, c.New.Decision
 	return was.Shadowed != is.Shadowed || was.Shadow != is.Shadow
 }
 
-func witnessText(c proof.Change) string {
+func witnessText(c Change) string {
 	words := []string{c.Request.To}
 	if c.Witness.Path != "" {
 		words = append(words, c.Witness.Method, c.Witness.Path)

@@ -1,0 +1,142 @@
+package diff
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
+)
+
+// Comparison is what differs between two sets of policies on one inbound.
+type Comparison struct {
+	// Inbound is the new inbound.
+	Inbound cases.Inbound
+	// Cover is the common refinement: each set decides all requests of a class alike.
+	Cover *classes.Cover
+	// Changes has the classes that are decided otherwise, in the cover's order. Behind
+	// them stand the changes for callers in plaintext.
+	Changes []Change
+	// was is the inbound under the old policies.
+	was cases.Inbound
+}
+
+// Change is a class of requests that two sets of policies decide otherwise.
+type Change struct {
+	// Text says which requests are of the class.
+	Text string
+	// Witness is one of them.
+	Witness  policy.Request
+	Old, New Opinion
+	// Request is the witness as a case has it, with what the new policies want.
+	Request cases.Request
+	// was is the request under the old policies, with what they want.
+	was cases.Request
+}
+
+// Opinion is what one set of policies says of a class.
+type Opinion struct {
+	Decision policy.Decision
+	// Reason is the rule that decides, ShadowReason the rule that decides in the shadow.
+	Reason, ShadowReason string
+}
+
+// Kind tells what a change comes to.
+type Kind uint8
+
+const (
+	// Widened access was denied and is allowed; Narrowed is the opposite.
+	Widened Kind = iota
+	Narrowed
+	// ShadowChanged access is as it was, and the shadow is not.
+	ShadowChanged
+	// OriginChanged access is as it was, by another policy.
+	OriginChanged
+)
+
+var kindNames = [...]string{Widened: "widened", Narrowed: "narrowed", ShadowChanged: "shadow", OriginChanged: "origin"}
+
+// String returns one word.
+func (k Kind) String() string { return kindNames[k] }
+
+// Kind returns what the change comes to; the most serious thing counts.
+func (c Change) Kind() Kind {
+	was, is := c.Old.Decision, c.New.Decision
+	switch {
+	case was.Effect != is.Effect && is.Effect == policy.Allow:
+		return Widened
+	case was.Effect != is.Effect:
+		return Narrowed
+	case was.Shadowed != is.Shadowed || was.Shadow.Effect != is.Shadow.Effect:
+		return ShadowChanged
+	default:
+		return OriginChanged
+	}
+}
+
+// Compare cuts the requests to each inbound of the new case into classes that the policies
+// of both cases decide alike. It returns what differs, an entry for each inbound. Where
+// the old case has an inbound of the same name, the old policies are read for that one,
+// with its labels, tags and port. The requests use the new protocol. The policies may be
+// of different dialects. Compare fails where either set is refused.
+func Compare(before, after cases.Case) ([]Comparison, error) {
+	inbounds := make([]cases.Inbound, len(after.Inbounds))
+	for i, in := range after.Inbounds {
+		inbounds[i] = formerly(before, in)
+	}
+	before.Inbounds = inbounds
+	old, errOld := verdict.Read(before)
+	recent, errNew := verdict.Read(after)
+	if err := errors.Join(errOld, errNew); err != nil {
+		return nil, err
+	}
+	olds, recents := old.Inbounds(), recent.Inbounds()
+	out := make([]Comparison, len(recents))
+	for i := range recents {
+		out[i] = compare(olds[i], recents[i])
+	}
+	return out, nil
+}
+
+// compare compares one inbound under both sets of policies.
+func compare(was, is verdict.Inbound) Comparison {
+	c := Comparison{Inbound: is.Inbound, was: was.Inbound, Cover: classes.Of(is.Surface(), was.Program.Program, is.Program.Program)}
+	for n, class := range c.Cover.Classes {
+		// A permissive inbound takes callers without a name in plaintext, see plaintext.
+		if verdict.Nameless(class.Witness) && (was.Permissive || is.Permissive) {
+			continue
+		}
+		change := Change{Text: class.String(), Witness: class.Witness, Old: opinion(was, class.Witness), New: opinion(is, class.Witness)}
+		if change.Old.Decision == change.New.Decision {
+			continue
+		}
+		place := fmt.Sprintf("class %d", n+1)
+		change.was, change.Request = was.Request(class.Witness), is.Request(class.Witness)
+		change.was.Place, change.Request.Place = place, place
+		c.Changes = append(c.Changes, change)
+	}
+	c.Changes = append(c.Changes, plaintextChanges(c.Cover, was, is)...)
+	return c
+}
+
+func opinion(in verdict.Inbound, r policy.Request) Opinion {
+	p := in.Program.Program
+	return Opinion{Decision: policy.Decide(p, r), Reason: policy.Reason(p, r), ShadowReason: policy.ShadowReason(p, r)}
+}
+
+// formerly returns the inbound of that name in the old case, and the new inbound where
+// there is none. It has the new protocol.
+func formerly(before cases.Case, in cases.Inbound) cases.Inbound {
+	i := indexOf(before.Inbounds, in)
+	if i < 0 {
+		return in
+	}
+	was := before.Inbounds[i]
+	was.Protocol = in.Protocol
+	if was.Protocol.Layer() == policy.L4 {
+		was.Routes = nil
+	}
+	return was
+}

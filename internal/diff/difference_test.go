@@ -1,0 +1,49 @@
+package diff
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
+)
+
+// A change is shown on Envoy only where Envoy agreed, and why it could not be is told.
+func TestEvidence(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		after  result.Case
+		want   string
+		told   string
+		failed int
+		fault  bool
+	}{
+		"as said":   {result.Case{Requests: []result.Request{{}}}, "; shown on Envoy 1.2.3", "✓ deny", 0, false},
+		"otherwise": {result.Case{Requests: []result.Request{{Judgement: verdict.Judgement{Problems: []verdict.Problem{{Found: "served"}}}}}}, "; Envoy 1.2.3 decides otherwise, see above", "✗ deny", 1, false},
+		"refused":   {result.Case{Err: errors.New("NACK")}, "; Envoy 1.2.3 decides otherwise, see above", "✗ x (new): NACK", 1, false},
+		"no answer": {result.Case{Err: errors.New("gone"), Fault: true}, "; Envoy 1.2.3 gave no answer, see above", "✗ x (new): gone", 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tt.after.Case.Name = "x (new)"
+			change := Change{Old: Opinion{Decision: policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}}, New: Opinion{Reason: "deny"}}
+			d := Difference{ToConfirm: true, Envoy: "1.2.3", Cases: []Case{{
+				New:         cases.Case{Name: "x"},
+				Comparisons: []Comparison{{Cover: classes.Of(classes.Surface{}, policy.Program{}), Changes: []Change{change}}},
+				Before:      &result.Case{Requests: []result.Request{{}}}, After: &tt.after,
+			}}}
+			var text strings.Builder
+			d.WriteText(&text, false)
+			if !strings.HasSuffix(text.String(), tt.want+"\n") || !strings.Contains(text.String(), tt.told) {
+				t.Errorf("%s", text.String())
+			}
+			if got := d.Confirmed(); got.Failed != tt.failed || got.Fault != tt.fault {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,110 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/policy/dialect"
+)
+
+// Case is one case under the policies before and after, with what differs, and what Envoy
+// says of it.
+type Case struct {
+	Old, New cases.Case
+	// Inbounds are how the inbounds change themselves.
+	Inbounds []InboundChange
+	// Comparisons has an entry for each inbound of New.
+	Comparisons []Comparison
+	// Before and After are the results of [Difference.Confirm], nil where no Envoy was
+	// asked.
+	Before, After *result.Case
+}
+
+// Of compares two sides. It pairs cases of one name, policy files for one workload, or two
+// cases that are the only ones. Where it fails, the error is that of a policy, or says that
+// there is nothing to compare; it may be a [lab.NothingError].
+func Of(old, recent Side) (*Difference, error) {
+	olds, recents, err := casesOf(old, recent)
+	if err != nil {
+		return nil, err
+	}
+	var d Difference
+	paired := map[int]bool{}
+	for _, c := range recents {
+		i := slices.IndexFunc(olds, func(old lab.Case) bool { return areCounterparts(old, c) })
+		if len(olds) == 1 && len(recents) == 1 {
+			i = 0
+		}
+		var was lab.Case
+		switch generated := slices.IndexFunc(olds, func(old lab.Case) bool { return old.Generated }); {
+		case i >= 0:
+			paired[i], was = true, olds[i]
+		// Policy files are one set: they may say who calls a workload that is new.
+		case c.Generated && generated >= 0:
+			was = olds[generated]
+			was.Inbounds = nil
+		default:
+			d.OnlyNew = append(d.OnlyNew, title(c))
+			continue
+		}
+		changes := inboundChanges(was.Inbounds, c.Inbounds)
+		if was.Generated != c.Generated {
+			// Policy files are compared on the inbounds of the case.
+			changes = nil
+			was.Inbounds = c.Inbounds
+		}
+		useOneDialect(&was.Case, &c.Case)
+		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, Inbounds: changes})
+	}
+	for i, c := range olds {
+		if !paired[i] {
+			d.OnlyOld = append(d.OnlyOld, title(c))
+		}
+	}
+	if len(d.Cases) == 0 {
+		return nil, fmt.Errorf("%s and %s have no case in common: cases are compared by their names", old.Name, recent.Name)
+	}
+	for i := range d.Cases {
+		c := &d.Cases[i]
+		if c.Comparisons, err = Compare(c.Old, c.New); err != nil {
+			return nil, err
+		}
+	}
+	return &d, nil
+}
+
+// title names a case that has no counterpart: a generated case by its inbounds.
+func title(c lab.Case) string {
+	if !c.Generated {
+		return c.Name
+	}
+	names := make([]string, len(c.Inbounds))
+	for i, in := range c.Inbounds {
+		names[i] = in.String()
+	}
+	return "inbound " + strings.Join(names, ", ")
+}
+
+// areCounterparts reports whether two cases are one case before and after.
+func areCounterparts(old, recent lab.Case) bool {
+	if !old.Generated || !recent.Generated {
+		return old.Generated == recent.Generated && old.Name == recent.Name
+	}
+	return workloadOf(old.Inbounds[0].Inbound) == workloadOf(recent.Inbounds[0].Inbound)
+}
+
+// useOneDialect gives a case without policies the dialect of the other case. The empty
+// sets differ: no AuthorizationPolicy lets all callers in, and no MeshTrafficPermission
+// lets none in.
+func useOneDialect(old, recent *cases.Case) {
+	switch {
+	case len(old.Policies) == 0:
+		old.Options.Dialect = dialect.Owner(recent.Policies)
+	case len(recent.Policies) == 0:
+		recent.Options.Dialect = dialect.Owner(old.Policies)
+	}
+}
