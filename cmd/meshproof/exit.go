@@ -43,12 +43,16 @@ func machine(err error) error {
 	return &exitError{code: exitMachine, err: err}
 }
 
-// exitOf stands for the exit status of results that were printed.
-func exitOf(t summary.Tally) error {
+// exitOf stands for the exit status of cases that were printed.
+func exitOf(t summary.Tally) error { return exitFor(t.Fault, t.Failed > 0) }
+
+// exitFor stands for the exit status of a result that was printed. A fault of Envoy or of
+// the machine outweighs a decision that differs: nothing is proven.
+func exitFor(fault, differs bool) error {
 	switch {
-	case t.Fault:
+	case fault:
 		return &exitError{code: exitMachine}
-	case t.Failed > 0:
+	case differs:
 		return &exitError{code: exitDiffers}
 	default:
 		return nil
