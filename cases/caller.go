@@ -9,13 +9,8 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/policy/manifest"
-)
-
-// The callers that every case has.
-const (
-	plaintext = "plaintext"
-	anonymous = "anonymous"
 )
 
 // Caller is who sends a request.
@@ -44,7 +39,7 @@ func (b *builder) addCallers() error {
 		if _, ok := b.workloads[name]; ok {
 			return doc.Errorf("", "%q is a workload already", name)
 		}
-		if reserved(name) {
+		if casefile.Reserved(name) {
 			return doc.Errorf("", "the name %q has a meaning of its own", name)
 		}
 		c, err := b.forge(name, doc)
@@ -106,9 +101,9 @@ func (b *builder) forge(name string, doc manifest.Document) (Caller, error) {
 // caller finds whom a request names.
 func (b *builder) caller(field, name string) (Caller, error) {
 	switch {
-	case name == plaintext:
+	case name == casefile.Plaintext:
 		return Caller{Name: name, Plaintext: true}, nil
-	case name == anonymous:
+	case name == casefile.Anonymous:
 		return Caller{Name: name, Anonymous: true}, nil
 	case strings.HasPrefix(name, "spiffe://"):
 		id, err := spiffeid.FromString(name)
@@ -123,6 +118,6 @@ func (b *builder) caller(field, name string) (Caller, error) {
 	if c, ok := b.workloads[name]; ok {
 		return c, nil
 	}
-	known := slices.Concat([]string{plaintext, anonymous}, sortedKeys(b.callers), sortedKeys(b.workloads))
+	known := slices.Concat([]string{casefile.Plaintext, casefile.Anonymous}, sortedKeys(b.callers), sortedKeys(b.workloads))
 	return Caller{}, b.doc.Errorf(field, "there is no caller %q: use a SPIFFE ID or one of %s", name, strings.Join(known, ", "))
 }

@@ -50,7 +50,7 @@ func (b *builder) addRequests() error {
 						request := Request{
 							Place: b.doc.Place(field), From: caller, To: to, Method: method, Path: path,
 							Authority: s.Authority, Headers: s.Headers, GRPC: s.GRPC, SourceIP: caller.SourceIP,
-							Want: *s.Want, By: s.By, Shadow: s.Shadow, ShadowBy: s.ShadowBy,
+							Want: s.Want.Want, By: s.By, Shadow: s.Shadow.value(), ShadowBy: s.ShadowBy,
 						}
 						if source.IsValid() {
 							request.SourceIP = source
@@ -133,11 +133,11 @@ func (b *builder) checkStatement(field string, s requestSchema) error {
 	switch {
 	case s.Want == nil:
 		return b.doc.Errorf(field+".want", "the request does not say what it wants")
-	case s.Shadow != nil && *s.Shadow == ShadowNone && s.ShadowBy != nil:
+	case s.Shadow != nil && s.Shadow.Shadow == ShadowNone && s.ShadowBy != nil:
 		return b.doc.Errorf(field+".shadowBy", "no policy speaks where no shadow runs")
 	}
 	unjudged := ""
-	switch *s.Want {
+	switch s.Want.Want {
 	case HandshakeFailure:
 		unjudged = "no policy judges a handshake that fails"
 	case Status(400):
@@ -149,7 +149,7 @@ func (b *builder) checkStatement(field string, s requestSchema) error {
 		return b.doc.Errorf(field+".by", "%s", unjudged)
 	case s.ShadowBy != nil:
 		return b.doc.Errorf(field+".shadowBy", "%s", unjudged)
-	case s.Shadow != nil && *s.Shadow != ShadowNone:
+	case s.Shadow != nil && s.Shadow.Shadow != ShadowNone:
 		return b.doc.Errorf(field+".shadow", "%s", unjudged)
 	}
 	return nil

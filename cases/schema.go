@@ -101,18 +101,18 @@ type routePathSchema struct {
 }
 
 type requestSchema struct {
-	From      oneOrMore `yaml:"from"`
-	To        oneOrMore `yaml:"to"`
-	Method    oneOrMore `yaml:"method"`
-	Path      oneOrMore `yaml:"path"`
-	Authority string    `yaml:"authority"`
-	Headers   headers   `yaml:"headers"`
-	GRPC      string    `yaml:"grpc"`
-	SourceIP  string    `yaml:"sourceIP"`
-	Want      *Want     `yaml:"want"`
-	By        *string   `yaml:"by"`
-	Shadow    *Shadow   `yaml:"shadow"`
-	ShadowBy  *string   `yaml:"shadowBy"`
+	From      oneOrMore     `yaml:"from"`
+	To        oneOrMore     `yaml:"to"`
+	Method    oneOrMore     `yaml:"method"`
+	Path      oneOrMore     `yaml:"path"`
+	Authority string        `yaml:"authority"`
+	Headers   headers       `yaml:"headers"`
+	GRPC      string        `yaml:"grpc"`
+	SourceIP  string        `yaml:"sourceIP"`
+	Want      *wantSchema   `yaml:"want"`
+	By        *string       `yaml:"by"`
+	Shadow    *shadowSchema `yaml:"shadow"`
+	ShadowBy  *string       `yaml:"shadowBy"`
 }
 
 // callerSchema is an entry under callers.

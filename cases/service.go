@@ -6,6 +6,7 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -30,7 +31,7 @@ func (s callerSchema) serviceURIs(doc manifest.Document) ([]string, error) {
 	case s.Service == "":
 		return nil, doc.Errorf("service", "the service is missing: tags and mesh are those of a service")
 	}
-	td, err := trustDomain(cmp.Or(s.Mesh, defaultMesh))
+	td, err := trustDomain(cmp.Or(s.Mesh, casefile.DefaultMesh))
 	if err != nil {
 		return nil, doc.Errorf("mesh", "%v", err)
 	}

@@ -53,22 +53,25 @@ func (w Want) String() string {
 	return wantNames[w.kind]
 }
 
-// UnmarshalManifest reads a name, or a status as text or number.
-func (w *Want) UnmarshalManifest(d manifest.Document) error {
+// wantSchema reads a want: a name, or a status as text or number.
+type wantSchema struct{ Want }
+
+// UnmarshalManifest implements manifest.Unmarshaler.
+func (w *wantSchema) UnmarshalManifest(d manifest.Document) error {
 	text, err := scalar(d)
 	if err != nil {
 		return err
 	}
 	for kind, name := range wantNames {
 		if name == text {
-			*w = Want{kind: wantKind(kind)}
+			w.Want = Want{kind: wantKind(kind)}
 			return nil
 		}
 	}
 	switch text {
 	case "400", "403", "404", "504":
 		code, _ := strconv.Atoi(text)
-		*w = Status(code)
+		w.Want = Status(code)
 		return nil
 	}
 	return fmt.Errorf("%q is not a form that can be wanted: use one of %s, 400, 403, 404, 504", text, strings.Join(wantNames[:], ", "))
@@ -102,13 +105,24 @@ var shadowNames = [...]string{ShadowNone: "none", ShadowAllow: "allow", ShadowDe
 // String returns the name used in case files.
 func (s Shadow) String() string { return shadowNames[s] }
 
-// UnmarshalText reads the name used in case files.
-func (s *Shadow) UnmarshalText(text []byte) error {
+// shadowSchema reads a shadow by its name.
+type shadowSchema struct{ Shadow }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (s *shadowSchema) UnmarshalText(text []byte) error {
 	for i, name := range shadowNames {
 		if name == string(text) {
-			*s = Shadow(i)
+			s.Shadow = Shadow(i)
 			return nil
 		}
 	}
 	return fmt.Errorf("shadow %q is unknown: use one of %v", text, shadowNames)
+}
+
+// value returns the stated shadow, nil where none is stated.
+func (s *shadowSchema) value() *Shadow {
+	if s == nil {
+		return nil
+	}
+	return &s.Shadow
 }

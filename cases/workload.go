@@ -5,16 +5,11 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/policy"
-)
-
-const (
-	defaultMesh      = "default"
-	defaultNamespace = "default"
 )
 
 func (b *builder) addWorkloads() error {
@@ -23,7 +18,7 @@ func (b *builder) addWorkloads() error {
 		switch _, taken := b.workloads[w.Name]; {
 		case w.Name == "":
 			return b.doc.Errorf(field+".name", "the workload has no name")
-		case reserved(w.Name):
+		case casefile.Reserved(w.Name):
 			return b.doc.Errorf(field+".name", "the name %q has a meaning of its own", w.Name)
 		case taken:
 			return b.doc.Errorf(field+".name", "workload %q stands twice", w.Name)
@@ -32,7 +27,7 @@ func (b *builder) addWorkloads() error {
 		if err != nil {
 			return err
 		}
-		ip := defaultIP(i)
+		ip := casefile.DefaultIP(i)
 		if w.IP != "" {
 			if ip, err = b.address(field+".ip", w.IP); err != nil {
 				return err
@@ -50,12 +45,6 @@ func (b *builder) addWorkloads() error {
 	return nil
 }
 
-// defaultIP is the address of the workload at an index: one each, in a block that no
-// other default lies in.
-func defaultIP(i int) netip.Addr {
-	return netip.AddrFrom4([4]byte{10, 64, byte(i >> 8), byte(i + 1)})
-}
-
 func (b *builder) identity(field string, w workloadSchema) (spiffeid.ID, error) {
 	if w.Identity != "" {
 		id, err := spiffeid.FromString(w.Identity)
@@ -67,7 +56,7 @@ func (b *builder) identity(field string, w workloadSchema) (spiffeid.ID, error) 
 		}
 		return id, nil
 	}
-	id, err := spiffeid.FromSegments(b.out.TrustDomains[0], "ns", cmp.Or(w.Namespace, defaultNamespace), "sa", cmp.Or(w.ServiceAccount, w.Name))
+	id, err := casefile.DefaultIdentity(b.out.TrustDomains[0], cmp.Or(w.Namespace, casefile.DefaultNamespace), cmp.Or(w.ServiceAccount, w.Name))
 	if err != nil {
 		return spiffeid.ID{}, b.doc.Errorf(field, "namespace and service account make no SPIFFE ID: %v", err)
 	}
@@ -78,7 +67,7 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 	inbound := Inbound{
 		Inbound: policy.Inbound{
 			Workload: policy.Workload{
-				Name: w.Name, Namespace: cmp.Or(w.Namespace, defaultNamespace), Mesh: cmp.Or(w.Mesh, defaultMesh),
+				Name: w.Name, Namespace: cmp.Or(w.Namespace, casefile.DefaultNamespace), Mesh: cmp.Or(w.Mesh, casefile.DefaultMesh),
 				Zone: w.Zone, Origin: w.Origin, Labels: w.Labels,
 			},
 			Name: in.Name, Port: in.Port, Protocol: in.Protocol, Tags: in.Tags,
@@ -124,9 +113,4 @@ func (b *builder) address(field, text string) (netip.Addr, error) {
 		return netip.Addr{}, b.doc.Errorf(field, "%s is no address of one workload: use one like 10.0.0.1", ip)
 	}
 	return ip, nil
-}
-
-// reserved reports whether a from of that name means something else already.
-func reserved(name string) bool {
-	return name == plaintext || name == anonymous || strings.HasPrefix(name, "spiffe://")
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -85,11 +86,11 @@ func (o *proveOptions) newCounterexample(ctx context.Context, n int, small cases
 	if err := os.MkdirAll(o.counterexamples, 0o755); err != nil {
 		return c, fmt.Errorf("--counterexamples: %w", err)
 	}
-	if err := os.WriteFile(c.file, small.YAML(), 0o644); err != nil {
+	if err := os.WriteFile(c.file, casewriter.YAML(small), 0o644); err != nil {
 		return c, fmt.Errorf("--counterexamples: %w", err)
 	}
 	// Read back, so that what is said of it names its own lines.
-	if read, err := cases.Parse(c.file, small.YAML()); err == nil && len(read) == 1 {
+	if read, err := cases.Parse(c.file, casewriter.YAML(small)); err == nil && len(read) == 1 {
 		small, c.small = read[0], read[0]
 	}
 	c.result = runner.Case(ctx, small)
@@ -134,7 +135,7 @@ func (c shrunkCase) write(w io.Writer, p terminal.Paint) {
 			fmt.Fprintf(w, "    %s\n", strings.TrimRight(line, "\n"))
 		}
 	}
-	section("case", string(c.small.YAML()))
+	section("case", string(casewriter.YAML(c.small)))
 	section("compiled", c.filters)
 	fmt.Fprintln(w, "  seen")
 	if c.result.Err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -165,7 +166,7 @@ func (o *fuzzOptions) exportAll(report differential.Report) ([]string, error) {
 		file := filepath.Join(o.export, fmt.Sprintf("seed-%d-set-%d.yaml", report.Seed, d.Set))
 		err := os.MkdirAll(o.export, 0o755)
 		if err == nil {
-			err = os.WriteFile(file, d.Counterexample.YAML(), 0o644)
+			err = os.WriteFile(file, casewriter.YAML(d.Counterexample), 0o644)
 		}
 		if err != nil {
 			return files, fmt.Errorf("--export: %w", err)

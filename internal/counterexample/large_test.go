@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -76,7 +77,7 @@ policies:
 requests:
   - {from: spiffe://b.mesh/ns, to: backend/api, want: deny}
 `
-	if diff := cmp.Diff(want, string(small.YAML())); diff != "" {
+	if diff := cmp.Diff(want, string(casewriter.YAML(small))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if s.tries > 120 {
@@ -84,8 +85,8 @@ requests:
 	}
 	t.Logf("%d tries", s.tries)
 	second := &counted{t: t, holds: s.holds}
-	if again := counterexample.Shrink(t.Context(), second.still, c, q); string(again.YAML()) != string(small.YAML()) || second.tries != s.tries {
-		t.Errorf("shrunk again in %d tries to\n%s", second.tries, again.YAML())
+	if again := counterexample.Shrink(t.Context(), second.still, c, q); string(casewriter.YAML(again)) != string(casewriter.YAML(small)) || second.tries != s.tries {
+		t.Errorf("shrunk again in %d tries to\n%s", second.tries, casewriter.YAML(again))
 	}
 }
 
@@ -103,7 +104,7 @@ func TestShrinkKeepsWhatIsNeeded(t *testing.T) {
 	small := shrunk(t, s, c, q)
 	got := small.Requests[0]
 	if len(small.Policies) != 2 || items(small) != 2 || got.Path != "/x" || got.Authority != "" || len(got.Headers) != 1 || got.By != nil || got.Want != cases.Deny {
-		t.Errorf("not the smallest:\n%s", small.YAML())
+		t.Errorf("not the smallest:\n%s", casewriter.YAML(small))
 	}
 	if s.tries > 400 {
 		t.Errorf("%d tries", s.tries)
@@ -125,7 +126,7 @@ func TestShrinkStops(t *testing.T) {
 		return s.still(ctx, r)
 	}, c, q)
 	if s.tries != 3 || len(small.Requests) != 1 || len(small.Policies) != len(c.Policies) || len(small.Inbounds) != 1 {
-		t.Errorf("%d tries:\n%.500s", s.tries, small.YAML())
+		t.Errorf("%d tries:\n%.500s", s.tries, casewriter.YAML(small))
 	}
 	s.tries = 0
 	if got := counterexample.Shrink(ctx, s.still, c, q); s.tries != 0 || got.Name != c.Name {
@@ -142,7 +143,7 @@ func TestShrinkIsBounded(t *testing.T) {
 		s := &counted{t: t, holds: names(first)}
 		small := counterexample.ShrinkWithin(t.Context(), tt.tries, tt.candidates, s.still, c, q)
 		if s.tries > tt.most || tt.tries == 9 && s.tries < tt.tries && tt.candidates > 9 || !s.holds(small) {
-			t.Errorf("%d tries of %d, %d candidates:\n%.500s", s.tries, tt.tries, tt.candidates, small.YAML())
+			t.Errorf("%d tries of %d, %d candidates:\n%.500s", s.tries, tt.tries, tt.candidates, casewriter.YAML(small))
 		}
 	}
 }
@@ -170,8 +171,8 @@ func TestShrinkLeavesAlone(t *testing.T) {
 		"the zero case":                       {cases.Case{}, cases.Request{}, yes},
 	} {
 		s := &counted{t: t, holds: tt.holds}
-		if got := counterexample.Shrink(t.Context(), s.still, tt.c, tt.q); string(got.YAML()) != string(tt.c.YAML()) || s.tries > 1 {
-			t.Errorf("%s: %d tries:\n%.300s", name, s.tries, got.YAML())
+		if got := counterexample.Shrink(t.Context(), s.still, tt.c, tt.q); string(casewriter.YAML(got)) != string(casewriter.YAML(tt.c)) || s.tries > 1 {
+			t.Errorf("%s: %d tries:\n%.300s", name, s.tries, casewriter.YAML(got))
 		}
 	}
 }
@@ -230,7 +231,7 @@ func TestShrinkOfAnyCaller(t *testing.T) {
 			return tt.from.SignedBy != partner || c.Requests[0].From.SignedBy == partner && len(c.Requests[0].From.Template.URIs[0]) > 20
 		}}
 		small := shrunk(t, s, c, q)
-		if text := string(small.YAML()); !strings.HasSuffix(text, "  - "+want+"\n") || len(small.Policies) > 0 {
+		if text := string(casewriter.YAML(small)); !strings.HasSuffix(text, "  - "+want+"\n") || len(small.Policies) > 0 {
 			t.Errorf("want %s, got\n%s", want, text)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -146,7 +147,7 @@ func (s *shrinker) read(next candidate, want cases.Want) (c cases.Case, text str
 	}
 	next.c.Requests = slices.Clone(next.c.Requests)
 	next.c.Requests[0].Want = want
-	written := next.c.YAML()
+	written := casewriter.YAML(next.c)
 	all, err := cases.Parse(next.c.Name+".yaml", written)
 	if err != nil || len(all) != 1 || len(all[0].Requests) != 1 {
 		return cases.Case{}, "", false

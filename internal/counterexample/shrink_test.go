@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -117,14 +118,14 @@ func shrunk(t *testing.T, s *counted, c cases.Case, q cases.Request) cases.Case 
 	t.Helper()
 	s.t = t
 	small := counterexample.Shrink(t.Context(), s.still, c, q)
-	all, err := cases.Parse("small.yaml", small.YAML())
+	all, err := cases.Parse("small.yaml", casewriter.YAML(small))
 	if err != nil || len(all) != 1 {
-		t.Fatalf("%s: %v in\n%s", c.Place, err, small.YAML())
+		t.Fatalf("%s: %v in\n%s", c.Place, err, casewriter.YAML(small))
 	}
 	if !s.holds(all[0]) || len(all[0].Requests) != 1 || len(all[0].Inbounds) != 1 || !strings.HasPrefix(small.Name, "counterexample: ") {
-		t.Errorf("%s: no counterexample:\n%s", c.Place, small.YAML())
+		t.Errorf("%s: no counterexample:\n%s", c.Place, casewriter.YAML(small))
 	}
-	if string(small.YAML()) != small.Source {
+	if string(casewriter.YAML(small)) != small.Source {
 		t.Errorf("%s: the source is not the case:\n%s", c.Place, small.Source)
 	}
 	return small
@@ -176,10 +177,10 @@ func TestShrinkFindsTheRules(t *testing.T) {
 					s := &counted{holds: tt.fault}
 					small := shrunk(t, s, planned, q)
 					if len(small.Policies) > tt.policies || items(small) > tt.item {
-						t.Errorf("%s: %d policies with %d items:\n%s", c.Place, len(small.Policies), items(small), small.YAML())
+						t.Errorf("%s: %d policies with %d items:\n%s", c.Place, len(small.Policies), items(small), casewriter.YAML(small))
 					}
 					seen, most, sum = seen+1, max(most, s.tries), sum+s.tries
-					longest = max(longest, len(small.YAML()))
+					longest = max(longest, len(casewriter.YAML(small)))
 				}
 			}
 			if seen < 5 {

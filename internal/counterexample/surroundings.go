@@ -9,6 +9,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -97,6 +98,6 @@ func (s *shrinker) named() cases.Case {
 		}
 	}
 	c.Name = fmt.Sprintf("counterexample: %s expected of %s as %s to %s, Envoy differs", q.Want, what, q.From.Name, q.To)
-	c.Source = string(c.YAML())
+	c.Source = string(casewriter.YAML(c))
 	return c
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
@@ -28,7 +29,7 @@ func TestEnvoyAgrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range r.Disagreements {
-		t.Errorf("set %d, alone %t:\n%s\n%s", d.Set, d.Alone, strings.Join(d.Problems, "\n"), d.Counterexample.YAML())
+		t.Errorf("set %d, alone %t:\n%s\n%s", d.Set, d.Alone, strings.Join(d.Problems, "\n"), casewriter.YAML(d.Counterexample))
 	}
 	if r.Sets != sets || r.Pushes != sets/50 || r.Inbounds < sets*3/2 || r.Decisions < 5*sets || r.Tally != last {
 		t.Errorf("%+v, last told %+v", r.Tally, last)
@@ -61,19 +62,19 @@ func TestFaultyCompilerIsFound(t *testing.T) {
 			if !d.Alone || len(d.Problems) == 0 {
 				t.Errorf("alone %t, problems %q", d.Alone, d.Problems)
 			}
-			read, err := cases.Parse("counterexample.yaml", d.Counterexample.YAML())
+			read, err := cases.Parse("counterexample.yaml", casewriter.YAML(d.Counterexample))
 			if err != nil || len(read) != 1 {
-				t.Fatalf("%v:\n%s", err, d.Counterexample.YAML())
+				t.Fatalf("%v:\n%s", err, casewriter.YAML(d.Counterexample))
 			}
 			small := read[0]
 			if len(small.Policies) > 2 || len(small.Requests) != 1 || len(small.Inbounds) != 1 {
-				t.Errorf("it could be smaller:\n%s", d.Counterexample.YAML())
+				t.Errorf("it could be smaller:\n%s", casewriter.YAML(d.Counterexample))
 			}
 			if r := wrong.Case(t.Context(), small); !r.Failed() || r.Fault {
-				t.Errorf("it passes with the faulty compiler (%v):\n%s", r.Err, d.Counterexample.YAML())
+				t.Errorf("it passes with the faulty compiler (%v):\n%s", r.Err, casewriter.YAML(d.Counterexample))
 			}
 			if r := (suite.Runner{Harness: shared(t)}).Case(t.Context(), small); !r.Passed() {
-				t.Errorf("it fails with the reference (%v):\n%s", r.Err, d.Counterexample.YAML())
+				t.Errorf("it fails with the reference (%v):\n%s", r.Err, casewriter.YAML(d.Counterexample))
 			}
 		})
 	}
@@ -112,7 +113,7 @@ func TestRefusalsAreFound(t *testing.T) {
 				t.Errorf("alone %t, %d policies, problems %q", d.Alone, len(d.Case.Policies), d.Problems)
 			}
 			if r := (suite.Runner{Harness: shared(t)}).Case(t.Context(), d.Counterexample); !r.Passed() {
-				t.Errorf("it fails with the reference (%v):\n%s", r.Err, d.Counterexample.YAML())
+				t.Errorf("it fails with the reference (%v):\n%s", r.Err, casewriter.YAML(d.Counterexample))
 			}
 		})
 	}
@@ -144,8 +145,8 @@ func TestDisagreementInCompanyAlone(t *testing.T) {
 		t.Fatalf("%+v", r.Disagreements)
 	}
 	for _, d := range r.Disagreements {
-		if d.Alone || len(d.Problems) == 0 || string(d.Counterexample.YAML()) != string(d.Case.YAML()) {
-			t.Errorf("set %d: alone %t, problems %q:\n%s", d.Set, d.Alone, d.Problems, d.Counterexample.YAML())
+		if d.Alone || len(d.Problems) == 0 || string(casewriter.YAML(d.Counterexample)) != string(casewriter.YAML(d.Case)) {
+			t.Errorf("set %d: alone %t, problems %q:\n%s", d.Set, d.Alone, d.Problems, casewriter.YAML(d.Counterexample))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -25,7 +26,7 @@ func setsOf(all, some int) int {
 func TestGenerateIsAFunctionOfSeedAndNumber(t *testing.T) {
 	t.Parallel()
 	one, again := differential.Generate(3, 17), differential.Generate(3, 17)
-	if diff := cmp.Diff(string(one.YAML()), string(again.YAML())); diff != "" {
+	if diff := cmp.Diff(string(casewriter.YAML(one)), string(casewriter.YAML(again))); diff != "" {
 		t.Errorf("(-first +second):\n%s", diff)
 	}
 	seen := map[string]string{}
@@ -34,7 +35,7 @@ func TestGenerateIsAFunctionOfSeedAndNumber(t *testing.T) {
 			c := differential.Generate(seed, number)
 			name := c.Name
 			c.Name = ""
-			text := string(c.YAML())
+			text := string(casewriter.YAML(c))
 			if other, ok := seen[text]; ok {
 				t.Errorf("%s is %s", name, other)
 			}
@@ -51,12 +52,12 @@ func TestSetsAreWhatTheirCaseFilesSay(t *testing.T) {
 		programs := programsOf(t, c)
 		// A case file has to state something.
 		c.ExpectWarnings = []string{}
-		read, err := cases.Parse("set.yaml", c.YAML())
+		read, err := cases.Parse("set.yaml", casewriter.YAML(c))
 		if err != nil || len(read) != 1 {
-			t.Fatalf("%d cases, %v:\n%s", len(read), err, c.YAML())
+			t.Fatalf("%d cases, %v:\n%s", len(read), err, casewriter.YAML(c))
 		}
 		if diff := cmp.Diff(programs, programsOf(t, read[0])); diff != "" {
-			t.Fatalf("%s (-drawn +read):\n%s\n%s", c.Name, diff, c.YAML())
+			t.Fatalf("%s (-drawn +read):\n%s\n%s", c.Name, diff, casewriter.YAML(c))
 		}
 	}
 }
@@ -66,12 +67,12 @@ func programsOf(t testing.TB, c cases.Case) map[string]string {
 	t.Helper()
 	set, err := dialect.Parse(c.Policies, c.Options)
 	if err != nil {
-		t.Fatalf("%v:\n%s", err, c.YAML())
+		t.Fatalf("%v:\n%s", err, casewriter.YAML(c))
 	}
 	out := map[string]string{}
 	for _, in := range c.Inbounds {
 		if err := set.Check(in.Inbound); err != nil {
-			t.Fatalf("%v:\n%s", err, c.YAML())
+			t.Fatalf("%v:\n%s", err, casewriter.YAML(c))
 		}
 		out[fmt.Sprint(in, in.Protocol, in.Permissive, in.Identity, in.Address())] = set.Program(in.Inbound).String()
 	}
@@ -171,7 +172,7 @@ func TestForms(t *testing.T) {
 				got = differential.GatewayAPI
 			}
 			if got != want {
-				t.Errorf("%s: set %d is of form %s:\n%s", want, number, got, c.YAML())
+				t.Errorf("%s: set %d is of form %s:\n%s", want, number, got, casewriter.YAML(c))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
@@ -24,16 +25,16 @@ func agree(t testing.TB, c cases.Case) (asked int) {
 	t.Helper()
 	set, err := dialect.Parse(c.Policies, c.Options)
 	if err != nil {
-		t.Fatalf("%v:\n%s", err, c.YAML())
+		t.Fatalf("%v:\n%s", err, casewriter.YAML(c))
 	}
 	for _, in := range c.Inbounds {
 		if err := set.Check(in.Inbound); err != nil {
-			t.Fatalf("%v:\n%s", err, c.YAML())
+			t.Fatalf("%v:\n%s", err, casewriter.YAML(c))
 		}
 		program := set.Program(in.Inbound).Program
 		filters, err := xds.Compile(program)
 		if err != nil {
-			t.Fatalf("%v:\n%s", err, c.YAML())
+			t.Fatalf("%v:\n%s", err, casewriter.YAML(c))
 		}
 		back, lost := sidecar.Program(filters)
 		if len(lost) > 0 {
@@ -44,7 +45,7 @@ func agree(t testing.TB, c cases.Case) (asked int) {
 			asked++
 			first, second, third := policy.Decide(program, r), set.Evaluate(in.Inbound, r), policy.Decide(back, r)
 			if first != second || first != third {
-				t.Fatalf("%s: %+v (-program +text):\n%s(-program +filters):\n%s%s\n%s", in, r, cmp.Diff(first, second), cmp.Diff(first, third), program, c.YAML())
+				t.Fatalf("%s: %+v (-program +text):\n%s(-program +filters):\n%s%s\n%s", in, r, cmp.Diff(first, second), cmp.Diff(first, third), program, casewriter.YAML(c))
 			}
 		}
 		for i, class := range cover.Classes[:min(len(cover.Classes), mostAsked)] {

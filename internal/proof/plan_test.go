@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -181,7 +182,7 @@ func TestPlanOfOddPaths(t *testing.T) {
 func TestPlanIsDeterministic(t *testing.T) {
 	t.Parallel()
 	c := parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]")
-	first, second := plan(t, c).Case.YAML(), plan(t, c).Case.YAML()
+	first, second := casewriter.YAML(plan(t, c).Case), casewriter.YAML(plan(t, c).Case)
 	if diff := cmp.Diff(string(first), string(second)); diff != "" {
 		t.Errorf("(-first +second):\n%s", diff)
 	}

@@ -1,4 +1,5 @@
-package cases
+// Package casewriter writes cases as case files. Package cases reads them.
+package casewriter
 
 import (
 	"slices"
@@ -6,18 +7,19 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// YAML writes the case as a case file with that case alone: what has its default is
-// left out, and comments are lost. [Parse] reads an equal case from it, but for
-// Place, Source and the names of callers, if a case file can say it at all: every case
-// that Parse returned it can.
+// YAML returns a file with one case. It leaves out what has its default value. [cases.Parse] reads an equal case from the
+// file, apart from Place, Source and the names of callers, if a case file can state the case at all. It can for every case
+// that Parse returned.
 //
-// Callers who need an entry under callers keep their name where it may stand there;
-// others get one after their certificate. A workload without inbounds is no part of a
-// case any more, so that requests from it come from such an entry.
-func (c Case) YAML() []byte {
+// A caller that needs an entry under callers keeps its name where the entry may have it. Other callers get a name made of
+// their certificate. The cases of package cases do not have the workloads without inbounds any more, so requests from such a
+// workload come from an entry under callers.
+func YAML(c cases.Case) []byte {
 	p := printer{c: c, callers: newCallerNames(c)}
 	p.head()
 	p.workloads()
@@ -37,7 +39,7 @@ func (c Case) YAML() []byte {
 
 // printer writes one case, field by field.
 type printer struct {
-	c       Case
+	c       cases.Case
 	b       strings.Builder
 	callers *callerNames
 }
@@ -68,7 +70,7 @@ func (p *printer) head() {
 	for _, td := range c.TrustDomains {
 		names = append(names, td.Name())
 	}
-	if !slices.Equal(names, []string{DefaultTrustDomain}) {
+	if !slices.Equal(names, []string{cases.DefaultTrustDomain}) {
 		p.field("trustDomains", texts(names))
 	}
 	p.field("options", p.options())
@@ -110,7 +112,7 @@ func (p *printer) policies() {
 	}
 }
 
-// policyLines are the lines of a policy; none of its texts goes over two.
+// policyLines are the lines of a policy. The YAML of a document has no text over several lines.
 func policyLines(doc manifest.Document) []string {
 	body := strings.TrimSuffix(string(doc.YAML()), "\n")
 	if body == "" {
@@ -145,11 +147,11 @@ func (p *printer) counters() {
 	}
 }
 
-// defaultIdentity is the SPIFFE ID of a workload that says nothing of it.
+// defaultIdentity is the SPIFFE ID of a workload that states none.
 func (p *printer) defaultIdentity(namespace, account string) (spiffeid.ID, bool) {
 	if len(p.c.TrustDomains) == 0 {
 		return spiffeid.ID{}, false
 	}
-	id, err := spiffeid.FromSegments(p.c.TrustDomains[0], "ns", namespace, "sa", account)
+	id, err := casefile.DefaultIdentity(p.c.TrustDomains[0], namespace, account)
 	return id, err == nil
 }

@@ -1,8 +1,10 @@
-package cases
+package casewriter
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/cases"
 )
 
 func (p *printer) requests() {
@@ -18,15 +20,15 @@ func (p *printer) requests() {
 	}
 }
 
-// crossed counts the requests at the front that differ in their path alone.
-func (p *printer) crossed(all []Request) int {
+// crossed counts the requests at the front that differ in their path only: they become one item with a list of paths.
+func (p *printer) crossed(all []cases.Request) int {
 	first := all[0]
 	if first.Path == "" {
 		return 1
 	}
 	line := p.request(all[:1])
-	n := slices.IndexFunc(all, func(q Request) bool {
-		return q.Path == "" || p.request([]Request{q.at(first.Path)}) != line
+	n := slices.IndexFunc(all, func(q cases.Request) bool {
+		return q.Path == "" || p.request([]cases.Request{withPath(q, first.Path)}) != line
 	})
 	if n < 0 {
 		return len(all)
@@ -34,16 +36,16 @@ func (p *printer) crossed(all []Request) int {
 	return n
 }
 
-func (q Request) at(path string) Request {
+func withPath(q cases.Request, path string) cases.Request {
 	q.Path = path
 	return q
 }
 
-// request writes requests that differ in their path alone.
-func (p *printer) request(some []Request) string {
+// request writes requests that differ in their path only, as one item.
+func (p *printer) request(some []cases.Request) string {
 	q := some[0]
 	var f fields
-	f.add("from", quote(p.callers.of(q.From)))
+	f.add("from", quote(p.callers.name(q.From)))
 	f.add("to", quote(q.To))
 	f.add("method", text(q.Method))
 	if len(some) == 1 {
@@ -70,8 +72,8 @@ func (p *printer) request(some []Request) string {
 	return f.flow()
 }
 
-// headerLines is a mapping, or a list where the order of the lines says something.
-func headerLines(lines []Header) string {
+// headerLines is a mapping, or a list where the lines are not in the order of their names.
+func headerLines(lines []cases.Header) string {
 	if len(lines) == 0 {
 		return ""
 	}
@@ -87,7 +89,7 @@ func headerLines(lines []Header) string {
 	return "[{" + strings.Join(f, "}, {") + "}]"
 }
 
-// stated tells the empty text from none.
+// stated is the text in quotes, and no value where none is stated.
 func stated(s *string) string {
 	if s == nil {
 		return ""

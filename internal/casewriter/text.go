@@ -1,15 +1,17 @@
-package cases
+package casewriter
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// fields are the entries of a mapping, each as it is written.
+// fields are the entries of a mapping, each as "key: value".
 type fields []string
 
-// add leaves a field without a value out.
+// add adds an entry, unless it has no value.
 func (f *fields) add(key, value string) {
 	if value != "" {
 		*f = append(*f, key+": "+value)
@@ -19,7 +21,7 @@ func (f *fields) add(key, value string) {
 // flow is the mapping on one line.
 func (f fields) flow() string { return "{" + strings.Join(f, ", ") + "}" }
 
-// orNone is flow, and no value for a mapping without entries.
+// orNone is flow, or no value for a mapping without entries.
 func (f fields) orNone() string {
 	if len(f) == 0 {
 		return ""
@@ -35,7 +37,7 @@ func text(s string) string {
 	return quote(s)
 }
 
-// texts is a list on one line, no value for one that is absent.
+// texts is a list on one line, or no value for a nil list.
 func texts[T ~string](list []T) string {
 	if list == nil {
 		return ""
@@ -47,13 +49,13 @@ func texts[T ~string](list []T) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// mapping is a mapping of texts on one line, by key, no value for one that is absent.
+// mapping is a mapping on one line, in the order of its keys, or no value for a nil map.
 func mapping(m map[string]string) string {
 	if m == nil {
 		return ""
 	}
 	var f fields
-	for _, key := range sortedKeys(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		f.add(quote(key), quote(m[key]))
 	}
 	return f.flow()
@@ -66,32 +68,30 @@ func number(n *uint64) string {
 	return strconv.FormatUint(*n, 10)
 }
 
-// What may stand without quotes because no reader of YAML, 1.1 or 1.2, within braces
-// or not, takes it for anything but this text: words, paths, URIs, versions and
-// addresses.
+// Texts that need no quotes: no reader of YAML 1.1 or 1.2 takes them for anything but this text, within braces or outside.
+// They are words, paths, URIs, versions and addresses.
 var (
-	bareText    = regexp.MustCompile(`^[A-Za-z/](?:[A-Za-z0-9_./-]|:/)*$`)
-	bareNumbers = regexp.MustCompile(`^[0-9]{1,3}(?:\.[0-9]{1,3}){2,3}$`)
-	// A sentence is more than a word, and stands outside of braces.
-	bareSentence = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*(?:,? [A-Za-z0-9_/][A-Za-z0-9_./-]*)+$`)
+	plainText    = regexp.MustCompile(`^[A-Za-z/](?:[A-Za-z0-9_./-]|:/)*$`)
+	plainNumbers = regexp.MustCompile(`^[0-9]{1,3}(?:\.[0-9]{1,3}){2,3}$`)
+	// A sentence has several words. It is plain outside of braces only.
+	plainSentence = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*(?:,? [A-Za-z0-9_/][A-Za-z0-9_./-]*)+$`)
 )
 
-// quote writes a text, in quotes where it needs them. An escape of Go's is one of
-// YAML's too.
+// quote writes a text, in quotes where it needs them. YAML has all escapes of Go.
 func quote(s string) string {
 	switch strings.ToLower(s) {
 	case "true", "false", "yes", "no", "on", "off", "y", "n", "null":
 	default:
-		if bareText.MatchString(s) || bareNumbers.MatchString(s) {
+		if plainText.MatchString(s) || plainNumbers.MatchString(s) {
 			return s
 		}
 	}
 	return strconv.Quote(s)
 }
 
-// sentence is quote for a text that has a line of its own.
+// sentence is quote for a text outside of braces.
 func sentence(s string) string {
-	if bareSentence.MatchString(s) {
+	if plainSentence.MatchString(s) {
 		return s
 	}
 	return quote(s)

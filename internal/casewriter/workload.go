@@ -1,28 +1,30 @@
-package cases
+package casewriter
 
 import (
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// group is a workload with its inbounds, which stand anywhere in a case.
-type group struct {
+// workload is a workload with its inbounds. A case has the inbounds of all workloads in one list.
+type workload struct {
 	name     string
-	inbounds []Inbound
+	inbounds []cases.Inbound
 }
 
-// groups returns the workloads in the order in which they first appear.
-func groups(inbounds []Inbound) []group {
-	var out []group
+// workloadsOf returns the workloads in the order of their first inbounds.
+func workloadsOf(inbounds []cases.Inbound) []workload {
+	var out []workload
 	for _, in := range inbounds {
-		i := slices.IndexFunc(out, func(g group) bool { return g.name == in.Workload.Name })
+		i := slices.IndexFunc(out, func(w workload) bool { return w.name == in.Workload.Name })
 		if i < 0 {
 			i = len(out)
-			out = append(out, group{name: in.Workload.Name})
+			out = append(out, workload{name: in.Workload.Name})
 		}
 		out[i].inbounds = append(out[i].inbounds, in)
 	}
@@ -30,7 +32,7 @@ func groups(inbounds []Inbound) []group {
 }
 
 func (p *printer) workloads() {
-	for i, g := range groups(p.c.Inbounds) {
+	for i, g := range workloadsOf(p.c.Inbounds) {
 		if i == 0 {
 			p.line(0, "workloads:")
 		}
@@ -39,22 +41,22 @@ func (p *printer) workloads() {
 }
 
 // workload are the lines of the workload at an index.
-func (p *printer) workload(i int, g group) []string {
+func (p *printer) workload(i int, g workload) []string {
 	first := g.inbounds[0]
 	w := first.Workload
 	f := fields{"name: " + quote(w.Name)}
-	if w.Namespace != defaultNamespace {
+	if w.Namespace != casefile.DefaultNamespace {
 		f.add("namespace", text(w.Namespace))
 	}
 	key, value := p.identity(first)
 	f.add(key, value)
-	if w.Mesh != defaultMesh {
+	if w.Mesh != casefile.DefaultMesh {
 		f.add("mesh", text(w.Mesh))
 	}
 	f.add("zone", text(w.Zone))
 	f.add("origin", text(w.Origin))
 	f.add("labels", mapping(w.Labels))
-	if first.IP != defaultIP(i) {
+	if first.IP != casefile.DefaultIP(i) {
 		f.add("ip", quote(first.IP.String()))
 	}
 	f = append(f, "inbounds:")
@@ -64,9 +66,8 @@ func (p *printer) workload(i int, g group) []string {
 	return f
 }
 
-// identity is the field that gives a workload its SPIFFE ID, none where it has the
-// default one.
-func (p *printer) identity(in Inbound) (key, value string) {
+// identity is the field that gives a workload its SPIFFE ID, and no field for the default one.
+func (p *printer) identity(in cases.Inbound) (key, value string) {
 	if id, ok := p.defaultIdentity(in.Workload.Namespace, in.Workload.Name); ok && id == in.Identity {
 		return "", ""
 	}
@@ -78,7 +79,7 @@ func (p *printer) identity(in Inbound) (key, value string) {
 	return "identity", quote(uri)
 }
 
-func inbound(in Inbound) string {
+func inbound(in cases.Inbound) string {
 	var f fields
 	f.add("name", text(in.Name))
 	f.add("port", strconv.Itoa(int(in.Port)))

@@ -1,4 +1,4 @@
-package cases_test
+package casewriter_test
 
 import (
 	"math/rand/v2"
@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/casewriter"
 )
 
 // again writes a case and reads it back.
 func again(t testing.TB, c cases.Case) cases.Case {
 	t.Helper()
-	text := c.YAML()
+	text := casewriter.YAML(c)
 	all, err := cases.Parse("c.yaml", text)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d cases, %v, from\n%s", len(all), err, text)
@@ -25,31 +25,23 @@ func again(t testing.TB, c cases.Case) cases.Case {
 	return all[0]
 }
 
-// sameButNames compares cases by all that a written case keeps.
-var sameButNames = cmp.Options{
-	same,
-	cmpopts.IgnoreFields(cases.Case{}, "Place"),
-	cmpopts.IgnoreFields(cases.Request{}, "Place"),
-	cmpopts.IgnoreFields(cases.Caller{}, "Name"),
-}
-
 func checkYAML(t testing.TB, c cases.Case) {
 	t.Helper()
 	got := again(t, c)
 	if diff := cmp.Diff(c, got, sameButNames); diff != "" {
-		t.Errorf("%s (-want +got):\n%s\nwritten as\n%s", c.Place, diff, c.YAML())
+		t.Errorf("%s (-want +got):\n%s\nwritten as\n%s", c.Place, diff, casewriter.YAML(c))
 	}
-	if first, second := string(c.YAML()), string(got.YAML()); first != second {
+	if first, second := string(casewriter.YAML(c)), string(casewriter.YAML(got)); first != second {
 		t.Errorf("%s: written again it reads otherwise:\n%s", c.Place, cmp.Diff(first, second))
 	}
 }
 
 func TestYAMLOfStories(t *testing.T) {
 	t.Parallel()
-	if len(stories) == 0 {
+	if len(builtIn) == 0 {
 		t.Fatal("there is no story")
 	}
-	for _, c := range stories {
+	for _, c := range builtIn {
 		checkYAML(t, c)
 	}
 }
@@ -103,7 +95,7 @@ counters:
 expectWarning: "yes: one"
 `
 	c := parse(t, want)
-	if diff := cmp.Diff(want, string(c.YAML())); diff != "" {
+	if diff := cmp.Diff(want, string(casewriter.YAML(c))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	checkYAML(t, c)
@@ -214,14 +206,14 @@ func TestYAMLOfAnyText(t *testing.T) {
 		c := cases.Case{Name: string(text), Story: string(text), ExpectWarnings: []string{string(text)}}
 		got := again(t, c)
 		if got.Name != c.Name || got.Story != c.Story || got.ExpectWarnings[0] != c.Name {
-			t.Fatalf("%q became %q, %q, %q in\n%s", c.Name, got.Name, got.Story, got.ExpectWarnings, c.YAML())
+			t.Fatalf("%q became %q, %q, %q in\n%s", c.Name, got.Name, got.Story, got.ExpectWarnings, casewriter.YAML(c))
 		}
 	}
 }
 
 // FuzzYAML holds of whatever is a case at all.
 func FuzzYAML(f *testing.F) {
-	for _, c := range stories {
+	for _, c := range builtIn {
 		if len(c.Source) < 4<<10 {
 			f.Add([]byte(c.Source))
 		}
@@ -239,13 +231,13 @@ func FuzzYAML(f *testing.F) {
 
 func BenchmarkYAML(b *testing.B) {
 	var largest cases.Case
-	for _, c := range stories {
+	for _, c := range builtIn {
 		if len(c.Source) > len(largest.Source) {
 			largest = c
 		}
 	}
-	b.SetBytes(int64(len(largest.YAML())))
+	b.SetBytes(int64(len(casewriter.YAML(largest))))
 	for b.Loop() {
-		largest.YAML()
+		casewriter.YAML(largest)
 	}
 }

@@ -1,0 +1,37 @@
+// Package casefile has the names and defaults of the case format that its reader, package cases, shares with its writer,
+// package casewriter.
+package casefile
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+)
+
+// The callers that every case has: the one speaks no TLS, the other shows no certificate.
+const (
+	Plaintext = "plaintext"
+	Anonymous = "anonymous"
+)
+
+// The mesh and the namespace of a workload that states none.
+const (
+	DefaultMesh      = "default"
+	DefaultNamespace = "default"
+)
+
+// Reserved reports whether "from" takes a name for something else than an entry under callers or workloads.
+func Reserved(name string) bool {
+	return name == Plaintext || name == Anonymous || strings.HasPrefix(name, "spiffe://")
+}
+
+// DefaultIP is the address of the workload at an index. No other default lies in its block.
+func DefaultIP(i int) netip.Addr {
+	return netip.AddrFrom4([4]byte{10, 64, byte(i >> 8), byte(i + 1)})
+}
+
+// DefaultIdentity is the SPIFFE ID of a workload that states none. It fails where the words make no SPIFFE ID.
+func DefaultIdentity(td spiffeid.TrustDomain, namespace, account string) (spiffeid.ID, error) {
+	return spiffeid.FromSegments(td, "ns", namespace, "sa", account)
+}
