@@ -1,22 +1,21 @@
-// Package adversary is a library of callers and requests that try to get around
-// an authorization policy: certificates that almost name somebody, and requests
-// that almost ask for something.
+// Package adversary is a library of attacks on an authorization policy: certificates that
+// almost have the name of another workload, and requests that almost ask for a protected
+// path, method or header.
 //
-// [Identities] mutates the SPIFFE ID that a policy names, [Requests] the method
-// and path that it protects, [Headers] a header that it looks at. All of them are
-// plain data with stable names, in a fixed order, so that a report or a golden
-// file can refer to them. [certs.Authority.Forge] issues the certificates;
-// the requests go out through the Send of a harness's mesh, or, where an HTTP
-// library would tidy them up, through [Request.Exchange].
+// [Identities] changes the SPIFFE ID that a policy names, [Requests] changes a protected
+// method and path, [Headers] changes a header that a policy reads. All attacks are plain
+// data with stable names, in a fixed order, so a report or a golden file can refer to them.
+// [certs.Authority.Forge] issues the certificates. The Send of a harness's mesh sends the
+// requests. [Request.Exchange] sends the requests that an HTTP library would change.
+// Package proof uses the identities; only tests use the requests.
 //
-// The package guarantees that none of the identities is the sound SVID of the
-// victim itself, and that Exchange writes what a request says, byte for byte. What
-// Envoy makes of each of them, on every pinned version, stands in
-// testdata/measured.txt, with the ways around a policy listed below each table.
-// The tests measure one version again, and fail where a matcher that allows the
-// victim exactly admits anybody else, where a denied path or method reaches the
-// upstream as such, or where anything but the allowed one does.
+// The package guarantees that no identity is the sound SVID of the victim itself, and that
+// Exchange writes a request byte for byte. The file testdata/measured.txt has the answer of
+// every pinned version of Envoy to each attack. Below each table it lists the attacks that
+// get around a policy. The tests measure one version again. They fail in three cases: an
+// exact allow of the victim allows another certificate, a denied path or method reaches
+// the upstream, or an allow lets more through than the allowed request.
 //
-// It does not say that the list is complete, and it does not judge: what an
-// upstream makes of a path that was let through is the upstream's business.
+// The list is not complete. The package also does not judge how an upstream reads an
+// allowed path.
 package adversary

@@ -9,7 +9,7 @@ import (
 	"github.com/meshproof/meshproof/internal/adversary"
 )
 
-// A certificate of the trust domain next door that also names the victim.
+// A certificate of the sibling trust domain that also names the victim.
 func ExampleIdentities() {
 	victim := spiffeid.RequireFromString("spiffe://trust-domain.mesh/ns/default/sa/billing")
 	federation := new(certs.Federation)
@@ -31,11 +31,11 @@ func ExampleIdentities() {
 		fmt.Println(credential.URIs())
 	}
 	// Output:
-	// A name of the trust domain next door, and behind it the victim's, both signed over there.
+	// A name of the sibling trust domain and then the victim's, both signed by the sibling.
 	// [spiffe://trust-domain.mesh.evil/attacker spiffe://trust-domain.mesh/ns/default/sa/billing]
 }
 
-// Each spelling of a path goes out over either protocol.
+// Each spelling of a path exists for both protocols.
 func ExampleRequests() {
 	for _, r := range adversary.Requests("GET", "/admin")[:4] {
 		fmt.Println(r.Name, r.Protocol, r.Method, r.Path)

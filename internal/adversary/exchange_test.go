@@ -19,7 +19,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// exchange plays a server that reads what is sent, answers, and closes.
+// exchange runs a server that reads the request, answers and closes.
 func exchange(t *testing.T, r adversary.Request, server func(net.Conn) error) (adversary.Reply, error) {
 	t.Helper()
 	near, far := net.Pipe()
@@ -37,7 +37,7 @@ func exchange(t *testing.T, r adversary.Request, server func(net.Conn) error) (a
 	return reply, err
 }
 
-// TestExchangeOverHTTP1 sees the request byte for byte, and the first final answer.
+// TestExchangeOverHTTP1 compares the bytes of the request, and reads the first final answer.
 func TestExchangeOverHTTP1(t *testing.T) {
 	t.Parallel()
 	plain := adversary.Request{Method: "get", Path: `/a\..//b#c`, Authority: "b", Headers: []caller.Header{{Name: "X-a", Value: " 1"}, {Name: "X-a", Value: "2"}}}
@@ -68,8 +68,8 @@ func TestExchangeOverHTTP1(t *testing.T) {
 	}
 }
 
-// TestExchangeOverHTTP2 sees the fields in order, sound or not, and each way in
-// which a server can end a stream.
+// TestExchangeOverHTTP2 compares the fields and their order, and ends the stream in each
+// way that a server has.
 func TestExchangeOverHTTP2(t *testing.T) {
 	t.Parallel()
 	fields := []caller.Header{{Name: ":path", Value: ""}, {Name: "X-A", Value: "1\r\n"}, {Name: ":path", Value: "/b"}, {Name: "", Value: "\x00"}}
@@ -128,7 +128,7 @@ func status(f *http2.Framer, code string) error {
 	return f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: code != "103"})
 }
 
-// TestExchangeFails where what comes back is no HTTP, or nothing comes in time.
+// TestExchangeFails has an answer that is no HTTP, and no answer before the context ends.
 func TestExchangeFails(t *testing.T) {
 	t.Parallel()
 	nonsense := adversary.Request{Name: "nonsense", Head: "x"}
@@ -146,6 +146,6 @@ func TestExchangeFails(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(enough)
 	if _, err := nonsense.Exchange(ctx, near); !errors.Is(err, enough) {
-		t.Errorf("error %v, want one that wraps %q", err, enough)
+		t.Errorf("error %v does not wrap %q", err, enough)
 	}
 }

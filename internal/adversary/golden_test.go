@@ -17,31 +17,31 @@ import (
 
 var golden = filepath.Join("testdata", "measured.txt")
 
-// preface explains the golden file to who reads it first.
-var preface = fmt.Sprintf(`# What Envoy does with the attacks of this package, measured on a running Envoy of each version;
-# go test ./internal/adversary -rewrite measures all of them again, and go test, one.
+// preface explains the golden file.
+var preface = fmt.Sprintf(`# What Envoy does with the attacks of this package, measured on a running Envoy of each version.
+# go test ./internal/adversary -rewrite measures all versions again, and go test measures one.
 #
-# A cell is what the caller saw (an HTTP status; closed; handshake for a TLS alert), the policy that
-# decided ("none" where no policy matched, nothing where none was asked), and then what the upstream
-# saw, if anything. After an allow, a status without the latter is another's refusal: 404 is Envoy's for
-# want of a route, 400 and 502 the upstream's (Go's net/http), 503 that of the upstream connection.
+# A cell has the answer of the caller (an HTTP status; closed; handshake for a TLS alert), the policy
+# that decided ("none" when no policy matched, nothing when no policy was asked), and then the request
+# that the upstream saw, if any. After an allow, a status without such a request is a later refusal: 404
+# of Envoy without a route, 400 and 502 of the upstream (Go's net/http), 503 of the upstream connection.
 #
 # victim is %s, attacker
 # %s; the path %s, the method %s and the header
-# %s: %s are protected. Columns with "matcher" hold xDS matchers, those with "rules" the RBAC
-# rules of envoy.config.rbac.v3: on identities those that only allow, as GEP-3779 has them, so that a
-# deny is an allow for everybody but the victim; on headers those of either action. "+h2" marks a line
-# that holds over HTTP/2 too.
+# %s: %s are protected. Columns with "matcher" use xDS matchers, columns with "rules" use the
+# RBAC rules of envoy.config.rbac.v3. The rules on identities only allow, as in GEP-3779, so a deny is
+# an allow of all other callers. The rules on headers have either action. "+h2" marks a line that is
+# the same over HTTP/2.
 `, victim, attacker, protectedPath, protectedMethod, protectedHeader, protectedValue)
 
 const (
 	measuredOn      = "# Measured on "
-	identitiesTitle = "identities, by policy on the victim; xfcc is what the upstream is told where there is no policy"
-	requestsTitle   = "requests, by policy on path and method; allow-both allows nothing but the two together"
+	identitiesTitle = "identities, by policy on the victim; xfcc is the header of the upstream without a policy"
+	requestsTitle   = "requests, by policy on path and method; allow-both allows only both together"
 	headersTitle    = "headers, by policy on the header"
 )
 
-// measured is what one version did.
+// measured has the results of one version.
 type measured struct {
 	identities []claim
 	requests   []attempt
@@ -52,9 +52,9 @@ func measure(t *testing.T, version string) measured {
 	t.Helper()
 	l := startLab(t, version, requestFilters(t))
 	return measured{
-		identities: measureIdentities(t, version, append(sound(), adversary.Identities(victim)...)),
-		requests:   measureRequests(t, l, append(straight(), adversary.Requests(protectedMethod, protectedPath)...), requestColumns),
-		headers:    measureRequests(t, l, append(straightHeader(), adversary.Headers(protectedHeader, protectedValue)...), headerColumns),
+		identities: measureIdentities(t, version, append(soundIdentities(), adversary.Identities(victim)...)),
+		requests:   measureRequests(t, l, append(plainRequests(), adversary.Requests(protectedMethod, protectedPath)...), requestColumns),
+		headers:    measureRequests(t, l, append(plainHeaderRequests(), adversary.Headers(protectedHeader, protectedValue)...), headerColumns),
 	}
 }
 
@@ -72,19 +72,19 @@ func render(versions []string, tables map[string][]table) string {
 	w.WriteString(preface)
 	fmt.Fprintf(&w, "%s%s.\n", measuredOn, strings.Join(versions, ", "))
 	for i, first := range tables[versions[0]] {
-		var of []table
+		var sameTable []table
 		for _, v := range versions {
-			of = append(of, tables[v][i])
+			sameTable = append(sameTable, tables[v][i])
 		}
-		merge(&w, versions, of)
-		for _, note := range notes(first.title, of) {
+		merge(&w, versions, sameTable)
+		for _, note := range notes(first.title, sameTable) {
 			w.WriteString(note + "\n")
 		}
 	}
 	return w.String()
 }
 
-// measuredVersions reads the versions off a golden file.
+// measuredVersions returns the versions of a golden file.
 func measuredVersions(text string) []string {
 	for line := range strings.Lines(text) {
 		if list, ok := strings.CutPrefix(line, measuredOn); ok {
@@ -94,11 +94,11 @@ func measuredVersions(text string) []string {
 	return nil
 }
 
-// TestMeasured holds what Envoy does against the golden file, and against what has
-// to hold whatever it does.
+// TestMeasured compares the results of Envoy with the golden file, and checks the facts
+// that hold on every version.
 func TestMeasured(t *testing.T) {
 	t.Parallel()
-	versions := []string{tested()}
+	versions := []string{testedVersion()}
 	if *rewrite {
 		versions = versions[:0]
 		for _, release := range must(envoy.List())(t) {
@@ -132,15 +132,14 @@ func TestMeasured(t *testing.T) {
 			continue
 		}
 		one := []string{version}
-		want := render(one, map[string][]table{version: read(text, version)})
+		want := render(one, map[string][]table{version: readTables(text, version)})
 		if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(render(one, tables), "\n")); diff != "" {
 			t.Errorf("Envoy %s: rerun with -rewrite if this is meant (-golden +measured):\n%s", version, diff)
 		}
 	}
 }
 
-// checkGolden finds a file that was edited by hand: what its notes say follows from
-// its tables.
+// checkGolden finds a file that was edited by hand: its notes must follow from its tables.
 func checkGolden(t *testing.T, text string) {
 	versions := measuredVersions(text)
 	if len(versions) == 0 {
@@ -148,7 +147,7 @@ func checkGolden(t *testing.T, text string) {
 	}
 	tables := map[string][]table{}
 	for _, v := range versions {
-		tables[v] = read(text, v)
+		tables[v] = readTables(text, v)
 	}
 	if diff := cmp.Diff(strings.Split(render(versions, tables), "\n"), strings.Split(text, "\n")); diff != "" {
 		t.Errorf("%s was edited: rerun with -rewrite (-tables +file):\n%s", golden, diff)

@@ -18,26 +18,27 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// sound are the two who are who they are; their rows show that the policies work.
-func sound() []adversary.Identity {
+// soundIdentities are the SVIDs of victim and attacker. Their rows show that the policies
+// work.
+func soundIdentities() []adversary.Identity {
 	return []adversary.Identity{
 		{Name: "the-victim-itself", Template: certs.Template{URIs: []string{victim.String()}}, SignedBy: domain, NamesVictim: true},
 		{Name: "the-attacker-itself", Template: certs.Template{URIs: []string{attacker.String()}}, SignedBy: domain},
 	}
 }
 
-// identityColumns are the policies on the victim, as matchers, which see all URI
-// SANs as one text, and as named rules, which see each SAN.
+// identityColumns are the policies on the victim. Matchers read all URI SANs as one text,
+// and named rules read each SAN.
 var identityColumns = []string{
 	"matcher-deny-exact", "matcher-deny-prefix", "matcher-allow-exact", "matcher-allow-prefix",
 	"rules-deny-exact", "rules-deny-prefix", "rules-allow-exact", "rules-allow-prefix",
 }
 
-// unjudged is the inbound without a policy, which shows what the upstream is told.
+// unjudged is the inbound without a policy. It shows the XFCC header of the upstream.
 const unjudged = "unjudged"
 
-// onVictim returns the program of a column. Rules are those of GEP-3779, which only
-// allow, on L4: they deny by allowing whoever is not the victim.
+// onVictim returns the program of a column. The rules of GEP-3779 only allow, on L4, so a
+// deny is an allow of all other callers.
 func onVictim(column string, layer policy.Layer) policy.Program {
 	match := policy.Match{Value: victim.String()}
 	if strings.HasSuffix(column, "prefix") {
@@ -48,13 +49,13 @@ func onVictim(column string, layer policy.Layer) policy.Program {
 	case column == unjudged:
 		return policy.Program{}
 	case strings.HasPrefix(column, "matcher-deny"):
-		gate = denying(layer, policy.Is{Attribute: attribute.Identity, Match: match})
+		gate = denyGate(layer, policy.Is{Attribute: attribute.Identity, Match: match})
 	case strings.HasPrefix(column, "matcher-allow"):
-		gate = allowing(layer, policy.Is{Attribute: attribute.Identity, Match: match})
+		gate = allowGate(layer, policy.Is{Attribute: attribute.Identity, Match: match})
 	case strings.HasPrefix(column, "rules-deny"):
-		gate = rule(rest, policy.Not{Of: policy.Is{Attribute: attribute.URISAN, Match: match}})
+		gate = rule(unprotected, policy.Not{Of: policy.Is{Attribute: attribute.URISAN, Match: match}})
 	default:
-		gate = rule(named, policy.Is{Attribute: attribute.URISAN, Match: match})
+		gate = rule(protected, policy.Is{Attribute: attribute.URISAN, Match: match})
 	}
 	return policy.Program{Gates: []policy.Gate{gate}}
 }
@@ -63,7 +64,7 @@ func rule(origin string, when policy.Condition) policy.Gate {
 	return policy.Gate{Layer: policy.L4, Form: policy.Named, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: origin}, When: when}}}
 }
 
-// claim is one identity at one inbound, with what came of it.
+// claim is one identity at one inbound, with its evidence.
 type claim struct {
 	identity adversary.Identity
 	column   string
@@ -72,12 +73,11 @@ type claim struct {
 	finding  evidence.Finding
 }
 
-// misnamed are the identities of which access log or XFCC drop a part, so that the
-// sides of the evidence name different peers: an empty name and a space at the end.
+// misnamed are the identities with a name that the access log or XFCC shortens: an empty
+// name, or a space at the end. The sides of the evidence then name different peers.
 var misnamed = []string{"empty-uri-last", "space-behind"}
 
-// measureIdentities lets each identity call each column's inbound, over http and
-// tcp.
+// measureIdentities calls the inbound of each column with each identity, over http and tcp.
 func measureIdentities(t *testing.T, version string, identities []adversary.Identity) []claim {
 	t.Helper()
 	h := harness.New(t, harness.WithRuntime(envoy.Process), harness.WithEnvoy(version), harness.WithMeshes(1))
@@ -120,7 +120,7 @@ func measureIdentities(t *testing.T, version string, identities []adversary.Iden
 	return claims
 }
 
-// cell is what the caller saw and who decided.
+// cell returns the answer of the caller and the deciding policy.
 func (c claim) cell() string {
 	switch c.finding.Form {
 	case evidence.HandshakeFailed:
@@ -136,11 +136,11 @@ func (c claim) cell() string {
 	return fmt.Sprint(c.finding.Status, " ", origin(c.finding.Verdict))
 }
 
-// short abbreviates what stands in many cells.
+// short abbreviates the SPIFFE IDs in the cells.
 var short = strings.NewReplacer(victim.String(), "victim", attacker.String(), "attacker", adversary.Sibling(domain).IDString(), "sibling")
 
-// tabulateIdentities lays the claims over http out, one row for each identity, with
-// what the upstream is told in the last column.
+// tabulateIdentities returns a table of the claims over http, with one row for each
+// identity. The last column is the XFCC header of the upstream.
 func tabulateIdentities(claims []claim) table {
 	out := table{title: identitiesTitle, rows: []row{{"identity", append(slices.Clone(identityColumns), "xfcc")}}}
 	var last row
@@ -156,7 +156,7 @@ func tabulateIdentities(claims []claim) table {
 		told := "-"
 		if c.evidence.Arrival != nil {
 			_, uris, _ := strings.Cut(c.evidence.Arrival.XFCC(), ";URI=")
-			told = plain(short.Replace("URI=" + uris))
+			told = escapeCell(short.Replace("URI=" + uris))
 		}
 		last.cells = append(last.cells, told)
 		out.rows = append(out.rows, last)

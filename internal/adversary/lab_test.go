@@ -24,9 +24,9 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// lab is an Envoy to which requests go out as [adversary.Request.Exchange] writes
-// them. A harness sends with libraries that refuse some of them; for the rest the
-// lab is built of the same parts.
+// lab is an Envoy that gets requests from [adversary.Request.Exchange]. A harness sends with
+// libraries, and libraries refuse some of these requests. Otherwise the lab has the same
+// parts as a harness.
 type lab struct {
 	upstream *upstream.Upstream
 	dial     string
@@ -39,11 +39,11 @@ type lab struct {
 	logs map[netip.AddrPort]chan xds.AccessLog
 }
 
-// patience bounds everything that is waited for; all of it takes milliseconds.
+// patience is the time limit of each wait. All of them take milliseconds.
 const patience = 20 * time.Second
 
-// startLab brings up an inbound of either protocol for each of the filters, under
-// the names "http/..." and "http2/...".
+// startLab starts an inbound of both protocols for each of the filters, with the names
+// "http/..." and "http2/...".
 func startLab(t *testing.T, version string, filters map[string]xds.Filters) *lab {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -69,12 +69,12 @@ func startLab(t *testing.T, version string, filters map[string]xds.Filters) *lab
 	}, l.entry)
 	closeAfter(t, func() error { control.Close(); return nil })
 
-	at := func(port int) string { return net.JoinHostPort(place.HostName, strconv.Itoa(port)) }
+	address := func(port int) string { return net.JoinHostPort(place.HostName, strconv.Itoa(port)) }
 	bootstrap := must(xds.Bootstrap{
 		Admin:        place.Admin,
-		ControlPlane: at(listener.Addr().(*net.TCPAddr).Port),
-		UpstreamHTTP: at(l.upstream.HTTPPort()),
-		UpstreamTCP:  at(l.upstream.TCPPort()),
+		ControlPlane: address(listener.Addr().(*net.TCPAddr).Port),
+		UpstreamHTTP: address(l.upstream.HTTPPort()),
+		UpstreamTCP:  address(l.upstream.TCPPort()),
 		Proxy:        must(ca.Mint(proxy))(t),
 		Authority:    plane.String(),
 		Bundles:      l.bundles,
@@ -114,7 +114,7 @@ func startLab(t *testing.T, version string, filters map[string]xds.Filters) *lab
 	return l
 }
 
-// must hands a value on, or ends the test.
+// must returns a value, or ends the test.
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -133,8 +133,8 @@ func closeAfter(t *testing.T, end func() error) {
 	})
 }
 
-// entry hands an access log entry to who waits for it. A request leaves two: its
-// own, and that of its connection.
+// entry gives an access log entry to the waiting caller. A request leaves two entries: its
+// own and the entry of its connection.
 func (l *lab) entry(e xds.AccessLog) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +144,7 @@ func (l *lab) entry(e xds.AccessLog) {
 }
 
 func (l *lab) watch(caller netip.AddrPort) <-chan xds.AccessLog {
-	// More entries than a connection leaves, so that nobody waits for the test.
+	// The buffer holds more entries than a connection leaves, so that writing never waits.
 	entries := make(chan xds.AccessLog, 8)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -158,15 +158,15 @@ func (l *lab) forget(caller netip.AddrPort) {
 	delete(l.logs, caller)
 }
 
-// trace is what a request left on all sides.
+// trace has what each side saw of a request.
 type trace struct {
 	reply   adversary.Reply
 	arrival *upstream.Arrival
-	// log is the entry of the request, or the zero value where Envoy saw none.
+	// log is the entry of the request, or the zero value when Envoy saw no request.
 	log xds.AccessLog
 }
 
-// send plays one request to the inbound and gathers its traces.
+// send sends one request to the inbound and collects its traces.
 func (l *lab) send(ctx context.Context, inbound string, r adversary.Request) (trace, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -183,8 +183,8 @@ func (l *lab) send(ctx context.Context, inbound string, r adversary.Request) (tr
 		got.reply, err = r.Exchange(ctx, conn)
 		return err
 	})
-	// The entry of the connection comes when it is closed; that of the request may
-	// come before or after.
+	// The entry of the connection comes when it is closed. The entry of the request may
+	// come before or after it.
 	for connection := false; err == nil && !(connection && (got.log.Request || got.reply.Status == 0)); {
 		select {
 		case e := <-entries:
@@ -204,7 +204,7 @@ func (l *lab) send(ctx context.Context, inbound string, r adversary.Request) (tr
 	return got, nil
 }
 
-// call opens a connection for the time of a conversation.
+// call opens a connection and closes it after the conversation.
 func (l *lab) call(ctx context.Context, in xds.Inbound, source netip.AddrPort, speak func(net.Conn) error) error {
 	var dialer net.Dialer
 	raw, err := dialer.DialContext(ctx, "tcp", l.dial)
@@ -222,7 +222,7 @@ func (l *lab) call(ctx context.Context, in xds.Inbound, source netip.AddrPort, s
 	}
 	secured := tls.Client(raw, &tls.Config{
 		MinVersion: tls.VersionTLS13,
-		// The server's name is its SPIFFE ID, verified below.
+		// The name of the server is its SPIFFE ID, and the next field verifies it.
 		InsecureSkipVerify:    true,
 		VerifyPeerCertificate: tlsconfig.VerifyPeerCertificate(l.bundles, tlsconfig.AuthorizeID(backend)),
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {

@@ -17,7 +17,7 @@ import (
 
 var kebab = regexp.MustCompile(`^[a-z0-9]+([.-][a-z0-9]+)*$`)
 
-// checkEntry is what reports and golden files rely on.
+// checkEntry checks the properties that reports and golden files need.
 func checkEntry(t *testing.T, seen map[string]bool, name, about, source string) {
 	t.Helper()
 	if seen[name] || !kebab.MatchString(name) {
@@ -43,21 +43,21 @@ func TestIdentities(t *testing.T) {
 		}
 		if id.SignedBy == domain {
 			if slices.ContainsFunc(templates, func(u certs.Template) bool { return cmp.Equal(u, id.Template) }) {
-				t.Errorf("%s is a certificate that another has too", id.Name)
+				t.Errorf("%s has the certificate of another identity", id.Name)
 			}
 			templates = append(templates, id.Template)
 		}
 	}
-	for _, none := range []spiffeid.ID{{}, domain.ID()} {
-		if got := adversary.Identities(none); got != nil {
-			t.Errorf("%q has %d mutations", none, len(got))
+	for _, invalid := range []spiffeid.ID{{}, domain.ID()} {
+		if got := adversary.Identities(invalid); got != nil {
+			t.Errorf("%q has %d mutations", invalid, len(got))
 		}
 	}
 }
 
-// TestNobodyIsTheVictim: a mutation that is the victim's own SVID would make a
-// policy look broken that is not.
-func TestNobodyIsTheVictim(t *testing.T) {
+// TestNoMutationIsTheVictim shows that no mutation is the victim's own SVID. Such a mutation
+// would make a sound policy look broken.
+func TestNoMutationIsTheVictim(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		td := spiffeid.RequireTrustDomainFromString(rapid.StringMatching(`[a-z0-9]{1,8}(\.[a-z0-9]{1,4})?`).Draw(t, "trust domain"))
@@ -102,9 +102,9 @@ func TestRequests(t *testing.T) {
 			}
 		}
 	}
-	for _, none := range [][2]string{{"", "/admin"}, {"GET", ""}, {"GET", "/"}, {"GET", "admin"}} {
-		if got := adversary.Requests(none[0], none[1]); got != nil {
-			t.Errorf("%q has %d mutations", none, len(got))
+	for _, invalid := range [][2]string{{"", "/admin"}, {"GET", ""}, {"GET", "/"}, {"GET", "admin"}} {
+		if got := adversary.Requests(invalid[0], invalid[1]); got != nil {
+			t.Errorf("%q has %d mutations", invalid, len(got))
 		}
 	}
 }

@@ -18,10 +18,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var rewrite = flag.Bool("rewrite", false, "measure every pinned version and rewrite testdata/measured.txt")
 
-// tested is the version that is measured and compared.
-func tested() string { return cmp.Or(os.Getenv("MESHPROOF_ENVOY"), pin.DefaultVersion) }
+// testedVersion returns the version that the tests measure and compare.
+func testedVersion() string { return cmp.Or(os.Getenv("MESHPROOF_ENVOY"), pin.DefaultVersion) }
 
-// What the attacks are aimed at.
+// The target of the attacks.
 var (
 	domain   = spiffeid.RequireTrustDomainFromString("trust-domain.mesh")
 	victim   = spiffeid.RequireFromPath(domain, "/ns/default/sa/victim")

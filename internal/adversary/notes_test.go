@@ -8,8 +8,7 @@ import (
 	"github.com/meshproof/meshproof/internal/adversary"
 )
 
-// notes lists, for each column, the attacks that succeed on one of the versions,
-// so that a reader need not look for them.
+// notes lists, for each column, the attacks that succeed on one of the versions.
 func notes(title string, versions []table) []string {
 	var out []string
 	for i, column := range versions[0].rows[0].cells {
@@ -36,7 +35,7 @@ func notes(title string, versions []table) []string {
 	return out
 }
 
-// wrap writes a list in lines of about a hundred characters.
+// wrap breaks a list into lines of about a hundred characters.
 func wrap(names []string) []string {
 	var out []string
 	line := noteMark + " "
@@ -52,31 +51,31 @@ func wrap(names []string) []string {
 	return append(out, line)
 }
 
-// success returns what it means that an attack succeeds in a column, and how a cell
-// tells; nil where there is nothing to win.
+// success describes the success of an attack in a column, and returns a function that
+// finds it in a cell. The function is nil when no attack can succeed.
 func success(title, column string) (string, func(name, cell string) bool) {
 	deny := strings.Contains(column, "deny")
 	switch {
 	case title == identitiesTitle && column == "xfcc":
-		return "the upstream may read the victim's name", toldVictim
+		return "the upstream may read the victim's name", hasVictim
 	case title == identitiesTitle && deny:
-		return "the deny is passed by a certificate that names the victim", func(name, cell string) bool {
+		return "a certificate that names the victim passes the deny", func(name, cell string) bool {
 			return passed(cell) && byName(name).NamesVictim
 		}
 	case title == identitiesTitle:
-		return "the victim's allow is given to another certificate", func(name, cell string) bool {
+		return "another certificate gets the victim's allow", func(name, cell string) bool {
 			return passed(cell) && byName(name).Name != ""
 		}
 	case column == "deny-path":
-		return "it is served, and some upstream may take it for the path", mayBePath
+		return "it is served, and some upstream may read the protected path", mayBePath
 	case column == "deny-method":
-		return "it is served, and some upstream may take it for the method", mayBeMethod
+		return "it is served, and some upstream may read the protected method", mayBeMethod
 	case deny:
-		return "the upstream gets the value all the same", func(_, cell string) bool {
+		return "the upstream gets the value nevertheless", func(_, cell string) bool {
 			return passed(cell) && strings.Contains(strings.ToLower(cell), protectedValue)
 		}
 	case strings.HasPrefix(column, "rules-allow"):
-		return "the allow is given for more than the value", func(_, cell string) bool {
+		return "more than the value is allowed", func(_, cell string) bool {
 			return passed(cell) && !strings.HasSuffix(cell, protectedHeader+"="+protectedValue) && strings.Contains(cell, "=")
 		}
 	default:
@@ -84,7 +83,7 @@ func success(title, column string) (string, func(name, cell string) bool) {
 	}
 }
 
-// byName returns one of the mutations, the zero value for those who are sound.
+// byName returns a mutation, and the zero value for a sound identity.
 func byName(name string) adversary.Identity {
 	for _, id := range adversary.Identities(victim) {
 		if id.Name == name {
@@ -94,22 +93,22 @@ func byName(name string) adversary.Identity {
 	return adversary.Identity{}
 }
 
-// passed tells that an allow was given, whatever became of the request later.
+// passed tells whether the policy allowed the request.
 func passed(cell string) bool {
 	return cell != "handshake" && !strings.HasPrefix(cell, "closed") && !strings.HasPrefix(cell, "403")
 }
 
-// toldVictim tells whether a reader of XFCC, which splits it at commas and
-// semicolons, finds the victim's name in it.
-func toldVictim(name, cell string) bool {
+// hasVictim tells whether a reader that splits XFCC at commas and semicolons finds the
+// victim's name.
+func hasVictim(name, cell string) bool {
 	keys := strings.FieldsFunc(cell, func(r rune) bool { return r == ',' || r == ';' })
 	return byName(name).Name != "" && slices.Contains(keys, "URI=victim")
 }
 
-// served splits the cell of a request that was let through and arrived.
+// served splits the cell of an allowed request that reached the upstream.
 func served(cell string) (method, path string, ok bool) {
 	words := strings.Split(cell, " ")
-	if len(words) < 4 || words[1] != rest {
+	if len(words) < 4 || words[1] != unprotected {
 		return "", "", false
 	}
 	return words[2], words[3], true

@@ -8,70 +8,69 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Request is a request that asks for something in a way of its own.
+// Request is a request that asks for something in an unusual way.
 type Request struct {
-	// Name is unique among the requests of one list, in kebab case, and stable;
-	// over HTTP/2 it begins with "h2-".
+	// Name is unique among the requests of one list, in kebab case, and stable. Over
+	// HTTP/2 it begins with "h2-".
 	Name string
-	// About says in one sentence what the attack is.
+	// About describes the attack in one sentence.
 	About string
-	// Source is the rule that the request breaks or leans on.
+	// Source is the rule that the request breaks or uses.
 	Source string
-	// Protocol is that of the inbound it is meant for: HTTP or HTTP2.
+	// Protocol is the protocol of the inbound: HTTP or HTTP2.
 	Protocol policy.Protocol
-	// Method, Path, Authority and Headers are the request as [caller.Call] takes
-	// them. They are unused where Head or Fields are set.
+	// Method, Path, Authority and Headers are the fields of a [caller.Call]. They are
+	// unused when Head or Fields are set.
 	Method, Path, Authority string
 	Headers                 []caller.Header
-	// Head is all that is sent over HTTP/1.1, byte for byte, where it is set.
+	// Head is the whole request over HTTP/1.1, byte for byte, or empty.
 	Head string
-	// Fields is the header block that is sent over HTTP/2, pseudo-headers included,
-	// in order, where it is set.
+	// Fields is the header block over HTTP/2 with the pseudo-headers, in order, or nil.
 	Fields []caller.Header
 }
 
-// Raw tells whether the request can only be sent by [Request.Exchange]: Head or
-// Fields are set. Any other fits into a [caller.Call] too.
+// Raw tells whether only [Request.Exchange] can send the request: Head or Fields are set.
+// The other requests fit into a [caller.Call] too.
 func (r Request) Raw() bool { return r.Head != "" || r.Fields != nil }
 
-// Authority is the host that the requests name unless they are about it. It means
-// nothing to an inbound, which takes any.
+// Authority is the host of all requests that do not change the host. An inbound accepts
+// any host.
 const Authority = "backend.mesh"
 
-// innocent is a path that nobody protects, and harmless a method.
+// openPath is a path, and openMethod a method, that no policy protects.
 const (
-	innocent = "/innocent"
-	harmless = "PATCH"
+	openPath   = "/innocent"
+	openMethod = "PATCH"
 )
 
-// Requests returns the mutations of a request whose method and path a policy
-// protects, as one asked for by Method and Path conditions of policy.Program. The
-// path begins with a slash, is longer than that, and is a plain one: without
-// escapes, dot segments and query; the method is one of RFC 9110 in upper case.
+// Requests returns the mutations of a request. A policy protects its method and path with
+// Method and Path conditions of [policy.Program]. The path begins with a slash and has more
+// characters, without escapes, dot segments and query. The method is a method of RFC 9110
+// in upper case.
 //
-// Where the other of the two would hide what a mutation is about, say the body
-// of a smuggled request, it is replaced by a harmless one. There are none for a
-// path that is not such a one, or a method of a single letter.
+// Some mutations change only the path or only the method, and replace the other with an
+// unprotected one, so that it cannot hide the change. There are no mutations of another
+// kind of path, or of a method with one letter.
 func Requests(method, path string) []Request {
 	if len(method) < 2 || len(path) < 2 || path[0] != '/' {
 		return nil
 	}
 	m := mutation{method: method, path: path}
-	all := slices.Concat(m.paths(), m.methods(), m.detours(), m.lines(), m.pseudo())
-	// HEAD is no mutation of HEAD, and a path without letters has no other case.
+	all := slices.Concat(m.paths(), m.methods(), m.detours(), m.malformedLines(), m.malformedFields())
+	// Some mutations change nothing: HEAD of HEAD, or the case of a path without letters.
 	return slices.DeleteFunc(all, func(r Request) bool {
 		return !r.Raw() && r.Method == method && r.Path == path && r.Authority == Authority && r.Headers == nil
 	})
 }
 
-// mutation holds what the requests are made of.
+// mutation holds the protected method and path.
 type mutation struct{ method, path string }
 
 // spelling is an element of a request in another form.
 type spelling struct{ name, about, source, text string }
 
-// over1 and over2 complete requests of their protocol.
-func over1(r Request) Request {
+// overHTTP1 completes a request over HTTP/1.1.
+func overHTTP1(r Request) Request {
 	r.Protocol = policy.HTTP
 	if r.Authority == "" && r.Head == "" {
 		r.Authority = Authority
@@ -79,7 +78,8 @@ func over1(r Request) Request {
 	return r
 }
 
-func over2(r Request) Request {
+// overHTTP2 completes a request over HTTP/2.
+func overHTTP2(r Request) Request {
 	r.Name, r.Protocol = "h2-"+r.Name, policy.HTTP2
 	if r.Authority == "" && r.Fields == nil {
 		r.Authority = Authority
@@ -87,18 +87,18 @@ func over2(r Request) Request {
 	return r
 }
 
-// both returns a request over either protocol. Over HTTP/2 it is raw where an
-// HTTP library would refuse it or tidy it up.
-func both(r Request) []Request {
+// overBoth returns a request over both protocols. Over HTTP/2 it is raw when an HTTP
+// library would refuse or change it.
+func overBoth(r Request) []Request {
 	second := r
-	if strings.ContainsAny(r.Path, "#\\\t ") || !strings.HasPrefix(r.Path, "/") || !isASCII(r.Path) || badEscape(r.Path) {
-		second = Request{Name: r.Name, About: r.About, Source: r.Source, Fields: r.block()}
+	if strings.ContainsAny(r.Path, "#\\\t ") || !strings.HasPrefix(r.Path, "/") || !isASCII(r.Path) || hasBadEscape(r.Path) {
+		second = Request{Name: r.Name, About: r.About, Source: r.Source, Fields: r.headerBlock()}
 	}
-	return []Request{over1(r), over2(second)}
+	return []Request{overHTTP1(r), overHTTP2(second)}
 }
 
-// block returns the header block of the request.
-func (r Request) block() []caller.Header {
+// headerBlock returns the header block of the request.
+func (r Request) headerBlock() []caller.Header {
 	if r.Fields != nil {
 		return r.Fields
 	}
@@ -106,11 +106,11 @@ func (r Request) block() []caller.Header {
 	if authority == "" {
 		authority = Authority
 	}
-	return append(block(r.Method, "https", authority, r.Path), r.Headers...)
+	return append(pseudoHeaders(r.Method, "https", authority, r.Path), r.Headers...)
 }
 
-// block returns the pseudo-headers of an ordinary request.
-func block(method, scheme, authority, path string) []caller.Header {
+// pseudoHeaders returns the pseudo-headers of an ordinary request.
+func pseudoHeaders(method, scheme, authority, path string) []caller.Header {
 	return []caller.Header{{Name: ":method", Value: method}, {Name: ":scheme", Value: scheme}, {Name: ":authority", Value: authority}, {Name: ":path", Value: path}}
 }
 
@@ -118,8 +118,8 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 || r < 0x20 || r == 0x7f })
 }
 
-// badEscape tells of a percent sign that begins no escape.
-func badEscape(s string) bool {
+// hasBadEscape tells whether s has a percent sign that begins no escape.
+func hasBadEscape(s string) bool {
 	for i := strings.IndexByte(s, '%'); i >= 0; {
 		if len(s) < i+3 || strings.Trim(s[i+1:i+3], "0123456789abcdefABCDEF") != "" {
 			return true
