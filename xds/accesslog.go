@@ -12,6 +12,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/xds/internal/rbac"
 )
 
 // Engine is what one RBAC engine reported: the enforcing one, or the shadow.
@@ -103,8 +105,8 @@ func requestEntry(entry *accesslogdatav3.HTTPAccessLogEntry) AccessLog {
 	log.Request = true
 	log.SetFilters(filterLogs(policy.L7, metadataOf(entry.GetCommonProperties(), "envoy.filters.http.rbac")))
 	request := entry.GetRequest()
-	log.Method = corev3.RequestMethod_name[int32(request.GetRequestMethod())]
-	log.Path = request.GetPath()
+	log.Method = strings.Join(rbac.Logged(attribute.Method, entry.GetCommonProperties(), request), ",")
+	log.Path = strings.Join(rbac.Logged(attribute.Path, entry.GetCommonProperties(), request), ",")
 	log.Status = entry.GetResponse().GetResponseCode().GetValue()
 	log.Details = entry.GetResponse().GetResponseCodeDetails()
 	return log
@@ -124,11 +126,7 @@ func commonEntry(common *accesslogdatav3.AccessLogCommon) AccessLog {
 		Termination:      common.GetConnectionTerminationDetails(),
 		TransportFailure: common.GetDownstreamTransportFailureReason(),
 		UpstreamBytes:    common.GetUpstreamWireBytesSent(),
-	}
-	for _, san := range common.GetTlsProperties().GetPeerCertificateProperties().GetSubjectAltName() {
-		if uri := san.GetUri(); uri != "" {
-			log.PeerURIs = append(log.PeerURIs, uri)
-		}
+		PeerURIs:         rbac.Logged(attribute.Identity, common, nil),
 	}
 	return log
 }

@@ -75,8 +75,11 @@ func NarrowRoute(match *routev3.RouteMatch, c policy.Condition) error {
 		case policy.And:
 		case policy.Is:
 			r := rows[c.Attribute]
+			if c.Attribute == nil {
+				return fmt.Errorf("condition %q names no attribute", c)
+			}
 			if r == nil || r.route == nil {
-				return fmt.Errorf("condition %q: no route can ask Envoy for it", c)
+				return fmt.Errorf("condition %q: no route can ask Envoy for the attribute %s", c, c.Attribute.Name)
 			}
 			if !utf8.ValidString(c.Match.Value) {
 				return fmt.Errorf("%q is not valid UTF-8", c.Match.Value)
