@@ -2,9 +2,11 @@ package inspect
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // Conf is the default of a rule in its own spelling: what is absent there is
@@ -35,34 +37,62 @@ type Value struct {
 
 // Clients is the targetRef of an item of the legacy from.
 type Clients struct {
-	Kind string            `json:"kind"`
-	Name string            `json:"name,omitempty"`
-	Mesh string            `json:"mesh,omitempty"`
-	Tags map[string]string `json:"tags,omitempty"`
+	Kind string            `json:"kind" yaml:"kind"`
+	Name string            `json:"name,omitempty" yaml:"name"`
+	Mesh string            `json:"mesh,omitempty" yaml:"mesh"`
+	Tags map[string]string `json:"tags,omitempty" yaml:"tags"`
 }
 
-func newRule(origin string, item permission.Item) Rule {
-	rule := Rule{Conditions: newMatches(item.Conditions), Conf: newConf(item.Conf), Origin: origin, KRI: origin}
-	if item.From != nil {
-		rule.From = (*Clients)(item.From)
+// newRules returns the items of rules or of from, in the order of the policy. A
+// field that is absent in the policy is absent in them.
+func newRules(p permission.Policy) []Rule {
+	rules := make([]Rule, 0, len(p.Rules)+len(p.From))
+	for _, r := range p.Rules {
+		rule := Rule{Origin: p.Origin, KRI: p.Origin}
+		if r.Form == permission.FormConditions {
+			rule.Conf.Action = readAs[string](p.Doc, r.Field+".default.action")
+			rule.Conditions = newConditions(p, r)
+		} else {
+			rule.Conf = Conf{
+				Deny: newMatches(p, r, permission.Deny), AllowWithShadowDeny: newMatches(p, r, permission.AllowWithShadowDeny), Allow: newMatches(p, r, permission.Allow),
+			}
+		}
+		rules = append(rules, rule)
 	}
-	return rule
-}
-
-func newConf(c permission.Conf) Conf {
-	return Conf{
-		Action: c.Action, Deny: newMatches(c.Deny), AllowWithShadowDeny: newMatches(c.AllowWithShadowDeny), Allow: newMatches(c.Allow),
+	for _, item := range p.From {
+		clients := readAs[Clients](p.Doc, item.Field)
+		action := readAs[string](p.Doc, strings.TrimSuffix(item.Field, ".targetRef")+".default.action")
+		rules = append(rules, Rule{From: &clients, Conf: Conf{Action: action}, Origin: p.Origin, KRI: p.Origin})
 	}
+	return rules
 }
 
-func newMatches(ms []permission.Match) []Match {
-	if ms == nil {
+// readAs reads a part of a policy in its own spelling.
+func readAs[T any](doc manifest.Document, field string) (out T) {
+	at, _ := doc.At(field)
+	if err := at.Decode(&out); err != nil {
+		panic(err) // it was decoded when the policy was parsed
+	}
+	return out
+}
+
+// newConditions are those of a rule of Option 3, nil where it has none. They are the
+// list that its action names.
+func newConditions(p permission.Policy, r permission.Rule) []Match {
+	if _, written := p.Doc.At(r.Field + ".conditions"); !written {
 		return nil
 	}
-	out := make([]Match, len(ms))
-	for i, m := range ms {
+	return newMatches(p, r, permission.List(slices.Index(r.Written[:], true)))
+}
+
+func newMatches(p permission.Policy, r permission.Rule, l permission.List) []Match {
+	if !r.Written[l] {
+		return nil
+	}
+	out := make([]Match, len(r.Lists[l]))
+	for i, m := range r.Lists[l] {
 		out[i] = Match{Path: newValue(m.Path), Method: m.Method}
-		if m.IdentityField == "spiffeID" {
+		if _, upper := p.Doc.At(m.Field + ".spiffeID"); upper {
 			out[i].SPIFFEIDUpper = newValue(m.Identity)
 		} else {
 			out[i].SPIFFEID = newValue(m.Identity)

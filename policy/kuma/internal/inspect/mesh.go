@@ -50,9 +50,7 @@ func newResources(dataplanes []*dataplane.Dataplane, policies []permission.Polic
 		if route := p.Route(); route != "" {
 			m.routes = append(m.routes, policy.InboundRoute{Name: route})
 		}
-		for _, item := range p.Items() {
-			m.rules[p.String()] = append(m.rules[p.String()], newRule(p.String(), item))
-		}
+		m.rules[p.Origin] = append(m.rules[p.Origin], newRules(p)...)
 	}
 	for _, m := range r.meshes {
 		slices.SortFunc(m.dataplanes, func(a, b *dataplane.Dataplane) int { return cmp.Compare(a.Name, b.Name) })
