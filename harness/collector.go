@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -126,16 +127,10 @@ func (l *logs) surplus(w wanted) int {
 	return len(l.requests) - w.requests
 }
 
-// completed is the entry of a request together with what a network filter said of its
-// connection, as far as no HTTP filter spoke of the request itself: Envoy logs either
-// on its own entry.
+// completed returns the entry of a request together with what the network filters said of
+// its connection: Envoy logs each on its own entry.
 func completed(request, connection entry) entry {
-	if !request.Enforced.Ran {
-		request.Enforced = connection.Enforced
-	}
-	if !request.Shadow.Ran {
-		request.Shadow = connection.Shadow
-	}
+	request.SetFilters(slices.Concat(connection.Filters, request.Filters))
 	if connection.came.After(request.came) {
 		request.came = connection.came
 	}

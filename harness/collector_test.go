@@ -84,26 +84,35 @@ func TestCollectorWakes(t *testing.T) {
 	})
 }
 
-// TestCompleted: what a network filter said of the connection completes the entry of
-// the request, and never replaces what an HTTP filter said of it.
+// TestCompleted: what the network filters said of the connection completes the entry of
+// the request, and never replaces what the HTTP filters said of it.
 func TestCompleted(t *testing.T) {
 	t.Parallel()
 	of := func(origin string) xds.Engine {
 		return xds.Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow, Origin: origin}}
 	}
+	l4 := xds.FilterLog{Enforced: of("l4"), Shadow: of("l4 shadow")}
+	l7 := xds.FilterLog{FilterPlace: xds.FilterPlace{Layer: policy.L7}, Enforced: of("l7")}
+	shadowed := l7
+	shadowed.Shadow = of("l7 shadow")
 	early, late := time.Unix(1, 0), time.Unix(2, 0)
 	for name, tt := range map[string]struct {
-		request      xds.AccessLog
-		at, closedAt time.Time
-		want         entry
+		request          []xds.FilterLog
+		at, closedAt     time.Time
+		enforced, shadow xds.Engine
+		filters          []xds.FilterLog
+		came             time.Time
 	}{
-		"the network alone": {xds.AccessLog{Path: "/"}, early, late, entry{xds.AccessLog{Path: "/", Enforced: of("l4"), Shadow: of("l4 shadow")}, late}},
-		"both":              {xds.AccessLog{Enforced: of("l7")}, late, early, entry{xds.AccessLog{Enforced: of("l7"), Shadow: of("l4 shadow")}, late}},
-		"both with shadows": {xds.AccessLog{Enforced: of("l7"), Shadow: of("l7 shadow")}, early, early, entry{xds.AccessLog{Enforced: of("l7"), Shadow: of("l7 shadow")}, early}},
+		"the network alone": {nil, early, late, of("l4"), of("l4 shadow"), []xds.FilterLog{l4}, late},
+		"both":              {[]xds.FilterLog{l7}, late, early, of("l7"), of("l4 shadow"), []xds.FilterLog{l4, l7}, late},
+		"both with shadows": {[]xds.FilterLog{shadowed}, early, early, of("l7"), of("l7 shadow"), []xds.FilterLog{l4, shadowed}, early},
 	} {
-		connection := entry{xds.AccessLog{Enforced: of("l4"), Shadow: of("l4 shadow"), Termination: "closed"}, tt.closedAt}
-		if got := completed(entry{tt.request, tt.at}, connection); !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: %+v; want %+v", name, got, tt.want)
+		request, connection := entry{xds.AccessLog{Path: "/"}, tt.at}, entry{xds.AccessLog{Termination: "closed"}, tt.closedAt}
+		request.SetFilters(tt.request)
+		connection.SetFilters([]xds.FilterLog{l4})
+		want := entry{xds.AccessLog{Path: "/", Enforced: tt.enforced, Shadow: tt.shadow, Filters: tt.filters}, tt.came}
+		if got := completed(request, connection); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v; want %+v", name, got, want)
 		}
 	}
 }

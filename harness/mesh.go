@@ -35,7 +35,7 @@ type Mesh struct {
 	turn chan struct{}
 	// inbounds ends in that of the positive control.
 	inbounds []Inbound
-	counters map[string]evidence.Counters
+	counters map[counterKey]evidence.FilterCounters
 	// adrift is set where a batch failed half way, so that counters are not what
 	// Envoy's stood at when the next begins.
 	adrift bool
@@ -83,7 +83,7 @@ func (h *Harness) NewMesh(ctx context.Context, spec MeshSpec) (*Mesh, error) {
 		ca:       new(certs.Federation),
 		turn:     make(chan struct{}, 1),
 		inbounds: slices.Clone(spec.Inbounds),
-		counters: map[string]evidence.Counters{},
+		counters: map[counterKey]evidence.FilterCounters{},
 	}
 	if err := m.start(ctx); err != nil {
 		m.abandon(ctx)

@@ -143,23 +143,23 @@ func TestEnvoyDecidesAsTheOracleDoes(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		found := map[string][]evidence.Finding{}
+		sent := map[string][]evidence.Evidence{}
 		for i, e := range batch.Evidence {
 			f, err := e.Find()
 			if err != nil {
 				rt.Errorf("%+v to %s: %v", asked[i], requests[i].To, err)
 			}
 			to := requests[i].To
-			found[to] = append(found[to], f)
+			sent[to] = append(sent[to], e)
 			want := policy.Decide(programs[to], asked[i])
 			got := policy.Decision{Verdict: f.Verdict, Layer: e.Call.Protocol.Layer(), Shadowed: f.Shadow.Ran, Shadow: f.Shadow.Verdict}
 			if got != want || !f.Judged || (f.Form == evidence.Served) != (want.Effect == policy.Allow) {
 				rt.Errorf("%+v to %s: it was %s (%+v), the oracle says %+v of\n%s", asked[i], to, f.Form, got, want, programs[to])
 			}
 		}
-		for to, moved := range batch.Counters {
-			if want := evidence.Count(found[to]); moved != want {
-				rt.Errorf("counters of %s moved by %s, the findings add up to %s", to, moved, want)
+		for to, moved := range batch.Filters {
+			if want := evidence.Count(sent[to]); !slices.Equal(moved, want) {
+				rt.Errorf("counters of %s moved by %s, the access log adds up to %s", to, moved, want)
 			}
 		}
 		if !slices.ContainsFunc(requests, func(r Request) bool { return batch.Counters[r.To] != (evidence.Counters{}) }) {

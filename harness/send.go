@@ -12,8 +12,12 @@ import (
 type Batch struct {
 	// Evidence has an entry for each request, in order.
 	Evidence []evidence.Evidence
-	// Counters is what the counters of each inbound that was called moved by.
+	// Counters is what the counters of each inbound that was called moved by, all filters
+	// together.
 	Counters map[string]evidence.Counters
+	// Filters is the same for each filter of an inbound, in Envoy's order. Filters whose
+	// counters did not move are left out.
+	Filters map[string][]evidence.FilterCounters
 }
 
 // ErrNoControl is wrapped by the error of a batch whose positive control failed:
@@ -89,8 +93,15 @@ func (m *Mesh) send(ctx context.Context, d *delivery) (Batch, error) {
 	if err != nil {
 		return Batch{}, err
 	}
-	counters, err := m.readCounters(ctx, d.targets)
-	return Batch{Evidence: d.es, Counters: counters}, err
+	filters, err := m.readCounters(ctx, d.targets)
+	if err != nil {
+		return Batch{}, err
+	}
+	batch := Batch{Evidence: d.es, Counters: make(map[string]evidence.Counters, len(filters)), Filters: filters}
+	for name, of := range filters {
+		batch.Counters[name] = evidence.Sum(of)
+	}
+	return batch, nil
 }
 
 // catchUp reads all counters behind a batch that failed. The control runs first:

@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // session is one connection, with all that watches it. Its played source address is
@@ -109,11 +110,26 @@ func (d *delivery) readLogs(ctx context.Context, l line, s *session) error {
 			next++
 		}
 		e.Log = log.AccessLog
+		l.inbound.nameShadows(e.Log.Filters)
 		if took := log.came.Sub(a.began); took > e.Took {
 			e.Took = took
 		}
 	}
 	return nil
+}
+
+// nameShadows gives the shadows of the filters their names: Envoy reports them under the
+// prefixes of the listener.
+func (in Inbound) nameShadows(logs []xds.FilterLog) {
+	for i := range logs {
+		log := &logs[i]
+		switch {
+		case log.Layer == policy.L4 && log.Index < len(in.Filters.Network):
+			log.ShadowName = in.Filters.Network[log.Index].ShadowRulesStatPrefix
+		case log.Layer == policy.L7 && log.Index < len(in.Filters.HTTP):
+			log.ShadowName = in.Filters.HTTP[log.Index].ShadowRulesStatPrefix
+		}
+	}
 }
 
 // readRest looks at what came behind the last answer, when nothing can follow any

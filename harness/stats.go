@@ -4,31 +4,40 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/xds"
 )
 
-// readCounters reads the RBAC counters of the inbounds in one go and returns what
-// they moved by since they were last read. Envoy moves them before it answers, so
-// that they are complete once the callers have their answers.
-func (m *Mesh) readCounters(ctx context.Context, inbounds []int) (map[string]evidence.Counters, error) {
+// counterKey names a filter of an inbound by its stat prefix and its place.
+type counterKey struct {
+	stat  string
+	place xds.FilterPlace
+}
+
+// readCounters reads the RBAC counters of the inbounds in one go and returns what those
+// of each filter moved by since they were last read; filters whose counters did not move
+// are left out. Envoy moves the counters before it answers, so that they are complete once
+// the callers have their answers.
+func (m *Mesh) readCounters(ctx context.Context, inbounds []int) (map[string][]evidence.FilterCounters, error) {
 	called := slices.Clone(inbounds)
 	slices.Sort(called)
 	called = slices.Compact(called)
 	if len(called) == 0 {
 		return nil, nil
 	}
-	stats := make([]string, len(called))
-	for i, at := range called {
-		stats[i] = regexp.QuoteMeta(m.stat(at))
+	stats, names := make([]string, len(called)), map[string]string{}
+	moved := make(map[string][]evidence.FilterCounters, len(called))
+	for i, inbound := range called {
+		stats[i] = m.stat(inbound)
+		names[stats[i]] = m.inbounds[inbound].Name
+		moved[m.inbounds[inbound].Name] = nil
 	}
-	filter := `^(http\.)?(` + strings.Join(stats, "|") + `)\.rbac\.(shadow_)?(allowed|denied)$`
-	// A counter that never moved is left out, and reads as zero.
-	page, err := m.harness.envoy.AdminGet(ctx, "/stats?usedonly&type=Counters&filter="+url.QueryEscape(filter))
+	// Envoy leaves out a counter that never moved: it reads as zero.
+	page, err := m.harness.envoy.AdminGet(ctx, "/stats?usedonly&type=Counters&filter="+url.QueryEscape(xds.CounterNames(stats...)))
 	if err != nil {
 		return nil, fmt.Errorf("read counters: %w", err)
 	}
@@ -36,41 +45,56 @@ func (m *Mesh) readCounters(ctx context.Context, inbounds []int) (map[string]evi
 	if err != nil {
 		return nil, fmt.Errorf("read counters: %w", err)
 	}
-	moved := make(map[string]evidence.Counters, len(called))
-	for _, at := range called {
-		stat, name := m.stat(at), m.inbounds[at].Name
-		moved[name] = now[stat].Sub(m.counters[stat])
-		m.counters[stat] = now[stat]
+	for key, counters := range now {
+		before := m.counters[key]
+		m.counters[key] = counters
+		since := evidence.FilterCounters{FilterPlace: key.place, Counters: counters.Sub(before.Counters), Logged: counters.Logged - before.Logged}
+		if name, ok := names[key.stat]; ok && since != (evidence.FilterCounters{FilterPlace: key.place}) {
+			moved[name] = append(moved[name], since)
+		}
+	}
+	for _, filters := range moved {
+		evidence.SortFilters(filters)
 	}
 	return moved, nil
 }
 
-// parseCounters reads lines like "http.mesh1_inbound0.rbac.denied: 3" and adds up
-// the filters of one inbound.
-func parseCounters(page string) (map[string]evidence.Counters, error) {
-	all := map[string]evidence.Counters{}
+// parseCounters reads lines like "http.mesh1_inbound0.rbac.denied: 3" and adds up what is
+// counted for the rules of one filter.
+func parseCounters(page string) (map[counterKey]evidence.FilterCounters, error) {
+	all := map[counterKey]evidence.FilterCounters{}
 	for line := range strings.Lines(page) {
-		name, digits, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		if !ok {
+		line = strings.TrimSpace(line)
+		// The name of a rule may have a colon, a number has none.
+		end := strings.LastIndex(line, ": ")
+		if end < 0 {
 			continue
 		}
+		name, digits := line[:end], line[end+2:]
 		value, err := strconv.ParseUint(digits, 10, 64)
 		if err != nil {
 			return nil, fmt.Errorf("counter %q is %q: %w", name, digits, err)
 		}
-		stat, counter, _ := strings.Cut(strings.TrimPrefix(name, "http."), ".rbac.")
-		c := all[stat]
+		stat, place, counter, ok := xds.ParseCounter(name)
+		if !ok {
+			continue
+		}
+		key := counterKey{stat, place}
+		c := all[key]
+		c.FilterPlace = place
 		switch counter {
 		case "allowed":
 			c.Allowed += value
 		case "denied":
 			c.Denied += value
+		case "logged":
+			c.Logged += value
 		case "shadow_allowed":
 			c.ShadowAllowed += value
 		case "shadow_denied":
 			c.ShadowDenied += value
 		}
-		all[stat] = c
+		all[key] = c
 	}
 	return all, nil
 }

@@ -1,9 +1,12 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // Counters are the four RBAC counters of an inbound, or what they moved by.
@@ -26,26 +29,84 @@ func (c Counters) Sub(before Counters) Counters {
 	}
 }
 
-// Count returns what the counters must have moved by if the findings are true:
-// each judged request moves one of the first two by one, and where a shadow ran
-// one of the other two.
-func Count(findings []Finding) Counters {
-	var c Counters
-	for _, f := range findings {
-		if f.Judged {
-			add(f.Verdict.Effect, &c.Allowed, &c.Denied)
-		}
-		if f.Shadow.Ran {
-			add(f.Shadow.Verdict.Effect, &c.ShadowAllowed, &c.ShadowDenied)
-		}
-	}
-	return c
+// FilterCounters are the counters of one filter of an inbound, or what they moved by.
+type FilterCounters struct {
+	xds.FilterPlace
+	Counters
+	// Logged counts the requests that a rule of a filter that only logs logged. Such a
+	// filter allows every request: Allowed counts all of them.
+	Logged uint64
 }
 
-func add(effect policy.Effect, allowed, denied *uint64) {
-	if effect == policy.Allow {
-		*allowed++
-	} else {
-		*denied++
+// String names the filter and its counters.
+func (c FilterCounters) String() string {
+	if !c.Logs {
+		return fmt.Sprintf("filter %d on %s: %s", c.Index, c.Layer, c.Counters)
 	}
+	return fmt.Sprintf("filter %d on %s, which only logs: %s, logged %d", c.Index, c.Layer, c.Counters, c.Logged)
+}
+
+// Sum adds up the counters of the filters of an inbound. What filters that only log allow
+// is no decision and left out.
+func Sum(filters []FilterCounters) Counters {
+	var sum Counters
+	for _, f := range filters {
+		if !f.Logs {
+			sum.Allowed += f.Allowed
+		}
+		sum.Denied += f.Denied
+		sum.ShadowAllowed += f.ShadowAllowed
+		sum.ShadowDenied += f.ShadowDenied
+	}
+	return sum
+}
+
+// Count returns what the counters of each filter of an inbound must have moved by, if the
+// access log of its requests is true: each request that a filter judged moves allowed or
+// denied by one, and each that its shadow judged one of the other two. Filters that judged
+// no request are left out. The others are in Envoy's order.
+func Count(es []Evidence) []FilterCounters {
+	var out []FilterCounters
+	for _, e := range es {
+		for _, f := range e.Log.Filters {
+			if !f.Enforced.Ran && !f.Shadow.Ran {
+				continue
+			}
+			i := slices.IndexFunc(out, func(c FilterCounters) bool { return c.FilterPlace == f.FilterPlace })
+			if i < 0 {
+				i = len(out)
+				out = append(out, FilterCounters{FilterPlace: f.FilterPlace})
+			}
+			out[i].count(f)
+		}
+	}
+	SortFilters(out)
+	return out
+}
+
+func (c *FilterCounters) count(f xds.FilterLog) {
+	if v := f.Enforced.Verdict; f.Enforced.Ran {
+		if v.Effect == policy.Deny {
+			c.Denied++
+		} else {
+			c.Allowed++
+		}
+		if v.Effect == policy.Log && v.Origin != "" {
+			c.Logged++
+		}
+	}
+	if f.Shadow.Ran {
+		if f.Shadow.Verdict.Effect == policy.Deny {
+			c.ShadowDenied++
+		} else {
+			c.ShadowAllowed++
+		}
+	}
+}
+
+// SortFilters puts the counters in the order in which Envoy runs the filters.
+func SortFilters(filters []FilterCounters) {
+	slices.SortFunc(filters, func(a, b FilterCounters) int {
+		return cmp.Or(cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Index, b.Index))
+	})
 }

@@ -47,10 +47,26 @@ func (e Evidence) Find() (Finding, error) {
 	if e.Shared && e.Answer.Outcome == caller.Answered {
 		e.checkEntry(&sides)
 	}
+	e.checkFilters(&sides, f)
 	if len(sides) > 0 {
 		return f, &Disagreement{Form: f.Form, Sides: sides}
 	}
 	return f, nil
+}
+
+// checkFilters compares the filters that ran with the end of the request: the last filter
+// that ran is the one that refused it, and its layer gives the refusal its form.
+func (e Evidence) checkFilters(sides *checklist, f Finding) {
+	for i, filter := range e.Log.Filters {
+		if !filter.Enforced.Ran || filter.Enforced.Verdict.Effect != policy.Deny {
+			continue
+		}
+		if behind := e.Log.Filters[i+1:]; len(behind) > 0 {
+			sides.want(false, "filter %d on %s refused, but filter %d on %s ran behind it", filter.Index, filter.Layer, behind[0].Index, behind[0].Layer)
+		}
+		sides.want(f.Form != Refused || filter.Layer == f.Layer, "filter %d on %s refused, but the refusal has the form of %s", filter.Index, filter.Layer, f.Layer)
+		return
+	}
 }
 
 // passedInPlaintext tells of a plaintext caller that got past mTLS: to an answer, or

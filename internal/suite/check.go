@@ -39,17 +39,46 @@ func (r *run) checkWarnings() error {
 	return errors.Join(errs...)
 }
 
-// checkConservation holds Envoy's counters against the sum of the findings: each
-// judged request moves one counter by one, and nothing else does.
-func (r *run) checkConservation(findings map[string][]evidence.Finding) error {
+// checkConservation holds Envoy's counters against the access log, filter by filter: each
+// request that a filter judged moves one of its counters by one, and nothing else does.
+// Where the policies are one gate, no second filter may judge either.
+func (r *run) checkConservation(sent map[string][]evidence.Evidence, filters map[string][]evidence.FilterCounters) error {
 	var errs []error
-	for _, in := range r.result.Case.Inbounds {
+	for _, in := range r.reading.Inbounds() {
 		name := in.String()
-		if want, moved := evidence.Count(findings[name]), r.result.Counters[name]; want != moved {
+		want, moved := evidence.Count(sent[name]), filters[name]
+		sum, movedSum := r.countFindings(name), evidence.Sum(moved)
+		switch {
+		case !in.HasSeveralGates() && sum != movedSum:
+			errs = append(errs, fmt.Errorf("the counters of %s moved by %s; the requests add up to %s", name, movedSum, sum))
+		case !slices.Equal(want, moved):
 			errs = append(errs, fmt.Errorf("the counters of %s moved by %s; the requests add up to %s", name, moved, want))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// countFindings returns what the counters of an inbound with one filter must have moved by,
+// if the findings are true.
+func (r *run) countFindings(inbound string) (c evidence.Counters) {
+	count := func(effect policy.Effect, allowed, denied *uint64) {
+		if effect == policy.Allow {
+			*allowed++
+		} else {
+			*denied++
+		}
+	}
+	for _, q := range r.result.Requests {
+		if f := q.Finding; q.To == inbound {
+			if f.Judged {
+				count(f.Verdict.Effect, &c.Allowed, &c.Denied)
+			}
+			if f.Shadow.Ran {
+				count(f.Shadow.Verdict.Effect, &c.ShadowAllowed, &c.ShadowDenied)
+			}
+		}
+	}
+	return c
 }
 
 // checkCounters holds the counters against what the case states.

@@ -134,14 +134,14 @@ func (l layout) ask(ctx context.Context, mesh *harness.Mesh) {
 		if one.result.Err != nil {
 			continue
 		}
-		counters := map[string]evidence.Counters{}
+		filters := map[string][]evidence.FilterCounters{}
 		for _, in := range one.inbounds {
-			if moved, ok := batch.Counters[l.name(i, in.Name)]; ok {
-				counters[in.Name] = moved
+			if moved, ok := batch.Filters[l.name(i, in.Name)]; ok {
+				filters[in.Name] = moved
 			}
 		}
 		n := len(one.reading.Case.Requests)
-		one.judge(left[:n], counters)
+		one.judge(left[:n], filters)
 		left = left[n:]
 	}
 }
@@ -166,20 +166,23 @@ func (r *run) requests(minted credentials) ([]harness.Request, error) {
 	return out, nil
 }
 
-// judge holds the evidence of each request, and what the counters of each inbound moved by,
-// against what must become of the case.
-func (r *run) judge(es []evidence.Evidence, counters map[string]evidence.Counters) {
-	r.result.Counters = counters
-	findings := map[string][]evidence.Finding{}
+// judge holds the evidence of each request, and what the counters of each filter of an
+// inbound moved by, against what must become of the case.
+func (r *run) judge(es []evidence.Evidence, filters map[string][]evidence.FilterCounters) {
+	r.result.Counters = map[string]evidence.Counters{}
+	for name, moved := range filters {
+		r.result.Counters[name] = evidence.Sum(moved)
+	}
+	sent := map[string][]evidence.Evidence{}
 	for i, q := range r.reading.Case.Requests {
 		property := verdict.Authorization
 		expected := property.Expect(r.reading.Inbound(q.To), q)
 		judged := property.Judge(expected, verdict.StatedOf(q, r.runner.AnyNames), es[i])
 		r.result.Requests = append(r.result.Requests, result.Request{Request: q, Judgement: judged, Evidence: es[i]})
-		findings[q.To] = append(findings[q.To], judged.Finding)
+		sent[q.To] = append(sent[q.To], es[i])
 	}
 	r.result.Notes = append(r.result.Notes, r.reading.Set().Notes(observed(r.result.Requests))...)
-	r.result.Err = errors.Join(r.checkConservation(findings), r.checkCounters())
+	r.result.Err = errors.Join(r.checkConservation(sent, filters), r.checkCounters())
 }
 
 // isAlone tells of a case that needs a mesh of its own: one that Envoy may have to refuse,

@@ -36,9 +36,13 @@ type Judged struct {
 	Second policy.Decision
 	// Rule is the text of the rule that decides, see [policy.Reason].
 	Rule string
-	// Ungated says that the program has no gate. Then Envoy has no filter, and says
-	// nothing of a policy.
+	// Ungated says that the program has no gate that decides. Then Envoy has no filter that
+	// does, and says nothing of a policy.
 	Ungated bool
+	// Gates are the gates and shadows that are asked, with their verdicts, where the
+	// program has several of them: then Envoy has a filter for each. It is nil for a
+	// program of one gate, with or without a shadow.
+	Gates []policy.Trace
 }
 
 func (HandshakeFails) expectation() {}
@@ -60,10 +64,26 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	if err != nil && !(d.Effect == policy.Deny && d.Layer == policy.L4) {
 		return Rejected{err}
 	}
-	return Judged{
+	judged := Judged{
 		Seen: seen, Decision: d, Rule: policy.Reason(in.Program.Program, seen),
-		Second: in.reading.set.Evaluate(in.Inbound.Inbound, seen), Ungated: len(in.Program.Gates) == 0,
+		Second: in.reading.set.Evaluate(in.Inbound.Inbound, seen), Ungated: !slices.ContainsFunc(in.Program.Gates, decides),
 	}
+	if in.HasSeveralGates() {
+		_, judged.Gates = policy.Explain(in.Program.Program, seen)
+	}
+	return judged
+}
+
+func decides(g policy.Gate) bool { return !g.Logs() }
+
+// HasSeveralGates reports whether several filters judge a request to the inbound, each of
+// which has a verdict and counters of its own.
+func (in Inbound) HasSeveralGates() bool {
+	several := func(gates, shadows []policy.Gate) bool {
+		return len(gates) > 1 || len(shadows) > 1 || len(gates) < len(shadows) || !slices.ContainsFunc(gates, decides) && len(gates) > 0
+	}
+	p := in.Program.Program
+	return several(p.Gates, p.Shadows) || slices.ContainsFunc(p.Routes, func(r policy.Route) bool { return several(r.Gates, r.Shadows) })
 }
 
 // Judges reports whether the policies are asked about a request that the listener takes.

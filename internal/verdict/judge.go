@@ -3,10 +3,13 @@ package verdict
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // Stated is what a case states of a request.
@@ -117,9 +120,47 @@ func (j *Judgement) compareDecision(x Judged, anyNames bool, e evidence.Evidence
 	case !same(d.Shadow, f.Shadow.Verdict):
 		j.add(OtherShadow, d.Shadow, f.Shadow.Verdict)
 	}
+	// With names of its own, a compiler may divide the gates among filters as it likes.
+	if x.Gates != nil && !anyNames {
+		j.compareFilters(x.Gates, e.Log.Filters)
+	}
 	if e.Arrival != nil && e.Call.Protocol.Layer() == policy.L7 && e.Arrival.Path != x.Seen.Path {
 		j.add(OtherPath, x.Seen.Path, e.Arrival.Path)
 	}
+}
+
+// compareFilters holds what each filter said against its gate, and what each shadow said
+// against the shadow of its name.
+func (j *Judgement) compareFilters(traces []policy.Trace, logs []xds.FilterLog) {
+	var gates, shadows, filters, observers []string
+	for _, t := range traces {
+		if t.Shadow {
+			shadows = append(shadows, shadowText(t.Gate.Layer, t.Gate.Name, t.Verdict))
+		} else {
+			gates = append(gates, fmt.Sprintf("%s: %s", t.Gate.Layer, t.Verdict))
+		}
+	}
+	for _, f := range logs {
+		if f.Enforced.Ran {
+			filters = append(filters, fmt.Sprintf("%s: %s", f.Layer, f.Enforced.Verdict))
+		}
+		if f.Shadow.Ran {
+			observers = append(observers, shadowText(f.Layer, f.ShadowName, f.Shadow.Verdict))
+		}
+	}
+	if !slices.Equal(gates, filters) {
+		j.add(OtherFilters, strings.Join(gates, ", "), strings.Join(filters, ", "))
+	}
+	if !slices.Equal(shadows, observers) {
+		j.add(OtherShadows, strings.Join(shadows, ", "), strings.Join(observers, ", "))
+	}
+}
+
+func shadowText(layer policy.Layer, name string, v policy.Verdict) string {
+	if name == "" {
+		return fmt.Sprintf("%s: %s", layer, v)
+	}
+	return fmt.Sprintf("%s %s: %s", layer, name, v)
 }
 
 // compareStated holds the finding against what the case states of its policies. Where no

@@ -28,6 +28,11 @@ const (
 	OtherShadowRun
 	// OtherShadow is another decision of the shadow than the policies'.
 	OtherShadow
+	// OtherFilters is a filter that ran, or said, something else than its gate, although
+	// all filters together may have come to the right decision.
+	OtherFilters
+	// OtherShadows is the same of the shadows.
+	OtherShadows
 	// OtherPath is a path that the upstream saw and the policies did not.
 	OtherPath
 	// OtherStatedShadow, OtherStatedBy and OtherStatedShadowBy are something else than
@@ -49,6 +54,8 @@ var texts = [...]string{
 	OtherLayer:          "the refusal should come from an %s filter, Envoy refused on %s",
 	OtherShadowRun:      "a shadow should run: %s, a shadow ran: %s",
 	OtherShadow:         "the shadow should say %s, Envoy's says %s",
+	OtherFilters:        "the gates should say (%s), Envoy's filters say (%s)",
+	OtherShadows:        "the shadows should say (%s), Envoy's say (%s)",
 	OtherPath:           "the upstream saw path %[2]q, judged was %[1]q",
 	OtherStatedShadow:   "the case wants shadow %s, Envoy says %s",
 	OtherStatedBy:       "the case wants it decided by %s, Envoy names %s",
