@@ -10,7 +10,7 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// DefaultTrustDomain is the mesh's trust domain where a case names none.
+// DefaultTrustDomain is the trust domain of the mesh in a case that states none.
 const DefaultTrustDomain = "trust-domain.mesh"
 
 // builder turns one document into a case.
@@ -18,7 +18,7 @@ type builder struct {
 	doc    manifest.Document
 	schema caseSchema
 	out    Case
-	// workloads maps a workload's name to itself as a caller.
+	// workloads has each workload as a caller, by its name.
 	workloads map[string]Caller
 	callers   map[string]Caller
 }
@@ -78,8 +78,8 @@ func (b *builder) trustDomains() error {
 	return nil
 }
 
-// trustDomain reads a bare name; spiffeid would take a whole SPIFFE ID too and
-// drop its path.
+// trustDomain reads a name. Package spiffeid also takes a whole SPIFFE ID, and drops
+// its path; that is an error here.
 func trustDomain(name string) (spiffeid.TrustDomain, error) {
 	td, err := spiffeid.TrustDomainFromString(name)
 	if err == nil && td.Name() != name {
@@ -91,8 +91,8 @@ func trustDomain(name string) (spiffeid.TrustDomain, error) {
 	return td, nil
 }
 
-// complete refuses a case that proves nothing, or that states what nobody would
-// look at.
+// complete refuses a case that proves nothing, and a statement that no run would
+// check.
 func (b *builder) complete() error {
 	s := b.schema
 	for i, text := range s.ExpectWarning {

@@ -13,23 +13,23 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// Caller is who sends a request.
+// Caller sends a request.
 type Caller struct {
 	// Name is the caller as the case file spells it.
 	Name string
-	// Plaintext callers use no TLS; anonymous ones show no certificate.
+	// A plaintext caller uses no TLS. An anonymous caller shows no certificate.
 	Plaintext, Anonymous bool
-	// Template is the certificate of any other caller, and SignedBy the trust
-	// domain whose CA signs it.
+	// Template is the certificate of every other caller. The CA of the trust domain
+	// SignedBy signs it.
 	Template certs.Template
 	SignedBy spiffeid.TrustDomain
-	// SourceIP is the address that the caller plays; the zero value leaves it to
-	// the harness.
+	// SourceIP is the address that the caller has; the harness chooses one for the
+	// zero value.
 	SourceIP netip.Addr
 }
 
-// sound is the caller with a sound SVID.
-func sound(name string, id spiffeid.ID) Caller {
+// soundCaller returns a caller with a sound SVID.
+func soundCaller(name string, id spiffeid.ID) Caller {
 	return Caller{Name: name, Template: certs.Template{URIs: []string{id.String()}}, SignedBy: id.TrustDomain()}
 }
 
@@ -51,7 +51,7 @@ func (b *builder) addCallers() error {
 	return nil
 }
 
-// forge reads an entry under callers.
+// forge reads an entry under callers, whose certificate need not be sound.
 func (b *builder) forge(name string, doc manifest.Document) (Caller, error) {
 	var s callerSchema
 	if err := doc.Decode(&s); err != nil {
@@ -98,7 +98,7 @@ func (b *builder) forge(name string, doc manifest.Document) (Caller, error) {
 	return c, nil
 }
 
-// caller finds whom a request names.
+// caller finds the caller that a request names in a field.
 func (b *builder) caller(field, name string) (Caller, error) {
 	switch {
 	case name == casefile.Plaintext:
@@ -110,7 +110,7 @@ func (b *builder) caller(field, name string) (Caller, error) {
 		if err != nil {
 			return Caller{}, b.doc.Errorf(field, "%q is not a SPIFFE ID: %v", name, err)
 		}
-		return sound(name, id), nil
+		return soundCaller(name, id), nil
 	}
 	if c, ok := b.callers[name]; ok {
 		return c, nil

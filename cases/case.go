@@ -16,8 +16,8 @@ type Case struct {
 	Name string
 	// Story groups cases in a report; optional.
 	Story string
-	// Features are what a compiler has to support for the case to mean anything; a
-	// case of a user's own may name none.
+	// Features are those that a compiler must support, or the case says nothing about
+	// it. A case of a user may name none.
 	Features []feature.Name
 	// Gate bounds the versions of Envoy on which the case holds.
 	Gate Gate
@@ -25,40 +25,40 @@ type Case struct {
 	Source string
 	// Place is "file:line" of the case.
 	Place string
-	// TrustDomains are those whose bundles the inbounds trust; the first is the
-	// mesh's own.
+	// TrustDomains have the bundles that the inbounds trust; the first one is the trust
+	// domain of the mesh.
 	TrustDomains  []spiffeid.TrustDomain
 	Options       dialect.Options
 	Normalization policy.PathNormalization
 	Inbounds      []Inbound
 	Policies      []manifest.Document
 	Requests      []Request
-	// Counters are what the admin counters of an inbound must have moved by.
+	// Counters state by how much the admin counters of inbounds must move.
 	Counters []Counters
-	// ExpectError is contained in the error with which the policies must be
-	// refused; empty where they must be accepted.
+	// ExpectError is a part of the error with which the policies must be refused. It
+	// is empty where they must be accepted.
 	ExpectError string
-	// ExpectWarnings are contained in the lint warnings, one each; nil where the
-	// case says nothing of warnings.
+	// ExpectWarnings are parts of the lint warnings, one of each. It is nil where the
+	// case states no warnings.
 	ExpectWarnings []string
 }
 
 // Inbound is one inbound of one workload.
 type Inbound struct {
 	policy.Inbound
-	// Identity is the SVID that the inbound shows.
+	// Identity is the SPIFFE ID in the certificate of the inbound.
 	Identity spiffeid.ID
 	IP       netip.Addr
-	// Permissive tells whether plaintext is let in too.
+	// Permissive inbounds accept plaintext too.
 	Permissive bool
 }
 
-// Address is the destination that callers play.
+// Address is the destination address in the PROXY header of the callers.
 func (i Inbound) Address() netip.AddrPort { return netip.AddrPortFrom(i.IP, i.Port) }
 
-// Request is one request, after lists have been crossed.
+// Request is one request. Where the file has lists, it is one of their combinations.
 type Request struct {
-	// Place is "file:line: field" of the request it was written in.
+	// Place is "file:line: field" of the item in the file.
 	Place string
 	From  Caller
 	// To is the inbound's name, "workload/section".

@@ -1,7 +1,7 @@
 package cases
 
-// Counters states by how much the RBAC counters of one inbound move; what is nil
-// is not stated.
+// Counters states by how much the RBAC counters of one inbound must move. A counter
+// that is nil is not stated.
 type Counters struct {
 	// Inbound is the inbound's name, "workload/section".
 	Inbound       string

@@ -9,10 +9,9 @@ import (
 //go:embed gateway/*.yaml kuma/*.yaml
 var embedded embed.FS
 
-// Stories returns the case files of this folder, in order of their names: the
-// user stories of each dialect and their traps. Their places read
-// "cases/kuma/mesh-operator-1.yaml:1", as seen from the root of the module. An
-// error is a defect of the build.
+// Stories returns the built-in cases, in the order of their files: the user stories of
+// each dialect, and traps. A place is "cases/kuma/mesh-operator-1.yaml:1", a path from
+// the root of the module. An error is a defect of the build.
 func Stories() ([]Case, error) {
 	const folder = "cases"
 	files, err := fs.Glob(embedded, "*/*.yaml")

@@ -6,21 +6,21 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// Gate bounds the versions of Envoy on which a case holds: From is the first of
-// them, Before the first on which it no longer holds; either may be empty. The zero
-// value admits all.
+// Gate bounds the versions of Envoy on which a case holds. From is the first of them,
+// Before is the first version on which the case no longer holds. Both may be empty. The
+// zero value admits all versions.
 //
-// A gate is a claim like any other. Whoever runs the case outside of its bounds
-// expects it to fail there: one that passes has a stale gate.
+// A gate is a claim like any other. Outside of its bounds the case runs too, and must
+// fail there: if it passes, the gate is stale.
 type Gate struct{ From, Before string }
 
 // Admits reports whether the case holds on a version, such as "1.39.3".
 func (g Gate) Admits(version string) bool {
-	at := func(bound string) int { return semver.Compare("v"+version, "v"+bound) }
-	return (g.From == "" || at(g.From) >= 0) && (g.Before == "" || at(g.Before) < 0)
+	compare := func(bound string) int { return semver.Compare("v"+version, "v"+bound) }
+	return (g.From == "" || compare(g.From) >= 0) && (g.Before == "" || compare(g.Before) < 0)
 }
 
-// String returns the bounds as a reader says them, "" for the zero value.
+// String returns text such as "from 1.39.3 and before 1.40.0", and "" for the zero value.
 func (g Gate) String() string {
 	var bounds []string
 	if g.From != "" {

@@ -10,10 +10,10 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// Load reads case files: each path is a file, or a folder that is searched for
-// files ending in .yaml or .yml; a file that several paths lead to counts once. It
-// returns all errors joined, one line each, and an error where there is no case
-// at all.
+// Load reads case files. Each path is a file, or a folder with files that end in .yaml
+// or .yml, at any depth. A file that several paths lead to counts once. The error joins
+// all errors, one line each. It is an error if there is no case, or if two cases have
+// the same name.
 func Load(paths ...string) ([]Case, error) {
 	var files []string
 	seen := map[string]bool{}
@@ -39,7 +39,7 @@ func Load(paths ...string) ([]Case, error) {
 	return read(files, os.ReadFile)
 }
 
-// resolve returns the one path that all paths to a file have in common.
+// resolve returns the same path for all paths that lead to one file.
 func resolve(file string) (string, error) {
 	file, err := filepath.Abs(file)
 	if err != nil {
@@ -76,7 +76,8 @@ func read(files []string, readFile func(string) ([]byte, error)) ([]Case, error)
 	return out, nil
 }
 
-// Parse reads the cases of one file; the name serves errors only.
+// Parse reads the cases of one file. The name is for the errors. The error joins all
+// errors, one line each.
 func Parse(file string, data []byte) ([]Case, error) {
 	docs, err := manifest.Parse(file, data)
 	if err != nil {
@@ -85,7 +86,7 @@ func Parse(file string, data []byte) ([]Case, error) {
 	return Read(file, data, docs)
 }
 
-// Read is [Parse] for a file whose documents were read before.
+// Read is [Parse] for a file whose documents are parsed already.
 func Read(file string, data []byte, docs []manifest.Document) ([]Case, error) {
 	if len(docs) == 0 {
 		return nil, fmt.Errorf("cases: %s: the file has no case", file)
@@ -105,7 +106,7 @@ func Read(file string, data []byte, docs []manifest.Document) ([]Case, error) {
 	return out, errors.Join(errs...)
 }
 
-// unique refuses two cases of one name: a name is how a case is run again.
+// unique refuses two cases of one name: the name selects the case that is to run again.
 func unique(cases []Case) error {
 	seen := map[string]string{}
 	var errs []error

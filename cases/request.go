@@ -11,11 +11,11 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// maxRequests bounds what the lists of one case may be crossed to: a few lines
-// are enough for more than memory holds, and a batch has a port for each request.
+// maxRequests bounds the requests of one case. The lists of a few lines can be crossed to
+// more than the memory holds, and a batch needs a port for each request.
 const maxRequests = 60_000
 
-// addRequests crosses the lists of each request, the last one fastest.
+// addRequests crosses the lists of each request. The last list changes fastest.
 func (b *builder) addRequests() error {
 	for i, s := range b.schema.Requests {
 		field := fmt.Sprintf("requests[%d]", i)
@@ -64,8 +64,7 @@ func (b *builder) addRequests() error {
 	return nil
 }
 
-// fits reports whether the lists cross to that many requests at most. None of
-// them is empty.
+// fits reports whether the lists cross to that many requests at most. No list is empty.
 func (s requestSchema) fits(most int) bool {
 	for _, list := range [][]string{s.From, s.To, orNone(s.Method), orNone(s.Path)} {
 		most /= len(list)
@@ -73,7 +72,7 @@ func (s requestSchema) fits(most int) bool {
 	return most > 0
 }
 
-// orNone lets an absent list cross as one empty value.
+// orNone returns a list of one empty value for an absent list.
 func orNone(list []string) []string {
 	if list == nil {
 		return []string{""}
@@ -124,11 +123,11 @@ func (b *builder) checkRequest(field string, s requestSchema) error {
 	return nil
 }
 
-// framing are headers that say how a message is carried. The harness frames its
-// messages itself; a second word on it would leave a call without an end.
+// framing are headers that say how a message is framed. The caller frames its messages
+// itself: a second such header would leave a call without an end.
 var framing = []string{"content-length", "transfer-encoding", "expect", "te", "trailer", "host"}
 
-// checkStatement refuses what a request cannot want at the same time.
+// checkStatement refuses statements of a request that contradict each other.
 func (b *builder) checkStatement(field string, s requestSchema) error {
 	switch {
 	case s.Want == nil:
@@ -174,8 +173,8 @@ func (b *builder) checkProtocol(field string, s requestSchema, in Inbound) error
 	return nil
 }
 
-// http2Target reports whether an HTTP/2 library sends the path as it is: it has to
-// pass through a URL.
+// http2Target reports whether Go's HTTP/2 client sends the path byte for byte: the path
+// goes through a URL.
 func http2Target(path string) bool {
 	target, _, _ := strings.Cut(path, "?")
 	_, err := url.PathUnescape(target)
@@ -183,7 +182,7 @@ func http2Target(path string) bool {
 	return err == nil && printable && (strings.HasPrefix(path, "/") || path == "*")
 }
 
-// inbound finds what a field of the document names.
+// inbound finds the inbound that a field of the document names.
 func (b *builder) inbound(doc manifest.Document, field, name string) (Inbound, error) {
 	known := make([]string, 0, len(b.out.Inbounds))
 	for _, in := range b.out.Inbounds {

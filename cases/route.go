@@ -10,21 +10,21 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// routes reads the routes of an inbound, in the order in which they are tried.
+// routes reads the routes of an inbound, in the order in which Envoy tries them.
 func (b *builder) routes(field string, in inboundSchema) ([]policy.InboundRoute, error) {
 	if in.Protocol == policy.TCP && in.Routes != nil {
 		return nil, b.doc.Errorf(field+".routes", "a tcp inbound has no routes")
 	}
 	var out []policy.InboundRoute
 	for i, s := range in.Routes {
-		at := fmt.Sprintf("%s.routes[%d]", field, i)
+		entry := fmt.Sprintf("%s.routes[%d]", field, i)
 		if s.Name == "" {
-			return nil, b.doc.Errorf(at+".name", "the route has no name")
+			return nil, b.doc.Errorf(entry+".name", "the route has no name")
 		}
 		if slices.ContainsFunc(out, func(r policy.InboundRoute) bool { return r.Name == s.Name }) {
-			return nil, b.doc.Errorf(at+".name", "route %q stands twice", s.Name)
+			return nil, b.doc.Errorf(entry+".name", "route %q stands twice", s.Name)
 		}
-		when, err := b.routeCondition(at, s)
+		when, err := b.routeCondition(entry, s)
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// caseSchema is a case as written.
+// caseSchema is a case in a file.
 type caseSchema struct {
 	Case          string                       `yaml:"case"`
 	Story         string                       `yaml:"story"`
@@ -24,14 +24,14 @@ type caseSchema struct {
 	ExpectWarning oneOrMore                    `yaml:"expectWarning"`
 }
 
-// gateSchema is what stands under envoy.
+// gateSchema is the mapping under envoy.
 type gateSchema struct {
 	From   string `yaml:"from"`
 	Before string `yaml:"before"`
 }
 
-// optionsSchema is what stands under options: settings of the listener, and a
-// document for the dialects.
+// optionsSchema is the mapping under options: settings of the listener, and a document
+// for the dialects.
 type optionsSchema struct {
 	normalization normalizationSchema
 	dialects      manifest.Document
@@ -82,8 +82,8 @@ type inboundSchema struct {
 	Port     uint16          `yaml:"port"`
 	Protocol policy.Protocol `yaml:"protocol"`
 	MTLS     string          `yaml:"mtls"`
-	// Tags are those of the inbound, by which legacy policies select; where it lacks
-	// one, the workload's label of that name serves.
+	// Tags are those of the inbound. Legacy policies select by them. The label of the
+	// workload stands in for a tag that is missing.
 	Tags   map[string]string `yaml:"tags"`
 	Routes []routeSchema     `yaml:"routes"`
 }
@@ -125,7 +125,7 @@ type callerSchema struct {
 	WrongExtKeyUsage bool     `yaml:"wrongExtKeyUsage"`
 	CACertificate    bool     `yaml:"caCertificate"`
 	SourceIP         string   `yaml:"sourceIP"`
-	// Service, tags and mesh make the URI SANs of a first-design certificate.
+	// Service, tags and mesh make the URI SANs of a certificate of Kuma's first design.
 	Service string            `yaml:"service"`
 	Tags    map[string]string `yaml:"tags"`
 	Mesh    string            `yaml:"mesh"`

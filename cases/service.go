@@ -13,7 +13,7 @@ import (
 // tagService is the tag that service: stands for.
 const tagService = "kuma.io/service"
 
-// What a tag may consist of, so that key and value make one URI.
+// The characters of a tag: key and value together must make one URI.
 var (
 	tagKey   = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
 	tagValue = regexp.MustCompile(`^[A-Za-z0-9._:-]+$`)
@@ -21,7 +21,7 @@ var (
 
 // serviceURIs returns the URI SANs of the certificate that Kuma's first design
 // gives to a service: spiffe://<mesh>/<service> first, then kuma://<key>/<value>
-// for each tag, by key. Without any of the three fields there are none.
+// for each tag, by key. There are none where none of the three fields is set.
 func (s callerSchema) serviceURIs(doc manifest.Document) ([]string, error) {
 	switch {
 	case s.Service == "" && s.Tags == nil && s.Mesh == "":

@@ -2,8 +2,8 @@ package cases
 
 import "github.com/meshproof/meshproof/policy/manifest"
 
-// oneOrMore reads a scalar as a list of one. An empty list stays empty, an absent
-// one nil.
+// oneOrMore reads a scalar as a list of one. An empty list stays empty, and an absent
+// list is nil.
 type oneOrMore []string
 
 // UnmarshalManifest implements manifest.Unmarshaler.
@@ -19,8 +19,8 @@ func (o *oneOrMore) UnmarshalManifest(d manifest.Document) error {
 	return nil
 }
 
-// headers reads a mapping, whose order does not count, or a list of mappings
-// with one entry each, which may repeat a name.
+// headers reads a mapping, which is sorted by name, or a list of mappings with one entry
+// each, which may repeat a name.
 type headers []Header
 
 // UnmarshalManifest implements manifest.Unmarshaler.

@@ -7,8 +7,8 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// sources cuts a file into the text of each document. A marker ("---") belongs to
-// none, a comment to the document behind it.
+// sources cuts a file into the texts of its documents. A marker ("---") belongs to no
+// document. A comment belongs to the document that follows.
 func sources(data []byte, docs []manifest.Document) []string {
 	out := make([]string, len(docs))
 	var text strings.Builder

@@ -8,8 +8,7 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// Want is what has to become of a request. The zero value wants a deny in
-// whatever form its layer gives it.
+// Want is the outcome that a request must have. The zero value is [Deny].
 type Want struct {
 	kind   wantKind
 	status int
@@ -28,24 +27,29 @@ const (
 
 // The wants that are no HTTP status.
 var (
-	Deny             = Want{kind: wantDeny}
-	Allow            = Want{kind: wantAllow}
-	Close            = Want{kind: wantClose}
+	// Deny wants that a policy denies the request, in the form of its layer: 403, gRPC
+	// PERMISSION_DENIED, or a closed connection without an answer.
+	Deny = Want{kind: wantDeny}
+	// Allow wants that the upstream gets the request.
+	Allow = Want{kind: wantAllow}
+	// Close wants a closed connection without an answer.
+	Close = Want{kind: wantClose}
+	// HandshakeFailure wants that the TLS handshake fails.
 	HandshakeFailure = Want{kind: wantHandshakeFailure}
-	// Refused wants the request not to be served, whether mTLS, the listener or a policy
-	// keeps it out.
+	// Refused wants that the upstream does not get the request. It does not matter
+	// whether mTLS, the listener or a policy refuses it.
 	Refused = Want{kind: wantRefused}
 )
 
 var wantNames = [...]string{wantDeny: "deny", wantAllow: "allow", wantClose: "close", wantHandshakeFailure: "handshake-failure", wantRefused: "refused"}
 
-// Status wants an answer with that HTTP status; 403 is the status of a deny.
+// Status wants an answer with an HTTP status; 403 is the status of a deny.
 func Status(code int) Want { return Want{kind: wantStatus, status: code} }
 
-// Status returns the HTTP status that is wanted, and whether one is.
+// Status returns the wanted HTTP status, and whether the want is a status.
 func (w Want) Status() (code int, ok bool) { return w.status, w.kind == wantStatus }
 
-// String returns the want as a case file spells it.
+// String returns the text of the want in a case file.
 func (w Want) String() string {
 	if w.kind == wantStatus {
 		return strconv.Itoa(w.status)
@@ -89,14 +93,16 @@ func scalar(d manifest.Document) (string, error) {
 	return strconv.Itoa(number), nil
 }
 
-// Shadow is what the shadow has to say of a request.
+// Shadow is the decision that the shadow must have made.
 type Shadow uint8
 
 // The values of a request's shadow field.
 const (
-	// ShadowNone says that no shadow engine ran.
+	// ShadowNone: no shadow engine ran.
 	ShadowNone Shadow = iota
+	// ShadowAllow: the shadow would allow the request.
 	ShadowAllow
+	// ShadowDeny: the shadow would deny the request.
 	ShadowDeny
 )
 

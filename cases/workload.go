@@ -33,7 +33,7 @@ func (b *builder) addWorkloads() error {
 				return err
 			}
 		}
-		caller := sound(w.Name, id)
+		caller := soundCaller(w.Name, id)
 		caller.SourceIP = ip
 		b.workloads[w.Name] = caller
 		for k, in := range w.Inbounds {
@@ -103,7 +103,7 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 
 var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
 
-// address reads an address that the PROXY protocol of the virtual mesh plays.
+// address reads an address for the PROXY header of the virtual mesh.
 func (b *builder) address(field, text string) (netip.Addr, error) {
 	ip, err := netip.ParseAddr(text)
 	if err != nil || !ip.Is4() {

@@ -42,11 +42,11 @@ func (p *Profile) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Level tells whether a feature is a choice.
+// Level is the level of a feature: core or extended.
 type Level uint8
 
 const (
-	// Core features are what a profile is made of.
+	// Core features are those that every compiler supports that claims the profile.
 	Core Level = iota
 	// Extended features are a choice.
 	Extended
@@ -60,36 +60,20 @@ func (l Level) String() string {
 	return "core"
 }
 
-// Feature is one thing that a compiler supports or does not.
+// Feature is something that a compiler supports or does not support.
 type Feature struct {
 	Name    Name
 	Profile Profile
 	Level   Level
-	// About says in a sentence what a compiler with the feature does.
+	// About is a sentence about a compiler with the feature.
 	About string
 }
 
 // Profiles returns all profiles, in the order in which a report lists them.
 func Profiles() []Profile { return []Profile{KumaMTP, KumaMTPLegacy, GEP3779} }
 
-// All returns all features, profile by profile, the core ones first.
+// All returns all features, profile by profile, and the core features of a profile first.
 func All() []Feature { return slices.Clone(registry) }
-
-// Of returns the features of a profile at a level.
-func Of(p Profile, l Level) []Feature {
-	var out []Feature
-	for _, f := range registry {
-		if f.Profile == p && f.Level == l {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-// AuthorizationPolicyCoreFeatures returns the set of features that GEP-3779
-// announces under this name (section Conformance Details, Feature Names): the core of
-// [GEP3779].
-func AuthorizationPolicyCoreFeatures() []Feature { return Of(GEP3779, Core) }
 
 // Lookup returns a feature by its name, and whether there is one.
 func Lookup(name Name) (Feature, bool) {

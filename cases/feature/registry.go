@@ -1,7 +1,7 @@
 package feature
 
-// registry has all features: the user stories of a specification first, then what
-// the stories stand on. The stories are numbered as Kuma's design numbers them.
+// registry has all features. The user stories of a specification come first, with the
+// numbers of Kuma's design; then come the features that the stories need.
 var registry = []Feature{
 	{"MeshOperator1", KumaMTP, Core, "All requests in the mesh are denied by default."},
 	{"MeshOperator2", KumaMTP, Core, "A deny of the mesh operator cannot be overridden by a service owner."},

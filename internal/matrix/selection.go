@@ -24,8 +24,8 @@ type Selection struct {
 	Exempt []feature.Name
 }
 
-// AuthorizationPolicyCoreFeatures is the name under which GEP-3779 announces its
-// core, in lists of features; see [feature.AuthorizationPolicyCoreFeatures].
+// AuthorizationPolicyCoreFeatures is the name of the set of core features of GEP-3779
+// (section Conformance Details, Feature Names).
 const AuthorizationPolicyCoreFeatures = "AuthorizationPolicyCoreFeatures"
 
 // ParseFeatures reads names of features, and of sets of them. Its errors say what is
@@ -35,8 +35,10 @@ func ParseFeatures(names []string) ([]feature.Name, error) {
 	var errs []error
 	for _, text := range names {
 		if text == AuthorizationPolicyCoreFeatures {
-			for _, f := range feature.AuthorizationPolicyCoreFeatures() {
-				out = append(out, f.Name)
+			for _, f := range feature.All() {
+				if f.Profile == feature.GEP3779 && f.Level == feature.Core {
+					out = append(out, f.Name)
+				}
 			}
 			continue
 		}

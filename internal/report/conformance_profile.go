@@ -11,7 +11,10 @@ import (
 func (r Run) profile(p feature.Profile) ProfileState {
 	out := ProfileState{Name: string(p), Core: r.status(p, feature.Core)}
 	extended := Extended{Status: r.status(p, feature.Extended)}
-	for _, f := range feature.Of(p, feature.Extended) {
+	for _, f := range feature.All() {
+		if f.Profile != p || f.Level != feature.Extended {
+			continue
+		}
 		if slices.Contains(r.Unsupported, f.Name) {
 			extended.UnsupportedFeatures = append(extended.UnsupportedFeatures, string(f.Name))
 		} else {
