@@ -7,10 +7,10 @@ RACE = $(eval RACE := $(shell $(GO) build -race runtime/cgo 2>/dev/null && echo 
 TEST_FLAGS ?= $(RACE) -timeout 20m
 
 # The packages whose tests link no harness. A test in internal/architecture holds this list.
-PURE = ./cases ./cases/feature ./certs ./harness/caller ./harness/evidence ./internal/ads ./internal/architecture ./internal/browsertest ./internal/counterexample ./internal/dataplane ./internal/kri ./internal/lab ./internal/pin ./internal/report/... ./internal/terminal ./internal/upstream ./internal/verdict ./policy/... ./xds/...
+PURE = ./cases ./cases/feature ./certs ./harness/caller ./harness/evidence ./internal/ads ./internal/architecture ./internal/browsertest ./internal/counterexample ./internal/dataplane ./internal/grpcplane ./internal/kri ./internal/lab ./internal/pin ./internal/policyset ./internal/proof ./internal/report/... ./internal/terminal ./internal/upstream ./internal/verdict ./policy/... ./xds/...
 
 # The packages with tests that are slow: go test -short leaves those out.
-SLOW = ./cases/e2e ./cmd/meshproof ./deploy ./examples ./internal/counterexample ./internal/differential ./internal/envoy ./internal/grpcplane ./internal/mutation ./internal/plugin ./internal/proof ./internal/report/page ./policy/kuma/internal/inspect
+SLOW = ./cases/e2e ./cmd/meshproof ./deploy ./examples ./internal/counterexample ./internal/differential ./internal/envoy ./internal/grpcplane ./internal/mutation ./internal/plugin ./internal/policyset ./internal/report/page ./internal/suite ./policy/kuma/internal/inspect
 
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -42,7 +42,7 @@ lint: vet
 
 bench: ## the figures of docs/performance.md
 	$(GO) run ./cmd/meshproof envoy fetch
-	$(GO) test -run '^$$' -bench . ./harness ./internal/suite ./internal/differential
+	$(GO) test -run '^$$' -bench . ./harness ./internal/suite ./internal/differential ./internal/policyset
 	$(GO) test -run '^$$' -bench . ./certs ./policy/... ./xds
 
 # The folder that matrix writes its report into.

@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/differential"
+	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
@@ -64,12 +65,12 @@ a set disagrees.`,
 	flags.DurationVar(&o.time, "for", fuzzTime, "how long to draw and ask")
 	flags.IntVar(&o.sets, "sets", 0, "how many sets to draw, however long it takes (default: as --for says)")
 	flags.Uint64Var(&o.seed, "seed", 0, "what the sets are drawn from (default: another one each time)")
-	flags.StringSliceVar(&o.forms, "forms", nil, "draw policies of these forms alone, of "+strings.ReplaceAll(differential.FormNames, "|", ", "))
+	flags.StringSliceVar(&o.forms, "forms", nil, "draw policies of these forms alone, of "+strings.ReplaceAll(policyset.FormNames, "|", ", "))
 	o.compiler.addShort(cmd)
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	flags.StringVar(&o.export, "export", "counterexamples", "folder for the case files of what was not decided as specified; made only then")
 	cmd.MarkFlagsMutuallyExclusive("for", "sets")
-	completeFunc(cmd, "forms", cobra.FixedCompletions(strings.Split(differential.FormNames, "|"), cobra.ShellCompDirectiveNoFileComp))
+	completeFunc(cmd, "forms", cobra.FixedCompletions(strings.Split(policyset.FormNames, "|"), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -101,8 +102,8 @@ func (o *fuzzOptions) check(cmd *cobra.Command) error {
 }
 
 // drawn are the forms to draw, none for all.
-func (o *fuzzOptions) drawn() ([]differential.Form, error) {
-	out := make([]differential.Form, len(o.forms))
+func (o *fuzzOptions) drawn() ([]policyset.Form, error) {
+	out := make([]policyset.Form, len(o.forms))
 	for i, word := range o.forms {
 		if err := out[i].UnmarshalText([]byte(word)); err != nil {
 			return nil, fmt.Errorf("--forms: %w", err)

@@ -1,24 +1,28 @@
-package differential
+package differential_test
 
-import "testing"
+import (
+	"testing"
 
-func BenchmarkNewSet(b *testing.B) {
-	n, decisions := uint64(0), 0
-	for b.Loop() {
-		s, err := newSet(Generate(1, n), 1, n)
+	"github.com/meshproof/meshproof/internal/differential"
+	"github.com/meshproof/meshproof/internal/suite"
+)
+
+// BenchmarkDifferential has sets of policies per second that a real Envoy is held
+// against, from the drawing to the verdict.
+func BenchmarkDifferential(b *testing.B) {
+	h := shared(b)
+	var sets, decisions, seconds float64
+	for seed := uint64(1); b.Loop(); seed++ {
+		r, err := differential.Fuzzer{Runner: suite.Runner{Harness: h}, Seed: seed}.Run(b.Context(), differential.Limit{Sets: 512})
 		if err != nil {
 			b.Fatal(err)
 		}
-		n++
-		decisions += len(s.reading.Case.Requests)
+		if len(r.Disagreements) > 0 {
+			b.Fatalf("%+v", r.Disagreements[0].Problems)
+		}
+		sets, decisions, seconds = sets+float64(r.Sets), decisions+float64(r.Decisions), seconds+r.Took.Seconds()
 	}
-	b.ReportMetric(float64(decisions)/float64(n), "decisions/set")
-}
-
-func BenchmarkGenerate(b *testing.B) {
-	n := uint64(0)
-	for b.Loop() {
-		Generate(1, n)
-		n++
-	}
+	b.ReportMetric(sets/seconds, "sets/s")
+	b.ReportMetric(decisions/seconds, "decisions/s")
+	b.ReportMetric(0, "ns/op")
 }

@@ -12,23 +12,23 @@ import (
 
 // Disagreement is a set that was not decided as specified.
 type Disagreement struct {
-	// Set is its number.
+	// Set is the number of the set.
 	Set uint64
 	// Case is the whole set with the requests that were asked, Problems what differed.
 	Case     cases.Case
 	Problems []string
-	// Alone is false where the set agreed when it was run alone: then one of the other
-	// sets of its push took part in it.
+	// Alone is false where the set agreed when it ran alone. Then another set of its push
+	// took part in the disagreement.
 	Alone bool
-	// Counterexample is the smallest case found that still shows it, which fails when it
-	// is run; where the set agrees alone it is Case.
+	// Counterexample is the smallest case found that still shows the disagreement. It fails
+	// when it is run. Where the set agrees alone, it is Case.
 	Counterexample cases.Case
 }
 
 // examine runs a suspect alone and makes it small.
 func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
-	d := Disagreement{Set: s.set.number, Case: s.set.reading.Case, Problems: s.problems, Counterexample: s.set.reading.Case}
-	alone := f.Runner.Read(ctx, s.set.reading)
+	d := Disagreement{Set: s.number, Case: s.reading.Case, Problems: s.problems, Counterexample: s.reading.Case}
+	alone := f.Runner.Read(ctx, s.reading)
 	switch {
 	case ctx.Err() != nil:
 		return d, context.Cause(ctx)
@@ -42,7 +42,7 @@ func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
 	case len(d.Case.Requests) == 0:
 		return d, nil
 	case len(alone.Requests) == 0:
-		// Nothing could be asked: any request shows that.
+		// No request could be sent. Any request shows that.
 		alone.Requests = []result.Request{{Request: d.Case.Requests[0]}}
 	}
 	shown := alone.Requests[0]
@@ -51,15 +51,15 @@ func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
 			shown = q
 		}
 	}
-	d.Counterexample = counterexample.Shrink(ctx, f.still(shown), d.Case, shown.Request)
+	d.Counterexample = counterexample.Shrink(ctx, f.shows(shown), d.Case, shown.Request)
 	d.Counterexample.Name = fmt.Sprintf("%s: %s", d.Case.Name, d.Counterexample.Name)
 	return d, nil
 }
 
-// still tells whether a smaller case shows the same: a wrong decision where there was
-// one, for a wrong name alone is another matter. Policies that the compiler refuses, and
-// filters that Envoy refuses, are shown by a case of which nothing can be asked.
-func (f Fuzzer) still(shown result.Request) func(context.Context, *verdict.Reading) bool {
+// shows tells whether a smaller case shows the same. Where the decision was wrong, it must be
+// wrong again: a wrong name alone is another disagreement. Where the compiler refused the
+// policies, or Envoy the filters, a case shows the same if no request to it can be sent.
+func (f Fuzzer) shows(shown result.Request) func(context.Context, *verdict.Reading) bool {
 	return func(ctx context.Context, smaller *verdict.Reading) bool {
 		r := f.Runner.Read(ctx, smaller)
 		switch {

@@ -8,26 +8,26 @@ import (
 	"sync"
 	"time"
 
+	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/verdict"
 )
 
-// Fuzzer draws sets of policies one after the other and holds each against a real
-// Envoy. Given a harness it is ready.
+// Fuzzer draws sets of policies and holds each against a real Envoy. Given a harness it is
+// ready.
 type Fuzzer struct {
-	// Runner has the harness, the compiler under test and whether its names count. It
-	// runs alone what looked wrong in company. Fault and Done are not used.
+	// Runner runs the sets. Its fields Kept, Fault and Done are not used.
 	Runner suite.Runner
-	// Seed is that of [Generate]; the sets are number 0 and following.
+	// Seed is the seed of [policyset.Draw]. The first set is number 0.
 	Seed uint64
-	// Forms are those of the policies that are drawn; all there are where it is empty.
-	Forms []Form
+	// Forms are the forms of the policies that are drawn; all forms where it is empty.
+	Forms []policyset.Form
 	// Batch is the number of sets of one push; 64 where it is not positive.
 	Batch int
 	// Parallel is the number of batches under way; 3 where it is not positive. While one
-	// waits for Envoy to take its configuration, others are drawn and asked.
+	// batch waits for Envoy to take its configuration, others are drawn and asked.
 	Parallel int
-	// Done is called after each batch with what is done so far, one call at a time.
+	// Done is called after each batch with the tally so far, one call at a time.
 	Done func(Tally)
 }
 
@@ -36,24 +36,24 @@ const (
 	defaultParallel = 3
 )
 
-// Limit says when to stop; what is not positive is no limit. Without one, the context
-// is.
+// Limit says when to stop. A field that is not positive is no limit. Without any limit, the
+// end of the context is the limit.
 type Limit struct {
 	Sets int
-	// Time is for drawing and asking: a batch that began in time is finished. What is
-	// found is examined behind it.
+	// Time is the time for drawing and asking. A batch that began in time is finished, and
+	// the disagreements are examined after that.
 	Time time.Duration
 	// Disagreements is the number of sets that do not agree; 3 where it is not positive,
-	// for they tend to have one cause.
+	// because they tend to have one cause.
 	Disagreements int
 }
 
 const defaultDisagreements = 3
 
-// Tally counts what was done.
+// Tally counts the sets, inbounds, decisions and pushes so far.
 type Tally struct {
 	Sets, Inbounds, Decisions, Pushes int
-	// Took is the time from the beginning, less what examining took.
+	// Took is the time since the beginning, without the time for examining.
 	Took time.Duration
 }
 
@@ -65,7 +65,7 @@ func (t Tally) Rate() (sets, decisions float64) {
 	return float64(t.Sets) / t.Took.Seconds(), float64(t.Decisions) / t.Took.Seconds()
 }
 
-// Report is what came of a run.
+// Report is the result of a run.
 type Report struct {
 	Seed uint64
 	Tally
@@ -73,23 +73,23 @@ type Report struct {
 	Disagreements []Disagreement
 }
 
-// Run draws and asks until a limit is reached or the context ends, and then examines
-// what disagreed. Where the context ends, the report has what was done before, and the
-// error is the context's cause. Any other error says that Envoy or the machine failed,
-// or that the generator drew what is not valid.
+// Run draws and asks until a limit is reached or the context ends. Then it examines the
+// disagreements. Where the context ends, the report has what was done before, and the error
+// is the context's cause. Any other error says that Envoy or the machine failed, or that the
+// generator drew policies that are not valid.
 func (f Fuzzer) Run(ctx context.Context, limit Limit) (Report, error) {
-	// Requests of one caller share connections, alone as in company.
+	// Requests of one caller share connections, alone and together.
 	f.Runner.Kept, f.Runner.Fault, f.Runner.Done = true, suite.Fault{}, nil
 	r := &run{fuzzer: f, limit: limit, began: time.Now()}
 	if r.limit.Disagreements < 1 {
 		r.limit.Disagreements = defaultDisagreements
 	}
-	r.asking(ctx)
+	r.askAll(ctx)
 	report := Report{Seed: f.Seed, Tally: r.tally}
 	if err := cmp.Or(context.Cause(ctx), r.err); err != nil {
 		return report, err
 	}
-	slices.SortFunc(r.suspects, func(a, b suspect) int { return cmp.Compare(a.set.number, b.set.number) })
+	slices.SortFunc(r.suspects, func(a, b suspect) int { return cmp.Compare(a.number, b.number) })
 	for _, s := range r.suspects[:min(len(r.suspects), r.limit.Disagreements)] {
 		found, err := f.examine(ctx, s)
 		if err != nil {
@@ -113,8 +113,8 @@ type run struct {
 	err      error
 }
 
-// asking works through batches, several at once.
-func (r *run) asking(ctx context.Context) {
+// askAll works through batches, several at once.
+func (r *run) askAll(ctx context.Context) {
 	parallel := r.fuzzer.Parallel
 	if parallel < 1 {
 		parallel = defaultParallel
@@ -127,14 +127,15 @@ func (r *run) asking(ctx context.Context) {
 				if n == 0 {
 					return
 				}
-				r.done(r.batch(ctx, first, n))
+				r.count(r.ask(ctx, first, n))
 			}
 		})
 	}
 	workers.Wait()
 }
 
-// take returns the numbers of the next batch, none where it is time to stop.
+// take returns the numbers of the next batch: n sets from first on. n is 0 where it is time
+// to stop.
 func (r *run) take(ctx context.Context) (first, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -154,8 +155,8 @@ func (r *run) take(ctx context.Context) (first, n int) {
 	return first, n
 }
 
-// done adds up what came of a batch.
-func (r *run) done(t Tally, found []suspect, err error) {
+// count adds up the results of a batch.
+func (r *run) count(t Tally, found []suspect, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil {
@@ -175,18 +176,17 @@ func (r *run) done(t Tally, found []suspect, err error) {
 	}
 }
 
-// batch draws n sets and runs them in one push.
-func (r *run) batch(ctx context.Context, first, n int) (Tally, []suspect, error) {
+// ask draws n sets and runs them in one push.
+func (r *run) ask(ctx context.Context, first, n int) (Tally, []suspect, error) {
 	f := r.fuzzer
 	t := Tally{Sets: n, Pushes: 1}
-	sets, readings := make([]set, n), make([]*verdict.Reading, n)
+	readings := make([]*verdict.Reading, n)
 	for i := range n {
 		number := uint64(first + i)
 		var err error
-		if sets[i], err = newSet(Generate(f.Seed, number, f.Forms...), f.Seed, number); err != nil {
+		if readings[i], err = policyset.Ask(policyset.Draw(f.Seed, number, f.Forms...), f.Seed, number); err != nil {
 			return Tally{}, nil, err
 		}
-		readings[i] = sets[i].reading
 		t.Inbounds += len(readings[i].Case.Inbounds)
 		t.Decisions += len(readings[i].Case.Requests)
 	}
@@ -196,14 +196,15 @@ func (r *run) batch(ctx context.Context, first, n int) (Tally, []suspect, error)
 		case r.Fault:
 			return Tally{}, nil, cmp.Or(context.Cause(ctx), fmt.Errorf("differential: %s: %w", r.Case.Name, r.Err))
 		case r.Failed():
-			found = append(found, suspect{sets[i], r.Failures()})
+			found = append(found, suspect{uint64(first + i), readings[i], r.Failures()})
 		}
 	}
 	return t, found, nil
 }
 
-// suspect is a set that was not decided as specified, in company of the others.
+// suspect is a set that was not decided as specified when it ran together with others.
 type suspect struct {
-	set      set
+	number   uint64
+	reading  *verdict.Reading
 	problems []string
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
-	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/grpcplane"
+	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -176,7 +176,7 @@ func TestRandomSets(t *testing.T) {
 		sets = 25
 	}
 	for number := range uint64(sets) {
-		all = append(all, subjects(t, differential.Generate(1, number, differential.GatewayAPI, differential.KumaFrom))...)
+		all = append(all, subjects(t, policyset.Draw(1, number, policyset.GatewayAPI, policyset.KumaFrom))...)
 	}
 	if asked := judge(t, all); len(all) < sets || asked < 5*len(all) {
 		t.Errorf("%d requests to %d inbounds", asked, len(all))

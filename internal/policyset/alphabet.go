@@ -1,13 +1,13 @@
-package differential
+package policyset
 
 import "github.com/spiffe/go-spiffe/v2/spiffeid"
 
-// The names that sets are made of: few, and alike, so that policies meet each other and
-// borders lie between neighbours.
+// The names of all sets. They are few and alike, so that the rules of policies overlap and
+// nearly overlap.
 var (
 	ownDomain   = spiffeid.RequireTrustDomainFromString("trust-domain.mesh")
 	otherDomain = spiffeid.RequireTrustDomainFromString("other.mesh")
-	// Of the legacy form each mesh is a trust domain.
+	// In the legacy form each mesh is a trust domain.
 	legacyDomain      = spiffeid.RequireTrustDomainFromString("default")
 	legacyOtherDomain = spiffeid.RequireTrustDomainFromString("other")
 
@@ -28,7 +28,7 @@ var (
 	names      = []string{"web", "api"}
 	namespaces = []string{"default", "a"}
 	zones      = []string{"east", "west"}
-	// policyNames sort otherwise than they are drawn, for their order decides.
+	// policyNames are not in order, because the order of policies decides.
 	policyNames = []string{"p", "q", "pq", "a-p", "p-a", "z"}
 
 	services = []string{"web", "api", "db"}

@@ -1,4 +1,4 @@
-package differential
+package policyset
 
 import "math/rand/v2"
 
@@ -7,23 +7,23 @@ type chooser struct {
 	choose func(n int) int
 }
 
-// random is the chooser of a set by its number. Neighbouring numbers have nothing to do
-// with each other.
+// random returns the chooser of the set of that number. The sets of neighbouring numbers
+// have nothing in common.
 func random(seed, number uint64) *chooser {
 	r := rand.New(rand.NewPCG(seed, number))
 	return &chooser{r.IntN}
 }
 
-// ofBytes makes each choice by one byte, so that changing a byte changes one choice.
-// Behind the last byte every choice is the first.
+// ofBytes returns a chooser that makes each choice by one byte, so that changing a byte
+// changes one choice. Behind the last byte every choice is the first.
 func ofBytes(data []byte) *chooser {
 	return &chooser{func(n int) int {
 		if len(data) == 0 {
 			return 0
 		}
-		at := int(data[0]) % n
+		choice := int(data[0]) % n
 		data = data[1:]
-		return at
+		return choice
 	}}
 }
 

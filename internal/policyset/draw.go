@@ -1,4 +1,4 @@
-package differential
+package policyset
 
 import (
 	"encoding/json"
@@ -12,16 +12,16 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// Generate returns the set of that number: a case without requests, whose policies are
-// valid, in one of the forms; without any, in one of all there are. The same arguments
-// give the same set.
-func Generate(seed, number uint64, of ...Form) cases.Case {
+// Draw returns the set of that number: a case without requests. Its policies are valid and
+// written in one of the forms; without a form, in one of all forms. The same arguments give
+// the same set.
+func Draw(seed, number uint64, of ...Form) cases.Case {
 	g := generator{chooser: random(seed, number)}
 	return g.set(fmt.Sprintf("set %d of seed %d", number, seed), of)
 }
 
-// GenerateFrom returns the set whose choices are the bytes, as [Generate] does.
-func GenerateFrom(choices []byte) cases.Case {
+// DrawFrom returns the set whose choices are the bytes, for a fuzzer that looks at coverage.
+func DrawFrom(choices []byte) cases.Case {
 	g := generator{chooser: ofBytes(choices)}
 	return g.set("set of chosen bytes", nil)
 }
@@ -32,7 +32,7 @@ type generator struct {
 	c cases.Case
 	// legacy sets have tags, routes, and meshes for trust domains.
 	legacy bool
-	// options are those that the policies are read by.
+	// options are the options by which the policies are read.
 	options object
 	// unused are the names that no policy has yet.
 	unused []string
@@ -41,7 +41,7 @@ type generator struct {
 // object is a YAML mapping.
 type object map[string]any
 
-// resource is a policy with its fields in the order in which people write them.
+// resource is a policy. Its fields stand in the order in which people write them.
 type resource struct {
 	Type       string `json:"type,omitempty"`
 	APIVersion string `json:"apiVersion,omitempty"`
@@ -53,6 +53,7 @@ type resource struct {
 	Spec       object `json:"spec"`
 }
 
+// set draws one set.
 func (g *generator) set(name string, of []Form) cases.Case {
 	if len(of) == 0 {
 		of = usual
@@ -70,38 +71,38 @@ func (g *generator) set(name string, of []Form) cases.Case {
 	return g.c
 }
 
-// option sets an option that the policies are read by; a default is left out.
+// option sets an option. It leaves out a default.
 func (g *generator) option(key string, value, byDefault any) {
 	if value != byDefault {
 		g.options[key] = value
 	}
 }
 
-// documents reads values as if they had been written: JSON is YAML.
+// documents writes values as JSON, which is YAML, and reads them back.
 func documents[T any](name string, values ...T) []manifest.Document {
 	var out []manifest.Document
 	for _, p := range values {
 		text, err := json.Marshal(p)
 		if err != nil {
-			panic(fmt.Sprintf("differential: %s: %v", name, err))
+			panic(fmt.Sprintf("policyset: %s: %v", name, err))
 		}
 		docs, err := manifest.Parse(name, text)
 		if err != nil {
-			panic(fmt.Sprintf("differential: %s: %v in %s", name, err, text))
+			panic(fmt.Sprintf("policyset: %s: %v in %s", name, err, text))
 		}
 		out = append(out, docs...)
 	}
 	return out
 }
 
-// policyName is one that no other policy of the set has.
+// policyName returns a name that no other policy of the set has.
 func (g *generator) policyName() string {
 	name := g.unused[0]
 	g.unused = g.unused[1:]
 	return name
 }
 
-// ports are the inbounds that a workload may have: name, port and protocol go together.
+// ports are the inbounds that a workload may have. Name, port and protocol go together.
 var ports = []policy.Inbound{
 	{Name: "http-port", Port: 8080, Protocol: policy.HTTP},
 	{Name: "tcp-port", Port: 5432, Protocol: policy.TCP},
@@ -109,7 +110,7 @@ var ports = []policy.Inbound{
 	{Name: "grpc-port", Port: 9090, Protocol: policy.GRPC},
 }
 
-// workloads adds two of them as a rule, with two inbounds at most each.
+// workloads adds one or two workloads with one or two inbounds each.
 func (g *generator) workloads() {
 	for i, name := range names[:g.between(1, len(names))] {
 		w := policy.Workload{
@@ -124,7 +125,7 @@ func (g *generator) workloads() {
 		}
 		id, err := spiffeid.FromSegments(g.c.TrustDomains[0], "ns", w.Namespace, "sa", name)
 		if err != nil {
-			panic(fmt.Sprintf("differential: %s: %v", name, err))
+			panic(fmt.Sprintf("policyset: %s: %v", name, err))
 		}
 		first := g.choose(len(ports))
 		for k := range g.between(1, 2) {

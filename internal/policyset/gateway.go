@@ -1,4 +1,4 @@
-package differential
+package policyset
 
 // gatewayPolicies draws AuthorizationPolicies of GEP-3779.
 func (g *generator) gatewayPolicies() []resource {
@@ -11,7 +11,7 @@ func (g *generator) gatewayPolicies() []resource {
 		p.Spec = object{
 			"targetRefs": []object{{"kind": "Pod", "selector": g.selector()}}, "action": "ALLOW", "enforcementLevel": "Network",
 		}
-		// Absent and empty are the same here, and let nobody in.
+		// An absent and an empty list both let no caller in.
 		if !g.oneIn(8) {
 			p.Spec["rules"] = some(g.chooser, 0, 3, g.grant)
 		}
@@ -19,6 +19,7 @@ func (g *generator) gatewayPolicies() []resource {
 	})
 }
 
+// selector draws a label selector.
 func (g *generator) selector() object {
 	app, tier := pick(g.chooser, names...), pick(g.chooser, "front", "back")
 	switch g.choose(5) {
@@ -35,7 +36,7 @@ func (g *generator) selector() object {
 	}
 }
 
-// grant is a rule; without sources it lets everybody in, with none of them nobody.
+// grant draws a rule. Without sources it lets every caller in, and with an empty list none.
 func (g *generator) grant() object {
 	rule := object{}
 	if !g.oneIn(10) {
@@ -47,6 +48,7 @@ func (g *generator) grant() object {
 	return rule
 }
 
+// source draws a source of a rule.
 func (g *generator) source() object {
 	if g.oneIn(2) {
 		return object{"type": "SPIFFE", "spiffe": pick(g.chooser, identities...)}

@@ -1,4 +1,4 @@
-package differential
+package policyset
 
 import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
@@ -7,8 +7,8 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// legacyPolicies draws MeshTrafficPermissions with from; now and then one with rules,
-// beside which from has no effect, stands among them.
+// legacyPolicies draws MeshTrafficPermissions with from. One in ten has rules instead. Where
+// such a policy applies, from has no effect.
 func (g *generator) legacyPolicies() []resource {
 	g.legacy = true
 	g.c.TrustDomains = []spiffeid.TrustDomain{legacyDomain, legacyOtherDomain, ownDomain}
@@ -42,7 +42,7 @@ func (g *generator) legacyTarget() object {
 	}
 }
 
-// item is one of a from list.
+// item draws an item of a from list.
 func (g *generator) item() object {
 	ref := object{"kind": "Mesh"}
 	switch g.choose(4) {
@@ -61,7 +61,7 @@ func (g *generator) item() object {
 	return object{"targetRef": ref, "default": object{"action": action}}
 }
 
-// tag is one tag, seldom two.
+// tag draws one tag, seldom two.
 func (g *generator) tag() map[string]string {
 	out := map[string]string{"env": pick(g.chooser, "dev", "prod")}
 	if g.oneIn(4) {
@@ -73,7 +73,7 @@ func (g *generator) tag() map[string]string {
 	return out
 }
 
-// tags are those of an inbound; nil leaves it to the workload's labels.
+// tags draws the tags of an inbound, or nil, which means the labels of the workload.
 func (g *generator) tags() map[string]string {
 	if g.oneIn(3) {
 		return nil
@@ -81,7 +81,7 @@ func (g *generator) tags() map[string]string {
 	return g.tag()
 }
 
-// routesOf are the routes of an inbound; tcp has none.
+// routesOf draws the routes of an inbound. An inbound of tcp has none.
 func (g *generator) routesOf(p policy.Protocol) []policy.InboundRoute {
 	if p.Layer() == policy.L4 || g.oneIn(4) {
 		return nil

@@ -1,4 +1,4 @@
-package differential
+package policyset
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 // Form is the way in which the policies of a set are written.
 type Form uint8
 
-// The forms. Of Kuma's, the option is the design that the set is read by.
+// The forms. The option of a Kuma form is the design by which its policies are read.
 const (
 	KumaOption1 Form = iota
 	KumaOption2
@@ -23,7 +23,7 @@ var formNames = [...]string{KumaOption1: "option1", KumaOption2: "option2", Kuma
 // FormNames are all forms in words, separated by "|".
 var FormNames = strings.Join(formNames[:], "|")
 
-// usual are the forms where none is asked for: the accepted one twice.
+// usual are the forms where none is asked for. The accepted design stands twice.
 var usual = []Form{KumaOption1, KumaOption1, KumaOption2, KumaOption3, KumaFrom, GatewayAPI}
 
 // String returns one word.
@@ -39,7 +39,7 @@ func (f *Form) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// policies draws those of a set, with the options that they are read by.
+// policies draws the policies of a set, and the options by which they are read.
 func (g *generator) policies(form Form) []resource {
 	switch form {
 	case KumaFrom:

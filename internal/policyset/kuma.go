@@ -1,4 +1,4 @@
-package differential
+package policyset
 
 // kumaPolicies draws MeshTrafficPermissions of one of the three options.
 func (g *generator) kumaPolicies(form Form) []resource {
@@ -66,7 +66,7 @@ func (g *generator) target() object {
 	return object{"targetRef": ref}
 }
 
-// rules adds what the option reads.
+// rules adds the rules to a spec, in one of the forms that the option reads.
 func (g *generator) rules(spec object, form Form) {
 	switch {
 	case form == KumaOption3:
@@ -80,8 +80,8 @@ func (g *generator) rules(spec object, form Form) {
 	}
 }
 
-// conditions is an item of Option 3. Without any it is about everybody, and with an
-// empty list about nobody.
+// conditions draws a rule of Option 3. Without conditions a rule matches every caller, and
+// with an empty list no caller.
 func (g *generator) conditions() object {
 	rule := object{"default": object{"action": pick(g.chooser, "Deny", "Allow", "Allow", "AllowWithShadowDeny")}}
 	switch {
@@ -94,12 +94,12 @@ func (g *generator) conditions() object {
 	return rule
 }
 
-// lists is a conf with some of the three lists.
+// lists draws a conf with some of the three lists.
 func (g *generator) lists() object {
 	conf := object{}
 	for _, list := range []struct {
 		name string
-		// ofSix is how often it is there.
+		// ofSix is how often of six times the list is there.
 		ofSix int
 	}{{"deny", 3}, {"allowWithShadowDeny", 2}, {"allow", 5}} {
 		switch {
@@ -113,7 +113,7 @@ func (g *generator) lists() object {
 	return conf
 }
 
-// matchers is a short list, or one with as many identities as make a map.
+// matchers draws a short list, or a list with so many identities that they make a map.
 func (g *generator) matchers() []object {
 	if !g.oneIn(12) {
 		return some(g.chooser, 1, 3, g.matcher)
@@ -125,7 +125,7 @@ func (g *generator) matchers() []object {
 	return append(out, g.matcher())
 }
 
-// matcher asks for one, two or three things, mostly for a caller.
+// matcher draws a matcher of one, two or three things, mostly of a caller.
 func (g *generator) matcher() object {
 	m := object{}
 	if !g.oneIn(5) {
@@ -143,6 +143,7 @@ func (g *generator) matcher() object {
 	return m
 }
 
+// match draws an exact or a prefix match.
 func (g *generator) match(exact, prefix []string) object {
 	if g.oneIn(2) {
 		return object{"type": "Exact", "value": pick(g.chooser, exact...)}

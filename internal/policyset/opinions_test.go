@@ -1,4 +1,4 @@
-package differential_test
+package policyset_test
 
 import (
 	"math/rand/v2"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casewriter"
-	"github.com/meshproof/meshproof/internal/differential"
+	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -62,7 +62,7 @@ func TestOpinionsAgree(t *testing.T) {
 	t.Parallel()
 	asked, sets := 0, setsOf(500, 50)
 	for number := range uint64(sets) {
-		asked += agree(t, differential.Generate(4, number))
+		asked += agree(t, policyset.Draw(4, number))
 	}
 	if asked < 20*sets {
 		t.Errorf("%d requests were asked of %d sets", asked, sets)
@@ -81,5 +81,5 @@ func FuzzOpinions(f *testing.F) {
 		}
 		f.Add(choices)
 	}
-	f.Fuzz(func(t *testing.T, choices []byte) { agree(t, differential.GenerateFrom(choices)) })
+	f.Fuzz(func(t *testing.T, choices []byte) { agree(t, policyset.DrawFrom(choices)) })
 }

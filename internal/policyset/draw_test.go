@@ -1,4 +1,4 @@
-package differential_test
+package policyset_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casewriter"
-	"github.com/meshproof/meshproof/internal/differential"
+	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -23,16 +23,16 @@ func setsOf(all, some int) int {
 	return all
 }
 
-func TestGenerateIsAFunctionOfSeedAndNumber(t *testing.T) {
+func TestDrawIsAFunctionOfSeedAndNumber(t *testing.T) {
 	t.Parallel()
-	one, again := differential.Generate(3, 17), differential.Generate(3, 17)
+	one, again := policyset.Draw(3, 17), policyset.Draw(3, 17)
 	if diff := cmp.Diff(string(casewriter.YAML(one)), string(casewriter.YAML(again))); diff != "" {
 		t.Errorf("(-first +second):\n%s", diff)
 	}
 	seen := map[string]string{}
 	for seed := range uint64(20) {
 		for number := range uint64(20) {
-			c := differential.Generate(seed, number)
+			c := policyset.Draw(seed, number)
 			name := c.Name
 			c.Name = ""
 			text := string(casewriter.YAML(c))
@@ -48,7 +48,7 @@ func TestGenerateIsAFunctionOfSeedAndNumber(t *testing.T) {
 func TestSetsAreWhatTheirCaseFilesSay(t *testing.T) {
 	t.Parallel()
 	for number := range uint64(setsOf(500, 50)) {
-		c := differential.Generate(1, number)
+		c := policyset.Draw(1, number)
 		programs := programsOf(t, c)
 		// A case file has to state something.
 		c.ExpectWarnings = []string{}
@@ -104,7 +104,7 @@ func TestSetsCollide(t *testing.T) {
 	}
 	met := map[string]int{}
 	for number := range uint64(500) {
-		c := differential.Generate(2, number)
+		c := policyset.Draw(2, number)
 		set, err := dialect.Parse(c.Policies, c.Options)
 		if err != nil {
 			t.Fatal(err)
@@ -157,26 +157,26 @@ func TestSetsCollide(t *testing.T) {
 
 func TestForms(t *testing.T) {
 	t.Parallel()
-	for _, want := range []differential.Form{differential.KumaOption1, differential.KumaOption2, differential.KumaOption3, differential.KumaFrom, differential.GatewayAPI} {
-		var read differential.Form
+	for _, want := range []policyset.Form{policyset.KumaOption1, policyset.KumaOption2, policyset.KumaOption3, policyset.KumaFrom, policyset.GatewayAPI} {
+		var read policyset.Form
 		if err := read.UnmarshalText([]byte(want.String())); err != nil || read != want {
 			t.Errorf("%s reads as %s, %v", want, read, err)
 		}
 		for number := range uint64(50) {
-			c := differential.Generate(1, number, want)
-			got := differential.KumaOption1 + differential.Form(optionsOf(t, c).KumaOption-1)
+			c := policyset.Draw(1, number, want)
+			got := policyset.KumaOption1 + policyset.Form(optionsOf(t, c).KumaOption-1)
 			switch {
 			case c.TrustDomains[0].Name() == "default":
-				got = differential.KumaFrom
+				got = policyset.KumaFrom
 			case c.Policies[0].Type().Kind != "" && c.Policies[0].Type().Kind != "MeshTrafficPermission":
-				got = differential.GatewayAPI
+				got = policyset.GatewayAPI
 			}
 			if got != want {
 				t.Errorf("%s: set %d is of form %s:\n%s", want, number, got, casewriter.YAML(c))
 			}
 		}
 	}
-	if err := new(differential.Form).UnmarshalText([]byte("option4")); err == nil || err.Error() != `form "option4" is unknown: use one of option1, option2, option3, from, gateway` {
+	if err := new(policyset.Form).UnmarshalText([]byte("option4")); err == nil || err.Error() != `form "option4" is unknown: use one of option1, option2, option3, from, gateway` {
 		t.Error(err)
 	}
 }

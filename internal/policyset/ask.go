@@ -1,4 +1,4 @@
-package differential
+package policyset
 
 import (
 	"fmt"
@@ -10,28 +10,23 @@ import (
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
-// set is one set of policies with the requests that are asked.
-type set struct {
-	number  uint64
-	reading *verdict.Reading
-}
-
-// newSet reads the policies of a case and chooses what is asked. An error says that the
-// generator or the oracle is wrong: policies are drawn to be valid.
-func newSet(c cases.Case, seed, number uint64) (set, error) {
+// Ask reads the policies of a drawn set and chooses requests to each of its inbounds. The
+// same arguments give the same requests. An error says that the generator or the oracle is
+// wrong: policies are drawn to be valid.
+func Ask(c cases.Case, seed, number uint64) (*verdict.Reading, error) {
 	reading, err := verdict.Read(c)
 	if err != nil {
-		return set{}, fmt.Errorf("differential: %s: its policies are drawn to be valid: %w", c.Name, err)
+		return nil, fmt.Errorf("policyset: %s: its policies are drawn to be valid: %w", c.Name, err)
 	}
-	// What is asked has nothing to do with how the policies are drawn.
+	// The choice of requests does not depend on how the policies are drawn.
 	choose := random(^seed, number)
 	for _, in := range reading.Inbounds() {
-		for _, q := range ask(choose, in) {
+		for _, q := range choose.requests(in) {
 			q.Place = fmt.Sprintf("request %d, %s to %s as %s", len(reading.Case.Requests)+1, describe(in, q), q.To, q.From.Name)
 			reading.Case.Requests = append(reading.Case.Requests, q)
 		}
 	}
-	return set{number, reading}, nil
+	return reading, nil
 }
 
 func describe(in verdict.Inbound, q cases.Request) string {
@@ -46,15 +41,17 @@ func describe(in verdict.Inbound, q cases.Request) string {
 const (
 	mostCallers  = 2
 	mostRequests = 8
-	// Of so many classes all are candidates, and the neighbours of as many.
+	// mostClasses is how many classes have a candidate, mostNeighbours how many of them
+	// have their neighbours as candidates.
 	mostClasses    = 32
 	mostNeighbours = 3
 )
 
-// ask chooses requests to an inbound: witnesses of classes and neighbours, of few callers.
-// Where requests are judged, it also takes what others of them ask for as these callers.
-func ask(c *chooser, in verdict.Inbound) []cases.Request {
-	candidates := candidates(c, classes.Of(in.TrustedSurface(), in.Program.Program))
+// requests chooses requests to an inbound: witnesses of classes and neighbours, of few
+// callers. Where each request is judged, it adds what the other witnesses ask for, as these
+// callers.
+func (c *chooser) requests(in verdict.Inbound) []cases.Request {
+	candidates := c.candidates(classes.Of(in.TrustedSurface(), in.Program.Program))
 	q := questions{in: in, asked: map[string]bool{}}
 	if connectionsJudged(in) {
 		q.add(candidates, mostCallers+1, mostCallers+1)
@@ -77,7 +74,7 @@ func connectionsJudged(in verdict.Inbound) bool {
 }
 
 // candidates returns requests of classes and on their borders, in any order.
-func candidates(c *chooser, cover *classes.Cover) []policy.Request {
+func (c *chooser) candidates(cover *classes.Cover) []policy.Request {
 	chosen := make([]int, len(cover.Classes))
 	for i := range chosen {
 		chosen[i] = i

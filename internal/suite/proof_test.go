@@ -1,0 +1,135 @@
+package suite_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/verdict"
+)
+
+// planned returns the proof of a case.
+func planned(t *testing.T, c cases.Case) *proof.Proof {
+	t.Helper()
+	p, err := proof.Plan(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// single reads one case.
+func single(t *testing.T, text string) cases.Case {
+	t.Helper()
+	all, err := cases.Parse("test.yaml", []byte(text))
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d cases, want one: %v", len(all), err)
+	}
+	return all[0]
+}
+
+// The nine user stories hold for every request. Without -short, so does the shortest case
+// of every other story. `make prove` proves all cases.
+func TestProofsOfStoriesHold(t *testing.T) {
+	t.Parallel()
+	all, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shortest := map[string]int{}
+	for i, c := range all {
+		if best, ok := shortest[c.Story]; c.ExpectError == "" && len(c.Inbounds) > 0 && (!ok || len(c.Source) < len(all[best].Source)) {
+			shortest[c.Story] = i
+		}
+	}
+	var proofs []*proof.Proof
+	var asked []*verdict.Reading
+	for i, c := range all {
+		nine := strings.HasPrefix(c.Story, "mesh-operator-") || strings.HasPrefix(c.Story, "service-owner-")
+		if testing.Short() && !nine {
+			continue
+		}
+		if best, ok := shortest[c.Story]; c.ExpectError != "" || c.Story == "legacy-size" || !nine && (!ok || best != i) {
+			continue
+		}
+		p := planned(t, c)
+		proofs, asked = append(proofs, p), append(asked, p.Reading)
+	}
+	h := harness.New(t, harness.WithRuntime(envoy.Process))
+	classes := 0
+	for i, r := range (suite.Runner{Harness: h, Kept: true}).RunRead(t.Context(), asked...) {
+		v := proofs[i].Judge(r)
+		proven, of := v.Counts()
+		classes += of
+		if !v.Holds() || !v.Complete() {
+			t.Errorf("%s: %s: %d of %d classes, complete: %t: %v", r.Case.Place, r.Case.Name, proven, of, v.Complete(), v.Err)
+		}
+		for _, q := range v.Disagreements {
+			t.Errorf("%s: %s %s %s as %s: %q", r.Case.Place, q.To, q.Method, q.Path, q.From.Name, q.Problems)
+		}
+	}
+	least := 300
+	if testing.Short() {
+		least = 200
+	}
+	if classes < least {
+		t.Errorf("%d classes in all", classes)
+	}
+}
+
+// The same classes, asked on fresh connections and on kept ones, are decided alike.
+func TestKeptConnectionsDecideAlike(t *testing.T) {
+	t.Parallel()
+	h := harness.New(t, harness.WithRuntime(envoy.Process))
+	p := planned(t, single(t, `
+case: scrapes
+workloads: [{name: backend, inbounds: [{name: http-port, port: 8080, protocol: http}, {name: tcp-port, port: 5432, protocol: tcp}]}]
+policies:
+  - type: MeshTrafficPermission
+    name: p
+    spec:
+      default:
+        deny: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/ns/legacy/sa/a}}]
+        allow:
+          - spiffeId: {type: Prefix, value: spiffe://trust-domain.mesh/ns/observability/}
+            path: {type: Prefix, value: /metrics}
+requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]
+`))
+	fresh := suite.Runner{Harness: h}.Case(t.Context(), p.Case)
+	kept := suite.Runner{Harness: h, Kept: true}.Case(t.Context(), p.Case)
+	if !p.Judge(fresh).Holds() || !p.Judge(kept).Holds() {
+		t.Fatalf("%v; %v", fresh.Err, kept.Err)
+	}
+	for i := range fresh.Requests {
+		if a, b := fresh.Requests[i], kept.Requests[i]; a.Finding != b.Finding {
+			t.Errorf("%s as %s: %+v; kept: %+v", a.Path, a.From.Name, a.Finding, b.Finding)
+		}
+	}
+}
+
+// No certificate is mistaken for that of a caller who is let in.
+func TestAttackOnEnvoy(t *testing.T) {
+	t.Parallel()
+	p := planned(t, single(t, `
+case: x
+workloads: [{name: backend, inbounds: [{name: http-port, port: 80, protocol: http}, {name: tcp-port, port: 81, protocol: tcp}]}]
+policies: [{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/ns/shop/sa/victim}}]}}}]
+requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]
+`))
+	p.Attack()
+	h := harness.New(t, harness.WithRuntime(envoy.Process))
+	if v := p.Judge(suite.Runner{Harness: h, Kept: true}.Case(t.Context(), p.Case)); !v.Holds() {
+		t.Errorf("%v", v.Err)
+		for _, q := range v.Disagreements {
+			t.Errorf("%s to %s: %q", q.From.Name, q.To, q.Problems)
+		}
+	}
+	// A compiler that lets everybody in lets those in whom mTLS does not keep out.
+	if v := p.Judge(suite.Runner{Harness: h, Compiler: suite.AllowEverything}.Case(t.Context(), p.Case)); len(v.Disagreements) < 20 {
+		t.Errorf("%d disagreements", len(v.Disagreements))
+	}
+}
