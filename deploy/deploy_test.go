@@ -1,18 +1,15 @@
-// Package deploy_test does what the manifests of this folder say, without the cluster:
-// it runs the pods of the Job side by side, and joins their results.
+// Package deploy_test runs the manifests of this folder without a cluster: it runs the pods
+// of the Job at the same time and merges their results.
 package deploy_test
 
 import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/goccy/go-yaml"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
@@ -21,80 +18,8 @@ import (
 	"github.com/meshproof/meshproof/internal/report/folder"
 )
 
-// job is what the test needs of the manifest; the field names are the API's.
-type job struct {
-	APIVersion string `yaml:"apiVersion"`
-	Kind       string `yaml:"kind"`
-	Metadata   struct {
-		GenerateName string `yaml:"generateName"`
-	} `yaml:"metadata"`
-	Spec struct {
-		CompletionMode   string `yaml:"completionMode"`
-		Completions      int    `yaml:"completions"`
-		Parallelism      int    `yaml:"parallelism"`
-		PodFailurePolicy struct {
-			Rules []struct {
-				Action      string `yaml:"action"`
-				OnExitCodes struct {
-					Values []int `yaml:"values"`
-				} `yaml:"onExitCodes"`
-			} `yaml:"rules"`
-		} `yaml:"podFailurePolicy"`
-		Template struct {
-			Spec struct {
-				Containers []container `yaml:"containers"`
-				Volumes    []struct {
-					PersistentVolumeClaim struct {
-						ClaimName string `yaml:"claimName"`
-					} `yaml:"persistentVolumeClaim"`
-				} `yaml:"volumes"`
-			} `yaml:"spec"`
-		} `yaml:"template"`
-	} `yaml:"spec"`
-}
-
-type container struct {
-	Image string   `yaml:"image"`
-	Args  []string `yaml:"args"`
-	Env   []struct {
-		Name      string `yaml:"name"`
-		Value     string `yaml:"value"`
-		ValueFrom struct {
-			FieldRef struct {
-				FieldPath string `yaml:"fieldPath"`
-			} `yaml:"fieldRef"`
-		} `yaml:"valueFrom"`
-	} `yaml:"env"`
-}
-
-func readJob(t *testing.T) job {
-	t.Helper()
-	text, err := os.ReadFile("job.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var j job
-	if err := yaml.Unmarshal(text, &j); err != nil {
-		t.Fatal(err)
-	}
-	if j.APIVersion != "batch/v1" || j.Kind != "Job" || j.Spec.CompletionMode != "Indexed" || len(j.Spec.Template.Spec.Containers) != 1 {
-		t.Fatalf("no Indexed Job of one container: %+v", j)
-	}
-	return j
-}
-
-// The three places that say how many pods there are agree.
-func TestJobCountsItsPods(t *testing.T) {
-	t.Parallel()
-	j := readJob(t)
-	shard := "job/" + strconv.Itoa(j.Spec.Completions)
-	if args := strings.Join(j.Spec.Template.Spec.Containers[0].Args, " "); j.Spec.Parallelism != j.Spec.Completions || !strings.Contains(args, "--shard "+shard+" ") {
-		t.Errorf("%d completions, %d at once, arguments %s", j.Spec.Completions, j.Spec.Parallelism, args)
-	}
-}
-
-// Every pod of the Job, run here as a process with nothing but Envoy's binary; the
-// merged report is that of all cases.
+// TestPodsTogetherRunAllCases runs every pod of the Job as a process that has only the
+// binary of Envoy. The merged report has all cases.
 func TestPodsTogetherRunAllCases(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -107,7 +32,7 @@ func TestPodsTogetherRunAllCases(t *testing.T) {
 		t.Fatal(err)
 	}
 	reports := t.TempDir()
-	// An earlier Job left results of its own.
+	// An earlier Job has left its results.
 	writeEarlierReport(t, filepath.Join(reports, "meshproof-early", "shard-0"))
 	const name = "meshproof-x7k2p"
 	var pods sync.WaitGroup
@@ -120,7 +45,7 @@ func TestPodsTogetherRunAllCases(t *testing.T) {
 				args = append(args, strings.Replace(arg, "/reports/", reports+"/", 1))
 			}
 			pod := exec.CommandContext(t.Context(), program, args...)
-			// Nothing of this machine's own settings, and no Docker.
+			// The pod gets no settings of this machine, and no Docker.
 			pod.Env = []string{"JOB_COMPLETION_INDEX=" + strconv.Itoa(index), "ENVOY_BIN=" + bin, "TMPDIR=" + t.TempDir(), "DOCKER_HOST=unix:///nonexistent"}
 			if out, err := pod.CombinedOutput(); err != nil {
 				t.Errorf("pod %d: %v\n%s", index, err, out)
@@ -153,25 +78,8 @@ func TestPodsTogetherRunAllCases(t *testing.T) {
 	}
 }
 
-// The pods are tried again where the machine failed (status 3), and only there: a wrong
-// decision (1) or a wrong command line (2) would be the same again. The scripts of
-// cmd/meshproof hold what each status says.
-func TestJobKnowsTheExitStatuses(t *testing.T) {
-	t.Parallel()
-	rules := readJob(t).Spec.PodFailurePolicy.Rules
-	if len(rules) != 1 || rules[0].Action != "FailIndex" {
-		t.Fatalf("rules %+v", rules)
-	}
-	final := rules[0].OnExitCodes.Values
-	for status, wantFinal := range map[int]bool{1: true, 2: true, 3: false} {
-		if slices.Contains(final, status) != wantFinal {
-			t.Errorf("a pod that ends with status %d fails for good: %t, want %t", status, !wantFinal, wantFinal)
-		}
-	}
-}
-
-// The image runs as the Job runs it: by a user without rights, on a file system that
-// it cannot write to.
+// TestImage runs the image as the Job does: as a user without rights, on a read-only file
+// system.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -204,4 +112,57 @@ func TestImage(t *testing.T) {
 	if !strings.Contains(out, " cases passed, ") {
 		t.Errorf("it printed %s", out)
 	}
+}
+
+// buildCommand compiles the command and returns its path.
+func buildCommand(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "meshproof")
+	run(t, "go", "build", "-o", path, "../cmd/meshproof")
+	return path
+}
+
+// writeEarlierReport writes the report of a run with one case.
+func writeEarlierReport(t *testing.T, dir string) {
+	t.Helper()
+	r := report.Run{Implementation: report.Implementation{Project: "p"}, Envoy: "1.40.0", Runtime: "process", Meshproof: "v1"}
+	r.Add(report.Case{Case: "the only case", Place: "a.yaml:1", Passed: true})
+	if err := folder.Write(dir, []report.Run{r}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// findImage returns an Envoy image of this machine.
+func findImage(t *testing.T) string {
+	t.Helper()
+	h, err := harness.Start(t.Context(), harness.WithRuntime(harness.Container))
+	if err != nil {
+		if os.Getenv("MESHPROOF_REQUIRE_DOCKER") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("no container: " + err.Error())
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(run(t, "docker", "images", "--format", "{{.Repository}}:{{.Tag}}")) {
+		image := strings.TrimSpace(line)
+		if strings.HasSuffix(image, "/envoy:v"+harness.DefaultVersion) || strings.HasPrefix(image, "meshproof/envoy:"+harness.DefaultVersion+"-") {
+			return image
+		}
+	}
+	t.Fatal("the container ran, but its image is missing")
+	return ""
+}
+
+func run(t *testing.T, words ...string) string {
+	t.Helper()
+	var stderr strings.Builder
+	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s%s", strings.Join(words, " "), err, out, &stderr)
+	}
+	return string(out)
 }

@@ -1,5 +1,5 @@
-// Package examples shows compilers that are not meshproof's, and proves that they
-// work as the documents tell.
+// Package examples tests the example compilers of other meshes. They work as the documents
+// describe.
 package examples
 
 import (
@@ -30,8 +30,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestGo runs the test of the module in compiler, as its owner would, and reads the
-// report that it writes.
+// TestGo runs the tests of the module in the folder compiler, as its owner would, and reads
+// its report.
 func TestGo(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -41,20 +41,20 @@ func TestGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The report is written into the folder in which the test runs.
+	// The test writes the report into its working directory.
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "mesh.test")
 	compiler, err := filepath.Abs(filepath.Join("python", "compiler.py"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	suts := []string{"MESH_COMPILER=" + python3(t) + " " + compiler, "MESH_CONTROL_PLANE=" + startControlPlane(t)}
+	environment := []string{"MESH_COMPILER=" + python3(t) + " " + compiler, "MESH_CONTROL_PLANE=" + startControlPlane(t)}
 	for _, command := range []*exec.Cmd{
-		in(folder, "go", "vet", "./..."),
-		in(folder, "go", "test", "-c", "-o", binary, "."),
-		in(dir, binary, "-test.v"),
+		commandIn(folder, "go", "vet", "./..."),
+		commandIn(folder, "go", "test", "-c", "-o", binary, "."),
+		commandIn(dir, binary, "-test.v"),
 	} {
-		command.Env = slices.Concat(os.Environ(), suts, []string{"GOWORK=off", "GOFLAGS=-mod=readonly"})
+		command.Env = slices.Concat(os.Environ(), environment, []string{"GOWORK=off", "GOFLAGS=-mod=readonly"})
 		out, err := command.CombinedOutput()
 		if err != nil || bytes.Contains(out, []byte("\n--- SKIP: ")) {
 			t.Fatalf("%s: %v\n%s", command, err, out)
@@ -86,10 +86,10 @@ func TestGo(t *testing.T) {
 func startControlPlane(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "controlplane")
-	if out, err := in(".", "go", "build", "-o", binary, "./controlplane").CombinedOutput(); err != nil {
+	if out, err := commandIn(".", "go", "build", "-o", binary, "./controlplane").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	plane := in(".", binary, "-listen", "127.0.0.1:0")
+	plane := commandIn(".", binary, "-listen", "127.0.0.1:0")
 	stdout, err := plane.StdoutPipe()
 	if err == nil {
 		err = plane.Start()
@@ -109,28 +109,29 @@ func startControlPlane(t *testing.T) string {
 	return address
 }
 
-func in(dir, name string, args ...string) *exec.Cmd {
+// commandIn returns a command that runs in the folder.
+func commandIn(dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
 	return cmd
 }
 
-// TestPython holds the compiler in python against every case of its profile.
+// TestPython runs every case of the profile with the compiler in Python.
 func TestPython(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("it starts Envoy")
 	}
 	for _, r := range judge(t, filepath.Join("python", "compiler.py"), nil) {
-		if reason, _ := (matrix.Selection{Exempt: validated}).Skip(r.Case); reason == "" && !r.Passed() {
+		if reason, _ := (matrix.Selection{Exempt: exempt}).Skip(r.Case); reason == "" && !r.Passed() {
 			t.Errorf("%s: %v%v", r.Case.Name, r.Err, problems(r))
 		}
 	}
 }
 
-// TestPythonGoneWrong shows that the test above can fail: SPIFFE IDs that are
-// compared by their beginning are found out.
-func TestPythonGoneWrong(t *testing.T) {
+// TestWrongPython shows that TestPython can fail: it finds a compiler that compares only the
+// beginning of SPIFFE IDs.
+func TestWrongPython(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("it starts Envoy")
@@ -155,26 +156,27 @@ func TestPythonGoneWrong(t *testing.T) {
 
 var conversation = regexp.MustCompile("(?s)```\n(→.*?)```")
 
-// TestConversation holds the conversation in the document against the compiler.
+// TestConversation sends the requests in the document to the compiler and compares the
+// answers.
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "docs", "compilers.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := conversation.FindSubmatch(text)
-	if said == nil {
+	match := conversation.FindSubmatch(text)
+	if match == nil {
 		t.Fatal("the document has no conversation")
 	}
-	var asked bytes.Buffer
+	var requests bytes.Buffer
 	var want []any
-	// Messages begin with an arrow, and are JSON behind it.
-	for i, message := range strings.FieldsFunc(string(said[1]), func(r rune) bool { return r == '→' || r == '←' }) {
+	// A message is an arrow and then JSON.
+	for i, message := range strings.FieldsFunc(string(match[1]), func(r rune) bool { return r == '→' || r == '←' }) {
 		if i%2 == 0 {
-			if err := json.Compact(&asked, []byte(message)); err != nil {
+			if err := json.Compact(&requests, []byte(message)); err != nil {
 				t.Fatal(err)
 			}
-			asked.WriteByte('\n')
+			requests.WriteByte('\n')
 			continue
 		}
 		var answer any
@@ -184,7 +186,7 @@ func TestConversation(t *testing.T) {
 		want = append(want, answer)
 	}
 	python := exec.Command(python3(t), filepath.Join("python", "compiler.py"))
-	python.Stdin = &asked
+	python.Stdin = &requests
 	out, err := python.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -211,10 +213,10 @@ func python3(t *testing.T) string {
 	return path
 }
 
-// validated says that policies come as from an API server.
-var validated = []feature.Name{"AuthorizationPolicyValidation"}
+// exempt is the feature of validation, which the compiler leaves to an API server.
+var exempt = []feature.Name{"AuthorizationPolicyValidation"}
 
-// judge runs the cases of GEP-3779, or those of them that are wanted.
+// judge runs the cases of GEP-3779, or only the wanted cases.
 func judge(t *testing.T, script string, wanted func(cases.Case) bool) []result.Case {
 	t.Helper()
 	compiler, err := plugin.Start(t.Context(), []string{python3(t), script}, plugin.Options{})
@@ -235,7 +237,7 @@ func judge(t *testing.T, script string, wanted func(cases.Case) bool) []result.C
 	}
 	results, err := matrix.Suite{
 		Cases: stories, Compiler: suite.CompilerFunc(compiler.Compile), Runtime: harness.Process,
-		Selection: matrix.Selection{Profiles: []feature.Profile{feature.GEP3779}, Exempt: validated},
+		Selection: matrix.Selection{Profiles: []feature.Profile{feature.GEP3779}, Exempt: exempt},
 	}.Run(t.Context())
 	if err != nil || len(results) != 1 || len(results[0].Results) == 0 {
 		t.Fatalf("%d results: %v", len(results), err)

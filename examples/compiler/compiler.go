@@ -1,7 +1,7 @@
-// Package mesh is a small compiler of a mesh that is not meshproof:
-// AuthorizationPolicy of Gateway API (GEP-3779) to Envoy's network RBAC.
+// Package mesh is a small compiler of another mesh. It compiles AuthorizationPolicy of
+// Gateway API (GEP-3779) to Envoy's network RBAC.
 //
-// Its policies come validated, as from an API server.
+// It expects policies that an API server has validated.
 package mesh
 
 import (
@@ -24,8 +24,8 @@ import (
 // Compiler compiles AuthorizationPolicies. It implements meshproof's suite.Compiler.
 type Compiler struct{}
 
-// Compile selects the policies of the inbound's workload. Where there are some, only
-// those get in whom a rule of one of them names; Envoy is told the name of the rule.
+// Compile selects the policies of the inbound's workload. When there are any, they allow
+// only the callers that a rule names. Envoy reports the name of the rule.
 func (Compiler) Compile(_ context.Context, in policy.Inbound, docs []manifest.Document, opts dialect.Options) (xds.Filters, error) {
 	rules := &rbacv3.RBAC{Action: rbacv3.RBAC_ALLOW, Policies: map[string]*rbacv3.Policy{}}
 	selected := false
@@ -44,7 +44,7 @@ func (Compiler) Compile(_ context.Context, in policy.Inbound, docs []manifest.Do
 		}
 		selected = true
 		for i, r := range p.Spec.Rules {
-			if compiled := p.rule(r, opts.Gateway.TrustDomain.IDString()); compiled != nil {
+			if compiled := p.rule(r, opts.TrustDomain.IDString()); compiled != nil {
 				rules.Policies[fmt.Sprintf("%s/%s/%03d", p.Metadata.Namespace, p.Metadata.Name, i)] = compiled
 			}
 		}
@@ -79,7 +79,7 @@ func (p authorizationPolicy) selects(w policy.Workload) (bool, error) {
 	return false, nil
 }
 
-// rule returns nil for a rule that names nobody.
+// rule returns nil for a rule that names no caller.
 func (p authorizationPolicy) rule(r rule, trustDomain string) *rbacv3.Policy {
 	out := &rbacv3.Policy{}
 	for _, port := range r.NetworkAttributes.Ports {
@@ -93,7 +93,7 @@ func (p authorizationPolicy) rule(r rule, trustDomain string) *rbacv3.Policy {
 		return out
 	}
 	for _, s := range *r.Sources {
-		out.Principals = append(out.Principals, principal(p.name(s, trustDomain)))
+		out.Principals = append(out.Principals, principal(p.sourceName(s, trustDomain)))
 	}
 	if out.Principals == nil {
 		return nil
@@ -101,9 +101,9 @@ func (p authorizationPolicy) rule(r rule, trustDomain string) *rbacv3.Policy {
 	return out
 }
 
-// name matches the URI SAN of a source. A slash ends the prefix of all service
-// accounts of a namespace.
-func (p authorizationPolicy) name(s source, trustDomain string) *matcherv3.StringMatcher {
+// sourceName returns the matcher of a source's URI SAN. A slash ends the prefix of all
+// service accounts of a namespace.
+func (p authorizationPolicy) sourceName(s source, trustDomain string) *matcherv3.StringMatcher {
 	if s.Type == "SPIFFE" {
 		return &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: s.SPIFFE}}
 	}

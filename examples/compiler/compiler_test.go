@@ -15,8 +15,8 @@ import (
 	"github.com/meshproof/meshproof/conformance"
 )
 
-// The policies come validated, as from an API server: refusing others is not this
-// compiler's task, and its report says so.
+// TestConformance runs every case of the profile. The compiler expects validated policies,
+// so it exempts their validation, and its report says so.
 func TestConformance(t *testing.T) {
 	conformance.Run(t, conformance.Suite{
 		Compiler:       mesh.Compiler{},
@@ -26,7 +26,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// A compiler in another language is a command line; MESH_COMPILER has one, such as "python3 ../python/compiler.py".
+// TestCommand runs a compiler in another language. MESH_COMPILER has its command line, for example
+// "python3 ../python/compiler.py".
 func TestCommand(t *testing.T) {
 	command := strings.Fields(os.Getenv("MESH_COMPILER"))
 	if len(command) == 0 {
@@ -35,7 +36,8 @@ func TestCommand(t *testing.T) {
 	conformance.Run(t, conformance.Suite{Cases: story(t, "gateway-spiffe"), Command: command})
 }
 
-// A control plane is an address; MESH_CONTROL_PLANE has the one that "go run ../controlplane" prints.
+// TestControlPlane runs a control plane. MESH_CONTROL_PLANE has its address, which "go run ../controlplane"
+// prints.
 func TestControlPlane(t *testing.T) {
 	target := os.Getenv("MESH_CONTROL_PLANE")
 	if target == "" {

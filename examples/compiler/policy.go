@@ -2,8 +2,8 @@ package mesh
 
 import "github.com/meshproof/meshproof/policy/manifest"
 
-// authorizationPolicy is what the compiler reads of the resource; what it does not
-// look at stays a document.
+// authorizationPolicy has the fields of the resource that the compiler reads. Other fields
+// stay documents.
 type authorizationPolicy struct {
 	APIVersion string            `yaml:"apiVersion"`
 	Kind       string            `yaml:"kind"`
@@ -45,7 +45,7 @@ type targetRef struct {
 }
 
 type rule struct {
-	// Sources are everybody where the list is absent, and nobody where it is empty.
+	// Sources are all callers when the list is absent, and no caller when it is empty.
 	Sources           *[]source `yaml:"sources"`
 	NetworkAttributes struct {
 		Ports []uint32 `yaml:"ports"`

@@ -21,7 +21,7 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// question is what this control plane reads of the metadata under "meshproof".
+// question has the fields of the metadata under "meshproof" that this control plane reads.
 type question struct {
 	Inbound struct {
 		Name     string          `json:"name"`
@@ -60,7 +60,7 @@ func listenerFor(node *corev3.Node) ([]*anypb.Any, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := build(in, filters)
+	listener, err := buildListener(in, filters)
 	if err != nil {
 		return nil, err
 	}
@@ -68,46 +68,47 @@ func listenerFor(node *corev3.Node) ([]*anypb.Any, error) {
 	return []*anypb.Any{resource}, err
 }
 
-// build is a listener with the authorization filters in front of what they guard.
-func build(in policy.Inbound, filters xds.Filters) (*listenerv3.Listener, error) {
+// buildListener returns a listener with the authorization filters before the filter that they guard.
+func buildListener(in policy.Inbound, filters xds.Filters) (*listenerv3.Listener, error) {
 	chain := &listenerv3.FilterChain{}
 	for _, rbac := range filters.Network {
 		rbac.StatPrefix = "rbac"
-		if err := add(chain, "envoy.filters.network.rbac", rbac); err != nil {
+		if err := addFilter(chain, "envoy.filters.network.rbac", rbac); err != nil {
 			return nil, err
 		}
 	}
 	if in.Protocol.Layer() == policy.L4 {
-		err := add(chain, "envoy.filters.network.tcp_proxy", &tcpproxyv3.TcpProxy{
+		err := addFilter(chain, "envoy.filters.network.tcp_proxy", &tcpproxyv3.TcpProxy{
 			StatPrefix: "app", ClusterSpecifier: &tcpproxyv3.TcpProxy_Cluster{Cluster: "app"},
 		})
-		return listener(in, chain), err
+		return newListener(in, chain), err
 	}
 	hcm := &hcmv3.HttpConnectionManager{
 		StatPrefix:     "app",
 		RouteSpecifier: &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: &routev3.RouteConfiguration{Name: "app"}},
-		// Without these a caller chooses the spelling of the path that the filters judge.
+		// Without these settings a caller could choose the spelling of the judged path.
 		NormalizePath:                wrapperspb.Bool(true),
 		MergeSlashes:                 true,
 		PathWithEscapedSlashesAction: hcmv3.HttpConnectionManager_REJECT_REQUEST,
 	}
-	http := func(name string, m proto.Message) error {
+	addHTTP := func(name string, m proto.Message) error {
 		config, err := anypb.New(m)
 		hcm.HttpFilters = append(hcm.HttpFilters, &hcmv3.HttpFilter{Name: name, ConfigType: &hcmv3.HttpFilter_TypedConfig{TypedConfig: config}})
 		return err
 	}
 	for _, rbac := range filters.HTTP {
-		if err := http("envoy.filters.http.rbac", rbac); err != nil {
+		if err := addHTTP("envoy.filters.http.rbac", rbac); err != nil {
 			return nil, err
 		}
 	}
-	if err := http("envoy.filters.http.router", &routerv3.Router{}); err != nil {
+	if err := addHTTP("envoy.filters.http.router", &routerv3.Router{}); err != nil {
 		return nil, err
 	}
-	return listener(in, chain), add(chain, "envoy.filters.network.http_connection_manager", hcm)
+	return newListener(in, chain), addFilter(chain, "envoy.filters.network.http_connection_manager", hcm)
 }
 
-func add(chain *listenerv3.FilterChain, name string, m proto.Message) error {
+// addFilter adds a network filter to the chain.
+func addFilter(chain *listenerv3.FilterChain, name string, m proto.Message) error {
 	config, err := anypb.New(m)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -116,7 +117,8 @@ func add(chain *listenerv3.FilterChain, name string, m proto.Message) error {
 	return nil
 }
 
-func listener(in policy.Inbound, chain *listenerv3.FilterChain) *listenerv3.Listener {
+// newListener returns an inbound listener with one filter chain.
+func newListener(in policy.Inbound, chain *listenerv3.FilterChain) *listenerv3.Listener {
 	return &listenerv3.Listener{
 		Name: fmt.Sprintf("inbound:10.0.0.1:%d", in.Port), TrafficDirection: corev3.TrafficDirection_INBOUND,
 		Address: &corev3.Address{Address: &corev3.Address_SocketAddress{SocketAddress: &corev3.SocketAddress{

@@ -1,7 +1,7 @@
-// Command controlplane is a control plane in a hundred lines, for meshproof run --ads: it
+// Command controlplane is a control plane in two hundred lines, for meshproof run --ads. It
 // serves each proxy a listener with the authorization filters of its inbound. The inbound
-// and the policies are in the metadata of the node that asks; a control plane with a store
-// of its own would look there.
+// and the policies are in the metadata of the node. Another control plane would use its own
+// store of policies.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// serve answers until the context ends.
+// serve answers proxies until the context ends.
 func serve(ctx context.Context, listener net.Listener) error {
 	server := grpc.NewServer()
 	discoveryv3.RegisterAggregatedDiscoveryServiceServer(server, &plane{})
@@ -41,21 +41,21 @@ func serve(ctx context.Context, listener net.Listener) error {
 	return server.Serve(listener)
 }
 
-// plane answers each proxy out of its own question.
+// plane answers each proxy from the metadata of its node.
 type plane struct {
 	discoveryv3.UnimplementedAggregatedDiscoveryServiceServer
 }
 
 const listenerType = "type.googleapis.com/envoy.config.listener.v3.Listener"
 
-// StreamAggregatedResources serves one listener, once; whatever else is asked for has no
+// StreamAggregatedResources serves one listener, once. Requests for other resources get no
 // answer, and acknowledgements need none.
 func (p *plane) StreamAggregatedResources(stream discoveryv3.AggregatedDiscoveryService_StreamAggregatedResourcesServer) error {
 	served := false
 	for {
 		request, err := stream.Recv()
 		if err != nil {
-			return nil // the proxy has gone
+			return nil // the proxy has closed the stream
 		}
 		if request.GetTypeUrl() != listenerType || served {
 			continue

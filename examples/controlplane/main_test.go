@@ -19,7 +19,7 @@ import (
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 
-// start serves on a port of its own until the test is over.
+// start serves on a free port until the test ends.
 func start(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -38,8 +38,8 @@ func start(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// The nine user stories, compiled by a control plane that meshproof knows by its address
-// alone.
+// TestStories runs the nine user stories against the control plane. meshproof knows only its
+// address.
 func TestStories(t *testing.T) {
 	t.Parallel()
 	all, err := cases.Stories()
@@ -62,12 +62,12 @@ func TestStories(t *testing.T) {
 				t.Errorf("%s: %q", c.Name, c.Problems)
 			}
 		}
-		t.Errorf("of %d cases %d passed", len(stories), result.Passed)
+		t.Errorf("%d cases, %d passed", len(stories), result.Passed)
 	}
 }
 
-// A control plane that does not answer, or is not there, is broken; it has refused
-// nothing.
+// TestBrokenControlPlane has a control plane that does not answer, and an address without
+// one. Both are broken and have refused nothing.
 func TestBrokenControlPlane(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
@@ -75,15 +75,15 @@ func TestBrokenControlPlane(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { silent.Close() })
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone.Close()
+	closed.Close()
 	in := policy.Inbound{Workload: policy.Workload{Name: "backend"}, Port: 80}
 	for name, tt := range map[string]struct{ target, want string }{
 		"silent": {silent.Addr().String(), "it sent no listeners within"},
-		"gone":   {gone.Addr().String(), gone.Addr().String()},
+		"closed": {closed.Addr().String(), closed.Addr().String()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,7 +4,7 @@ import json
 import sys
 
 
-def holds(expression, labels):
+def matches(expression, labels):
     value, values = labels.get(expression["key"]), expression.get("values", [])
     return {"In": value in values, "NotIn": value not in values,
             "Exists": value is not None, "DoesNotExist": value is None}[expression["operator"]]
@@ -14,7 +14,7 @@ def selects(policy, workload):
     selector, labels = policy["spec"]["targetRefs"][0]["selector"], workload["labels"]
     return (namespace(policy) == workload["namespace"]
             and all(labels.get(key) == value for key, value in selector.get("matchLabels", {}).items())
-            and all(holds(e, labels) for e in selector.get("matchExpressions", [])))
+            and all(matches(e, labels) for e in selector.get("matchExpressions", [])))
 
 
 def namespace(policy):
@@ -31,17 +31,17 @@ def principal(source, policy, trust_domain):
 def answer(inbound, policies, options, **_):
     if any(not policy.get("kind", "").endswith("AuthorizationPolicy") for policy in policies):
         return {"error": "only AuthorizationPolicy is supported"}
-    named, applying = {}, [policy for policy in policies if selects(policy, inbound["workload"])]
-    for policy in applying:
+    rules, selected = {}, [policy for policy in policies if selects(policy, inbound["workload"])]
+    for policy in selected:
         for i, rule in enumerate(policy["spec"].get("rules", [])):
-            # Without sources a rule lets everybody in, with an empty list of them nobody.
+            # A rule without sources allows every caller. An empty list allows no caller.
             principals = [principal(s, policy, options["trustDomain"]) for s in rule.get("sources", [])]
             if principals or "sources" not in rule:
                 ports = rule.get("networkAttributes", {}).get("ports", [])
-                named[f"{namespace(policy)}/{policy['metadata']['name']}/{i:03}"] = {
+                rules[f"{namespace(policy)}/{policy['metadata']['name']}/{i:03}"] = {
                     "permissions": [{"destinationPort": port} for port in ports] or [{"any": True}],
                     "principals": principals or [{"any": True}]}
-    return {"filters": {"network": [{"rules": {"policies": named}}]} if applying else {}}
+    return {"filters": {"network": [{"rules": {"policies": rules}}]} if selected else {}}
 
 
 greeting = {"protocol": 1, "name": "python-example", "version": "1"}
