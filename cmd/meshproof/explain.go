@@ -8,8 +8,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -101,19 +104,19 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 }
 
 func (o *explainOptions) explain(s lab.Subject) explanation {
-	request := policy.Request{URIs: o.from}
+	request, rejected := verdict.See(s.Inbound.Protocol, s.Normalization, cases.Request{
+		From: cases.Caller{Template: certs.Template{URIs: o.from}}, Method: o.method, Path: o.path,
+	})
 	e := explanation{
 		Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(),
 		Caller: request.Identity(), Shadow: "none", Gates: []gateExplanation{},
 	}
+	if rejected != nil {
+		e.Request, e.Decision = o.method+" "+o.path, "400: "+rejected.Error()
+		return e
+	}
 	if s.Inbound.Protocol.Layer() == policy.L7 {
-		path, err := s.Normalization.Apply(o.path)
-		if err != nil {
-			e.Request, e.Decision = o.method+" "+o.path, "400: "+err.Error()
-			return e
-		}
-		request.Method, request.Path = o.method, path
-		e.Request = o.method + " " + path
+		e.Request = request.Method + " " + request.Path
 	}
 	program := s.Set.Program(s.Inbound)
 	decision, traces := policy.Explain(program.Program, request)

@@ -41,19 +41,11 @@ type Call struct {
 // Header is one header line. Order and repetition are kept.
 type Header struct{ Name, Value string }
 
-// WithDefaults returns the call as it goes out. An empty Method is GET, an empty Path is
-// "/", an empty Authority is the destination, and an empty Body on TCP is a short
-// greeting. A gRPC call is a POST to the path of its method.
+// WithDefaults returns the call as it goes out. Method and Path are those of
+// [policy.RequestLine], an empty Authority is the destination, and an empty Body on TCP is
+// a short greeting.
 func (c Call) WithDefaults() Call {
-	if c.GRPC != "" {
-		c.Method, c.Path = "POST", "/"+c.GRPC
-	}
-	if c.Method == "" {
-		c.Method = "GET"
-	}
-	if c.Path == "" {
-		c.Path = "/"
-	}
+	c.Method, c.Path = policy.RequestLine(c.Method, c.Path, c.GRPC)
 	if c.Authority == "" {
 		c.Authority = c.Destination.String()
 	}

@@ -1,9 +1,10 @@
 package report
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
+
+	"github.com/meshproof/meshproof/policy"
 )
 
 // Difference is one cell of the cases that is not the same in all runs of a matrix:
@@ -184,7 +185,8 @@ func (a Asking) String() string {
 	case a.grpc != "":
 		text += " " + a.grpc
 	case a.method != "" || a.path != "":
-		text += " " + cmp.Or(a.method, "GET") + " " + cmp.Or(a.path, "/")
+		method, path := policy.RequestLine(a.method, a.path, "")
+		text += " " + method + " " + path
 	}
 	text += " as " + a.from
 	if a.header != "" {

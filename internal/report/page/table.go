@@ -142,7 +142,8 @@ func askText(q report.Request, protocol string) string {
 	case protocol == "" && q.Method == "" && q.Path == "":
 		text = "request" // the results do not say of which protocol
 	default:
-		text = cmp.Or(q.Method, "GET") + " " + cmp.Or(q.Path, "/")
+		method, path := policy.RequestLine(q.Method, q.Path, "")
+		text = method + " " + path
 	}
 	return strings.Join(append([]string{text}, q.Header...), ", ")
 }
