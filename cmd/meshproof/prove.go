@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/compilation"
+	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/report"
@@ -122,20 +126,37 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	proven := provenAll{envoy: h.Version(), runtime: h.Runtime().String()}
+	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String()}
 	for i, p := range proofs {
-		proven.add(p.Case.Name, p.Judge(results[i]), results[i])
+		proven.Add(p, results[i])
 	}
-	err = o.findCounterexamples(ctx, &proven, runner, progress)
-	if o.output == outputJSON {
-		err = errors.Join(err, proven.writeJSON(stdout))
-	} else {
-		proven.writeText(stdout, terminal.PaintFor(stdout))
+	runner.Done = nil
+	if proven.Counterexamples, err = o.finder(runner, progress).Find(ctx, proven.Suspects()); err != nil {
+		err = fmt.Errorf("--counterexamples: %w", err)
 	}
+	progress.Stop()
+	err = errors.Join(err, printResult(stdout, o.output, proven))
 	if o.report != "" {
-		err = errors.Join(err, o.writeReport(ctx, h, began, implementation, results, proven))
+		err = errors.Join(err, o.writeReport(ctx, h, began, implementation, proven))
 	}
-	return also(proven.exit(), err)
+	return also(exitFor(proven.Fault(), !proven.Holds()), err)
+}
+
+// finder looks for counterexamples with the runner of the proof.
+func (o *proveOptions) finder(runner suite.Runner, progress *terminal.Progress) counterexample.Finder {
+	return counterexample.Finder{
+		Folder:  o.counterexamples,
+		Run:     runner.Read,
+		Filters: func(ctx context.Context, c cases.Case) string { return compilation.Filters(ctx, runner.Compiler, c) },
+		Again: func(file string) string {
+			words := append([]string{"meshproof", "run", terminal.Quote(file)}, o.compiler.words()...)
+			if o.anyNames {
+				words = append(words, "--any-names")
+			}
+			return strings.Join(append(words, "--envoy", runner.Harness.Version(), "--runtime", runner.Harness.Runtime().String()), " ")
+		},
+		Looking: func() { progress.Show("looking for the smallest case that shows it") },
+	}
 }
 
 func planAll(subjects []lab.Case) ([]*proof.Proof, error) {
@@ -157,14 +178,14 @@ func readings(proofs []*proof.Proof) []*verdict.Reading {
 	return out
 }
 
-// writeReport draws a report with each proof as a case.
-func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, began time.Time, implementation report.Implementation, results []result.Case, proven provenAll) error {
+// writeReport writes a report with each proof as a case.
+func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, began time.Time, implementation report.Implementation, proven *proof.Report) error {
 	run := labReport(ctx, h, began)
 	run.Implementation = implementation
-	run.ClassesProven = proven.classes()
-	for i, r := range results {
-		c := labCase(r, "proof", "meshproof prove "+terminal.Quote(summary.File(r.Case)), run)
-		c.Notes = append(c.Notes, proven.all[i].notes()...)
+	run.ClassesProven = proven.Classes()
+	for _, one := range proven.Cases {
+		c := labCase(one.Result, "proof", "meshproof prove "+terminal.Quote(summary.File(one.Result.Case)), run)
+		c.Notes = append(c.Notes, one.Notes()...)
 		run.Add(c)
 	}
 	return writeLabReport(o.report, run, began)

@@ -10,18 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/internal/verdict"
-	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/manifest"
-	"github.com/meshproof/meshproof/xds"
+	"github.com/meshproof/meshproof/internal/verify"
 )
 
 // verifyOptions are the flags of verify.
@@ -73,7 +67,6 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	subjects := verifySubjects(all, files, o.source.flags.Changed("port"))
 	if err := prepareReport(o.report); err != nil {
 		return err
 	}
@@ -81,47 +74,38 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	v := verification{sidecar: found}
-	if err := v.match(subjects); err != nil {
+	v, err := verify.Match(all, files, o.source.flags.Changed("port"), found)
+	if err != nil {
 		return err
 	}
 	began := time.Now()
-	progress := terminal.NewProgress(stderr, len(v.replays))
+	progress := terminal.NewProgress(stderr, len(v.Replays))
 	defer progress.Stop()
 	h, err := startLab(ctx, o.version, o.runtime)
 	if err != nil {
 		return err
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
-	v.proven = provenAll{envoy: h.Version(), runtime: h.Runtime().String()}
-	var results []result.Case
-	for _, replay := range v.replays {
-		runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Compiler: replay.compiler()}
-		r := runner.Read(ctx, replay.plan.Reading)
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		// Lint is about policies, and here they are asked for one inbound at a time.
-		r.Warnings = nil
-		v.proven.add(replay.plan.Case.Name, replay.plan.Judge(r), r)
-		results = append(results, r)
+	v.Report.Envoy, v.Report.Runtime = h.Version(), h.Runtime().String()
+	err = v.Run(ctx, func(ctx context.Context, replay verify.Replay) result.Case {
+		r := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Compiler: suite.Fixed(replay.Filters)}.Read(ctx, replay.Proof.Reading)
 		progress.End(r.Case.Name, r.Failed())
+		return r
+	})
+	if err != nil {
+		return err
 	}
 	progress.Stop()
-	if o.output == outputJSON {
-		err = v.writeJSON(stdout)
-	} else {
-		v.writeText(stdout, terminal.PaintFor(stdout))
-	}
+	err = printResult(stdout, o.output, v)
 	if o.report != "" {
 		run := labReport(ctx, h, began)
-		run.ClassesProven = v.proven.classes()
-		for _, r := range results {
-			run.Add(labCase(r, "verify", "", run))
+		run.ClassesProven = v.Report.Classes()
+		for _, one := range v.Report.Cases {
+			run.Add(labCase(one.Result, "verify", "", run))
 		}
 		err = errors.Join(err, writeLabReport(o.report, run, began))
 	}
-	return also(v.exit(), err)
+	return also(exitFor(v.Report.Fault(), !v.Holds()), err)
 }
 
 func (o *verifyOptions) read() (sidecar.Sidecar, error) {
@@ -144,36 +128,4 @@ func (o *verifyOptions) read() (sidecar.Sidecar, error) {
 		return sidecar.Sidecar{}, fmt.Errorf("--config-dump: %s: %w", o.dump, err)
 	}
 	return found, nil
-}
-
-// replay is one inbound of the sidecar, and the proof of what it is to enforce.
-type replay struct {
-	inbound sidecar.Inbound
-	plan    *proof.Proof
-}
-
-// compiler gives the sidecar's filters, whatever the policies are.
-func (r replay) compiler() suite.Compiler {
-	return suite.CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, dialect.Options) (xds.Filters, error) {
-		return r.inbound.Filters, nil
-	})
-}
-
-// newReplay plans the proof of one inbound: a case of its own, for listeners differ in
-// how they normalize paths.
-func newReplay(c cases.Case, in cases.Inbound, enforced sidecar.Inbound) (replay, error) {
-	in.Permissive = enforced.Permissive
-	c.Name = fmt.Sprintf("%s on listener %s", in, enforced.Listener)
-	if enforced.Chain != "" {
-		c.Name += ", chain " + enforced.Chain
-	}
-	c.Inbounds, c.Normalization = []cases.Inbound{in}, enforced.Normalization
-	program, lost := enforced.Program()
-	reading, err := verdict.Read(c)
-	if err != nil {
-		return replay{}, err
-	}
-	plan := proof.PlanRead(reading, program)
-	plan.Inbounds[0].Cover.Sampled = append(plan.Inbounds[0].Cover.Sampled, lost...)
-	return replay{enforced, plan}, nil
 }

@@ -6,13 +6,12 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/result"
-	"github.com/meshproof/meshproof/internal/suite"
 )
 
-// Confirm shows all changes on the Envoy of the runner, under the old policies and under
-// the new ones. It returns the results in order. Its error is the cause for which ctx
-// ended.
-func (d *Difference) Confirm(ctx context.Context, runner suite.Runner) ([]result.Case, error) {
+// Confirm shows all changes on a version of Envoy, under the old policies and under the new
+// ones. The function run runs cases and returns a result for each. Confirm returns all
+// results in order. Its error is the cause for which ctx ended.
+func (d *Difference) Confirm(ctx context.Context, envoy string, run func(context.Context, ...cases.Case) []result.Case) ([]result.Case, error) {
 	var out []result.Case
 	for i := range d.Cases {
 		c := &d.Cases[i]
@@ -21,14 +20,14 @@ func (d *Difference) Confirm(ctx context.Context, runner suite.Runner) ([]result
 		}
 		old, recent := Shown(c.Old, c.New, c.Comparisons)
 		old.Name, recent.Name = old.Name+" (old)", recent.Name+" (new)"
-		results := runner.Run(ctx, old, recent)
+		results := run(ctx, old, recent)
 		c.Before, c.After = &results[0], &results[1]
 		out = append(out, results...)
 	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	d.Envoy = runner.Harness.Version()
+	d.Envoy = envoy
 	return out, nil
 }
 

@@ -101,3 +101,11 @@ func constant(effect policy.Effect) Compiler {
 		}}})
 	})
 }
+
+// Fixed returns a compiler that gives the same filters to every inbound, whatever the
+// policies are.
+func Fixed(filters xds.Filters) Compiler {
+	return CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, dialect.Options) (xds.Filters, error) {
+		return filters, nil
+	})
+}

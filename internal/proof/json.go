@@ -1,42 +1,39 @@
-package main
+package proof
 
 import (
-	"io"
-
-	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
-// The JSON form of a proof.
-type jsonProof struct {
+// JSON is the JSON form of a [Report].
+type JSON struct {
 	Envoy           string          `json:"envoy"`
 	Runtime         string          `json:"runtime"`
 	Classes         *report.Classes `json:"classes"`
 	Sentence        string          `json:"sentence"`
-	Cases           []jsonProven    `json:"cases"`
+	Cases           []caseJSON      `json:"cases"`
 	Counterexamples []string        `json:"counterexamples,omitempty"`
 }
 
-type jsonProven struct {
+type caseJSON struct {
 	Case     string        `json:"case"`
 	Holds    bool          `json:"holds"`
 	Error    string        `json:"error,omitempty"`
-	Inbounds []jsonInbound `json:"inbounds"`
+	Inbounds []inboundJSON `json:"inbounds"`
 	Warnings []string      `json:"warnings,omitempty"`
 }
 
-type jsonInbound struct {
+type inboundJSON struct {
 	Inbound     string            `json:"inbound"`
 	Protocol    string            `json:"protocol"`
 	Requests    int               `json:"requests"`
 	Sampled     []string          `json:"sampled,omitempty"`
-	Classes     []jsonClass       `json:"classes"`
-	Rules       []jsonProvenRule  `json:"rules"`
-	Unreachable []jsonUnreachable `json:"unreachable,omitempty"`
+	Classes     []classJSON       `json:"classes"`
+	Rules       []ruleJSON        `json:"rules"`
+	Unreachable []unreachableJSON `json:"unreachable,omitempty"`
 }
 
-type jsonClass struct {
+type classJSON struct {
 	Class    string   `json:"class"`
 	Proven   bool     `json:"proven"`
 	Decision string   `json:"decision"`
@@ -50,7 +47,7 @@ type jsonClass struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
-type jsonProvenRule struct {
+type ruleJSON struct {
 	Rule     string   `json:"rule"`
 	Layer    string   `json:"layer"`
 	Shadow   bool     `json:"shadow,omitempty"`
@@ -61,46 +58,46 @@ type jsonProvenRule struct {
 	HiddenBy []string `json:"hiddenBy,omitempty"`
 }
 
-type jsonUnreachable struct {
+type unreachableJSON struct {
 	Cell   string `json:"cell"`
 	Reason string `json:"reason"`
 }
 
-func (p *provenAll) json() jsonProof {
-	out := jsonProof{Envoy: p.envoy, Runtime: p.runtime, Classes: p.classes(), Sentence: p.sentence(), Cases: []jsonProven{}}
-	for _, c := range p.counterexamples {
-		out.Counterexamples = append(out.Counterexamples, c.file)
+// Form returns the JSON form of the report.
+func (r *Report) Form() JSON {
+	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}}
+	for _, c := range r.Counterexamples {
+		out.Counterexamples = append(out.Counterexamples, c.File)
 	}
-	for _, one := range p.all {
-		out.Cases = append(out.Cases, one.json())
+	for _, p := range r.Cases {
+		out.Cases = append(out.Cases, p.form())
 	}
 	return out
 }
 
-func (p *provenAll) writeJSON(w io.Writer) error {
-	return terminal.WriteJSON(w, p.json())
-}
+// MarshalJSON implements [json.Marshaler].
+func (r *Report) MarshalJSON() ([]byte, error) { return terminal.MarshalJSON(r.Form()) }
 
-func (one proven) json() jsonProven {
-	out := jsonProven{Case: one.name, Holds: one.verdict.Holds(), Inbounds: []jsonInbound{}}
-	if one.verdict.Err != nil {
-		out.Error = one.verdict.Err.Error()
+func (p Proven) form() caseJSON {
+	out := caseJSON{Case: p.Result.Case.Name, Holds: p.Holds(), Inbounds: []inboundJSON{}}
+	if p.Err != nil {
+		out.Error = p.Err.Error()
 	}
-	for _, w := range one.result.Warnings {
+	for _, w := range p.Result.Warnings {
 		out.Warnings = append(out.Warnings, w.String())
 	}
-	for _, in := range one.verdict.Inbounds {
-		out.Inbounds = append(out.Inbounds, inboundJSON(in))
+	for _, in := range p.Inbounds {
+		out.Inbounds = append(out.Inbounds, in.form())
 	}
 	return out
 }
 
-func inboundJSON(in proof.InboundVerdict) jsonInbound {
-	out := jsonInbound{
-		Inbound: in.Inbound.String(), Protocol: in.Inbound.Protocol.String(), Requests: in.Requests, Sampled: in.Inbound.Cover.Sampled, Classes: []jsonClass{}, Rules: []jsonProvenRule{},
+func (in InboundVerdict) form() inboundJSON {
+	out := inboundJSON{
+		Inbound: in.Inbound.String(), Protocol: in.Inbound.Protocol.String(), Requests: in.Requests, Sampled: in.Inbound.Cover.Sampled, Classes: []classJSON{}, Rules: []ruleJSON{},
 	}
 	for _, c := range in.Classes {
-		j := jsonClass{
+		j := classJSON{
 			Class: c.Text, Proven: c.Proven, Decision: c.Decision.Effect.String(), By: c.Decision.Origin, Shadow: "none", Rule: c.Witness.Rule,
 			From: c.Witness.From.Name, Method: c.Witness.Method, Path: c.Witness.Path, Requests: c.Requests, Problems: c.Witness.ProblemTexts(),
 		}
@@ -110,13 +107,13 @@ func inboundJSON(in proof.InboundVerdict) jsonInbound {
 		out.Classes = append(out.Classes, j)
 	}
 	for _, r := range in.Rules {
-		out.Rules = append(out.Rules, jsonProvenRule{
+		out.Rules = append(out.Rules, ruleJSON{
 			Rule: r.String(), Layer: r.Gate.String(), Shadow: r.Shadow, Route: r.Route, Met: r.Met, Decided: r.Decided, Dead: r.Dead(), HiddenBy: r.HiddenBy,
 		})
 	}
 	for _, d := range in.Inbound.Cover.Dimensions {
 		for _, u := range d.Unreachable {
-			out.Unreachable = append(out.Unreachable, jsonUnreachable{u.Cell, u.Reason.Error()})
+			out.Unreachable = append(out.Unreachable, unreachableJSON{u.Cell, u.Reason.Error()})
 		}
 	}
 	return out
