@@ -148,8 +148,8 @@ const (
 )
 
 var (
-	clauseEnds = regexp.MustCompile(`[:;]|,? and that |, so that |\.(\s|$)`)
-	docLink    = regexp.MustCompile(`\[([\w.]+)\]`)
+	clauseEnds = regexp.MustCompile(`[:;]|,? and that |, (that|so that|see) |\.(\s|$)`)
+	docLink    = regexp.MustCompile(`\[\*?([\w.]+)\]`)
 )
 
 // readGuarantee returns the first clause of what the package comment guarantees; "" where
@@ -219,18 +219,6 @@ func (r *room) arrows() []*room {
 
 func (r *room) reaches(target *room) bool {
 	return r == target || slices.ContainsFunc(r.below, func(below *room) bool { return below.reaches(target) })
-}
-
-// table returns the rooms from the top floor down, a line each.
-func (h *house) table() string {
-	var b strings.Builder
-	b.WriteString("| room | guarantee |\n| --- | --- |\n")
-	for _, floor := range slices.Backward(h.floors()) {
-		for _, r := range floor {
-			fmt.Fprintf(&b, "| [%s](../%s) | %s |\n", r.name, r.name, strings.ReplaceAll(r.guarantee, "|", `\|`))
-		}
-	}
-	return b.String()
 }
 
 // floors returns the rooms of each floor, the lowest floor first.

@@ -10,17 +10,27 @@ import (
 // The measures of the picture in pixels. All arithmetic is in integers, so that every
 // machine draws the same picture.
 const (
-	letterWidth = 7
-	boxHeight   = 30
-	boxPadding  = 10
+	nameLetter  = 7
+	smallLetter = 6
+	lineHeight  = 13
+	nameHeight  = 20
+	boxHeight   = nameHeight + guaranteeLines*lineHeight + 6
+	boxPadding  = 8
 	// space is the least distance of two neighbours on a floor.
-	space       = 16
-	floorHeight = 84
-	margin      = 20
+	space       = 14
+	floorHeight = boxHeight + 40
+	margin      = 12
+)
+
+// What a room guarantees has to fit into its box.
+const (
+	guaranteeLines   = 3
+	guaranteeLetters = 30
 )
 
 const style = `
-text { font: 13px ui-sans-serif, system-ui, sans-serif; fill: #1f2328; text-anchor: middle; }
+text { font: bold 12px ui-sans-serif, system-ui, sans-serif; fill: #1f2328; text-anchor: middle; }
+.small { font: 10.5px ui-sans-serif, system-ui, sans-serif; fill: #59636e; }
 .page { fill: #ffffff; }
 .box { fill: #f6f8fa; stroke: #818b98; }
 .public { fill: #ddf4ff; stroke: #0969da; }
@@ -28,6 +38,7 @@ text { font: 13px ui-sans-serif, system-ui, sans-serif; fill: #1f2328; text-anch
 .head { fill: #818b98; }
 @media (prefers-color-scheme: dark) {
   text { fill: #f0f6fc; }
+  .small { fill: #9198a1; }
   .page { fill: #0d1117; }
   .box { fill: #212830; stroke: #656c76; }
   .public { fill: #121d2f; stroke: #388bfd; }
@@ -103,8 +114,33 @@ func drawBox(b *strings.Builder, s *spot, top int) {
 	if strings.HasPrefix(s.room.name, "internal/") {
 		class = "box"
 	}
-	fmt.Fprintf(b, `<g><title>%s</title><rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="5"/><text x="%d" y="%d">%s</text></g>`+"\n",
-		html.EscapeString(s.room.guarantee), class, s.x-s.width/2, top, s.width, boxHeight, s.x, top+boxHeight/2+4, html.EscapeString(label(s.room)))
+	fmt.Fprintf(b, `<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="5"/><text x="%d" y="%d">%s</text>`+"\n",
+		class, s.x-s.width/2, top, s.width, boxHeight, s.x, top+nameHeight-4, html.EscapeString(label(s.room)))
+	for i, line := range wrap(s.room.guarantee) {
+		fmt.Fprintf(b, `<text class="small" x="%d" y="%d">%s</text>`+"\n", s.x, top+nameHeight+(i+1)*lineHeight-3, html.EscapeString(line))
+	}
+}
+
+// boxWidth is the width of a room's box.
+func boxWidth(r *room) int {
+	width := nameLetter * len(label(r))
+	for _, line := range wrap(r.guarantee) {
+		width = max(width, smallLetter*len(line))
+	}
+	return width + 2*boxPadding
+}
+
+// wrap breaks a text into lines.
+func wrap(text string) (lines []string) {
+	for _, word := range strings.Fields(text) {
+		last := len(lines) - 1
+		if last >= 0 && len(lines[last])+1+len(word) <= guaranteeLetters {
+			lines[last] += " " + word
+			continue
+		}
+		lines = append(lines, word)
+	}
+	return lines
 }
 
 // label is the name in a box: the colour says that a room is internal.
@@ -115,7 +151,7 @@ func (h *house) place() drawing {
 	d := make(drawing, len(h.floors()))
 	spots := map[*room]*spot{}
 	for _, r := range h.rooms {
-		s := &spot{room: r, width: letterWidth*len(label(r)) + 2*boxPadding, floor: r.floor}
+		s := &spot{room: r, width: boxWidth(r), floor: r.floor}
 		spots[r] = s
 		d[r.floor] = append(d[r.floor], s)
 	}
