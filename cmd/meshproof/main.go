@@ -3,7 +3,7 @@
 //
 // It exits with 0 where everything went as wanted, 1 where a decision differs, 2
 // for bad input or usage, 3 where Envoy or the machine failed, and 130 where it
-// was interrupted. Whatever it started is gone when it exits.
+// was interrupted. It guarantees that nothing it started is left when it exits.
 package main
 
 import (

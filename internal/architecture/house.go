@@ -143,11 +143,12 @@ func roomPath(path string) string {
 // A package comment says what the package guarantees in a clause after these words, or
 // in the first item of a list below this heading.
 const (
-	guaranteeWords   = "guarantees that "
-	guaranteeHeading = "hat it guarantees"
+	guaranteeWords = "guarantees that "
 )
 
 var (
+	guaranteeBegins = regexp.MustCompile(guaranteeWords + `|What (it|the package) guarantees:?( -)? `)
+
 	clauseEnds = regexp.MustCompile(`[:;]|,? and that |, (that|so that|see) |\.(\s|$)`)
 	docLink    = regexp.MustCompile(`\[\*?([\w.]+)\]`)
 )
@@ -161,12 +162,8 @@ func readGuarantee(p goPackage) (string, error) {
 			return "", err
 		}
 		text := strings.Join(strings.Fields(file.Doc.Text()), " ")
-		_, clause, found := strings.Cut(text, guaranteeWords)
-		if !found {
-			_, clause, found = strings.Cut(text, guaranteeHeading)
-			_, clause, _ = strings.Cut(clause, " - ")
-		}
-		if found {
+		if at := guaranteeBegins.FindStringIndex(text); at != nil {
+			clause := text[at[1]:]
 			clause = clause[:clauseEnds.FindStringIndex(clause + ".")[0]]
 			return docLink.ReplaceAllString(strings.TrimSuffix(clause, "."), "$1"), nil
 		}

@@ -1,8 +1,8 @@
 // Package classes cuts the requests to an inbound into finitely many classes, so that
 // a statement about each class is a statement about every request.
 //
-// It guarantees that [policy.Decide] gives all requests of a class the same decision,
-// with origin and shadow, for each program that the cover was made of. Each class has a
+// It guarantees that each program decides all requests of a class alike: [policy.Decide]
+// gives the same decision, origin and shadow. Each class has a
 // witness: a request that a caller can send. Where a cover has examples only, it says
 // so: see [Cover.Sampled].
 //

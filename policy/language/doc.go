@@ -7,5 +7,6 @@
 // document that is passed on unread, and what only one dialect can do is a small
 // interface beside [Dialect], such as [Converter].
 //
-// The package holds no rule of its own and imports no dialect.
+// The package guarantees that a dialect can be added without a change to the packages
+// that use dialects. It holds no rule of its own and imports no dialect.
 package language
