@@ -12,7 +12,7 @@ TEST_FLAGS ?= $(RACE) -timeout 20m
 PURE = ./cases ./cases/feature ./certs ./harness/caller ./harness/evidence ./internal/ads ./internal/architecture ./internal/browsertest ./internal/casewriter ./internal/counterexample ./internal/dataplane ./internal/grpcplane ./internal/kri ./internal/lab ./internal/pin ./internal/policyset ./internal/proof ./internal/report/... ./internal/terminal ./internal/upstream ./internal/verdict ./policy/... ./xds/...
 
 # The packages with tests that are slow: go test -short leaves those out.
-SLOW = ./cases/e2e ./cmd/meshproof ./deploy ./examples ./internal/counterexample ./internal/differential ./internal/envoy ./internal/grpcplane ./internal/mutation ./internal/plugin ./internal/policyset ./internal/report/page ./internal/suite ./policy/kuma/internal/inspect
+SLOW = ./cases/e2e ./cmd/meshproof ./deploy ./examples ./internal/counterexample ./internal/differential ./internal/envoy ./internal/grpcplane ./internal/mutation ./internal/plugin ./internal/policyset ./internal/proof ./internal/report/page ./internal/sidecar ./internal/suite ./policy/kuma/internal/inspect
 
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12

@@ -53,9 +53,13 @@ func outcomes(results []result.Case) []outcome {
 }
 
 // The built-in cases come to the same together as each by itself, under a compiler that is
-// right and under one that is not.
+// right and under one that is not. With -short there are twenty cases.
 func TestTogetherIsAsAlone(t *testing.T) {
 	t.Parallel()
+	number := 80
+	if testing.Short() {
+		number = 20
+	}
 	all, err := cases.Stories()
 	if err != nil {
 		t.Fatal(err)
@@ -67,13 +71,13 @@ func TestTogetherIsAsAlone(t *testing.T) {
 		}
 	}
 	read := readings(t, small)
-	read = read[:min(len(read), 80)]
+	read = read[:min(len(read), number)]
 	for name, compiler := range map[string]Compiler{"reference": Reference, "allow everything": AllowEverything} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := Runner{Harness: shared(t), Compiler: compiler, Kept: true}
 			alone, together := outcomes(r.RunRead(t.Context(), read...)), outcomes(r.Together(t.Context(), read...))
-			if diff := cmp.Diff(alone, together); diff != "" || len(together) < 80 {
+			if diff := cmp.Diff(alone, together); diff != "" || len(together) < number {
 				t.Errorf("%d cases (-alone +together):\n%s", len(together), diff)
 			}
 		})
