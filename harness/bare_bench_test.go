@@ -28,6 +28,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/internal/connection"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
@@ -168,14 +169,14 @@ func bareLoop(b *testing.B, calls []caller.Call, n, connections int) {
 		call := calls[i%len(calls)]
 		call.Source = netip.AddrPortFrom(call.Source.Addr(), uint16(1024+i))
 		callers.Go(func() {
-			var line *caller.Connection
+			var line *connection.Connection
 			for range (n + connections - 1) / connections {
 				if line != nil && !line.Reusable() {
 					line.Close()
 					line = nil
 				}
 				if line == nil {
-					line = caller.Open(context.Background(), call, 0)
+					line = connection.Open(context.Background(), call, 0)
 				}
 				if answer := line.Send(call); answer.Outcome == caller.Fault {
 					b.Error(answer)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/internal/connection"
 )
 
 // line is a run of requests that go out one after the other, over one connection as
@@ -49,7 +50,7 @@ func (d *delivery) together() {
 	shareable := 0
 	for i, at := range d.targets {
 		in, r := d.mesh.inbounds[at], d.requests[i]
-		if len(in.Filters.Network) > 0 || d.mesh.call(in, r, netip.AddrPort{}).NeedsOwnConnection() {
+		if len(in.Filters.Network) > 0 || connection.MustBeAlone(d.mesh.call(in, r, netip.AddrPort{})) {
 			d.lines = append(d.lines, line{inbound: in, requests: []int{i}})
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/internal/connection"
 	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -17,7 +18,7 @@ import (
 // what ties its traces together; between the requests of one session their order does.
 type session struct {
 	source   netip.AddrPort
-	conn     *caller.Connection
+	conn     *connection.Connection
 	logs     *logs
 	arrivals *upstream.Account
 	asked    []asked
@@ -54,7 +55,7 @@ func (h *Harness) open(ctx context.Context, call *caller.Call, plays netip.Addr)
 	s := &session{source: netip.AddrPortFrom(plays, port)}
 	call.Source = s.source
 	s.logs, s.arrivals = h.collector.watch(s.source), h.upstream.Watch(s.source)
-	s.conn = caller.Open(ctx, *call, evidenceTimeout)
+	s.conn = connection.Open(ctx, *call, evidenceTimeout)
 	return s, nil
 }
 

@@ -27,6 +27,9 @@ var outcomeNames = [...]string{Fault: "transport fault", Answered: "answered", C
 // String names the outcome in a few words.
 func (o Outcome) String() string { return outcomeNames[o] }
 
+// BodyMax is the length of the part of a response body that [Answer] keeps, in bytes.
+const BodyMax = 4 << 10
+
 // Answer is the result of a call, as the caller sees it.
 type Answer struct {
 	Outcome Outcome
@@ -35,7 +38,7 @@ type Answer struct {
 	Status int
 	// GRPC is the status code of a gRPC call.
 	GRPC codes.Code
-	// Body is the body of an HTTP response (its first 4 KiB), the message of a gRPC
+	// Body is the body of an HTTP response (its first [BodyMax] bytes), the message of a gRPC
 	// status, or the echo over TCP.
 	Body string
 	// Err is the error of the transport when the call was not answered.

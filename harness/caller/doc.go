@@ -1,9 +1,8 @@
-// Package caller sends requests as one caller. It plays a source and a destination
-// address, and shows any credential, sound or not. A [Connection] carries one call or
-// several, one after the other.
+// Package caller describes the requests of callers, and their answers, as data.
 //
-// The package guarantees that a request goes out as stated, byte for byte where the
-// protocol permits it. It also guarantees that a failure names its cause: a TLS alert of
-// the other side, a connection that the other side closed without a byte, or a failure
-// of the transport. The package knows nothing about policies.
+// A [Call] is one request of one caller: the addresses that it plays, the credential that
+// it shows, sound or not, and the request. An [Answer] is what the caller got. [Outcome]
+// tells apart an answer, a closed connection, a TLS alert, and a failure of the transport,
+// which says nothing about a policy. Package harness sends calls; package
+// harness/evidence reads answers.
 package caller

@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/connection"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -111,7 +112,7 @@ func (o open) repeat(b *testing.B, requests []result.Request) {
 		free <- struct{}{}
 		callers.Go(func() {
 			defer func() { <-free }()
-			conn := caller.Open(context.Background(), call, 0)
+			conn := connection.Open(context.Background(), call, 0)
 			defer conn.Close()
 			if answer := conn.Send(call); answer.Outcome == caller.Fault {
 				b.Error(answer)

@@ -1,4 +1,4 @@
-package caller
+package connection
 
 import (
 	"bufio"
@@ -11,10 +11,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-)
 
-// BodyMax is the length of the part of a response body that [Answer] keeps, in bytes.
-const BodyMax = 4 << 10
+	"github.com/meshproof/meshproof/harness/caller"
+)
 
 // http1 writes requests itself, because net/http would normalize paths. Tests of path
 // normalization need them unchanged.
@@ -26,7 +25,7 @@ type http1 struct {
 
 func newHTTP1(w *wire) protocol { return &http1{wire: w, reader: bufio.NewReader(w)} }
 
-func (h *http1) send(_ context.Context, c Call) (Answer, bool) {
+func (h *http1) send(_ context.Context, c caller.Call) (caller.Answer, bool) {
 	h.buffer = appendHTTP1(h.buffer[:0], c)
 	h.wire.send(h.buffer)
 	response, err := http.ReadResponse(h.reader, &http.Request{Method: c.Method})
@@ -40,7 +39,7 @@ func (h *http1) send(_ context.Context, c Call) (Answer, bool) {
 
 func (*http1) close() {}
 
-func appendHTTP1(b []byte, c Call) []byte {
+func appendHTTP1(b []byte, c caller.Call) []byte {
 	b = append(append(append(b, c.Method...), ' '), c.Path...)
 	b = append(append(b, " HTTP/1.1\r\nhost: "...), c.Authority...)
 	for _, h := range c.Headers {
@@ -58,7 +57,7 @@ type http2 struct {
 	client *http.ClientConn
 }
 
-func newHTTP2(ctx context.Context, c Call, w *wire) (protocol, error) {
+func newHTTP2(ctx context.Context, c caller.Call, w *wire) (protocol, error) {
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
 	transport := &http.Transport{
@@ -74,10 +73,10 @@ func newHTTP2(ctx context.Context, c Call, w *wire) (protocol, error) {
 	return http2{w, client}, nil
 }
 
-func (h http2) send(ctx context.Context, c Call) (Answer, bool) {
-	request, err := c.request(ctx)
+func (h http2) send(ctx context.Context, c caller.Call) (caller.Answer, bool) {
+	request, err := newRequest(ctx, c)
 	if err != nil {
-		return Answer{Err: err}, true
+		return caller.Answer{Err: err}, true
 	}
 	response, err := h.client.RoundTrip(request)
 	if err != nil {
@@ -89,21 +88,21 @@ func (h http2) send(ctx context.Context, c Call) (Answer, bool) {
 func (h http2) close() { _ = h.client.Close() }
 
 // readAnswer reads a response to its end, because another may follow.
-func readAnswer(response *http.Response, w *wire) Answer {
+func readAnswer(response *http.Response, w *wire) caller.Answer {
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, BodyMax))
+	body, err := io.ReadAll(io.LimitReader(response.Body, caller.BodyMax))
 	if err == nil {
 		_, err = io.Copy(io.Discard, response.Body)
 	}
 	if err != nil {
 		return w.unanswered(err)
 	}
-	return Answer{Outcome: Answered, Status: response.StatusCode, Body: string(body)}
+	return caller.Answer{Outcome: caller.Answered, Status: response.StatusCode, Body: string(body)}
 }
 
-// request builds a request that net/http sends unchanged. The HTTP/2 library writes the
+// newRequest builds a request that net/http sends unchanged. The HTTP/2 library writes the
 // pseudo headers itself, so the target has to pass through a URL.
-func (c Call) request(ctx context.Context) (*http.Request, error) {
+func newRequest(ctx context.Context, c caller.Call) (*http.Request, error) {
 	target, err := parseTarget(c.Path)
 	if err != nil {
 		return nil, err

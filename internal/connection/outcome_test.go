@@ -1,4 +1,4 @@
-package caller_test
+package connection_test
 
 import (
 	"context"

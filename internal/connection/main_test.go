@@ -1,4 +1,4 @@
-package caller_test
+package connection_test
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/internal/connection"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -171,7 +172,7 @@ func (l *oneConnListener) Addr() net.Addr { return l.addr }
 
 // do sends one call over a connection of its own.
 func do(ctx context.Context, c caller.Call) caller.Answer {
-	conn := caller.Open(ctx, c, 0)
+	conn := connection.Open(ctx, c, 0)
 	defer conn.Close()
 	return conn.Send(c)
 }

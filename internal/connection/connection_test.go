@@ -1,4 +1,4 @@
-package caller_test
+package connection_test
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/internal/connection"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -57,7 +58,7 @@ func TestCallsShareConnection(t *testing.T) {
 			if p == policy.GRPC {
 				in.call.GRPC = "first.Service/Call"
 			}
-			conn := caller.Open(t.Context(), in.call, 10*time.Second)
+			conn := connection.Open(t.Context(), in.call, 10*time.Second)
 			for i := range 5 {
 				call, want := in.call, fmt.Sprint("/", i)
 				call.Path = want
@@ -114,7 +115,7 @@ func TestReusable(t *testing.T) {
 				}
 			})
 			in.call.Method, in.call.Body = tt.method, tt.body
-			conn := caller.Open(t.Context(), in.call, 10*time.Second)
+			conn := connection.Open(t.Context(), in.call, 10*time.Second)
 			defer conn.Close()
 			conn.Send(in.call)
 			if conn.Reusable() == tt.spent {
@@ -141,7 +142,7 @@ func TestServerClosesAfterAnswer(t *testing.T) {
 		_, _ = http.ReadRequest(bufio.NewReader(c))
 		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
 	})
-	conn := caller.Open(t.Context(), in.call, 10*time.Second)
+	conn := connection.Open(t.Context(), in.call, 10*time.Second)
 	defer conn.Close()
 	if got := conn.Send(in.call); got.Outcome != caller.Answered || !conn.Reusable() {
 		t.Fatalf("got %s, reusable is %t", got, conn.Reusable())
@@ -161,7 +162,7 @@ func TestPatience(t *testing.T) {
 			if p == policy.GRPC {
 				in.call.GRPC = "a.B/C"
 			}
-			conn := caller.Open(t.Context(), in.call, 500*time.Millisecond)
+			conn := connection.Open(t.Context(), in.call, 500*time.Millisecond)
 			defer conn.Close()
 			got := conn.Send(in.call)
 			if got.Outcome != caller.Fault || !errors.Is(got.Err, context.DeadlineExceeded) || conn.Reusable() {
@@ -171,7 +172,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-func TestNeedsOwnConnection(t *testing.T) {
+func TestMustBeAlone(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		call caller.Call
@@ -190,18 +191,18 @@ func TestNeedsOwnConnection(t *testing.T) {
 		"space in path":         {caller.Call{Path: "/a b"}, true},
 		"line end in path":      {caller.Call{Path: "/a\nb"}, true},
 		"line end in authority": {caller.Call{Authority: "a\r\nx: y"}, true},
-		"header":                {caller.Call{Headers: []caller.Header{{"x-a", "1"}, {"X-B", ""}}}, false},
-		"header of two lines":   {caller.Call{Headers: []caller.Header{{"x-a", "1\r\ncontent-length: 7"}}}, true},
-		"name with a colon":     {caller.Call{Headers: []caller.Header{{"content-length: 7\r\nx", "1"}}}, true},
-		"no name":               {caller.Call{Headers: []caller.Header{{"", "1"}}}, true},
-		"length":                {caller.Call{Headers: []caller.Header{{"x-a", "1"}, {"Content-Length", "7"}}}, true},
-		"coding":                {caller.Call{Headers: []caller.Header{{"Transfer-Encoding", "chunked"}}}, true},
-		"connection":            {caller.Call{Headers: []caller.Header{{"connection", "close"}}}, true},
-		"upgrade":               {caller.Call{Headers: []caller.Header{{"upgrade", "h2c"}}}, true},
-		"expect":                {caller.Call{Headers: []caller.Header{{"expect", "100-continue"}}}, true},
+		"header":                {caller.Call{Headers: []caller.Header{{Name: "x-a", Value: "1"}, {Name: "X-B", Value: ""}}}, false},
+		"header of two lines":   {caller.Call{Headers: []caller.Header{{Name: "x-a", Value: "1\r\ncontent-length: 7"}}}, true},
+		"name with a colon":     {caller.Call{Headers: []caller.Header{{Name: "content-length: 7\r\nx", Value: "1"}}}, true},
+		"no name":               {caller.Call{Headers: []caller.Header{{Name: "", Value: "1"}}}, true},
+		"length":                {caller.Call{Headers: []caller.Header{{Name: "x-a", Value: "1"}, {Name: "Content-Length", Value: "7"}}}, true},
+		"coding":                {caller.Call{Headers: []caller.Header{{Name: "Transfer-Encoding", Value: "chunked"}}}, true},
+		"connection":            {caller.Call{Headers: []caller.Header{{Name: "connection", Value: "close"}}}, true},
+		"upgrade":               {caller.Call{Headers: []caller.Header{{Name: "upgrade", Value: "h2c"}}}, true},
+		"expect":                {caller.Call{Headers: []caller.Header{{Name: "expect", Value: "100-continue"}}}, true},
 	} {
 		tt.call.Destination = target
-		if got := tt.call.NeedsOwnConnection(); got != tt.want {
+		if got := connection.MustBeAlone(tt.call); got != tt.want {
 			t.Errorf("%s: needs its own connection: %t, want %t", name, got, tt.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package caller
+package connection
 
 import (
 	"context"
@@ -15,12 +15,13 @@ import (
 	"github.com/pires/go-proxyproto"
 	"github.com/spiffe/go-spiffe/v2/spiffetls/tlsconfig"
 
+	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/policy"
 )
 
 // dial connects, plays the addresses and runs the TLS handshake, unless the call is
 // plaintext. The end of the context closes the connection.
-func dial(ctx context.Context, c Call, patience time.Duration) (*wire, error) {
+func dial(ctx context.Context, c caller.Call, patience time.Duration) (*wire, error) {
 	dialer := net.Dialer{Timeout: patience}
 	raw, err := dialer.DialContext(ctx, "tcp", c.Dial)
 	if err != nil {
@@ -49,7 +50,7 @@ func dial(ctx context.Context, c Call, patience time.Duration) (*wire, error) {
 // tlsConfig always sends the credential. By default, Go's client sends no certificate
 // when the server does not ask for its issuer. A test of a foreign CA would then
 // silently become a test without a certificate.
-func tlsConfig(c Call) *tls.Config {
+func tlsConfig(c caller.Call) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		// There are many callers and their secrets have no value, so the cheapest key
@@ -66,12 +67,12 @@ func tlsConfig(c Call) *tls.Config {
 			cert := c.Credential.TLSCertificate()
 			return &cert, nil
 		},
-		NextProtos: c.alpn(),
+		NextProtos: alpn(c),
 	}
 }
 
-func (c Call) alpn() []string {
-	if c.isHTTP2() {
+func alpn(c caller.Call) []string {
+	if isHTTP2(c) {
 		return []string{"h2"}
 	}
 	if c.Protocol.Layer() == policy.L4 {
@@ -160,19 +161,19 @@ func (w *wire) Close() error {
 
 // unanswered returns the Answer of a call without an answer. An error of the protocol
 // counts only when reading itself did not fail.
-func (w *wire) unanswered(err error) Answer {
+func (w *wire) unanswered(err error) caller.Answer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.readErr != nil {
 		err = w.readErr
 	}
 	if w.alertedLocked() {
-		return Answer{Outcome: Alert, Err: errors.New("a TLS alert answered the plaintext")}
+		return caller.Answer{Outcome: caller.Alert, Err: errors.New("a TLS alert answered the plaintext")}
 	}
 	answer := answerOf(err)
-	if answer.Outcome == Closed && w.received > 0 {
+	if answer.Outcome == caller.Closed && w.received > 0 {
 		// A broken answer is no refusal.
-		answer.Outcome = Fault
+		answer.Outcome = caller.Fault
 		answer.Err = fmt.Errorf("the connection was closed after %d bytes: %w", w.received, err)
 	}
 	return answer
@@ -191,17 +192,17 @@ func (w *wire) alertedLocked() bool {
 }
 
 // answerOf returns the Answer of a call that failed with err.
-func answerOf(err error) Answer {
+func answerOf(err error) caller.Answer {
 	var op *net.OpError
 	var unknown x509.UnknownAuthorityError
 	switch {
 	case errors.As(err, &op) && op.Op == "remote error":
-		return Answer{Outcome: Alert, Err: op}
+		return caller.Answer{Outcome: caller.Alert, Err: op}
 	case errors.As(err, &unknown):
-		return Answer{Outcome: Fault, Err: err}
+		return caller.Answer{Outcome: caller.Fault, Err: err}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return Answer{Outcome: Closed, Err: err}
+		return caller.Answer{Outcome: caller.Closed, Err: err}
 	default:
-		return Answer{Outcome: Fault, Err: err}
+		return caller.Answer{Outcome: caller.Fault, Err: err}
 	}
 }

@@ -1,4 +1,4 @@
-package caller
+package connection
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -26,7 +27,7 @@ type Connection struct {
 // protocol sends calls over a wire.
 type protocol interface {
 	// send sends a call and reads its answer. It tells whether another call may follow.
-	send(ctx context.Context, c Call) (answer Answer, more bool)
+	send(ctx context.Context, c caller.Call) (answer caller.Answer, more bool)
 	close()
 }
 
@@ -37,7 +38,7 @@ type protocol interface {
 // The end of the context ends the connection at any point. Patience bounds the time to
 // connect, and the time of each answer; 0 leaves both to the context. The caller of Open
 // must close the connection.
-func Open(ctx context.Context, c Call, patience time.Duration) *Connection {
+func Open(ctx context.Context, c caller.Call, patience time.Duration) *Connection {
 	out := &Connection{ctx: ctx, patience: patience}
 	if out.wire, out.broken = dial(ctx, c, patience); out.broken != nil {
 		return out
@@ -45,7 +46,7 @@ func Open(ctx context.Context, c Call, patience time.Duration) *Connection {
 	switch {
 	case c.GRPC != "":
 		out.protocol, out.broken = newGRPC(c, out.wire)
-	case c.isHTTP2():
+	case isHTTP2(c):
 		out.protocol, out.broken = newHTTP2(ctx, c, out.wire)
 	case c.Protocol == policy.HTTP:
 		out.protocol = newHTTP1(out.wire)
@@ -56,12 +57,12 @@ func Open(ctx context.Context, c Call, patience time.Duration) *Connection {
 }
 
 // Send sends one call and returns its answer. It returns no error: a failure is an
-// [Answer] too. A call over a connection that is not reusable is a [Fault].
-func (c *Connection) Send(call Call) Answer {
+// [caller.Answer] too. A call over a connection that is not reusable is a [caller.Fault].
+func (c *Connection) Send(call caller.Call) caller.Answer {
 	if c.protocol == nil {
 		c.spent = true
 		if cause := context.Cause(c.ctx); cause != nil {
-			return Answer{Err: fmt.Errorf("%w while connecting: %w", cause, c.broken)}
+			return caller.Answer{Err: fmt.Errorf("%w while connecting: %w", cause, c.broken)}
 		}
 		if c.wire != nil {
 			return c.wire.unanswered(c.broken)
@@ -69,17 +70,17 @@ func (c *Connection) Send(call Call) Answer {
 		return answerOf(c.broken)
 	}
 	if c.spent {
-		return Answer{Err: errSpent}
+		return caller.Answer{Err: errSpent}
 	}
 	c.wire.startCall(c.patience)
 	answer, more := c.protocol.send(c.ctx, call.WithDefaults())
-	c.spent = !more || answer.Outcome != Answered
+	c.spent = !more || answer.Outcome != caller.Answered
 	switch {
-	case answer.Outcome == Answered:
+	case answer.Outcome == caller.Answered:
 	case context.Cause(c.ctx) != nil:
-		return Answer{Err: fmt.Errorf("no answer in time: %w", context.Cause(c.ctx))}
+		return caller.Answer{Err: fmt.Errorf("no answer in time: %w", context.Cause(c.ctx))}
 	case errors.Is(answer.Err, os.ErrDeadlineExceeded):
-		return Answer{Err: fmt.Errorf("no answer within %s: %w", c.patience, context.DeadlineExceeded)}
+		return caller.Answer{Err: fmt.Errorf("no answer within %s: %w", c.patience, context.DeadlineExceeded)}
 	}
 	return answer
 }
@@ -102,7 +103,7 @@ func (c *Connection) Close() {
 // tcp sends a text and reads its echo. The connection ends with the call.
 type tcp struct{ wire *wire }
 
-func (t tcp) send(_ context.Context, c Call) (Answer, bool) {
+func (t tcp) send(_ context.Context, c caller.Call) (caller.Answer, bool) {
 	t.wire.send([]byte(c.Body))
 	echo := make([]byte, len(c.Body))
 	if _, err := io.ReadFull(t.wire, echo); err != nil {
@@ -111,7 +112,7 @@ func (t tcp) send(_ context.Context, c Call) (Answer, bool) {
 	if string(echo) != c.Body && t.wire.alerted() {
 		return t.wire.unanswered(nil), false
 	}
-	return Answer{Outcome: Answered, Body: string(echo)}, false
+	return caller.Answer{Outcome: caller.Answered, Body: string(echo)}, false
 }
 
 func (tcp) close() {}

@@ -1,4 +1,4 @@
-package caller
+package connection
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/meshproof/meshproof/harness/caller"
 )
 
 // grpcProtocol makes unary calls with grpc-go.
@@ -20,7 +22,7 @@ type grpcProtocol struct {
 	client *grpc.ClientConn
 }
 
-func newGRPC(c Call, w *wire) (protocol, error) {
+func newGRPC(c caller.Call, w *wire) (protocol, error) {
 	var dialed atomic.Bool
 	client, err := grpc.NewClient("passthrough:///inbound",
 		grpc.WithAuthority(c.WithDefaults().Authority),
@@ -40,21 +42,21 @@ func newGRPC(c Call, w *wire) (protocol, error) {
 	return grpcProtocol{w, client}, nil
 }
 
-func (g grpcProtocol) send(ctx context.Context, c Call) (Answer, bool) {
+func (g grpcProtocol) send(ctx context.Context, c caller.Call) (caller.Answer, bool) {
 	for _, h := range c.Headers {
 		ctx = metadata.AppendToOutgoingContext(ctx, h.Name, h.Value)
 	}
 	err := g.client.Invoke(ctx, c.Path, &emptypb.Empty{}, &emptypb.Empty{})
 	if err != nil && context.Cause(ctx) != nil {
 		// The code then comes from grpc-go, not from the inbound.
-		return Answer{Err: err}, false
+		return caller.Answer{Err: err}, false
 	}
 	s := status.Convert(err)
 	broken := g.wire.failed()
 	if broken && s.Code() == codes.Unavailable {
 		return g.wire.unanswered(err), false
 	}
-	return Answer{Outcome: Answered, Status: 200, GRPC: s.Code(), Body: s.Message()}, !broken
+	return caller.Answer{Outcome: caller.Answered, Status: 200, GRPC: s.Code(), Body: s.Message()}, !broken
 }
 
 func (g grpcProtocol) close() { _ = g.client.Close() }
