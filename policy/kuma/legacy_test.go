@@ -135,10 +135,10 @@ func TestSelectGivesRulesTheInbound(t *testing.T) {
 		sel := selection.Select(ps, tt.in, permission.Options{})
 		var selected, ignored []string
 		for _, p := range sel.Policies {
-			selected = append(selected, p.KRI().Name)
+			selected = append(selected, p.ID.Name)
 		}
 		for _, i := range sel.Ignored {
-			ignored = append(ignored, i.Policy.KRI().Name+": "+i.Reason)
+			ignored = append(ignored, i.Policy.ID.Name+": "+i.Reason)
 		}
 		if diff := cmp.Diff([][]string{tt.selected, tt.ignored}, [][]string{selected, ignored}); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.in, diff)
@@ -192,7 +192,7 @@ func TestSelectOrdersFromByKind(t *testing.T) {
 	}
 	var got []string
 	for _, p := range selection.Select(parseAll(t, yaml.String()), fromInbounds()[0], permission.Options{}).Policies {
-		got = append(got, p.KRI().Name)
+		got = append(got, p.ID.Name)
 	}
 	want := []string{"1-mesh", "2-dataplane", "3-section", "4-mesh-subset", "5-mesh-service", "6-mesh-service-subset", "7-route-z", "7-route-a"}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -14,7 +14,7 @@ func TestSection(t *testing.T) {
 	t.Parallel()
 	for want, ref := range map[string]string{"": "{kind: Dataplane}", "http-port": "{kind: Dataplane, sectionName: http-port}"} {
 		p := parseAll(t, "{type: MeshTrafficPermission, name: p, spec: {targetRef: "+ref+"}}")[0]
-		if got := p.Section(); got != want {
+		if got := p.Target.Section; got != want {
 			t.Errorf("%s has section %q, want %q", ref, got, want)
 		}
 	}

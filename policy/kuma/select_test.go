@@ -171,7 +171,7 @@ func TestKRI(t *testing.T) {
 		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: p, labels: {kuma.io/zone: zone-1}}}": "kri_mtp_default_zone-1_default_p_",
 	} {
 		p := parseAll(t, yaml)[0]
-		if p.String() != want || p.KRI().String() != want {
+		if p.String() != want || p.ID.String() != want {
 			t.Errorf("%s: %s, want %s", yaml, p, want)
 		}
 		if got := p.Place(); got != "policies.yaml:1" {

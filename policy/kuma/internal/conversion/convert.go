@@ -11,14 +11,13 @@ import (
 	"github.com/meshproof/meshproof/policy/language"
 )
 
-// Convert rewrites policies for an option. Everything but the rules is kept, and
-// each matcher is kept as it is written; lists without a matcher, which have no
-// effect, are dropped. Whom a request is let in by, and whom it is refused by, may
-// change; whether it is let in does not, on any inbound.
+// Convert rewrites policies for an option. Everything but the rules is kept, and each
+// matcher is kept as it is written. Lists without a matcher have no effect and are
+// dropped.
 //
-// What the option cannot say is an error with its place: the legacy form in any of
-// them, and in Options 1 and 2 an allow without conditions, for no matcher meets
-// every caller. All errors are joined, one line each.
+// It refuses what the option cannot say: the legacy form in any option, and in Options
+// 1 and 2 an allow without conditions, for no matcher meets every caller. All errors
+// are joined, one line each.
 func Convert(ps []permission.Policy, to permission.Option) (language.Conversion, error) {
 	var out bytes.Buffer
 	var errs []error
@@ -39,7 +38,7 @@ func Convert(ps []permission.Policy, to permission.Option) (language.Conversion,
 	return language.Conversion{YAML: bytes.TrimPrefix(out.Bytes(), []byte("---\n")), Notes: seen.notes(to)}, nil
 }
 
-// convert returns the policy's rules as they are written for the option.
+// convert returns the rules of the policy in the form of the option.
 func convert(p *permission.Policy, to permission.Option) (block, error) {
 	if p.IsFrom() {
 		return nil, p.Doc.Errorf("spec.from", "%s cannot say it: the legacy form names services and tags instead of SPIFFE IDs", to)
@@ -59,8 +58,7 @@ func toConditions(p *permission.Policy, lists *[3][]permission.Matcher) block {
 			continue
 		}
 		var item block
-		// One matcher that meets everybody makes the others superfluous, and cannot
-		// stand beside them.
+		// A matcher that meets every request takes the place of all others: no conditions.
 		if !meetsEverybody(matchers) {
 			item.key("conditions", written(p, matchers))
 		}
@@ -70,7 +68,7 @@ func toConditions(p *permission.Policy, lists *[3][]permission.Matcher) block {
 	return under("rules", rules)
 }
 
-// under is a mapping of one entry, or an empty one where there is nothing to say.
+// under returns a mapping with one entry, and an empty mapping for an empty value.
 func under(key string, value block) block {
 	var out block
 	if len(value) > 0 {
@@ -98,7 +96,7 @@ func toLists(p *permission.Policy, lists *[3][]permission.Matcher, to permission
 		case !meetsEverybody(matchers):
 			conf.key(permission.ListNames[l], written(p, matchers))
 		case permission.List(l) == permission.Deny:
-			// Where a path cannot be seen, a deny that asks for one denies everybody too.
+			// On tcp a deny of a path denies everybody too.
 			conf.key(permission.ListNames[l], block{"- path:", "    type: Prefix", "    value: /"})
 		default:
 			for _, m := range matchers {
@@ -111,7 +109,7 @@ func toLists(p *permission.Policy, lists *[3][]permission.Matcher, to permission
 	return under("default", conf), nil
 }
 
-// written returns the matchers as they stand in the policy.
+// written returns the matchers as they are written in the policy.
 func written(p *permission.Policy, matchers []permission.Matcher) block {
 	var out block
 	for _, m := range matchers {

@@ -2,7 +2,7 @@ package conversion
 
 import "github.com/meshproof/meshproof/policy/kuma/internal/permission"
 
-// features are what a set of policies has that the options treat differently.
+// features are the parts of a set of policies in which the options differ.
 type features struct {
 	conditions, shadowed, everybody bool
 	policies                        int
@@ -17,7 +17,7 @@ func (f *features) add(p *permission.Policy) {
 	}
 }
 
-// notes say what the options differ in by design.
+// notes says what differs by design in the option.
 func (f *features) notes(to permission.Option) []string {
 	if f.policies == 0 {
 		return nil

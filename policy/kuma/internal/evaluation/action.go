@@ -5,8 +5,8 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 )
 
-// byAction judges by Option 3: the heaviest action whose conditions are met, and
-// in the shadow the same with an allowWithShadowDeny for a deny.
+// byAction judges by Option 3: the heaviest action that has a condition for the request
+// decides. In the shadow an allowWithShadowDeny denies.
 func (e evaluation) byAction(in policy.Inbound) policy.Decision {
 	d := policy.Decision{Layer: in.Protocol.Layer(), Shadowed: e.shadows()}
 	effect, shadow, origin := policy.Deny, policy.Deny, "default"

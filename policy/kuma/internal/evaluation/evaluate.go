@@ -9,9 +9,7 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
-// Evaluate judges one request straight from the text of the policies. It is a
-// second opinion on [Lower] and [policy.Decide]: it shares the selection with
-// them, but neither the program nor any comparison.
+// Evaluate judges one request straight from the text of the policies.
 func Evaluate(ps []permission.Policy, in policy.Inbound, opts permission.Options, r policy.Request) policy.Decision {
 	e := evaluation{selected: selection.Select(ps, in, opts).Policies, tcp: in.Protocol == policy.TCP, peer: strings.Join(r.URIs, ","), method: r.Method}
 	e.path, _, _ = strings.Cut(r.Path, "?")
@@ -61,12 +59,12 @@ type evaluation struct {
 	peer     string
 	method   string
 	path     string
-	// name stands for all policies where it is set.
+	// name is the origin of every verdict where it is set.
 	name string
 }
 
-// first returns the name, or the KRI, of the first rule of which one of the lists has a matcher
-// that meets the request, "" if there is none.
+// first returns the origin of the first rule that has a matcher for the request in
+// one of the lists, "" where there is none.
 func (e evaluation) first(lists ...permission.List) string {
 	for _, p := range e.selected {
 		for _, r := range p.Rules {
@@ -82,7 +80,7 @@ func (e evaluation) first(lists ...permission.List) string {
 	return ""
 }
 
-// shadows reports whether an allowWithShadowDeny applies that can match at all.
+// shadows reports whether there is an allowWithShadowDeny that can match on the inbound.
 func (e evaluation) shadows() bool {
 	for _, p := range e.selected {
 		for _, r := range p.Rules {
@@ -116,13 +114,13 @@ func (e evaluation) isPeer(want policy.Match) bool {
 	return len(e.peer) >= len(want.Value) && e.peer[:len(want.Value)] == want.Value
 }
 
-// isPath compares whole segments: one slash behind both makes a prefix of bytes
-// a prefix of segments.
+// isPath compares whole segments: a slash is put behind both paths before their bytes
+// are compared.
 func (e evaluation) isPath(want policy.Match) bool {
 	if want.Kind == policy.Exact {
 		return e.path == want.Value
 	}
-	// "/" alone means everything, a path or none.
+	// "/" alone means every path, and a request without a path.
 	below := strings.TrimRight(want.Value, "/") + "/"
 	return below == "/" || strings.Index(e.path+"/", below) == 0
 }

@@ -10,11 +10,10 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 )
 
-// evaluateFrom is [Evaluate] for the legacy form: the last item that meets the
-// client decides.
+// evaluateFrom judges by the legacy form: the last item that names the client decides.
 func (e evaluation) evaluateFrom(in policy.Inbound, opts permission.Options, r policy.Request) policy.Decision {
 	items := e.fromOf(in)
-	// Envoy looks for a principal among the DNS SANs too.
+	// Envoy compares a principal with the DNS SANs too.
 	names := slices.Concat(r.URIs, r.DNS)
 	action := legacy.Deny
 	d := policy.Decision{Layer: in.Protocol.Layer()}
@@ -38,7 +37,7 @@ func (e evaluation) evaluateFrom(in policy.Inbound, opts permission.Options, r p
 	return d
 }
 
-// fromOf returns the items that govern the request, given the route it takes.
+// fromOf returns the items that govern the request on the route that it takes.
 func (e evaluation) fromOf(in policy.Inbound) []permission.FromItem {
 	taken := -1
 	if !e.tcp {
@@ -86,8 +85,8 @@ func isOfMesh(uris []string, mesh string) bool {
 	return slices.ContainsFunc(uris, func(uri string) bool { return strings.HasPrefix(uri, "spiffe://"+mesh+"/") })
 }
 
-// contradictory reports whether the client has two values of something that the
-// items name, and that has one value in every combination of the full view.
+// contradictory reports whether the certificate has two values of one tag, two services
+// or two meshes that the items name. Every combination of the full view has one.
 func contradictory(items []permission.FromItem, uris []string) bool {
 	found := make(map[string]string)
 	twice := false

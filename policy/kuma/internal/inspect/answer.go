@@ -94,7 +94,7 @@ func (r *Resources) proxyPolicies(m *mesh, d *dataplane.Dataplane) ProxyPolicies
 func (r *Resources) selectProxy(m *mesh, d *dataplane.Dataplane) selection.Selection {
 	sel := m.selectAlike(d, r.opts)
 	for i, ignored := range sel.Ignored {
-		section := ignored.Policy.Section()
+		section := ignored.Policy.Target.Section
 		if section == "" {
 			continue
 		}

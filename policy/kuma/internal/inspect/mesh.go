@@ -45,7 +45,7 @@ func newResources(dataplanes []*dataplane.Dataplane, policies []permission.Polic
 		m.dataplanes = append(m.dataplanes, d)
 	}
 	for _, p := range policies {
-		m := r.mesh(p.KRI().Mesh)
+		m := r.mesh(p.ID.Mesh)
 		m.policies = append(m.policies, p)
 		if route := p.Route(); route != "" {
 			m.routes = append(m.routes, policy.InboundRoute{Name: route})

@@ -10,11 +10,11 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
-// fromItems are the legacy items that govern an inbound, in order of concatenation.
+// fromItems has the legacy items that govern an inbound, in order of concatenation.
 type fromItems struct {
-	// proxy govern every request, and come before those of a route.
+	// proxy has the items that govern every request. They come before those of a route.
 	proxy []legacy.Item
-	// routes are those of the policies that target a route, by its name.
+	// routes has the items of the policies that target a route, by its name.
 	routes map[string][]legacy.Item
 }
 
@@ -33,12 +33,14 @@ func fromItemsOf(sel selection.Selection) fromItems {
 	return items
 }
 
-// of returns all items that govern a route.
-func (i fromItems) of(route string) []legacy.Item { return slices.Concat(i.proxy, i.routes[route]) }
+// forRoute returns all items that govern a route.
+func (i fromItems) forRoute(route string) []legacy.Item {
+	return slices.Concat(i.proxy, i.routes[route])
+}
 
-// lowerFrom returns the program of an inbound under the legacy form: a gate for
-// the proxy, and gates for the routes with policies of their own. A route in
-// front of those has to be there too, for the first that matches is taken.
+// lowerFrom returns the program of an inbound under the legacy form: a gate for the
+// proxy, and gates for the routes with policies of their own. The first route that
+// matches is taken, so that the routes in front of those are part of the program too.
 func lowerFrom(sel selection.Selection, in policy.Inbound, opts permission.Options) policy.Program {
 	how := legacy.Options{Compiler: opts.LegacyCompiler, Layer: in.Protocol.Layer(), Precise: opts.ShadowForm == permission.Precise}
 	items := fromItemsOf(sel)
@@ -51,22 +53,22 @@ func lowerFrom(sel selection.Selection, in policy.Inbound, opts permission.Optio
 		}
 	}
 	for _, route := range in.Routes[:targeted] {
-		gate, shadows := legacy.Gates(items.of(route.Name), how)
+		gate, shadows := legacy.Gates(items.forRoute(route.Name), how)
 		program.Routes = append(program.Routes, policy.Route{Name: route.Name, When: route.When, Gates: []policy.Gate{gate}, Shadows: shadows})
 	}
 	return program
 }
 
-// Check refuses a selection that [Lower] would make a program of that lets nobody
-// in: one whose legacy items are too many for the full compiler. The error wraps
-// a [*legacy.SizeError].
+// Check refuses a selection with too many legacy items for the full compiler. [Lower]
+// would make a program of it that lets nobody in. The error wraps a
+// [*legacy.SizeError].
 func Check(s selection.Selection, in policy.Inbound, opts permission.Options) error {
 	items := fromItemsOf(s)
 	if err := opts.LegacyCompiler.Check(items.proxy); err != nil {
 		return fmt.Errorf("policy/kuma: inbound %s: %w", in, err)
 	}
 	for _, route := range in.Routes {
-		if err := opts.LegacyCompiler.Check(items.of(route.Name)); err != nil {
+		if err := opts.LegacyCompiler.Check(items.forRoute(route.Name)); err != nil {
 			return fmt.Errorf("policy/kuma: route %s of inbound %s: %w", route.Name, in, err)
 		}
 	}

@@ -12,14 +12,14 @@ import (
 // defaultOrigin is the origin of a verdict that no policy gave.
 const defaultOrigin = "default"
 
-// Lower returns the decision program of an inbound to which the selection
-// applies: one gate of the inbound's layer, every deny before every allow, and
-// the origin of each rule the KRI of its policy. The other options differ in the
-// origins, and Option 3 also in its shadow and in that its rules nest.
+// Lower returns the decision program of an inbound to which the selection applies. It
+// has one gate of the inbound's layer, with every deny before every allow. The origin
+// of a rule is the KRI of its policy. The other options have other origins; Option 3
+// also has another shadow, and its rules nest.
 //
-// On a tcp inbound a matcher with path or method cannot be judged. An allow then
-// never matches; a deny keeps its identity, and denies everybody where it has
-// none. Package lint warns of each such matcher.
+// A tcp inbound shows neither path nor method. There an allow that asks for one never
+// matches. A deny that asks for one keeps its identity, and denies everybody where it
+// has none. Package lint warns of each such matcher.
 func Lower(sel selection.Selection, in policy.Inbound, opts permission.Options) policy.Program {
 	if sel.IsFrom() {
 		return lowerFrom(sel, in, opts)
@@ -46,15 +46,15 @@ func Lower(sel selection.Selection, in policy.Inbound, opts permission.Options) 
 	return program
 }
 
-// lowering collects the rules by what they are, each in order of concatenation.
+// lowering collects the rules of each kind, in order of concatenation.
 type lowering struct {
 	layer   policy.Layer
 	precise bool
 
 	denies, shadowDenies []policy.Rule
-	// allows are those that decide: allow and allowWithShadowDeny.
+	// allows has the rules of allow and of allowWithShadowDeny: both let requests in.
 	allows []policy.Rule
-	// plainAllows are those of allow alone; the precise shadow needs them.
+	// plainAllows has the rules of allow alone. The precise shadow needs them.
 	plainAllows []policy.Rule
 }
 
@@ -92,8 +92,8 @@ func (l *lowering) gate(phases ...[]policy.Rule) policy.Gate {
 	}
 }
 
-// conditions lowers a list of matchers; one that holds for everybody stands for
-// the whole list, and one that never holds is left out.
+// conditions lowers a list of matchers. A matcher that always holds stands for the
+// whole list, and a matcher that never holds is left out.
 func (l *lowering) conditions(matchers []permission.Matcher, lower func(*permission.Matcher) policy.Condition) []policy.Condition {
 	if len(matchers) == 0 {
 		return nil

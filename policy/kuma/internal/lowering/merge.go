@@ -7,8 +7,8 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 )
 
-// conf is the conf of a single-item policy. How the confs of several policies
-// become one is declared by its fields, see [merge].
+// conf is the conf of a single-item policy. The tags of its fields declare how the
+// confs of several policies become one, see [merge].
 type conf struct {
 	Deny                []permission.Matcher `policyMerge:"concat"`
 	AllowWithShadowDeny []permission.Matcher `policyMerge:"concat"`
@@ -60,8 +60,7 @@ func override(into, confs reflect.Value, field int) {
 	}
 }
 
-// concat leaves the field nil where no conf sets it, and never shares memory with
-// a conf.
+// concat leaves the field nil where no conf sets it. It shares no memory with a conf.
 func concat(into, confs reflect.Value, field int) {
 	set, size := false, 0
 	for i := range confs.Len() {
@@ -77,4 +76,15 @@ func concat(into, confs reflect.Value, field int) {
 		all = reflect.AppendSlice(all, confs.Index(i).Field(field))
 	}
 	into.Set(all)
+}
+
+// MergeLists merges the confs of all rules in order of concatenation.
+func MergeLists(ps []permission.Policy) *[3][]permission.Matcher {
+	confs := make([]conf, 0, len(ps))
+	for i := range ps {
+		for j := range ps[i].Rules {
+			confs = append(confs, confOf(&ps[i].Rules[j].Lists))
+		}
+	}
+	return merge(confs).lists()
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
 )
 
-// Tree returns the full decision tree of an inbound to which the selection
-// applies, before it is pruned. Whatever option the policies are written for, their
-// matchers are grouped by what they do; the groups are numbered in order of
-// concatenation. A matcher that can never hold on the inbound is in no group.
+// Tree returns the full decision tree of an inbound to which the selection applies.
+// Under every option the matchers are grouped by their action, and the groups are
+// numbered in order of concatenation. A matcher that can never hold on the inbound is
+// in no group.
 //
-// The legacy form has no such tree, for its items are not grouped: the last that
-// matches decides. That is an error.
+// The legacy form has no such tree, and gives an error: its items are not grouped, for
+// the last item that matches decides.
 func Tree(sel selection.Selection, in policy.Inbound) (*tree.Node, error) {
 	if sel.IsFrom() {
 		return nil, fmt.Errorf("policy/kuma: tree of inbound %s: its policies are of the legacy form, of which the last item that matches decides; options 1, 2 and 3 have a tree", in)
@@ -43,13 +43,13 @@ func (l *lowering) tree(sel selection.Selection) *tree.Node {
 	return tree.Build(tree.Groups(rules))
 }
 
-// program lowers a full tree, once it is pruned: each question becomes a rule that nests the questions on
-// its yes, and is followed by those on its no. The origin of a verdict is the name
-// of its action, for a group has conditions of many policies.
+// program prunes a full tree and lowers it. Each question becomes a rule: the questions
+// on its yes are nested in it, and those on its no follow it. The origin of a verdict
+// is the name of its action, for a group has conditions of many policies.
 func (l *lowering) program(root *tree.Node) policy.Program {
 	pruned := root.Prune()
 	program := policy.Program{Gates: []policy.Gate{l.treeGate(pruned, tree.Action.Denies)}}
-	if answers(root, tree.AllowWithShadowDeny) {
+	if hasAction(root, tree.AllowWithShadowDeny) {
 		program.Shadows = []policy.Gate{l.treeGate(pruned, tree.Action.DeniesInShadow)}
 	}
 	return program
@@ -81,10 +81,10 @@ func treeVerdict(a tree.Action, denied bool) policy.Verdict {
 	return v
 }
 
-// answers reports whether a leaf of the tree has the action.
-func answers(n *tree.Node, a tree.Action) bool {
+// hasAction reports whether a leaf of the tree has the action.
+func hasAction(n *tree.Node, a tree.Action) bool {
 	if n.Leaf() {
 		return n.Action == a
 	}
-	return answers(n.Yes, a) || answers(n.No, a)
+	return hasAction(n.Yes, a) || hasAction(n.No, a)
 }

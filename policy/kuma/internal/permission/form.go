@@ -6,22 +6,23 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// form is the way in which a rule is written. Each form is read by some options
-// only; what it means does not depend on the option.
-type form uint8
+// Form is the way in which a rule is written. Each option reads some forms only. The
+// meaning of a form does not depend on the option.
+type Form uint8
 
+// The forms.
 const (
-	// empty is a rule without effect, which every option reads.
-	empty form = iota
-	// lists is a rule of deny, allowWithShadowDeny and allow: Options 1 and 2.
-	lists
-	// conditions is a rule of conditions and an action: Option 3.
+	// FormEmpty is a rule without effect. Every option reads it.
+	FormEmpty Form = iota
+	// FormLists is a rule of deny, allowWithShadowDeny and allow: Options 1 and 2.
+	FormLists
+	// FormConditions is a rule of conditions and an action: Option 3.
 	FormConditions
 )
 
-// CheckForms refuses each policy that is written in a form which the chosen
-// option does not read: conditions are of Option 3, lists of the others, and more
-// than one item of rules is of Option 1. All errors are joined, one line each.
+// CheckForms refuses each policy in a form that the chosen option does not read.
+// Option 3 reads conditions, and the others read lists. Only Option 1 reads more than
+// one item of rules. All errors are joined, one line each.
 func CheckForms(ps []Policy, opts Options) error {
 	var errs []error
 	for i := range ps {
@@ -38,9 +39,9 @@ func (p *Policy) checkForm(option Option) error {
 		switch {
 		case r.Form == FormConditions && option != Option3:
 			return p.Doc.Errorf(r.Field+".conditions", "%s has lists instead of conditions: choose option3, or rewrite the policy with meshproof convert --to %[1]s", option)
-		case r.Form == lists && option == Option3:
+		case r.Form == FormLists && option == Option3:
 			return p.Doc.Errorf(r.Field, "%s has conditions instead of lists: choose option1, or rewrite the policy with meshproof convert --to %[1]s", option)
-		case r.Form == lists:
+		case r.Form == FormLists:
 			items++
 		}
 		if items > 1 && option == Option2 {
@@ -50,8 +51,8 @@ func (p *Policy) checkForm(option Option) error {
 	return nil
 }
 
-// formOf tells the form of an item of rules and refuses a mixture of two.
-func formOf(doc manifest.Document, field string, item ruleSchema) (form, error) {
+// formOf returns the form of an item of rules. A mixture of two forms is an error.
+func formOf(doc manifest.Document, field string, item ruleSchema) (Form, error) {
 	conf := item.Default
 	list := ""
 	for l, matchers := range conf.lists() {
@@ -62,16 +63,16 @@ func formOf(doc manifest.Document, field string, item ruleSchema) (form, error) 
 	}
 	switch {
 	case item.Conditions != nil && list != "":
-		return empty, doc.Errorf(field+".default."+list, "must not be set beside conditions: conditions go with an action, lists go without them")
+		return FormEmpty, doc.Errorf(field+".default."+list, "must not be set beside conditions: conditions go with an action, lists go without them")
 	case conf.Action != nil && list != "":
-		return empty, doc.Errorf(field+".default.action", "must not be set beside %s: write an action, or lists", list)
+		return FormEmpty, doc.Errorf(field+".default.action", "must not be set beside %s: write an action, or lists", list)
 	case item.Conditions != nil && conf.Action == nil:
-		return empty, doc.Errorf(field+".default.action", "the action is missing: use Deny, Allow or AllowWithShadowDeny")
+		return FormEmpty, doc.Errorf(field+".default.action", "the action is missing: use Deny, Allow or AllowWithShadowDeny")
 	case conf.Action != nil:
 		return FormConditions, nil
 	case list != "":
-		return lists, nil
+		return FormLists, nil
 	default:
-		return empty, nil
+		return FormEmpty, nil
 	}
 }

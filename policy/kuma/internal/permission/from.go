@@ -9,17 +9,18 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// fromItem is one item of the legacy from list.
+// FromItem is one item of the legacy from list.
 type FromItem struct {
+	// Field is the path of the item's targetRef.
 	Field string
-	// service is the name of a service of serviceMesh, "" for any client.
+	// Service is the name of a service of ServiceMesh; "" means any client.
 	Service, ServiceMesh string
-	// mesh is that of the clients, "" for those of every mesh.
+	// Mesh is the mesh of the clients; "" means every mesh.
 	Mesh string
-	// tags are sorted by key; kuma.io/service is none of them.
-	Tags   []label
+	// Tags are sorted by key. They do not have kuma.io/service: that is Service.
+	Tags   []Label
 	Action legacy.Action
-	// compiled is the same for the compilers.
+	// Compiled is the item as package legacy takes it.
 	Compiled legacy.Item
 }
 
@@ -39,7 +40,7 @@ type fromConfSchema struct {
 	Action *legacy.Action `yaml:"action"`
 }
 
-// parseFrom reads the items of a policy of the mesh.
+// parseFrom reads the items of a policy that belongs to the mesh.
 func parseFrom(doc manifest.Document, mesh string, from *[]fromSchema) ([]FromItem, error) {
 	if from == nil {
 		return nil, nil
@@ -84,7 +85,7 @@ func parseFromItem(doc manifest.Document, field, mesh string, schema fromSchema)
 			item.Service = ref.Tags[key]
 			continue
 		}
-		item.Tags = append(item.Tags, label{key, ref.Tags[key]})
+		item.Tags = append(item.Tags, Label{key, ref.Tags[key]})
 	}
 	if item.Service != "" {
 		if err := checkServiceIdentity(item.ServiceMesh, item.Service); err != nil {

@@ -21,9 +21,9 @@ func parseItem(doc manifest.Document, field string, item ruleSchema) (Rule, erro
 	}
 }
 
-// parseConditions reads an item of Option 3. The conditions are ORed. Absent, they
-// leave nothing to be met: the rule applies to every request, as an item of rules
-// without matches does in every inbound policy. An empty list is met by nobody.
+// parseConditions reads an item of Option 3. One of its conditions is enough. An item
+// without conditions applies to every request, like an item of rules without matches
+// in every inbound policy. An item with an empty list applies to none.
 func parseConditions(doc manifest.Document, field string, item ruleSchema) (Rule, error) {
 	l := List(slices.Index(Actions[:], *item.Default.Action))
 	r := Rule{Form: FormConditions, Field: field}
@@ -42,14 +42,14 @@ func parseConditions(doc manifest.Document, field string, item ruleSchema) (Rule
 	return r, nil
 }
 
-// checkOneForm refuses a policy of which no option reads all rules.
+// checkOneForm refuses a policy with rules of two forms: no option reads both.
 func checkOneForm(doc manifest.Document, rules []Rule) error {
-	first := empty
+	first := FormEmpty
 	for _, r := range rules {
 		switch {
-		case first == empty:
+		case first == FormEmpty:
 			first = r.Form
-		case r.Form != empty && r.Form != first:
+		case r.Form != FormEmpty && r.Form != first:
 			return doc.Errorf(r.Field, "lists and conditions must not stand in one policy: no option reads both")
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The labels that decide about selection and order. A control plane computes
-// them on admission; a policy at rest may carry them or not.
+// The labels that decide about selection and order. A control plane computes them on
+// admission. A policy in a file may lack them.
 const (
 	LabelMesh        = "kuma.io/mesh"
 	LabelZone        = "kuma.io/zone"
@@ -25,7 +25,7 @@ const (
 	EffectShadow     = "shadow"
 )
 
-// The policy roles, by rising weight.
+// The policy roles, the weakest first.
 const (
 	RoleSystem   = "system"
 	RoleProducer = "producer"
@@ -35,8 +35,8 @@ const (
 
 var Roles = []string{RoleSystem, RoleProducer, RoleConsumer, RoleOwner}
 
-// checkLabels refuses a value that selection or order would not understand: a
-// misspelt role must not quietly widen a policy.
+// checkLabels refuses an unknown value of a label that decides about selection or
+// order. Without the error, a misspelt role could let a policy select more inbounds.
 func (p Policy) checkLabels() error {
 	for _, known := range []struct {
 		label  string

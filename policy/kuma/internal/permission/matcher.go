@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
+// Scheme is how every SPIFFE ID begins.
 const Scheme = "spiffe://"
 
 func parseMatcher(doc manifest.Document, field string, schema matcherSchema) (Matcher, error) {
@@ -58,9 +59,9 @@ func parseString(doc manifest.Document, field string, schema stringSchema, check
 	return &match, nil
 }
 
-// checkIdentity holds an Exact against the rules of the SPIFFE ID standard, and a
-// Prefix against those for the beginning of one: it may break off inside the
-// trust domain or inside a segment, and it may end in one slash.
+// checkIdentity checks an Exact against the SPIFFE ID standard. A Prefix has to be the
+// beginning of a SPIFFE ID: it may end inside the trust domain, inside a segment, or
+// in one slash.
 func checkIdentity(m policy.Match) error {
 	if m.Kind == policy.Exact {
 		if _, err := spiffeid.FromString(m.Value); err != nil {
@@ -82,8 +83,8 @@ func checkIdentity(m policy.Match) error {
 	return nil
 }
 
-// checkPath refuses what no path of a request contains: a path is compared
-// without its query, and a fragment never leaves the client.
+// checkPath refuses a value that no path of a request can have. Paths are compared
+// without their query, and a client never sends a fragment.
 func checkPath(m policy.Match) error {
 	switch {
 	case m.Value[0] != '/':
@@ -98,9 +99,9 @@ func checkPath(m policy.Match) error {
 	return nil
 }
 
-// checkMethod takes the tokens of RFC 9110, section 5.6.2, without lower-case
-// letters: methods are case sensitive. HTTP/1.1 answers get with a 400, but HTTP/2
-// takes it for a method of its own, which no policy covers that says GET.
+// checkMethod accepts the tokens of RFC 9110, section 5.6.2, without lower-case
+// letters. Methods are case sensitive: Envoy answers "get" with a 400 on HTTP/1.1, and
+// on HTTP/2 it is another method than GET.
 func checkMethod(method string) error {
 	if method == "" {
 		return errors.New("the value is missing")
@@ -117,7 +118,7 @@ func checkMethod(method string) error {
 	return nil
 }
 
-// condition is the matcher where everything can be seen.
+// condition returns the matcher as a condition on L7.
 func (m *Matcher) condition() policy.Condition {
 	var all policy.And
 	if m.Identity != nil {

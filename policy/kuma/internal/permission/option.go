@@ -9,21 +9,20 @@ import (
 )
 
 // Option is one of the three designs of MeshTrafficPermission with SPIFFE IDs.
-// They decide alike; they differ in how a policy is written, in whom a decision
-// is attributed to, and in what the shadow says of a plain allow.
+// They let in and refuse the same requests. They differ in how a policy is written,
+// in the names that Envoy reports, and in what the shadow says of a plain allow.
 type Option uint8
 
 const (
 	// Option1 is the accepted design: an inbound policy without matches. Rules are
 	// concatenated and each keeps the KRI of its policy.
 	Option1 Option = iota
-	// Option2 is a single-item policy: the lists of all policies are merged into one
-	// conf, and every verdict of it has the origin MeshTrafficPermission.
+	// Option2 is a single-item policy. The lists of all policies are merged into one
+	// conf, and every verdict of that conf has the origin MeshTrafficPermission.
 	Option2
-	// Option3 has conditions in the place of matches: rules of one action are one
-	// group, and a decision tree asks the groups. The origin of a verdict is the
-	// action. Its shadow has one form: what is plainly allowed is allowed there too,
-	// whatever [ShadowForm] says.
+	// Option3 has conditions instead of matches. Rules of one action are one group, and
+	// a decision tree asks the groups. The origin of a verdict is the action. Its shadow
+	// has one form, whatever [ShadowForm] says: it allows what is plainly allowed.
 	Option3
 )
 
@@ -32,7 +31,7 @@ const options = 3
 // String returns "option1", "option2" or "option3".
 func (o Option) String() string { return "option" + strconv.Itoa(int(o)+1) }
 
-// Attribution says on one line whom Envoy names for a decision.
+// Attribution says on one line which name Envoy reports for a decision.
 func (o Option) Attribution() string {
 	switch o {
 	case Option2:
@@ -44,8 +43,8 @@ func (o Option) Attribution() string {
 	}
 }
 
-// UnmarshalText reads the text of String, or its number alone; an unknown one is
-// an error that lists the known ones.
+// UnmarshalText reads the text of String, or its number alone. An unknown text is an
+// error that lists the known ones.
 func (o *Option) UnmarshalText(text []byte) error {
 	n, err := strconv.Atoi(strings.TrimPrefix(string(text), "option"))
 	if err != nil || n < 1 || n > options {
@@ -68,7 +67,7 @@ func (o *Option) UnmarshalManifest(d manifest.Document) error {
 	return nil
 }
 
-// mergedOrigin is the origin of every verdict of Option 2 that a matcher gave. Once
-// the lists of all policies are one, no single policy can be named; Envoy refuses
-// an action without a name.
+// MergedOrigin is the origin of each verdict that a matcher gives in Option 2. The
+// lists of all policies are one list there, so that no single policy can be named,
+// and Envoy refuses an action without a name.
 const MergedOrigin = KindName

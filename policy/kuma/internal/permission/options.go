@@ -8,17 +8,17 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 )
 
-// ShadowForm is the shape of the program's shadow, which exists as soon as one
-// allowWithShadowDeny applies.
+// ShadowForm is the shape of the program's shadow. A program has a shadow as soon as
+// one allowWithShadowDeny applies.
 type ShadowForm uint8
 
+// The forms of the shadow.
 const (
-	// Accepted denies what an allowWithShadowDeny matches and, by "default",
-	// everything else: the form of the accepted design. A request that is plainly
-	// allowed counts as a shadow denial too.
+	// Accepted is the form of the accepted design. It denies what an
+	// allowWithShadowDeny matches, and everything else by "default". So a request that
+	// is plainly allowed counts as a shadow denial too.
 	Accepted ShadowForm = iota
-	// Precise answers what the decision would be if every allowWithShadowDeny were
-	// a deny.
+	// Precise decides as if every allowWithShadowDeny were a deny.
 	Precise
 )
 
@@ -27,8 +27,8 @@ var shadowFormNames = [...]string{Accepted: "accepted", Precise: "precise"}
 // String returns the name used in case files.
 func (f ShadowForm) String() string { return shadowFormNames[f] }
 
-// UnmarshalText reads the name used in case files; an unknown one is an error
-// that lists the known ones.
+// UnmarshalText reads the name used in case files. An unknown name is an error that
+// lists the known ones.
 func (f *ShadowForm) UnmarshalText(text []byte) error {
 	for i, name := range shadowFormNames {
 		if name == string(text) {
@@ -62,4 +62,5 @@ func (o Options) MarshalJSON() ([]byte, error) {
 	}{int(o.Option) + 1, o.ShadowForm.String(), o.ControlPlaneNamespace(), o.LegacyCompiler.String()})
 }
 
+// ControlPlaneNamespace is SystemNamespace, or its default.
 func (o Options) ControlPlaneNamespace() string { return cmp.Or(o.SystemNamespace, "kuma-system") }

@@ -16,8 +16,8 @@ func Owns(doc manifest.Document) bool {
 	return head.Type == KindName || head.Kind == KindName && strings.HasPrefix(head.APIVersion, apiGroup)
 }
 
-// ParseAll parses each document and refuses a policy that is there twice. It
-// returns all errors joined, one line each, and no policies if there are any.
+// ParseAll parses each document, and refuses a policy that is there twice. Where
+// there is an error it returns no policies, and all errors joined, one line each.
 func ParseAll(docs []manifest.Document) ([]Policy, error) {
 	var errs []error
 	ps := make([]Policy, 0, len(docs))
@@ -41,9 +41,8 @@ func ParseAll(docs []manifest.Document) ([]Policy, error) {
 	return ps, nil
 }
 
-// Parse reads one policy. Every error is a [*manifest.Error]: a field that is
-// unknown or has a wrong type, and whatever would make the policy mean something
-// else than it says.
+// Parse reads one policy. Every error is a [*manifest.Error]. It refuses fields that
+// are unknown or of a wrong type, and texts that would not mean what they say.
 func Parse(doc manifest.Document) (Policy, error) {
 	head := doc.Type()
 	if head.APIVersion != "" || head.Type == "" {

@@ -41,7 +41,7 @@ func parseRule(doc manifest.Document, field string, conf confSchema) (Rule, erro
 		if items == nil {
 			continue
 		}
-		r.Form = lists
+		r.Form = FormLists
 		r.Written[l] = true
 		for i, item := range *items {
 			m, err := parseMatcher(doc, fmt.Sprintf("%s.%s[%d]", field, List(l), i), item)

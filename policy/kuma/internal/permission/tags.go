@@ -11,7 +11,7 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// tagService is the tag that names a workload's service.
+// TagService is the tag with the name of a workload's service.
 const TagService = "kuma.io/service"
 
 // subsetKind says which fields a kind of the legacy form takes.
@@ -46,7 +46,7 @@ func (k subsetKind) check(doc manifest.Document, field, kind, name string, tags 
 	return nil
 }
 
-// A value has no slash, so that a URI SAN can be told apart into key and value.
+// A value has no slash, so that key and value can be told apart in a URI SAN.
 var (
 	tagKey   = regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`)
 	tagValue = regexp.MustCompile(`^[A-Za-z0-9._:-]+$`)
@@ -62,8 +62,8 @@ func checkTag(key, value string) error {
 	return nil
 }
 
-// checkMeshName demands a name that can be a trust domain, for it is one in the
-// certificates.
+// checkMeshName demands a name that can be a trust domain: certificates have it as
+// one.
 func checkMeshName(mesh string) error {
 	if td, err := spiffeid.TrustDomainFromString(mesh); err != nil || td.Name() != mesh {
 		return fmt.Errorf("mesh %q is no trust domain, so that no certificate names it: use lower-case letters, digits, '.', '_' and '-'", mesh)

@@ -7,17 +7,17 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// target is the top-level targetRef; the zero value selects every inbound.
+// Target is the top-level targetRef. The zero value selects every inbound.
 type Target struct {
 	Kind targetKind
 	Name string
-	// labels are sorted by key, for the reason to name the same one every time. The
+	// Labels are sorted by key, so that a reason names the same label every time. The
 	// legacy kinds have their tags here.
-	Labels  []label
+	Labels  []Label
 	Section string
 }
 
-// targetKind is a kind of targetRef; the kinds are numbered by rising weight.
+// targetKind is a kind of targetRef. A heavier kind has a greater number.
 type targetKind uint8
 
 const (
@@ -29,12 +29,11 @@ const (
 	Route
 )
 
-type label struct{ Key, Value string }
+type Label struct{ Key, Value string }
 
 const targetField = "spec.targetRef"
 
-// parseTarget reads the targetRef of a policy; more kinds are known where it has
-// the legacy from.
+// parseTarget reads the targetRef of a policy. The legacy form has more kinds.
 func parseTarget(doc manifest.Document, ref *targetSchema, legacy bool) (Target, error) {
 	if ref == nil {
 		return Target{}, nil
@@ -60,16 +59,16 @@ func parseTarget(doc manifest.Document, ref *targetSchema, legacy bool) (Target,
 	}
 }
 
-func sortedLabels(labels map[string]string) []label {
-	var out []label
+func sortedLabels(labels map[string]string) []Label {
+	var out []Label
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		out = append(out, label{key, labels[key]})
+		out = append(out, Label{key, labels[key]})
 	}
 	return out
 }
 
-// checkMesh refuses a selection among the workloads of a mesh. No kind means the
-// mesh only where nothing else is said either.
+// checkMesh refuses fields that select among the workloads of a mesh. A targetRef
+// without a kind means the mesh, and then it has to be empty.
 func checkMesh(doc manifest.Document, field string, ref targetSchema) error {
 	for _, part := range []struct {
 		key string

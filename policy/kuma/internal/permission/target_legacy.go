@@ -10,8 +10,8 @@ var legacyKinds = map[string]targetKind{
 	"MeshSubset": meshSubset, "MeshService": meshService, "MeshServiceSubset": meshServiceSubset, "MeshHTTPRoute": Route, "MeshGatewayRoute": Route,
 }
 
-// parseLegacyTarget reads a targetRef by kind that is not Dataplane. A service is
-// kept as a tag, which it is of the workloads it selects.
+// parseLegacyTarget reads a targetRef of another kind than Dataplane. The name of a
+// service is kept as a tag: the workloads have it as one.
 func parseLegacyTarget(doc manifest.Document, ref targetSchema) (Target, error) {
 	for _, part := range []struct {
 		key string
@@ -39,7 +39,7 @@ func parseLegacyTarget(doc manifest.Document, ref targetSchema) (Target, error) 
 	}
 	t := Target{Kind: kind, Labels: sortedLabels(ref.Tags)}
 	if ref.Name != "" {
-		t.Labels = slices.Insert(t.Labels, 0, label{TagService, ref.Name})
+		t.Labels = slices.Insert(t.Labels, 0, Label{TagService, ref.Name})
 	}
 	return t, nil
 }

@@ -25,8 +25,8 @@ type Ignored struct {
 	Reason string
 }
 
-// Select returns the policies that apply to the inbound. The result does not
-// depend on the order of ps, apart from that of Ignored, which it keeps.
+// Select returns the policies that apply to the inbound. Ignored keeps the order of
+// ps; nothing else of the result depends on it.
 func Select(ps []permission.Policy, in policy.Inbound, opts permission.Options) Selection {
 	reasons := make([]string, len(ps))
 	ranks := make([]rank, 0, len(ps))
@@ -67,8 +67,8 @@ func missReason(p *permission.Policy, in *policy.Inbound, opts permission.Option
 	return targetMissReason(&p.Target, in)
 }
 
-// rank is the place of a policy among those that apply: numbers first, rising
-// with the weight, then names.
+// rank orders the policies that apply: first by the numbers, of which a heavier one
+// is greater, then by name.
 type rank struct {
 	policy *permission.Policy
 	weight [4]uint8
@@ -91,8 +91,9 @@ func rankOf(p *permission.Policy, opts permission.Options) rank {
 	return r
 }
 
-// compare orders the weakest first. Of two equal ones the display name that
-// sorts first is the stronger; the identifier settles the rest.
+// compare orders the weakest first. Of two policies of one weight, the one whose
+// display name sorts first is stronger. The identifier decides where the names are
+// equal too.
 func (r rank) compare(s rank) int {
 	if c := bytes.Compare(r.weight[:], s.weight[:]); c != 0 {
 		return c
@@ -103,14 +104,14 @@ func (r rank) compare(s rank) int {
 	return strings.Compare(r.policy.Origin, s.policy.Origin)
 }
 
-// role is the label's value or what admission would compute: a policy of the
-// system namespace or of a universal control plane is the operator's, any other
-// that of the owner of the namespace.
+// role returns the role in the policy's label, or the role that a control plane
+// would compute: system for a policy of the system namespace or in universal form,
+// else workload-owner.
 func role(p permission.Policy, opts permission.Options) string {
 	if role := p.Labels[permission.LabelRole]; role != "" {
 		return role
 	}
-	// A label alone makes no operator of the owner of another namespace.
+	// The label of a namespace alone does not make a policy one of the system.
 	system := opts.ControlPlaneNamespace()
 	if p.Universal || p.ID.Namespace == system && p.Namespace == system {
 		return permission.RoleSystem

@@ -28,8 +28,8 @@ func targetMissReason(t *permission.Target, in *policy.Inbound) string {
 	return ""
 }
 
-// workloadLabel returns a label of the workload, or what a control plane puts
-// into one that the workload does not carry itself.
+// workloadLabel returns a label of the workload. Where the workload lacks the label, it
+// is the value that a control plane would compute.
 func workloadLabel(w *policy.Workload, label string) string {
 	if value, ok := w.Labels[label]; ok {
 		return value
@@ -67,8 +67,8 @@ func legacyMissReason(t *permission.Target, in *policy.Inbound) string {
 	return ""
 }
 
-// inboundTag returns a tag of the inbound, or of its workload where the inbound
-// lacks it, and whose it is.
+// inboundTag returns a tag of the inbound, and of its workload where the inbound lacks
+// it. The owner is "inbound" or "workload".
 func inboundTag(in *policy.Inbound, key string) (value, owner string) {
 	if value, ok := in.Tags[key]; ok {
 		return value, "inbound"
@@ -76,8 +76,8 @@ func inboundTag(in *policy.Inbound, key string) (value, owner string) {
 	return workloadTag(&in.Workload, key), "workload"
 }
 
-// workloadTag returns a tag of the workload; its service is named like itself
-// where it does not say so.
+// workloadTag returns a tag of the workload. The default of the service is the name of
+// the workload.
 func workloadTag(w *policy.Workload, key string) string {
 	if key == permission.TagService && w.Labels[key] == "" {
 		return w.Name
