@@ -28,19 +28,19 @@ const Kind = "Dataplane"
 // Dataplane is a workload with its inbounds.
 type Dataplane struct {
 	Workload policy.Workload
-	// Name is the one in URLs: that of the resource, and for a Kubernetes object with
-	// its namespace behind a dot, as a zone's control plane has it.
+	// Name is the name in URLs: the name of the resource. A Kubernetes object has its
+	// namespace behind a dot, as in a zone's control plane.
 	Name     string
 	Inbounds []policy.Inbound
-	// Addresses are those that the listeners of Inbounds have, in their order: an
-	// inbound's own address, else that of the whole networking section. The zero value
-	// is one that is not stated, or that is a name.
+	// Addresses has the address of each listener, in the order of Inbounds: the address of
+	// the inbound, or else of the whole networking section. It is the zero value where no
+	// address is stated, or where it is a host name.
 	Addresses []netip.Addr
 	// Place is "file:line" of the document.
 	Place string
 }
 
-// ID is the identifier of the whole, which has no section.
+// ID is the identifier of the Dataplane, without a section.
 func (d *Dataplane) ID() kri.KRI {
 	w := d.Workload
 	return kri.KRI{Type: kri.Dataplane, Mesh: w.Mesh, Zone: w.Zone, Namespace: w.Namespace, Name: w.Name}
@@ -78,7 +78,7 @@ func parseKubernetes(doc manifest.Document) (*Dataplane, error) {
 	return p.build(meta.Name, schema.Mesh, cmp.Or(meta.Namespace, "default"), meta.Labels, schema.Spec.Networking)
 }
 
-// parser knows where the two forms of a Dataplane keep the same things.
+// parser has the places of the same fields in the two forms of a Dataplane.
 type parser struct {
 	doc                                     manifest.Document
 	nameField, labelsField, networkingField string
@@ -111,7 +111,7 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 			return nil, err
 		}
 		d.Inbounds = append(d.Inbounds, in)
-		// What is no IP is a name, which the proxy resolves when it starts.
+		// Anything but an IP is a host name, which the proxy resolves when it starts.
 		address, _ := netip.ParseAddr(cmp.Or(schema.Address, networking.Address))
 		d.Addresses = append(d.Addresses, address)
 	}

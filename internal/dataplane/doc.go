@@ -1,7 +1,7 @@
-// Package dataplane reads Kuma's Dataplanes: the workloads of a mesh and their inbounds,
-// as far as policies select by them.
+// Package dataplane reads Kuma's Dataplanes: the workloads of a mesh and their inbounds.
+// It keeps what policies select by.
 //
-// It guarantees that a Dataplane it returns has an identifier, and that no two of its
-// inbounds share a section. What says nothing about who may call an inbound is read
-// over.
+// It guarantees that a Dataplane has an identifier, and that each of its inbounds has a
+// section of its own. It accepts and drops the fields that say nothing about the callers
+// of an inbound.
 package dataplane

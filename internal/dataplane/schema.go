@@ -16,7 +16,7 @@ type universalSchema struct {
 	Name       string            `yaml:"name"`
 	Labels     map[string]string `yaml:"labels"`
 	Networking networkingSchema  `yaml:"networking"`
-	aside
+	ignoredFields
 
 	// What a control plane adds to what it stores.
 	CreationTime     manifest.Document `yaml:"creationTime"`
@@ -35,17 +35,17 @@ type kubernetesSchema struct {
 		Namespace   string            `yaml:"namespace"`
 		Labels      map[string]string `yaml:"labels"`
 		Annotations map[string]string `yaml:"annotations"`
-		admitted
+		serverMetadata
 	} `yaml:"metadata"`
 	Spec struct {
 		Networking networkingSchema `yaml:"networking"`
-		aside
+		ignoredFields
 	} `yaml:"spec"`
 	Status manifest.Document `yaml:"status"`
 }
 
-// admitted is what an API server adds to the metadata of an object.
-type admitted struct {
+// serverMetadata is what an API server adds to the metadata of an object.
+type serverMetadata struct {
 	UID               manifest.Document `yaml:"uid"`
 	ResourceVersion   manifest.Document `yaml:"resourceVersion"`
 	Generation        manifest.Document `yaml:"generation"`
@@ -55,8 +55,8 @@ type admitted struct {
 	Finalizers        manifest.Document `yaml:"finalizers"`
 }
 
-// aside are the fields of a Dataplane that say nothing about who may call it.
-type aside struct {
+// ignoredFields are the fields of a Dataplane that say nothing about its callers.
+type ignoredFields struct {
 	Metrics manifest.Document `yaml:"metrics"`
 	Probes  manifest.Document `yaml:"probes"`
 	Envoy   manifest.Document `yaml:"envoy"`
@@ -84,8 +84,8 @@ type inboundSchema struct {
 	ServicePort    uint16            `yaml:"servicePort"`
 	ServiceProbe   manifest.Document `yaml:"serviceProbe"`
 	Health         manifest.Document `yaml:"health"`
-	// State is read over: policies select an inbound that is not ready, or ignored
-	// by discovery, like any other.
+	// State is dropped: policies also select an inbound that is not ready, or that
+	// discovery ignores.
 	State string `yaml:"state"`
 }
 

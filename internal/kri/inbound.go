@@ -6,8 +6,8 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Inbound returns the identifier of an inbound: that of its Dataplane, with the
-// inbound's section. A workload without a mesh is in "default".
+// Inbound returns the identifier of an inbound: the identifier of its Dataplane with the
+// inbound's section. A workload without a mesh is in the mesh "default".
 func Inbound(in policy.Inbound) KRI {
 	w := in.Workload
 	return KRI{

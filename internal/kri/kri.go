@@ -18,23 +18,22 @@ const (
 var types = []string{Dataplane, Mesh, MeshHTTPRoute, MeshService, MeshTrafficPermission}
 
 // KRI identifies one resource, or with Section a part of it. Type and Name are
-// required. Build it as a literal and hold it against [KRI.Validate] where its
-// fields come from outside.
+// required. Call [KRI.Validate] where the fields come from outside.
 type KRI struct {
 	// Type is a short name, one of the constants.
 	Type string
-	// Mesh is empty for a resource that belongs to none, such as a mesh.
+	// Mesh is empty for a resource that belongs to no mesh, such as a mesh itself.
 	Mesh string
 	// Zone and Namespace are empty on a single-zone and on a universal control plane.
 	Zone      string
 	Namespace string
 	// Name is the display name.
 	Name string
-	// Section is the name or the port of an inbound; it alone may contain "_".
+	// Section is the name or the port of an inbound. Only Section may have "_".
 	Section string
 }
 
-// String returns the identifier. It can be read back if [KRI.Validate] returns nil.
+// String returns the identifier. [Parse] reads it back where [KRI.Validate] returns nil.
 func (k KRI) String() string {
 	return strings.Join([]string{"kri", k.Type, k.Mesh, k.Zone, k.Namespace, k.Name, k.Section}, "_")
 }
@@ -42,7 +41,7 @@ func (k KRI) String() string {
 // Parse reads an identifier. It returns an error where a field is missing or
 // [KRI.Validate] refuses one.
 func Parse(s string) (KRI, error) {
-	// At most seven parts, for a section may contain underscores.
+	// A section may have underscores, so that there are seven parts at most.
 	parts := strings.SplitN(s, "_", 7)
 	if len(parts) < 7 || parts[0] != "kri" {
 		return KRI{}, fmt.Errorf("kri: parse %q: want kri_<type>_<mesh>_<zone>_<namespace>_<name>_<section>", s)
@@ -54,10 +53,9 @@ func Parse(s string) (KRI, error) {
 	return k, nil
 }
 
-// Validate returns an error where type or name is missing, the type is unknown,
-// or a field has a character that is not allowed in it: fields are made of
-// lower-case letters, digits, "-" and ".", a section also of upper-case letters
-// and "_".
+// Validate returns an error where type or name is missing, where the type is unknown, or
+// where a field has a character that is not allowed. Fields have lower-case letters,
+// digits, "-" and "."; a section may also have upper-case letters and "_".
 func (k KRI) Validate() error {
 	if !slices.Contains(types, k.Type) {
 		return fmt.Errorf("type %q is unknown: use one of %s", k.Type, strings.Join(types, ", "))

@@ -14,10 +14,10 @@ const policyKind = "MeshTrafficPermission"
 
 // InboundPolicies is the answer about one inbound.
 type InboundPolicies struct {
-	// Policies has an entry for each kind of policy with a rule that applies; here
-	// one at most.
+	// Policies has an entry for each kind of policy with a rule that applies. There is
+	// one kind, so that it has one entry at most.
 	Policies []InboundPolicy `json:"policies"`
-	// Warnings stand here where there is no entry that they could stand in.
+	// Warnings are here where Policies has no entry for them.
 	Warnings []Warning `json:"warnings,omitempty"`
 }
 
@@ -26,19 +26,19 @@ type InboundPolicy struct {
 	Kind string `json:"kind"`
 	// Rules are in the order of concatenation, the weakest policy first.
 	Rules []Rule `json:"rules"`
-	// Origins are those of the rules, each once, in the order of the rules.
+	// Origins has the origin of each rule once, in the order of the rules.
 	Origins  []Origin  `json:"origins"`
 	Warnings []Warning `json:"warnings"`
 }
 
 // Rule is one item of rules of one policy, or of its legacy from.
 type Rule struct {
-	// Conditions are those of Option 3, From names the clients of a legacy item.
+	// Conditions belong to Option 3. From names the clients of a legacy item.
 	Conditions []Match  `json:"conditions,omitzero"`
 	From       *Clients `json:"from,omitempty"`
 	Conf       Conf     `json:"conf"`
-	// Origin is the KRI of the policy that contributed the rule, under the name of
-	// the design; KRI is the same under the name that Kuma released.
+	// Origin is the KRI of the rule's policy, under the key that the design names. KRI is
+	// the same under the key that Kuma released.
 	Origin string `json:"origin"`
 	KRI    string `json:"kri"`
 }
@@ -52,11 +52,11 @@ type Origin struct {
 // has one merged conf.
 type ProxyPolicies struct {
 	Policies []ProxyPolicy `json:"policies"`
-	// Warnings stand here where there is no entry that they could stand in.
+	// Warnings are here where Policies has no entry for them.
 	Warnings []Warning `json:"warnings,omitempty"`
 }
 
-// ProxyPolicy is what the policies of one kind say about all inbounds alike.
+// ProxyPolicy is what the policies of one kind say about every inbound.
 type ProxyPolicy struct {
 	Kind string `json:"kind"`
 	// Conf has each list concatenated over all rules.
@@ -89,8 +89,9 @@ func (r *Resources) proxyPolicies(m *mesh, d *dataplane.Dataplane) ProxyPolicies
 	return ProxyPolicies{Policies: []ProxyPolicy{{Kind: policyKind, Conf: merged, Origins: origins, Warnings: warnings}}}
 }
 
-// selectProxy leaves out, with a reason, what an answer about a whole dataplane
-// cannot show: policies that not all inbounds have, and those whose conf is no lists.
+// selectProxy selects the policies that an answer about a whole dataplane can show. It
+// ignores, with a reason, policies that apply to some inbounds only, and policies whose
+// conf is an action.
 func (r *Resources) selectProxy(m *mesh, d *dataplane.Dataplane) selection.Selection {
 	sel := m.selectAlike(d, r.opts)
 	for i, ignored := range sel.Ignored {
@@ -113,14 +114,12 @@ func (r *Resources) selectProxy(m *mesh, d *dataplane.Dataplane) selection.Selec
 	return sel
 }
 
-// rulesOf returns the rules of the policies in their order, and where they are
-// from.
+// rulesOf returns the rules of the policies in their order, and their origins.
 func (m *mesh) rulesOf(ps []permission.Policy) ([]Rule, []Origin) {
 	rules, origins := make([]Rule, 0, len(ps)), make([]Origin, 0, len(ps))
 	for _, p := range ps {
 		own := m.rules[p.String()]
 		rules = append(rules, own...)
-		// A policy comes once, so that its origin does too.
 		if len(own) > 0 {
 			origins = append(origins, Origin{KRI: p.String()})
 		}

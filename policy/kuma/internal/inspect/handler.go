@@ -17,10 +17,11 @@ import (
 //go:embed openapi.yaml
 var OpenAPI []byte
 
-// handler answers requests about immutable resources, so that it needs no lock.
+// handler answers requests about resources. They are immutable, so that it needs no
+// lock.
 type handler struct{ resources *Resources }
 
-// routes are the paths of the OpenAPI document; everything else is a 404.
+// routes returns the paths of the OpenAPI document. Every other path is a 404.
 func (h handler) routes() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"/":                                h.page,
@@ -33,8 +34,8 @@ func (h handler) routes() map[string]http.HandlerFunc {
 	}
 }
 
-// Handler serves the Inspect API, its OpenAPI document and the page. It may be
-// used by any number of goroutines.
+// Handler serves the Inspect API, its OpenAPI document and the page. It is safe for
+// concurrent use.
 func (r *Resources) Handler() http.Handler {
 	h := handler{r}
 	mux := http.NewServeMux()
@@ -53,7 +54,7 @@ func (r *Resources) Handler() http.Handler {
 			w.Header().Set("Allow", "GET, HEAD")
 			newProblem(http.StatusMethodNotAllowed, "method %s is not allowed: use GET", req.Method).write(w)
 		case path.Clean(req.URL.Path) != req.URL.Path:
-			// The mux would redirect to another path than was asked for.
+			// The mux would redirect to another path than the request has.
 			h.unknown(w, req)
 		default:
 			mux.ServeHTTP(w, req)
@@ -86,7 +87,7 @@ type inboundItem struct {
 	Protocol policy.Protocol `json:"protocol"`
 }
 
-// list is a whole list; its Next, if it were ever split, would not be null.
+// list is a list in the form of Kuma's API. It is never split, so that Next is null.
 type list[T any] struct {
 	Total int     `json:"total"`
 	Items []T     `json:"items"`
@@ -96,7 +97,7 @@ type list[T any] struct {
 // dataplaneList is all dataplanes of a mesh.
 type dataplaneList struct {
 	list[dataplaneItem]
-	// Warnings stand here where there is no inbound that could show them.
+	// Warnings are here where no inbound shows them, for there is none.
 	Warnings []Warning `json:"warnings,omitempty"`
 }
 
@@ -165,7 +166,7 @@ func (h handler) inboundPolicies(w http.ResponseWriter, req *http.Request) {
 
 func ok(w http.ResponseWriter, body any) { writeJSON(w, "application/json", http.StatusOK, body) }
 
-// writeJSON writes a body of this package's own types, which all marshal.
+// writeJSON writes a body of a type of this package. They all marshal.
 func writeJSON(w http.ResponseWriter, contentType string, status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -178,6 +179,6 @@ func write(w http.ResponseWriter, contentType string, status int, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	// The reader may be gone; there is nobody left to tell.
+	// An error means that the client is gone.
 	_, _ = w.Write(body)
 }

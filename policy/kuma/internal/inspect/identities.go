@@ -8,9 +8,9 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// identities returns what a program compares the identity of the peer with, each
-// once, a prefix before all that begin with it. It reports false for a program
-// that looks at single URI SANs.
+// identities returns the texts that a program compares the peer's identity with, each
+// once, and a prefix before the texts that begin with it. It reports false for a
+// program that compares single URI SANs.
 func identities(p policy.Program) ([]policy.Match, bool) {
 	f := finder{seen: make(map[policy.Match]bool)}
 	f.gates(p.Gates)

@@ -11,11 +11,10 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// Load reads the MeshTrafficPermissions and Dataplanes in the files of a folder,
-// and of the folders below it, that end in .yaml or .yml; a single file is taken
-// too. It returns all errors joined, one line each with its place: a document of
-// another kind is one, a policy that the option does not read, and a folder
-// without any document.
+// Load reads the MeshTrafficPermissions and Dataplanes in the .yaml and .yml files of a
+// folder and of the folders below it, or in a single file. It refuses a document of
+// another kind, a policy that the option does not read, and a folder without documents.
+// All errors are joined, one line each with its place.
 func Load(folder string, opts permission.Options) (*Resources, error) {
 	files, err := manifest.Files(folder)
 	if err != nil {

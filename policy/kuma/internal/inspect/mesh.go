@@ -20,21 +20,20 @@ type Resources struct {
 	meshes map[string]*mesh
 }
 
-// mesh is one mesh, with what all of its inbounds together say about its
-// policies.
+// mesh is one mesh, with the warnings that need all of its inbounds together.
 type mesh struct {
 	name       string
 	dataplanes []*dataplane.Dataplane
 	policies   []permission.Policy
-	// rules are those of each policy, by its KRI.
+	// rules has the rules of each policy, by its KRI.
 	rules map[string][]Rule
-	// about has the warnings of a policy that hold wherever it applies.
+	// about has the warnings of each policy that hold on every inbound it applies to.
 	about map[string][]Warning
-	// idle has the warning of a policy that applies nowhere.
+	// idle has the warning of each policy that applies to no inbound.
 	idle map[string]Warning
-	// unplaced are those of idle where no inbound shows them, for there is none.
+	// unplaced has the warnings of idle where the mesh has no inbound to show them.
 	unplaced []Warning
-	// routes are those that the policies name; whether any exists is not known.
+	// routes has the routes that the policies name. Whether they exist is not known.
 	routes []policy.InboundRoute
 }
 
@@ -78,7 +77,7 @@ func (m *mesh) survey(opts permission.Options) {
 	}
 	survey := lint.TakeSurvey(m.policies, inbounds, opts)
 	if len(m.routes) > 0 {
-		// A policy of a route is idle only where the route would not help.
+		// A policy of a route may apply once the route exists.
 		for i := range inbounds {
 			inbounds[i].Routes = m.routes
 		}
@@ -95,7 +94,7 @@ func (m *mesh) survey(opts permission.Options) {
 	}
 }
 
-// noInbound makes every policy idle.
+// noInbound marks every policy as idle.
 func (m *mesh) noInbound() {
 	message := fmt.Sprintf("mesh %q has no Dataplane", m.name)
 	if len(m.dataplanes) > 0 {
@@ -118,37 +117,37 @@ func (r *Resources) sorted() []*mesh {
 	return out
 }
 
-// find returns the dataplane of a name: that in URLs or, where only one has it,
-// the display name.
+// find returns the dataplane with that name in URLs, or else the only dataplane with
+// that display name.
 func (r *Resources) find(meshName, name string) (*mesh, *dataplane.Dataplane, *problem) {
 	m := r.meshes[meshName]
 	if m == nil {
 		return nil, nil, notFound("there is no mesh %q", meshName)
 	}
-	var called []*dataplane.Dataplane
+	var found []*dataplane.Dataplane
 	for _, d := range m.dataplanes {
 		switch {
 		case d.Name == name:
 			return m, d, nil
 		case d.Workload.Name == name:
-			called = append(called, d)
+			found = append(found, d)
 		}
 	}
-	switch len(called) {
+	switch len(found) {
 	case 0:
 		return nil, nil, notFound("mesh %q has no dataplane %q", meshName, name)
 	case 1:
-		return m, called[0], nil
+		return m, found[0], nil
 	}
-	names := make([]string, len(called))
-	for i, d := range called {
+	names := make([]string, len(found))
+	for i, d := range found {
 		names[i] = d.Name
 	}
-	return nil, nil, notFound("mesh %q has %d dataplanes %q: use one of %s", meshName, len(called), name, strings.Join(names, ", "))
+	return nil, nil, notFound("mesh %q has %d dataplanes %q: use one of %s", meshName, len(found), name, strings.Join(names, ", "))
 }
 
-// inbound returns the inbound of an identifier, each part of which is held
-// against the dataplane.
+// findInbound returns the inbound of an identifier. Each part of the identifier has to
+// be that of the dataplane.
 func findInbound(d *dataplane.Dataplane, text string) (policy.Inbound, *problem) {
 	asked, err := kri.Parse(text)
 	if err != nil {

@@ -22,7 +22,7 @@ var assets embed.FS
 var (
 	pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"text": jsonText}).ParseFS(assets, "page.html"))
 	pageStyle    = style()
-	// pagePolicy lets the page's own style and its empty icon in and nothing else: it has no script.
+	// pagePolicy allows the page's own style and its empty icon. The page has no script.
 	pagePolicy = "default-src 'none'; style-src 'sha256-" + digest(pageStyle) + "'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
@@ -44,13 +44,13 @@ type view struct {
 	Style   template.CSS
 	Meshes  []meshView
 	Problem *problem
-	// Inbound is the one that was chosen, nil for none.
+	// Inbound is the chosen inbound, nil where none is chosen.
 	Inbound *inboundView
 }
 
 type meshView struct {
 	Name string
-	// Warnings are those that no inbound shows.
+	// Warnings has the warnings that no inbound shows.
 	Warnings   []Warning
 	Dataplanes []dataplaneView
 }
@@ -67,13 +67,13 @@ type inboundLink struct {
 
 type inboundView struct {
 	KRI, Mesh, Dataplane, Section, Protocol string
-	// L7 tells whether there is a method and a path to ask about.
+	// L7 is true where a request has a method and a path.
 	L7 bool
-	// Legacy tells whether from governs the inbound.
+	// Legacy is true where from governs the inbound.
 	Legacy   bool
 	Rules    []Rule
 	Warnings []Warning
-	// Asked is false where the form was not sent yet.
+	// Asked is true once the form was sent.
 	Asked    bool
 	Question question
 	Answer   answer
@@ -81,7 +81,7 @@ type inboundView struct {
 	Total    int
 }
 
-// page shows all inbounds, and with an inbound in the query that one.
+// page shows all inbounds, and the inbound in the query where there is one.
 func (h handler) page(w http.ResponseWriter, req *http.Request) {
 	query := req.URL.Query()
 	chosen := query.Get("inbound")
@@ -117,7 +117,7 @@ func (h handler) page(w http.ResponseWriter, req *http.Request) {
 	write(w, "text/html; charset=utf-8", status, body.Bytes())
 }
 
-// chosen finds an inbound by its identifier alone.
+// chosen finds an inbound in all meshes by its identifier.
 func (r *Resources) chosen(text string) (*mesh, *dataplane.Dataplane, policy.Inbound, *problem) {
 	id, err := kri.Parse(text)
 	if err != nil {
@@ -154,13 +154,13 @@ func (h handler) inboundView(m *mesh, d *dataplane.Dataplane, in policy.Inbound,
 		Asked: asked, Question: q,
 	}
 	if asked {
-		v.Answer = q.who(sel, in, h.resources.opts)
+		v.Answer = q.answer(sel, in, h.resources.opts)
 	}
-	v.Groups, v.Total = q.everyone(sel, in, h.resources.opts)
+	v.Groups, v.Total = q.groups(sel, in, h.resources.opts)
 	return v
 }
 
-// jsonText is a part of a policy on one line.
+// jsonText prints a part of a policy on one line.
 func jsonText(part any) (string, error) {
 	text, err := json.Marshal(part)
 	return string(text), err

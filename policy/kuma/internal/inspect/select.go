@@ -10,8 +10,8 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
-// selectFor is [selection.Select], but says of a policy of a route that it may apply:
-// a Dataplane does not tell its routes.
+// selectFor selects as [selection.Select] does, but the reason for a policy of a route
+// says that it may apply: a Dataplane does not state its routes.
 func (m *mesh) selectFor(in policy.Inbound, opts permission.Options) selection.Selection {
 	sel := selection.Select(m.policies, in, opts)
 	if len(m.routes) == 0 {
@@ -33,8 +33,8 @@ func (m *mesh) selectFor(in policy.Inbound, opts permission.Options) selection.S
 	return sel
 }
 
-// selectAlike returns the policies that all inbounds of a dataplane have, their
-// names and ports aside.
+// selectAlike returns the policies that apply to every inbound of a dataplane, whatever
+// the names and ports of the inbounds.
 func (m *mesh) selectAlike(d *dataplane.Dataplane, opts permission.Options) selection.Selection {
 	if len(d.Inbounds) == 0 {
 		return m.selectFor(policy.Inbound{Workload: d.Workload}, opts)
@@ -48,7 +48,7 @@ func (m *mesh) selectAlike(d *dataplane.Dataplane, opts permission.Options) sele
 			applied[p.String()]++
 		}
 	}
-	// The reasons are those of an inbound that can have routes, if there is one.
+	// The reasons are those of the first inbound that can have routes.
 	sel := selections[max(0, slices.IndexFunc(d.Inbounds, func(in policy.Inbound) bool { return in.Protocol.Layer() == policy.L7 }))]
 	const some = "it applies to some of the inbounds, this is about all of them alike: ask for the policies of an inbound"
 	for i, ignored := range sel.Ignored {

@@ -10,11 +10,11 @@ import (
 type Reason string
 
 const (
-	// Ignored: the policy does not apply here; the message says why.
+	// Ignored: the policy does not apply here. The message says why.
 	Ignored Reason = "ignored"
 	// Idle: the policy applies to no inbound of the mesh.
 	Idle Reason = "idle"
-	// Hidden: an allow of the policy of which denies leave nothing.
+	// Hidden: denies take every request of an allow of the policy.
 	Hidden Reason = "hidden"
 	// Lint: the policy may not do what its author means.
 	Lint Reason = "lint"
@@ -23,7 +23,7 @@ const (
 // Warning is a finding about one policy.
 type Warning struct {
 	Reason Reason `json:"reason"`
-	// KRI is that of the policy.
+	// KRI names the policy.
 	KRI string `json:"kri"`
 	// Place is file, line and field.
 	Place   string `json:"place"`
@@ -34,8 +34,8 @@ func newWarning(reason Reason, w policy.Warning) Warning {
 	return Warning{Reason: reason, KRI: w.Policy, Place: w.Place, Message: w.Message}
 }
 
-// inboundWarnings are those of the policies that apply, then those of the ones
-// that do not. The list is never nil.
+// inboundWarnings returns the warnings of the policies that apply, then one for each
+// policy that does not. The list is never nil.
 func (r *Resources) inboundWarnings(m *mesh, sel selection.Selection, in policy.Inbound) []Warning {
 	out := m.selectedWarnings(sel)
 	if in.Protocol.Layer() == policy.L4 {

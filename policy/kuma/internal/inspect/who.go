@@ -12,48 +12,48 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
-// question is what the page is asked: who may call an inbound.
+// question is a question to the page: may this caller send this request?
 type question struct {
-	// Identity are the URI SANs of the caller's certificate with white space between
-	// them: one SPIFFE ID, and under the legacy form a URI for each tag; empty for a
-	// TLS caller without any.
+	// Identity has the URI SANs of the caller's certificate, with white space between
+	// them: one SPIFFE ID, and under the legacy form a URI for each tag. It is empty for a
+	// TLS caller without a URI SAN.
 	Identity string
 	Method   string
-	// Path is as sent; it is judged as the listener normalizes it by default.
+	// Path is the path as sent. The listener normalizes it before it is judged.
 	Path string
 }
 
 // tagURI is how the URI of a tag begins in a certificate of the legacy form.
 const tagURI = "kuma://"
 
-// answer is what becomes of one request.
+// answer is the answer to a question.
 type answer struct {
 	// Refused says why the question has no answer, or why the listener answers it
 	// before any policy does.
 	Refused  string
 	Decision policy.Decision
-	// Deciding is the condition of the rule that decided, empty for the default.
+	// Deciding is the condition of the rule that decided. It is empty for the default.
 	Deciding string
 	// Seen is the request as the rules see it.
 	Seen string
 }
 
-// group is a set of identities that decide alike, because the same matchers of
-// the rules meet them.
+// group is a set of identities that meet the same matchers of the rules, so that the
+// rules decide alike for them.
 type group struct {
-	// Pattern is an identity, or the beginning of one with "…" behind it; empty for
-	// everybody whom no pattern meets.
+	// Pattern is an identity, or the beginning of one with "…" behind it. It is empty for
+	// the identities that meet no pattern.
 	Pattern string
-	// Others is true where some that begin so form groups of their own.
+	// Others is true where some identities of that beginning are groups of their own.
 	Others   bool
 	Decision policy.Decision
 }
 
-// most is how many groups a page shows.
-const most = 500
+// maxGroups is the number of groups that a page shows.
+const maxGroups = 500
 
-// who answers one question about an inbound to which the selection applies.
-func (q question) who(sel selection.Selection, in policy.Inbound, opts permission.Options) answer {
+// answer answers the question about an inbound to which the selection applies.
+func (q question) answer(sel selection.Selection, in policy.Inbound, opts permission.Options) answer {
 	request, refused := q.request(in)
 	if refused != "" {
 		return answer{Refused: refused}
@@ -78,8 +78,8 @@ func (q question) who(sel selection.Selection, in policy.Inbound, opts permissio
 	return a
 }
 
-// deciding returns the condition of the rule that decides; of a nested one, with
-// those around it.
+// deciding returns the condition of the rule that decides. Around a nested rule there
+// are other rules, whose conditions come first.
 func deciding(rules []policy.Rule, r policy.Request) string {
 	for _, rule := range rules {
 		if !rule.Matches(&r) {
@@ -93,7 +93,7 @@ func deciding(rules []policy.Rule, r policy.Request) string {
 	return ""
 }
 
-// request is the question less its caller, or why no policy ever judges it.
+// request returns the request without its caller, or says why no policy judges it.
 func (q question) request(in policy.Inbound) (policy.Request, string) {
 	if in.Protocol.Layer() == policy.L4 {
 		return policy.Request{}, ""
@@ -111,16 +111,16 @@ func (q question) request(in policy.Inbound) (policy.Request, string) {
 	return policy.Request{Method: q.Method, Path: path}, ""
 }
 
-// nobody is a byte that no pattern contains: a text that ends in it is met by the
-// prefixes in front of it and by nothing else.
-const nobody = "\x00"
+// unmatched is a byte that no pattern has. A text that ends in it meets no pattern but
+// the prefixes before the byte.
+const unmatched = "\x00"
 
-// everyone splits all identities by the longest pattern of the rules that meets
-// them, and judges each group. That is exact: two identities of a group are met
-// by the same matchers. Only the first groups, in the order of their patterns,
-// are returned; total counts all. There are none where the rules look at each URI
-// SAN by itself, as the legacy form does: certificates combine those freely.
-func (q question) everyone(sel selection.Selection, in policy.Inbound, opts permission.Options) (groups []group, total int) {
+// groups splits all identities by the longest pattern that they meet, and judges each
+// group. That is exact: all identities of a group meet the same matchers. It returns
+// the first groups in the order of their patterns, and the total number. There is no
+// group where the rules compare single URI SANs, as the legacy form does, for a
+// certificate can have any combination of them.
+func (q question) groups(sel selection.Selection, in policy.Inbound, opts permission.Options) (groups []group, total int) {
 	request, refused := q.request(in)
 	if refused != "" {
 		return nil, 0
@@ -136,15 +136,15 @@ func (q question) everyone(sel selection.Selection, in policy.Inbound, opts perm
 		g.Decision = policy.Decide(program, request)
 		groups = append(groups, g)
 	}
-	for i, p := range patterns[:min(len(patterns), most-1)] {
+	for i, p := range patterns[:min(len(patterns), maxGroups-1)] {
 		if p.Kind == policy.Exact {
 			judge(group{Pattern: p.Value}, p.Value)
 			continue
 		}
-		// What begins alike comes next in the order.
+		// The patterns are sorted: those with this beginning come next.
 		others := i+1 < len(patterns) && strings.HasPrefix(patterns[i+1].Value, p.Value)
-		judge(group{Pattern: p.Value + "…", Others: others}, p.Value+nobody)
+		judge(group{Pattern: p.Value + "…", Others: others}, p.Value+unmatched)
 	}
-	judge(group{}, nobody)
+	judge(group{}, unmatched)
 	return groups, total
 }

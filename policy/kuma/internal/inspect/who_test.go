@@ -29,7 +29,7 @@ func TestGroupsAreExact(t *testing.T) {
 		sel := selection.Select(m.policies, in, r.opts)
 		program := lowering.Lower(sel, in, r.opts)
 		for _, path := range []string{"/", "/metrics"} {
-			groups, total := question{Method: "GET", Path: path}.everyone(sel, in, r.opts)
+			groups, total := question{Method: "GET", Path: path}.groups(sel, in, r.opts)
 			if len(groups) != total {
 				t.Fatalf("%d of %d groups", len(groups), total)
 			}
@@ -102,10 +102,10 @@ func TestManyGroups(t *testing.T) {
 	if want := "(the first 500 of 1201 groups)"; !strings.Contains(body, want) {
 		t.Errorf("want %q", want)
 	}
-	if got := strings.Count(body, `<th scope="row">`); got != most {
-		t.Errorf("%d groups, want %d", got, most)
+	if got := strings.Count(body, `<th scope="row">`); got != maxGroups {
+		t.Errorf("%d groups, want %d", got, maxGroups)
 	}
 	if !strings.Contains(body, "everybody else</th>") {
-		t.Error("nobody speaks of everybody else")
+		t.Error("the page has no row for the other identities")
 	}
 }

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// Action is what an item says of the clients it names. The zero value denies.
+// Action is what an item does to the clients it names. The zero value denies.
 type Action uint8
 
-// The actions. The shadow ones decide one way and observe the other way.
+// The actions. AllowWithShadowDeny and DenyWithShadowAllow decide one way, and the
+// shadow shows the other way.
 const (
 	Deny Action = iota
 	Allow
@@ -16,7 +17,7 @@ const (
 	DenyWithShadowAllow
 )
 
-// The design writes capitals and underscores, the released form camel case.
+// The design writes ALLOW_WITH_SHADOW_DENY, the released form AllowWithShadowDeny.
 var (
 	actionNames    = [...]string{Deny: "Deny", Allow: "Allow", AllowWithShadowDeny: "AllowWithShadowDeny", DenyWithShadowAllow: "DenyWithShadowAllow"}
 	designedNames  = [...]string{Deny: "DENY", Allow: "ALLOW", AllowWithShadowDeny: "ALLOW_WITH_SHADOW_DENY", DenyWithShadowAllow: "DENY_WITH_SHADOW_ALLOW"}
@@ -26,8 +27,7 @@ var (
 // String returns the name in the released spelling, such as AllowWithShadowDeny.
 func (a Action) String() string { return actionNames[a] }
 
-// UnmarshalText reads either spelling, and none in between; an unknown one is an
-// error that lists them.
+// UnmarshalText reads both spellings. Any other text is an error that lists them.
 func (a *Action) UnmarshalText(text []byte) error {
 	for i := range actionNames {
 		if s := string(text); s == actionNames[i] || s == designedNames[i] {
@@ -44,8 +44,8 @@ func (a Action) Allows() bool { return a == Allow || a == AllowWithShadowDeny }
 // Observed reports whether the action asks for a shadow.
 func (a Action) Observed() bool { return a == AllowWithShadowDeny || a == DenyWithShadowAllow }
 
-// admittedByShadow is the accepted form: only who would newly be let in.
+// admittedByShadow is the accepted form: the shadow allows DenyWithShadowAllow only.
 func admittedByShadow(a Action) bool { return a == DenyWithShadowAllow }
 
-// admittedByPreciseShadow is what the decision would be if shadows were enforced.
+// admittedByPreciseShadow is the precise form: the shadow decides as if it were enforced.
 func admittedByPreciseShadow(a Action) bool { return a == DenyWithShadowAllow || a == Allow }

@@ -6,19 +6,19 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// maxNested bounds how many runs are nested in each other. Envoy refuses a message
-// with more than 100 levels; a run takes four, as does each halving before, and
-// what stands around the runs has to fit too.
+// maxNested bounds the number of runs that are nested in each other. Envoy refuses a
+// message with more than 100 levels. A run takes four levels, each call of split takes
+// four, and the filter around them takes some too.
 const maxNested = 8
 
-// run is what a row of items with one verdict amounts to, and the row of refusing
-// items behind it: who meets one of refused is not admitted, then who meets one of
-// admitted is, and what came before decides about everybody else.
+// run is a row of items that admit, and the row of items that refuse behind it. A
+// client of refused is not admitted. Any other client of admitted is. The runs before
+// decide about all other clients.
 type run struct {
 	admitted, refused policy.Or
 }
 
-// compact drops what an item for everybody hides: all items before it.
+// compact drops all items before an item for everybody: they decide about no client.
 func compact(items []Item) program {
 	for i, item := range slices.Backward(items) {
 		if len(item.Tags) == 0 {
@@ -39,8 +39,8 @@ func compact(items []Item) program {
 	}
 }
 
-// runsOf drops the refusals in front: before the first admission there is nothing
-// to refuse.
+// runsOf returns the runs. It drops the refusals before the first admission: without
+// them those clients are refused too.
 func runsOf(items []Item, whens []policy.Condition, admits func(Action) bool) []run {
 	var out []run
 	for i, item := range items {
@@ -61,9 +61,9 @@ func runsOf(items []Item, whens []policy.Condition, admits func(Action) bool) []
 	return out
 }
 
-// split halves the runs until they can be nested: the later half admits, or it
-// refuses nobody of those whom the earlier half admits. The depth grows with the
-// logarithm of the number of runs.
+// split halves the runs until they can be nested. A client is admitted by the later
+// half, or by the earlier half where the later half does not refuse it. The depth
+// grows with the logarithm of the number of runs.
 func split(runs []run) policy.Condition {
 	if len(runs) <= maxNested {
 		return nest(runs)
@@ -76,8 +76,7 @@ func split(runs []run) policy.Condition {
 	return policy.Or{split(later), without(split(earlier), refused)}
 }
 
-// nest walks from the first run to the last: each is asked before those that it
-// holds.
+// nest nests the runs: each run contains the runs before it, and is asked first.
 func nest(runs []run) policy.Condition {
 	var before policy.Condition = policy.Never
 	for _, r := range runs {

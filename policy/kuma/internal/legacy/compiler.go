@@ -7,21 +7,21 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// The names under which Envoy reports who was let in, by the decision and by the
-// shadow. Who is refused is refused without a name.
+// The names that Envoy reports where the decision or the shadow allows a request. A
+// denial has no name.
 const (
 	RuleName       = "MeshTrafficPermission"
 	ShadowRuleName = "ShadowMeshTrafficPermission"
 )
 
-// Compiler is a way from items to conditions.
+// Compiler is a way to make conditions of items.
 type Compiler uint8
 
 const (
-	// Compact nests items and negations; its cost grows with the number of items.
+	// Compact nests items and negations. Its cost grows with the number of items.
 	Compact Compiler = iota
-	// Full lists the combinations of tags, with negations, that the decision lets
-	// in; its cost grows with two to the power of the number of tags.
+	// Full lists each combination of tags that is let in, with negations for the tags
+	// that are absent. Its cost grows with two to the power of the number of tags.
 	Full
 )
 
@@ -30,7 +30,7 @@ var compilerNames = [...]string{Compact: "compact", Full: "full"}
 // String returns the name used in case files.
 func (c Compiler) String() string { return compilerNames[c] }
 
-// UnmarshalText reads the name used in case files; an unknown one is an error.
+// UnmarshalText reads the name used in case files. An unknown name is an error.
 func (c *Compiler) UnmarshalText(text []byte) error {
 	for i, name := range compilerNames {
 		if name == string(text) {
@@ -52,18 +52,18 @@ func (c Compiler) Check(items []Item) error {
 	return nil
 }
 
-// Options say how items are compiled. The zero value is the compact gate of a
-// connection, with the accepted form of the shadow.
+// Options say how items are compiled. The zero value means the compact compiler, L4,
+// and the accepted form of the shadow.
 type Options struct {
 	Compiler Compiler
 	Layer    policy.Layer
-	// Precise makes the shadow admit plainly allowed clients too. Without it they
-	// count as shadow denials.
+	// Precise lets the shadow allow plainly allowed clients too. Without it they count
+	// as shadow denials.
 	Precise bool
 }
 
-// Gates returns the gate of the items, and a shadow as soon as one of them asks for
-// it, both of named rules. Items that [Compiler.Check] refuses let nobody in.
+// Gates returns the gate of the items, and a shadow where one of the items asks for a
+// shadow. Both have named rules. Items that [Compiler.Check] refuses let nobody in.
 func Gates(items []Item, opts Options) (gate policy.Gate, shadows []policy.Gate) {
 	var p program
 	if opts.Compiler == Full {
@@ -82,8 +82,8 @@ func Gates(items []Item, opts Options) (gate policy.Gate, shadows []policy.Gate)
 	return gate, shadows
 }
 
-// program returns the conditions under which the clients of admitting actions are
-// let in; one of them is enough.
+// program returns the conditions for the clients whose action admits them. One of the
+// conditions is enough.
 type program func(admits func(Action) bool) []policy.Condition
 
 func (p program) gate(layer policy.Layer, name string, admits func(Action) bool) policy.Gate {

@@ -1,15 +1,16 @@
-// Package legacy compiles the from list of the first MeshTrafficPermission: items
-// that name clients by tags, of which the last that meets a client decides.
+// Package legacy compiles the from list of the first MeshTrafficPermission. Its items
+// name clients by tags, and the last item that names a client decides.
 //
-// Envoy's named rules know no order, so the order has to be spelled out with
-// negations. There are two compilers: [Full] lists every combination of tags with
-// its action, as the first design describes it, and grows with two to the power
-// of the number of tags; [Compact] grows with the number of items, and by a factor
-// of its logarithm where they alternate more often than can be nested. The package
-// guarantees that both decide alike on every certificate a control plane issues:
-// one with a single value for each tag. On a certificate with two values of one
-// tag they part: Full denies it, Compact lets the last item decide.
+// Envoy's named rules have no order, so the order is written out with negations.
+// There are two compilers. [Full] lists every combination of tags with its action, as
+// the first design describes it: the result grows with two to the power of the number
+// of tags. [Compact] grows with the number of items n, or with n log n where the
+// actions alternate more often than rules can be nested.
 //
-// It knows items and conditions. It reads no YAML, selects no policies and knows
-// nothing of Envoy but its limit on nesting.
+// The package guarantees that both compilers decide alike on every certificate that a
+// control plane issues: such a certificate has one value for each tag. A certificate
+// with two values of one tag is denied by Full; by Compact the last item decides.
+//
+// The package reads no YAML and selects no policies. Of Envoy it knows only the limit
+// on nesting.
 package legacy

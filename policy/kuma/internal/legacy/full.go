@@ -24,8 +24,8 @@ func (e *SizeError) Error() string {
 		e.Tags, combinations, 1<<maxTags)
 }
 
-// Combination is one line of the full view: a class of clients, which has the tags
-// that are present and lacks the others.
+// Combination is one line of the full view: the clients that have the present tags and
+// lack the others.
 type Combination struct {
 	Tags    []Tag
 	Present []bool
@@ -33,10 +33,10 @@ type Combination struct {
 }
 
 // View returns the full rule view with negations: every combination of the items'
-// tags with the action of the last item that meets it, [Deny] where none does.
-// The first tag changes fastest, present before absent. Combinations that no
-// client can have are left out: two values of one key, two services, two meshes,
-// a service without its mesh. It returns a [*SizeError] beyond 4096 combinations.
+// tags, with the action of the last item that names it, or [Deny] where no item does.
+// The first tag changes fastest, present before absent. It leaves out combinations
+// that no client can have: two values of one key, two services, two meshes, a service
+// without its mesh. Beyond 4096 combinations it returns a [*SizeError].
 func View(items []Item) ([]Combination, error) {
 	if err := Full.Check(items); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (c Combination) meets(item Item) bool {
 	return true
 }
 
-// Condition asks for the class.
+// Condition holds for the clients of the combination.
 func (c Combination) Condition() policy.Condition {
 	all := make(policy.And, len(c.Tags))
 	for i, tag := range c.Tags {

@@ -2,14 +2,14 @@ package legacy
 
 import "github.com/meshproof/meshproof/policy"
 
-// Item gives its action to the clients that have all of its tags; without tags,
-// to everybody. The zero value denies everybody.
+// Item gives its action to the clients that have all of its tags. An item without tags
+// names every client. The zero value denies every client.
 type Item struct {
 	Tags   []Tag
 	Action Action
 }
 
-// condition asks for all of the tags.
+// condition holds for the clients of the item.
 func (i Item) condition() policy.Condition {
 	switch len(i.Tags) {
 	case 0:
@@ -24,8 +24,8 @@ func (i Item) condition() policy.Condition {
 	return all
 }
 
-// tagsOf returns the tags that the items name, each once, in order of their first
-// appearance.
+// tagsOf returns the tags of the items, each once, in the order in which they first
+// appear.
 func tagsOf(items []Item) []Tag {
 	var out []Tag
 	seen := make(map[Tag]bool)

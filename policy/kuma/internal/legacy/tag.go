@@ -5,11 +5,11 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// Tag is one thing that a client's certificate says of it, in a URI SAN. Tags
-// are comparable.
+// Tag is one property of a client, which its certificate has as a URI SAN. Tags are
+// comparable.
 type Tag struct {
 	kind tagKind
-	// key is that of a label; mesh that of a service or member.
+	// key belongs to a label, mesh to a service or member.
 	key, mesh string
 	san       string
 }
@@ -38,10 +38,10 @@ func Member(mesh string) Tag {
 	return Tag{kind: member, mesh: mesh, san: "spiffe://" + mesh + "/"}
 }
 
-// String returns the URI SAN, and of a [Member] what it begins with.
+// String returns the URI SAN, and the beginning of the URI SANs for a [Member].
 func (t Tag) String() string { return t.san }
 
-// condition asks for the tag.
+// condition holds for the clients that have the tag.
 func (t Tag) condition() policy.Condition {
 	if t.kind == member {
 		return attribute.URISAN.Prefix(t.san)
@@ -64,8 +64,8 @@ func (t Tag) excludes(u Tag) bool {
 	}
 }
 
-// implies reports whether every client with the tag has the other one too: a
-// service is of its mesh.
+// implies reports whether every client with the tag has the other tag too: a client of
+// a service is a member of its mesh.
 func (t Tag) implies(u Tag) bool {
 	return t.kind == service && u.kind == member && t.mesh == u.mesh
 }

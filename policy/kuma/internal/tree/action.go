@@ -3,11 +3,11 @@ package tree
 import "fmt"
 
 // Action is what a rule does to the requests that meet one of its conditions. A
-// heavier action has the greater value, so that merging is taking the greatest.
+// heavier action has a greater value, so that the merged action is the greatest.
 type Action uint8
 
-// The actions by rising weight. Nothing is that of a request which no rule
-// applies to: it is denied, but by nobody.
+// The actions, the lightest first. Nothing is the action of a request to which no rule
+// applies: it is denied by "default".
 const (
 	Nothing Action = iota
 	Allow
@@ -20,8 +20,8 @@ var actionNames = [...]string{Nothing: "Nothing", Allow: "Allow", AllowWithShado
 // String returns the name used in policies.
 func (a Action) String() string { return actionNames[a] }
 
-// UnmarshalText reads the name used in policies; an unknown one is an error that
-// lists the known ones. Nothing cannot be written.
+// UnmarshalText reads the name used in policies. An unknown name is an error that
+// lists the known ones. Nothing is no name that a policy can use.
 func (a *Action) UnmarshalText(text []byte) error {
 	for i, name := range actionNames {
 		if name == string(text) && Action(i) != Nothing {

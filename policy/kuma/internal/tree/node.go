@@ -6,10 +6,10 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Rule is an action and the conditions of which one at least has to be met.
+// Rule is an action with its conditions. One condition is enough.
 type Rule struct {
 	Action Action
-	// When are ORed; a rule without any applies to no request.
+	// When has the conditions. A rule without conditions applies to no request.
 	When []policy.Condition
 }
 
@@ -18,7 +18,7 @@ type Group struct {
 	// Number counts the groups from 1, in the order of their first rules.
 	Number int
 	Action Action
-	// When are the conditions of all its rules, in order; one at least.
+	// When has the conditions of all its rules, in order, and is never empty.
 	When policy.Or
 }
 
@@ -30,25 +30,25 @@ func (g *Group) Condition() policy.Condition {
 	return g.When
 }
 
-// Node is an inner node, which asks, or a leaf, which answers. The zero value is
-// the leaf of a tree without rules.
+// Node is an inner node, which asks a group, or a leaf, which answers. The zero value
+// is the leaf of a tree without rules.
 type Node struct {
-	// Ask is the group whose condition an inner node asks; nil for a leaf.
+	// Ask is the group that an inner node asks; nil for a leaf.
 	Ask     *Group
 	Yes, No *Node
-	// Action is a leaf's answer, and Met the groups it is merged from, by number.
+	// Action is the answer of a leaf. Met has the groups it is merged from, by number.
 	Action Action
 	Met    []*Group
-	// Settled is set on a leaf that stands for several, whose groups therefore
-	// differ; Met is empty then.
+	// Settled is true for a leaf that stands for several leaves with other groups. Met
+	// is empty then.
 	Settled bool
 }
 
 // Leaf reports whether the node answers.
 func (n *Node) Leaf() bool { return n.Ask == nil }
 
-// Groups gathers the conditions of equal actions. A rule without conditions adds
-// nothing, and a group without rules is left out.
+// Groups puts the conditions of each action into one group. A rule without conditions
+// adds nothing, and a group without conditions is left out.
 func Groups(rules []Rule) []*Group {
 	var groups []*Group
 	var byAction [len(actionNames)]*Group
@@ -71,8 +71,8 @@ func Groups(rules []Rule) []*Group {
 	return groups
 }
 
-// Build returns the full tree, which asks every group on every way: with three
-// actions it has seven inner nodes and eight leaves.
+// Build returns the full tree, which asks every group on every way. With three actions
+// it has seven inner nodes and eight leaves.
 func Build(groups []*Group) *Node { return build(groups, nil) }
 
 func build(ask, met []*Group) *Node {
@@ -83,17 +83,16 @@ func build(ask, met []*Group) *Node {
 		}
 		return leaf
 	}
-	// The capacity is cut off so that the two ways do not share what they append.
+	// Without the cut of the capacity, both ways would append to one array.
 	yes := append(met[:len(met):len(met)], ask[0])
 	return &Node{Ask: ask[0], Yes: build(ask[1:], yes), No: build(ask[1:], met)}
 }
 
-// Prune returns the tree without the questions whose answer changes nothing: a
-// node whose two ways answer alike gives way to one of them, and a condition that
-// always holds is not asked. The receiver is left as it is.
+// Prune returns the tree without the questions whose answer changes nothing. A node
+// whose two ways answer alike is replaced by one of them, and a condition that always
+// holds is not asked. The receiver is not changed.
 //
-// A Deny and a request that no rule applies to are told apart although both are
-// refused: the first has an author.
+// Deny and Nothing stay apart although both refuse: a policy denies, or none does.
 func (n *Node) Prune() *Node {
 	if n.Leaf() {
 		return n
@@ -116,7 +115,7 @@ func (n *Node) answersAs(m *Node) bool {
 	return n.Ask == m.Ask && n.Yes.answersAs(m.Yes) && n.No.answersAs(m.No)
 }
 
-// settle drops from each leaf what it was merged from.
+// settle drops the groups of each leaf.
 func (n *Node) settle() *Node {
 	if n.Leaf() {
 		return &Node{Action: n.Action, Settled: true}
@@ -124,7 +123,7 @@ func (n *Node) settle() *Node {
 	return &Node{Ask: n.Ask, Yes: n.Yes.settle(), No: n.No.settle()}
 }
 
-// Decide walks the tree with one request.
+// Decide returns the action for one request.
 func (n *Node) Decide(r *policy.Request) Action {
 	for !n.Leaf() {
 		if n.Ask.When.Holds(r) {

@@ -44,9 +44,9 @@ rect { stroke-width: 1.5; }
 }
 `
 
-// SVG returns the tree as a drawing that needs nothing else: no script, no font
-// and no style sheet. It follows the reader's light or dark colour scheme. The
-// title is any text. Long conditions are cut off, and say so.
+// SVG returns the tree as a drawing that needs no other file: no script, no font and no
+// style sheet. It follows the reader's light or dark colour scheme. The title is any
+// text. A long condition is cut off and ends in "…".
 func (n *Node) SVG(title string) string {
 	d := drawing{}
 	root := d.place(n, 0)
@@ -69,7 +69,7 @@ func (n *Node) SVG(title string) string {
 	return b.String()
 }
 
-// legend says what the conditions are, one operand a line.
+// legend lists the conditions of each group, one on each line.
 func (n *Node) legend() []string {
 	var out []string
 	for _, g := range n.asked() {
@@ -99,7 +99,7 @@ func shorten(s string) string {
 // drawing gives each leaf a column and each node a row.
 type drawing struct{ columns, rows int }
 
-// placed is a node with its place: the middle of its box and the row it is in.
+// placed is a node with the middle of its box and its row.
 type placed struct {
 	node    *Node
 	x, row  int
@@ -154,8 +154,8 @@ func (p *placed) draw(b *strings.Builder, top int) {
 	}
 }
 
-// met says which conditions the way to a leaf has met; a box has no room for their
-// actions.
+// met lists the conditions that were met on the way to a leaf. A box has no room for
+// their actions.
 func (n *Node) met() string {
 	if len(n.Met) == 0 {
 		return "no condition met"

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// String returns the tree as text: one line per node, below each question its two
-// ways, and at the end what the conditions are.
+// String returns the tree as text, with one line for each node. Below each question are
+// its two ways, and at the end are the conditions.
 func (n *Node) String() string {
 	var b strings.Builder
 	n.write(&b, "")
@@ -19,8 +19,8 @@ func (n *Node) String() string {
 	return b.String()
 }
 
-// write continues the line that leads to the node; the indent is that of the
-// lines below it.
+// write writes the node behind what is on the line already. The lines below it begin
+// with the indent.
 func (n *Node) write(b *strings.Builder, indent string) {
 	b.WriteString(n.label())
 	b.WriteByte('\n')
@@ -36,7 +36,7 @@ func (n *Node) write(b *strings.Builder, indent string) {
 // String returns the name of the group's condition.
 func (g *Group) String() string { return fmt.Sprintf("condition_%d", g.Number) }
 
-// label is what a node says: its question, or its answer with its origin.
+// label is the text of a node: its question, or its answer with the merged actions.
 func (n *Node) label() string {
 	switch {
 	case !n.Leaf():
