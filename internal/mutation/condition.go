@@ -7,42 +7,41 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// mutations are a condition and what becomes of it by each mistake that one can make
-// in it.
+// mutations are a condition and its mutants, each with one mistake.
 type mutations struct {
 	original policy.Condition
 	mutants  iter.Seq2[Kind, policy.Condition]
 }
 
-// mutatedConditions yields a condition with each mistake that one can make in it, the
-// mistakes of a condition before those of its operands.
+// mutatedConditions yields the mutants of a condition. Mutants of the condition itself come
+// before mutants of its operands.
 func mutatedConditions(c policy.Condition) iter.Seq2[Kind, policy.Condition] {
 	return policy.Rewrite(c, policy.Shape[mutations]{
-		And: func(of []mutations) mutations {
-			whole := policy.And(originals(of))
-			return mutations{whole, func(yield func(Kind, policy.Condition) bool) {
-				if len(whole) > 1 && !yield(AndToOr, policy.Or(whole)) {
+		And: func(operands []mutations) mutations {
+			all := policy.And(originals(operands))
+			return mutations{all, func(yield func(Kind, policy.Condition) bool) {
+				if len(all) > 1 && !yield(AndToOr, policy.Or(all)) {
 					return
 				}
-				for kind, changed := range mutatedOperands(of) {
+				for kind, changed := range mutatedOperands(operands) {
 					if !yield(kind, policy.And(changed)) {
 						return
 					}
 				}
 			}}
 		},
-		Or: func(of []mutations) mutations {
-			return mutations{policy.Or(originals(of)), func(yield func(Kind, policy.Condition) bool) {
-				for kind, changed := range mutatedOperands(of) {
+		Or: func(operands []mutations) mutations {
+			return mutations{policy.Or(originals(operands)), func(yield func(Kind, policy.Condition) bool) {
+				for kind, changed := range mutatedOperands(operands) {
 					if !yield(kind, policy.Or(changed)) {
 						return
 					}
 				}
 			}}
 		},
-		Not: func(of mutations) mutations {
-			return mutations{policy.Not{Of: of.original}, func(yield func(Kind, policy.Condition) bool) {
-				for kind, changed := range of.mutants {
+		Not: func(operand mutations) mutations {
+			return mutations{policy.Not{Of: operand.original}, func(yield func(Kind, policy.Condition) bool) {
+				for kind, changed := range operand.mutants {
 					if !yield(kind, policy.Not{Of: changed}) {
 						return
 					}
@@ -63,21 +62,21 @@ func mutatedConditions(c policy.Condition) iter.Seq2[Kind, policy.Condition] {
 	}).mutants
 }
 
-func originals(of []mutations) []policy.Condition {
-	out := make([]policy.Condition, len(of))
-	for i := range of {
-		out[i] = of[i].original
+func originals(operands []mutations) []policy.Condition {
+	out := make([]policy.Condition, len(operands))
+	for i := range operands {
+		out[i] = operands[i].original
 	}
 	return out
 }
 
-// mutatedOperands yields the operands with each mistake in one of them.
-func mutatedOperands(of []mutations) iter.Seq2[Kind, []policy.Condition] {
+// mutatedOperands yields the operands with one mistake in one of them.
+func mutatedOperands(operands []mutations) iter.Seq2[Kind, []policy.Condition] {
 	return func(yield func(Kind, []policy.Condition) bool) {
-		whole := originals(of)
-		for i := range of {
-			for kind, operand := range of[i].mutants {
-				changed := slices.Clone(whole)
+		all := originals(operands)
+		for i := range operands {
+			for kind, operand := range operands[i].mutants {
+				changed := slices.Clone(all)
 				changed[i] = operand
 				if !yield(kind, changed) {
 					return

@@ -1,10 +1,10 @@
-// Package mutation asks of a suite whether it would notice: it makes one mistake at a
-// time in what a case's policies compile to, and runs the case on it. A mistake that the
-// case passes with has survived, and says what the case does not test.
+// Package mutation measures whether a suite notices mistakes. It makes one mistake at a time
+// in the compiled policies of a case and runs the case. A mistake that the case passes with
+// survives: it shows what the case does not test.
 //
-// The mistakes are those that compilers and control planes make: a deny behind an allow,
-// an exact match turned prefix, a rule lost, and more, see [Kind]. One that changes no
-// decision of any request is no mistake; [classes.Of] finds it out, nobody has to say
-// so. One that Envoy does not take is left out, too. The package guarantees that a mutant
-// counts as killed only where a real Envoy ran it and the case failed.
+// The mistakes are mistakes of real compilers and control planes: a deny after an allow, an
+// exact match that became a prefix, a lost rule, and others; see [Kind]. A change that
+// changes no decision is no mistake. [classes.Of] finds such changes, so no list of them is
+// needed. Changes that Envoy refuses do not count either. The package guarantees that a
+// mutant counts as killed only when a real Envoy ran it and the case failed.
 package mutation

@@ -1,29 +1,29 @@
 package mutation
 
-// Kind is what is wrong.
+// Kind is a kind of mistake.
 type Kind uint8
 
 // The kinds of mistakes.
 const (
-	// DenyMoved puts a deny behind the last allow of its list.
+	// DenyMoved moves a deny after the last allow of its list.
 	DenyMoved Kind = iota
-	// ExactToPrefix compares the beginning where the whole is meant.
+	// ExactToPrefix compares only the beginning of a value.
 	ExactToPrefix
-	// LastRuleLost leaves out the last rule of a list.
+	// LastRuleLost drops the last rule of a list.
 	LastRuleLost
-	// NoMatchDropped leaves out what holds where no rule matches.
+	// NoMatchDropped drops the verdict for requests that no rule matches.
 	NoMatchDropped
-	// NoMatchInverted lets pass where no rule matches, or denies where that lets pass.
+	// NoMatchInverted inverts the verdict for requests that no rule matches.
 	NoMatchInverted
-	// ShadowSwapped enforces the shadow, and observes what was to be enforced.
+	// ShadowSwapped enforces the shadow, and only observes the enforced rules.
 	ShadowSwapped
-	// AndToOr asks for one of two things where both are meant.
+	// AndToOr asks for one of several conditions instead of all.
 	AndToOr
-	// RawPaths judges paths as they are written, without normalization.
+	// RawPaths judges paths without normalization.
 	RawPaths
-	// WrongFilter configures the filter of the other protocol, which judges nothing.
+	// WrongFilter configures the filter of another protocol, which judges nothing.
 	WrongFilter
-	// StaleTrust leaves Envoy with the CAs of before a rotation.
+	// StaleTrust keeps the CAs from before a rotation in Envoy.
 	StaleTrust
 
 	kinds
@@ -35,7 +35,7 @@ var kindNames = [kinds]string{
 	AndToOr: "and turned or", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", StaleTrust: "stale trust bundle",
 }
 
-// String says what is wrong in a few words.
+// String names the mistake in a few words.
 func (k Kind) String() string { return kindNames[k] }
 
 // Kinds returns all kinds.

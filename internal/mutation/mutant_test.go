@@ -20,8 +20,8 @@ const (
 	enemy  = "spiffe://td/ns/shop/sa/enemy"
 )
 
-// program denies an enemy, and allows whoever is of the shop on one path, a friend
-// everywhere; its shadow denies everybody.
+// program denies an enemy. It allows the shop on one path and a friend on all paths. Its
+// shadow denies all requests.
 func program() policy.Program {
 	return policy.Program{
 		Gates: []policy.Gate{{Layer: policy.L7, Default: policy.Verdict{Origin: "default"}, Rules: []policy.Rule{
@@ -35,7 +35,7 @@ func program() policy.Program {
 
 func TestMutants(t *testing.T) {
 	t.Parallel()
-	mutants, left := mutation.Mutants(classes.Surface{}, program())
+	mutants, excluded := mutation.Mutants(classes.Surface{}, program())
 	var got []string
 	for _, m := range mutants {
 		got = append(got, m.Kind.String()+" at "+m.Where)
@@ -55,8 +55,8 @@ func TestMutants(t *testing.T) {
 		"stale trust bundle at the validation secret",
 		"path without normalization at the listener",
 	}
-	if diff := cmp.Diff(want, got); diff != "" || left != (mutation.Left{}) {
-		t.Errorf("left out: %+v (-want +got):\n%s", left, diff)
+	if diff := cmp.Diff(want, got); diff != "" || excluded != (mutation.Exclusions{}) {
+		t.Errorf("excluded: %+v (-want +got):\n%s", excluded, diff)
 	}
 	for _, m := range mutants {
 		if _, err := m.Compile(); err != nil {
@@ -65,37 +65,37 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// What decides nothing cannot be mistaken: nobody has to list such mutants.
+// TestEquivalentMutants shows that a change without another decision is no mutant.
 func TestEquivalentMutants(t *testing.T) {
 	t.Parallel()
 	allow := policy.Verdict{Effect: policy.Allow, Origin: "p"}
 	everybody := policy.Program{Gates: []policy.Gate{{Layer: policy.L4, Default: allow, Rules: []policy.Rule{
-		// The same verdict as the default's, by the same name.
+		// The verdict and the name are the same as in the default.
 		{Verdict: allow, When: attribute.Identity.Exact(friend)},
 	}}}}
-	mutants, left := mutation.Mutants(classes.Surface{Protocol: policy.TCP}, everybody)
+	mutants, excluded := mutation.Mutants(classes.Surface{Protocol: policy.TCP}, everybody)
 	for _, m := range mutants {
 		if m.Kind == mutation.ExactToPrefix || m.Kind == mutation.LastRuleLost {
 			t.Errorf("%s at %s changes no decision", m.Kind, m.Where)
 		}
 	}
-	if left != (mutation.Left{Equivalent: 2}) {
-		t.Errorf("left out: %+v, want 2 that are equivalent", left)
+	if excluded != (mutation.Exclusions{Equivalent: 2}) {
+		t.Errorf("excluded: %+v, want 2 equivalent mutants", excluded)
 	}
-	// A listener that does not normalize cannot forget to.
+	// A listener without normalization cannot lose it.
 	raw := policy.PathNormalization{Raw: true, KeepSlashes: true, EscapedSlashes: policy.KeepEscapedSlashes}
 	mutants, _ = mutation.Mutants(classes.Surface{Normalization: raw}, program())
 	if slices.ContainsFunc(mutants, func(m mutation.Mutant) bool { return m.Kind == mutation.RawPaths }) {
-		t.Error("raw paths are no mistake where they are meant")
+		t.Error("raw paths are no mistake on a listener without normalization")
 	}
-	// Without a policy there is nothing to get wrong but the trust.
+	// Without a policy, the only possible mistake is the trust bundle.
 	mutants, _ = mutation.Mutants(classes.Surface{}, policy.Program{})
 	if len(mutants) != 1 || mutants[0].Kind != mutation.StaleTrust {
 		t.Errorf("%v", mutants)
 	}
 }
 
-// Of a list of thousands, some at either end are enough.
+// TestMutantsAreBounded has a list of thousands. Some mutants at both ends are enough.
 func TestMutantsAreBounded(t *testing.T) {
 	t.Parallel()
 	var many policy.Or
@@ -103,22 +103,22 @@ func TestMutantsAreBounded(t *testing.T) {
 		many = append(many, attribute.Identity.Exact("spiffe://td/"+strings.Repeat("a", i%50)+string(rune('a'+i/50%26))+strings.Repeat("b", i/1300)))
 	}
 	p := policy.Program{Gates: []policy.Gate{{Layer: policy.L4, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: many}}}}}
-	mutants, left := mutation.Mutants(classes.Surface{Protocol: policy.TCP}, p)
-	if n := len(mutants) + left.Equivalent + left.Invalid; n > 40 {
+	mutants, excluded := mutation.Mutants(classes.Surface{Protocol: policy.TCP}, p)
+	if n := len(mutants) + excluded.Equivalent + excluded.Invalid; n > 40 {
 		t.Errorf("%d mutants", n)
 	}
 }
 
-// A proof of a case asks for a request on which the mutant decides otherwise. Go says so
-// here, for every built-in case; that Envoy agrees is another test. With -short the test
-// takes one case of each story.
-func TestProofsTellEveryMutant(t *testing.T) {
+// TestProofsFindEveryMutant shows for every built-in case that its proof has a request that
+// the mutant decides differently. It asks the oracle in Go. TestNothingSurvives asks Envoy.
+// With -short the test takes one case of each story.
+func TestProofsFindEveryMutant(t *testing.T) {
 	t.Parallel()
 	all, err := cases.Stories()
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, least := 0, 1000
+	found, least := 0, 1000
 	if testing.Short() {
 		all, least = sample(t), 100
 	}
@@ -134,14 +134,14 @@ func TestProofsTellEveryMutant(t *testing.T) {
 			program := in.Program
 			mutants, _ := mutation.Mutants(in.Surface(), program)
 			for _, m := range mutants {
-				if !slices.ContainsFunc(p.Asked(), func(q proof.Asked) bool { return q.To == in.String() && m.Tells(program, q) }) {
-					t.Errorf("%s: %s: nothing tells %s at %s", c.Place, in, m.Kind, m.Where)
+				if !slices.ContainsFunc(p.Asked(), func(q proof.Asked) bool { return q.To == in.String() && m.Changes(program, q) }) {
+					t.Errorf("%s: %s: no request finds %s at %s", c.Place, in, m.Kind, m.Where)
 				}
-				told++
+				found++
 			}
 		}
 	}
-	if told < least {
-		t.Errorf("%d mutants in all", told)
+	if found < least {
+		t.Errorf("%d mutants in all", found)
 	}
 }

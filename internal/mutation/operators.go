@@ -5,13 +5,17 @@ import (
 	"iter"
 	"slices"
 
+	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
 )
 
-// place is where a gate of a program stands.
+// place is the place of a gate in a program.
 type place struct {
 	shadow bool
-	// route is the index of the route that has the gate, -1 for the inbound's own.
+	// route is the index of the gate's route, and -1 for a gate of the inbound.
 	route, index int
 }
 
@@ -49,8 +53,8 @@ func gates(p policy.Program) iter.Seq2[place, policy.Gate] {
 	}
 }
 
-// with returns the program with another gate at a place. The rest is shared.
-func with(p policy.Program, at place, gate policy.Gate) policy.Program {
+// replaceGate returns the program with another gate at a place. The rest is shared.
+func replaceGate(p policy.Program, at place, gate policy.Gate) policy.Program {
 	put := func(gates []policy.Gate) []policy.Gate {
 		gates = slices.Clone(gates)
 		gates[at.index] = gate
@@ -73,11 +77,11 @@ func with(p policy.Program, at place, gate policy.Gate) policy.Program {
 	return p
 }
 
-// ofGate makes every mistake there is to make in one gate.
-func ofGate(p policy.Program, at place, gate policy.Gate) []Mutant {
+// gateMutants makes every mistake in one gate.
+func gateMutants(p policy.Program, at place, gate policy.Gate) []Mutant {
 	var out []Mutant
 	mutant := func(k Kind, where string, changed policy.Gate) {
-		out = append(out, Mutant{Kind: k, Where: at.String() + where, Program: with(p, at, changed)})
+		out = append(out, Mutant{Kind: k, Where: at.String() + where, Program: replaceGate(p, at, changed)})
 	}
 	for where, rules := range mutatedLists(gate.Rules) {
 		changed := gate
@@ -93,7 +97,7 @@ func ofGate(p policy.Program, at place, gate policy.Gate) []Mutant {
 	dropped := gate
 	dropped.Default = policy.Verdict{}
 	mutant(NoMatchDropped, ", no match", dropped)
-	out[len(out)-1].strip = &stripped{original: p, at: at, gate: gate}
+	out[len(out)-1].dropped = &droppedDefault{original: p, place: at, gate: gate}
 	return out
 }
 
@@ -103,12 +107,12 @@ type list struct {
 	rules []policy.Rule
 }
 
-// mutatedLists yields each mistake in a list of rules, and in those within them.
+// mutatedLists yields each mistake in a list of rules and in the lists of its rules.
 func mutatedLists(rules []policy.Rule) iter.Seq2[string, list] {
 	return func(yield func(string, list) bool) {
 		for i, rule := range rules {
 			where := fmt.Sprintf(", rule %d (%s)", i+1, rule.Verdict)
-			if moved, ok := behindAllows(rules, i); ok && !yield(where, list{DenyMoved, moved}) {
+			if moved, ok := moveAfterAllows(rules, i); ok && !yield(where, list{DenyMoved, moved}) {
 				return
 			}
 			for kind, when := range mutatedConditions(rule.When) {
@@ -132,8 +136,9 @@ func mutatedLists(rules []policy.Rule) iter.Seq2[string, list] {
 	}
 }
 
-// behindAllows moves a deny behind the last allow of its list, if one stands behind it.
-func behindAllows(rules []policy.Rule, i int) ([]policy.Rule, bool) {
+// moveAfterAllows moves a deny after the last allow of its list. It reports whether an allow
+// follows the deny.
+func moveAfterAllows(rules []policy.Rule, i int) ([]policy.Rule, bool) {
 	last := -1
 	for n, rule := range rules {
 		if rule.Effect == policy.Allow && len(rule.Then) == 0 {
@@ -147,8 +152,8 @@ func behindAllows(rules []policy.Rule, i int) ([]policy.Rule, bool) {
 	return slices.Insert(moved, last, rules[i]), true
 }
 
-// swapped exchanges what is enforced with what is observed, layer by layer.
-func swapped(p policy.Program) []Mutant {
+// swapMutants exchanges the enforced gate and the shadow of each layer.
+func swapMutants(p policy.Program) []Mutant {
 	var out []Mutant
 	for i, shadow := range p.Shadows {
 		n := slices.IndexFunc(p.Gates, func(g policy.Gate) bool { return g.Layer == shadow.Layer })
@@ -161,4 +166,90 @@ func swapped(p policy.Program) []Mutant {
 		out = append(out, Mutant{Kind: ShadowSwapped, Where: shadow.Layer.String(), Program: m})
 	}
 	return out
+}
+
+// droppedDefault is a gate that loses its default verdict after compilation. A program
+// cannot express a gate without a default.
+type droppedDefault struct {
+	original policy.Program
+	place    place
+	gate     policy.Gate
+}
+
+// removeFrom removes the default verdict from the filters.
+func (d droppedDefault) removeFrom(f xds.Filters) {
+	var engines []*matcherv3.Matcher
+	add := func(enforced, observed *matcherv3.Matcher, rules, shadowRules *rbacv3.RBAC) {
+		if d.place.shadow {
+			enforced, rules = observed, shadowRules
+		}
+		if enforced != nil || rules != nil {
+			engines = append(engines, enforced)
+		}
+	}
+	gates, http := d.original.Gates, f.HTTP
+	if d.place.shadow {
+		gates = d.original.Shadows
+	}
+	if d.place.route >= 0 {
+		route := d.original.Routes[d.place.route]
+		if gates = route.Gates; d.place.shadow {
+			gates = route.Shadows
+		}
+		http = nil
+		for _, compiled := range f.Routes {
+			if compiled.Name == route.Name {
+				http = compiled.HTTP
+			}
+		}
+	}
+	if d.gate.Layer == policy.L4 {
+		for _, filter := range f.Network {
+			add(filter.Matcher, filter.ShadowMatcher, filter.Rules, filter.ShadowRules)
+		}
+	} else {
+		for _, filter := range http {
+			add(filter.Matcher, filter.ShadowMatcher, filter.Rules, filter.ShadowRules)
+		}
+	}
+	// The engines of a layer have the order of its gates.
+	index := 0
+	for _, gate := range gates[:d.place.index] {
+		if gate.Layer == d.gate.Layer {
+			index++
+		}
+	}
+	if index < len(engines) {
+		d.removeNoMatch(engines[index])
+	}
+}
+
+// removeNoMatch removes each no-match action with the default verdict. A matcher that looks
+// up identities has one under every key.
+func (d droppedDefault) removeNoMatch(m *matcherv3.Matcher) {
+	if m == nil {
+		return
+	}
+	if end := m.GetOnNoMatch(); d.isDefault(end) {
+		m.OnNoMatch = nil
+	} else {
+		d.removeNoMatch(end.GetMatcher())
+	}
+	for _, field := range m.GetMatcherList().GetMatchers() {
+		d.removeNoMatch(field.GetOnMatch().GetMatcher())
+	}
+	for _, maps := range []*matcherv3.Matcher_MatcherTree_MatchMap{m.GetMatcherTree().GetExactMatchMap(), m.GetMatcherTree().GetPrefixMatchMap()} {
+		for _, on := range maps.GetMap() {
+			d.removeNoMatch(on.GetMatcher())
+		}
+	}
+}
+
+func (d droppedDefault) isDefault(on *matcherv3.Matcher_OnMatch) bool {
+	var action rbacv3.Action
+	if on.GetAction() == nil || on.GetAction().GetTypedConfig().UnmarshalTo(&action) != nil {
+		return false
+	}
+	allows := action.GetAction() == rbacv3.RBAC_ALLOW
+	return action.GetName() == d.gate.Default.Origin && allows == (d.gate.Default.Effect == policy.Allow)
 }

@@ -18,31 +18,32 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// Score is what became of the mutants of a case.
+// Score has the results of the mutants of a case.
 type Score struct {
 	Case cases.Case
-	// Baseline is the case without a mistake; of a case that has no mutants it is zero.
+	// Baseline is the result of the case without a mistake. It is zero for a case without
+	// mutants.
 	Baseline result.Case
-	// Mutants are those that differ from the original.
+	// Mutants are the mutants that differ from the original.
 	Mutants []Verdict
-	Left
+	Exclusions
 }
 
-// Verdict is what became of one mutant.
+// Verdict is the result of one mutant.
 type Verdict struct {
 	Mutant
 	Inbound string
-	// Killed says that the case failed on the mutant, and Reason how; of a survivor it
-	// says why the case passed.
+	// Killed says that the case failed on the mutant. Reason says how it failed, or why it
+	// passed.
 	Killed bool
 	Reason string
 
 	original policy.Program
-	// invalid says that Envoy does not take the mutant.
+	// invalid says that Envoy refuses the mutant.
 	invalid bool
 }
 
-// Killed counts the mutants that the case found.
+// Killed returns the number of mutants that the case found.
 func (s Score) Killed() int {
 	n := 0
 	for _, v := range s.Mutants {
@@ -53,25 +54,25 @@ func (s Score) Killed() int {
 	return n
 }
 
-// ErrBaseline says that a case does not pass without a mistake, so that its failing with
-// one tells nothing.
+// ErrBaseline says that a case fails without a mistake. Its failure with a mistake then
+// proves nothing.
 var ErrBaseline = errors.New("it fails without a mistake: run it first")
 
 // Tester runs mutants. Its zero value, given a runner with a harness, is ready.
 type Tester struct {
 	Runner suite.Runner
-	// OwnRequests leaves the mutants to the requests that the case states; else those of
-	// its proof are tried too, see [proof.Plan].
+	// OwnRequests uses only the requests of the case. Otherwise the requests of its proof
+	// are used too; see [proof.Plan].
 	OwnRequests bool
-	// Parallel is how many mutants run at once; 8 where it is not positive.
+	// Parallel is the number of mutants that run at once. The default is 8.
 	Parallel int
 }
 
 const defaultParallel = 8
 
-// Case makes every mistake in the policies of a case, one at a time, and runs the case
-// on each. A case that states no request, or that expects an error, has no mutants. It
-// fails where the case fails without a mistake, and where the machine does.
+// Case makes every mistake in the policies of a case, one at a time, and runs the case each
+// time. A case has no mutants when it states no request or expects an error. The error
+// wraps [ErrBaseline], or says that the machine failed.
 func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 	score := Score{Case: c}
 	if c.ExpectError != "" || len(c.Requests) == 0 || !c.Gate.Admits(t.Runner.Harness.Version()) {
@@ -94,12 +95,12 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 	}
 	for _, in := range reading.Inbounds() {
 		if !slices.ContainsFunc(probes, func(p proof.Asked) bool { return p.To == in.String() }) {
-			// The case is not about this inbound.
+			// No request goes to this inbound.
 			continue
 		}
-		mutants, left := Mutants(in.Surface(), in.Program.Program)
-		score.Equivalent += left.Equivalent
-		score.Invalid += left.Invalid
+		mutants, excluded := Mutants(in.Surface(), in.Program.Program)
+		score.Equivalent += excluded.Equivalent
+		score.Invalid += excluded.Invalid
 		for _, m := range mutants {
 			score.Mutants = append(score.Mutants, Verdict{Mutant: m, Inbound: in.String(), original: in.Program.Program})
 		}
@@ -112,7 +113,7 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 	return score, err
 }
 
-// probesOf are the requests of the case itself.
+// probesOf returns the requests of the case itself.
 func probesOf(r result.Case) []proof.Asked {
 	var out []proof.Asked
 	for _, q := range r.Requests {
@@ -121,7 +122,7 @@ func probesOf(r result.Case) []proof.Asked {
 	return out
 }
 
-// run fills in the verdicts.
+// run runs the mutants and sets their verdicts.
 func (t Tester) run(ctx context.Context, reading *verdict.Reading, probes []proof.Asked, verdicts []Verdict) error {
 	parallel := t.Parallel
 	if parallel < 1 {
@@ -141,14 +142,14 @@ func (t Tester) run(ctx context.Context, reading *verdict.Reading, probes []proo
 	return errors.Join(errs...)
 }
 
-// mostRequests is how many requests are tried on a mutant that should all tell it.
-const mostRequests = 2
+// requestLimit is the highest number of requests for one mutant. Each of them should find it.
+const requestLimit = 2
 
-// mutant runs the requests of the case that should tell the mutant from the original.
+// mutant runs the requests whose result the mutant should change.
 func (t Tester) mutant(ctx context.Context, reading *verdict.Reading, probes []proof.Asked, v *Verdict) error {
 	c := reading.Case
 	for _, q := range probes {
-		if q.To == v.Inbound && len(c.Requests) < mostRequests && v.Tells(v.original, q) {
+		if q.To == v.Inbound && len(c.Requests) < requestLimit && v.Changes(v.original, q) {
 			c.Requests = append(c.Requests, q.Request)
 		}
 	}
@@ -174,8 +175,8 @@ func (t Tester) mutant(ctx context.Context, reading *verdict.Reading, probes []p
 	return nil
 }
 
-// compiler gives the filters of the mutant on its inbound, and those that are meant on the
-// others.
+// compiler returns the filters of the mutant for its inbound, and correct filters for the
+// other inbounds.
 func (v *Verdict) compiler(reading *verdict.Reading) suite.Compiler {
 	return suite.CompilerFunc(func(_ context.Context, in policy.Inbound, _ []manifest.Document, _ dialect.Options) (xds.Filters, error) {
 		if in.String() == v.Inbound && v.Fault == (suite.Fault{}) {

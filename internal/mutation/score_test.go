@@ -24,8 +24,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// sample is a case of each story, the one with the fewest requests: all kinds of mistakes
-// can be made in some of them.
+// sample returns the case with the fewest requests of each story. Together they can have all
+// kinds of mistakes.
 func sample(t *testing.T) []cases.Case {
 	t.Helper()
 	all, err := cases.Stories()
@@ -50,7 +50,7 @@ func sample(t *testing.T) []cases.Case {
 	return out
 }
 
-// On a real Envoy no mistake goes unnoticed. The whole suite is scored each night.
+// TestNothingSurvives finds every mistake on a real Envoy. The nightly scores the whole suite.
 func TestNothingSurvives(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -72,12 +72,12 @@ func TestNothingSurvives(t *testing.T) {
 	}
 	for _, kind := range mutation.Kinds() {
 		if killed[kind] == 0 {
-			t.Errorf("nobody made the mistake: %s", kind)
+			t.Errorf("no case has the mistake %s", kind)
 		}
 	}
 }
 
-// weak asks for nothing that its policies tell apart.
+// weak is a case whose requests do not distinguish its policies.
 const weak = `
 case: weak
 workloads: [{name: backend, inbounds: [{name: in, port: 80, protocol: http}]}]
@@ -101,7 +101,7 @@ func parse(t *testing.T, text string) cases.Case {
 	return all[0]
 }
 
-// A case that asks for little is told so; its proof asks for the rest.
+// TestSurvivors has a case with few requests. Its proof finds the mistakes that it misses.
 func TestSurvivors(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t, harness.WithRuntime(envoy.Process))
@@ -135,8 +135,8 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// A case that fails without a mistake scores nothing.
-func TestScoreRefuses(t *testing.T) {
+// TestFailingBaseline has a case that fails without a mistake. It gets no score.
+func TestFailingBaseline(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t, harness.WithRuntime(envoy.Process))
 	c := parse(t, strings.Replace(weak, "want: allow", "want: deny", 1))
@@ -146,8 +146,8 @@ func TestScoreRefuses(t *testing.T) {
 	}
 }
 
-// A compiler with one mistake does not pass a proof, whatever the mistake, and the
-// counterexample shows it again.
+// TestProofCatchesEveryKind shows that a compiler with any kind of mistake fails a proof, and
+// that the counterexample fails too.
 func TestProofCatchesEveryKind(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t, harness.WithRuntime(envoy.Process))
@@ -179,18 +179,18 @@ func TestProofCatchesEveryKind(t *testing.T) {
 			r := runner.Case(t.Context(), p.Case)
 			v := p.Judge(r)
 			if r.Fault || v.Holds() || len(v.Disagreements) == 0 {
-				t.Fatalf("%s: %s at %s is not found out: %v", c.Place, kind, mutant.Where, r.Err)
+				t.Fatalf("%s: %s at %s is not found: %v", c.Place, kind, mutant.Where, r.Err)
 			}
 			runner.Compiler = suite.Reference
 			runner.Fault = suite.Fault{}
 			if sound := runner.Case(t.Context(), p.Case); !p.Judge(sound).Holds() {
-				t.Errorf("%s: it does not hold without the mistake either: %v", c.Place, sound.Err)
+				t.Errorf("%s: it fails without the mistake too: %v", c.Place, sound.Err)
 			}
 		})
 	}
 }
 
-// find returns a mutant of a kind, and the inbound that has it.
+// find returns a mutant of a kind and its inbound.
 func find(t *testing.T, candidates []cases.Case, kind mutation.Kind) (cases.Case, string, mutation.Mutant) {
 	t.Helper()
 	for _, c := range candidates {

@@ -12,12 +12,12 @@ import (
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
-// Scores is what became of the mutants of several cases.
+// Scores has the results of the mutants of several cases.
 type Scores struct {
-	// Envoy is the version that was asked, Runtime how it was run.
+	// Envoy is the version of Envoy, and Runtime the way it ran.
 	Envoy, Runtime string
 	Cases          []Score
-	// Failed are the cases that have no score, because they fail without a mistake.
+	// Failed are the cases without a score, because they fail without a mistake.
 	Failed []cases.Case
 }
 
@@ -39,7 +39,7 @@ func (t Tester) Cases(ctx context.Context, all []cases.Case, done func(cases.Cas
 	return s, nil
 }
 
-// Counts returns how many mistakes were killed, and how many there are.
+// Counts returns the number of killed mistakes and the number of all mistakes.
 func (s Scores) Counts() report.Score {
 	var out report.Score
 	for _, score := range s.Cases {
@@ -66,9 +66,9 @@ func (s Scores) Holds() bool {
 	return counts.Killed == counts.Of && len(s.Failed) == 0
 }
 
-// left counts what was no mistake.
-func (s Scores) left() Left {
-	var out Left
+// exclusions counts the changes that were no mistakes.
+func (s Scores) exclusions() Exclusions {
+	var out Exclusions
 	for _, score := range s.Cases {
 		out.Equivalent += score.Equivalent
 		out.Invalid += score.Invalid
@@ -76,7 +76,7 @@ func (s Scores) left() Left {
 	return out
 }
 
-// failures says of each failed case why it has no score.
+// failures returns, for each failed case, the reason why it has no score.
 func (s Scores) failures() []string {
 	var out []string
 	for _, c := range s.Failed {
@@ -85,9 +85,9 @@ func (s Scores) failures() []string {
 	return out
 }
 
-// Sentence says in one how many mistakes were killed.
+// Sentence returns a sentence with the number of killed mistakes.
 func (s Scores) Sentence() string {
-	counts, left := s.Counts(), s.left()
+	counts, excluded := s.Counts(), s.exclusions()
 	if counts.Of == 0 {
 		return "there is no mistake to make: no case states a request that is decided by a policy"
 	}
@@ -96,7 +96,7 @@ func (s Scores) Sentence() string {
 	if counts.Killed < counts.Of && percent == "100.0 %" {
 		percent = "99.9 %"
 	}
-	return fmt.Sprintf("%d of %d mistakes killed on Envoy %s, %d equivalent, %d invalid: score %s", counts.Killed, counts.Of, s.Envoy, left.Equivalent, left.Invalid, percent)
+	return fmt.Sprintf("%d of %d mistakes killed on Envoy %s, %d equivalent, %d invalid: score %s", counts.Killed, counts.Of, s.Envoy, excluded.Equivalent, excluded.Invalid, percent)
 }
 
 // WriteText prints the survivors, a table of the kinds of mistakes, and a sentence.
@@ -149,10 +149,10 @@ type mutantJSON struct {
 
 // MarshalJSON implements [json.Marshaler].
 func (s Scores) MarshalJSON() ([]byte, error) {
-	counts, left := s.Counts(), s.left()
+	counts, excluded := s.Counts(), s.exclusions()
 	out := scoresJSON{
 		Envoy: s.Envoy, Runtime: s.Runtime, Killed: counts.Killed, Of: counts.Of,
-		Equivalent: left.Equivalent, Invalid: left.Invalid, Failed: s.failures(), Mutants: []mutantJSON{},
+		Equivalent: excluded.Equivalent, Invalid: excluded.Invalid, Failed: s.failures(), Mutants: []mutantJSON{},
 	}
 	for _, score := range s.Cases {
 		for _, v := range score.Mutants {
