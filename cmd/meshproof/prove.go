@@ -122,7 +122,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	}
 	defer func() { err = also(err, closed(h.Close())) }()
 	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
-	results := runner.RunRead(ctx, readings(proofs)...)
+	results := runner.Readings(ctx, readings(proofs)...)
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 func (o *proveOptions) finder(runner suite.Runner, progress *terminal.Progress) counterexample.Finder {
 	return counterexample.Finder{
 		Folder:  o.counterexamples,
-		Run:     runner.Read,
+		Run:     runner.Reading,
 		Filters: func(ctx context.Context, c cases.Case) string { return compilation.Filters(ctx, runner.Compiler, c) },
 		Again: func(file string) string {
 			words := append([]string{"meshproof", "run", terminal.Quote(file)}, o.compiler.words()...)

@@ -88,7 +88,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	defer func() { err = also(err, closed(h.Close())) }()
 	v.Report.Envoy, v.Report.Runtime = h.Version(), h.Runtime().String()
 	err = v.Run(ctx, func(ctx context.Context, replay verify.Replay) result.Case {
-		r := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Compiler: suite.Fixed(replay.Filters)}.Read(ctx, replay.Proof.Reading)
+		r := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Compiler: suite.Fixed(replay.Filters)}.Reading(ctx, replay.Proof.Reading)
 		progress.End(r.Case.Name, r.Failed())
 		return r
 	})

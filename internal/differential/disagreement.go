@@ -28,7 +28,7 @@ type Disagreement struct {
 // examine runs a suspect alone and makes it small.
 func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
 	d := Disagreement{Set: s.number, Case: s.reading.Case, Problems: s.problems, Counterexample: s.reading.Case}
-	alone := f.Runner.Read(ctx, s.reading)
+	alone := f.Runner.Reading(ctx, s.reading)
 	switch {
 	case ctx.Err() != nil:
 		return d, context.Cause(ctx)
@@ -61,7 +61,7 @@ func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
 // policies, or Envoy the filters, a case shows the same if no request to it can be sent.
 func (f Fuzzer) shows(shown result.Request) func(context.Context, *verdict.Reading) bool {
 	return func(ctx context.Context, smaller *verdict.Reading) bool {
-		r := f.Runner.Read(ctx, smaller)
+		r := f.Runner.Reading(ctx, smaller)
 		switch {
 		case r.Fault || !r.Failed():
 			return false

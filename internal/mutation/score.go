@@ -82,7 +82,7 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 	if err != nil {
 		score.Baseline = t.Runner.Case(ctx, c)
 	} else {
-		score.Baseline = t.Runner.Read(ctx, reading)
+		score.Baseline = t.Runner.Reading(ctx, reading)
 	}
 	if !score.Baseline.Passed() {
 		return score, fmt.Errorf("mutation: %s: case %q: %w", c.Place, c.Name, ErrBaseline)
@@ -160,7 +160,7 @@ func (t Tester) mutant(ctx context.Context, reading *verdict.Reading, probes []p
 	runner := t.Runner
 	runner.Fault, runner.Done = v.Fault, nil
 	runner.Compiler = v.compiler(reading)
-	r := runner.Read(ctx, reading.As(c))
+	r := runner.Reading(ctx, reading.As(c))
 	if r.Fault {
 		return fmt.Errorf("mutation: %s: case %q with %s: %w", c.Place, c.Name, v.Kind, r.Err)
 	}

@@ -11,8 +11,6 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
-	"github.com/meshproof/meshproof/internal/result"
-	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -166,27 +164,8 @@ func (r *run) requests(minted credentials) ([]harness.Request, error) {
 	return out, nil
 }
 
-// judge holds the evidence of each request, and what the counters of each filter of an
-// inbound moved by, against what must become of the case.
-func (r *run) judge(es []evidence.Evidence, filters map[string][]evidence.FilterCounters) {
-	r.result.Counters = map[string]evidence.Counters{}
-	for name, moved := range filters {
-		r.result.Counters[name] = evidence.Sum(moved)
-	}
-	sent := map[string][]evidence.Evidence{}
-	for i, q := range r.reading.Case.Requests {
-		property := verdict.Authorization
-		expected := property.Expect(r.reading.Inbound(q.To), q)
-		judged := property.Judge(expected, verdict.StatedOf(q, r.runner.AnyNames), es[i])
-		r.result.Requests = append(r.result.Requests, result.Request{Request: q, Judgement: judged, Evidence: es[i]})
-		sent[q.To] = append(sent[q.To], es[i])
-	}
-	r.result.Notes = append(r.result.Notes, r.reading.Set().Notes(observed(r.result.Requests))...)
-	r.result.Err = errors.Join(r.checkConservation(sent, filters), r.checkCounters())
-}
-
-// isAlone tells of a case that needs a mesh of its own: one that Envoy may have to refuse,
-// and one with a caller whom its inbounds do not trust and those of another case may.
+// isAlone reports whether a case needs a mesh of its own: Envoy may have to refuse it, or it
+// has a caller that its inbounds do not trust and that those of another case may trust.
 func (r *run) isAlone() bool {
 	c := r.reading.Case
 	return c.ExpectError != "" || slices.ContainsFunc(c.Requests, func(q cases.Request) bool {

@@ -61,7 +61,7 @@ func TestProofsOfStoriesHold(t *testing.T) {
 	}
 	h := harness.New(t, harness.WithRuntime(envoy.Process))
 	classes := 0
-	for i, r := range (suite.Runner{Harness: h, Kept: true}).RunRead(t.Context(), asked...) {
+	for i, r := range (suite.Runner{Harness: h, Kept: true}).Readings(t.Context(), asked...) {
 		v := proofs[i].Judge(r)
 		proven, of := v.Counts()
 		classes += of

@@ -7,14 +7,14 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// anyInbound is what a compiler is asked about where a case has no inbound.
+// anyInbound is the inbound that a compiler is asked about where a case has none.
 var anyInbound = policy.Inbound{Port: 8080, Workload: policy.Workload{Name: "backend", Namespace: "default", Mesh: "default"}}
 
 var errAccepted = errors.New("the compiler accepts policies that must be refused")
 
-// mustRefuse is about policies that meshproof itself refuses, with an error whose text
-// the case may expect. The compiler under test has to refuse them too, in its own words,
-// for one of the inbounds at least: the others may have nothing to do with them.
+// mustRefuse asks the compiler under test about policies that meshproof itself refuses, with
+// an error whose text the case may expect. The compiler has to refuse them too, in its own
+// words.
 func (r *run) mustRefuse(ctx context.Context, own error) error {
 	c := r.result.Case
 	if c.ExpectError == "" {
@@ -38,8 +38,8 @@ func (r *run) mustRefuse(ctx context.Context, own error) error {
 	}
 }
 
-// refused compares an error of the compiler under test, or of Envoy, with the one that
-// is expected.
+// refused compares an error of the compiler under test, or of Envoy, with the error that the
+// case expects.
 func (r *run) refused(ctx context.Context, err error) error {
 	if fault := r.isFault(ctx, err); fault || r.result.Case.ExpectError == "" {
 		return err
@@ -47,8 +47,8 @@ func (r *run) refused(ctx context.Context, err error) error {
 	return contains(err.Error(), r.result.Case.ExpectError)
 }
 
-// isFault tells a refusal from a compiler that is out of order, or was cut off: those
-// have refused nothing.
+// isFault reports whether an error says that the compiler is out of order, or was cut off.
+// Such a compiler has refused nothing.
 func (r *run) isFault(ctx context.Context, err error) bool {
 	broken := interface{ Broken() bool }(nil)
 	r.result.Fault = r.result.Fault || errors.As(err, &broken) && broken.Broken() || ctx.Err() != nil && errors.Is(err, context.Cause(ctx))

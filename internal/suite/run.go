@@ -21,12 +21,12 @@ type Runner struct {
 	// Parallel is how many cases run at once; 4 where it is not positive. While one
 	// waits for Envoy to take its configuration, another sends requests.
 	Parallel int
-	// Kept lets requests of one caller share a connection where the decision is per
-	// request: many times as fast, with the same evidence.
+	// Kept lets requests of one caller share a connection where Envoy decides for each
+	// request. That is many times as fast, with the same evidence.
 	Kept bool
-	// AnyNames leaves the names of RBAC policies to the compiler: who decided, and whom
-	// the shadow names, is held neither against the policies nor against the case. What
-	// was decided still is, and that Envoy's log and counters agree.
+	// AnyNames leaves the names of RBAC policies to the compiler: the names that Envoy
+	// reports are compared neither with the policies nor with the case. The decisions
+	// still are, and Envoy's log and counters still have to agree.
 	AnyNames bool
 	// Fault is a mistake to make on purpose.
 	Fault Fault
@@ -45,9 +45,9 @@ func (r Runner) Run(ctx context.Context, cs ...cases.Case) []result.Case {
 	return r.each(len(cs), func(i int) result.Case { return r.Case(ctx, cs[i]) })
 }
 
-// RunRead is [Runner.Run] for cases whose policies have been read.
-func (r Runner) RunRead(ctx context.Context, readings ...*verdict.Reading) []result.Case {
-	return r.each(len(readings), func(i int) result.Case { return r.Read(ctx, readings[i]) })
+// Readings is [Runner.Run] for cases whose policies have been read.
+func (r Runner) Readings(ctx context.Context, readings ...*verdict.Reading) []result.Case {
+	return r.each(len(readings), func(i int) result.Case { return r.Reading(ctx, readings[i]) })
 }
 
 // each runs n cases, several at once, and reports each as it ends.
@@ -84,22 +84,25 @@ func (r Runner) Case(ctx context.Context, c cases.Case) result.Case {
 		read = verdict.Read
 	}
 	reading, err := read(c)
-	if err != nil {
-		one := r.newRun(c, began)
-		one.result.Err = one.mustRefuse(ctx, err)
-		return one.end()
+	if err == nil {
+		return r.runReading(ctx, reading, began)
 	}
-	one := r.newReadRun(reading, began)
+	one := r.newRun(c, began)
+	one.result.Err = one.mustRefuse(ctx, err)
+	return one.end()
+}
+
+// Reading runs one case whose policies have been read.
+func (r Runner) Reading(ctx context.Context, reading *verdict.Reading) result.Case {
+	return r.runReading(ctx, reading, time.Now())
+}
+
+func (r Runner) runReading(ctx context.Context, reading *verdict.Reading, began time.Time) result.Case {
+	one := r.newReadingRun(reading, began)
 	if one.compile(ctx) {
 		layout{r, []*run{one}}.play(ctx)
 	}
 	return one.end()
-}
-
-// Read runs one case whose policies have been read.
-func (r Runner) Read(ctx context.Context, reading *verdict.Reading) result.Case {
-	r.read = func(cases.Case) (*verdict.Reading, error) { return reading, nil }
-	return r.Case(ctx, reading.Case)
 }
 
 // Together runs cases whose policies have been read in one mesh and one push, and judges
@@ -110,7 +113,7 @@ func (r Runner) Together(ctx context.Context, readings ...*verdict.Reading) []re
 	runs := make([]*run, len(readings))
 	var together []*run
 	for i, reading := range readings {
-		one := r.newReadRun(reading, began)
+		one := r.newReadingRun(reading, began)
 		runs[i] = one
 		switch {
 		case !one.compile(ctx):
@@ -150,7 +153,7 @@ func (r Runner) newRun(c cases.Case, began time.Time) *run {
 	return one
 }
 
-func (r Runner) newReadRun(reading *verdict.Reading, began time.Time) *run {
+func (r Runner) newReadingRun(reading *verdict.Reading, began time.Time) *run {
 	one := r.newRun(reading.Case, began)
 	one.reading = reading.On(r.Harness.Version())
 	one.result.Warnings = reading.Warnings()

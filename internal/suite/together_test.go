@@ -76,7 +76,7 @@ func TestTogetherIsAsAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := Runner{Harness: shared(t), Compiler: compiler, Kept: true}
-			alone, together := outcomes(r.RunRead(t.Context(), read...)), outcomes(r.Together(t.Context(), read...))
+			alone, together := outcomes(r.Readings(t.Context(), read...)), outcomes(r.Together(t.Context(), read...))
 			if diff := cmp.Diff(alone, together); diff != "" || len(together) < number {
 				t.Errorf("%d cases (-alone +together):\n%s", len(together), diff)
 			}
@@ -114,7 +114,7 @@ func TestPoliciesAreParsedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Read(t.Context(), reading); !got.Passed() || parsed != 1 {
+	if got := r.Reading(t.Context(), reading); !got.Passed() || parsed != 1 {
 		t.Errorf("passed: %t, parsed %d times", got.Passed(), parsed)
 	}
 	// The reference compiler takes what was parsed: it does not see the documents.

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// gate turns the result around where the case does not claim to hold on this
-// version of Envoy: that it fails is what the gate says, and counts for nothing;
-// that it passes makes the gate stale.
+// gate turns the result around where the case does not claim to hold on this version of
+// Envoy. A case that fails then is skipped. A case that passes has a stale gate, and fails.
 func (r *run) gate() {
 	version := r.runner.Harness.Version()
 	if r.result.Case.Gate.Admits(version) || r.result.Fault {

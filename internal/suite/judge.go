@@ -8,9 +8,11 @@ import (
 
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
 
+// contains returns an error unless the text contains what is wanted.
 func contains(text, want string) error {
 	if strings.Contains(text, want) {
 		return nil
@@ -18,8 +20,27 @@ func contains(text, want string) error {
 	return fmt.Errorf("an error that contains %q was expected, but: %s", want, text)
 }
 
-// checkWarnings holds the warnings against those the case states, both ways; a
-// case that states none is not held to any.
+// judge holds the evidence of each request, and what the counters of each filter of an
+// inbound moved by, against what must become of the case.
+func (r *run) judge(es []evidence.Evidence, filters map[string][]evidence.FilterCounters) {
+	r.result.Counters = map[string]evidence.Counters{}
+	for name, moved := range filters {
+		r.result.Counters[name] = evidence.Sum(moved)
+	}
+	sent := map[string][]evidence.Evidence{}
+	for i, q := range r.reading.Case.Requests {
+		property := verdict.Authorization
+		expected := property.Expect(r.reading.Inbound(q.To), q)
+		judged := property.Judge(expected, verdict.StatedOf(q, r.runner.AnyNames), es[i])
+		r.result.Requests = append(r.result.Requests, result.Request{Request: q, Judgement: judged, Evidence: es[i]})
+		sent[q.To] = append(sent[q.To], es[i])
+	}
+	r.result.Notes = append(r.result.Notes, r.reading.Set().Notes(observed(r.result.Requests))...)
+	r.result.Err = errors.Join(r.checkConservation(sent, filters), r.checkCounters())
+}
+
+// checkWarnings compares the warnings with those that the case states, both ways. A case
+// that states none expects none and forbids none.
 func (r *run) checkWarnings() error {
 	want := r.result.Case.ExpectWarnings
 	if want == nil {
