@@ -7,8 +7,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// converter turns the parser's tree into nodes, which are smaller, closed, and
-// free of what this package refuses.
+// converter turns the parser's tree into nodes. A node is smaller, and it has only what
+// this package accepts.
 type converter struct{ file string }
 
 func (c *converter) node(from ast.Node, field string) (*node, error) {
@@ -85,8 +85,8 @@ func (c *converter) entries(n *node, values []*ast.MappingValueNode, field strin
 	return nil
 }
 
-// line returns where a node begins: a mapping begins with its first key, not
-// with the colon behind it.
+// line returns the line on which a node begins. A mapping begins with its first key, and
+// the parser gives it the line of the colon.
 func line(n ast.Node) int {
 	switch from := n.(type) {
 	case *ast.MappingNode:

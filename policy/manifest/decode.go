@@ -12,22 +12,21 @@ import (
 // scalar or a list of scalars.
 type Unmarshaler interface {
 	// UnmarshalManifest decodes the document into the receiver. An error that is no
-	// [*Error] is placed at the document.
+	// [*Error] gets the place of the document.
 	UnmarshalManifest(d Document) error
 }
 
-// Decode stores the document in what into points to. Fields are named by their
-// yaml tag, embedded structs without a tag share the fields of their parent, and
-// a field of type [Document] receives its part undecoded. A type that implements
-// [Unmarshaler] or [encoding.TextUnmarshaler] decodes itself.
+// Decode stores the document where into points. The yaml tag names a field. An embedded
+// struct without a tag shares the fields of its parent. A field of type [Document] gets
+// its part undecoded. A type that implements [Unmarshaler] or
+// [encoding.TextUnmarshaler] decodes itself.
 //
-// Decode is strict: an unknown field, text where a number is wanted or a number
-// where text is wanted is an [*Error] with its place. A field without a value
-// ("mesh:") counts as absent; a pointer tells absent from empty. An into that is no
-// pointer is an error too.
+// Decode is strict. An unknown field is an [*Error] with its place, and so is a value of
+// another type, such as a number for a text. A field without a value ("mesh:") counts
+// as absent; a pointer tells absent from empty. An into that is no pointer is an error.
 //
-// Several structs share the fields of one mapping: each takes those it has, and a
-// field that none of them has is unknown.
+// Several structs share the fields of one mapping: each gets its own fields. A field
+// that no struct has is unknown.
 func (d Document) Decode(into ...any) error {
 	targets := make([]reflect.Value, len(into))
 	for i, target := range into {
@@ -49,8 +48,8 @@ func (d Document) Decode(into ...any) error {
 	return d.decodeStructs(targets)
 }
 
-// DecodeKnown is [Document.Decode] into one struct, but it leaves out the fields
-// that the struct does not have.
+// DecodeKnown decodes into one struct as [Document.Decode] does, but it ignores the
+// fields that the struct does not have.
 func (d Document) DecodeKnown(into any) error {
 	known := fieldsOf(reflect.TypeOf(into).Elem()).byName
 	return d.without(func(key string) bool { _, ok := known[key]; return !ok }).Decode(into)
@@ -97,7 +96,7 @@ func (d Document) decode(v reflect.Value) error {
 	return d.decodeScalar(v)
 }
 
-// nullable are the kinds for which a field without a value counts as absent.
+// nullable reports whether a field of the kind counts as absent where it has no value.
 func nullable(k reflect.Kind) bool {
 	switch k {
 	case reflect.Pointer, reflect.Struct, reflect.Slice, reflect.Map, reflect.Interface:

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// Document is one YAML document of a file, or a part of one that [Document.At]
-// returned or a struct field of this type received. It knows its place in the
-// file. The zero value is an empty document without a file.
+// Document is one YAML document of a file, or a part of a document. It knows its place in
+// the file. The zero value is an empty document without a file.
 type Document struct {
 	file  string
 	field string
@@ -15,17 +14,17 @@ type Document struct {
 	node  *node
 }
 
-// Head is what tells the dialect of a document.
+// Head has the fields that say which kind of resource a document is.
 type Head struct {
 	// Type is the kind of a universal resource.
 	Type string
-	// APIVersion and Kind are those of a Kubernetes object.
+	// APIVersion and Kind belong to a Kubernetes object.
 	APIVersion string
 	Kind       string
 }
 
-// Type returns the head of the document. It is lenient: what is missing, or is
-// no text, is left empty, for whoever owns the document reports it better.
+// Type returns the head of the document. A field that is missing or no text is empty: the
+// code that decodes the document reports it with its place.
 func (d Document) Type() Head {
 	return Head{Type: d.text("type"), APIVersion: d.text("apiVersion"), Kind: d.text("kind")}
 }
@@ -43,18 +42,18 @@ func (d Document) text(key string) string {
 // File returns the name that was given to [Parse].
 func (d Document) File() string { return d.file }
 
-// Line returns the line on which the document begins, from 1; 0 for the zero value.
+// Line returns the line on which the document begins, from 1. The zero value has 0.
 func (d Document) Line() int { return d.line }
 
-// At returns the part of the document at a path such as policies[0], and whether
-// there is one. Its lines and its path stay those of the whole document.
+// At returns the part of the document at a path such as policies[0], and whether there is
+// such a part. The part keeps its line and its path in the whole document.
 func (d Document) At(field string) (Document, bool) {
 	at, rest := d.nearest(field)
 	return at, rest == ""
 }
 
-// nearest walks as far down a path as the document goes, and returns what is
-// left of the path.
+// nearest follows the path as far as the document has it, and returns the rest of the
+// path.
 func (d Document) nearest(field string) (at Document, rest string) {
 	for field != "" {
 		first, rest, ok := cutStep(field)
@@ -88,7 +87,7 @@ func (d Document) item(i int) Document {
 	return Document{file: d.file, field: index(d.field, i), line: item.line, node: item}
 }
 
-// Keys returns the keys of a mapping in their order, none of anything else.
+// Keys returns the keys of a mapping in their order. Another document has no keys.
 func (d Document) Keys() []string {
 	if d.node == nil {
 		return nil
@@ -100,8 +99,8 @@ func (d Document) Keys() []string {
 	return keys
 }
 
-// Without returns the mapping without a key, and the zero value where nothing is
-// left of it. The rest keeps its place.
+// Without returns the mapping without the key. The other keys keep their place. It
+// returns the zero value where no key is left.
 func (d Document) Without(key string) Document {
 	rest := d.without(func(k string) bool { return k == key })
 	if rest.node == nil || len(rest.node.entries) == 0 {
@@ -120,8 +119,8 @@ func (d Document) without(drop func(key string) bool) Document {
 	return d
 }
 
-// Errorf returns an [*Error] about a field of the document, given as a path from
-// here. Its line is that of the field, or of the nearest parent that exists.
+// Errorf returns an [*Error] about a field of the document. The path of the field begins
+// at the document. The line is that of the field, or of its nearest parent that exists.
 func (d Document) Errorf(field, format string, a ...any) error {
 	at, _ := d.nearest(field)
 	return &Error{File: d.file, Line: at.line, Field: join(d.field, field), Reason: fmt.Sprintf(format, a...)}

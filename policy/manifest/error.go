@@ -9,12 +9,12 @@ import (
 type Error struct {
 	// File is the name that was given to [Parse].
 	File string
-	// Line counts from 1; 0 where the whole file is meant.
+	// Line counts from 1. It is 0 where the error is about the whole file.
 	Line int
 	// Field is the path from the root of the document, as in
 	// spec.rules[0].default.allow[1].spiffeId.value; empty at the root.
 	Field string
-	// Reason says what is wrong and, where it can be told, what to write instead.
+	// Reason says what is wrong, and what to write instead where that is known.
 	Reason string
 }
 
@@ -35,8 +35,7 @@ func place(file string, line int, field string) string {
 	return b.String()
 }
 
-// oneLine folds a reason that came from elsewhere, for an excerpt of several
-// lines makes a log or a test failure unreadable.
+// oneLine joins the lines of a reason, for the parser's reasons may have several.
 func oneLine(s string) string {
 	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
 	for i, line := range lines {

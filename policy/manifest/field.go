@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// child returns the path of a key below field; a key that is no plain word is
-// quoted: metadata.labels["kuma.io/mesh"].
+// child returns the path of a key below field. A key that is no plain word is quoted:
+// metadata.labels["kuma.io/mesh"].
 func child(field, key string) string {
 	switch {
 	case !plainKey(key):
@@ -38,16 +38,15 @@ func plainKey(key string) bool {
 	return key != ""
 }
 
-// step is one part of a path: a key, or an index where key is empty and named is
-// not set.
+// step is one part of a path: a key where named is true, else an index.
 type step struct {
 	key   string
 	named bool
 	index int
 }
 
-// cutStep takes the first step off a path; ok is false where the path is not
-// well formed.
+// cutStep returns the first step of a path and the rest. It returns ok false where the
+// path is malformed.
 func cutStep(field string) (first step, rest string, ok bool) {
 	if quoted, found := strings.CutPrefix(field, "["); found {
 		if prefix, err := strconv.QuotedPrefix(quoted); err == nil {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// fields are the names under which a struct type takes values.
+// fields has the fields of a struct type that a document can set, by name.
 type fields struct {
 	byName map[string][]int
 	names  []string

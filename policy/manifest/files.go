@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Files returns the file that a path names, or those below the folder it names that
-// end in .yaml or .yml, in the order of their paths: none is no error.
+// Files returns the file that a path names. For a folder it returns the .yaml and .yml
+// files in it and below it, in the order of their paths. A folder without such a file is
+// no error.
 func Files(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -18,7 +19,7 @@ func Files(path string) ([]string, error) {
 		return []string{path}, nil
 	}
 	var files []string
-	// The separator behind the path makes the walk enter a symbolic link to a folder.
+	// Without the separator the walk does not enter a symbolic link to a folder.
 	err = filepath.WalkDir(path+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && (strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml")) {
 			files = append(files, filepath.Clean(file))

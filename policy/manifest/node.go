@@ -26,7 +26,7 @@ type node struct {
 	entries []entry
 }
 
-// entry is one key of a mapping; keys keep their order.
+// entry is one key of a mapping, with its value.
 type entry struct {
 	key   string
 	line  int

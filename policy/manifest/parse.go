@@ -11,8 +11,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Parse splits data into its documents; empty ones are dropped. The file name
-// serves errors only. Every error is an [*Error].
+// Parse splits data into its documents, and drops empty ones. Errors name the file. Every
+// error is an [*Error].
 func Parse(file string, data []byte) ([]Document, error) {
 	if !utf8.Valid(data) {
 		return nil, &Error{File: file, Reason: "malformed YAML: the text is not UTF-8"}
@@ -33,8 +33,8 @@ func Parse(file string, data []byte) ([]Document, error) {
 	return docs, nil
 }
 
-// split cuts a token stream into documents. The parser would do it too, but with
-// an effort that grows with the square of their number.
+// split cuts a token stream into documents. The parser could do it, but its effort grows
+// with the square of their number.
 func split(tokens token.Tokens) []token.Tokens {
 	var parts []token.Tokens
 	begin := 0

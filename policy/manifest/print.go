@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// YAML prints the document anew, in block style and without comments, for a
-// foreign compiler or a reader. Parsing it gives an equal document, at other
-// lines.
+// YAML prints the document in block style, without comments. Parsing it gives an equal
+// document, at other lines.
 func (d Document) YAML() []byte {
 	var b bytes.Buffer
 	if d.node != nil {
@@ -48,7 +47,7 @@ func (n *node) flow() string {
 	}
 }
 
-// print writes the node; the first line continues what stands there already.
+// print writes the node behind what is on the line already.
 func (n *node) print(b *bytes.Buffer, indent int) {
 	switch {
 	case n.kind == list && len(n.items) > 0:
@@ -103,20 +102,20 @@ func (n *node) flat() string {
 	}
 }
 
-// quote leaves a text bare only where no reader of YAML, 1.1 or 1.2, takes it
-// for anything else.
+// quote puts a text in quotes, unless every reader of YAML, 1.1 or 1.2, reads it as this
+// text without quotes.
 func quote(s string) string {
-	bare := s != "" && (s[0] >= 'a' && s[0] <= 'z' || s[0] >= 'A' && s[0] <= 'Z' || s[0] == '/')
-	for i := 0; bare && i < len(s); i++ {
+	plain := s != "" && (s[0] >= 'a' && s[0] <= 'z' || s[0] >= 'A' && s[0] <= 'Z' || s[0] == '/')
+	for i := 0; plain && i < len(s); i++ {
 		c := s[i]
-		bare = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_./", c) >= 0 ||
+		plain = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_./", c) >= 0 ||
 			c == ':' && i+1 < len(s) && s[i+1] == '/'
 	}
 	switch strings.ToLower(s) {
 	case "true", "false", "yes", "no", "on", "off", "y", "n", "null":
-		bare = false
+		plain = false
 	}
-	if bare {
+	if plain {
 		return s
 	}
 	return strconv.Quote(s)

@@ -6,15 +6,14 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// The parser's effort grows with the square of the depth of nesting and of the
-// number of keys in one mapping, and its stack with both. Nobody writes policies
-// beyond these bounds.
+// The bounds of a document. The parser's effort grows with the square of the depth and of
+// the number of keys in one mapping, and its stack grows with both.
 const (
 	maxDepth = 100
 	maxKeys  = 10_000
 )
 
-// check refuses what this package does not take before the parser sees it.
+// check refuses what this package does not accept, before the parser reads it.
 func check(file string, tokens token.Tokens) error {
 	var s shape
 	for _, t := range tokens {
@@ -43,18 +42,17 @@ func unsupported(t *token.Token) string {
 
 // shape follows the nesting of a token stream.
 type shape struct {
-	// open are the block collections around the current token.
+	// open has the block collections around the current token.
 	open []level
 	// flow is the number of brackets and braces around it.
 	flow int
 	line int
 }
 
-// level is a block collection: the column where its entries begin and how many
-// there were.
+// level is a block collection: the column of its entries, and their number so far.
 type level struct{ column, entries int }
 
-// add returns what is wrong with the shape once the token belongs to it.
+// add adds a token, and returns what is wrong with the shape then.
 func (s *shape) add(t *token.Token) string {
 	switch t.Type {
 	case token.SequenceStartType, token.MappingStartType:
@@ -62,7 +60,7 @@ func (s *shape) add(t *token.Token) string {
 	case token.SequenceEndType, token.MappingEndType:
 		s.flow = max(0, s.flow-1)
 	}
-	// Whatever begins a line or a list item may open a level of nesting.
+	// The first token of a line or of a list item may open a level.
 	isItem := t.Type == token.SequenceEntryType
 	if s.flow == 0 && (t.Position.Line != s.line || isItem || t.PreviousType() == token.SequenceEntryType) {
 		column := t.Position.Column

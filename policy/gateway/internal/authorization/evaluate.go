@@ -7,9 +7,8 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Evaluate judges one request straight from the text of the policies. It is a
-// second opinion on [Select], [Lower] and [policy.Decide]: it shares no code with
-// them, neither the selector nor the program nor any comparison.
+// Evaluate judges one request straight from the text of the policies. It is a second
+// opinion on [Select], [Lower] and [policy.Decide], and shares no code with them.
 func Evaluate(ps []Policy, in policy.Inbound, opts Options, r policy.Request) policy.Decision {
 	protected, by := false, ""
 	for _, p := range ps {
@@ -91,8 +90,8 @@ func admits(rule Rule, namespace string, opts Options, r policy.Request) bool {
 	return false
 }
 
-// isAccount takes the URI apart: spiffe, nothing, trust domain, ns, namespace, sa,
-// account.
+// isAccount splits the URI at its slashes: spiffe, nothing, trust domain, ns,
+// namespace, sa, account.
 func isAccount(a ServiceAccount, namespace string, opts Options, uri string) bool {
 	parts := strings.SplitN(uri, "/", 7)
 	if len(parts) < 7 || parts[0] != "spiffe:" || parts[1] != "" || parts[3] != "ns" || parts[5] != "sa" {

@@ -5,9 +5,8 @@ import (
 	"github.com/meshproof/meshproof/policy/language"
 )
 
-// InheritedPolicies returns the policies that select the pod, in the order of
-// their names: what gwctl is to tell of a pod (GEP-3779, "Enhanced
-// Discoverability").
+// InheritedPolicies returns the policies that select the pod, in the order of their
+// names, as gwctl lists them (GEP-3779, "Enhanced Discoverability").
 func InheritedPolicies(ps []Policy, pod policy.Workload) []language.Inherited {
 	var out []language.Inherited
 	for _, p := range Select(ps, policy.Inbound{Workload: pod}).Policies {

@@ -7,9 +7,9 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Lint returns what is legal and yet may not do what its author means, in the
-// order of ps: policies without rules, rules without sources to match, policies
-// that select none of the workloads, and ports that no selected workload has.
+// Lint warns, in the order of ps, of policies without rules, rules with an empty list
+// of sources, policies that select no workload, and ports that no selected workload
+// has.
 func Lint(ps []Policy, inbounds []policy.Inbound) []policy.Warning {
 	var out []policy.Warning
 	for _, p := range ps {
@@ -32,12 +32,12 @@ func (p Policy) lintRules() []policy.Warning {
 	return out
 }
 
-// lintReach warns of what the workloads there are do not have.
+// lintReach warns where no workload is selected, or no selected workload has a port.
 func (p Policy) lintReach(inbounds []policy.Inbound) []policy.Warning {
 	var ports []uint16
 	reason := ""
 	for _, in := range inbounds {
-		if reason = p.misses(in.Workload); reason == "" {
+		if reason = p.missReason(in.Workload); reason == "" {
 			ports = append(ports, in.Port)
 		}
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// Lower returns the decision program of an inbound to which the selection
-// applies. Without any policy it has no gate. Otherwise it is one L4 gate of
-// named rules, whatever the inbound speaks: a rule for each rule of each policy,
-// none for a pair of them, and whom no rule lets in is denied without a name. A
-// rule that lets nobody in, or not on this port, stays as one that never matches.
+// Lower returns the decision program of an inbound to which the selection applies.
+// Without a policy the program has no gate. Otherwise it has one L4 gate of named
+// rules, whatever the inbound speaks, with one rule for each rule of each policy. A
+// caller that no rule names is denied without a name. A rule for other ports, or with
+// an empty list of sources, stays in the gate and never matches.
 //
-// Of the rules that match, the one whose origin sorts first is the effective one.
+// Of the rules that match, the rule whose origin sorts first is the effective one.
 func Lower(sel Selection, in policy.Inbound, opts Options) policy.Program {
 	if len(sel.Policies) == 0 {
 		return policy.Program{}
@@ -55,8 +55,8 @@ func (p Policy) condition(rule Rule, port uint16, td spiffeid.TrustDomain) polic
 	}
 }
 
-// uri is the URI SAN of the source. All service accounts of a namespace are a
-// prefix, which ends in the slash that keeps sa/ apart from anything longer.
+// uri asks for the URI SAN of the source. All service accounts of a namespace are a
+// prefix that ends in "/sa/", so that a longer word than sa does not match.
 func (p Policy) uri(s Source, td spiffeid.TrustDomain) policy.Is {
 	if s.SPIFFE != nil {
 		return attribute.URISAN.Exact(*s.SPIFFE)

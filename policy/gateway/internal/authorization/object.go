@@ -10,16 +10,17 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// Objects reads each document, whose status follows from the pods there are; nil
-// means that they are not known. A policy that [Parse] refuses is an object all the
-// same, with a status that says why. The errors are about what no API server could
-// hold: a document without a sound apiVersion, kind, name and namespace, two of
-// one name, and numbers that JSON does not have. They are joined, one line each,
-// and there are no objects beside them.
+// Objects reads each document and gives it a status, which depends on the pods; nil
+// means that the pods are not known. A policy that [Parse] refuses is an object too: its
+// status says why.
+//
+// Its errors are about documents that no API server could hold: a wrong apiVersion,
+// kind, name or namespace, a name that is there twice, a number that JSON does not have.
+// They are joined, one line each, and no object is returned beside them.
 func Objects(docs []manifest.Document, pods []policy.Workload) ([]language.Object, error) {
 	var errs []error
 	out := make([]language.Object, 0, len(docs))
-	names := firsts{}
+	names := firstPlaces{}
 	for _, doc := range docs {
 		o, err := newObject(doc, pods)
 		if err == nil {
@@ -62,7 +63,7 @@ func newObject(doc manifest.Document, pods []policy.Workload) (language.Object, 
 	return o, nil
 }
 
-// shown is what is printed: the parsed policy, or the fields that were written
+// shown returns what is printed: the parsed policy, or the fields as they are written
 // where the policy is not valid.
 func shown(doc manifest.Document, p Policy, o language.Object, status *PolicyStatus) any {
 	if o.Invalid == nil {
@@ -77,8 +78,8 @@ func shown(doc manifest.Document, p Policy, o language.Object, status *PolicySta
 	return written
 }
 
-// identify reads, and checks, what tells the object from others, whatever else is
-// wrong with it.
+// identify reads and checks the fields that identify the object. The other fields may
+// be wrong.
 func identify(doc manifest.Document) (AuthorizationPolicy, error) {
 	var head AuthorizationPolicy
 	for _, f := range []struct {
@@ -98,12 +99,12 @@ func identify(doc manifest.Document) (AuthorizationPolicy, error) {
 	return head, Policy{doc: doc, resource: head}.checkHead()
 }
 
-// firsts are the places where names were seen first.
-type firsts map[string]string
+// firstPlaces has the place where each name was seen first.
+type firstPlaces map[string]string
 
-// add refuses a name that is there already; the two kinds are two names of one
-// policy.
-func (f firsts) add(doc manifest.Document, name string) error {
+// add refuses a name that is there already. The two kinds are two names of one policy,
+// so that the kind does not count.
+func (f firstPlaces) add(doc manifest.Document, name string) error {
 	if first, ok := f[name]; ok {
 		return doc.Errorf("metadata.name", "%s is defined twice, first at %s: delete one of the two", name, first)
 	}

@@ -4,8 +4,8 @@ import "github.com/spiffe/go-spiffe/v2/spiffeid"
 
 // Options are what the policies themselves do not say.
 type Options struct {
-	// TrustDomain is that of the workloads, to which service accounts belong; the
-	// zero value means trust-domain.mesh.
+	// TrustDomain is the trust domain of the service accounts. The zero value means
+	// trust-domain.mesh.
 	TrustDomain spiffeid.TrustDomain
 }
 

@@ -14,28 +14,28 @@ import (
 
 const defaultNamespace = "default"
 
-// groups are the kinds of the policy, each with the group that it belongs to.
+// groups has the kinds of the policy, each with its API group.
 var groups = map[string]string{experimental: groupOfX, standard: groupOfGateway}
 
-// version is that of a Kubernetes API. The text gives the policy none, and one
-// schema, so that any will do.
+// version matches a version of a Kubernetes API. GEP-3779 states no version and one
+// schema, so that every version is accepted.
 var version = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)
 
-// Owns reports whether the document is an AuthorizationPolicy of Gateway API, in
-// any version, under its experimental name or under the one it is meant to get.
+// Owns reports whether the document is an AuthorizationPolicy of Gateway API, in any
+// version, under its experimental kind or under its planned kind.
 func Owns(doc manifest.Document) bool {
 	head := doc.Type()
 	group, _, _ := strings.Cut(head.APIVersion, "/")
 	return head.Type == "" && groups[head.Kind] != "" && (group == groupOfX || group == groupOfGateway)
 }
 
-// ParseAll parses each document and refuses a policy that is there twice; the two
-// kinds are two names of one policy. It returns all errors joined, one line each,
-// and no policies if there are any.
+// ParseAll parses each document, and refuses a policy that is there twice. The two kinds
+// are two names of one policy. Where there is an error it returns no policies, and all
+// errors joined, one line each.
 func ParseAll(docs []manifest.Document) ([]Policy, error) {
 	var errs []error
 	ps := make([]Policy, 0, len(docs))
-	names := firsts{}
+	names := firstPlaces{}
 	for _, doc := range docs {
 		p, err := Parse(doc)
 		if err == nil {
@@ -53,9 +53,9 @@ func ParseAll(docs []manifest.Document) ([]Policy, error) {
 	return ps, nil
 }
 
-// Parse reads one policy. Every error is a [*manifest.Error]: a field that is
-// unknown, lacks its value or has a wrong type, and whatever the text forbids or
-// leaves without a meaning.
+// Parse reads one policy. Every error is a [*manifest.Error]. It refuses a field that is
+// unknown, lacks its value or has a wrong type, and what GEP-3779 forbids or gives no
+// meaning.
 func Parse(doc manifest.Document) (Policy, error) {
 	var resource AuthorizationPolicy
 	if err := doc.Decode(&resource); err != nil {
@@ -75,7 +75,7 @@ func Parse(doc manifest.Document) (Policy, error) {
 	return p, p.checkRules()
 }
 
-// withHint says what to write for the spelling that the text itself has once.
+// withHint suggests matchExpressions for matchExpression, which GEP-3779 has once.
 func withHint(err error) error {
 	if e := new(manifest.Error); errors.As(err, &e) && strings.HasSuffix(e.Field, ".matchExpression") {
 		hinted := *e
@@ -124,8 +124,8 @@ func (p Policy) checkSpec() error {
 	return nil
 }
 
-// isNull reports whether a field was written without a value. To the decoder that
-// is the same as leaving it out, and here it could be meant as empty.
+// isNull reports whether a field was written without a value. The decoder takes it as
+// absent, and the author may mean an empty list.
 func (p Policy) isNull(field string) bool {
 	at, written := p.doc.At(field)
 	if !written {

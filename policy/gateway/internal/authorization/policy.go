@@ -17,8 +17,8 @@ type Policy struct {
 	selector labels.Selector
 }
 
-// Resource returns the policy as it was written; its namespace is filled in where
-// it was left to the default. It must not be changed.
+// Resource returns the policy as it was written, with its default namespace filled in.
+// It must not be changed.
 func (p Policy) Resource() AuthorizationPolicy { return p.resource }
 
 // String returns "namespace/name".
@@ -26,9 +26,9 @@ func (p Policy) String() string {
 	return p.resource.Metadata.Namespace + "/" + p.resource.Metadata.Name
 }
 
-// origin is the name under which Envoy reports a rule: "namespace/name/index". The
-// index has three digits at least, so that the order of names is that of the
-// rules; from the thousandth rule on it is that of the text.
+// origin is the name under which Envoy reports a rule: "namespace/name/index". The index
+// has three digits at least, so that names sort in the order of the rules. From the
+// thousandth rule on they sort as texts.
 func (p Policy) origin(rule int) string { return fmt.Sprintf("%s/%03d", p, rule) }
 
 func (p Policy) rules() []Rule {

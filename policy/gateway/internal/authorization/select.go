@@ -25,13 +25,13 @@ type Ignored struct {
 	Reason string
 }
 
-// Select returns the policies that apply to the workload of the inbound, of which
-// all inbounds are the same to them. The result does not depend on the order of
-// ps, apart from that of Ignored, which it keeps.
+// Select returns the policies that apply to the workload of the inbound. A policy
+// applies to all inbounds of a workload or to none. Ignored keeps the order of ps;
+// nothing else of the result depends on it.
 func Select(ps []Policy, in policy.Inbound) Selection {
 	var sel Selection
 	for _, p := range ps {
-		if reason := p.misses(in.Workload); reason != "" {
+		if reason := p.missReason(in.Workload); reason != "" {
 			sel.Ignored = append(sel.Ignored, Ignored{Policy: p, Reason: reason})
 			continue
 		}
@@ -41,8 +41,8 @@ func Select(ps []Policy, in policy.Inbound) Selection {
 	return sel
 }
 
-// misses returns why the policy does not apply to the workload, "" if it does.
-func (p Policy) misses(w policy.Workload) string {
+// missReason says why the policy does not apply to the workload, "" where it does.
+func (p Policy) missReason(w policy.Workload) string {
 	if p.selector == nil {
 		return "it has no target"
 	}
@@ -52,12 +52,13 @@ func (p Policy) misses(w policy.Workload) string {
 	requirements, _ := p.selector.Requirements()
 	for _, r := range requirements {
 		if !r.Matches(labels.Set(w.Labels)) {
-			return fmt.Sprintf("its selector asks for %s, the workload has %s", phrase(r), has(w.Labels, r.Key()))
+			return fmt.Sprintf("its selector asks for %s, the workload has %s", phrase(r), quoteLabel(w.Labels, r.Key()))
 		}
 	}
 	return ""
 }
 
+// phrase names a requirement in a reason.
 func phrase(r labels.Requirement) string {
 	values := r.ValuesUnsorted()
 	slices.Sort(values)
@@ -75,7 +76,8 @@ func phrase(r labels.Requirement) string {
 	}
 }
 
-func has(set map[string]string, key string) string {
+// quoteLabel returns a label of the workload in quotes, or "none".
+func quoteLabel(set map[string]string, key string) string {
 	if value, ok := set[key]; ok {
 		return fmt.Sprintf("%q", value)
 	}

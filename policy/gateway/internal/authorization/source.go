@@ -80,8 +80,8 @@ func (p Policy) checkSource(field string, s Source) error {
 	}
 }
 
-// checkSPIFFE holds the value against the SPIFFE ID standard: what is none can be
-// in no SVID. The text demands a workload's identity behind the trust domain.
+// checkSPIFFE checks the value against the SPIFFE ID standard, for an SVID has a SPIFFE
+// ID. GEP-3779 demands a path behind the trust domain.
 func (p Policy) checkSPIFFE(field, value string) error {
 	if strings.Contains(value, "*") {
 		return p.doc.Errorf(field, "a SPIFFE ID is compared as a whole, * has no meaning in it: list the IDs, or use type %s", sourceAccount)

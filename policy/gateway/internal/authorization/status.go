@@ -11,8 +11,7 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// PolicyStatus is the status of a policy, as Gateway API has it for all of its
-// policies (GEP-713).
+// PolicyStatus is the status of a policy of Gateway API (GEP-713).
 type PolicyStatus struct {
 	Ancestors []Ancestor `yaml:"ancestors" json:"ancestors"`
 }
@@ -27,7 +26,7 @@ func (s *PolicyStatus) accepted() (status, reason string) {
 	return status, reason
 }
 
-// Ancestor is what one controller says of the policy with respect to one object.
+// Ancestor is what one controller says of the policy on one object.
 type Ancestor struct {
 	AncestorRef    AncestorRef `yaml:"ancestorRef" json:"ancestorRef"`
 	ControllerName string      `yaml:"controllerName" json:"controllerName"`
@@ -44,18 +43,18 @@ type AncestorRef struct {
 	Port        uint16  `yaml:"port" json:"port,omitempty"`
 }
 
-// Condition is that of Kubernetes.
+// Condition is a condition of Kubernetes.
 type Condition struct {
 	Type               string `yaml:"type" json:"type"`
 	Status             string `yaml:"status" json:"status"`
 	ObservedGeneration int64  `yaml:"observedGeneration" json:"observedGeneration,omitempty"`
-	// LastTransitionTime is for whoever publishes the status to fill in.
+	// LastTransitionTime is empty. The controller that publishes the status fills it in.
 	LastTransitionTime string `yaml:"lastTransitionTime" json:"lastTransitionTime,omitempty"`
 	Reason             string `yaml:"reason" json:"reason"`
 	Message            string `yaml:"message" json:"message"`
 }
 
-// ControllerName is the one under which [Status] speaks.
+// ControllerName is the name of the controller in every [Status].
 const ControllerName = "github.com/meshproof/meshproof"
 
 // The reasons of the condition Accepted, which GEP-713 names.
@@ -65,17 +64,16 @@ const (
 	ReasonTargetNotFound = "TargetNotFound"
 )
 
-// Status returns the status that a controller would publish for the document,
-// given the workloads there are. It has one condition, Accepted, whose message
-// says what is wrong, or which workloads the policy selects. A selector has no
-// name that an ancestor could be told by; the ancestor is the namespace, which
-// holds all that the policy can select.
+// Status returns the status that a controller would publish for the document, given the
+// workloads. It has one condition, Accepted. Its message says what is wrong, or which
+// workloads the policy selects. The ancestor is the namespace, for a selector has no name
+// and selects in its namespace only.
 func Status(doc manifest.Document, pods []policy.Workload) PolicyStatus {
 	p, err := Parse(doc)
 	return statusOf(doc, p, err, pods)
 }
 
-// statusOf is that of a document for which [Parse] returned p and invalid.
+// statusOf returns the status of a document for which [Parse] returned p and invalid.
 func statusOf(doc manifest.Document, p Policy, invalid error, pods []policy.Workload) PolicyStatus {
 	c := Condition{Type: "Accepted", Status: "False"}
 	if invalid != nil {
@@ -95,7 +93,7 @@ func statusOf(doc manifest.Document, p Policy, invalid error, pods []policy.Work
 func (c *Condition) accept(p Policy, pods []policy.Workload) {
 	var names []string
 	for _, pod := range pods {
-		if p.misses(pod) == "" {
+		if p.missReason(pod) == "" {
 			names = append(names, pod.Name)
 		}
 	}
@@ -109,8 +107,8 @@ func (c *Condition) accept(p Policy, pods []policy.Workload) {
 	c.Status, c.Reason, c.Message = "True", ReasonAccepted, "selects "+strings.Join(names, ", ")
 }
 
-// reasonOf leaves out what an API server knows nothing of: file and line, and
-// where in a larger document the policy stands.
+// reasonOf leaves out what an API server does not know: file and line, and the place of
+// the policy in a larger document.
 func reasonOf(doc manifest.Document, err error) string {
 	e, root := new(manifest.Error), new(manifest.Error)
 	if !errors.As(err, &e) || !errors.As(doc.Errorf("", ""), &root) {
@@ -123,8 +121,8 @@ func reasonOf(doc manifest.Document, err error) string {
 	return field + ": " + e.Reason
 }
 
-// read returns a field of a document that may be invalid, the zero value where it
-// is none of that type.
+// read returns a field of a document that may be invalid. It returns the zero value for
+// a field that is absent or of another type.
 func read[T any](doc manifest.Document, field string) T {
 	var value T
 	if at, ok := doc.At(field); !ok || at.Decode(&value) != nil {

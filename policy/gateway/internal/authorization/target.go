@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// target checks the one targetRef that there can be, and returns its selector.
+// target checks the targetRef, of which there is one, and returns its selector.
 func (p Policy) target() (labels.Selector, error) {
 	const field = "spec.targetRefs"
 	refs := p.resource.Spec.TargetRefs
@@ -50,12 +50,12 @@ func (p Policy) checkTarget(field string, ref TargetRef) error {
 	return nil
 }
 
-// operators are those of a Kubernetes label selector; apimachinery knows more.
+// operators has the operators of a Kubernetes label selector. apimachinery has more.
 var operators = map[string]selection.Operator{
 	"In": selection.In, "NotIn": selection.NotIn, "Exists": selection.Exists, "DoesNotExist": selection.DoesNotExist,
 }
 
-// parseSelector orders the requirements as they are written, labels first.
+// parseSelector reads a selector. Its requirements keep their order, labels first.
 func (p Policy) parseSelector(field string, s LabelSelector) (labels.Selector, error) {
 	selector := labels.NewSelector()
 	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
@@ -86,7 +86,7 @@ func (p Policy) parseSelector(field string, s LabelSelector) (labels.Selector, e
 	return selector, nil
 }
 
-// expression prints the selector as a describe command shows it.
+// expression prints the selector as kubectl describe does.
 func (s LabelSelector) expression() string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {

@@ -1,8 +1,8 @@
 package authorization
 
-// AuthorizationPolicy is the resource as GEP-3779, "API Design", declares it. A
-// list that may be absent is a pointer: nil is absent, and differs from empty.
-// Printed as JSON and read again it is the same.
+// AuthorizationPolicy is the resource as GEP-3779, "API Design", declares it. A list that
+// may be absent is a pointer: nil means absent, which is not the same as empty. The JSON
+// of a policy reads back as the same policy.
 type AuthorizationPolicy struct {
 	APIVersion string        `yaml:"apiVersion" json:"apiVersion"`
 	Kind       string        `yaml:"kind" json:"kind"`
@@ -11,8 +11,8 @@ type AuthorizationPolicy struct {
 	Status     *PolicyStatus `yaml:"status" json:"status,omitempty"`
 }
 
-// Metadata is the part of a Kubernetes object's metadata that a policy comes with,
-// be it from its author or from an API server.
+// Metadata has the fields of a Kubernetes object's metadata that an author or an API
+// server writes.
 type Metadata struct {
 	Name              string            `yaml:"name" json:"name"`
 	Namespace         string            `yaml:"namespace" json:"namespace,omitempty"`
@@ -42,7 +42,7 @@ type TargetRef struct {
 	Selector *LabelSelector `yaml:"selector" json:"selector,omitempty"`
 }
 
-// LabelSelector is that of Kubernetes; the empty one selects everything.
+// LabelSelector is a label selector of Kubernetes. The empty one selects everything.
 type LabelSelector struct {
 	MatchLabels      map[string]string `yaml:"matchLabels" json:"matchLabels,omitzero"`
 	MatchExpressions []Requirement     `yaml:"matchExpressions" json:"matchExpressions,omitzero"`
@@ -55,9 +55,9 @@ type Requirement struct {
 	Values   []string `yaml:"values" json:"values,omitzero"`
 }
 
-// Rule lets in whom both of its parts match.
+// Rule lets in a caller where both sources and network attributes match.
 type Rule struct {
-	// Sources match everybody where they are absent, and nobody where they are empty.
+	// Sources match every caller where they are absent, and none where they are empty.
 	Sources *[]Source `yaml:"sources" json:"sources,omitempty"`
 	// NetworkAttributes match everything where they are absent.
 	NetworkAttributes *NetworkAttributes `yaml:"networkAttributes" json:"networkAttributes,omitempty"`
@@ -65,12 +65,12 @@ type Rule struct {
 
 // NetworkAttributes are what a rule asks of the connection.
 type NetworkAttributes struct {
-	// Ports are those of the pod, not those of a Service; all where they are absent.
+	// Ports are ports of the pod, not of a Service. Absent means all ports.
 	Ports *[]uint16 `yaml:"ports" json:"ports,omitempty"`
 }
 
-// Source is one caller, or all service accounts of a namespace. Its type tells
-// which of the two others is set.
+// Source is one caller, or all service accounts of a namespace. Its type says which of
+// the other fields is set.
 type Source struct {
 	Type           string          `yaml:"type" json:"type"`
 	SPIFFE         *string         `yaml:"spiffe" json:"spiffe,omitempty"`
@@ -79,13 +79,13 @@ type Source struct {
 
 // ServiceAccount is a service account of the mesh's own trust domain.
 type ServiceAccount struct {
-	// Namespace is the policy's where it is absent.
+	// Namespace is the namespace of the account; absent means that of the policy.
 	Namespace *string `yaml:"namespace" json:"namespace,omitempty"`
-	// Name may be "*" for all service accounts of the namespace.
+	// Name is the name of the account, or "*" for all accounts of the namespace.
 	Name string `yaml:"name" json:"name"`
 }
 
-// The values that the text gives a meaning to.
+// The values that GEP-3779 gives a meaning.
 const (
 	actionAllow    = "ALLOW"
 	levelNetwork   = "Network"
