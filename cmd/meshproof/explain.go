@@ -10,10 +10,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
-	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/internal/verdict"
-	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/internal/explanation"
 )
 
 // explainOptions are the flags of explain.
@@ -90,46 +87,6 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var out []explanation
-	for _, s := range subjects {
-		out = append(out, o.explain(s))
-	}
-	if o.output == explainFormat(outputJSON) {
-		return terminal.WriteJSON(stdout, out)
-	}
-	for _, e := range out {
-		e.write(stdout)
-	}
-	return nil
-}
-
-func (o *explainOptions) explain(s lab.Subject) explanation {
-	request, rejected := verdict.See(s.Inbound.Protocol, s.Normalization, cases.Request{
-		From: cases.Caller{Template: certs.Template{URIs: o.from}}, Method: o.method, Path: o.path,
-	})
-	e := explanation{
-		Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(),
-		Caller: request.Identity(), Shadow: "none", Gates: []gateExplanation{},
-	}
-	if rejected != nil {
-		e.Request, e.Decision = o.method+" "+o.path, "400: "+rejected.Error()
-		return e
-	}
-	if s.Inbound.Protocol.Layer() == policy.L7 {
-		e.Request = request.Method + " " + request.Path
-	}
-	program := s.Set.Program(s.Inbound)
-	decision, traces := policy.Explain(program.Program, request)
-	e.Decision = decision.Verdict.String()
-	if decision.Shadowed {
-		e.Shadow = decision.Shadow.String()
-	}
-	for _, t := range traces {
-		e.Gates = append(e.Gates, explainGate(t, &request))
-	}
-	e.Ignored = program.Ignored
-	for _, w := range s.Warnings() {
-		e.Warnings = append(e.Warnings, w.String())
-	}
-	return e
+	request := cases.Request{From: cases.Caller{Template: certs.Template{URIs: o.from}}, Method: o.method, Path: o.path}
+	return printResult(stdout, outputFormat(o.output), explanation.Of(subjects, request))
 }

@@ -1,19 +1,15 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
+	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/internal/cluster"
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/policy/language"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // getFormat is the value of --output of get.
@@ -64,15 +60,20 @@ policies to be refused is left out.`,
 			return needPath(cmd, args[1:])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			objects, err := readObjects(args[1:], filter)
+			files, err := lab.Read(lab.Choice{Pattern: filter.pattern}, args[1:]...)
 			if err != nil {
 				return err
 			}
-			objects = slices.DeleteFunc(objects, func(o language.Object) bool { return namespace != "" && o.Namespace != namespace })
-			if err := printObjects(cmd.OutOrStdout(), objects, output); err != nil {
+			objects, err := cluster.ObjectsOf(files, namespace)
+			switch {
+			case err != nil:
 				return err
+			case output == getYAML:
+				err = objects.WriteYAML(cmd.OutOrStdout())
+			default:
+				err = printResult(cmd.OutOrStdout(), outputFormat(output), objects)
 			}
-			return invalid(objects)
+			return cmp.Or(err, objects.Err())
 		},
 		ValidArgsFunction: completeFiles,
 	}
@@ -82,77 +83,4 @@ policies to be refused is left out.`,
 	flags.VarP(&output, "output", "o", "how to print the result")
 	completeValues(cmd, "output")
 	return cmd
-}
-
-// readObjects reads case files, of which each case has pods of its own, and policy
-// files, which have none and are one set together.
-func readObjects(paths []string, filter caseFilter) ([]language.Object, error) {
-	files, err := lab.Read(lab.Choice{Pattern: filter.pattern}, paths...)
-	if err != nil {
-		return nil, err
-	}
-	var out []language.Object
-	for _, c := range files.Cases {
-		objects, err := lister().Objects(c.Policies, podsOf(c))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, objects...)
-	}
-	objects, err := lister().Objects(files.Policies, nil)
-	return append(out, objects...), err
-}
-
-// invalid joins the errors of the objects that are not valid, for the exit status
-// and for the places of what is wrong.
-func invalid(objects []language.Object) error {
-	var errs []error
-	for _, o := range objects {
-		errs = append(errs, o.Invalid)
-	}
-	return errors.Join(errs...)
-}
-
-func printObjects(w io.Writer, objects []language.Object, output getFormat) error {
-	if output == getTable {
-		printTable(w, objects)
-		return nil
-	}
-	items := make([]json.RawMessage, len(objects))
-	for i, o := range objects {
-		items[i] = o.JSON
-	}
-	text, err := json.MarshalIndent(struct {
-		APIVersion string            `json:"apiVersion"`
-		Kind       string            `json:"kind"`
-		Items      []json.RawMessage `json:"items"`
-	}{"v1", "List", items}, "", "  ")
-	if err != nil {
-		return err
-	}
-	if output == getJSON {
-		_, err = fmt.Fprintf(w, "%s\n", text)
-		return err
-	}
-	// What is not valid may hold any text, which this printer quotes as it must.
-	docs, err := manifest.Parse("the result", text)
-	if err != nil {
-		return err
-	}
-	for _, doc := range docs {
-		if _, err := w.Write(doc.YAML()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func printTable(w io.Writer, objects []language.Object) {
-	table := terminal.Table{{"NAMESPACE", "NAME", "KIND", "RULES", "ACCEPTED", "REASON"}}
-	for _, o := range objects {
-		table = append(table, []string{o.Namespace, o.Name, o.Kind, fmt.Sprint(o.Rules), terminal.Printable(o.Accepted), terminal.Printable(o.Reason)})
-	}
-	for _, line := range table.Lines() {
-		fmt.Fprintln(w, line)
-	}
 }

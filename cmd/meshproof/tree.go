@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 
-	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/internal/explanation"
 )
 
 // treeShape is the value of explain --tree.
@@ -80,42 +80,12 @@ func (o *explainOptions) printTrees(paths []string, stdout io.Writer) error {
 	if o.output == outputSVG && len(subjects) > 1 {
 		return fmt.Errorf("--output svg: a drawing is of one inbound, not of %d: choose one with --to and --case", len(subjects))
 	}
-	drawn := 0
-	var errs []error
-	for _, s := range subjects {
-		tree, err := decisionTree(s)
-		if err != nil {
-			// Some of many may be of a form that has none.
-			errs = append(errs, fmt.Errorf("%s: %w", s.Title(), err))
-			if len(subjects) > 1 {
-				_, _ = fmt.Fprintf(stdout, "# %s\nno tree: %v\n\n", s.Title(), err)
-			}
-			continue
-		}
-		drawn++
-		if o.tree == prunedTree {
-			tree = tree.Prune()
-		}
-		if o.output == outputSVG {
-			_, err = io.WriteString(stdout, tree.SVG(s.Title()))
-		} else {
-			_, err = fmt.Fprintf(stdout, "# %s\n%s\n", s.Title(), tree)
-		}
-		if err != nil {
-			return err
-		}
+	trees := explanation.TreesOf(subjects, o.tree == fullTree)
+	switch {
+	case o.output != outputSVG:
+		trees.WriteText(stdout, false)
+	case trees.Err() == nil:
+		_, err = io.WriteString(stdout, trees[0].SVG())
 	}
-	if drawn == 0 {
-		return errors.Join(errs...)
-	}
-	return nil
-}
-
-// decisionTree is the full decision tree of the subject.
-func decisionTree(s lab.Subject) (language.Tree, error) {
-	grower, ok := s.Set.(language.Grower)
-	if !ok {
-		return nil, errors.New("policies of this dialect have no decision tree")
-	}
-	return grower.Tree(s.Inbound)
+	return cmp.Or(trees.Err(), err)
 }

@@ -1,0 +1,81 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Objects are policies as an API server would show them.
+type Objects []language.Object
+
+// ObjectsOf returns the policies of files, those of one namespace alone where it is not
+// empty. Its error is about a document that no API server could hold.
+func ObjectsOf(files *lab.Files, namespace string) (Objects, error) {
+	out := Objects{}
+	for _, c := range clustersOf(files) {
+		objects, err := lister().Objects(c.policies, c.pods)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, objects...)
+	}
+	return slices.DeleteFunc(out, func(o language.Object) bool { return namespace != "" && o.Namespace != namespace }), nil
+}
+
+// Err joins the errors of the objects that are not valid.
+func (all Objects) Err() error {
+	var errs []error
+	for _, o := range all {
+		errs = append(errs, o.Invalid)
+	}
+	return errors.Join(errs...)
+}
+
+// WriteText prints a table.
+func (all Objects) WriteText(w io.Writer, _ terminal.Paint) {
+	table := terminal.Table{{"NAMESPACE", "NAME", "KIND", "RULES", "ACCEPTED", "REASON"}}
+	for _, o := range all {
+		table = append(table, []string{o.Namespace, o.Name, o.Kind, fmt.Sprint(o.Rules), terminal.Printable(o.Accepted), terminal.Printable(o.Reason)})
+	}
+	table.Write(w, "")
+}
+
+// MarshalJSON returns a List of the objects.
+func (all Objects) MarshalJSON() ([]byte, error) {
+	items := make([]json.RawMessage, len(all))
+	for i, o := range all {
+		items[i] = o.JSON
+	}
+	return json.Marshal(struct {
+		APIVersion string            `json:"apiVersion"`
+		Kind       string            `json:"kind"`
+		Items      []json.RawMessage `json:"items"`
+	}{"v1", "List", items})
+}
+
+// WriteYAML prints the List of [Objects.MarshalJSON] as YAML.
+func (all Objects) WriteYAML(w io.Writer) error {
+	text, err := all.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	// An object that is not valid may hold any text, which this printer quotes.
+	docs, err := manifest.Parse("the result", text)
+	if err != nil {
+		return err
+	}
+	for _, doc := range docs {
+		if _, err := w.Write(doc.YAML()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+// Package explanation shows the way to the decision on one request: every rule in order,
+// which of them match, and which one decides.
+//
+// It guarantees that the rule that decides is the one that [policy.Decide] names. It asks
+// no Envoy.
+package explanation
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Explanations are those of one request to several inbounds.
+type Explanations []Explanation
+
+// Explanation is the way to the decision on one request to one inbound.
+type Explanation struct {
+	Case     string   `json:"case,omitempty"`
+	Inbound  string   `json:"inbound"`
+	Protocol string   `json:"protocol"`
+	Caller   string   `json:"caller"`
+	Request  string   `json:"request,omitempty"`
+	Decision string   `json:"decision"`
+	Shadow   string   `json:"shadow"`
+	Gates    []Gate   `json:"gates"`
+	Ignored  []string `json:"ignored,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Gate is one gate, or one shadow.
+type Gate struct {
+	Layer   string `json:"layer"`
+	Shadow  bool   `json:"shadow"`
+	Rules   []Rule `json:"rules"`
+	Default string `json:"default"`
+	// Decides is true where no rule decided.
+	Decides bool `json:"defaultDecides"`
+}
+
+// Rule is a rule, which may have others within it. Its verdict is then that of the
+// requests that none of them matches.
+type Rule struct {
+	Verdict string `json:"verdict"`
+	When    string `json:"when"`
+	Matches bool   `json:"matches"`
+	Decides bool   `json:"decides"`
+	Rules   []Rule `json:"rules,omitempty"`
+}
+
+// Of explains one request to each subject. The caller's certificate and the request line
+// of the request count, nothing else of it.
+func Of(subjects []lab.Subject, q cases.Request) Explanations {
+	out := make(Explanations, len(subjects))
+	for i, s := range subjects {
+		out[i] = explain(s, q)
+	}
+	return out
+}
+
+func explain(s lab.Subject, q cases.Request) Explanation {
+	request, rejected := verdict.See(s.Inbound.Protocol, s.Normalization, q)
+	e := Explanation{
+		Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(),
+		Caller: request.Identity(), Shadow: "none", Gates: []Gate{},
+	}
+	if rejected != nil {
+		e.Request, e.Decision = q.Method+" "+q.Path, "400: "+rejected.Error()
+		return e
+	}
+	if s.Inbound.Protocol.Layer() == policy.L7 {
+		e.Request = request.Method + " " + request.Path
+	}
+	program := s.Set.Program(s.Inbound)
+	decision, traces := policy.Explain(program.Program, request)
+	e.Decision = decision.Verdict.String()
+	if decision.Shadowed {
+		e.Shadow = decision.Shadow.String()
+	}
+	for _, t := range traces {
+		e.Gates = append(e.Gates, explainGate(t, &request))
+	}
+	e.Ignored = program.Ignored
+	for _, w := range s.Warnings() {
+		e.Warnings = append(e.Warnings, w.String())
+	}
+	return e
+}
+
+func explainGate(t policy.Trace, r *policy.Request) Gate {
+	rules, decided := explainRules(t.Gate.Rules, r, true)
+	return Gate{
+		Layer: t.Gate.Layer.String(), Shadow: t.Shadow, Rules: append([]Rule{}, rules...),
+		Default: t.Gate.Default.String(), Decides: !decided,
+	}
+}
+
+// explainRules judges each rule of a list, and reports whether one of them
+// decides; none does where the list is not asked.
+func explainRules(rules []policy.Rule, r *policy.Request, asked bool) (out []Rule, decided bool) {
+	for _, rule := range rules {
+		e := Rule{Verdict: rule.Verdict.String(), When: rule.When.String(), Matches: rule.Matches(r)}
+		enters := asked && !decided && e.Matches
+		var within bool
+		e.Rules, within = explainRules(rule.Then, r, enters)
+		e.Decides = enters && !within
+		decided = decided || enters
+		out = append(out, e)
+	}
+	return out, decided
+}
+
+// WriteText prints each explanation.
+func (all Explanations) WriteText(w io.Writer, _ terminal.Paint) {
+	for _, e := range all {
+		e.write(w)
+	}
+}
+
+func (e Explanation) write(w io.Writer) {
+	if e.Case != "" {
+		fmt.Fprintf(w, "case      %s\n", terminal.Printable(e.Case))
+	}
+	fmt.Fprintf(w, "inbound   %s (%s)\ncaller    %s\n", e.Inbound, e.Protocol, cmp.Or(e.Caller, "without a URI SAN"))
+	if e.Request != "" {
+		fmt.Fprintf(w, "request   %s\n", e.Request)
+	}
+	fmt.Fprintf(w, "decision  %s\nshadow    %s\n", e.Decision, e.Shadow)
+	for _, g := range e.Gates {
+		g.write(w)
+	}
+	writeList(w, "ignored", e.Ignored)
+	writeList(w, "warnings", e.Warnings)
+	fmt.Fprintln(w)
+}
+
+func (g Gate) write(w io.Writer) {
+	title := "gate"
+	if g.Shadow {
+		title = "shadow"
+	}
+	fmt.Fprintf(w, "%s %s\n", title, g.Layer)
+	writeRules(w, g.Rules, g.Default, g.Decides, " ")
+}
+
+func writeRules(w io.Writer, rules []Rule, fallback string, decides bool, indent string) {
+	for _, r := range rules {
+		if len(r.Rules) == 0 {
+			fmt.Fprintf(w, "  %s%s%s when %s\n", state(r.Matches, r.Decides), indent, r.Verdict, r.When)
+			continue
+		}
+		fmt.Fprintf(w, "  %s%swhen %s\n", state(r.Matches, false), indent, r.When)
+		writeRules(w, r.Rules, r.Verdict, r.Decides, indent+"  ")
+	}
+	fmt.Fprintf(w, "  %s%selse %s\n", state(false, decides), indent, fallback)
+}
+
+func state(matches, decides bool) string {
+	switch {
+	case decides:
+		return "DECIDES "
+	case matches:
+		return "matches "
+	default:
+		return "        "
+	}
+}
+
+func writeList(w io.Writer, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintln(w, title)
+	for _, line := range lines {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+}
