@@ -69,7 +69,7 @@ func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Imple
 	}
 	compiler, err := plugin.Start(ctx, plugin.Shell(c.command), plugin.Options{Meshproof: matrix.Version(), Timeout: c.timeout})
 	if err != nil {
-		return nil, report.Implementation{}, nil, machine(err)
+		return nil, report.Implementation{}, nil, machineError(err)
 	}
 	if c.implementation == "" {
 		implementation = unknownImplementation(compiler.Name(), compiler.Version())

@@ -67,7 +67,7 @@ policies say.`,
 	flags.BoolVar(&o.confirm, "confirm", false, "show each change on a real Envoy, under the old policies and the new ones")
 	flags.BoolVar(&o.denyWidening, "deny-widening", false, "exit with 1 where access widens, or nobody can tell")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
-	addLab(cmd, &o.version, &o.runtime)
+	addEnvoy(cmd, &o.version, &o.runtime)
 	flags.StringVar(&o.report, "report", "", "with --confirm: write results, conformance report, page, JUnit and summary into this folder")
 	addOutput(cmd, &o.output)
 	return cmd
@@ -115,17 +115,17 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	if status == nil && o.denyWidening && d.Widens() {
 		status = &exitError{code: exitDiffers}
 	}
-	return also(status, err)
+	return withFailure(status, err)
 }
 
 // confirmAll shows all changes on one Envoy.
 func (o *diffOptions) confirmAll(ctx context.Context, d *diff.Difference, stderr io.Writer) (err error) {
 	began := time.Now()
-	h, err := startLab(ctx, o.version, o.runtime)
+	h, err := startEnvoy(ctx, o.version, o.runtime)
 	if err != nil {
 		return err
 	}
-	defer func() { err = also(err, closed(h.Close())) }()
+	defer func() { err = withFailure(err, ending(h.Close())) }()
 	progress := terminal.NewProgress(stderr, 2*d.Changed())
 	defer progress.Stop()
 	runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
@@ -133,9 +133,9 @@ func (o *diffOptions) confirmAll(ctx context.Context, d *diff.Difference, stderr
 	if err != nil {
 		return err
 	}
-	run := labReport(ctx, h, began)
+	run := beginReport(ctx, h, began)
 	for _, r := range results {
-		run.Add(labCase(r, "diff", "", run))
+		run.Add(reportCase(r, "diff", "", run))
 	}
-	return writeLabReport(o.report, run, began)
+	return writeReport(o.report, run, began)
 }

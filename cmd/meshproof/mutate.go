@@ -45,7 +45,7 @@ its own alone. Exit status 1 where a mistake survived.`,
 		},
 	}
 	flags := cmd.Flags()
-	addLab(cmd, &o.version, &o.runtime)
+	addEnvoy(cmd, &o.version, &o.runtime)
 	flags.Var(&o.filter, "case", "only the cases whose name or story matches this regular expression")
 	flags.BoolVar(&o.ownRequests, "own-requests", false, "score the requests that the cases state, without those of their proofs")
 	flags.StringVar(&o.report, "report", "", "write a report with the score into this folder")
@@ -64,11 +64,11 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	began := time.Now()
 	progress := terminal.NewProgress(stderr, len(chosen))
 	defer progress.Stop()
-	h, err := startLab(ctx, o.version, o.runtime)
+	h, err := startEnvoy(ctx, o.version, o.runtime)
 	if err != nil {
 		return err
 	}
-	defer func() { err = also(err, closed(h.Close())) }()
+	defer func() { err = withFailure(err, ending(h.Close())) }()
 	tester := mutation.Tester{Runner: suite.Runner{Harness: h}, OwnRequests: o.ownRequests}
 	scores, err := tester.Cases(ctx, chosen, func(c cases.Case) { progress.End(c.Name, false) })
 	progress.Stop()
@@ -76,17 +76,17 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return machine(err)
+		return machineError(err)
 	}
 	err = printResult(stdout, o.output, scores)
 	if err == nil && o.report != "" {
-		run := labReport(ctx, h, began)
+		run := beginReport(ctx, h, began)
 		counts := scores.Counts()
 		run.MutationScore = &counts
 		for _, r := range scores.Baselines() {
-			run.Add(labCase(r, r.Case.Story, "", run))
+			run.Add(reportCase(r, r.Case.Story, "", run))
 		}
-		err = writeLabReport(o.report, run, began)
+		err = writeReport(o.report, run, began)
 	}
-	return also(exitFor(false, !scores.Holds()), err)
+	return withFailure(exitFor(false, !scores.Holds()), err)
 }

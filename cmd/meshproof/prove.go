@@ -61,7 +61,7 @@ smallest policies and the request that show it are written out as a case file.`,
 	o.source.add(cmd)
 	flags := cmd.Flags()
 	o.compiler.add(cmd)
-	addLab(cmd, &o.version, &o.runtime)
+	addEnvoy(cmd, &o.version, &o.runtime)
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	flags.BoolVar(&o.adversary, "adversary", false, "ask as an adversary too: with certificates that are mistaken for those of callers who are let in, or try to be")
@@ -70,8 +70,8 @@ smallest policies and the request that show it are written out as a case file.`,
 	return cmd
 }
 
-// addLab adds the flags that say which Envoy is asked, and how it is run.
-func addLab(cmd *cobra.Command, version *string, runtime *harness.Runtime) {
+// addEnvoy adds the flags that say which Envoy is asked, and how it is run.
+func addEnvoy(cmd *cobra.Command, version *string, runtime *harness.Runtime) {
 	flags := cmd.Flags()
 	flags.StringVar(version, "envoy", "", "version of Envoy, see meshproof envoy list (default "+harness.DefaultVersion+", or that of ENVOY_BIN or ENVOY_IMAGE)")
 	flags.Var(textFlag{runtime, "auto|container|process"}, "runtime", "how to run Envoy")
@@ -79,8 +79,8 @@ func addLab(cmd *cobra.Command, version *string, runtime *harness.Runtime) {
 	completeFunc(cmd, "envoy", completeVersions)
 }
 
-// startLab boots the Envoy that the flags of addLab describe.
-func startLab(ctx context.Context, version string, runtime harness.Runtime) (*harness.Harness, error) {
+// startEnvoy boots the Envoy that the flags of addEnvoy describe.
+func startEnvoy(ctx context.Context, version string, runtime harness.Runtime) (*harness.Harness, error) {
 	h, err := harness.Start(ctx, harness.WithEnvoy(version), harness.WithRuntime(runtime))
 	if err != nil {
 		return nil, startError(err)
@@ -112,15 +112,15 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	defer func() { err = also(err, closed(stop())) }()
+	defer func() { err = withFailure(err, ending(stop())) }()
 	began := time.Now()
 	progress := terminal.NewProgress(stderr, len(proofs))
 	defer progress.Stop()
-	h, err := startLab(ctx, o.version, o.runtime)
+	h, err := startEnvoy(ctx, o.version, o.runtime)
 	if err != nil {
 		return err
 	}
-	defer func() { err = also(err, closed(h.Close())) }()
+	defer func() { err = withFailure(err, ending(h.Close())) }()
 	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
 	results := runner.Readings(ctx, readings(proofs)...)
 	if err := context.Cause(ctx); err != nil {
@@ -139,7 +139,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if o.report != "" {
 		err = errors.Join(err, o.writeReport(ctx, h, began, implementation, proven))
 	}
-	return also(exitFor(proven.Fault(), !proven.Holds()), err)
+	return withFailure(exitFor(proven.Fault(), !proven.Holds()), err)
 }
 
 // finder looks for counterexamples with the runner of the proof.
@@ -180,13 +180,13 @@ func readings(proofs []*proof.Proof) []*verdict.Reading {
 
 // writeReport writes a report with each proof as a case.
 func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, began time.Time, implementation report.Implementation, proven *proof.Report) error {
-	run := labReport(ctx, h, began)
+	run := beginReport(ctx, h, began)
 	run.Implementation = implementation
 	run.ClassesProven = proven.Classes()
 	for _, one := range proven.Cases {
-		c := labCase(one.Result, "proof", "meshproof prove "+terminal.Quote(summary.File(one.Result.Case)), run)
+		c := reportCase(one.Result, "proof", "meshproof prove "+terminal.Quote(summary.File(one.Result.Case)), run)
 		c.Notes = append(c.Notes, one.Notes()...)
 		run.Add(c)
 	}
-	return writeLabReport(o.report, run, began)
+	return writeReport(o.report, run, began)
 }

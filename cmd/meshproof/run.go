@@ -82,7 +82,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 		return err
 	}
 	logs := envoyLogs{path: o.envoyLog, several: len(s.Versions) > 1}
-	defer func() { err = also(err, logs.close()) }()
+	defer func() { err = withFailure(err, logs.close()) }()
 	if err := logs.open(s.Versions); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	defer func() { err = also(err, end()) }()
+	defer func() { err = withFailure(err, end()) }()
 	s.Compiler, s.Implementation = compiler, implementation
 	if o.report != "" && o.compiler.unstated() {
 		fmt.Fprintln(stderr, "meshproof: --report: it is unknown whose compiler this is, which no published report may leave open: state it with --implementation")
@@ -124,7 +124,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if o.report != "" && len(results) > 0 {
 		err = errors.Join(err, folder.Write(o.report, runs.Reports()))
 	}
-	return started(also(exitOf(runs.Tally()), err), runErr)
+	return started(withFailure(exitOf(runs.Tally()), err), runErr)
 }
 
 // started adds why a version could not be run, not be ended, or not be read, to what the
@@ -136,7 +136,7 @@ func started(err, runErr error) error {
 	case err == nil && errors.As(runErr, &start):
 		return startError(runErr)
 	default:
-		return also(err, runErr)
+		return withFailure(err, runErr)
 	}
 }
 
@@ -146,13 +146,13 @@ func startError(err error) error {
 	if errors.Is(err, harness.ErrUnknownVersion) {
 		return err
 	}
-	return machine(err)
+	return machineError(err)
 }
 
 // notEnded returns the error of what could not be ended, nil for any other.
 func notEnded(err error) error {
 	if end := (*matrix.EndError)(nil); errors.As(err, &end) {
-		return closed(end)
+		return ending(end)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (o runOptions) versionList() ([]string, error) {
 	if slices.Equal(o.versions, []string{allVersions}) {
 		releases, err := envoy.List()
 		if err != nil {
-			return nil, machine(err)
+			return nil, machineError(err)
 		}
 		var all []string
 		for _, r := range slices.Backward(releases) {

@@ -54,7 +54,7 @@ before it.`,
 	flags.StringVar(&o.dump, "config-dump", "", "what the sidecar's admin endpoint answers to /config_dump")
 	flags.StringVar(&o.filters, "filters", "", "folder with filters, listeners or dumps, as JSON")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
-	addLab(cmd, &o.version, &o.runtime)
+	addEnvoy(cmd, &o.version, &o.runtime)
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	addOutput(cmd, &o.output)
 	cmd.MarkFlagsOneRequired("config-dump", "filters")
@@ -81,11 +81,11 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	began := time.Now()
 	progress := terminal.NewProgress(stderr, len(v.Replays))
 	defer progress.Stop()
-	h, err := startLab(ctx, o.version, o.runtime)
+	h, err := startEnvoy(ctx, o.version, o.runtime)
 	if err != nil {
 		return err
 	}
-	defer func() { err = also(err, closed(h.Close())) }()
+	defer func() { err = withFailure(err, ending(h.Close())) }()
 	v.Report.Envoy, v.Report.Runtime = h.Version(), h.Runtime().String()
 	err = v.Run(ctx, func(ctx context.Context, replay verify.Replay) result.Case {
 		r := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Compiler: suite.Fixed(replay.Filters)}.Reading(ctx, replay.Proof.Reading)
@@ -98,14 +98,14 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	progress.Stop()
 	err = printResult(stdout, o.output, v)
 	if o.report != "" {
-		run := labReport(ctx, h, began)
+		run := beginReport(ctx, h, began)
 		run.ClassesProven = v.Report.Classes()
 		for _, one := range v.Report.Cases {
-			run.Add(labCase(one.Result, "verify", "", run))
+			run.Add(reportCase(one.Result, "verify", "", run))
 		}
-		err = errors.Join(err, writeLabReport(o.report, run, began))
+		err = errors.Join(err, writeReport(o.report, run, began))
 	}
-	return also(exitFor(v.Report.Fault(), !v.Holds()), err)
+	return withFailure(exitFor(v.Report.Fault(), !v.Holds()), err)
 }
 
 func (o *verifyOptions) read() (sidecar.Sidecar, error) {

@@ -23,6 +23,9 @@ type Disagreement struct {
 	// Counterexample is the smallest case found that still shows the disagreement. It fails
 	// when it is run. Where the set agrees alone, it is Case.
 	Counterexample cases.Case
+	// File is the case file of the counterexample, Again the command that comes to the set
+	// once more. [Report.Export] fills them in.
+	File, Again string
 }
 
 // examine runs a suspect alone and makes it small.

@@ -3,6 +3,7 @@ package pin
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,21 +17,28 @@ import (
 // Proposal is a release that could be pinned: the newest of its minor release, and newer than what is pinned of it. Its
 // digests are those of what the package index has now; that they are Envoy's is for a human to judge.
 type Proposal struct {
-	Version string
+	Version string `json:"version"`
 	// Replaces are the pinned releases of the same minor release.
-	Replaces []string
-	// Wheels has one item for each platform of the catalog, in its order, less those of Missing.
-	Wheels []ProposedWheel
+	Replaces []string `json:"replaces"`
 	// Missing are the platforms of the catalog for which there is no wheel.
-	Missing []string
+	Missing []string `json:"missing"`
+	// Wheels has one item for each platform of the catalog, in its order, less those of Missing.
+	Wheels []ProposedWheel `json:"wheels"`
 }
 
 // ProposedWheel is the wheel of one platform.
 type ProposedWheel struct {
-	Platform string // such as linux-amd64
-	File     string // name of the wheel
-	Size     int64  // bytes of the binary in it
-	SHA256   string // of the binary, in hex
+	Platform string `json:"platform"` // such as linux-amd64
+	File     string `json:"wheel"`    // name of the wheel
+	Size     int64  `json:"size"`     // bytes of the binary in it
+	SHA256   string `json:"sha256"`   // of the binary, in hex
+}
+
+// MarshalJSON implements [json.Marshaler]; a list without items is no null.
+func (p Proposal) MarshalJSON() ([]byte, error) {
+	type plain Proposal
+	p.Replaces, p.Missing, p.Wheels = append([]string{}, p.Replaces...), append([]string{}, p.Missing...), append([]ProposedWheel{}, p.Wheels...)
+	return json.Marshal(plain(p))
 }
 
 // Propose looks for releases that are newer than those pinned in a catalog: the one in file, or the one of this program

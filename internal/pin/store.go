@@ -36,10 +36,10 @@ func OpenStore(copyOut CopyOut) (*Store, error) {
 
 // Release is a pinned release of Envoy for this platform.
 type Release struct {
-	Version  string
-	Platform string // such as linux-amd64
-	Path     string // where the binary is, or will be after Fetch
-	Cached   bool   // whether the binary is there
+	Version  string `json:"version"`
+	Platform string `json:"platform"` // such as linux-amd64
+	Path     string `json:"path"`     // where the binary is, or will be after Fetch
+	Cached   bool   `json:"cached"`   // whether the binary is there
 }
 
 const (

@@ -11,11 +11,11 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 )
 
-// labReport is a report without a case, of what was asked of one Envoy.
-func labReport(ctx context.Context, h *harness.Harness, began time.Time) report.Run {
+// beginReport returns a report without a case, about what one Envoy was asked.
+func beginReport(ctx context.Context, h *harness.Harness, began time.Time) report.Run {
 	digest, err := h.Digest(ctx)
 	if err != nil {
-		digest = "" // the report says of itself that it does not know
+		digest = "" // the report says that it is unknown
 	}
 	return report.Run{
 		Meshproof: matrix.Version(), Implementation: matrix.Reference(), Date: began.UTC().Truncate(time.Second),
@@ -23,8 +23,8 @@ func labReport(ctx context.Context, h *harness.Harness, began time.Time) report.
 	}
 }
 
-// labCase is one result in such a report.
-func labCase(r result.Case, story, again string, run report.Run) report.Case {
+// reportCase is one result in such a report.
+func reportCase(r result.Case, story, again string, run report.Run) report.Case {
 	c := report.Build(r)
 	c.Story = story
 	if again != "" {
@@ -41,8 +41,8 @@ func prepareReport(dir string) error {
 	return folder.Prepare(dir)
 }
 
-// writeLabReport writes a report that is over, nowhere where no folder is named.
-func writeLabReport(dir string, run report.Run, began time.Time) error {
+// writeReport writes a report that is complete, and nothing where no folder is named.
+func writeReport(dir string, run report.Run, began time.Time) error {
 	if dir == "" {
 		return nil
 	}
