@@ -11,14 +11,13 @@ import (
 	"github.com/meshproof/meshproof/certs"
 )
 
-// TestCallers holds each entry under callers against the certificate that it
-// stands for.
+// TestCallers compares each entry under callers with its certificate.
 func TestCallers(t *testing.T) {
 	t.Parallel()
 	const x, y = "spiffe://a.mesh/x", "spiffe://b.mesh/y"
 	td := func(name string) spiffeid.TrustDomain { return spiffeid.RequireTrustDomainFromString(name) }
 	for entry, want := range map[string]cases.Caller{
-		// Nothing is said of its signer: the mesh's own CA signs it.
+		// Without a signer the CA of the mesh signs.
 		"{}":                      {SignedBy: td("a.mesh")},
 		"":                        {SignedBy: td("a.mesh")},
 		"{uris: []}":              {SignedBy: td("a.mesh"), Template: certs.Template{URIs: []string{}}},
@@ -26,7 +25,7 @@ func TestCallers(t *testing.T) {
 		"{uris: [" + y + "]}":     {SignedBy: td("b.mesh"), Template: certs.Template{URIs: []string{y}}},
 		"{uris: [spiffe://c/z]}":  {SignedBy: td("c"), Template: certs.Template{URIs: []string{"spiffe://c/z"}}},
 		"{dns: [a.mesh, b.mesh]}": {SignedBy: td("a.mesh"), Template: certs.Template{DNS: []string{"a.mesh", "b.mesh"}}},
-		// The first URI SAN tells the signer, and where it is no SPIFFE ID, nothing does.
+		// The first URI SAN names the signer, if it is a SPIFFE ID.
 		"{uris: [" + y + ", " + x + "]}":             {SignedBy: td("b.mesh"), Template: certs.Template{URIs: []string{y, x}}},
 		"{uris: ['spiffe://b.mesh/y?z', " + y + "]}": {SignedBy: td("a.mesh"), Template: certs.Template{URIs: []string{"spiffe://b.mesh/y?z", y}}},
 		"{uris: ['', '%zz', 'a,b']}":                 {SignedBy: td("a.mesh"), Template: certs.Template{URIs: []string{"", "%zz", "a,b"}}},
@@ -37,7 +36,7 @@ func TestCallers(t *testing.T) {
 		"{expired: false, notYetValid: false}":       {SignedBy: td("a.mesh")},
 		"{wrongExtKeyUsage: true}":                   {SignedBy: td("a.mesh"), Template: certs.Template{Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}},
 		"{caCertificate: true}":                      {SignedBy: td("a.mesh"), Template: certs.Template{CA: true}},
-		// A service is signed by its mesh; its tags follow in the order of their keys.
+		// The mesh of a service signs. The tags are in the order of their keys.
 		"{service: web}":                {SignedBy: td("default"), Template: certs.Template{URIs: []string{"spiffe://default/web"}}},
 		"{service: web, mesh: b.mesh}":  {SignedBy: td("b.mesh"), Template: certs.Template{URIs: []string{"spiffe://b.mesh/web"}}},
 		"{service: web, tags: {}}":      {SignedBy: td("default"), Template: certs.Template{URIs: []string{"spiffe://default/web"}}},
@@ -63,10 +62,10 @@ func TestCallers(t *testing.T) {
 	}
 }
 
-// TestCallersThatEveryCaseHas are those that need no entry.
-func TestCallersThatEveryCaseHas(t *testing.T) {
+// TestBuiltInCallers has the callers that need no entry.
+func TestBuiltInCallers(t *testing.T) {
 	t.Parallel()
-	// The identity of a workload without inbounds may be one that nobody trusts.
+	// The identity of a workload without inbounds need not be trusted.
 	const head = "case: x\ntrustDomains: [a.mesh, b.mesh]\nworkloads:\n" +
 		"  - {name: w, namespace: n, inbounds: [{port: 80}]}\n  - {name: of-b, identity: spiffe://b.mesh/v, ip: 10.0.0.9}\n  - {name: stranger, identity: spiffe://c.mesh/v}\n"
 	for from, want := range map[string]cases.Caller{

@@ -13,9 +13,9 @@ import (
 	"github.com/meshproof/meshproof/cases"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the list of what is covered into the README")
+var rewrite = flag.Bool("rewrite", false, "write the list of cases into the README")
 
-// TestREADMELists holds the README's list of what is covered against the cases.
+// TestREADMELists compares the list of cases in the README with the cases.
 func TestREADMELists(t *testing.T) {
 	const file, begin, end = "../README.md", "<!-- covered -->\n", "<!-- /covered -->"
 	readme, err := os.ReadFile(file)
@@ -39,8 +39,8 @@ func TestREADMELists(t *testing.T) {
 	}
 }
 
-// covered has a line for each file of cases: what its opening comment says first,
-// and how much it holds.
+// covered returns the list: for each file, the first sentence of its first comment, and the
+// numbers of its cases and requests.
 func covered(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("| cases | what they prove | cases | requests |\n|---|---|--:|--:|\n")
@@ -54,19 +54,19 @@ func covered(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked := 0
+		count := 0
 		for _, c := range read {
-			asked += len(c.Requests)
+			count += len(c.Requests)
 		}
-		fmt.Fprintf(&b, "| [%s](cases/%s) | %s | %d | %d |\n", strings.TrimSuffix(filepath.Base(file), ".yaml"), filepath.ToSlash(file), opening(t, file), len(read), asked)
+		fmt.Fprintf(&b, "| [%s](cases/%s) | %s | %d | %d |\n", strings.TrimSuffix(filepath.Base(file), ".yaml"), filepath.ToSlash(file), opening(t, file), len(read), count)
 		total += len(read)
-		requests += asked
+		requests += count
 	}
 	fmt.Fprintf(&b, "| | | **%d** | **%d** |\n", total, requests)
 	return b.String()
 }
 
-// opening is the first sentence of the comment at the top of the file.
+// opening returns the first sentence of the comment at the top of the file.
 func opening(t *testing.T, file string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {

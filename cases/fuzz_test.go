@@ -9,8 +9,8 @@ import (
 	"github.com/meshproof/meshproof/cases"
 )
 
-// FuzzParse feeds anything: the answer is cases that are complete, or an error
-// that names the file in each of its lines.
+// FuzzParse parses any text. The result is complete cases, or an error with the file in each
+// line.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("kuma/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -45,13 +45,13 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, c := range all {
-			complete(t, c)
+			checkComplete(t, c)
 		}
 	})
 }
 
-// complete checks what the package guarantees of a case that it returns.
-func complete(t *testing.T, c cases.Case) {
+// checkComplete checks the guarantees of the package for a case.
+func checkComplete(t *testing.T, c cases.Case) {
 	t.Helper()
 	if c.Name == "" || !strings.HasPrefix(c.Place, "f.yaml:") || len(c.TrustDomains) == 0 {
 		t.Fatalf("incomplete: %+v", c)

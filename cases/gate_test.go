@@ -31,7 +31,8 @@ func TestGateAdmits(t *testing.T) {
 	}
 }
 
-// A gate that no version of the matrix lies on both sides of is never tried.
+// TestGatesAreTried shows that each gate admits some versions of the matrix and refuses others.
+// Otherwise no run tries it.
 func TestGatesAreTried(t *testing.T) {
 	t.Parallel()
 	all, err := cases.Stories()

@@ -31,8 +31,8 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// named is a file with one case for each name, two lines apart.
-func named(names ...string) string {
+// fileOf returns a file with one case for each name, two lines apart.
+func fileOf(names ...string) string {
 	var docs []string
 	for _, name := range names {
 		docs = append(docs, "{case: "+name+", expectWarning: []}\n")
@@ -40,11 +40,11 @@ func named(names ...string) string {
 	return strings.Join(docs, "---\n")
 }
 
-// mixed is a folder in which not everything is a case file.
-func mixed(t *testing.T) string {
+// mixedFolder returns a folder with case files and other files.
+func mixedFolder(t *testing.T) string {
 	t.Helper()
 	return folder(t, map[string]string{
-		"b.yaml": named("b1", "b2"), "a.yml": named("a"), "sub/c.yaml": named("c"),
+		"b.yaml": fileOf("b1", "b2"), "a.yml": fileOf("a"), "sub/c.yaml": fileOf("c"),
 		"README.md": "# no case", "notes.yaml.txt": "no case", "d.YAML": "no case", "sub/empty/.keep": "",
 	})
 }
@@ -52,16 +52,16 @@ func mixed(t *testing.T) string {
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ paths, want []string }{
-		"a folder, by name, with what lies below": {[]string{"."}, []string{"a.yml:1: a", "b.yaml:1: b1", "b.yaml:3: b2", "sub/c.yaml:1: c"}},
+		"a folder, by name, with folders below": {[]string{"."}, []string{"a.yml:1: a", "b.yaml:1: b1", "b.yaml:3: b2", "sub/c.yaml:1: c"}},
 		"a file":                                {[]string{"b.yaml"}, []string{"b.yaml:1: b1", "b.yaml:3: b2"}},
 		"files in the order given":              {[]string{"sub/c.yaml", "a.yml"}, []string{"sub/c.yaml:1: c", "a.yml:1: a"}},
-		"a file once, however it is reached":    {[]string{"b.yaml", "sub/../b.yaml", "./b.yaml", "."}, []string{"b.yaml:1: b1", "b.yaml:3: b2", "a.yml:1: a", "sub/c.yaml:1: c"}},
+		"a file once, by several paths":         {[]string{"b.yaml", "sub/../b.yaml", "./b.yaml", "."}, []string{"b.yaml:1: b1", "b.yaml:3: b2", "a.yml:1: a", "sub/c.yaml:1: c"}},
 		"a folder below":                        {[]string{"sub"}, []string{"sub/c.yaml:1: c"}},
-		"a folder with a slash behind its name": {[]string{"sub/"}, []string{"sub/c.yaml:1: c"}},
+		"a folder with a slash at its end":      {[]string{"sub/"}, []string{"sub/c.yaml:1: c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := mixed(t)
+			dir := mixedFolder(t)
 			var paths, got []string
 			for _, path := range tt.paths {
 				paths = append(paths, dir+"/"+path)
@@ -80,18 +80,18 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A file that is named explicitly is one, whatever its name ends in.
-func TestLoadTakesAnyFileThatIsNamed(t *testing.T) {
+// TestLoadNamedFile loads a file by its name, with any ending.
+func TestLoadNamedFile(t *testing.T) {
 	t.Parallel()
-	path := folder(t, map[string]string{"case.txt": named("x")}) + "/case.txt"
+	path := folder(t, map[string]string{"case.txt": fileOf("x")}) + "/case.txt"
 	if all, err := cases.Load(path); err != nil || len(all) != 1 {
 		t.Errorf("Load(%s) = %v, %v", path, all, err)
 	}
 }
 
-func TestLoadCountsAFileOnceBehindSymbolicLinks(t *testing.T) {
+func TestLoadThroughSymbolicLink(t *testing.T) {
 	t.Parallel()
-	dir := mixed(t)
+	dir := mixedFolder(t)
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(dir, link); err != nil {
 		t.Skipf("no symbolic links: %v", err)
@@ -106,10 +106,10 @@ func TestLoadCountsAFileOnceBehindSymbolicLinks(t *testing.T) {
 	}
 }
 
-// The place is what the user typed, not what it was resolved to. Not parallel, for
-// the working folder belongs to the process.
-func TestLoadCountsAFileOnceBehindARelativePath(t *testing.T) {
-	dir := mixed(t)
+// TestLoadThroughRelativePath counts a file once. The place is the path as the user wrote it.
+// The test is not parallel, because the working folder belongs to the process.
+func TestLoadThroughRelativePath(t *testing.T) {
+	dir := mixedFolder(t)
 	t.Chdir(dir)
 	all, err := cases.Load("a.yml", filepath.Join(dir, "a.yml"))
 	if err != nil || len(all) != 1 || all[0].Place != "a.yml:1" {
@@ -122,20 +122,20 @@ func TestLoadRefuses(t *testing.T) {
 	for name, tt := range map[string]struct {
 		files map[string]string
 		paths []string
-		// want has one line for each error; DIR stands for the folder.
+		// want has one line for each error. DIR is the folder.
 		want string
 	}{
 		"no path":                     {nil, nil, "cases: no path was given"},
 		"a path to nothing":           {nil, []string{"a.yaml"}, "cases: stat DIR/a.yaml: no such file or directory"},
 		"a folder without case files": {map[string]string{"a.txt": "x"}, []string{"."}, "cases: DIR: there is no case file: name a .yaml file, or a folder with some"},
 		"a file without a case":       {map[string]string{"a.yaml": "# soon\n"}, []string{"."}, "cases: DIR/a.yaml: the file has no case"},
-		"errors of all files": {map[string]string{"a.yaml": "{story: x}", "b.yaml": named("b"), "c.yaml": "{case: }\n---\n{case: x, worklods: []}"}, []string{"."},
+		"errors of all files": {map[string]string{"a.yaml": "{story: x}", "b.yaml": fileOf("b"), "c.yaml": "{case: }\n---\n{case: x, worklods: []}"}, []string{"."},
 			"cases: DIR/a.yaml:1: case: the case has no name\n" +
 				"cases: DIR/c.yaml:1: case: expected text, found nothing\n" +
 				"cases: DIR/c.yaml:3: worklods: unknown field: use one of callers, case, counters, envoy, expectError, expectWarning, features, options, policies, requests, story, trustDomains, workloads"},
-		"a name twice in a file": {map[string]string{"a.yaml": named("x", "y", "x")}, []string{"."},
+		"a name twice in a file": {map[string]string{"a.yaml": fileOf("x", "y", "x")}, []string{"."},
 			`cases: DIR/a.yaml:5: case "x" stands already at DIR/a.yaml:1: give it a name of its own`},
-		"a name in three files": {map[string]string{"a.yaml": named("x"), "b.yaml": named("x"), "c.yaml": named("y", "x")}, []string{"."},
+		"a name in three files": {map[string]string{"a.yaml": fileOf("x"), "b.yaml": fileOf("x"), "c.yaml": fileOf("y", "x")}, []string{"."},
 			`cases: DIR/b.yaml:1: case "x" stands already at DIR/a.yaml:1: give it a name of its own` + "\n" +
 				`cases: DIR/c.yaml:3: case "x" stands already at DIR/a.yaml:1: give it a name of its own`},
 	} {
@@ -157,10 +157,10 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-func TestLoadRefusesAFileThatCannotBeRead(t *testing.T) {
+func TestLoadUnreadableFile(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"a.yaml": named("a")})
-	// A link to a folder looks like a file from outside, whoever runs the test.
+	dir := folder(t, map[string]string{"a.yaml": fileOf("a")})
+	// A link to a folder looks like a file, also for a privileged user.
 	if err := os.Symlink(dir, filepath.Join(dir, "b.yaml")); err != nil {
 		t.Skipf("no symbolic links: %v", err)
 	}

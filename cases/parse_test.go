@@ -17,10 +17,10 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// same compares cases; a policy counts by its text.
+// same are options that compare cases, and policies by their text.
 var same = cmp.Options{
 	cmpopts.EquateComparable(spiffeid.ID{}, spiffeid.TrustDomain{}, netip.Addr{}, cases.Want{}),
-	// The text is tested by itself.
+	// TestSource tests the text.
 	cmpopts.IgnoreFields(cases.Case{}, "Source"),
 	cmp.Transformer("YAML", func(d manifest.Document) string { return string(d.YAML()) }),
 }
@@ -48,14 +48,14 @@ func document(t testing.TB, text string) manifest.Document {
 
 func id(text string) spiffeid.ID { return spiffeid.RequireFromString(text) }
 
-// svid is the caller that holds a sound SVID of its own trust domain.
+// svid returns a caller with a sound SVID of its own trust domain.
 func svid(name, uri string) cases.Caller {
 	return cases.Caller{Name: name, Template: certs.Template{URIs: []string{uri}}, SignedBy: id(uri).TrustDomain()}
 }
 
 func ptr[T any](v T) *T { return &v }
 
-// TestParseEveryField reads a case in which no field has its default.
+// TestParseEveryField reads a case without defaults.
 func TestParseEveryField(t *testing.T) {
 	t.Parallel()
 	got := parse(t, `
@@ -138,7 +138,7 @@ envoy: {from: 1.37.0, before: 1.39.3}
 	}
 }
 
-// TestParseDefaults reads a case that says as little as it can.
+// TestParseDefaults reads a case with the fewest possible fields.
 func TestParseDefaults(t *testing.T) {
 	t.Parallel()
 	got := parse(t, `
@@ -171,7 +171,7 @@ requests:
 	}
 }
 
-// TestParseCrossesLists expects from, to, method and path, the last one fastest.
+// TestParseCrossesLists crosses from, to, method and path. The last list changes fastest.
 func TestParseCrossesLists(t *testing.T) {
 	t.Parallel()
 	got := parse(t, prelude+`
@@ -201,8 +201,8 @@ func TestParseCrossesLists(t *testing.T) {
 	}
 }
 
-// TestParseHeaders: a mapping has no order, so that it is put into one; a list
-// keeps its own and may repeat a name.
+// TestParseHeaders sorts the headers of a mapping. A list keeps its order and may repeat a
+// name.
 func TestParseHeaders(t *testing.T) {
 	t.Parallel()
 	got := parse(t, prelude+`
@@ -218,8 +218,8 @@ func TestParseHeaders(t *testing.T) {
 	}
 }
 
-// TestParseSourceIP: the address of a request goes before that of its caller, and
-// a workload plays its own.
+// TestParseSourceIP shows that the address of a request replaces the address of its caller,
+// and that a workload plays its own address.
 func TestParseSourceIP(t *testing.T) {
 	t.Parallel()
 	got := parse(t, `
@@ -241,8 +241,8 @@ requests:
 	}
 }
 
-// TestParseExpectations: what is said of warnings may be nothing, none, one or
-// several.
+// TestParseExpectations has a case without a statement about warnings, and statements of no,
+// one and several warnings.
 func TestParseExpectations(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]cases.Case{

@@ -11,8 +11,8 @@ import (
 	"github.com/meshproof/meshproof/cases"
 )
 
-// archive returns the files of a txtar file, each cut in what follows "# want "
-// in its first line and the rest.
+// archive returns the files of a txtar file. Each is cut into the text after "# want " on its
+// first line, and the rest.
 func archive(t testing.TB, path string) map[string][2]string {
 	t.Helper()
 	a, err := txtar.ParseFile(path)
@@ -56,7 +56,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// prelude is what the comment of requests.txtar describes.
+// prelude has the lines that the comment of requests.txtar describes.
 const prelude = `case: x
 workloads: [{name: w, inbounds: [{port: 80, protocol: http}, {port: 81, protocol: tcp}, {port: 82, protocol: grpc}]}]
 requests:
@@ -74,8 +74,8 @@ func TestParseRefusesRequests(t *testing.T) {
 	}
 }
 
-// A few lines of lists cross to more requests than memory holds.
-func TestParseBoundsTheNumberOfRequests(t *testing.T) {
+// TestRequestLimit has lists that cross to more requests than memory holds.
+func TestRequestLimit(t *testing.T) {
 	t.Parallel()
 	list := func(item string, n int) string { return "[" + strings.Repeat(item+", ", n) + "]" }
 	request := func(from, to, method, path int) string {

@@ -8,8 +8,8 @@ import (
 	"github.com/meshproof/meshproof/cases"
 )
 
-// What a reader of a report sees is what stands in the file, less what belongs to
-// the neighbours.
+// TestSource shows that the text of a case is its text in the file, without the text of its
+// neighbours.
 func TestSource(t *testing.T) {
 	t.Parallel()
 	const file = `# The file.
@@ -48,7 +48,7 @@ expectWarning: []
 	}
 }
 
-// The text of a case is a case file with that case alone.
+// TestSourceIsACase parses the text of each case: it is a case file with only that case.
 func TestSourceIsACase(t *testing.T) {
 	t.Parallel()
 	all, err := cases.Stories()

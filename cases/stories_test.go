@@ -22,9 +22,9 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// TestStoriesAreTheFilesOfThisFolder holds what is embedded against what lies on
-// disk: the same cases in the same order, at places that a user can open.
-func TestStoriesAreTheFilesOfThisFolder(t *testing.T) {
+// TestEmbeddedStories compares the embedded cases with the files: the same cases in the same
+// order, at places that a user can open.
+func TestEmbeddedStories(t *testing.T) {
 	t.Parallel()
 	embedded, err := cases.Stories()
 	if err != nil {
@@ -45,9 +45,9 @@ func TestStoriesAreTheFilesOfThisFolder(t *testing.T) {
 	}
 }
 
-// TestStoriesGoByTheirFile: the story of a case is its file's name, so that
-// run --case finds all of a file.
-func TestStoriesGoByTheirFile(t *testing.T) {
+// TestStoryNames shows that the story of a case is the name of its file, so that run --case
+// finds all cases of a file.
+func TestStoryNames(t *testing.T) {
 	t.Parallel()
 	files := map[string]bool{}
 	for _, c := range stories {
@@ -70,9 +70,9 @@ func TestStoriesGoByTheirFile(t *testing.T) {
 	}
 }
 
-// TestStoriesProveBothWays: where an Envoy is asked, somebody is let in and
-// somebody is not; a refusal is the dialect's, before any Envoy is asked.
-func TestStoriesProveBothWays(t *testing.T) {
+// TestStoriesHaveBothDecisions shows that a case allows some requests and refuses others. When
+// its dialect refuses the policies, no Envoy is asked.
+func TestStoriesHaveBothDecisions(t *testing.T) {
 	t.Parallel()
 	for _, c := range stories {
 		set, err := dialect.Parse(c.Policies, c.Options)
@@ -87,15 +87,15 @@ func TestStoriesProveBothWays(t *testing.T) {
 		if c.ExpectError != "" {
 			continue
 		}
-		letIn := func(q cases.Request) bool { return q.Want == cases.Allow }
-		n := len(slices.DeleteFunc(slices.Clone(c.Requests), letIn))
+		allowed := func(q cases.Request) bool { return q.Want == cases.Allow }
+		n := len(slices.DeleteFunc(slices.Clone(c.Requests), allowed))
 		if oneSided[c.Name] != (n == 0 || n == len(c.Requests)) {
-			t.Errorf("%s: %d of %d requests are let in; one-sided: %t", c.Place, len(c.Requests)-n, len(c.Requests), oneSided[c.Name])
+			t.Errorf("%s: %d of %d requests are allowed; one-sided: %t", c.Place, len(c.Requests)-n, len(c.Requests), oneSided[c.Name])
 		}
 	}
 }
 
-// oneSided are the cases whose counterpart is another one in their file.
+// oneSided are the cases with one decision. Another case in their file has the other one.
 var oneSided = map[string]bool{
 	"without any policy nobody gets in, whatever the protocol":                            true,
 	"the precise shadow hoists the shadow denies of all policies over the allows of all":  true,

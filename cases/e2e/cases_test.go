@@ -33,7 +33,7 @@ func everyCase(cases.Case) bool { return true }
 // the nine stories only.
 func inThisTier(c cases.Case) bool { return isUserStory(c) || !testing.Short() }
 
-// builtIn returns the built-in cases that are wanted.
+// builtIn returns the wanted built-in cases.
 func builtIn(t *testing.T, wanted func(cases.Case) bool) []cases.Case {
 	t.Helper()
 	all, err := cases.Stories()
@@ -53,10 +53,10 @@ func runSuite(t *testing.T, runtime harness.Runtime, all []cases.Case) {
 	conformance.Run(t, s)
 }
 
-// testedEnvoy is the version under test, empty for the default one.
+// testedEnvoy returns the version under test. It is empty for the default version.
 func testedEnvoy() string { return os.Getenv("MESHPROOF_ENVOY") }
 
-// TestUserStories is the part of the cases that make check runs.
+// TestUserStories runs the cases that make check runs.
 func TestUserStories(t *testing.T) {
 	t.Parallel()
 	runSuite(t, harness.Process, builtIn(t, isUserStory))
@@ -85,7 +85,8 @@ func TestCasesInContainer(t *testing.T) {
 	runSuite(t, harness.Container, builtIn(t, everyCase))
 }
 
-// Each of the nine stories has a request that passes and a request that is refused.
+// TestUserStoriesHaveBothDecisions shows that each of the nine stories has an allowed request
+// and a refused request.
 func TestUserStoriesHaveBothDecisions(t *testing.T) {
 	t.Parallel()
 	allowed, refused := map[string]bool{}, map[string]bool{}
@@ -105,13 +106,13 @@ func TestUserStoriesHaveBothDecisions(t *testing.T) {
 	}
 }
 
-// A suite that passes whatever the compiler does proves nothing: a compiler that allows
-// everything fails every deny, and a compiler that denies everything fails every allow.
+// TestNegativeControls shows that the suite can fail: a compiler that allows everything fails
+// every deny, and a compiler that denies everything fails every allow.
 func TestNegativeControls(t *testing.T) {
 	t.Parallel()
 	for name, control := range map[string]struct {
 		compiler suite.Compiler
-		// wrong is what the compiler gets wrong each time.
+		// wrong is the want that the compiler fails each time.
 		wrong cases.Want
 	}{
 		"AllowEverything": {suite.AllowEverything, cases.Deny},
@@ -129,7 +130,7 @@ func TestNegativeControls(t *testing.T) {
 					continue
 				}
 				for _, q := range r.Requests {
-					// A compiler has no say over plaintext: it passes a permissive inbound unjudged.
+					// Plaintext passes a permissive inbound unjudged, so no compiler decides it.
 					if q.Want != control.wrong || q.From.Plaintext {
 						continue
 					}

@@ -13,8 +13,8 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// What is written for one design of MeshTrafficPermission lets in and refuses the
-// same requests in the others.
+// TestConvertedCases shows that a policy that is converted to another design of
+// MeshTrafficPermission decides the same requests in the same way.
 func TestConvertedCases(t *testing.T) {
 	t.Parallel()
 	for _, to := range []int{2, 3} {
@@ -56,8 +56,8 @@ func isOfAcceptedDesign(c cases.Case) bool {
 		options.KumaOption == 1 && !slices.ContainsFunc(c.Policies, legacyOrForeign)
 }
 
-// convert converts the policies of a case. It drops what the case states of what differs by design: the name of a
-// policy, and in Option 3 the accepted form of the shadow.
+// convert converts the policies of a case. It drops the statements that differ by design: the name of a policy, and in
+// Option 3 the accepted form of the shadow.
 func convert(t *testing.T, c cases.Case, to int) cases.Case {
 	t.Helper()
 	written, err := optionsOf(c)
