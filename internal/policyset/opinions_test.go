@@ -9,11 +9,11 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/policyset"
-	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/xds"
+	"github.com/meshproof/meshproof/xds/lift"
 )
 
 // mostAsked bounds the classes of an inbound that are asked with their neighbours.
@@ -36,7 +36,7 @@ func agree(t testing.TB, c cases.Case) (asked int) {
 		if err != nil {
 			t.Fatalf("%v:\n%s", err, casewriter.YAML(c))
 		}
-		back, lost := sidecar.Program(filters)
+		back, lost := lift.Program(filters, 0)
 		if len(lost) > 0 {
 			t.Fatalf("%s: lost %q of\n%s", in, lost, program)
 		}

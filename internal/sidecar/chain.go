@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -93,11 +94,11 @@ func (c *chain) strange(kind Kind, filter, typeURL, reason string) {
 }
 
 // faulty tells what was lost of the configuration of a filter.
-func (c *chain) faulty(filter string, faults []fault) {
+func (c *chain) faulty(filter string, faults []messages.Fault) {
 	for _, f := range faults {
-		u := c.unknown(Beside, filter, f.what)
-		u.Path = f.at.String()
-		if f.guards {
+		u := c.unknown(Beside, filter, f.What)
+		u.Path = f.At.String()
+		if f.Guards {
 			u.Kind = Lost
 		}
 		c.found.add(u)
@@ -105,13 +106,13 @@ func (c *chain) faulty(filter string, faults []fault) {
 }
 
 // filter reads a network filter.
-func (c *chain) filter(name string, packed *anypb.Any, faults []fault, typeURL, reason string) {
+func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, typeURL, reason string) {
 	if reason != "" {
 		c.strange(Lost, name, typeURL, reason)
 		return
 	}
 	c.faulty(name, faults)
-	m, _, err := unpack(packed)
+	m, _, err := messages.Unpack(packed)
 	switch m := m.(type) {
 	case *networkrbacv3.RBAC:
 		if isObserver(name, m) {
@@ -123,14 +124,14 @@ func (c *chain) filter(name string, packed *anypb.Any, faults []fault, typeURL, 
 	case *tcpproxyv3.TcpProxy:
 		c.in.StatPrefix = m.StatPrefix
 	default:
-		c.stranger(name, holds(packed), err)
+		c.stranger(name, messages.TypeURL(packed), err)
 	}
 }
 
 // stranger notes a filter that is no RBAC filter, or one that cannot be read.
 func (c *chain) stranger(name, typeURL string, err error) {
-	message := messageOf(typeURL)
-	if err != nil && (authorizes(message) || message == httpManager || isTypedStruct(message)) {
+	message := messages.Name(typeURL)
+	if err != nil && (messages.Authorizes(message) || message == httpManager || messages.IsTypedStruct(message)) {
 		c.strange(Lost, name, typeURL, err.Error())
 		return
 	}
@@ -204,7 +205,7 @@ func (r *reader) loose(l loose) {
 	for i, f := range l.filters {
 		name := fmt.Sprintf("#%d", i)
 		c.faulty(name, f.faults)
-		m, _, err := unpack(f.message)
+		m, _, err := messages.Unpack(f.message)
 		switch m := m.(type) {
 		case *networkrbacv3.RBAC:
 			c.network(name, m)
@@ -214,7 +215,7 @@ func (r *reader) loose(l loose) {
 		case *httprbacv3.RBACPerRoute:
 			c.tell(Lost, name, f.message.TypeUrl, "a filter of a route, without its route")
 		default:
-			c.stranger(name, holds(f.message), err)
+			c.stranger(name, messages.TypeURL(f.message), err)
 		}
 	}
 	if l.protocol != "" && c.in.Protocol.UnmarshalText([]byte(l.protocol)) != nil {

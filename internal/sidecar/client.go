@@ -18,6 +18,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // client is one ADS stream, in the state of the world variant.
@@ -124,11 +126,11 @@ func (c *client) answered(typeURL string) bool {
 func (c *client) take(answer *discoveryv3.DiscoveryResponse) error {
 	s, ok := c.subscribed[answer.TypeUrl]
 	if !ok {
-		return fmt.Errorf("it sent %s, for which nobody asked", messageOf(answer.TypeUrl))
+		return fmt.Errorf("it sent %s, for which nobody asked", messages.Name(answer.TypeUrl))
 	}
 	s.nonce = answer.Nonce
 	if err := c.store(answer); err != nil {
-		err = fmt.Errorf("version %q of %s: %w", answer.VersionInfo, messageOf(answer.TypeUrl), err)
+		err = fmt.Errorf("version %q of %s: %w", answer.VersionInfo, messages.Name(answer.TypeUrl), err)
 		// Where this fails too, the first failure is the one to tell.
 		_ = c.send(answer.TypeUrl, &statuspb.Status{Code: int32(codes.InvalidArgument), Message: err.Error()})
 		return err
@@ -179,15 +181,15 @@ func fromAnys[M proto.Message](answer *discoveryv3.DiscoveryResponse, empty func
 		var wrapper discoveryv3.Resource
 		if packed.MessageIs(&wrapper) {
 			if err := packed.UnmarshalTo(&wrapper); err != nil {
-				return nil, fmt.Errorf("resource %d: %s", i, oneLine(err))
+				return nil, fmt.Errorf("resource %d: %s", i, messages.OneLine(err))
 			}
 			packed = wrapper.Resource
 		}
 		m := empty()
 		if err := packed.UnmarshalTo(m); err != nil {
-			return nil, fmt.Errorf("resource %d: %s", i, oneLine(err))
+			return nil, fmt.Errorf("resource %d: %s", i, messages.OneLine(err))
 		}
-		out = append(out, decoded[M]{m, unread(m.ProtoReflect())})
+		out = append(out, decoded[M]{m, messages.Unread(m.ProtoReflect())})
 	}
 	return out, nil
 }

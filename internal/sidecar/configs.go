@@ -8,6 +8,8 @@ import (
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // addConfigs takes the parts of a dump.
@@ -167,7 +169,7 @@ func (r *resources) extensionFrom(tree any) {
 func (r *resources) addLoose(l loose, filters []any) {
 	for _, tree := range filters {
 		packed := &anypb.Any{}
-		faults, err := decode(tree, packed)
+		faults, err := messages.Decode(tree, packed)
 		if err != nil {
 			r.lost(l.file, "filter not read: %v", err)
 			continue

@@ -3,6 +3,8 @@ package sidecar
 import (
 	"errors"
 	"fmt"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // Dump reads the configuration dump of an Envoy's admin interface, as /config_dump
@@ -18,7 +20,7 @@ import (
 // JSON in which nothing is what it can read.
 func Dump(data []byte) (Sidecar, error) {
 	var r resources
-	tree, err := parse(data)
+	tree, err := messages.Parse(data)
 	if err == nil {
 		err = r.add(tree, "")
 	}
@@ -50,7 +52,7 @@ func (r *resources) addAll(list []any, file string) error {
 	filters := len(list) > 0
 	for _, item := range list {
 		o, _ := item.(object)
-		filters = filters && authorizes(typeOf(o))
+		filters = filters && messages.Authorizes(typeOf(o))
 	}
 	if filters {
 		r.addLoose(loose{file: file}, list)
@@ -78,7 +80,7 @@ func (r *resources) addObject(o object, file string) error {
 	}
 	message := typeOf(o)
 	switch {
-	case authorizes(message):
+	case messages.Authorizes(message):
 		r.addLoose(loose{file: file}, []any{o})
 		return nil
 	case message != "":
@@ -97,5 +99,5 @@ func (r *resources) addObject(o object, file string) error {
 
 func typeOf(o object) string {
 	url, _ := o["@type"].(string)
-	return messageOf(url)
+	return messages.Name(url)
 }

@@ -18,6 +18,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // All that the listeners refer to is fetched, and read as out of a dump.
@@ -226,7 +228,7 @@ func FuzzResource(f *testing.F) {
 		serving(l4(matching(identity, onMatch))),
 	} {
 		var listener listenerv3.Listener
-		if _, err := decode(must[any](f)(parse([]byte(strings.Replace(text, `"@type": "`+resource.ListenerType+`",`, "", 1)))), &listener); err != nil {
+		if _, err := messages.Decode(must[any](f)(messages.Parse([]byte(strings.Replace(text, `"@type": "`+resource.ListenerType+`",`, "", 1)))), &listener); err != nil {
 			f.Fatal(err)
 		}
 		f.Add(must[[]byte](f)(proto.Marshal(&listener)))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // Folder reads all files *.json below a folder, in the order of their names. Each
@@ -45,14 +47,14 @@ func (r *resources) addFile(dir fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() > MaxSize {
-		return fmt.Errorf("it has %d bytes, the limit is %d", info.Size(), MaxSize)
+	if info.Size() > messages.MaxSize {
+		return fmt.Errorf("it has %d bytes, the limit is %d", info.Size(), messages.MaxSize)
 	}
 	data, err := fs.ReadFile(dir, name)
 	if err != nil {
 		return err
 	}
-	tree, err := parse(data)
+	tree, err := messages.Parse(data)
 	if err != nil {
 		return err
 	}

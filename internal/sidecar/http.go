@@ -6,6 +6,7 @@ import (
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -77,14 +78,14 @@ func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
 		return
 	}
 	c.faulty(f.Name, faults)
-	m, _, err := unpack(packed)
+	m, _, err := messages.Unpack(packed)
 	rbac, ok := m.(*httprbacv3.RBAC)
-	if ok || messageOf(holds(packed)) == httpRBAC {
+	if ok || messages.Name(messages.TypeURL(packed)) == httpRBAC {
 		c.replaceable = append(c.replaceable, f.Name)
 	}
 	switch {
 	case !ok:
-		c.stranger(f.Name, holds(packed), err)
+		c.stranger(f.Name, messages.TypeURL(packed), err)
 	case f.Disabled:
 		c.disabled = true
 		c.strange(Beside, f.Name, packed.TypeUrl, "an RBAC filter that is disabled: it judges only where a route enables it")

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // understood are the types of extensions inside an RBAC filter that ask for what
@@ -37,25 +39,25 @@ var understood = map[string]bool{
 // inspect tells what in an RBAC filter cannot be replayed, and what no policy can
 // say.
 func inspect(m proto.Message, tell func(Unknown)) {
-	v := visitor{
-		closed: func(typeURL, reason string, at *path) {
+	v := messages.Visitor{
+		Closed: func(typeURL, reason string, at *messages.Path) {
 			tell(Unknown{Kind: Lost, Type: typeURL, Path: at.String(), Reason: reason})
 		},
-		opened: func(typeURL string, faults []fault, at *path) {
+		Opened: func(typeURL string, faults []messages.Fault, at *messages.Path) {
 			for _, f := range faults {
-				tell(Unknown{Kind: Lost, Path: f.at.String(), Reason: f.what})
+				tell(Unknown{Kind: Lost, Path: f.At.String(), Reason: f.What})
 			}
-			if !understood[messageOf(typeURL)] {
+			if !understood[messages.Name(typeURL)] {
 				tell(Unknown{Kind: Opaque, Type: typeURL, Path: at.String(), Reason: "no policy can ask for this"})
 			}
 		},
-		message: func(m protoreflect.Message, at *path) {
+		Message: func(m protoreflect.Message, at *messages.Path) {
 			for _, reason := range append(oddities(m.Interface()), deprecated(m)...) {
 				tell(Unknown{Kind: Opaque, Path: at.String(), Reason: reason})
 			}
 		},
 	}
-	v.visit(m.ProtoReflect(), nil, 0)
+	v.Visit(m.ProtoReflect())
 }
 
 func oddities(m proto.Message) (out []string) {

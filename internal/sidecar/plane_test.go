@@ -19,6 +19,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 const nodeID = "default.backend-1"
@@ -101,7 +103,7 @@ var errPatience = errors.New("out of patience")
 // decodeAs is a resource of the JSON that the other tests use.
 func decodeAs[M proto.Message](t *testing.T, text string, into M) M {
 	t.Helper()
-	return must[decoded[M]](t)(fromTree(must[any](t)(parse([]byte(text))), into)).message
+	return must[decoded[M]](t)(fromTree(must[any](t)(messages.Parse([]byte(text))), into)).message
 }
 
 // script answers each first request of a type with what it holds.

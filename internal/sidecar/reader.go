@@ -7,6 +7,8 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // reader turns resources into a Sidecar.
@@ -91,12 +93,12 @@ func (r *reader) listener(d decoded[*listenerv3.Listener]) {
 func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 	packed, faults, typeURL, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
 	if reason == "" {
-		held := holds(packed)
-		if kind, reason, tell := other(messageOf(held)); tell {
+		held := messages.TypeURL(packed)
+		if kind, reason, tell := other(messages.Name(held)); tell {
 			r.found.add(Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason, Position: InFront})
 		}
 		for _, fault := range faults {
-			r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Path: fault.at.String(), Reason: fault.what, Position: InFront})
+			r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Path: fault.At.String(), Reason: fault.What, Position: InFront})
 		}
 		return
 	}
@@ -105,7 +107,7 @@ func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 
 // extension returns the configuration of a filter, wherever it comes from. The
 // reason says why there is none; the type URL is then that of what should be there.
-func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.ExtensionConfigSource) (packed *anypb.Any, faults []fault, typeURL, reason string) {
+func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.ExtensionConfigSource) (packed *anypb.Any, faults []messages.Fault, typeURL, reason string) {
 	if discovery == nil {
 		if typed.GetTypeUrl() == "" {
 			return nil, nil, "", "it has no configuration"
@@ -124,10 +126,10 @@ func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.Exte
 }
 
 // faults tells what was lost of a listener, by filter chain.
-func (r *reader) faults(listener string, labels []string, faults []fault) {
+func (r *reader) faults(listener string, labels []string, faults []messages.Fault) {
 	for _, f := range faults {
-		u := Unknown{Kind: Beside, Listener: listener, Chain: chainOf(f.at, labels), Path: f.at.String(), Reason: f.what}
-		if f.guards {
+		u := Unknown{Kind: Beside, Listener: listener, Chain: chainOf(f.At, labels), Path: f.At.String(), Reason: f.What}
+		if f.Guards {
 			u.Kind = Lost
 		}
 		r.found.add(u)
@@ -153,7 +155,7 @@ func labelsOf(l *listenerv3.Listener) []string {
 }
 
 // chainOf returns the label of the filter chain in which a path lies.
-func chainOf(at *path, labels []string) string {
+func chainOf(at *messages.Path, labels []string) string {
 	text := at.String()
 	if strings.HasPrefix(text, "default_filter_chain") {
 		return labels[len(labels)-1]

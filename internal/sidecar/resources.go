@@ -9,12 +9,14 @@ import (
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // decoded is a resource with what was lost when it was decoded.
 type decoded[M proto.Message] struct {
 	message M
-	faults  []fault
+	faults  []messages.Fault
 }
 
 // resources are what a dump, a folder or a control plane has. What of them is read
@@ -87,8 +89,8 @@ func (r *resources) scopesOf(set string) []decoded[*routev3.ScopedRouteConfigura
 func fromTree[M proto.Message](tree any, into M) (decoded[M], error) {
 	if o, ok := tree.(object); ok {
 		if url, _ := o["@type"].(string); url != "" {
-			if got := messageOf(url); got != messageOf(typeURL(into)) {
-				return decoded[M]{}, fmt.Errorf("it is a %s, not a %s", got, messageOf(typeURL(into)))
+			if got := messages.Name(url); got != messages.Name(typeURL(into)) {
+				return decoded[M]{}, fmt.Errorf("it is a %s, not a %s", got, messages.Name(typeURL(into)))
 			}
 			bare := object{}
 			for k, v := range o {
@@ -99,6 +101,6 @@ func fromTree[M proto.Message](tree any, into M) (decoded[M], error) {
 			tree = bare
 		}
 	}
-	faults, err := decode(tree, into)
+	faults, err := messages.Decode(tree, into)
 	return decoded[M]{into, faults}, err
 }

@@ -10,6 +10,7 @@ import (
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -100,7 +101,7 @@ func (c *chain) ownRoutes(config *routev3.RouteConfiguration) {
 // override returns the filter that a route has in the place of the inbound's: one
 // without anything to judge by where it is switched off.
 func (c *chain) override(filter, route string, packed *anypb.Any, depth int) (*httprbacv3.RBAC, bool) {
-	m, _, err := unpack(packed)
+	m, _, err := messages.Unpack(packed)
 	switch m := m.(type) {
 	case *httprbacv3.RBACPerRoute:
 		if m.Rbac == nil {
@@ -143,7 +144,7 @@ func overriding(config *routev3.RouteConfiguration, filters []string) (found boo
 func (c *chain) aimless(config *routev3.RouteConfiguration, m *hcmv3.HttpConnectionManager) {
 	eachOverride(config, func(name string, packed *anypb.Any) {
 		named := slices.ContainsFunc(m.HttpFilters, func(f *hcmv3.HttpFilter) bool { return f.Name == name })
-		if !named && messageOf(packed.GetTypeUrl()) == routeRBAC {
+		if !named && messages.Name(packed.GetTypeUrl()) == routeRBAC {
 			c.tell(Beside, name, packed.TypeUrl, fmt.Sprintf("route configuration %q has RBAC for a filter that is not there: Envoy passes over it", config.Name))
 		}
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
+	"github.com/meshproof/meshproof/xds/lift"
 )
 
 // Sidecar is what one Envoy enforces for the workload behind it.
@@ -67,6 +68,12 @@ type Inbound struct {
 	// something in one: an Unknown of kind [Lost] says which. To replay it would prove
 	// nothing.
 	Incomplete bool
+}
+
+// Program turns the filters of the inbound back into a program, as [lift.Program] does.
+// It knows the port that callers connect to, if the inbound has one.
+func (i Inbound) Program() (p policy.Program, lost []string) {
+	return lift.Program(i.Filters, i.Address.Port())
 }
 
 // Guard is one RBAC filter in its place.

@@ -3,6 +3,8 @@ package sidecar
 import (
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // transport reads what the chain demands of a connection.
@@ -11,7 +13,7 @@ func (c *chain) transport(of *listenerv3.FilterChain) Transport {
 		c.tell(Beside, "", "", reason)
 	}
 	packed := of.GetTransportSocket().GetTypedConfig()
-	switch messageOf(packed.GetTypeUrl()) {
+	switch messages.Name(packed.GetTypeUrl()) {
 	case "", rawBuffer:
 		if of.GetTransportSocket() != nil && packed == nil {
 			c.tell(Beside, of.TransportSocket.Name, "", "the transport socket has no configuration")
@@ -19,7 +21,7 @@ func (c *chain) transport(of *listenerv3.FilterChain) Transport {
 		}
 		return Plaintext
 	}
-	m, _, err := unpack(packed)
+	m, _, err := messages.Unpack(packed)
 	context, ok := m.(*tlsv3.DownstreamTlsContext)
 	if err != nil || !ok {
 		c.tell(Beside, of.TransportSocket.Name, packed.TypeUrl, "a transport socket that is not TLS")

@@ -1,44 +1,16 @@
 package sidecar
 
 import (
-	"strings"
-
-	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 
-	// The types that may stand inside an RBAC filter, or that tell what surrounds it.
-	_ "github.com/cncf/xds/go/udpa/type/v1"
-	_ "github.com/cncf/xds/go/xds/type/matcher/v3"
-	_ "github.com/cncf/xds/go/xds/type/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/environment_variable/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/network/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/ssl/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/input_matchers/consistent_hashing/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/input_matchers/ip/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/input_matchers/metadata/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/input_matchers/runtime_fraction/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/path/match/uri_template/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/rbac/audit_loggers/stream/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/rbac/matchers/upstream_ip_port/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/rbac/principals/mtls_authenticated/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/raw_buffer/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // The messages by which a filter chain is read.
 const (
-	networkRBAC   = "envoy.extensions.filters.network.rbac.v3.RBAC"
-	httpRBAC      = "envoy.extensions.filters.http.rbac.v3.RBAC"
-	routeRBAC     = "envoy.extensions.filters.http.rbac.v3.RBACPerRoute"
+	networkRBAC   = messages.NetworkRBAC
+	httpRBAC      = messages.HTTPRBAC
+	routeRBAC     = messages.RouteRBAC
 	routeFilter   = "envoy.config.route.v3.FilterConfig"
 	httpManager   = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
 	tcpProxy      = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy"
@@ -46,44 +18,6 @@ const (
 	downstreamTLS = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext"
 	rawBuffer     = "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer"
 )
-
-// messageOf is the name of the message behind a type URL.
-func messageOf(typeURL string) string { return typeURL[strings.LastIndexByte(typeURL, '/')+1:] }
-
-func authorizes(message string) bool {
-	return message == networkRBAC || message == httpRBAC || message == routeRBAC
-}
-
-func linked(typeURL string) (protoreflect.MessageType, bool) {
-	found, err := protoregistry.GlobalTypes.FindMessageByURL(typeURL)
-	return found, err == nil
-}
-
-// tolerant resolves every type: one that is not linked into this program to a
-// message without fields, so that an Any of it keeps its type URL and loses its
-// content.
-type tolerant struct{}
-
-var contentless = (&corev3.AggregatedConfigSource{}).ProtoReflect().Type()
-
-func (tolerant) FindMessageByURL(typeURL string) (protoreflect.MessageType, error) {
-	if found, ok := linked(typeURL); ok {
-		return found, nil
-	}
-	return contentless, nil
-}
-
-func (t tolerant) FindMessageByName(name protoreflect.FullName) (protoreflect.MessageType, error) {
-	return t.FindMessageByURL(string(name))
-}
-
-func (tolerant) FindExtensionByName(name protoreflect.FullName) (protoreflect.ExtensionType, error) {
-	return protoregistry.GlobalTypes.FindExtensionByName(name)
-}
-
-func (tolerant) FindExtensionByNumber(message protoreflect.FullName, field protoreflect.FieldNumber) (protoreflect.ExtensionType, error) {
-	return protoregistry.GlobalTypes.FindExtensionByNumber(message, field)
-}
 
 func typeURL(m proto.Message) string {
 	return "type.googleapis.com/" + string(m.ProtoReflect().Descriptor().FullName())

@@ -3,7 +3,8 @@ package sidecar
 import (
 	"fmt"
 	"strings"
-	"unicode"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // Kind says what an [Unknown] means for a replay of its inbound.
@@ -81,15 +82,7 @@ func (u Unknown) String() string {
 	if u.Type != "" {
 		place = append(place, u.Type)
 	}
-	return strings.Map(printable, strings.Join(append(place, u.Reason), ": "))
-}
-
-// printable keeps what a dump may hold from speaking to a terminal.
-func printable(r rune) rune {
-	if unicode.IsPrint(r) {
-		return r
-	}
-	return unicode.ReplacementChar
+	return strings.Map(messages.Printable, strings.Join(append(place, u.Reason), ": "))
 }
 
 // stand places a filter and says so in the reason.

@@ -4,16 +4,15 @@ import (
 	accesslogdatav3 "github.com/envoyproxy/go-control-plane/envoy/data/accesslog/v3"
 	sslinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/ssl/v3"
 
-	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-var uriSANInput = input("envoy.matching.inputs.uri_san", mustAny(&sslinputsv3.UriSanInput{}))
+var uriSANInput = inputOf(&sslinputsv3.UriSanInput{})
 
 var _ = add(row{
 	attribute: attribute.Identity,
 	since:     "1.36.4",
-	predicate: func(m policy.Match) *predicateProto { return single(uriSANInput, stringMatcher(m)) },
+	input:     &sslinputsv3.UriSanInput{},
 	logged:    loggedURIs,
 })
 

@@ -5,17 +5,16 @@ import (
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	accesslogdatav3 "github.com/envoyproxy/go-control-plane/envoy/data/accesslog/v3"
+	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-var methodInput = headerInput(":method")
-
 var _ = add(row{
 	attribute: attribute.Method,
 	since:     "1.36.4",
-	predicate: func(m policy.Match) *predicateProto { return single(methodInput, stringMatcher(m)) },
+	input:     &envoymatcherv3.HttpRequestHeaderMatchInput{HeaderName: ":method"},
 	principal: func(m policy.Match) *rbacv3.Principal {
 		return &rbacv3.Principal{Identifier: &rbacv3.Principal_Header{Header: methodMatcher(m)}}
 	},

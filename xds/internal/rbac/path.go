@@ -12,11 +12,15 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-var pathInput = headerInput(":path")
+var (
+	pathHeader = &envoymatcherv3.HttpRequestHeaderMatchInput{HeaderName: ":path"}
+	pathInput  = inputOf(pathHeader)
+)
 
 var _ = add(row{
 	attribute: attribute.Path,
 	since:     "1.36.4",
+	input:     pathHeader,
 	predicate: pathPredicate,
 	principal: pathPrincipal,
 	route: func(route *routev3.RouteMatch, m policy.Match) {

@@ -1,9 +1,10 @@
 package rbac
 
 import (
+	"cmp"
+
 	xdscorev3 "github.com/cncf/xds/go/xds/core/v3"
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
-	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -15,14 +16,18 @@ type (
 	predicateList  = matcherv3.Matcher_MatcherList_Predicate_PredicateList
 )
 
-// input names what a matcher looks at. All predicates share an input: to marshal one
-// for each predicate would be most of the cost of compiling a large policy set.
-func input(name string, config *anypb.Any) *xdscorev3.TypedExtensionConfig {
-	return &xdscorev3.TypedExtensionConfig{Name: name, TypedConfig: config}
+// inputNames are the names of the inputs. Envoy goes by their types, a name is for people.
+var inputNames = map[string]string{
+	"UriSanInput":                 "uri_san",
+	"DnsSanInput":                 "dns_san",
+	"HttpRequestHeaderMatchInput": "request_headers",
 }
 
-func headerInput(name string) *xdscorev3.TypedExtensionConfig {
-	return input("envoy.matching.inputs.request_headers", mustAny(&envoymatcherv3.HttpRequestHeaderMatchInput{HeaderName: name}))
+// inputOf names what a matcher looks at. All predicates share an input: to marshal one
+// for each predicate would be most of the cost of compiling a large policy set.
+func inputOf(m proto.Message) *xdscorev3.TypedExtensionConfig {
+	message := string(m.ProtoReflect().Descriptor().Name())
+	return &xdscorev3.TypedExtensionConfig{Name: "envoy.matching.inputs." + cmp.Or(inputNames[message], message), TypedConfig: mustAny(m)}
 }
 
 // predicate compiles a condition that [simplify] and [check] went over: it has no

@@ -7,6 +7,8 @@ import (
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	accesslogdatav3 "github.com/envoyproxy/go-control-plane/envoy/data/accesslog/v3"
+	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/policy"
 )
@@ -16,7 +18,9 @@ type row struct {
 	attribute *policy.Attribute
 	// since is the oldest release of Envoy on which the row was measured.
 	since string
-	// predicate asks for the attribute in a matcher, nil where no input shows it.
+	// input is what a matcher looks at, nil where no input shows the attribute.
+	input proto.Message
+	// predicate asks for the attribute in a matcher. The default asks the input once.
 	predicate func(m policy.Match) *predicateProto
 	// principal asks for the attribute in a named rule, nil where no principal shows it.
 	principal func(m policy.Match) *rbacv3.Principal
@@ -34,8 +38,29 @@ var rows = map[*policy.Attribute]*row{}
 
 // add puts a row into the table.
 func add(r row) *row {
+	if r.input != nil && r.predicate == nil {
+		in := inputOf(r.input)
+		r.predicate = func(m policy.Match) *predicateProto { return single(in, stringMatcher(m)) }
+	}
 	rows[r.attribute] = &r
 	return &r
+}
+
+// Shown returns the attribute that an input of a matcher shows, such as
+// envoy.extensions.matching.common_inputs.ssl.v3.UriSanInput, and nil for none.
+func Shown(input proto.Message) *policy.Attribute {
+	for a, r := range rows {
+		if r.input != nil && proto.Equal(r.input, input) {
+			return a
+		}
+	}
+	return nil
+}
+
+// ShownByHeader returns the attribute that a header of a request shows, and nil for none.
+// The name is in lower case.
+func ShownByHeader(name string) *policy.Attribute {
+	return Shown(&envoymatcherv3.HttpRequestHeaderMatchInput{HeaderName: name})
 }
 
 // check reports the first leaf of a condition that the form cannot say.

@@ -1,4 +1,4 @@
-package sidecar
+package messages
 
 import (
 	"errors"
@@ -16,9 +16,10 @@ var (
 	errUnlinked = errors.New("meshproof does not know this type")
 )
 
-// unpack returns the message inside an Any, and what was lost of it where it had
-// the form of a TypedStruct.
-func unpack(a *anypb.Any) (proto.Message, []fault, error) {
+// Unpack returns the message inside an Any, and what it lost where it had the form of a
+// TypedStruct. It returns an error for a type that is not linked into the program, and
+// for bytes that are no such message.
+func Unpack(a *anypb.Any) (proto.Message, []Fault, error) {
 	if a.GetTypeUrl() == "" {
 		return nil, nil, errNoType
 	}
@@ -28,7 +29,7 @@ func unpack(a *anypb.Any) (proto.Message, []fault, error) {
 	}
 	m := found.New().Interface()
 	if err := proto.Unmarshal(a.Value, m); err != nil {
-		return nil, nil, fmt.Errorf("it is no %s: %s", messageOf(a.TypeUrl), oneLine(err))
+		return nil, nil, fmt.Errorf("it is no %s: %s", Name(a.TypeUrl), OneLine(err))
 	}
 	switch m := m.(type) {
 	case *udpav1.TypedStruct:
@@ -39,29 +40,30 @@ func unpack(a *anypb.Any) (proto.Message, []fault, error) {
 	return m, nil, nil
 }
 
-func fromStruct(typeURL string, value *structpb.Struct) (proto.Message, []fault, error) {
+func fromStruct(typeURL string, value *structpb.Struct) (proto.Message, []Fault, error) {
 	found, ok := linked(typeURL)
-	if !ok || isTypedStruct(messageOf(typeURL)) {
+	if !ok || IsTypedStruct(Name(typeURL)) {
 		return nil, nil, errUnlinked
 	}
 	raw, err := value.MarshalJSON()
 	if err != nil {
-		return nil, nil, fmt.Errorf("it wraps what is no JSON: %s", oneLine(err))
+		return nil, nil, fmt.Errorf("it wraps what is no JSON: %s", OneLine(err))
 	}
-	tree, err := parse(raw)
+	tree, err := Parse(raw)
 	if err != nil {
 		return nil, nil, err
 	}
 	m := found.New().Interface()
-	faults, err := decode(tree, m)
+	faults, err := Decode(tree, m)
 	if err != nil {
 		return nil, nil, err
 	}
 	return m, faults, nil
 }
 
-// holds returns the type URL of what an Any holds, behind a TypedStruct.
-func holds(a *anypb.Any) string {
+// TypeURL returns the type URL of the message that an Any holds, also behind a
+// TypedStruct.
+func TypeURL(a *anypb.Any) string {
 	var udpa udpav1.TypedStruct
 	var xds xdstypev3.TypedStruct
 	switch {
@@ -74,14 +76,14 @@ func holds(a *anypb.Any) string {
 	}
 }
 
-// under moves faults below the place of the message that has them.
-func under(at *path, faults []fault) []fault {
-	out := make([]fault, len(faults))
+// faultsBelow moves faults below the place of the message that has them.
+func faultsBelow(at *Path, faults []Fault) []Fault {
+	out := make([]Fault, len(faults))
 	for i, f := range faults {
-		if below := f.at.String(); below != "" {
-			f.at = at.field(below)
+		if below := f.At.String(); below != "" {
+			f.At = at.Field(below)
 		} else {
-			f.at = at
+			f.At = at
 		}
 		out[i] = f
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/xds"
+	"github.com/meshproof/meshproof/xds/lift"
 )
 
 // What no policy can ask for is told, and the rest of it is asked all the same.
@@ -212,11 +213,11 @@ func FuzzProgram(f *testing.F) {
 		if proto.Unmarshal(filter, &network) != nil || proto.Unmarshal(filter, &http) != nil || route.Match == nil {
 			return
 		}
-		p, lost := Program(xds.Filters{
+		p, lost := lift.Program(xds.Filters{
 			Network: []*networkrbacv3.RBAC{&network, nil},
 			HTTP:    []*httprbacv3.RBAC{&http, nil},
 			Routes:  []xds.Route{route, {Name: "nil"}},
-		})
+		}, 0)
 		policy.Decide(p, policy.Request{URIs: []string{"spiffe://td/a"}, Method: "GET", Path: "/a"})
 		for _, sentence := range lost {
 			if sentence == "" || strings.Contains(sentence, "\n") {
@@ -232,4 +233,23 @@ func routeMatchOf(data []byte) *routev3.RouteMatch {
 		return nil
 	}
 	return &m
+}
+
+// The programs of sidecars of released meshes, with what is lost of them.
+func TestProgramOfOtherMeshes(t *testing.T) {
+	t.Parallel()
+	for _, mesh := range []string{"kuma", "istio"} {
+		t.Run(mesh, func(t *testing.T) {
+			t.Parallel()
+			var b strings.Builder
+			for _, in := range dump(t, testdata(t, mesh+".json")).Inbounds {
+				p, lost := in.Program()
+				fmt.Fprintf(&b, "inbound %s / %s\n%s", in.Listener, in.Chain, p)
+				for _, sentence := range lost {
+					fmt.Fprintf(&b, "lost %s\n", sentence)
+				}
+			}
+			golden(t, mesh+".program.golden", b.String())
+		})
+	}
 }

@@ -1,4 +1,4 @@
-package sidecar
+package lift
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func TestProgramOfForeign(t *testing.T) {
 	var whole, partial atomic.Uint64
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawFilters(t)
-		p, lost := Program(f)
+		p, lost := Program(f, 0)
 		if len(lost) > 0 {
 			partial.Add(1)
 			return

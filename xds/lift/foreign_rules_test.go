@@ -1,4 +1,4 @@
-package sidecar
+package lift
 
 import (
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"

@@ -1,8 +1,6 @@
-package sidecar
+package lift
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -35,7 +33,7 @@ func sameProgram(t fataler, p policy.Program) policy.Program {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	back, lost := Program(f)
+	back, lost := Program(f, 0)
 	if len(lost) > 0 {
 		t.Fatalf("lost %q of the program:\n%s", lost, p)
 	}
@@ -94,21 +92,12 @@ func someRequests(c *classes.Cover) (out []policy.Request) {
 	return out
 }
 
-// The programs of sidecars of released meshes, with what is lost of them.
-func TestProgramOfOtherMeshes(t *testing.T) {
-	t.Parallel()
-	for _, mesh := range []string{"kuma", "istio"} {
-		t.Run(mesh, func(t *testing.T) {
-			t.Parallel()
-			var b strings.Builder
-			for _, in := range dump(t, testdata(t, mesh+".json")).Inbounds {
-				p, lost := in.Program()
-				fmt.Fprintf(&b, "inbound %s / %s\n%s", in.Listener, in.Chain, p)
-				for _, sentence := range lost {
-					fmt.Fprintf(&b, "lost %s\n", sentence)
-				}
-			}
-			golden(t, mesh+".program.golden", b.String())
-		})
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

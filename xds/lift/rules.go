@@ -1,4 +1,4 @@
-package sidecar
+package lift
 
 import (
 	"fmt"
@@ -13,13 +13,14 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // rulesGates reads an envoy.config.rbac.v3.RBAC, whose policies are asked in the order
 // of their names.
-func (t *translator) rulesGates(r *rbacv3.RBAC, shadow bool, at *path) []policy.Gate {
+func (t *translator) rulesGates(r *rbacv3.RBAC, shadow bool, at *messages.Path) []policy.Gate {
 	gate, effect := policy.Gate{Layer: t.layer, Form: policy.Named}, policy.Allow
 	switch r.Action {
 	case rbacv3.RBAC_DENY:
@@ -33,17 +34,17 @@ func (t *translator) rulesGates(r *rbacv3.RBAC, shadow bool, at *path) []policy.
 	}
 	var out draft
 	for _, name := range slices.Sorted(maps.Keys(r.Policies)) {
-		when := t.policy(r.Policies[name], at.field("policies").key(name))
+		when := t.policy(r.Policies[name], at.Field("policies").Key(name))
 		out.add(when, outcome{verdict: &policy.Verdict{Effect: effect, Origin: name}})
 	}
 	gate.Rules = out.rules
-	return out.behindAsking(gate)
+	return out.gates(gate)
 }
 
-func (t *translator) policy(p *rbacv3.Policy, at *path) reading {
+func (t *translator) policy(p *rbacv3.Policy, at *messages.Path) reading {
 	of := []reading{
-		t.anyTerm(permissions(p.GetPermissions()).terms(t, at.field("permissions"))),
-		t.anyTerm(principals(p.GetPrincipals()).terms(t, at.field("principals"))),
+		t.anyTerm(permissions(p.GetPermissions()).terms(t, at.Field("permissions"))),
+		t.anyTerm(principals(p.GetPrincipals()).terms(t, at.Field("principals"))),
 	}
 	if p.GetCondition() != nil || p.GetCheckedCondition() != nil {
 		of = append(of, t.unsaid(at, "no policy has a condition in CEL"))
@@ -56,38 +57,38 @@ type (
 	principals  []*rbacv3.Principal
 )
 
-func (list permissions) terms(t *translator, at *path) []term {
+func (list permissions) terms(t *translator, at *messages.Path) []term {
 	out := make([]term, len(list))
 	for i, p := range list {
-		out[i] = t.permission(p, at.index(i))
+		out[i] = t.permission(p, at.Index(i))
 	}
 	return out
 }
 
-func (list principals) terms(t *translator, at *path) []term {
+func (list principals) terms(t *translator, at *messages.Path) []term {
 	out := make([]term, len(list))
 	for i, p := range list {
-		out[i] = t.principal(p, at.index(i))
+		out[i] = t.principal(p, at.Index(i))
 	}
 	return out
 }
 
-func (t *translator) permission(p *rbacv3.Permission, at *path) term {
+func (t *translator) permission(p *rbacv3.Permission, at *messages.Path) term {
 	switch of := p.GetRule().(type) {
 	case *rbacv3.Permission_Any:
 		return term{reading: exactly(policy.Always)}
 	case *rbacv3.Permission_AndRules:
-		return term{reading: t.allTerm(permissions(of.AndRules.GetRules()).terms(t, at.field("and_rules").field("rules")))}
+		return term{reading: t.allTerm(permissions(of.AndRules.GetRules()).terms(t, at.Field("and_rules").Field("rules")))}
 	case *rbacv3.Permission_OrRules:
-		return term{reading: t.anyTerm(permissions(of.OrRules.GetRules()).terms(t, at.field("or_rules").field("rules")))}
+		return term{reading: t.anyTerm(permissions(of.OrRules.GetRules()).terms(t, at.Field("or_rules").Field("rules")))}
 	case *rbacv3.Permission_NotRule:
-		return term{reading: negated(t.anyTerm([]term{t.permission(of.NotRule, at.field("not_rule"))}))}
+		return term{reading: negated(t.anyTerm([]term{t.permission(of.NotRule, at.Field("not_rule"))}))}
 	case *rbacv3.Permission_Header:
-		return t.headerMatcher(of.Header, at.field("header"))
+		return t.headerMatcher(of.Header, at.Field("header"))
 	case *rbacv3.Permission_UrlPath:
-		return t.urlPath(textOf(of.UrlPath.GetPath()), at.field("url_path"))
+		return t.urlPath(textOf(of.UrlPath.GetPath()), at.Field("url_path"))
 	case *rbacv3.Permission_UriTemplate:
-		return t.template(of, at.field("uri_template"))
+		return t.template(of, at.Field("uri_template"))
 	case *rbacv3.Permission_DestinationPort:
 		if t.port != 0 {
 			return term{reading: exactly(policy.Constant(of.DestinationPort == uint32(t.port)))}
@@ -100,30 +101,30 @@ func (t *translator) permission(p *rbacv3.Permission, at *path) term {
 	return term{reading: t.unsaid(at, unknownMember(p, "rule"))}
 }
 
-func (t *translator) principal(p *rbacv3.Principal, at *path) term {
+func (t *translator) principal(p *rbacv3.Principal, at *messages.Path) term {
 	switch of := p.GetIdentifier().(type) {
 	case *rbacv3.Principal_Any:
 		return term{reading: exactly(policy.Always)}
 	case *rbacv3.Principal_AndIds:
-		return term{reading: t.allTerm(principals(of.AndIds.GetIds()).terms(t, at.field("and_ids").field("ids")))}
+		return term{reading: t.allTerm(principals(of.AndIds.GetIds()).terms(t, at.Field("and_ids").Field("ids")))}
 	case *rbacv3.Principal_OrIds:
-		return term{reading: t.anyTerm(principals(of.OrIds.GetIds()).terms(t, at.field("or_ids").field("ids")))}
+		return term{reading: t.anyTerm(principals(of.OrIds.GetIds()).terms(t, at.Field("or_ids").Field("ids")))}
 	case *rbacv3.Principal_NotId:
-		return term{reading: negated(t.anyTerm([]term{t.principal(of.NotId, at.field("not_id"))}))}
+		return term{reading: negated(t.anyTerm([]term{t.principal(of.NotId, at.Field("not_id"))}))}
 	case *rbacv3.Principal_Header:
-		return t.headerMatcher(of.Header, at.field("header"))
+		return t.headerMatcher(of.Header, at.Field("header"))
 	case *rbacv3.Principal_UrlPath:
-		return t.urlPath(textOf(of.UrlPath.GetPath()), at.field("url_path"))
+		return t.urlPath(textOf(of.UrlPath.GetPath()), at.Field("url_path"))
 	case *rbacv3.Principal_Authenticated_:
 		if of.Authenticated.GetPrincipalName() == nil {
 			// Every caller speaks TLS, and that is all it asks for.
 			return term{reading: exactly(policy.Always)}
 		}
-		return term{reading: t.name(textOf(of.Authenticated.PrincipalName), at.field("authenticated").field("principal_name"))}
+		return term{reading: t.name(textOf(of.Authenticated.PrincipalName), at.Field("authenticated").Field("principal_name"))}
 	case *rbacv3.Principal_Custom:
-		m, _, _ := unpack(of.Custom.GetTypedConfig())
+		m, _, _ := messages.Unpack(of.Custom.GetTypedConfig())
 		if config, ok := m.(*mtlsv3.Config); ok {
-			return term{reading: t.certificate(config, at.field("custom"))}
+			return term{reading: t.certificate(config, at.Field("custom"))}
 		}
 	}
 	return term{reading: t.unsaid(at, unknownMember(p, "identifier"))}
@@ -141,18 +142,18 @@ func unknownMember(m proto.Message, oneof protoreflect.Name) string {
 
 // certificate asks for a verified certificate with a SAN of one type, which a policy
 // cannot tell from the others.
-func (t *translator) certificate(config *mtlsv3.Config, at *path) reading {
+func (t *translator) certificate(config *mtlsv3.Config, at *messages.Path) reading {
 	t.lost.add(at, "no policy can ask for a verified certificate, or for SANs of one type")
 	san := config.GetSanMatcher()
 	if san == nil || san.SanType != tlsv3.SubjectAltNameMatcher_URI {
 		return partly(attribute.URISAN.Prefix(""))
 	}
-	return partly(t.name(textOf(san.Matcher), at.field("typed_config").field("san_matcher")).when)
+	return partly(t.name(textOf(san.Matcher), at.Field("typed_config").Field("san_matcher")).when)
 }
 
 // urlPath compares the path without its query. A connection has none, so that a
 // network filter never matches.
-func (t *translator) urlPath(of text, at *path) term {
+func (t *translator) urlPath(of text, at *messages.Path) term {
 	if t.layer == policy.L4 {
 		return term{reading: exactly(policy.Never)}
 	}
@@ -161,8 +162,8 @@ func (t *translator) urlPath(of text, at *path) term {
 
 // template compares the path with one that has wildcards; what is in front of the
 // first of them is close.
-func (t *translator) template(of *rbacv3.Permission_UriTemplate, at *path) term {
-	m, _, err := unpack(of.UriTemplate.GetTypedConfig())
+func (t *translator) template(of *rbacv3.Permission_UriTemplate, at *messages.Path) term {
+	m, _, err := messages.Unpack(of.UriTemplate.GetTypedConfig())
 	config, ok := m.(*urltemplatev3.UriTemplateMatchConfig)
 	switch {
 	case err != nil || !ok:

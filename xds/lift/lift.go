@@ -1,4 +1,4 @@
-package sidecar
+package lift
 
 import (
 	"fmt"
@@ -7,41 +7,33 @@ import (
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
 
-// Program turns filters back into a program: what [xds.Compile] made of one decides
-// as that one does, and so does what others made, as far as package policy can say
-// what it asks for. It is there to cut requests into classes with [classes.Of].
+// Program turns filters back into a program. The port is the port that callers connect
+// to, or 0 where it is not known.
 //
-// Each sentence of lost names the place of something that could not be said. Where
-// there is none, [policy.Decide] judges every request as an Envoy of version 1.35 or
-// later does, the target "*" and callers known by the subject of their certificate
-// left out. Where there are some, only Envoy knows the verdict: a rule that asks for
-// more than can be said decides nothing in the program. What can be said of it is
-// asked by a gate in front, which lets everybody pass, so that the classes are cut by
-// it all the same; an operand that cannot be said is missing there.
+// Each sentence of lost names the place of something that package policy cannot say.
+// Where there is none, [policy.Decide] judges every request as an Envoy of version 1.35
+// or later does, except for the target "*" and for callers that are known by the subject
+// of their certificate. Where there are some, only Envoy knows the verdict: a rule that
+// asks for more than can be said decides nothing in the program. A gate in front asks
+// what can be said of it and lets everybody pass, so that classes are cut by it all the
+// same. An operand that cannot be said is missing there.
 //
 // Several filters of one layer become several gates. A filter that only logs becomes a
 // gate that logs. A shadow has the name of its shadow_rules_stat_prefix, or where another
-// shadow has that name, of its place. A port is not known here, see [Inbound.Program].
-func Program(f xds.Filters) (p policy.Program, lost []string) { return programOf(f, 0) }
-
-// Program is that of the inbound's filters. It knows the port that callers connect to,
-// if the inbound has one.
-func (i Inbound) Program() (p policy.Program, lost []string) {
-	return programOf(i.Filters, i.Address.Port())
-}
-
-func programOf(f xds.Filters, port uint16) (policy.Program, []string) {
+// shadow has that name, the name of its place.
+func Program(f xds.Filters, port uint16) (p policy.Program, lost []string) {
 	t := translator{port: port}
-	var p policy.Program
+	root := (*messages.Path)(nil)
 	for i, filter := range f.Network {
-		t.filter(policy.L4, (*path)(nil).field("network").index(i), filter, &p.Gates, &p.Shadows)
+		t.filter(policy.L4, root.Field("network").Index(i), filter, &p.Gates, &p.Shadows)
 	}
 	for i, filter := range f.HTTP {
-		t.filter(policy.L7, (*path)(nil).field("http").index(i), filter, &p.Gates, &p.Shadows)
+		t.filter(policy.L7, root.Field("http").Index(i), filter, &p.Gates, &p.Shadows)
 	}
 	t.routes(f.Routes, &p)
 	return p, t.lost.sentences()
@@ -49,9 +41,9 @@ func programOf(f xds.Filters, port uint16) (policy.Program, []string) {
 
 // translator turns filters into gates.
 type translator struct {
-	// port is the one that callers connect to; 0 where it is not known.
+	// port is the port that callers connect to; 0 where it is not known.
 	port uint16
-	// layer is that of the filter that is read.
+	// layer is the layer of the filter that is read.
 	layer policy.Layer
 	lost  losses
 }
@@ -67,39 +59,39 @@ type rbacFilter interface {
 
 // filter adds the gates of a filter. Envoy judges by the matcher where there are rules
 // beside it.
-func (t *translator) filter(layer policy.Layer, at *path, f rbacFilter, gates, shadows *[]policy.Gate) {
+func (t *translator) filter(layer policy.Layer, at *messages.Path, f rbacFilter, gates, shadows *[]policy.Gate) {
 	t.layer, t.lost.filter = layer, at.String()
 	var enforced, observed []policy.Gate
 	switch {
 	case f.GetMatcher() != nil:
-		enforced = t.matcherGates(f.GetMatcher(), at.field("matcher"))
+		enforced = t.matcherGates(f.GetMatcher(), at.Field("matcher"))
 	case f.GetRules() != nil:
-		enforced = t.rulesGates(f.GetRules(), false, at.field("rules"))
+		enforced = t.rulesGates(f.GetRules(), false, at.Field("rules"))
 	}
 	switch {
 	case f.GetShadowMatcher() != nil:
-		observed = t.matcherGates(f.GetShadowMatcher(), at.field("shadow_matcher"))
+		observed = t.matcherGates(f.GetShadowMatcher(), at.Field("shadow_matcher"))
 	case f.GetShadowRules() != nil:
-		observed = t.rulesGates(f.GetShadowRules(), true, at.field("shadow_rules"))
+		observed = t.rulesGates(f.GetShadowRules(), true, at.Field("shadow_rules"))
 	}
 	for i, shadow := range observed {
-		// What only asks stands in front of the shadow itself.
-		if shadow.Name = f.GetShadowRulesStatPrefix(); i < len(observed)-1 || named(*shadows, shadow.Name) {
+		// A gate that only asks stands in front of the shadow itself.
+		if shadow.Name = f.GetShadowRulesStatPrefix(); i < len(observed)-1 || hasName(*shadows, shadow.Name) {
 			shadow.Name = fmt.Sprintf("%s %d", at, i)
 		}
-		shadow.Behind = behind(*gates, layer)
+		shadow.Behind = gatesBefore(*gates, layer)
 		*shadows = append(*shadows, shadow)
 	}
 	*gates = append(*gates, enforced...)
 }
 
-func named(shadows []policy.Gate, name string) bool {
+func hasName(shadows []policy.Gate, name string) bool {
 	return slices.ContainsFunc(shadows, func(g policy.Gate) bool { return g.Name == name })
 }
 
-// behind returns the number of gates in front of a shadow, 0 where there are only those of
-// lower layers.
-func behind(gates []policy.Gate, layer policy.Layer) int {
+// gatesBefore returns the number of gates in front of a shadow, and 0 where all of them
+// are of lower layers.
+func gatesBefore(gates []policy.Gate, layer policy.Layer) int {
 	for i := len(gates); i > 0; i-- {
 		if gates[i-1].Layer == layer {
 			return len(gates)
@@ -108,24 +100,24 @@ func behind(gates []policy.Gate, layer policy.Layer) int {
 	return 0
 }
 
-func (t *translator) matcherGates(m *matcherv3.Matcher, at *path) []policy.Gate {
+func (t *translator) matcherGates(m *matcherv3.Matcher, at *messages.Path) []policy.Gate {
 	o := t.matcher(m, at)
 	gate := policy.Gate{Layer: t.layer, Rules: o.rules}
 	if o.verdict != nil {
 		gate.Default = *o.verdict
 	}
-	return o.behindAsking(gate)
+	return o.gates(gate)
 }
 
-// draft is what the rules of a gate are gathered in.
+// draft gathers the rules of a gate.
 type draft struct {
 	rules []policy.Rule
-	// asks is what can be said of rules that cannot be said whole.
+	// asks is what can be said of rules that cannot be said as a whole.
 	asks []policy.Rule
 }
 
-// outcome is what a match comes to: the rules of a nested matcher, and the verdict
-// where none of them matches.
+// outcome is the result of a match: the rules of a nested matcher, and the verdict where
+// none of them matches.
 type outcome struct {
 	draft
 	// verdict is nil where there is none: then the rules behind the match are asked.
@@ -134,7 +126,7 @@ type outcome struct {
 	unread bool
 }
 
-// add puts a rule behind those before it.
+// add adds a rule behind the others.
 func (d *draft) add(when reading, o outcome) {
 	switch {
 	case when.is(policy.Never):
@@ -148,8 +140,8 @@ func (d *draft) add(when reading, o outcome) {
 			d.rules = append(d.rules, policy.Rule{Verdict: *o.verdict, When: when.when, Then: o.rules})
 			break
 		}
-		// A nested matcher without a verdict of its own lets the evaluation go on behind
-		// it, which a rule with others in it does not.
+		// Behind a nested matcher without a verdict of its own the evaluation goes on.
+		// Behind a rule with others in it, it does not.
 		for _, rule := range o.rules {
 			rule.When = allOf([]reading{when, exactly(rule.When)}).when
 			d.rules = append(d.rules, rule)
@@ -174,14 +166,14 @@ func allowing(rules []policy.Rule) []policy.Rule {
 	return out
 }
 
-// behindAsking returns the gate behind the one that asks, if there is anything to ask.
-func (d draft) behindAsking(gate policy.Gate) []policy.Gate {
+// gates returns the gate, behind a gate that asks if there is anything to ask.
+func (d draft) gates(gate policy.Gate) []policy.Gate {
 	if len(d.asks) == 0 {
 		return []policy.Gate{gate}
 	}
-	return []policy.Gate{asker(gate.Layer, d.asks), gate}
+	return []policy.Gate{askingGate(gate.Layer, d.asks), gate}
 }
 
-func asker(layer policy.Layer, rules []policy.Rule) policy.Gate {
+func askingGate(layer policy.Layer, rules []policy.Rule) policy.Gate {
 	return policy.Gate{Layer: layer, Rules: rules, Default: policy.Verdict{Effect: policy.Allow}}
 }

@@ -1,8 +1,10 @@
-package sidecar
+package lift
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // losses are what a program does not say of its filters, each reason once for each
@@ -17,14 +19,14 @@ type losses struct {
 
 type loss struct {
 	// at is the first place.
-	at     *path
+	at     *messages.Path
 	reason string
 	more   int
 }
 
 type lossKey struct{ filter, reason string }
 
-func (l *losses) add(at *path, reason string) {
+func (l *losses) add(at *messages.Path, reason string) {
 	k := lossKey{l.filter, reason}
 	if i, ok := l.seen[k]; ok {
 		l.list[i].more++
@@ -44,7 +46,7 @@ func (l *losses) sentences() []string {
 		if of.more > 0 {
 			text += fmt.Sprintf(" (and %d more)", of.more)
 		}
-		out = append(out, strings.Map(printable, text))
+		out = append(out, strings.Map(messages.Printable, text))
 	}
 	return out
 }

@@ -1,8 +1,9 @@
-package sidecar
+package lift
 
 import (
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
@@ -13,14 +14,14 @@ import (
 func (t *translator) routes(routes []xds.Route, p *policy.Program) {
 	var asks []policy.Gate
 	for _, r := range routes {
-		at := (*path)(nil).field("routes").key(r.Name)
+		at := (*messages.Path)(nil).Field("routes").Key(r.Name)
 		t.layer, t.lost.filter = policy.L7, at.String()
-		when := t.routeMatch(r.Match, at.field("match"))
+		when := t.routeMatch(r.Match, at.Field("match"))
 		own := policy.Route{Name: r.Name, When: when.when}
 		for i, filter := range r.HTTP {
-			place := at.field("rbac")
+			place := at.Field("rbac")
 			if len(r.HTTP) > 1 {
-				place = place.index(i)
+				place = place.Index(i)
 			}
 			t.filter(policy.L7, place, filter, &own.Gates, &own.Shadows)
 		}
@@ -68,12 +69,12 @@ func countL4(gates []policy.Gate) (n int) {
 func askedOf(route policy.Route) (out []policy.Gate) {
 	var d draft
 	d.ask(route.When, nil)
-	out = append(out, asker(policy.L7, d.asks))
+	out = append(out, askingGate(policy.L7, d.asks))
 	for _, gates := range [][]policy.Gate{route.Gates, route.Shadows} {
 		for _, gate := range gates {
 			var d draft
 			d.ask(route.When, allowing(gate.Rules))
-			out = append(out, asker(policy.L7, d.asks))
+			out = append(out, askingGate(policy.L7, d.asks))
 		}
 	}
 	return out
@@ -94,10 +95,10 @@ func ahead(asks, gates []policy.Gate) (out []policy.Gate) {
 
 // routeMatch reads an envoy.config.route.v3.RouteMatch, which compares the path
 // without its query. There is no request that it wants to upgrade by CONNECT.
-func (t *translator) routeMatch(m *routev3.RouteMatch, at *path) reading {
+func (t *translator) routeMatch(m *routev3.RouteMatch, at *messages.Path) reading {
 	of := []reading{t.routePath(m, at)}
 	for i, h := range m.GetHeaders() {
-		of = append(of, t.anyTerm([]term{t.headerMatcher(h, at.field("headers").index(i))}))
+		of = append(of, t.anyTerm([]term{t.headerMatcher(h, at.Field("headers").Index(i))}))
 	}
 	for _, more := range []struct {
 		set  bool
@@ -118,7 +119,7 @@ func (t *translator) routeMatch(m *routev3.RouteMatch, at *path) reading {
 	return allOf(of)
 }
 
-func (t *translator) routePath(m *routev3.RouteMatch, at *path) reading {
+func (t *translator) routePath(m *routev3.RouteMatch, at *messages.Path) reading {
 	var of text
 	switch by := m.GetPathSpecifier().(type) {
 	case *routev3.RouteMatch_Prefix:

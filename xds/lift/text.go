@@ -1,12 +1,14 @@
-package sidecar
+package lift
 
 import (
+	"slices"
 	"strings"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -94,7 +96,7 @@ func (t text) matches(value string) bool {
 }
 
 // each is the Or of what a condition makes of each alternative.
-func (t *translator) each(of text, at *path, condition func(a alternative) reading) reading {
+func (t *translator) each(of text, at *messages.Path, condition func(a alternative) reading) reading {
 	readings := make([]reading, len(of.alternatives))
 	for i, a := range of.alternatives {
 		readings[i] = condition(a)
@@ -110,22 +112,31 @@ func (t *translator) each(of text, at *path, condition func(a alternative) readi
 	return partly(out.when)
 }
 
-// identity compares all URI SANs as one text.
-func (t *translator) identity(of text, at *path) reading {
-	return t.each(of, at, func(a alternative) reading {
-		when := exactly(policy.Is{Attribute: attribute.Identity, Match: a.Match})
-		if a.Kind == policy.Prefix && a.Value == "" {
-			when = exactly(policy.Always)
+// attribute compares an attribute of the request that a matcher sees as one text.
+func (t *translator) attribute(a *policy.Attribute, of text, at *messages.Path) term {
+	if a == attribute.Path {
+		// The header carries the query.
+		return term{path: &comparison{text: of, raw: true, at: at}}
+	}
+	return term{reading: t.each(of, at, func(of alternative) reading {
+		any := of.Match == policy.Match{Kind: policy.Prefix}
+		switch {
+		case any && of.longer && slices.Contains(a.Kinds, policy.Prefix):
+			return exactly(policy.Not{Of: a.Exact("")})
+		case any:
+			return exactly(policy.Always)
+		case !slices.Contains(a.Kinds, of.Kind):
+			return t.unsaid(at, "it asks for the beginning of a "+a.Name)
+		case of.longer:
+			return exactly(policy.And{policy.Is{Attribute: a, Match: of.Match}, policy.Not{Of: a.Exact(of.Value)}})
+		default:
+			return exactly(policy.Is{Attribute: a, Match: of.Match})
 		}
-		if a.longer {
-			return allOf([]reading{when, exactly(policy.Not{Of: attribute.Identity.Exact(a.Value)})})
-		}
-		return when
-	})
+	})}
 }
 
 // name compares each name of a caller by itself.
-func (t *translator) name(of text, at *path) reading {
+func (t *translator) name(of text, at *messages.Path) reading {
 	return t.each(of, at, func(a alternative) reading {
 		// No SAN is empty, so that each is longer than "".
 		if a.longer && a.Value != "" {
@@ -136,21 +147,8 @@ func (t *translator) name(of text, at *path) reading {
 	})
 }
 
-func (t *translator) method(of text, at *path) reading {
-	return t.each(of, at, func(a alternative) reading {
-		switch {
-		case a.Kind == policy.Exact:
-			return exactly(attribute.Method.Exact(a.Value))
-		case a.Value == "":
-			return exactly(policy.Always)
-		default:
-			return t.unsaid(at, "it asks for the beginning of a method")
-		}
-	})
-}
-
 // constant compares a value that is known.
-func (t *translator) constant(of text, at *path, value string) reading {
+func (t *translator) constant(of text, at *messages.Path, value string) reading {
 	if of.reason != "" {
 		return t.unsaid(at, of.reason)
 	}

@@ -1,4 +1,4 @@
-package sidecar
+package lift
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func BenchmarkProgram(b *testing.B) {
 	f := must[xds.Filters](b)(xds.Compile(policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{rule}}}}))
 	b.ReportAllocs()
 	for b.Loop() {
-		if p, lost := Program(f); len(lost) > 0 || len(p.Gates) != 1 {
+		if p, lost := Program(f, 0); len(lost) > 0 || len(p.Gates) != 1 {
 			b.Fatalf("lost %q, %d gates", lost, len(p.Gates))
 		}
 	}

@@ -1,4 +1,4 @@
-package sidecar
+package lift
 
 import (
 	"fmt"
@@ -6,26 +6,28 @@ import (
 
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds/internal/rbac"
 )
 
-// header compares a header of the request. The network has none, and an Envoy refuses
-// a network filter that asks for one.
-func (t *translator) header(name string, of text, at *path) term {
-	switch name = strings.ToLower(name); {
+// header compares a header of the request. A connection has none, and Envoy refuses a
+// network filter that asks for one.
+func (t *translator) header(name string, of text, at *messages.Path) term {
+	name = strings.ToLower(name)
+	shown := rbac.ShownByHeader(name)
+	switch {
 	case t.layer == policy.L4:
 		return term{reading: t.unsaid(at, "it asks for a header of a connection: Envoy refuses it")}
-	case name == ":path":
-		return term{path: &comparison{text: of, raw: true, at: at}}
-	case name == ":method":
-		return term{reading: t.method(of, at)}
-	default:
+	case shown == nil:
 		return term{reading: t.unsaid(at, fmt.Sprintf("no policy can ask for the header %q", name))}
+	default:
+		return t.attribute(shown, of, at)
 	}
 }
 
 // headerMatcher reads an envoy.config.route.v3.HeaderMatcher.
-func (t *translator) headerMatcher(h *routev3.HeaderMatcher, at *path) term {
+func (t *translator) headerMatcher(h *routev3.HeaderMatcher, at *messages.Path) term {
 	out := t.header(h.GetName(), headerText(h), at)
 	if !h.GetInvertMatch() {
 		return out

@@ -1,4 +1,4 @@
-package sidecar
+package messages
 
 import (
 	"encoding/json"
@@ -6,48 +6,49 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// fault is something that stands in the source of a message and not in the
-// message: a field or an enumerator that its definition does not have.
-type fault struct {
-	at   *path
-	what string
-	// guards is set where it stands in an RBAC filter.
-	guards bool
+// Fault is something that stands in the source of a message and not in the message: a
+// field or an enumerator that its definition does not have.
+type Fault struct {
+	At   *Path
+	What string
+	// Guards is set where it stands in an RBAC filter.
+	Guards bool
 }
 
-// decode reads a message from JSON and leaves out what its definition does not
-// have; the faults say what that is.
-func decode(tree any, into proto.Message) ([]fault, error) {
-	tree = plain(tree)
+// Decode reads a message from a JSON value and leaves out what its definition does not
+// have. The faults say what that is.
+func Decode(tree any, into proto.Message) ([]Fault, error) {
+	tree = withoutTypedStructs(tree)
 	raw, err := json.Marshal(tree)
 	if err != nil {
 		return nil, err
 	}
 	options := protojson.UnmarshalOptions{DiscardUnknown: true, AllowPartial: true, Resolver: tolerant{}}
 	if err := options.Unmarshal(raw, into); err != nil {
-		return nil, fmt.Errorf("it is no %s: %s", into.ProtoReflect().Descriptor().Name(), oneLine(err))
+		return nil, fmt.Errorf("it is no %s: %s", into.ProtoReflect().Descriptor().Name(), OneLine(err))
 	}
 	var s schema
 	s.message(tree, into.ProtoReflect().Descriptor(), nil, false)
 	return s.faults, nil
 }
 
-// oneLine drops the random white space that the protobuf runtime puts into errors.
-func oneLine(err error) string {
+// OneLine drops the random white space that the protobuf runtime puts into errors.
+func OneLine(err error) string {
 	return strings.Join(strings.Fields(err.Error()), " ")
 }
 
 // schema holds JSON against the definition of its message.
-type schema struct{ faults []fault }
+type schema struct{ faults []Fault }
 
-func (s *schema) message(tree any, d protoreflect.MessageDescriptor, at *path, guards bool) {
-	o, ok := tree.(object)
+func (s *schema) message(tree any, d protoreflect.MessageDescriptor, at *Path, guards bool) {
+	o, ok := tree.(Object)
 	if !ok || d.ParentFile().Package() == "google.protobuf" && d.Name() != "Any" {
 		return
 	}
@@ -59,7 +60,7 @@ func (s *schema) message(tree any, d protoreflect.MessageDescriptor, at *path, g
 		}
 		d = found.Descriptor()
 	}
-	guards = guards || authorizes(string(d.FullName()))
+	guards = guards || Authorizes(string(d.FullName()))
 	for _, key := range slices.Sorted(maps.Keys(o)) {
 		if key == "@type" || o[key] == nil {
 			continue
@@ -69,37 +70,37 @@ func (s *schema) message(tree any, d protoreflect.MessageDescriptor, at *path, g
 			field = d.Fields().ByTextName(key)
 		}
 		if field == nil {
-			s.faults = append(s.faults, fault{at, fmt.Sprintf("field %q is none that %s has here", key, d.Name()), guards})
+			s.faults = append(s.faults, Fault{at, fmt.Sprintf("field %q is none that %s has here", key, d.Name()), guards})
 			continue
 		}
-		s.field(o[key], field, at.field(field.TextName()), guards)
+		s.field(o[key], field, at.Field(field.TextName()), guards)
 	}
 }
 
-func (s *schema) field(value any, d protoreflect.FieldDescriptor, at *path, guards bool) {
+func (s *schema) field(value any, d protoreflect.FieldDescriptor, at *Path, guards bool) {
 	switch {
 	case d.IsMap():
-		entries, _ := value.(object)
+		entries, _ := value.(Object)
 		for _, key := range slices.Sorted(maps.Keys(entries)) {
-			s.single(entries[key], d.MapValue(), at.key(key), guards)
+			s.single(entries[key], d.MapValue(), at.Key(key), guards)
 		}
 	case d.IsList():
 		items, _ := value.([]any)
 		for i, item := range items {
-			s.single(item, d, at.index(i), guards)
+			s.single(item, d, at.Index(i), guards)
 		}
 	default:
 		s.single(value, d, at, guards)
 	}
 }
 
-func (s *schema) single(value any, d protoreflect.FieldDescriptor, at *path, guards bool) {
+func (s *schema) single(value any, d protoreflect.FieldDescriptor, at *Path, guards bool) {
 	switch {
 	case d.Message() != nil:
 		s.message(value, d.Message(), at, guards)
 	case d.Enum() != nil && d.Enum().FullName() != "google.protobuf.NullValue":
 		if !hasEnumerator(value, d.Enum()) {
-			s.faults = append(s.faults, fault{at, fmt.Sprintf("%v is none that %s has here", value, d.Enum().Name()), guards})
+			s.faults = append(s.faults, Fault{at, fmt.Sprintf("%v is none that %s has here", value, d.Enum().Name()), guards})
 		}
 	}
 }
@@ -114,4 +115,12 @@ func hasEnumerator(value any, d protoreflect.EnumDescriptor) bool {
 	default:
 		return true
 	}
+}
+
+// Printable replaces what a terminal would take for a command. It is for strings.Map.
+func Printable(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return unicode.ReplacementChar
 }

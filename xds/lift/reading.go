@@ -1,6 +1,7 @@
-package sidecar
+package lift
 
 import (
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -104,7 +105,7 @@ type term struct {
 type comparison struct {
 	text
 	raw bool
-	at  *path
+	at  *messages.Path
 }
 
 // anyTerm is the Or of the terms.
@@ -145,7 +146,7 @@ func (t *translator) allTerm(terms []term) reading {
 }
 
 // unsaid notes something of which nothing can be said.
-func (t *translator) unsaid(at *path, reason string) reading {
+func (t *translator) unsaid(at *messages.Path, reason string) reading {
 	t.lost.add(at, reason)
 	return nothing
 }

@@ -1,4 +1,4 @@
-package sidecar
+package lift
 
 import (
 	"regexp/syntax"
