@@ -9,16 +9,16 @@ import (
 	"github.com/meshproof/meshproof/certs"
 )
 
-// The identities of the control channel live in a trust domain of their own,
-// which no inbound trusts.
+// The identities of the control channel have a trust domain of their own, which no inbound
+// trusts.
 var (
 	controlDomain  = spiffeid.RequireTrustDomainFromString("control.meshproof")
 	controlPlaneID = spiffeid.RequireFromPath(controlDomain, "/control-plane")
 	proxyID        = spiffeid.RequireFromPath(controlDomain, "/proxy")
 )
 
-// controlChannel holds the credentials of xDS and access log streams, minted for
-// one harness and never stored.
+// controlChannel has the credentials of the xDS and access log streams. They are minted for
+// one harness and are never stored.
 type controlChannel struct {
 	server, proxy *certs.Credential
 	bundles       *certs.BundleSet

@@ -11,25 +11,25 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// collector keeps the access log entries of the callers that are watched. An entry
-// of anybody else, say of a canary, is dropped.
+// collector keeps the access log entries of the callers that are watched. It drops other
+// entries, for instance those of a canary.
 type collector struct {
 	mu      sync.Mutex
 	watched map[netip.AddrPort]*logs
 }
 
-// logs are the entries of one connection: of its requests, in the order in which
-// Envoy was done with them, and of itself.
+// logs are the entries of one connection: those of its requests, in the order in which Envoy
+// finished them, and that of the connection itself.
 type logs struct {
 	of         *collector
 	requests   []entry
 	connection *entry
-	// met is closed when what somebody waits for is there; nil where nobody waits.
-	met  chan struct{}
-	want wanted
+	// arrived is closed when all wanted entries are there. It is nil while nothing waits.
+	arrived chan struct{}
+	want    wanted
 }
 
-// wanted is what has to be there.
+// wanted says which entries must come.
 type wanted struct {
 	requests   int
 	connection bool
@@ -50,13 +50,13 @@ func (c *collector) watch(caller netip.AddrPort) *logs {
 	return l
 }
 
-func (c *collector) forget(caller netip.AddrPort) {
+func (c *collector) unwatch(caller netip.AddrPort) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.watched, caller)
 }
 
-func (c *collector) entry(e xds.AccessLog) {
+func (c *collector) add(e xds.AccessLog) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := c.watched[e.Caller]
@@ -70,13 +70,13 @@ func (c *collector) entry(e xds.AccessLog) {
 	case l.connection == nil:
 		l.connection = &came
 	}
-	if l.met != nil && l.missing(l.want) == "" {
-		close(l.met)
-		l.met = nil
+	if l.arrived != nil && l.missing(l.want) == "" {
+		close(l.arrived)
+		l.arrived = nil
 	}
 }
 
-// missing names what is wanted and not there.
+// missing names the kind of entry that is wanted and not there, "" for none.
 func (l *logs) missing(w wanted) string {
 	switch {
 	case len(l.requests) < w.requests:
@@ -88,7 +88,7 @@ func (l *logs) missing(w wanted) string {
 	}
 }
 
-// wait returns once what is wanted is there.
+// wait returns when the wanted entries are there.
 func (l *logs) wait(ctx context.Context, w wanted) error {
 	l.of.mu.Lock()
 	missing := l.missing(w)
@@ -97,7 +97,7 @@ func (l *logs) wait(ctx context.Context, w wanted) error {
 		return nil
 	}
 	met := make(chan struct{})
-	l.met, l.want = met, w
+	l.arrived, l.want = met, w
 	l.of.mu.Unlock()
 	select {
 	case <-met:
@@ -105,7 +105,7 @@ func (l *logs) wait(ctx context.Context, w wanted) error {
 	case <-ctx.Done():
 		l.of.mu.Lock()
 		defer l.of.mu.Unlock()
-		l.met = nil
+		l.arrived = nil
 		if missing = l.missing(w); missing == "" {
 			return nil
 		}
@@ -113,23 +113,23 @@ func (l *logs) wait(ctx context.Context, w wanted) error {
 	}
 }
 
-// came returns what is there so far.
-func (l *logs) came() (requests []entry, connection *entry) {
+// entries returns the entries that are there.
+func (l *logs) entries() (requests []entry, connection *entry) {
 	l.of.mu.Lock()
 	defer l.of.mu.Unlock()
 	return l.requests, l.connection
 }
 
-// surplus counts the entries of requests beyond those that are wanted.
+// surplus counts the entries of requests that are not wanted.
 func (l *logs) surplus(w wanted) int {
 	l.of.mu.Lock()
 	defer l.of.mu.Unlock()
 	return len(l.requests) - w.requests
 }
 
-// completed returns the entry of a request together with what the network filters said of
-// its connection: Envoy logs each on its own entry.
-func completed(request, connection entry) entry {
+// withConnectionFilters returns the entry of a request, with the decisions of the network
+// filters on its connection: Envoy logs these in the entry of the connection.
+func withConnectionFilters(request, connection entry) entry {
 	request.SetFilters(slices.Concat(connection.Filters, request.Filters))
 	if connection.came.After(request.came) {
 		request.came = connection.came

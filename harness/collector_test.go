@@ -26,7 +26,7 @@ func TestCollector(t *testing.T) {
 		{Caller: known, Request: true, Path: "/second"},
 		{Caller: known, Termination: "second connection"},
 	} {
-		c.entry(e)
+		c.add(e)
 	}
 	all := wanted{requests: 2, connection: true}
 	if err := l.wait(t.Context(), all); err != nil || l.requests[0].Path != "/first" || l.requests[1].Path != "/second" {
@@ -38,8 +38,8 @@ func TestCollector(t *testing.T) {
 	if none, one := l.surplus(all), l.surplus(wanted{requests: 1}); none != 0 || one != 1 {
 		t.Errorf("%d and %d entries too many, want 0 and 1", none, one)
 	}
-	c.forget(known)
-	c.entry(xds.AccessLog{Caller: known, Request: true})
+	c.unwatch(known)
+	c.add(xds.AccessLog{Caller: known, Request: true})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := l.wait(ended, all); err != nil {
@@ -47,7 +47,7 @@ func TestCollector(t *testing.T) {
 	}
 	for what, w := range map[string]wanted{"request": {requests: 3}, "connection": {connection: true}} {
 		l := c.watch(known)
-		c.forget(known)
+		c.unwatch(known)
 		if err := l.wait(ended, w); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "entry of the "+what) {
 			t.Errorf("%s of a forgotten caller: %v", what, err)
 		}
@@ -75,7 +75,7 @@ func TestCollectorWakes(t *testing.T) {
 				t.Fatalf("it went on with %d of 3 entries", i)
 			}
 			e.Caller = caller
-			c.entry(e)
+			c.add(e)
 		}
 		synctest.Wait()
 		if !done {
@@ -111,7 +111,7 @@ func TestCompleted(t *testing.T) {
 		request.SetFilters(tt.request)
 		connection.SetFilters([]xds.FilterLog{l4})
 		want := entry{xds.AccessLog{Path: "/", Enforced: tt.enforced, Shadow: tt.shadow, Filters: tt.filters}, tt.came}
-		if got := completed(request, connection); !reflect.DeepEqual(got, want) {
+		if got := withConnectionFilters(request, connection); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v; want %+v", name, got, want)
 		}
 	}

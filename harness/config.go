@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// pushTimeout bounds the wait for Envoy to answer a push and to serve it, which
-	// takes milliseconds as a rule, a second where a machine is short of everything.
+	// pushTimeout bounds the time in which Envoy answers a push and serves it. That takes
+	// milliseconds as a rule, and a second on a machine under heavy load.
 	pushTimeout = 30 * time.Second
-	// takeBackTimeout bounds it where an earlier push failed already.
-	takeBackTimeout = time.Second
+	// removalTimeout bounds the removal after a push that failed.
+	removalTimeout = time.Second
 )
 
-// push makes an update live, and notes where that remains unknown.
+// push makes an update live. It records if the live filters are unknown after it.
 func (m *Mesh) push(ctx context.Context, u xds.Update) error {
-	ctx, stop := m.harness.alive(ctx)
+	ctx, stop := m.harness.untilEnvoyEnds(ctx)
 	defer stop()
 	patience := m.harness.options.pushTimeout
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("neither refused nor served within %s: look at Envoy's log, which WithLog gets, and at the load of the machine", patience))
@@ -28,18 +28,18 @@ func (m *Mesh) push(ctx context.Context, u xds.Update) error {
 	err := m.harness.control.Push(ctx, u)
 	switch {
 	case err == nil:
-		m.unsettled = false
+		m.filtersUnknown = false
 	case !errors.Is(err, xds.ErrNACK) && ctx.Err() != nil:
-		m.unsettled = true
+		m.filtersUnknown = true
 	}
 	return err
 }
 
-// removal takes down all that the mesh brought up.
+// removal is the update that removes the mesh.
 func (m *Mesh) removal() xds.Update {
 	u := xds.Update{RemoveListeners: []string{m.name}, RemoveSecrets: []string{m.validationName()}}
 	for i := range m.inbounds {
-		if m.bearer(i) == i {
+		if m.firstWithIdentity(i) == i {
 			u.RemoveSecrets = append(u.RemoveSecrets, m.identityName(i))
 		}
 	}
@@ -53,7 +53,7 @@ func (m *Mesh) secrets() ([]xds.Secret, error) {
 	}
 	secrets := []xds.Secret{validation}
 	for i, in := range m.inbounds {
-		if m.bearer(i) != i {
+		if m.firstWithIdentity(i) != i {
 			continue
 		}
 		svid, err := m.ca.Mint(in.Identity)
@@ -86,12 +86,14 @@ func (m *Mesh) listener(inbounds []Inbound) xds.Listener {
 	return l
 }
 
-func (m *Mesh) stat(i int) string         { return fmt.Sprintf("%s_inbound%d", m.name, i) }
-func (m *Mesh) identityName(i int) string { return fmt.Sprintf("%s/identity/%d", m.name, m.bearer(i)) }
-func (m *Mesh) validationName() string    { return m.name + "/trust" }
+func (m *Mesh) stat(i int) string { return fmt.Sprintf("%s_inbound%d", m.name, i) }
+func (m *Mesh) identityName(i int) string {
+	return fmt.Sprintf("%s/identity/%d", m.name, m.firstWithIdentity(i))
+}
+func (m *Mesh) validationName() string { return m.name + "/trust" }
 
-// bearer is the first inbound of the same identity. The inbounds of one workload
-// show one SVID, as they do in a mesh.
-func (m *Mesh) bearer(i int) int {
+// firstWithIdentity is the first inbound with the identity of inbound i. The inbounds of one
+// workload show the same SVID, as in a mesh.
+func (m *Mesh) firstWithIdentity(i int) int {
 	return slices.IndexFunc(m.inbounds, func(in Inbound) bool { return in.Identity == m.inbounds[i].Identity })
 }

@@ -14,65 +14,65 @@ import (
 )
 
 const (
-	// evidenceTimeout bounds the wait for an answer, and the wait for what it leaves.
+	// evidenceTimeout bounds the wait for an answer, and the wait for its records.
 	evidenceTimeout = 10 * time.Second
-	// faultRetries is how often a call is made again after a transport fault.
+	// faultRetries bounds how often a call is sent again after a failure of the transport.
 	faultRetries = 2
 )
 
-// delivery is a batch of requests under way, and then their evidence.
+// delivery is a batch of requests, and later their evidence.
 type delivery struct {
 	mesh     *Mesh
 	targets  []int
 	requests []Request
-	es       []evidence.Evidence
-	lines    []line
-	kept     []line
+	evidence []evidence.Evidence
+	fresh    []sequence
+	kept     []sequence
 
 	mu       sync.Mutex
-	sessions []played
+	sessions []playedSession
 }
 
-// played is a session of a line.
-type played struct {
-	line
+// playedSession is a session, and the sequence that it carries.
+type playedSession struct {
+	sequence
 	*session
 }
 
 func (m *Mesh) newDelivery(targets []int, requests []Request) *delivery {
-	return &delivery{mesh: m, targets: targets, requests: requests, es: make([]evidence.Evidence, len(requests))}
+	return &delivery{mesh: m, targets: targets, requests: requests, evidence: make([]evidence.Evidence, len(requests))}
 }
 
-// deliver makes all calls and reads their access log entries. The first that fails
-// ends the others, for without it they prove nothing.
+// deliver sends all calls and reads their access log entries. The first error ends the
+// other calls, because a batch that lacks a request proves nothing.
 func (d *delivery) deliver(ctx context.Context) error {
 	concurrency := d.mesh.harness.options.concurrency
-	if err := d.playAll(ctx, d.kept, concurrency.kept()); err != nil {
+	if err := d.sendAll(ctx, d.kept, concurrency.kept()); err != nil {
 		return err
 	}
-	if err := d.playAll(ctx, d.lines, concurrency.fresh()); err != nil {
+	if err := d.sendAll(ctx, d.fresh, concurrency.fresh()); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, evidenceTimeout)
 	defer cancel()
 	for _, s := range d.sessions {
-		if err := d.readLogs(ctx, s.line, s.session); err != nil {
+		if err := d.readLogs(ctx, s.sequence, s.session); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// playAll plays lines, several at once.
-func (d *delivery) playAll(ctx context.Context, lines []line, atOnce int) error {
+// sendAll sends sequences, several at once.
+func (d *delivery) sendAll(ctx context.Context, lines []sequence, atOnce int) error {
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
-	next := make(chan line)
+	next := make(chan sequence)
 	var workers sync.WaitGroup
 	for range min(atOnce, len(lines)) {
 		workers.Go(func() {
 			for l := range next {
-				if err := d.play(ctx, l); err != nil {
+				if err := d.sendSequence(ctx, l); err != nil {
 					abort(err)
 				}
 			}
@@ -92,9 +92,9 @@ func (d *delivery) playAll(ctx context.Context, lines []line, atOnce int) error 
 	return context.Cause(ctx)
 }
 
-// play makes the calls of a line. A call that failed in the transport is made again
-// over a fresh connection, and counted; a verdict never is.
-func (d *delivery) play(ctx context.Context, l line) error {
+// sendSequence sends the calls of a sequence. After a failure of the transport a call is
+// sent again over a fresh connection, and the retry is counted. A verdict is never retried.
+func (d *delivery) sendSequence(ctx context.Context, l sequence) error {
 	var s *session
 	defer func() {
 		if s != nil {
@@ -111,20 +111,20 @@ func (d *delivery) play(ctx context.Context, l line) error {
 			}
 			if s == nil {
 				var err error
-				if s, err = d.mesh.harness.open(ctx, &call, r.plays()); err != nil {
+				if s, err = d.mesh.harness.openSession(ctx, &call, r.sourceIP()); err != nil {
 					return err
 				}
 				d.mu.Lock()
-				d.sessions = append(d.sessions, played{l, s})
+				d.sessions = append(d.sessions, playedSession{l, s})
 				d.mu.Unlock()
 			}
 			call.Source = s.source
-			e := &d.es[number]
-			done, err := d.ask(s, number, call)
+			e := &d.evidence[number]
+			done, err := d.sendOne(s, number, call)
 			if done {
 				e.Retries = retries
 				if e.Shared = l.kept; l.kept {
-					e.Path = l.inbound.means(call.WithDefaults().Path)
+					e.Path = l.inbound.normalizedPath(call.WithDefaults().Path)
 				}
 				break
 			}
@@ -136,34 +136,34 @@ func (d *delivery) play(ctx context.Context, l line) error {
 	return nil
 }
 
-// ask makes one call over a session. It is not done where the transport failed.
-func (d *delivery) ask(s *session, number int, call caller.Call) (done bool, err error) {
-	e := &d.es[number]
+// sendOne sends one call over a session. It is not done if the transport failed.
+func (d *delivery) sendOne(s *session, number int, call caller.Call) (done bool, err error) {
+	e := &d.evidence[number]
 	began := time.Now()
 	e.Call = call
 	e.Answer = s.conn.Send(call)
 	e.Took = time.Since(began)
-	if e.Answer.Outcome != caller.Answered && len(s.asked) > 0 && e.Answer.Outcome != caller.Fault {
-		// A connection that served a request before was not refused now: it came to its
-		// end, for whatever reason.
+	if e.Answer.Outcome != caller.Answered && len(s.sent) > 0 && e.Answer.Outcome != caller.Fault {
+		// The connection has served a request before, so this is no refusal: the connection
+		// entries to its end.
 		e.Answer = caller.Answer{Err: fmt.Errorf("a kept connection ended: %w", e.Answer.Err)}
 	}
 	if e.Answer.Outcome == caller.Fault {
-		s.torn = true
+		s.broken = true
 		return false, e.Answer.Err
 	}
-	s.asked = append(s.asked, asked{number, began})
+	s.sent = append(s.sent, sentRequest{number, began})
 	if call.Protocol.Layer() == policy.L7 {
 		e.Arrival = s.arrivals.Take()
 	}
 	return true, nil
 }
 
-// settle completes the evidence with what the upstream saw, and looks for traces that
-// belong to no request. It comes behind the positive control, which is behind all
-// else. Over TCP it waits for the upstream's last word: Envoy opens that connection
-// before it judges.
-func (d *delivery) settle(ctx context.Context) error {
+// readUpstream adds the arrivals at the upstream to the evidence, and looks for arrivals that
+// belong to no request. It runs after the positive control, which runs after all requests.
+// On tcp it waits until the upstream is finished with the connections, because Envoy opens
+// its connection to the upstream before it judges.
+func (d *delivery) readUpstream(ctx context.Context) error {
 	var tcp []netip.AddrPort
 	for _, s := range d.sessions {
 		if s.inbound.Protocol == policy.TCP {
@@ -178,16 +178,16 @@ func (d *delivery) settle(ctx context.Context) error {
 		}
 	}
 	for _, s := range d.sessions {
-		if err := d.readRest(s.line, s.session); err != nil {
+		if err := d.readRest(s.sequence, s.session); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// end gives back what the sessions occupied.
-func (d *delivery) end() {
+// releaseSessions frees the source ports of the sessions.
+func (d *delivery) releaseSessions() {
 	for _, s := range d.sessions {
-		d.mesh.harness.release(s.session)
+		d.mesh.harness.releaseSession(s.session)
 	}
 }

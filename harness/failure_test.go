@@ -104,7 +104,7 @@ func TestSendEndsWithItsContext(t *testing.T) {
 			t.Errorf("%s behind a batch: %v", name, err)
 		}
 	}
-	m.end()
+	m.endTurn()
 
 	signal(t, h, syscall.SIGCONT)
 	findings, moved := send(t, m, allowed)

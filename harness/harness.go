@@ -35,13 +35,13 @@ type Harness struct {
 	meshes uint64
 }
 
-// connectTimeout bounds the time from Envoy's start to its ADS stream, which is
-// a tenth of a second as a rule.
+// connectTimeout bounds the time from the start of Envoy to its ADS stream. It takes a
+// tenth of a second as a rule.
 const connectTimeout = 20 * time.Second
 
-// Start boots Envoy and returns once it is connected to its control plane. The
-// context bounds the start only. The caller owns the harness and has to close it;
-// [New] does both for a test.
+// Start runs Envoy and returns when Envoy is connected to its control plane. The context
+// bounds the start only. The caller of Start must close the harness; [New] does both for a
+// test. The error wraps [ErrUnknownVersion] if the version is not to be had.
 func Start(ctx context.Context, opts ...Option) (*Harness, error) {
 	h := &Harness{
 		options:   options{pushTimeout: pushTimeout, envoy: envoy.Options{Ports: defaultMeshes}},
@@ -74,13 +74,13 @@ func (h *Harness) start(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("listen for the control plane: %w", err)
 	}
-	h.control = xds.Serve(listener, channel.serverTLS(), h.collector.entry)
-	at := func(port int) string { return net.JoinHostPort(place.HostName, strconv.Itoa(port)) }
+	h.control = xds.Serve(listener, channel.serverTLS(), h.collector.add)
+	address := func(port int) string { return net.JoinHostPort(place.HostName, strconv.Itoa(port)) }
 	bootstrap, err := xds.Bootstrap{
 		Admin:        place.Admin,
-		ControlPlane: at(listener.Addr().(*net.TCPAddr).Port),
-		UpstreamHTTP: at(h.upstream.HTTPPort()),
-		UpstreamTCP:  at(h.upstream.TCPPort()),
+		ControlPlane: address(listener.Addr().(*net.TCPAddr).Port),
+		UpstreamHTTP: address(h.upstream.HTTPPort()),
+		UpstreamTCP:  address(h.upstream.TCPPort()),
 		Proxy:        channel.proxy,
 		Authority:    controlPlaneID.String(),
 		Bundles:      channel.bundles,
@@ -105,18 +105,20 @@ func (h *Harness) start(ctx context.Context) (err error) {
 	}
 }
 
-// Version is the release, such as "1.40.0", that the running Envoy says it is. It is
-// the one that was asked for: else [Start] fails with [ErrUnknownVersion].
+// Version is the release that the running Envoy states, such as "1.40.0". It is the one
+// that was asked for; otherwise [Start] fails with [ErrUnknownVersion].
 func (h *Harness) Version() string { return h.version }
 
-// Digest returns the SHA-256 of Envoy's binary, in hex; see [envoy.Envoy.Digest].
+// Digest returns the SHA-256 of the binary that runs, in hex. It reads the whole binary,
+// which takes some tenths of a second. It fails where a container is gone, or has the
+// binary at another path than /usr/local/bin/envoy.
 func (h *Harness) Digest(ctx context.Context) (string, error) { return h.envoy.Digest(ctx) }
 
 // Runtime tells whether Envoy runs in a container or as a process.
 func (h *Harness) Runtime() Runtime { return h.plan.Runtime() }
 
-// Close ends Envoy and everything that was started with it, and waits for it. It
-// may be called more than once.
+// Close ends Envoy and everything that was started with it, and waits for the end. It may
+// be called more than once.
 func (h *Harness) Close() error {
 	h.closing.Do(func() {
 		var errs []error
@@ -134,11 +136,12 @@ func (h *Harness) Close() error {
 	return h.closed
 }
 
-// errClosed is the cause of what a closed harness cuts off.
+// errClosed is the cause of a call that the end of the harness interrupts.
 var errClosed = errors.New("the harness is closed")
 
-// alive returns a context that ends when Envoy does, with its reason as cause.
-func (h *Harness) alive(ctx context.Context) (context.Context, context.CancelFunc) {
+// untilEnvoyEnds returns a context that also ends when Envoy ends, with the reason as its
+// cause.
+func (h *Harness) untilEnvoyEnds(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ended := func() { cancel(cmp.Or(h.envoy.Err(), errClosed)) }
 	stop := make(chan struct{})

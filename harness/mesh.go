@@ -18,8 +18,8 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// Mesh is a set of inbounds behind one port of Envoy. Its methods are safe for
-// concurrent use; batches of requests and pushes take turns.
+// Mesh is a set of inbounds behind one port of Envoy. Its methods are safe for concurrent
+// use: batches of requests and pushes wait for each other.
 type Mesh struct {
 	harness *Harness
 	name    string
@@ -31,21 +31,21 @@ type Mesh struct {
 
 	control *certs.Credential
 
-	// turn is held by the batch or push under way, and guards what follows.
+	// turn is full during a batch or a push. It guards the fields below.
 	turn chan struct{}
-	// inbounds ends in that of the positive control.
+	// inbounds ends with the inbound of the positive control.
 	inbounds []Inbound
 	counters map[counterKey]evidence.FilterCounters
-	// adrift is set where a batch failed half way, so that counters are not what
-	// Envoy's stood at when the next begins.
-	adrift bool
-	// unsettled is set where a push was cut off.
-	unsettled bool
-	closed    bool
+	// countersUnknown is true after a batch that failed: counters are then not those of
+	// Envoy.
+	countersUnknown bool
+	// filtersUnknown is true after a push that got no answer.
+	filtersUnknown bool
+	closed         bool
 }
 
-// The positive control is an inbound of its own, which allows one identity. Its
-// address lies in the reserved class E block.
+// The positive control has an inbound of its own, which allows one identity. The address
+// lies in the reserved class E block, so no inbound of a user has it.
 const controlName = "positive control"
 
 var (
@@ -53,18 +53,18 @@ var (
 	controlPath    = "/meshproof/positive-control"
 )
 
-// NewMesh brings up a mesh and returns once it is proven live. The caller owns it
-// and has to close it before the harness. Where all of Envoy's ports are lent to
-// meshes, it waits until one of them is closed.
+// NewMesh makes a mesh and returns when the mesh is live. The caller of NewMesh must close
+// the mesh before the harness. If all ports of Envoy have a mesh, NewMesh waits until a
+// mesh is closed.
 //
-// A filter that Envoy refuses is an error that wraps [xds.ErrNACK]. An Envoy that
-// says nothing is one after 30 seconds, or when the context ends. Whatever the
-// error, nothing of the mesh is left.
+// If Envoy refuses a filter, the error wraps [xds.ErrNACK]. If Envoy does not answer within
+// 30 seconds, or before the context ends, that is an error too. After an error nothing of
+// the mesh is left.
 func (h *Harness) NewMesh(ctx context.Context, spec MeshSpec) (*Mesh, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
-	ctx, stop := h.alive(ctx)
+	ctx, stop := h.untilEnvoyEnds(ctx)
 	defer stop()
 	number, err := h.slots.take(ctx)
 	if err != nil {
@@ -86,7 +86,7 @@ func (h *Harness) NewMesh(ctx context.Context, spec MeshSpec) (*Mesh, error) {
 		counters: map[counterKey]evidence.FilterCounters{},
 	}
 	if err := m.start(ctx); err != nil {
-		m.abandon(ctx)
+		m.giveUp(ctx)
 		return nil, fmt.Errorf("harness: %s: %w", name, err)
 	}
 	return m, nil
@@ -106,26 +106,26 @@ func (m *Mesh) start(ctx context.Context) (err error) {
 	return m.push(ctx, xds.Update{Listeners: []xds.Listener{m.listener(m.inbounds)}, Secrets: secrets})
 }
 
-// abandon takes back what a failed start may have left. A port is given back only
-// then: two listeners on one port are a NACK for the mesh that comes next.
-func (m *Mesh) abandon(ctx context.Context) {
-	if m.unsettled && m.takeBack(ctx) != nil && m.takeBack(ctx) != nil {
+// giveUp removes what a failed start may have left. It gives the port back only if the
+// removal succeeds: two listeners on one port would be a NACK for the next mesh.
+func (m *Mesh) giveUp(ctx context.Context) {
+	if m.filtersUnknown && m.remove(ctx) != nil && m.remove(ctx) != nil {
 		return
 	}
 	m.harness.slots.release(m.number)
 }
 
-// takeBack removes the mesh whatever its context says. Where Envoy was never told
-// of the mesh, it is not told of its removal either, and no answer comes. Then
-// there is none to wait for the second time. Envoy removes before it adds, so that
-// the next mesh gets the port even where the answer is merely late.
-func (m *Mesh) takeBack(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTimeout)
+// remove removes the mesh, also after the end of the context. If Envoy was never told of
+// the mesh, it is not told of the removal either, and no answer comes; the second removal
+// then has no answer to wait for. Envoy removes before it adds, so the next mesh gets the
+// port even if the answer is only late.
+func (m *Mesh) remove(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalTimeout)
 	defer cancel()
 	return m.push(ctx, m.removal())
 }
 
-// addControl appends the inbound of the positive control.
+// addControl adds the inbound of the positive control.
 func (m *Mesh) addControl() error {
 	client := spiffeid.RequireFromPath(m.domains[0], controlPath+"/client")
 	filters, err := xds.Compile(policy.Program{Gates: []policy.Gate{{
@@ -148,29 +148,27 @@ func (m *Mesh) addControl() error {
 	return err
 }
 
-// Authority returns the CA of a trust domain as this mesh knows it. A trust
-// domain that the mesh does not trust gets a CA too: one that signs what the
-// inbounds must refuse.
+// Authority returns the CA of a trust domain in this mesh. A trust domain that the mesh does
+// not trust has a CA too: the inbounds must refuse its certificates.
 func (m *Mesh) Authority(td spiffeid.TrustDomain) (*certs.Authority, error) {
 	return m.ca.Authority(td)
 }
 
-// SetFilters replaces the filters of the named inbounds and returns once the
-// change is proven live. Connections that are already open keep the filters they
-// were accepted with. Where Envoy refuses the change, the error wraps
-// [xds.ErrNACK] and the mesh stays as it was. Where the context ends first, or
-// Envoy says nothing for 30 seconds, nobody knows which filters are live: Send
-// then is an error until SetFilters succeeds.
+// SetFilters replaces the filters of inbounds, by name, and returns when the new filters are
+// live. An open connection keeps the filters with which it was accepted. If Envoy refuses
+// the change, the error wraps [xds.ErrNACK], and the old filters stay. If Envoy does not
+// answer within 30 seconds, or before the context ends, the live filters are unknown: Send
+// is then an error until SetFilters succeeds.
 func (m *Mesh) SetFilters(ctx context.Context, filters map[string]xds.Filters) error {
-	if err := m.begin(ctx); err != nil {
+	if err := m.takeTurn(ctx); err != nil {
 		return err
 	}
-	defer m.end()
+	defer m.endTurn()
 	changed := slices.Clone(m.inbounds)
 	for _, name := range slices.Sorted(maps.Keys(filters)) {
 		i := m.index(name)
 		if i < 0 {
-			return m.unknown(name)
+			return m.unknownInbound(name)
 		}
 		changed[i].Filters = filters[name]
 	}
@@ -181,16 +179,16 @@ func (m *Mesh) SetFilters(ctx context.Context, filters map[string]xds.Filters) e
 	return nil
 }
 
-// Close takes the mesh down and gives its port back. It may be called more than
-// once; where it failed, it may be tried again.
+// Close removes the mesh and gives its port back. It may be called more than once. After an
+// error it may be called again.
 func (m *Mesh) Close(ctx context.Context) error {
-	switch err := m.begin(ctx); {
+	switch err := m.takeTurn(ctx); {
 	case errors.Is(err, errClosedMesh):
 		return nil
 	case err != nil:
 		return err
 	}
-	defer m.end()
+	defer m.endTurn()
 	if err := m.push(ctx, m.removal()); err != nil {
 		return fmt.Errorf("harness: %s: close: %w", m.name, err)
 	}
@@ -201,8 +199,8 @@ func (m *Mesh) Close(ctx context.Context) error {
 
 var errClosedMesh = errors.New("the mesh is closed")
 
-// begin waits for the turn of the caller, who has to end it.
-func (m *Mesh) begin(ctx context.Context) error {
+// takeTurn waits for earlier batches and pushes. Its caller must call endTurn.
+func (m *Mesh) takeTurn(ctx context.Context) error {
 	select {
 	case m.turn <- struct{}{}:
 	default:
@@ -213,24 +211,24 @@ func (m *Mesh) begin(ctx context.Context) error {
 		}
 	}
 	if m.closed {
-		m.end()
+		m.endTurn()
 		return fmt.Errorf("harness: %s: %w", m.name, errClosedMesh)
 	}
 	return nil
 }
 
-func (m *Mesh) end() { <-m.turn }
+func (m *Mesh) endTurn() { <-m.turn }
 
-// index finds an inbound of the mesh's owner, thus not the positive control.
+// index finds an inbound of the user, so not that of the positive control.
 func (m *Mesh) index(name string) int {
-	return slices.IndexFunc(m.owned(), func(in Inbound) bool { return in.Name == name })
+	return slices.IndexFunc(m.userInbounds(), func(in Inbound) bool { return in.Name == name })
 }
 
-func (m *Mesh) owned() []Inbound { return m.inbounds[:len(m.inbounds)-1] }
+func (m *Mesh) userInbounds() []Inbound { return m.inbounds[:len(m.inbounds)-1] }
 
-func (m *Mesh) unknown(name string) error {
+func (m *Mesh) unknownInbound(name string) error {
 	var names []string
-	for _, in := range m.owned() {
+	for _, in := range m.userInbounds() {
 		names = append(names, in.Name)
 	}
 	return fmt.Errorf("harness: %s has no inbound %q: it has %q", m.name, name, names)

@@ -17,16 +17,16 @@ type options struct {
 	pushTimeout time.Duration
 }
 
-// concurrency is the number of callers of a mesh that are under way at once; 0 leaves
-// it to the harness.
+// concurrency is the number of callers of a mesh that send at once; the harness chooses for
+// 0.
 type concurrency int
 
 const (
-	// freshConnections is for callers of one request each. More of them only queue in
-	// front of Envoy's single worker.
+	// freshConnections is for callers of one request each. More of them would only wait
+	// for Envoy's single worker.
 	freshConnections = 8
-	// keptConnections is for callers that stay: with so many of them each wake-up of
-	// Envoy, and of this process, finds several at once.
+	// keptConnections is for callers of many requests. With so many callers, Envoy and
+	// this process find several requests each time they wake up.
 	keptConnections = 32
 )
 
@@ -40,30 +40,28 @@ func WithEnvoy(version string) Option {
 	return func(o *options) { o.envoy.Version = version }
 }
 
-// WithRuntime chooses between a container and a process. The default takes a
-// container where a Docker daemon answers.
+// WithRuntime chooses between a container and a process. The default is [Auto].
 func WithRuntime(r Runtime) Option {
 	return func(o *options) { o.envoy.Runtime = r }
 }
 
-// WithLog gets Envoy's own log.
+// WithLog writes the log of Envoy to w.
 func WithLog(w io.Writer) Option {
 	return func(o *options) { o.envoy.Log = w }
 }
 
-// defaultMeshes is more than a machine runs at once with profit, so that a test
-// that forgets to close some does not wait for ever.
+// defaultMeshes is more than a machine needs at once, so that a test that does not close a
+// mesh need not wait for ever.
 const defaultMeshes = 64
 
-// WithMeshes sets how many meshes can be up at once, 64 if it is not used; each
-// has a port of its own. [Harness.NewMesh] waits where there are as many already.
+// WithMeshes sets how many meshes can exist at once, 64 without it. Each has a port of its
+// own. [Harness.NewMesh] waits if there are so many already.
 func WithMeshes(n int) Option {
 	return func(o *options) { o.envoy.Ports = max(n, 1) }
 }
 
-// WithConcurrency sets how many callers of one mesh are under way at once; 1
-// sends one request after the other. Without it they are 8 in [Mesh.Send], and 32 that
-// share a connection between requests in [Mesh.Stream].
+// WithConcurrency sets how many callers of one mesh send at once; 1 sends one request after
+// the other. Without it they are 8 in [Mesh.Send], and 32 in [Mesh.Stream].
 func WithConcurrency(n int) Option {
 	return func(o *options) { o.concurrency = concurrency(max(n, 1)) }
 }

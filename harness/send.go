@@ -13,82 +13,78 @@ type Batch struct {
 	// Evidence has an entry for each request, in order.
 	Evidence []evidence.Evidence
 	// Counters is what the counters of each inbound that was called moved by, all filters
-	// together.
+	// shareConnections.
 	Counters map[string]evidence.Counters
 	// Filters is the same for each filter of an inbound, in Envoy's order. Filters whose
 	// counters did not move are left out.
 	Filters map[string][]evidence.FilterCounters
 }
 
-// ErrNoControl is wrapped by the error of a batch whose positive control failed:
-// Envoy, the control plane or the upstream is out of order, and a deny would
-// prove nothing.
+// ErrNoControl is wrapped by the error of a batch whose positive control failed. Envoy, the
+// control plane or the upstream is then out of order, and a deny would prove nothing.
 var ErrNoControl = errors.New("the positive control failed")
 
-// Send plays the requests, several at once, each over a fresh connection, and
-// returns what they left behind. The requests may come from any caller and go to
-// any inbound of the mesh.
+// Send sends the requests, several at once, each over a fresh connection, and returns their
+// evidence. The requests may come from any caller and go to any inbound of the mesh.
 //
-// It returns an error where evidence could not be gathered, or where the positive
-// control behind the batch failed (then it wraps [ErrNoControl]); it returns none
-// for a request that was denied, however.
+// It is an error if the evidence is not complete, or if the positive control behind the
+// batch failed; then the error wraps [ErrNoControl]. A denied request is no error.
 func (m *Mesh) Send(ctx context.Context, requests ...Request) (Batch, error) {
-	return m.batch(ctx, (*delivery).apart, requests)
+	return m.batch(ctx, (*delivery).useFreshConnections, requests)
 }
 
-// Stream is [Mesh.Send], many times as fast where decisions are per request: requests
-// of one caller to one inbound share a connection and go out one after the other, over
-// HTTP/1.1, HTTP/2 and gRPC alike. The evidence is the same and as complete: a request
-// has an answer, an arrival and an access log entry of its own, told apart by their
-// order on the connection and compared with what was sent.
+// Stream is [Mesh.Send], many times faster where Envoy decides for each request: requests of
+// one caller to one inbound share a connection, and go out one after the other, over
+// HTTP/1.1, HTTP/2 and gRPC alike. The evidence is the same: each request has an answer, an
+// arrival and an access log entry of its own. Their order on the connection tells them
+// apart, and they are compared with what was sent.
 //
-// A request gets a connection of its own on a tcp inbound, behind a network filter,
-// which judges connections, and where [caller.Call.Alone] demands it. Of requests
-// that share one a connection that ends early, with an answer or without, is followed
-// by another.
+// A request has a connection of its own on a tcp inbound, behind a network filter, and where
+// the two sides may disagree about the end of the request. If a shared connection ends
+// early, the next request goes over a new one.
 func (m *Mesh) Stream(ctx context.Context, requests ...Request) (Batch, error) {
-	return m.batch(ctx, (*delivery).together, requests)
+	return m.batch(ctx, (*delivery).shareConnections, requests)
 }
 
-// batch delivers requests over connections as the arrangement says.
+// batch delivers requests. The arrangement says which of them share a connection.
 func (m *Mesh) batch(ctx context.Context, arrange func(*delivery), requests []Request) (Batch, error) {
-	if err := m.begin(ctx); err != nil {
+	if err := m.takeTurn(ctx); err != nil {
 		return Batch{}, err
 	}
-	defer m.end()
-	if m.unsettled {
+	defer m.endTurn()
+	if m.filtersUnknown {
 		return Batch{}, fmt.Errorf("harness: %s: send: a push was cut off, so that nobody knows which filters are live: call SetFilters again", m.name)
 	}
 	targets := make([]int, len(requests))
 	for i, r := range requests {
 		if targets[i] = m.index(r.To); targets[i] < 0 {
-			return Batch{}, m.unknown(r.To)
+			return Batch{}, m.unknownInbound(r.To)
 		}
 	}
-	ctx, stop := m.harness.alive(ctx)
+	ctx, stop := m.harness.untilEnvoyEnds(ctx)
 	defer stop()
 	d := m.newDelivery(targets, requests)
 	arrange(d)
 	batch, err := m.send(ctx, d)
-	if m.adrift = err != nil; m.adrift {
+	if m.countersUnknown = err != nil; m.countersUnknown {
 		return Batch{}, fmt.Errorf("harness: %s: send: %w", m.name, err)
 	}
 	return batch, nil
 }
 
 func (m *Mesh) send(ctx context.Context, d *delivery) (Batch, error) {
-	if m.adrift {
-		if err := m.catchUp(ctx); err != nil {
+	if m.countersUnknown {
+		if err := m.rereadCounters(ctx); err != nil {
 			return Batch{}, err
 		}
 	}
-	defer d.end()
+	defer d.releaseSessions()
 	err := d.deliver(ctx)
 	if err == nil {
 		err = m.checkControl(ctx)
 	}
 	if err == nil {
-		err = d.settle(ctx)
+		err = d.readUpstream(ctx)
 	}
 	if err != nil {
 		return Batch{}, err
@@ -97,20 +93,20 @@ func (m *Mesh) send(ctx context.Context, d *delivery) (Batch, error) {
 	if err != nil {
 		return Batch{}, err
 	}
-	batch := Batch{Evidence: d.es, Counters: make(map[string]evidence.Counters, len(filters)), Filters: filters}
+	batch := Batch{Evidence: d.evidence, Counters: make(map[string]evidence.Counters, len(filters)), Filters: filters}
 	for name, of := range filters {
 		batch.Counters[name] = evidence.Sum(of)
 	}
 	return batch, nil
 }
 
-// catchUp reads all counters behind a batch that failed. The control runs first:
-// once Envoy answered it, it is done with what came before.
-func (m *Mesh) catchUp(ctx context.Context) error {
+// rereadCounters reads all counters after a batch that failed. The control runs first: when
+// Envoy has answered it, it has finished all earlier requests.
+func (m *Mesh) rereadCounters(ctx context.Context) error {
 	if err := m.checkControl(ctx); err != nil {
 		return err
 	}
-	all := make([]int, len(m.owned()))
+	all := make([]int, len(m.userInbounds()))
 	for i := range all {
 		all[i] = i
 	}
@@ -118,19 +114,18 @@ func (m *Mesh) catchUp(ctx context.Context) error {
 	return err
 }
 
-// checkControl proves, behind each batch, that a caller who may pass does pass,
-// with all its evidence.
+// checkControl proves after each batch that an allowed caller passes, with all evidence.
 func (m *Mesh) checkControl(ctx context.Context) error {
 	d := m.newDelivery([]int{len(m.inbounds) - 1}, []Request{{Credential: m.control}})
-	d.apart()
-	defer d.end()
+	d.useFreshConnections()
+	defer d.releaseSessions()
 	err := d.deliver(ctx)
 	if err == nil {
-		err = d.settle(ctx)
+		err = d.readUpstream(ctx)
 	}
 	if err == nil {
 		var found evidence.Finding
-		if found, err = d.es[0].Find(); err == nil && (found.Form != evidence.Served || found.Verdict.Origin != controlName) {
+		if found, err = d.evidence[0].Find(); err == nil && (found.Form != evidence.Served || found.Verdict.Origin != controlName) {
 			err = fmt.Errorf("it was %s: %s", found.Form, found.Verdict)
 		}
 	}

@@ -14,28 +14,29 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// session is one connection, with all that watches it. Its played source address is
-// what ties its traces together; between the requests of one session their order does.
+// session is one connection, and what is recorded of it. Records of a session have its
+// source address. The records of its requests come in the order of the requests.
 type session struct {
 	source   netip.AddrPort
 	conn     *connection.Connection
 	logs     *logs
 	arrivals *upstream.Account
-	asked    []asked
-	// torn tells that the connection broke under a request that was then made again;
-	// the broken one may have left traces too.
-	torn bool
+	sent     []sentRequest
+	// broken tells that the connection broke during a request, which was sent again over
+	// another one. The broken connection may have left records too.
+	broken bool
 }
 
-// asked is a request that the session got the answer of.
-type asked struct {
+// sentRequest is a request of a session that has an answer.
+type sentRequest struct {
 	number int
 	began  time.Time
 }
 
-// means is the path as the inbound's filters see it, empty where they may not: a target
-// that is no path, one that is refused, or one that versions of Envoy read differently.
-func (in Inbound) means(target string) string {
+// normalizedPath is the path as the filters of the inbound see it. It is empty for a target
+// that is no path, for one that the listener refuses, and for one that versions of Envoy
+// normalize in different ways.
+func (in Inbound) normalizedPath(target string) string {
 	if !strings.HasPrefix(target, "/") || strings.Contains(target, ";") {
 		return ""
 	}
@@ -46,8 +47,8 @@ func (in Inbound) means(target string) string {
 	return path
 }
 
-// open connects for a call; that of its source is filled in.
-func (h *Harness) open(ctx context.Context, call *caller.Call, plays netip.Addr) (*session, error) {
+// openSession connects for a call, and sets the source of the call.
+func (h *Harness) openSession(ctx context.Context, call *caller.Call, plays netip.Addr) (*session, error) {
 	port, err := h.sources.take()
 	if err != nil {
 		return nil, err
@@ -59,20 +60,20 @@ func (h *Harness) open(ctx context.Context, call *caller.Call, plays netip.Addr)
 	return s, nil
 }
 
-// release gives back what the session occupied.
-func (h *Harness) release(s *session) {
-	h.collector.forget(s.source)
+// releaseSession frees the source port of the session, and what was recorded for it.
+func (h *Harness) releaseSession(s *session) {
+	h.collector.unwatch(s.source)
 	h.upstream.Take(s.source)
 	h.sources.release(s.source.Port())
 }
 
-// wants are the entries that the session has to leave in the access log: one for each
-// request that was answered over HTTP; that of the connection where there was none, or
-// where a network filter judged it.
-func (d *delivery) wants(l line, s *session) wanted {
+// wantedLogs are the access log entries that the session must leave: one for each request
+// with an HTTP answer, and one for the connection if a request had no such answer or if a
+// network filter judged the connection.
+func (d *delivery) wantedLogs(l sequence, s *session) wanted {
 	w := wanted{connection: len(l.inbound.Filters.Network) > 0}
-	for _, a := range s.asked {
-		if d.spoken(l, a) {
+	for _, a := range s.sent {
+		if d.answeredHTTP(l, a) {
 			w.requests++
 		} else {
 			w.connection = true
@@ -81,30 +82,30 @@ func (d *delivery) wants(l line, s *session) wanted {
 	return w
 }
 
-// spoken tells of a request that got as far as an HTTP answer.
-func (d *delivery) spoken(l line, a asked) bool {
-	return l.inbound.Protocol.Layer() == policy.L7 && d.es[a.number].Answer.Outcome == caller.Answered
+// answeredHTTP tells whether a request got an HTTP answer.
+func (d *delivery) answeredHTTP(l sequence, a sentRequest) bool {
+	return l.inbound.Protocol.Layer() == policy.L7 && d.evidence[a.number].Answer.Outcome == caller.Answered
 }
 
-// readLogs completes the evidence of the session's requests with their entries.
-func (d *delivery) readLogs(ctx context.Context, l line, s *session) error {
-	if len(s.asked) == 0 {
+// readLogs adds the access log entries to the evidence of the requests of a session.
+func (d *delivery) readLogs(ctx context.Context, l sequence, s *session) error {
+	if len(s.sent) == 0 {
 		return nil
 	}
-	want := d.wants(l, s)
+	want := d.wantedLogs(l, s)
 	if err := s.logs.wait(ctx, want); err != nil {
-		return fmt.Errorf("call %s: the caller saw %s, but %w", l.inbound.Name, d.es[s.asked[0].number].Answer, err)
+		return fmt.Errorf("call %s: the caller saw %s, but %w", l.inbound.Name, d.evidence[s.sent[0].number].Answer, err)
 	}
-	requests, connection := s.logs.came()
+	requests, connection := s.logs.entries()
 	next := 0
-	for _, a := range s.asked {
-		e := &d.es[a.number]
+	for _, a := range s.sent {
+		e := &d.evidence[a.number]
 		var log entry
 		switch {
-		case !d.spoken(l, a):
+		case !d.answeredHTTP(l, a):
 			log = *connection
 		case want.connection:
-			log = completed(requests[next], *connection)
+			log = withConnectionFilters(requests[next], *connection)
 			next++
 		default:
 			log = requests[next]
@@ -133,13 +134,13 @@ func (in Inbound) nameShadows(logs []xds.FilterLog) {
 	}
 }
 
-// readRest looks at what came behind the last answer, when nothing can follow any
-// more: bytes of tcp, and what ought not to be there.
-func (d *delivery) readRest(l line, s *session) error {
-	if len(s.asked) == 0 || s.torn {
+// readRest reads what was recorded after the last answer: the bytes of a tcp connection, and
+// records that must not exist. It runs when nothing more can come.
+func (d *delivery) readRest(l sequence, s *session) error {
+	if len(s.sent) == 0 || s.broken {
 		return nil
 	}
-	e := &d.es[s.asked[len(s.asked)-1].number]
+	e := &d.evidence[s.sent[len(s.sent)-1].number]
 	switch late := s.arrivals.Take(); {
 	case late == nil:
 	case e.Arrival == nil:
@@ -148,8 +149,8 @@ func (d *delivery) readRest(l line, s *session) error {
 		e.Arrival.Requests += late.Requests
 		e.Arrival.Bytes += late.Bytes
 	}
-	if surplus := s.logs.surplus(d.wants(l, s)); l.kept && surplus > 0 {
-		return fmt.Errorf("call %s: %d requests of one connection left %d access log entries", l.inbound.Name, len(s.asked), len(s.asked)+surplus)
+	if surplus := s.logs.surplus(d.wantedLogs(l, s)); l.kept && surplus > 0 {
+		return fmt.Errorf("call %s: %d requests of one connection left %d access log entries", l.inbound.Name, len(s.sent), len(s.sent)+surplus)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func newSlots(e *envoy.Envoy) *slots {
 	return s
 }
 
-// take waits for a free port: where all are lent, a mesh has to be closed first.
+// take waits for a free port. Where all ports are lent, a mesh must be closed first.
 func (s *slots) take(ctx context.Context) (int, error) {
 	select {
 	case i := <-s.free:

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// sources gives each call a source port of its own. The port is what tells the
-// calls of one harness apart: in the access log and at the upstream.
+// sources gives each connection a source port of its own. The port tells the connections of
+// one harness apart, in the access log and at the upstream.
 type sources struct {
 	mu    sync.Mutex
 	next  uint16

@@ -14,8 +14,8 @@ import (
 
 // MeshSpec describes a mesh as data.
 type MeshSpec struct {
-	// TrustDomains are those whose SVIDs the inbounds accept. The first is the
-	// mesh's own; there has to be one.
+	// TrustDomains are the trust domains whose SVIDs the inbounds accept. There must be
+	// one; the first is the trust domain of the mesh.
 	TrustDomains []spiffeid.TrustDomain
 	Inbounds     []Inbound
 }
@@ -24,13 +24,13 @@ type MeshSpec struct {
 type Inbound struct {
 	// Name identifies the inbound within its mesh, say "backend/http-port".
 	Name string
-	// Identity is the SVID that the inbound shows.
+	// Identity is the SPIFFE ID in the certificate of the inbound.
 	Identity spiffeid.ID
-	// Address is what callers play as their destination; unique within the mesh.
+	// Address is the destination that callers play. It is unique within the mesh.
 	Address  netip.AddrPort
 	Protocol policy.Protocol
 	MTLS     xds.MTLS
-	// Filters authorize; the zero value lets everybody with a sound SVID pass.
+	// Filters authorize. With the zero value every caller with a sound SVID passes.
 	Filters       xds.Filters
 	Normalization policy.PathNormalization
 }
@@ -39,14 +39,14 @@ type Inbound struct {
 type Request struct {
 	// To is the name of an inbound.
 	To string
-	// Credential is what the caller shows; nil for a TLS caller without one.
+	// Credential is the certificate that the caller shows; nil for a TLS caller without one.
 	Credential *certs.Credential
-	// Plaintext leaves TLS out.
+	// Plaintext turns TLS off.
 	Plaintext bool
-	// SourceIP is the address that the caller plays; the zero value is one that no
-	// workload has.
+	// SourceIP is the address that the caller plays. The zero value stands for an address
+	// that no workload has.
 	SourceIP netip.Addr
-	// The rest is the request as sent, see caller.Call.
+	// The rest is the request as [caller.Call] describes it.
 	Method, Path, Authority string
 	Headers                 []caller.Header
 	GRPC                    string

@@ -24,18 +24,18 @@ var keptSource = netip.MustParseAddrPort("10.0.0.9:1024")
 
 // refusedThrice is a line whose three requests, /0 to /2, were refused, as far as its
 // caller knows.
-func refusedThrice() (*delivery, line, *session) {
-	l := line{inbound: Inbound{Name: "http"}, requests: []int{0, 1, 2}, kept: true}
+func refusedThrice() (*delivery, sequence, *session) {
+	l := sequence{inbound: Inbound{Name: "http"}, requests: []int{0, 1, 2}, kept: true}
 	s := &session{logs: newCollector().watch(keptSource), arrivals: &upstream.Account{}}
 	d := &delivery{}
 	for i := range l.requests {
 		path := fmt.Sprint("/", i)
-		d.es = append(d.es, evidence.Evidence{
+		d.evidence = append(d.evidence, evidence.Evidence{
 			Call:   caller.Call{Path: path},
 			Answer: caller.Answer{Outcome: caller.Answered, Status: 403, Body: "RBAC: access denied"},
 			Shared: true, Path: path,
 		})
-		s.asked = append(s.asked, asked{i, time.Now()})
+		s.sent = append(s.sent, sentRequest{i, time.Now()})
 	}
 	return d, l, s
 }
@@ -77,7 +77,7 @@ func TestEntriesInTheWrongPlace(t *testing.T) {
 			t.Parallel()
 			d, l, s := refusedThrice()
 			for _, e := range tt.entries {
-				s.logs.of.entry(e)
+				s.logs.of.add(e)
 			}
 			ended, cancel := context.WithCancel(t.Context())
 			cancel()
@@ -94,7 +94,7 @@ func TestEntriesInTheWrongPlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, e := range d.es {
+			for i, e := range d.evidence {
 				_, err := e.Find()
 				var disagreement *evidence.Disagreement
 				switch {
@@ -117,8 +117,8 @@ func TestALateArrivalIsFound(t *testing.T) {
 	}
 	defer u.Close()
 	d, l, s := refusedThrice()
-	for i := range d.es {
-		s.logs.of.entry(refusal(fmt.Sprint("/", i)))
+	for i := range d.evidence {
+		s.logs.of.add(refusal(fmt.Sprint("/", i)))
 	}
 	s.arrivals = u.Watch(keptSource)
 	request, err := http.NewRequestWithContext(t.Context(), "GET", fmt.Sprintf("http://127.0.0.1:%d/2", u.HTTPPort()), nil)
@@ -141,11 +141,11 @@ func TestALateArrivalIsFound(t *testing.T) {
 		}
 	}
 	for i, want := range []string{"", "", "the upstream saw the request"} {
-		if _, err := d.es[i].Find(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if _, err := d.evidence[i].Find(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("request %d: %v, want %q", i, err, want)
 		}
 	}
-	if a := d.es[2].Arrival; a == nil || a.Requests != 2 {
+	if a := d.evidence[2].Arrival; a == nil || a.Requests != 2 {
 		t.Errorf("the upstream saw %+v, want 2 requests", a)
 	}
 }

@@ -86,7 +86,7 @@ func TestStreamIsSend(t *testing.T) {
 		"twofold": {Credential: forge(t, m, certs.Template{URIs: []string{frontend.String(), intruder.String()}})},
 	}
 	for who, as := range callers {
-		for _, in := range m.owned() {
+		for _, in := range m.userInbounds() {
 			t.Run(fmt.Sprint(who, " to ", in.Name), func(t *testing.T) {
 				t.Parallel()
 				requests := oddities(in)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// New starts a harness for a test and closes it when the test and its subtests
-// are over. It fails the test where Envoy cannot be had.
+// New starts a harness for a test, and closes it when the test and its subtests are over. The
+// test fails if Envoy does not start.
 func New(t testing.TB, opts ...Option) *Harness {
 	t.Helper()
 	h, err := Start(t.Context(), opts...)
@@ -21,7 +21,7 @@ func New(t testing.TB, opts ...Option) *Harness {
 	return h
 }
 
-// Mesh brings up a mesh for a test and takes it down when the test is over.
+// Mesh makes a mesh for a test, and removes it when the test is over.
 func (h *Harness) Mesh(t testing.TB, spec MeshSpec) *Mesh {
 	t.Helper()
 	m, err := h.NewMesh(t.Context(), spec)

@@ -8,53 +8,53 @@ import (
 	"github.com/meshproof/meshproof/internal/connection"
 )
 
-// line is a run of requests that go out one after the other, over one connection as
+// sequence is a list of requests that go out one after the other, over one connection as
 // long as it lasts.
-type line struct {
+type sequence struct {
 	inbound Inbound
-	// requests are their numbers in the batch.
+	// requests are the indices of the requests in the batch.
 	requests []int
-	// kept tells that the requests may share a connection.
+	// kept tells that the connection is kept for several requests.
 	kept bool
 }
 
-// lineKey tells apart those who cannot share a connection.
-type lineKey struct {
+// connectionKey is the same for requests that can share a connection.
+type connectionKey struct {
 	inbound    int
 	credential *certs.Credential
 	plaintext  bool
 	source     netip.Addr
-	// A client of gRPC has one authority.
+	// A gRPC client has one authority.
 	grpc      bool
 	authority string
 }
 
-// leastShare is the number of requests for which a further connection of the same
-// caller pays: its handshake costs as much as a dozen of them.
+// leastShare is the number of requests from which a further connection of the same caller
+// pays. A handshake costs as much as a dozen requests.
 const leastShare = 64
 
-// apart gives each request a connection of its own.
-func (d *delivery) apart() {
-	for i, at := range d.targets {
-		d.lines = append(d.lines, line{inbound: d.mesh.inbounds[at], requests: []int{i}})
+// useFreshConnections gives each request a connection of its own.
+func (d *delivery) useFreshConnections() {
+	for i, target := range d.targets {
+		d.fresh = append(d.fresh, sequence{inbound: d.mesh.inbounds[target], requests: []int{i}})
 	}
 }
 
-// together gives the requests of one caller to one inbound a connection, or several
-// where there are so many of them that other connections would idle.
+// shareConnections gives the requests of one caller to one inbound one connection. It gives
+// them several where they are so many that other connections would be idle.
 //
-// A network filter judges the connection and not the request, so that behind one each
-// request is a connection, as on tcp.
-func (d *delivery) together() {
-	runs := map[lineKey]int{}
+// A network filter judges the connection, not the request. So behind a network filter each
+// request has a connection of its own, as on tcp.
+func (d *delivery) shareConnections() {
+	runs := map[connectionKey]int{}
 	shareable := 0
-	for i, at := range d.targets {
-		in, r := d.mesh.inbounds[at], d.requests[i]
+	for i, target := range d.targets {
+		in, r := d.mesh.inbounds[target], d.requests[i]
 		if len(in.Filters.Network) > 0 || connection.MustBeAlone(d.mesh.call(in, r, netip.AddrPort{})) {
-			d.lines = append(d.lines, line{inbound: in, requests: []int{i}})
+			d.fresh = append(d.fresh, sequence{inbound: in, requests: []int{i}})
 			continue
 		}
-		key := lineKey{inbound: at, credential: r.Credential, plaintext: r.Plaintext, source: r.SourceIP}
+		key := connectionKey{inbound: target, credential: r.Credential, plaintext: r.Plaintext, source: r.SourceIP}
 		if r.GRPC != "" {
 			key.grpc, key.authority = true, r.Authority
 		}
@@ -62,14 +62,14 @@ func (d *delivery) together() {
 		if !ok {
 			run = len(d.kept)
 			runs[key] = run
-			d.kept = append(d.kept, line{inbound: in, kept: true})
+			d.kept = append(d.kept, sequence{inbound: in, kept: true})
 		}
 		d.kept[run].requests = append(d.kept[run].requests, i)
 		shareable++
 	}
 	connections := d.mesh.harness.options.concurrency.kept()
 	share := max(leastShare, (shareable+connections-1)/connections)
-	var shares []line
+	var shares []sequence
 	for _, whole := range d.kept {
 		for len(whole.requests) > share {
 			part := whole
@@ -81,7 +81,7 @@ func (d *delivery) together() {
 	d.kept = shares
 }
 
-// call is what the request makes its caller do.
+// call is the call of a request to an inbound.
 func (m *Mesh) call(in Inbound, r Request, source netip.AddrPort) caller.Call {
 	return caller.Call{
 		Dial:        m.slot.Dial,
@@ -101,8 +101,8 @@ func (m *Mesh) call(in Inbound, r Request, source netip.AddrPort) caller.Call {
 	}
 }
 
-// plays is the address that the caller of a request plays.
-func (r Request) plays() netip.Addr {
+// sourceIP is the address that the caller of the request plays.
+func (r Request) sourceIP() netip.Addr {
 	if !r.SourceIP.IsValid() {
 		return defaultSource
 	}
