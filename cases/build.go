@@ -70,7 +70,7 @@ func (b *builder) trustDomains() error {
 		case err != nil:
 			return b.doc.Errorf(field, "%v", err)
 		case slices.Contains(b.out.TrustDomains, td):
-			return b.doc.Errorf(field, "trust domain %q stands twice", name)
+			return b.doc.Errorf(field, "trust domain %q appears twice", name)
 		}
 		b.out.TrustDomains = append(b.out.TrustDomains, td)
 	}

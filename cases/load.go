@@ -112,7 +112,7 @@ func unique(cases []Case) error {
 	var errs []error
 	for _, c := range cases {
 		if first, ok := seen[c.Name]; ok {
-			errs = append(errs, fmt.Errorf("cases: %s: case %q stands already at %s: give it a name of its own", c.Place, c.Name, first))
+			errs = append(errs, fmt.Errorf("cases: %s: case %q is already defined at %s: give it another name", c.Place, c.Name, first))
 			continue
 		}
 		seen[c.Name] = c.Place

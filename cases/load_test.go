@@ -134,10 +134,10 @@ func TestLoadRefuses(t *testing.T) {
 				"cases: DIR/c.yaml:1: case: expected text, found nothing\n" +
 				"cases: DIR/c.yaml:3: worklods: unknown field: use one of callers, case, counters, envoy, expectError, expectWarning, features, options, policies, requests, story, trustDomains, workloads"},
 		"a name twice in a file": {map[string]string{"a.yaml": fileOf("x", "y", "x")}, []string{"."},
-			`cases: DIR/a.yaml:5: case "x" stands already at DIR/a.yaml:1: give it a name of its own`},
+			`cases: DIR/a.yaml:5: case "x" is already defined at DIR/a.yaml:1: give it another name`},
 		"a name in three files": {map[string]string{"a.yaml": fileOf("x"), "b.yaml": fileOf("x"), "c.yaml": fileOf("y", "x")}, []string{"."},
-			`cases: DIR/b.yaml:1: case "x" stands already at DIR/a.yaml:1: give it a name of its own` + "\n" +
-				`cases: DIR/c.yaml:3: case "x" stands already at DIR/a.yaml:1: give it a name of its own`},
+			`cases: DIR/b.yaml:1: case "x" is already defined at DIR/a.yaml:1: give it another name` + "\n" +
+				`cases: DIR/c.yaml:3: case "x" is already defined at DIR/a.yaml:1: give it another name`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -22,7 +22,7 @@ func (b *builder) routes(field string, in inboundSchema) ([]policy.InboundRoute,
 			return nil, b.doc.Errorf(entry+".name", "the route has no name")
 		}
 		if slices.ContainsFunc(out, func(r policy.InboundRoute) bool { return r.Name == s.Name }) {
-			return nil, b.doc.Errorf(entry+".name", "route %q stands twice", s.Name)
+			return nil, b.doc.Errorf(entry+".name", "route %q appears twice", s.Name)
 		}
 		when, err := b.routeCondition(entry, s)
 		if err != nil {

@@ -21,7 +21,7 @@ func (b *builder) addWorkloads() error {
 		case casefile.Reserved(w.Name):
 			return b.doc.Errorf(field+".name", "the name %q has a meaning of its own", w.Name)
 		case taken:
-			return b.doc.Errorf(field+".name", "workload %q stands twice", w.Name)
+			return b.doc.Errorf(field+".name", "workload %q appears twice", w.Name)
 		}
 		id, err := b.identity(field, w)
 		if err != nil {
@@ -92,7 +92,7 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 	for _, other := range b.out.Inbounds {
 		switch {
 		case other.String() == inbound.String():
-			return b.doc.Errorf(field, "inbound %s stands twice", inbound)
+			return b.doc.Errorf(field, "inbound %s appears twice", inbound)
 		case other.Address() == inbound.Address():
 			return b.doc.Errorf(field, "inbounds %s and %s share the address %s", other, inbound, inbound.Address())
 		}

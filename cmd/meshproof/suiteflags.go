@@ -125,7 +125,7 @@ func (o runOptions) versionList() ([]string, error) {
 		case version == allVersions:
 			return nil, fmt.Errorf("--envoy: %s stands alone: it has every version", allVersions)
 		case slices.Contains(versions, version):
-			return nil, fmt.Errorf("--envoy: %s stands twice", version)
+			return nil, fmt.Errorf("--envoy: %s appears twice", version)
 		}
 		versions = append(versions, version)
 	}

@@ -138,7 +138,7 @@ func (p parser) inbound(field string, d *Dataplane, schema inboundSchema) (polic
 		return policy.Inbound{}, p.doc.Errorf(field+".name", "no resource identifier can be made: %v", err)
 	}
 	if slices.ContainsFunc(d.Inbounds, func(other policy.Inbound) bool { return other.Section() == in.Section() }) {
-		return policy.Inbound{}, p.doc.Errorf(field, "inbound %s stands twice: give each a name of its own", in)
+		return policy.Inbound{}, p.doc.Errorf(field, "inbound %s appears twice: give each a name of its own", in)
 	}
 	return in, nil
 }

@@ -72,7 +72,7 @@ func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"{type: Dataplane}": "dp.yaml:1: name: a name is required",
 		"{type: Dataplane, name: a, networking: {inbound: [{name: x}]}}":                                   "networking.inbound[0].port: the inbound has no port",
-		"{type: Dataplane, name: a, networking: {inbound: [{port: 1}, {port: 1}]}}":                        "networking.inbound[1]: inbound a/1 stands twice",
+		"{type: Dataplane, name: a, networking: {inbound: [{port: 1}, {port: 1}]}}":                        "networking.inbound[1]: inbound a/1 appears twice",
 		"{type: Dataplane, name: a, networking: {inbound: [{port: 1, protocol: smtp}]}}":                   `protocol "smtp" is unknown`,
 		"{type: Dataplane, name: a, mesh: b, labels: {kuma.io/mesh: c}}":                                   `"c" contradicts mesh "b"`,
 		"{apiVersion: kuma.io/v1, kind: Dataplane, metadata: {name: a}}":                                   `version "kuma.io/v1" is not supported`,

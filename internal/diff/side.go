@@ -27,7 +27,7 @@ func Open(choice lab.Choice, path string) (*lab.Files, error) {
 	places := map[string]string{}
 	for _, c := range files.Cases {
 		if first, ok := places[c.Name]; ok {
-			return nil, fmt.Errorf("%s: case %q stands already at %s: give it a name of its own", c.Place, c.Name, first)
+			return nil, fmt.Errorf("%s: case %q is already defined at %s: give it another name", c.Place, c.Name, first)
 		}
 		places[c.Name] = c.Place
 	}
@@ -35,7 +35,7 @@ func Open(choice lab.Choice, path string) (*lab.Files, error) {
 	for _, d := range files.Dataplanes {
 		key := workloadOf(d.Inbounds[0])
 		if first, ok := seen[key]; ok {
-			return nil, fmt.Errorf("%s: Dataplane %q stands already at %s: give it a name of its own", d.Place, d.Workload.Name, first.Place)
+			return nil, fmt.Errorf("%s: Dataplane %q is already defined at %s: give it another name", d.Place, d.Workload.Name, first.Place)
 		}
 		seen[key] = d
 	}

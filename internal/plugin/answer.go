@@ -117,7 +117,7 @@ func readObject(data []byte) (object, error) {
 			continue // a brace
 		}
 		if _, twice := out[key]; twice {
-			return nil, fmt.Errorf("field %q stands twice", key)
+			return nil, fmt.Errorf("field %q appears twice", key)
 		}
 		var value json.RawMessage
 		if err := decoder.Decode(&value); err != nil {

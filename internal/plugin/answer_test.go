@@ -63,7 +63,7 @@ func TestBadAnswers(t *testing.T) {
 		"route has a match":    {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first", "rbac": {}, "match": {}}]}}`, want: `filters.routes[0]: unknown field "match": there are name, rbac`},
 		"invalid in a route":   {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first", "rbac": {"rules": {"policies": {"p": {` + principal + `}, "q": {}}}}}]}}`, want: "filters.routes[0]: rbac: envoy.extensions.filters.http.rbac.v3.RBAC: invalid RBAC.Rules", deep: true},
 		"unknown route":        {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "zeroth", "rbac": {}}]}}`, want: `filters.routes[0].name: the inbound has no route "zeroth"`, deep: true},
-		"route twice":          {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first", "rbac": {}}, {"name": "first", "rbac": {}}]}}`, want: `filters.routes[1].name: route "first" stands twice`, deep: true},
+		"route twice":          {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first", "rbac": {}}, {"name": "first", "rbac": {}}]}}`, want: `filters.routes[1].name: route "first" appears twice`, deep: true},
 		"route of nothing":     {answer: `{"id": ID, "filters": {"routes": [{"name": "first", "rbac": {}}]}}`, want: `filters.routes[0]: filters.http has no filter that a route could replace`, deep: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -35,7 +35,7 @@ func TestBreaks(t *testing.T) {
 		"id is text":    {answer: `{"id": "ID", "filters": {}}`, want: `bad answer: id: want the whole number of a request, got "\"1\""`, is: ErrAnswer},
 		"id is null":    {answer: `{"id": null, "filters": {}}`, want: `bad answer: id: want the whole number of a request, got "null"`, is: ErrAnswer},
 		"id is half":    {answer: `{"id": ID.5, "filters": {}}`, want: `bad answer: id: want the whole number of a request, got "1.5"`, is: ErrAnswer},
-		"id twice":      {answer: `{"id": ID, "id": ID, "filters": {}}`, want: `bad answer: field "id" stands twice`, is: ErrAnswer},
+		"id twice":      {answer: `{"id": ID, "id": ID, "filters": {}}`, want: `bad answer: field "id" appears twice`, is: ErrAnswer},
 		"unknown id":    {answer: `{"id": 17, "filters": {}}`, want: `bad answer: id: no request 17 waits for an answer`, is: ErrAnswer},
 		"greeting's id": {answer: `{"id": 0, "filters": {}}`, want: `bad answer: id: no request 0 waits for an answer`, is: ErrAnswer},
 		"crash":         {command: helper("crash"), want: "it ended: exit status 3", is: ErrEnded, stderr: []string{"line 11", "line 12", "line 13", "line 14", "line 15", "line 16", "line 17", "line 18", "line 19", "last \uFFFD[31mwords\uFFFD"}},

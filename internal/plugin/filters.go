@@ -100,7 +100,7 @@ func readRoutes(routes []json.RawMessage, in policy.Inbound, own []*httprbacv3.R
 		case !known:
 			return nil, fmt.Errorf("filters.routes[%d].name: the inbound has no route %q", i, name)
 		case given[name] != nil:
-			return nil, fmt.Errorf("filters.routes[%d].name: route %q stands twice", i, name)
+			return nil, fmt.Errorf("filters.routes[%d].name: route %q appears twice", i, name)
 		case len(own) == 0:
 			return nil, fmt.Errorf("filters.routes[%d]: filters.http has no filter that a route could replace", i)
 		case len(filters) != len(own):

@@ -23,7 +23,7 @@ var formNames = [...]string{KumaOption1: "option1", KumaOption2: "option2", Kuma
 // FormNames are all forms in words, separated by "|".
 var FormNames = strings.Join(formNames[:], "|")
 
-// usual are the forms where none is asked for. The accepted design stands twice.
+// usual are the forms where none is asked for. The accepted design appears twice.
 var usual = []Form{KumaOption1, KumaOption1, KumaOption2, KumaOption3, KumaFrom, GatewayAPI}
 
 // String returns one word.

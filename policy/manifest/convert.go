@@ -73,7 +73,7 @@ func (c *converter) entries(n *node, values []*ast.MappingValueNode, field strin
 			e.key = key.GetToken().Value
 		}
 		if first, ok := seen[e.key]; ok {
-			return &Error{File: c.file, Line: e.line, Field: child(field, e.key), Reason: fmt.Sprintf("the key stands twice, first on line %d", first)}
+			return &Error{File: c.file, Line: e.line, Field: child(field, e.key), Reason: fmt.Sprintf("the key appears twice, first on line %d", first)}
 		}
 		seen[e.key] = e.line
 		var err error

@@ -68,7 +68,7 @@ func TestPageEvidenceIDsStay(t *testing.T) {
 		seen[id] = true
 	}
 	if len(seen) != len(after) {
-		t.Errorf("IDs stand twice in %v", after)
+		t.Errorf("IDs appear twice in %v", after)
 	}
 	for what, id := range before {
 		if after[what] != id {

@@ -81,7 +81,7 @@ func TestHTMLLinks(t *testing.T) {
 	ids := map[string]bool{}
 	for _, id := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(text, -1) {
 		if ids[id[1]] {
-			t.Errorf("the ID %q stands twice", id[1])
+			t.Errorf("the ID %q appears twice", id[1])
 		}
 		ids[id[1]] = true
 	}

@@ -37,7 +37,7 @@ func TestLoadRefuses(t *testing.T) {
 		"bad section":          {in("    - {port: 80, name: a/b}\n"), `DIR/a.yaml:5: networking.inbound[0].name: no resource identifier can be made: section "a/b": `},
 		"unknown tag":          {in("    - {port: 80, tags: {kuma.io/protocol: https}}\n"), `DIR/a.yaml:5: networking.inbound[0].tags["kuma.io/protocol"]: protocol "https" is unknown: use http, http2, grpc, tcp or kafka`},
 		"unknown protocol":     {in("    - {port: 80, protocol: https}\n"), `DIR/a.yaml:5: networking.inbound[0].protocol: protocol "https" is unknown: use `},
-		"a section twice":      {in("    - {port: 80}\n    - {port: 81, name: '80'}\n"), "DIR/a.yaml:6: networking.inbound[1]: inbound backend/80 stands twice: give each a name of its own"},
+		"a section twice":      {in("    - {port: 80}\n    - {port: 81, name: '80'}\n"), "DIR/a.yaml:6: networking.inbound[1]: inbound backend/80 appears twice: give each a name of its own"},
 		"a dataplane twice":    {"{type: Dataplane, name: a}\n---\n{type: Dataplane, name: a}\n", "DIR/a.yaml:3: kri_dp_default___a_ is defined twice, first at DIR/a.yaml:1"},
 		"a name twice": {"{type: Dataplane, name: a.b}\n---\n{apiVersion: kuma.io/v1alpha1, kind: Dataplane, metadata: {name: a, namespace: b}}\n",
 			`DIR/a.yaml:3: dataplane "a.b" is defined twice, first at DIR/a.yaml:1`},
