@@ -8,8 +8,8 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -65,7 +65,7 @@ func convert(t *testing.T, c cases.Case, to int) cases.Case {
 		t.Fatalf("%s: %v", c.Place, err)
 	}
 	otherShadow := to == 3 && written.ShadowForm == "accepted"
-	conversion, err := dialect.Having[language.Converter]()[0].Convert(c.Policies, fmt.Sprint("option", to))
+	conversion, err := dialect.Having[capability.Converter]()[0].Convert(c.Policies, fmt.Sprint("option", to))
 	if err != nil {
 		t.Fatalf("%s: %v", c.Place, err)
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/language"
 )
 
 func newInspect() *cobra.Command {
@@ -67,7 +67,7 @@ func serveInspect(ctx context.Context, folder, listen string, opts dialect.Optio
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return fmt.Errorf("--listen: %w: write host:port, as in 127.0.0.1:5681", err)
 	}
-	handler, err := dialect.Having[language.Inspector]()[0].Inspect(folder, opts)
+	handler, err := dialect.Having[capability.Inspector]()[0].Inspect(folder, opts)
 	if err != nil {
 		return err
 	}

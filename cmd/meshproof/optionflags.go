@@ -7,23 +7,23 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // optionFlags are the options of all dialects, which a case states under options.
 type optionFlags []*optionFlag
 
-// optionFlag is a [language.Flag] with its text; it implements pflag.Value.
+// optionFlag is a [capability.Flag] with its text; it implements pflag.Value.
 type optionFlag struct {
-	language.Flag
+	capability.Flag
 	text string
 	// value is that of the key in YAML, empty for the default.
 	value string
 }
 
-func newOptionFlag(f language.Flag) *optionFlag {
+func newOptionFlag(f capability.Flag) *optionFlag {
 	if len(f.Values) > 0 {
 		return &optionFlag{Flag: f, text: f.Values[0]}
 	}
@@ -56,7 +56,7 @@ func (f *optionFlag) Type() string {
 }
 
 func (o *optionFlags) add(flags *pflag.FlagSet) {
-	for _, dialect := range dialect.Having[language.Flagger]() {
+	for _, dialect := range dialect.Having[capability.Flagger]() {
 		for _, f := range dialect.Flags() {
 			flag := newOptionFlag(f)
 			*o = append(*o, flag)

@@ -7,10 +7,10 @@ package cluster
 
 import (
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -48,4 +48,4 @@ func podsOf(c cases.Case) []policy.Workload {
 }
 
 // lister is the dialect whose policies are objects.
-func lister() language.Lister { return dialect.Having[language.Lister]()[0] }
+func lister() capability.Lister { return dialect.Having[capability.Lister]()[0] }

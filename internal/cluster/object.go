@@ -7,14 +7,14 @@ import (
 	"io"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // Objects are policies as an API server would show them.
-type Objects []language.Object
+type Objects []capability.Object
 
 // ObjectsOf returns the policies of files, those of one namespace alone where it is not
 // empty. Its error is about a document that no API server could hold.
@@ -27,7 +27,7 @@ func ObjectsOf(files *lab.Files, namespace string) (Objects, error) {
 		}
 		out = append(out, objects...)
 	}
-	return slices.DeleteFunc(out, func(o language.Object) bool { return namespace != "" && o.Namespace != namespace }), nil
+	return slices.DeleteFunc(out, func(o capability.Object) bool { return namespace != "" && o.Namespace != namespace }), nil
 }
 
 // Err joins the errors of the objects that are not valid.

@@ -7,16 +7,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/language"
 )
 
 // Pod is a pod with the policies that select it.
 type Pod struct {
 	policy.Workload
-	Inherited []language.Inherited
+	Inherited []capability.Inherited
 }
 
 // Pods are pods of one name in several clusters.

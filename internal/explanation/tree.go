@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/policy/language"
 )
 
 // Tree is the decision tree of one inbound.
 type Tree struct {
 	Title string
 	// Tree is nil where the policies have none; Err says why.
-	Tree language.Tree
+	Tree capability.Tree
 	Err  error
 }
 
@@ -34,8 +34,8 @@ func TreesOf(subjects []lab.Subject, full bool) Trees {
 	return out
 }
 
-func treeOf(s lab.Subject) (language.Tree, error) {
-	grower, ok := s.Set.(language.Grower)
+func treeOf(s lab.Subject) (capability.Tree, error) {
+	grower, ok := s.Set.(capability.Grower)
 	if !ok {
 		return nil, errors.New("policies of this dialect have no decision tree")
 	}

@@ -89,7 +89,7 @@ func Owner(docs []manifest.Document) string {
 }
 
 // Having returns the dialects that have a capability, such as
-// [language.Converter].
+// [capability.Converter].
 func Having[Capability any]() []Capability {
 	var out []Capability
 	for _, d := range dialects {

@@ -6,9 +6,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
-	"github.com/meshproof/meshproof/policy/language"
 )
 
 const ofGateway = `apiVersion: gateway.networking.x-k8s.io/v1alpha1
@@ -52,7 +52,7 @@ func TestGateway(t *testing.T) {
 		if diff := cmp.Diff(want.ignored, got.Ignored); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", in, diff)
 		}
-		if tree, err := set.(language.Grower).Tree(in); err == nil {
+		if tree, err := set.(capability.Grower).Tree(in); err == nil {
 			t.Errorf("%s: a tree of named rules: %v", in, tree)
 		}
 		for _, r := range append(requests(in), policy.Request{URIs: []string{"spiffe://td/ns/shop/sa/web"}}) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
 	"github.com/meshproof/meshproof/policy/language"
@@ -14,7 +15,7 @@ import (
 
 // Dialect reads the AuthorizationPolicy of Gateway API. It has no options of its
 // own; service accounts belong to the trust domain of the mesh. It is a
-// [language.Lister].
+// [capability.Lister].
 var Dialect language.Dialect = dialect{}
 
 type dialect struct{}
@@ -64,18 +65,18 @@ func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 
 func (policies) Notes([]policy.Decision) []string { return nil }
 
-// Tree implements [language.Grower]: it is always an error, which says why.
-func (policies) Tree(policy.Inbound) (language.Tree, error) {
+// Tree implements [capability.Grower]: it is always an error, which says why.
+func (policies) Tree(policy.Inbound) (capability.Tree, error) {
 	return nil, errors.New("policy/gateway: an AuthorizationPolicy is lowered to named rules, which have no decision tree")
 }
 
-// Objects implements [language.Lister].
-func (dialect) Objects(docs []manifest.Document, pods []policy.Workload) ([]language.Object, error) {
+// Objects implements [capability.Lister].
+func (dialect) Objects(docs []manifest.Document, pods []policy.Workload) ([]capability.Object, error) {
 	return authorization.Objects(owned(docs), pods)
 }
 
-// Inherited implements [language.Lister].
-func (dialect) Inherited(docs []manifest.Document, pod policy.Workload) ([]language.Inherited, error) {
+// Inherited implements [capability.Lister].
+func (dialect) Inherited(docs []manifest.Document, pod policy.Workload) ([]capability.Inherited, error) {
 	all, err := authorization.ParseAll(owned(docs))
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy/kuma/internal/conversion"
 	"github.com/meshproof/meshproof/policy/kuma/internal/inspect"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
@@ -12,8 +13,8 @@ import (
 )
 
 // Dialect reads MeshTrafficPermission. Its options are kumaOption, shadowForm,
-// systemNamespace and legacyCompiler. It is a [language.Converter] and a
-// [language.Inspector], and its policies have a decision tree.
+// systemNamespace and legacyCompiler. It is a [capability.Converter] and a
+// [capability.Inspector], and its policies have a decision tree.
 var Dialect language.Dialect = dialect{}
 
 type dialect struct{}
@@ -48,7 +49,7 @@ func readOptions(opts language.Options) (own permission.Options, err error) {
 	return own, err
 }
 
-// Inspect implements [language.Inspector].
+// Inspect implements [capability.Inspector].
 func (dialect) Inspect(folder string, opts language.Options) (http.Handler, error) {
 	own, err := readOptions(opts)
 	if err != nil {
@@ -61,13 +62,13 @@ func (dialect) Inspect(folder string, opts language.Options) (http.Handler, erro
 	return resources.Handler(), nil
 }
 
-// Designs implements [language.Converter].
-func (dialect) Designs() language.Flag {
-	return language.Flag{Name: "to", Values: optionFlag.Values, Value: optionFlag.Value, Usage: "design to rewrite the policies for"}
+// Designs implements [capability.Converter].
+func (dialect) Designs() capability.Flag {
+	return capability.Flag{Name: "to", Values: optionFlag.Values, Value: optionFlag.Value, Usage: "design to rewrite the policies for"}
 }
 
-// Convert implements [language.Converter].
-func (dialect) Convert(docs []manifest.Document, design string) (language.Conversion, error) {
+// Convert implements [capability.Converter].
+func (dialect) Convert(docs []manifest.Document, design string) (capability.Conversion, error) {
 	var to permission.Option
 	errs := []error{to.UnmarshalText([]byte(design))}
 	for _, doc := range docs {
@@ -76,15 +77,15 @@ func (dialect) Convert(docs []manifest.Document, design string) (language.Conver
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return language.Conversion{}, err
+		return capability.Conversion{}, err
 	}
 	all, err := permission.ParseAll(docs)
 	if err != nil {
-		return language.Conversion{}, err
+		return capability.Conversion{}, err
 	}
 	converted, err := conversion.Convert(all, to)
 	for i, note := range converted.Notes {
 		converted.Notes[i] = to.String() + ": " + note
 	}
-	return language.Conversion(converted), err
+	return capability.Conversion(converted), err
 }

@@ -4,12 +4,12 @@ import (
 	"encoding"
 	"strconv"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
-	"github.com/meshproof/meshproof/policy/language"
 )
 
-var optionFlag = language.Flag{
+var optionFlag = capability.Flag{
 	Key: "kumaOption", Name: "kuma-option", Values: []string{"option1", "option2", "option3"},
 	Usage: "design of MeshTrafficPermission that the policies are written for", UsageOfSet: "design that %s is written for",
 	// A case file has the number alone.
@@ -20,9 +20,9 @@ var optionFlag = language.Flag{
 	},
 }
 
-// Flags implements [language.Flagger].
-func (dialect) Flags() []language.Flag {
-	return []language.Flag{
+// Flags implements [capability.Flagger].
+func (dialect) Flags() []capability.Flag {
+	return []capability.Flag{
 		optionFlag,
 		{
 			Key: "shadowForm", Name: "shadow-form", Values: []string{"accepted", "precise"}, Usage: "shape of the shadow",

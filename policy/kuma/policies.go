@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
@@ -14,7 +15,7 @@ import (
 	"github.com/meshproof/meshproof/policy/language"
 )
 
-// policies implements [language.Policies] and [language.Grower].
+// policies implements [language.Policies] and [capability.Grower].
 type policies struct {
 	all     []permission.Policy
 	options permission.Options
@@ -74,8 +75,8 @@ func (p policies) Notes(observed []policy.Decision) []string {
 
 func shadowAllows(d policy.Decision) bool { return d.Shadowed && d.Shadow.Effect == policy.Allow }
 
-// Tree implements [language.Grower].
-func (p policies) Tree(in policy.Inbound) (language.Tree, error) {
+// Tree implements [capability.Grower].
+func (p policies) Tree(in policy.Inbound) (capability.Tree, error) {
 	root, err := lowering.Tree(p.selected(in), in)
 	if err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (p policies) Tree(in policy.Inbound) (language.Tree, error) {
 	return decisionTree{root}, nil
 }
 
-// decisionTree implements [language.Tree].
+// decisionTree implements [capability.Tree].
 type decisionTree struct{ *tree.Node }
 
-func (t decisionTree) Prune() language.Tree { return decisionTree{t.Node.Prune()} }
+func (t decisionTree) Prune() capability.Tree { return decisionTree{t.Node.Prune()} }

@@ -39,9 +39,6 @@ func (d Document) text(key string) string {
 	return ""
 }
 
-// File returns the name that was given to [Parse].
-func (d Document) File() string { return d.file }
-
 // Line returns the line on which the document begins, from 1. The zero value has 0.
 func (d Document) Line() int { return d.line }
 

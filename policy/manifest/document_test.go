@@ -98,9 +98,6 @@ func TestDocumentAsFieldKeepsItsPlace(t *testing.T) {
 	if got, want := part.Errorf("a", "wrong").Error(), "p.yaml:4: raw.x.part.a: wrong"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := part.File(); got != "p.yaml" {
-		t.Errorf("File() = %s", got)
-	}
 }
 
 func TestType(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -17,9 +17,9 @@ import (
 // Its errors are about documents that no API server could hold: a wrong apiVersion,
 // kind, name or namespace, a name that is there twice, a number that JSON does not have.
 // They are joined, one line each, and no object is returned beside them.
-func Objects(docs []manifest.Document, pods []policy.Workload) ([]language.Object, error) {
+func Objects(docs []manifest.Document, pods []policy.Workload) ([]capability.Object, error) {
 	var errs []error
-	out := make([]language.Object, 0, len(docs))
+	out := make([]capability.Object, 0, len(docs))
 	names := firstPlaces{}
 	for _, doc := range docs {
 		o, err := newObject(doc, pods)
@@ -38,12 +38,12 @@ func Objects(docs []manifest.Document, pods []policy.Workload) ([]language.Objec
 	return out, nil
 }
 
-func newObject(doc manifest.Document, pods []policy.Workload) (language.Object, error) {
+func newObject(doc manifest.Document, pods []policy.Workload) (capability.Object, error) {
 	head, err := identify(doc)
 	if err != nil {
-		return language.Object{}, err
+		return capability.Object{}, err
 	}
-	o := language.Object{
+	o := capability.Object{
 		Kind: head.Kind, Namespace: head.Metadata.Namespace, Name: head.Metadata.Name,
 		Rules: len(read[[]manifest.Document](doc, "spec.rules")),
 	}
@@ -58,14 +58,14 @@ func newObject(doc manifest.Document, pods []policy.Workload) (language.Object, 
 		o.Accepted, o.Reason = status.accepted()
 	}
 	if o.JSON, err = json.Marshal(shown(doc, p, o, status)); err != nil {
-		return language.Object{}, doc.Errorf("", "an API server cannot hold it: %v", err)
+		return capability.Object{}, doc.Errorf("", "an API server cannot hold it: %v", err)
 	}
 	return o, nil
 }
 
 // shown returns what is printed: the parsed policy, or the fields as they are written
 // where the policy is not valid.
-func shown(doc manifest.Document, p Policy, o language.Object, status *PolicyStatus) any {
+func shown(doc manifest.Document, p Policy, o capability.Object, status *PolicyStatus) any {
 	if o.Invalid == nil {
 		resource := p.Resource()
 		resource.Status = status

@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
-	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -29,7 +29,7 @@ func pods() []policy.Workload {
 }
 
 // shown is the one policy of a text as an object, and as JSON.
-func shown(t *testing.T, yaml string, pods []policy.Workload) (language.Object, string) {
+func shown(t *testing.T, yaml string, pods []policy.Workload) (capability.Object, string) {
 	t.Helper()
 	objects, err := authorization.Objects(documents(t, yaml), pods)
 	if err != nil || len(objects) != 1 {
@@ -39,7 +39,7 @@ func shown(t *testing.T, yaml string, pods []policy.Workload) (language.Object, 
 }
 
 // statusOf is the status in an object's JSON, nil where there is none.
-func statusOf(t *testing.T, o language.Object) *authorization.PolicyStatus {
+func statusOf(t *testing.T, o capability.Object) *authorization.PolicyStatus {
 	t.Helper()
 	var printed struct{ Status *authorization.PolicyStatus }
 	if err := json.Unmarshal(o.JSON, &printed); err != nil {

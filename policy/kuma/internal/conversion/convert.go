@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
-	"github.com/meshproof/meshproof/policy/language"
 )
 
 // Convert rewrites policies for an option. Everything but the rules is kept, and each
@@ -18,7 +18,7 @@ import (
 // It refuses what the option cannot say: the legacy form in any option, and in Options
 // 1 and 2 an allow without conditions, for no matcher meets every caller. All errors
 // are joined, one line each.
-func Convert(ps []permission.Policy, to permission.Option) (language.Conversion, error) {
+func Convert(ps []permission.Policy, to permission.Option) (capability.Conversion, error) {
 	var out bytes.Buffer
 	var errs []error
 	seen := features{}
@@ -33,9 +33,9 @@ func Convert(ps []permission.Policy, to permission.Option) (language.Conversion,
 		print(&ps[i], &out, spec)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return language.Conversion{}, err
+		return capability.Conversion{}, err
 	}
-	return language.Conversion{YAML: bytes.TrimPrefix(out.Bytes(), []byte("---\n")), Notes: seen.notes(to)}, nil
+	return capability.Conversion{YAML: bytes.TrimPrefix(out.Bytes(), []byte("---\n")), Notes: seen.notes(to)}, nil
 }
 
 // convert returns the rules of the policy in the form of the option.

@@ -1,4 +1,10 @@
-package language
+// Package capability has what only some dialects can do, beside what
+// [language.Dialect] demands of every one. Each capability is a small interface of the
+// dialect value, or of its policies.
+//
+// It imports no dialect: package policy/dialect finds the dialects that have a
+// capability.
+package capability
 
 import (
 	"encoding/json"
@@ -6,6 +12,7 @@ import (
 	"net/http"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -47,7 +54,7 @@ type Conversion struct {
 // Inspector is a dialect that answers over HTTP what the policies in the files of
 // a folder do to the workloads there.
 type Inspector interface {
-	Inspect(folder string, opts Options) (http.Handler, error)
+	Inspect(folder string, opts language.Options) (http.Handler, error)
 }
 
 // Lister is a dialect whose policies are objects of an API server. Its methods
