@@ -1,0 +1,9 @@
+package rbac
+
+import (
+	networkinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/network/v3"
+
+	"github.com/meshproof/meshproof/policy/attribute"
+)
+
+var _ = add(row{attribute: attribute.Port, since: "1.36.4", input: &networkinputsv3.DestinationPortInput{}})
