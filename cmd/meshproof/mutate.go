@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/mutation"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/verdict"
 )
 
 // mutateOptions are the flags of mutate.
@@ -54,7 +55,8 @@ its own alone. Exit status 1 where a mistake survived.`,
 }
 
 func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
-	chosen, err := runOptions{filter: o.filter}.load(paths, matrix.Selection{})
+	var memo verdict.Memo
+	chosen, err := runOptions{filter: o.filter}.load(paths, matrix.Selection{}, memo.Read)
 	if err != nil {
 		return err
 	}
@@ -69,7 +71,7 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 		return err
 	}
 	defer func() { err = withFailure(err, ending(h.Close())) }()
-	tester := mutation.Tester{Runner: suite.Runner{Harness: h}, OwnRequests: o.ownRequests}
+	tester := mutation.Tester{Runner: suite.Runner{Harness: h, Read: memo.Read}, OwnRequests: o.ownRequests}
 	scores, err := tester.Cases(ctx, chosen, func(c cases.Case) { progress.End(c.Name, false) })
 	progress.Stop()
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/internal/verdict"
 )
 
 // claims are the flags that say what a compiler supports.
@@ -90,7 +90,9 @@ func (o runOptions) suite(paths []string) (matrix.Suite, error) {
 	if s.Times, err = o.readTimes(); err != nil {
 		return s, err
 	}
-	s.Cases, err = o.load(paths, selection)
+	var memo verdict.Memo
+	s.Read = memo.Read
+	s.Cases, err = o.load(paths, selection, s.Read)
 	return s, err
 }
 
@@ -147,14 +149,13 @@ func (o runOptions) readTimes() (matrix.Times, error) {
 	return times, nil
 }
 
-// load reads the cases and refuses those with bad policies before Envoy is started
-// for them.
-func (o runOptions) load(paths []string, selection matrix.Selection) ([]cases.Case, error) {
-	read := cases.Stories
+// load reads the cases. It refuses bad policies before Envoy is started for them.
+func (o runOptions) load(paths []string, selection matrix.Selection, read func(cases.Case) (*verdict.Reading, error)) ([]cases.Case, error) {
+	open := cases.Stories
 	if len(paths) > 0 {
-		read = func() ([]cases.Case, error) { return cases.Load(paths...) }
+		open = func() ([]cases.Case, error) { return cases.Load(paths...) }
 	}
-	all, err := read()
+	all, err := open()
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: name a case file, or a folder with some", err)
 	}
@@ -169,8 +170,10 @@ func (o runOptions) load(paths []string, selection matrix.Selection) ([]cases.Ca
 		}
 		chosen = append(chosen, c)
 		if reason, _ := selection.Skip(c); c.ExpectError == "" && reason == "" {
-			_, err := dialect.Parse(c.Policies, c.Options)
-			errs = append(errs, err)
+			// What a single inbound refuses is a result of the case.
+			if _, err := read(c); !errors.As(err, new(*verdict.InboundError)) {
+				errs = append(errs, err)
+			}
 		}
 	}
 	if len(chosen) == 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/verdict"
 )
 
 // Suite is cases, a compiler, and the versions of Envoy to hold it to. The zero
@@ -26,6 +27,8 @@ type Suite struct {
 	// Implementation says whose compiler it is; the zero value is meshproof's own for
 	// meshproof's own, and nobody's for any other, of which no report is written then.
 	Implementation report.Implementation
+	// Read reads the policies of a case; nil to read them once for all versions.
+	Read func(cases.Case) (*verdict.Reading, error)
 	// AnyNames leaves the names of RBAC policies to the compiler, see [suite.Runner];
 	// the report says so.
 	AnyNames  bool
@@ -143,6 +146,9 @@ func (s Suite) Run(ctx context.Context) ([]Result, error) {
 	plan, err := s.Plan()
 	if err != nil {
 		return nil, err
+	}
+	if s.Read == nil {
+		s.Read = new(verdict.Memo).Read
 	}
 	versions := s.versions()
 	results := make([]*Result, len(versions))

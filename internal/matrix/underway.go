@@ -47,7 +47,7 @@ func (s Suite) start(ctx context.Context, version string) (*underway, error) {
 		sum, err := h.Digest(context.WithoutCancel(ctx))
 		read <- digest{sum, err}
 	}()
-	runner := suite.Runner{Harness: h, Compiler: s.Compiler, AnyNames: s.AnyNames}
+	runner := suite.Runner{Harness: h, Compiler: s.Compiler, AnyNames: s.AnyNames, Read: s.Read}
 	return &underway{Harness: h, suite: s, runner: runner, began: began, digest: read}, nil
 }
 

@@ -78,14 +78,16 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 	if c.ExpectError != "" || len(c.Requests) == 0 || !c.Gate.Admits(t.Runner.Harness.Version()) {
 		return score, nil
 	}
-	reading, err := verdict.Read(c)
-	if err != nil {
-		score.Baseline = t.Runner.Case(ctx, c)
-	} else {
-		score.Baseline = t.Runner.Reading(ctx, reading)
+	if t.Runner.Read == nil {
+		t.Runner.Read = new(verdict.Memo).Read
 	}
+	score.Baseline = t.Runner.Case(ctx, c)
 	if !score.Baseline.Passed() {
 		return score, fmt.Errorf("mutation: %s: case %q: %w", c.Place, c.Name, ErrBaseline)
+	}
+	reading, err := t.Runner.Read(c)
+	if err != nil {
+		return score, err
 	}
 	probes := probesOf(score.Baseline)
 	if !t.OwnRequests {

@@ -30,11 +30,10 @@ type Runner struct {
 	AnyNames bool
 	// Fault is a mistake to make on purpose.
 	Fault Fault
+	// Read reads the policies of a case; nil for [verdict.Read].
+	Read func(cases.Case) (*verdict.Reading, error)
 	// Done is called after each case, one at a time, in the order in which they end.
 	Done func(result.Case)
-
-	// read replaces [verdict.Read] in tests.
-	read func(cases.Case) (*verdict.Reading, error)
 }
 
 const defaultParallel = 4
@@ -79,17 +78,20 @@ func (r Runner) each(n int, runCase func(i int) result.Case) []result.Case {
 // Case runs one case.
 func (r Runner) Case(ctx context.Context, c cases.Case) result.Case {
 	began := time.Now()
-	read := r.read
-	if read == nil {
-		read = verdict.Read
-	}
-	reading, err := read(c)
+	reading, err := r.read(c)
 	if err == nil {
 		return r.runReading(ctx, reading, began)
 	}
 	one := r.newRun(c, began)
 	one.result.Err = one.mustRefuse(ctx, err)
 	return one.end()
+}
+
+func (r Runner) read(c cases.Case) (*verdict.Reading, error) {
+	if r.Read != nil {
+		return r.Read(c)
+	}
+	return verdict.Read(c)
 }
 
 // Reading runs one case whose policies have been read.

@@ -102,7 +102,7 @@ func TestTogetherTellsWhatEnvoyRefuses(t *testing.T) {
 func TestPoliciesAreParsedOnce(t *testing.T) {
 	t.Parallel()
 	parsed := 0
-	r := Runner{Harness: shared(t), read: func(c cases.Case) (*verdict.Reading, error) {
+	r := Runner{Harness: shared(t), Read: func(c cases.Case) (*verdict.Reading, error) {
 		parsed++
 		return verdict.Read(c)
 	}}

@@ -1,9 +1,11 @@
 package verdict
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // What is expected of each request of the built-in cases is what the case wants, in hand
@@ -41,5 +43,25 @@ func TestExpectationsOfTheStories(t *testing.T) {
 		if met[want] < 10 {
 			t.Errorf("%s is expected of %d requests", want, met[want])
 		}
+	}
+}
+
+// A memo reads the policies of a case once, whatever the outcome, and tells policies that
+// are refused as a whole from policies that one inbound refuses.
+func TestMemo(t *testing.T) {
+	t.Parallel()
+	good, bad := parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]\n"), parse(t, head+"expectError: x\n")
+	bad.Name, bad.Policies = "bad", []manifest.Document{{}}
+	var memo Memo
+	first, err := memo.Read(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := memo.Read(good); again != first || err != nil {
+		t.Errorf("read again: %v", err)
+	}
+	_, refused := memo.Read(bad)
+	if _, again := memo.Read(bad); refused == nil || again != refused || errors.As(refused, new(*InboundError)) {
+		t.Errorf("refused: %v, then %v", refused, again)
 	}
 }

@@ -26,8 +26,8 @@ type Reading struct {
 	envoy string
 }
 
-// Read reads the policies of a case. The error is the dialect's: it says why the policies
-// are refused, as a whole or on one of the inbounds.
+// Read reads the policies of a case. The error is the dialect's, and says why the policies
+// are refused. It is an [*InboundError] where they are refused on one of the inbounds only.
 func Read(c cases.Case) (*Reading, error) {
 	set, err := dialect.Parse(c.Policies, c.Options)
 	if err != nil {
@@ -36,12 +36,21 @@ func Read(c cases.Case) (*Reading, error) {
 	r := &Reading{Case: c, set: set, programs: make([]dialect.Program, len(c.Inbounds))}
 	for i, in := range c.Inbounds {
 		if err := set.Check(in.Inbound); err != nil {
-			return nil, err
+			return nil, &InboundError{err}
 		}
 		r.programs[i] = set.Program(in.Inbound)
 	}
 	return r, nil
 }
+
+// InboundError says that policies are refused on one inbound.
+type InboundError struct{ Err error }
+
+// Error is the dialect's.
+func (e *InboundError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the dialect's error.
+func (e *InboundError) Unwrap() error { return e.Err }
 
 // On returns the reading as a version of Envoy has it. Envoy before 1.39.3 reads the
 // segment "..;x" of a path as a name, see [policy.PathNormalization].
