@@ -6,7 +6,7 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -53,7 +53,7 @@ func (b *builder) head() error {
 		ExpectError:    s.ExpectError,
 		ExpectWarnings: s.ExpectWarning,
 		Normalization:  s.Options.normalization.normalization(),
-		Options:        dialect.Options{Document: s.Options.dialects},
+		Options:        language.Options{Document: s.Options.dialects},
 	}
 	return nil
 }

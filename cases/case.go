@@ -7,7 +7,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -28,7 +28,7 @@ type Case struct {
 	// TrustDomains have the bundles that the inbounds trust; the first one is the trust
 	// domain of the mesh.
 	TrustDomains  []spiffeid.TrustDomain
-	Options       dialect.Options
+	Options       language.Options
 	Normalization policy.PathNormalization
 	Inbounds      []Inbound
 	Policies      []manifest.Document

@@ -13,7 +13,7 @@ import (
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -106,7 +106,7 @@ envoy: {from: 1.37.0, before: 1.39.3}
 		Name: "every field", Story: "all of it", Place: "c.yaml:2",
 		Features: []feature.Name{"MeshOperator1", "MTPShadow"}, Gate: cases.Gate{From: "1.37.0", Before: "1.39.3"},
 		TrustDomains: []spiffeid.TrustDomain{id("spiffe://a.mesh").TrustDomain(), id("spiffe://b.mesh").TrustDomain()},
-		Options: dialect.Options{
+		Options: language.Options{
 			Document:    document(t, "{shadowForm: precise, systemNamespace: control}"),
 			TrustDomain: spiffeid.RequireTrustDomainFromString("a.mesh"),
 		},
@@ -160,7 +160,7 @@ requests:
 	want := cases.Case{
 		Name: "as little as it can", Place: "c.yaml:2",
 		TrustDomains: []spiffeid.TrustDomain{id("spiffe://" + cases.DefaultTrustDomain).TrustDomain()},
-		Options:      dialect.Options{TrustDomain: id("spiffe://" + cases.DefaultTrustDomain).TrustDomain()},
+		Options:      language.Options{TrustDomain: id("spiffe://" + cases.DefaultTrustDomain).TrustDomain()},
 		Inbounds: []cases.Inbound{
 			inbound("v", 80, policy.HTTP, "10.64.0.1"), inbound("v", 81, policy.HTTP, "10.64.0.1"), inbound("w", 80, policy.TCP, "10.64.0.2"),
 		},

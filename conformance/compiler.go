@@ -9,7 +9,7 @@ import (
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -23,7 +23,7 @@ import (
 // An error says that the policies are refused, in words of the compiler's own; a case may expect that. An error with a method
 // Broken() bool that returns true says that the compiler is out of order: then the case fails.
 type Compiler interface {
-	Compile(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error)
+	Compile(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error)
 }
 
 // compiler returns what is under test, and a function that ends it.

@@ -10,7 +10,7 @@ import (
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -18,7 +18,7 @@ import (
 // noFilter is a compiler that compiles every policy to no filter at all, so that every request passes.
 type noFilter struct{}
 
-func (noFilter) Compile(context.Context, policy.Inbound, []manifest.Document, dialect.Options) (xds.Filters, error) {
+func (noFilter) Compile(context.Context, policy.Inbound, []manifest.Document, language.Options) (xds.Filters, error) {
 	return xds.Filters{}, nil
 }
 

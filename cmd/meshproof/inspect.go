@@ -13,6 +13,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 func newInspect() *cobra.Command {
@@ -39,7 +40,7 @@ which are read once. An interrupt ends it. Nobody is authenticated: listen on lo
   meshproof inspect serve policies --listen 127.0.0.1:0`,
 		Args: oneFolder,
 		RunE: func(cmd *cobra.Command, folders []string) error {
-			return serveInspect(cmd.Context(), folders[0], listen, dialect.Options{Document: options.document()}, cmd.OutOrStdout())
+			return serveInspect(cmd.Context(), folders[0], listen, language.Options{Document: options.document()}, cmd.OutOrStdout())
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
@@ -63,7 +64,7 @@ func oneFolder(cmd *cobra.Command, folders []string) error {
 }
 
 // serveInspect serves until the context ends, and says so with its error.
-func serveInspect(ctx context.Context, folder, listen string, opts dialect.Options, stdout io.Writer) error {
+func serveInspect(ctx context.Context, folder, listen string, opts language.Options, stdout io.Writer) error {
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return fmt.Errorf("--listen: %w: write host:port, as in 127.0.0.1:5681", err)
 	}

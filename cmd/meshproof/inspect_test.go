@@ -20,6 +20,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 var inspected = filepath.Join(root, "policy", "kuma", "internal", "inspect", "testdata", "mesh")
@@ -140,7 +141,7 @@ func tryServe(t *testing.T, args []string) {
 // serve.
 func tryFetch(t *testing.T, target string) {
 	t.Helper()
-	handler, err := dialect.Having[capability.Inspector]()[0].Inspect(inspected, dialect.Options{})
+	handler, err := dialect.Having[capability.Inspector]()[0].Inspect(inspected, language.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

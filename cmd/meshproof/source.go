@@ -11,7 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // sourceOptions are the flags that say which inbound policy files are about. In a
@@ -118,7 +118,7 @@ func (o *sourceOptions) chosen(err error) error {
 // surroundings are what the flags say of policy files.
 func (o *sourceOptions) surroundings() (lab.Surroundings, error) {
 	in, err := o.flagged()
-	return lab.Surroundings{Inbound: in, Options: dialect.Options{Document: o.options.document(), TrustDomain: o.trustDomain}}, err
+	return lab.Surroundings{Inbound: in, Options: language.Options{Document: o.options.document(), TrustDomain: o.trustDomain}}, err
 }
 
 // flagged is the inbound that the flags describe.

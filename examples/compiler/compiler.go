@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -26,7 +26,7 @@ type Compiler struct{}
 
 // Compile selects the policies of the inbound's workload. When there are any, they allow
 // only the callers that a rule names. Envoy reports the name of the rule.
-func (Compiler) Compile(_ context.Context, in policy.Inbound, docs []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+func (Compiler) Compile(_ context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
 	rules := &rbacv3.RBAC{Action: rbacv3.RBAC_ALLOW, Policies: map[string]*rbacv3.Policy{}}
 	selected := false
 	for _, doc := range docs {

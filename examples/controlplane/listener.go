@@ -17,6 +17,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -51,7 +52,7 @@ func listenerFor(node *corev3.Node) ([]*anypb.Any, error) {
 		}
 		docs = append(docs, read...)
 	}
-	set, err := dialect.Parse(docs, dialect.Options{})
+	set, err := dialect.Parse(docs, language.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/ads"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // start serves on a free port until the test ends.
@@ -88,7 +88,7 @@ func TestBrokenControlPlane(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			compiler := ads.Compiler{Target: tt.target, Transport: insecure.NewCredentials(), Timeout: 300 * time.Millisecond}
-			_, err := compiler.Compile(t.Context(), in, nil, dialect.Options{})
+			_, err := compiler.Compile(t.Context(), in, nil, language.Options{})
 			broken := (*ads.Error)(nil)
 			if !errors.As(err, &broken) || !broken.Broken() || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "asked for backend/80") {
 				t.Errorf("error %v", err)

@@ -14,7 +14,7 @@ import (
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -54,7 +54,7 @@ func (e *Error) Broken() bool { return true }
 
 // Compile returns the filters of the control plane for the inbound. Its error is an
 // [*Error].
-func (c Compiler) Compile(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+func (c Compiler) Compile(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 	timeout := c.Timeout
 	if timeout <= 0 {
 		timeout = DefaultTimeout
@@ -72,7 +72,7 @@ func (c Compiler) Compile(ctx context.Context, in policy.Inbound, policies []man
 	return filters, nil
 }
 
-func (c Compiler) compile(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+func (c Compiler) compile(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 	node, err := newNode(in, policies, opts)
 	if err != nil {
 		return xds.Filters{}, err
@@ -85,7 +85,7 @@ func (c Compiler) compile(ctx context.Context, in policy.Inbound, policies []man
 }
 
 // newNode returns the node of one inbound's proxy.
-func newNode(in policy.Inbound, policies []manifest.Document, opts dialect.Options) (*corev3.Node, error) {
+func newNode(in policy.Inbound, policies []manifest.Document, opts language.Options) (*corev3.Node, error) {
 	question, err := plugin.Question(in, policies, opts)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/ads"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -26,7 +26,7 @@ var backend = policy.Inbound{Workload: policy.Workload{Mesh: "default", Namespac
 func compile(t *testing.T, ctx context.Context, p *plane) (xds.Filters, error) {
 	t.Helper()
 	c := ads.Compiler{Target: p.serve(t), Transport: insecure.NewCredentials(), Timeout: 5 * time.Second}
-	return c.Compile(ctx, backend, nil, dialect.Options{})
+	return c.Compile(ctx, backend, nil, language.Options{})
 }
 
 // wantBroken checks that an error is an [*ads.Error] on one line.
@@ -149,7 +149,7 @@ func TestUnknownAfterRBAC(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	c := ads.Compiler{Target: (&plane{}).serve(t), Transport: insecure.NewCredentials(), Timeout: 50 * time.Millisecond}
-	_, err := c.Compile(t.Context(), backend, nil, dialect.Options{})
+	_, err := c.Compile(t.Context(), backend, nil, language.Options{})
 	wantBroken(t, err, "waiting for listeners: it sent no listeners within 50ms")
 }
 

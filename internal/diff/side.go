@@ -7,7 +7,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // Side is one of the two sets of policies, or of the two sets of cases.
@@ -74,7 +74,7 @@ func casesOf(old, recent Side) (olds, recents []lab.Case, err error) {
 }
 
 // emptied returns the cases without policies.
-func emptied(of []lab.Case, options dialect.Options) []lab.Case {
+func emptied(of []lab.Case, options language.Options) []lab.Case {
 	out := slices.Clone(of)
 	for i := range out {
 		out[i].Policies = nil

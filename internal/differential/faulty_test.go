@@ -10,13 +10,14 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
 
 // faulty compiles what the policies come to, with a mistake in each gate.
 func faulty(mistake func(*policy.Gate)) suite.Compiler {
-	return suite.CompilerFunc(func(_ context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+	return suite.CompilerFunc(func(_ context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 		set, err := dialect.Parse(policies, opts)
 		if err != nil {
 			return xds.Filters{}, err

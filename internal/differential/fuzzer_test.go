@@ -14,7 +14,7 @@ import (
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -96,7 +96,7 @@ func TestRefusalsAreFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			compiler := suite.CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+			compiler := suite.CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 				f, err := suite.CompileOne(ctx, suite.Reference, in, policies, opts)
 				if err != nil || len(policies) != 3 || len(f.HTTP) == 0 || f.HTTP[0].Matcher.GetMatcherList() == nil {
 					return f, err
@@ -129,7 +129,7 @@ func TestDisagreementInCompanyAlone(t *testing.T) {
 	compiled := map[string]bool{}
 	wrong := faulty(func(g *policy.Gate) { g.Rules = nil })
 	// The first time it compiles wrongly.
-	compiler := suite.CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+	compiler := suite.CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		key := fmt.Sprint(in, policies[0].Place(""))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // Case is a case, and where it comes from.
@@ -25,7 +25,7 @@ type Case struct {
 type Surroundings struct {
 	// Inbound is what the policies are about where there is no Dataplane.
 	Inbound policy.Inbound
-	Options dialect.Options
+	Options language.Options
 }
 
 // NothingError says that no case is left of files.

@@ -7,6 +7,7 @@ import (
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // Subject is one inbound with the policies that may apply to it.
@@ -15,7 +16,7 @@ type Subject struct {
 	Case    string
 	Inbound policy.Inbound
 	// Set has the policies, Among all inbounds that they are written for.
-	Set   dialect.Policies
+	Set   language.Policies
 	Among []policy.Inbound
 	// Normalization is that of the inbound's listener.
 	Normalization policy.PathNormalization

@@ -21,7 +21,7 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -142,7 +142,7 @@ func TestSuiteOfAForeignCompiler(t *testing.T) {
 }
 
 // everybody lets everybody in on L4, under a name of its own.
-var everybody = suite.CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, dialect.Options) (xds.Filters, error) {
+var everybody = suite.CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, language.Options) (xds.Filters, error) {
 	return xds.Compile(policy.Program{Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{
 		{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "mine"}, When: policy.Always},
 	}}}})

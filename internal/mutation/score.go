@@ -13,7 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -180,7 +180,7 @@ func (t Tester) mutant(ctx context.Context, reading *verdict.Reading, probes []p
 // compiler returns the filters of the mutant for its inbound, and correct filters for the
 // other inbounds.
 func (v *Verdict) compiler(reading *verdict.Reading) suite.Compiler {
-	return suite.CompilerFunc(func(_ context.Context, in policy.Inbound, _ []manifest.Document, _ dialect.Options) (xds.Filters, error) {
+	return suite.CompilerFunc(func(_ context.Context, in policy.Inbound, _ []manifest.Document, _ language.Options) (xds.Filters, error) {
 		if in.String() == v.Inbound && v.Fault == (suite.Fault{}) {
 			return v.Compile()
 		}

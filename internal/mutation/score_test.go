@@ -18,6 +18,7 @@ import (
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -165,7 +166,7 @@ func TestProofCatchesEveryKind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			faulty := suite.CompilerFunc(func(_ context.Context, of policy.Inbound, docs []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+			faulty := suite.CompilerFunc(func(_ context.Context, of policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
 				if of.String() == in && mutant.Fault == (suite.Fault{}) {
 					return mutant.Compile()
 				}

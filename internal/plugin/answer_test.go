@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // isBroken tells whether the error says that the compiler is broken.
@@ -70,7 +70,7 @@ func TestBadAnswers(t *testing.T) {
 			t.Parallel()
 			in := backend
 			in.Protocol = tt.protocol
-			_, err := c.Compile(t.Context(), in, parse(t, "answer: "+strconv.Quote(tt.answer)), dialect.Options{})
+			_, err := c.Compile(t.Context(), in, parse(t, "answer: "+strconv.Quote(tt.answer)), language.Options{})
 			var broken *Error
 			if !errors.As(err, &broken) || !errors.Is(err, ErrAnswer) || !broken.Broken() {
 				t.Fatalf("got %v, want a bad answer", err)
@@ -103,7 +103,7 @@ func TestSoundAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			filters, err := c.Compile(t.Context(), backend, parse(t, "answer: "+strconv.Quote(tt.answer)), dialect.Options{})
+			filters, err := c.Compile(t.Context(), backend, parse(t, "answer: "+strconv.Quote(tt.answer)), language.Options{})
 			if got := fmt.Sprint(err); got != tt.err && (err != nil || tt.err != "") || isBroken(err) {
 				t.Errorf("got %v, want %q", err, tt.err)
 			}
@@ -133,7 +133,7 @@ func BenchmarkCompile(b *testing.B) {
 	policies := parse(b, `answer: '{"id": ID, "filters": {}}'`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := c.Compile(context.Background(), backend, policies, dialect.Options{}); err != nil {
+		if _, err := c.Compile(context.Background(), backend, policies, language.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

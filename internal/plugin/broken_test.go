@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // TestBreaks has failures that end the compiler. Each further request gets the same error.
@@ -48,7 +48,7 @@ func TestBreaks(t *testing.T) {
 				command = helper("parrot")
 			}
 			c := start(t, command)
-			_, err := c.Compile(t.Context(), backend, parse(t, "answer: "+strconv.Quote(tt.answer)), dialect.Options{})
+			_, err := c.Compile(t.Context(), backend, parse(t, "answer: "+strconv.Quote(tt.answer)), language.Options{})
 			var broken *Error
 			if !errors.As(err, &broken) || !errors.Is(err, tt.is) {
 				t.Fatalf("got %v, want %v", err, tt.is)
@@ -60,7 +60,7 @@ func TestBreaks(t *testing.T) {
 			if broken.Err.Error() != tt.want {
 				t.Errorf("got  %v\nwant %s", broken.Err, tt.want)
 			}
-			if _, again := c.Compile(t.Context(), backend, nil, dialect.Options{}); again != err {
+			if _, again := c.Compile(t.Context(), backend, nil, language.Options{}); again != err {
 				t.Errorf("then %v, want the first error", again)
 			}
 			if closed := c.Close(); closed != err {
@@ -129,7 +129,7 @@ func TestSilence(t *testing.T) {
 	errs := make([]error, 4)
 	var asking sync.WaitGroup
 	for i := range errs {
-		asking.Go(func() { _, errs[i] = c.Compile(t.Context(), backend, long, dialect.Options{}) })
+		asking.Go(func() { _, errs[i] = c.Compile(t.Context(), backend, long, language.Options{}) })
 	}
 	asking.Wait()
 	for _, err := range errs {
@@ -145,7 +145,7 @@ func TestSilence(t *testing.T) {
 func TestClosedOutput(t *testing.T) {
 	t.Parallel()
 	c, waitEnded := startHanging(t, context.Background(), "close")
-	_, err := c.Compile(t.Context(), backend, nil, dialect.Options{})
+	_, err := c.Compile(t.Context(), backend, nil, language.Options{})
 	if !errors.Is(err, ErrEnded) || !strings.Contains(err.Error(), "it ended: it closed its output") {
 		t.Errorf("got %v", err)
 	}
@@ -162,7 +162,7 @@ func TestNothingIsLeft(t *testing.T) {
 		if err := errors.Join(c.Close(), c.Close()); err != nil {
 			t.Error(err)
 		}
-		if _, err := c.Compile(t.Context(), backend, nil, dialect.Options{}); !errors.Is(err, ErrClosed) {
+		if _, err := c.Compile(t.Context(), backend, nil, language.Options{}); !errors.Is(err, ErrClosed) {
 			t.Errorf("got %v", err)
 		}
 		waitEnded()
@@ -173,7 +173,7 @@ func TestNothingIsLeft(t *testing.T) {
 		c, waitEnded := startHanging(t, ctx)
 		cancel()
 		waitEnded()
-		if _, err := c.Compile(t.Context(), backend, nil, dialect.Options{}); !errors.Is(err, ErrClosed) || !errors.Is(err, context.Canceled) {
+		if _, err := c.Compile(t.Context(), backend, nil, language.Options{}); !errors.Is(err, ErrClosed) || !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -196,7 +196,7 @@ func TestCancelledRequest(t *testing.T) {
 	ask := func(ctx context.Context) <-chan error {
 		done := make(chan error, 1)
 		go func() {
-			_, err := c.Compile(ctx, backend, nil, dialect.Options{})
+			_, err := c.Compile(ctx, backend, nil, language.Options{})
 			done <- err
 		}()
 		return done
@@ -225,7 +225,7 @@ func TestCancelledRequest(t *testing.T) {
 		t.Errorf("the open request got %v", err)
 	}
 	received()
-	if _, err := c.Compile(ctx, backend, nil, dialect.Options{}); err == nil {
+	if _, err := c.Compile(ctx, backend, nil, language.Options{}); err == nil {
 		t.Error("a closed compiler compiled")
 	}
 }
@@ -239,7 +239,7 @@ func TestAnyOrder(t *testing.T) {
 	var asking sync.WaitGroup
 	for range 4 {
 		asking.Go(func() {
-			_, err := c.Compile(t.Context(), backend, nil, dialect.Options{})
+			_, err := c.Compile(t.Context(), backend, nil, language.Options{})
 			if err == nil || isBroken(err) {
 				t.Error(err)
 				return
@@ -263,7 +263,7 @@ func TestNoise(t *testing.T) {
 	t.Parallel()
 	c := start(t, helper("noise"))
 	for range 3 {
-		if _, err := c.Compile(t.Context(), backend, nil, dialect.Options{}); err != nil {
+		if _, err := c.Compile(t.Context(), backend, nil, language.Options{}); err != nil {
 			t.Error(err)
 		}
 	}

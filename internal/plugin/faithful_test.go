@@ -21,6 +21,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -120,7 +121,7 @@ func TestGreetingsMatchSchema(t *testing.T) {
 // TestDefaults compares the defaults in a request with the defaults of the reference.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	told, err := dialect.OptionsJSON(dialect.Options{})
+	told, err := dialect.OptionsJSON(language.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,10 +135,10 @@ kind: MeshTrafficPermission
 metadata: {name: p, namespace: kuma-system, labels: {kuma.io/mesh: default}}
 spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}
 `)
-	implicit := dialect.Options{}
-	explicit := dialect.Options{Document: parse(t, "systemNamespace: kuma-system")[0]}
-	other := dialect.Options{Document: parse(t, "systemNamespace: elsewhere")[0]}
-	program := func(opts dialect.Options) string {
+	implicit := language.Options{}
+	explicit := language.Options{Document: parse(t, "systemNamespace: kuma-system")[0]}
+	other := language.Options{Document: parse(t, "systemNamespace: elsewhere")[0]}
+	program := func(opts language.Options) string {
 		set, err := dialect.Parse(docs, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -154,7 +155,7 @@ spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.m
 func TestPoliciesAsWritten(t *testing.T) {
 	t.Parallel()
 	docs := parse(t, `{empty: [], none: , object: {}, text: "8080", int: 8080, big: 9007199254740993, float: 1.5, no: false, html: "<&>", utf8: "ü"}`)
-	ask, err := newRequest(1, backend, docs, dialect.Options{})
+	ask, err := newRequest(1, backend, docs, language.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func TestPoliciesAsWritten(t *testing.T) {
 	if !bytes.Contains(ask, []byte(want)) || bytes.Count(ask, []byte("\n")) != 1 || !bytes.HasSuffix(ask, []byte("\n")) {
 		t.Errorf("got %s\nwant %s in it, on one line", ask, want)
 	}
-	if _, err := newRequest(1, backend, parse(t, "{a: .nan}"), dialect.Options{}); err == nil {
+	if _, err := newRequest(1, backend, parse(t, "{a: .nan}"), language.Options{}); err == nil {
 		t.Error(".nan was sent as JSON")
 	}
 }

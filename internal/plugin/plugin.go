@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -110,7 +110,7 @@ func (c *Compiler) Version() string { return c.version }
 
 // Compile implements [suite.Compiler] and sends a request to the compiler. Its error is
 // the text under "error" in the answer, or an [*Error] for a broken compiler.
-func (c *Compiler) Compile(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+func (c *Compiler) Compile(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 	id := c.ids.Add(1)
 	line, err := newRequest(id, in, policies, opts)
 	if err != nil {

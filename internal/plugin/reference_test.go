@@ -13,7 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -50,7 +50,7 @@ func compileLine(ask []byte) ([]byte, error) {
 		}
 		docs = append(docs, read...)
 	}
-	opts := dialect.Options{}
+	opts := language.Options{}
 	var trustDomain string
 	if err := json.Unmarshal(r.Options["trustDomain"], &trustDomain); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -64,7 +65,7 @@ type path struct {
 
 // newRequest fails on options that no dialect has, and on a value of a policy that
 // JSON does not have, such as .nan.
-func newRequest(id int64, in policy.Inbound, policies []manifest.Document, opts dialect.Options) ([]byte, error) {
+func newRequest(id int64, in policy.Inbound, policies []manifest.Document, opts language.Options) ([]byte, error) {
 	options, err := dialect.OptionsJSON(opts)
 	if err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func nameRequest(in policy.Inbound, policies []manifest.Document) string {
 // Question returns the JSON object of a request about an inbound, without the id. A
 // control plane gets it in another way than over a pipe. The error reports a policy that
 // has no JSON form.
-func Question(in policy.Inbound, policies []manifest.Document, opts dialect.Options) ([]byte, error) {
+func Question(in policy.Inbound, policies []manifest.Document, opts language.Options) ([]byte, error) {
 	line, err := newRequest(0, in, policies, opts)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -90,7 +90,7 @@ func TestCaseErrors(t *testing.T) {
 		empty   = "case: empty\nworkloads: [{name: backend, inbounds: [{name: http-port, port: 80}]}]\npolicies: [{type: MeshTrafficPermission, name: p, spec: {default: {allow: []}}}]\n"
 		broken  = "the compiler has no words for it"
 	)
-	failing := CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, dialect.Options) (xds.Filters, error) {
+	failing := CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, language.Options) (xds.Filters, error) {
 		return xds.Filters{}, errors.New(broken)
 	})
 	expect := func(text string) string { return "expectError: " + text + "\n" }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -27,16 +28,16 @@ type Compiler interface {
 type Input struct {
 	Inbounds []policy.Inbound
 	Policies []manifest.Document
-	Options  dialect.Options
+	Options  language.Options
 	// Parsed has the policies as the oracle has read them; nil where the oracle refuses
 	// them. It is for [Reference] alone: another compiler reads the policies by itself,
 	// or it repeats a mistake of the oracle.
-	Parsed dialect.Policies
+	Parsed language.Policies
 }
 
 // CompilerFunc is a [Compiler] that is asked about one inbound at a time. The first error
 // ends the questions.
-type CompilerFunc func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error)
+type CompilerFunc func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error)
 
 // Compile calls the function for each inbound.
 func (f CompilerFunc) Compile(ctx context.Context, in Input) ([]xds.Filters, error) {
@@ -55,7 +56,7 @@ func (in Input) each(compile func(policy.Inbound) (xds.Filters, error)) ([]xds.F
 }
 
 // CompileOne asks a compiler about one inbound.
-func CompileOne(ctx context.Context, c Compiler, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+func CompileOne(ctx context.Context, c Compiler, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 	filters, err := c.Compile(ctx, Input{Inbounds: []policy.Inbound{in}, Policies: policies, Options: opts})
 	if err != nil {
 		return xds.Filters{}, err
@@ -94,7 +95,7 @@ var (
 )
 
 func constant(effect policy.Effect) Compiler {
-	return CompilerFunc(func(_ context.Context, in policy.Inbound, _ []manifest.Document, _ dialect.Options) (xds.Filters, error) {
+	return CompilerFunc(func(_ context.Context, in policy.Inbound, _ []manifest.Document, _ language.Options) (xds.Filters, error) {
 		return xds.Compile(policy.Program{Gates: []policy.Gate{{
 			Layer:   in.Protocol.Layer(),
 			Default: policy.Verdict{Effect: effect, Origin: "default"},
@@ -105,7 +106,7 @@ func constant(effect policy.Effect) Compiler {
 // Fixed returns a compiler that gives the same filters to every inbound, whatever the
 // policies are.
 func Fixed(filters xds.Filters) Compiler {
-	return CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, dialect.Options) (xds.Filters, error) {
+	return CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, language.Options) (xds.Filters, error) {
 		return filters, nil
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -47,7 +47,7 @@ func TestProblemsOnTheNetworkLevel(t *testing.T) {
 			p.Gates[0].Layer = policy.L7
 		}
 	})
-	onL7 := CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+	onL7 := CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 		if in.Protocol == policy.TCP {
 			return CompileOne(ctx, Reference, in, policies, opts)
 		}

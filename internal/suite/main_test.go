@@ -17,6 +17,7 @@ import (
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -109,7 +110,7 @@ policies:
 
 // altered compiles what the policies come to, changed on the way.
 func altered(change func(*policy.Program)) Compiler {
-	return CompilerFunc(func(_ context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+	return CompilerFunc(func(_ context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 		set, err := dialect.Parse(policies, opts)
 		if err != nil {
 			return xds.Filters{}, err
@@ -122,7 +123,7 @@ func altered(change func(*policy.Program)) Compiler {
 
 // spoilt compiles tcp inbounds to a filter that is well formed and that Envoy
 // refuses: its regular expression does not parse.
-var spoilt Compiler = CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+var spoilt Compiler = CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 	f, err := CompileOne(ctx, Reference, in, policies, opts)
 	if err != nil || in.Protocol != policy.TCP {
 		return f, err

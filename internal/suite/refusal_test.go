@@ -8,13 +8,13 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
 
 // refuser refuses whatever it is asked.
-var refuser Compiler = CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, dialect.Options) (xds.Filters, error) {
+var refuser Compiler = CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, language.Options) (xds.Filters, error) {
 	return xds.Filters{}, errors.New("no")
 })
 
@@ -67,7 +67,7 @@ func TestRefusals(t *testing.T) {
 		none     = "case: c\nworkloads: [{name: w}]\n" + policies
 	)
 	asked := func(port uint16, err error) Compiler {
-		return CompilerFunc(func(_ context.Context, in policy.Inbound, _ []manifest.Document, _ dialect.Options) (xds.Filters, error) {
+		return CompilerFunc(func(_ context.Context, in policy.Inbound, _ []manifest.Document, _ language.Options) (xds.Filters, error) {
 			if in.Port == port {
 				return xds.Filters{}, err
 			}
@@ -107,7 +107,7 @@ func TestRefusalThatIsCutOff(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	waits := CompilerFunc(func(ctx context.Context, _ policy.Inbound, _ []manifest.Document, _ dialect.Options) (xds.Filters, error) {
+	waits := CompilerFunc(func(ctx context.Context, _ policy.Inbound, _ []manifest.Document, _ language.Options) (xds.Filters, error) {
 		return xds.Filters{}, context.Cause(ctx)
 	})
 	c := parse(t, "case: c\nworkloads: [{name: w, inbounds: [{port: 80}]}]\npolicies: [{type: Nothing}]\nexpectError: unknown\n")

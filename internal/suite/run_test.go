@@ -17,7 +17,7 @@ import (
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -39,7 +39,7 @@ func series(t testing.TB, n int) []cases.Case {
 
 // before calls a function with the name of the case, ahead of the reference.
 func before(do func(ctx context.Context, name string)) Compiler {
-	return CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts dialect.Options) (xds.Filters, error) {
+	return CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 		if in.Protocol == policy.HTTP {
 			do(ctx, in.Workload.Zone)
 		}

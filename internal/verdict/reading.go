@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -20,8 +21,8 @@ type Reading struct {
 	// its policies, options and inbounds must not.
 	Case cases.Case
 
-	set      dialect.Policies
-	programs []dialect.Program
+	set      language.Policies
+	programs []language.Program
 	// envoy is the version of Envoy; empty for the newest.
 	envoy string
 }
@@ -33,7 +34,7 @@ func Read(c cases.Case) (*Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reading{Case: c, set: set, programs: make([]dialect.Program, len(c.Inbounds))}
+	r := &Reading{Case: c, set: set, programs: make([]language.Program, len(c.Inbounds))}
 	for i, in := range c.Inbounds {
 		if err := set.Check(in.Inbound); err != nil {
 			return nil, &InboundError{err}
@@ -69,7 +70,7 @@ func (r *Reading) As(c cases.Case) *Reading {
 }
 
 // Set returns the policies.
-func (r *Reading) Set() dialect.Policies { return r.set }
+func (r *Reading) Set() language.Policies { return r.set }
 
 // Warnings returns what lowering and lint warn about, in order of their place, each
 // warning once.
@@ -112,7 +113,7 @@ func (r *Reading) inbound(i int) Inbound {
 // Inbound is one inbound of a case, and what the policies come to there.
 type Inbound struct {
 	cases.Inbound
-	Program dialect.Program
+	Program language.Program
 
 	reading *Reading
 }

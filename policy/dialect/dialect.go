@@ -23,13 +23,6 @@ import (
 // name another.
 var dialects = []language.Dialect{kuma.Dialect, gateway.Dialect}
 
-// The types of package language that callers of this package name.
-type (
-	Options  = language.Options
-	Policies = language.Policies
-	Program  = language.Program
-)
-
 // Parse reads the documents. It returns all errors joined, one line each. Policies
 // of two dialects are refused, for nothing defines what they mean together; so is
 // an option that no dialect has.

@@ -9,6 +9,7 @@ import (
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 const ofGateway = `apiVersion: gateway.networking.x-k8s.io/v1alpha1
@@ -30,7 +31,7 @@ spec: {targetRefs: [{kind: Pod, selector: {}}], action: ALLOW, enforcementLevel:
 
 func TestGateway(t *testing.T) {
 	t.Parallel()
-	set := parse(t, ofGateway, dialect.Options{TrustDomain: spiffeid.RequireTrustDomainFromString("td")})
+	set := parse(t, ofGateway, language.Options{TrustDomain: spiffeid.RequireTrustDomainFromString("td")})
 	const elsewhere = `other/elsewhere: it is of namespace "other", the workload of namespace `
 	for i, want := range []struct {
 		program string
@@ -77,7 +78,7 @@ func TestGateway(t *testing.T) {
 func TestTwoDialectsAreRefused(t *testing.T) {
 	t.Parallel()
 	const want = "p.yaml:36: XAuthorizationPolicy stands beside MeshTrafficPermission (p.yaml:1): what policies of two dialects mean together is not defined, use one of them"
-	_, err := dialect.Parse(documents(t, fixture+"---\n"+ofGateway), dialect.Options{})
+	_, err := dialect.Parse(documents(t, fixture+"---\n"+ofGateway), language.Options{})
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}

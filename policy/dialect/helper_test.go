@@ -55,7 +55,7 @@ func documents(t testing.TB, yaml string) []manifest.Document {
 	return docs
 }
 
-func parse(t testing.TB, yaml string, opts dialect.Options) language.Policies {
+func parse(t testing.TB, yaml string, opts language.Options) language.Policies {
 	t.Helper()
 	set, err := dialect.Parse(documents(t, yaml), opts)
 	if err != nil {
@@ -65,9 +65,9 @@ func parse(t testing.TB, yaml string, opts dialect.Options) language.Policies {
 }
 
 // options are those of a line of YAML.
-func options(t testing.TB, yaml string) dialect.Options {
+func options(t testing.TB, yaml string) language.Options {
 	t.Helper()
-	return dialect.Options{Document: documents(t, yaml)[0]}
+	return language.Options{Document: documents(t, yaml)[0]}
 }
 
 func inbounds() []policy.Inbound {

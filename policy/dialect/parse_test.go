@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -40,7 +41,7 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			set, err := dialect.Parse(documents(t, tt.yaml), dialect.Options{})
+			set, err := dialect.Parse(documents(t, tt.yaml), language.Options{})
 			if err == nil {
 				t.Fatal("not refused")
 			}
@@ -62,14 +63,14 @@ func TestParseRefuses(t *testing.T) {
 func TestParseTakesBothForms(t *testing.T) {
 	t.Parallel()
 	docs := documents(t, "{type: MeshTimeout, name: x}\n---\n"+fixture+"---\n{apiVersion: v1, kind: Service}\n")
-	if _, err := dialect.Parse(docs, dialect.Options{}); err == nil {
+	if _, err := dialect.Parse(docs, language.Options{}); err == nil {
 		t.Error("documents that nobody owns were passed over")
 	}
-	set, err := dialect.Parse(docs[1:4], dialect.Options{})
+	set, err := dialect.Parse(docs[1:4], language.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := set.Program(inbounds()[0]).Program; !got.Equal(parse(t, fixture, dialect.Options{}).Program(inbounds()[0]).Program) {
+	if got := set.Program(inbounds()[0]).Program; !got.Equal(parse(t, fixture, language.Options{}).Program(inbounds()[0]).Program) {
 		t.Errorf("another program than that of the fixture alone:\n%s", got)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 func TestProgram(t *testing.T) {
@@ -51,7 +51,7 @@ shadow L4
 		in := inbounds()[tt.inbound]
 		t.Run(in.String(), func(t *testing.T) {
 			t.Parallel()
-			got := parse(t, fixture, dialect.Options{}).Program(in)
+			got := parse(t, fixture, language.Options{}).Program(in)
 			if diff := cmp.Diff(tt.program, got.Program.String()); diff != "" {
 				t.Errorf("program (-want +got):\n%s", diff)
 			}
@@ -130,7 +130,7 @@ func TestDecideAgreesWithEvaluate(t *testing.T) {
 // TestEmptySet: without policies Kuma denies everybody, and has nothing to say.
 func TestEmptySet(t *testing.T) {
 	t.Parallel()
-	zero := parse(t, "", dialect.Options{})
+	zero := parse(t, "", language.Options{})
 	for _, in := range inbounds() {
 		p := zero.Program(in)
 		want := policy.Program{Gates: []policy.Gate{{Layer: in.Protocol.Layer(), Default: policy.Verdict{Effect: policy.Deny, Origin: "default"}}}}
@@ -173,7 +173,7 @@ func TestLint(t *testing.T) {
 			"p.yaml:26: spec.rules[1].default.allowWithShadowDeny[0]: never allows: kri_mtp_default___operator_ denies everybody",
 		}},
 	} {
-		got := texts(parse(t, fixture, dialect.Options{}).Lint(tt.inbounds))
+		got := texts(parse(t, fixture, language.Options{}).Lint(tt.inbounds))
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
