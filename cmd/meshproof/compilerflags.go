@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -19,7 +17,6 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // compilerFlags are the flags that name the compiler under test.
@@ -63,7 +60,7 @@ func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Imple
 			compiler.Transport = insecure.NewCredentials()
 		}
 		if c.implementation == "" {
-			implementation = unknownImplementation("control plane at "+c.ads, "")
+			implementation = report.UnknownImplementation("control plane at "+c.ads, "")
 		}
 		return suite.CompilerFunc(compiler.Compile), implementation, func() error { return nil }, nil
 	}
@@ -72,15 +69,9 @@ func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Imple
 		return nil, report.Implementation{}, nil, machineError(err)
 	}
 	if c.implementation == "" {
-		implementation = unknownImplementation(compiler.Name(), compiler.Version())
+		implementation = report.UnknownImplementation(compiler.Name(), compiler.Version())
 	}
 	return suite.CompilerFunc(compiler.Compile), implementation, compiler.Close, nil
-}
-
-// unknownImplementation is one of which no more is known than what it says of itself.
-func unknownImplementation(project, version string) report.Implementation {
-	const unknown = "unknown"
-	return report.Implementation{Organization: unknown, Project: project, URL: unknown, Version: cmp.Or(version, unknown), Contact: []string{unknown}}
 }
 
 // check refuses what names no compiler.
@@ -107,26 +98,13 @@ func (c *compilerFlags) check() error {
 	return nil
 }
 
-func (c *compilerFlags) readImplementation() (out report.Implementation, err error) {
+func (c *compilerFlags) readImplementation() (report.Implementation, error) {
 	if c.implementation == "" {
-		return out, nil
+		return report.Implementation{}, nil
 	}
-	data, err := os.ReadFile(c.implementation)
+	out, err := report.ReadImplementation(c.implementation)
 	if err != nil {
 		return out, fmt.Errorf("--implementation: %w", err)
-	}
-	docs, err := manifest.Parse(c.implementation, data)
-	switch {
-	case err != nil:
-		return out, fmt.Errorf("--implementation: %w", err)
-	case len(docs) != 1:
-		return out, fmt.Errorf("--implementation: %s: it has %s, want one", c.implementation, terminal.Count(len(docs), "document"))
-	}
-	if err := docs[0].Decode(&out); err != nil {
-		return out, fmt.Errorf("--implementation: %w", err)
-	}
-	if missing := out.Missing(); len(missing) > 0 {
-		return out, fmt.Errorf("--implementation: %s: there is no %s: all five fields are needed to publish a report", c.implementation, strings.Join(missing, ", no "))
 	}
 	return out, nil
 }

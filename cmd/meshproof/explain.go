@@ -16,7 +16,7 @@ import (
 // explainOptions are the flags of explain.
 type explainOptions struct {
 	source       sourceOptions
-	output       explainFormat
+	output       outputFormat
 	tree         treeShape
 	from         []string
 	method, path string
@@ -37,7 +37,7 @@ grouped by what they do, and what each way through the groups comes to.`,
   meshproof explain cases/kuma/option-3.yaml --to backend/http-port --tree --output svg`,
 		Args: needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			if err := o.output.check(o.tree); err != nil {
+			if err := o.checkOutput(); err != nil {
 				return err
 			}
 			if o.tree != noTree {
@@ -53,10 +53,8 @@ grouped by what they do, and what each way through the groups comes to.`,
 	}
 	o.source.add(cmd)
 	flags := cmd.Flags()
-	o.output = explainFormat(outputText)
-	flags.VarP(&o.output, "output", "o", "how to print the result")
-	completeValues(cmd, "output")
-	flags.Var(&o.tree, "tree", "print the decision tree, or with --tree=full that before it was pruned")
+	addOutput(cmd, &o.output, outputSVG)
+	flags.Var(oneOf[treeShape]{&o.tree, []treeShape{prunedTree, fullTree}}, "tree", "print the decision tree, or with --tree=full that before it was pruned")
 	flags.Lookup("tree").NoOptDefVal = string(prunedTree)
 	completeValues(cmd, "tree")
 	flags.StringArrayVar(&o.from, "from", nil, "SPIFFE ID of the caller; repeated for a certificate with several URI SANs, left out for one without any")
@@ -88,5 +86,5 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 		return err
 	}
 	request := cases.Request{From: cases.Caller{Template: certs.Template{URIs: o.from}}, Method: o.method, Path: o.path}
-	return printResult(stdout, outputFormat(o.output), explanation.Of(subjects, request))
+	return printResult(stdout, o.output, explanation.Of(subjects, request))
 }

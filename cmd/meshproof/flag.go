@@ -3,6 +3,8 @@ package main
 import (
 	"encoding"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // textFlag makes a flag of a type that reads and prints itself.
@@ -22,3 +24,33 @@ func (f textFlag) String() string { return f.value.String() }
 
 // Type implements pflag.Value.
 func (f textFlag) Type() string { return f.usage }
+
+// oneOf makes a flag that takes one of some words.
+type oneOf[T ~string] struct {
+	value *T
+	words []T
+}
+
+// Set implements pflag.Value.
+func (f oneOf[T]) Set(s string) error {
+	if !slices.Contains(f.words, T(s)) {
+		last := len(f.words) - 1
+		return fmt.Errorf("%q is unknown: use %s or %s", s, join(f.words[:last], ", "), f.words[last])
+	}
+	*f.value = T(s)
+	return nil
+}
+
+// String implements pflag.Value.
+func (f oneOf[T]) String() string { return string(*f.value) }
+
+// Type implements pflag.Value.
+func (f oneOf[T]) Type() string { return join(f.words, "|") }
+
+func join[T ~string](words []T, separator string) string {
+	out := make([]string, len(words))
+	for i, word := range words {
+		out[i] = string(word)
+	}
+	return strings.Join(out, separator)
+}

@@ -12,34 +12,10 @@ import (
 	"github.com/meshproof/meshproof/internal/lab"
 )
 
-// getFormat is the value of --output of get.
-type getFormat string
-
-const (
-	getTable getFormat = "text"
-	getJSON  getFormat = "json"
-	getYAML  getFormat = "yaml"
-)
-
-// Set implements pflag.Value.
-func (f *getFormat) Set(s string) error {
-	if format := getFormat(s); slices.Contains([]getFormat{getTable, getJSON, getYAML}, format) {
-		*f = format
-		return nil
-	}
-	return fmt.Errorf("%q is unknown: use text, json or yaml", s)
-}
-
-// String implements pflag.Value.
-func (f *getFormat) String() string { return string(*f) }
-
-// Type implements pflag.Value.
-func (*getFormat) Type() string { return "text|json|yaml" }
-
 func newGet() *cobra.Command {
 	var filter caseFilter
 	var namespace string
-	output := getTable
+	var output outputFormat
 	cmd := &cobra.Command{
 		Use:   "get authorizationpolicy PATH…",
 		Short: "Print AuthorizationPolicies as an API server would",
@@ -68,10 +44,10 @@ policies to be refused is left out.`,
 			switch {
 			case err != nil:
 				return err
-			case output == getYAML:
+			case output == outputYAML:
 				err = objects.WriteYAML(cmd.OutOrStdout())
 			default:
-				err = printResult(cmd.OutOrStdout(), outputFormat(output), objects)
+				err = printResult(cmd.OutOrStdout(), output, objects)
 			}
 			return cmp.Or(err, objects.Err())
 		},
@@ -80,7 +56,6 @@ policies to be refused is left out.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&namespace, "namespace", "n", "", "only the policies of this namespace; all of them where it is empty")
 	flags.Var(&filter, "case", "case files: only the cases whose name or story matches this regular expression")
-	flags.VarP(&output, "output", "o", "how to print the result")
-	completeValues(cmd, "output")
+	addOutput(cmd, &output, outputYAML)
 	return cmd
 }

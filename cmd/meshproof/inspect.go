@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/webserver"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
 )
@@ -76,39 +75,15 @@ func serveInspect(ctx context.Context, folder, listen string, opts language.Opti
 	if err != nil {
 		return machineError(fmt.Errorf("inspect: %w: choose another address with --listen", err))
 	}
-	server := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      time.Minute,
-		IdleTimeout:       time.Minute,
-		MaxHeaderBytes:    64 << 10,
-	}
 	if _, err := fmt.Fprintf(stdout, "http://%s\n", listener.Addr()); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	return serve(ctx, server, listener)
-}
-
-// serve lets the answers that are under way finish once the context ends.
-func serve(ctx context.Context, server *http.Server, listener net.Listener) error {
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	select {
-	case err := <-served:
-		return machineError(fmt.Errorf("inspect: serve on %s: %w", listener.Addr(), err))
-	case <-ctx.Done():
-	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	err := server.Shutdown(grace)
-	if err != nil {
-		// Who has not read its answer by now loses it.
-		err = server.Close()
-	}
-	<-served
-	if err != nil {
-		return ending(fmt.Errorf("inspect: stop serving on %s: %w", listener.Addr(), err))
+	err = webserver.Serve(ctx, handler, listener)
+	switch {
+	case ctx.Err() == nil:
+		return machineError(fmt.Errorf("inspect: %w", err))
+	case err != nil:
+		return ending(fmt.Errorf("inspect: %w", err))
 	}
 	return context.Cause(ctx)
 }

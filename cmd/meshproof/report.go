@@ -73,27 +73,8 @@ func newTimes() *cobra.Command {
 	}
 }
 
-// comparisonFormat is the value of --output of report compare.
-type comparisonFormat string
-
-// Set implements pflag.Value.
-func (f *comparisonFormat) Set(s string) error {
-	switch s {
-	case "text", "json", "markdown":
-		*f = comparisonFormat(s)
-		return nil
-	}
-	return fmt.Errorf("%q is unknown: use text, json or markdown", s)
-}
-
-// String implements pflag.Value.
-func (f *comparisonFormat) String() string { return string(*f) }
-
-// Type implements pflag.Value.
-func (*comparisonFormat) Type() string { return "text|json|markdown" }
-
 func newCompare() *cobra.Command {
-	format := comparisonFormat("text")
+	var format outputFormat
 	decisions := false
 	cmd := &cobra.Command{
 		Use:   "compare OLD NEW",
@@ -141,9 +122,9 @@ same version, runtime and project are compared.`,
 			return nil
 		},
 	}
-	cmd.Flags().VarP(&format, "output", "o", "how to print the differences")
+	addOutput(cmd, &format, outputMarkdown)
+	cmd.Flags().Lookup("output").Usage = "how to print the differences"
 	cmd.Flags().BoolVar(&decisions, "decisions", false, "of the cases that both have, compare what was decided and by which policy, the shadow, and which passed or failed, nothing else")
-	completeValues(cmd, "output")
 	return cmd
 }
 
@@ -154,13 +135,13 @@ func are(n int) string {
 	return fmt.Sprintf("are %d", n)
 }
 
-func writeComparisons(w io.Writer, all []report.Comparison, format comparisonFormat) error {
-	if format == "json" {
+func writeComparisons(w io.Writer, all []report.Comparison, format outputFormat) error {
+	if format == outputJSON {
 		return terminal.WriteJSON(w, all)
 	}
 	for _, c := range all {
 		text := c.Text()
-		if format == "markdown" {
+		if format == outputMarkdown {
 			text = markdown.Comparison(c)
 		}
 		if _, err := fmt.Fprintln(w, text); err != nil {

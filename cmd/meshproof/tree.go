@@ -18,52 +18,12 @@ const (
 	fullTree   treeShape = "full"
 )
 
-// Set implements pflag.Value.
-func (t *treeShape) Set(s string) error {
-	switch shape := treeShape(s); shape {
-	case prunedTree, fullTree:
-		*t = shape
-		return nil
-	default:
-		return fmt.Errorf("%q is unknown: use pruned or full", s)
-	}
-}
-
-// String implements pflag.Value.
-func (t *treeShape) String() string { return string(*t) }
-
-// Type implements pflag.Value.
-func (*treeShape) Type() string { return "pruned|full" }
-
-// explainFormat is the value of explain --output: a tree is printed or drawn, the
-// way of a request printed or encoded.
-type explainFormat outputFormat
-
-const outputSVG explainFormat = "svg"
-
-// Set implements pflag.Value.
-func (f *explainFormat) Set(s string) error {
-	switch format := explainFormat(s); format {
-	case explainFormat(outputText), explainFormat(outputJSON), outputSVG:
-		*f = format
-		return nil
-	default:
-		return fmt.Errorf("%q is unknown: use text, json or svg", s)
-	}
-}
-
-// String implements pflag.Value.
-func (f *explainFormat) String() string { return string(*f) }
-
-// Type implements pflag.Value.
-func (*explainFormat) Type() string { return "text|json|svg" }
-
-// check refuses a format that what is printed does not have.
-func (f explainFormat) check(tree treeShape) error {
+// checkOutput refuses a format that trees, or explanations, do not have.
+func (o *explainOptions) checkOutput() error {
 	switch {
-	case tree == noTree && f == outputSVG:
+	case o.tree == noTree && o.output == outputSVG:
 		return errors.New("--output svg: only a decision tree is drawn: add --tree")
-	case tree != noTree && f == explainFormat(outputJSON):
+	case o.tree != noTree && o.output == outputJSON:
 		return errors.New("--output json: a decision tree is printed as text or svg")
 	default:
 		return nil

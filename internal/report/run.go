@@ -1,7 +1,6 @@
 package report
 
 import (
-	"strings"
 	"time"
 
 	"github.com/meshproof/meshproof/cases/feature"
@@ -143,29 +142,6 @@ type Counters struct {
 	Denied        uint64 `json:"denied"`
 	ShadowAllowed uint64 `json:"shadow_allowed"`
 	ShadowDenied  uint64 `json:"shadow_denied"`
-}
-
-// Implementation says whose compiler was under test, in the words of Gateway API's
-// report. All fields are needed to publish a report.
-type Implementation struct {
-	Organization string   `json:"organization" yaml:"organization"`
-	Project      string   `json:"project" yaml:"project"`
-	URL          string   `json:"url" yaml:"url"`
-	Version      string   `json:"version" yaml:"version"`
-	Contact      []string `json:"contact" yaml:"contact"`
-}
-
-// Missing names the fields that nobody stated, in their order.
-func (i Implementation) Missing() []string {
-	var out []string
-	for _, field := range []struct{ name, value string }{
-		{"organization", i.Organization}, {"project", i.Project}, {"url", i.URL}, {"version", i.Version}, {"contact", strings.Join(i.Contact, "")},
-	} {
-		if strings.TrimSpace(field.value) == "" {
-			out = append(out, field.name)
-		}
-	}
-	return out
 }
 
 // Add takes a case into the run, counts it, and states the hash of its evidence.
