@@ -6,7 +6,8 @@ import (
 
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	"github.com/envoyproxy/go-control-plane/pkg/resource/v3"
-	"google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 func listenerVersion(name, version string) resourceVersion {
@@ -31,7 +32,7 @@ func ack(nonce string) *discoveryv3.DeltaDiscoveryRequest {
 
 func nack(nonce, message string) *discoveryv3.DeltaDiscoveryRequest {
 	r := ack(nonce)
-	r.ErrorDetail = &status.Status{Code: 13, Message: message}
+	r.ErrorDetail = status.New(codes.Internal, message).Proto()
 	return r
 }
 

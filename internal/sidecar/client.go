@@ -14,8 +14,8 @@ import (
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	"github.com/envoyproxy/go-control-plane/pkg/resource/v3"
-	statuspb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -108,11 +108,11 @@ func (c *client) subscribe(typeURL string, names []string) error {
 
 // send asks for what is subscribed. With the nonce of an answer it is that answer's
 // ACK, or its NACK where there is a refusal.
-func (c *client) send(typeURL string, refusal *statuspb.Status) error {
+func (c *client) send(typeURL string, refusal *status.Status) error {
 	s := c.subscribed[typeURL]
 	return c.stream.Send(&discoveryv3.DiscoveryRequest{
 		Node: c.node, TypeUrl: typeURL, ResourceNames: s.names,
-		VersionInfo: s.version, ResponseNonce: s.nonce, ErrorDetail: refusal,
+		VersionInfo: s.version, ResponseNonce: s.nonce, ErrorDetail: refusal.Proto(),
 	})
 }
 
@@ -132,7 +132,7 @@ func (c *client) take(answer *discoveryv3.DiscoveryResponse) error {
 	if err := c.store(answer); err != nil {
 		err = fmt.Errorf("version %q of %s: %w", answer.VersionInfo, messages.Name(answer.TypeUrl), err)
 		// Where this fails too, the first failure is the one to tell.
-		_ = c.send(answer.TypeUrl, &statuspb.Status{Code: int32(codes.InvalidArgument), Message: err.Error()})
+		_ = c.send(answer.TypeUrl, status.New(codes.InvalidArgument, err.Error()))
 		return err
 	}
 	s.version, s.answered = answer.VersionInfo, true

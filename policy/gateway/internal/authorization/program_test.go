@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
