@@ -25,6 +25,8 @@ var (
 		{"spiffe://trust-domain.mesh/ns/b/sa/1", "spiffe://stranger.mesh/ns/a/sa/1"},
 		{"spiffe://trust-domain.mesh/ns/a/sa/1,spiffe://trust-domain.mesh/ns/b/sa/1"},
 	}
+	// someDNS are the DNS SANs of the caller with the same number, as far as they go.
+	someDNS      = [][]string{{"web.example"}, {"web.example", "api.example"}, {"spiffe://trust-domain.mesh/ns/a/sa/1"}, {"web.example,api.example"}}
 	somePrefixes = []string{"", "spiffe://trust-domain.mesh/", "spiffe://trust-domain.mesh/ns/a", "spiffe://trust-domain.mesh/ns/a/", "spiffe://trust-domain.mesh/ns/b/"}
 	somePaths    = []string{"", "/", "/a", "/a/", "/a/b", "/ab"}
 	someTargets  = []string{"/", "/a", "/a/", "/a/b", "/ab", "/a?b", "/a?", "/ab?/a", "/b/../a", "//a"}
@@ -38,9 +40,24 @@ func drawIdentity(t *rapid.T) policy.Condition {
 	return attribute.Identity.Prefix(rapid.SampledFrom(somePrefixes).Draw(t, "prefix"))
 }
 
+func drawDNS(t *rapid.T) policy.Condition {
+	if rapid.Bool().Draw(t, "exact") {
+		return attribute.DNSSAN.Exact(strings.Join(rapid.SampledFrom(append(someDNS, nil)).Draw(t, "DNS SANs"), ","))
+	}
+	return attribute.DNSSAN.Prefix(rapid.SampledFrom([]string{"web", "web.example", "web.example,", "api", "spiffe://"}).Draw(t, "DNS prefix"))
+}
+
+// dnsOf returns the DNS SANs of a caller.
+func dnsOf(who int) []string {
+	if who < len(someDNS) {
+		return someDNS[who]
+	}
+	return nil
+}
+
 // drawCondition draws one that the layer can judge.
 func drawCondition(t *rapid.T, layer policy.Layer, depth int) policy.Condition {
-	kinds := []string{"identity", "identity", "everybody"}
+	kinds := []string{"identity", "identity", "everybody", "dns"}
 	if layer == policy.L7 {
 		kinds = append(kinds, "path", "path", "method")
 	}
@@ -53,6 +70,8 @@ func drawCondition(t *rapid.T, layer policy.Layer, depth int) policy.Condition {
 	switch rapid.SampledFrom(kinds).Draw(t, "kind") {
 	case "identity":
 		return drawIdentity(t)
+	case "dns":
+		return drawDNS(t)
 	case "path":
 		kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Segments}).Draw(t, "match")
 		return policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: kind, Value: rapid.SampledFrom(somePaths).Draw(t, "path")}}
@@ -107,7 +126,7 @@ func TestEnvoyDecidesAsTheOracleDoes(t *testing.T) {
 	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Deny)))
 	credentials := make([]*certs.Credential, len(someCallers))
 	for i, uris := range someCallers {
-		credentials[i] = forge(t, m, certs.Template{URIs: uris})
+		credentials[i] = forge(t, m, certs.Template{URIs: uris, DNS: dnsOf(i)})
 	}
 	protocols := []policy.Protocol{policy.HTTP, policy.HTTP2, policy.TCP}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -125,7 +144,7 @@ func TestEnvoyDecidesAsTheOracleDoes(t *testing.T) {
 		for range rapid.IntRange(6, 12).Draw(rt, "requests") {
 			who := rapid.IntRange(0, len(someCallers)-1).Draw(rt, "who")
 			p := rapid.SampledFrom(protocols).Draw(rt, "protocol")
-			request, ask := Request{To: p.String(), Credential: credentials[who]}, policy.Request{URIs: someCallers[who]}
+			request, ask := Request{To: p.String(), Credential: credentials[who]}, policy.Request{URIs: someCallers[who], DNS: dnsOf(who)}
 			if p.Layer() == policy.L7 {
 				request.Method, request.Path = rapid.SampledFrom(someMethods).Draw(rt, "method"), rapid.SampledFrom(someTargets).Draw(rt, "target")
 				path, err := policy.PathNormalization{}.Apply(request.Path)

@@ -20,6 +20,8 @@ type Attribute struct {
 	// Separator stands between the values where Envoy joins them to one text before it
 	// compares. Where it is empty, Envoy compares each value, and one match is enough.
 	Separator string
+	// Always is true where every request has a value, if only the empty text.
+	Always bool
 	// Kinds are the kinds of matches that the attribute admits.
 	Kinds []MatchKind
 	// Forms are the forms of gates that show the attribute.
@@ -49,7 +51,8 @@ func (a *Attribute) matches(m Match, r *Request) bool {
 		return false
 	}
 	if a.Separator != "" {
-		return m.Matches(a.joined(r))
+		text, ok := a.joined(r)
+		return ok && m.Matches(text)
 	}
 	for i := 0; ; i++ {
 		value, ok := a.Value(r, i)
@@ -59,12 +62,13 @@ func (a *Attribute) matches(m Match, r *Request) bool {
 	}
 }
 
-// joined returns the values as one text, and allocates for several values only.
-func (a *Attribute) joined(r *Request) string {
-	text, _ := a.Value(r, 0)
+// joined returns the values as one text, and false where there are none. It allocates for
+// several values only.
+func (a *Attribute) joined(r *Request) (string, bool) {
+	text, has := a.Value(r, 0)
 	value, ok := a.Value(r, 1)
 	if !ok {
-		return text
+		return text, has
 	}
 	var b strings.Builder
 	b.WriteString(text)
@@ -73,7 +77,7 @@ func (a *Attribute) joined(r *Request) string {
 		b.WriteString(value)
 		value, ok = a.Value(r, i)
 	}
-	return b.String()
+	return b.String(), true
 }
 
 func (a *Attribute) admits(kind MatchKind) bool { return slices.Contains(a.Kinds, kind) }

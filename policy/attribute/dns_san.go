@@ -2,10 +2,11 @@ package attribute
 
 import "github.com/meshproof/meshproof/policy"
 
-// DNSSAN is all DNS SANs of the peer's certificate joined by commas, and the empty text
-// for a caller without any, as
-// envoy.extensions.matching.common_inputs.ssl.v3.DnsSanInput presents them to a
-// matcher. A gate of named rules has no principal for DNS SANs alone, see [URISAN].
+// DNSSAN is all DNS SANs of the peer's certificate joined by commas, as
+// envoy.extensions.matching.common_inputs.ssl.v3.DnsSanInput presents them to a matcher.
+// A caller without any has no such text, so that no match meets it: measured on Envoy,
+// unlike for [Identity]. A gate of named rules has no principal for DNS SANs alone, see
+// [URISAN].
 var DNSSAN = add(&policy.Attribute{
 	Name:      "dns-san",
 	Phrase:    "DNS SANs",

@@ -8,11 +8,15 @@ import "github.com/meshproof/meshproof/policy"
 // one only. The input is
 // envoy.extensions.matching.common_inputs.ssl.v3.UriSanInput.
 var Identity = add(&policy.Attribute{
-	Name:      "identity",
-	Phrase:    "identity",
-	Layer:     policy.L4,
-	Value:     func(r *policy.Request, i int) (string, bool) { return valueAt(r.URIs, i) },
+	Name:   "identity",
+	Phrase: "identity",
+	Layer:  policy.L4,
+	Value: func(r *policy.Request, i int) (string, bool) {
+		value, ok := valueAt(r.URIs, i)
+		return value, ok || i == 0
+	},
 	Separator: ",",
+	Always:    true,
 	Kinds:     []policy.MatchKind{policy.Exact, policy.Prefix},
 	Forms:     []policy.Form{policy.Ordered},
 })

@@ -8,6 +8,7 @@ var Method = add(&policy.Attribute{
 	Phrase:   "method",
 	Layer:    policy.L7,
 	Value:    func(r *policy.Request, i int) (string, bool) { return r.Method, i == 0 },
+	Always:   true,
 	Kinds:    []policy.MatchKind{policy.Exact},
 	Forms:    []policy.Form{policy.Ordered, policy.Named},
 	Routable: true,

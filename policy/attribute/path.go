@@ -8,6 +8,7 @@ var Path = add(&policy.Attribute{
 	Phrase:   "path",
 	Layer:    policy.L7,
 	Value:    func(r *policy.Request, i int) (string, bool) { return r.PathOnly(), i == 0 },
+	Always:   true,
 	Kinds:    []policy.MatchKind{policy.Exact, policy.Segments},
 	Forms:    []policy.Form{policy.Ordered, policy.Named},
 	Routable: true,

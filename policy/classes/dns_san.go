@@ -11,24 +11,41 @@ var _ = add(row{
 	attribute: attribute.DNSSAN,
 	rank:      1,
 	space:     func(Surface) space { return dnsSpace{plainSpace{attribute.DNSSAN}} },
-	pattern:   bytesPattern,
+	pattern:   func(m policy.Match) pattern { return pattern{nameMark + m.Value, m.Kind} },
 	names:     true,
 })
 
 // dnsSpace is the space of the text that Envoy makes of all DNS SANs. Any text can be
 // sent: the SPIFFE validator looks at the URI SAN in front only. A caller without a URI
-// SAN has no DNS SAN either, see [canBeSent].
+// SAN has no DNS SAN either, see [canBeSent]. The empty value is a caller without any
+// DNS SAN. The mark in front of the others keeps it out of every pattern.
 type dnsSpace struct{ plainSpace }
 
-func (dnsSpace) name() string                        { return "DNS SANs" }
 func (dnsSpace) read(r *policy.Request) string       { return strings.Join(r.DNS, ",") }
 func (dnsSpace) put(r *policy.Request, value string) { r.DNS = splitNames(value) }
 
-func (d dnsSpace) describe(p pattern) string {
-	if p == (pattern{"", policy.Exact}) {
-		return "no DNS SAN"
+func (dnsSpace) value(key string) string { return strings.TrimPrefix(key, nameMark) }
+
+func (dnsSpace) key(value string) string {
+	if value == "" {
+		return ""
 	}
-	return strings.Replace(d.plainSpace.describe(p), d.plainSpace.name(), d.name(), 1)
+	return nameMark + value
+}
+
+func (d dnsSpace) complete(prefix string, n int) []string {
+	return d.plainSpace.complete(d.value(prefix), n)
+}
+
+func (d dnsSpace) around(p pattern, witness string) []variant {
+	return d.plainSpace.around(pattern{d.value(p.text), p.kind}, witness)
+}
+
+func (d dnsSpace) describe(p pattern) string {
+	if p.kind == policy.Exact {
+		return d.name() + " " + d.value(p.text)
+	}
+	return d.name() + " " + d.value(p.text) + "…"
 }
 
 // canBeSent reports whether an SVID can have the names of the caller. The SPIFFE

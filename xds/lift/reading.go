@@ -3,7 +3,6 @@ package lift
 import (
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // reading is a condition as far as package policy can say it.
@@ -27,7 +26,7 @@ func partly(c policy.Condition) reading {
 		return nothing
 	case policy.Is:
 		switch {
-		case c.Attribute == attribute.Identity && c.Match == (policy.Match{Kind: policy.Prefix}):
+		case c.Attribute.Always && c.Match == (policy.Match{Kind: policy.Prefix}):
 			return nothing
 		case c.Match.Kind == policy.Segments && c.Match.Segment() == "":
 			return nothing

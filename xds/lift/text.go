@@ -119,11 +119,13 @@ func (t *translator) attribute(a *policy.Attribute, of text, at *messages.Path) 
 		return term{path: &comparison{text: of, raw: true, at: at}}
 	}
 	return term{reading: t.each(of, at, func(of alternative) reading {
-		any := of.Match == policy.Match{Kind: policy.Prefix}
+		everything := of.Match == policy.Match{Kind: policy.Prefix}
 		switch {
-		case any && of.longer && slices.Contains(a.Kinds, policy.Prefix):
+		case everything && !a.Always:
+			return exactly(a.Prefix(""))
+		case everything && of.longer && slices.Contains(a.Kinds, policy.Prefix):
 			return exactly(policy.Not{Of: a.Exact("")})
-		case any:
+		case everything:
 			return exactly(policy.Always)
 		case !slices.Contains(a.Kinds, of.Kind):
 			return t.unsaid(at, "it asks for the beginning of a "+a.Name)

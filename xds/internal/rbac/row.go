@@ -85,6 +85,8 @@ func checkLeaf(c policy.Condition, form policy.Form) error {
 			return fmt.Errorf("condition %q: a gate of %s rules cannot ask Envoy for the attribute %s", c, form, c.Attribute.Name)
 		case !utf8.ValidString(c.Match.Value):
 			return fmt.Errorf("%q is not valid UTF-8", c.Match.Value)
+		case c.Match == (policy.Match{Kind: policy.Prefix}):
+			return fmt.Errorf("condition %q: Envoy takes no empty prefix", c)
 		}
 		return nil
 	default:

@@ -20,8 +20,8 @@ var simpleShape = policy.Shape[policy.Condition]{
 	Leaf: simpleLeaf,
 }
 
-// simpleLeaf finds the matches that always or never hold. An attribute whose values
-// Envoy compares one by one may have no value, so that an empty prefix of it stays.
+// simpleLeaf finds the matches that always or never hold. Where a request may have no
+// value of the attribute, an empty prefix of it stays.
 func simpleLeaf(c policy.Condition) policy.Condition {
 	is, ok := c.(policy.Is)
 	if !ok || is.Attribute == nil {
@@ -30,7 +30,7 @@ func simpleLeaf(c policy.Condition) policy.Condition {
 	switch r := rows[is.Attribute]; {
 	case is.Match.Kind == policy.Segments && is.Match.Segment() == "":
 		return policy.Always
-	case is.Match.Kind == policy.Prefix && is.Match.Value == "" && is.Attribute.Separator != "":
+	case is.Match == (policy.Match{Kind: policy.Prefix}) && is.Attribute.Always:
 		return policy.Always
 	case r != nil && r.never != nil && r.never(is.Match):
 		return policy.Never
