@@ -1,0 +1,91 @@
+package dialect_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
+)
+
+// TestEmptySetOfADialect: which callers the empty set lets in is up to its dialect.
+func TestEmptySetOfADialect(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]policy.Effect{"": policy.Deny, "kuma": policy.Deny, "gateway": policy.Allow} {
+		set := parse(t, "", language.Options{Dialect: name})
+		for _, in := range inbounds() {
+			program := set.Program(in)
+			for _, r := range requests(in) {
+				if got := policy.Decide(program.Program, r); got.Effect != want || got != set.Evaluate(in, r) {
+					t.Errorf("%q: %s: %+v: Decide says %+v, Evaluate %+v", name, in, r, got, set.Evaluate(in, r))
+				}
+			}
+		}
+	}
+	const want = `policy/dialect: there is no dialect "istoi": use one of kuma, gateway`
+	if _, err := dialect.Parse(nil, language.Options{Dialect: "istoi"}); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestOwner(t *testing.T) {
+	t.Parallel()
+	for yaml, want := range map[string]string{"": "", "{a: 1}": "", fixture: "kuma", ofGateway: "gateway", "{a: 1}\n---\n" + ofGateway: "gateway"} {
+		if got := dialect.Owner(documents(t, yaml)); got != want {
+			t.Errorf("%.40q is owned by %q, want %q", yaml, got, want)
+		}
+	}
+}
+
+// TestParseRefusesOptions: whatever the policies are, an option has to be one that a
+// dialect has.
+func TestParseRefusesOptions(t *testing.T) {
+	t.Parallel()
+	for yaml, want := range map[string]string{
+		"{shadow: precise}":   "p.yaml:1: shadow: unknown field: use one of kumaOption, legacyCompiler, shadowForm, systemNamespace",
+		"{kumaoption: 2}":     "p.yaml:1: kumaoption: unknown field: did you mean kumaOption?",
+		"{kumaOption: 4}":     "p.yaml:1: kumaOption: kumaOption 4 is unknown: use 1, 2 or 3",
+		"{shadowForm: exact}": `p.yaml:1: shadowForm: shadowForm "exact" is unknown: use accepted or precise`,
+	} {
+		for _, policies := range []string{"", fixture, ofGateway} {
+			if _, err := dialect.Parse(documents(t, policies), options(t, yaml)); err == nil || err.Error() != want {
+				t.Errorf("%s: got %v, want %s", yaml, err, want)
+			}
+		}
+	}
+}
+
+// TestCheckOptionsFillsOwnFields: a caller may have keys of its own in the document.
+func TestCheckOptionsFillsOwnFields(t *testing.T) {
+	t.Parallel()
+	var own struct {
+		Mine string `yaml:"mine"`
+	}
+	if err := dialect.CheckOptions(documents(t, "{mine: x, kumaOption: 2}")[0], &own); err != nil || own.Mine != "x" {
+		t.Errorf("%+v, %v", own, err)
+	}
+	const want = "p.yaml:1: yours: unknown field: use one of kumaOption, legacyCompiler, mine, shadowForm, systemNamespace"
+	if err := dialect.CheckOptions(documents(t, "{yours: x}")[0], &own); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestOptionsJSON(t *testing.T) {
+	t.Parallel()
+	opts := options(t, "{legacyCompiler: full, kumaOption: 3, systemNamespace: control}")
+	opts.TrustDomain = spiffeid.RequireTrustDomainFromString("a.mesh")
+	got, err := dialect.OptionsJSON(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"kumaOption":3,"shadowForm":"accepted","systemNamespace":"control","legacyCompiler":"full","trustDomain":"a.mesh"}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := dialect.OptionsJSON(options(t, "{kumaOption: [1]}")); err == nil {
+		t.Error("a list was taken for an option")
+	}
+}
