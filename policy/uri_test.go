@@ -20,7 +20,7 @@ func TestURI(t *testing.T) {
 		{policy.Exact, good, []string{good + "/x"}, nil, false},
 		{policy.Exact, good, nil, nil, false},
 		{policy.Prefix, "spiffe://td/ns/a/", []string{"spiffe://td/ns/ab/sa/x"}, nil, false},
-		// Each name stands by itself, unlike in Identity.
+		// Each name is compared by itself, unlike in the identity.
 		{policy.Exact, good, []string{good, bad}, nil, true},
 		{policy.Exact, bad, []string{good, bad}, nil, true},
 		{policy.Prefix, "spiffe://td/ns/a/sa/b", []string{good, bad}, nil, true},

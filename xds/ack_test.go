@@ -36,7 +36,7 @@ func nack(nonce, message string) *discoveryv3.DeltaDiscoveryRequest {
 	return r
 }
 
-// told returns what stands in the channel, without waiting.
+// told returns the next value of the channel, without waiting.
 func told(answers <-chan error) []error {
 	var out []error
 	for {
@@ -169,7 +169,7 @@ func TestACKs(t *testing.T) {
 	}
 }
 
-// TestACKsForgetStreams shows that a stream that broke leaves nothing behind.
+// TestACKsForgetStreams shows that a broken stream leaves nothing behind.
 func TestACKsForgetStreams(t *testing.T) {
 	t.Parallel()
 	a := newACKs()
@@ -183,8 +183,8 @@ func TestACKsForgetStreams(t *testing.T) {
 	}
 }
 
-// TestACKsAwaitTwice shows that the wait of an earlier push, which was given up,
-// takes nothing away from the next push of the same version.
+// TestACKsAwaitTwice shows that an earlier push that gave up waiting does not disturb the
+// next push of the same version.
 func TestACKsAwaitTwice(t *testing.T) {
 	t.Parallel()
 	a := newACKs()

@@ -14,8 +14,8 @@ import (
 	"github.com/meshproof/meshproof/xds/internal/rbac"
 )
 
-// TestCompileAgreesWithDecide holds the filters of random programs, evaluated as
-// Envoy does, against the oracle, and against Envoy's own validation rules.
+// TestCompileAgreesWithDecide evaluates the filters of random programs as Envoy does, and
+// compares the result with the oracle. It also checks Envoy's own validation rules.
 func TestCompileAgreesWithDecide(t *testing.T) {
 	t.Parallel()
 	var maps, lists, residues atomic.Uint64

@@ -7,8 +7,8 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// FuzzCompile feeds any names and values as a program: what is compiled at all meets the
-// rules that Envoy's messages carry.
+// FuzzCompile compiles programs with random names and values. A compiled filter follows the
+// validation rules of Envoy's messages.
 func FuzzCompile(f *testing.F) {
 	f.Add("p", "spiffe://td/a", "/a", "GET", uint16(0))
 	f.Add("kri_mtp_default___p_", "spiffe://td/", "/", "", uint16(0b1011))

@@ -94,7 +94,7 @@ func TestCompareFields(t *testing.T) {
 	}
 }
 
-// TestDecisions leaves nothing of a comparison but decisions.
+// TestDecisions holds that only decisions are left of a comparison.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	base := reporttest.NewCase("a case", "s", "1", reporttest.Allowed("/"), reporttest.Denied("/x"))
@@ -137,8 +137,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// anyRun draws a run of few names and few values, so that runs often have things in
-// common.
+// anyRun draws a run. There are few names and few values, so that two runs often agree.
 func anyRun(t *rapid.T) report.Run {
 	r := reporttest.NewRun("1.40.0")
 	names := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), rapid.ID[string]).Draw(t, "cases")
@@ -162,9 +161,8 @@ func anyRun(t *rapid.T) report.Run {
 	return r
 }
 
-// TestCompareEmpty holds the promise of [Compare]: it is empty exactly where all
-// hashes and statuses are equal, and says of two runs what it says of them turned
-// round.
+// TestCompareEmpty holds that [Compare] returns nothing if and only if all hashes and
+// statuses are equal, and that the order of the two runs does not matter.
 func TestCompareEmpty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

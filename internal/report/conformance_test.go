@@ -46,8 +46,8 @@ func TestConformance(t *testing.T) {
 	reporttest.Golden(t, "conformance.yaml", text)
 }
 
-// Gateway API's own types read the report, and know every field but the one under
-// which meshproof's additions stand.
+// Gateway API's own types read the report. They know every field except meshproof, which
+// holds meshproof's additions.
 func TestGatewayAPIReadsTheReport(t *testing.T) {
 	t.Parallel()
 	text, err := report.NewConformance(everything()).YAML()
@@ -89,7 +89,7 @@ func TestGatewayAPIReadsTheReport(t *testing.T) {
 	}
 }
 
-// A profile of which no case was run is no success.
+// A profile is no success if none of its cases was run.
 func TestNothingRunIsNoSuccess(t *testing.T) {
 	t.Parallel()
 	other := reporttest.With(reporttest.NewCase("of another version", "path", "1"), reporttest.Skipped("it holds before 1.39.3 only", false))
@@ -106,7 +106,7 @@ func TestNothingRunIsNoSuccess(t *testing.T) {
 	}
 }
 
-// A profile that the run has no case of is not spoken of.
+// The report does not mention a profile without a case in the run.
 func TestProfilesWithoutACase(t *testing.T) {
 	t.Parallel()
 	if profiles := report.NewConformance(reporttest.NewRun("1.40.0", reporttest.With(reporttest.NewCase("of nobody", "", "1"), func(c *report.Case) { c.Features = nil }))).Profiles; len(profiles) != 0 {
@@ -130,7 +130,7 @@ func TestPolicyNames(t *testing.T) {
 	}
 }
 
-// The same decisions have the same hash in every run; others have not.
+// The same decisions have the same hash in every run, and other decisions have another.
 func TestHash(t *testing.T) {
 	t.Parallel()
 	first := reporttest.NewCase("a", "s", "1", reporttest.Allowed("/"), reporttest.Denied("/admin"))
@@ -179,8 +179,8 @@ func arrived(c *report.Case, part string) *report.Arrived {
 	return &out
 }
 
-// Bytes that are no UTF-8 are read back as the character that stands for them, which
-// changes nothing of the evidence.
+// Bytes that are no UTF-8 are read back as the replacement character. The evidence stays the
+// same.
 func TestHashSurvivesBytes(t *testing.T) {
 	t.Parallel()
 	c := reporttest.NewCase("a", "s", "1", reporttest.Allowed("/\xff"), reporttest.Allowed("/\ufffd"), reporttest.Allowed(`/\ufffd`))

@@ -100,7 +100,7 @@ func TestDecodeTakesWhatMarshalWrites(t *testing.T) {
 	}
 }
 
-// FuzzLoad asks that garbage is refused without a panic, and that what is taken can be
+// FuzzLoad holds that no input makes the reader panic, and that an accepted run can be
 // written, read again and drawn.
 func FuzzLoad(f *testing.F) {
 	for _, r := range reporttest.Matrix() {

@@ -15,8 +15,8 @@ import (
 	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
 
-// TestMergeIsTheWholeRun deals the cases of a run out to shards in every way, shuffles
-// them, and expects the run back.
+// TestMergeIsTheWholeRun divides the cases of a run into random shards, shuffles the
+// shards, and expects that merging gives the run again.
 func TestMergeIsTheWholeRun(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -30,7 +30,7 @@ func manager(fields string, filters ...string) string {
 	return filter("hcm", httpManager, fmt.Sprintf(`"stat_prefix": "h", %s "http_filters": [%s]`, fields, strings.Join(filters, ",")))
 }
 
-// serving is an inbound listener of one chain of filters.
+// serving is an inbound listener with one chain of filters.
 func serving(filters ...string) string { return listening("", "", filters...) }
 
 func listening(listener, chain string, filters ...string) string {
@@ -39,7 +39,7 @@ func listening(listener, chain string, filters ...string) string {
 		listener, chain, strings.Join(filters, ","))
 }
 
-// whole is a dump of the listener and of the other parts given.
+// whole is a dump with the listener and the other parts.
 func whole(listener string, parts ...string) string {
 	parts = append(parts, fmt.Sprintf(`{"@type": "type.googleapis.com/envoy.admin.v3.ListenersConfigDump",
 		"dynamic_listeners": [{"name": "in", "active_state": {"listener": %s}}]}`, listener))

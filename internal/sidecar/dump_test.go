@@ -8,8 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The admin interface prints parts where it is asked for them, and control planes
-// print lowerCamelCase.
+// The admin interface can print a part of the dump, and control planes print lowerCamelCase.
 func TestDumpForms(t *testing.T) {
 	t.Parallel()
 	listener := serving(l4(permitAll))
@@ -61,7 +60,7 @@ func TestDumpRefuses(t *testing.T) {
 	}
 }
 
-// Extension configurations are looked up by the name of the filter.
+// The name of a filter finds its extension configuration.
 func TestDiscoveredFilters(t *testing.T) {
 	t.Parallel()
 	ecds := fmt.Sprintf(`{"@type": "type.googleapis.com/envoy.admin.v3.EcdsConfigDump", "ecds_filters": [

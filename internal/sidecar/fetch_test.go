@@ -22,7 +22,7 @@ import (
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
-// All that the listeners refer to is fetched, and read as out of a dump.
+// Fetch gets everything that the listeners refer to, and reads it like a dump.
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	listener := serving(discovered("four", networkRBAC), manager(rds, discovered("rbac", httpRBAC)))
@@ -99,7 +99,7 @@ func TestFetchErrors(t *testing.T) {
 	}
 }
 
-// A control plane that misbehaves is told so, and named.
+// The error about a control plane that misbehaves has its name.
 func TestFetchFromOddControlPlanes(t *testing.T) {
 	t.Parallel()
 	garbage := &anypb.Any{TypeUrl: resource.ListenerType, Value: []byte{0xff}}
@@ -131,8 +131,8 @@ func TestFetchFromOddControlPlanes(t *testing.T) {
 	}
 }
 
-// What a binary resource has and its definition has not is told, in the RBAC filter
-// and around it.
+// The report names fields of a binary resource that its definition does not have, in the
+// RBAC filter and around it.
 func TestFetchOfALaterAPI(t *testing.T) {
 	t.Parallel()
 	rbac := &networkrbacv3.RBAC{StatPrefix: "s"}
@@ -161,8 +161,8 @@ func TestFetchOfALaterAPI(t *testing.T) {
 	}
 }
 
-// A filter in the form of a TypedStruct is read in binary form, too; what it has
-// too much is told.
+// A filter in the form of a TypedStruct is read in binary form too. The report names its
+// unknown fields.
 func TestFetchOfTypedStructs(t *testing.T) {
 	t.Parallel()
 	wrap := func(name, message string, fields map[string]any) *listenerv3.Filter {
@@ -202,7 +202,7 @@ func TestFetchOfTypedStructs(t *testing.T) {
 	}
 }
 
-// Scopes are asked for as a whole, and then the route configurations they name.
+// Fetch asks for all scopes, and then for the route configurations that they name.
 func TestFetchOfScopes(t *testing.T) {
 	t.Parallel()
 	pack := func(m proto.Message) *anypb.Any { return must[*anypb.Any](t)(anypb.New(m)) }
@@ -221,7 +221,7 @@ func TestFetchOfScopes(t *testing.T) {
 	}
 }
 
-// A hostile resource ends in a report, too.
+// A hostile resource ends in a report too.
 func FuzzResource(f *testing.F) {
 	for _, text := range []string{
 		serving(manager(rds, discovered("x", httpRBAC), l7(permitAll))),

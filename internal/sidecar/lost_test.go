@@ -17,7 +17,7 @@ import (
 	"github.com/meshproof/meshproof/xds/lift"
 )
 
-// What no policy can ask for is told, and the rest of it is asked all the same.
+// The report names conditions that no policy can have; the other conditions stay.
 func TestProgramLost(t *testing.T) {
 	t.Parallel()
 	const (
@@ -29,7 +29,7 @@ func TestProgramLost(t *testing.T) {
 	on := func(filters string) string { return serving(manager("", filters)) }
 	for name, tt := range map[string]struct {
 		listener string
-		// asks are the conditions of the gate in front; "" where there is none.
+		// asks are the conditions of the first gate; "" if there is none.
 		asks string
 		lost []string
 	}{
@@ -115,8 +115,8 @@ func TestProgramLost(t *testing.T) {
 	}
 }
 
-// Several filters of a layer are several gates, those that only log are gates that log,
-// and shadows have the names of their prefixes, or where two have one, of their places.
+// Several filters of a layer become several gates, and a filter that only logs becomes a
+// gate that logs. A shadow has the name of its prefix, or of its place if two share a prefix.
 func TestProgramOfSeveralFilters(t *testing.T) {
 	t.Parallel()
 	admin, rules := `{"url_path": {"path": {"prefix": "/admin"}}}`, func(action, permission string) string {
@@ -164,8 +164,8 @@ shadow http[3] 1 L7 behind 3 gates
 	}
 }
 
-// The classes are cut by what is asked of a rule that decides nothing, and by what
-// stands behind it.
+// The conditions of a rule that decides nothing cut classes, and so do the conditions of
+// the rules after it.
 func TestProgramLostCutsClasses(t *testing.T) {
 	t.Parallel()
 	deny := strings.Replace(policies(`{"url_path": {"path": {"prefix": "/admin"}}}`, anybody, ""), `{"policies"`, `{"action": "DENY", "policies"`, 1)
@@ -191,8 +191,7 @@ func TestProgramLostCutsClasses(t *testing.T) {
 	}
 }
 
-// FuzzProgram sees that whatever Envoy may be sent is read without a panic, and to a
-// program that can be asked.
+// FuzzProgram holds that every message is read without a panic, and to a valid program.
 func FuzzProgram(f *testing.F) {
 	for _, in := range pushed(f) {
 		for _, filter := range in.Filters.Network {

@@ -48,7 +48,7 @@ func testdata(t testing.TB, name string) []byte {
 	return data
 }
 
-// describe prints a Sidecar whole, for golden files.
+// describe prints all of a Sidecar, for golden files.
 func describe(t *testing.T, s Sidecar) string {
 	t.Helper()
 	var b strings.Builder
@@ -119,7 +119,7 @@ func TestDumpOfOtherMeshes(t *testing.T) {
 	}
 }
 
-// packable sees that a filter can be sent.
+// packable holds that a filter can be sent.
 func packable(t *testing.T, m proto.Message) {
 	t.Helper()
 	if _, err := proto.Marshal(m); err != nil {

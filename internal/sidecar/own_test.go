@@ -46,7 +46,7 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-// pushed are inbounds with each form of filter that package xds makes.
+// pushed is inbounds with each form of filter that package xds makes.
 func pushed(t testing.TB) []xds.Inbound {
 	t.Helper()
 	verdict := func(effect policy.Effect, origin string) policy.Verdict {
@@ -156,7 +156,7 @@ func dumpOfEnvoy(t *testing.T, inbounds []xds.Inbound) []byte {
 	return must[[]byte](t)(e.AdminGet(ctx, "/config_dump?include_eds"))
 }
 
-// What is read out of an Envoy's dump is what was pushed to it.
+// A dump of an Envoy is read to what was pushed to it.
 func TestRoundTripThroughEnvoy(t *testing.T) {
 	t.Parallel()
 	inbounds := pushed(t)
@@ -228,8 +228,8 @@ func lines(unknown []Unknown) []string {
 	return out
 }
 
-// record keeps the dump without what is of this machine: the bootstrap, clusters
-// and secrets.
+// record writes the dump without the parts of this machine: the bootstrap, clusters and
+// secrets.
 func record(t *testing.T, data []byte) {
 	t.Helper()
 	var whole struct {

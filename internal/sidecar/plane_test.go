@@ -25,7 +25,7 @@ import (
 
 const nodeID = "default.backend-1"
 
-// plane is a control plane with one snapshot, that notes what it is asked for.
+// plane is a control plane with one snapshot. It records what it is asked for.
 type plane struct {
 	target string
 	mu     sync.Mutex
@@ -106,11 +106,11 @@ func decodeAs[M proto.Message](t *testing.T, text string, into M) M {
 	return must[decoded[M]](t)(fromTree(must[any](t)(messages.Parse([]byte(text))), into)).message
 }
 
-// script answers each first request of a type with what it holds.
+// script answers the first request of each type with its resources.
 type script struct {
 	discoveryv3.UnimplementedAggregatedDiscoveryServiceServer
 	answers map[string]*discoveryv3.DiscoveryResponse
-	// ends, if set, ends the stream in the place of an answer.
+	// ends, if set, ends the stream instead of answering.
 	ends    bool
 	refused chan string
 }

@@ -52,8 +52,8 @@ func TestRoutes(t *testing.T) {
 		manager string // fields of the connection manager
 		filters []string
 		parts   []string // of the dump
-		// want are the routes that are read, with the number of policies of each filter:
-		// "-" for a filter that enforces nothing.
+		// want is the routes, with the number of policies of each filter: "-" for a filter that
+		// enforces nothing.
 		want    []string
 		unknown []string
 	}{

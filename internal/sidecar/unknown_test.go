@@ -8,15 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whatever is not understood is named, with its place and with what it means.
+// The report names everything that is not understood, with its place and its effect.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	at := `listener "in": filter chain "c": `
 	for name, tt := range map[string]struct {
 		filters string // of one chain, separated by commas
 		want    []string
-		// guards is the number of RBAC filters that are read, and lost is set where there
-		// are more.
+		// guards is the number of RBAC filters that are read; lost is set if there are more.
 		guards int
 		lost   bool
 	}{
@@ -163,7 +162,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// A listener may hide its inbounds in more ways than its filters.
+// Not only the filters of a listener can hide its inbounds.
 func TestUnknownListener(t *testing.T) {
 	t.Parallel()
 	tls := func(fields string) string {
@@ -237,7 +236,7 @@ func TestUnknownListener(t *testing.T) {
 	}
 }
 
-// What cannot be read at all does not hide the rest.
+// A part that cannot be read does not hide the other parts.
 func TestBrokenParts(t *testing.T) {
 	t.Parallel()
 	broken := strings.Replace(serving(), `"port_value": 80`, `"port_value": "many"`, 1)

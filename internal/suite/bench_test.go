@@ -21,11 +21,10 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// BenchmarkStories runs the nine user stories on one warm Envoy, configuration and
-// all, and then makes as many connections of the same protocols, and of the same
-// callers as far as mTLS goes, from a bare loop that gathers nothing. The ratio is
-// the price of configuration and evidence. A refused request is an allowed one
-// here, which costs the loop a little more.
+// BenchmarkStories runs the nine user stories on one warm Envoy, with their configuration.
+// Then a plain loop makes as many connections of the same protocols and callers, and
+// gathers no evidence. The ratio is the price of configuration and evidence. The loop
+// sends an allowed request in place of a refused one, which costs it a little more.
 func BenchmarkStories(b *testing.B) {
 	all, err := cases.Stories()
 	if err != nil {
@@ -62,7 +61,7 @@ func BenchmarkStories(b *testing.B) {
 	b.ReportMetric(proven.Seconds()/bare.Seconds(), "ratio")
 }
 
-// open has a call for each protocol to an inbound that lets everybody pass.
+// open has a call for each protocol to an inbound that lets every caller in.
 type open map[policy.Protocol]caller.Call
 
 func openMesh(b *testing.B, h *harness.Harness) open {

@@ -18,7 +18,7 @@ import (
 
 const ask = "requests: [{from: " + frontend + ", to: backend/http-port, want: allow}]\n"
 
-// checkErr fails unless the error says what is wanted, line by line; "" is no error.
+// checkErr fails unless each line of the error contains the wanted line; "" is no error.
 func checkErr(t *testing.T, err error, want ...string) {
 	t.Helper()
 	var got []string
@@ -130,7 +130,7 @@ func TestCaseErrors(t *testing.T) {
 	}
 }
 
-// A warning that both lint and lowering give stands once, and all stand in order.
+// A warning of both lint and lowering appears once, and the warnings are sorted.
 func TestWarningsStandOnce(t *testing.T) {
 	t.Parallel()
 	c := parse(t, `
@@ -176,8 +176,7 @@ requests:
 			"the case wants shadow_allowed of backend/http-port to move by 4, it moved by 0",
 			"the case wants shadow_denied of backend/http-port to move by 5, it moved by 2",
 		}},
-		// A second filter agrees with the first, and nobody would notice but for the
-		// counters.
+		// A second filter agrees with the first. Only the counters show it.
 		"not conserved": {head + requests, twice, []string{
 			"the counters of backend/http-port moved by allowed 3, denied 1, shadow_allowed 0, shadow_denied 0; the requests add up to allowed 1, denied 1, shadow_allowed 0, shadow_denied 0",
 		}},
@@ -198,7 +197,7 @@ requests:
 	}
 }
 
-// The accepted form of the shadow counts what it does not know; a note says so.
+// The accepted form of the shadow counts allowed callers as denials; a note says so.
 func TestNoteOnTheAcceptedShadow(t *testing.T) {
 	t.Parallel()
 	accepted := strings.Replace(precise, "precise", "accepted", 1)

@@ -9,7 +9,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 )
 
-// A gate is held to its word on both sides.
+// The runner tests both claims of a version gate.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	const (
@@ -47,7 +47,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// Where nothing is proven, a gate excuses nothing.
+// A version gate does not excuse a case that was not run.
 func TestGateExcusesNoFault(t *testing.T) {
 	t.Parallel()
 	c := parse(t, head+"requests: [{from: "+frontend+", to: backend/http-port, want: deny}]\n")

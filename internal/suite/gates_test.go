@@ -27,7 +27,7 @@ func ruled(effect policy.Effect, origin string, when policy.Condition) policy.Ru
 	return policy.Rule{Verdict: policy.Verdict{Effect: effect, Origin: origin}, When: when}
 }
 
-// orderedGate ends in a verdict named "default".
+// orderedGate returns a gate whose default verdict is named "default".
 func orderedGate(layer policy.Layer, fallback policy.Effect, rules ...policy.Rule) policy.Gate {
 	return policy.Gate{Layer: layer, Default: policy.Verdict{Effect: fallback, Origin: "default"}, Rules: rules}
 }
@@ -196,9 +196,9 @@ func playGates(t *testing.T, protocol policy.Protocol, program policy.Program, f
 	return problems, traces
 }
 
-// Envoy decides, logs and observes gate by gate as the program does, over connections of
-// their own and over kept ones. Each gate has to let a request pass and to refuse another,
-// and each shadow and each gate that logs has to say both too.
+// Envoy decides, logs and observes each gate as the program does, over fresh and over kept
+// connections. Each gate has to let a request pass and to refuse another. Each shadow and
+// each gate that logs has to report both.
 func TestSeveralGates(t *testing.T) {
 	t.Parallel()
 	for name, tt := range gatePrograms {
@@ -235,12 +235,12 @@ func TestSeveralGates(t *testing.T) {
 	}
 }
 
-// A compiler that loses, swaps, adds or renames a filter is found, gate by gate.
+// The runner finds a compiler that loses, swaps, adds or renames a filter of any gate.
 func TestBentGates(t *testing.T) {
 	t.Parallel()
 	const audit, deny, allow = 0, 1, 2
 	for name, tt := range map[string]struct {
-		// The program is bent before it is compiled, the filters afterwards.
+		// The first function changes the program before it is compiled, the second the filters.
 		program func(*policy.Program)
 		filters func(*xds.Filters)
 		want    []verdict.Kind
@@ -272,7 +272,7 @@ func TestBentGates(t *testing.T) {
 		}, want: []verdict.Kind{verdict.OtherShadows}},
 		"a gate is asked twice": {filters: func(f *xds.Filters) { f.HTTP = append(f.HTTP, f.HTTP[allow]) },
 			want: []verdict.Kind{verdict.OtherFilters, verdict.OtherShadows}},
-		// The listener gives each filter a prefix of its own, whatever the compiler says.
+		// The listener gives each filter a prefix of its own, whatever prefix the compiler sets.
 		"two filters share a prefix": {filters: func(f *xds.Filters) {
 			for _, filter := range f.HTTP {
 				filter.RulesStatPrefix = "same_"

@@ -13,8 +13,8 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// In network the frontend gets into the backend by a policy of the network level,
-// and everybody into the open workload, which no policy selects.
+// In network a policy of the network level lets the frontend into the backend. No policy
+// selects the open workload, so every caller gets in there.
 const network = `
 case: friends of the network
 workloads:
@@ -32,8 +32,8 @@ policies:
       rules: [{sources: [{type: ServiceAccount, serviceAccount: {name: frontend}}]}]
 `
 
-// TestProblemsOnTheNetworkLevel: an HTTP inbound that is judged by its connection,
-// and one that nobody judges.
+// TestProblemsOnTheNetworkLevel has an HTTP inbound whose connections are judged, and one
+// without a filter.
 func TestProblemsOnTheNetworkLevel(t *testing.T) {
 	t.Parallel()
 	ask := func(from, to, more string) string {

@@ -19,7 +19,7 @@ func renameAll(p *policy.Program) {
 	}
 }
 
-// Where any name will do, who decided is compared with nothing; what was decided is.
+// With AnyNames the decisions are compared, and the names are not.
 func TestAnyNames(t *testing.T) {
 	t.Parallel()
 	const asked = "requests: [{from: " + frontend + ", to: backend/http-port, want: allow, by: " + friends + ", shadow: deny, shadowBy: " + friends + "}]\n"

@@ -16,8 +16,8 @@ func rename(p *policy.Program) {
 	}
 }
 
-// Every way in which a request can go wrong is told, and told apart: by what the
-// compiler does, or by what the case wants of a compiler that is right.
+// Each way in which a request can go wrong has a problem of its own: the compiler is wrong,
+// or the case wants the wrong thing of a compiler that is right.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	toHTTP := func(from, more string) string {

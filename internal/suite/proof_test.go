@@ -111,7 +111,7 @@ requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]
 	}
 }
 
-// No certificate is mistaken for that of a caller who is let in.
+// No certificate of an attacker passes for the certificate of a caller that is let in.
 func TestAttackOnEnvoy(t *testing.T) {
 	t.Parallel()
 	p := planned(t, single(t, `
@@ -128,7 +128,7 @@ requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]
 			t.Errorf("%s to %s: %q", q.From.Name, q.To, q.Problems)
 		}
 	}
-	// A compiler that lets everybody in lets those in whom mTLS does not keep out.
+	// A compiler that allows everything lets in every caller that mTLS accepts.
 	if v := p.Judge(suite.Runner{Harness: h, Compiler: suite.AllowEverything}.Case(t.Context(), p.Case)); len(v.Disagreements) < 20 {
 		t.Errorf("%d disagreements", len(v.Disagreements))
 	}

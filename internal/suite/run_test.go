@@ -29,7 +29,7 @@ func series(t testing.TB, n int) []cases.Case {
 	for i := range out {
 		out[i] = parse(t, head+ask)
 		out[i].Name = fmt.Sprint(i)
-		// A workload is what a compiler knows a case by.
+		// A compiler knows the case by the workload.
 		for j := range out[i].Inbounds {
 			out[i].Inbounds[j].Workload.Zone = out[i].Name
 		}
@@ -37,7 +37,8 @@ func series(t testing.TB, n int) []cases.Case {
 	return out
 }
 
-// before calls a function with the name of the case, ahead of the reference.
+// before returns a compiler that calls a function with the name of the case, and then the
+// reference.
 func before(do func(ctx context.Context, name string)) Compiler {
 	return CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 		if in.Protocol == policy.HTTP {
@@ -79,7 +80,7 @@ func TestNegativeControls(t *testing.T) {
 	}
 }
 
-// Cases are reported as they end, one at a time, and returned as they stood.
+// Cases are reported one at a time when they end, and returned in their order.
 func TestDoneIsCalledInTheOrderOfTheEnds(t *testing.T) {
 	t.Parallel()
 	ended := map[string]chan struct{}{"0": make(chan struct{}), "1": make(chan struct{}), "2": make(chan struct{})}
@@ -153,7 +154,7 @@ func TestRunNothing(t *testing.T) {
 	}
 }
 
-// What Envoy or the machine does is no verdict on a policy.
+// A failure of Envoy or of the machine is no verdict on a policy.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	gone, err := harness.Start(t.Context(), harness.WithRuntime(envoy.Process))
@@ -185,8 +186,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A case that is cut off, whenever that is, leaves no mesh behind: else Envoy runs
-// out of ports.
+// An interrupted case leaves no mesh behind, at whatever time it is interrupted: else Envoy
+// runs out of ports.
 func TestCasesThatAreCutOffGiveTheirPortsBack(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t, harness.WithRuntime(envoy.Process))
@@ -206,7 +207,7 @@ func TestCasesThatAreCutOffGiveTheirPortsBack(t *testing.T) {
 	if cut == 0 {
 		t.Fatal("no case was cut off")
 	}
-	// As many meshes as a process has ports, at the same time.
+	// There are as many meshes at the same time as a process has ports.
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	for i := range 16 {

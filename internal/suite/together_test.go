@@ -27,7 +27,7 @@ func readings(t *testing.T, cs []cases.Case) []*verdict.Reading {
 	return out
 }
 
-// outcome is what a case came to, without what differs from run to run.
+// outcome is the result of a case without the parts that differ from run to run.
 type outcome struct {
 	Name, Err, Skipped string
 	Passed, Fault      bool
@@ -52,8 +52,8 @@ func outcomes(results []result.Case) []outcome {
 	return out
 }
 
-// The built-in cases come to the same together as each by itself, under a compiler that is
-// right and under one that is not. With -short there are twenty cases.
+// The built-in cases have the same results together and one by one, with a right compiler
+// and with a wrong one. With -short there are twenty cases.
 func TestTogetherIsAsAlone(t *testing.T) {
 	t.Parallel()
 	number := 80
@@ -84,7 +84,7 @@ func TestTogetherIsAsAlone(t *testing.T) {
 	}
 }
 
-// Envoy refuses a whole push for one case: that case is told, and no other.
+// Envoy refuses a push because of one case. Only that case has the error.
 func TestTogetherTellsWhatEnvoyRefuses(t *testing.T) {
 	t.Parallel()
 	ask := func(to, more string) string {

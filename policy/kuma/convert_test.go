@@ -54,8 +54,8 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestConvertIsStable: what was converted once is left as it is, and comes back
-// the same from every other option.
+// TestConvertIsStable holds that a second conversion changes nothing, and that policies come
+// back the same from every other option.
 func TestConvertIsStable(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
-// The values are few and alike, so that matchers meet, overlap and just miss.
+// The values are few and similar, so that matchers often match, overlap or just fail.
 var (
 	prefixes = []string{"spiffe://td/", "spiffe://td", "spiffe://td/ns/a", "spiffe://td/ns/a/", "spiffe://td/ns/a/sa/x"}
 	ids      = []string{"spiffe://td/ns/a/sa/x", "spiffe://td/ns/a/sa/y", "spiffe://td/ns/ab/sa/x", "spiffe://td", "spiffe://tdx/ns/a/sa/x"}
@@ -77,8 +77,7 @@ func drawRequest(t *rapid.T) policy.Request {
 	}
 }
 
-// TestEvaluateAgreesWithLower holds two independent readings of the same text
-// against each other.
+// TestEvaluateAgreesWithLower compares two independent readings of the same text.
 func TestEvaluateAgreesWithLower(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

@@ -14,8 +14,8 @@ import (
 
 func TestLintOverridden(t *testing.T) {
 	t.Parallel()
-	// Of two policies that are otherwise equal, the name that sorts first is the
-	// stronger and comes later.
+	// Of two policies that differ only in their names, the policy whose name sorts first is
+	// the stronger one and comes later.
 	from := func(name, target string, items ...string) string {
 		return "{type: MeshTrafficPermission, name: " + name + ", spec: {targetRef: {" + target + "}, from: [" + strings.Join(items, ", ") + "]}}"
 	}

@@ -20,8 +20,8 @@ func TestSection(t *testing.T) {
 	}
 }
 
-// An allow that is hidden on one inbound and serves another is no finding, and
-// neither is a policy without any inbound to select.
+// An allow that is hidden on one inbound and works on another causes no warning, and neither
+// does a policy without an inbound.
 func TestLook(t *testing.T) {
 	t.Parallel()
 	ps := parseAll(t, `

@@ -9,7 +9,7 @@ import (
 
 var everyOption = []permission.Option{permission.Option1, permission.Option2, permission.Option3}
 
-// convert rewrites policies and reads what came out.
+// convert rewrites policies and reads the result.
 func convert(t testing.TB, ps []permission.Policy, to permission.Option) []permission.Policy {
 	t.Helper()
 	converted, err := conversion.Convert(ps, to)

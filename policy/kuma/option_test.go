@@ -77,8 +77,8 @@ func describeOption(t *testing.T, ps []permission.Policy, in policy.Inbound, opt
 	return text
 }
 
-// drawConditions draws policies of Option 3, with rules for everybody and for
-// nobody among them.
+// drawConditions draws policies of Option 3. Some rules match every request, and some match
+// none.
 func drawConditions(t *rapid.T) string {
 	var b strings.Builder
 	for i := range rapid.IntRange(0, 4).Draw(t, "policies") {
@@ -96,8 +96,8 @@ func drawConditions(t *rapid.T) string {
 	return b.String()
 }
 
-// TestTreeAgreesWithText holds the text of Option 3 against the program, the full
-// tree and the pruned one.
+// TestTreeAgreesWithText compares the text of Option 3 with the program, the full tree and
+// the pruned tree.
 func TestTreeAgreesWithText(t *testing.T) {
 	t.Parallel()
 	opts := permission.Options{Option: permission.Option3}
@@ -129,8 +129,8 @@ func TestTreeAgreesWithText(t *testing.T) {
 	})
 }
 
-// TestCheckForms: what an option does not read is refused with its place, and
-// with what to do.
+// TestCheckForms holds that an option refuses forms that it does not read. The error says
+// where they are and what to do.
 func TestCheckForms(t *testing.T) {
 	t.Parallel()
 	const (
@@ -173,7 +173,8 @@ func TestCheckForms(t *testing.T) {
 	}
 }
 
-// TestRefusedConditions: what Option 3 does not take, with its place.
+// TestRefusedConditions holds that Option 3 refuses conditions that it does not know, with
+// their place.
 func TestRefusedConditions(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ spec, want string }{

@@ -27,7 +27,7 @@ type reading struct {
 
 func (r reading) String() string { return fmt.Sprintf("%s, %s", r.opts.Option, r.opts.ShadowForm) }
 
-// alike holds the readings of one inbound against each other.
+// alike compares the readings of one inbound.
 type alike struct {
 	inbound  policy.Inbound
 	readings []reading
@@ -58,9 +58,9 @@ func newAlike(t testing.TB, ps map[permission.Option][]permission.Policy, in pol
 	return a
 }
 
-// differ tells in what the readings differ that they must not differ in. By design
-// they do in the origins, apart from "default", and in the effect of the shadow
-// where its form is not precise and the option not the third.
+// differ returns the differences of two readings that must not be. By design the origins
+// differ, except "default". The effect of the shadow differs too, unless its form is precise
+// or the option is the third.
 func (a alike) differ(r policy.Request) string {
 	first := policy.Decide(a.readings[0].program, r)
 	for _, reading := range a.readings {

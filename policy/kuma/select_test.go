@@ -14,8 +14,8 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
-// TestSelect asks for one policy and one workload at a time; want is the reason
-// for which the policy is ignored, "" where it is selected.
+// TestSelect has one policy and one workload at a time. want is the reason why the policy
+// is ignored, "" if it is selected.
 func TestSelect(t *testing.T) {
 	t.Parallel()
 	const universal = "type: MeshTrafficPermission\nname: p\n"
@@ -96,9 +96,9 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// ordered are policies that all apply to one inbound, the weakest first. The
-// first two differ in name alone and the next in zone; each of the others is
-// stronger for one reason, against which its name speaks.
+// ordered has policies that all apply to one inbound, the weakest first. The first two
+// differ in the name only, and the next in the zone. Each of the others is stronger for one
+// reason, although its name sorts the other way.
 const ordered = `
 {type: MeshTrafficPermission, name: b, labels: {kuma.io/origin: global}}
 ---

@@ -54,7 +54,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// No two runs of one report share a file, whatever they are called.
+// Each run of a report has a file of its own, whatever the names of the runs are.
 func TestWriteNamesFilesApart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -93,7 +93,7 @@ func TestWriteShards(t *testing.T) {
 	}
 }
 
-// What an earlier run left in the folder is no part of this report.
+// A report has no files of an earlier run in the same folder.
 func TestWriteRemovesWhatIsStale(t *testing.T) {
 	t.Parallel()
 	run := func(envoy, shard string) report.Run {
@@ -135,7 +135,7 @@ func TestWriteRemovesWhatIsStale(t *testing.T) {
 	}
 }
 
-// Shards are merged where they lie, again and again.
+// Shards can be merged into their own folder, and merged again.
 func TestMergeInPlace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -23,8 +23,8 @@ func TestJUnit(t *testing.T) {
 	reporttest.Golden(t, "junit.xml", b.Bytes())
 }
 
-// TestJUnitIsXML asks that every text comes out as it went in, as far as XML has its
-// characters.
+// TestJUnitIsXML holds that every text is read as it was written, except for characters
+// that XML cannot hold.
 func TestJUnitIsXML(t *testing.T) {
 	t.Parallel()
 	want := strings.NewReplacer("\x00", "\ufffd", "\x1b", "\ufffd", "\xff", "\ufffd").Replace(reporttest.Hostile)

@@ -107,7 +107,7 @@ func TestMarkdownHostile(t *testing.T) {
 	}
 }
 
-// TestMarkdownIsBounded tries to write more than GitHub takes.
+// TestMarkdownIsBounded holds that a long summary is cut to the size that GitHub accepts.
 func TestMarkdownIsBounded(t *testing.T) {
 	t.Parallel()
 	const most = 1 << 20

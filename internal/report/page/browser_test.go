@@ -86,7 +86,7 @@ func TestBrowserReadsThePage(t *testing.T) {
 	}
 }
 
-// Without its script the page has no filter, and a cell still leads to what it is about.
+// Without its script the page has no filter, and the link of a cell still works.
 func TestBrowserWithoutScript(t *testing.T) {
 	t.Parallel()
 	skipSlowPage(t)
@@ -107,7 +107,7 @@ func TestBrowserWithoutScript(t *testing.T) {
 	}
 }
 
-// Nothing that a run holds is run, and the console stays silent.
+// The browser runs no text of a report as a script, and its console stays empty.
 func TestBrowserHostile(t *testing.T) {
 	t.Parallel()
 	dom := browsertest.DOM(t, published(t, hostileRun(`</script><img src=x onerror="document.title='taken'">`), hostileRun(reporttest.Hostile))+"#only=1")

@@ -16,7 +16,7 @@ const (
 	fragment   = `location.hash`
 )
 
-// Every cell of the matrix opens all truth tables of its story and marks its run.
+// Each cell of the matrix opens all truth tables of its story, and marks its run.
 func TestDriveMatrix(t *testing.T) {
 	t.Parallel()
 	text := page(t, someRuns()...)
@@ -41,8 +41,8 @@ func TestDriveMatrix(t *testing.T) {
 	}
 }
 
-// Where runs saw different things, the truth table of the run is marked, and a cell that
-// failed leads to the case that did.
+// Where runs differ, the truth table of the run is marked. A failed cell leads to the case
+// that failed.
 func TestDriveMatrixLeadsToTheFailure(t *testing.T) {
 	t.Parallel()
 	skipSlowPage(t)
@@ -76,7 +76,7 @@ func TestDriveFilter(t *testing.T) {
 	p.Press(browsertest.Slash) // what stood there is typed over
 	p.Type("prefix")
 	p.Want(shownCases, "1 of 6 cases")
-	// Chromium empties the box by itself, others leave it to the page.
+	// Chromium empties the box itself; in other browsers the page does it.
 	p.Eval(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }))`)
 	p.Want(shownCases, "6 cases")
 	p.Type("path.yaml DOT")
@@ -91,7 +91,7 @@ func TestDriveFilter(t *testing.T) {
 	p.Want(`document.querySelector("#only").checked`, "true")
 }
 
-// What is opened under a filter keeps the filter, over a reload as well.
+// The filter stays when a case is opened, and when the page is loaded again.
 func TestDriveFilterStays(t *testing.T) {
 	t.Parallel()
 	skipSlowPage(t)
@@ -134,7 +134,7 @@ func TestDriveEvidence(t *testing.T) {
 	p.Want(`document.querySelectorAll("tr.shown").length`, "1")
 }
 
-// A link that was followed before leads there again, and the address leads all by itself.
+// A link works a second time, and its address works in a new tab.
 func TestDriveLinks(t *testing.T) {
 	t.Parallel()
 	skipSlowPage(t)
@@ -168,7 +168,7 @@ func TestDriveOpenAll(t *testing.T) {
 	p.Want(openCases, "0")
 }
 
-// What the filter shows is printed with its truth tables, and is as it was afterwards.
+// Printing opens the truth tables of the cases that the filter shows, and closes them again.
 func TestDrivePrint(t *testing.T) {
 	t.Parallel()
 	skipSlowPage(t)

@@ -10,8 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
 
-// What a command made up is called after it, and belongs to no profile, whatever
-// features its policies need.
+// Cases that a command generates have the name of the command, and belong to no profile.
 func TestPageLabs(t *testing.T) {
 	t.Parallel()
 	lab := func(name, story string) report.Case {
@@ -51,7 +50,7 @@ func TestPageLabs(t *testing.T) {
 	}
 }
 
-// Figures that were measured beside the cases stand at the head of the page.
+// The head of the page shows the measured figures of the run.
 func TestPageMeasured(t *testing.T) {
 	t.Parallel()
 	r := reporttest.NewRun("1.40.0", reporttest.NewCase("a", "s", "1", reporttest.Allowed("/")))

@@ -39,7 +39,7 @@ func TestPageNotes(t *testing.T) {
 	}
 }
 
-// A link to evidence holds when cases, requests and runs are added.
+// A link to evidence stays valid when cases, requests and runs are added.
 func TestPageEvidenceIDsStay(t *testing.T) {
 	t.Parallel()
 	ids := func(runs ...report.Run) map[string]string {

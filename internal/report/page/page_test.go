@@ -38,7 +38,7 @@ func someRuns() []report.Run {
 	return runs
 }
 
-// The golden file has the page without its style and script, which stand beside it.
+// The golden file has the page without its style and script, which are files of their own.
 func TestHTML(t *testing.T) {
 	t.Parallel()
 	asset := func(hash string) string { return strings.NewReplacer("+", "&#43;", "'", "&#39;").Replace(hash) }
@@ -49,7 +49,7 @@ func TestHTML(t *testing.T) {
 	reporttest.Golden(t, "page-small.html", []byte(got))
 }
 
-// What the policy lets in is what the page has, and nothing else would run.
+// The content security policy admits the style and the script of the page, and nothing else.
 func TestHTMLPolicy(t *testing.T) {
 	t.Parallel()
 	text := page(t, reporttest.Matrix()...)
@@ -74,7 +74,7 @@ func TestHTMLPolicy(t *testing.T) {
 	}
 }
 
-// Every link within the page leads somewhere, and no two places share a name.
+// Every link within the page has a target, and every target has a name of its own.
 func TestHTMLLinks(t *testing.T) {
 	t.Parallel()
 	text := page(t, append(reporttest.Matrix(), reporttest.NewRun("1.39.3", reporttest.NewCase("Matrix", "matrix", "1", reporttest.Allowed("/")), reporttest.NewCase("matrix", "cases", "1", reporttest.Allowed("/"))))...)
@@ -96,7 +96,7 @@ func TestHTMLLinks(t *testing.T) {
 	}
 }
 
-// No text of a run is markup, and none turns the direction of what stands around it.
+// No text of a run becomes markup, and none changes the direction of the text around it.
 func TestHTMLHostile(t *testing.T) {
 	t.Parallel()
 	text := page(t, hostileRun(reporttest.Hostile), hostileRun(`</script></style></pre><img src=x onerror=alert(1)>"'`))
@@ -115,7 +115,7 @@ func TestHTMLHostile(t *testing.T) {
 	}
 }
 
-// hostileRun has a text wherever a run has one.
+// hostileRun has the given text in every field.
 func hostileRun(text string) report.Run {
 	q := reporttest.Leaked(text)
 	q.From, q.To, q.Method, q.GRPC, q.Header, q.Want, q.Outcome = text, text, text, text, []string{text}, text, text
@@ -155,7 +155,7 @@ func TestHTMLIsDeterministic(t *testing.T) {
 	}
 }
 
-// bigRuns are as many cases and requests as the suite has, on five versions that agree.
+// bigRuns has as many cases and requests as the suite, on five versions that agree.
 func bigRuns() []report.Run {
 	var cases []report.Case
 	for i := range 294 {
@@ -177,7 +177,7 @@ func bigRuns() []report.Run {
 	return runs
 }
 
-// Evidence on which runs agree stands on the page once, and the page stays small.
+// The page has evidence once if runs agree on it, so the page stays small.
 func TestHTMLSize(t *testing.T) {
 	t.Parallel()
 	runs := bigRuns()

@@ -17,7 +17,7 @@ func timed(name string, milliseconds float64) report.Case {
 	return reporttest.With(reporttest.NewCase(name, "s", "1", reporttest.Allowed("/")), func(c *report.Case) { c.Milliseconds = milliseconds })
 }
 
-// Every case stands in the table of times, by the run on which it took longest.
+// The table of times has every case, sorted by its longest run.
 func TestPageTimes(t *testing.T) {
 	t.Parallel()
 	v := newView([]report.Run{
@@ -40,7 +40,7 @@ func TestPageTimes(t *testing.T) {
 	}
 }
 
-// A slow case is named before anything else that is listed, and only a slow one.
+// The list of slow cases comes first, and has slow cases only.
 func TestPageNamesSlowCases(t *testing.T) {
 	t.Parallel()
 	tag := regexp.MustCompile(`<[^>]*>`)

@@ -39,7 +39,7 @@ func TestPageVerdict(t *testing.T) {
 	}
 }
 
-// What all runs have in common is said once, and what they differ in run by run.
+// Facts that all runs share are shown once, and other facts for each run.
 func TestPageFacts(t *testing.T) {
 	t.Parallel()
 	a, b := reporttest.NewRun("1.40.0"), reporttest.NewRun("1.40.0")
@@ -57,7 +57,7 @@ func TestPageFacts(t *testing.T) {
 	}
 }
 
-// Stories stand in the order of the registry, and say what they are about.
+// Stories are in the order of the registry, and each has its description.
 func TestPageStories(t *testing.T) {
 	t.Parallel()
 	of := func(story string, features ...feature.Name) report.Case {
@@ -86,7 +86,7 @@ func TestPageStories(t *testing.T) {
 	}
 }
 
-// draw prints the truth tables of a case, a line each caller or request.
+// draw prints the truth tables of a case, with a line for each caller or request.
 func draw(c *caseView) string {
 	var b strings.Builder
 	for _, g := range c.Groups {
@@ -153,7 +153,7 @@ func TestPageTruthTable(t *testing.T) {
 	}
 }
 
-// A table is as wide as it is easy to read.
+// A table turns its rows and columns if that makes it easier to read.
 func TestPageTableTurns(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -251,7 +251,7 @@ func TestPageAgain(t *testing.T) {
 	}
 }
 
-// What is printed without colours and backgrounds still tells one thing from another.
+// The page can be read without colours and backgrounds.
 func TestPageInBlackAndWhite(t *testing.T) {
 	t.Parallel()
 	signs := map[string]status{}
@@ -272,7 +272,7 @@ func TestPageInBlackAndWhite(t *testing.T) {
 	}
 }
 
-// Text stands out from what is behind it as WCAG 2.2 AA asks, 4.5 to 1, in both schemes.
+// The contrast of text and background is at least 4.5 to 1 in both schemes, as WCAG 2.2 AA asks.
 func TestPageContrast(t *testing.T) {
 	t.Parallel()
 	schemes := regexp.MustCompile(`(?s):root \{(.*?)\}`).FindAllStringSubmatch(string(style), -1)

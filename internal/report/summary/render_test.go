@@ -25,7 +25,7 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// What hardly ever happens on a real Envoy, and yet has to be told.
+// These results are rare on a real Envoy, and the summary must show them.
 func rareResults() []result.Case {
 	mesh := []spiffeid.TrustDomain{spiffeid.RequireTrustDomainFromString("trust-domain.mesh"), spiffeid.RequireTrustDomainFromString("other.mesh")}
 	byDefault := xds.Engine{Ran: true, Verdict: policy.Verdict{Origin: "default"}}

@@ -90,7 +90,7 @@ spec: {targetRef: {kind: Dataplane, labels: {app: frontend}}, default: {allow: [
 	}
 }
 
-// Absent, empty and set lists stay apart; so do the two spellings of the identity.
+// Absent, empty and set lists stay different, and so do the two spellings of the identity.
 func TestConf(t *testing.T) {
 	t.Parallel()
 	const rule = `{"deny":[],"allow":[{"spiffeID":{"type":"Prefix","value":"spiffe://td/"},"path":{"type":"Exact","value":"/a"},"method":"GET"},{"spiffeId":{"type":"Exact","value":"spiffe://td/b"}}]}`

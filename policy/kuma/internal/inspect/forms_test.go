@@ -8,7 +8,7 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 )
 
-// Policies of the other designs are answered in their own words.
+// An answer shows policies of the other designs in their own form.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	conditions := dataplaneOnly + `---

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Whatever stands in the path, the answer is the inbound's own or a 400 or 404 with
-// a problem object.
+// For any path the answer is the one of the inbound, or a 400 or 404 with a problem object.
 func FuzzInboundPath(f *testing.F) {
 	for _, id := range []string{
 		"kri_dp_default___backend_http-port", "kri_dp_default___backend_5432", "kri_dp_default___backend_", "kri_mtp_default___backend_http-port",

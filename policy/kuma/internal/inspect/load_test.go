@@ -12,7 +12,7 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 )
 
-// What is refused is refused with file, line and field.
+// Each refusal names file, line and field.
 func TestLoadRefuses(t *testing.T) {
 	t.Parallel()
 	in := func(inbounds string) string {
@@ -66,7 +66,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// A Dataplane as users have it, with all that says nothing about its callers.
+// A Dataplane as users write it, with fields that do not concern its callers.
 func TestDataplane(t *testing.T) {
 	t.Parallel()
 	r := parse(t, `

@@ -71,7 +71,7 @@ func fetch(t *testing.T, server *httptest.Server, method, target string) respons
 	return response{req, res.StatusCode, res.Header, body}
 }
 
-// check holds a response against what the document says of its operation.
+// check compares a response with the operation in the document.
 func (c contract) check(t *testing.T, got response) error {
 	t.Helper()
 	asked := got.request.Clone(t.Context())
@@ -83,7 +83,7 @@ func (c contract) check(t *testing.T, got response) error {
 	}
 	options := &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true}
 	for contentType := range route.Operation.Responses.Status(http.StatusOK).Value.Content {
-		// What has no schema is no JSON.
+		// A response without a schema is not JSON.
 		options.ExcludeResponseBody = !strings.Contains(contentType, "json")
 	}
 	return openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
@@ -92,7 +92,7 @@ func (c contract) check(t *testing.T, got response) error {
 	})
 }
 
-// problem holds a refusal that belongs to no operation against the Problem schema.
+// problem compares a refusal that belongs to no operation with the Problem schema.
 func (c contract) problem(t *testing.T, got response) {
 	t.Helper()
 	var value any
@@ -178,7 +178,7 @@ func TestEmptyResponsesKeepTheContract(t *testing.T) {
 	}
 }
 
-// The check is one: what the document does not say is found.
+// The check finds a response that the document does not allow.
 func TestContractIsTight(t *testing.T) {
 	t.Parallel()
 	c := newContract(t, load(t, "mesh"))
@@ -209,8 +209,8 @@ func TestContractIsTight(t *testing.T) {
 	}
 }
 
-// The document has the paths that are served, and no others; each is served with
-// the examples of its parameters.
+// The document has exactly the paths that are served. Each is served with the examples of
+// its parameters.
 func TestPathsAreServed(t *testing.T) {
 	t.Parallel()
 	c := newContract(t, load(t, "mesh"))

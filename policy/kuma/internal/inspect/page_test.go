@@ -45,7 +45,7 @@ func TestPage(t *testing.T) {
 		"path":        {ask(own, domain+"ns/observability/sa/p", "GET", "/a/../metrics"), 200, []string{`<strong class="allow">allow</strong> by <code>kri_mtp_default___by-mesh-operator_</code>`, "The rules see <code>GET /metrics</code>"}, nil},
 		"no rule":     {ask(own, domain+"ns/observability/sa/p", "GET", "/"), 200, []string{`<strong class="deny">deny</strong> by <code>default</code>: no rule allows it`}, nil},
 		"no identity": {ask(own, "", "GET", "/"), 200, []string{`<strong class="deny">deny</strong> by <code>default</code>`}, nil},
-		// Two URI SANs are one text to Envoy: a deny on the second does not meet it.
+		// Envoy reads two URI SANs as one text, so a deny of the second one does not match.
 		"two URI SANs": {ask(own, domain+"ns/default/sa/a "+domain+"ns/default/sa/frontend", "GET", "/"), 200, []string{`<strong class="allow">allow</strong>`}, nil},
 		"bad identity": {ask(own, "web", "GET", "/"), 200, []string{`&#34;web&#34; is neither a SPIFFE ID`}, []string{"<strong class=\"allow\""}},
 		"bad path":     {ask(own, "", "GET", "/a%2fb"), 200, []string{"the listener answers 400 before any policy is asked"}, []string{`id="groups"`}},
@@ -83,7 +83,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// The style is the one that the policy of the page lets in, and nothing else is.
+// The content security policy of the page admits its style, and nothing else.
 func TestPagePolicy(t *testing.T) {
 	t.Parallel()
 	w := get(t, load(t, "mesh"), "/")

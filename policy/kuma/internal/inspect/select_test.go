@@ -63,7 +63,7 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// A policy of a route is not idle as long as an inbound may have the route.
+// A policy for a route is not idle if an inbound may have the route.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	const (
@@ -95,7 +95,7 @@ spec: {targetRef: {kind: MeshHTTPRoute, name: orders}, from: [{targetRef: {kind:
 	}
 }
 
-// Policies that no inbound can show are shown with the mesh.
+// The mesh shows policies that apply to no inbound.
 func TestNoInbound(t *testing.T) {
 	t.Parallel()
 	const p = "{type: MeshTrafficPermission, mesh: x, name: p, spec: {default: {allow: [{method: GET}]}}}\n"
@@ -121,7 +121,7 @@ func TestNoInbound(t *testing.T) {
 	}
 }
 
-// What a control plane adds to a Dataplane is taken and changes nothing.
+// Fields that a control plane adds to a Dataplane are accepted and change nothing.
 func TestStoredDataplane(t *testing.T) {
 	t.Parallel()
 	r := parse(t, `

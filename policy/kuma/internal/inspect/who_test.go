@@ -15,7 +15,7 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
-// Every identity decides as its group does, whatever its group.
+// Every identity gets the decision of its group.
 func TestGroupsAreExact(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -95,7 +95,7 @@ func randomPolicies(rng *rand.Rand) string {
 	return b.String()
 }
 
-// A page of very many groups says how many it leaves out.
+// A page with very many groups says how many groups it leaves out.
 func TestManyGroups(t *testing.T) {
 	t.Parallel()
 	body := get(t, parse(t, many(400), permission.Options{}), "/?inbound=kri_dp_default___backend_http-port").Body.String()

@@ -9,8 +9,8 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 )
 
-// manyItems are n items over two tags, of alternating actions, so that nothing can
-// be put together.
+// manyItems returns n items with two tags and alternating actions, so that no items can be
+// merged.
 func manyItems(n int) []legacy.Item {
 	items := []legacy.Item{{Action: legacy.Deny}}
 	for i := range n - 1 {
@@ -58,7 +58,7 @@ func BenchmarkFull12Tags(b *testing.B) {
 	}
 }
 
-// tagItems alternate between allow and deny, a tag each.
+// tagItems returns items with one tag each, which allow and deny in turn.
 func tagItems(n int) (out []legacy.Item) {
 	for i := range n {
 		out = append(out, legacy.Item{Tags: []legacy.Tag{legacy.Label(fmt.Sprint("key-", i), "on")}, Action: []legacy.Action{legacy.Allow, legacy.Deny}[i%2]})
@@ -66,8 +66,8 @@ func tagItems(n int) (out []legacy.Item) {
 	return out
 }
 
-// BenchmarkClassesOfTags has independent tags: the full view tells each combination
-// apart, the compact one as many as there are items.
+// BenchmarkClassesOfTags has independent tags. The full view has a class for each
+// combination, the compact form one for each item.
 func BenchmarkClassesOfTags(b *testing.B) {
 	for _, tt := range []struct {
 		tags     int

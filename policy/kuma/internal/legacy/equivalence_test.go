@@ -11,8 +11,8 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 )
 
-// client is what a control plane puts into a certificate: a mesh, a service, and
-// one value at most for each key.
+// client is the content of a certificate from a control plane: a mesh, a service, and at
+// most one value for each key.
 type client struct {
 	mesh, service string
 	tags          map[string]string
@@ -26,8 +26,8 @@ func (c client) uris() []string {
 	return out
 }
 
-// lastWins is the third opinion: the action of the last item that meets the
-// client, read from the certificate.
+// lastWins is the third opinion: the action of the last item that matches the certificate of
+// the client.
 func lastWins(items []legacy.Item, uris []string) legacy.Action {
 	action := legacy.Deny
 	for _, item := range items {
@@ -55,7 +55,7 @@ func decide(t interface{ Fatal(...any) }, items []legacy.Item, opts legacy.Optio
 	return policy.Decide(program, policy.Request{URIs: uris})
 }
 
-// want is the decision that follows from the third opinion.
+// want is the decision of the third opinion.
 func want(items []legacy.Item, precise bool, uris []string) policy.Decision {
 	var d policy.Decision
 	action := lastWins(items, uris)
@@ -73,7 +73,7 @@ func want(items []legacy.Item, precise bool, uris []string) policy.Decision {
 	return d
 }
 
-// clients are all that the vocabulary of drawn items can tell apart, and one value
+// clients returns every client that drawn items can distinguish, and clients with one value
 // of each key that no item names.
 func clients() []client {
 	var out []client
@@ -114,8 +114,8 @@ func drawItem(t *rapid.T) legacy.Item {
 	return item
 }
 
-// TestCompilersAgree holds both compilers against the third opinion, for every
-// client that the items could tell apart.
+// TestCompilersAgree compares both compilers with the third opinion, for every client that
+// the items can distinguish.
 func TestCompilersAgree(t *testing.T) {
 	t.Parallel()
 	all := clients()
@@ -140,8 +140,8 @@ func TestCompilersAgree(t *testing.T) {
 	})
 }
 
-// TestCompactTakesTheLastItem goes beyond what a control plane issues, and beyond
-// what can be nested: any tags, and many items.
+// TestCompactTakesTheLastItem has certificates that no control plane issues, and more items
+// than can be nested.
 func TestCompactTakesTheLastItem(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -155,8 +155,8 @@ func TestCompactTakesTheLastItem(t *testing.T) {
 	})
 }
 
-// TestManyRuns has more runs of items than can be nested, of clients that have
-// each pair of neighbouring tags.
+// TestManyRuns has more runs of items than can be nested, and clients with each pair of
+// neighbouring tags.
 func TestManyRuns(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 2, 23, 24, 25, 26, 48, 50, 51, 100, 1000} {

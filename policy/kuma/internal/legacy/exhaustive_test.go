@@ -10,8 +10,8 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 )
 
-// TestEveryClient asks both compilers about every client that the fixtures can tell
-// apart: each key absent, with each value that is named, and with one that is not.
+// TestEveryClient asks both compilers about every client that the fixtures can distinguish.
+// Each key is absent, has each named value, or has another value.
 func TestEveryClient(t *testing.T) {
 	t.Parallel()
 	dev, prod := legacy.Label("env", "dev"), legacy.Label("env", "prod")

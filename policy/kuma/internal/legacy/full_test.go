@@ -37,10 +37,9 @@ var examples = map[string][]legacy.Item{
 	},
 }
 
-// TestWorkedExamples holds the full view against the lines of the design, line by
-// line. The design orders its two lists by hand, each in its own way, and order
-// means nothing to Envoy, so that lines are compared sorted. The programs are
-// golden.
+// TestWorkedExamples compares the full view with the lines of the design. The design sorts
+// its two lists by hand, and their order means nothing to Envoy, so the test sorts the
+// lines. The programs are golden files.
 func TestWorkedExamples(t *testing.T) {
 	t.Parallel()
 	for name, items := range examples {

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMergeReadsItsDeclaration merges a conf that is none of a policy: what
-// happens to a field depends on its tag and on nothing else.
+// TestMergeReadsItsDeclaration merges a conf of no policy: only the tag of a field says how
+// it is merged.
 func TestMergeReadsItsDeclaration(t *testing.T) {
 	t.Parallel()
 	type nested struct{ Value string }

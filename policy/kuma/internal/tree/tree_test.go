@@ -42,7 +42,7 @@ var golden = map[string][]tree.Rule{
 	"nothing":   nil,
 	"deny":      {rule(tree.Deny, exact("a"))},
 	"no-shadow": {rule(tree.Allow, prefix("")), rule(tree.Deny, exact("a"), exact("b")), rule(tree.Allow, exact("c"))},
-	// Whoever meets the shadow deny is past caring for the allow.
+	// A caller that matches the shadow deny is not asked for the allow.
 	"shadow-first": {rule(tree.AllowWithShadowDeny, prefix("ns/legacy")), rule(tree.Allow, prefix("")), rule(tree.Deny, exact("a"))},
 	"everybody":    {rule(tree.Allow, exact("a"), policy.Always), rule(tree.Deny, exact("b"))},
 	"escaped":      {rule(tree.Deny, attribute.Path.Exact(`/<a>&"b"`)), rule(tree.Allow, attribute.Path.Exact("/"+strings.Repeat("long", 40)))},
@@ -114,8 +114,8 @@ func count(n *tree.Node) (asks, answers int) {
 	return 1 + yesAsks + noAsks, yesAnswers + noAnswers
 }
 
-// TestDrawingIsXML: whatever a condition holds, a reader of XML takes the drawing,
-// and nothing in it loads or runs anything.
+// TestDrawingIsXML holds that the drawing is XML for every condition, and that nothing in it
+// loads or runs anything.
 func TestDrawingIsXML(t *testing.T) {
 	t.Parallel()
 	for name, rules := range golden {
