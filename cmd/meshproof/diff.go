@@ -129,7 +129,7 @@ func (o *diffOptions) confirmAll(ctx context.Context, d *diff.Difference, stderr
 	progress := terminal.NewProgress(stderr, 2*d.Changed())
 	defer progress.Stop()
 	runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
-	results, err := d.Confirm(ctx, h.Version(), runner.Run)
+	results, err := d.Confirm(ctx, h.Version(), runner.Readings)
 	if err != nil {
 		return err
 	}

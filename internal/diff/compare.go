@@ -19,8 +19,8 @@ type Comparison struct {
 	// Changes has the classes that are decided otherwise, in the cover's order. Behind
 	// them stand the changes for callers in plaintext.
 	Changes []Change
-	// was is the inbound under the old policies.
-	was cases.Inbound
+	// was is the inbound under the old policies, is under the new ones.
+	was, is verdict.Inbound
 }
 
 // Change is a class of requests that two sets of policies decide otherwise.
@@ -102,7 +102,7 @@ func Compare(before, after cases.Case) ([]Comparison, error) {
 
 // compare compares one inbound under both sets of policies.
 func compare(was, is verdict.Inbound) Comparison {
-	c := Comparison{Inbound: is.Inbound, was: was.Inbound, Cover: classes.Of(is.Surface(), was.Program.Program, is.Program.Program)}
+	c := Comparison{Inbound: is.Inbound, was: was, is: is, Cover: classes.Of(is.Surface(), was.Program.Program, is.Program.Program)}
 	for n, class := range c.Cover.Classes {
 		// A permissive inbound takes callers without a name in plaintext, see plaintext.
 		if verdict.Nameless(class.Witness) && (was.Permissive || is.Permissive) {

@@ -6,12 +6,13 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/verdict"
 )
 
 // Confirm shows all changes on a version of Envoy, under the old policies and under the new
-// ones. The function run runs cases and returns a result for each. Confirm returns all
+// ones. The function run runs cases whose policies were read, and returns a result for each. Confirm returns all
 // results in order. Its error is the cause for which ctx ended.
-func (d *Difference) Confirm(ctx context.Context, envoy string, run func(context.Context, ...cases.Case) []result.Case) ([]result.Case, error) {
+func (d *Difference) Confirm(ctx context.Context, envoy string, run func(context.Context, ...*verdict.Reading) []result.Case) ([]result.Case, error) {
 	var out []result.Case
 	for i := range d.Cases {
 		c := &d.Cases[i]
@@ -20,7 +21,8 @@ func (d *Difference) Confirm(ctx context.Context, envoy string, run func(context
 		}
 		old, recent := Shown(c.Old, c.New, c.Comparisons)
 		old.Name, recent.Name = old.Name+" (old)", recent.Name+" (new)"
-		results := run(ctx, old, recent)
+		first := c.Comparisons[0]
+		results := run(ctx, first.was.Reading().As(old), first.is.Reading().As(recent))
 		c.Before, c.After = &results[0], &results[1]
 		out = append(out, results...)
 	}
@@ -38,7 +40,7 @@ func Shown(before, after cases.Case, found []Comparison) (old, recent cases.Case
 	old, recent = withoutClaims(before), withoutClaims(after)
 	old.Inbounds = nil
 	for _, c := range found {
-		old.Inbounds = append(old.Inbounds, c.was)
+		old.Inbounds = append(old.Inbounds, c.was.Inbound)
 		for _, change := range c.Changes {
 			old.Requests, recent.Requests = append(old.Requests, change.was), append(recent.Requests, change.Request)
 			if td := change.Request.From.SignedBy; !td.IsZero() && !slices.Contains(recent.TrustDomains, td) {

@@ -7,6 +7,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/xds"
@@ -75,9 +76,9 @@ func rawPathsDiffer(surface classes.Surface, p policy.Program) bool {
 	cover := classes.Of(surface, p)
 	return slices.ContainsFunc(cover.Classes, func(c classes.Class) bool {
 		raw := c.Witness
-		raw.Path = "/." + raw.Path
-		normal, err := surface.Normalization.Apply(raw.Path)
-		return err == nil && normal == c.Witness.Path && policy.Decide(p, raw) != policy.Decide(p, c.Witness)
+		var ok bool
+		raw.Path, ok = verdict.Detour(surface.Normalization, c.Witness.Path)
+		return ok && policy.Decide(p, raw) != policy.Decide(p, c.Witness)
 	})
 }
 

@@ -20,7 +20,8 @@ type Grid struct {
 // was asked for itself, but its class was.
 type Cell struct {
 	Decision policy.Decision
-	// Class is that of the request; Asked and Proven are the class's.
+	// Class is the class of the request. Asked and Proven say whether a request of the
+	// class was sent, and whether the class is proven.
 	Class         int
 	Asked, Proven bool
 }

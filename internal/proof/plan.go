@@ -116,7 +116,7 @@ func (p *Proof) ask(i int) {
 		return
 	}
 	for class, c := range in.Cover.Classes {
-		if path, ok := dottedPath(p.Case.Normalization, c.Witness.Path); ok {
+		if path, ok := verdict.Detour(p.Case.Normalization, c.Witness.Path); ok {
 			add(c.Witness, class, path)
 		}
 	}

@@ -1,40 +1,42 @@
 package proof
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Rule is a rule of a program, and how many of the asked requests it decides. The
-// default of a gate is its last rule.
+// Rule is a rule of a program, and how many of the proof's requests it decides. The default
+// of a gate is its last rule.
 type Rule struct {
 	Gate   policy.Layer
 	Shadow bool
-	// Route is the name of the route whose gate it is, empty for the inbound's own.
+	// Route is the name of the route that has the gate; empty for a gate of the inbound.
 	Route   string
 	Verdict policy.Verdict
-	// When is the condition in the program's text form; of a rule within another, what
-	// stands behind the outer one's. It is empty for a default.
+	// When is the condition in the program's text form. The condition of a rule within
+	// another rule stands behind that of the outer rule. It is empty for a default.
 	When string
-	// Group is true for a rule with others within it: it decides what they leave.
+	// Group is true for a rule with rules within it. It decides the requests that none of
+	// them matches.
 	Group bool
-	// Decided counts requests. Met counts, of a rule that never decides, those that meet
-	// it all the same.
+	// Decided counts the requests that the rule decides. Met counts the requests that match
+	// a rule that never decides.
 	Decided, Met int
-	// HiddenBy are the rules that decide instead, where this one matches and never
-	// decides, the most frequent first; at most three.
+	// HiddenBy are the rules that decide in place of a rule that matches and never decides,
+	// the most frequent first, at most three.
 	HiddenBy []string
 }
 
-// Dead reports whether no request is decided by the rule: no request meets it, or
-// others always decide first. Where the cover is complete, that is a fact about all
-// requests. A default that nobody comes to is not dead, nor is a group: they are
-// safeguards.
+// Dead reports whether the rule decides no request: no request matches it, or other rules
+// always decide first. Where the cover is complete, that is true of all requests. A default
+// and a group are safeguards, and never dead.
 func (r Rule) Dead() bool { return r.Decided == 0 && r.When != "" && !r.Group }
 
-// String returns the rule as the text form of a program has it.
+// String returns the rule in the text form of a program.
 func (r Rule) String() string {
 	if r.When == "" {
 		return "else " + r.Verdict.String()
@@ -45,19 +47,19 @@ func (r Rule) String() string {
 // counter counts what the rules of one gate do.
 type counter struct {
 	rules []*Rule
-	// meets tells of each rule whether a request meets it, and those around it.
+	// meets says of each rule whether a request matches it and the rules around it.
 	meets []func(*policy.Request) bool
 	// deciding has the rule that decides each request.
 	deciding []decided
 }
 
+// decided is a request and the rule that decides it.
 type decided struct {
 	request *policy.Request
 	rule    *Rule
 }
 
-// rules counts what each rule of an inbound is good for, over all requests that are
-// asked.
+// rules counts which requests of the proof each rule of an inbound decides.
 func (p *Proof) rules(inbound int) []Rule {
 	program := p.Inbounds[inbound].Program
 	var out []Rule
@@ -66,8 +68,8 @@ func (p *Proof) rules(inbound int) []Rule {
 		c.add(gate.Rules, "", func(*policy.Request) bool { return true })
 		c.rules = append(c.rules, &Rule{Verdict: gate.Default})
 		for i := range p.asked {
-			if at := &p.asked[i]; at.inbound == inbound && reaches(&at.request) {
-				c.count(gate, &at.request)
+			if a := &p.asked[i]; a.inbound == inbound && reaches(&a.request) {
+				c.count(gate, &a.request)
 			}
 		}
 		for i, r := range c.rules {
@@ -105,8 +107,8 @@ func (p *Proof) rules(inbound int) []Rule {
 	return out
 }
 
-// add lists rules in the order in which they are asked, a rule behind those within it:
-// it decides where none of them does.
+// add lists rules in the order in which they are asked. A rule stands behind the rules within
+// it, because it decides where none of them does.
 func (c *counter) add(rules []policy.Rule, outer string, around func(*policy.Request) bool) {
 	for _, rule := range rules {
 		when := outer + text(rule.When)
@@ -119,6 +121,7 @@ func (c *counter) add(rules []policy.Rule, outer string, around func(*policy.Req
 	}
 }
 
+// text returns the text form of a condition.
 func text(when policy.Condition) string {
 	if when == nil {
 		return policy.Never.String()
@@ -126,9 +129,9 @@ func text(when policy.Condition) string {
 	return when.String()
 }
 
-// count finds the rule that decides a request, in the order of add.
+// count finds the rule that decides a request. It walks in the order of add.
 func (c *counter) count(gate policy.Gate, r *policy.Request) {
-	at := 0
+	index := 0
 	var walk func(rules []policy.Rule, reached bool) bool
 	walk = func(rules []policy.Rule, reached bool) bool {
 		for _, rule := range rules {
@@ -136,13 +139,13 @@ func (c *counter) count(gate policy.Gate, r *policy.Request) {
 			if walk(rule.Then, matches) || matches {
 				return true
 			}
-			at++
+			index++
 		}
 		return false
 	}
 	walk(gate.Rules, true)
-	c.rules[at].Decided++
-	c.deciding = append(c.deciding, decided{r, c.rules[at]})
+	c.rules[index].Decided++
+	c.deciding = append(c.deciding, decided{r, c.rules[index]})
 }
 
 // explain says of a rule that never decides which rules decide instead.
@@ -159,18 +162,8 @@ func (c *counter) explain(i int) {
 
 // mostFrequent returns up to three keys, those with the greatest counts.
 func mostFrequent(counts map[string]int) []string {
-	var keys []string
-	for key := range counts {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b string) int {
-		if counts[a] != counts[b] {
-			return counts[b] - counts[a]
-		}
-		if a < b {
-			return -1
-		}
-		return 1
+	keys := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))
 	})
 	return keys[:min(len(keys), 3)]
 }

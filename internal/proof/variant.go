@@ -97,11 +97,3 @@ func judgesNames(p policy.Program) bool {
 func readsPaths(c *classes.Cover) bool {
 	return slices.ContainsFunc(c.Dimensions, func(d classes.Dimension) bool { return slices.Contains(d.Attributes, attribute.Path) })
 }
-
-// dottedPath returns the path behind a dot segment, where the listener takes the segment
-// out again. If it does not, the path is a way around the policies.
-func dottedPath(n policy.PathNormalization, path string) (string, bool) {
-	dotted := "/." + path
-	normal, err := n.Apply(dotted)
-	return dotted, err == nil && normal == path && dotted != path
-}

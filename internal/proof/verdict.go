@@ -24,18 +24,18 @@ type InboundVerdict struct {
 	Classes []Class
 	// Requests counts all requests to the inbound, neighbours included.
 	Requests int
-	// Rules are the inbound's, in order, with what each is good for.
+	// Rules are the rules of the inbound, in order.
 	Rules []Rule
 }
 
-// Class is one class of requests, and what became of its witness.
+// Class is one class of requests, and what became of its requests.
 type Class struct {
 	// Text says which requests are of the class.
 	Text string
-	// Decision is the oracle's for all of them.
+	// Decision is the oracle's decision of all of them.
 	Decision policy.Decision
 	Witness  result.Request
-	// Requests counts the requests of the class that were asked.
+	// Requests counts the requests of the class that were sent.
 	Requests int
 	// Proven is false where one of them was not decided as specified.
 	Proven bool
@@ -52,16 +52,16 @@ func (p *Proof) Judge(r result.Case) Verdict {
 		v.Inbounds[i] = out
 	}
 	for n, q := range r.Requests {
-		at := p.asked[n]
-		in := &v.Inbounds[at.inbound]
+		from := p.asked[n]
+		in := &v.Inbounds[from.inbound]
 		in.Requests++
 		if len(q.Problems) > 0 {
 			v.Disagreements = append(v.Disagreements, q)
 		}
-		if at.class == classes.Unclassed {
+		if from.class == classes.Unclassed {
 			continue
 		}
-		c := &in.Classes[at.class]
+		c := &in.Classes[from.class]
 		// The witness is asked first.
 		if c.Requests++; c.Requests == 1 {
 			c.Witness, c.Proven = q, true
@@ -97,7 +97,7 @@ func (v Verdict) Unasked() int {
 	return n
 }
 
-// Complete reports whether the covers of all inbounds are.
+// Complete reports whether the covers of all inbounds are complete.
 func (v Verdict) Complete() bool {
 	for _, in := range v.Inbounds {
 		if !in.Inbound.Cover.Complete() {

@@ -155,6 +155,15 @@ func See(protocol policy.Protocol, n policy.PathNormalization, q cases.Request) 
 	return seen, err
 }
 
+// Detour returns another path that the listener normalizes to a given path: the path behind
+// a dot segment. It reports whether the listener takes the segment out again. If Envoy does
+// not, the detour is a way around policies.
+func Detour(n policy.PathNormalization, path string) (detour string, ok bool) {
+	detour = "/." + path
+	normal, err := n.Apply(detour)
+	return detour, err == nil && normal == path
+}
+
 // Want returns what a case has to want of a request that must become what is expected.
 func Want(e Expectation) cases.Want {
 	switch e := e.(type) {

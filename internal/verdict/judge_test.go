@@ -3,6 +3,7 @@ package verdict
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,6 +105,48 @@ func TestJudgeOfWhatMustNotBe(t *testing.T) {
 			}
 			if got.Judged != tt.judged {
 				t.Errorf("judged: %t, want %t", got.Judged, tt.judged)
+			}
+		})
+	}
+}
+
+// A finding that mTLS, the listener or nobody should have given is a problem of its own
+// kind.
+func TestJudgeWithoutADecision(t *testing.T) {
+	t.Parallel()
+	served := allowed(t, "/")
+	served.Call.Credential, served.Call.Plaintext = nil, true
+	served.Arrival.Header, served.Log.PeerURIs = nil, nil
+	unjudged := served
+	unjudged.Log.Enforced = xds.Engine{}
+	refused := evidence.Evidence{
+		Call: caller.Call{Plaintext: true}, Answer: caller.Answer{Outcome: caller.Alert}, Log: xds.AccessLog{TransportFailure: "TLS_error"},
+	}
+	permissive := strings.Replace(head, "port: 8080", "port: 8080, mtls: permissive", 1)
+	for name, tt := range map[string]struct {
+		head, want string
+		evidence   evidence.Evidence
+		problems   []Kind
+	}{
+		"kept out":                      {head, "handshake-failure", refused, nil},
+		"let in where mTLS is strict":   {head, "handshake-failure", served, []Kind{OtherWant, NotKeptOut}},
+		"passes unjudged":               {permissive, "allow", unjudged, nil},
+		"kept out where it should pass": {permissive, "allow", refused, []Kind{OtherWant}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := Read(parse(t, tt.head+"requests: [{from: plaintext, to: backend/http-port, want: "+tt.want+"}]"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := r.Case.Requests[0]
+			got := Authorization.Judge(Authorization.Expect(r.Inbound(q.To), q), StatedOf(q, false), tt.evidence)
+			var kinds []Kind
+			for _, p := range got.Problems {
+				kinds = append(kinds, p.Kind)
+			}
+			if !slices.Equal(kinds, tt.problems) || got.Judged {
+				t.Errorf("judged: %t, %q", got.Judged, got.Problems)
 			}
 		})
 	}

@@ -118,6 +118,9 @@ type Inbound struct {
 	reading *Reading
 }
 
+// Reading returns the reading that the inbound is of.
+func (in Inbound) Reading() *Reading { return in.reading }
+
 // MTLS returns how the listener of the inbound takes plaintext.
 func (in Inbound) MTLS() xds.MTLS {
 	switch {
