@@ -11,10 +11,11 @@ var walls = map[string]string{
 	"internal/casefile":   "cases",
 	"internal/casewriter": "cases",
 
-	"harness":           "harness",
-	"internal/envoy":    "harness",
-	"internal/pin":      "harness",
-	"internal/upstream": "harness",
+	"harness":             "harness",
+	"internal/connection": "harness",
+	"internal/envoy":      "harness",
+	"internal/pin":        "harness",
+	"internal/upstream":   "harness",
 
 	"policy/gateway":     "policy/gateway",
 	"policy/kuma":        "policy/kuma",
