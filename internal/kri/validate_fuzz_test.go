@@ -6,8 +6,8 @@ import (
 	"github.com/meshproof/meshproof/internal/kri"
 )
 
-// FuzzValidate feeds any fields: those that are accepted are read back as they were, and
-// those that are refused have no text.
+// FuzzValidate feeds any fields: an accepted identifier is read back as it was, and a
+// refused one has no text.
 func FuzzValidate(f *testing.F) {
 	f.Add("mtp", "default", "", "", "p", "")
 	f.Add("dp", "m", "z", "n", "a", "rule_0_A")

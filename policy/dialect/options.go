@@ -11,9 +11,9 @@ import (
 
 const defaultTrustDomain = "trust-domain.mesh"
 
-// CheckOptions refuses a key that neither a dialect nor one of the structs has,
-// and a value that is none of its key. The structs are the caller's own, and
-// receive their fields as by [manifest.Document.Decode].
+// CheckOptions refuses a key that neither a dialect nor one of the structs has, and a
+// value of a wrong type. The structs belong to the caller, and get their fields as by
+// [manifest.Document.Decode].
 func CheckOptions(doc manifest.Document, own ...any) error {
 	for _, d := range dialects {
 		own = append(own, d.NewOptions())

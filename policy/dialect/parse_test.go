@@ -32,7 +32,7 @@ func TestParseRefuses(t *testing.T) {
 			"p.yaml:5: spec.default.allow[0]: an empty matcher is not allowed: set spiffeId, path or method"},
 		"a policy twice": {fixture + "---\n" + fixture[:len("type: MeshTrafficPermission\nmesh: default\nname: operator\n")],
 			"p.yaml:38: name: kri_mtp_default___operator_ is defined twice, first at p.yaml:1"},
-		// Whom nobody owns is told first: it may be what the user forgot to leave out.
+		// Documents without a dialect come first: the user may have left them in by mistake.
 		"sound, malformed and unknown ones": {"{type: MeshTrafficPermission, name: sound}\n---\n{type: MeshTrafficPermission}\n---\n{type: MeshTimeout}\n---\n{type: MeshTrafficPermission, name: p, sepc: {}}\n---\n{}\n",
 			`p.yaml:5: type: kind "MeshTimeout" is unknown: ` + known + "\n" +
 				"p.yaml:9: the policy has neither type nor apiVersion and kind: " + known + "\n" +
@@ -58,8 +58,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestParseTakesBothForms: what is left of a mixed file once the unknown kinds are
-// out of it.
+// TestParseTakesBothForms parses a mixed file without its unknown kinds.
 func TestParseTakesBothForms(t *testing.T) {
 	t.Parallel()
 	docs := documents(t, "{type: MeshTimeout, name: x}\n---\n"+fixture+"---\n{apiVersion: v1, kind: Service}\n")

@@ -10,7 +10,7 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// withShadow adds to the policies of manyPolicies one that makes the tree of
+// withShadow adds a policy to those of manyPolicies, which makes the tree of
 // Option 3 nest.
 const withShadow = `---
 {type: MeshTrafficPermission, name: legacy, spec: {default: {allowWithShadowDeny: [{spiffeId: {type: Prefix, value: spiffe://trust-domain.mesh/ns/legacy/}}]}}}

@@ -10,7 +10,7 @@ import (
 // defaults of every dialect.
 type Options struct {
 	// Document has the keys of all dialects, as they stand under options of a case
-	// file. Each dialect reads its own keys; whoever passes the document on knows none.
+	// file. Each dialect reads its own keys. The packages that pass it on know no key.
 	Document manifest.Document
 	// TrustDomain is the mesh's own; the zero value means trust-domain.mesh.
 	TrustDomain spiffeid.TrustDomain

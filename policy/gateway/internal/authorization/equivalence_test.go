@@ -128,7 +128,7 @@ func TestOrderOfPoliciesDoesNotMatter(t *testing.T) {
 	})
 }
 
-// TestPoliciesOnlyAdd: one policy more lets in whom the others let in, unless it
+// TestPoliciesOnlyAdd: one more policy keeps out no caller of the others, unless it
 // is the first that selects the workload.
 func TestPoliciesOnlyAdd(t *testing.T) {
 	t.Parallel()

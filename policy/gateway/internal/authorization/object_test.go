@@ -38,7 +38,7 @@ func shown(t *testing.T, yaml string, pods []policy.Workload) (capability.Object
 	return objects[0], string(objects[0].JSON)
 }
 
-// statusOf is the status in an object's JSON, nil where there is none.
+// statusOf is the status in an object's JSON, nil where it has no status.
 func statusOf(t *testing.T, o capability.Object) *authorization.PolicyStatus {
 	t.Helper()
 	var printed struct{ Status *authorization.PolicyStatus }
@@ -84,8 +84,8 @@ func TestObjectsKeepAbsentEmptyAndSetApart(t *testing.T) {
 	}
 }
 
-// checkObject holds what is printed of a policy against a part of it, empty for no
-// rules at all, and against what is printed of that.
+// checkObject looks for want in the JSON of a policy; an empty want means no rules. The
+// JSON of the JSON has to be the same.
 func checkObject(t *testing.T, yaml, reason, want string) {
 	t.Helper()
 	o, text := shown(t, yaml, pods())

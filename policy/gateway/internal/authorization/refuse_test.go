@@ -84,7 +84,7 @@ func TestOwns(t *testing.T) {
 	}
 }
 
-// FuzzParseAll feeds any text: what is accepted can be selected, lowered, printed
+// FuzzParseAll feeds any text: accepted policies can be selected, lowered, printed
 // and read again.
 func FuzzParseAll(f *testing.F) {
 	archive, err := txtar.ParseFile(refusals)

@@ -9,8 +9,8 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// Conf is the default of a rule in its own spelling: what is absent there is
-// absent here.
+// Conf is the default of a rule as it is written. A field that is absent in the policy
+// is absent here.
 type Conf struct {
 	// Action belongs to a rule with conditions or from, the lists to any other.
 	Action              string  `json:"action,omitempty"`
@@ -19,8 +19,8 @@ type Conf struct {
 	Allow               []Match `json:"allow,omitzero"`
 }
 
-// Match is one matcher; what is set has to be met together. Of the two spellings
-// of the identity, one at most is set.
+// Match is one matcher. A request has to meet all of its fields. One spelling of the
+// identity is set at most.
 type Match struct {
 	SPIFFEID      *Value `json:"spiffeId,omitempty"`
 	SPIFFEIDUpper *Value `json:"spiffeID,omitempty"`

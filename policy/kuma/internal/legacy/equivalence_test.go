@@ -174,8 +174,8 @@ func TestManyRuns(t *testing.T) {
 	}
 }
 
-// levels counts the nested messages of a condition as a principal: an And or Or is
-// a set in a principal, a leaf a string matcher in what is authenticated.
+// levels counts the nested messages of a condition as a principal. An And or Or is a
+// set in a principal, and a leaf is a string matcher in an authenticated principal.
 func levels(c policy.Condition) int {
 	list := func(of []int) int { return 2 + slices.Max(append(of, 0)) }
 	return policy.Rewrite(c, policy.Shape[int]{

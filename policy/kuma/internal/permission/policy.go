@@ -44,7 +44,7 @@ type Rule struct {
 	// are kept as the list that their action names.
 	Field string
 	Lists [3][]Matcher
-	// Written is true for a list that is in the policy, be it empty.
+	// Written is true for a list that is in the policy. The list may be empty.
 	Written [3]bool
 }
 

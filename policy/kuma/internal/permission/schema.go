@@ -13,8 +13,7 @@ const (
 	apiVersion = apiGroup + "v1alpha1"
 )
 
-// universalSchema is the form that kumactl takes, and gives back with times that
-// nobody asked for.
+// universalSchema is the form that kumactl reads. kumactl prints it with times added.
 type universalSchema struct {
 	CreationTime     any `yaml:"creationTime"`
 	ModificationTime any `yaml:"modificationTime"`
