@@ -68,7 +68,7 @@ func Plan(c cases.Case) (*Proof, error) {
 // classes of each inbound too, such as what a sidecar enforces, which may know identities
 // that no policy names any more. What a request must become is up to the policies alone.
 func PlanRead(reading *verdict.Reading, further ...policy.Program) *Proof {
-	p := &Proof{Reading: reading.As(bare(reading.Case))}
+	p := &Proof{Reading: reading.As(withoutRequests(reading.Case))}
 	for i, in := range p.Reading.Inbounds() {
 		program := in.Program.Program
 		cover := classes.Of(in.Surface(), append(slices.Clone(further), program)...)
@@ -134,8 +134,8 @@ func (p *Proof) add(q cases.Request, from ask) {
 	p.asked = append(p.asked, from)
 }
 
-// bare returns a case without what it says of its own requests.
-func bare(c cases.Case) cases.Case {
+// withoutRequests returns a case without what it says of its own requests.
+func withoutRequests(c cases.Case) cases.Case {
 	c.Requests, c.Counters, c.ExpectError, c.ExpectWarnings, c.Gate = nil, nil, "", nil, cases.Gate{}
 	c.TrustDomains = slices.Clone(c.TrustDomains)
 	return c

@@ -116,7 +116,7 @@ func TestPlanAsksForEveryClass(t *testing.T) {
 	}
 }
 
-// Whoever has no name is kept out by mTLS, comes in plaintext, or passes unjudged.
+// mTLS keeps a caller without a name out, or the caller comes in plaintext, judged or not.
 func TestPlanOfNobody(t *testing.T) {
 	t.Parallel()
 	const gateway = `
@@ -160,7 +160,7 @@ requests: [{from: anonymous, to: backend/in, want: handshake-failure}]
 	}
 }
 
-// A path is asked for as nobody writes it, too.
+// A path is also asked for in a form that no user writes.
 func TestPlanOfOddPaths(t *testing.T) {
 	t.Parallel()
 	paths := func(normalization string) []string {
@@ -214,7 +214,7 @@ func TestVerdict(t *testing.T) {
 		t.Error(got)
 	}
 
-	// One witness that is decided otherwise takes its class with it, and no other.
+	// Where one witness is decided wrong, its class is not proven. All others are.
 	bad := asWanted(p)
 	bad.Requests[0].Problems = []verdict.Problem{{Found: "Envoy says served"}}
 	v = p.Judge(bad)

@@ -9,14 +9,14 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 )
 
-// rules are those of the first inbound of a case.
+// rules returns the rules of the first inbound of a case.
 func rules(t *testing.T, c cases.Case) []proof.Rule {
 	t.Helper()
 	p := plan(t, c)
 	return p.Judge(result.Case{Case: p.Case}).Inbounds[0].Rules
 }
 
-// A broad deny hides an allow: the rule that never decides is named, and by whom.
+// A broad deny hides an allow: the report names both rules.
 func TestRulesThatNeverDecide(t *testing.T) {
 	t.Parallel()
 	got := rules(t, parse(t, `

@@ -30,7 +30,7 @@ type Case struct {
 	Requests []Request
 	// Counters is what the counters of each inbound moved by.
 	Counters map[string]evidence.Counters
-	// Warnings are those of lint and lowering, in order of their place.
+	// Warnings are the warnings of lint and lowering, in order of their place.
 	Warnings []policy.Warning
 	// Notes explain figures that a reader may take for a mistake.
 	Notes []string

@@ -11,8 +11,8 @@ import (
 )
 
 // Compiler is what is under test: it turns the policies of a case into the filters that
-// enforce them, an entry for each inbound in order. It gets all policies there are and
-// has to select those that apply.
+// enforce them, an entry for each inbound in order. It gets all policies and has to select
+// the policies that apply to an inbound.
 //
 // The name of each RBAC policy in the filters says which policy decided, and is
 // compared with meshproof's own, unless [Runner.AnyNames] is set.

@@ -164,8 +164,8 @@ func (r *run) requests(minted credentials) ([]harness.Request, error) {
 	return out, nil
 }
 
-// isAlone reports whether a case needs a mesh of its own: Envoy may have to refuse it, or it
-// has a caller that its inbounds do not trust and that those of another case may trust.
+// isAlone reports whether a case needs a mesh of its own: Envoy may have to refuse the case,
+// or its inbounds do not trust one of its callers, and another case may trust that caller.
 func (r *run) isAlone() bool {
 	c := r.reading.Case
 	return c.ExpectError != "" || slices.ContainsFunc(c.Requests, func(q cases.Request) bool {

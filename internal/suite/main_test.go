@@ -69,7 +69,7 @@ func parse(t testing.TB, text string) cases.Case {
 	return read[0]
 }
 
-// The head of most cases: the frontend gets into the backend, nobody else does.
+// The head of most cases: the frontend gets into the backend, and no other caller does.
 const (
 	frontend = "spiffe://trust-domain.mesh/ns/default/sa/frontend"
 	intruder = "spiffe://trust-domain.mesh/ns/default/sa/intruder"

@@ -143,7 +143,7 @@ type run struct {
 	result   result.Case
 	// reading is nil where the policies are refused.
 	reading *verdict.Reading
-	// inbounds are those of the case with their filters, once they are compiled.
+	// inbounds are the inbounds of the case with their filters, once those are compiled.
 	inbounds []harness.Inbound
 }
 

@@ -99,7 +99,7 @@ func (in Inbound) passesUnjudged(from cases.Caller) bool {
 
 // keepsOut returns why mTLS keeps a caller out, and "" where it lets the caller in. TLS
 // callers of a permissive inbound are verified as on a strict one. The rules for
-// certificates are those of Envoy's SPIFFE validator
+// certificates are the rules of Envoy's SPIFFE validator
 // (envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig): it looks up the
 // bundle by the trust domain of the first URI SAN, and it does not ask for a usage.
 func (in Inbound) keepsOut(from cases.Caller) string {

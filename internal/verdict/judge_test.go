@@ -62,8 +62,8 @@ func allowed(t *testing.T, path string) evidence.Evidence {
 	}
 }
 
-// What a sound Envoy never shows, and a sound meshproof never says, is told too.
-func TestJudgeOfWhatMustNotBe(t *testing.T) {
+// Judge reports what a sound Envoy never shows and what a sound meshproof never says.
+func TestJudgeBentEvidence(t *testing.T) {
 	t.Parallel()
 	somebody := "somebody"
 	for name, tt := range map[string]struct {
@@ -110,8 +110,7 @@ func TestJudgeOfWhatMustNotBe(t *testing.T) {
 	}
 }
 
-// A finding that mTLS, the listener or nobody should have given is a problem of its own
-// kind.
+// Where no policy decides, a problem still has a kind of its own.
 func TestJudgeWithoutADecision(t *testing.T) {
 	t.Parallel()
 	served := allowed(t, "/")

@@ -10,7 +10,7 @@ const (
 	// Contradiction is evidence that proves nothing: its sides disagree, or the transport
 	// failed. Found is the error.
 	Contradiction Kind = iota
-	// OtherWant is another end than the case wants.
+	// OtherWant is an end of the request that the case does not want.
 	OtherWant
 	// NotKeptOut is a caller that mTLS should have kept out. Expected is why.
 	NotKeptOut
@@ -19,14 +19,14 @@ const (
 	// OtherOpinion is a contradiction between the decision program and the plain evaluator
 	// of the dialect.
 	OtherOpinion
-	// OtherDecision is another decision than the policies', or another policy that made
-	// it.
+	// OtherDecision is a decision that differs from that of the policies, or the same
+	// decision by another policy.
 	OtherDecision
 	// OtherLayer is a refusal by a filter of another layer.
 	OtherLayer
 	// OtherShadowRun is a shadow that ran, or did not, against the policies.
 	OtherShadowRun
-	// OtherShadow is another decision of the shadow than the policies'.
+	// OtherShadow is a decision of the shadow that differs from that of the policies.
 	OtherShadow
 	// OtherFilters is a filter that ran, or said, something else than its gate, although
 	// all filters together may have come to the right decision.
