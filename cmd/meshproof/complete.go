@@ -59,7 +59,7 @@ func completeFeatures(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 
 // completeExtended offers the features that are a choice.
 func completeExtended(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	names := []string{noFeature}
+	names := []string{matrix.NoFeature}
 	for _, f := range feature.All() {
 		if f.Level == feature.Extended {
 			names = append(names, string(f.Name))

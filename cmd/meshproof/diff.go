@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/diff"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -25,8 +24,7 @@ type diffOptions struct {
 	confirm      bool
 	denyWidening bool
 	anyNames     bool
-	version      string
-	runtime      harness.Runtime
+	envoy        envoyFlags
 	report       string
 }
 
@@ -67,7 +65,7 @@ policies say.`,
 	flags.BoolVar(&o.confirm, "confirm", false, "show each change on a real Envoy, under the old policies and the new ones")
 	flags.BoolVar(&o.denyWidening, "deny-widening", false, "exit with 1 where access widens, or nobody can tell")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
-	addEnvoy(cmd, &o.version, &o.runtime)
+	o.envoy.add(cmd)
 	flags.StringVar(&o.report, "report", "", "with --confirm: write results, conformance report, page, JUnit and summary into this folder")
 	addOutput(cmd, &o.output)
 	return cmd
@@ -121,7 +119,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 // confirmAll shows all changes on one Envoy.
 func (o *diffOptions) confirmAll(ctx context.Context, d *diff.Difference, stderr io.Writer) (err error) {
 	began := time.Now()
-	h, err := startEnvoy(ctx, o.version, o.runtime)
+	h, err := o.envoy.start(ctx)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -19,8 +18,7 @@ import (
 
 // fuzzOptions are the flags of fuzz.
 type fuzzOptions struct {
-	version  string
-	runtime  harness.Runtime
+	envoy    envoyFlags
 	time     time.Duration
 	sets     int
 	seed     uint64
@@ -58,7 +56,7 @@ a set disagrees.`,
 		},
 	}
 	flags := cmd.Flags()
-	addEnvoy(cmd, &o.version, &o.runtime)
+	o.envoy.add(cmd)
 	flags.DurationVar(&o.time, "for", fuzzTime, "how long to draw and ask")
 	flags.IntVar(&o.sets, "sets", 0, "how many sets to draw, however long it takes (default: as --for says)")
 	flags.Uint64Var(&o.seed, "seed", 0, "what the sets are drawn from (default: another one each time)")
@@ -116,7 +114,7 @@ func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	progress := terminal.NewProgress(stderr, 0)
 	defer progress.Stop()
-	h, err := startEnvoy(ctx, o.version, o.runtime)
+	h, err := o.envoy.start(ctx)
 	if err != nil {
 		return err
 	}
@@ -159,8 +157,8 @@ func (o *fuzzOptions) again(seed, set uint64) string {
 	if o.anyNames {
 		words = append(words, "--any-names")
 	}
-	if o.version != "" {
-		words = append(words, "--envoy", o.version)
+	if o.envoy.version != "" {
+		words = append(words, "--envoy", o.envoy.version)
 	}
 	return strings.Join(words, " ")
 }

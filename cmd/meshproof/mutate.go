@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/mutation"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -18,8 +17,7 @@ import (
 
 // mutateOptions are the flags of mutate.
 type mutateOptions struct {
-	version     string
-	runtime     harness.Runtime
+	envoy       envoyFlags
 	filter      caseFilter
 	ownRequests bool
 	output      outputFormat
@@ -46,7 +44,7 @@ its own alone. Exit status 1 where a mistake survived.`,
 		},
 	}
 	flags := cmd.Flags()
-	addEnvoy(cmd, &o.version, &o.runtime)
+	o.envoy.add(cmd)
 	flags.Var(&o.filter, "case", "only the cases whose name or story matches this regular expression")
 	flags.BoolVar(&o.ownRequests, "own-requests", false, "score the requests that the cases state, without those of their proofs")
 	flags.StringVar(&o.report, "report", "", "write a report with the score into this folder")
@@ -66,7 +64,7 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	began := time.Now()
 	progress := terminal.NewProgress(stderr, len(chosen))
 	defer progress.Stop()
-	h, err := startEnvoy(ctx, o.version, o.runtime)
+	h, err := o.envoy.start(ctx)
 	if err != nil {
 		return err
 	}

@@ -29,8 +29,7 @@ import (
 type proveOptions struct {
 	source          sourceOptions
 	compiler        compilerFlags
-	version         string
-	runtime         harness.Runtime
+	envoy           envoyFlags
 	output          outputFormat
 	report          string
 	counterexamples string
@@ -61,31 +60,13 @@ smallest policies and the request that show it are written out as a case file.`,
 	o.source.add(cmd)
 	flags := cmd.Flags()
 	o.compiler.add(cmd)
-	addEnvoy(cmd, &o.version, &o.runtime)
+	o.envoy.add(cmd)
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	flags.BoolVar(&o.adversary, "adversary", false, "ask as an adversary too: with certificates that are mistaken for those of callers who are let in, or try to be")
 	flags.StringVar(&o.counterexamples, "counterexamples", "counterexamples", "folder for the case files of what was not decided as specified; made only then")
 	addOutput(cmd, &o.output)
 	return cmd
-}
-
-// addEnvoy adds the flags that say which Envoy is asked, and how it is run.
-func addEnvoy(cmd *cobra.Command, version *string, runtime *harness.Runtime) {
-	flags := cmd.Flags()
-	flags.StringVar(version, "envoy", "", "version of Envoy, see meshproof envoy list (default "+harness.DefaultVersion+", or that of ENVOY_BIN or ENVOY_IMAGE)")
-	flags.Var(textFlag{runtime, "auto|container|process"}, "runtime", "how to run Envoy")
-	completeValues(cmd, "runtime")
-	completeFunc(cmd, "envoy", completeVersions)
-}
-
-// startEnvoy boots the Envoy that the flags of addEnvoy describe.
-func startEnvoy(ctx context.Context, version string, runtime harness.Runtime) (*harness.Harness, error) {
-	h, err := harness.Start(ctx, harness.WithEnvoy(version), harness.WithRuntime(runtime))
-	if err != nil {
-		return nil, startError(err)
-	}
-	return h, nil
 }
 
 func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
@@ -116,7 +97,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	began := time.Now()
 	progress := terminal.NewProgress(stderr, len(proofs))
 	defer progress.Stop()
-	h, err := startEnvoy(ctx, o.version, o.runtime)
+	h, err := o.envoy.start(ctx)
 	if err != nil {
 		return err
 	}

@@ -140,15 +140,6 @@ func started(err, runErr error) error {
 	}
 }
 
-// startError tells a version that nobody knows, which is bad input, from a machine
-// that cannot run Envoy.
-func startError(err error) error {
-	if errors.Is(err, harness.ErrUnknownVersion) {
-		return err
-	}
-	return machineError(err)
-}
-
 // notEnded returns the error of what could not be ended, nil for any other.
 func notEnded(err error) error {
 	if end := (*matrix.EndError)(nil); errors.As(err, &end) {
@@ -167,5 +158,3 @@ func (o runOptions) again(builtIn bool) func(cases.Case, report.Run) string {
 		return summary.Again(c, run, builtIn, more...)
 	}
 }
-
-var errNoVersion = fmt.Errorf("--envoy: name a version such as %s, or all", harness.DefaultVersion)

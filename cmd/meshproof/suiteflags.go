@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/cases/feature"
-	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -48,33 +45,15 @@ func (c claims) selection() (s matrix.Selection, err error) {
 		}
 		s.Profiles = append(s.Profiles, p)
 	}
-	if s.Supported, err = c.supportedFeatures(); err != nil {
-		return s, fmt.Errorf("--supported-features: %w", err)
+	if c.flags.Changed("supported-features") {
+		if s.Supported, err = matrix.ParseSupported(c.supported); err != nil {
+			return s, fmt.Errorf("--supported-features: %w", err)
+		}
 	}
 	if s.Exempt, err = matrix.ParseFeatures(c.exempt); err != nil {
 		return s, fmt.Errorf("--exempt-features: %w", err)
 	}
 	return s, nil
-}
-
-// noFeature is the value of --supported-features that claims the core alone.
-const noFeature = "none"
-
-// supportedFeatures returns the features that are claimed beyond the core: nil for all
-// where the flag was left out, and none at all where it is empty.
-func (c claims) supportedFeatures() ([]feature.Name, error) {
-	if !c.flags.Changed("supported-features") {
-		return nil, nil
-	}
-	if len(c.supported) == 0 || slices.Equal(c.supported, []string{noFeature}) {
-		return []feature.Name{}, nil
-	}
-	for _, name := range c.supported {
-		if f, known := feature.Lookup(feature.Name(name)); known && f.Level == feature.Core {
-			return nil, fmt.Errorf("%s is of the core of %s: core goes without saying, name extended features only, or %s", name, f.Profile, noFeature)
-		}
-	}
-	return matrix.ParseFeatures(c.supported)
 }
 
 // suite reads the cases and what is asked of them.
@@ -96,40 +75,17 @@ func (o runOptions) suite(paths []string) (matrix.Suite, error) {
 	return s, err
 }
 
-// allVersions is the value of --envoy that stands for all that are pinned.
-const allVersions = "all"
-
-// versionList returns the versions that --envoy names, each once, without the v that
-// tags of Envoy begin with.
+// versionList returns the versions that --envoy names.
 func (o runOptions) versionList() ([]string, error) {
-	if len(o.versions) == 0 && o.flags.Changed("envoy") {
-		return nil, errNoVersion
+	if !o.flags.Changed("envoy") {
+		return nil, nil
 	}
-	if slices.Equal(o.versions, []string{allVersions}) {
-		releases, err := envoy.List()
-		if err != nil {
-			return nil, machineError(err)
-		}
-		var all []string
-		for _, r := range slices.Backward(releases) {
-			all = append(all, r.Version)
-		}
-		return all, nil
-	}
-	var versions []string
-	for _, version := range o.versions {
-		if digits, tag := strings.CutPrefix(version, "v"); tag && digits != "" && digits[0] >= '0' && digits[0] <= '9' {
-			version = digits
-		}
-		switch {
-		case version == "":
-			return nil, errNoVersion
-		case version == allVersions:
-			return nil, fmt.Errorf("--envoy: %s stands alone: it has every version", allVersions)
-		case slices.Contains(versions, version):
-			return nil, fmt.Errorf("--envoy: %s appears twice", version)
-		}
-		versions = append(versions, version)
+	versions, err := matrix.ParseVersions(o.versions)
+	switch {
+	case errors.As(err, new(*matrix.StartError)):
+		return nil, machineError(err)
+	case err != nil:
+		return nil, fmt.Errorf("--envoy: %w", err)
 	}
 	return versions, nil
 }

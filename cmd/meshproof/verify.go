@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -24,8 +23,7 @@ type verifyOptions struct {
 	dump     string
 	filters  string
 	anyNames bool
-	version  string
-	runtime  harness.Runtime
+	envoy    envoyFlags
 	output   outputFormat
 	report   string
 }
@@ -54,7 +52,7 @@ before it.`,
 	flags.StringVar(&o.dump, "config-dump", "", "what the sidecar's admin endpoint answers to /config_dump")
 	flags.StringVar(&o.filters, "filters", "", "folder with filters, listeners or dumps, as JSON")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
-	addEnvoy(cmd, &o.version, &o.runtime)
+	o.envoy.add(cmd)
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	addOutput(cmd, &o.output)
 	cmd.MarkFlagsOneRequired("config-dump", "filters")
@@ -81,7 +79,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	began := time.Now()
 	progress := terminal.NewProgress(stderr, len(v.Replays))
 	defer progress.Stop()
-	h, err := startEnvoy(ctx, o.version, o.runtime)
+	h, err := o.envoy.start(ctx)
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,23 @@ type Selection struct {
 // (section Conformance Details, Feature Names).
 const AuthorizationPolicyCoreFeatures = "AuthorizationPolicyCoreFeatures"
 
+// NoFeature stands for a compiler that supports the core alone.
+const NoFeature = "none"
+
+// ParseSupported reads the names of extended features. None, and [NoFeature], are an empty
+// list, which is not nil. A feature of the core is an error.
+func ParseSupported(names []string) ([]feature.Name, error) {
+	if len(names) == 0 || slices.Equal(names, []string{NoFeature}) {
+		return []feature.Name{}, nil
+	}
+	for _, name := range names {
+		if f, known := feature.Lookup(feature.Name(name)); known && f.Level == feature.Core {
+			return nil, fmt.Errorf("%s is of the core of %s: core goes without saying, name extended features only, or %s", name, f.Profile, NoFeature)
+		}
+	}
+	return ParseFeatures(names)
+}
+
 // ParseFeatures reads names of features, and of sets of them. Its errors say what is
 // unknown, one line each.
 func ParseFeatures(names []string) ([]feature.Name, error) {

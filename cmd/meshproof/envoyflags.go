@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/meshproof/meshproof/harness"
+)
+
+// envoyFlags are the flags that say which Envoy is asked, and how it is run.
+type envoyFlags struct {
+	version string
+	runtime harness.Runtime
+}
+
+func (e *envoyFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&e.version, "envoy", "", "version of Envoy, see meshproof envoy list (default "+harness.DefaultVersion+", or that of ENVOY_BIN or ENVOY_IMAGE)")
+	flags.Var(textFlag{&e.runtime, "auto|container|process"}, "runtime", "how to run Envoy")
+	completeValues(cmd, "runtime")
+	completeFunc(cmd, "envoy", completeVersions)
+}
+
+// start boots the Envoy.
+func (e *envoyFlags) start(ctx context.Context) (*harness.Harness, error) {
+	h, err := harness.Start(ctx, harness.WithEnvoy(e.version), harness.WithRuntime(e.runtime))
+	if err != nil {
+		return nil, startError(err)
+	}
+	return h, nil
+}
+
+// startError tells a version that nobody knows, which is bad input, from a machine
+// that cannot run Envoy.
+func startError(err error) error {
+	if errors.Is(err, harness.ErrUnknownVersion) {
+		return err
+	}
+	return machineError(err)
+}

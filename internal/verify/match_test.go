@@ -1,0 +1,119 @@
+package verify
+
+import (
+	"encoding/json"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/sidecar"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// inbound is what a sidecar has on an address, behind mTLS and a filter that enforces.
+func inbound(address string) sidecar.Inbound {
+	return sidecar.Inbound{
+		Listener: "inbound", Address: netip.MustParseAddrPort(address), Protocol: policy.TCP, Transport: sidecar.MutualTLS,
+		Guards: []sidecar.Guard{{Enforces: true}},
+	}
+}
+
+// match matches a sidecar with the inbounds of files, or with that of flags.
+func match(t *testing.T, files string, portNamed bool, found sidecar.Sidecar) (*Verification, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "a.yaml")
+	if err := os.WriteFile(file, []byte(files), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read, err := lab.Open(lab.Choice{}, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	described := policy.Inbound{Workload: policy.Workload{Name: "backend", Namespace: "default"}, Port: 8080, Protocol: policy.TCP}
+	all, err := read.CasesFor(lab.Surroundings{Inbound: described}, read.Inbounds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Match(all, read, portNamed, found)
+}
+
+const (
+	somePolicy    = "type: MeshTrafficPermission\nname: p\nmesh: default\n"
+	someDataplane = `type: Dataplane
+name: web
+mesh: default
+networking: {address: 10.0.0.1, inbound: [{port: 8080}, {port: 9090}]}
+---
+`
+)
+
+func dataplane(name, address string) string {
+	return strings.NewReplacer("web", name, "10.0.0.1", address).Replace(someDataplane)
+}
+
+// Each inbound of either side is proven, unverified for a reason, or left out.
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	unguarded, plaintext, lost := inbound("10.0.0.1:8080"), inbound("10.0.0.1:8080"), inbound("10.0.0.1:8080")
+	unguarded.Guards, plaintext.Transport, lost.Incomplete = nil, sidecar.Plaintext, true
+	http := inbound("10.0.0.1:8080")
+	http.Protocol = policy.HTTP
+	judge := sidecar.Unknown{Kind: sidecar.Beside, Listener: "inbound", Filter: "authz", Reason: "it asks", Position: sidecar.InFront}
+	behind := judge
+	behind.Position = sidecar.Behind
+	for name, tt := range map[string]struct {
+		files      string
+		portNamed  bool
+		found      sidecar.Sidecar
+		replays    int
+		unverified []string
+		findings   []string
+		leftOut    int
+	}{
+		"any port":      {somePolicy, false, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:1"), inbound("10.0.0.1:2")}}, 2, nil, nil, 0},
+		"another port":  {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:1")}}, 0, []string{"listener inbound (10.0.0.1:1): the policies are about no inbound on this port", "backend/8080: the sidecar has no inbound on port 8080"}, nil, 0},
+		"own Dataplane": {someDataplane + somePolicy, false, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080"), inbound("10.0.0.1:9090")}}, 2, nil, nil, 0},
+		"other Dataplanes": {someDataplane + dataplane("shop", "10.0.0.2") + somePolicy, false,
+			sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080"), inbound("10.0.0.1:9090")}}, 2, nil, nil, 2},
+		"another address": {someDataplane + somePolicy, false, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.9:8080"), inbound("10.0.0.1:9090")}}, 2, nil,
+			[]string{"listener inbound (10.0.0.9:8080): its address is not that of the Dataplane, 10.0.0.1"}, 0},
+		"another protocol": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{http}}, 1, nil, []string{"listener inbound (10.0.0.1:8080): it is a http listener, the inbound speaks tcp"}, 0},
+		"no filter":        {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{unguarded}}, 1, nil, []string{"listener inbound (10.0.0.1:8080): it has no authorization filter: whoever gets there passes"}, 0},
+		"no mTLS":          {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{plaintext}}, 1, nil, []string{"listener inbound (10.0.0.1:8080): its transport is plaintext: an identity is no better than that"}, 0},
+		"a lost filter":    {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{lost}}, 0, []string{"listener inbound (10.0.0.1:8080): a part of its filters cannot be replayed, see unknown"}, nil, 0},
+		"a judge in front": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []sidecar.Unknown{judge}}, 1, []string{`listener inbound (10.0.0.1:8080): filter "authz": it asks`}, nil, 0},
+		"a judge behind":   {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []sidecar.Unknown{behind}}, 1, nil, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, err := match(t, tt.files, tt.portNamed, tt.found)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(v.Replays) != tt.replays || !slices.Equal(lines(v.Unverified), tt.unverified) || !slices.Equal(lines(v.Findings), tt.findings) || len(v.leftOut) != tt.leftOut {
+				t.Errorf("%d replays, unverified %q, findings %q, left out %q", len(v.Replays), v.Unverified, v.Findings, v.leftOut)
+			}
+			if v.Holds() && len(tt.unverified) > 0 {
+				t.Error("it holds with an inbound that is not verified")
+			}
+			text, err := json.Marshal(v)
+			if err != nil || !json.Valid(text) {
+				t.Errorf("%s: %v", text, err)
+			}
+		})
+	}
+}
+
+// Two workloads that may be meant are an error, which says how to choose.
+func TestMatchRefusesAmbiguity(t *testing.T) {
+	t.Parallel()
+	found := sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.9:8080")}}
+	_, err := match(t, someDataplane+dataplane("shop", "10.0.0.2")+somePolicy, false, found)
+	if err == nil || !strings.Contains(err.Error(), "several inbounds may be meant, web/8080, shop/8080: choose one by a folder with the Dataplane of this sidecar alone") {
+		t.Errorf("error %v", err)
+	}
+}
