@@ -10,7 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 )
 
-// fixedIDs are the IDs that the template itself gives.
+// fixedIDs are the IDs in the template.
 var fixedIDs = []string{
 	"main", "runs", "failed", "differs", "times", "matrix", "cases", "nuances", "filter", "only", "count", "bar", "open", "close",
 	"matrix-title", "differs-title", "times-title", "cases-title",
@@ -48,8 +48,9 @@ func newView(runs []report.Run) *view {
 	return v
 }
 
-// collectStories puts the cases of all runs together by story and name, in the order in
-// which they first stand. Of several cases that share a name, the first goes with the first.
+// collectStories groups the cases of all runs by story and name, in the order in which they
+// first appear. Where a run has several cases of one name, the first one belongs to the first
+// one of another run, and so on.
 func collectStories(runs []report.Run) []*storyView {
 	var stories []*storyView
 	byName := map[string]*storyView{}
@@ -82,8 +83,8 @@ func collectStories(runs []report.Run) []*storyView {
 	return stories
 }
 
-// profiles sorts stories as the registry sorts the features that they are about; those
-// of a [lab] come last.
+// profiles sorts the stories in the order of their features in the registry. The stories of
+// a [lab] come last.
 func (v *view) profiles(stories []*storyView, about featureCount) {
 	order := feature.All()
 	place := map[*storyView]int{}
@@ -141,8 +142,8 @@ func (s *storyView) count(labels []string, ids idSet) {
 	}
 }
 
-// shows is the case that a cell of the matrix leads to: the first that failed on its
-// run, else the first that has a truth table there, else the first that the run has.
+// shows is the case to which a cell of the matrix links: the first that failed in the run,
+// else the first with a truth table, else the first that the run has.
 func (s *storyView) shows(run int) *caseView {
 	var best *caseView
 	rank := 0
@@ -164,7 +165,7 @@ func (s *storyView) shows(run int) *caseView {
 	return best
 }
 
-// restText is what a cell of the matrix counts beside what its sign is for.
+// restText has the counts of a cell that its sign does not stand for.
 func restText(t report.Tally, s status) string {
 	var parts []string
 	if t.Skipped > 0 && s != skipped {
@@ -176,7 +177,7 @@ func restText(t report.Tally, s status) string {
 	return strings.Join(parts, " ")
 }
 
-// featureCount knows how many cases need each feature.
+// featureCount counts the cases that need each feature.
 type featureCount map[feature.Name]int
 
 func countFeatures(stories []*storyView) featureCount {
@@ -191,11 +192,12 @@ func countFeatures(stories []*storyView) featureCount {
 	return about
 }
 
-// mostTies is how many features may be as frequent in a story before it is about none of them.
+// mostTies bounds the features that are most frequent in a story. With more of them, the story is
+// about none.
 const mostTies = 3
 
-// feature finds what a story is about: the feature that most of its cases need, and of
-// several the one that the fewest other cases need.
+// feature finds the feature that a story is about. Most cases of the story need it; of
+// several such features it is the one that the fewest other cases need.
 func (a featureCount) feature(s *storyView) (feature.Feature, bool) {
 	own := countFeatures([]*storyView{s})
 	most := 0
@@ -216,7 +218,7 @@ func (a featureCount) feature(s *storyView) (feature.Feature, bool) {
 	return best, found && ties <= mostTies
 }
 
-// profile is that of the first feature of a story that is registered.
+// profile is the profile of the first registered feature of a story.
 func (featureCount) profile(s *storyView) feature.Profile {
 	for _, c := range s.Cases {
 		for _, name := range c.Features {

@@ -12,13 +12,13 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 )
 
-// evidenceView is what was seen of a request, on the runs that saw the same.
+// evidenceView is the evidence of a request, in the runs that have the same.
 type evidenceView struct {
 	ID, On, Asked, Upstream, Peer string
 	report.Request
 }
 
-// fill works out all that the page shows of a case, once its runs are known.
+// fill sets what the page shows of a case. The runs of the case must be known.
 func (c *caseView) fill(runs []report.Run, labels []string, ids idSet) {
 	c.Uniform = true
 	for i, r := range c.runs {
@@ -53,7 +53,7 @@ func newCaseResult(label string, r *report.Case) caseResult {
 	return result
 }
 
-// differs tells whether runs came to different ends, in the whole or in a request.
+// differs tells whether runs differ in the status of the case, or in the decision of a request.
 func (c *caseView) differs() bool {
 	return !c.Uniform || slices.ContainsFunc(c.Groups, func(g *group) bool {
 		for a, q := range g.seen {
@@ -65,7 +65,7 @@ func (c *caseView) differs() bool {
 	})
 }
 
-// group puts those runs together that have the same status on the same evidence.
+// group groups the runs that have the same status and the same evidence.
 func (c *caseView) group() {
 	at := map[string]*group{}
 	for i, r := range c.runs {
@@ -86,7 +86,7 @@ func (c *caseView) group() {
 	}
 }
 
-// tables draws the truth table of each group, and collects the evidence of their cells.
+// tables makes the truth table of each group, and collects the evidence of the cells.
 func (c *caseView) tables(labels []string, ids idSet) {
 	callers, inbounds := layOut(c.runs)
 	protocols := findProtocols(c.runs)
@@ -135,14 +135,14 @@ func (c *caseView) tables(labels []string, ids idSet) {
 	}
 }
 
-// evidenceID names what was seen of a request by its case and by what was asked, so that
-// a link to it holds when cases or requests are added. It is short: a page has thousands.
+// evidenceID is made of the case and the request, so that a link stays valid when cases or
+// requests are added. It is short, because a page has thousands of IDs.
 func (c *caseView) evidenceID(q report.Request, asked string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", c.ID, q.From, q.To, asked))
 	return "e" + hex.EncodeToString(sum[:4])
 }
 
-// cellDiffers tells whether runs that asked a request decided it in more than one way.
+// cellDiffers tells whether runs decided a request in different ways.
 func (c *caseView) cellDiffers(a report.Asking, q report.Request) bool {
 	return slices.ContainsFunc(c.Groups, func(g *group) bool {
 		other, asked := g.seen[a]
@@ -167,7 +167,7 @@ func arrivedText(a *report.Arrived) string {
 	return a.String() + ", XFCC " + a.XFCC
 }
 
-// peerText is the identity that the log has of the caller.
+// peerText is the identity of the caller in the access log.
 func peerText(q report.Request) string {
 	text := strings.Join(q.Evidence.Peer, ", ")
 	if text != "" && text == q.From {
@@ -176,7 +176,7 @@ func peerText(q report.Request) string {
 	return text
 }
 
-// counterLines is the counters of each inbound as a line.
+// counterLines has a line with the counters of each inbound.
 func counterLines(counters map[string]report.Counters) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(counters)) {

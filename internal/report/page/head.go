@@ -9,7 +9,8 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 )
 
-// attributes are what is said of a run: once where all runs agree, else in a column.
+// attributes are facts about a run. The page shows a fact once where all runs agree, else in a
+// column.
 var attributes = []struct {
 	name string
 	of   func(report.Run) string
@@ -53,7 +54,7 @@ func nameList[T ~string](names []T) string {
 	return strings.Join(out, ", ")
 }
 
-// runs fills the table of runs, and the facts that hold for all of them.
+// runs fills the table of runs, and the facts that all runs have in common.
 func (v *view) runs(runs []report.Run, labels []string) {
 	for i, r := range runs {
 		shown := runView{Label: labels[i], SHA256: r.EnvoySHA256, Tally: report.Count(r.Cases), Time: report.Seconds(report.Took(r.Milliseconds))}
@@ -81,8 +82,8 @@ func (v *view) runs(runs []report.Run, labels []string) {
 	}
 }
 
-// projectLink is the address of the implementation, where it is one of the web and all
-// runs have the same.
+// projectLink is the address of the implementation. It is empty unless it is an https address
+// that all runs have.
 func projectLink(runs []report.Run) string {
 	address := func(r report.Run) string { return r.Implementation.URL }
 	u, err := url.Parse(address(runs[0]))
@@ -92,7 +93,7 @@ func projectLink(runs []report.Run) string {
 	return u.String()
 }
 
-// verdict says in a sentence how it went.
+// verdict sets the sentence with the result.
 func (v *view) verdict(runs []report.Run) {
 	var all report.Tally
 	same, versions := true, map[string]bool{}

@@ -6,10 +6,10 @@ import (
 	"github.com/meshproof/meshproof/cases/feature"
 )
 
-// lab is a story of results that no case file states: a command made them up. It
-// belongs to no profile of the registry, whatever features the policies under it need.
+// lab is a story of cases that a command made, and no case file. It belongs to no profile of
+// the registry, whatever features the policies need.
 type lab struct {
-	// story is the name that the command gives it, profile its part of the matrix.
+	// story is the name that the command gives, and profile the part of the matrix.
 	story   string
 	profile feature.Profile
 	about   string
@@ -39,8 +39,8 @@ func profileOrder() []feature.Profile {
 	return all
 }
 
-// head names the page and its matrix: a conformance report has user stories, the results
-// of one command are called after it.
+// head sets the titles of the page and of its matrix: the results of one command have the
+// name of the command, everything else is a conformance report.
 func (v *view) head() {
 	v.Title, v.Heading = "conformance", "User stories"
 	if len(v.Profiles) != 1 || len(v.Profiles[0].Stories) != 1 {

@@ -6,11 +6,11 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 )
 
-// mostProblems is how many problems of a case stand in the list of failures; all stand
-// with the case.
+// mostProblems bounds the problems of a case in the list of failures. The case itself has
+// all of them.
 const mostProblems = 3
 
-// note lists a case where it failed or differs.
+// note adds a case to the lists of failures and of differences.
 func (v *view) note(c *caseView, runs []report.Run, labels []string) {
 	if f := (failedCase{Case: c, Problems: c.problems(runs, labels)}); len(f.Problems) > 0 {
 		v.Failed = append(v.Failed, f)
@@ -23,7 +23,7 @@ func (v *view) note(c *caseView, runs []report.Run, labels []string) {
 	}
 }
 
-// problems says why a case failed, on the runs on which it did.
+// problems says why a case failed, in the runs in which it failed.
 func (c *caseView) problems(runs []report.Run, labels []string) []note {
 	failed := make([]*report.Case, len(c.runs))
 	for i, r := range c.runs {
@@ -58,8 +58,8 @@ func (c *caseView) failedOn(labels []string) string {
 	return joinNames(names)
 }
 
-// differentCells finds the cells in which the truth tables of a case differ, and takes
-// from each table the one of its runs.
+// differentCells finds the cells in which the truth tables of a case differ, with the cell
+// of each run.
 func (c *caseView) differentCells() []differentRequest {
 	callers, _ := layOut(c.runs)
 	var first *table
@@ -90,7 +90,7 @@ func (c *caseView) differentCells() []differentRequest {
 					}
 					for _, cell := range t.Inbounds[i].Requests[j].Cells[k] {
 						differs = differs || cell.Differs
-						cell.Differs = false // every row here has a difference: a mark would say nothing
+						cell.Differs = false // every row here has a difference, so a mark says nothing
 						row.Cells[run] = append(row.Cells[run], cell)
 					}
 				}

@@ -26,7 +26,7 @@ var (
 	pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"count": formatCount, "v": report.Visible, "lines": visibleLines}).ParseFS(assets, "page.html"))
 	style        = template.CSS(asset("page.css"))
 	script       = template.JS(asset("page.js"))
-	// contentPolicy lets in the page's own style, script and empty icon, and nothing else.
+	// contentPolicy allows the style, the script and the empty icon of the page, and nothing else.
 	contentPolicy = "default-src 'none'; style-src " + sourceHash(string(style)) + "; script-src " + sourceHash(string(script)) +
 		"; img-src data:; base-uri 'none'; form-action 'none'"
 )
@@ -34,10 +34,11 @@ var (
 // HTML writes runs as one page that needs no network and no other file: what failed,
 // what differs, a matrix of stories and runs, and for each case a truth table with the
 // evidence of every cell. Each run is a column, titled by [Labels]; evidence on which
-// runs agree stands there once. The page is whole without its script, which filters and
-// opens. It lets in no other script or style, whatever the runs hold.
+// runs agree stands there once. The page is complete without its script, which only filters
+// and opens. The browser runs no other script and applies no other style, whatever the runs
+// have in them.
 //
-// Its error is that of w, or that there is no run.
+// It is an error if w fails, or if there is no run.
 func Write(w io.Writer, runs []report.Run) error {
 	if len(runs) == 0 {
 		return errors.New("report: write the page: there is no run to show: name at least one")

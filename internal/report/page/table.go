@@ -9,33 +9,33 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// table is a truth table: who asked, and what for. Where more is asked for than
-// there are callers, and a row could not hold it, the requests are its rows.
+// table is a truth table of callers and requests. Callers are rows. Where there are more
+// requests than callers, and too many for a row, requests are rows.
 type table struct {
 	Callers []string
-	// Common is what the leading … of a caller stands for, empty where none has one.
+	// Common is the text for which the leading … of a caller stands, "" for none.
 	Common   string
 	Inbounds []inboundTable
-	// Turned makes the requests rows, Upright has the heads of columns stand on end, so
-	// that many fit.
+	// Turned makes the requests rows. Upright turns the heads of columns by 90 degrees, so
+	// that many columns fit.
 	Turned, Upright bool
 }
 
-// widest is how many requests a row may hold before the table is turned, or its
-// heads stand on end where there are more callers still; widestTurned is how many
-// callers it may hold then.
+// widest bounds the requests in a row. With more of them the table is turned, or its heads
+// are upright if there are more callers still. widestTurned bounds the callers in a row of a
+// turned table.
 const (
 	widest       = 5
 	widestTurned = 2
 )
 
-// inboundTable is what was asked of one inbound.
+// inboundTable has the requests to one inbound.
 type inboundTable struct {
 	Name     string
 	Requests []requestCells
 }
 
-// requestCells is a request, with a cell for each caller.
+// requestCells is a request with the cells of each caller.
 type requestCells struct {
 	Text  string
 	Cells [][]cell
@@ -52,15 +52,15 @@ func (t *table) Row(caller int) [][]cell {
 	return out
 }
 
-// cell is what became of a request, in one sign and one or two words.
+// cell is the outcome of a request, as a sign and one or two words.
 type cell struct {
 	Class, Sign, Shadow string
-	// Label says all that the signs do.
+	// Label says in words what the signs say.
 	Label string
 	// Evidence is the ID of the request's evidence.
 	Evidence string
-	// Wrong tells that it is not what the case wants, Gated that the case was skipped for
-	// it, Differs that another run has something else.
+	// Wrong: the outcome is not what the case wants. Gated: the case was skipped for that.
+	// Differs: another run has another decision.
 	Wrong, Gated, Differs bool
 }
 
@@ -97,8 +97,8 @@ func newCell(q report.Request, evidence string, gated, differs bool) cell {
 	return c
 }
 
-// layOut finds the callers and requests of a case, each where it first stands on
-// any run, so that the tables of all runs can be laid side by side.
+// layOut finds the callers and requests of a case, in the order in which they first appear in
+// any run, so that the tables of all runs have the same rows and columns.
 func layOut(runs []*report.Case) (callers []string, inbounds []inboundTable) {
 	protocols := findProtocols(runs)
 	for _, c := range presentCases(runs) {
@@ -148,8 +148,8 @@ func askText(q report.Request, protocol string) string {
 	return strings.Join(append([]string{text}, q.Header...), ", ")
 }
 
-// elideTrustDomain returns callers with the trust domain that most share left out, and that
-// trust domain.
+// elideTrustDomain returns the callers without the trust domain that most of them share, and
+// that trust domain.
 func elideTrustDomain(callers []string) ([]string, string) {
 	count, common := map[string]int{}, ""
 	for _, c := range callers {

@@ -9,11 +9,11 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 )
 
-// idSet are the IDs that are taken on the page.
+// idSet has the IDs that the page uses.
 type idSet map[string]bool
 
-// take returns an ID made of a text, and unlike any before: what is neither a letter
-// nor a digit becomes a hyphen, so that the ID is the same in a link.
+// take makes a new ID of a text. Everything but letters and digits becomes a hyphen, so that
+// the ID is the same in a link.
 func (ids idSet) take(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(text) {
@@ -36,7 +36,7 @@ func (ids idSet) take(text string) string {
 	return id
 }
 
-// formatCount writes a number with a comma between thousands.
+// formatCount writes a number with commas between thousands.
 func formatCount(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
@@ -45,12 +45,12 @@ func formatCount(n int) string {
 	return text
 }
 
-// presentCases leaves out the runs that do not have a case.
+// presentCases returns the cases without those that are nil.
 func presentCases(runs []*report.Case) []*report.Case {
 	return slices.DeleteFunc(slices.Clone(runs), func(c *report.Case) bool { return c == nil })
 }
 
-// visibleLines is a text with its lines, and all else made visible.
+// visibleLines keeps the line breaks of a text, and escapes other invisible characters.
 func visibleLines(text string) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range lines {
@@ -59,7 +59,7 @@ func visibleLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// runNames names runs, and is empty where they are all that have the case.
+// runNames names some runs. It is "" if they are all runs that have the case.
 func runNames(some []int, runs []*report.Case, labels []string) string {
 	if len(some) == len(presentCases(runs)) {
 		return ""
@@ -71,7 +71,7 @@ func runNames(some []int, runs []*report.Case, labels []string) string {
 	return joinNames(names)
 }
 
-// sameText says of runs that they saw the same.
+// sameText says that runs have the same evidence.
 func sameText(some []int, labels []string) string {
 	names := make([]string, len(some))
 	for i, run := range some {
@@ -95,8 +95,8 @@ func joinNames(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// collectNotes collects texts that runs have of a case, each once with the runs that have
-// it. Texts that differ only in the Envoy of their run are one.
+// collectNotes collects the texts of a case in all runs, each once, with the runs that have
+// it. Texts that differ only in the version of Envoy count as one.
 func collectNotes(kind string, runs []report.Run, labels []string, cases []*report.Case, texts func(*report.Case) []string) []note {
 	type found struct {
 		note note
@@ -131,7 +131,7 @@ func collectNotes(kind string, runs []report.Run, labels []string, cases []*repo
 	return out
 }
 
-// withoutVersion is a text that does not say which Envoy it is about.
+// withoutVersion replaces the version of Envoy in a text.
 func withoutVersion(text, version string) string {
 	if version == "" {
 		return text
@@ -139,7 +139,7 @@ func withoutVersion(text, version string) string {
 	return strings.ReplaceAll(text, "Envoy "+version, "this Envoy")
 }
 
-// textList is a text as a list, empty where there is none, or none is due.
+// textList is a list of the text, nil for "" or if the text is not due.
 func textList(text string, due bool) []string {
 	if text == "" || !due {
 		return nil
@@ -147,8 +147,8 @@ func textList(text string, due bool) []string {
 	return []string{text}
 }
 
-// againCommands returns the commands that repeat a case, in which those that differ in the
-// version of Envoy alone are one: --envoy takes several.
+// againCommands returns the commands that repeat a case. Commands that differ in the version
+// of Envoy only become one, because --envoy takes several versions.
 func againCommands(runs []report.Run, cases []*report.Case) []string {
 	const flag = "--envoy "
 	var out []string

@@ -8,27 +8,27 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 )
 
-// mostSlow is how many slow cases the head of the page names; the others stand in
-// the table of times.
+// mostSlow bounds the slow cases at the head of the page. The table of times has the
+// others.
 const mostSlow = 5
 
-// caseTime is how long a case took on each run.
+// caseTime is the time of a case in each run.
 type caseTime struct {
 	Case  *caseView
 	Cells []timeCell
-	// Run is the run on which it took longest, Time how long as people read it.
+	// Run is the run with the longest time, and Time is that time as text.
 	Run, Time string
 
 	longest float64
 }
 
-// timeCell is whole milliseconds on one run, and whether that is more than [SlowCase].
+// timeCell is a time in whole milliseconds. Slow: it is more than [report.SlowCase].
 type timeCell struct {
 	Text string
 	Slow bool
 }
 
-// time takes the times of a case; one that no run was to run has none.
+// time adds the times of a case to the table.
 func (v *view) time(c *caseView, labels []string) {
 	t := caseTime{Case: c, longest: -1}
 	for i, r := range c.runs {
@@ -44,7 +44,7 @@ func (v *view) time(c *caseView, labels []string) {
 	v.Times = append(v.Times, t)
 }
 
-// times puts the slowest case first, and names those that are slow.
+// times sorts the table, the slowest case first, and finds the slow cases.
 func (v *view) times() {
 	slices.SortStableFunc(v.Times, func(a, b caseTime) int { return cmp.Compare(b.longest, a.longest) })
 	for _, t := range v.Times {
@@ -55,5 +55,5 @@ func (v *view) times() {
 	v.Slow = v.Times[:min(v.SlowCases, mostSlow)]
 }
 
-// Unnamed is how many slow cases are not named at the head of the page.
+// Unnamed counts the slow cases that the head of the page does not name.
 func (v *view) Unnamed() int { return v.SlowCases - len(v.Slow) }

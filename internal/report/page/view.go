@@ -8,33 +8,33 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 )
 
-// view is what the page shows.
+// view has everything that the page shows.
 type view struct {
 	Style  template.CSS
 	Script template.JS
 	Policy string
-	// Title is what kind of report it is, Heading what the matrix has, Verdict a sentence,
-	// Result how it went on the whole.
+	// Title is the kind of report, Heading the title of the matrix, Verdict a sentence with
+	// the result, and Result the status of all cases together.
 	Title, Heading string
 	Verdict        string
 	Result         status
-	// Facts hold for all runs, Columns name what the runs differ in.
+	// Facts hold for all runs. Columns names the attributes in which the runs differ.
 	Facts   []fact
 	Columns []string
 	Runs    []runView
 	Failed  []failedCase
 	Differs []differentCase
-	// Nuances are cases that differ in what was seen, and not in what was decided.
+	// Nuances are cases that differ in their evidence, but not in their decisions.
 	Nuances []*caseView
-	// Times has all cases, Slow the first of those that are slow, SlowCases how many are.
+	// Times has all cases, Slow the first of the slow cases. SlowCases counts the slow cases.
 	Times, Slow []caseTime
 	SlowCases   int
 	Profiles    []profileView
-	// Total counts cases, Requests what was asked on all runs.
+	// Total counts the cases, Requests the requests of all runs.
 	Total, Requests int
 }
 
-// fact is something said of a run, with a link where there is one.
+// fact is a fact about a run. Link may be empty.
 type fact struct{ Name, Text, Link string }
 
 // runView is a column of the matrix.
@@ -43,11 +43,11 @@ type runView struct {
 	Tally         report.Tally
 	Requests      int
 	Time          string
-	// More has what stands under the columns of the view.
+	// More has a text for each of the columns of the view.
 	More []string
 }
 
-// status is what became of a case, in the words of [Case.status], or [absent].
+// status is the status of a case: a text of [report.Case.Status], or [absent].
 type status string
 
 const (
@@ -67,8 +67,8 @@ func statusOf(c *report.Case) status {
 	return status(c.Status())
 }
 
-// worstStatus is the status of several cases: the worst that there is, and passed
-// before what proves nothing.
+// worstStatus is the status of several cases: failed if one failed, else passed if one
+// passed, else what the others are.
 func worstStatus(t report.Tally) status {
 	switch {
 	case t.Failed > 0:
@@ -84,7 +84,7 @@ func worstStatus(t report.Tally) status {
 	}
 }
 
-// Sign tells a status from the others without colour.
+// Sign is a sign for the status, for readers who see no colours.
 func (s status) Sign() string {
 	switch s {
 	case passed:
@@ -102,7 +102,7 @@ func (s status) Sign() string {
 	}
 }
 
-// Words is the status with its sign, where that is not an abbreviation of it.
+// Words is the status with its sign. "n/a" is left out, because it abbreviates the words.
 func (s status) Words() string {
 	if s == notApplicable {
 		return string(s)
@@ -110,7 +110,7 @@ func (s status) Words() string {
 	return s.Sign() + " " + string(s)
 }
 
-// Class is the status as the style calls it.
+// Class is the name of the status in the style.
 func (s status) Class() string {
 	switch s {
 	case passed, failed, skipped:
@@ -122,7 +122,7 @@ func (s status) Class() string {
 	}
 }
 
-// Gated tells whether the case proves nothing on its run, whatever its requests say.
+// Gated tells whether the case proves nothing in its run, whatever its requests say.
 func (s status) Gated() bool { return s == skipped || s == notApplicable }
 
 // profileView is a part of the matrix.
@@ -134,7 +134,7 @@ type profileView struct {
 // storyView is a row of the matrix, and a section of the page.
 type storyView struct {
 	ID, Name string
-	// About is what the story is about, by the feature that sets it apart; it may be empty.
+	// About is the sentence of the feature that the story is about; it may be empty.
 	About string
 	Cases []*caseView
 	Cells []storyCell
@@ -142,25 +142,25 @@ type storyView struct {
 
 // storyCell is a cell of the matrix.
 type storyCell struct {
-	// ID is where the cell leads to: a result of one of the story's cases, or the story
-	// itself where Bare tells that its run has none of them.
+	// ID is the target of the link: a result of one of the cases of the story. Bare: the
+	// run has none of the cases, and the target is the story.
 	ID     string
 	Bare   bool
 	Run    string
 	Status status
-	// Text is what the cell shows beside its sign, Rest what does not count, Label what
-	// it says in words.
+	// Text stands beside the sign, Rest has the counts of skipped cases, Label says it in
+	// words.
 	Text, Rest, Label, Time string
 }
 
-// caseView is a case on all runs.
+// caseView is a case in all runs.
 type caseView struct {
 	ID, Name, Place string
 	Features        []string
-	// Odd is true where the case failed, or runs differ in it.
+	// Odd: the case failed in a run, or runs differ in it.
 	Odd     bool
 	Results []caseResult
-	// Uniform tells whether all runs have the status of the first.
+	// Uniform: all runs have the same status.
 	Uniform bool
 	Notes   []note
 	// Again has the commands that repeat the case.
@@ -172,10 +172,10 @@ type caseView struct {
 	runs []*report.Case
 }
 
-// Status is that of all runs where they agree.
+// Status is the status of the first run, which is that of all runs if the case is uniform.
 func (c *caseView) Status() status { return c.Results[0].Status }
 
-// Requests counts those of the first run that has any.
+// Requests counts the requests of the first run that has some.
 func (c *caseView) Requests() int {
 	for _, r := range c.runs {
 		if r != nil && len(r.Requests) > 0 {
@@ -185,9 +185,9 @@ func (c *caseView) Requests() int {
 	return 0
 }
 
-// caseResult is what became of a case on one run.
+// caseResult is the result of a case in one run.
 type caseResult struct {
-	// ID is empty but where a cell of the matrix leads here.
+	// ID is empty unless a cell of the matrix links here.
 	ID      string
 	Run     string
 	Status  status
@@ -196,10 +196,10 @@ type caseResult struct {
 	Retries int
 }
 
-// note is a text with the runs that it holds for, empty for all.
+// note is a text, with the names of the runs that have it, "" for all runs.
 type note struct{ Kind, Text, On string }
 
-// Class is the kind of a note as the style calls it.
+// Class is the name of the kind in the style.
 func (n note) Class() string {
 	if n.Kind == "Failed" {
 		return failed.Class()
@@ -207,10 +207,10 @@ func (n note) Class() string {
 	return skipped.Class()
 }
 
-// group is the runs that saw the same of a case.
+// group is the runs that have the same evidence of a case.
 type group struct {
-	// On names the runs, empty where they are all that have the case; Seen says that
-	// they saw the same.
+	// On names the runs, "" if they are all runs that have the case. Seen says that they
+	// have the same evidence.
 	On, Seen, SHA256 string
 	Table            *table
 	Counters         []string
@@ -219,10 +219,10 @@ type group struct {
 	seen map[report.Asking]report.Request
 }
 
-// Runs is the places of the group's runs among the columns, for the script.
+// Runs has the columns of the runs of the group, for the script.
 func (g *group) Runs() string { return strings.Trim(fmt.Sprint(g.runs), "[]") }
 
-// failedCase is a case that failed, with the first of its problems.
+// failedCase is a case that failed, with its first problems.
 type failedCase struct {
 	Case     *caseView
 	Problems []note
@@ -235,7 +235,7 @@ type differentCase struct {
 	Reasons []note
 }
 
-// differentRequest is a request that did not come out the same on all runs.
+// differentRequest is a request that runs decided in different ways.
 type differentRequest struct {
 	Inbound, Request, Caller string
 	Cells                    [][]cell
