@@ -1,14 +1,15 @@
-// Package policy holds the decision program: the one small form to which every
-// dialect of authorization policy is lowered, and from which the Envoy filters
-// are compiled.
+// Package policy holds the decision program. It is the one small form to which every
+// dialect of authorization policy is lowered, and from which package xds compiles the
+// filters of Envoy.
 //
-// The package guarantees that [Decide] is a total function: every [Program]
-// judges every [Request], without error and without side effect, exactly as an
-// Envoy RBAC filter that was compiled from the program would. It is therefore
-// the oracle against which the real Envoy is held.
+// The package guarantees that [Decide] is a total function: every [Program] judges every
+// [Request], without error and without side effect, exactly as an Envoy RBAC filter that
+// was compiled from the program. So it is the oracle that the answers of the real Envoy
+// are compared with.
 //
-// It does not know any dialect's schema (the packages below it do), it does not
-// know Envoy's messages (package xds does), and it judges callers that speak
-// TLS only: what happens to a failed handshake or to plaintext is decided by the
-// listener, before any program is asked.
+// It does not know the schema of a dialect, for which there are packages of their own. It
+// does not know Envoy's messages, which are the business of package xds. It does not know
+// how a caller connects: a request without names comes from a TLS caller without a
+// certificate, or from a plaintext caller where a dialect judges those too. A failed
+// handshake ends before any program is asked.
 package policy

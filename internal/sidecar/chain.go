@@ -20,21 +20,21 @@ import (
 type chain struct {
 	*reader
 	in Inbound
-	// strangers are the filters of other kinds, told once it is clear on which side of
-	// the RBAC filters they stand.
-	strangers []stranger
-	// judges is the number of RBAC filters so far, lost ones too.
+	// others are the filters of other kinds. They are told about once it is clear on which
+	// side of the RBAC filters they are.
+	others []otherFilter
+	// judges is the number of RBAC filters so far, with the lost filters.
 	judges int
-	// replaceable are the names of the HTTP filters in whose place a route may have
-	// another RBAC filter: read, lost and disabled ones.
+	// replaceable are the names of the HTTP filters that a route may replace by another
+	// RBAC filter. Lost and disabled filters are among them.
 	replaceable []string
 	disabled    bool
 }
 
-type stranger struct {
+type otherFilter struct {
 	unknown Unknown
-	// behind is the number of RBAC filters in front of it.
-	behind int
+	// judgesBefore is the number of RBAC filters in front of it.
+	judgesBefore int
 }
 
 func (r *reader) chain(l *listenerv3.Listener, of *listenerv3.FilterChain, label string) {
@@ -57,22 +57,22 @@ func (r *reader) chain(l *listenerv3.Listener, of *listenerv3.FilterChain, label
 	c.close()
 }
 
-// close hands the inbound over.
+// close adds the inbound to the sidecar.
 func (c *chain) close() {
-	for _, s := range c.strangers {
+	for _, s := range c.others {
 		switch {
 		case s.unknown.Kind == Lost:
-		case s.behind < c.judges:
-			s.unknown.stand(InFront)
+		case s.judgesBefore < c.judges:
+			s.unknown.setPosition(InFront)
 		case c.judges > 0:
-			s.unknown.stand(Behind)
+			s.unknown.setPosition(Behind)
 		}
 		c.found.add(s.unknown)
 	}
 	c.out.Inbounds = append(c.out.Inbounds, c.in)
 }
 
-// unknown is something of this chain that is not understood.
+// unknown returns an Unknown of this chain.
 func (c *chain) unknown(kind Kind, filter, reason string) Unknown {
 	u := Unknown{Kind: kind, Listener: c.in.Listener, Chain: c.in.Chain, Filter: filter, Reason: reason}
 	if c.in.Chain == "" && filter != "" {
@@ -87,14 +87,14 @@ func (c *chain) tell(kind Kind, filter, typeURL, reason string) {
 	c.found.add(u)
 }
 
-func (c *chain) strange(kind Kind, filter, typeURL, reason string) {
+func (c *chain) noteFilter(kind Kind, filter, typeURL, reason string) {
 	u := c.unknown(kind, filter, reason)
 	u.Type = typeURL
-	c.strangers = append(c.strangers, stranger{u, c.judges})
+	c.others = append(c.others, otherFilter{u, c.judges})
 }
 
-// faulty tells what was lost of the configuration of a filter.
-func (c *chain) faulty(filter string, faults []messages.Fault) {
+// tellFaults tells what the configuration of a filter lost.
+func (c *chain) tellFaults(filter string, faults []messages.Fault) {
 	for _, f := range faults {
 		u := c.unknown(Beside, filter, f.What)
 		u.Path = f.At.String()
@@ -108,10 +108,10 @@ func (c *chain) faulty(filter string, faults []messages.Fault) {
 // filter reads a network filter.
 func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, typeURL, reason string) {
 	if reason != "" {
-		c.strange(Lost, name, typeURL, reason)
+		c.noteFilter(Lost, name, typeURL, reason)
 		return
 	}
-	c.faulty(name, faults)
+	c.tellFaults(name, faults)
 	m, _, err := messages.Unpack(packed)
 	switch m := m.(type) {
 	case *networkrbacv3.RBAC:
@@ -124,19 +124,19 @@ func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, 
 	case *tcpproxyv3.TcpProxy:
 		c.in.StatPrefix = m.StatPrefix
 	default:
-		c.stranger(name, messages.TypeURL(packed), err)
+		c.noteOther(name, messages.TypeURL(packed), err)
 	}
 }
 
-// stranger notes a filter that is no RBAC filter, or one that cannot be read.
-func (c *chain) stranger(name, typeURL string, err error) {
+// noteOther notes a filter that is no RBAC filter, or a filter that cannot be read.
+func (c *chain) noteOther(name, typeURL string, err error) {
 	message := messages.Name(typeURL)
 	if err != nil && (messages.Authorizes(message) || message == httpManager || messages.IsTypedStruct(message)) {
-		c.strange(Lost, name, typeURL, err.Error())
+		c.noteFilter(Lost, name, typeURL, err.Error())
 		return
 	}
-	if kind, reason, tell := other(message); tell {
-		c.strange(kind, name, typeURL, reason)
+	if kind, reason, tell := roleOf(message); tell {
+		c.noteFilter(kind, name, typeURL, reason)
 	}
 }
 
@@ -187,8 +187,8 @@ func enforces(rules *rbacv3.RBAC) bool {
 	return rules != nil && rules.Action != rbacv3.RBAC_LOG
 }
 
-// inspect tells what of a filter is not understood, and reports whether all of it
-// could be read: one that was not is left out, because it would judge otherwise.
+// inspect tells what of a filter is not understood, and reports whether all of it could be
+// read. A filter that was read in part is left out, because it would judge otherwise.
 func (c *chain) inspect(name string, m proto.Message) bool {
 	whole := true
 	inspect(m, func(u Unknown) {
@@ -199,12 +199,12 @@ func (c *chain) inspect(name string, m proto.Message) bool {
 	return whole
 }
 
-// loose reads filters that came without a listener.
-func (r *reader) loose(l loose) {
+// addUnattached adds an inbound of filters that came without a listener.
+func (r *reader) addUnattached(l unattached) {
 	c := chain{reader: r, in: Inbound{Listener: l.file, Chain: l.inbound, Protocol: policy.TCP, Transport: OtherTransport}}
 	for i, f := range l.filters {
 		name := fmt.Sprintf("#%d", i)
-		c.faulty(name, f.faults)
+		c.tellFaults(name, f.faults)
 		m, _, err := messages.Unpack(f.message)
 		switch m := m.(type) {
 		case *networkrbacv3.RBAC:
@@ -215,7 +215,7 @@ func (r *reader) loose(l loose) {
 		case *httprbacv3.RBACPerRoute:
 			c.tell(Lost, name, f.message.TypeUrl, "a filter of a route, without its route")
 		default:
-			c.stranger(name, messages.TypeURL(f.message), err)
+			c.noteOther(name, messages.TypeURL(f.message), err)
 		}
 	}
 	if l.protocol != "" && c.in.Protocol.UnmarshalText([]byte(l.protocol)) != nil {

@@ -28,11 +28,11 @@ type client struct {
 	node       *corev3.Node
 	subscribed map[string]*subscription
 	has        resources
-	// wanted is what the last listeners refer to.
+	// wanted are the resources that the last listeners refer to.
 	wanted wanted
 }
 
-// subscription is what was asked for of one type, and the last answer.
+// subscription has the names that were asked for of one type, and the last answer.
 type subscription struct {
 	names          []string
 	version, nonce string
@@ -46,9 +46,9 @@ func (c *client) run(ctx context.Context) (Sidecar, error) {
 	for {
 		answer, err := c.stream.Recv()
 		if err != nil {
-			return Sidecar{}, fmt.Errorf("waiting for %s: %w", c.missing(), why(ctx, err))
+			return Sidecar{}, fmt.Errorf("waiting for %s: %w", c.missing(), reasonOf(ctx, err))
 		}
-		if err := c.take(answer); err != nil {
+		if err := c.takeAnswer(answer); err != nil {
 			return Sidecar{}, err
 		}
 		if !c.answered(resource.ListenerType) {
@@ -56,7 +56,7 @@ func (c *client) run(ctx context.Context) (Sidecar, error) {
 		}
 		var s Sidecar
 		s, c.wanted = c.has.read()
-		if err := c.follow(); err != nil {
+		if err := c.subscribeToReferences(); err != nil {
 			return Sidecar{}, c.failed(ctx, err)
 		}
 		if c.missing() == "" {
@@ -65,16 +65,16 @@ func (c *client) run(ctx context.Context) (Sidecar, error) {
 	}
 }
 
-// failed is the reason that sending failed, which Recv tells.
+// failed returns the reason that sending failed. Recv tells it.
 func (c *client) failed(ctx context.Context, err error) error {
 	if errors.Is(err, io.EOF) {
 		_, err = c.stream.Recv()
 	}
-	return why(ctx, err)
+	return reasonOf(ctx, err)
 }
 
-// follow subscribes to what the listeners refer to.
-func (c *client) follow() error {
+// subscribeToReferences subscribes to the resources that the listeners refer to.
+func (c *client) subscribeToReferences() error {
 	if c.wanted.scopes {
 		if err := c.subscribe(resource.ScopedRouteType, nil); err != nil {
 			return err
@@ -91,8 +91,8 @@ func (c *client) follow() error {
 	return nil
 }
 
-// subscribe asks for resources of a type; no names are all. It does nothing where
-// that was asked for already.
+// subscribe asks for resources of a type; without names, for all of them. It does nothing
+// where it asked for the same before.
 func (c *client) subscribe(typeURL string, names []string) error {
 	s, ok := c.subscribed[typeURL]
 	if ok && slices.Equal(s.names, names) {
@@ -121,17 +121,17 @@ func (c *client) answered(typeURL string) bool {
 	return ok && s.answered
 }
 
-// take stores the resources of an answer and acknowledges it. What cannot be read
-// is refused.
-func (c *client) take(answer *discoveryv3.DiscoveryResponse) error {
+// takeAnswer keeps the resources of an answer and acknowledges it. It refuses an answer that
+// cannot be read.
+func (c *client) takeAnswer(answer *discoveryv3.DiscoveryResponse) error {
 	s, ok := c.subscribed[answer.TypeUrl]
 	if !ok {
 		return fmt.Errorf("it sent %s, for which nobody asked", messages.Name(answer.TypeUrl))
 	}
 	s.nonce = answer.Nonce
-	if err := c.store(answer); err != nil {
+	if err := c.storeResources(answer); err != nil {
 		err = fmt.Errorf("version %q of %s: %w", answer.VersionInfo, messages.Name(answer.TypeUrl), err)
-		// Where this fails too, the first failure is the one to tell.
+		// If this fails too, the first failure is told.
 		_ = c.send(answer.TypeUrl, status.New(codes.InvalidArgument, err.Error()))
 		return err
 	}
@@ -142,13 +142,13 @@ func (c *client) take(answer *discoveryv3.DiscoveryResponse) error {
 	return nil
 }
 
-func (c *client) store(answer *discoveryv3.DiscoveryResponse) error {
+func (c *client) storeResources(answer *discoveryv3.DiscoveryResponse) error {
 	switch answer.TypeUrl {
 	case resource.ListenerType:
 		listeners, err := fromAnys(answer, func() *listenerv3.Listener { return &listenerv3.Listener{} })
 		c.has.listeners = nil
 		for _, d := range listeners {
-			c.has.serve(d)
+			c.has.serveListener(d)
 		}
 		return err
 	case resource.ScopedRouteType:
@@ -173,8 +173,8 @@ func (c *client) store(answer *discoveryv3.DiscoveryResponse) error {
 	}
 }
 
-// fromAnys unmarshals the resources of an answer; one with a time to live comes in
-// a discovery Resource.
+// fromAnys unmarshals the resources of an answer. A resource with a time to live comes in a
+// discovery Resource.
 func fromAnys[M proto.Message](answer *discoveryv3.DiscoveryResponse, empty func() M) ([]decoded[M], error) {
 	out := make([]decoded[M], 0, len(answer.Resources))
 	for i, packed := range answer.Resources {
@@ -194,7 +194,7 @@ func fromAnys[M proto.Message](answer *discoveryv3.DiscoveryResponse, empty func
 	return out, nil
 }
 
-// missing names what did not come.
+// missing names the resources that did not come.
 func (c *client) missing() string {
 	var out []string
 	if !c.answered(resource.ListenerType) {

@@ -17,17 +17,17 @@ func (r *resources) addConfigs(configs []any) {
 	for i, config := range configs {
 		o, ok := config.(object)
 		if !ok {
-			r.beside("", "configs[%d] of the dump is no object", i)
+			r.tellBeside("", "configs[%d] of the dump is no object", i)
 			continue
 		}
 		if err := r.addTyped(o, typeOf(o)); err != nil {
-			r.beside(getString(o, "@type"), "configs[%d] of the dump: %v", i, err)
+			r.tellBeside(getString(o, "@type"), "configs[%d] of the dump: %v", i, err)
 		}
 	}
 }
 
-// addTyped takes a part of a dump, or a resource by itself. What has nothing to do
-// with inbounds is passed over by name.
+// addTyped takes a part of a dump, or a single resource. It skips, by name, what has
+// nothing to do with inbounds.
 func (r *resources) addTyped(o object, message string) error {
 	switch message {
 	case "envoy.admin.v3.ListenersConfigDump":
@@ -84,10 +84,10 @@ func (r *resources) addListener(tree any, name string) {
 		r.lost(name, "listener not read: %v", err)
 		return
 	}
-	r.serve(d)
+	r.serveListener(d)
 }
 
-// addDynamic takes the active state of a listener and tells of the others.
+// addDynamic takes the active state of a listener, and tells about its other states.
 func (r *resources) addDynamic(o object) {
 	name := getString(o, "name")
 	pending := func(format string, args ...any) {
@@ -116,11 +116,11 @@ func words(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func (r *resources) addRouteConfig(o object) {
 	r.routeFrom(get(o, "route_config"))
-	r.refused("route configuration", nameOf(get(o, "route_config")), o)
+	r.tellRefusal("route configuration", nameOf(get(o, "route_config")), o)
 }
 
-// refused tells of a resource of which Envoy refused an update.
-func (r *resources) refused(what, name string, o object) {
+// tellRefusal tells about a resource of which Envoy refused an update.
+func (r *resources) tellRefusal(what, name string, o object) {
 	if failed := getObject(o, "error_state"); failed != nil {
 		r.unknown = append(r.unknown, Unknown{Kind: Pending, Reason: fmt.Sprintf("Envoy refused an update of %s %q: %s", what, name, words(getString(failed, "details")))})
 	}
@@ -130,7 +130,7 @@ func (r *resources) routeFrom(tree any) {
 	d, err := fromTree(tree, &routev3.RouteConfiguration{})
 	if err != nil {
 		// A listener that refers to it does not find it.
-		r.beside("", "route configuration %q not read: %v", nameOf(tree), err)
+		r.tellBeside("", "route configuration %q not read: %v", nameOf(tree), err)
 		return
 	}
 	r.addRoute(d)
@@ -153,20 +153,20 @@ func (r *resources) scopeFrom(set string, tree any) {
 
 func (r *resources) addECDS(o object) {
 	r.extensionFrom(get(o, "ecds_filter"))
-	r.refused("extension configuration", nameOf(get(o, "ecds_filter")), o)
+	r.tellRefusal("extension configuration", nameOf(get(o, "ecds_filter")), o)
 }
 
 func (r *resources) extensionFrom(tree any) {
 	d, err := fromTree(tree, &corev3.TypedExtensionConfig{})
 	if err != nil {
 		// A filter that refers to it does not find it.
-		r.beside("", "extension configuration %q not read: %v", nameOf(tree), err)
+		r.tellBeside("", "extension configuration %q not read: %v", nameOf(tree), err)
 		return
 	}
 	r.addExtension(d.message.Name, decoded[*anypb.Any]{d.message.TypedConfig, d.faults})
 }
 
-func (r *resources) addLoose(l loose, filters []any) {
+func (r *resources) addFilters(l unattached, filters []any) {
 	for _, tree := range filters {
 		packed := &anypb.Any{}
 		faults, err := messages.Decode(tree, packed)
@@ -176,5 +176,5 @@ func (r *resources) addLoose(l loose, filters []any) {
 		}
 		l.filters = append(l.filters, decoded[*anypb.Any]{packed, faults})
 	}
-	r.loose = append(r.loose, l)
+	r.unattached = append(r.unattached, l)
 }

@@ -8,16 +8,16 @@ import (
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 )
 
-// outboundNames are the beginnings of the names that outbound listeners have: those
-// of Kuma (by address, and by the KRI of a destination) and of Istio. inboundNames
-// are those of inbound listeners.
+// outboundNames are prefixes of the names of outbound listeners: of Kuma (by address, and
+// by the KRI of a destination) and of Istio. inboundNames are prefixes of the names of
+// inbound listeners.
 var (
 	outboundNames = []string{"outbound:", "outbound|", "kri_msvc_", "kri_mzsvc_", "kri_extsvc_", "virtualOutbound", "_kuma:dns"}
 	inboundNames  = []string{"inbound:", "inbound|", "self_inbound_", "self_zoneegress_", "self_zoneingress_", "virtualInbound"}
 )
 
-// direction says whether a listener serves inbounds. The reason says why not, or
-// what the answer rests on if that is little.
+// direction says whether a listener serves inbounds. The reason says why it does not, or
+// why the answer is uncertain.
 func direction(l *listenerv3.Listener) (inbound bool, reason string) {
 	named := func(with []string) bool {
 		for _, prefix := range with {
@@ -43,8 +43,7 @@ func direction(l *listenerv3.Listener) (inbound bool, reason string) {
 	}
 }
 
-// address is what the match of a chain and the address of its listener say
-// together.
+// address combines the match of a chain with the address of its listener.
 func address(l *listenerv3.Listener, match *listenerv3.FilterChainMatch) netip.AddrPort {
 	socket := l.GetAddress().GetSocketAddress()
 	ip, err := netip.ParseAddr(socket.GetAddress())
@@ -71,7 +70,8 @@ func address(l *listenerv3.Listener, match *listenerv3.FilterChainMatch) netip.A
 	return netip.AddrPortFrom(ip, uint16(port))
 }
 
-// permissive marks the inbounds of one listener that another one undercuts.
+// permissive marks each inbound of a listener that serves the same address over a weaker
+// transport too.
 func permissive(of []Inbound) {
 	weakest := map[netip.AddrPort]Transport{}
 	for _, in := range of {

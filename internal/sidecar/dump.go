@@ -11,13 +11,13 @@ import (
 // prints it, whole or with a query such as ?include_eds or
 // ?resource=dynamic_listeners. It also reads what a file of [Folder] may hold.
 //
-// Listeners are read in their active state: where another version of one warms,
-// drains or was refused, an Unknown of kind [Pending] names it. What a listener
-// refers to, by RDS, scoped RDS or extension configuration discovery, is looked up
-// in the dump.
+// Listeners are read in their active state. Where another version of a listener warms,
+// drains or was refused, an Unknown of kind [Pending] names it. The resources that a
+// listener refers to, by RDS, scoped RDS or extension configuration discovery, are looked
+// up in the dump.
 //
-// It returns an error for what is no JSON, for more than [MaxSize] bytes, and for
-// JSON in which nothing is what it can read.
+// It returns an error for input that is no JSON, for more than [messages.MaxSize] bytes,
+// and for JSON without anything that it can read.
 func Dump(data []byte) (Sidecar, error) {
 	var r resources
 	tree, err := messages.Parse(data)
@@ -31,10 +31,10 @@ func Dump(data []byte) (Sidecar, error) {
 	return s, nil
 }
 
-// errForeign is for JSON that is of no known form.
+// errForeign is for JSON of an unknown form.
 var errForeign = errors.New("it is neither a configuration dump, nor a listener, nor typed RBAC filters: give it the output of Envoy's /config_dump")
 
-// add takes resources from JSON. Loose filters are named after the file.
+// add takes resources from JSON. Filters without a listener are named after the file.
 func (r *resources) add(tree any, file string) error {
 	switch tree := tree.(type) {
 	case []any:
@@ -46,8 +46,7 @@ func (r *resources) add(tree any, file string) error {
 	}
 }
 
-// addAll takes an array: of the filters of one inbound, in order, or of anything
-// else.
+// addAll takes an array: the filters of one inbound, in order, or other values.
 func (r *resources) addAll(list []any, file string) error {
 	filters := len(list) > 0
 	for _, item := range list {
@@ -55,7 +54,7 @@ func (r *resources) addAll(list []any, file string) error {
 		filters = filters && messages.Authorizes(typeOf(o))
 	}
 	if filters {
-		r.addLoose(loose{file: file}, list)
+		r.addFilters(unattached{file: file}, list)
 		return nil
 	}
 	if len(list) == 0 {
@@ -81,13 +80,13 @@ func (r *resources) addObject(o object, file string) error {
 	message := typeOf(o)
 	switch {
 	case messages.Authorizes(message):
-		r.addLoose(loose{file: file}, []any{o})
+		r.addFilters(unattached{file: file}, []any{o})
 		return nil
 	case message != "":
 		return r.addTyped(o, message)
 	case get(o, "filters") != nil && get(o, "inbound") != nil:
 		// One entry of what `meshproof compile --output json` prints.
-		r.addLoose(loose{file: file, inbound: getString(o, "inbound"), protocol: getString(o, "protocol")}, getList(o, "filters"))
+		r.addFilters(unattached{file: file, inbound: getString(o, "inbound"), protocol: getString(o, "protocol")}, getList(o, "filters"))
 		return nil
 	case get(o, "address") != nil || get(o, "filter_chains") != nil:
 		r.addListener(o, getString(o, "name"))

@@ -18,30 +18,30 @@ import (
 const (
 	// maxMessage bounds one answer of a control plane, in bytes.
 	maxMessage = 64 << 20
-	// farewell bounds the wait for the control plane to take the last answer and to end
+	// endTimeout bounds the wait for the control plane to take the last answer and to end
 	// the stream.
-	farewell = time.Second
+	endTimeout = time.Second
 )
 
-// FetchOptions say who asks a control plane, and how it is reached.
+// FetchOptions say which proxy asks a control plane, and how it is reached.
 type FetchOptions struct {
 	// Node is the proxy that is asked for: control planes select by its ID, cluster
 	// and metadata.
 	Node *corev3.Node
 	// Transport protects the connection; nil is TLS with the roots of the system.
 	Transport credentials.TransportCredentials
-	// PerRPC, if set, proves who asks, say by a token.
+	// PerRPC, if set, proves who asks, for example by a token.
 	PerRPC credentials.PerRPCCredentials
 }
 
-// Fetch asks a control plane over ADS, in the state of the world variant, for the
-// listeners of one proxy and for the route and extension configurations that its
-// inbounds refer to. It acknowledges each answer, and returns once everything that
-// the last listeners refer to is there.
+// Fetch asks a control plane over ADS, in the state of the world variant, for the listeners
+// of one proxy and for the route and extension configurations that its inbounds refer to.
+// It acknowledges each answer. It returns once it has every resource that the last
+// listeners refer to.
 //
-// The target is host:port. An error names it, and what was waited for where the
-// context ended first. A control plane may hold the node for a proxy that started:
-// give it one of its own.
+// The target is host:port. An error names it, and the missing resources where the context
+// ended first. A control plane may take the node for a proxy that started: give the node an
+// ID of its own.
 func Fetch(ctx context.Context, target string, o FetchOptions) (Sidecar, error) {
 	s, err := fetch(ctx, target, o)
 	if err != nil {
@@ -73,18 +73,18 @@ func fetch(ctx context.Context, target string, o FetchOptions) (Sidecar, error) 
 	defer cancel()
 	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(conn).StreamAggregatedResources(streaming)
 	if err != nil {
-		return Sidecar{}, why(ctx, err)
+		return Sidecar{}, reasonOf(ctx, err)
 	}
 	c := client{stream: stream, node: o.Node, subscribed: map[string]*subscription{}}
 	s, err := c.run(ctx)
-	late := time.AfterFunc(farewell, cancel)
+	late := time.AfterFunc(endTimeout, cancel)
 	defer late.Stop()
-	c.leave()
+	c.endStream()
 	return s, err
 }
 
-// leave ends the stream in order, so that the last ACK or the NACK arrives.
-func (c *client) leave() {
+// endStream ends the stream in order, so that the last ACK or the NACK arrives.
+func (c *client) endStream() {
 	if c.stream.CloseSend() != nil {
 		return
 	}
@@ -95,8 +95,8 @@ func (c *client) leave() {
 	}
 }
 
-// why is the reason that a call failed: that the context ended, where it did.
-func why(ctx context.Context, err error) error {
+// reasonOf returns why a call failed: the end of the context, if it ended.
+func reasonOf(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

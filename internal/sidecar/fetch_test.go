@@ -240,7 +240,7 @@ func FuzzResource(f *testing.F) {
 			return
 		}
 		var r resources
-		r.serve(found[0])
+		r.serveListener(found[0])
 		s, _ := r.read()
 		for _, u := range s.Unknown {
 			if u.Reason == "" || strings.Contains(u.String(), "\n") {

@@ -1,7 +1,7 @@
 package sidecar
 
-// passing are the filters that neither decide nor change what an RBAC filter sees.
-var passing = map[string]bool{
+// passingFilters neither decide nor change what an RBAC filter sees.
+var passingFilters = map[string]bool{
 	tcpProxy: true,
 	router:   true,
 	"envoy.extensions.filters.network.direct_response.v3.Config":              true,
@@ -12,9 +12,9 @@ var passing = map[string]bool{
 	"envoy.extensions.filters.listener.original_dst.v3.OriginalDst":           true,
 }
 
-// deciding are filters that may answer by themselves, or change what an RBAC
-// filter sees, with how they do it.
-var deciding = map[string]string{
+// decidingFilters may answer by themselves, or change what an RBAC filter sees. The text
+// says how.
+var decidingFilters = map[string]string{
 	"envoy.extensions.filters.http.admission_control.v3.AdmissionControl":          "refuses requests above a limit",
 	"envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency":    "refuses requests above a limit",
 	"envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuth":                     "refuses requests without a key",
@@ -45,20 +45,19 @@ var deciding = map[string]string{
 	"envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit":          "closes connections above a limit",
 }
 
-// wrapping are filters that run others under conditions of their own, RBAC filters
-// too.
-var wrapping = map[string]bool{
+// wrappingFilters run other filters under conditions of their own, RBAC filters too.
+var wrappingFilters = map[string]bool{
 	"envoy.extensions.common.matching.v3.ExtensionWithMatcher":        true,
 	"envoy.extensions.filters.http.composite.v3.Composite":            true,
 	"envoy.extensions.filters.http.filter_chain.v3.FilterChainConfig": true,
 }
 
-// other tells what a filter that is no RBAC filter means for those that are.
-func other(message string) (kind Kind, reason string, tell bool) {
-	switch how, ok := deciding[message]; {
-	case passing[message]:
+// roleOf returns what a filter that is no RBAC filter means for the RBAC filters.
+func roleOf(message string) (kind Kind, reason string, tell bool) {
+	switch how, ok := decidingFilters[message]; {
+	case passingFilters[message]:
 		return 0, "", false
-	case wrapping[message]:
+	case wrappingFilters[message]:
 		return Lost, "it runs other filters under conditions of its own", true
 	case ok:
 		return Beside, "it " + how, true

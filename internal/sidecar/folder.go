@@ -17,8 +17,8 @@ import (
 // Filters without a listener become an inbound whose listener is the file's name
 // and whose transport is not known.
 //
-// It returns an error that names the file for one that cannot be read or holds
-// nothing of these, and an error for a folder without such files.
+// It returns an error with the name of a file that cannot be read or holds nothing of
+// these, and an error for a folder without such files.
 func Folder(dir fs.FS) (Sidecar, error) {
 	var r resources
 	files := 0

@@ -43,7 +43,7 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 	c.routes(m)
 }
 
-// settings tells those that change what the filters see or how a refusal looks.
+// settings reads the settings that change what the filters see or how a refusal looks.
 func (c *chain) settings(name string, m *hcmv3.HttpConnectionManager) {
 	for _, s := range []struct {
 		set  bool
@@ -74,10 +74,10 @@ func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
 	packed, faults, typeURL, reason := c.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
 	if reason != "" {
 		c.replaceable = append(c.replaceable, f.Name)
-		c.strange(Lost, f.Name, typeURL, reason)
+		c.noteFilter(Lost, f.Name, typeURL, reason)
 		return
 	}
-	c.faulty(f.Name, faults)
+	c.tellFaults(f.Name, faults)
 	m, _, err := messages.Unpack(packed)
 	rbac, ok := m.(*httprbacv3.RBAC)
 	if ok || messages.Name(messages.TypeURL(packed)) == httpRBAC {
@@ -85,10 +85,10 @@ func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
 	}
 	switch {
 	case !ok:
-		c.stranger(f.Name, messages.TypeURL(packed), err)
+		c.noteOther(f.Name, messages.TypeURL(packed), err)
 	case f.Disabled:
 		c.disabled = true
-		c.strange(Beside, f.Name, packed.TypeUrl, "an RBAC filter that is disabled: it judges only where a route enables it")
+		c.noteFilter(Beside, f.Name, packed.TypeUrl, "an RBAC filter that is disabled: it judges only where a route enables it")
 	default:
 		c.addHTTP(f.Name, statPrefix, rbac)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
-// understood are the types of extensions inside an RBAC filter that ask for what
+// understood are the types of extensions inside an RBAC filter that ask for something that
 // a policy can say: identity, address, port, server name, header, path, method.
 var understood = map[string]bool{
 	"envoy.config.rbac.v3.Action":                                             true,

@@ -12,14 +12,14 @@ const (
 	canaryDestination = "240.0.0.1"
 )
 
-// isObserver reports whether a network filter is the one that tells the effective
-// policy in the lab. It is passed over only because it refuses nobody.
+// isObserver reports whether a network filter is the filter of the lab that tells the
+// effective policy. It is skipped only because it refuses no request.
 func isObserver(name string, rbac *networkrbacv3.RBAC) bool {
 	return name == observerName && rbac.Rules == nil && rbac.Matcher == nil
 }
 
-// isCanary reports whether a filter chain is the one in which the lab reads the
-// version; no workload can have its destination.
+// isCanary reports whether a filter chain is the chain in which the lab reads the version.
+// No workload can have its destination.
 func isCanary(chain *listenerv3.FilterChain) bool {
 	ranges := chain.GetFilterChainMatch().GetPrefixRanges()
 	return chain.GetName() == canaryName && len(ranges) == 1 &&

@@ -35,8 +35,8 @@ func (r *resources) read() (Sidecar, wanted) {
 	for _, l := range r.listeners {
 		reader.listener(l)
 	}
-	for _, l := range r.loose {
-		reader.loose(l)
+	for _, l := range r.unattached {
+		reader.addUnattached(l)
 	}
 	reader.out.Unknown = reader.found.list
 	for i, in := range reader.out.Inbounds {
@@ -60,20 +60,20 @@ func (r *reader) listener(d decoded[*listenerv3.Listener]) {
 		r.skip(l.Name, "", reason)
 		return
 	}
-	around := func(kind Kind, filter, typeURL, reason string) {
+	tell := func(kind Kind, filter, typeURL, reason string) {
 		r.found.add(Unknown{Kind: kind, Listener: l.Name, Filter: filter, Type: typeURL, Reason: reason})
 	}
 	if reason != "" {
-		around(Beside, "", "", reason)
+		tell(Beside, "", "", reason)
 	}
 	if l.FcdsConfig != nil {
-		around(Lost, "", "", "filter chains come by discovery of their own (fcds_config), which is not read")
+		tell(Lost, "", "", "filter chains come by discovery of their own (fcds_config), which is not read")
 	}
 	if l.FilterChainMatcher != nil {
-		around(Beside, "", "", "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
+		tell(Beside, "", "", "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
 	}
 	if len(l.AdditionalAddresses) > 0 {
-		around(Beside, "", "", fmt.Sprintf("it listens on %d more addresses", len(l.AdditionalAddresses)))
+		tell(Beside, "", "", fmt.Sprintf("it listens on %d more addresses", len(l.AdditionalAddresses)))
 	}
 	for _, f := range l.ListenerFilters {
 		r.listenerFilter(l.Name, f)
@@ -94,7 +94,7 @@ func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 	packed, faults, typeURL, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
 	if reason == "" {
 		held := messages.TypeURL(packed)
-		if kind, reason, tell := other(messages.Name(held)); tell {
+		if kind, reason, tell := roleOf(messages.Name(held)); tell {
 			r.found.add(Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason, Position: InFront})
 		}
 		for _, fault := range faults {
@@ -105,8 +105,8 @@ func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 	r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: InFront})
 }
 
-// extension returns the configuration of a filter, wherever it comes from. The
-// reason says why there is none; the type URL is then that of what should be there.
+// extension returns the configuration of a filter, wherever it comes from. The reason says
+// why there is none; the type URL is then the type that is missing.
 func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.ExtensionConfigSource) (packed *anypb.Any, faults []messages.Fault, typeURL, reason string) {
 	if discovery == nil {
 		if typed.GetTypeUrl() == "" {
@@ -125,7 +125,7 @@ func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.Exte
 	return nil, nil, types, "its configuration comes by discovery and is not there"
 }
 
-// faults tells what was lost of a listener, by filter chain.
+// faults tells what a listener lost, by filter chain.
 func (r *reader) faults(listener string, labels []string, faults []messages.Fault) {
 	for _, f := range faults {
 		u := Unknown{Kind: Beside, Listener: listener, Chain: chainOf(f.At, labels), Path: f.At.String(), Reason: f.What}
@@ -136,7 +136,7 @@ func (r *reader) faults(listener string, labels []string, faults []messages.Faul
 	}
 }
 
-// labelsOf names the filter chains, the default one last.
+// labelsOf names the filter chains, the default chain last.
 func labelsOf(l *listenerv3.Listener) []string {
 	out := make([]string, 0, len(l.FilterChains)+1)
 	taken := map[string]bool{}

@@ -13,14 +13,14 @@ import (
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
-// decoded is a resource with what was lost when it was decoded.
+// decoded is a resource with what it lost when it was decoded.
 type decoded[M proto.Message] struct {
 	message M
 	faults  []messages.Fault
 }
 
-// resources are what a dump, a folder or a control plane has. What of them is read
-// is decided by the listeners.
+// resources are all resources of a dump, a folder or a control plane. The listeners decide
+// which of them are read.
 type resources struct {
 	listeners  []decoded[*listenerv3.Listener]
 	routes     map[string]decoded[*routev3.RouteConfiguration]
@@ -28,13 +28,13 @@ type resources struct {
 	// scopes are the scoped route configurations, by the name of their set; over ADS
 	// there is one set, without a name.
 	scopes map[string][]decoded[*routev3.ScopedRouteConfiguration]
-	// loose are inbounds of filters that came without a listener.
-	loose   []loose
-	unknown []Unknown
+	// unattached are filters that came without a listener.
+	unattached []unattached
+	unknown    []Unknown
 }
 
-// loose are filters without a listener.
-type loose struct {
+// unattached are the filters of one inbound, without a listener.
+type unattached struct {
 	file, inbound, protocol string
 	filters                 []decoded[*anypb.Any]
 }
@@ -43,12 +43,12 @@ func (r *resources) lost(listener, format string, args ...any) {
 	r.unknown = append(r.unknown, Unknown{Kind: Lost, Listener: listener, Reason: fmt.Sprintf(format, args...)})
 }
 
-func (r *resources) beside(typeURL, format string, args ...any) {
+func (r *resources) tellBeside(typeURL, format string, args ...any) {
 	r.unknown = append(r.unknown, Unknown{Kind: Beside, Type: typeURL, Reason: fmt.Sprintf(format, args...)})
 }
 
-// serve adds a listener; one without a name is named by its address.
-func (r *resources) serve(d decoded[*listenerv3.Listener]) {
+// serveListener adds a listener. A listener without a name gets its address as name.
+func (r *resources) serveListener(d decoded[*listenerv3.Listener]) {
 	if d.message.Name == "" {
 		socket := d.message.GetAddress().GetSocketAddress()
 		d.message.Name = net.JoinHostPort(socket.GetAddress(), strconv.Itoa(int(socket.GetPortValue())))
@@ -85,7 +85,7 @@ func (r *resources) scopesOf(set string) []decoded[*routev3.ScopedRouteConfigura
 	return r.scopes[""]
 }
 
-// fromTree decodes a typed resource; an error names what it is.
+// fromTree decodes a typed resource. An error names the type of the resource.
 func fromTree[M proto.Message](tree any, into M) (decoded[M], error) {
 	if o, ok := tree.(object); ok {
 		if url, _ := o["@type"].(string); url != "" {

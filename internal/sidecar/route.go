@@ -17,20 +17,20 @@ import (
 // overrides are the typed_per_filter_config of one place, by filter name.
 type overrides = map[string]*anypb.Any
 
-// routes reads the filters with which routes replace those of the inbound. One virtual
-// host for all authorities, and routes with one answer each, can be replayed; all else is
-// lost.
+// routes reads the filters by which routes replace the filters of the inbound. One virtual
+// host for all authorities, and routes with one answer each, can be replayed. Everything
+// else is lost.
 func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 	configs := c.routeConfigs(m)
 	for _, config := range configs {
-		c.aimless(config, m)
+		c.tellUnnamed(config, m)
 		if config.Vhds != nil {
 			c.tell(Lost, "", "", fmt.Sprintf("route configuration %q: virtual hosts come by discovery (vhds), which is not read", config.Name))
 		}
 		if !overriding(config, c.replaceable) {
 			continue
 		}
-		if why := c.manifold(config, len(configs)); why != "" {
+		if why := c.severalChoices(config, len(configs)); why != "" {
 			c.tell(Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces RBAC filters: %s", config.Name, why))
 			continue
 		}
@@ -38,8 +38,8 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 	}
 }
 
-// manifold says why the overrides of a route configuration cannot be replayed.
-func (c *chain) manifold(config *routev3.RouteConfiguration, configs int) string {
+// severalChoices says why the overrides of a route configuration cannot be replayed.
+func (c *chain) severalChoices(config *routev3.RouteConfiguration, configs int) string {
 	hosts := config.VirtualHosts
 	switch {
 	case configs > 1:
@@ -68,8 +68,8 @@ func (c *chain) manifold(config *routev3.RouteConfiguration, configs int) string
 	return ""
 }
 
-// ownRoutes adds the routes up to the last one that has filters of its own: those in
-// between shield what is behind them.
+// ownRoutes adds the routes up to the last route with filters of its own. The routes in
+// between take requests away from the routes behind them.
 func (c *chain) ownRoutes(config *routev3.RouteConfiguration) {
 	last := 0
 	for _, host := range config.VirtualHosts {
@@ -124,7 +124,7 @@ func (c *chain) override(filter, route string, packed *anypb.Any, depth int) (*h
 	return nil, false
 }
 
-// checkMatch tells what a route asks for that no request class can be made for.
+// checkMatch tells which questions of a route no request class can answer.
 func (c *chain) checkMatch(route string, m *routev3.RouteMatch) {
 	if m.GetRuntimeFraction() != nil || m.GetTlsContext() != nil || m.GetConnectMatcher() != nil ||
 		m.GetPathMatchPolicy() != nil || len(m.GetDynamicMetadata()) > 0 || len(m.GetFilterState()) > 0 {
@@ -132,16 +132,16 @@ func (c *chain) checkMatch(route string, m *routev3.RouteMatch) {
 	}
 }
 
-// overriding reports whether a route configuration has anything to say about the
-// filters of the given names.
+// overriding reports whether a route configuration overrides a filter with one of the
+// names.
 func overriding(config *routev3.RouteConfiguration, filters []string) (found bool) {
 	eachOverride(config, func(name string, _ *anypb.Any) { found = found || slices.Contains(filters, name) })
 	return found
 }
 
-// aimless tells RBAC for a route under a name that no filter has, which Envoy
-// passes over.
-func (c *chain) aimless(config *routev3.RouteConfiguration, m *hcmv3.HttpConnectionManager) {
+// tellUnnamed tells about RBAC of a route under a name that no filter has. Envoy ignores
+// it.
+func (c *chain) tellUnnamed(config *routev3.RouteConfiguration, m *hcmv3.HttpConnectionManager) {
 	eachOverride(config, func(name string, packed *anypb.Any) {
 		named := slices.ContainsFunc(m.HttpFilters, func(f *hcmv3.HttpFilter) bool { return f.Name == name })
 		if !named && messages.Name(packed.GetTypeUrl()) == routeRBAC {
@@ -168,8 +168,8 @@ func eachOverride(config *routev3.RouteConfiguration, do func(name string, packe
 	}
 }
 
-// routeConfigs returns the route configurations that the connection manager may
-// use, and tells which are not there.
+// routeConfigs returns the route configurations that the connection manager may use, and
+// tells which of them are missing.
 func (c *chain) routeConfigs(m *hcmv3.HttpConnectionManager) []*routev3.RouteConfiguration {
 	switch of := m.RouteSpecifier.(type) {
 	case *hcmv3.HttpConnectionManager_RouteConfig:
@@ -190,7 +190,7 @@ func (c *chain) named(name string) []*routev3.RouteConfiguration {
 		c.tell(Lost, "", "", fmt.Sprintf("route configuration %q is not there: routes may replace RBAC filters", name))
 		return nil
 	}
-	c.faulty("", d.faults)
+	c.tellFaults("", d.faults)
 	return []*routev3.RouteConfiguration{d.message}
 }
 
@@ -199,7 +199,7 @@ func (c *chain) scoped(of *hcmv3.ScopedRoutes) (out []*routev3.RouteConfiguratio
 	if of.GetScopedRds() != nil {
 		c.wanted.scopes = true
 		for _, d := range c.scopesOf(of.Name) {
-			c.faulty("", d.faults)
+			c.tellFaults("", d.faults)
 			scopes = append(scopes[:len(scopes):len(scopes)], d.message)
 		}
 		if len(scopes) == 0 {

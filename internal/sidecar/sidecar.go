@@ -18,7 +18,7 @@ type Sidecar struct {
 	Inbounds []Inbound
 	// Unknown is what was found and not understood.
 	Unknown []Unknown
-	// Skipped is what serves no inbound.
+	// Skipped are the listeners and filter chains that serve no inbound.
 	Skipped []Skipped
 }
 
@@ -35,12 +35,12 @@ type Inbound struct {
 	// Listener is the listener's name, its address where it has none, or the file of
 	// filters without a listener.
 	Listener string
-	// Chain is the filter chain's name. One without a name, or with that of an
-	// earlier chain, has its index behind it, as in "#2"; it is unique in its listener.
+	// Chain is the name of the filter chain, unique in its listener. A chain without a
+	// name, or with the name of an earlier chain, has its index behind it, as in "#2".
 	Chain string
-	// Address is what the chain's match and the listener's address say together. The
-	// IP is unspecified where every one is served, the port is 0 where every one is;
-	// the zero value is an address that is no IP, such as an internal listener's.
+	// Address combines the match of the chain with the address of the listener. The IP is
+	// unspecified where every IP is served, the port is 0 where every port is. The zero
+	// value is an address that is no IP, such as the address of an internal listener.
 	Address netip.AddrPort
 	// Match is the chain's own match, with all criteria; nil where it has none.
 	Match *listenerv3.FilterChainMatch
@@ -51,10 +51,10 @@ type Inbound struct {
 	// Permissive is set where the listener serves the same address over another chain
 	// with a weaker transport.
 	Permissive bool
-	// StatPrefix is that of the HTTP connection manager, or of the TCP proxy.
+	// StatPrefix is the stat prefix of the HTTP connection manager, or of the TCP proxy.
 	StatPrefix string
-	// Filters are the RBAC filters without their stat prefixes, which stand in Guards,
-	// and without what package xds puts into its own listeners.
+	// Filters are the RBAC filters without their stat prefixes, which Guards has, and
+	// without what package xds puts into its own listeners.
 	Filters xds.Filters
 	// Guards has one entry for each filter of Filters.Network and then of Filters.HTTP.
 	Guards []Guard
@@ -64,8 +64,8 @@ type Inbound struct {
 	Normalization     policy.PathNormalization
 	ForwardClientCert hcmv3.HttpConnectionManager_ForwardClientCertDetails
 	UseRemoteAddress  bool
-	// Incomplete is set where Filters lacks a part of the authorization, a filter or
-	// something in one: an Unknown of kind [Lost] says which. To replay it would prove
+	// Incomplete is set where Filters lacks a part of the authorization: a filter, or
+	// something in a filter. An Unknown of kind [Lost] says which. A replay would prove
 	// nothing.
 	Incomplete bool
 }
@@ -89,8 +89,8 @@ type Guard struct {
 	Enforces bool
 }
 
-// Unguarded reports whether the inbound lets every request pass, as far as RBAC
-// goes: no filter enforces anything, and none was lost.
+// Unguarded reports whether RBAC lets every request of the inbound pass: no filter enforces
+// anything, and no filter was lost.
 func (i Inbound) Unguarded() bool {
 	if i.Incomplete || len(i.Filters.Routes) > 0 {
 		return false
@@ -122,8 +122,8 @@ var transportNames = [...]string{Plaintext: "plaintext", TLS: "TLS", MutualTLS: 
 // String returns the name for messages.
 func (t Transport) String() string { return transportNames[t] }
 
-// Of returns what was not understood about an inbound: what stands in its chain,
-// and what concerns its listener or the whole dump.
+// Of returns what was not understood about an inbound: in its chain, in its listener, or in
+// the whole dump.
 func (s Sidecar) Of(i Inbound) []Unknown {
 	var out []Unknown
 	for _, u := range s.Unknown {

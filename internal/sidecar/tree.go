@@ -8,8 +8,8 @@ import (
 
 type object = messages.Object
 
-// get returns a field by its name in the proto file; Envoy prints that one, most
-// control planes print it in lowerCamelCase.
+// get returns a field by its name in the proto file. Envoy prints that name, most control
+// planes print it in lowerCamelCase.
 func get(o object, name string) any {
 	if v, ok := o[name]; ok {
 		return v

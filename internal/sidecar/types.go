@@ -6,7 +6,7 @@ import (
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
-// The messages by which a filter chain is read.
+// The messages that tell how a filter chain is read.
 const (
 	networkRBAC   = messages.NetworkRBAC
 	httpRBAC      = messages.HTTPRBAC

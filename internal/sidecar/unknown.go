@@ -14,14 +14,14 @@ const (
 	// Lost is authorization that could not be read: Filters lacks it, and a replay
 	// would judge otherwise than the sidecar.
 	Lost Kind = iota
-	// Opaque stands in Filters, and an Envoy judges by it, but no request class can
-	// be made for it: it asks for something that no policy can say.
+	// Opaque is in Filters, and an Envoy judges by it, but no request class can be made for
+	// it: it asks for something that no policy can say.
 	Opaque
-	// Beside stands around the RBAC filters: it may decide before or after them, or
-	// change what they see.
+	// Beside is around the RBAC filters: it may decide before or after them, or change what
+	// they see.
 	Beside
-	// Pending is another version of a listener or a resource than the one read: it
-	// waits, drains, or was refused.
+	// Pending is another version of a listener or a resource than the version that was
+	// read: it waits, drains, or was refused.
 	Pending
 )
 
@@ -42,16 +42,15 @@ type Unknown struct {
 	// configuration or the filter.
 	Path   string
 	Reason string
-	// Position tells on which side of the RBAC filters it stands.
+	// Position tells on which side of the RBAC filters it is.
 	Position Position
 }
 
-// Position is where a filter of another kind stands among the RBAC filters of its
-// inbound.
+// Position is the place of a filter of another kind among the RBAC filters of its inbound.
 type Position uint8
 
 const (
-	// Unplaced is what is no filter of its own, or stands in a chain without RBAC.
+	// Unplaced is for what is no filter, or is in a chain without RBAC.
 	Unplaced Position = iota
 	// InFront meets requests, or their connections, before RBAC does. The filters of
 	// a listener do, and filters without a listener count as such.
@@ -85,8 +84,8 @@ func (u Unknown) String() string {
 	return strings.Map(messages.Printable, strings.Join(append(place, u.Reason), ": "))
 }
 
-// stand places a filter and says so in the reason.
-func (u *Unknown) stand(p Position) {
+// setPosition sets the place of a filter and adds it to the reason.
+func (u *Unknown) setPosition(p Position) {
 	u.Position = p
 	u.Reason += "; " + p.String()
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
-// losses are what a program does not say of its filters, each reason once for each
+// losses are what a program cannot say of its filters. It has each reason once for each
 // filter.
 type losses struct {
-	// filter is the place of the one that is read.
+	// filter is the place of the filter that is read.
 	filter string
 	list   []loss
 	// seen has the index of each reason in the list.

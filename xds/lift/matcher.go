@@ -57,7 +57,7 @@ func (t *translator) onMatch(m *matcherv3.Matcher_OnMatch, at *messages.Path) ou
 	}
 }
 
-// action reads an envoy.config.rbac.v3.Action. One that logs lets pass.
+// action reads an envoy.config.rbac.v3.Action. An action that logs lets pass.
 func (t *translator) action(config *xdscorev3.TypedExtensionConfig, at *messages.Path) outcome {
 	message, _, err := messages.Unpack(config.GetTypedConfig())
 	action, ok := message.(*rbacv3.Action)
@@ -114,7 +114,7 @@ func (t *translator) single(p *matcherv3.Matcher_MatcherList_Predicate_SinglePre
 	return t.input(p.Input, textOf(p.GetValueMatch()), at)
 }
 
-// input holds what a matcher looks at against a text.
+// input compares what a matcher looks at with a text.
 func (t *translator) input(config *xdscorev3.TypedExtensionConfig, of text, at *messages.Path) term {
 	in, _, err := messages.Unpack(config.GetTypedConfig())
 	if err != nil {
@@ -146,8 +146,8 @@ func (t *translator) tree(m *matcherv3.Matcher_MatcherTree, at *messages.Path, o
 	}
 }
 
-// exactMap makes one rule of the keys that come to the same verdict: only one of them
-// is met, whatever their order.
+// exactMap makes one rule of the keys with the same verdict: a request meets only one of
+// them, whatever their order.
 func (t *translator) exactMap(m *matcherv3.Matcher_MatcherTree, at *messages.Path, out *draft) {
 	entries := m.GetExactMatchMap().GetMap()
 	var verdicts []policy.Verdict
@@ -168,8 +168,8 @@ func (t *translator) exactMap(m *matcherv3.Matcher_MatcherTree, at *messages.Pat
 	}
 }
 
-// prefixMap asks for the longest prefix first. Where its entry comes to nothing, Envoy
-// goes on with a shorter one, since version 1.35.
+// prefixMap asks for the longest prefix first. Where its entry has no result, Envoy goes on
+// with a shorter prefix, since version 1.35.
 func (t *translator) prefixMap(m *matcherv3.Matcher_MatcherTree, at *messages.Path, out *draft) {
 	entries := m.GetPrefixMatchMap().GetMap()
 	longest := func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) }

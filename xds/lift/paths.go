@@ -13,9 +13,9 @@ const (
 	notSegment = "it compares the beginning of the path, and not at the end of a segment"
 )
 
-// paths is the Or of comparisons of the path, all of them raw or none. A policy
-// compares whole segments without the query, and what package xds writes for that is
-// several comparisons, which are found again.
+// paths returns the Or of comparisons of the path, all of them raw or none. A policy
+// compares whole segments without the query. Package xds writes several comparisons for
+// that, and paths finds them again.
 func (t *translator) paths(of []*comparison, raw bool) reading {
 	set := pathSet{raw: raw, has: map[policy.Match]bool{}}
 	for _, c := range of {
@@ -39,14 +39,15 @@ func (t *translator) paths(of []*comparison, raw bool) reading {
 	return distinct(anyOf(out))
 }
 
-// pathSet are comparisons that stand together in an Or.
+// pathSet has the comparisons of one Or.
 type pathSet struct {
 	raw bool
 	has map[policy.Match]bool
 }
 
-// condition is a comparison, together with the others of its set: those that it is a
-// part of a condition with come to the same. The reason says why it is only close.
+// condition returns what a comparison says together with the others of its set. All
+// comparisons that make up one condition return that condition. The reason says why the
+// condition is only close.
 func (s pathSet) condition(a alternative) (policy.Condition, string) {
 	path, _, query := strings.Cut(a.Value, "?")
 	switch {
@@ -92,7 +93,7 @@ func (s pathSet) exactly(path string, query bool) (policy.Condition, string) {
 	}
 }
 
-// distinct drops the paths of an Or that stand in it before.
+// distinct drops repeated paths of an Or.
 func distinct(r reading) reading {
 	or, ok := r.when.(policy.Or)
 	if !ok {

@@ -7,19 +7,19 @@ import (
 
 // reading is a condition as far as package policy can say it.
 type reading struct {
-	// when is what can be said; nil for nothing.
+	// when is the part that can be said; nil for nothing.
 	when policy.Condition
-	// whole is set where that is all of it.
+	// whole is set where that part is all of it.
 	whole bool
 }
 
-// nothing is the reading of a condition of which nothing can be said.
+// nothing is the reading of a condition that cannot be said at all.
 var nothing reading
 
 func exactly(c policy.Condition) reading { return reading{when: c, whole: true} }
 
-// partly takes a condition that is close to one that cannot be said. One that always
-// holds, or never, tells nothing.
+// partly takes a condition that is close to a condition that cannot be said. A condition
+// that always or never holds tells nothing.
 func partly(c policy.Condition) reading {
 	switch c := c.(type) {
 	case policy.Constant:
@@ -41,8 +41,8 @@ func allOf(of []reading) reading { return joined(of, policy.Always) }
 
 func anyOf(of []reading) reading { return joined(of, policy.Never) }
 
-// joined is the And or the Or of readings, the one for which the constant is neutral.
-// What cannot be said is left out of it, so that the other operands are asked.
+// joined returns the And of readings where the neutral constant is Always, and the Or where
+// it is Never. An operand that cannot be said is left out, so that the others are asked.
 func joined(of []reading, neutral policy.Constant) reading {
 	out := reading{whole: true}
 	kept := make([]policy.Condition, 0, len(of))
@@ -92,22 +92,22 @@ func negated(of reading) reading {
 	return of
 }
 
-// term is an operand: a reading, or a comparison of the path, which says more together
-// with others of an Or than alone.
+// term is an operand: a reading, or a comparison of the path. Several comparisons of the
+// path in an Or say more together than each alone.
 type term struct {
 	reading
 	// path is set for a comparison of the path.
 	path *comparison
 }
 
-// comparison holds the path against texts, with its query where it is raw.
+// comparison compares the path with texts. Where it is raw, it compares the query too.
 type comparison struct {
 	text
 	raw bool
 	at  *messages.Path
 }
 
-// anyTerm is the Or of the terms.
+// anyTerm returns the Or of the terms.
 func (t *translator) anyTerm(terms []term) reading {
 	var out []reading
 	var compared [2][]*comparison
@@ -135,7 +135,7 @@ func (t *translator) anyTerm(terms []term) reading {
 	return anyOf(out)
 }
 
-// allTerm is the And of the terms.
+// allTerm returns the And of the terms.
 func (t *translator) allTerm(terms []term) reading {
 	out := make([]reading, len(terms))
 	for i, of := range terms {
@@ -144,7 +144,7 @@ func (t *translator) allTerm(terms []term) reading {
 	return allOf(out)
 }
 
-// unsaid notes something of which nothing can be said.
+// unsaid notes something that cannot be said at all.
 func (t *translator) unsaid(at *messages.Path, reason string) reading {
 	t.lost.add(at, reason)
 	return nothing

@@ -10,9 +10,9 @@ import (
 // maxAlternatives bounds the texts that a regular expression is spelled out to.
 const maxAlternatives = 64
 
-// regexText reads a regular expression of RE2, which has to match the whole value:
-// one that is a list of texts and of beginnings. Of another one, what all that it
-// matches begins with is close. Values have no line breaks.
+// regexText reads a regular expression of RE2 that has to match the whole value. It spells
+// out an expression that is a list of texts and of prefixes. For any other expression, the
+// common prefix of its matches is close. Values have no line breaks.
 func regexText(expression string) text {
 	parsed, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
@@ -64,7 +64,7 @@ func spellOut(re *syntax.Regexp) ([]alternative, bool) {
 	}
 }
 
-// unanchored drops what says that the whole value has to match.
+// unanchored drops the anchors at both ends: the whole value has to match anyway.
 func unanchored(re *syntax.Regexp) *syntax.Regexp {
 	if re.Op != syntax.OpConcat {
 		return re
@@ -119,7 +119,7 @@ func spellOutClass(ranges []rune) ([]alternative, bool) {
 	return out, true
 }
 
-// literalStart is what all matches begin with, as far as it is plain to see.
+// literalStart returns a common prefix of all matches, as far as literals say it.
 func literalStart(re *syntax.Regexp) string {
 	var b strings.Builder
 	subs := []*syntax.Regexp{re}

@@ -9,8 +9,8 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// routes adds the routes with filters of their own. Of a route whose requests cannot
-// be told, the filters are asked for the requests of all others.
+// routes adds the routes with filters of their own. Where it cannot be said which requests
+// a route takes, gates in front ask what its filters ask, for all requests.
 func (t *translator) routes(routes []xds.Route, p *policy.Program) {
 	var asks []policy.Gate
 	for _, r := range routes {
@@ -25,8 +25,8 @@ func (t *translator) routes(routes []xds.Route, p *policy.Program) {
 			}
 			t.filter(policy.L7, place, filter, &own.Gates, &own.Shadows)
 		}
-		// A shadow of the route stands behind the gates of L4 too.
-		shift(own.Shadows, countL4(p.Gates))
+		// A shadow of the route is behind the gates of L4 too.
+		shiftShadows(own.Shadows, countL4(p.Gates))
 		switch {
 		case when.is(policy.Never):
 		case when.is(policy.Always):
@@ -35,22 +35,22 @@ func (t *translator) routes(routes []xds.Route, p *policy.Program) {
 		case when.whole:
 			p.Routes = append(p.Routes, own)
 		default:
-			asks = append(asks, askedOf(own)...)
+			asks = append(asks, askingGates(own)...)
 		}
 	}
 	if len(asks) == 0 {
 		return
 	}
-	p.Gates = ahead(asks, p.Gates)
-	shift(p.Shadows[countL4(p.Shadows):], len(asks))
+	p.Gates = insertL7(asks, p.Gates)
+	shiftShadows(p.Shadows[countL4(p.Shadows):], len(asks))
 	for i := range p.Routes {
-		p.Routes[i].Gates = ahead(asks, p.Routes[i].Gates)
-		shift(p.Routes[i].Shadows, len(asks))
+		p.Routes[i].Gates = insertL7(asks, p.Routes[i].Gates)
+		shiftShadows(p.Routes[i].Shadows, len(asks))
 	}
 }
 
-// shift counts more gates in front of shadows that stand behind gates of their own layer.
-func shift(shadows []policy.Gate, more int) {
+// shiftShadows adds gates in front of the shadows that are behind gates of their own layer.
+func shiftShadows(shadows []policy.Gate, more int) {
 	for i := range shadows {
 		if shadows[i].Behind > 0 {
 			shadows[i].Behind += more
@@ -65,8 +65,8 @@ func countL4(gates []policy.Gate) (n int) {
 	return n
 }
 
-// askedOf returns gates that ask for what a route asks for, and let everybody pass.
-func askedOf(route policy.Route) (out []policy.Gate) {
+// askingGates returns gates that ask what a route asks, and let everybody pass.
+func askingGates(route policy.Route) (out []policy.Gate) {
 	var d draft
 	d.ask(route.When, nil)
 	out = append(out, askingGate(policy.L7, d.asks))
@@ -80,8 +80,8 @@ func askedOf(route policy.Route) (out []policy.Gate) {
 	return out
 }
 
-// ahead puts gates in front of the others of L7.
-func ahead(asks, gates []policy.Gate) (out []policy.Gate) {
+// insertL7 puts gates in front of the other gates of L7.
+func insertL7(asks, gates []policy.Gate) (out []policy.Gate) {
 	var behind []policy.Gate
 	for _, gate := range gates {
 		if gate.Layer == policy.L4 {
@@ -93,8 +93,8 @@ func ahead(asks, gates []policy.Gate) (out []policy.Gate) {
 	return append(append(out, asks...), behind...)
 }
 
-// routeMatch reads an envoy.config.route.v3.RouteMatch, which compares the path
-// without its query. There is no request that it wants to upgrade by CONNECT.
+// routeMatch reads an envoy.config.route.v3.RouteMatch, which compares the path without its
+// query. No request asks for an upgrade by CONNECT.
 func (t *translator) routeMatch(m *routev3.RouteMatch, at *messages.Path) reading {
 	of := []reading{t.routePath(m, at)}
 	for i, h := range m.GetHeaders() {

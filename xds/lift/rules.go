@@ -117,7 +117,7 @@ func (t *translator) principal(p *rbacv3.Principal, at *messages.Path) term {
 		return t.urlPath(textOf(of.UrlPath.GetPath()), at.Field("url_path"))
 	case *rbacv3.Principal_Authenticated_:
 		if of.Authenticated.GetPrincipalName() == nil {
-			// Every caller speaks TLS, and that is all it asks for.
+			// It asks for TLS only, and every caller speaks TLS.
 			return term{reading: exactly(policy.Always)}
 		}
 		return term{reading: t.name(textOf(of.Authenticated.PrincipalName), at.Field("authenticated").Field("principal_name"))}
@@ -130,7 +130,7 @@ func (t *translator) principal(p *rbacv3.Principal, at *messages.Path) term {
 	return term{reading: t.unsaid(at, unknownMember(p, "identifier"))}
 }
 
-// unknownMember says that no policy can ask for what is set of a oneof.
+// unknownMember says that no policy can ask for the member of a oneof that is set.
 func unknownMember(m proto.Message, oneof protoreflect.Name) string {
 	message := m.ProtoReflect()
 	set := message.WhichOneof(message.Descriptor().Oneofs().ByName(oneof))
@@ -160,8 +160,8 @@ func (t *translator) urlPath(of text, at *messages.Path) term {
 	return term{path: &comparison{text: of, at: at}}
 }
 
-// template compares the path with one that has wildcards; what is in front of the
-// first of them is close.
+// template compares the path with a path that has wildcards. The part in front of the first
+// wildcard is close.
 func (t *translator) template(of *rbacv3.Permission_UriTemplate, at *messages.Path) term {
 	m, _, err := messages.Unpack(of.UriTemplate.GetTypedConfig())
 	config, ok := m.(*urltemplatev3.UriTemplateMatchConfig)

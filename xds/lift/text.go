@@ -13,7 +13,7 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// text is a set of texts, as the alternatives of which one has to match.
+// text is a set of texts. One of the alternatives has to match.
 type text struct {
 	alternatives []alternative
 	// reason says why the alternatives are not the whole set; "" where they are.
@@ -22,7 +22,7 @@ type text struct {
 
 type alternative struct {
 	policy.Match
-	// longer is set for a prefix that does not stand for itself.
+	// longer is set for a prefix that does not match itself.
 	longer bool
 }
 
@@ -76,7 +76,7 @@ func regexOf(m stringMatcher) string {
 	}
 }
 
-// ignoreCase makes the set one of texts in any case.
+// ignoreCase makes the set match texts in any case.
 func (t *text) ignoreCase() {
 	for _, of := range t.alternatives {
 		if strings.ToLower(of.Value) != strings.ToUpper(of.Value) {
@@ -85,7 +85,7 @@ func (t *text) ignoreCase() {
 	}
 }
 
-// matches is whether a known value is one of the texts.
+// matches reports whether a known value is one of the texts.
 func (t text) matches(value string) bool {
 	for _, of := range t.alternatives {
 		if of.Matches(value) && !(of.longer && of.Value == value) {
@@ -95,7 +95,7 @@ func (t text) matches(value string) bool {
 	return false
 }
 
-// each is the Or of what a condition makes of each alternative.
+// each returns the Or of the conditions for the alternatives.
 func (t *translator) each(of text, at *messages.Path, condition func(a alternative) reading) reading {
 	readings := make([]reading, len(of.alternatives))
 	for i, a := range of.alternatives {

@@ -9,13 +9,13 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// alternative is one way in which a rule can match: an operand of its outermost
-// Or. Its guard, where it has one, is an identity it cannot match without.
+// alternative is one way in which a rule can match: an operand of its outermost Or. A guard
+// is an identity without which the alternative cannot match.
 type alternative struct {
 	rule    int
 	guarded bool
 	guard   policy.Match
-	// rest is what remains to be asked once the guard is met.
+	// rest is the question that remains when the guard is met.
 	rest policy.Condition
 	// before is the next earlier alternative with the same guard.
 	before chain
@@ -30,11 +30,11 @@ type identityIndex struct {
 	rules         []policy.Rule
 	alternatives  []alternative
 	exact, prefix map[string]chain
-	// lengths are those of the prefixes, ascending.
+	// lengths are the lengths of the prefixes, ascending.
 	lengths []int
 	open    []int
-	// ends has the action of each rule, once made. It stands under every identity of
-	// the rule, and nobody changes it.
+	// ends has the action of each rule, as soon as it is made. Every identity of the rule
+	// shares it, and it never changes.
 	ends []*matcherv3.Matcher_OnMatch
 	// found is the answer of meets, which the next call overwrites.
 	found []int
