@@ -11,9 +11,6 @@ TEST_FLAGS ?= $(RACE) -timeout 20m
 # The packages whose tests link no harness. A test in internal/architecture holds this list.
 PURE = ./cases ./cases/feature ./certs ./harness/caller ./harness/evidence ./internal/ads ./internal/architecture ./internal/browsertest ./internal/casewriter ./internal/connection ./internal/counterexample ./internal/dataplane ./internal/diff ./internal/grpcplane ./internal/kri ./internal/lab ./internal/pin ./internal/policyset ./internal/proof ./internal/report/... ./internal/terminal ./internal/upstream ./internal/verdict ./internal/verify ./policy/... ./xds/...
 
-# The packages with tests that are slow: go test -short leaves those out.
-SLOW = ./cases/e2e ./cmd/meshproof ./deploy ./examples ./internal/counterexample ./internal/differential ./internal/envoy ./internal/grpcplane ./internal/mutation ./internal/plugin ./internal/policyset ./internal/proof ./internal/report/page ./internal/sidecar ./internal/suite ./policy/kuma/internal/inspect
-
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
@@ -30,9 +27,9 @@ test: lint ## all tests but the slow ones, on processes and, where a Docker daem
 	$(GO) run ./cmd/meshproof envoy fetch $(ENVOY)
 	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -short $(TEST_FLAGS) ./...
 
-slow: ## every test of the packages with slow tests
+slow: ## all tests, the slow ones too
 	$(GO) run ./cmd/meshproof envoy fetch $(ENVOY)
-	MESHPROOF_ENVOY=$(ENVOY) $(GO) test $(TEST_FLAGS) $(SLOW)
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test $(TEST_FLAGS) ./...
 
 vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "these files are not gofmt-ed"; exit 1; }

@@ -12,6 +12,8 @@ var walls = map[string]string{
 	"internal/casewriter": "cases",
 
 	"harness":             "harness",
+	"internal/capability": "policy/language",
+
 	"internal/connection": "harness",
 	"internal/envoy":      "harness",
 	"internal/pin":        "harness",

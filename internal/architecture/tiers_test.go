@@ -1,9 +1,7 @@
 package main
 
 import (
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -32,53 +30,6 @@ func TestPureTestsLinkNoHarness(t *testing.T) {
 			t.Errorf("%s is not in PURE of the Makefile, and its tests link no harness: add it", path)
 		}
 	}
-}
-
-// The Makefile's SLOW lists the packages with slow tests, so that make slow runs every
-// test that make test leaves out.
-func TestSlowTestsAreListed(t *testing.T) {
-	t.Parallel()
-	slow := listOf(t, "SLOW")
-	for path, folder := range testedPackages(t) {
-		// The second form is a condition of a script.
-		has := containsText(t, folder, "*_test.go", "testing.Short()") || containsText(t, filepath.Join(folder, "testdata", "script"), "*.txtar", "[short] skip")
-		if listed := matches(slow, path); has != listed && path != module+"/internal/architecture" {
-			t.Errorf("%s: SLOW of the Makefile has it: %t, it has a slow test: %t", path, listed, has)
-		}
-	}
-}
-
-func containsText(t *testing.T, folder, pattern, text string) bool {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, pattern))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.ContainsFunc(files, func(file string) bool {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.Contains(string(data), text)
-	})
-}
-
-// testedPackages returns the folder of each package.
-func testedPackages(t *testing.T) map[string]string {
-	t.Helper()
-	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	packages, err := listPackages(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	folders := map[string]string{}
-	for _, p := range packages {
-		folders[p.ImportPath] = p.Dir
-	}
-	return folders
 }
 
 // matches reports whether a list of patterns has a package.

@@ -84,8 +84,8 @@ func drawRequest(t *rapid.T) policy.Request {
 	}
 }
 
-// TestEvaluateAgreesWithLower holds two independent readings of the same text
-// against each other, selection included.
+// TestEvaluateAgreesWithLower compares two independent readings of the same text,
+// selection included.
 func TestEvaluateAgreesWithLower(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
@@ -105,8 +105,13 @@ func TestEvaluateAgreesWithLower(t *testing.T) {
 			seen[fmt.Sprintf("gates %d, %s, named %t", len(program.Gates), got.Effect, got.Origin != "")]++
 		}
 	})
+	least := 20
+	if testing.Short() {
+		// Rapid draws a fifth.
+		least /= 5
+	}
 	for _, outcome := range []string{"gates 0, allow, named false", "gates 1, allow, named true", "gates 1, deny, named false"} {
-		if seen[outcome] < 20 {
+		if seen[outcome] < least {
 			t.Errorf("outcome %q was seen %d times only: the requests miss the policies", outcome, seen[outcome])
 		}
 	}
