@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
@@ -23,7 +24,7 @@ func manyFrom(n int) string {
 
 // BenchmarkFrom500x6 selects and lowers 500 items for six inbounds.
 func BenchmarkFrom500x6(b *testing.B) {
-	ps, in := parseAll(b, manyFrom(500)), inbounds()[0]
+	ps, in := fixture.Parse(b, manyFrom(500)), fixture.Inbounds()[0]
 	b.ReportAllocs()
 	for b.Loop() {
 		for range 6 {

@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
@@ -20,7 +21,7 @@ import (
 
 // fromInbounds have routes, of which the second takes a part of the first's.
 func fromInbounds() []policy.Inbound {
-	ins := inbounds()
+	ins := fixture.Inbounds()
 	ins[0].Routes = []policy.InboundRoute{
 		{Name: "r", When: policy.And{attribute.Path.Segments("/a"), attribute.Method.Exact("GET")}},
 		{Name: "s", When: attribute.Path.Exact("/a")},
@@ -73,7 +74,7 @@ func TestFromAgrees(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		yaml := drawFromPolicies(r)
-		ps := parseAll(t, yaml)
+		ps := fixture.Parse(t, yaml)
 		request := policy.Request{
 			URIs: rapid.SliceOfDistinct(rapid.SampledFrom([]string{
 				"spiffe://td/web", "spiffe://td/api", "spiffe://other/web", "spiffe://td", "kuma://env/dev", "kuma://env/prod", "kuma://zone/east", "kuma://zone/west",
@@ -109,7 +110,7 @@ func TestFromAgrees(t *testing.T) {
 func TestSelectGivesRulesTheInbound(t *testing.T) {
 	t.Parallel()
 	const from = "{targetRef: {kind: %s}, from: [{targetRef: {kind: Mesh}, default: {action: Allow}}]}"
-	ps := parseAll(t, fmt.Sprintf(`
+	ps := fixture.Parse(t, fmt.Sprintf(`
 {type: MeshTrafficPermission, name: a, spec: %s}
 ---
 {type: MeshTrafficPermission, name: b, spec: {targetRef: {kind: Dataplane, name: backend}, default: {deny: [{spiffeId: {type: Exact, value: spiffe://td/x}}]}}}
@@ -153,7 +154,7 @@ func TestCheckRefusesALargeView(t *testing.T) {
 	for i := range 13 {
 		items = append(items, fmt.Sprintf("{targetRef: {kind: MeshSubset, tags: {key-%d: v}}, default: {action: Allow}}", i))
 	}
-	ps := parseAll(t, fmt.Sprintf(`
+	ps := fixture.Parse(t, fmt.Sprintf(`
 {type: MeshTrafficPermission, name: a, spec: {targetRef: {kind: Dataplane, name: backend}, from: [%s]}}
 ---
 {type: MeshTrafficPermission, name: b, spec: {targetRef: {kind: MeshHTTPRoute, name: r}, from: [%s]}}
@@ -191,7 +192,7 @@ func TestSelectOrdersFromByKind(t *testing.T) {
 		fmt.Fprintf(&yaml, "---\n{type: MeshTrafficPermission, name: %s, spec: {targetRef: %s, from: []}}\n", name, target)
 	}
 	var got []string
-	for _, p := range selection.Select(parseAll(t, yaml.String()), fromInbounds()[0], permission.Options{}).Policies {
+	for _, p := range selection.Select(fixture.Parse(t, yaml.String()), fromInbounds()[0], permission.Options{}).Policies {
 		got = append(got, p.ID.Name)
 	}
 	want := []string{"1-mesh", "2-dataplane", "3-section", "4-mesh-subset", "5-mesh-service", "6-mesh-service-subset", "7-route-z", "7-route-a"}
@@ -214,7 +215,7 @@ func TestWorkloadsAreSelectedByTags(t *testing.T) {
 		"{kind: MeshServiceSubset, name: backend, tags: {version: v2}}":           {`targetRef asks for version="v2", the workload has "v1"`, `targetRef asks for version="v2", the workload has "v1"`},
 		"{kind: MeshServiceSubset, name: backend, tags: {version: v1, tier: db}}": {`targetRef asks for tier="db", the workload has ""`, `targetRef asks for tier="db", the workload has ""`},
 	} {
-		ps := parseAll(t, "{type: MeshTrafficPermission, name: a, spec: {targetRef: "+target+", from: []}}")
+		ps := fixture.Parse(t, "{type: MeshTrafficPermission, name: a, spec: {targetRef: "+target+", from: []}}")
 		var got [2]string
 		for i, w := range []policy.Workload{named, plain} {
 			if sel := selection.Select(ps, policy.Inbound{Workload: w, Port: 80}, permission.Options{}); len(sel.Ignored) > 0 {

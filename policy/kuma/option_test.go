@@ -13,6 +13,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
@@ -36,16 +37,16 @@ func TestOptionPrograms(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				ps := parseAll(t, string(archive.Files[0].Data))
+				ps := fixture.Parse(t, string(archive.Files[0].Data))
 				if err := permission.CheckForms(ps, permission.Options{Option: option}); err != nil {
 					t.Fatal(err)
 				}
 				got := &txtar.Archive{Comment: archive.Comment, Files: archive.Files[:1:1]}
-				for _, in := range inbounds() {
+				for _, in := range fixture.Inbounds() {
 					text := describeOption(t, ps, in, option)
 					got.Files = append(got.Files, txtar.File{Name: fmt.Sprintf("%s (%s)", in, in.Protocol), Data: []byte(text)})
 				}
-				got.Files = append(got.Files, txtar.File{Name: "lint", Data: []byte(lines(lint.Lint(ps, inbounds(), permission.Options{Option: option})))})
+				got.Files = append(got.Files, txtar.File{Name: "lint", Data: []byte(lines(lint.Lint(ps, fixture.Inbounds(), permission.Options{Option: option})))})
 				if *update {
 					if err := os.WriteFile(path, txtar.Format(got), 0o644); err != nil {
 						t.Fatal(err)
@@ -86,7 +87,7 @@ func drawConditions(t *rapid.T) string {
 		for range rapid.IntRange(0, 3).Draw(t, "rules") {
 			conditions := ""
 			if rapid.IntRange(0, 9).Draw(t, "everybody") > 0 {
-				conditions = "conditions: [" + strings.Join(rapid.SliceOfN(rapid.Custom(drawMatcher), 0, 3).Draw(t, "conditions"), ", ") + "], "
+				conditions = "conditions: [" + strings.Join(rapid.SliceOfN(rapid.Custom(fixture.DrawMatcher), 0, 3).Draw(t, "conditions"), ", ") + "], "
 			}
 			rules = append(rules, "{"+conditions+"default: {action: "+rapid.SampledFrom([]string{"Deny", "Allow", "AllowWithShadowDeny"}).Draw(t, "action")+"}}")
 		}
@@ -103,14 +104,14 @@ func TestTreeAgreesWithText(t *testing.T) {
 	opts := permission.Options{Option: permission.Option3}
 	rapid.Check(t, func(r *rapid.T) {
 		yaml := drawConditions(r)
-		ps := parseAll(t, yaml)
-		for _, in := range inbounds() {
+		ps := fixture.Parse(t, yaml)
+		for _, in := range fixture.Inbounds() {
 			sel := selection.Select(ps, in, opts)
 			program := lowering.Lower(sel, in, opts)
 			if err := program.Check(); err != nil {
 				r.Fatal(err)
 			}
-			request := drawRequest(r)
+			request := fixture.DrawRequest(r)
 			if in.Protocol == policy.TCP {
 				request.Method, request.Path = "", ""
 			}
@@ -160,8 +161,8 @@ func TestCheckForms(t *testing.T) {
 		if tt.spec == "{}" {
 			spec = tt.spec
 		}
-		ps := parseAll(t, "{type: MeshTrafficPermission, name: p, spec: "+spec+"}")
-		for i, option := range everyOption {
+		ps := fixture.Parse(t, "{type: MeshTrafficPermission, name: p, spec: "+spec+"}")
+		for i, option := range fixture.EveryOption {
 			got := ""
 			if err := permission.CheckForms(ps, permission.Options{Option: option}); err != nil {
 				got = strings.TrimPrefix(err.Error(), "policies.yaml:1: ")
@@ -208,7 +209,7 @@ func manifestOf(t *testing.T, yaml string) []manifest.Document {
 
 func TestOptionText(t *testing.T) {
 	t.Parallel()
-	for i, option := range everyOption {
+	for i, option := range fixture.EveryOption {
 		for _, text := range []string{option.String(), fmt.Sprint(i + 1)} {
 			var got permission.Option
 			if err := got.UnmarshalText([]byte(text)); err != nil || got != option {

@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/conversion"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
@@ -38,14 +39,14 @@ type alike struct {
 func convertAll(t testing.TB, ps []permission.Policy) map[permission.Option][]permission.Policy {
 	t.Helper()
 	return map[permission.Option][]permission.Policy{
-		permission.Option1: ps, permission.Option2: convert(t, ps, permission.Option2), permission.Option3: convert(t, ps, permission.Option3),
+		permission.Option1: ps, permission.Option2: fixture.Convert(t, ps, permission.Option2), permission.Option3: fixture.Convert(t, ps, permission.Option3),
 	}
 }
 
 func newAlike(t testing.TB, ps map[permission.Option][]permission.Policy, in policy.Inbound, opts permission.Options) alike {
 	t.Helper()
 	a := alike{inbound: in}
-	for _, opts.Option = range everyOption {
+	for _, opts.Option = range fixture.EveryOption {
 		converted := ps[opts.Option]
 		for _, opts.ShadowForm = range []permission.ShadowForm{permission.Precise, permission.Accepted} {
 			program := lowering.Lower(selection.Select(converted, in, opts), in, opts)
@@ -83,10 +84,10 @@ func (a alike) differ(r policy.Request) string {
 func TestOptionsDecideAlike(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		yaml := drawPolicies(r)
-		ps := convertAll(t, parseAll(t, yaml))
-		for _, in := range inbounds() {
-			request := drawRequest(r)
+		yaml := fixture.DrawPolicies(r)
+		ps := convertAll(t, fixture.Parse(t, yaml))
+		for _, in := range fixture.Inbounds() {
+			request := fixture.DrawRequest(r)
 			if in.Protocol == policy.TCP {
 				request.Method, request.Path = "", ""
 			}

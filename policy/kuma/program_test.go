@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
@@ -33,12 +34,12 @@ func TestPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ps := parseAll(t, string(archive.Files[0].Data))
+			ps := fixture.Parse(t, string(archive.Files[0].Data))
 			got := &txtar.Archive{Comment: archive.Comment, Files: archive.Files[:1:1]}
-			for _, in := range inbounds() {
+			for _, in := range fixture.Inbounds() {
 				got.Files = append(got.Files, txtar.File{Name: fmt.Sprintf("%s (%s)", in, in.Protocol), Data: []byte(describe(t, ps, in))})
 			}
-			got.Files = append(got.Files, txtar.File{Name: "lint", Data: []byte(lines(lint.Lint(ps, inbounds(), permission.Options{})))})
+			got.Files = append(got.Files, txtar.File{Name: "lint", Data: []byte(lines(lint.Lint(ps, fixture.Inbounds(), permission.Options{})))})
 			if *update {
 				if err := os.WriteFile(path, txtar.Format(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -112,11 +113,11 @@ func TestSpellings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			universal := parseAll(t, string(archive.Files[0].Data))
-			rules := parseAll(t, rewrite(t, docs, longSpelling))
-			kubernetes := parseAll(t, rewrite(t, docs, kubernetesForm))
-			both := parseAll(t, rewrite(t, docs, longSpelling, kubernetesForm))
-			for _, in := range inbounds() {
+			universal := fixture.Parse(t, string(archive.Files[0].Data))
+			rules := fixture.Parse(t, rewrite(t, docs, longSpelling))
+			kubernetes := fixture.Parse(t, rewrite(t, docs, kubernetesForm))
+			both := fixture.Parse(t, rewrite(t, docs, longSpelling, kubernetesForm))
+			for _, in := range fixture.Inbounds() {
 				for _, form := range []permission.ShadowForm{permission.Accepted, permission.Precise} {
 					want := lowered(universal, in, form)
 					if diff := cmp.Diff(want, lowered(rules, in, form)); diff != "" {

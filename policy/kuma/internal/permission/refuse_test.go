@@ -1,7 +1,8 @@
-package kuma_test
+package permission_test
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"strings"
 	"testing"
@@ -9,12 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 var refusals = []string{"testdata/refusals.txtar", "testdata/refusals-from.txtar"}
 
@@ -73,8 +77,10 @@ func refusal(t *testing.T, body string) string {
 func TestParseTakesBothSpellingsOfTheIdentity(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"spiffeId", "spiffeID"} {
-		ps := parseAll(t, "{type: MeshTrafficPermission, name: x, spec: {default: {allow: [{"+key+": {type: Exact, value: spiffe://td/a}}]}}}")
-		if got := lowered(ps, inbounds()[0], permission.Accepted); !strings.Contains(got, `allow by kri_mtp_default___x_ when identity = "spiffe://td/a"`) {
+		ps := fixture.Parse(t, "{type: MeshTrafficPermission, name: x, spec: {default: {allow: [{"+key+": {type: Exact, value: spiffe://td/a}}]}}}")
+		in := fixture.Inbounds()[0]
+		selected := selection.Select(ps, in, permission.Options{})
+		if got := lowering.Lower(selected, in, permission.Options{}).String(); !strings.Contains(got, `allow by kri_mtp_default___x_ when identity = "spiffe://td/a"`) {
 			t.Errorf("%s: %s", key, got)
 		}
 	}
@@ -122,8 +128,8 @@ func FuzzParseAll(f *testing.F) {
 		if err != nil {
 			return
 		}
-		lint.Lint(ps, inbounds(), permission.Options{})
-		for _, in := range inbounds() {
+		lint.Lint(ps, fixture.Inbounds(), permission.Options{})
+		for _, in := range fixture.Inbounds() {
 			program := lowering.Lower(selection.Select(ps, in, permission.Options{}), in, permission.Options{})
 			if err := program.Check(); err != nil {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package kuma_test
+package permission_test
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
@@ -26,7 +27,7 @@ func FuzzMatcher(f *testing.F) {
 		if ps == nil {
 			return
 		}
-		in := inbounds()[0]
+		in := fixture.Inbounds()[0]
 		program := lowering.Lower(selection.Select(ps, in, permission.Options{}), in, permission.Options{})
 		if err := program.Check(); err != nil {
 			t.Fatal(err)

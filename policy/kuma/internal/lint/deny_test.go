@@ -1,4 +1,4 @@
-package kuma_test
+package lint_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 )
@@ -51,7 +52,7 @@ func neverAllows(ws []policy.Warning) []string {
 func TestLintHidden(t *testing.T) {
 	t.Parallel()
 	const identities, requests, everybody = "the same identities", "the same requests", "everybody"
-	http, tcp := inbounds()[:1], inbounds()[2:3]
+	http, tcp := fixture.Inbounds()[:1], fixture.Inbounds()[2:3]
 	for _, tt := range []struct {
 		deny, allow string
 		in          []policy.Inbound
@@ -114,8 +115,8 @@ func TestLintHidden(t *testing.T) {
 		{deny: "id=a GET", allow: "id=b", in: tcp},
 		{deny: "id=a GET", allow: "GET", in: tcp},
 
-		{deny: "GET", allow: "id=a", in: inbounds()},
-		{deny: "GET", allow: "GET", in: inbounds(), want: requests},
+		{deny: "GET", allow: "id=a", in: fixture.Inbounds()},
+		{deny: "GET", allow: "GET", in: fixture.Inbounds(), want: requests},
 	} {
 		for _, list := range []string{"allow", "allowWithShadowDeny"} {
 			one := "{type: MeshTrafficPermission, name: p, spec: {default: {" + list + ": [" + matcherText(tt.allow) + "], deny: [" + matcherText(tt.deny) + "]}}}"
@@ -123,7 +124,7 @@ func TestLintHidden(t *testing.T) {
 			if tt.want != "" {
 				want = []string{tt.want}
 			}
-			if diff := cmp.Diff(want, neverAllows(lint.Lint(parseAll(t, one), tt.in, permission.Options{}))); diff != "" {
+			if diff := cmp.Diff(want, neverAllows(lint.Lint(fixture.Parse(t, one), tt.in, permission.Options{}))); diff != "" {
 				t.Errorf("%s %s under deny %s on %d inbounds (-want +got):\n%s", list, tt.allow, tt.deny, len(tt.in), diff)
 			}
 		}
@@ -153,10 +154,10 @@ func TestLintHiddenIsSound(t *testing.T) {
 		}
 	}
 	// The requests that each matcher meets, of an inbound that allows them.
-	in := inbounds()[:1]
+	in := fixture.Inbounds()[:1]
 	meets := make([][]bool, len(shorts))
 	for i, short := range shorts {
-		ps := parseAll(t, "{type: MeshTrafficPermission, name: p, spec: {default: {allow: ["+matcherText(short)+"]}}}")
+		ps := fixture.Parse(t, "{type: MeshTrafficPermission, name: p, spec: {default: {allow: ["+matcherText(short)+"]}}}")
 		for _, r := range requests {
 			meets[i] = append(meets[i], evaluation.Evaluate(ps, in[0], permission.Options{}, r).Effect == policy.Allow)
 		}
@@ -166,7 +167,7 @@ func TestLintHiddenIsSound(t *testing.T) {
 		allows = append(allows, matcherText(allow))
 	}
 	for d, deny := range shorts {
-		ps := parseAll(t, "type: MeshTrafficPermission\nname: p\nspec:\n  default:\n    deny: ["+matcherText(deny)+"]\n    allow:\n    - "+strings.Join(allows, "\n    - "))
+		ps := fixture.Parse(t, "type: MeshTrafficPermission\nname: p\nspec:\n  default:\n    deny: ["+matcherText(deny)+"]\n    allow:\n    - "+strings.Join(allows, "\n    - "))
 		hidden := make(map[string]bool)
 		for _, w := range lint.TakeSurvey(ps, in, permission.Options{}).Hidden {
 			_, item, _ := strings.Cut(w.Place, ".allow")

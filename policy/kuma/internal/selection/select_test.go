@@ -1,4 +1,4 @@
-package kuma_test
+package selection_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
@@ -24,7 +25,7 @@ func TestSelect(t *testing.T) {
 	}
 	target := func(ref string) string { return universal + "spec: {targetRef: {kind: Dataplane, " + ref + "}}" }
 	in := func(edit func(w *policy.Workload)) policy.Inbound {
-		w := backend()
+		w := fixture.Backend()
 		edit(&w)
 		return policy.Inbound{Workload: w, Name: "http-port", Port: 8080}
 	}
@@ -81,7 +82,7 @@ func TestSelect(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			sel := selection.Select(parseAll(t, tt.policy), tt.in, tt.opts)
+			sel := selection.Select(fixture.Parse(t, tt.policy), tt.in, tt.opts)
 			got := ""
 			if len(sel.Ignored) == 1 {
 				got = sel.Ignored[0].Reason
@@ -123,7 +124,7 @@ const ordered = `
 
 func TestOrder(t *testing.T) {
 	t.Parallel()
-	ps := parseAll(t, ordered)
+	ps := fixture.Parse(t, ordered)
 	var want []string
 	for _, p := range ps {
 		want = append(want, p.String())
@@ -131,7 +132,7 @@ func TestOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		random.Shuffle(len(ps), func(i, j int) { ps[i], ps[j] = ps[j], ps[i] })
-		sel := selection.Select(ps, inbounds()[0], permission.Options{})
+		sel := selection.Select(ps, fixture.Inbounds()[0], permission.Options{})
 		var got []string
 		for _, p := range sel.Policies {
 			got = append(got, p.String())
@@ -151,7 +152,7 @@ func TestOrderDecidesAttribution(t *testing.T) {
 	for _, name := range []string{"a", "c", "b"} {
 		yaml += "---\n{type: MeshTrafficPermission, name: " + name + ", spec: {default: {deny: [{method: GET}]}}}\n"
 	}
-	d := evaluation.Evaluate(parseAll(t, yaml), inbounds()[0], permission.Options{}, policy.Request{Method: "GET", Path: "/"})
+	d := evaluation.Evaluate(fixture.Parse(t, yaml), fixture.Inbounds()[0], permission.Options{}, policy.Request{Method: "GET", Path: "/"})
 	if !strings.HasSuffix(d.Origin, "_c_") {
 		t.Errorf("denied by %s, want the weakest policy, for its rule stands first", d.Origin)
 	}
@@ -170,7 +171,7 @@ func TestKRI(t *testing.T) {
 		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: p, labels: {kuma.io/mesh: prod}}}":   "kri_mtp_prod__default_p_",
 		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: p, labels: {kuma.io/zone: zone-1}}}": "kri_mtp_default_zone-1_default_p_",
 	} {
-		p := parseAll(t, yaml)[0]
+		p := fixture.Parse(t, yaml)[0]
 		if p.String() != want || p.ID.String() != want {
 			t.Errorf("%s: %s, want %s", yaml, p, want)
 		}

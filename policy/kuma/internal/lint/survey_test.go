@@ -1,4 +1,4 @@
-package kuma_test
+package lint_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 )
@@ -13,7 +14,7 @@ import (
 func TestSection(t *testing.T) {
 	t.Parallel()
 	for want, ref := range map[string]string{"": "{kind: Dataplane}", "http-port": "{kind: Dataplane, sectionName: http-port}"} {
-		p := parseAll(t, "{type: MeshTrafficPermission, name: p, spec: {targetRef: "+ref+"}}")[0]
+		p := fixture.Parse(t, "{type: MeshTrafficPermission, name: p, spec: {targetRef: "+ref+"}}")[0]
 		if got := p.Target.Section; got != want {
 			t.Errorf("%s has section %q, want %q", ref, got, want)
 		}
@@ -24,7 +25,7 @@ func TestSection(t *testing.T) {
 // does a policy without an inbound.
 func TestLook(t *testing.T) {
 	t.Parallel()
-	ps := parseAll(t, `
+	ps := fixture.Parse(t, `
 {type: MeshTrafficPermission, name: opens, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://td/a}}]}}}
 ---
 {type: MeshTrafficPermission, name: opts-out, spec: {targetRef: {kind: Dataplane, sectionName: http-port}, default: {deny: [{spiffeId: {type: Prefix, value: spiffe://td/}}]}}}
@@ -36,8 +37,8 @@ func TestLook(t *testing.T) {
 		idle, hidden []string
 	}{
 		"no inbound":  {nil, nil, nil},
-		"one inbound": {inbounds()[:1], []string{"kri_mtp_default___nowhere_"}, []string{"kri_mtp_default___opens_"}},
-		"two":         {inbounds()[:2], []string{"kri_mtp_default___nowhere_"}, nil},
+		"one inbound": {fixture.Inbounds()[:1], []string{"kri_mtp_default___nowhere_"}, []string{"kri_mtp_default___opens_"}},
+		"two":         {fixture.Inbounds()[:2], []string{"kri_mtp_default___nowhere_"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

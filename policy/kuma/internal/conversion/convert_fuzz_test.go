@@ -1,4 +1,4 @@
-package kuma_test
+package conversion_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/policy/kuma/internal/conversion"
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -15,7 +16,7 @@ import (
 // and a second conversion changes nothing.
 func FuzzConvert(f *testing.F) {
 	for _, text := range []string{
-		"", manyPolicies(2), withShadow,
+		"", fixture.Policies(2), fixture.WithShadow,
 		"{type: MeshTrafficPermission, name: p, labels: {\"a b: c\": \"- d\", e: \"\"}, mesh: , spec: {rules: [{default: {action: Deny}}]}}",
 		"{type: MeshTrafficPermission, name: \"42\", labels: {}, spec: {targetRef: {kind: Dataplane, labels: {\"x\": \"null\"}}, rules: []}}",
 		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: a, annotations: {note: \"x\\ny # z\"}}, spec: {default: {deny: [{method: \"!#$%&'*+-.^_`|~\"}]}}}",
@@ -32,12 +33,12 @@ func FuzzConvert(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, to := range everyOption {
+		for _, to := range fixture.EveryOption {
 			converted, err := conversion.Convert(ps, to)
 			if err != nil {
 				continue
 			}
-			again := convert(t, ps, to)
+			again := fixture.Convert(t, ps, to)
 			if diff := cmp.Diff(names(ps), names(again)); diff != "" {
 				t.Errorf("%s: (-before +after):\n%s\n%s", to, diff, converted.YAML)
 			}

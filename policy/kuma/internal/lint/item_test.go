@@ -1,9 +1,10 @@
-package kuma_test
+package lint_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 )
@@ -31,7 +32,7 @@ func TestLintFrom(t *testing.T) {
 				items = append(items, "{targetRef: "+target+", default: {action: Allow}}")
 			}
 		}
-		ps := parseAll(t, "{type: MeshTrafficPermission, name: a, spec: {from: ["+strings.Join(items, ", ")+"]}}")
+		ps := fixture.Parse(t, "{type: MeshTrafficPermission, name: a, spec: {from: ["+strings.Join(items, ", ")+"]}}")
 		got := lint.Lint(ps, nil, permission.Options{})
 		if (want == "") != (len(got) == 0) || len(got) > 1 || len(got) == 1 && !strings.Contains(got[0].String(), want) {
 			t.Errorf("%s: %v, want %q", from, got, want)

@@ -1,4 +1,4 @@
-package kuma_test
+package lint_test
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 )
@@ -21,14 +22,14 @@ func TestLint(t *testing.T) {
 	prefix := func(value string) string { return "spiffeId: {type: Prefix, value: '" + value + "'}" }
 	exact := func(value string) string { return "spiffeId: {type: Exact, value: '" + value + "'}" }
 	path := func(kind, value string) string { return "path: {type: " + kind + ", value: '" + value + "'}" }
-	http := inbounds()[:1]
+	http := fixture.Inbounds()[:1]
 	for _, tt := range []struct {
 		name, policies string
 		in             []policy.Inbound
 		want           []string
 	}{
-		{name: "nothing to say", policies: allow(exact("spiffe://td/a")), in: inbounds()},
-		{name: "nothing at all", policies: "", in: inbounds()},
+		{name: "nothing to say", policies: allow(exact("spiffe://td/a")), in: fixture.Inbounds()},
+		{name: "nothing at all", policies: "", in: fixture.Inbounds()},
 		{name: "no spec", policies: "{type: MeshTrafficPermission, name: p}", in: http,
 			want: []string{"policies.yaml:1: spec: MeshTrafficPermission p has no rules: it has no effect"}},
 		{name: "empty spec", policies: one(""), want: []string{"policies.yaml:1: spec: MeshTrafficPermission p has no rules: it has no effect"}},
@@ -65,14 +66,14 @@ func TestLint(t *testing.T) {
 		{name: "hidden by a prefix of another policy", in: http,
 			policies: named("operator", "default: {deny: [{"+prefix("spiffe://td/ns/a/")+"}]}") + "\n---\n" + named("owner", "default: {allowWithShadowDeny: [{"+prefix("spiffe://td/ns/a/sa/")+"}]}"),
 			want:     []string{"policies.yaml:3: spec.default.allowWithShadowDeny[0]: never allows: kri_mtp_default___operator_ denies the same identities"}},
-		{name: "hidden on one inbound of several", in: inbounds(),
+		{name: "hidden on one inbound of several", in: fixture.Inbounds(),
 			policies: named("operator", "default: {allow: [{"+exact("spiffe://td/a")+"}]}") + "\n---\n" +
 				named("owner", "targetRef: {kind: Dataplane, labels: {app: backend}}, default: {deny: [{"+exact("spiffe://td/a")+"}]}")},
 		{name: "not hidden by a deny of some requests", policies: one("default: {deny: [{" + exact("spiffe://td/a") + ", method: PUT}], allow: [{" + exact("spiffe://td/a") + "}]}"), in: http},
 		{name: "not hidden by a narrower deny", policies: one("default: {deny: [{" + exact("spiffe://td/a/b") + "}], allow: [{" + prefix("spiffe://td/a/") + "}, {method: GET}]}"), in: http},
 		{name: "applies to nothing", policies: one("targetRef: {kind: Dataplane, sectionName: grpc}, default: {allow: [{method: GET}]}"), in: http,
 			want: []string{`policies.yaml:1: MeshTrafficPermission p applies to no inbound (backend/http-port: targetRef.sectionName is "grpc", the inbound's is "http-port")`}},
-		{name: "blind on tcp", policies: allow("method: GET"), in: inbounds()[2:3],
+		{name: "blind on tcp", policies: allow("method: GET"), in: fixture.Inbounds()[2:3],
 			want: []string{"policies.yaml:1: spec.default.allow[0]: tcp inbound backend/5432 sees neither path nor method: there this allows nothing"}},
 		{name: "in the order of the policies", policies: named("b", "") + "\n---\n" + named("a", "targetRef: {kind: Dataplane, name: x}"), in: http, want: []string{
 			"policies.yaml:1: spec: MeshTrafficPermission b has no rules: it has no effect",
@@ -82,7 +83,7 @@ func TestLint(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, w := range lint.Lint(parseAll(t, tt.policies), tt.in, permission.Options{}) {
+			for _, w := range lint.Lint(fixture.Parse(t, tt.policies), tt.in, permission.Options{}) {
 				if !strings.HasPrefix(w.Policy, "kri_mtp_default___") {
 					t.Errorf("warning without its policy: %+v", w)
 				}

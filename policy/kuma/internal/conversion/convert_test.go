@@ -1,6 +1,7 @@
-package kuma_test
+package conversion_test
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/policy/kuma/internal/conversion"
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestConvert rewrites the first file of each archive for each option and
 // compares policies, notes and errors with the other files.
@@ -28,9 +32,9 @@ func TestConvert(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ps := parseAll(t, string(archive.Files[0].Data))
+			ps := fixture.Parse(t, string(archive.Files[0].Data))
 			got := &txtar.Archive{Comment: archive.Comment, Files: archive.Files[:1:1]}
-			for _, to := range everyOption {
+			for _, to := range fixture.EveryOption {
 				text := ""
 				converted, err := conversion.Convert(ps, to)
 				if err != nil {
@@ -59,14 +63,14 @@ func TestConvert(t *testing.T) {
 func TestConvertIsStable(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		ps := parseAll(t, drawPolicies(r))
-		for _, to := range everyOption {
+		ps := fixture.Parse(t, fixture.DrawPolicies(r))
+		for _, to := range fixture.EveryOption {
 			first, err := conversion.Convert(ps, to)
 			if err != nil {
 				r.Fatal(err)
 			}
-			for _, via := range everyOption {
-				again, err := conversion.Convert(convert(t, convert(t, ps, via), to), to)
+			for _, via := range fixture.EveryOption {
+				again, err := conversion.Convert(fixture.Convert(t, fixture.Convert(t, ps, via), to), to)
 				if err != nil {
 					r.Fatal(err)
 				}

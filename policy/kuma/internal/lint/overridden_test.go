@@ -1,4 +1,4 @@
-package kuma_test
+package lint_test
 
 import (
 	"strings"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 )
@@ -31,7 +32,7 @@ func TestLintOverridden(t *testing.T) {
 	warning := func(line, item, by string) string {
 		return "policies.yaml:" + line + ": spec.from[" + item + "].targetRef: decides about nobody: " + by + " comes later, wins, and names all of these clients"
 	}
-	ins := inbounds()
+	ins := fixture.Inbounds()
 	for i := range ins {
 		ins[i].Tags = map[string]string{"kuma.io/service": ins[i].Workload.Name}
 	}
@@ -63,7 +64,7 @@ func TestLintOverridden(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, w := range lint.Lint(parseAll(t, strings.Join(tt.policies, "\n---\n")), tt.in, permission.Options{}) {
+			for _, w := range lint.Lint(fixture.Parse(t, strings.Join(tt.policies, "\n---\n")), tt.in, permission.Options{}) {
 				got = append(got, w.String())
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
