@@ -2,8 +2,8 @@
 // [language.Dialect] demands of every one. Each capability is a small interface of the
 // dialect value, or of its policies.
 //
-// It imports no dialect: package policy/dialect finds the dialects that have a
-// capability.
+// It guarantees that a command reaches a capability without the name of a dialect:
+// package policy/dialect finds the dialects that have it. It has no code of its own.
 package capability
 
 import (
