@@ -8,8 +8,8 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 )
 
-// Build turns the result of a case into what a report keeps of it. Keys and
-// certificates are no part of it.
+// Build makes the case of a report from the result of a case. It has no keys and no
+// certificates.
 func Build(r result.Case) Case {
 	c := Case{
 		Case: r.Case.Name, Story: r.Case.Story, Place: r.Case.Place, Features: r.Case.Features, Source: r.Case.Source,
@@ -68,8 +68,8 @@ func buildRequest(q result.Request) Request {
 	return out
 }
 
-// Outcome is what became of a request; where the evidence contradicts itself, or
-// the transport failed, nothing did that anybody could stand by.
+// Outcome is the outcome of a request: "unproven" if the evidence contradicts itself or the
+// transport failed.
 func Outcome(q result.Request) string {
 	if _, err := q.Evidence.Find(); err != nil {
 		return "unproven"

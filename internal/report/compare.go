@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Comparison is what differs between two runs. Times and keys never differ.
+// Comparison is the difference of two runs. It leaves out times and keys.
 type Comparison struct {
 	A Side `json:"a"`
 	B Side `json:"b"`
@@ -21,18 +21,18 @@ type Comparison struct {
 	Changed []Change `json:"changed,omitempty"`
 }
 
-// Side is one of the runs that are compared.
+// Side is one of the two runs.
 type Side struct {
 	Label string        `json:"label"`
 	Tally Tally         `json:"tally"`
 	Took  time.Duration `json:"nanoseconds"`
 }
 
-// Change is one thing that differs between two runs.
+// Change is one difference of two runs.
 type Change struct {
 	Case  string `json:"case"`
 	Place string `json:"place"`
-	// Request says where to, what and by whom; it is empty for the case as a whole.
+	// Request names inbound, request and caller. It is "" for the case as a whole.
 	Request string `json:"request,omitempty"`
 	// What differs: "status", "error" or "counters of ..." of a case, "outcome", "by",
 	// "shadow", "shadowBy", "want", "passed", "caller", "upstream", "xfcc", "log" or
@@ -43,9 +43,9 @@ type Change struct {
 	B    string `json:"b"`
 }
 
-// Compare says what differs between two runs: what became of each case, and all that
-// was seen of each request. It is empty exactly where both runs have the same cases
-// with the same status and the same evidence.
+// Compare compares the status of each case, and the evidence of each request. The result is
+// empty exactly if both runs have the same cases, with the same status and the same
+// evidence.
 func Compare(a, b Run) Comparison {
 	labels := Labels([]Run{a, b})
 	out := Comparison{
@@ -70,9 +70,9 @@ func Compare(a, b Run) Comparison {
 	return out
 }
 
-// Decisions returns the differences that are one of a decision, in cases that both runs
-// have: the outcome of a request, the policy that decided, the shadow and its policy,
-// and that a case passed in one run and failed in the other.
+// Decisions returns the differences in decisions, in cases that both runs have: the outcome
+// of a request, the policy that decided, the shadow and its policy, and a case that passed
+// in one run and failed in the other.
 func (c Comparison) Decisions() Comparison {
 	c.OnlyA, c.OnlyB = nil, nil
 	c.Changed = slices.DeleteFunc(slices.Clone(c.Changed), func(change Change) bool { return !change.isDecision() })
@@ -92,7 +92,7 @@ func (c Change) isDecision() bool {
 	}
 }
 
-// Empty reports whether nothing differs.
+// Empty reports whether there is no difference.
 func (c Comparison) Empty() bool { return len(c.OnlyA)+len(c.OnlyB)+len(c.Changed) == 0 }
 
 func byName(cases []Case) map[string]Case {
@@ -103,7 +103,7 @@ func byName(cases []Case) map[string]Case {
 	return out
 }
 
-// changeList collects what differs between a case in two runs.
+// changeList collects the differences of a case in two runs.
 type changeList struct {
 	at  Change
 	out []Change
@@ -118,7 +118,7 @@ func (d *changeList) add(what, a, b string) {
 	d.out = append(d.out, change)
 }
 
-// changes returns what differs between a case in two runs.
+// changes returns the differences of a case in two runs.
 func changes(a, b Case) []Change {
 	d := changeList{at: Change{Case: a.Case, Place: a.Place}}
 	if a.Status() != b.Status() {
@@ -178,7 +178,7 @@ func (d *changeList) request(a, b Request) {
 	d.add("peer", strings.Join(a.Evidence.Peer, ", "), strings.Join(b.Evidence.Peer, ", "))
 }
 
-// String says what reached the upstream, "nothing" where nothing did.
+// String says what reached the upstream, "nothing" for nil.
 func (a *Arrived) String() string {
 	if a == nil {
 		return "nothing"

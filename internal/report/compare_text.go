@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// Text prints the comparison for a terminal: a line for each run, and one that says
-// how many cases differ, then what differs, case by case and request by request. The
-// value of the first run stands before the arrow, that of the second behind.
+// Text returns the comparison for a terminal: a line for each run, a line with the number of
+// cases that differ, and then the differences by case and request. The value of the first
+// run stands before the arrow, the value of the second run behind it.
 func (c Comparison) Text() string {
 	var b strings.Builder
 	for _, s := range []Side{c.A, c.B} {
@@ -46,7 +46,7 @@ func writeOnly(b *strings.Builder, label string, cases []string) {
 	}
 }
 
-// Sentence says in one how many cases differ.
+// Sentence says how many cases differ.
 func (c Comparison) Sentence() string {
 	if c.Empty() {
 		return fmt.Sprintf("no difference in %s", Plural(c.Common, "case"))
@@ -62,8 +62,8 @@ func (c Comparison) Sentence() string {
 	return text
 }
 
-// Visible makes one line of a text, with an escape for whatever would play tricks on
-// a terminal or a page: control characters, marks that turn the direction of writing.
+// Visible makes one line of a text, with escapes for the characters that could change a
+// terminal or a page: control characters, and marks that turn the direction of writing.
 func Visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {

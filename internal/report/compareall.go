@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// CompareAll compares the runs of two reports: one with one, whatever they are; of
-// several, those of the same project, version of Envoy and runtime. Runs that have no
-// counterpart are named, newly pinned versions as a rule. It fails where no two runs
-// belong together, or more than two do.
+// CompareAll compares the runs of two reports. A single run is compared with a single run.
+// Of several runs, those of the same project, version of Envoy and runtime are compared.
+// Unpaired names the runs without a counterpart, as a rule those of versions that were
+// pinned in between. It is an error if no two runs belong together, or more than two.
 func CompareAll(before, after []Run) (compared []Comparison, unpaired []string, err error) {
 	if len(before) == 1 && len(after) == 1 {
 		return []Comparison{Compare(before[0], after[0])}, nil, nil
@@ -40,7 +40,7 @@ func CompareAll(before, after []Run) (compared []Comparison, unpaired []string, 
 	return compared, unpaired, nil
 }
 
-// column names what makes two runs of different days the same column of a matrix.
+// column is the same for runs of different days that are the same column of a matrix.
 func (r Run) column() string {
 	text := fmt.Sprintf("%s on Envoy %s (%s)", r.Implementation.Project, r.Envoy, r.Runtime)
 	if r.Shard != "" {

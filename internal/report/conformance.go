@@ -10,8 +10,8 @@ import (
 )
 
 // Conformance is a conformance report in the shape of Gateway API's
-// (gateway.networking.k8s.io/v1, kind ConformanceReport), so that its tools read it.
-// What they do not know stands under meshproof.
+// (gateway.networking.k8s.io/v1, kind ConformanceReport), so that the tools of Gateway API
+// read it. Fields that these tools do not know are under meshproof.
 type Conformance struct {
 	APIVersion     string         `yaml:"apiVersion"`
 	Kind           string         `yaml:"kind"`
@@ -32,8 +32,8 @@ type ProfileState struct {
 	Extended *Extended `yaml:"extended,omitempty"`
 }
 
-// Status is the result of the cases of one level: "success", "partial" where some
-// were skipped, or "failure".
+// Status is the result of the cases of one level: "success", "partial" if some were
+// skipped, or "failure".
 type Status struct {
 	Result       string     `yaml:"result"`
 	Statistics   Statistics `yaml:"statistics"`
@@ -55,14 +55,14 @@ type Extended struct {
 	UnsupportedFeatures []string `yaml:"unsupportedFeatures,omitempty"`
 }
 
-// Extension is what a report of meshproof says beyond Gateway API's: on which Envoy,
-// how long each case took, and what its evidence hashes to.
+// Extension has the fields of meshproof: the Envoy, the time of each case, and the hash of
+// its evidence.
 type Extension struct {
 	Version string     `yaml:"version"`
 	Envoy   EnvoyState `yaml:"envoy"`
 	Shard   string     `yaml:"shard,omitempty"`
-	// PolicyNames is "compared" where a case passes only if the filters name their
-	// policies as meshproof does, "any" where only decisions count.
+	// PolicyNames is "compared" if the filters must name their policies as the
+	// specification does, and "any" if only decisions count.
 	PolicyNames    string          `yaml:"policyNames"`
 	Milliseconds   float64         `yaml:"milliseconds"`
 	Classes        *Classes        `yaml:"requestClasses,omitempty"`
@@ -91,14 +91,14 @@ type CaseState struct {
 	EvidenceSHA256 string   `yaml:"evidenceSHA256,omitempty"`
 }
 
-// NotApplicable is a case that is not about this Envoy or this compiler, with the
+// NotApplicable is a case that says nothing about this Envoy or this compiler, with the
 // reason.
 type NotApplicable struct {
 	Name   string `yaml:"name"`
 	Reason string `yaml:"reason"`
 }
 
-// Whether names of policies count.
+// The values of PolicyNames.
 const (
 	comparedNames = "compared"
 	anyNames      = "any"
@@ -111,15 +111,15 @@ const (
 	failure = "failure"
 )
 
-// gatewayAPI is the release of Gateway API whose text of GEP-3779 is tested. The GEP is
-// in no channel yet; experimental is where it will come first.
+// gatewayAPI is the release of Gateway API with the tested text of GEP-3779. The GEP is in no
+// channel yet; its first channel will be experimental.
 const (
 	gatewayAPI        = "v1.6.0"
 	gatewayAPIChannel = "experimental"
 )
 
-// NewConformance draws the report of one run. The profiles are those that the run
-// claims and has a case of, in order.
+// NewConformance makes the report of one run. It has the profiles that the run claims and of
+// which it has a case, in order.
 func NewConformance(r Run) Conformance {
 	out := Conformance{
 		APIVersion: "gateway.networking.k8s.io/v1", Kind: "ConformanceReport", Date: r.Date.UTC().Format(time.RFC3339),
@@ -174,7 +174,7 @@ func (c Case) state() CaseState {
 	return out
 }
 
-// Reason returns the first line of what went wrong.
+// Reason returns the first line of the first problem.
 func (c Case) Reason() string {
 	texts := []string{c.Error}
 	for _, q := range c.Requests {

@@ -58,7 +58,7 @@ func (r Run) status(p feature.Profile, l feature.Level) Status {
 	return out
 }
 
-// sentence sums up the tests of a level, as Gateway API's reports do.
+// sentence sums up the tests of a level, in the words of Gateway API's reports.
 func (s Status) sentence(level string) string {
 	switch {
 	case s.Statistics == (Statistics{}):

@@ -7,24 +7,24 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Difference is one cell of the cases that is not the same in all runs of a matrix:
-// what became of a case, or how a request of it was decided.
+// Difference is a case whose status is not the same in all runs of a matrix, or a request
+// whose decision is not.
 type Difference struct {
 	Case  string `json:"case"`
 	Story string `json:"story"`
 	Place string `json:"place"`
-	// Request says where to, what and by whom; it is empty for the case as a whole.
+	// Request names inbound, request and caller. It is "" for the case as a whole.
 	Request string `json:"request,omitempty"`
-	// Values has what the cell is in each run, such as "deny by default" or "skipped:
-	// it holds from 1.39.3 only"; it is empty where the run has no such cell.
+	// Values has the value in each run, such as "deny by default" or "skipped: it holds
+	// from 1.39.3 only". It is "" for a run without the case or the request.
 	Values []string `json:"values"`
 }
 
-// Differences returns the cells that differ between runs, case by case in the order in
-// which the runs have them. A case differs where it passed in one run and did not in
-// another, a request where its outcome, the policy that decided, or the shadow did.
-// Where a run asked none of a case's requests, or has no such case, the row of the
-// case says so, and its requests are compared between the others.
+// Differences returns the differences between runs, case by case, in the order of the runs. A
+// case differs if it passed in one run and did not pass in another. A request differs in its
+// outcome, in the policy that decided, or in the shadow. If a run lacks a case, or asked
+// none of its requests, the row of the case says so, and the requests are compared between
+// the other runs.
 func Differences(runs []Run) []Difference {
 	type row struct {
 		Case
@@ -60,8 +60,8 @@ func Differences(runs []Run) []Difference {
 	return out
 }
 
-// statuses returns what became of a case in each run, and whether that differs. The
-// reasons do not count: they name the version.
+// statuses returns the status of a case in each run, and whether the statuses differ. The
+// reasons do not count, because they name the version.
 func statuses(in []*Case) (values []string, differ bool) {
 	values = make([]string, len(in))
 	kinds := map[string]bool{}
@@ -76,7 +76,7 @@ func statuses(in []*Case) (values []string, differ bool) {
 	return values, len(kinds) > 1
 }
 
-// decisions returns the requests of a case that were decided differently.
+// decisions returns the requests of a case with different decisions.
 func decisions(in []*Case) []Difference {
 	var order []Asking
 	at := map[Asking]*Difference{}
@@ -107,13 +107,13 @@ func decisions(in []*Case) []Difference {
 	return out
 }
 
-// What became of a case that was proven, in a word.
+// The statuses of a case that proves something.
 const (
 	passed = "passed"
 	failed = "failed"
 )
 
-// Status is what became of a case, in a word or two.
+// Status is the status of a case, in one or two words.
 func (c Case) Status() string {
 	switch {
 	case c.NotApplicable:
@@ -129,7 +129,7 @@ func (c Case) Status() string {
 	}
 }
 
-// statusText is the status with its reason.
+// statusText is the status with the reason.
 func (c Case) statusText() string {
 	reason := c.Skipped
 	if c.Failed() {
@@ -141,8 +141,7 @@ func (c Case) statusText() string {
 	return c.Status() + ": " + reason
 }
 
-// Decision is how a request was decided, such as "allow by default; shadow deny by
-// audit".
+// Decision is text such as "allow by default; shadow deny by audit".
 func (q Request) Decision() string {
 	text := by(q.Outcome, q.By)
 	if q.Shadow != "" && q.Shadow != "none" {
@@ -158,14 +157,14 @@ func by(effect, policy string) string {
 	return effect + " by " + policy
 }
 
-// Asking tells the requests of a case apart, also between runs.
+// Asking identifies a request of a case, in all runs.
 type Asking struct {
 	from, to, method, path, grpc, header string
-	// nth counts requests that are alike otherwise.
+	// nth counts requests that are equal otherwise.
 	nth int
 }
 
-// Askings returns the asking of each request of a case.
+// Askings returns the Asking of each request of a case.
 func Askings(c Case) []Asking {
 	out := make([]Asking, len(c.Requests))
 	alike := map[Asking]int{}
@@ -178,7 +177,7 @@ func Askings(c Case) []Asking {
 	return out
 }
 
-// String says where to, what and by whom.
+// String names inbound, request and caller.
 func (a Asking) String() string {
 	text := a.to
 	switch {

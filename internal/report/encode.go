@@ -38,7 +38,7 @@ func Decode(data []byte) (Run, error) {
 	return r, nil
 }
 
-// check reports a run that contradicts itself.
+// check reports a contradiction in a run.
 func (r Run) check() error {
 	if r.Envoy == "" || r.Meshproof == "" {
 		return errors.New("it names no version of Envoy, or of meshproof: not a results file")
@@ -72,8 +72,7 @@ func (r Run) check() error {
 	return nil
 }
 
-// checkStatus reports a case whose status is not what its requests and its error
-// make it.
+// checkStatus reports a case whose status contradicts its requests or its error.
 func (c Case) checkStatus() error {
 	if err := checkTime(c.Milliseconds); err != nil {
 		return err
@@ -99,7 +98,7 @@ func (c Case) checkStatus() error {
 	return nil
 }
 
-// checkTime refuses what no case takes: less than nothing, or more than a year.
+// checkTime refuses a negative time, and a time of more than a year.
 func checkTime(milliseconds float64) error {
 	if milliseconds < 0 || milliseconds > 365*24*3600*1000 {
 		return fmt.Errorf("it took %g ms, it says: that is no time", milliseconds)

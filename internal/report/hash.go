@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// hash returns the hash of what was asked and seen, "" where nothing was: the
-// SHA-256 of the JSON of the case with everything taken out that differs from run to
-// run, or that is no evidence but says how to read it.
+// hash returns the hash of the requests and their evidence, "" for a case without requests
+// and error. It is the SHA-256 of the JSON of the case, without everything that differs
+// from run to run, and without explanations of the evidence.
 func (c Case) hash() string {
 	if len(c.Requests) == 0 && c.Error == "" {
 		return ""
@@ -28,7 +28,7 @@ func (c Case) hash() string {
 		// Strings, numbers and lists of them always have a JSON form.
 		panic(fmt.Sprintf("report: %v", err))
 	}
-	// A byte that is no UTF-8 becomes this escape, which reads back as the character.
+	// A byte that is no UTF-8 becomes this escape, which is read as the character.
 	text = bytes.ReplaceAll(text, []byte(`\ufffd`), []byte("\uFFFD"))
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])

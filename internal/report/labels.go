@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Labels returns a column title for each run, in the order given: the version of
-// Envoy, and in parentheses the project, the runtime and the shard where the runs
-// differ in them, such as "1.40.0" or "1.40.0 (kuma 2.13, container)". Titles that
-// are still the same get the date, and then a number, so that no two are ever equal.
+// Labels returns a title for each run, in their order: the version of Envoy, and in
+// parentheses the project, the runtime and the shard if the runs differ in them, such as
+// "1.40.0" or "1.40.0 (kuma 2.13, container)". Titles that are still equal get the date,
+// and then a number, so that no two titles are equal.
 func Labels(runs []Run) []string {
 	details := make([][]string, len(runs))
 	add := func(i int, part string) {
@@ -62,7 +62,7 @@ func titles(runs []Run, details [][]string) []string {
 	return out
 }
 
-// repeated tells of each label whether there is another like it.
+// repeated tells for each label whether another label is equal.
 func repeated(labels []string) []bool {
 	count := map[string]int{}
 	for _, l := range labels {
@@ -75,7 +75,7 @@ func repeated(labels []string) []bool {
 	return out
 }
 
-// number sets labels apart that have come before.
+// number adds a number to labels that have appeared before.
 func number(labels []string) {
 	taken := map[string]bool{}
 	for i, l := range labels {

@@ -11,18 +11,17 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// Merge joins the shards of each run to a whole one. Shards belong to one run where
-// they agree in everything but the shard, the date and the time: meshproof's version,
-// the implementation, Envoy with its digest, the runtime, the profiles, the features
-// that are not supported, and whether names of policies count.
+// Merge joins the shards of each run to a whole run. Shards belong to one run if they agree
+// in the version of meshproof, the implementation, Envoy with its digest, the runtime, the
+// profiles, the features that are not supported, and whether names of policies count.
 //
-// A joined run has its cases in the order of their files and lines, as a run that was
-// given one folder has; it began with the first shard, and took as long as the
-// longest, since shards run side by side. Whole runs pass as they are. The runs are
-// sorted by Envoy's version, then by project and runtime.
+// A joined run has its cases in the order of their files and lines. It began when the first
+// shard began, and took as long as the longest shard, because shards run in parallel. Whole
+// runs stay as they are. The runs are sorted by the version of Envoy, then by project and
+// runtime.
 //
-// It is an error where a shard is missing, where one is there twice, where two have a
-// case in common, and where a whole run is there twice.
+// It is an error if a shard is missing or appears twice, if two shards have a case in
+// common, or if a whole run appears twice.
 func Merge(runs ...Run) ([]Run, error) {
 	groups := map[string][]Run{}
 	var keys []string
@@ -54,7 +53,7 @@ func Merge(runs ...Run) ([]Run, error) {
 	return out, nil
 }
 
-// trait is one thing in which the shards of a run agree.
+// trait is a property that the shards of a run have in common.
 type trait struct{ name, value string }
 
 func (r Run) traits() []trait {
@@ -70,11 +69,11 @@ func (r Run) traits() []trait {
 	}
 }
 
-// key is what the shards of one run have in common.
+// key is the same for the shards of one run.
 func (r Run) key() string { return fmt.Sprintf("%q", r.traits()) }
 
-// lookalike says in what the run that has a missing shard differs, "" where none has it:
-// of several, the one that differs least.
+// lookalike finds another run that has a missing shard, and says in what that run differs.
+// Of several it takes the one that differs least. It is "" if there is none.
 func lookalike(r Run, missing *missingError, runs []Run) string {
 	var least []string
 	for _, other := range runs {
@@ -100,7 +99,7 @@ func (r Run) title() string {
 	return fmt.Sprintf("Envoy %s (%s) under %s", r.Envoy, r.Runtime, r.Project())
 }
 
-// joinShards makes one run of those that have a key in common.
+// joinShards makes one run of the shards with a common key.
 func joinShards(group []Run) (Run, error) {
 	if len(group) == 1 && group[0].Shard == "" {
 		return group[0], nil
@@ -118,8 +117,7 @@ func joinShards(group []Run) (Run, error) {
 			}
 			place[c.Case] = r.Shard
 		}
-		// Not Run.Add: a case keeps the hash that it came with, so that one which was
-		// changed is still found out.
+		// Not Run.Add: a case keeps its hash, so that a change to the case is still found.
 		whole.Cases = append(whole.Cases, r.Cases...)
 		if r.Date.Before(whole.Date) {
 			whole.Date = r.Date
@@ -139,7 +137,7 @@ func joinShards(group []Run) (Run, error) {
 	return whole, nil
 }
 
-// same returns what shards that state a figure state; not all have to.
+// same returns the figure that shards state. Not all shards need to state it.
 func same[T comparable](a, b *T) (*T, error) {
 	switch {
 	case a == nil:
@@ -151,7 +149,7 @@ func same[T comparable](a, b *T) (*T, error) {
 	}
 }
 
-// complete reports what a group lacks, or has twice, to be the shards of one run.
+// complete reports a shard that is missing in a group, or is there twice.
 func complete(group []Run) error {
 	seen := map[int]bool{}
 	of := 0
@@ -182,11 +180,11 @@ func complete(group []Run) error {
 	return missing
 }
 
-// missingError says which shards of a run there are not.
+// missingError names the missing shards of a run.
 type missingError struct {
 	numbers []int
 	of      int
-	// hint says in what a run differs that has one.
+	// hint says in what another run with such a shard differs.
 	hint string
 }
 
@@ -206,7 +204,7 @@ func (e *missingError) Error() string {
 	return fmt.Sprintf("there is no shard %s: name the results of every shard", list)
 }
 
-// compareRuns orders runs by Envoy's version, then by whose compiler it was.
+// compareRuns orders runs by the version of Envoy, then by the compiler.
 func compareRuns(a, b Run) int {
 	return cmp.Or(
 		semver.Compare("v"+a.Envoy, "v"+b.Envoy),
@@ -219,8 +217,8 @@ func compareRuns(a, b Run) int {
 	)
 }
 
-// compareCases orders cases as a folder of case files is read: name by name of the
-// path, then line by line.
+// compareCases orders cases as [cases.Load] reads a folder: by the names of the path, then by
+// the line.
 func compareCases(a, b Case) int {
 	fileA, lineA := SplitPlace(a.Place)
 	fileB, lineB := SplitPlace(b.Place)

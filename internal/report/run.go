@@ -6,36 +6,36 @@ import (
 	"github.com/meshproof/meshproof/cases/feature"
 )
 
-// Run is what became of all cases on one Envoy, under one compiler.
+// Run has the results of all cases on one Envoy, under one compiler.
 type Run struct {
 	// Meshproof is the version of this program.
 	Meshproof string `json:"meshproof"`
-	// Implementation is whose compiler was under test.
+	// Implementation says who answers for the compiler.
 	Implementation Implementation `json:"implementation"`
-	// Date is when the run began, in UTC.
+	// Date is the time when the run began, in UTC.
 	Date time.Time `json:"date"`
-	// Envoy is the release, EnvoySHA256 the digest of its binary in hex, empty where
-	// the binary could not be read; Runtime is "process" or "container".
+	// Envoy is the release. EnvoySHA256 is the digest of its binary in hex, "" if the
+	// binary could not be read. Runtime is "process" or "container".
 	Envoy       string `json:"envoy"`
 	EnvoySHA256 string `json:"envoySHA256,omitempty"`
 	Runtime     string `json:"runtime"`
-	// Profiles are those that were asked for, all of them where nobody asked.
+	// Profiles are the selected profiles.
 	Profiles []feature.Profile `json:"profiles"`
 	// Unsupported are the features that the compiler does not claim.
 	Unsupported []feature.Name `json:"unsupported,omitempty"`
-	// AnyNames is true where the names of policies in the filters were the compiler's
-	// own business: which policy decided was not compared.
+	// AnyNames is true if the names of policies in the filters were not compared, so that
+	// the run does not say which policy decided.
 	AnyNames bool `json:"anyNames,omitempty"`
-	// Shard is "2/5" where this is a part of a run, empty for a whole one.
+	// Shard is "2/5" for a part of a run, "" for a whole run.
 	Shard string `json:"shard,omitempty"`
 	// Passed, Failed and Skipped count cases.
 	Passed  int    `json:"passed"`
 	Failed  int    `json:"failed"`
 	Skipped int    `json:"skipped"`
 	Cases   []Case `json:"cases"`
-	// Milliseconds is how long the run took, Envoy's start included.
+	// Milliseconds is the time of the run, with the start of Envoy.
 	Milliseconds float64 `json:"milliseconds"`
-	// ClassesProven and MutationScore are stated where they were measured.
+	// ClassesProven and MutationScore are nil if they were not measured.
 	ClassesProven *Classes `json:"classesProven,omitempty"`
 	MutationScore *Score   `json:"mutationScore,omitempty"`
 }
@@ -53,27 +53,27 @@ type Score struct {
 	Of     int `json:"of" yaml:"of"`
 }
 
-// Case is what became of one case.
+// Case is the result of one case.
 type Case struct {
 	Case     string         `json:"case"`
 	Story    string         `json:"story"`
 	Place    string         `json:"place"`
 	Features []feature.Name `json:"features,omitempty"`
 	Passed   bool           `json:"passed"`
-	// Skipped says why the case proves nothing here; empty where it was run.
+	// Skipped says why the case proves nothing here, "" for a case that ran.
 	Skipped string `json:"skipped,omitempty"`
-	// NotApplicable is true for a skipped case that is not about this Envoy or this
-	// compiler: its gate leaves the version out, or it needs an extended feature that
-	// is not claimed. Such a case leaves no gap in what was proven.
+	// NotApplicable is true for a skipped case that says nothing about this Envoy or this
+	// compiler: its gate excludes the version, or it needs an extended feature that the
+	// compiler does not claim. Such a case leaves no gap in the proof.
 	NotApplicable bool `json:"notApplicable,omitempty"`
-	// Error says why the case as a whole failed; Fault is true where Envoy or the
-	// machine did, so that nothing is proven either way.
+	// Error says why the case as a whole failed. Fault is true if Envoy or the machine
+	// failed, so that nothing is proven.
 	Error        string  `json:"error,omitempty"`
 	Fault        bool    `json:"fault,omitempty"`
 	Milliseconds float64 `json:"milliseconds"`
-	// EvidenceSHA256 is the hash of what was seen, in hex. It leaves out what differs
-	// from run to run (times, keys), so that the same decisions on the same evidence
-	// have the same hash. It is empty where nothing was seen.
+	// EvidenceSHA256 is the hash of the evidence, in hex. It leaves out what differs from
+	// run to run (times, keys), so that the same decisions on the same evidence have the
+	// same hash. It is "" for a case without requests and error.
 	EvidenceSHA256 string              `json:"evidenceSHA256,omitempty"`
 	Requests       []Request           `json:"requests"`
 	Counters       map[string]Counters `json:"counters,omitempty"`
@@ -81,14 +81,14 @@ type Case struct {
 	Notes          []string            `json:"notes,omitempty"`
 	// Again is the command that repeats the case.
 	Again string `json:"again,omitempty"`
-	// Source is the case as written, policies and all.
+	// Source is the text of the case, with its policies.
 	Source string `json:"source,omitempty"`
 }
 
-// Failed reports whether the case was run and did not go as wanted.
+// Failed reports whether the case ran and did not pass.
 func (c Case) Failed() bool { return !c.Passed && c.Skipped == "" }
 
-// Request is what became of one request.
+// Request is the result of one request.
 type Request struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -99,26 +99,25 @@ type Request struct {
 	Method string `json:"method,omitempty"`
 	Path   string `json:"path,omitempty"`
 	GRPC   string `json:"grpc,omitempty"`
-	// Header has what else was sent, each as "name: value", the authority included.
+	// Header has the other header lines, each as "name: value", with the authority as host.
 	Header []string `json:"header,omitempty"`
 	Want   string   `json:"want"`
 	Passed bool     `json:"passed"`
-	// Outcome is "allow", "deny", "handshake failed", the status of a request that
-	// Envoy itself answered, or "unproven" where the evidence contradicts itself.
+	// Outcome is "allow", "deny", "handshake failed", the status of a request that Envoy
+	// itself answered, or "unproven" if the evidence contradicts itself.
 	Outcome string `json:"outcome"`
-	// By names the policy that decided, ShadowBy the one that the shadow engine
-	// names; Shadow is "allow", "deny" or "none".
+	// By is the name of the policy that decided. Shadow is "allow", "deny" or "none", and
+	// ShadowBy is the name of the policy in the shadow.
 	By       string `json:"by,omitempty"`
 	Shadow   string `json:"shadow"`
 	ShadowBy string `json:"shadowBy,omitempty"`
-	// Rule is the text of the rule that decided, by the policies; empty where none was
-	// asked.
+	// Rule is the text of the rule that decides by the policies, "" if no policy is asked.
 	Rule     string   `json:"rule,omitempty"`
 	Problems []string `json:"problems,omitempty"`
 	Evidence Evidence `json:"evidence"`
 }
 
-// Evidence is what was seen of a request from four sides.
+// Evidence is the evidence of a request, from four sides.
 type Evidence struct {
 	Caller       string   `json:"caller"`
 	Upstream     *Arrived `json:"upstream"`
@@ -128,7 +127,7 @@ type Evidence struct {
 	Milliseconds float64  `json:"milliseconds"`
 }
 
-// Arrived is what reached the upstream.
+// Arrived is the part of a request that reached the upstream.
 type Arrived struct {
 	Method string `json:"method,omitempty"`
 	Path   string `json:"path,omitempty"`
@@ -136,7 +135,7 @@ type Arrived struct {
 	XFCC   string `json:"xfcc,omitempty"`
 }
 
-// Counters is what the RBAC counters of an inbound moved by.
+// Counters says by how much the RBAC counters of an inbound moved.
 type Counters struct {
 	Allowed       uint64 `json:"allowed"`
 	Denied        uint64 `json:"denied"`
@@ -144,7 +143,7 @@ type Counters struct {
 	ShadowDenied  uint64 `json:"shadow_denied"`
 }
 
-// Add takes a case into the run, counts it, and states the hash of its evidence.
+// Add adds a case to the run, counts it, and sets the hash of its evidence.
 func (r *Run) Add(c Case) {
 	c.EvidenceSHA256 = c.hash()
 	r.Cases = append(r.Cases, c)

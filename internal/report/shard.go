@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Shard is a part of a run: the number counts from one. The zero value is the whole.
+// Shard is a part of a run. Number counts from one. The zero value is the whole run.
 type Shard struct{ Number, Of int }
 
-// MostShards bounds the parts of a run.
+// MostShards bounds the number of parts of a run.
 const MostShards = 10_000
 
 // ParseShard reads "2/5", the second of five.

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// SlowCase is how long a case may take before a report names it, however many are
-// slower.
+// SlowCase is the time from which a report names a case, even if many cases are slower.
 const SlowCase = 2 * time.Second
 
-// Timed is how long a case took in a run.
+// Timed is the time of a case in a run.
 type Timed struct {
 	// Run is the index of the run.
 	Run  int
@@ -19,8 +18,8 @@ type Timed struct {
 	Took time.Duration
 }
 
-// Slow returns the slowest cases of all runs, the slowest first: as many as are asked
-// for, and beyond them each that took longer than [SlowCase].
+// Slow returns the slowest cases of all runs, the slowest first: at least the number that is
+// asked for, and every case that took longer than [SlowCase].
 func Slow(runs []Run, most int) []Timed {
 	var all []Timed
 	for i, r := range runs {
@@ -40,7 +39,7 @@ func Took(milliseconds float64) time.Duration {
 	return time.Duration(milliseconds * float64(time.Millisecond))
 }
 
-// Seconds prints a duration as people read it: "114 ms", "2.4 s".
+// Seconds returns a duration as text, such as "114 ms" or "2.4 s".
 func Seconds(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%d ms", d.Milliseconds())

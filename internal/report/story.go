@@ -2,13 +2,13 @@ package report
 
 import "cmp"
 
-// Story is the cases of a run that belong to one story.
+// Story has the cases of a run that belong to one story.
 type Story struct {
 	Name  string
 	Cases []Case
 }
 
-// Stories groups the cases of a run by story, in the order in which they come first.
+// Stories groups the cases of a run by story, in the order in which the stories first appear.
 func (r Run) Stories() []Story {
 	var out []Story
 	at := map[string]int{}
@@ -25,7 +25,7 @@ func (r Run) Stories() []Story {
 	return out
 }
 
-// Problems returns all that went wrong with a case, each with its request.
+// Problems returns all problems of a case, each with its request.
 func (c Case) Problems() []string {
 	var out []string
 	if c.Error != "" {

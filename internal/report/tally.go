@@ -7,14 +7,14 @@ import (
 	"github.com/meshproof/meshproof/cases/feature"
 )
 
-// Tally counts cases by what became of them.
+// Tally counts cases by their status.
 type Tally struct {
 	Passed, Failed int
-	// Skipped leaves out those that are not applicable, so that it counts gaps only.
+	// Skipped counts the gaps only, so not the cases that are not applicable.
 	Skipped, NotApplicable int
 }
 
-// Of returns how many cases there are in all.
+// Of returns the number of all cases.
 func (t Tally) Of() int { return t.Passed + t.Failed + t.Skipped + t.NotApplicable }
 
 func (t *Tally) Add(c Case) {
@@ -39,7 +39,7 @@ func Count(cases []Case) Tally {
 }
 
 // Tally counts the cases of a profile at a level. A case that needs features of two
-// profiles counts in both.
+// profiles counts for both.
 func (r Run) Tally(p feature.Profile, l feature.Level) Tally {
 	var t Tally
 	for _, c := range r.Cases {
@@ -50,9 +50,9 @@ func (r Run) Tally(p feature.Profile, l feature.Level) Tally {
 	return t
 }
 
-// Level returns the level at which a case counts for a profile, and whether it
-// counts for it at all: a case that needs any extended feature of the profile is
-// extended, as in Gateway API's conformance.
+// Level returns the level of a case in a profile, and whether the case belongs to the
+// profile. A case that needs an extended feature of the profile is extended, as in Gateway
+// API's conformance.
 func (c Case) Level(p feature.Profile) (l feature.Level, in bool) {
 	for _, name := range c.Features {
 		f, ok := feature.Lookup(name)
@@ -65,8 +65,7 @@ func (c Case) Level(p feature.Profile) (l feature.Level, in bool) {
 	return l, in
 }
 
-// String is "12 passed, 1 failed", "none" where there is no case. What there is none
-// of is left out.
+// String is text such as "12 passed, 1 failed", and "none" for no case. It leaves out zeros.
 func (t Tally) String() string {
 	var parts []string
 	for _, part := range []struct {

@@ -14,14 +14,12 @@ import (
 // maxFile bounds a results file, in bytes. One of all built-in cases has 2.4 MB.
 const maxFile = 256 << 20
 
-// Load reads runs from results files. Each path is such a file, or a folder: its files
-// named results-*.json, or where it has none those of all folders below it, as
-// downloaded artifacts of CI lie. The runs come in the order of the paths and, within
-// a folder, of its files' paths.
+// Load reads runs from results files. Each path is such a file, or a folder with files named
+// results-*.json. If the folder itself has none, Load reads those of all folders below it:
+// downloaded artifacts of CI have that form. The runs come in the order of the paths and, in
+// a folder, in the order of the paths of its files.
 //
-// A file is refused with a field or a feature that this version does not know, with
-// counts that its cases do not add up to, or with a case whose evidence has another
-// hash than it says. The error has a line for each file that was refused.
+// [report.Decode] says which files are refused. The error has a line for each of them.
 func Load(paths ...string) ([]report.Run, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("report: load: no path was given: name a results file, or a folder with some")
@@ -49,7 +47,7 @@ func Load(paths ...string) ([]report.Run, error) {
 	return runs, nil
 }
 
-// resultsFiles returns the results files that a path leads to, at least one.
+// resultsFiles returns the results files of a path, at least one.
 func resultsFiles(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -59,12 +57,12 @@ func resultsFiles(path string) ([]string, error) {
 		return []string{path}, nil
 	}
 	var here, below []string
-	// The separator behind the path makes the walk enter a symbolic link to a folder.
+	// With the separator behind the path the walk enters a symbolic link to a folder.
 	err = filepath.WalkDir(path+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		// The pattern is sound, which is the only thing that Match complains of.
+		// Match fails only for a pattern with a wrong syntax.
 		if ok, _ := filepath.Match(resultsPrefix+"*"+resultsSuffix, entry.Name()); !ok {
 			return nil
 		}
@@ -100,7 +98,7 @@ func loadFile(path string) (report.Run, error) {
 	return report.Decode(data)
 }
 
-// readBounded reads all there is, unless it is more than a number of bytes.
+// readBounded reads everything. It fails for more than a number of bytes.
 func readBounded(r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(data)) > most {

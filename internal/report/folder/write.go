@@ -31,12 +31,12 @@ const (
 	summaryFile       = "summary.md"
 )
 
-// Write writes everything about the runs into a folder, which it makes where there is
-// none: for each run results-VERSION.json, from which all else can be drawn anew, and
-// conformance-VERSION.yaml; for all of them index.html, junit.xml and summary.md.
-// Files of the same names are replaced, each as a whole. Results and conformance
-// reports of other runs, which were left there by an earlier one, are removed; where
-// all runs are shards, those of other shards stay, for a folder may gather them.
+// Write writes the report of the runs into a folder, and makes the folder if there is none.
+// For each run it writes results-VERSION.json, of which all other files can be made again,
+// and conformance-VERSION.yaml. For all runs together it writes index.html, junit.xml and
+// summary.md. It replaces files of the same names, each as a whole. It removes results and
+// conformance reports of earlier runs. If all runs are shards, those of other shards stay,
+// because a folder may gather them.
 func Write(dir string, runs []report.Run) error {
 	if len(runs) == 0 {
 		return errors.New("report: write: there is no run")
@@ -44,7 +44,7 @@ func Write(dir string, runs []report.Run) error {
 	files := map[string][]byte{}
 	for i, title := range report.Labels(runs) {
 		if part := runs[i].Part(); !strings.Contains(title, part) {
-			// Shards may share a folder.
+			// Shards may have one folder.
 			title += " " + part
 		}
 		name := fileName(title)
@@ -81,8 +81,8 @@ func Write(dir string, runs []report.Run) error {
 	return removeStale(dir, func(name string) bool { return files[name] != nil || !whole && ofShard.MatchString(name) })
 }
 
-// Prepare makes the folder of a report where there is none, and fails where [Write]
-// could not write into it: before a run, not after it.
+// Prepare makes the folder of a report if there is none. It fails if [Write] could not write
+// into it, so that the error comes before a run and not after it.
 func Prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("report: prepare: %w", err)
@@ -99,7 +99,7 @@ var (
 	ofShard = regexp.MustCompile(`-shard-[0-9]+-[0-9]+(-[^.]*)?\.(json|yaml)$`)
 )
 
-// removeStale removes the files of runs that are not to be kept.
+// removeStale removes the files of runs that must not stay.
 func removeStale(dir string, keep func(name string) bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -119,12 +119,12 @@ func removeStale(dir string, keep func(name string) bool) error {
 
 var notInFileName = regexp.MustCompile(`[^a-zA-Z0-9.]+`)
 
-// fileName makes a part of a file name of a title.
+// fileName makes a part of a file name from a title.
 func fileName(title string) string {
 	return strings.Trim(notInFileName.ReplaceAllString(title, "-"), "-")
 }
 
-// replace writes a file so that a reader sees the old one or the new one.
+// replace writes a file. A reader sees the old file or the new one, never a half.
 func replace(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {

@@ -7,20 +7,20 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 )
 
-// document is a text in GitHub's Markdown. What it is given is Markdown already:
-// [escape], [code] and [block] make that of any text.
+// document is a text in GitHub's Markdown. Its methods take Markdown: [escape], [code] and
+// [block] make Markdown of any text.
 type document struct{ strings.Builder }
 
-// maxSection bounds a section of a document, in bytes. Six of them are well below the
-// 1 MiB that GitHub takes.
+// maxSection bounds a section of a document, in bytes. Six sections are well below the 1 MiB
+// that GitHub takes.
 const maxSection = 150_000
 
 func (d *document) heading(text string) { fmt.Fprintf(d, "## %s\n\n", text) }
 
 func (d *document) paragraph(text string) { fmt.Fprintf(d, "%s\n\n", text) }
 
-// section is a part of a document that ends before it grows too long, and counts what
-// it left out. Its heading is written along with the first thing in it.
+// section is a part of a document with a bound. It counts what it leaves out. Its heading is
+// written before its first text, so that an empty section has none.
 type section struct {
 	d       *document
 	heading string
@@ -46,7 +46,7 @@ func (s *section) open() {
 	}
 }
 
-// end says how much was left out.
+// end writes how much was left out.
 func (s *section) end() {
 	if s.left > 0 {
 		s.open()
@@ -54,7 +54,7 @@ func (s *section) end() {
 	}
 }
 
-// table is rows of cells. One without rows is not shown.
+// table is rows of cells. A table without rows is not written.
 type table struct {
 	header []string
 	rows   [][]string
@@ -80,7 +80,7 @@ func (d *document) table(heading string, t table) {
 
 func line(cells []string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
 
-// columns is the header of a table: titles, then the labels of the runs.
+// columns is the header of a table: the titles, then the labels of the runs.
 func columns(labels []string, titles ...string) []string {
 	for _, label := range labels {
 		titles = append(titles, escape(label))
@@ -91,8 +91,8 @@ func columns(labels []string, titles ...string) []string {
 // maxText bounds one text in a document, in characters.
 const maxText = 400
 
-// markup has a character reference for each character that Markdown or HTML may take
-// for markup. References work in tables too, where a backslash does not always.
+// markup replaces each character that may be markup in Markdown or HTML by a character
+// reference. In tables a backslash does not always work, but a reference does.
 var markup = strings.NewReplacer(func() []string {
 	var pairs []string
 	for _, r := range "\\`*_[]<>#|~&$@" {
@@ -101,10 +101,10 @@ var markup = strings.NewReplacer(func() []string {
 	return append(pairs, "://", "&#58;//", "www.", "www&#46;")
 }()...)
 
-// escape makes one line of Markdown that shows a text, cut where it is too long.
+// escape makes one line of Markdown that shows a text. It cuts a long text.
 func escape(text string) string { return markup.Replace(clip(report.Visible(text))) }
 
-// code shows a text in a fixed width.
+// code makes Markdown that shows a text in a fixed width.
 func code(text string) string {
 	if text == "" {
 		return ""
@@ -116,7 +116,7 @@ func code(text string) string {
 	return "`" + text + "`"
 }
 
-// block shows a text in lines of its own, ready to be copied.
+// block makes Markdown that shows a text as a block of code.
 func block(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

@@ -13,7 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 )
 
-// How much of a summary is shown; the rest is counted.
+// Bounds of a summary. What is beyond them is counted.
 const (
 	mostFailures = 20
 	mostProblems = 5
@@ -42,7 +42,7 @@ func Write(w io.Writer, runs []report.Run) error {
 	return nil
 }
 
-// verdict says in a sentence or two whether all is as specified.
+// verdict says in one or two sentences whether all cases passed.
 func verdict(runs []report.Run, labels []string) string {
 	var t report.Tally
 	var requests, faults int
@@ -79,7 +79,7 @@ func verdict(runs []report.Run, labels []string) string {
 	return text
 }
 
-// list joins names for a sentence, the first ten of them.
+// list joins the first ten names for a sentence.
 func list(names []string) string {
 	var out []string
 	for _, name := range names[:min(len(names), 10)] {
@@ -121,7 +121,7 @@ func profiles(d *document, runs []report.Run, labels []string) {
 	d.table("", t)
 }
 
-// stories has the stories of which a case did not pass on some run.
+// stories has the stories with a case that did not pass in some run.
 func stories(d *document, runs []report.Run, labels []string) {
 	t := table{header: columns(labels, "story")}
 	var names []string
@@ -148,7 +148,7 @@ func stories(d *document, runs []report.Run, labels []string) {
 	d.table("Stories of which not every case passed", t)
 }
 
-// cells has what differs between the runs.
+// cells has the differences between the runs.
 func cells(d *document, runs []report.Run, labels []string) {
 	t := table{header: columns(labels, "case", "request")}
 	for _, difference := range report.Differences(runs) {
