@@ -23,6 +23,9 @@ check: vet ## an answer within a minute: formatting, vet, the pure tests and the
 	$(GO) test -short $(PURE)
 	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -run '^TestUserStories' ./cases/e2e
 
+# All go commands of the target, and those that tests start, compile for the race detector:
+# each package is compiled once.
+test: export GOFLAGS += $(RACE)
 test: lint ## all tests but the slow ones, on processes and, where a Docker daemon answers, on containers
 	$(GO) run ./cmd/meshproof envoy fetch $(ENVOY)
 	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -short $(TEST_FLAGS) ./...
@@ -36,8 +39,8 @@ vet:
 	$(GO) vet ./...
 
 lint: vet
-	$(GO) run $(STATICCHECK) ./...
-	$(GO) run $(ACTIONLINT)
+	GOFLAGS= $(GO) run -exec "env GOFLAGS='$(GOFLAGS)'" $(STATICCHECK) ./...
+	GOFLAGS= $(GO) run $(ACTIONLINT)
 
 bench: ## the figures of docs/performance.md
 	$(GO) run ./cmd/meshproof envoy fetch
