@@ -1,8 +1,15 @@
 package envoy
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -98,3 +105,119 @@ func (e *Envoy) ended(how error, log *tail) {
 	e.mu.Unlock()
 	close(e.done)
 }
+
+// admin is a client of Envoy's admin endpoint.
+type admin struct {
+	client    *http.Client
+	transport *http.Transport
+}
+
+// newAdmin dials one address whatever the URL says.
+func newAdmin(network, address string) *admin {
+	t := &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, network, address)
+		},
+		DisableCompression: true,
+	}
+	return &admin{client: &http.Client{Transport: t}, transport: t}
+}
+
+func (a *admin) close() { a.transport.CloseIdleConnections() }
+
+// AdminGet reads a path of the admin endpoint, such as /stats?filter=rbac, on a connection that is kept alive. Any status
+// but 200 is an error; if Envoy has ended by itself, the error is that of Err.
+func (e *Envoy) AdminGet(ctx context.Context, path string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://envoy"+path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("envoy: admin: GET %s: %w", path, err)
+	}
+	resp, err := e.admin.client.Do(req)
+	if err != nil {
+		if ended := e.Err(); ended != nil {
+			return nil, ended
+		}
+		return nil, fmt.Errorf("envoy: admin: GET %s: %w", path, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("envoy: admin: GET %s: %w", path, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("envoy: admin: GET %s: %s: %s", path, resp.Status, oneLine(string(body)))
+	}
+	return body, nil
+}
+
+// serverVersion is the hash of the source, the release, and how it was built.
+var serverVersion = regexp.MustCompile(`^[^/]*/(\d+\.\d+\.\d+)`)
+
+// Version asks the running Envoy for its release, such as 1.40.0, at the admin endpoint: a tag of an image, or the name of
+// a binary, may lie. Another release than the planned one is a *[pin.Error] with reason pin.ErrUnknownVersion: a result must not
+// be reported for a version that did not give it.
+func (e *Envoy) Version(ctx context.Context) (string, error) {
+	body, err := e.AdminGet(ctx, "/server_info")
+	if err != nil {
+		return "", err
+	}
+	var info struct{ Version string }
+	if err := json.Unmarshal(body, &info); err != nil {
+		return "", fmt.Errorf("envoy: admin: GET /server_info: %w", err)
+	}
+	fail := func(format string, args ...any) (string, error) {
+		return "", &pin.Error{
+			Doing: "check the version of " + e.plan.runner.source(), Reason: pin.ErrUnknownVersion, Cause: fmt.Errorf(format, args...),
+			Hint: "ask for its version or set " + e.plan.runner.variable() + " to another",
+		}
+	}
+	m := serverVersion.FindStringSubmatch(info.Version)
+	if m == nil {
+		return fail("it says %q", info.Version)
+	}
+	if want := e.plan.version; want != "" && m[1] != want {
+		return fail("it is Envoy %s, not %s", m[1], want)
+	}
+	return m[1], nil
+}
+
+// Digest returns the SHA-256 of the binary that runs, in hex. It reads the whole of it, which takes some tenths of a
+// second, and fails where a container is gone or holds the binary elsewhere.
+func (e *Envoy) Digest(ctx context.Context) (string, error) {
+	digest, err := e.plan.runner.digest(ctx, e)
+	if err != nil {
+		return "", fmt.Errorf("envoy: read the binary of %s: %w", e.plan.runner.source(), err)
+	}
+	return digest, nil
+}
+
+func (pr process) digest(context.Context, *Envoy) (string, error) { return fileDigest(pr.bin) }
+
+func (docker) digest(ctx context.Context, e *Envoy) (digest string, err error) {
+	c, err := dialDocker(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	err = readBinary(ctx, c, e.container, func(binary io.Reader) (err error) {
+		digest, err = pin.Digest(binary)
+		return err
+	})
+	return digest, err
+}
+
+// Reasons of a [pin.Error], for errors.Is. Package pin has those of getting a release.
+var (
+	// ErrNoDocker: no Docker daemon of this machine can be used.
+	ErrNoDocker = errors.New("no usable Docker daemon")
+	// ErrNoImage: no image of the version is present, can be pulled or can be built.
+	ErrNoImage = errors.New("no image")
+	// ErrStart: the process or the container could not be started.
+	ErrStart = errors.New("cannot start")
+	// ErrExited: Envoy ended before Close was called, for instance because it rejected its bootstrap.
+	ErrExited = errors.New("Envoy ended")
+)
+
+// oneLine replaces line breaks and other runs of white space by one space.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

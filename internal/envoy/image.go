@@ -1,16 +1,24 @@
 package envoy
 
 import (
+	"archive/tar"
 	"bytes"
 	"context"
+	"crypto/rand"
+	"debug/elf"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
 
@@ -183,4 +191,219 @@ func fileDigest(path string) (string, error) {
 	}
 	defer f.Close()
 	return pin.Digest(f)
+}
+
+// libraryDirs is where the dynamic loader of a Linux distribution looks.
+func libraryDirs(machine elf.Machine) []string {
+	triplet := map[elf.Machine]string{elf.EM_X86_64: "x86_64-linux-gnu", elf.EM_AARCH64: "aarch64-linux-gnu"}[machine]
+	return []string{"/lib/" + triplet, "/usr/lib/" + triplet, "/lib64", "/usr/lib64", "/lib", "/usr/lib"}
+}
+
+// libraries returns the dynamic loader and the shared libraries that a binary needs, directly or not: the names that
+// it will look for, with the files of this machine behind them.
+func libraries(bin string) (map[string]string, error) {
+	found := map[string]string{}
+	loader, needed, machine, err := dependencies(bin)
+	if err != nil {
+		return nil, err
+	}
+	if loader == "" {
+		return found, nil // static
+	}
+	if found[loader], err = filepath.EvalSymlinks(loader); err != nil {
+		return nil, fmt.Errorf("find the loader of %s: %w", bin, err)
+	}
+	dirs := libraryDirs(machine)
+	for len(needed) > 0 {
+		name := needed[0]
+		needed = needed[1:]
+		if name == filepath.Base(loader) || slices.ContainsFunc(slices.Collect(maps.Keys(found)), func(p string) bool { return filepath.Base(p) == name }) {
+			continue
+		}
+		path, real := "", ""
+		for _, dir := range dirs {
+			if real, err = filepath.EvalSymlinks(filepath.Join(dir, name)); err == nil {
+				path = filepath.Join(dir, name)
+				break
+			}
+		}
+		if path == "" {
+			return nil, fmt.Errorf("find %s, which %s needs: not in %s", name, bin, strings.Join(dirs, ", "))
+		}
+		found[path] = real
+		_, more, _, err := dependencies(real)
+		if err != nil {
+			return nil, err
+		}
+		needed = append(needed, more...)
+	}
+	return found, nil
+}
+
+// dependencies reads loader and needed libraries from an ELF file.
+func dependencies(path string) (loader string, needed []string, machine elf.Machine, err error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return "", nil, 0, fmt.Errorf("read the libraries of %s: %w", path, err)
+	}
+	defer f.Close()
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP {
+			name, err := io.ReadAll(p.Open())
+			if err != nil {
+				return "", nil, 0, fmt.Errorf("read the loader of %s: %w", path, err)
+			}
+			loader = strings.TrimRight(string(name), "\x00")
+		}
+	}
+	needed, err = f.ImportedLibraries()
+	if err != nil {
+		return "", nil, 0, fmt.Errorf("read the libraries of %s: %w", path, err)
+	}
+	return loader, needed, f.Machine, nil
+}
+
+// writeTar writes files, by their name in the archive, as executables of root without a date, so that the same files
+// give the same archive.
+func writeTar(w io.Writer, files map[string]string) error {
+	t := tar.NewWriter(w)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := writeTarFile(t, strings.TrimPrefix(name, "/"), files[name]); err != nil {
+			return fmt.Errorf("archive %s: %w", files[name], err)
+		}
+	}
+	return t.Close()
+}
+
+func writeTarFile(t *tar.Writer, name, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := t.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: info.Size()}); err != nil {
+		return err
+	}
+	_, err = io.Copy(t, f)
+	return err
+}
+
+// Fetch returns the path of the binary of a pinned release for this platform; see [pin.Store.Fetch]. On Linux, where pip is
+// missing or fails, it is copied out of the image that the container runtime would take. The error is of type *[pin.Error].
+func Fetch(ctx context.Context, version string) (string, error) {
+	store, err := openStore()
+	if err != nil {
+		return "", err
+	}
+	return store.Fetch(ctx, version)
+}
+
+// List returns the pinned releases for this platform, newest first, and where Fetch puts them. It fails where the user has
+// no cache directory; the error is of type *[pin.Error].
+func List() ([]pin.Release, error) {
+	store, err := openStore()
+	if err != nil {
+		return nil, err
+	}
+	return store.List(), nil
+}
+
+func openStore() (*pin.Store, error) {
+	if runtime.GOOS != "linux" { // the binary of an image runs on Linux only
+		return pin.OpenStore(nil)
+	}
+	return pin.OpenStore(copyRelease)
+}
+
+// copyRelease copies the binary of a release out of its image, runs it to see that it is that release, and returns its
+// SHA-256. The image is that of the container runtime, which trusts it as much.
+func copyRelease(ctx context.Context, version, target string) (digest string, err error) {
+	c, err := dialDocker(ctx)
+	if err != nil {
+		if e := (*pin.Error)(nil); errors.As(err, &e) {
+			err = fmt.Errorf("%w: %w", e.Reason, e.Cause)
+		}
+		return "", err
+	}
+	defer c.Close()
+	sweepContainers(ctx, c)
+	image, err := releaseImage(ctx, c, version)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoImage, err)
+	}
+	if digest, err = copyBinary(ctx, c, image, target); err != nil {
+		return "", fmt.Errorf("copy %s out of %s: %w", binaryInImage, image, err)
+	}
+	got, err := binaryVersion(ctx, target)
+	if err != nil {
+		return "", fmt.Errorf("run the binary of %s here: %w", image, err)
+	}
+	if got != version {
+		return "", fmt.Errorf("the binary of %s is Envoy %s", image, got)
+	}
+	return digest, nil
+}
+
+// copyBinary copies the binary out of an image by way of a container that is never started. As long as it exists, the
+// directory of the target says so to sweepContainers, and a watchdog removes both if this process dies.
+func copyBinary(ctx context.Context, c *testcontainers.DockerClient, image, target string) (digest string, err error) {
+	dir := filepath.Dir(target)
+	name := runDirPrefix + "copy-" + strings.ToLower(rand.Text()[:13])
+	dog, err := watchContainer(name, c.DaemonHost(), dir)
+	if err != nil {
+		return "", err
+	}
+	// Cut off in the middle, a creation may succeed after its removal has failed.
+	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalTimeout)
+	defer cancel()
+	_, err = c.ContainerCreate(whole, client.ContainerCreateOptions{
+		Name: name,
+		Config: &container.Config{
+			Image: image, Entrypoint: []string{binaryInImage},
+			Labels: map[string]string{labelRun: dir, labelMachine: machine()},
+		},
+		HostConfig: &container.HostConfig{NetworkMode: "none"},
+	})
+	if err == nil {
+		digest, err = copyFile(ctx, c, name, target)
+	}
+	removal, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalTimeout)
+	defer cancel()
+	_, errRemove := c.ContainerRemove(removal, name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+	if errRemove != nil && !isGone(errRemove) {
+		return "", errors.Join(err, fmt.Errorf("remove container %s: %w", name, errRemove)) // the watchdog tries again when this process ends
+	}
+	dog.dismiss()
+	return digest, err
+}
+
+// copyFile reads the binary from the archive that the daemon makes of it.
+func copyFile(ctx context.Context, c *testcontainers.DockerClient, name, target string) (digest string, err error) {
+	err = readBinary(ctx, c, name, func(binary io.Reader) (err error) {
+		digest, err = pin.WriteBinary(target, binary)
+		return err
+	})
+	return digest, err
+}
+
+// readBinary hands over the binary in a container.
+func readBinary(ctx context.Context, c *testcontainers.DockerClient, name string, read func(io.Reader) error) error {
+	copied, err := c.CopyFromContainer(ctx, name, client.CopyFromContainerOptions{SourcePath: binaryInImage})
+	if err != nil {
+		return err
+	}
+	defer copied.Content.Close()
+	archive := tar.NewReader(copied.Content)
+	header, err := archive.Next()
+	if err != nil {
+		return err
+	}
+	if header.Typeflag != tar.TypeReg {
+		return fmt.Errorf("it is no regular file, but %s", header.FileInfo().Mode())
+	}
+	return read(archive)
 }

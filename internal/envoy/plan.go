@@ -3,7 +3,11 @@ package envoy
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net/netip"
 	"os"
+	"time"
 
 	"github.com/meshproof/meshproof/internal/pin"
 )
@@ -73,3 +77,126 @@ func (p *Plan) Surroundings() Surroundings { return p.around }
 func (p *Plan) Start(ctx context.Context, bootstrap []byte) (*Envoy, error) {
 	return p.runner.start(ctx, p, bootstrap)
 }
+
+const (
+	defaultProcessPorts   = 16
+	defaultContainerPorts = 64
+	maxContainerPorts     = 1024
+	defaultDrainTime      = time.Second
+)
+
+// Options say which Envoy is wanted. The zero value is usable: [pin.DefaultVersion], Auto.
+// Envoy always runs with one worker, so that what one worker serves is what Envoy serves.
+type Options struct {
+	// Version is a release such as 1.40.0; empty means pin.DefaultVersion, or whatever ENVOY_BIN or ENVOY_IMAGE is.
+	Version string
+	Runtime Runtime
+	// Ports is the number of listener ports that are held ready: 0 means 16 for a process and 64 for a container.
+	// A process gets more on demand.
+	Ports int
+	// Log, if set, receives Envoy's own log. It is written to by one goroutine, from Start until Done is closed.
+	Log io.Writer
+	// DrainTime is how long old filter chains serve their connections after an update (--drain-time-s, with
+	// --drain-strategy immediate), in whole seconds, rounded up; 0 means one second.
+	DrainTime time.Duration
+}
+
+func (o Options) check() error {
+	if o.Ports < 0 || o.Ports > maxContainerPorts {
+		return fmt.Errorf("envoy: options: Ports is %d: want 0 to %d", o.Ports, maxContainerPorts)
+	}
+	if o.DrainTime < 0 {
+		return fmt.Errorf("envoy: options: DrainTime is %v: want no negative duration", o.DrainTime)
+	}
+	if int(o.Runtime) >= len(runtimeNames) {
+		return fmt.Errorf("envoy: options: Runtime is %v: want Auto, Container or Process", o.Runtime)
+	}
+	return nil
+}
+
+// arguments is Envoy's command line, without the program.
+func (o Options) arguments(bootstrap string) []string {
+	drain := o.DrainTime
+	if drain == 0 {
+		drain = defaultDrainTime
+	}
+	seconds := (drain + time.Second - 1) / time.Second
+	return []string{
+		"-c", bootstrap,
+		"--concurrency", "1",
+		"--disable-hot-restart",
+		"--drain-time-s", fmt.Sprint(int64(seconds)),
+		"--drain-strategy", "immediate",
+		"--file-flush-interval-msec", "50",
+		"--log-level", "warning",
+	}
+}
+
+// Runtime says how Envoy is run. As an encoding.TextUnmarshaler it can be the value of a command line flag.
+type Runtime uint8
+
+const (
+	// Auto takes ENVOY_IMAGE as a container, else ENVOY_BIN as a process, else a container where a Docker daemon
+	// answers and an image can be had, else a process.
+	Auto Runtime = iota
+	// Container runs Envoy in Docker.
+	Container
+	// Process runs Envoy as a child process.
+	Process
+)
+
+var runtimeNames = [...]string{Auto: "auto", Container: "container", Process: "process"}
+
+// String returns auto, container or process.
+func (r Runtime) String() string {
+	if int(r) < len(runtimeNames) {
+		return runtimeNames[r]
+	}
+	return fmt.Sprintf("Runtime(%d)", uint8(r))
+}
+
+// ParseRuntime reads what String writes.
+func ParseRuntime(s string) (Runtime, error) {
+	for r, name := range runtimeNames {
+		if s == name {
+			return Runtime(r), nil
+		}
+	}
+	return Auto, fmt.Errorf("envoy: runtime %q: want auto, container or process", s)
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (r Runtime) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (r *Runtime) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseRuntime(string(text))
+	return err
+}
+
+// Surroundings is what a bootstrap, and the servers that Envoy connects to, have to know about the place Envoy runs in.
+type Surroundings struct {
+	// HostName is the name or address under which Envoy reaches this Go process.
+	HostName string
+	// HostIsName tells that HostName has to be resolved (a STRICT_DNS cluster); otherwise it is an IP address.
+	HostIsName bool
+	// BindAddress is where servers of this Go process must listen so that Envoy reaches them at HostName: as narrow as
+	// the runtime allows.
+	BindAddress string
+	// ListenAddress is what Envoy's listeners must bind; see also [Slot.Listen].
+	ListenAddress string
+	// Admin is what Envoy's admin endpoint must bind: the absolute path of a UNIX socket, in a private directory that
+	// [Plan.Start] makes, or host:port.
+	Admin string
+}
+
+// Slot is one port on which a listener can be reached.
+type Slot struct {
+	Listen netip.AddrPort // what Envoy's listener binds
+	Dial   string         // host:port where callers in this process connect
+}
+
+var (
+	loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	anyAddr  = netip.IPv4Unspecified()
+)

@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/meshproof/meshproof/internal/pin"
 )
@@ -169,4 +173,108 @@ func (pr process) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy,
 		return err
 	}
 	return e, nil
+}
+
+// heldPorts are the ports of a process; see holdPort.
+type heldPorts struct {
+	mu       sync.Mutex
+	ports    []netip.AddrPort
+	releases []func() error
+	closed   bool
+}
+
+func holdPorts(n int) (*heldPorts, error) {
+	h := &heldPorts{}
+	if n == 0 {
+		n = defaultProcessPorts
+	}
+	if err := h.grow(n); err != nil {
+		return nil, errors.Join(err, h.release())
+	}
+	return h, nil
+}
+
+// grow holds ports until there are n.
+func (h *heldPorts) grow(n int) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for len(h.ports) < n {
+		if h.closed {
+			return errors.New("Envoy is closed")
+		}
+		port, release, err := holdPort()
+		if err != nil {
+			return fmt.Errorf("hold a port: %w", err)
+		}
+		h.ports = append(h.ports, port)
+		h.releases = append(h.releases, release)
+	}
+	return nil
+}
+
+func (h *heldPorts) slot(i int) Slot {
+	if err := h.grow(i + 1); err != nil {
+		return Slot{}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return Slot{Listen: h.ports[i], Dial: h.ports[i].String()}
+}
+
+func (h *heldPorts) len() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.ports)
+}
+
+func (h *heldPorts) release() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	var errs []error
+	for _, release := range h.releases {
+		errs = append(errs, release())
+	}
+	h.releases = nil
+	return errors.Join(errs...)
+}
+
+// bootstrapFIFO hands a bootstrap to Envoy without a copy of its private keys on a disk. It is gone once Envoy has read it.
+type bootstrapFIFO struct {
+	path   string
+	opened chan struct{} // closed when a reader has opened it
+	fed    chan struct{} // closed when it is gone
+}
+
+func newBootstrapFIFO(path string, content []byte) (*bootstrapFIFO, error) {
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		return nil, fmt.Errorf("make the FIFO %s: %w", path, err)
+	}
+	b := &bootstrapFIFO{path: path, opened: make(chan struct{}), fed: make(chan struct{})}
+	go b.feed(content)
+	return b, nil
+}
+
+func (b *bootstrapFIFO) feed(content []byte) {
+	defer close(b.fed)
+	f, err := os.OpenFile(b.path, os.O_WRONLY, 0) // waits for a reader
+	close(b.opened)
+	if err == nil {
+		_, _ = f.Write(content) // fails if Envoy ends meanwhile, which shows elsewhere
+		f.Close()
+	}
+	os.Remove(b.path)
+}
+
+// abandon is called when no reader is left, and ends feed should it wait for one.
+func (b *bootstrapFIFO) abandon() error {
+	r, err := os.OpenFile(b.path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err == nil {
+		<-b.opened
+		r.Close()
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("abandon the bootstrap: %w", err)
+	}
+	<-b.fed
+	return nil
 }

@@ -1,13 +1,20 @@
 package envoy
 
 import (
+	"bytes"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
+	"syscall"
 
+	"github.com/moby/moby/client"
+	"github.com/testcontainers/testcontainers-go"
 	"golang.org/x/sys/unix"
 )
 
@@ -105,5 +112,83 @@ func flock(f *os.File, how int) error {
 		if err := unix.Flock(int(f.Fd()), how); err != unix.EINTR {
 			return err
 		}
+	}
+}
+
+// sweepDirs removes the run directories whose owner is dead, and the processes that still work in them. That is what
+// remains where the watchdog was killed together with its owner. Nothing depends on its success.
+func sweepDirs() {
+	dirs, _ := filepath.Glob(filepath.Join(runDirParent(), runDirPrefix+"*"))
+	for _, dir := range dirs {
+		if !ownDir(dir) {
+			continue
+		}
+		lock, err := lockDir(dir, 0, unix.LOCK_EX|unix.LOCK_NB)
+		if errors.Is(err, os.ErrNotExist) {
+			// Its owner is about to lock it, which it then tries again, or died before it did;
+			// or the owner has removed all that was in it.
+			_ = os.Remove(dir)
+		}
+		if err != nil {
+			continue
+		}
+		killIn(dir)
+		os.RemoveAll(dir)
+		lock.Close()
+	}
+}
+
+// ownDir tells whether path is a directory, not a link to one, of this user.
+func ownDir(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Getuid()
+}
+
+// killIn kills the processes whose command line names the bootstrap in dir. It needs Linux's /proc and finds nothing
+// elsewhere.
+func killIn(dir string) {
+	bootstrap := []byte("\x00" + filepath.Join(dir, bootstrapName) + "\x00")
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		line, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(line, bootstrap) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// machine names the place whose file system a run directory is in, so that containers of another machine, or of a
+// container that shares the daemon, are left alone.
+func machine() string {
+	host, _ := os.Hostname()
+	mounts := ""
+	if runtime.GOOS == "linux" {
+		mounts, _ = os.Readlink("/proc/self/ns/mnt")
+	}
+	return fmt.Sprintf("%s %d %s", host, os.Getuid(), mounts)
+}
+
+// sweepContainers removes the containers whose owner is dead, by the lock of their run directory. Nothing depends on
+// its success.
+func sweepContainers(ctx context.Context, c *testcontainers.DockerClient) {
+	list, err := c.ContainerList(ctx, client.ContainerListOptions{
+		All: true, Filters: client.Filters{}.Add("label", labelMachine+"="+machine()),
+	})
+	if err != nil {
+		return
+	}
+	for _, item := range list.Items {
+		dir := item.Labels[labelRun]
+		if _, err := os.Lstat(dir); dir == "" || !errors.Is(err, os.ErrNotExist) {
+			continue // its owner lives: a dead one's directory was removed by sweepDirs
+		}
+		_, _ = c.ContainerRemove(ctx, item.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	}
 }

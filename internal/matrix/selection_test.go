@@ -1,11 +1,14 @@
 package matrix_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/cases/feature"
@@ -113,5 +116,174 @@ func TestEveryFeatureHasACase(t *testing.T) {
 		if !tested[f.Name] {
 			t.Errorf("no case needs %s", f.Name)
 		}
+	}
+}
+
+func shard(t interface{ Fatal(...any) }, text string) matrix.Shard {
+	var s matrix.Shard
+	if err := s.UnmarshalText([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestShardReads(t *testing.T) {
+	for text, want := range map[string]string{
+		"":        `shard "" is none: write 2/5 for the second part of five`,
+		"2":       `shard "2" is none: write 2/5 for the second part of five`,
+		"2/0":     `shard "2/0" is none: write 2/5 for the second part of five`,
+		"0/3":     `shard "0/3": the parts are 1 to 3`,
+		"4/3":     `shard "4/3": the parts are 1 to 3`,
+		"x/3":     `shard "x/3" is none: write 2/5 for the second part of five`,
+		"02/3":    `shard "02/3" is none: write 2/5 for the second part of five`,
+		"1/10001": `shard "1/10001": there are 10000 parts at most`,
+		"job/3":   `shard "job/3": JOB_COMPLETION_INDEX is not set: is this a pod of an Indexed Job?`,
+	} {
+		var s matrix.Shard
+		if err := s.UnmarshalText([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	if got := shard(t, "3/3").String(); got != "3/3" {
+		t.Errorf("got %s", got)
+	}
+	if got := (matrix.Shard{}).String(); got != "" {
+		t.Errorf("the whole is called %q", got)
+	}
+	t.Setenv("JOB_COMPLETION_INDEX", "0")
+	if got := shard(t, "job/3").String(); got != "1/3" {
+		t.Errorf("the first pod takes %s", got)
+	}
+	t.Setenv("JOB_COMPLETION_INDEX", "3")
+	var s matrix.Shard
+	if err := s.UnmarshalText([]byte("job/3")); err == nil {
+		t.Errorf("a fourth pod of three takes %s", s)
+	}
+}
+
+// However many parts there are: each case is in one, in its order, and no part has
+// more to do than any other by more than one case.
+func TestShardsAreTheWhole(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		costs := map[string]time.Duration{}
+		var all []cases.Case
+		longest := time.Duration(0)
+		for i, ms := range rapid.SliceOfN(rapid.IntRange(1, 500), 0, 40).Draw(t, "milliseconds") {
+			name := fmt.Sprintf("case %d", i)
+			costs[name] = time.Duration(ms) * time.Millisecond
+			longest = max(longest, costs[name])
+			all = append(all, cases.Case{Name: name})
+		}
+		cost := func(c cases.Case) time.Duration { return costs[c.Name] }
+		of := rapid.IntRange(1, 60).Draw(t, "parts")
+		seen := map[string]int{}
+		var loads []time.Duration
+		for i := range of {
+			part := shard(t, fmt.Sprintf("%d/%d", i+1, of)).Pick(all, cost)
+			load, last := time.Duration(0), -1
+			for _, c := range part {
+				at := slices.IndexFunc(all, func(a cases.Case) bool { return a.Name == c.Name })
+				if at <= last {
+					t.Fatalf("part %d has %s out of order", i+1, c.Name)
+				}
+				last = at
+				seen[c.Name]++
+				load += cost(c)
+			}
+			loads = append(loads, load)
+		}
+		for _, c := range all {
+			if seen[c.Name] != 1 {
+				t.Fatalf("%s is in %d parts", c.Name, seen[c.Name])
+			}
+		}
+		if slices.Max(loads)-slices.Min(loads) > longest {
+			t.Fatalf("the parts take %v, the longest case %v", loads, longest)
+		}
+	})
+}
+
+// More parts than cases cost nothing; the last ones are empty.
+func TestShardsOfFewCases(t *testing.T) {
+	t.Parallel()
+	all := []cases.Case{{Name: "a"}, {Name: "b"}}
+	cost := func(cases.Case) time.Duration { return time.Second }
+	for text, want := range map[string]int{"1/10000": 1, "2/10000": 1, "3/10000": 0, "10000/10000": 0} {
+		if got := shard(t, text).Pick(all, cost); len(got) != want {
+			t.Errorf("%s: %d cases, want %d", text, len(got), want)
+		}
+	}
+	if got := shard(t, "1/1").Pick(nil, cost); len(got) != 0 {
+		t.Errorf("of nothing: %v", got)
+	}
+}
+
+// The order of the cases is no part of the bargain, only their names and costs.
+func TestShardIsDeterministic(t *testing.T) {
+	t.Parallel()
+	all := []cases.Case{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
+	same := func(cases.Case) time.Duration { return time.Second }
+	pick := func(all []cases.Case) []string {
+		var names []string
+		for _, c := range shard(t, "1/2").Pick(all, same) {
+			names = append(names, c.Name)
+		}
+		slices.Sort(names)
+		return names
+	}
+	first := pick(all)
+	slices.Reverse(all)
+	if diff := cmp.Diff(first, pick(all)); diff != "" || len(first) != 2 {
+		t.Errorf("(-first +second):\n%s", diff)
+	}
+}
+
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	times, err := matrix.ParseTimes([]byte(`{"quick": 0, "slow": 1500}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := times.Cost(cases.Case{Name: "slow"}); got != 1500*time.Millisecond {
+		t.Errorf("the slow case costs %s", got)
+	}
+	if got := times.Cost(cases.Case{Name: "quick"}); got <= 0 {
+		t.Errorf("the quick case costs %s: a part could have all of its kind", got)
+	}
+	small, large := times.Cost(cases.Case{Name: "new"}), times.Cost(cases.Case{Name: "newer", Requests: make([]cases.Request, 100)})
+	if small <= 0 || large <= small {
+		t.Errorf("unmeasured cases cost %s, and with a hundred requests %s", small, large)
+	}
+	for _, bad := range []string{"", "[]", `{"a": -1}`, `{"a": "1s"}`, `{"a": 1e300}`} {
+		if times, err := matrix.ParseTimes([]byte(bad)); err == nil {
+			t.Errorf("%s: %v", bad, times)
+		}
+	}
+}
+
+// What was measured is of cases that there are, and of nearly all of them.
+func TestMeasured(t *testing.T) {
+	t.Parallel()
+	all, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := matrix.Measured()
+	known := 0
+	names := map[string]bool{}
+	for _, c := range all {
+		names[c.Name] = true
+		if _, ok := times[c.Name]; ok {
+			known++
+		}
+	}
+	for name := range times {
+		if !names[name] {
+			t.Errorf("there is no case %q any more: run make times", name)
+		}
+	}
+	if known < len(all)*9/10 {
+		t.Errorf("of %d cases %d are measured: run make times", len(all), known)
 	}
 }

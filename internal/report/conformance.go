@@ -1,12 +1,18 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // Conformance is a conformance report in the shape of Gateway API's
@@ -186,4 +192,121 @@ func (c Case) Reason() string {
 		}
 	}
 	return ""
+}
+
+// profile says how far the run supports a profile.
+func (r Run) profile(p feature.Profile) ProfileState {
+	out := ProfileState{Name: string(p), Core: r.status(p, feature.Core)}
+	extended := Extended{Status: r.status(p, feature.Extended)}
+	for _, f := range feature.All() {
+		if f.Profile != p || f.Level != feature.Extended {
+			continue
+		}
+		if slices.Contains(r.Unsupported, f.Name) {
+			extended.UnsupportedFeatures = append(extended.UnsupportedFeatures, string(f.Name))
+		} else {
+			extended.SupportedFeatures = append(extended.SupportedFeatures, string(f.Name))
+		}
+	}
+	if extended.Result == success && extended.Statistics.Passed == 0 && extended.SupportedFeatures != nil {
+		extended.Result = Partial
+	}
+	out.Summary = out.Core.sentence("Core")
+	if extended.Statistics != (Statistics{}) {
+		out.Summary += " " + extended.sentence("Extended")
+	}
+	if extended.SupportedFeatures != nil || extended.UnsupportedFeatures != nil {
+		out.Extended = &extended
+	}
+	return out
+}
+
+func (r Run) status(p feature.Profile, l feature.Level) Status {
+	t := r.Tally(p, l)
+	out := Status{Result: success, Statistics: Statistics{Passed: t.Passed, Skipped: t.Skipped, Failed: t.Failed}}
+	switch {
+	case t.Failed > 0:
+		out.Result = failure
+	// No case proves nothing.
+	case t.Skipped > 0, t.Passed == 0 && l == feature.Core:
+		out.Result = Partial
+	}
+	for _, c := range r.Cases {
+		if level, in := c.Level(p); !in || level != l || c.NotApplicable {
+			continue
+		}
+		switch {
+		case c.Skipped != "":
+			out.SkippedTests = append(out.SkippedTests, c.Case)
+		case !c.Passed:
+			out.FailedTests = append(out.FailedTests, c.Case)
+		}
+	}
+	return out
+}
+
+// sentence sums up the tests of a level, in the words of Gateway API's reports.
+func (s Status) sentence(level string) string {
+	switch {
+	case s.Statistics == (Statistics{}):
+		return level + " tests: no case was run."
+	case s.Result == failure:
+		return fmt.Sprintf("%s tests failed with %d failures.", level, s.Statistics.Failed)
+	case s.Result == Partial:
+		return fmt.Sprintf("%s tests partially succeeded with %d skips.", level, s.Statistics.Skipped)
+	default:
+		return level + " tests succeeded."
+	}
+}
+
+// Implementation says whose compiler was under test, in the words of Gateway API's
+// report. All fields are needed to publish a report.
+type Implementation struct {
+	Organization string   `json:"organization" yaml:"organization"`
+	Project      string   `json:"project" yaml:"project"`
+	URL          string   `json:"url" yaml:"url"`
+	Version      string   `json:"version" yaml:"version"`
+	Contact      []string `json:"contact" yaml:"contact"`
+}
+
+// Missing names the fields that nobody stated, in their order.
+func (i Implementation) Missing() []string {
+	var out []string
+	for _, field := range []struct{ name, value string }{
+		{"organization", i.Organization}, {"project", i.Project}, {"url", i.URL}, {"version", i.Version}, {"contact", strings.Join(i.Contact, "")},
+	} {
+		if strings.TrimSpace(field.value) == "" {
+			out = append(out, field.name)
+		}
+	}
+	return out
+}
+
+// UnknownImplementation returns an implementation of which nothing is known but what it
+// says of itself.
+func UnknownImplementation(project, version string) Implementation {
+	const unknown = "unknown"
+	return Implementation{Organization: unknown, Project: project, URL: unknown, Version: cmp.Or(version, unknown), Contact: []string{unknown}}
+}
+
+// ReadImplementation reads a YAML file. All fields are required.
+func ReadImplementation(file string) (out Implementation, err error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return out, err
+	}
+	docs, err := manifest.Parse(file, data)
+	switch {
+	case err != nil:
+		return out, err
+	case len(docs) != 1:
+		return out, fmt.Errorf("%s: it has %s, want one", file, terminal.Count(len(docs), "document"))
+	}
+	if err := docs[0].Decode(&out); err != nil {
+		return out, err
+	}
+	if missing := out.Missing(); len(missing) > 0 {
+		return out, fmt.Errorf("%s: there is no %s: all five fields are needed to publish a report", file, strings.Join(missing, ", no "))
+	}
+	return out, nil
 }

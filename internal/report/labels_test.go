@@ -1,11 +1,13 @@
 package report_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
@@ -43,5 +45,88 @@ func TestLabels(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	timed := func(name string, milliseconds float64) report.Case {
+		return report.Case{Case: name, Milliseconds: milliseconds}
+	}
+	runs := []report.Run{
+		reporttest.NewRun("1.38.3", timed("a", 100), timed("b", 2001), timed("c", 2000)),
+		reporttest.NewRun("1.40.0", timed("a", 300), timed("b", 9000), timed("c", 300)),
+	}
+	for most, want := range map[int][]string{
+		0: {"1.40.0 b 9s", "1.38.3 b 2.001s"},
+		1: {"1.40.0 b 9s", "1.38.3 b 2.001s"},
+		4: {"1.40.0 b 9s", "1.38.3 b 2.001s", "1.38.3 c 2s", "1.40.0 a 300ms"},
+		9: {"1.40.0 b 9s", "1.38.3 b 2.001s", "1.38.3 c 2s", "1.40.0 a 300ms", "1.40.0 c 300ms", "1.38.3 a 100ms"},
+	} {
+		var got []string
+		for _, s := range report.Slow(runs, most) {
+			got = append(got, fmt.Sprintf("%s %s %v", runs[s.Run].Envoy, s.Case.Case, s.Took))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d (-want +got):\n%s", most, diff)
+		}
+	}
+}
+
+func TestSeconds(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "0 ms", 114 * time.Millisecond: "114 ms", 999 * time.Millisecond: "999 ms", time.Second: "1.0 s", 2440 * time.Millisecond: "2.4 s",
+	} {
+		if got := report.Seconds(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestLevel(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		features []feature.Name
+		profile  feature.Profile
+		level    feature.Level
+		in       bool
+	}{
+		"no feature":              {nil, feature.KumaMTP, 0, false},
+		"core":                    {[]feature.Name{"MTPPath", "MTPShadow"}, feature.KumaMTP, feature.Core, true},
+		"any extended":            {[]feature.Name{"MTPOption2", "MTPPath"}, feature.KumaMTP, feature.Extended, true},
+		"extended of another":     {[]feature.Name{"MTPPath", "LegacyRoutes"}, feature.KumaMTP, feature.Core, true},
+		"of another profile only": {[]feature.Name{"MTPPath"}, feature.GEP3779, 0, false},
+		"unknown":                 {[]feature.Name{"Nothing"}, feature.KumaMTP, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			level, in := report.Case{Features: tt.features}.Level(tt.profile)
+			if level != tt.level || in != tt.in {
+				t.Errorf("Level(%s) = %s, %t, want %s, %t", tt.profile, level, in, tt.level, tt.in)
+			}
+		})
+	}
+}
+
+func TestTally(t *testing.T) {
+	t.Parallel()
+	runs := reporttest.Matrix()
+	for _, tt := range []struct {
+		run     report.Run
+		profile feature.Profile
+		level   feature.Level
+		want    report.Tally
+		text    string
+	}{
+		{runs[0], feature.KumaMTP, feature.Core, report.Tally{Passed: 2, NotApplicable: 1}, "2 passed, 1 not applicable"},
+		{runs[0], feature.KumaMTP, feature.Extended, report.Tally{Skipped: 1}, "1 skipped"},
+		{runs[1], feature.KumaMTP, feature.Core, report.Tally{Passed: 1, Failed: 1}, "1 passed, 1 failed"},
+		{runs[1], feature.GEP3779, feature.Core, report.Tally{}, "none"},
+	} {
+		got := tt.run.Tally(tt.profile, tt.level)
+		if diff := cmp.Diff(tt.want, got); diff != "" || got.String() != tt.text {
+			t.Errorf("%s %s %s: %s, want %s (-want +got):\n%s", tt.run.Envoy, tt.profile, tt.level, got, tt.text, diff)
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/meshproof/meshproof/cases/feature"
@@ -155,4 +159,73 @@ func (r *Run) Add(c Case) {
 	default:
 		r.Failed++
 	}
+}
+
+// Story has the cases of a run that belong to one story.
+type Story struct {
+	Name  string
+	Cases []Case
+}
+
+// Stories groups the cases of a run by story, in the order in which the stories first appear.
+func (r Run) Stories() []Story {
+	var out []Story
+	at := map[string]int{}
+	for _, c := range r.Cases {
+		name := cmp.Or(c.Story, "no story")
+		i, ok := at[name]
+		if !ok {
+			i = len(out)
+			at[name] = i
+			out = append(out, Story{Name: name})
+		}
+		out[i].Cases = append(out[i].Cases, c)
+	}
+	return out
+}
+
+// Problems returns all problems of a case, each with its request.
+func (c Case) Problems() []string {
+	var out []string
+	if c.Error != "" {
+		out = append(out, c.Error)
+	}
+	asked := Askings(c)
+	for i, q := range c.Requests {
+		for _, problem := range q.Problems {
+			out = append(out, asked[i].String()+": "+problem)
+		}
+	}
+	return out
+}
+
+// Shard is a part of a run. Number counts from one. The zero value is the whole run.
+type Shard struct{ Number, Of int }
+
+// MostShards bounds the number of parts of a run.
+const MostShards = 10_000
+
+// ParseShard reads "2/5", the second of five.
+func ParseShard(text string) (Shard, error) {
+	number, of, _ := strings.Cut(text, "/")
+	n, err1 := strconv.Atoi(number)
+	m, err2 := strconv.Atoi(of)
+	s := Shard{n, m}
+	switch {
+	case err1 != nil || err2 != nil || s.String() != text:
+		return Shard{}, fmt.Errorf("shard %q is none: write 2/5 for the second part of five", text)
+	case m > MostShards:
+		return Shard{}, fmt.Errorf("shard %q: there are %d parts at most", text, MostShards)
+	case n < 1 || n > m:
+		return Shard{}, fmt.Errorf("shard %q: the parts are 1 to %d", text, m)
+	}
+	return s, nil
+}
+
+// String returns "2/5", or "" for the whole.
+func (s Shard) String() string {
+	if s.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", s.Number, s.Of)
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -296,5 +297,186 @@ func TestPageContrast(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Cases that a command generates have the name of the command, and belong to no profile.
+func TestPageLabs(t *testing.T) {
+	t.Parallel()
+	lab := func(name, story string) report.Case {
+		return reporttest.With(reporttest.NewCase(name, story, "1", reporttest.Allowed("/")), func(c *report.Case) { c.Features = []feature.Name{"MeshOperator4"} })
+	}
+	proof := reporttest.NewRun("1.40.0", lab("a", "proof"), lab("b", "proof"))
+	proof.Profiles, proof.ClassesProven = nil, &report.Classes{Proven: 1200, Of: 1201, Complete: true}
+	for name, tt := range map[string]struct {
+		run                     report.Run
+		title, heading, verdict string
+		profiles                []string
+	}{
+		"proof":  {proof, "proof", "Results", "2 cases on Envoy 1.40.0: 2 passed, 1,200 of 1,201 request classes proven", []string{"Proofs"}},
+		"diff":   {reporttest.NewRun("1.40.0", lab("a (old)", "diff")), "diff", "Results", "1 case on Envoy 1.40.0: 1 passed", []string{"Changes"}},
+		"verify": {reporttest.NewRun("1.40.0", lab("a", "verify")), "verify", "Results", "1 case on Envoy 1.40.0: 1 passed", []string{"Sidecars"}},
+		"both":   {reporttest.NewRun("1.40.0", lab("a", "proof"), lab("b", "mesh-operator-4")), "conformance", "User stories", "2 cases on Envoy 1.40.0: 2 passed", []string{"KUMA-MTP", "Proofs"}},
+		"none":   {reporttest.NewRun("1.40.0"), "conformance", "User stories", "0 cases on Envoy 1.40.0: none", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newView([]report.Run{tt.run})
+			var profiles []string
+			for _, p := range v.Profiles {
+				profiles = append(profiles, p.Name)
+			}
+			if diff := cmp.Diff([]any{tt.title, tt.heading, tt.verdict, tt.profiles}, []any{v.Title, v.Heading, v.Verdict, profiles}); diff != "" {
+				t.Error(diff)
+			}
+			for _, s := range v.Profiles {
+				for _, s := range s.Stories {
+					if l, ok := findLab(s.Name); ok && s.About != l.about {
+						t.Errorf("%s is about %q", s.Name, s.About)
+					}
+				}
+			}
+		})
+	}
+}
+
+// The head of the page shows the measured figures of the run.
+func TestPageMeasured(t *testing.T) {
+	t.Parallel()
+	r := reporttest.NewRun("1.40.0", reporttest.NewCase("a", "s", "1", reporttest.Allowed("/")))
+	r.ClassesProven, r.MutationScore = &report.Classes{Proven: 57, Of: 57, Complete: true}, &report.Score{Killed: 41, Of: 42}
+	v := newView([]report.Run{r})
+	want := []fact{{Name: "Request classes proven", Text: "57 of 57"}, {Name: "Seeded faults found", Text: "41 of 42"}}
+	if diff := cmp.Diff(want, v.Facts[len(v.Facts)-2:]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Texts that differ only in the Envoy of their run are one; a run alone says which.
+func TestPageNotes(t *testing.T) {
+	t.Parallel()
+	gate := "it holds from 1.39.3 only; on Envoy %s: the case wants deny"
+	for name, tt := range map[string]struct {
+		reasons [3]string
+		want    []note
+	}{
+		"alike":       {[3]string{"old", "old", "old"}, []note{{Text: "old"}}},
+		"by version":  {[3]string{fmt.Sprintf(gate, "1.37.0"), fmt.Sprintf(gate, "1.38.3")}, []note{{Text: "it holds from 1.39.3 only; on this Envoy: the case wants deny", On: "1.37.0 and 1.38.3"}}},
+		"one alone":   {[3]string{fmt.Sprintf(gate, "1.37.0")}, []note{{Text: "it holds from 1.39.3 only; on Envoy 1.37.0: the case wants deny", On: "1.37.0"}}},
+		"another too": {[3]string{fmt.Sprintf(gate, "1.37.0"), "Envoy 1.37.0 is old", fmt.Sprintf(gate, "1.40.0")}, []note{{Text: "it holds from 1.39.3 only; on this Envoy: the case wants deny", On: "1.37.0 and 1.40.0"}, {Text: "Envoy 1.37.0 is old", On: "1.38.3"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var runs []report.Run
+			var labels []string
+			var cases []*report.Case
+			for i, version := range []string{"1.37.0", "1.38.3", "1.40.0"} {
+				runs, labels, cases = append(runs, report.Run{Envoy: version}), append(labels, version), append(cases, &report.Case{Skipped: tt.reasons[i]})
+			}
+			got := collectNotes("", runs, labels, cases, func(c *report.Case) []string { return textList(c.Skipped, true) })
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A link to evidence stays valid when cases, requests and runs are added.
+func TestPageEvidenceIDsStay(t *testing.T) {
+	t.Parallel()
+	ids := func(runs ...report.Run) map[string]string {
+		out := map[string]string{}
+		for _, p := range newView(runs).Profiles {
+			for _, s := range p.Stories {
+				for _, c := range s.Cases {
+					for _, e := range c.Evidence {
+						out[c.Name+" "+e.Asked+" "+e.Outcome] = e.ID
+					}
+				}
+			}
+		}
+		return out
+	}
+	before := ids(reporttest.NewRun("1.40.0", reporttest.NewCase("a", "s", "1", reporttest.Allowed("/x"), reporttest.Denied("/y"))))
+	after := ids(
+		reporttest.NewRun("1.40.0", reporttest.NewCase("new", "r", "1", reporttest.Allowed("/x")), reporttest.NewCase("a", "s", "1", reporttest.Denied("/w"), reporttest.Allowed("/x"), reporttest.Denied("/y"))),
+		reporttest.NewRun("1.41.0", reporttest.NewCase("a", "s", "1", reporttest.Denied("/x"))),
+	)
+	if len(before) != 2 || len(after) != 5 {
+		t.Fatalf("there are %v and %v", before, after)
+	}
+	seen := map[string]bool{}
+	for _, id := range after {
+		seen[id] = true
+	}
+	if len(seen) != len(after) {
+		t.Errorf("IDs appear twice in %v", after)
+	}
+	for what, id := range before {
+		if after[what] != id {
+			t.Errorf("%s was %s, is %s", what, id, after[what])
+		}
+	}
+}
+
+// timed is a case that took some milliseconds.
+func timed(name string, milliseconds float64) report.Case {
+	return reporttest.With(reporttest.NewCase(name, "s", "1", reporttest.Allowed("/")), func(c *report.Case) { c.Milliseconds = milliseconds })
+}
+
+// The table of times has every case, sorted by its longest run.
+func TestPageTimes(t *testing.T) {
+	t.Parallel()
+	v := newView([]report.Run{
+		reporttest.NewRun("1.38.3", timed("quick", 0.4), timed("slow there", 2500.6), timed("as quick", 0.2)),
+		reporttest.NewRun("1.40.0", timed("quick", 99.5), timed("slow there", 12), timed("only here", 2000)),
+	})
+	var got []string
+	for _, row := range v.Times {
+		line := row.Case.Name + ":"
+		for _, cell := range row.Cells {
+			line += " " + cell.Text
+			if cell.Slow {
+				line += "!"
+			}
+		}
+		got = append(got, line)
+	}
+	if diff := cmp.Diff([]string{"slow there: 2,501! 12", "only here: – 2,000", "quick: 0 100", "as quick: 0 –"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The list of slow cases comes first, and has slow cases only.
+func TestPageNamesSlowCases(t *testing.T) {
+	t.Parallel()
+	tag := regexp.MustCompile(`<[^>]*>`)
+	for name, tt := range map[string]struct {
+		slow int
+		want string
+	}{
+		"none": {0, ""},
+		"one":  {1, "1 case is slower than 2 seconds: slow 0 3.0 s on 1.40.0"},
+		"many": {7, "7 cases are slower than 2 seconds: slow 6 9.0 s on 1.40.0, slow 5 8.0 s on 1.40.0, slow 4 7.0 s on 1.40.0, slow 3 6.0 s on 1.40.0, slow 2 5.0 s on 1.40.0 and 2 more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cases := []report.Case{timed("quick", 2000)}
+			for i := range tt.slow {
+				cases = append(cases, timed(fmt.Sprintf("slow %d", i), float64(3000+1000*i)))
+			}
+			text := page(t, reporttest.NewRun("1.38.3"), reporttest.NewRun("1.40.0", cases...))
+			head, _, _ := strings.Cut(text, "</header>")
+			var got string
+			if _, rest, found := strings.Cut(head, `<p class="lead"><strong class="slow">`); found {
+				got, _, _ = strings.Cut(rest, "</p>")
+			}
+			if diff := cmp.Diff(tt.want, tag.ReplaceAllString(got, "")); diff != "" {
+				t.Error(diff)
+			}
+			if got := strings.Count(text, `<td class="n"><strong class="slow">`); got != tt.slow {
+				t.Errorf("%d times are marked as slow, want %d", got, tt.slow)
+			}
+		})
 	}
 }

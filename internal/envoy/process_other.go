@@ -5,6 +5,7 @@ package envoy
 import (
 	"net"
 	"net/netip"
+	"syscall"
 )
 
 // holdPort finds a free port of the loopback address. It cannot be held: only on Linux does Envoy bind its listeners
@@ -16,4 +17,9 @@ func holdPort() (port netip.AddrPort, release func() error, err error) {
 	}
 	port = netip.MustParseAddrPort(l.Addr().String())
 	return port, func() error { return nil }, l.Close()
+}
+
+// envoyProcAttr keeps a terminal's signals from Envoy.
+func envoyProcAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
 }

@@ -3,6 +3,7 @@ package envoy
 import (
 	"fmt"
 	"net/netip"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,4 +35,10 @@ func holdPort() (port netip.AddrPort, release func() error, err error) {
 		return fail("getsockname", unix.EAFNOSUPPORT)
 	}
 	return netip.AddrPortFrom(loopback, uint16(inet.Port)), func() error { return unix.Close(fd) }, nil
+}
+
+// envoyProcAttr keeps a terminal's signals from Envoy, and lets the kernel kill it together with the thread that
+// started it, which therefore has to be locked as long as Envoy runs. This leaves no moment in which Envoy is unattended.
+func envoyProcAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
