@@ -3,6 +3,7 @@ package authorization
 import (
 	"fmt"
 
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/meshproof/meshproof/policy"
@@ -40,4 +41,20 @@ func (p Policy) rules() []Rule {
 
 func (p Policy) warn(field, format string, args ...any) policy.Warning {
 	return policy.Warning{Place: p.doc.Place(field), Policy: p.String(), Message: fmt.Sprintf(format, args...)}
+}
+
+// Options are what the policies themselves do not say.
+type Options struct {
+	// TrustDomain is the trust domain of the service accounts. The zero value means
+	// trust-domain.mesh.
+	TrustDomain spiffeid.TrustDomain
+}
+
+var defaultTrustDomain = spiffeid.RequireTrustDomainFromString("trust-domain.mesh")
+
+func (o Options) trustDomain() spiffeid.TrustDomain {
+	if o.TrustDomain.IsZero() {
+		return defaultTrustDomain
+	}
+	return o.TrustDomain
 }
