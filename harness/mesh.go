@@ -11,7 +11,6 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/certs"
-	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -35,9 +34,10 @@ type Mesh struct {
 	turn chan struct{}
 	// inbounds ends with the inbound of the positive control.
 	inbounds []Inbound
-	counters map[counterKey]evidence.FilterCounters
-	// countersUnknown is true after a batch that failed: counters are then not those of
-	// Envoy.
+	// counters are Envoy's, by name, as they were read last.
+	counters map[string]uint64
+	// countersUnknown is true after a batch that failed, and after filters came or went:
+	// counters may then not be those of Envoy. The next batch reads them first.
 	countersUnknown bool
 	// filtersUnknown is true after a push that got no answer.
 	filtersUnknown bool
@@ -83,7 +83,7 @@ func (h *Harness) NewMesh(ctx context.Context, spec MeshSpec) (*Mesh, error) {
 		ca:       new(certs.Federation),
 		turn:     make(chan struct{}, 1),
 		inbounds: slices.Clone(spec.Inbounds),
-		counters: map[counterKey]evidence.FilterCounters{},
+		counters: map[string]uint64{},
 	}
 	if err := m.start(ctx); err != nil {
 		m.giveUp(ctx)
@@ -164,18 +164,22 @@ func (m *Mesh) SetFilters(ctx context.Context, filters map[string]xds.Filters) e
 		return err
 	}
 	defer m.endTurn()
-	changed := slices.Clone(m.inbounds)
+	changed, moved := slices.Clone(m.inbounds), false
 	for _, name := range slices.Sorted(maps.Keys(filters)) {
 		i := m.index(name)
 		if i < 0 {
 			return m.unknownInbound(name)
 		}
+		// At some time, Envoy forgets the counters of a place where no filter stands any
+		// more, and those of rules that are gone. They begin at zero where they come back.
+		places := filters[name].Places()
+		moved = moved || !slices.Equal(changed[i].Filters.Places(), places) || slices.ContainsFunc(places, func(p xds.FilterPlace) bool { return p.Logs })
 		changed[i].Filters = filters[name]
 	}
 	if err := m.push(ctx, xds.Update{Listeners: []xds.Listener{m.listener(changed)}}); err != nil {
 		return fmt.Errorf("harness: %s: set filters: %w", m.name, err)
 	}
-	m.inbounds = changed
+	m.inbounds, m.countersUnknown = changed, m.countersUnknown || moved
 	return nil
 }
 

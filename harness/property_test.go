@@ -110,17 +110,54 @@ func drawGate(t *rapid.T, layer policy.Layer) policy.Gate {
 	return g
 }
 
-// drawProgram draws what a dialect compiles to: one gate, shadowed or not.
+// drawProgram draws one gate or two of a layer, in front of them a gate that logs or none,
+// and shadows at any place.
 func drawProgram(t *rapid.T, layer policy.Layer) policy.Program {
-	p := policy.Program{Gates: []policy.Gate{drawGate(t, layer)}}
-	if rapid.Bool().Draw(t, "shadowed") {
-		p.Shadows = []policy.Gate{drawGate(t, layer)}
+	var p policy.Program
+	if rapid.Bool().Draw(t, "logs") {
+		p.Gates = append(p.Gates, policy.Gate{Layer: layer, Form: policy.Named, Default: policy.Verdict{Effect: policy.Log}, Rules: []policy.Rule{{
+			Verdict: policy.Verdict{Effect: policy.Log, Origin: "audit"}, When: attribute.URISAN.Exact(someCallers[0][0]),
+		}}})
+	}
+	for range rapid.IntRange(1, 2).Draw(t, "gates") {
+		p.Gates = append(p.Gates, drawGate(t, layer))
+	}
+	behind := 0
+	for _, name := range []string{"", "other"}[:rapid.IntRange(0, 2).Draw(t, "shadows")] {
+		shadow := drawGate(t, layer)
+		behind = rapid.IntRange(behind, len(p.Gates)).Draw(t, "behind")
+		shadow.Name, shadow.Behind = name, behind
+		p.Shadows = append(p.Shadows, shadow)
 	}
 	return p
 }
 
-// Envoy, asked with whatever program, decides as the oracle does: the same
-// verdict for the same reason, the same shadow, and counters that add up.
+// verdicts lists what the gates say, then what the shadows say.
+func verdicts(traces []policy.Trace) (gates, shadows []string) {
+	for _, t := range traces {
+		if t.Shadow {
+			shadows = append(shadows, t.Gate.Name+" "+t.Verdict.String())
+		} else {
+			gates = append(gates, t.Verdict.String())
+		}
+	}
+	return gates, shadows
+}
+
+func loggedVerdicts(logs []xds.FilterLog) (gates, shadows []string) {
+	for _, f := range logs {
+		if f.Enforced.Ran {
+			gates = append(gates, f.Enforced.Verdict.String())
+		}
+		if f.Shadow.Ran {
+			shadows = append(shadows, f.ShadowName+" "+f.Shadow.Verdict.String())
+		}
+	}
+	return gates, shadows
+}
+
+// Envoy, asked with any program, decides as the oracle does: the same verdict for the
+// same reason, filter by filter, the same shadows, and counters that add up.
 func TestEnvoyDecidesAsTheOracleDoes(t *testing.T) {
 	t.Parallel()
 	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Deny)))
@@ -174,6 +211,12 @@ func TestEnvoyDecidesAsTheOracleDoes(t *testing.T) {
 			got := policy.Decision{Verdict: f.Verdict, Layer: e.Call.Protocol.Layer(), Shadowed: f.Shadow.Ran, Shadow: f.Shadow.Verdict}
 			if got != want || !f.Judged || (f.Form == evidence.Served) != (want.Effect == policy.Allow) {
 				rt.Errorf("%+v to %s: it was %s (%+v), the oracle says %+v of\n%s", asked[i], to, f.Form, got, want, programs[to])
+			}
+			_, traces := policy.Explain(programs[to], asked[i])
+			gates, shadows := verdicts(traces)
+			ran, observed := loggedVerdicts(e.Log.Filters)
+			if !slices.Equal(gates, ran) || !slices.Equal(shadows, observed) {
+				rt.Errorf("%+v to %s: filters say %q and %q, the oracle %q and %q of\n%s", asked[i], to, ran, observed, gates, shadows, programs[to])
 			}
 		}
 		for to, moved := range batch.Filters {

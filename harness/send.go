@@ -100,7 +100,7 @@ func (m *Mesh) send(ctx context.Context, d *delivery) (Batch, error) {
 	return batch, nil
 }
 
-// rereadCounters reads all counters after a batch that failed. The control runs first: when
+// rereadCounters reads all counters before a batch, where they are unknown. The control runs first: when
 // Envoy has answered it, it has finished all earlier requests.
 func (m *Mesh) rereadCounters(ctx context.Context) error {
 	if err := m.checkControl(ctx); err != nil {

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -29,12 +30,10 @@ func (m *Mesh) readCounters(ctx context.Context, inbounds []int) (map[string][]e
 	if len(called) == 0 {
 		return nil, nil
 	}
-	stats, names := make([]string, len(called)), map[string]string{}
-	moved := make(map[string][]evidence.FilterCounters, len(called))
+	stats, asked := make([]string, len(called)), map[string]bool{}
 	for i, inbound := range called {
 		stats[i] = m.stat(inbound)
-		names[stats[i]] = m.inbounds[inbound].Name
-		moved[m.inbounds[inbound].Name] = nil
+		asked[stats[i]] = true
 	}
 	// Envoy leaves out a counter that never moved: it reads as zero.
 	page, err := m.harness.envoy.AdminGet(ctx, "/stats?usedonly&type=Counters&filter="+url.QueryEscape(xds.CounterNames(stats...)))
@@ -45,24 +44,33 @@ func (m *Mesh) readCounters(ctx context.Context, inbounds []int) (map[string][]e
 	if err != nil {
 		return nil, fmt.Errorf("read counters: %w", err)
 	}
-	for key, counters := range now {
-		before := m.counters[key]
-		m.counters[key] = counters
-		since := evidence.FilterCounters{FilterPlace: key.place, Counters: counters.Sub(before.Counters), Logged: counters.Logged - before.Logged}
-		if name, ok := names[key.stat]; ok && since != (evidence.FilterCounters{FilterPlace: key.place}) {
-			moved[name] = append(moved[name], since)
-		}
+	since := map[string]uint64{}
+	for name, value := range now {
+		since[name] = value - m.counters[name]
 	}
-	for _, filters := range moved {
-		evidence.SortFilters(filters)
+	// What Envoy has forgotten begins at zero where it comes back.
+	maps.DeleteFunc(m.counters, func(name string, _ uint64) bool {
+		stat, _, _, _ := xds.ParseCounter(name)
+		return asked[stat]
+	})
+	maps.Copy(m.counters, now)
+	counted := countFilters(since)
+	moved := make(map[string][]evidence.FilterCounters, len(called))
+	for i, inbound := range called {
+		in := m.inbounds[inbound]
+		moved[in.Name] = nil
+		for _, place := range in.Filters.Places() {
+			if c := counted[counterKey{stats[i], place}]; c != (evidence.FilterCounters{}) && c != (evidence.FilterCounters{FilterPlace: place}) {
+				moved[in.Name] = append(moved[in.Name], c)
+			}
+		}
 	}
 	return moved, nil
 }
 
-// parseCounters reads lines like "http.mesh1_inbound0.rbac.denied: 3" and adds up what is
-// counted for the rules of one filter.
-func parseCounters(page string) (map[counterKey]evidence.FilterCounters, error) {
-	all := map[counterKey]evidence.FilterCounters{}
+// parseCounters reads lines like "http.mesh1_inbound0.rbac.denied: 3".
+func parseCounters(page string) (map[string]uint64, error) {
+	all := map[string]uint64{}
 	for line := range strings.Lines(page) {
 		line = strings.TrimSpace(line)
 		// The name of a rule may have a colon, a number has none.
@@ -70,11 +78,19 @@ func parseCounters(page string) (map[counterKey]evidence.FilterCounters, error) 
 		if end < 0 {
 			continue
 		}
-		name, digits := line[:end], line[end+2:]
-		value, err := strconv.ParseUint(digits, 10, 64)
+		value, err := strconv.ParseUint(line[end+2:], 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("counter %q is %q: %w", name, digits, err)
+			return nil, fmt.Errorf("counter %q is %q: %w", line[:end], line[end+2:], err)
 		}
+		all[line[:end]] = value
+	}
+	return all, nil
+}
+
+// countFilters adds up counters by filter.
+func countFilters(counters map[string]uint64) map[counterKey]evidence.FilterCounters {
+	all := map[counterKey]evidence.FilterCounters{}
+	for name, value := range counters {
 		stat, place, counter, ok := xds.ParseCounter(name)
 		if !ok {
 			continue
@@ -96,5 +112,5 @@ func parseCounters(page string) (map[counterKey]evidence.FilterCounters, error) 
 		}
 		all[key] = c
 	}
-	return all, nil
+	return all
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 
 func TestParseCounters(t *testing.T) {
 	t.Parallel()
-	got, err := parseCounters(strings.Join([]string{
+	read, err := parseCounters(strings.Join([]string{
 		"http.mesh1_inbound0.rbac.allowed: 1",
 		"http.mesh1_inbound0.rbac.denied: 2",
 		"http.mesh1_inbound0.rbac.shadow_allowed: 3",
@@ -31,10 +32,11 @@ func TestParseCounters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	got := countFilters(read)
 	filters, sums := map[string][]evidence.FilterCounters{}, map[string]evidence.Counters{}
 	for key, counters := range got {
 		filters[key.stat] = append(filters[key.stat], counters)
-		evidence.SortFilters(filters[key.stat])
+		slices.SortFunc(filters[key.stat], func(a, b evidence.FilterCounters) int { return a.Compare(b.FilterPlace) })
 		sums[key.stat] = evidence.Sum(filters[key.stat])
 	}
 	if diff := cmp.Diff([]evidence.FilterCounters{

@@ -1,7 +1,6 @@
 package xds
 
 import (
-	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -179,7 +178,7 @@ func filterLogs(layer policy.Layer, metadata map[string]*structpb.Value) []Filte
 			out[at].Shadow = of
 		}
 	}
-	slices.SortFunc(out, func(a, b FilterLog) int { return cmp.Compare(a.Index, b.Index) })
+	slices.SortFunc(out, func(a, b FilterLog) int { return a.Compare(b.FilterPlace) })
 	return out
 }
 

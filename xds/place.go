@@ -1,6 +1,7 @@
 package xds
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -23,6 +24,11 @@ type FilterPlace struct {
 	Index int
 	// Logs is true for a filter that only logs: it never refuses a request.
 	Logs bool
+}
+
+// Compare orders places as Envoy runs the filters.
+func (p FilterPlace) Compare(q FilterPlace) int {
+	return cmp.Or(cmp.Compare(p.Layer, q.Layer), cmp.Compare(p.Index, q.Index))
 }
 
 // prefix is empty for the first filter of a layer, so that it has Envoy's own names.
@@ -52,7 +58,13 @@ func parsePlace(layer policy.Layer, prefix string) (FilterPlace, bool) {
 	return p, err == nil && p.prefix() == prefix
 }
 
-// places returns the places of the filters of each layer.
+// Places returns the places of the filters: those of the network, then those of HTTP. The
+// names of the counters follow from them.
+func (f Filters) Places() []FilterPlace {
+	network, http := f.places()
+	return append(network, http...)
+}
+
 func (f Filters) places() (network, http []FilterPlace) {
 	for i, filter := range f.Network {
 		network = append(network, FilterPlace{policy.L4, i, onlyLogs(filter)})

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -80,7 +79,7 @@ func Count(es []Evidence) []FilterCounters {
 			out[i].count(f)
 		}
 	}
-	SortFilters(out)
+	slices.SortFunc(out, func(a, b FilterCounters) int { return a.Compare(b.FilterPlace) })
 	return out
 }
 
@@ -102,11 +101,4 @@ func (c *FilterCounters) count(f xds.FilterLog) {
 			c.ShadowAllowed++
 		}
 	}
-}
-
-// SortFilters puts the counters in the order in which Envoy runs the filters.
-func SortFilters(filters []FilterCounters) {
-	slices.SortFunc(filters, func(a, b FilterCounters) int {
-		return cmp.Or(cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Index, b.Index))
-	})
 }

@@ -38,6 +38,8 @@ func Rules(p policy.Program) (*rbacv3.RBAC, error) {
 		return nil, fmt.Errorf("grpcplane: the program has %d gates: %w", len(p.Gates), ErrUnsupported)
 	case len(p.Gates) == 0:
 		return nil, nil
+	case p.Gates[0].Logs():
+		return nil, fmt.Errorf("grpcplane: the gate of the program only logs: %w", ErrUnsupported)
 	case p.Gates[0].Form != policy.Named:
 		return nil, fmt.Errorf("grpcplane: the rules of the program are ordered: %w", ErrUnsupported)
 	}

@@ -156,13 +156,15 @@ func moveAfterAllows(rules []policy.Rule, i int) ([]policy.Rule, bool) {
 func swapMutants(p policy.Program) []Mutant {
 	var out []Mutant
 	for i, shadow := range p.Shadows {
-		n := slices.IndexFunc(p.Gates, func(g policy.Gate) bool { return g.Layer == shadow.Layer })
-		if n < 0 {
+		n := shadow.Position(p.Gates)
+		if n == len(p.Gates) || p.Gates[n].Layer != shadow.Layer {
 			continue
 		}
 		m := p
 		m.Gates, m.Shadows = slices.Clone(p.Gates), slices.Clone(p.Shadows)
 		m.Gates[n], m.Shadows[i] = shadow, p.Gates[n]
+		m.Gates[n].Name, m.Gates[n].Behind = "", 0
+		m.Shadows[i].Name, m.Shadows[i].Behind = shadow.Name, shadow.Behind
 		out = append(out, Mutant{Kind: ShadowSwapped, Where: shadow.Layer.String(), Program: m})
 	}
 	return out

@@ -83,26 +83,33 @@ func (p *Proof) rules(inbound int) []Rule {
 	routed := func(r *policy.Request) int {
 		return slices.IndexFunc(program.Routes, func(route policy.Route) bool { return route.When != nil && route.When.Holds(r) })
 	}
-	own := func(layer policy.Layer) func(*policy.Request) bool {
-		return func(r *policy.Request) bool { return layer == policy.L4 || routed(r) < 0 }
+	// countAll counts the gates and shadows that judge the requests of a route, -1 for
+	// those of the inbound itself. L4 judges the requests of all routes.
+	countAll := func(route int, name string, gates, shadows []policy.Gate) {
+		reaches := func(gate policy.Gate, behind int) func(*policy.Request) bool {
+			before := policy.Program{Gates: gates[:behind]}
+			return func(r *policy.Request) bool {
+				return (route < 0 && gate.Layer == policy.L4 || routed(r) == route) && policy.Decide(before, *r).Effect == policy.Allow
+			}
+		}
+		for i, gate := range gates {
+			if route < 0 || gate.Layer == policy.L7 {
+				count(gate, false, name, reaches(gate, i))
+			}
+		}
+		for _, shadow := range shadows {
+			count(shadow, true, name, reaches(shadow, shadow.Position(gates)))
+		}
 	}
-	for i, gate := range program.Gates {
-		before := policy.Program{Gates: program.Gates[:i]}
-		count(gate, false, "", func(r *policy.Request) bool {
-			return own(gate.Layer)(r) && policy.Decide(before, *r).Effect == policy.Allow
-		})
-	}
-	for _, gate := range program.Shadows {
-		count(gate, true, "", own(gate.Layer))
-	}
+	countAll(-1, "", program.Gates, program.Shadows)
 	for i, route := range program.Routes {
-		through := func(r *policy.Request) bool { return routed(r) == i }
-		for _, gate := range route.Gates {
-			count(gate, false, route.Name, through)
+		var gates []policy.Gate
+		for _, gate := range program.Gates {
+			if gate.Layer == policy.L4 {
+				gates = append(gates, gate)
+			}
 		}
-		for _, gate := range route.Shadows {
-			count(gate, true, route.Name, through)
-		}
+		countAll(i, route.Name, append(gates, route.Gates...), route.Shadows)
 	}
 	return out
 }
