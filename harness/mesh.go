@@ -171,9 +171,8 @@ func (m *Mesh) SetFilters(ctx context.Context, filters map[string]xds.Filters) e
 			return m.unknownInbound(name)
 		}
 		// At some time, Envoy forgets the counters of a place where no filter stands any
-		// more, and those of rules that are gone. They begin at zero where they come back.
-		places := filters[name].Places()
-		moved = moved || !slices.Equal(changed[i].Filters.Places(), places) || slices.ContainsFunc(places, func(p xds.FilterPlace) bool { return p.Logs })
+		// more. They begin at zero where a filter comes back.
+		moved = moved || !slices.Equal(changed[i].Filters.Places(), filters[name].Places())
 		changed[i].Filters = filters[name]
 	}
 	if err := m.push(ctx, xds.Update{Listeners: []xds.Listener{m.listener(changed)}}); err != nil {

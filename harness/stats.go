@@ -72,17 +72,15 @@ func (m *Mesh) readCounters(ctx context.Context, inbounds []int) (map[string][]e
 func parseCounters(page string) (map[string]uint64, error) {
 	all := map[string]uint64{}
 	for line := range strings.Lines(page) {
-		line = strings.TrimSpace(line)
-		// The name of a rule may have a colon, a number has none.
-		end := strings.LastIndex(line, ": ")
-		if end < 0 {
+		name, digits, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok {
 			continue
 		}
-		value, err := strconv.ParseUint(line[end+2:], 10, 64)
+		value, err := strconv.ParseUint(digits, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("counter %q is %q: %w", line[:end], line[end+2:], err)
+			return nil, fmt.Errorf("counter %q is %q: %w", name, digits, err)
 		}
-		all[line[:end]] = value
+		all[name] = value
 	}
 	return all, nil
 }

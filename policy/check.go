@@ -69,6 +69,9 @@ func checkPlace(shadow Gate, gates, before []Gate) error {
 }
 
 func (g Gate) check() error {
+	if g.Default.Effect > Log {
+		return fmt.Errorf("policy: the default of an %s gate has an unknown effect: %s", g.Layer, g.Default)
+	}
 	if g.Form == Named && g.Default.Origin != "" {
 		return fmt.Errorf("policy: a gate of named rules has a default without a name, it cannot say %s", g.Default)
 	}
@@ -107,6 +110,9 @@ func (g Gate) namedEffect() Effect {
 }
 
 func (g Gate) checkRule(rule Rule) error {
+	if rule.Effect > Log {
+		return fmt.Errorf("policy: a rule has an unknown effect: %s", rule.Verdict)
+	}
 	if rule.Effect == Log && !g.Logs() {
 		return fmt.Errorf("policy: rule %s: its gate decides: a rule that logs belongs to a gate that logs", rule.Verdict)
 	}

@@ -17,7 +17,12 @@ const (
 var effectNames = [...]string{Deny: "deny", Allow: "allow", Log: "log"}
 
 // String returns "deny", "allow" or "log".
-func (e Effect) String() string { return effectNames[e] }
+func (e Effect) String() string {
+	if int(e) < len(effectNames) {
+		return effectNames[e]
+	}
+	return fmt.Sprintf("effect %d", uint8(e))
+}
 
 // Layer says on which layer a gate judges. The layer decides what the gate sees of a
 // request, and which form a refusal takes.

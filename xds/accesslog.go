@@ -142,7 +142,8 @@ const (
 )
 
 // filterLogs reads what the filters of a layer reported. A network filter reports nothing
-// of its enforcing engine: there, it is the shadow of the observing filter.
+// of its enforcing engine: there, it is the shadow of the observing filter. A filter that
+// only logs has an observing filter on HTTP too, which reports the same policy.
 func filterLogs(layer policy.Layer, metadata map[string]*structpb.Value) []FilterLog {
 	var out []FilterLog
 	for key := range metadata {

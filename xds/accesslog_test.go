@@ -89,6 +89,7 @@ func TestSeveralFilters(t *testing.T) {
 	}
 	http := filterLogs(policy.L7, metadataWith(t, "x", map[string]any{
 		"log0_enforced_engine_result": "allowed", "log0_enforced_effective_policy_id": "audit",
+		"effective_log0_shadow_engine_result": "allowed", "effective_log0_shadow_effective_policy_id": "audit",
 		"filter1_shadow_engine_result": "denied", "filter1_shadow_effective_policy_id": "dry",
 		"filter2_enforced_engine_result":  "allowed",
 		"filter10_enforced_engine_result": "denied", "filter10_enforced_effective_policy_id": "p", "filter10_shadow_engine_result": "allowed",

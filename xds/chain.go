@@ -105,7 +105,7 @@ func observe(filter *rbacv3.RBAC, place FilterPlace) *rbacv3.RBAC {
 	}
 	rules := filter.Rules
 	if place.Logs {
-		rules = &configrbacv3.RBAC{Action: configrbacv3.RBAC_ALLOW, Policies: rules.Policies}
+		rules = allowing(rules)
 	}
 	return &rbacv3.RBAC{
 		ShadowRules:           rules,
@@ -113,6 +113,14 @@ func observe(filter *rbacv3.RBAC, place FilterPlace) *rbacv3.RBAC {
 		ShadowRulesStatPrefix: effectivePrefix + place.prefix(),
 		StatPrefix:            strings.TrimSuffix(filter.StatPrefix, ".") + "_effective",
 	}
+}
+
+// allowing returns rules that allow what the given ones match; nil for none.
+func allowing(rules *configrbacv3.RBAC) *configrbacv3.RBAC {
+	if rules == nil {
+		return nil
+	}
+	return &configrbacv3.RBAC{Action: configrbacv3.RBAC_ALLOW, Policies: rules.Policies}
 }
 
 // tls demands an SVID and switches both kinds of session resumption off: a

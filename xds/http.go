@@ -5,6 +5,7 @@ import (
 
 	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	routerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/router/v3"
@@ -57,6 +58,11 @@ func (i Inbound) httpManager(auth Filters) (*hcmv3.HttpConnectionManager, error)
 		hcm.PathWithEscapedSlashesAction = hcmv3.HttpConnectionManager_UNESCAPE_AND_FORWARD
 	}
 	for n, filter := range auth.HTTP {
+		if places[n].Logs {
+			if err := addHTTPFilter(hcm, observerName(n), observeLog(filter.Rules, places[n])); err != nil {
+				return nil, err
+			}
+		}
 		if err := addHTTPFilter(hcm, httpFilterName(n), placedHTTP(filter, places[n])); err != nil {
 			return nil, err
 		}
@@ -84,6 +90,15 @@ func httpFilterName(index int) string {
 	return fmt.Sprintf("envoy.filters.http.rbac.%d", index)
 }
 
+// observerName is the name of the filter that observes a filter that only logs.
+func observerName(index int) string { return fmt.Sprintf("meshproof.effective_policy.%d", index) }
+
+// observeLog returns a filter whose shadow allows what the given rules log: its counters
+// count what was logged, which Envoy counts nowhere else.
+func observeLog(rules *rbacv3.RBAC, place FilterPlace) *httprbacv3.RBAC {
+	return &httprbacv3.RBAC{ShadowRules: allowing(rules), ShadowRulesStatPrefix: effectivePrefix + place.prefix()}
+}
+
 // routeConfig returns the routes that replace the filters at the given places, and the
 // route of all other requests.
 func routeConfig(own []Route, places []FilterPlace) (*routev3.RouteConfiguration, error) {
@@ -92,15 +107,20 @@ func routeConfig(own []Route, places []FilterPlace) (*routev3.RouteConfiguration
 		filters := make(map[string]*anypb.Any, len(places))
 		for n, place := range places {
 			// Without a filter, Envoy asks nothing at this place.
-			replacement := &httprbacv3.RBACPerRoute{}
+			var replacement, observer *httprbacv3.RBAC
 			if n < len(route.HTTP) {
-				replacement.Rbac = placedHTTP(route.HTTP[n], place)
+				replacement = placedHTTP(route.HTTP[n], place)
+				observer = observeLog(replacement.Rules, place)
 			}
-			packed, err := toAny(replacement)
-			if err != nil {
+			var err error
+			if filters[httpFilterName(n)], err = toAny(&httprbacv3.RBACPerRoute{Rbac: replacement}); err != nil {
 				return nil, err
 			}
-			filters[httpFilterName(n)] = packed
+			if place.Logs {
+				if filters[observerName(n)], err = toAny(&httprbacv3.RBACPerRoute{Rbac: observer}); err != nil {
+					return nil, err
+				}
+			}
 		}
 		routes = append(routes, &routev3.Route{
 			Name: route.Name, Match: route.Match, Action: toUpstream(), TypedPerFilterConfig: filters,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -122,8 +123,7 @@ func placedHTTP(filter *httprbacv3.RBAC, place FilterPlace) *httprbacv3.RBAC {
 	return &httprbacv3.RBAC{
 		Rules: filter.Rules, Matcher: filter.Matcher, ShadowRules: filter.ShadowRules, ShadowMatcher: filter.ShadowMatcher,
 		RulesStatPrefix: place.prefix(), ShadowRulesStatPrefix: place.prefix(),
-		// Envoy counts what a filter logs for each rule only.
-		TrackPerRuleStats: filter.TrackPerRuleStats || place.Logs,
+		TrackPerRuleStats: filter.TrackPerRuleStats,
 	}
 }
 
@@ -138,25 +138,24 @@ func CounterNames(stats ...string) string {
 		quoted[i] = regexp.QuoteMeta(stat)
 	}
 	return `^(http\.)?(` + strings.Join(quoted, "|") + `)(_(filter|log)[0-9]+)?(_effective)?\.rbac\.` +
-		`(((filter|log)[0-9]+_\.)?(shadow_)?(allowed|denied)|log[0-9]+_\.policy\..+\.allowed|effective_log[0-9]+_\.shadow_allowed)$`
+		`(((filter|log)[0-9]+_\.)?(shadow_)?(allowed|denied)|effective_log[0-9]+_\.shadow_allowed)$`
 }
 
 // ParseCounter tells which counter of which filter a name matched by [CounterNames] is:
 // "allowed", "denied", "shadow_allowed" or "shadow_denied" as Envoy has them, or "logged"
-// for what a rule of a filter that only logs logged. Envoy counts that for the rule, on L7,
-// and the observing filter does, on L4. It returns false for any other name.
+// for what a filter that only logs logged. Envoy has no such counter: the shadow_allowed of
+// the observing filter is one. ParseCounter returns false for any other name.
 func ParseCounter(name string) (stat string, place FilterPlace, counter string, ok bool) {
 	name, http := strings.CutPrefix(name, "http.")
-	stat, rest, ok := strings.Cut(name, ".rbac.")
+	stat, counter, ok = strings.Cut(name, ".rbac.")
 	if !ok {
 		return "", FilterPlace{}, "", false
 	}
-	prefix, counter := "", rest
-	if end := strings.LastIndexByte(rest, '.'); end >= 0 {
-		prefix, counter = rest[:end], rest[end+1:]
+	prefix := ""
+	if end := strings.LastIndexByte(counter, '.'); end >= 0 {
+		prefix, counter = counter[:end], counter[end+1:]
 	}
 	prefix, observer := strings.CutPrefix(prefix, effectivePrefix)
-	prefix, _, rule := strings.Cut(prefix, ".policy.")
 	layer := policy.L4
 	if http {
 		layer = policy.L7
@@ -172,14 +171,11 @@ func ParseCounter(name string) (stat string, place FilterPlace, counter string, 
 	if place, ok = parsePlace(layer, prefix); !ok {
 		return "", FilterPlace{}, "", false
 	}
-	switch counter {
-	case "allowed", "shadow_allowed":
-		if observer || rule {
-			return stat, place, "logged", place.Logs
-		}
+	switch {
+	case observer && counter == "shadow_allowed" && place.Logs:
+		return stat, place, "logged", true
+	case !observer && slices.Contains([]string{"allowed", "denied", "shadow_allowed", "shadow_denied"}, counter):
 		return stat, place, counter, true
-	case "denied", "shadow_denied":
-		return stat, place, counter, !observer && !rule
 	default:
 		return "", FilterPlace{}, "", false
 	}

@@ -22,7 +22,7 @@ func TestParseCounter(t *testing.T) {
 		"http.mesh1_inbound0.rbac.filter2_.denied":                          {stat, FilterPlace{policy.L7, 2, false}, "denied"},
 		"http.mesh1_inbound0.rbac.filter12_.shadow_allowed":                 {stat, FilterPlace{policy.L7, 12, false}, "shadow_allowed"},
 		"http.mesh1_inbound0.rbac.log1_.allowed":                            {stat, FilterPlace{policy.L7, 1, true}, "allowed"},
-		"http.mesh1_inbound0.rbac.log1_.policy.audit.of: all.allowed":       {stat, FilterPlace{policy.L7, 1, true}, "logged"},
+		"http.mesh1_inbound0.rbac.effective_log1_.shadow_allowed":           {stat, FilterPlace{policy.L7, 1, true}, "logged"},
 		"http.mesh1_inbound0.rbac.log0_.shadow_denied":                      {stat, FilterPlace{policy.L7, 0, true}, "shadow_denied"},
 		"mesh1_inbound0.rbac.allowed":                                       {stat, FilterPlace{}, "allowed"},
 		"mesh1_inbound0.rbac.shadow_allowed":                                {stat, FilterPlace{}, "shadow_allowed"},
@@ -37,6 +37,7 @@ func TestParseCounter(t *testing.T) {
 		"http.mesh1_inbound0.rbac.policy.p.allowed":                              nil,
 		"http.mesh1_inbound0.rbac.policy.http.mesh1_inbound0.rbac.allowed":       nil,
 		"http.mesh1_inbound0.rbac.filter1_.policy.p.denied":                      nil,
+		"http.mesh1_inbound0.rbac.log0_.policy.p.allowed":                        nil,
 		"http.mesh1_inbound0.rbac.log0_.policy.p.shadow_allowed":                 nil,
 		"http.mesh1_inbound0.rbac.istio_dry_run_allow_.shadow_allowed":           nil,
 		"http.mesh1_inbound2.rbac.allowed":                                       nil,
@@ -53,7 +54,7 @@ func TestParseCounter(t *testing.T) {
 			t.Errorf("%s is %+v (%t), want %+v", name, got, ok, *want)
 		}
 	}
-	for _, name := range []string{"", "server.live", "http.a.rbac.policy", "http.a.rbac.filter01_.allowed", "http.a.rbac.log0_.policy.p.denied"} {
+	for _, name := range []string{"", "server.live", "http.a.rbac.policy", "http.a.rbac.filter01_.allowed", "http.a.rbac.log0_.policy.p.denied", "http.a.rbac.effective_log0_.allowed", "a_filter1_effective.rbac.effective_filter1_.shadow_allowed"} {
 		if stat, place, of, ok := ParseCounter(name); ok {
 			t.Errorf("%q is the counter %s of %s, %+v", name, of, stat, place)
 		}

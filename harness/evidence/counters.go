@@ -32,7 +32,7 @@ func (c Counters) Sub(before Counters) Counters {
 type FilterCounters struct {
 	xds.FilterPlace
 	Counters
-	// Logged counts the requests that a rule of a filter that only logs logged. Such a
+	// Logged counts the requests that a rule of a filter that only logs matched. Such a
 	// filter allows every request: Allowed counts all of them.
 	Logged uint64
 }

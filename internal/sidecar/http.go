@@ -80,6 +80,9 @@ func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
 	c.tellFaults(f.Name, faults)
 	m, _, err := messages.Unpack(packed)
 	rbac, ok := m.(*httprbacv3.RBAC)
+	if ok && isObserver(f.Name, rbac) {
+		return
+	}
 	if ok || messages.Name(messages.TypeURL(packed)) == httpRBAC {
 		c.replaceable = append(c.replaceable, f.Name)
 	}

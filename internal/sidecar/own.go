@@ -1,8 +1,11 @@
 package sidecar
 
 import (
+	"strings"
+
+	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
-	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 )
 
 // What package xds puts into its listeners besides the filters of an inbound.
@@ -12,10 +15,13 @@ const (
 	canaryDestination = "240.0.0.1"
 )
 
-// isObserver reports whether a network filter is the filter of the lab that tells the
+// isObserver reports whether a filter is one of the filters of the lab that tell the
 // effective policy. It is skipped only because it refuses no request.
-func isObserver(name string, rbac *networkrbacv3.RBAC) bool {
-	return name == observerName && rbac.Rules == nil && rbac.Matcher == nil
+func isObserver(name string, rbac interface {
+	GetRules() *rbacv3.RBAC
+	GetMatcher() *matcherv3.Matcher
+}) bool {
+	return (name == observerName || strings.HasPrefix(name, observerName+".")) && rbac.GetRules() == nil && rbac.GetMatcher() == nil
 }
 
 // isCanary reports whether a filter chain is the chain in which the lab reads the version.
