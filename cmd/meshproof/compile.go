@@ -51,7 +51,7 @@ inbound that the flags describe where PATH is a file with policies. Warnings go 
 	return cmd
 }
 
-// warn prints each warning once: the inbounds of one case share theirs.
+// warn prints each warning once. The inbounds of one case have the same warnings.
 func warn(stderr io.Writer, subjects []lab.Subject) {
 	said := map[string]bool{}
 	for _, s := range subjects {

@@ -27,7 +27,7 @@ func completeFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// completeVersions offers the versions of Envoy that can be had.
+// completeVersions offers the pinned versions of Envoy.
 func completeVersions(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	releases, err := envoy.List()
 	if err != nil {
@@ -40,7 +40,7 @@ func completeVersions(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 	return versions, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeProfiles and completeFeatures offer what the cases are about.
+// completeProfiles and completeFeatures offer the profiles and features of the cases.
 func completeProfiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var names []string
 	for _, p := range feature.Profiles() {
@@ -57,7 +57,7 @@ func completeFeatures(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeExtended offers the features that are a choice.
+// completeExtended offers the extended features.
 func completeExtended(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	names := []string{matrix.NoFeature}
 	for _, f := range feature.All() {

@@ -48,7 +48,7 @@ shadow says of a plain allow, is noted on standard error.`,
 		ValidArgsFunction: completeFiles,
 	}
 	cmd.Flags().Var(to, to.Name, to.Usage)
-	// The zero value is an option, but no default.
+	// The flag is required: its zero value is no default.
 	cmd.Flags().Lookup("to").DefValue = ""
 	completeValues(cmd, "to")
 	return cmd

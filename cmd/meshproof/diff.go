@@ -91,10 +91,10 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 		return err
 	}
 	ofOld, ofNew := s, s
-	ofOld.Options.Document, ofNew.Options.Document = o.oldFlags.over(o.source.options).document(), o.newFlags.over(o.source.options).document()
+	ofOld.Options.Document, ofNew.Options.Document = o.oldFlags.overriding(o.source.options).document(), o.newFlags.overriding(o.source.options).document()
 	d, err := diff.Of(diff.Side{Files: old, Surroundings: ofOld}, diff.Side{Files: recent, Surroundings: ofNew})
 	if err != nil {
-		return o.source.chosen(err)
+		return o.source.nothingLeft(err)
 	}
 	d.ToConfirm = o.confirm
 	if o.anyNames {
@@ -123,7 +123,7 @@ func (o *diffOptions) confirmAll(ctx context.Context, d *diff.Difference, stderr
 	if err != nil {
 		return err
 	}
-	defer func() { err = withFailure(err, ending(h.Close())) }()
+	defer func() { err = withFailure(err, newEndError(h.Close())) }()
 	progress := terminal.NewProgress(stderr, 2*d.Changed())
 	defer progress.Stop()
 	runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}

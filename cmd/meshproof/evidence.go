@@ -33,7 +33,7 @@ func reportCase(r result.Case, story, again string, run report.Run) report.Case 
 	return c
 }
 
-// prepareReport makes sure that a report can be written, before anything is asked for it.
+// prepareReport makes sure that a report can be written, before Envoy is asked anything.
 func prepareReport(dir string) error {
 	if dir == "" {
 		return nil

@@ -70,15 +70,15 @@ func withFailure(err, failure error) error {
 	return machineError(errors.Join(err, failure))
 }
 
-// endError says that something which was started could not be ended.
+// endError says that a process or a server could not be ended.
 type endError struct{ err error }
 
 func (e *endError) Error() string { return e.err.Error() }
 
 func (e *endError) Unwrap() error { return e.err }
 
-// ending marks the error, if any, of ending what was started.
-func ending(err error) error {
+// newEndError marks the error, if any, of ending a process or a server.
+func newEndError(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -31,13 +31,13 @@ func TestReport(t *testing.T) {
 		"reported already":      {t.Context(), differs, exitDiffers, ""},
 		"bad input":             {t.Context(), errors.New("a.yaml:1: bad\nb.yaml:2: bad too"), exitUsage, "meshproof: a.yaml:1: bad\nmeshproof: b.yaml:2: bad too\n"},
 		"machine":               {t.Context(), machineError(errors.New("no Docker")), exitMachine, "meshproof: no Docker\n"},
-		"no failure":            {t.Context(), withFailure(differs, ending(nil)), exitDiffers, ""},
-		"success, then stuck":   {t.Context(), withFailure(nil, ending(stuck)), exitMachine, "meshproof: envoy: end process 7: it does not end\n"},
-		"differs, then stuck":   {t.Context(), withFailure(differs, ending(stuck)), exitMachine, "meshproof: envoy: end process 7: it does not end\n"},
-		"bad input, then stuck": {t.Context(), withFailure(errors.New("bad"), ending(stuck)), exitMachine, "meshproof: bad\nmeshproof: envoy: end process 7: it does not end\n"},
+		"no failure":            {t.Context(), withFailure(differs, newEndError(nil)), exitDiffers, ""},
+		"success, then stuck":   {t.Context(), withFailure(nil, newEndError(stuck)), exitMachine, "meshproof: envoy: end process 7: it does not end\n"},
+		"differs, then stuck":   {t.Context(), withFailure(differs, newEndError(stuck)), exitMachine, "meshproof: envoy: end process 7: it does not end\n"},
+		"bad input, then stuck": {t.Context(), withFailure(errors.New("bad"), newEndError(stuck)), exitMachine, "meshproof: bad\nmeshproof: envoy: end process 7: it does not end\n"},
 		"finished in time":      {interrupted, nil, 0, ""},
 		"interrupted":           {interrupted, machineError(context.Canceled), exitInterrupted, "meshproof: interrupted; everything that was started is gone\n"},
-		"interrupted and stuck": {interrupted, withFailure(context.Canceled, ending(stuck)), exitInterrupted, "meshproof: interrupted, but not everything that was started is gone: envoy: end process 7: it does not end\n"},
+		"interrupted and stuck": {interrupted, withFailure(context.Canceled, newEndError(stuck)), exitInterrupted, "meshproof: interrupted, but not everything that was started is gone: envoy: end process 7: it does not end\n"},
 	} {
 		var said bytes.Buffer
 		if code := exitStatus(tt.ctx, tt.err, &said); code != tt.code || said.String() != tt.said {

@@ -3,8 +3,11 @@ package main
 import (
 	"encoding"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/meshproof/meshproof/cases"
 )
 
 // textFlag makes a flag of a type that reads and prints itself.
@@ -53,4 +56,28 @@ func join[T ~string](words []T, separator string) string {
 		out[i] = string(word)
 	}
 	return strings.Join(out, separator)
+}
+
+// caseFilter is the value of --case. The zero value matches every case.
+type caseFilter struct{ pattern *regexp.Regexp }
+
+// Set implements pflag.Value.
+func (f *caseFilter) Set(s string) (err error) {
+	f.pattern, err = regexp.Compile(s)
+	return err
+}
+
+// String implements pflag.Value.
+func (f *caseFilter) String() string {
+	if f.pattern == nil {
+		return ""
+	}
+	return f.pattern.String()
+}
+
+// Type implements pflag.Value.
+func (*caseFilter) Type() string { return "regexp" }
+
+func (f *caseFilter) matches(c cases.Case) bool {
+	return f.pattern == nil || f.pattern.MatchString(c.Name) || f.pattern.MatchString(c.Story)
 }

@@ -76,7 +76,7 @@ func (c *compilerFlags) addShort(cmd *cobra.Command) {
 	c.flags.DurationVar(&c.timeout, "compiler-timeout", 10*time.Second, "how long the compiler may be silent while it owes an answer")
 }
 
-// check refuses what draws nothing, and chooses a seed where none is given.
+// check refuses flags that would draw nothing, and chooses a seed where none is given.
 func (o *fuzzOptions) check(cmd *cobra.Command) error {
 	flags := cmd.Flags()
 	switch {
@@ -87,7 +87,7 @@ func (o *fuzzOptions) check(cmd *cobra.Command) error {
 	case flags.Changed("sets"):
 		o.time = 0
 	}
-	if _, err := o.drawn(); err != nil {
+	if _, err := o.parseForms(); err != nil {
 		return err
 	}
 	if !flags.Changed("seed") {
@@ -96,8 +96,8 @@ func (o *fuzzOptions) check(cmd *cobra.Command) error {
 	return o.compiler.check()
 }
 
-// drawn are the forms to draw, none for all.
-func (o *fuzzOptions) drawn() ([]policyset.Form, error) {
+// parseForms returns the forms to draw, none for all.
+func (o *fuzzOptions) parseForms() ([]policyset.Form, error) {
 	out := make([]policyset.Form, len(o.forms))
 	for i, word := range o.forms {
 		if err := out[i].UnmarshalText([]byte(word)); err != nil {
@@ -108,7 +108,7 @@ func (o *fuzzOptions) drawn() ([]policyset.Form, error) {
 }
 
 func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	forms, err := o.drawn()
+	forms, err := o.parseForms()
 	if err != nil {
 		return err
 	}
@@ -118,14 +118,14 @@ func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	if err != nil {
 		return err
 	}
-	defer func() { err = withFailure(err, ending(h.Close())) }()
+	defer func() { err = withFailure(err, newEndError(h.Close())) }()
 	compiler, _, end, err := o.compiler.start(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = withFailure(err, ending(end())) }()
+	defer func() { err = withFailure(err, newEndError(end())) }()
 	progress.Stop()
-	// First of all, so that it is known whatever happens.
+	// The seed is printed first, so that it is known whatever happens.
 	fmt.Fprintf(stdout, "seed %d on Envoy %s (%s)\n", o.seed, h.Version(), h.Runtime())
 	fuzzer := differential.Fuzzer{
 		Runner: suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames}, Seed: o.seed, Forms: forms,
@@ -140,20 +140,20 @@ func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 		}
 		return machineError(err)
 	}
-	if err = report.Export(o.export, func(set uint64) string { return o.again(report.Seed, set) }); err != nil {
+	if err = report.Export(o.export, func(set uint64) string { return o.againCommand(report.Seed, set) }); err != nil {
 		err = fmt.Errorf("--export: %w", err)
 	}
 	report.WriteText(stdout, terminal.PaintFor(stdout))
 	return withFailure(exitFor(false, len(report.Disagreements) > 0), err)
 }
 
-// again is the command that comes to the set once more.
-func (o *fuzzOptions) again(seed, set uint64) string {
+// againCommand is the command that draws the set again.
+func (o *fuzzOptions) againCommand(seed, set uint64) string {
 	words := []string{"meshproof fuzz", "--seed", fmt.Sprint(seed), "--sets", fmt.Sprint(set + 1)}
 	if len(o.forms) > 0 {
 		words = append(words, "--forms", strings.Join(o.forms, ","))
 	}
-	words = append(words, o.compiler.words()...)
+	words = append(words, o.compiler.arguments()...)
 	if o.anyNames {
 		words = append(words, "--any-names")
 	}

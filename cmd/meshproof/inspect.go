@@ -62,7 +62,7 @@ func oneFolder(cmd *cobra.Command, folders []string) error {
 	}
 }
 
-// serveInspect serves until the context ends, and says so with its error.
+// serveInspect serves until the context ends. Its error is then the cause of the end.
 func serveInspect(ctx context.Context, folder, listen string, opts language.Options, stdout io.Writer) error {
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return fmt.Errorf("--listen: %w: write host:port, as in 127.0.0.1:5681", err)
@@ -83,7 +83,7 @@ func serveInspect(ctx context.Context, folder, listen string, opts language.Opti
 	case ctx.Err() == nil:
 		return machineError(fmt.Errorf("inspect: %w", err))
 	case err != nil:
-		return ending(fmt.Errorf("inspect: %w", err))
+		return newEndError(fmt.Errorf("inspect: %w", err))
 	}
 	return context.Cause(ctx)
 }

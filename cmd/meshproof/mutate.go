@@ -68,7 +68,7 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	defer func() { err = withFailure(err, ending(h.Close())) }()
+	defer func() { err = withFailure(err, newEndError(h.Close())) }()
 	tester := mutation.Tester{Runner: suite.Runner{Harness: h, Read: memo.Read}, OwnRequests: o.ownRequests}
 	scores, err := tester.Cases(ctx, chosen, func(c cases.Case) { progress.End(c.Name, false) })
 	progress.Stop()

@@ -93,7 +93,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	defer func() { err = withFailure(err, ending(stop())) }()
+	defer func() { err = withFailure(err, newEndError(stop())) }()
 	began := time.Now()
 	progress := terminal.NewProgress(stderr, len(proofs))
 	defer progress.Stop()
@@ -101,7 +101,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	defer func() { err = withFailure(err, ending(h.Close())) }()
+	defer func() { err = withFailure(err, newEndError(h.Close())) }()
 	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
 	results := runner.Readings(ctx, readings(proofs)...)
 	if err := context.Cause(ctx); err != nil {
@@ -130,7 +130,7 @@ func (o *proveOptions) finder(runner suite.Runner, progress *terminal.Progress) 
 		Run:     runner.Reading,
 		Filters: func(ctx context.Context, c cases.Case) string { return compilation.Filters(ctx, runner.Compiler, c) },
 		Again: func(file string) string {
-			words := append([]string{"meshproof", "run", terminal.Quote(file)}, o.compiler.words()...)
+			words := append([]string{"meshproof", "run", terminal.Quote(file)}, o.compiler.arguments()...)
 			if o.anyNames {
 				words = append(words, "--any-names")
 			}

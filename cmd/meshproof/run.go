@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/verdict"
 )
 
 // runOptions are the flags of run.
@@ -86,7 +89,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if err := logs.open(s.Versions); err != nil {
 		return err
 	}
-	s.Log = logs.of
+	s.Log = logs.writer
 	plan, err := s.Plan()
 	if err != nil {
 		return err
@@ -102,7 +105,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	}
 	defer func() { err = withFailure(err, end()) }()
 	s.Compiler, s.Implementation = compiler, implementation
-	if o.report != "" && o.compiler.unstated() {
+	if o.report != "" && o.compiler.lacksImplementation() {
 		fmt.Fprintln(stderr, "meshproof: --report: it is unknown whose compiler this is, which no published report may leave open: state it with --implementation")
 	}
 	progress := terminal.NewProgress(stderr, len(plan)*max(1, len(s.Versions)))
@@ -111,7 +114,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	results, runErr := s.Run(ctx)
 	progress.Stop()
 	if err := context.Cause(ctx); err != nil {
-		return errors.Join(err, notEnded(runErr))
+		return errors.Join(err, endErrorOf(runErr))
 	}
 	runs := summary.Runs{Several: len(s.Versions) > 1}
 	for _, r := range results {
@@ -124,12 +127,12 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if o.report != "" && len(results) > 0 {
 		err = errors.Join(err, folder.Write(o.report, runs.Reports()))
 	}
-	return started(withFailure(exitOf(runs.Tally()), err), runErr)
+	return joinRunError(withFailure(exitOf(runs.Tally()), err), runErr)
 }
 
-// started adds why a version could not be run, not be ended, or not be read, to what the
-// others end with.
-func started(err, runErr error) error {
+// joinRunError adds the error of a version that could not be started, ended or read to the
+// error of the other versions.
+func joinRunError(err, runErr error) error {
 	switch start := (*matrix.StartError)(nil); {
 	case runErr == nil:
 		return err
@@ -140,21 +143,104 @@ func started(err, runErr error) error {
 	}
 }
 
-// notEnded returns the error of what could not be ended, nil for any other.
-func notEnded(err error) error {
+// endErrorOf returns the error of an Envoy that could not be ended, and nil for any other
+// error.
+func endErrorOf(err error) error {
 	if end := (*matrix.EndError)(nil); errors.As(err, &end) {
-		return ending(end)
+		return newEndError(end)
 	}
 	return nil
 }
 
-// again returns the command that repeats one case.
-func (o runOptions) again(builtIn bool) func(cases.Case, report.Run) string {
-	more := o.compiler.words()
+// againCommand returns the command that repeats one case.
+func (o runOptions) againCommand(builtIn bool) func(cases.Case, report.Run) string {
+	more := o.compiler.arguments()
 	if o.anyNames {
 		more = append(more, "--any-names")
 	}
 	return func(c cases.Case, run report.Run) string {
 		return summary.Again(c, run, builtIn, more...)
 	}
+}
+
+// suite reads the cases, and the flags that say how they are run.
+func (o runOptions) suite(paths []string) (matrix.Suite, error) {
+	selection, err := o.claims.selection()
+	if err != nil {
+		return matrix.Suite{}, err
+	}
+	s := matrix.Suite{Selection: selection, Shard: o.shard, Runtime: o.runtime, AnyNames: o.anyNames, Again: o.againCommand(len(paths) == 0)}
+	if s.Versions, err = o.versionList(); err != nil {
+		return s, err
+	}
+	if s.Times, err = o.readTimes(); err != nil {
+		return s, err
+	}
+	var memo verdict.Memo
+	s.Read = memo.Read
+	s.Cases, err = o.load(paths, selection, s.Read)
+	return s, err
+}
+
+// versionList returns the versions that --envoy names.
+func (o runOptions) versionList() ([]string, error) {
+	if !o.flags.Changed("envoy") {
+		return nil, nil
+	}
+	versions, err := matrix.ParseVersions(o.versions)
+	switch {
+	case errors.As(err, new(*matrix.StartError)):
+		return nil, machineError(err)
+	case err != nil:
+		return nil, fmt.Errorf("--envoy: %w", err)
+	}
+	return versions, nil
+}
+
+func (o runOptions) readTimes() (matrix.Times, error) {
+	if o.times == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(o.times)
+	if err != nil {
+		return nil, fmt.Errorf("--times: %w", err)
+	}
+	times, err := matrix.ParseTimes(data)
+	if err != nil {
+		return nil, fmt.Errorf("--times: %s: %w", o.times, err)
+	}
+	return times, nil
+}
+
+// load reads the cases. It refuses bad policies before Envoy is started for them.
+func (o runOptions) load(paths []string, selection matrix.Selection, read func(cases.Case) (*verdict.Reading, error)) ([]cases.Case, error) {
+	open := cases.Stories
+	if len(paths) > 0 {
+		open = func() ([]cases.Case, error) { return cases.Load(paths...) }
+	}
+	all, err := open()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: name a case file, or a folder with some", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var chosen []cases.Case
+	var errs []error
+	for _, c := range all {
+		if !o.filter.matches(c) {
+			continue
+		}
+		chosen = append(chosen, c)
+		if reason, _ := selection.Skip(c); c.ExpectError == "" && reason == "" {
+			// Policies that only one inbound refuses are a result of the case.
+			if _, err := read(c); !errors.As(err, new(*verdict.InboundError)) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("--case: none of %s has a name or story that matches %q", terminal.Count(len(all), "case"), &o.filter)
+	}
+	return chosen, errors.Join(errs...)
 }

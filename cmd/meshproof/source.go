@@ -86,7 +86,7 @@ func (o *sourceOptions) subjects(paths []string) ([]lab.Subject, error) {
 	return out, nil
 }
 
-// cases reads files and folders for a lab, and returns the cases to be asked about.
+// cases reads files and folders, and returns the cases to prove.
 func (o *sourceOptions) cases(paths []string) ([]lab.Case, *lab.Files, error) {
 	files, err := lab.Open(o.choice(), paths...)
 	if err != nil {
@@ -103,11 +103,12 @@ func (o *sourceOptions) cases(paths []string) ([]lab.Case, *lab.Files, error) {
 		return nil, nil, err
 	}
 	all, err := files.CasesFor(s, files.Inbounds())
-	return all, files, o.chosen(err)
+	return all, files, o.nothingLeft(err)
 }
 
-// chosen tells a choice that leaves nothing from files in which there is nothing to ask.
-func (o *sourceOptions) chosen(err error) error {
+// nothingLeft tells a choice that leaves no inbound from files in which there is nothing to
+// ask. It returns any other error as it is.
+func (o *sourceOptions) nothingLeft(err error) error {
 	nothing := (*lab.NothingError)(nil)
 	if errors.As(err, &nothing) && (o.flags.Changed("case") || o.flags.Changed("to")) {
 		return fmt.Errorf("%s: no inbound is left: check --case and --to", nothing.Files)
@@ -115,14 +116,14 @@ func (o *sourceOptions) chosen(err error) error {
 	return err
 }
 
-// surroundings are what the flags say of policy files.
+// surroundings returns what the flags say about policy files.
 func (o *sourceOptions) surroundings() (lab.Surroundings, error) {
-	in, err := o.flagged()
+	in, err := o.describedInbound()
 	return lab.Surroundings{Inbound: in, Options: language.Options{Document: o.options.document(), TrustDomain: o.trustDomain}}, err
 }
 
-// flagged is the inbound that the flags describe.
-func (o *sourceOptions) flagged() (policy.Inbound, error) {
+// describedInbound returns the inbound that the flags describe.
+func (o *sourceOptions) describedInbound() (policy.Inbound, error) {
 	in := o.inbound
 	in.Port = o.port
 	switch w := &in.Workload; {
@@ -134,7 +135,7 @@ func (o *sourceOptions) flagged() (policy.Inbound, error) {
 	return in, nil
 }
 
-// checkFlags refuses a flag that none of the files heeds.
+// checkFlags refuses a flag that is about a kind of file of which there is none.
 func (o *sourceOptions) checkFlags(sawPolicies, sawCase bool) (err error) {
 	saw := map[fileKind]bool{policyFiles: sawPolicies || !sawCase, caseFiles: sawCase}
 	o.flags.Visit(func(f *pflag.Flag) {
@@ -147,8 +148,7 @@ func (o *sourceOptions) checkFlags(sawPolicies, sawCase bool) (err error) {
 	return err
 }
 
-// checkFilesFlags refuses a flag that none of the files heeds, where they are looked at
-// together.
+// checkFilesFlags refuses a flag that concerns none of the files.
 func (o *sourceOptions) checkFilesFlags(all ...*lab.Files) error {
 	policySet := slices.ContainsFunc(all, (*lab.Files).HasPolicySet)
 	hasCases := slices.ContainsFunc(all, func(f *lab.Files) bool { return f.HasCases })
@@ -162,7 +162,8 @@ func (o *sourceOptions) checkFilesFlags(all ...*lab.Files) error {
 	return nil
 }
 
-// inboundFlag is the first flag given that describes an inbound, "" where none is.
+// inboundFlag returns the first given flag that describes an inbound, "" where there is
+// none.
 func (o *sourceOptions) inboundFlag() string {
 	for _, name := range []string{"label", "port", "workload", "namespace", "mesh", "zone", "inbound", "protocol", "origin"} {
 		if o.flags.Changed(name) {

@@ -7,13 +7,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// badFlag tells where the flags are described.
+// badFlag adds where the flags are described.
 func badFlag(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())
 }
 
-// noArgs takes no argument: what is one all the same was meant as a command where
-// there are commands.
+// noArgs takes no argument. Where there are commands, it takes an argument for an unknown
+// command.
 func noArgs(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:

@@ -83,7 +83,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	defer func() { err = withFailure(err, ending(h.Close())) }()
+	defer func() { err = withFailure(err, newEndError(h.Close())) }()
 	v.Report.Envoy, v.Report.Runtime = h.Version(), h.Runtime().String()
 	err = v.Run(ctx, func(ctx context.Context, replay verify.Replay) result.Case {
 		r := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Compiler: suite.Fixed(replay.Filters)}.Reading(ctx, replay.Proof.Reading)

@@ -8,7 +8,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 )
 
-// version is what --version prints: what the Go command recorded about the build.
+// version is what --version prints. The Go command records it with the build.
 func version(info *debug.BuildInfo, ok bool) string {
 	built := "(unknown build)"
 	if ok && info.Main.Version != "" {

@@ -42,7 +42,7 @@ func ParseVersions(names []string) ([]string, error) {
 		case version == AllVersions:
 			return nil, fmt.Errorf("%s stands alone: it has every version", AllVersions)
 		case slices.Contains(versions, version):
-			return nil, fmt.Errorf("%s stands twice", version)
+			return nil, fmt.Errorf("%s appears twice", version)
 		}
 		versions = append(versions, version)
 	}

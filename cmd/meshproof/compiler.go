@@ -40,9 +40,8 @@ func (c *compilerFlags) add(cmd *cobra.Command) {
 	c.flags.StringVar(&c.implementation, "implementation", "", "YAML file that says whose compiler it is: organization, project, url, version and contact")
 }
 
-// start starts the compiler that is named, nil for meshproof's own, and says whose it
-// is; what neither the file nor the compiler says is unknown. The function ends it, and
-// fails where the compiler had broken before.
+// start starts the compiler that the flags name, nil for meshproof's own, and says whose
+// it is. The function ends the compiler. It fails where the compiler broke before.
 func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Implementation, func() error, error) {
 	if err := c.check(); err != nil {
 		return nil, report.Implementation{}, nil, err
@@ -74,7 +73,7 @@ func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Imple
 	return suite.CompilerFunc(compiler.Compile), implementation, compiler.Close, nil
 }
 
-// check refuses what names no compiler.
+// check refuses flags that name no compiler.
 func (c *compilerFlags) check() error {
 	switch {
 	case c.timeout <= 0:
@@ -109,8 +108,8 @@ func (c *compilerFlags) readImplementation() (report.Implementation, error) {
 	return out, nil
 }
 
-// words are the flags, as in a command that repeats a run.
-func (c *compilerFlags) words() []string {
+// arguments are the flags for a command that repeats a run.
+func (c *compilerFlags) arguments() []string {
 	var words []string
 	switch {
 	case c.command != "":
@@ -129,7 +128,7 @@ func (c *compilerFlags) words() []string {
 	return words
 }
 
-// unstated reports whether a report would lack whose compiler it is about.
-func (c *compilerFlags) unstated() bool {
+// lacksImplementation reports whether a report would not say whose compiler it is about.
+func (c *compilerFlags) lacksImplementation() bool {
 	return (c.command != "" || c.ads != "") && c.implementation == ""
 }

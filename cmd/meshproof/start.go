@@ -32,8 +32,8 @@ func (e *envoyFlags) start(ctx context.Context) (*harness.Harness, error) {
 	return h, nil
 }
 
-// startError tells a version that nobody knows, which is bad input, from a machine
-// that cannot run Envoy.
+// startError tells an unknown version, which is bad input, from a machine that cannot run
+// Envoy.
 func startError(err error) error {
 	if errors.Is(err, harness.ErrUnknownVersion) {
 		return err

@@ -36,8 +36,8 @@ func (l *envoyLogs) open(versions []string) error {
 	return nil
 }
 
-// of returns where the log of a version goes, nil for nowhere.
-func (l *envoyLogs) of(version string) io.Writer {
+// writer returns the file for the log of a version, nil for none.
+func (l *envoyLogs) writer(version string) io.Writer {
 	if file := l.files[version]; file != nil {
 		return file
 	}

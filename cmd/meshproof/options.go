@@ -19,7 +19,7 @@ type optionFlags []*optionFlag
 type optionFlag struct {
 	capability.Flag
 	text string
-	// value is that of the key in YAML, empty for the default.
+	// value is the value of the key in YAML, empty for the default.
 	value string
 }
 
@@ -73,7 +73,7 @@ func (o optionFlags) complete(cmd *cobra.Command) {
 	}
 }
 
-// document is what a case would state under options.
+// document returns the options as a case states them.
 func (o optionFlags) document() manifest.Document {
 	var text strings.Builder
 	for _, f := range o {
@@ -91,8 +91,8 @@ func (o optionFlags) document() manifest.Document {
 	return docs[0]
 }
 
-// sideFlags are the options of one of two sets that are compared. What was not given
-// for the set is that of both.
+// sideFlags are the options of one of two sets that are compared. An option that is not
+// given for the set is that of both sets.
 type sideFlags struct {
 	flags optionFlags
 	set   *pflag.FlagSet
@@ -113,8 +113,8 @@ func (s *sideFlags) add(cmd *cobra.Command, both optionFlags, name string) {
 	}
 }
 
-// over are the options of the set, given those of both.
-func (s *sideFlags) over(both optionFlags) optionFlags {
+// overriding returns the options of the set, given the options of both sets.
+func (s *sideFlags) overriding(both optionFlags) optionFlags {
 	out := make(optionFlags, len(both))
 	for i, f := range both {
 		out[i] = f
