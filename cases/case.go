@@ -1,9 +1,28 @@
+// Package cases reads case files, and holds the built-in ones.
+//
+// A case states workloads, policies and requests, and the outcome that each request
+// must have. [Parse] reads the cases of one file, [Load] those of files and folders.
+// [Stories] returns the built-in cases: the user stories of each dialect, and traps.
+// docs/cases.md describes the format.
+//
+// What the package guarantees:
+//   - A case is complete: every caller, inbound and value that a request names exists
+//     and is well formed.
+//   - Every refusal names the file, the line and the field.
+//   - The lists of a request are crossed: a [Request] is one request.
+//
+// What it does not: it does not read the policies of a case, which are documents for
+// their dialect, and it runs nothing. Package conformance runs cases on Envoy.
 package cases
 
 import (
+	"fmt"
 	"net/netip"
+	"strconv"
+	"strings"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"golang.org/x/mod/semver"
 
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/policy"
@@ -77,3 +96,201 @@ type Request struct {
 
 // Header is one header line of a request.
 type Header struct{ Name, Value string }
+
+// Want is the outcome that a request must have. The zero value is [Deny].
+type Want struct {
+	kind   wantKind
+	status int
+}
+
+type wantKind uint8
+
+const (
+	wantDeny wantKind = iota
+	wantAllow
+	wantClose
+	wantHandshakeFailure
+	wantRefused
+	wantStatus
+)
+
+// The wants that are no HTTP status.
+var (
+	// Deny wants that a policy denies the request, in the form of its layer: 403, gRPC
+	// PERMISSION_DENIED, or a closed connection without an answer.
+	Deny = Want{kind: wantDeny}
+	// Allow wants that the upstream gets the request.
+	Allow = Want{kind: wantAllow}
+	// Close wants a closed connection without an answer.
+	Close = Want{kind: wantClose}
+	// HandshakeFailure wants that the TLS handshake fails.
+	HandshakeFailure = Want{kind: wantHandshakeFailure}
+	// Refused wants that the upstream does not get the request. It does not matter
+	// whether mTLS, the listener or a policy refuses it.
+	Refused = Want{kind: wantRefused}
+)
+
+var wantNames = [...]string{wantDeny: "deny", wantAllow: "allow", wantClose: "close", wantHandshakeFailure: "handshake-failure", wantRefused: "refused"}
+
+// Status wants an answer with an HTTP status; 403 is the status of a deny.
+func Status(code int) Want { return Want{kind: wantStatus, status: code} }
+
+// Status returns the wanted HTTP status, and whether the want is a status.
+func (w Want) Status() (code int, ok bool) { return w.status, w.kind == wantStatus }
+
+// String returns the text of the want in a case file.
+func (w Want) String() string {
+	if w.kind == wantStatus {
+		return strconv.Itoa(w.status)
+	}
+	return wantNames[w.kind]
+}
+
+// wantSchema reads a want: a name, or a status as text or number.
+type wantSchema struct{ Want }
+
+// UnmarshalManifest implements manifest.Unmarshaler.
+func (w *wantSchema) UnmarshalManifest(d manifest.Document) error {
+	text, err := scalar(d)
+	if err != nil {
+		return err
+	}
+	for kind, name := range wantNames {
+		if name == text {
+			w.Want = Want{kind: wantKind(kind)}
+			return nil
+		}
+	}
+	switch text {
+	case "400", "403", "404", "504":
+		code, _ := strconv.Atoi(text)
+		w.Want = Status(code)
+		return nil
+	}
+	return fmt.Errorf("%q is not a form that can be wanted: use one of %s, 400, 403, 404, 504", text, strings.Join(wantNames[:], ", "))
+}
+
+func scalar(d manifest.Document) (string, error) {
+	var text string
+	if err := d.Decode(&text); err == nil {
+		return text, nil
+	}
+	var number int
+	if err := d.Decode(&number); err != nil {
+		return "", d.Errorf("", "text or a number was expected")
+	}
+	return strconv.Itoa(number), nil
+}
+
+// Shadow is the decision that the shadow must have made.
+type Shadow uint8
+
+// The values of a request's shadow field.
+const (
+	// ShadowNone: no shadow engine ran.
+	ShadowNone Shadow = iota
+	// ShadowAllow: the shadow would allow the request.
+	ShadowAllow
+	// ShadowDeny: the shadow would deny the request.
+	ShadowDeny
+)
+
+var shadowNames = [...]string{ShadowNone: "none", ShadowAllow: "allow", ShadowDeny: "deny"}
+
+// String returns the name used in case files.
+func (s Shadow) String() string { return shadowNames[s] }
+
+// shadowSchema reads a shadow by its name.
+type shadowSchema struct{ Shadow }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (s *shadowSchema) UnmarshalText(text []byte) error {
+	for i, name := range shadowNames {
+		if name == string(text) {
+			s.Shadow = Shadow(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("shadow %q is unknown: use one of %v", text, shadowNames)
+}
+
+// value returns the stated shadow, nil where none is stated.
+func (s *shadowSchema) value() *Shadow {
+	if s == nil {
+		return nil
+	}
+	return &s.Shadow
+}
+
+// Gate bounds the versions of Envoy on which a case holds. From is the first of them,
+// Before is the first version on which the case no longer holds. Both may be empty. The
+// zero value admits all versions.
+//
+// A gate is a claim like any other. Outside of its bounds the case runs too, and must
+// fail there: if it passes, the gate is stale.
+type Gate struct{ From, Before string }
+
+// Admits reports whether the case holds on a version, such as "1.39.3".
+func (g Gate) Admits(version string) bool {
+	compare := func(bound string) int { return semver.Compare("v"+version, "v"+bound) }
+	return (g.From == "" || compare(g.From) >= 0) && (g.Before == "" || compare(g.Before) < 0)
+}
+
+// String returns text such as "from 1.39.3 and before 1.40.0", and "" for the zero value.
+func (g Gate) String() string {
+	var bounds []string
+	if g.From != "" {
+		bounds = append(bounds, "from "+g.From)
+	}
+	if g.Before != "" {
+		bounds = append(bounds, "before "+g.Before)
+	}
+	return strings.Join(bounds, " and ")
+}
+
+func (b *builder) gate() error {
+	gate := Gate(b.schema.Envoy)
+	for field, version := range map[string]string{"envoy.from": gate.From, "envoy.before": gate.Before} {
+		// semver takes v1.39 too, which is no release.
+		if version != "" && semver.Canonical("v"+version) != "v"+version {
+			return b.doc.Errorf(field, "%q is not a version of Envoy: write one such as 1.39.3", version)
+		}
+	}
+	if gate.From != "" && gate.Before != "" && semver.Compare("v"+gate.From, "v"+gate.Before) >= 0 {
+		return b.doc.Errorf("envoy", "no version is %s", gate)
+	}
+	b.out.Gate = gate
+	return nil
+}
+
+// Counters states by how much the RBAC counters of one inbound must move. A counter
+// that is nil is not stated.
+type Counters struct {
+	// Inbound is the inbound's name, "workload/section".
+	Inbound       string
+	Allowed       *uint64
+	Denied        *uint64
+	ShadowAllowed *uint64
+	ShadowDenied  *uint64
+}
+
+func (b *builder) addCounters() error {
+	for _, name := range sortedKeys(b.schema.Counters) {
+		doc := b.schema.Counters[name]
+		var s countersSchema
+		if err := doc.Decode(&s); err != nil {
+			return err
+		}
+		if s == (countersSchema{}) {
+			return doc.Errorf("", "no counter is stated: use allowed, denied, shadow_allowed, shadow_denied")
+		}
+		in, err := b.inbound(doc, "", name)
+		if err != nil {
+			return err
+		}
+		b.out.Counters = append(b.out.Counters, Counters{
+			Inbound: in.String(), Allowed: s.Allowed, Denied: s.Denied, ShadowAllowed: s.ShadowAllowed, ShadowDenied: s.ShadowDenied,
+		})
+	}
+	return nil
+}

@@ -1,11 +1,16 @@
 package cases
 
 import (
+	"bytes"
+	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -127,4 +132,50 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// sources cuts a file into the texts of its documents. A marker ("---") belongs to no
+// document. A comment belongs to the document that follows.
+func sources(data []byte, docs []manifest.Document) []string {
+	out := make([]string, len(docs))
+	var text strings.Builder
+	next, line := 0, 0
+	end := func() {
+		// A part of comments alone is no document: it goes with the next.
+		if next < len(docs) && docs[next].Line() <= line {
+			out[next] = strings.TrimSpace(text.String()) + "\n"
+			text.Reset()
+			next++
+		}
+	}
+	for raw := range bytes.Lines(data) {
+		if rest, ok := bytes.CutPrefix(raw, []byte("---")); ok && (len(rest) == 0 || bytes.ContainsAny(rest[:1], " \t\r\n")) {
+			end()
+			line++
+			text.Write(bytes.TrimLeft(rest, " \t\r\n"))
+			continue
+		}
+		line++
+		text.Write(raw)
+	}
+	end()
+	return out
+}
+
+//go:embed gateway/*.yaml kuma/*.yaml
+var embedded embed.FS
+
+// Stories returns the built-in cases, in the order of their files: the user stories of
+// each dialect, and traps. A place is "cases/kuma/mesh-operator-1.yaml:1", a path from
+// the root of the module. An error is a defect of the build.
+func Stories() ([]Case, error) {
+	const folder = "cases"
+	files, err := fs.Glob(embedded, "*/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	for i := range files {
+		files[i] = path.Join(folder, files[i])
+	}
+	return read(files, func(name string) ([]byte, error) { return embedded.ReadFile(name[len(folder)+1:]) })
 }

@@ -1,18 +1,23 @@
 package cases_test
 
 import (
+	"crypto/x509"
+	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -258,5 +263,202 @@ func TestParseExpectations(t *testing.T) {
 	}
 	if got := parse(t, prelude+"  - {from: w, to: w/80, want: allow}"); got.ExpectWarnings != nil {
 		t.Errorf("nothing said of warnings: %q", got.ExpectWarnings)
+	}
+}
+
+// archive returns the files of a txtar file. Each is cut into the text after "# want " on its
+// first line, and the rest.
+func archive(t testing.TB, path string) map[string][2]string {
+	t.Helper()
+	a, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][2]string{}
+	for _, file := range a.Files {
+		head, body, _ := strings.Cut(string(file.Data), "\n")
+		want, ok := strings.CutPrefix(head, "# want ")
+		if _, taken := out[file.Name]; !ok || taken {
+			t.Fatalf("%s: %s: no # want line, or a second file of that name", path, file.Name)
+		}
+		out[file.Name] = [2]string{want, body}
+	}
+	if len(out) == 0 {
+		t.Fatalf("%s: the archive is empty", path)
+	}
+	return out
+}
+
+// refusal returns all errors of a case file on one line.
+func refusal(t *testing.T, text string) string {
+	t.Helper()
+	_, err := cases.Parse("c.yaml", []byte(text))
+	if err == nil {
+		t.Fatalf("not refused:\n%s", text)
+	}
+	return strings.ReplaceAll(err.Error(), "\n", " and ")
+}
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for name, file := range archive(t, "testdata/refusals.txtar") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(file[0], refusal(t, file[1])); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// prelude has the lines that the comment of requests.txtar describes.
+const prelude = `case: x
+workloads: [{name: w, inbounds: [{port: 80, protocol: http}, {port: 81, protocol: tcp}, {port: 82, protocol: grpc}]}]
+requests:
+`
+
+func TestParseRefusesRequests(t *testing.T) {
+	t.Parallel()
+	for name, file := range archive(t, "testdata/requests.txtar") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff("cases: c.yaml:"+file[0], refusal(t, prelude+file[1])); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestRequestLimit has lists that cross to more requests than memory holds.
+func TestRequestLimit(t *testing.T) {
+	t.Parallel()
+	list := func(item string, n int) string { return "[" + strings.Repeat(item+", ", n) + "]" }
+	request := func(from, to, method, path int) string {
+		return fmt.Sprintf("  - {from: %s, to: %s, method: %s, path: %s, want: allow}\n", list("w", from), list("w/80", to), list("GET", method), list("/", path))
+	}
+	const want = "cases: c.yaml:%d: requests[%d]: the lists cross to more requests than one case may have, which is 60000: split the case"
+	for name, tt := range map[string]struct{ requests, want string }{
+		"in one request":  {request(20, 20, 20, 20), fmt.Sprintf(want, 4, 0)},
+		"in two requests": {request(1, 6, 100, 100) + request(1, 1, 1, 1), fmt.Sprintf(want, 5, 1)},
+		"beyond memory":   {request(300, 300, 300, 300), fmt.Sprintf(want, 4, 0)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := refusal(t, prelude+tt.requests); got != tt.want {
+				t.Errorf("got %.300s, want %s", got, tt.want)
+			}
+		})
+	}
+	all, err := cases.Parse("c.yaml", []byte(prelude+request(1, 6, 100, 100)))
+	if err != nil || len(all) != 1 || len(all[0].Requests) != 60_000 {
+		t.Errorf("as many as a case may have: %v", err)
+	}
+}
+
+// TestRoutes keeps the routes of an inbound in their order.
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	got := parse(t, `
+case: x
+workloads:
+  - name: w
+    inbounds:
+      - port: 80
+        routes:
+          - {name: b, path: {type: Prefix, value: /x}, method: GET}
+          - {name: a, path: {type: Exact, value: /y/}}
+          - {name: c, method: PUT}
+      - {port: 81, protocol: grpc}
+      - {port: 82, protocol: tcp}
+expectWarning: []
+`)
+	want := []policy.InboundRoute{
+		{Name: "b", When: policy.And{attribute.Path.Segments("/x"), attribute.Method.Exact("GET")}},
+		{Name: "a", When: attribute.Path.Exact("/y/")},
+		{Name: "c", When: attribute.Method.Exact("PUT")},
+	}
+	if diff := cmp.Diff(want, got.Inbounds[0].Routes); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, in := range got.Inbounds[1:] {
+		if in.Routes != nil {
+			t.Errorf("%s has routes %v", in, in.Routes)
+		}
+	}
+}
+
+// TestCallers compares each entry under callers with its certificate.
+func TestCallers(t *testing.T) {
+	t.Parallel()
+	const x, y = "spiffe://a.mesh/x", "spiffe://b.mesh/y"
+	td := func(name string) spiffeid.TrustDomain { return spiffeid.RequireTrustDomainFromString(name) }
+	for entry, want := range map[string]cases.Caller{
+		// Without a signer the CA of the mesh signs.
+		"{}":                      {SignedBy: td("a.mesh")},
+		"":                        {SignedBy: td("a.mesh")},
+		"{uris: []}":              {SignedBy: td("a.mesh"), Template: certs.Template{URIs: []string{}}},
+		"{uris: [" + x + "]}":     {SignedBy: td("a.mesh"), Template: certs.Template{URIs: []string{x}}},
+		"{uris: [" + y + "]}":     {SignedBy: td("b.mesh"), Template: certs.Template{URIs: []string{y}}},
+		"{uris: [spiffe://c/z]}":  {SignedBy: td("c"), Template: certs.Template{URIs: []string{"spiffe://c/z"}}},
+		"{dns: [a.mesh, b.mesh]}": {SignedBy: td("a.mesh"), Template: certs.Template{DNS: []string{"a.mesh", "b.mesh"}}},
+		// The first URI SAN names the signer, if it is a SPIFFE ID.
+		"{uris: [" + y + ", " + x + "]}":             {SignedBy: td("b.mesh"), Template: certs.Template{URIs: []string{y, x}}},
+		"{uris: ['spiffe://b.mesh/y?z', " + y + "]}": {SignedBy: td("a.mesh"), Template: certs.Template{URIs: []string{"spiffe://b.mesh/y?z", y}}},
+		"{uris: ['', '%zz', 'a,b']}":                 {SignedBy: td("a.mesh"), Template: certs.Template{URIs: []string{"", "%zz", "a,b"}}},
+		"{uris: [" + x + "], signedBy: b.mesh}":      {SignedBy: td("b.mesh"), Template: certs.Template{URIs: []string{x}}},
+		"{uris: [" + x + "], signedBy: stranger}":    {SignedBy: td("stranger"), Template: certs.Template{URIs: []string{x}}},
+		"{expired: true}":                            {SignedBy: td("a.mesh"), Template: certs.Template{Validity: certs.Expired}},
+		"{notYetValid: true}":                        {SignedBy: td("a.mesh"), Template: certs.Template{Validity: certs.NotYetValid}},
+		"{expired: false, notYetValid: false}":       {SignedBy: td("a.mesh")},
+		"{wrongExtKeyUsage: true}":                   {SignedBy: td("a.mesh"), Template: certs.Template{Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}},
+		"{caCertificate: true}":                      {SignedBy: td("a.mesh"), Template: certs.Template{CA: true}},
+		// The mesh of a service signs. The tags are in the order of their keys.
+		"{service: web}":                {SignedBy: td("default"), Template: certs.Template{URIs: []string{"spiffe://default/web"}}},
+		"{service: web, mesh: b.mesh}":  {SignedBy: td("b.mesh"), Template: certs.Template{URIs: []string{"spiffe://b.mesh/web"}}},
+		"{service: web, tags: {}}":      {SignedBy: td("default"), Template: certs.Template{URIs: []string{"spiffe://default/web"}}},
+		"{service: web, expired: true}": {SignedBy: td("default"), Template: certs.Template{URIs: []string{"spiffe://default/web"}, Validity: certs.Expired}},
+		"{service: web, mesh: b.mesh, signedBy: a.mesh, tags: {version: v1, kuma.io/zone: east, env: 'a:1'}}": {
+			SignedBy: td("a.mesh"),
+			Template: certs.Template{URIs: []string{"spiffe://b.mesh/web", "kuma://env/a:1", "kuma://kuma.io/zone/east", "kuma://version/v1"}},
+		},
+		"{uris: [" + x + "], dns: [d], signedBy: b.mesh, expired: true, wrongExtKeyUsage: true, caCertificate: true}": {
+			SignedBy: td("b.mesh"),
+			Template: certs.Template{URIs: []string{x}, DNS: []string{"d"}, Validity: certs.Expired, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, CA: true},
+		},
+	} {
+		t.Run(entry, func(t *testing.T) {
+			t.Parallel()
+			got := parse(t, "case: x\ntrustDomains: [a.mesh, b.mesh]\nworkloads: [{name: w, inbounds: [{port: 80}]}]\ncallers:\n  c: "+entry+
+				"\nrequests: [{from: c, to: w/80, want: allow}]").Requests[0].From
+			want.Name = "c"
+			if diff := cmp.Diff(want, got, same); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestBuiltInCallers has the callers that need no entry.
+func TestBuiltInCallers(t *testing.T) {
+	t.Parallel()
+	// The identity of a workload without inbounds need not be trusted.
+	const head = "case: x\ntrustDomains: [a.mesh, b.mesh]\nworkloads:\n" +
+		"  - {name: w, namespace: n, inbounds: [{port: 80}]}\n  - {name: of-b, identity: spiffe://b.mesh/v, ip: 10.0.0.9}\n  - {name: stranger, identity: spiffe://c.mesh/v}\n"
+	for from, want := range map[string]cases.Caller{
+		"plaintext":            {Name: "plaintext", Plaintext: true},
+		"anonymous":            {Name: "anonymous", Anonymous: true},
+		"spiffe://c.mesh/x/y":  svid("spiffe://c.mesh/x/y", "spiffe://c.mesh/x/y"),
+		"spiffe://c.mesh":      svid("spiffe://c.mesh", "spiffe://c.mesh"),
+		"w":                    svid("w", "spiffe://a.mesh/ns/n/sa/w"),
+		"of-b":                 svid("of-b", "spiffe://b.mesh/v"),
+		"stranger":             svid("stranger", "spiffe://c.mesh/v"),
+		"spiffe://b.mesh/v":    svid("spiffe://b.mesh/v", "spiffe://b.mesh/v"),
+		"spiffe://a.mesh/A-_.": svid("spiffe://a.mesh/A-_.", "spiffe://a.mesh/A-_."),
+	} {
+		got := parse(t, head+"requests: [{from: '"+from+"', to: w/80, want: allow}]").Requests[0].From
+		got.SourceIP = want.SourceIP
+		if diff := cmp.Diff(want, got, same); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", from, diff)
+		}
 	}
 }

@@ -1,3 +1,12 @@
+// Package feature names the features of a compiler, so that a report can say which part
+// of a specification was proven, and which part was left out.
+//
+// It follows the model of Gateway API. A [Profile] is a specification. Its core features
+// are those that every compiler supports that claims the profile. Its extended features
+// are a choice. A case names the features that it needs; a case that needs an extended
+// feature counts as extended.
+//
+// The package is data: it decides nothing and knows no case.
 package feature
 
 import (
@@ -82,4 +91,51 @@ func Lookup(name Name) (Feature, bool) {
 		return Feature{}, false
 	}
 	return registry[i], true
+}
+
+// registry has all features. The user stories of a specification come first, with the
+// numbers of Kuma's design; then come the features that the stories need.
+var registry = []Feature{
+	{"MeshOperator1", KumaMTP, Core, "All requests in the mesh are denied by default."},
+	{"MeshOperator2", KumaMTP, Core, "A deny of the mesh operator cannot be overridden by a service owner."},
+	{"MeshOperator3", KumaMTP, Core, "A group of clients may access all services, and a service owner can opt out."},
+	{"MeshOperator4", KumaMTP, Core, "A group of clients may access one path of all services, and no other."},
+	{"ServiceOwner1", KumaMTP, Core, "A service owner grants access to any client that no mesh operator denies."},
+	{"ServiceOwner2", KumaMTP, Core, "A service owner opts out of what the mesh operator allows."},
+	{"ServiceOwner3", KumaMTP, Core, "A service owner blocks a client that was allowed before."},
+	{"ServiceOwner4", KumaMTP, Core, "A service owner allows one method to everybody and another to a group."},
+	{"ServiceOwner5", KumaMTP, Core, "A policy applies to one inbound of several."},
+	{"MTPTargetRef", KumaMTP, Core, "A targetRef selects a mesh, workloads by name or labels, and one of their inbounds."},
+	{"MTPScope", KumaMTP, Core, "Mesh, namespace, zone, origin and role bound how far a policy reaches."},
+	{"MTPOrder", KumaMTP, Core, "Rules of several policies are concatenated in the documented order, and the policy that decided is named."},
+	{"MTPSpiffeID", KumaMTP, Core, "Exact and Prefix match SPIFFE IDs byte by byte, however many there are."},
+	{"MTPPath", KumaMTP, Core, "A path is judged as the upstream will see it, segment by segment."},
+	{"MTPMethod", KumaMTP, Core, "A method is compared as it stands."},
+	{"MTPShadow", KumaMTP, Core, "allowWithShadowDeny lets a request pass and tells that it would be denied."},
+	{"MTPStrictMTLS", KumaMTP, Core, "Only callers with a sound certificate of a trusted domain are judged."},
+	{"MTPValidation", KumaMTP, Core, "What is not a policy is refused."},
+	{"MTPOption2", KumaMTP, Extended, "The lists of all policies are one conf (option 2 of the design)."},
+	{"MTPOption3", KumaMTP, Extended, "Rules have conditions and an action, and are a decision tree (option 3 of the design)."},
+	{"MTPPreciseShadow", KumaMTP, Extended, "The shadow allows what is plainly allowed, so that its counters count what would change."},
+	{"MTPPermissiveMTLS", KumaMTP, Extended, "A permissive inbound lets plaintext pass unjudged, and judges TLS as a strict one does."},
+
+	{"LegacyFrom", KumaMTPLegacy, Core, "The last from item that meets a client decides."},
+	{"LegacyActions", KumaMTPLegacy, Core, "All four actions in both spellings, the shadowing ones included."},
+	{"LegacyCertificates", KumaMTPLegacy, Core, "A client with several URI SANs is met by any of its tags."},
+	{"LegacyScale", KumaMTPLegacy, Core, "Many independent tags compile to a filter that Envoy takes."},
+	{"LegacyValidation", KumaMTPLegacy, Core, "What is not a policy is refused."},
+	{"LegacyRoutes", KumaMTPLegacy, Extended, "A policy targets a route."},
+	{"LegacyCrossMesh", KumaMTPLegacy, Extended, "Clients of another mesh are known by that mesh's certificates."},
+	{"LegacyFullView", KumaMTPLegacy, Extended, "The rules list every combination of tags, as the design's text does."},
+	{"LegacyPreciseShadow", KumaMTPLegacy, Extended, "The shadow allows what is plainly allowed, so that its counters count what would change."},
+	{"LegacyPermissiveMTLS", KumaMTPLegacy, Extended, "A permissive inbound lets plaintext pass unjudged, and judges TLS as a strict one does."},
+
+	{"AuthorizationPolicyTargetRefs", GEP3779, Core, "Labels select pods of the policy's own namespace; a pod that none selects takes everybody."},
+	{"AuthorizationPolicySPIFFESource", GEP3779, Core, "A SPIFFE source is one identity, compared as a whole."},
+	{"AuthorizationPolicyServiceAccountSource", GEP3779, Core, "A service account stands for its identity in the mesh's own trust domain."},
+	{"AuthorizationPolicyPorts", GEP3779, Core, "Ports narrow a rule."},
+	{"AuthorizationPolicyAllow", GEP3779, Core, "Policies only allow and add up; an absent list, an empty one and a set one differ."},
+	{"AuthorizationPolicyNetworkEnforcement", GEP3779, Core, "A refusal closes the connection, on inbounds of HTTP too."},
+	{"AuthorizationPolicyValidation", GEP3779, Core, "What the API forbids is refused."},
+	{"AuthorizationPolicyPermissiveMTLS", GEP3779, Extended, "A caller in plaintext is judged as one without an identity."},
 }

@@ -1,6 +1,7 @@
 package feature_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -61,4 +62,13 @@ func TestNames(t *testing.T) {
 	if feature.Core.String() != "core" || feature.Extended.String() != "extended" {
 		t.Error("the levels have other names in reports")
 	}
+}
+
+func ExampleLookup() {
+	f, ok := feature.Lookup("AuthorizationPolicyPorts")
+	fmt.Println(ok, f.Profile, f.Level)
+	fmt.Println(f.About)
+	// Output:
+	// true GEP-3779 core
+	// Ports narrow a rule.
 }

@@ -2,11 +2,16 @@ package counterexample_test
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/proof"
@@ -191,5 +196,224 @@ func TestShrinkFindsTheRules(t *testing.T) {
 				t.Errorf("%d tries", most)
 			}
 		})
+	}
+}
+
+// large is a case with many policies of many items, of which one names the needle.
+func large(t *testing.T, policies, items int) (cases.Case, cases.Request) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(`case: large
+trustDomains: [a.mesh, b.mesh, c.mesh]
+options: {systemNamespace: control, shadowForm: precise, pathNormalization: {mergeSlashes: false}}
+workloads:
+  - {name: other, inbounds: [{port: 80}]}
+  - name: backend
+    namespace: shop
+    zone: east
+    labels: {app: backend, tier: "1"}
+    inbounds: [{name: api, port: 8080, protocol: http2, tags: {version: v1}, routes: [{name: r, method: GET}]}, {port: 5432, protocol: tcp}]
+requests:
+  - {from: spiffe://b.mesh/ns/a/sa/b, to: backend/api, method: PUT, path: "/x/y/z?q=1", authority: shop, headers: [{b: "1"}, {a: "2"}], sourceIP: 10.1.1.1, want: 403, by: default}
+policies:
+`)
+	for i := range policies {
+		name := string(rune('a' + i))
+		b.WriteString("  - {type: MeshTrafficPermission, mesh: default, name: " + name + ", labels: {kuma.io/origin: global}, spec: {targetRef: {kind: Dataplane, labels: {app: backend}}, default: {deny: [\n")
+		for k := range items {
+			b.WriteString("      {spiffeId: {type: Exact, value: spiffe://c.mesh/" + name + "/" + strings.Repeat("i", k) + "x}, path: {type: Prefix, value: /x}},\n")
+		}
+		b.WriteString("  ], allow: [{method: DELETE}]}}}\n")
+	}
+	all, err := cases.Parse("large.yaml", []byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[0], all[0].Requests[0]
+}
+
+// TestShrinkLeavesNothingOver finds one item of four hundred and drops all that
+// surrounds it.
+func TestShrinkLeavesNothingOver(t *testing.T) {
+	t.Parallel()
+	c, q := large(t, 20, 20)
+	s := &counted{holds: names("spiffe://c.mesh/q/" + strings.Repeat("i", 13) + "x")}
+	small := shrunk(t, s, c, q)
+	const want = `case: "counterexample: deny expected of GET / as spiffe://b.mesh/ns to backend/api, Envoy differs"
+trustDomains: [a.mesh, b.mesh]
+workloads:
+  - name: backend
+    namespace: shop
+    inbounds:
+      - {name: api, port: 8080, protocol: http2}
+policies:
+  - type: MeshTrafficPermission
+    name: q
+    spec:
+      default:
+        deny:
+          - spiffeId:
+              type: Exact
+              value: spiffe://c.mesh/q/iiiiiiiiiiiiix
+requests:
+  - {from: spiffe://b.mesh/ns, to: backend/api, want: deny}
+`
+	if diff := cmp.Diff(want, string(casewriter.YAML(small))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if s.tries > 120 {
+		t.Errorf("%d tries", s.tries)
+	}
+	t.Logf("%d tries", s.tries)
+	second := &counted{t: t, holds: s.holds}
+	if again := counterexample.Shrink(t.Context(), second.still, c, q); string(casewriter.YAML(again)) != string(casewriter.YAML(small)) || second.tries != s.tries {
+		t.Errorf("shrunk again in %d tries to\n%s", second.tries, casewriter.YAML(again))
+	}
+}
+
+// TestShrinkKeepsWhatIsNeeded: two items far apart, of two policies, and what the
+// request has to be for it.
+func TestShrinkKeepsWhatIsNeeded(t *testing.T) {
+	t.Parallel()
+	c, q := large(t, 20, 20)
+	one, two := names("spiffe://c.mesh/b/ix"), names("spiffe://c.mesh/t/iiiiix")
+	s := &counted{holds: func(c cases.Case) bool {
+		q, to := c.Requests[0], c.Inbounds[slices.IndexFunc(c.Inbounds, func(in cases.Inbound) bool { return in.Name == "api" })]
+		return one(c) && two(c) && q.Method == "PUT" && strings.HasPrefix(q.Path, "/x") && len(c.TrustDomains) == 3 &&
+			to.Tags != nil && to.Workload.Labels["tier"] == "1" && slices.Contains(q.Headers, cases.Header{Name: "a", Value: "2"})
+	}}
+	small := shrunk(t, s, c, q)
+	got := small.Requests[0]
+	if len(small.Policies) != 2 || items(small) != 2 || got.Path != "/x" || got.Authority != "" || len(got.Headers) != 1 || got.By != nil || got.Want != cases.Deny {
+		t.Errorf("not the smallest:\n%s", casewriter.YAML(small))
+	}
+	if s.tries > 400 {
+		t.Errorf("%d tries", s.tries)
+	}
+	t.Logf("%d tries", s.tries)
+}
+
+// TestShrinkStops at its bound and with its context, with the best so far.
+func TestShrinkStops(t *testing.T) {
+	t.Parallel()
+	c, q := large(t, 20, 20)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s := &counted{t: t, holds: func(cases.Case) bool { return true }}
+	small := counterexample.Shrink(ctx, func(ctx context.Context, r *verdict.Reading) bool {
+		if s.tries == 2 {
+			cancel()
+		}
+		return s.still(ctx, r)
+	}, c, q)
+	if s.tries != 3 || len(small.Requests) != 1 || len(small.Policies) != len(c.Policies) || len(small.Inbounds) != 1 {
+		t.Errorf("%d tries:\n%.500s", s.tries, casewriter.YAML(small))
+	}
+	s.tries = 0
+	if got := counterexample.Shrink(ctx, s.still, c, q); s.tries != 0 || got.Name != c.Name {
+		t.Errorf("the context was over: %d tries, case %q", s.tries, got.Name)
+	}
+}
+
+// TestShrinkIsBounded by what it may ask, and by what it may make.
+func TestShrinkIsBounded(t *testing.T) {
+	t.Parallel()
+	c, q := large(t, 2, 10)
+	for _, tt := range []struct{ tries, candidates, most int }{{0, 9, 0}, {9, 0, 0}, {1, 99, 1}, {9, 99, 9}, {99, 9, 9}, {9_999, 99_999, 200}} {
+		first := string(c.Policies[0].YAML())
+		s := &counted{t: t, holds: names(first)}
+		small := counterexample.ShrinkWithin(t.Context(), tt.tries, tt.candidates, s.still, c, q)
+		if s.tries > tt.most || tt.tries == 9 && s.tries < tt.tries && tt.candidates > 9 || !s.holds(small) {
+			t.Errorf("%d tries of %d, %d candidates:\n%.500s", s.tries, tt.tries, tt.candidates, casewriter.YAML(small))
+		}
+	}
+}
+
+// TestShrinkLeavesAlone what does not show it with one request, and what is no case.
+func TestShrinkLeavesAlone(t *testing.T) {
+	t.Parallel()
+	c, q := large(t, 3, 3)
+	yes, no := func(cases.Case) bool { return true }, func(cases.Case) bool { return false }
+	elsewhere := q
+	elsewhere.To = "nowhere/80"
+	refused := c
+	refused.Policies = make([]manifest.Document, 2)
+	nowhere := c
+	nowhere.Inbounds, nowhere.TrustDomains = nil, nil
+	for name, tt := range map[string]struct {
+		c     cases.Case
+		q     cases.Request
+		holds func(cases.Case) bool
+	}{
+		"the request is decided as specified": {c, q, no},
+		"an inbound that is not there":        {c, elsewhere, yes},
+		"policies that are none":              {refused, q, yes},
+		"no inbound at all":                   {nowhere, q, yes},
+		"the zero case":                       {cases.Case{}, cases.Request{}, yes},
+	} {
+		s := &counted{t: t, holds: tt.holds}
+		if got := counterexample.Shrink(t.Context(), s.still, tt.c, tt.q); string(casewriter.YAML(got)) != string(casewriter.YAML(tt.c)) || s.tries > 1 {
+			t.Errorf("%s: %d tries:\n%.300s", name, s.tries, casewriter.YAML(got))
+		}
+	}
+}
+
+// TestShrinkTrustsByDefault: a case without trust domains has the one that a case
+// file has.
+func TestShrinkTrustsByDefault(t *testing.T) {
+	t.Parallel()
+	all, err := cases.Parse("c.yaml", []byte("case: x\nworkloads: [{name: w, inbounds: [{port: 80, protocol: grpc}]}]\n"+
+		"requests: [{from: spiffe://trust-domain.mesh/x, to: w/80, grpc: S/M, want: deny}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := all[0]
+	c.TrustDomains = nil
+	small := shrunk(t, &counted{holds: func(c cases.Case) bool { return c.Requests[0].GRPC != "" }}, c, c.Requests[0])
+	if want := "counterexample: deny expected of POST /S/M as spiffe://trust-domain.mesh/x to w/80, Envoy differs"; small.Name != want {
+		t.Errorf("got %q, want %q", small.Name, want)
+	}
+}
+
+// TestShrinkOfAnyCaller: whoever comes, the case says so, and wants what mTLS lets
+// the policies decide.
+func TestShrinkOfAnyCaller(t *testing.T) {
+	t.Parallel()
+	c, q := large(t, 3, 3)
+	c.Inbounds = slices.Clone(c.Inbounds)
+	for i := range c.Inbounds {
+		c.Inbounds[i].Permissive = true
+	}
+	own, partner := c.TrustDomains[0], c.TrustDomains[1]
+	stranger := spiffeid.RequireTrustDomainFromString("stranger.mesh")
+	forged := func(by spiffeid.TrustDomain, uris ...string) cases.Caller {
+		return cases.Caller{Name: strings.Join(uris, " + "), Template: certs.Template{URIs: uris}, SignedBy: by}
+	}
+	expired := forged(own, "spiffe://a.mesh/x")
+	expired.Template.Validity = certs.Expired
+	placed := forged(own, "spiffe://a.mesh/x/y")
+	placed.SourceIP = netip.MustParseAddr("10.3.3.3")
+	for want, tt := range map[string]struct {
+		from   cases.Caller
+		stated cases.Want
+	}{
+		"{from: plaintext, to: backend/api, want: allow}":                            {cases.Caller{Name: "plaintext", Plaintext: true}, cases.Allow},
+		"{from: anonymous, to: backend/api, want: handshake-failure}":                {cases.Caller{Name: "anonymous", Anonymous: true}, cases.HandshakeFailure},
+		"{from: x, to: backend/api, want: handshake-failure}":                        {expired, cases.HandshakeFailure},
+		"{from: spiffe://a.mesh/x, to: backend/api, want: deny}":                     {placed, cases.Deny},
+		"{from: spiffe://b.mesh/y, to: backend/api, want: deny}":                     {forged(own, "spiffe://stranger.mesh/y", "spiffe://b.mesh/y/z"), cases.Deny},
+		"{from: \"%zz + y\", to: backend/api, want: deny}":                           {forged(own, "%zz", "y"), cases.Deny},
+		"{from: spiffe://stranger.mesh/x, to: backend/api, want: handshake-failure}": {forged(stranger, "spiffe://stranger.mesh/x"), cases.HandshakeFailure},
+		"{from: forged, to: backend/api, want: deny}":                                {forged(partner, "spiffe://a.mesh/forged"), cases.Deny},
+	} {
+		q.From, q.Want = tt.from, tt.stated
+		s := &counted{holds: func(c cases.Case) bool {
+			// The forged one is told by its signer.
+			return tt.from.SignedBy != partner || c.Requests[0].From.SignedBy == partner && len(c.Requests[0].From.Template.URIs[0]) > 20
+		}}
+		small := shrunk(t, s, c, q)
+		if text := string(casewriter.YAML(small)); !strings.HasSuffix(text, "  - "+want+"\n") || len(small.Policies) > 0 {
+			t.Errorf("want %s, got\n%s", want, text)
+		}
 	}
 }

@@ -1,15 +1,32 @@
+// Package differential holds a real Envoy against two opinions in Go about random sets of
+// policies: [policy.Decide] of the lowered program, and the plain evaluator of the dialect,
+// which share no code.
+//
+// [Fuzzer] draws sets with package policyset and runs many of them in one push. It
+// guarantees that no disagreement is passed over, and that a reported disagreement is real:
+// a [suite.Runner] runs the set again alone, and the set is shrunk to the smallest case that
+// still shows the disagreement. That case can be written as a case file. The fuzzer does not
+// prove a set: it asks a bounded sample of requests.
 package differential
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casewriter"
+	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/policyset"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/verdict"
 )
 
@@ -207,4 +224,119 @@ type suspect struct {
 	number   uint64
 	reading  *verdict.Reading
 	problems []string
+}
+
+// Disagreement is a set that was not decided as specified.
+type Disagreement struct {
+	// Set is the number of the set.
+	Set uint64
+	// Case is the whole set with the requests that were asked, Problems what differed.
+	Case     cases.Case
+	Problems []string
+	// Alone is false where the set agreed when it ran alone. Then another set of its push
+	// took part in the disagreement.
+	Alone bool
+	// Counterexample is the smallest case found that still shows the disagreement. It fails
+	// when it is run. Where the set agrees alone, it is Case.
+	Counterexample cases.Case
+	// File is the case file of the counterexample, Again the command that comes to the set
+	// once more. [Report.Export] fills them in.
+	File, Again string
+}
+
+// examine runs a suspect alone and makes it small.
+func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
+	d := Disagreement{Set: s.number, Case: s.reading.Case, Problems: s.problems, Counterexample: s.reading.Case}
+	alone := f.Runner.Reading(ctx, s.reading)
+	switch {
+	case ctx.Err() != nil:
+		return d, context.Cause(ctx)
+	case alone.Fault:
+		return d, fmt.Errorf("differential: run %s alone: %w", d.Case.Name, alone.Err)
+	case !alone.Failed():
+		return d, nil
+	}
+	d.Alone = true
+	switch {
+	case len(d.Case.Requests) == 0:
+		return d, nil
+	case len(alone.Requests) == 0:
+		// No request could be sent. Any request shows that.
+		alone.Requests = []result.Request{{Request: d.Case.Requests[0]}}
+	}
+	shown := alone.Requests[0]
+	for _, q := range alone.Requests {
+		if len(q.Problems) > 0 && (len(shown.Problems) == 0 || q.DecidedWrong() && !shown.DecidedWrong()) {
+			shown = q
+		}
+	}
+	d.Counterexample = counterexample.Shrink(ctx, f.shows(shown), d.Case, shown.Request)
+	d.Counterexample.Name = fmt.Sprintf("%s: %s", d.Case.Name, d.Counterexample.Name)
+	return d, nil
+}
+
+// shows tells whether a smaller case shows the same. Where the decision was wrong, it must be
+// wrong again: a wrong name alone is another disagreement. Where the compiler refused the
+// policies, or Envoy the filters, a case shows the same if no request to it can be sent.
+func (f Fuzzer) shows(shown result.Request) func(context.Context, *verdict.Reading) bool {
+	return func(ctx context.Context, smaller *verdict.Reading) bool {
+		r := f.Runner.Reading(ctx, smaller)
+		switch {
+		case r.Fault || !r.Failed():
+			return false
+		case !shown.Judged:
+			return len(shown.Problems) > 0 || len(r.Requests) == 0
+		default:
+			return len(r.Requests) > 0 && (!shown.DecidedWrong() || r.Requests[0].DecidedWrong())
+		}
+	}
+}
+
+// String says how much was done, and how fast.
+func (t Tally) String() string {
+	sets, decisions := t.Rate()
+	return fmt.Sprintf("%s of policies on %s, %s in %s: %.0f sets/s, %.0f decisions/s in %s", terminal.Count(t.Sets, "set"), terminal.Count(t.Inbounds, "inbound"),
+		terminal.Count(t.Decisions, "decision"), terminal.Plural(t.Pushes, "push", "pushes"), sets, decisions, t.Took.Round(time.Millisecond))
+}
+
+// Export writes a case file for each disagreement into a folder, which is made where there
+// is one. The function again returns the command that comes to a set once more.
+func (r *Report) Export(folder string, again func(set uint64) string) error {
+	for i, d := range r.Disagreements {
+		r.Disagreements[i].Again = again(d.Set)
+	}
+	for i := range r.Disagreements {
+		d := &r.Disagreements[i]
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return err
+		}
+		file := filepath.Join(folder, fmt.Sprintf("seed-%d-set-%d.yaml", r.Seed, d.Set))
+		if err := os.WriteFile(file, casewriter.YAML(d.Counterexample), 0o644); err != nil {
+			return err
+		}
+		d.File = file
+	}
+	return nil
+}
+
+// WriteText prints the disagreements, and how much was done.
+func (r Report) WriteText(w io.Writer, p terminal.Paint) {
+	for _, d := range r.Disagreements {
+		fmt.Fprintf(w, "%s set %d is not decided as specified\n", p.Mark(false), d.Set)
+		for _, problem := range d.Problems {
+			fmt.Fprintf(w, "  %s\n", p.Red(terminal.Printable(problem)))
+		}
+		if !d.Alone {
+			fmt.Fprintln(w, "  alone it is: another set of its push took part in it")
+		}
+		if d.File != "" {
+			fmt.Fprintf(w, "  case file: %s\n", d.File)
+		}
+		fmt.Fprintf(w, "  again: %s\n\n", d.Again)
+	}
+	fmt.Fprintf(w, "%s %s", p.Mark(len(r.Disagreements) == 0), r.Tally)
+	if n := len(r.Disagreements); n > 0 {
+		fmt.Fprintf(w, "; stopped at %s", terminal.Count(n, "disagreement"))
+	}
+	fmt.Fprintln(w)
 }

@@ -4,16 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
+	"go.uber.org/goleak"
+
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/differential"
+	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
@@ -167,4 +176,117 @@ func TestLimits(t *testing.T) {
 	if r, err := f.Run(ctx, differential.Limit{}); !errors.Is(err, enough) || r.Sets != 4 {
 		t.Errorf("%d sets when the context ends, %v", r.Sets, err)
 	}
+}
+
+// BenchmarkDifferential has sets of policies per second that a real Envoy is held
+// against, from the drawing to the verdict.
+func BenchmarkDifferential(b *testing.B) {
+	h := shared(b)
+	var sets, decisions, seconds float64
+	for seed := uint64(1); b.Loop(); seed++ {
+		r, err := differential.Fuzzer{Runner: suite.Runner{Harness: h}, Seed: seed}.Run(b.Context(), differential.Limit{Sets: 512})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if len(r.Disagreements) > 0 {
+			b.Fatalf("%+v", r.Disagreements[0].Problems)
+		}
+		sets, decisions, seconds = sets+float64(r.Sets), decisions+float64(r.Decisions), seconds+r.Took.Seconds()
+	}
+	b.ReportMetric(sets/seconds, "sets/s")
+	b.ReportMetric(decisions/seconds, "decisions/s")
+	b.ReportMetric(0, "ns/op")
+}
+
+// faulty compiles what the policies come to, with a mistake in each gate.
+func faulty(mistake func(*policy.Gate)) suite.Compiler {
+	return suite.CompilerFunc(func(_ context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
+		set, err := dialect.Parse(policies, opts)
+		if err != nil {
+			return xds.Filters{}, err
+		}
+		p := set.Program(in).Program
+		p.Gates = slices.Clone(p.Gates)
+		for i := range p.Gates {
+			p.Gates[i].Rules = slices.Clone(p.Gates[i].Rules)
+			mistake(&p.Gates[i])
+		}
+		return xds.Compile(p)
+	})
+}
+
+// denyBehindAllow asks for the allows first.
+func denyBehindAllow(g *policy.Gate) {
+	slices.SortStableFunc(g.Rules, func(a, b policy.Rule) int { return int(b.Effect) - int(a.Effect) })
+}
+
+// exactAsPrefix compares the beginning where the whole is meant.
+func exactAsPrefix(g *policy.Gate) {
+	for i := range g.Rules {
+		g.Rules[i].When = asPrefix(g.Rules[i].When)
+	}
+}
+
+func asPrefix(c policy.Condition) policy.Condition {
+	return policy.Rewrite(c, policy.Leaves(func(c policy.Condition) policy.Condition {
+		if is, ok := c.(policy.Is); ok && is.Attribute == attribute.Identity {
+			return attribute.Identity.Prefix(is.Match.Value)
+		}
+		return c
+	}))
+}
+
+// lastLost leaves out the last rule.
+func lastLost(g *policy.Gate) { g.Rules = g.Rules[:max(len(g.Rules)-1, 0)] }
+
+// unparsable is well formed, and Envoy refuses it: its regular expression does not parse.
+func unparsable(f xds.Filters) (xds.Filters, error) {
+	one, err := xds.Compile(policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Rules: []policy.Rule{
+		{Verdict: policy.Verdict{Origin: "spoilt"}, When: attribute.Identity.Exact("(")},
+	}}}})
+	if err != nil {
+		return xds.Filters{}, err
+	}
+	predicate := one.HTTP[0].Matcher.GetMatcherList().Matchers[0].Predicate
+	predicate.GetSinglePredicate().Matcher = &matcherv3.Matcher_MatcherList_Predicate_SinglePredicate_ValueMatch{ValueMatch: &matcherv3.StringMatcher{
+		MatchPattern: &matcherv3.StringMatcher_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{
+			EngineType: &matcherv3.RegexMatcher_GoogleRe2{GoogleRe2: &matcherv3.RegexMatcher_GoogleRE2{}}, Regex: "(",
+		}},
+	}}
+	f.HTTP[0].Matcher.GetMatcherList().Matchers[0].Predicate = predicate
+	return f, nil
+}
+
+// running is the one Envoy of all tests.
+var running struct {
+	once sync.Once
+	h    *harness.Harness
+	err  error
+}
+
+// tests closes the shared harness before goroutines are counted.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	code := t.M.Run()
+	if running.h != nil {
+		if err := running.h.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return code
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
+
+func shared(t testing.TB) *harness.Harness {
+	t.Helper()
+	running.once.Do(func() {
+		running.h, running.err = harness.Start(context.Background(), harness.WithRuntime(envoy.Process))
+	})
+	if running.err != nil {
+		t.Fatal(running.err)
+	}
+	return running.h
 }

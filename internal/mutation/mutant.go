@@ -1,3 +1,12 @@
+// Package mutation measures whether a suite notices mistakes. It makes one mistake at a time
+// in the compiled policies of a case and runs the case. A mistake that the case passes with
+// survives: it shows what the case does not test.
+//
+// The mistakes are mistakes of real compilers and control planes: a deny after an allow, an
+// exact match that became a prefix, a lost rule, and others; see [Kind]. A change that
+// changes no decision is no mistake. [classes.Of] finds such changes, so no list of them is
+// needed. Changes that Envoy refuses do not count either. The package guarantees that a
+// mutant counts as killed only when a real Envoy ran it and the case failed.
 package mutation
 
 import (
@@ -131,4 +140,51 @@ func (m Mutant) Compile() (xds.Filters, error) {
 		m.dropped.removeFrom(filters)
 	}
 	return filters, nil
+}
+
+// Kind is a kind of mistake.
+type Kind uint8
+
+// The kinds of mistakes.
+const (
+	// DenyMoved moves a deny after the last allow of its list.
+	DenyMoved Kind = iota
+	// ExactToPrefix compares only the beginning of a value.
+	ExactToPrefix
+	// LastRuleLost drops the last rule of a list.
+	LastRuleLost
+	// NoMatchDropped drops the verdict for requests that no rule matches.
+	NoMatchDropped
+	// NoMatchInverted inverts the verdict for requests that no rule matches.
+	NoMatchInverted
+	// ShadowSwapped enforces the shadow, and only observes the enforced rules.
+	ShadowSwapped
+	// AndToOr asks for one of several conditions instead of all.
+	AndToOr
+	// RawPaths judges paths without normalization.
+	RawPaths
+	// WrongFilter configures the filter of another protocol, which judges nothing.
+	WrongFilter
+	// StaleTrust keeps the CAs from before a rotation in Envoy.
+	StaleTrust
+
+	kinds
+)
+
+var kindNames = [kinds]string{
+	DenyMoved: "deny moved behind an allow", ExactToPrefix: "exact turned prefix", LastRuleLost: "last rule lost",
+	NoMatchDropped: "no-match dropped", NoMatchInverted: "no-match inverted", ShadowSwapped: "shadow swapped with enforced",
+	AndToOr: "and turned or", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", StaleTrust: "stale trust bundle",
+}
+
+// String names the mistake in a few words.
+func (k Kind) String() string { return kindNames[k] }
+
+// Kinds returns all kinds.
+func Kinds() []Kind {
+	out := make([]Kind, kinds)
+	for k := range out {
+		out[k] = Kind(k)
+	}
+	return out
 }

@@ -1,3 +1,31 @@
+// Package plugin runs a compiler that is written in any language, as a
+// [suite.Compiler]. The compiler is a program that reads JSON lines and answers with
+// JSON lines.
+//
+// One process serves all requests. Each line, in both directions, is one JSON
+// object; protocol.schema.json describes all of them. meshproof greets, and the compiler
+// greets back. After that each request has an id, and its answer repeats the id:
+//
+//	→ {"protocol": 1, "meshproof": "v1.2.0"}
+//	← {"protocol": 1, "name": "my-mesh", "version": "0.3"}
+//	→ {"id": 1, "inbound": {…}, "policies": [{…}], "options": {…}}
+//	← {"id": 1, "filters": {"network": [{…}], "http": [{…}], "routes": [{"name": "…", "rbac": {…}}]}}
+//	→ {"id": 2, "inbound": {…}, "policies": [{…}], "options": {…}}
+//	← {"id": 2, "error": "spec.rules[0]: refused, and why"}
+//
+// The compiler may answer the requests in any order, and several may be open at a time.
+// Filters are Envoy's messages in the JSON form of protobuf. The package keeps the last
+// lines of standard error for its errors.
+//
+// The package guarantees that a broken compiler never counts as one that refuses
+// policies. A line that is not a complete and correct answer is an [*Error]; the
+// text under "error" in an answer is a refusal and no [*Error]. A wrong answer fails its
+// own request only. Some failures hide the request of an answer: a line that is no JSON
+// object, an unknown id, silence, the end of the process. They end the compiler. It is not
+// started again, and each further request gets the same error at once. The process group
+// of the compiler always ends with it.
+//
+// The package does not judge the meaning of filters. Envoy does that.
 package plugin
 
 import (
@@ -145,4 +173,55 @@ func (c *Compiler) Close() error {
 		return nil
 	}
 	return c.cause
+}
+
+// Error says that the compiler is broken: it did not start, it ended, it was silent, or
+// it sent a wrong answer. A refusal of policies is never an Error.
+type Error struct {
+	// Command is the command line of the compiler.
+	Command string
+	// Asked names the request of the failure: an inbound and the place of its first
+	// policy. When the failure belongs to no single request, it names the open request
+	// that waited longest. It is empty when no answer was due.
+	Asked string
+	Err   error
+	// Stderr has the last lines that the compiler wrote to standard error.
+	Stderr []string
+}
+
+// Error returns one line, and one more line for each line of Stderr.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "plugin: compiler %q", e.Command)
+	if e.Asked != "" {
+		fmt.Fprintf(&b, ", asked for %s", e.Asked)
+	}
+	fmt.Fprintf(&b, ": %v", e.Err)
+	for _, line := range e.Stderr {
+		b.WriteString("\n\tstderr: " + line)
+	}
+	return b.String()
+}
+
+// Unwrap returns the failure without the request.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Broken returns true. An error with this method is no refusal of policies.
+func (e *Error) Broken() bool { return true }
+
+// The failures of a compiler. Test for them with [errors.Is].
+var (
+	// ErrSilent says that the compiler did not answer in time.
+	ErrSilent = errors.New("it hangs")
+	// ErrEnded says that the process ended, or closed its output.
+	ErrEnded = errors.New("it ended")
+	// ErrClosed says that [Compiler.Close] was called.
+	ErrClosed = errors.New("it was closed")
+	// ErrAnswer says that a line of the compiler is no sound answer.
+	ErrAnswer = errors.New("bad answer")
+)
+
+// badAnswer returns an error that wraps [ErrAnswer].
+func badAnswer(format string, a ...any) error {
+	return fmt.Errorf("%w: %w", ErrAnswer, fmt.Errorf(format, a...))
 }

@@ -1,10 +1,12 @@
 package plugin
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -12,6 +14,8 @@ import (
 	"syscall"
 	"time"
 	"unicode"
+
+	"github.com/meshproof/meshproof/policy"
 )
 
 // start starts the process and the goroutines that read and write its pipes.
@@ -159,4 +163,195 @@ func printable(line []byte) string {
 			return unicode.ReplacementChar
 		}
 	}, strings.ToValidUTF8(string(line), string(unicode.ReplacementChar))), " ")
+}
+
+// maxLine is the longest line of an answer, in bytes.
+const maxLine = 64 << 20
+
+// call is a request that waits for its answer.
+type call struct {
+	id      int64
+	inbound policy.Inbound
+	asked   string
+	// answer has room for the answer, so a late answer needs no reader.
+	answer chan answer
+}
+
+// register adds an open call: an answer is now due.
+func (c *Compiler) register(call *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls[call.id] = call
+	if len(c.calls) == 1 {
+		c.startTimer()
+	}
+}
+
+// startTimer starts the time for the next answer again.
+func (c *Compiler) startTimer() {
+	c.deadline = time.Now().Add(c.timeout)
+	if c.timer == nil {
+		c.timer = time.AfterFunc(c.timeout, c.checkSilence)
+		return
+	}
+	c.timer.Reset(c.timeout)
+}
+
+// checkSilence ends the compiler when no answer came before the deadline.
+func (c *Compiler) checkSilence() {
+	c.mu.Lock()
+	quiet, timeout := len(c.calls) > 0 && !time.Now().Before(c.deadline), c.timeout
+	c.mu.Unlock()
+	if quiet {
+		c.end(c.oldestCall(), fmt.Errorf("%w: no answer for %s", ErrSilent, timeout), 0)
+	}
+}
+
+// oldestCall names the call that has waited longest.
+func (c *Compiler) oldestCall() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var first *call
+	least := int64(0)
+	for id, call := range c.calls {
+		if first == nil || id < least {
+			first, least = call, id
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	return first.asked
+}
+
+// ask sends the line of a registered call and waits for its answer. When the context
+// ends, the call stays open and its answer stays due, so the time of the later answers
+// is still measured.
+func (c *Compiler) ask(ctx context.Context, line []byte, call *call) (answer, error) {
+	select {
+	case c.lines <- line:
+	case <-c.broken:
+		return answer{}, c.cause
+	case <-ctx.Done():
+		c.removeCall(call.id)
+		return answer{}, context.Cause(ctx)
+	}
+	select {
+	case a := <-call.answer:
+		return a, nil
+	case <-c.broken:
+	case <-ctx.Done():
+		return answer{}, context.Cause(ctx)
+	}
+	select {
+	case a := <-call.answer: // the answer came before the end
+		return a, nil
+	default:
+		return answer{}, c.cause
+	}
+}
+
+// write sends the lines. After a failure the reader of the output has time to find a
+// better reason.
+func (c *Compiler) write() {
+	for {
+		select {
+		case line := <-c.lines:
+			if _, err := c.stdin.Write(line); err != nil {
+				c.end(c.oldestCall(), fmt.Errorf("%w: it reads no input: %w", ErrEnded, err), exitGrace)
+				return
+			}
+		case <-c.stop:
+			return
+		}
+	}
+}
+
+// read reads the greeting and then the answers.
+func (c *Compiler) read() {
+	in := bufio.NewReaderSize(c.stdout, 64<<10)
+	for first := true; ; first = false {
+		line, err := readLine(in)
+		switch {
+		case errors.Is(err, errLongLine):
+			c.end(c.oldestCall(), err, 0)
+			return
+		case err != nil:
+			c.end(c.oldestCall(), fmt.Errorf("%w: it closed its output", ErrEnded), exitGrace)
+			return
+		case first:
+			err = c.acceptGreeting(line)
+		default:
+			err = c.deliver(line)
+		}
+		if err != nil {
+			c.end(c.oldestCall(), err, 0)
+			return
+		}
+	}
+}
+
+var errLongLine = badAnswer("a line is longer than %d MiB", maxLine>>20)
+
+// readLine reads a line and removes its end. A line without an end is an error.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(line)+len(part) > maxLine {
+			return nil, errLongLine
+		}
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			return bytes.TrimSuffix(line, []byte{'\n'}), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, io.ErrUnexpectedEOF
+		}
+	}
+}
+
+func (c *Compiler) acceptGreeting(line []byte) error {
+	g, err := readGreeting(line)
+	if err != nil {
+		return badAnswer("the greeting: %w", err)
+	}
+	// There is no call when the context ended before the greeting was sent.
+	if call := c.removeCall(0); call != nil {
+		c.greeting = g
+		call.answer <- answer{}
+	}
+	return nil
+}
+
+// deliver gives an answer to its call. A wrong answer is an error of that call. Deliver
+// itself fails when the call of the answer is not known.
+func (c *Compiler) deliver(line []byte) error {
+	id, o, err := readID(line)
+	if err != nil {
+		return badAnswer("%w", err)
+	}
+	call := c.removeCall(id)
+	if call == nil {
+		return badAnswer("id: no request %d waits for an answer", id)
+	}
+	a, err := readAnswer(o, call.inbound)
+	if err != nil {
+		a = answer{refusal: &Error{Command: c.command, Asked: call.asked, Err: badAnswer("%w", err), Stderr: c.stderr.lines()}}
+	}
+	call.answer <- a
+	return nil
+}
+
+// removeCall removes an open call and returns it, or nil when there is none with the
+// number.
+func (c *Compiler) removeCall(id int64) *call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	call := c.calls[id]
+	delete(c.calls, id)
+	if len(c.calls) > 0 {
+		c.startTimer()
+	}
+	return call
 }

@@ -1,9 +1,22 @@
+// Package policyset draws sets of policies at random, as users write them: several policies
+// of one dialect that select, overlap and hide each other, and the inbounds of one or two
+// workloads.
+//
+// All names come from small alphabets whose members are alike (ns/a, ns/ab), because rules
+// that never overlap test nothing. [Draw] makes a set of a seed and a number. [Ask] adds
+// requests: for each inbound, some witnesses of request classes and their neighbours.
+//
+// The package guarantees that its sets are valid and the same on every machine. It does not
+// guarantee that its requests cover a set: they are a bounded sample. It runs nothing.
 package policyset
 
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
+	"slices"
+	"strings"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
@@ -140,3 +153,135 @@ func (g *generator) workloads() {
 		}
 	}
 }
+
+// Form is the way in which the policies of a set are written.
+type Form uint8
+
+// The forms. The option of a Kuma form is the design by which its policies are read.
+const (
+	KumaOption1 Form = iota
+	KumaOption2
+	KumaOption3
+	KumaFrom
+	GatewayAPI
+)
+
+var formNames = [...]string{KumaOption1: "option1", KumaOption2: "option2", KumaOption3: "option3", KumaFrom: "from", GatewayAPI: "gateway"}
+
+// FormNames are all forms in words, separated by "|".
+var FormNames = strings.Join(formNames[:], "|")
+
+// usual are the forms where none is asked for. The accepted design appears twice.
+var usual = []Form{KumaOption1, KumaOption1, KumaOption2, KumaOption3, KumaFrom, GatewayAPI}
+
+// String returns one word.
+func (f Form) String() string { return formNames[f] }
+
+// UnmarshalText reads the word; an unknown one is an error that lists the known ones.
+func (f *Form) UnmarshalText(text []byte) error {
+	i := slices.Index(formNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("form %q is unknown: use one of %s", text, strings.Join(formNames[:], ", "))
+	}
+	*f = Form(i)
+	return nil
+}
+
+// policies draws the policies of a set, and the options by which they are read.
+func (g *generator) policies(form Form) []resource {
+	switch form {
+	case KumaFrom:
+		return g.legacyPolicies()
+	case GatewayAPI:
+		return g.gatewayPolicies()
+	default:
+		return g.kumaPolicies(form)
+	}
+}
+
+// chooser makes the choices of a set, one of n at a time.
+type chooser struct {
+	choose func(n int) int
+}
+
+// random returns the chooser of the set of that number. The sets of neighbouring numbers
+// have nothing in common.
+func random(seed, number uint64) *chooser {
+	r := rand.New(rand.NewPCG(seed, number))
+	return &chooser{r.IntN}
+}
+
+// ofBytes returns a chooser that makes each choice by one byte, so that changing a byte
+// changes one choice. Behind the last byte every choice is the first.
+func ofBytes(data []byte) *chooser {
+	return &chooser{func(n int) int {
+		if len(data) == 0 {
+			return 0
+		}
+		choice := int(data[0]) % n
+		data = data[1:]
+		return choice
+	}}
+}
+
+// oneIn is true once in n times.
+func (c *chooser) oneIn(n int) bool { return c.choose(n) == n-1 }
+
+// between chooses a number, both ends included.
+func (c *chooser) between(least, most int) int { return least + c.choose(most-least+1) }
+
+// pick chooses one of the items.
+func pick[T any](c *chooser, of ...T) T { return of[c.choose(len(of))] }
+
+// some makes a number of items, both ends included.
+func some[T any](c *chooser, least, most int, item func() T) []T {
+	out := make([]T, c.between(least, most))
+	for i := range out {
+		out[i] = item()
+	}
+	return out
+}
+
+// shuffled returns the items in another order.
+func shuffled[T any](c *chooser, items []T) []T {
+	out := make([]T, len(items))
+	copy(out, items)
+	for i := len(out) - 1; i > 0; i-- {
+		j := c.choose(i + 1)
+		out[i], out[j] = out[j], out[i]
+	}
+	return out
+}
+
+// The names of all sets. They are few and alike, so that the rules of policies overlap and
+// nearly overlap.
+var (
+	ownDomain   = spiffeid.RequireTrustDomainFromString("trust-domain.mesh")
+	otherDomain = spiffeid.RequireTrustDomainFromString("other.mesh")
+	// In the legacy form each mesh is a trust domain.
+	legacyDomain      = spiffeid.RequireTrustDomainFromString("default")
+	legacyOtherDomain = spiffeid.RequireTrustDomainFromString("other")
+
+	identities = []string{
+		"spiffe://trust-domain.mesh/ns/a/sa/x", "spiffe://trust-domain.mesh/ns/a/sa/y", "spiffe://trust-domain.mesh/ns/a/sa/xy",
+		"spiffe://trust-domain.mesh/ns/ab/sa/x", "spiffe://trust-domain.mesh/ns/ab/sa/y", "spiffe://trust-domain.mesh/ns/b/sa/x",
+		"spiffe://trust-domain.mesh/ns/b/sa/y", "spiffe://trust-domain.mesh/ns/default/sa/web", "spiffe://trust-domain.mesh/ns/default/sa/api",
+		"spiffe://trust-domain.mesh/ns/a", "spiffe://other.mesh/ns/a/sa/x", "spiffe://other.mesh/ns/b/sa/x",
+	}
+	prefixes = []string{
+		"spiffe://trust-domain.mesh", "spiffe://trust-domain.mesh/", "spiffe://trust-domain.mesh/ns/a", "spiffe://trust-domain.mesh/ns/a/",
+		"spiffe://trust-domain.mesh/ns/ab/", "spiffe://trust-domain.mesh/ns/b/sa/", "spiffe://trust-domain.mesh/ns/a/sa/x",
+		"spiffe://other.mesh/", "spiffe://trust", "spiffe://o",
+	}
+	paths   = []string{"/", "/a", "/a/", "/a/b", "/ab", "/a/b/c", "/b"}
+	methods = []string{"GET", "HEAD", "POST", "DELETE"}
+
+	names      = []string{"web", "api"}
+	namespaces = []string{"default", "a"}
+	zones      = []string{"east", "west"}
+	// policyNames are not in order, because the order of policies decides.
+	policyNames = []string{"p", "q", "pq", "a-p", "p-a", "z"}
+
+	services = []string{"web", "api", "db"}
+	routes   = []string{"orders", "items"}
+)

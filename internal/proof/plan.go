@@ -1,12 +1,28 @@
+// Package proof makes statements about all requests of an inbound: it cuts them into
+// classes that the policies decide alike, and asks for one request of each class and for
+// requests on the border of a class.
+//
+// [Plan] turns the policies of a case into a case with those requests. A runner holds it
+// against a real Envoy like any other case, and [Proof.Judge] draws the verdict from the
+// result. The package guarantees that no class is left out: a class that no caller can
+// reach is kept, with the reason. [Compare] does the same for two sets of policies, and
+// finds every class that they decide differently.
+//
+// It decides nothing itself: package classes cuts, and package verdict says what must
+// become of a request.
 package proof
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/adversary"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
@@ -139,4 +155,141 @@ func withoutRequests(c cases.Case) cases.Case {
 	c.Requests, c.Counters, c.ExpectError, c.ExpectWarnings, c.Gate = nil, nil, "", nil, cases.Gate{}
 	c.TrustDomains = slices.Clone(c.TrustDomains)
 	return c
+}
+
+// mostVariants bounds the requests of crossed and of longerNames.
+const mostVariants = 4096
+
+// crossed returns the request of each witness from the caller of each other witness. A
+// rule may decide for a caller whatever the caller asks for. A compiler may get that wrong
+// for requests that another rule names, for example where it puts a broad allow before a
+// deny.
+func crossed(c *classes.Cover) []policy.Request {
+	callers, requests := axes(c)
+	var out []policy.Request
+	for _, request := range requests {
+		for _, caller := range callers {
+			if len(out) == mostVariants {
+				return out
+			}
+			out = append(out, verdict.AskedBy(request, caller))
+		}
+	}
+	return out
+}
+
+// axes returns the callers and the requests of all witnesses, each once, in order. A caller
+// has no request, and a request no caller.
+func axes(c *classes.Cover) (callers, requests []policy.Request) {
+	seenCallers, seenRequests := map[string]bool{}, map[string]bool{}
+	for _, class := range c.Classes {
+		caller := verdict.AskedBy(policy.Request{}, class.Witness)
+		request := verdict.AskedBy(class.Witness, policy.Request{})
+		if name := verdict.CallerName(caller); !seenCallers[name] {
+			seenCallers[name] = true
+			callers = append(callers, caller)
+		}
+		if key := requestKey(request); !seenRequests[key] {
+			seenRequests[key] = true
+			requests = append(requests, request)
+		}
+	}
+	return callers, requests
+}
+
+// longerNames returns each witness with one of its names a letter longer. Where a gate
+// looks at each name of a caller by itself, it also returns each witness with a longer form
+// of another witness's name added. A matcher that compares the beginning takes the longer
+// name for the name itself.
+func longerNames(in Inbound) []policy.Request {
+	var names []string
+	several := judgesNames(in.Program)
+	for _, class := range in.Cover.Classes {
+		for _, name := range class.Witness.URIs {
+			if !slices.Contains(names, name) && len(names) < mostVariants {
+				names = append(names, name)
+			}
+		}
+	}
+	var out []policy.Request
+	for _, class := range in.Cover.Classes {
+		for i, name := range class.Witness.URIs {
+			r := class.Witness
+			r.URIs = slices.Clone(r.URIs)
+			r.URIs[i] = name + "x"
+			out = append(out, r)
+		}
+		for _, name := range names {
+			if several && len(class.Witness.URIs) > 0 {
+				r := class.Witness
+				r.URIs = append(slices.Clone(r.URIs), name+"x")
+				out = append(out, r)
+			}
+		}
+		if len(out) > mostVariants {
+			return out[:mostVariants]
+		}
+	}
+	return out
+}
+
+// judgesNames reports whether a gate looks at each name of a caller by itself.
+func judgesNames(p policy.Program) bool {
+	named := func(g policy.Gate) bool { return g.Form == policy.Named }
+	return slices.ContainsFunc(slices.Concat(p.Gates, p.Shadows), named) || slices.ContainsFunc(p.Routes, func(r policy.Route) bool {
+		return slices.ContainsFunc(slices.Concat(r.Gates, r.Shadows), named)
+	})
+}
+
+// readsPaths reports whether a program looks at paths.
+func readsPaths(c *classes.Cover) bool {
+	return slices.ContainsFunc(c.Dimensions, func(d classes.Dimension) bool { return slices.Contains(d.Attributes, attribute.Path) })
+}
+
+// mostVictims is how many identities of an inbound are impersonated.
+const mostVictims = 3
+
+// unlogged are the identities of which Envoy's log says less than the certificate has, so
+// that the evidence contradicts itself. Package adversary tests what becomes of them.
+var unlogged = []string{"empty-uri-last", "space-behind"}
+
+// Attack adds the requests of an adversary. Its victims are some identities that each
+// inbound lets in. For each victim it adds the certificates of package adversary, which look
+// like the victim's, each with a request that the victim may make. If the policies deny such
+// a caller, the request must not be served, whether mTLS or a policy keeps the caller out.
+// Attack returns the number of requests.
+func (p *Proof) Attack() int {
+	before := len(p.asked)
+	for i, in := range p.Inbounds {
+		var victims []string
+		for class, c := range in.Cover.Classes {
+			if len(c.Witness.URIs) != 1 || len(victims) == mostVictims || policy.Decide(in.Program, c.Witness).Effect != policy.Allow {
+				continue
+			}
+			victim, err := spiffeid.FromString(c.Witness.URIs[0])
+			if err != nil || slices.Contains(victims, victim.String()) {
+				continue
+			}
+			victims = append(victims, victim.String())
+			p.impersonate(i, class, victim)
+		}
+	}
+	return len(p.asked) - before
+}
+
+// impersonate adds the requests of one victim.
+func (p *Proof) impersonate(i, class int, victim spiffeid.ID) {
+	in := p.Inbounds[i]
+	for _, id := range adversary.Identities(victim) {
+		r := in.Cover.Classes[class].Witness
+		r.URIs, r.DNS = id.Template.URIs, id.Template.DNS
+		if slices.Contains(unlogged, id.Name) || policy.Decide(in.Program, r).Effect == policy.Allow {
+			continue
+		}
+		q := cases.Request{
+			From: cases.Caller{Name: id.Name + " as " + victim.String(), Template: id.Template, SignedBy: id.SignedBy},
+			To:   in.String(), Method: r.Method, Path: r.Path, Want: cases.Refused,
+		}
+		p.add(q, ask{inbound: i, class: classes.Unclassed, request: r})
+	}
 }

@@ -256,3 +256,104 @@ func TestGrid(t *testing.T) {
 		t.Errorf("on tcp: %q", tcp.Requests)
 	}
 }
+
+// rules returns the rules of the first inbound of a case.
+func rules(t *testing.T, c cases.Case) []proof.Rule {
+	t.Helper()
+	p := plan(t, c)
+	return p.Judge(result.Case{Case: p.Case}).Inbounds[0].Rules
+}
+
+// A broad deny hides an allow: the report names both rules.
+func TestRulesThatNeverDecide(t *testing.T) {
+	t.Parallel()
+	got := rules(t, parse(t, `
+case: x
+workloads: [{name: backend, inbounds: [{name: in, port: 80, protocol: http}]}]
+policies:
+  - type: MeshTrafficPermission
+    name: p
+    spec:
+      default:
+        deny: [{spiffeId: {type: Prefix, value: spiffe://trust-domain.mesh/ns/legacy/}}]
+        allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/ns/shop/sa/a}}]
+  - type: MeshTrafficPermission
+    name: q
+    spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/ns/legacy/sa/a}}]}}
+requests: [{from: anonymous, to: backend/in, want: handshake-failure}]
+`))
+	dead := map[string]proof.Rule{}
+	for _, r := range got {
+		if r.Dead() {
+			dead[r.When] = r
+		}
+		if r.Met > 0 && !r.Dead() {
+			t.Errorf("%s decides %d requests, and counts those that meet it", r, r.Decided)
+		}
+	}
+	hidden := dead[`identity = "spiffe://trust-domain.mesh/ns/legacy/sa/a"`]
+	if len(dead) != 1 || len(hidden.HiddenBy) != 1 || !strings.HasPrefix(hidden.HiddenBy[0], "deny by kri_mtp_default___p_ when identity starts with") || hidden.Met == 0 {
+		t.Errorf("never deciding are %+v", dead)
+	}
+	if last := got[len(got)-1]; last.Dead() || last.When != "" || last.String() != "else deny by default" || last.Decided == 0 {
+		t.Errorf("the default is %+v", last)
+	}
+}
+
+// A gate is asked only about what the gate before it let pass, a route's about what is
+// routed there; what decides adds up to what was asked.
+func TestRulesAddUp(t *testing.T) {
+	t.Parallel()
+	all, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range all {
+		if c.ExpectError != "" || huge(c) || testing.Short() && i%3 != 0 {
+			continue
+		}
+		p := plan(t, c)
+		v := p.Judge(result.Case{Case: p.Case})
+		for i, in := range v.Inbounds {
+			if len(p.Inbounds[i].Program.Gates) != 1 || len(p.Inbounds[i].Program.Routes) > 0 {
+				continue
+			}
+			asked, decided, shadowed := 0, 0, 0
+			for _, q := range p.Asked() {
+				if q.To == in.Inbound.String() {
+					asked++
+				}
+			}
+			for _, r := range in.Rules {
+				if r.Shadow {
+					shadowed += r.Decided
+				} else {
+					decided += r.Decided
+				}
+			}
+			if decided != asked || shadowed != 0 && shadowed != asked*len(p.Inbounds[i].Program.Shadows) {
+				t.Errorf("%s: %s: of %d requests %d are decided, %d by shadows", c.Place, in.Inbound, asked, decided, shadowed)
+			}
+		}
+	}
+}
+
+// An adversary asks for what the policies deny it, and wants to be refused.
+func TestAttack(t *testing.T) {
+	t.Parallel()
+	p := plan(t, parse(t, `
+case: x
+workloads: [{name: backend, inbounds: [{name: http-port, port: 80, protocol: http}, {name: tcp-port, port: 81, protocol: tcp}]}]
+policies: [{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/ns/shop/sa/victim}}]}}}]
+requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]
+`))
+	before := len(p.Asked())
+	if n := p.Attack(); n < 60 || len(p.Asked()) != before+n {
+		t.Fatalf("%d requests of an adversary, %d in all", n, len(p.Asked()))
+	}
+	for _, q := range p.Asked()[before:] {
+		if q.Want != cases.Refused || policy.Decide(p.Inbounds[0].Program, q.Seen).Effect != policy.Deny {
+			t.Errorf("%s: %s", q.From.Name, q.Want)
+		}
+	}
+}

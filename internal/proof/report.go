@@ -2,11 +2,15 @@ package proof
 
 import (
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/policy"
 )
 
 // Report is what became of several proofs.
@@ -71,4 +75,287 @@ func (r *Report) Sentence() string {
 		text += fmt.Sprintf("; nobody asked for %d of them", unasked)
 	}
 	return text
+}
+
+// WriteText prints each proof, the counterexamples, and a sentence.
+func (r *Report) WriteText(w io.Writer, p terminal.Paint) {
+	for _, one := range r.Cases {
+		one.WriteText(w, p)
+	}
+	for _, c := range r.Counterexamples {
+		c.WriteText(w, p)
+	}
+	fmt.Fprintf(w, "%s %s (%s)\n", p.Mark(r.Holds()), r.Sentence(), r.Runtime)
+}
+
+// WriteText prints the classes of each inbound, and the first requests that were not
+// decided as specified.
+func (one Proven) WriteText(w io.Writer, p terminal.Paint) {
+	fmt.Fprintf(w, "%s %s\n", p.Mark(one.Holds()), terminal.Printable(one.Result.Case.Name))
+	if err := one.Err; err != nil {
+		for line := range strings.Lines(err.Error()) {
+			fmt.Fprintf(w, "  %s\n", p.Red(strings.TrimSpace(line)))
+		}
+	}
+	for _, in := range one.Inbounds {
+		in.writeText(w, p)
+	}
+	for _, warning := range one.Result.Warnings {
+		fmt.Fprintf(w, "  %s %s\n", p.Yellow("warning:"), warning)
+	}
+	shown := one.Disagreements[:min(len(one.Disagreements), mostDisagreements)]
+	for _, q := range shown {
+		one.Result.WriteRequest(w, p, q)
+	}
+	if more := len(one.Disagreements) - len(shown); more > 0 {
+		fmt.Fprintf(w, "  and %s more: see --output json, or --report\n", terminal.Count(more, "request"))
+	}
+	fmt.Fprintln(w)
+}
+
+// mostDisagreements is how many wrong requests of a case are printed. They tend to have one
+// cause.
+const mostDisagreements = 5
+
+// classMark is the sign of a class.
+func classMark(p terminal.Paint, c Class) string {
+	if c.Requests == 0 {
+		return "–"
+	}
+	return p.Mark(c.Proven)
+}
+
+func (in InboundVerdict) writeText(w io.Writer, p terminal.Paint) {
+	fmt.Fprintf(w, "  %s (%s): %s, %s asked\n", in.Inbound, in.Inbound.Protocol, in.Inbound.Cover, terminal.Count(in.Requests, "request"))
+	if !in.writeGrid(w, p) {
+		table := terminal.Table{{"decision", "shadow", "requests"}}
+		for _, c := range in.Classes {
+			table = append(table, []string{c.Decision.Verdict.String(), shadowText(c.Decision), terminal.Printable(c.Text)})
+		}
+		for i, line := range table.Lines() {
+			sign := " "
+			if i > 0 {
+				sign = classMark(p, in.Classes[i-1])
+			}
+			fmt.Fprintf(w, "    %s %s\n", sign, line)
+		}
+	}
+	for _, rule := range in.Rules {
+		if rule.Dead() {
+			fmt.Fprintf(w, "    %s %s\n", p.Yellow("never decides:"), terminal.Printable(deadText(rule)))
+		}
+	}
+	for _, text := range in.unreachable() {
+		fmt.Fprintf(w, "    unreachable: %s\n", terminal.Printable(text))
+	}
+}
+
+// Notes are what a report says of a proof beside its requests: the classes, the rules
+// that never decide, and the matchers that no request meets.
+func (one Proven) Notes() []string {
+	var out []string
+	for _, in := range one.Inbounds {
+		name := in.Inbound.String()
+		out = append(out, fmt.Sprintf("%s: %s", name, in.Inbound.Cover))
+		for _, rule := range in.Rules {
+			if rule.Dead() {
+				out = append(out, name+": never decides: "+deadText(rule))
+			}
+		}
+		for _, text := range in.unreachable() {
+			out = append(out, name+": unreachable: "+text)
+		}
+	}
+	return out
+}
+
+func deadText(r Rule) string { return terminal.Abridge(r.String()) + hiddenBy(r) }
+
+// unreachable returns the matchers that no request meets, with the reason.
+func (in InboundVerdict) unreachable() []string {
+	var out []string
+	for _, d := range in.Inbound.Cover.Dimensions {
+		for _, u := range d.Unreachable {
+			out = append(out, fmt.Sprintf("%s: %v", u.Cell, u.Reason))
+		}
+	}
+	return out
+}
+
+func hiddenBy(r Rule) string {
+	switch {
+	case len(r.HiddenBy) > 0:
+		return ": " + terminal.Abridge(r.HiddenBy[0]) + " decides before"
+	case r.Met == 0:
+		return ": no request meets it"
+	default:
+		return ""
+	}
+}
+
+func shadowText(d policy.Decision) string {
+	if !d.Shadowed {
+		return "-"
+	}
+	return d.Shadow.String()
+}
+
+// mostColumns is how wide a truth table may be on a terminal.
+const mostColumns = 6
+
+// writeGrid prints callers × requests, and reports whether it did. It prints nothing where
+// there are too many requests, or a single one.
+func (in InboundVerdict) writeGrid(w io.Writer, p terminal.Paint) bool {
+	grid := in.Grid()
+	if len(grid.Requests) < 2 || len(grid.Requests) > mostColumns {
+		return false
+	}
+	table := terminal.Table{append([]string{"caller"}, printables(grid.Requests)...)}
+	for i, caller := range grid.Callers {
+		row := []string{terminal.Printable(caller)}
+		for _, cell := range grid.Cells[i] {
+			row = append(row, cellText(p, cell))
+		}
+		table = append(table, row)
+	}
+	table.Write(w, "    ")
+	return true
+}
+
+func printables(all []string) []string {
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = terminal.Printable(s)
+	}
+	return out
+}
+
+// cellText is a decision with its origin, and the shadow where it says otherwise.
+func cellText(p terminal.Paint, c Cell) string {
+	text := c.Decision.Verdict.String()
+	if c.Decision.Shadowed && c.Decision.Shadow.Effect != c.Decision.Effect {
+		text += ", shadow " + c.Decision.Shadow.String()
+	}
+	switch {
+	case !c.Asked:
+		return "– " + text
+	case !c.Proven:
+		return p.Red("✗ " + text)
+	default:
+		return "✓ " + text
+	}
+}
+
+// JSON is the JSON form of a [Report].
+type JSON struct {
+	Envoy           string          `json:"envoy"`
+	Runtime         string          `json:"runtime"`
+	Classes         *report.Classes `json:"classes"`
+	Sentence        string          `json:"sentence"`
+	Cases           []caseJSON      `json:"cases"`
+	Counterexamples []string        `json:"counterexamples,omitempty"`
+}
+
+type caseJSON struct {
+	Case     string        `json:"case"`
+	Holds    bool          `json:"holds"`
+	Error    string        `json:"error,omitempty"`
+	Inbounds []inboundJSON `json:"inbounds"`
+	Warnings []string      `json:"warnings,omitempty"`
+}
+
+type inboundJSON struct {
+	Inbound     string            `json:"inbound"`
+	Protocol    string            `json:"protocol"`
+	Requests    int               `json:"requests"`
+	Sampled     []string          `json:"sampled,omitempty"`
+	Classes     []classJSON       `json:"classes"`
+	Rules       []ruleJSON        `json:"rules"`
+	Unreachable []unreachableJSON `json:"unreachable,omitempty"`
+}
+
+type classJSON struct {
+	Class    string   `json:"class"`
+	Proven   bool     `json:"proven"`
+	Decision string   `json:"decision"`
+	By       string   `json:"by"`
+	Shadow   string   `json:"shadow"`
+	Rule     string   `json:"rule,omitempty"`
+	From     string   `json:"from"`
+	Method   string   `json:"method,omitempty"`
+	Path     string   `json:"path,omitempty"`
+	Requests int      `json:"requests"`
+	Problems []string `json:"problems,omitempty"`
+}
+
+type ruleJSON struct {
+	Rule     string   `json:"rule"`
+	Layer    string   `json:"layer"`
+	Shadow   bool     `json:"shadow,omitempty"`
+	Route    string   `json:"route,omitempty"`
+	Met      int      `json:"met,omitempty"`
+	Decided  int      `json:"decided"`
+	Dead     bool     `json:"dead,omitempty"`
+	HiddenBy []string `json:"hiddenBy,omitempty"`
+}
+
+type unreachableJSON struct {
+	Cell   string `json:"cell"`
+	Reason string `json:"reason"`
+}
+
+// Form returns the JSON form of the report.
+func (r *Report) Form() JSON {
+	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}}
+	for _, c := range r.Counterexamples {
+		out.Counterexamples = append(out.Counterexamples, c.File)
+	}
+	for _, p := range r.Cases {
+		out.Cases = append(out.Cases, p.form())
+	}
+	return out
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (r *Report) MarshalJSON() ([]byte, error) { return terminal.MarshalJSON(r.Form()) }
+
+func (p Proven) form() caseJSON {
+	out := caseJSON{Case: p.Result.Case.Name, Holds: p.Holds(), Inbounds: []inboundJSON{}}
+	if p.Err != nil {
+		out.Error = p.Err.Error()
+	}
+	for _, w := range p.Result.Warnings {
+		out.Warnings = append(out.Warnings, w.String())
+	}
+	for _, in := range p.Inbounds {
+		out.Inbounds = append(out.Inbounds, in.form())
+	}
+	return out
+}
+
+func (in InboundVerdict) form() inboundJSON {
+	out := inboundJSON{
+		Inbound: in.Inbound.String(), Protocol: in.Inbound.Protocol.String(), Requests: in.Requests, Sampled: in.Inbound.Cover.Sampled, Classes: []classJSON{}, Rules: []ruleJSON{},
+	}
+	for _, c := range in.Classes {
+		j := classJSON{
+			Class: c.Text, Proven: c.Proven, Decision: c.Decision.Effect.String(), By: c.Decision.Origin, Shadow: "none", Rule: c.Witness.Rule,
+			From: c.Witness.From.Name, Method: c.Witness.Method, Path: c.Witness.Path, Requests: c.Requests, Problems: c.Witness.ProblemTexts(),
+		}
+		if c.Decision.Shadowed {
+			j.Shadow = c.Decision.Shadow.Effect.String()
+		}
+		out.Classes = append(out.Classes, j)
+	}
+	for _, r := range in.Rules {
+		out.Rules = append(out.Rules, ruleJSON{
+			Rule: r.String(), Layer: r.Gate.String(), Shadow: r.Shadow, Route: r.Route, Met: r.Met, Decided: r.Decided, Dead: r.Dead(), HiddenBy: r.HiddenBy,
+		})
+	}
+	for _, d := range in.Inbound.Cover.Dimensions {
+		for _, u := range d.Unreachable {
+			out.Unreachable = append(out.Unreachable, unreachableJSON{u.Cell, u.Reason.Error()})
+		}
+	}
+	return out
 }

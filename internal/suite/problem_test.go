@@ -1,12 +1,19 @@
 package suite
 
 import (
+	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // rename gives every verdict another origin.
@@ -110,5 +117,248 @@ func TestProblems(t *testing.T) {
 				t.Errorf("passed: %t, want %t", result.Passed(), want)
 			}
 		})
+	}
+}
+
+// renameAll gives every verdict and every verdict of the shadow a name of its own.
+func renameAll(p *policy.Program) {
+	for _, gates := range [][]policy.Gate{p.Gates, p.Shadows} {
+		for i := range gates {
+			for j := range gates[i].Rules {
+				gates[i].Rules[j].Origin = "somebody"
+			}
+		}
+	}
+}
+
+// With AnyNames the decisions are compared, and the names are not.
+func TestAnyNames(t *testing.T) {
+	t.Parallel()
+	const asked = "requests: [{from: " + frontend + ", to: backend/http-port, want: allow, by: " + friends + ", shadow: deny, shadowBy: " + friends + "}]\n"
+	for name, tt := range map[string]struct {
+		text     string
+		compiler Compiler
+		any      bool
+		want     []string
+	}{
+		"compared": {shadowed + asked, altered(renameAll), false, []string{
+			"the policies say allow by " + friends + ", Envoy says served (allow by somebody)",
+			"the shadow should say deny by " + friends + ", Envoy's says deny by somebody",
+			"the case wants it decided by " + friends + ", Envoy names somebody",
+			"the case wants the shadow decided by " + friends + ", Envoy names somebody",
+		}},
+		"any": {shadowed + asked, altered(renameAll), true, nil},
+		"any, and allowed instead": {head + "requests: [{from: " + intruder + ", to: backend/http-port, want: deny}]\n", AllowEverything, true, []string{
+			"the case wants deny, Envoy says served (allow by default)",
+			"the policies say deny by default, Envoy says served (allow by default)",
+		}},
+		"any, and another shadow": {shadowed + asked, altered(func(p *policy.Program) { p.Shadows = p.Gates }), true, []string{
+			"the shadow should say deny by " + friends + ", Envoy's says allow by " + friends,
+			"the case wants shadow deny, Envoy says allow",
+		}},
+		"any, and no shadow": {shadowed + asked, altered(func(p *policy.Program) { p.Shadows = nil }), true, []string{
+			"a shadow should run: true, a shadow ran: false",
+			"the case wants shadow deny, Envoy says none",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := Runner{Harness: shared(t), Compiler: tt.compiler, AnyNames: tt.any}.Case(t.Context(), parse(t, tt.text))
+			if r.Err != nil {
+				t.Fatal(r.Err)
+			}
+			if diff := cmp.Diff(tt.want, r.Requests[0].ProblemTexts()); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// In network a policy of the network level lets the frontend into the backend. No policy
+// selects the open workload, so every caller gets in there.
+const network = `
+case: friends of the network
+workloads:
+  - {name: backend, labels: {app: backend}, inbounds: [{name: http-port, port: 8080, mtls: permissive}, {name: tcp-port, port: 5432, protocol: tcp}]}
+  - {name: open, inbounds: [{name: http-port, port: 8080}, {name: tcp-port, port: 5432, protocol: tcp}]}
+options: {pathNormalization: {escapedSlashes: reject}}
+policies:
+  - apiVersion: gateway.networking.x-k8s.io/v1alpha1
+    kind: XAuthorizationPolicy
+    metadata: {name: friends}
+    spec:
+      targetRefs: [{kind: Pod, selector: {matchLabels: {app: backend}}}]
+      action: ALLOW
+      enforcementLevel: Network
+      rules: [{sources: [{type: ServiceAccount, serviceAccount: {name: frontend}}]}]
+`
+
+// TestProblemsOnTheNetworkLevel has an HTTP inbound whose connections are judged, and one
+// without a filter.
+func TestProblemsOnTheNetworkLevel(t *testing.T) {
+	t.Parallel()
+	ask := func(from, to, more string) string {
+		return network + "requests: [{from: " + from + ", to: " + to + ", " + more + "}]"
+	}
+	everybody := altered(func(p *policy.Program) {
+		*p = policy.Program{Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "all"}, When: policy.Always}}}}}
+	})
+	raise := altered(func(p *policy.Program) {
+		if len(p.Gates) > 0 {
+			p.Gates[0].Layer = policy.L7
+		}
+	})
+	onL7 := CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
+		if in.Protocol == policy.TCP {
+			return CompileOne(ctx, Reference, in, policies, opts)
+		}
+		return CompileOne(ctx, raise, in, policies, opts)
+	})
+	for name, tt := range map[string]struct {
+		text     string
+		compiler Compiler
+		want     []string
+	}{
+		"allow on http":                 {ask(frontend, "backend/http-port", "want: allow, by: default/friends/000"), nil, nil},
+		"allow on tcp":                  {ask(frontend, "backend/tcp-port", "want: allow, by: default/friends/000"), nil, nil},
+		"close on http":                 {ask(intruder, "backend/http-port", `want: close, by: ""`), nil, nil},
+		"close comes before 400":        {ask(intruder, "backend/http-port", "path: /a%2fb, want: close"), nil, nil},
+		"400 behind an allow":           {ask(frontend, "backend/http-port", "path: /a%2fb, want: 400"), nil, nil},
+		"close of plaintext":            {ask("plaintext", "backend/http-port", `want: close, by: ""`), nil, nil},
+		"plaintext on a strict inbound": {ask("plaintext", "backend/tcp-port", "want: handshake-failure"), nil, nil},
+		"nobody judges http":            {ask(intruder, "open/http-port", `want: allow, by: ""`), nil, nil},
+		"nobody judges tcp":             {ask(intruder, "open/tcp-port", `want: allow, by: ""`), nil, nil},
+
+		"no filter where one should be": {ask(intruder, "backend/http-port", "want: close"), altered(func(p *policy.Program) { *p = policy.Program{} }), []string{
+			"the case wants close, Envoy says served",
+			"the policies say deny, Envoy says served",
+		}},
+		"a filter where none should be": {ask(intruder, "open/http-port", "want: allow"), everybody, []string{
+			"the policies say allow, Envoy says served (allow by all)",
+		}},
+		"plaintext that is let in": {ask("plaintext", "backend/http-port", "want: close"), everybody, []string{
+			"the case wants close, Envoy says served (allow by all)",
+			"the policies say deny, Envoy says served (allow by all)",
+		}},
+		"a 403 for a closed connection": {ask(intruder, "backend/http-port", "want: close"), onL7, []string{
+			"the case wants close, Envoy says refused (deny)",
+			"the refusal should come from an L4 filter, Envoy refused on L7",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), parse(t, tt.text))
+			if result.Err != nil || result.Fault {
+				t.Fatalf("error %v, fault %t; want neither", result.Err, result.Fault)
+			}
+			got := result.Requests[0].ProblemTexts()
+			slices.Sort(got)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// refuser refuses whatever it is asked.
+var refuser Compiler = CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, language.Options) (xds.Filters, error) {
+	return xds.Filters{}, errors.New("no")
+})
+
+// outOfOrder is an error of a compiler that has refused nothing.
+type outOfOrder struct{}
+
+func (outOfOrder) Error() string { return "default.allow[0]: out of order" }
+func (outOfOrder) Broken() bool  { return true }
+
+// Refusals are negative controls too: a compiler that takes everything passes no case
+// that wants one, and a compiler that refuses everything passes no other case.
+func TestNegativeControlsOfRefusals(t *testing.T) {
+	t.Parallel()
+	all, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused []cases.Case
+	for _, c := range all {
+		if c.ExpectError != "" {
+			refused = append(refused, c)
+		}
+	}
+	for _, r := range (Runner{Harness: shared(t)}).Run(t.Context(), refused...) {
+		if !r.Passed() {
+			t.Errorf("%s: meshproof's own: %v", r.Case.Place, r.Err)
+		}
+	}
+	for _, r := range (Runner{Harness: shared(t), Compiler: AllowEverything}).Run(t.Context(), refused...) {
+		if r.Passed() || r.Fault || r.Err == nil || !strings.Contains(r.Err.Error(), "the compiler accepts policies that must be refused") {
+			t.Errorf("%s: AllowEverything: passed %t, fault %t, error %v", r.Case.Place, r.Passed(), r.Fault, r.Err)
+		}
+	}
+	for _, r := range (Runner{Harness: shared(t), Compiler: refuser}).Run(t.Context(), all...) {
+		if r.Passed() != (r.Case.ExpectError != "") || r.Fault {
+			t.Errorf("%s: one that refuses everything: passed %t, fault %t, error %v", r.Case.Place, r.Passed(), r.Fault, r.Err)
+		}
+	}
+	if len(refused) < 20 || len(refused) == len(all) {
+		t.Errorf("%d of %d cases want a refusal", len(refused), len(all))
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	const (
+		policies = "policies: [{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{}]}}}]\nexpectError: default.allow[0]\n"
+		one      = "case: c\nworkloads: [{name: w, inbounds: [{port: 80}]}]\n" + policies
+		two      = "case: c\nworkloads: [{name: w, inbounds: [{port: 80}, {port: 81}]}]\n" + policies
+		none     = "case: c\nworkloads: [{name: w}]\n" + policies
+	)
+	asked := func(port uint16, err error) Compiler {
+		return CompilerFunc(func(_ context.Context, in policy.Inbound, _ []manifest.Document, _ language.Options) (xds.Filters, error) {
+			if in.Port == port {
+				return xds.Filters{}, err
+			}
+			return xds.Filters{}, nil
+		})
+	}
+	for name, tt := range map[string]struct {
+		text     string
+		compiler Compiler
+		fault    bool
+		want     []string
+	}{
+		"meshproof's own":                    {one, nil, false, nil},
+		"refused in other words":             {one, refuser, false, nil},
+		"accepted":                           {one, AllowEverything, false, []string{"the compiler accepts policies that must be refused"}},
+		"refused on one inbound of two":      {two, asked(81, errors.New("no")), false, nil},
+		"accepted on both":                   {two, asked(82, errors.New("no")), false, []string{"the compiler accepts policies that must be refused"}},
+		"without an inbound, refused":        {none, refuser, false, nil},
+		"without an inbound, accepted":       {none, AllowEverything, false, []string{"the compiler accepts policies that must be refused"}},
+		"out of order":                       {one, asked(80, outOfOrder{}), true, []string{"out of order"}},
+		"accepted here, out of order there":  {two, asked(81, outOfOrder{}), true, []string{"out of order"}},
+		"a text that meshproof does not say": {strings.Replace(one, "allow[0]\n", "allow[1]\n", 1), asked(80, errors.New("default.allow[1]")), false, []string{`an error that contains "default.allow[1]" was expected, but: `}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), parse(t, tt.text))
+			checkErr(t, r.Err, tt.want...)
+			if r.Fault != tt.fault || r.Passed() != (tt.want == nil) {
+				t.Errorf("fault %t, passed %t", r.Fault, r.Passed())
+			}
+		})
+	}
+}
+
+// A case that was cut off before its compiler was asked has proven nothing.
+func TestRefusalThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	waits := CompilerFunc(func(ctx context.Context, _ policy.Inbound, _ []manifest.Document, _ language.Options) (xds.Filters, error) {
+		return xds.Filters{}, context.Cause(ctx)
+	})
+	c := parse(t, "case: c\nworkloads: [{name: w, inbounds: [{port: 80}]}]\npolicies: [{type: Nothing}]\nexpectError: unknown\n")
+	if r := (Runner{Harness: shared(t), Compiler: waits}).Case(ctx, c); r.Passed() || !r.Fault {
+		t.Errorf("passed %t, fault %t: %v", r.Passed(), r.Fault, r.Err)
 	}
 }

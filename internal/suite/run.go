@@ -1,7 +1,21 @@
+// Package suite runs cases on a harness and judges them: does the evidence show what the
+// policies say and what the case wants?
+//
+// It guarantees that a request passes only where all opinions agree: the case, the decision
+// program, the plain evaluator of the dialect, and the real Envoy with all its evidence; and
+// that the counters of every inbound moved by exactly what the single findings add up to. A
+// [Compiler] gives the filters and never an opinion, so a wrong compiler is found out. Where
+// the policies must be refused, meshproof's own reading gives the expected reason, and the
+// compiler under test has to refuse them as well, in words of its own.
+//
+// A [Runner] runs a case in a mesh of its own, or many cases together in one mesh. Both ways
+// judge alike.
 package suite
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -200,4 +214,69 @@ func policyInbounds(c cases.Case) []policy.Inbound {
 		out[i] = in.Inbound
 	}
 	return out
+}
+
+// gate turns the result around where the case does not claim to hold on this version of
+// Envoy. A case that fails then is skipped. A case that passes has a stale gate, and fails.
+func (r *run) gate() {
+	version := r.runner.Harness.Version()
+	if r.result.Case.Gate.Admits(version) || r.result.Fault {
+		return
+	}
+	if r.result.Passed() {
+		r.result.Err = fmt.Errorf("the case passes on Envoy %s, but holds %s only, it says: mend the bounds under envoy", version, r.result.Case.Gate)
+		return
+	}
+	// Not the version, so that all versions give one reason.
+	r.result.Skipped = fmt.Sprintf("it holds %s only: %s", r.result.Case.Gate, cmp.Or(r.result.Failures()...))
+	r.result.NotApplicable = true
+	r.result.Err = nil
+}
+
+// anyInbound is the inbound that a compiler is asked about where a case has none.
+var anyInbound = policy.Inbound{Port: 8080, Workload: policy.Workload{Name: "backend", Namespace: "default", Mesh: "default"}}
+
+var errAccepted = errors.New("the compiler accepts policies that must be refused")
+
+// mustRefuse asks the compiler under test about policies that meshproof itself refuses, with
+// an error whose text the case may expect. The compiler has to refuse them too, in its own
+// words.
+func (r *run) mustRefuse(ctx context.Context, own error) error {
+	c := r.result.Case
+	if c.ExpectError == "" {
+		return own
+	}
+	if err := contains(own.Error(), c.ExpectError); err != nil {
+		return err
+	}
+	inbounds := policyInbounds(c)
+	if len(inbounds) == 0 {
+		inbounds = []policy.Inbound{anyInbound}
+	}
+	_, err := r.compiler.Compile(ctx, Input{Inbounds: inbounds, Policies: c.Policies, Options: c.Options})
+	switch {
+	case err == nil:
+		return errAccepted
+	case r.isFault(ctx, err):
+		return err
+	default:
+		return nil
+	}
+}
+
+// refused compares an error of the compiler under test, or of Envoy, with the error that the
+// case expects.
+func (r *run) refused(ctx context.Context, err error) error {
+	if fault := r.isFault(ctx, err); fault || r.result.Case.ExpectError == "" {
+		return err
+	}
+	return contains(err.Error(), r.result.Case.ExpectError)
+}
+
+// isFault reports whether an error says that the compiler is out of order, or was cut off.
+// Such a compiler has refused nothing.
+func (r *run) isFault(ctx context.Context, err error) bool {
+	broken := interface{ Broken() bool }(nil)
+	r.result.Fault = r.result.Fault || errors.As(err, &broken) && broken.Broken() || ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
+	return r.result.Fault
 }

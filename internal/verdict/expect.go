@@ -184,3 +184,63 @@ func wantOf(d policy.Decision) cases.Want {
 	}
 	return cases.Deny
 }
+
+// Request returns a request to the inbound that the policies see as r, and wants of it
+// what the policies decide, from a caller whose CA is trusted. A caller without a name
+// comes in plaintext where the inbound is permissive, and without a certificate elsewhere.
+// The latter wants the handshake to fail.
+func (in Inbound) Request(r policy.Request) cases.Request {
+	q := cases.Request{
+		To: in.String(), Method: r.Method, Path: r.Path,
+		From: Caller(r, in.reading.Case.TrustDomains[0]), Want: wantOf(policy.Decide(in.Program.Program, r)),
+	}
+	switch {
+	case !Nameless(r):
+	case !in.Permissive:
+		q.From, q.Want = cases.Caller{Name: "anonymous", Anonymous: true}, cases.HandshakeFailure
+	default:
+		q.From = Plaintext
+		if in.passesUnjudged(q.From) {
+			q.Want = cases.Allow
+		}
+	}
+	return q
+}
+
+// Plaintext is the caller that uses no TLS.
+var Plaintext = cases.Caller{Name: "plaintext", Plaintext: true}
+
+// Nameless reports whether the caller of a request has no name, like a caller in plaintext.
+func Nameless(r policy.Request) bool { return len(r.URIs)+len(r.DNS) == 0 }
+
+// Caller returns a caller with a certificate of the request's names. The CA of the first
+// name's trust domain signs it, or that of the mesh's own trust domain where the first
+// name is no SPIFFE ID.
+func Caller(r policy.Request, own spiffeid.TrustDomain) cases.Caller {
+	c := cases.Caller{Name: CallerName(r), Template: certs.Template{URIs: r.URIs, DNS: r.DNS}, SignedBy: own}
+	if len(r.URIs) > 0 {
+		if id, err := spiffeid.FromString(r.URIs[0]); err == nil {
+			c.SignedBy = id.TrustDomain()
+		}
+	}
+	return c
+}
+
+// CallerName joins the names of a request's caller. A caller without a name is
+// "anonymous".
+func CallerName(r policy.Request) string {
+	names := slices.Clone(r.URIs)
+	for _, name := range r.DNS {
+		names = append(names, "DNS "+name)
+	}
+	if len(names) == 0 {
+		return "anonymous"
+	}
+	return strings.Join(names, " + ")
+}
+
+// AskedBy returns a request as another request's caller makes it.
+func AskedBy(r, by policy.Request) policy.Request {
+	r.URIs, r.DNS = by.URIs, by.DNS
+	return r
+}

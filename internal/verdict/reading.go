@@ -1,8 +1,21 @@
+// Package verdict says what must become of a request, and whether it did.
+//
+// [Read] reads the policies of a case, once. [Inbound.Expect] says what must become of a
+// request to one of its inbounds: the TLS handshake fails, the listener answers 400, the
+// request passes unjudged, or the policies decide it. [Judge] holds the evidence of the
+// request against that, and against what the case states. The two are a [Property].
+//
+// The package guarantees that all commands judge alike: run, prove, verify, fuzz and mutate
+// ask here. Only this package knows the mTLS mode of an inbound and what it means for
+// plaintext, how a listener normalizes a path, and which requests reach an inbound.
+//
+// It sends nothing and knows no harness.
 package verdict
 
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/mod/semver"
 
@@ -156,4 +169,20 @@ func (in Inbound) normalization() policy.PathNormalization {
 		n.KeepDotParameters = semver.Compare("v"+envoy, "v1.39.3") < 0
 	}
 	return n
+}
+
+// Memo reads the policies of each case once, however often it is asked. It knows a case by
+// name and place, so a case must not change in between. The zero value is ready, and safe
+// for concurrent use.
+type Memo struct {
+	// known has functions that return what [Read] returned.
+	known sync.Map
+}
+
+type memoKey struct{ name, place string }
+
+// Read is [Read].
+func (m *Memo) Read(c cases.Case) (*Reading, error) {
+	once, _ := m.known.LoadOrStore(memoKey{c.Name, c.Place}, sync.OnceValues(func() (*Reading, error) { return Read(c) }))
+	return once.(func() (*Reading, error))()
 }
