@@ -85,7 +85,7 @@ func (d docker) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, e
 		dog.dismiss()
 		return fail(err)
 	}
-	// remove is what Close and a failed start have in common.
+	// remove is a part of Close, and of a start that failed.
 	remove := func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), removalTimeout)
 		defer cancel()
@@ -129,7 +129,7 @@ func (d docker) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, e
 	return e, nil
 }
 
-// request describes the container. It waits for nothing, mounts nothing, and publishes only what it must.
+// request describes the container. It waits for nothing, mounts nothing, and publishes only the ports that are needed.
 func (d docker) request(p *Plan, dir *runDir, name string, ports *dockerPorts, bootstrap []byte) testcontainers.GenericContainerRequest {
 	return testcontainers.GenericContainerRequest{
 		Started: true,
@@ -141,7 +141,7 @@ func (d docker) request(p *Plan, dir *runDir, name string, ports *dockerPorts, b
 			Cmd:        p.options.arguments(bootstrapInside),
 			Labels:     map[string]string{labelRun: dir.path, labelMachine: machine()},
 			Files:      []testcontainers.ContainerFile{{Reader: bytes.NewReader(bootstrap), ContainerFilePath: bootstrapInside, FileMode: 0o600}},
-			// Never empty: else testcontainers publishes what the image exposes, and on every interface.
+			// Never empty: for an empty list testcontainers publishes the ports of the image, on every interface.
 			ExposedPorts:   ports.exposed(),
 			ConfigModifier: func(c *container.Config) { c.User = "0:0" },
 			HostConfigModifier: func(h *container.HostConfig) {
@@ -155,7 +155,7 @@ func (d docker) request(p *Plan, dir *runDir, name string, ports *dockerPorts, b
 	}
 }
 
-// followContainer reads the log and awaits the end of a container.
+// followContainer reads the log of a container and waits for its end.
 func followContainer(ctx context.Context, e *Envoy, c *testcontainers.DockerClient, log *tail) {
 	wait := c.ContainerWait(ctx, e.container, client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
 	stream, err := c.ContainerLogs(ctx, e.container, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Follow: true})
@@ -176,8 +176,8 @@ const (
 	firstListenerPort = 10000
 )
 
-// dockerPorts are the ports of a container. The admin port is published. Where the container's network ends on this
-// machine, listeners are dialed directly: to publish a port takes Docker about 15 ms at the start and 50 ms at the end.
+// dockerPorts are the ports of a container. The admin port is published. If the network of the container is on this machine,
+// listeners are dialed directly, because Docker needs about 15 ms at the start and 50 ms at the end to publish a port.
 type dockerPorts struct {
 	n       int
 	publish bool
@@ -193,7 +193,7 @@ func containerPorts(o Options, d daemon) *dockerPorts {
 	return &dockerPorts{n: n, publish: !d.gateway.IsValid(), mapped: map[uint16]netip.AddrPort{}}
 }
 
-// published lists the ports inside that are published.
+// published lists the ports of the container that are published.
 func (d *dockerPorts) published() []network.Port {
 	list := []network.Port{network.MustParsePort(strconv.Itoa(adminPort) + "/tcp")}
 	if d.publish {
@@ -212,7 +212,7 @@ func (d *dockerPorts) exposed() []string {
 	return list
 }
 
-// bindings publishes on the loopback address only, each on a port that Docker picks.
+// bindings publishes on the loopback address only, each port on one that Docker chooses.
 func (d *dockerPorts) bindings() network.PortMap {
 	m := network.PortMap{}
 	for _, p := range d.published() {
@@ -221,7 +221,7 @@ func (d *dockerPorts) bindings() network.PortMap {
 	return m
 }
 
-// settle takes over what the container was given at its start.
+// settle records the addresses that Docker gave to the container at its start.
 func (d *dockerPorts) settle(s *container.NetworkSettings) error {
 	if s == nil {
 		return errors.New("the container has no network")

@@ -105,8 +105,8 @@ const (
 	hintStart     = "start Docker or use the process runtime"
 )
 
-// configureTestcontainers leaves out its reaper, an image that would have to be pulled, because the watchdog and sweep
-// do that work, unless the user wants it; and its log, which would go to standard error.
+// configureTestcontainers turns off the reaper of testcontainers, unless the user wants it: its image would have to be pulled,
+// and the watchdog and the sweep do its work. It also turns off the log, which would go to standard error.
 var configureTestcontainers = sync.OnceFunc(func() {
 	const noReaper = "TESTCONTAINERS_RYUK_DISABLED"
 	if _, set := os.LookupEnv(noReaper); !set {
@@ -119,13 +119,13 @@ func noDocker(cause error, hint string) error {
 	return &pin.Error{Doing: "connect to Docker", Reason: ErrNoDocker, Cause: cause, Hint: hint}
 }
 
-// dialDocker connects to the daemon of DOCKER_HOST or, where that is not set, to the one that testcontainers finds. The
+// dialDocker connects to the daemon of DOCKER_HOST. Without DOCKER_HOST it connects to the daemon that testcontainers finds. The
 // error is of type *[pin.Error].
 func dialDocker(ctx context.Context) (*testcontainers.DockerClient, error) {
 	configureTestcontainers()
 	within, cancel := context.WithTimeout(ctx, daemonTimeout)
 	defer cancel()
-	// testcontainers would report a DOCKER_HOST that does not answer as one failure of many, or pass over it.
+	// For testcontainers, a DOCKER_HOST that does not answer is one failure of many, or it tries another daemon.
 	asked := os.Getenv("DOCKER_HOST")
 	if asked != "" {
 		if _, err := client.ParseHostURL(asked); err != nil {
@@ -146,7 +146,7 @@ func dialDocker(ctx context.Context) (*testcontainers.DockerClient, error) {
 	return c, nil
 }
 
-// ping asks the daemon of DOCKER_HOST for a sign of life.
+// ping asks whether the daemon of DOCKER_HOST answers.
 func ping(ctx context.Context) error {
 	c, err := client.New(client.FromEnv)
 	if err != nil {
@@ -166,8 +166,8 @@ func searchDocker(ctx context.Context) (c *testcontainers.DockerClient, err erro
 	return testcontainers.NewDockerClientWithOpts(ctx)
 }
 
-// brief keeps the one fact of a failed connection: the client words it in two sentences of advice, and testcontainers
-// joins the failures of all places it tried, the most likely one first. within is ctx with a time limit.
+// brief reduces the error of a failed connection to one fact. The error of the client has two sentences of advice, and
+// testcontainers joins the failures of all places that it tried, the most likely one first. within is ctx with a time limit.
 func brief(ctx, within context.Context, err error) error {
 	var op *net.OpError
 	switch {

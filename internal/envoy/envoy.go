@@ -53,11 +53,11 @@ func (e *Envoy) PID() int { return e.pid }
 // ContainerID is Docker's ID of the container, or empty for a process.
 func (e *Envoy) ContainerID() string { return e.container }
 
-// Slots is the number of slots that are held ready.
+// Slots is the number of slots that are ready.
 func (e *Envoy) Slots() int { return e.ports.len() }
 
-// Slot returns the i-th slot, from 0; the same one each time. A slot beyond Slots is made on demand. Where that cannot
-// be, it is the zero Slot: the ports of a container are fixed at its start, and open files are limited.
+// Slot returns the i-th slot, from 0, the same one each time. A process makes more slots than Slots on demand. A container
+// cannot, because its ports are fixed at its start: then, and if there are too many open files, it returns the zero Slot.
 func (e *Envoy) Slot(i int) Slot {
 	if i < 0 {
 		return Slot{}
@@ -65,19 +65,19 @@ func (e *Envoy) Slot(i int) Slot {
 	return e.ports.slot(i)
 }
 
-// Done is closed when Envoy has ended, whether closed or by itself.
+// Done is closed when Envoy has ended, after Close or by itself.
 func (e *Envoy) Done() <-chan struct{} { return e.done }
 
-// Err tells why Envoy ended: nil while it runs and when it was closed, else a *[pin.Error] with reason ErrExited that carries
-// the most telling line of Envoy's log.
+// Err tells why Envoy ended by itself: a *[pin.Error] with reason ErrExited and the most important line of Envoy's log. It is
+// nil while Envoy runs, and after Close.
 func (e *Envoy) Err() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.err
 }
 
-// Close ends Envoy, gracefully for up to three seconds, and removes everything that belongs to it. Further calls return
-// what the first one did.
+// Close ends Envoy and removes everything that belongs to it. After three seconds it kills Envoy. Further calls return the
+// result of the first one.
 func (e *Envoy) Close() error {
 	e.closed.Do(func() {
 		e.mu.Lock()
@@ -89,7 +89,7 @@ func (e *Envoy) Close() error {
 	return e.closeErr
 }
 
-// ended records the end of Envoy; how is its exit status, and log the end of its log.
+// ended records the end of Envoy. how is its exit status, and log has the last lines of its log.
 func (e *Envoy) ended(how error, log *tail) {
 	e.mu.Lock()
 	if !e.closing {
@@ -112,7 +112,7 @@ type admin struct {
 	transport *http.Transport
 }
 
-// newAdmin dials one address whatever the URL says.
+// newAdmin returns a client that dials one address for every URL.
 func newAdmin(network, address string) *admin {
 	t := &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -126,8 +126,8 @@ func newAdmin(network, address string) *admin {
 
 func (a *admin) close() { a.transport.CloseIdleConnections() }
 
-// AdminGet reads a path of the admin endpoint, such as /stats?filter=rbac, on a connection that is kept alive. Any status
-// but 200 is an error; if Envoy has ended by itself, the error is that of Err.
+// AdminGet reads a path of the admin endpoint, such as /stats?filter=rbac, on a connection that stays open. Every status other
+// than 200 is an error. If Envoy has ended by itself, the error is that of Err.
 func (e *Envoy) AdminGet(ctx context.Context, path string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://envoy"+path, nil)
 	if err != nil {
@@ -151,12 +151,12 @@ func (e *Envoy) AdminGet(ctx context.Context, path string) ([]byte, error) {
 	return body, nil
 }
 
-// serverVersion is the hash of the source, the release, and how it was built.
+// serverVersion finds the release behind the hash of the source.
 var serverVersion = regexp.MustCompile(`^[^/]*/(\d+\.\d+\.\d+)`)
 
-// Version asks the running Envoy for its release, such as 1.40.0, at the admin endpoint: a tag of an image, or the name of
-// a binary, may lie. Another release than the planned one is a *[pin.Error] with reason pin.ErrUnknownVersion: a result must not
-// be reported for a version that did not give it.
+// Version asks the running Envoy for its release, such as 1.40.0, at the admin endpoint: the tag of an image, or the name of a
+// binary, may be wrong. Another release than the planned one is a *[pin.Error] with reason [pin.ErrUnknownVersion], because a
+// report must not name a version that did not run.
 func (e *Envoy) Version(ctx context.Context) (string, error) {
 	body, err := e.AdminGet(ctx, "/server_info")
 	if err != nil {

@@ -32,8 +32,8 @@ const (
 	binaryInImage = "/usr/local/bin/envoy" // of the official image, and of those that are built here
 )
 
-// ensureImage settles which image is run, and that it is present: ENVOY_IMAGE; else one built from ENVOY_BIN; else that
-// of the release; else one built on the spot from the release's pinned binary.
+// ensureImage chooses the image, and makes sure that it is present: ENVOY_IMAGE; else an image built from ENVOY_BIN; else that
+// of the release; else an image built from the pinned binary of the release.
 func ensureImage(ctx context.Context, c *testcontainers.DockerClient, o Options, image, bin string) (ref, version string, err error) {
 	switch {
 	case image != "":
@@ -85,8 +85,8 @@ func ensureImage(ctx context.Context, c *testcontainers.DockerClient, o Options,
 	return ref, version, nil
 }
 
-// releaseImage returns the image of a release: the official one if it is present; else one built from the pinned binary
-// if that is present; else the official one if it can be pulled.
+// releaseImage returns the image of a release: the official one if it is present; else the one that was built from the pinned
+// binary if that is present; else the official one if it can be pulled.
 func releaseImage(ctx context.Context, c *testcontainers.DockerClient, version string) (string, error) {
 	official := officialImage + ":v" + version
 	if present(ctx, c, official) {
@@ -103,8 +103,8 @@ func releaseImage(ctx context.Context, c *testcontainers.DockerClient, version s
 // builtRef names the image of a binary by its version and its digest.
 func builtRef(version, digest string) string { return builtImage + ":" + version + "-" + digest[:12] }
 
-// ownImage pulls ENVOY_IMAGE if it has to. What version it is shows when it runs: a tag may be of the mesh that the image
-// belongs to, or lie. See [Envoy.Version].
+// ownImage pulls ENVOY_IMAGE if it is not present. The version is known when it runs, see [Envoy.Version]: a tag may be the
+// version of a mesh, or be wrong.
 func ownImage(ctx context.Context, c *testcontainers.DockerClient, asked, image string) (ref, version string, err error) {
 	if asked != "" {
 		if version, err = pin.NormalVersion(asked); err != nil {
@@ -137,8 +137,8 @@ func pull(ctx context.Context, c *testcontainers.DockerClient, ref string) error
 	return nil
 }
 
-// buildImage imports a file system of the binary and the libraries it needs as an image of one layer. Two processes that
-// do so at once build the same image.
+// buildImage imports a file system of the binary and its libraries as an image of one layer. Two processes that do so at once
+// build the same image.
 func buildImage(ctx context.Context, c *testcontainers.DockerClient, bin, ref string) error {
 	libs, err := libraries(bin)
 	if err != nil {
@@ -193,14 +193,14 @@ func fileDigest(path string) (string, error) {
 	return pin.Digest(f)
 }
 
-// libraryDirs is where the dynamic loader of a Linux distribution looks.
+// libraryDirs are the directories in which the dynamic loader of a Linux distribution looks.
 func libraryDirs(machine elf.Machine) []string {
 	triplet := map[elf.Machine]string{elf.EM_X86_64: "x86_64-linux-gnu", elf.EM_AARCH64: "aarch64-linux-gnu"}[machine]
 	return []string{"/lib/" + triplet, "/usr/lib/" + triplet, "/lib64", "/usr/lib64", "/lib", "/usr/lib"}
 }
 
-// libraries returns the dynamic loader and the shared libraries that a binary needs, directly or not: the names that
-// it will look for, with the files of this machine behind them.
+// libraries returns the dynamic loader and all shared libraries that a binary needs, directly or not: the paths at which it will
+// look for them, and the files of this machine.
 func libraries(bin string) (map[string]string, error) {
 	found := map[string]string{}
 	loader, needed, machine, err := dependencies(bin)
@@ -263,8 +263,8 @@ func dependencies(path string) (loader string, needed []string, machine elf.Mach
 	return loader, needed, f.Machine, nil
 }
 
-// writeTar writes files, by their name in the archive, as executables of root without a date, so that the same files
-// give the same archive.
+// writeTar writes files as executables of root without a date, so that the same files give the same archive. The keys are the
+// names in the archive.
 func writeTar(w io.Writer, files map[string]string) error {
 	t := tar.NewWriter(w)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -319,8 +319,8 @@ func openStore() (*pin.Store, error) {
 	return pin.OpenStore(copyRelease)
 }
 
-// copyRelease copies the binary of a release out of its image, runs it to see that it is that release, and returns its
-// SHA-256. The image is that of the container runtime, which trusts it as much.
+// copyRelease copies the binary of a release out of its image, and returns the SHA-256 of the binary. It runs the binary to see
+// that it is that release. The container runtime would run the same image, so it is trusted as much.
 func copyRelease(ctx context.Context, version, target string) (digest string, err error) {
 	c, err := dialDocker(ctx)
 	if err != nil {
@@ -348,8 +348,8 @@ func copyRelease(ctx context.Context, version, target string) (digest string, er
 	return digest, nil
 }
 
-// copyBinary copies the binary out of an image by way of a container that is never started. As long as it exists, the
-// directory of the target says so to sweepContainers, and a watchdog removes both if this process dies.
+// copyBinary copies the binary out of an image, from a container that is never started. As long as the directory of the target
+// exists, sweepContainers leaves the container. A watchdog removes both if this process dies.
 func copyBinary(ctx context.Context, c *testcontainers.DockerClient, image, target string) (digest string, err error) {
 	dir := filepath.Dir(target)
 	name := runDirPrefix + "copy-" + strings.ToLower(rand.Text()[:13])
@@ -357,7 +357,7 @@ func copyBinary(ctx context.Context, c *testcontainers.DockerClient, image, targ
 	if err != nil {
 		return "", err
 	}
-	// Cut off in the middle, a creation may succeed after its removal has failed.
+	// An interrupted creation may succeed after its removal has failed, so it is not interrupted.
 	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalTimeout)
 	defer cancel()
 	_, err = c.ContainerCreate(whole, client.ContainerCreateOptions{
@@ -381,7 +381,7 @@ func copyBinary(ctx context.Context, c *testcontainers.DockerClient, image, targ
 	return digest, err
 }
 
-// copyFile reads the binary from the archive that the daemon makes of it.
+// copyFile copies the binary from the archive that the daemon makes of it.
 func copyFile(ctx context.Context, c *testcontainers.DockerClient, name, target string) (digest string, err error) {
 	err = readBinary(ctx, c, name, func(binary io.Reader) (err error) {
 		digest, err = pin.WriteBinary(target, binary)
@@ -390,7 +390,7 @@ func copyFile(ctx context.Context, c *testcontainers.DockerClient, name, target 
 	return digest, err
 }
 
-// readBinary hands over the binary in a container.
+// readBinary gives the binary in a container to a function.
 func readBinary(ctx context.Context, c *testcontainers.DockerClient, name string, read func(io.Reader) error) error {
 	copied, err := c.CopyFromContainer(ctx, name, client.CopyFromContainerOptions{SourcePath: binaryInImage})
 	if err != nil {

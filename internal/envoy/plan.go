@@ -12,8 +12,8 @@ import (
 	"github.com/meshproof/meshproof/internal/pin"
 )
 
-// Plan is a decision for one version and one runtime whose binary or image is at hand. It is immutable and holds no
-// resources. It can be started again once the Envoy of the last start is closed.
+// Plan is the choice of one version and one runtime. Its binary or image is present. It is immutable and holds no resources. It
+// can be started again when the Envoy of the last start is closed.
 type Plan struct {
 	version string // empty for an ENVOY_IMAGE of which no version is asked
 	options Options
@@ -31,8 +31,8 @@ type runner interface {
 	digest(ctx context.Context, e *Envoy) (string, error)
 }
 
-// Prepare removes what killed runs left behind, settles version and runtime, and fetches the binary, or finds, pulls or
-// builds the image, so that the servers Envoy needs can be bound before it starts. Failures of the machine are of type *[pin.Error].
+// Prepare removes what killed runs left behind, and chooses version and runtime. It fetches the binary, or finds, pulls or builds
+// the image. The servers that Envoy needs can then be bound before Envoy starts. Failures of the machine are of type *[pin.Error].
 func Prepare(ctx context.Context, o Options) (*Plan, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -68,11 +68,11 @@ func (p *Plan) String() string {
 // Runtime is Container or Process.
 func (p *Plan) Runtime() Runtime { return p.runner.runtime() }
 
-// Surroundings tells what the bootstrap has to know.
+// Surroundings has the addresses for the bootstrap.
 func (p *Plan) Surroundings() Surroundings { return p.around }
 
-// Start runs Envoy on a bootstrap in JSON and returns as soon as process or container are started. It does not wait for
-// readiness; a bootstrap that Envoy rejects shows in [Envoy.Done]. ctx bounds the start only, not Envoy's life.
+// Start runs Envoy on a bootstrap in JSON, and returns when the process or the container is started. It does not wait until Envoy
+// is ready: if Envoy rejects the bootstrap, [Envoy.Done] is closed. ctx bounds the start only.
 // The error is of type *[pin.Error].
 func (p *Plan) Start(ctx context.Context, bootstrap []byte) (*Envoy, error) {
 	return p.runner.start(ctx, p, bootstrap)
@@ -85,19 +85,19 @@ const (
 	defaultDrainTime      = time.Second
 )
 
-// Options say which Envoy is wanted. The zero value is usable: [pin.DefaultVersion], Auto.
-// Envoy always runs with one worker, so that what one worker serves is what Envoy serves.
+// Options say which Envoy is wanted. The zero value stands for [pin.DefaultVersion] and Auto.
+// Envoy always runs with one worker, so that all connections see the same configuration.
 type Options struct {
 	// Version is a release such as 1.40.0; empty means pin.DefaultVersion, or whatever ENVOY_BIN or ENVOY_IMAGE is.
 	Version string
 	Runtime Runtime
-	// Ports is the number of listener ports that are held ready: 0 means 16 for a process and 64 for a container.
-	// A process gets more on demand.
+	// Ports is the number of listener ports that are ready; 0 stands for 16 for a process and 64 for a container.
+	// A process gets more of them on demand.
 	Ports int
-	// Log, if set, receives Envoy's own log. It is written to by one goroutine, from Start until Done is closed.
+	// Log, if set, receives the log of Envoy. One goroutine writes to it, from Start until Done is closed.
 	Log io.Writer
-	// DrainTime is how long old filter chains serve their connections after an update (--drain-time-s, with
-	// --drain-strategy immediate), in whole seconds, rounded up; 0 means one second.
+	// DrainTime is the time for which old filter chains serve their connections after an update (--drain-time-s, with
+	// --drain-strategy immediate). It is rounded up to whole seconds; 0 stands for one second.
 	DrainTime time.Duration
 }
 
@@ -114,7 +114,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// arguments is Envoy's command line, without the program.
+// arguments is the command line of Envoy, without the program.
 func (o Options) arguments(bootstrap string) []string {
 	drain := o.DrainTime
 	if drain == 0 {
@@ -132,12 +132,12 @@ func (o Options) arguments(bootstrap string) []string {
 	}
 }
 
-// Runtime says how Envoy is run. As an encoding.TextUnmarshaler it can be the value of a command line flag.
+// Runtime says how Envoy runs. It can be the value of a command line flag.
 type Runtime uint8
 
 const (
-	// Auto takes ENVOY_IMAGE as a container, else ENVOY_BIN as a process, else a container where a Docker daemon
-	// answers and an image can be had, else a process.
+	// Auto takes ENVOY_IMAGE as a container, else ENVOY_BIN as a process, else a container if a Docker daemon answers
+	// and has or gets an image, else a process.
 	Auto Runtime = iota
 	// Container runs Envoy in Docker.
 	Container
@@ -155,7 +155,7 @@ func (r Runtime) String() string {
 	return fmt.Sprintf("Runtime(%d)", uint8(r))
 }
 
-// ParseRuntime reads what String writes.
+// ParseRuntime reads a text of String.
 func ParseRuntime(s string) (Runtime, error) {
 	for r, name := range runtimeNames {
 		if s == name {
@@ -174,19 +174,19 @@ func (r *Runtime) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Surroundings is what a bootstrap, and the servers that Envoy connects to, have to know about the place Envoy runs in.
+// Surroundings has the addresses that a bootstrap needs, and the servers to which Envoy connects.
 type Surroundings struct {
 	// HostName is the name or address under which Envoy reaches this Go process.
 	HostName string
-	// HostIsName tells that HostName has to be resolved (a STRICT_DNS cluster); otherwise it is an IP address.
+	// HostIsName tells that HostName must be resolved (a STRICT_DNS cluster); otherwise it is an IP address.
 	HostIsName bool
-	// BindAddress is where servers of this Go process must listen so that Envoy reaches them at HostName: as narrow as
-	// the runtime allows.
+	// BindAddress is the address on which servers of this Go process must listen, so that Envoy reaches them at HostName.
+	// It is as narrow as the runtime permits.
 	BindAddress string
-	// ListenAddress is what Envoy's listeners must bind; see also [Slot.Listen].
+	// ListenAddress is the address that Envoy's listeners must bind; see also [Slot.Listen].
 	ListenAddress string
-	// Admin is what Envoy's admin endpoint must bind: the absolute path of a UNIX socket, in a private directory that
-	// [Plan.Start] makes, or host:port.
+	// Admin is the address that Envoy's admin endpoint must bind: the absolute path of a UNIX socket in a private
+	// directory that [Plan.Start] makes, or host:port.
 	Admin string
 }
 

@@ -50,11 +50,11 @@ func prepareProcess(ctx context.Context, o Options, bin string) (*Plan, error) {
 	}, nil
 }
 
-// versionOutput is the hash of the source, the release, and how it was built.
+// versionOutput finds the release behind the hash of the source.
 var versionOutput = regexp.MustCompile(`version: [^/]*/(\d+\.\d+\.\d+)`)
 
-// ownBinary asks the binary in ENVOY_BIN for its version, and refuses it if another one was asked for: a result must not
-// be reported for a version that did not give it.
+// ownBinary asks the binary in ENVOY_BIN for its version. It refuses another version than the one asked for, because a report
+// must not name a version that did not run.
 func ownBinary(ctx context.Context, asked, bin string) (path, version string, err error) {
 	fail := func(reason, cause error, hint string) (string, string, error) {
 		return "", "", &pin.Error{Doing: "use ENVOY_BIN=" + bin, Reason: reason, Cause: cause, Hint: hint}
@@ -239,7 +239,7 @@ func (h *heldPorts) release() error {
 	return errors.Join(errs...)
 }
 
-// bootstrapFIFO hands a bootstrap to Envoy without a copy of its private keys on a disk. It is gone once Envoy has read it.
+// bootstrapFIFO gives a bootstrap to Envoy, without a copy of its private keys on a disk. Envoy reads it once.
 type bootstrapFIFO struct {
 	path   string
 	opened chan struct{} // closed when a reader has opened it
@@ -266,7 +266,7 @@ func (b *bootstrapFIFO) feed(content []byte) {
 	os.Remove(b.path)
 }
 
-// abandon is called when no reader is left, and ends feed should it wait for one.
+// abandon ends feed if it still waits for a reader. It is called when no reader can come.
 func (b *bootstrapFIFO) abandon() error {
 	r, err := os.OpenFile(b.path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err == nil {

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holdPort takes a free port of the loopback address and keeps it: the socket is bound, with SO_REUSEPORT, but does not
-// listen. Envoy's listeners bind with SO_REUSEPORT too and may therefore share the port, and get all its connections;
-// nobody else can: other users are refused, and the kernel gives a held port neither to bind(0) nor to an outgoing connection.
+// holdPort takes a free port of the loopback address and keeps it: the socket is bound with SO_REUSEPORT, but does not listen.
+// Envoy's listeners bind with SO_REUSEPORT too, so they can share the port, and they get all its connections. No other program
+// can: the kernel refuses other users, and gives a held port neither to bind(0) nor to an outgoing connection.
 func holdPort() (port netip.AddrPort, release func() error, err error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -37,8 +37,8 @@ func holdPort() (port netip.AddrPort, release func() error, err error) {
 	return netip.AddrPortFrom(loopback, uint16(inet.Port)), func() error { return unix.Close(fd) }, nil
 }
 
-// envoyProcAttr keeps a terminal's signals from Envoy, and lets the kernel kill it together with the thread that
-// started it, which therefore has to be locked as long as Envoy runs. This leaves no moment in which Envoy is unattended.
+// envoyProcAttr keeps the signals of a terminal from Envoy. It lets the kernel kill Envoy together with the thread that started
+// it, so this thread must be locked as long as Envoy runs. There is no moment in which Envoy could outlive this process.
 func envoyProcAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// holdPort finds a free port of the loopback address. It cannot be held: only on Linux does Envoy bind its listeners
-// with SO_REUSEPORT. The system gives out its ephemeral ports in turn, so that a clash is unlikely but possible.
+// holdPort finds a free port of the loopback address. It cannot hold the port, because Envoy binds its listeners with
+// SO_REUSEPORT on Linux only. The system gives out its ephemeral ports in turn, so a conflict is unlikely, but possible.
 func holdPort() (port netip.AddrPort, release func() error, err error) {
 	l, err := net.Listen("tcp4", netip.AddrPortFrom(loopback, 0).String())
 	if err != nil {
@@ -19,7 +19,7 @@ func holdPort() (port netip.AddrPort, release func() error, err error) {
 	return port, func() error { return nil }, l.Close()
 }
 
-// envoyProcAttr keeps a terminal's signals from Envoy.
+// envoyProcAttr keeps the signals of a terminal from Envoy.
 func envoyProcAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

