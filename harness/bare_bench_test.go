@@ -35,8 +35,8 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// bareEnvoy starts an Envoy that has one inbound of the same kind and filters, mTLS
-// and all, and neither access logs nor a control plane. It returns where callers dial.
+// bareEnvoy starts an Envoy with one inbound of the same kind, with mTLS and the same
+// filters, but without access logs and a control plane. It returns the address for callers.
 func bareEnvoy(b *testing.B, in harness.Inbound, ca *certs.Authority) string {
 	b.Helper()
 	plan := must(envoy.Prepare(b.Context(), envoy.Options{Runtime: envoy.Process, Ports: 1}))(b)
@@ -161,8 +161,8 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// bareLoop makes n calls over so many connections at once, each with a caller of the
-// calls in turn, and gathers nothing.
+// bareLoop makes n calls over a number of connections at the same time, with each caller in
+// turn. It gathers no evidence.
 func bareLoop(b *testing.B, calls []caller.Call, n, connections int) {
 	var callers sync.WaitGroup
 	for i := range connections {

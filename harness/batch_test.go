@@ -16,8 +16,8 @@ func unsendable(r Request) Request {
 	return r
 }
 
-// checkReleased fails where a call of the harness is still under way: its port
-// taken, its arrivals watched, its log entries awaited.
+// checkReleased fails if a call of the harness still has a port, is watched by the upstream,
+// or is awaited in the log.
 func checkReleased(t *testing.T, h *Harness) {
 	t.Helper()
 	if n := len(h.sources.taken); n > 0 {
@@ -33,8 +33,8 @@ func checkReleased(t *testing.T, h *Harness) {
 	}
 }
 
-// One call that cannot be made spoils the batch, and nothing of the others may
-// stay behind or count for the next batch.
+// A call that cannot be sent fails the batch. Nothing of the other calls stays behind or
+// counts for the next batch.
 func TestSendGivesBackWhatAFailedBatchTook(t *testing.T) {
 	t.Parallel()
 	h := own(t)
@@ -55,7 +55,7 @@ func TestSendGivesBackWhatAFailedBatchTook(t *testing.T) {
 	checkReleased(t, h)
 }
 
-// A deny proves nothing where nobody would pass.
+// A deny proves nothing if no request passes.
 func TestSendDemandsThePositiveControl(t *testing.T) {
 	t.Parallel()
 	h := own(t)

@@ -21,7 +21,7 @@ var (
 	benchClient = spiffeid.RequireFromPath(benchDomain, "/client")
 )
 
-// benchSpec is a mesh of n http inbounds that let the client pass.
+// benchSpec returns a mesh of n http inbounds that let the client pass.
 func benchSpec(b *testing.B, n int) harness.MeshSpec {
 	b.Helper()
 	spec := harness.MeshSpec{TrustDomains: []spiffeid.TrustDomain{benchDomain}}
@@ -80,8 +80,8 @@ func decide(b *testing.B, m *harness.Mesh, client *certs.Credential) policy.Effe
 	return policy.Deny
 }
 
-// BenchmarkStart is the way from nothing to the first decision with its evidence:
-// Envoy, control plane, mesh, request.
+// BenchmarkStart measures the time from nothing to the first decision with its evidence:
+// Envoy, control plane, mesh and request.
 func BenchmarkStart(b *testing.B) {
 	for _, runtime := range []harness.Runtime{harness.Process, harness.Container} {
 		b.Run(runtime.String(), func(b *testing.B) {
@@ -114,8 +114,8 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkSetFilters changes one policy of a mesh of 5 inbounds and returns when
-// the change is proven live, alone on its Envoy and among 500 other inbounds.
+// BenchmarkSetFilters changes one policy of a mesh of 5 inbounds, and waits until the change
+// is live. The mesh is alone on its Envoy, or among 500 other inbounds.
 func BenchmarkSetFilters(b *testing.B) {
 	for _, others := range []int{0, 500} {
 		b.Run(fmt.Sprint(others, " other inbounds"), func(b *testing.B) {

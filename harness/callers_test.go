@@ -13,7 +13,7 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// forge issues a certificate of the frontend, or of the template's own names.
+// forge issues a certificate for the frontend, or for the names of the template.
 func forge(t testing.TB, m *Mesh, template certs.Template) *certs.Credential {
 	t.Helper()
 	ca, err := m.Authority(domain)
@@ -30,7 +30,7 @@ func forge(t testing.TB, m *Mesh, template certs.Template) *certs.Credential {
 	return c
 }
 
-// foreign is the frontend's name, signed by a CA that the mesh does not trust.
+// foreign has the frontend's name. The mesh does not trust the CA that signed it.
 func foreign(t testing.TB, m *Mesh) *certs.Credential {
 	t.Helper()
 	ca, err := m.Authority(stranger)
@@ -44,7 +44,7 @@ func foreign(t testing.TB, m *Mesh) *certs.Credential {
 	return c
 }
 
-// call is a request in the manner of the inbound's protocol.
+// call is a request for the protocol of the inbound.
 func call(p policy.Protocol, open bool, r Request) Request {
 	r.To = p.String()
 	if open {
@@ -78,8 +78,8 @@ func refused(p policy.Protocol) evidence.Finding {
 	return f
 }
 
-// The whole table of who calls and over what, each cell with the finding, and each
-// inbound with counters that moved by what the findings add up to and no more.
+// Each caller calls over each protocol, and each finding is compared. The counters of each
+// inbound move by exactly the sum of its findings.
 func TestEveryCallerOverEveryProtocol(t *testing.T) {
 	t.Parallel()
 	keptOut := evidence.Finding{Form: evidence.HandshakeFailed}
@@ -126,7 +126,7 @@ func TestEveryCallerOverEveryProtocol(t *testing.T) {
 	}
 }
 
-// What a caller states goes out as stated, and comes back as an echo.
+// A request is sent as stated, and the echo has it unchanged.
 func TestSendPlaysTheRequest(t *testing.T) {
 	t.Parallel()
 	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Allow)))
@@ -171,7 +171,7 @@ func TestSendPlaysTheRequest(t *testing.T) {
 	}
 }
 
-// Bytes that a SPIFFE ID must not have are told apart all the same.
+// Bytes that a SPIFFE ID must not have stay different.
 func TestForgedNamesAreFoundAsWritten(t *testing.T) {
 	t.Parallel()
 	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Allow)))

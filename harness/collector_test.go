@@ -54,8 +54,7 @@ func TestCollector(t *testing.T) {
 	}
 }
 
-// TestCollectorWakes: whoever waits goes on with the last entry that it wants, and not
-// before.
+// TestCollectorWakes shows that a wait ends with the last wanted entry, and not before.
 func TestCollectorWakes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,8 +83,8 @@ func TestCollectorWakes(t *testing.T) {
 	})
 }
 
-// TestCompleted: what the network filters said of the connection completes the entry of
-// the request, and never replaces what the HTTP filters said of it.
+// TestCompleted shows that the results of the network filters complete the entry of the
+// request. They never replace the results of the HTTP filters.
 func TestCompleted(t *testing.T) {
 	t.Parallel()
 	of := func(origin string) xds.Engine {

@@ -14,8 +14,8 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// A harness is the same whether Envoy runs as a process or in a container. Only
-// where there is no Docker may that go unproven, and not where one is promised.
+// A harness works alike with Envoy as a process and in a container. The test is skipped if
+// there is no Docker, unless MESHPROOF_REQUIRE_DOCKER demands it.
 func TestHarnessInAContainer(t *testing.T) {
 	t.Parallel()
 	h, err := Start(t.Context(), WithRuntime(Container))

@@ -21,8 +21,8 @@ func signal(t *testing.T, h *Harness, s syscall.Signal) {
 	}
 }
 
-// A caller of a dead Envoy sees what a denied one sees, a connection that ends;
-// the batch has to be an error.
+// A caller of a dead Envoy sees a closed connection, as a denied caller does. The batch has
+// to be an error.
 func TestADeadEnvoyIsNoDeny(t *testing.T) {
 	t.Parallel()
 	h := own(t)
@@ -53,7 +53,7 @@ func TestADeadEnvoyIsNoDeny(t *testing.T) {
 	}
 }
 
-// Envoy dies while its answers are awaited.
+// Envoy dies while callers wait for its answers.
 func TestEnvoyDiesUnderABatch(t *testing.T) {
 	t.Parallel()
 	h := own(t, WithConcurrency(2))
@@ -78,8 +78,7 @@ func TestEnvoyDiesUnderABatch(t *testing.T) {
 	checkReleased(t, h)
 }
 
-// A batch ends with its context, whatever is under way and whatever is still to
-// be sent.
+// A batch ends with its context, also while requests are sent.
 func TestSendEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	h := own(t, WithConcurrency(1))
@@ -94,8 +93,7 @@ func TestSendEndsWithItsContext(t *testing.T) {
 	}
 	checkReleased(t, h)
 
-	// Whoever waits for a batch or a push to end does not wait longer than its own
-	// context.
+	// A call that waits for another batch or push ends with its own context.
 	m.turn <- struct{}{}
 	_, sent := m.Send(ctx, allowed)
 	set, down := m.SetFilters(ctx, nil), m.Close(ctx)
@@ -114,8 +112,7 @@ func TestSendEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Without a deadline a push does not wait for ever, and what nobody knows to be
-// live is not taken for live.
+// Without a deadline a push does not wait for ever, and a push without an answer is an error.
 func TestPushesAreBounded(t *testing.T) {
 	t.Parallel()
 	h := own(t)
@@ -133,7 +130,7 @@ func TestPushesAreBounded(t *testing.T) {
 	if _, err := m.Send(t.Context(), request); err == nil || !strings.Contains(err.Error(), "call SetFilters again") {
 		t.Errorf("Send behind a push that was cut off: %v", err)
 	}
-	// Neither a refusal nor what never reaches Envoy settles it.
+	// Neither a refusal nor a push that never reached Envoy settles it.
 	if err := m.SetFilters(t.Context(), map[string]xds.Filters{"tcp": spoilt(t)}); !errors.Is(err, xds.ErrNACK) {
 		t.Errorf("error %v, want %q", err, xds.ErrNACK)
 	}
@@ -150,15 +147,14 @@ func TestPushesAreBounded(t *testing.T) {
 	checkForms(t, findings, evidence.Refused)
 }
 
-// A mesh that was given up on may still come to life in Envoy; it has to be taken
-// down before another gets its port.
+// A mesh of a failed push may still become live in Envoy. It has to be removed before
+// another mesh gets its port.
 func TestNewMeshThatIsCutOffGivesItsPortBack(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		// told is set where Envoy asks for more, so that it learns of the mesh as soon
-		// as it runs again.
+		// told is set if Envoy asks for resources, so that it gets the mesh as soon as it runs again.
 		told bool
-		// late is set where it stands still until the next mesh is under way.
+		// late is set if Envoy stands still until the next mesh is pushed.
 		late bool
 	}{
 		"in time": {told: true}, "late": {told: true, late: true}, "never told": {}, "never told and late": {late: true},

@@ -16,8 +16,8 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// spoilt is a filter whose message is well formed, and that Envoy refuses: its
-// regular expression does not parse.
+// spoilt is a filter with a well-formed message that Envoy refuses: its regular expression
+// does not parse.
 func spoilt(t testing.TB) xds.Filters {
 	t.Helper()
 	f := compile(t, onlyFrontend(policy.L4))
@@ -66,7 +66,7 @@ func TestSetFiltersIsSeenByTheNextRequest(t *testing.T) {
 		findings, _ := send(t, m, requests...)
 		checkForms(t, findings, form, form, form, evidence.Refused)
 	}
-	// The zero value judges nobody.
+	// The zero value judges no request.
 	if err := m.SetFilters(t.Context(), map[string]xds.Filters{"http": {}, "tcp": {}}); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestSetFiltersThatEnvoyRefuses(t *testing.T) {
 	checkForms(t, findings, evidence.Served, evidence.Served)
 }
 
-// What never reaches Envoy is refused here, and is no NACK.
+// A filter that the harness refuses never reaches Envoy, and is no NACK.
 func TestSetFiltersThatCannotBeSent(t *testing.T) {
 	t.Parallel()
 	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Deny)))

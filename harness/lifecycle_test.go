@@ -36,7 +36,7 @@ func TestNothingIsLeftBehindClose(t *testing.T) {
 	if h.Version() != DefaultVersion || h.Runtime() != Process {
 		t.Errorf("Envoy %s as a %s, want %s as a process", h.Version(), h.Runtime(), DefaultVersion)
 	}
-	// A mesh that nobody closed goes with its harness.
+	// Closing the harness closes its meshes.
 	m, err := h.NewMesh(t.Context(), small(t, xds.Filters{}))
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestStartThatFailsLeavesNothing(t *testing.T) {
 	}
 }
 
-// fatal is a test that fails without failing this one.
+// fatal is a testing.TB whose failure does not fail the real test.
 type fatal struct {
 	testing.TB
 	failed bool
@@ -118,7 +118,7 @@ func TestMeshCloses(t *testing.T) {
 	t.Parallel()
 	h := own(t, WithMeshes(1))
 	for range 3 {
-		// Each takes over the only port, with filters of its own.
+		// Each mesh takes over the only port, with its own filters.
 		m, err := h.NewMesh(t.Context(), small(t, compile(t, onlyFrontend(policy.L4))))
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestMeshesWaitForAPort(t *testing.T) {
 	}
 }
 
-// A mesh that cannot be brought up leaves its port to the next one.
+// A mesh that fails leaves its port to the next mesh.
 func TestNewMeshThatFailsGivesItsPortBack(t *testing.T) {
 	t.Parallel()
 	h := own(t, WithMeshes(1))

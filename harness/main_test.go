@@ -18,7 +18,7 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// running is the one Envoy of all tests that leave it as it was; the others start
+// running is the Envoy that tests share if they leave it unchanged. The other tests start
 // their own.
 var running struct {
 	once sync.Once
@@ -51,7 +51,7 @@ func shared(t *testing.T) *Harness {
 	return running.h
 }
 
-// own starts a harness for a test that breaks it.
+// own starts a harness for a test that changes or breaks it.
 func own(t *testing.T, opts ...Option) *Harness {
 	t.Helper()
 	return New(t, append([]Option{WithRuntime(Process)}, opts...)...)
@@ -67,12 +67,12 @@ var (
 
 const byDefault = "default"
 
-// constant judges everybody alike.
+// constant decides all requests alike.
 func constant(layer policy.Layer, effect policy.Effect) policy.Program {
 	return policy.Program{Gates: []policy.Gate{{Layer: layer, Default: policy.Verdict{Effect: effect, Origin: byDefault}}}}
 }
 
-// onlyFrontend lets the frontend in; its shadow would let nobody in.
+// onlyFrontend lets only the frontend in; its shadow denies every caller.
 func onlyFrontend(layer policy.Layer) policy.Program {
 	return policy.Program{
 		Gates: []policy.Gate{{
@@ -93,9 +93,9 @@ func compile(t testing.TB, p policy.Program) xds.Filters {
 	return f
 }
 
-// inbounds returns one inbound of each protocol, named after it, that judges
-// according to the program for its layer; strict ones below port 9000, permissive
-// ones, called "open ...", above.
+// inbounds returns inbounds of each protocol, with the program for their layer. The strict
+// ones have the name of the protocol and a port below 9000. The permissive ones are called
+// "open ..." and have a port above it.
 func inbounds(t testing.TB, program func(policy.Layer) policy.Program) MeshSpec {
 	t.Helper()
 	spec := MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}}
@@ -129,7 +129,7 @@ func mint(t testing.TB, m *Mesh, id spiffeid.ID) *certs.Credential {
 	return svid
 }
 
-// send sends and finds; a disagreement fails the test.
+// send sends the requests and returns the findings; a disagreement fails the test.
 func send(t testing.TB, m *Mesh, requests ...Request) ([]evidence.Finding, map[string]evidence.Counters) {
 	t.Helper()
 	batch, err := m.Send(t.Context(), requests...)

@@ -15,8 +15,8 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// The values are few and alike, so that conditions meet requests. All callers
-// pass mTLS: the trust domain is told by their first URI SAN.
+// The values are few and similar, so that conditions match requests. All callers pass mTLS:
+// their first URI SAN has the trust domain.
 var (
 	someCallers = [][]string{
 		{"spiffe://trust-domain.mesh/ns/a/sa/1"}, {"spiffe://trust-domain.mesh/ns/a/sa/2"}, {"spiffe://trust-domain.mesh/ns/ab/sa/1"},
@@ -25,7 +25,7 @@ var (
 		{"spiffe://trust-domain.mesh/ns/b/sa/1", "spiffe://stranger.mesh/ns/a/sa/1"},
 		{"spiffe://trust-domain.mesh/ns/a/sa/1,spiffe://trust-domain.mesh/ns/b/sa/1"},
 	}
-	// someDNS are the DNS SANs of the caller with the same number, as far as they go.
+	// someDNS has the DNS SANs of the first callers, by their numbers.
 	someDNS      = [][]string{{"web.example"}, {"web.example", "api.example"}, {"spiffe://trust-domain.mesh/ns/a/sa/1"}, {"web.example,api.example"}}
 	somePrefixes = []string{"", "spiffe://trust-domain.mesh/", "spiffe://trust-domain.mesh/ns/a", "spiffe://trust-domain.mesh/ns/a/", "spiffe://trust-domain.mesh/ns/b/"}
 	somePaths    = []string{"", "/", "/a", "/a/", "/a/b", "/ab"}
@@ -55,7 +55,7 @@ func dnsOf(who int) []string {
 	return nil
 }
 
-// drawCondition draws one that the layer can judge.
+// drawCondition draws a condition that the layer can judge.
 func drawCondition(t *rapid.T, layer policy.Layer, depth int) policy.Condition {
 	kinds := []string{"identity", "identity", "everybody", "dns"}
 	if layer == policy.L7 {

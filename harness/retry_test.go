@@ -11,15 +11,15 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// flaky stands between the callers of a mesh and Envoy. Its first connections get
-// an answer that no TLS server gives; the others are passed on.
+// flaky stands between the callers of a mesh and Envoy. Its first connections get an answer
+// that is not TLS. It forwards the others.
 type flaky struct {
 	mu     sync.Mutex
 	seen   int
 	faults int
 }
 
-// between puts a flaky in front of the mesh's port.
+// between puts a flaky before the port of the mesh.
 func between(t *testing.T, m *Mesh) *flaky {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
@@ -39,7 +39,7 @@ func between(t *testing.T, m *Mesh) *flaky {
 				defer conn.Close()
 				if f.breaks() {
 					_, _ = io.WriteString(conn, "this is no TLS record")
-					// Closing with unread bytes would be a reset.
+					// A close with unread bytes would be a reset.
 					_, _ = io.Copy(io.Discard, conn)
 					return
 				}
@@ -62,7 +62,7 @@ func (f *flaky) breaks() bool {
 	return f.seen <= f.faults
 }
 
-// reset lets the next n connections break, and returns how many were seen.
+// reset breaks the next n connections, and returns the number of connections so far.
 func (f *flaky) reset(n int) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,7 +84,7 @@ func pass(caller net.Conn, to string) {
 	_, _ = io.Copy(caller, envoy)
 }
 
-// Only the transport's faults are retried, each is counted, and a verdict stands.
+// Only faults of the transport are retried. Each retry is counted. A verdict is final.
 func TestOnlyFaultsAreRetried(t *testing.T) {
 	t.Parallel()
 	m := shared(t).Mesh(t, small(t, compile(t, onlyFrontend(policy.L4))))
@@ -96,7 +96,7 @@ func TestOnlyFaultsAreRetried(t *testing.T) {
 		breaks, retries, dialed int
 		form                    evidence.Form
 	}{
-		// Behind each batch the control dials once.
+		// After each batch the positive control dials once.
 		{"an allow", friend, 0, 0, 2, evidence.Served},
 		{"a deny", foe, 0, 0, 2, evidence.Refused},
 		{"an allow behind a fault", friend, 1, 1, 3, evidence.Served},

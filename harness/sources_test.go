@@ -19,7 +19,7 @@ func TestSourcesAreNeverLentTwice(t *testing.T) {
 	if port, err := s.take(); !errors.Is(err, errNoSource) {
 		t.Errorf("behind all ports: port %d, %v; want %q", port, err, errNoSource)
 	}
-	// One that comes back is found, wherever the search goes on.
+	// A returned port is found, wherever the search continues.
 	for _, back := range []uint16{40000, 65535, firstSource} {
 		s.release(back)
 		if port, err := s.take(); port != back || err != nil {
@@ -28,8 +28,8 @@ func TestSourcesAreNeverLentTwice(t *testing.T) {
 	}
 }
 
-// A port that has just come back is the last to be lent again: what arrives late
-// for its old caller meets nobody.
+// A port that was just returned is the last to be lent again. So a late arrival of its old
+// caller belongs to no new caller.
 func TestSourcesComeBackLate(t *testing.T) {
 	t.Parallel()
 	s := newSources()

@@ -7,8 +7,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 )
 
-// A specification is refused before anything is asked of Envoy: this harness has
-// none.
+// A wrong specification is refused before Envoy is asked: this harness has no Envoy.
 func TestMeshSpecsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	one, two := Inbound{Name: "one", Address: address(1)}, Inbound{Name: "two", Address: address(2)}
@@ -46,7 +45,7 @@ func TestSendToAnUnknownInbound(t *testing.T) {
 	}
 }
 
-// Nothing to send is a batch too: the positive control alone.
+// A batch without requests sends the positive control only.
 func TestSendNothing(t *testing.T) {
 	t.Parallel()
 	m := shared(t).Mesh(t, MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}})

@@ -19,10 +19,10 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// BenchmarkStreamHTTP has decisions per second with all their evidence over kept
-// connections, half of them denied, and what a bare loop reaches in the same run: as
-// many requests of the same callers over as many connections, all answers thrown away,
-// against an Envoy with the same inbound that logs nothing.
+// BenchmarkStreamHTTP measures decisions per second over kept connections, with all their
+// evidence. Half of them are denied. A plain loop in the same run sends as many requests of
+// the same callers over as many connections, to an Envoy with the same inbound and without
+// logs, and throws all answers away.
 func BenchmarkStreamHTTP(b *testing.B) {
 	benchBatch(b, policy.HTTP, (*harness.Mesh).Stream, 20_000, 32)
 }
@@ -33,8 +33,8 @@ func BenchmarkStreamGRPC(b *testing.B) {
 	benchBatch(b, policy.GRPC, (*harness.Mesh).Stream, 20_000, 32)
 }
 
-// BenchmarkStreamTCP and BenchmarkSendTCP are the same where each decision is an mTLS
-// connection.
+// BenchmarkStreamTCP and BenchmarkSendTCP measure the same for TCP, where each decision is an
+// mTLS connection.
 func BenchmarkStreamTCP(b *testing.B) { benchBatch(b, policy.TCP, (*harness.Mesh).Stream, 2_000, 8) }
 func BenchmarkSendTCP(b *testing.B)   { benchBatch(b, policy.TCP, (*harness.Mesh).Send, 2_000, 8) }
 
@@ -89,8 +89,8 @@ func median(of []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// benchRequests are those of two callers, of whom one is denied, and the address of a
-// bare Envoy with the inbound that they are for.
+// benchRequests returns the requests of an allowed and of a denied caller, and the address
+// of a plain Envoy with their inbound.
 func benchRequests(b *testing.B, p policy.Protocol, n int) (*harness.Mesh, []harness.Request, string) {
 	b.Helper()
 	gate := policy.Gate{
@@ -116,7 +116,7 @@ func benchRequests(b *testing.B, p policy.Protocol, n int) (*harness.Mesh, []har
 	return m, requests, bareEnvoy(b, in, ca)
 }
 
-// benchCalls are what the requests make callers do.
+// benchCalls returns the calls of the requests.
 func benchCalls(b *testing.B, m *harness.Mesh, requests []harness.Request) []caller.Call {
 	b.Helper()
 	batch, err := m.Send(b.Context(), requests...)

@@ -22,8 +22,7 @@ import (
 
 var keptSource = netip.MustParseAddrPort("10.0.0.9:1024")
 
-// refusedThrice is a line whose three requests, /0 to /2, were refused, as far as its
-// caller knows.
+// refusedThrice is a connection whose caller saw three requests refused, /0 to /2.
 func refusedThrice() (*delivery, sequence, *session) {
 	l := sequence{inbound: Inbound{Name: "http"}, requests: []int{0, 1, 2}, kept: true}
 	s := &session{logs: newCollector().watch(keptSource), arrivals: &upstream.Account{}}
@@ -47,8 +46,8 @@ func refusal(path string) xds.AccessLog {
 	}
 }
 
-// The entries of one connection are told apart by their order. An entry in the wrong
-// place must not pass for the right one.
+// The order of the entries of one connection tells which request they belong to. An entry in
+// the wrong place must not count for the request.
 func TestEntriesInTheWrongPlace(t *testing.T) {
 	t.Parallel()
 	with := func(e xds.AccessLog, change func(*xds.AccessLog)) xds.AccessLog {
@@ -108,7 +107,7 @@ func TestEntriesInTheWrongPlace(t *testing.T) {
 	}
 }
 
-// A request that reaches the upstream behind its refusal is found, whoever comes next.
+// A request that reaches the upstream after its refusal is found, whoever calls next.
 func TestALateArrivalIsFound(t *testing.T) {
 	t.Parallel()
 	u, err := upstream.Start(t.Context(), "127.0.0.1")
@@ -150,7 +149,7 @@ func TestALateArrivalIsFound(t *testing.T) {
 	}
 }
 
-// alternating are n requests, of the frontend and the intruder by turns.
+// alternating returns n requests, of the frontend and the intruder in turn.
 func alternating(t *testing.T, m *Mesh, p policy.Protocol, n int) []Request {
 	t.Helper()
 	by := []*certs.Credential{mint(t, m, frontend), mint(t, m, intruder)}
@@ -161,10 +160,10 @@ func alternating(t *testing.T, m *Mesh, p policy.Protocol, n int) []Request {
 	return requests
 }
 
-// midway is a write of a caller when every connection has served requests.
+// midway is the number of a write after which every connection has served requests.
 const midway = 40
 
-// A kept connection that ends is no verdict: its caller comes back on another one.
+// A kept connection that ends is no verdict: its caller opens another one.
 func TestAKeptConnectionThatEndsIsNoVerdict(t *testing.T) {
 	t.Parallel()
 	for _, p := range []policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC} {
@@ -186,12 +185,12 @@ func TestAKeptConnectionThatEndsIsNoVerdict(t *testing.T) {
 				retries += e.Retries
 				connections[e.Call.Source] = true
 			}
-			// A client of HTTP/2 writes other things than requests too, and learns of the
-			// end between requests where one of those is cut off.
+			// A client of HTTP/2 writes more than requests. If one of those writes fails, it sees the end
+			// of the connection between requests.
 			if retries > 1 || retries < 1 && p == policy.HTTP || len(connections) != 3 {
 				t.Errorf("%d retries over %d connections, want 1 over 3", retries, len(connections))
 			}
-			// One of HTTP/2 that was cut off behind its headers had been judged by then.
+			// A request of HTTP/2 that is cut off after its headers was already judged.
 			got, want := batch.Counters[p.String()], evidence.Sum(evidence.Count(batch.Evidence))
 			surplus := got.Sub(want)
 			if got != want && (p == policy.HTTP || surplus.Allowed+surplus.Denied > uint64(retries)) {

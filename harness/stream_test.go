@@ -16,8 +16,8 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// gated are the inbounds of a mesh, and two over HTTP with a network filter, one of
-// them with an HTTP filter behind it.
+// gated returns the inbounds of a mesh, and two HTTP inbounds with a network filter. One of
+// these has an HTTP filter too.
 func gated(t *testing.T) MeshSpec {
 	spec := inbounds(t, onlyFrontend)
 	l4, l7 := compile(t, onlyFrontend(policy.L4)), compile(t, onlyFrontend(policy.L7))
@@ -30,8 +30,8 @@ func gated(t *testing.T) MeshSpec {
 	return spec
 }
 
-// oddities are requests to one inbound, those that a listener tidies up or refuses,
-// and those that end a connection, between others that do not.
+// oddities returns requests to one inbound: some that a listener normalizes or refuses, some
+// that end a connection, and ordinary ones between them.
 func oddities(in Inbound) []Request {
 	requests := []Request{
 		{}, {Path: "/a?b=c"}, {Path: "//admin"}, {Path: "/a/../b/./c"}, {Path: "/%2e%2e/x?y=//"}, {Path: "/..;/x"}, {Path: "/%41"}, {Path: "/a%2fb"},
@@ -63,20 +63,20 @@ func oddities(in Inbound) []Request {
 	return requests
 }
 
-// alike are two pieces of evidence that differ in nothing but addresses and time, and
-// in whether the connection was shared.
+// alike reports whether two pieces of evidence differ only in addresses, time, and whether
+// the connection was shared.
 var alike = cmp.Options{
 	cmpopts.IgnoreFields(evidence.Evidence{}, "Took", "Shared", "Path"),
 	cmpopts.IgnoreFields(caller.Call{}, "Source", "Server", "Bundles", "Credential"),
 	cmpopts.IgnoreFields(caller.Answer{}, "Err"),
-	// The caller's port is part of what goes upstream, and has up to five digits.
+	// The upstream gets the caller's port, which has up to five digits.
 	cmpopts.IgnoreFields(xds.AccessLog{}, "Caller", "UpstreamBytes"),
 	cmpopts.IgnoreMapEntries(func(name string, _ []string) bool { return name == "X-Meshproof-Caller" }),
 	cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b }),
 }
 
-// Whatever is asked, by whom, of whatever inbound: the evidence and the counters are
-// those that a connection for each request leaves.
+// For all requests, callers and inbounds, the evidence and the counters are the same as with
+// one connection for each request.
 func TestStreamIsSend(t *testing.T) {
 	t.Parallel()
 	m := shared(t).Mesh(t, gated(t))

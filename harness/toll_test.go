@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// toll stands between the callers of a mesh and Envoy and counts what callers write.
-// At one of their writes it does something; it forwards that write where it is told to.
+// toll stands between the callers of a mesh and Envoy, and counts the writes of callers. At
+// one of the writes it calls a function, which says whether to forward that write.
 func toll(t *testing.T, m *Mesh, at int64, do func() (forward bool)) {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")

@@ -11,7 +11,7 @@ import (
 	"github.com/meshproof/meshproof/internal/envoy"
 )
 
-// No result is reported for a version that did not give it.
+// A result never has the version of another Envoy.
 func TestStartRefusesAnEnvoyOfAnotherVersion(t *testing.T) {
 	bin, err := envoy.Fetch(t.Context(), DefaultVersion)
 	if err != nil {

@@ -38,7 +38,7 @@ func TestEmptyAndOr(t *testing.T) {
 	}
 }
 
-// TestAlgebra holds conditions against the laws of logic.
+// TestAlgebra checks the laws of logic on conditions.
 func TestAlgebra(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -108,8 +108,8 @@ func TestIdentity(t *testing.T) {
 		{policy.Prefix, "spiffe://td/ns/a/", []string{"spiffe://td/ns/ab/sa/x"}, false},
 		{policy.Prefix, "spiffe://TD/", []string{good}, false},
 		{policy.Prefix, "spiffe://", nil, false},
-		// Envoy's input joins the URI SANs, so an exact match meets none of several
-		// and a prefix the first one only.
+		// Envoy joins the URI SANs. So an exact match matches none of several SANs, and a prefix only
+		// the first one.
 		{policy.Exact, good, []string{good, bad}, false},
 		{policy.Exact, bad, []string{good, bad}, false},
 		{policy.Exact, good + "," + bad, []string{good, bad}, true},

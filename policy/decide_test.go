@@ -74,7 +74,7 @@ func TestShadowNeverDecides(t *testing.T) {
 		if with.Verdict != without.Verdict || with.Layer != without.Layer {
 			t.Fatalf("%+v with the shadow, %+v without:\n%s", with, without, p)
 		}
-		// Envoy never asks a shadow behind the gate that refuses.
+		// Envoy never asks a shadow after the gate that refuses.
 		asked := slices.ContainsFunc(p.Shadows, func(shadow policy.Gate) bool {
 			before := policy.Program{Gates: p.Gates[:shadow.Position(p.Gates)]}
 			return policy.Decide(before, r).Effect == policy.Allow

@@ -10,8 +10,8 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// several is a program with everything that a layer can have several of: a gate that
-// logs, a gate of denies, a gate of allows, and shadows at different places.
+// several is a program with a gate that logs, a gate of denies, a gate of allows, and shadows
+// at different places.
 func several() policy.Program {
 	named := func(layer policy.Layer, fallback policy.Effect, rules ...policy.Rule) policy.Gate {
 		return policy.Gate{Layer: layer, Form: policy.Named, Default: policy.Verdict{Effect: fallback}, Rules: rules}
@@ -67,7 +67,7 @@ func TestSeveralGates(t *testing.T) {
 	for name, tt := range map[string]struct {
 		caller, method, path string
 		want                 policy.Decision
-		// gates and shadows are the verdicts of those that are asked, in order.
+		// gates and shadows are the verdicts of the gates and shadows that are asked, in order.
 		gates, shadows []policy.Verdict
 	}{
 		"all gates let it pass": {
@@ -116,7 +116,7 @@ func TestSeveralGates(t *testing.T) {
 	}
 }
 
-// A gate that logs stands behind the gate that decides, or alone.
+// A gate that logs is after the gate that decides, or alone.
 func TestLogGateNeverDecides(t *testing.T) {
 	t.Parallel()
 	audit := several().Gates[1]

@@ -16,7 +16,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 )
 
-// root is the root of the module, where the documents' commands are to be run.
+// root is the root of the module. The commands of the documents run there.
 var root = filepath.Join("..", "..")
 
 var (
@@ -26,7 +26,7 @@ var (
 	goDoc  = regexp.MustCompile("`(go doc [^`]+)`")
 )
 
-// What the documents tell a reader to do works as they tell it.
+// The commands in the documents work as the documents say.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
@@ -64,7 +64,7 @@ func TestDocuments(t *testing.T) {
 			if len(commands) == 0 && filepath.Base(file) == "README.md" {
 				t.Error("the README has no command")
 			}
-			// One after the other: what a command writes, the next one reads.
+			// They run one after the other: a command may read what an earlier one wrote.
 			for _, c := range commands {
 				t.Run(strings.Join(c.words, " "), func(t *testing.T) { try(t, dir, c) })
 			}
@@ -72,10 +72,10 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// command is one that a document shows.
+// command is a command in a document.
 type command struct {
 	words []string
-	// status is the exit status that it says the command has.
+	// status is the exit status of the command, as the document states it.
 	status int
 }
 
@@ -106,7 +106,7 @@ func documented(text string) (commands []command) {
 	return commands
 }
 
-// saveCase writes the one case of a document and checks that it is one.
+// saveCase writes the case of a document to a file, and checks that there is exactly one.
 func saveCase(t *testing.T, file, text string) {
 	t.Helper()
 	for _, m := range fence.FindAllStringSubmatch(text, -1) {
@@ -141,9 +141,9 @@ func try(t *testing.T, dir string, c command) {
 	case words[0] == "curl" && len(words) == 2:
 		tryFetch(t, words[1])
 	case slices.Equal(words, []string{"go", "install", "./cmd/meshproof"}):
-		// The test binary stands for what this installs.
+		// The test binary replaces the installed command.
 	case slices.Equal(words, []string{"kubectl", "create", "-f", "deploy/job.yaml"}), slices.Equal(words, []string{"kubectl", "apply", "-f", "deploy/pvc.yaml"}):
-		// That the manifests work is a test of package deploy.
+		// The tests of package deploy run the manifests.
 	case slices.Contains(words, "--ads"):
 		tryADS(t, dir, words[1:])
 	case words[0] == "meshproof":
@@ -170,13 +170,13 @@ func isSlow(words []string) bool {
 	return slices.ContainsFunc(slowCommands, func(c string) bool { return strings.HasPrefix(line, "meshproof "+c+" ") })
 }
 
-// meshproof runs a command line that has to end well and returns what it printed.
+// meshproof runs a command line that has to succeed, and returns its output.
 func meshproof(t *testing.T, dir string, args []string) string {
 	t.Helper()
 	return meshproofExits(t, dir, args, 0)
 }
 
-// meshproofExits runs a command line that has to end as said, and to print something.
+// meshproofExits runs a command line that has to print something and to end with the status.
 func meshproofExits(t *testing.T, dir string, args []string, status int) string {
 	t.Helper()
 	cmd := exec.Command("meshproof", args...)
@@ -193,8 +193,7 @@ func meshproofExits(t *testing.T, dir string, args []string, status int) string 
 	return string(out)
 }
 
-// tryMake looks at what make would do, and does it as far as it is not this test
-// itself.
+// tryMake checks the recipe of a target, and runs its commands, except the tests.
 func tryMake(t *testing.T, target string) {
 	t.Helper()
 	if _, err := exec.LookPath("make"); err != nil {
@@ -254,7 +253,7 @@ func tryMake(t *testing.T, target string) {
 	}
 }
 
-// checkStories holds the output of a run against what the README says of it.
+// checkStories compares the output of a run with the stories.
 func checkStories(t *testing.T, out string) {
 	t.Helper()
 	stories, err := cases.Stories()

@@ -79,7 +79,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// A fault of the machine outweighs a decision that differs: nothing is proven.
+// A failure of the machine has precedence over a wrong decision: nothing is proven.
 func TestExitOfRun(t *testing.T) {
 	t.Parallel()
 	passed, failed, fault := result.Case{}, result.Case{Err: errors.New("a warning is missing")}, result.Case{Err: errors.New("Envoy ended"), Fault: true}

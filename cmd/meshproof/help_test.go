@@ -23,7 +23,7 @@ func TestDocumentedExitStatus(t *testing.T) {
 	}
 }
 
-// The examples in the help are command lines that are taken.
+// The examples in the help are valid command lines.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	examples := 0

@@ -33,7 +33,7 @@ type served struct {
 	stderr bytes.Buffer
 }
 
-// inspectServe returns once the URL was printed.
+// inspectServe returns when the server has printed its URL.
 func inspectServe(t *testing.T, args ...string) *served {
 	t.Helper()
 	s := &served{cmd: exec.Command("meshproof", append([]string{"inspect", "serve"}, args...)...)}
@@ -137,8 +137,7 @@ func tryServe(t *testing.T, args []string) {
 	}
 }
 
-// tryFetch does what a documented curl does, on the folder that the documents
-// serve.
+// tryFetch fetches the URL of a documented curl command from the folder in the documents.
 func tryFetch(t *testing.T, target string) {
 	t.Helper()
 	handler, err := dialect.Having[capability.Inspector]()[0].Inspect(inspected, language.Options{})

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Every test that executes meshproof executes this binary under that name.
+// The tests run this binary under the name meshproof.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"meshproof": main})
 }
@@ -44,11 +44,11 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// testedEnvoy is an environment variable so that a matrix can set it.
+// testedEnvoy is the version under test. A matrix sets it by an environment variable.
 func testedEnvoy() string { return cmp.Or(os.Getenv("MESHPROOF_ENVOY"), harness.DefaultVersion) }
 
-// surroundings is what a script gets from its tester: the cache of binaries, the
-// version under test, and no Docker daemon, so that auto means a process.
+// surroundings returns the environment of a script: the cache of binaries, the version under
+// test, and no Docker daemon, so that auto means a process.
 func surroundings(t *testing.T) []string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
@@ -68,7 +68,7 @@ func surroundings(t *testing.T) []string {
 	}
 }
 
-// exits runs "exits STATUS COMMAND…", for "! exec" takes any failure.
+// exits runs "exits STATUS COMMAND…", because "! exec" accepts any failure.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS COMMAND…")

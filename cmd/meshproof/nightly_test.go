@@ -12,9 +12,9 @@ import (
 	"github.com/meshproof/meshproof/internal/report/folder"
 )
 
-// fakeGH stands for GitHub's command line: the folder nights has the report of each run
-// that has one, the file open the number of the open issue, and what is written goes into
-// another file.
+// fakeGH replaces GitHub's command line. The folder NIGHTS has the reports of the runs. Its
+// file open has the number of the open issue, and the script writes an issue to its file
+// issue.
 const fakeGH = `#!/bin/sh
 case "$1 $2" in
 "run list") echo 7; echo 6; echo 5 ;;

@@ -36,9 +36,9 @@ func openTerminal(t *testing.T) (screen, terminal *os.File) {
 	return screen, terminal
 }
 
-// onTerminal runs meshproof on a terminal of its own. The interrupt signal is sent
-// once the screen shows a text; never for an empty one. It returns the exit status
-// and all that the screen showed.
+// onTerminal runs meshproof on a new terminal. It sends the interrupt signal when the screen
+// shows a text, or never if the text is empty. It returns the exit status and everything
+// that the screen showed.
 func onTerminal(t *testing.T, env []string, interruptAt string, args ...string) (status int, shown string) {
 	t.Helper()
 	screen, terminal := openTerminal(t)
@@ -60,7 +60,7 @@ func onTerminal(t *testing.T, env []string, interruptAt string, args ...string) 
 				t.Error(err)
 			}
 		}
-		// The screen of a terminal that nobody holds any more reads as EIO.
+		// Reading the screen of a closed terminal returns EIO.
 		if errors.Is(err, syscall.EIO) || err == io.EOF {
 			break
 		}
@@ -118,7 +118,7 @@ func TestColours(t *testing.T) {
 			if status != exitDiffers {
 				t.Errorf("exit status %d, want %d", status, exitDiffers)
 			}
-			// The sign is there with and without a colour.
+			// The sign does not depend on colours.
 			want := "\n  ✗ somebody gets in\n"
 			if tt.coloured {
 				want = "\n  \x1b[31m✗\x1b[0m somebody gets in\n"

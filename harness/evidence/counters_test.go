@@ -33,7 +33,7 @@ func TestCount(t *testing.T) {
 		"nothing": {nil, nil, Counters{}},
 		"unjudged": {[]Evidence{
 			{}, {Log: xds.AccessLog{Status: 400}},
-			// Verdicts of engines that did not run say nothing.
+			// The verdict of an engine that did not run does not count.
 			left(xds.FilterLog{Enforced: xds.Engine{Verdict: policy.Verdict{Effect: policy.Allow}}}),
 		}, nil, Counters{}},
 		"verdicts": {

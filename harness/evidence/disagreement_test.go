@@ -21,8 +21,8 @@ func pretended(e *Evidence)  { e.Log.Enforced.Verdict.Effect = policy.Allow }
 func mistaken(e *Evidence)   { e.Log.PeerURIs = []string{other} }
 func overturned(e *Evidence) { e.Log.Enforced.Verdict.Effect = policy.Deny }
 
-// Each row bends one side of sound evidence; exactly that side has to be named.
-// There is a row for every side that Find looks at.
+// Each row changes one side of sound evidence, and the problem names exactly that side.
+// There is a row for every side that Find reads.
 var bent = []struct {
 	sound string
 	bend  func(*Evidence)
@@ -86,7 +86,7 @@ var bent = []struct {
 	{"served http", func(e *Evidence) { e.Arrival.Header.Set("X-Forwarded-Client-Cert", "URI="+other) }, Served,
 		[]string{`XFCC names "` + other + `", the caller is "` + frontend + `"`}},
 	{"served http", mistaken, Served, []string{`the access log names the peer ["` + other + `"], the caller is ["` + frontend + `"]`}},
-	// A plaintext caller has no identity, whatever the evidence carries.
+	// A plaintext caller has no identity, whatever the evidence says.
 	{"served plaintext", mistaken, Served, []string{`the access log names the peer ["` + other + `"], the caller is []`}},
 	{"served plaintext", func(e *Evidence) { e.Arrival.Header = xfcc(forwarded) }, Served,
 		[]string{`XFCC names "` + frontend + `", the caller is ""`}},
@@ -101,10 +101,10 @@ var bent = []struct {
 		"the access log has the method GET in its place, the caller sent get", `the access log has the path "/x" in its place, the caller's means "/"`,
 	}},
 
-	// What several sides contradict is told of each of them.
+	// If several sides contradict, the problem names each of them.
 	{"served tcp", func(e *Evidence) { e.Arrival.Requests, e.Arrival.Bytes = 2, 20 }, Served,
 		[]string{"the upstream saw 2 requests", "the upstream saw 20 bytes, the caller sent 10"}},
-	// The upstream's own 403 is no refusal, but Envoy's words are, whoever says them.
+	// A 403 of the upstream is no refusal. Envoy's words are a refusal, also from the upstream.
 	{"served http", func(e *Evidence) { e.Answer.Status, e.Log.Status = 403, 403 }, Served, []string{"the caller got HTTP 403"}},
 	{"served http", func(e *Evidence) { e.Answer.Body = refusalBody }, Refused, []string{
 		"the caller got HTTP 200, not 403", "the upstream saw the request", "the access log says allow by friends",

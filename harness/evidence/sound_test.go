@@ -46,7 +46,7 @@ func credential(t *testing.T, uris ...string) *certs.Credential {
 
 func xfcc(value string) http.Header { return http.Header{"X-Forwarded-Client-Cert": {value}} }
 
-// sound is what each kind of request leaves behind where all is well.
+// sound has the evidence of each kind of request when all sides agree.
 var sound = map[string]struct {
 	evidence func(svid *certs.Credential) Evidence
 	want     Finding
@@ -82,8 +82,8 @@ var sound = map[string]struct {
 			Arrival: &upstream.Arrival{Requests: 1, Bytes: len(greeting)},
 		}
 	}, Finding{Form: Served}},
-	// On a permissive inbound no filter judges plaintext, and the TLS inspector
-	// leaves a failure in the log. A plaintext caller keeps its credential to itself.
+	// On a permissive inbound no filter judges plaintext, and the TLS inspector leaves a failure
+	// in the log. A plaintext caller shows no credential.
 	"served plaintext": {func(svid *certs.Credential) Evidence {
 		return Evidence{
 			Call:    caller.Call{Protocol: policy.HTTP, Authority: "backend", Plaintext: true, Credential: svid, Method: "PUT"},
@@ -99,7 +99,7 @@ var sound = map[string]struct {
 			Log:    xds.AccessLog{Request: true, Status: 403, PeerURIs: []string{frontend}, Enforced: denied("no one"), Details: prefixed + "[no_one]"},
 		}
 	}, Finding{Form: Refused, Layer: policy.L7, Status: 403, Judged: true, Verdict: denied("no one").Verdict}},
-	// Over a connection that others share, where the entry has to name the request.
+	// On a shared connection the entry has to name the request.
 	"refused shared": {func(svid *certs.Credential) Evidence {
 		return Evidence{
 			Call:   caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid, Path: "/a//b?c"},
@@ -118,7 +118,7 @@ var sound = map[string]struct {
 			Shared: true,
 		}
 	}, Finding{Form: Refused, Layer: policy.L7, Status: 403, Judged: true}},
-	// The codec refuses a request before there is one to speak of.
+	// The codec refuses the bytes before they are a request.
 	"rejected shared": {func(svid *certs.Credential) Evidence {
 		return Evidence{
 			Call:   caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid, Method: "get"},
@@ -178,7 +178,7 @@ var sound = map[string]struct {
 	}, Finding{Form: Rejected, Status: 400}},
 }
 
-// TestRejectedGRPC has the gRPC status by which Envoy says an HTTP status.
+// TestRejectedGRPC has the gRPC status that Envoy sends for each HTTP status.
 func TestRejectedGRPC(t *testing.T) {
 	t.Parallel()
 	svid := credential(t, frontend)
@@ -213,7 +213,7 @@ func TestFindOnSoundEvidence(t *testing.T) {
 	}
 }
 
-// A transport fault is neither a finding nor a disagreement: nothing is known.
+// A transport fault is neither a finding nor a disagreement.
 func TestFindOnAFault(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("connection refused")
@@ -226,8 +226,8 @@ func TestFindOnAFault(t *testing.T) {
 	}
 }
 
-// Envoy forwards each URI SAN under a key of its own and quotes none, so that a
-// forged one reads like two.
+// Envoy forwards each URI SAN with a key of its own and without quotes, so that one forged
+// SAN can read like two.
 func TestFindReadsEveryURIOfTheCaller(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -104,8 +104,7 @@ expectWarning: "yes: one"
 	checkYAML(t, c)
 }
 
-// TestYAMLTellsAbsentFromEmpty: a list or a text that is there without content is not
-// one that is left out.
+// TestYAMLTellsAbsentFromEmpty shows that an empty list or text is not left out.
 func TestYAMLTellsAbsentFromEmpty(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -121,7 +120,7 @@ func TestYAMLTellsAbsentFromEmpty(t *testing.T) {
 	}
 }
 
-// TestYAMLNamesCallers: an entry keeps the name that may stand there; others get one.
+// TestYAMLNamesCallers shows that an entry keeps a valid name, and gets a name otherwise.
 func TestYAMLNamesCallers(t *testing.T) {
 	t.Parallel()
 	c := parse(t, prelude+"  - {from: w, to: w/80, want: allow}\n")
@@ -150,8 +149,7 @@ func TestYAMLNamesCallers(t *testing.T) {
 	checkYAML(t, c)
 }
 
-// TestYAMLOfOddTexts puts texts that YAML takes for something else wherever a text
-// may stand.
+// TestYAMLOfOddTexts has texts in every field that YAML would read as something else.
 func TestYAMLOfOddTexts(t *testing.T) {
 	t.Parallel()
 	odd := []string{
@@ -177,7 +175,7 @@ func TestYAMLOfOddTexts(t *testing.T) {
 	}
 }
 
-// TestYAMLOfOddWorkloads: inbounds and routes have names of any kind, too.
+// TestYAMLOfOddWorkloads has inbounds and routes with names of any kind.
 func TestYAMLOfOddWorkloads(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"a: b", "1", "true", "a/b", "a,b", `"`, "{", "-", "w\n"} {
@@ -195,7 +193,7 @@ counters: {w/i: {denied: 0}}
 	}
 }
 
-// TestYAMLOfAnyText draws texts from the signs that YAML has a meaning for.
+// TestYAMLOfAnyText draws texts from characters with a meaning in YAML.
 func TestYAMLOfAnyText(t *testing.T) {
 	t.Parallel()
 	const signs = "aZ09 _./-:,;?*&!|>'\"%@`#{}[]\\~=+\n\té"
@@ -214,7 +212,7 @@ func TestYAMLOfAnyText(t *testing.T) {
 	}
 }
 
-// FuzzYAML holds of whatever is a case at all.
+// FuzzYAML writes and reads every input that is a case.
 func FuzzYAML(f *testing.F) {
 	for _, c := range builtIn {
 		if len(c.Source) < 4<<10 {

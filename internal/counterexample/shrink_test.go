@@ -22,7 +22,7 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// counted is a still that counts how often it is asked.
+// counted counts how often it is asked whether a case still fails.
 type counted struct {
 	t     testing.TB
 	holds func(c cases.Case) bool
@@ -38,15 +38,15 @@ func (s *counted) still(_ context.Context, r *verdict.Reading) bool {
 	return s.holds(c)
 }
 
-// names reports whether the policies say a text somewhere.
+// names reports whether the policies contain a text.
 func names(text string) func(cases.Case) bool {
 	return func(c cases.Case) bool {
 		return slices.ContainsFunc(c.Policies, func(doc manifest.Document) bool { return strings.Contains(string(doc.YAML()), text) })
 	}
 }
 
-// reversed is what an Envoy would do whose filters have their rules the wrong way
-// round: it differs where two rules meet a request.
+// reversed is an Envoy with the rules in the opposite order: it decides differently if two
+// rules match a request.
 func reversed(c cases.Case) bool {
 	return differs(c, func(gate *policy.Gate) {
 		gate.Rules = slices.Clone(gate.Rules)
@@ -54,7 +54,7 @@ func reversed(c cases.Case) bool {
 	})
 }
 
-// withoutPaths lets every path pass for every other.
+// withoutPaths is an Envoy that ignores paths.
 func withoutPaths(c cases.Case) bool {
 	return differs(c, func(gate *policy.Gate) {
 		gate.Rules = slices.Clone(gate.Rules)
@@ -73,7 +73,7 @@ func anyPath(when policy.Condition) policy.Condition {
 	}))
 }
 
-// differs reports whether the request is decided otherwise once every gate was changed.
+// differs reports whether changed gates decide the request differently.
 func differs(c cases.Case, change func(*policy.Gate)) bool {
 	set, err := dialect.Parse(c.Policies, c.Options)
 	if err != nil {
@@ -105,7 +105,7 @@ func differs(c cases.Case, change func(*policy.Gate)) bool {
 	return false
 }
 
-// items counts what the policies of a case match by.
+// items counts the matchers in the policies of a case.
 func items(c cases.Case) int {
 	n := 0
 	for _, doc := range c.Policies {
@@ -118,7 +118,7 @@ func items(c cases.Case) int {
 	return n
 }
 
-// shrunk is a small case that reads as it is written, and shows what it shall.
+// shrunk returns the small case. It can be written and read, and it still fails.
 func shrunk(t *testing.T, s *counted, c cases.Case, q cases.Request) cases.Case {
 	t.Helper()
 	s.t = t
@@ -136,7 +136,7 @@ func shrunk(t *testing.T, s *counted, c cases.Case, q cases.Request) cases.Case 
 	return small
 }
 
-// disagreements are the requests of a case's proof that a fault decides otherwise.
+// disagreements returns the requests of a case's proof that a fault decides differently.
 func disagreements(t *testing.T, c cases.Case, fault func(cases.Case) bool) (planned cases.Case, out []cases.Request) {
 	t.Helper()
 	p, err := proof.Plan(c)
@@ -153,8 +153,8 @@ func disagreements(t *testing.T, c cases.Case, fault func(cases.Case) bool) (pla
 	return p.Case, out
 }
 
-// TestShrinkFindsTheRules: whatever the policies, two rules the wrong way round are
-// found as those two, and a rule that forgets its path as that one.
+// TestShrinkFindsTheRules has policies of several stories. If two rules have the wrong order,
+// the small case has these two. If rules lose their paths, it has such a rule.
 func TestShrinkFindsTheRules(t *testing.T) {
 	t.Parallel()
 	stories, err := cases.Stories()

@@ -42,7 +42,7 @@ func TestCompare(t *testing.T) {
 		"by another policy":          {allowA, otherA, map[diff.Kind]int{diff.OriginChanged: 1}},
 		"a deny without consequence": {strings.Replace(denyA, "deny:", "deny: [], allow:", 1), allowA, map[diff.Kind]int{}},
 		"a shadow":                   {allowA, shadowA, map[diff.Kind]int{diff.ShadowChanged: 2}},
-		// The refusal comes from another layer, and nobody names it.
+		// The refusal comes from another layer, and has no name.
 		"another dialect": {allowA, gateway, map[diff.Kind]int{diff.OriginChanged: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestCompare(t *testing.T) {
 					t.Errorf("%+v", change)
 				}
 			}
-			// Classes with no name at all, and neighbours of other schemes, come with AuthorizationPolicy.
+			// AuthorizationPolicy brings classes without a name, and neighbours with other schemes.
 			if name == "another dialect" {
 				if got[diff.Widened]+got[diff.Narrowed] != 0 || got[diff.OriginChanged] < 2 {
 					t.Errorf("%v", got)
@@ -84,8 +84,8 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
-// What is shown on an Envoy are the same requests under either set, each with what that
-// set wants.
+// The same requests are sent to Envoy with both sets of policies, each with the decision of
+// its set.
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	before := one(t, "tcp", `{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://other.mesh/a}}]}}}`)
@@ -109,7 +109,7 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// What lets plaintext in, and who judges it there, decides for everybody without TLS.
+// The mTLS mode and the dialect decide for every caller without TLS.
 func TestComparePlaintext(t *testing.T) {
 	t.Parallel()
 	const (
@@ -166,7 +166,7 @@ func TestComparePlaintext(t *testing.T) {
 	}
 }
 
-// A workload whose labels change is under other policies, though none of them changes.
+// Other policies select a workload whose labels change, although no policy changes.
 func TestCompareLabels(t *testing.T) {
 	t.Parallel()
 	const spec = `{type: MeshTrafficPermission, name: p, spec: {targetRef: {kind: Dataplane, labels: {app: a}}, default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]}}}`

@@ -12,7 +12,7 @@ import (
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
-// A change is shown on Envoy only where Envoy agreed, and why it could not be is told.
+// A change is confirmed only if Envoy agrees; else the result says why.
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -48,8 +48,8 @@ func TestEnvoyAgrees(t *testing.T) {
 	}
 }
 
-// A wrong compiler is found out within some hundred sets, and what is exported shows
-// it: the case fails with that compiler, and with the reference it passes.
+// Some hundred sets are enough to find a wrong compiler. The exported case fails with that
+// compiler and passes with the reference.
 func TestFaultyCompilerIsFound(t *testing.T) {
 	t.Parallel()
 	for name, compiler := range map[string]suite.Compiler{
@@ -92,8 +92,8 @@ func TestFaultyCompilerIsFound(t *testing.T) {
 	}
 }
 
-// Filters that Envoy refuses, and policies that the compiler does, are told of the one
-// set that has them, however many are pushed together.
+// If Envoy refuses filters, or a compiler refuses policies, the report names the set that has
+// them, also when many sets are pushed together.
 func TestRefusalsAreFound(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -131,13 +131,13 @@ func TestRefusalsAreFound(t *testing.T) {
 	}
 }
 
-// A set that agrees when it is run alone is reported all the same.
+// A set that disagrees only together with others is reported too.
 func TestDisagreementInCompanyAlone(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	compiled := map[string]bool{}
 	wrong := faulty(func(g *policy.Gate) { g.Rules = nil })
-	// The first time it compiles wrongly.
+	// It compiles wrongly the first time only.
 	compiler := suite.CompilerFunc(func(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 		mu.Lock()
 		defer mu.Unlock()

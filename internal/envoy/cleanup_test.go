@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// However the owner of an Envoy ends, nothing is left.
+// Nothing is left of an Envoy, however its owner ends.
 func TestNothingOutlivesItsOwner(t *testing.T) {
 	t.Parallel()
 	for _, r := range bothRuntimes {
@@ -49,7 +49,7 @@ func TestNothingOutlivesItsOwner(t *testing.T) {
 	}
 }
 
-// Where the watchdog dies together with the owner, the next Prepare cleans up.
+// If the watchdog dies with the owner, the next Prepare cleans up.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	for _, r := range bothRuntimes {
@@ -132,7 +132,7 @@ func TestSweepKillsAnEnvoyWithoutOwner(t *testing.T) {
 	checkGone(t, dir, 0, "")
 }
 
-// The containers of others are none of our business.
+// Prepare leaves the containers of other programs alone.
 func TestSweepLeavesOtherContainers(t *testing.T) {
 	t.Parallel()
 	e := start(t, Options{Runtime: Container}, adminOnly)

@@ -99,7 +99,7 @@ func startVictim(t *testing.T, mode string) *victim {
 	return v
 }
 
-// adminOnly is the least of bootstraps.
+// adminOnly is the smallest bootstrap.
 func adminOnly(p *Plan) []byte { return bootstrapWith(p, "") }
 
 // bootstrapWith adds members to it.
@@ -111,7 +111,7 @@ func bootstrapWith(p *Plan, more string) []byte {
 	return fmt.Appendf(nil, `{"admin": {"address": %s}%s}`, address, more)
 }
 
-// ready waits until Envoy is live. Nothing tells it but the admin endpoint itself.
+// ready asks the admin endpoint until Envoy is live.
 func ready(ctx context.Context, e *Envoy) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -132,7 +132,7 @@ func ready(ctx context.Context, e *Envoy) error {
 	}
 }
 
-// eventually waits for what another process does.
+// eventually waits for a condition that another process brings about.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	deadline := time.After(20 * time.Second)
@@ -188,7 +188,7 @@ func start(t *testing.T, o Options, bootstrap func(*Plan) []byte) *Envoy {
 	return e
 }
 
-// checkOneLine holds an error against the style: one line, with the package's prefix, that says certain things.
+// checkOneLine checks the style of an error: one line with the prefix of the package and the given texts.
 func checkOneLine(t *testing.T, err error, say ...string) {
 	t.Helper()
 	if err == nil {

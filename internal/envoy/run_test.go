@@ -117,7 +117,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// An Envoy gets the connections of a port that this process holds, and nobody else can bind it.
+// An Envoy gets the connections of a port that this process holds, and no other process can bind the port.
 func TestEnvoyListensOnAHeldPort(t *testing.T) {
 	t.Parallel()
 	port, release, err := holdPort()
@@ -169,7 +169,7 @@ func TestContainerListeners(t *testing.T) {
 	}
 }
 
-// checkPublished counts published ports, and sees that only this machine can reach them.
+// checkPublished counts published ports, and checks that only this machine can reach them.
 func checkPublished(t *testing.T, id string, want int) {
 	t.Helper()
 	c, err := dialDocker(t.Context())
@@ -286,7 +286,7 @@ func TestPlanRunsOneEnvoyAtATime(t *testing.T) {
 	}
 }
 
-// checkGone waits until nothing of an Envoy is left: what the watchdog does ends after its owner.
+// checkGone waits until nothing of an Envoy is left: the watchdog ends after its owner.
 func checkGone(t *testing.T, dir string, pid int, id string) {
 	t.Helper()
 	eventually(t, dir+" is removed", func() bool {
@@ -311,7 +311,7 @@ func checkGone(t *testing.T, dir string, pid int, id string) {
 	}
 }
 
-// isZombie tells a process that has ended, but whose adoptive parent does not care, as in a container without an init.
+// isZombie reports whether a process has ended and was not waited for, as in a container without an init.
 func isZombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && strings.Contains(string(stat), ") Z ")

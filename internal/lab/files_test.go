@@ -42,7 +42,7 @@ func write(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// The cases of a folder are the stated ones, and one for each Dataplane among the
+// The cases of a folder are its case files, and one case for each Dataplane among the
 // policies.
 func TestOpen(t *testing.T) {
 	t.Parallel()

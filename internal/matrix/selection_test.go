@@ -92,8 +92,8 @@ func TestParseFeatures(t *testing.T) {
 	}
 }
 
-// Each built-in case says what it needs, and each feature has a case that needs it:
-// one that nothing tests cannot be claimed.
+// Each built-in case names its features, and each feature has a case: nobody can claim a
+// feature without a test.
 func TestEveryFeatureHasACase(t *testing.T) {
 	t.Parallel()
 	all, err := cases.Stories()

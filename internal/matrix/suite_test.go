@@ -28,8 +28,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// few are three cases: one that every compiler of the first profile supports, one
-// with an extended feature, one of another profile.
+// few returns three cases: one that every compiler of the first profile supports, one with
+// an extended feature, and one of another profile.
 func few(t *testing.T) []cases.Case {
 	t.Helper()
 	const text = `
@@ -102,7 +102,7 @@ func TestSuiteRun(t *testing.T) {
 	}
 }
 
-// A compiler that is wrong fails, and only where it is wrong.
+// A wrong compiler fails the cases that it decides wrongly, and no others.
 func TestSuiteFindsAWrongCompiler(t *testing.T) {
 	t.Parallel()
 	mine := report.Implementation{Organization: "o", Project: "mine", URL: "u", Version: "1", Contact: []string{"c"}}
@@ -115,7 +115,7 @@ func TestSuiteFindsAWrongCompiler(t *testing.T) {
 	for _, c := range run.Cases {
 		passed = append(passed, c.Passed)
 	}
-	// An allow is right, but nobody names it.
+	// The allow is right, but has no name.
 	if diff := cmp.Diff([]bool{false, false, false}, passed); diff != "" || run.Failed != 3 {
 		t.Errorf("passed (-want +got):\n%s", diff)
 	}
@@ -124,8 +124,8 @@ func TestSuiteFindsAWrongCompiler(t *testing.T) {
 	}
 }
 
-// Without a name of its own a foreign compiler has none, least of all meshproof's; and
-// the run says where any name of a policy would do.
+// A foreign compiler without an Implementation has no name in the run. The run says whether
+// names of policies were compared.
 func TestSuiteOfAForeignCompiler(t *testing.T) {
 	t.Parallel()
 	results, err := matrix.Suite{Cases: few(t)[2:], Runtime: harness.Process, Compiler: everybody, AnyNames: true}.Run(t.Context())
@@ -141,14 +141,14 @@ func TestSuiteOfAForeignCompiler(t *testing.T) {
 	}
 }
 
-// everybody lets everybody in on L4, under a name of its own.
+// everybody is a compiler that allows everything on L4, with a name of its own.
 var everybody = suite.CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, language.Options) (xds.Filters, error) {
 	return xds.Compile(policy.Program{Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{
 		{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "mine"}, When: policy.Always},
 	}}}})
 })
 
-// One version that cannot be had leaves out itself.
+// An unknown version leaves out no other version.
 func TestSuiteWithoutAVersion(t *testing.T) {
 	t.Parallel()
 	results, err := matrix.Suite{Cases: few(t), Runtime: harness.Process, Versions: []string{"1.2.3", "1.40.0"}}.Run(t.Context())
@@ -185,7 +185,7 @@ func TestPlanOfNothing(t *testing.T) {
 	}
 }
 
-// The five lines of another module's test.
+// The test of another module has these five lines.
 func TestRunAsATest(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "report")
@@ -208,7 +208,7 @@ func TestRunAsATest(t *testing.T) {
 	}
 }
 
-// A version that cannot be started is told once, with its number, and of nothing else.
+// There is one error for a version that cannot be started, with its number.
 func TestRunOfAVersionThatCannotStart(t *testing.T) {
 	t.Parallel()
 	const variable = "MESHPROOF_TEST_UNKNOWN_VERSION"
@@ -224,7 +224,7 @@ func TestRunOfAVersionThatCannotStart(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written is found out before Envoy is started.
+// The suite refuses a folder that it cannot write before it starts Envoy.
 func TestRunIntoAFile(t *testing.T) {
 	t.Parallel()
 	const variable = "MESHPROOF_TEST_REPORT_FILE"

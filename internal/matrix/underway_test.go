@@ -15,7 +15,7 @@ import (
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
-// A binary that cannot be read leaves a gap in the run, and is told; the results stay.
+// If the binary cannot be read, there is an error and the run has no digest; the results stay.
 func TestDigestThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	u, err := Suite{Runtime: harness.Process}.start(t.Context(), "")
@@ -44,7 +44,7 @@ func TestDigestThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// The name of a test as a pattern matches that test alone, through a shell too.
+// The pattern of a test matches that test only, also after a shell has read it.
 func TestPattern(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
@@ -58,7 +58,7 @@ func TestPattern(t *testing.T) {
 	}
 }
 
-// Whose compiler is meshproof's own, and whose is not.
+// Only the reference is meshproof's own compiler.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	for want, compilers := range map[bool][]suite.Compiler{

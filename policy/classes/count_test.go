@@ -77,8 +77,8 @@ func TestTooManyClassesAreNoCompleteCover(t *testing.T) {
 	}
 }
 
-// TestCallersWithSeveralNames holds the claim that they decide nothing new, where a
-// cover makes it, against all callers with up to three names.
+// TestCallersWithSeveralNames checks the claim of a cover that callers with several names have
+// no new decision. It asks all callers with up to three names.
 func TestCallersWithSeveralNames(t *testing.T) {
 	t.Parallel()
 	names := []string{"spiffe://td/a", "spiffe://td/b", "spiffe://td/a/c"}
@@ -131,7 +131,7 @@ func TestCallersWithSeveralNames(t *testing.T) {
 	}
 }
 
-// opaque is a condition of a kind that is not there yet.
+// opaque is a condition of an unknown kind.
 type opaque struct{ policy.Condition }
 
 func TestUnknownConditionIsNoCompleteCover(t *testing.T) {

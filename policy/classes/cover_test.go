@@ -14,15 +14,15 @@ import (
 	"github.com/meshproof/meshproof/policy/internal/draw"
 )
 
-// Few patterns are at the edge of what a request can have, or beyond it.
+// Some patterns are at the edge of what a request can have, or beyond it.
 var (
 	oddIdentities = []string{"", "s", "spiffe://", "spiffe://t", "spiffe://td", "spiffe://td/ns/a/sa/x,spiffe://td/ns/a", "spiffe://td/ns/a,", "kuma://env/dev", "kuma://env/", "web.example"}
 	oddPaths      = []string{"", "//", "/a//", "*", "/%2f", "/a{", "/a?b", "/./a"}
 	oddMethods    = []string{"", "get", "CONNECT", "G T", "PURGE"}
 )
 
-// classedCondition draws a condition like [condition], of identities or of names,
-// with an odd value here and there.
+// classedCondition draws a condition like [condition], of identities or of names, sometimes
+// with an unusual value.
 func classedCondition(layer policy.Layer, names bool, depth int) *rapid.Generator[policy.Condition] {
 	return rapid.Custom(func(t *rapid.T) policy.Condition {
 		return altered(t, draw.Condition(layer, depth).Draw(t, "condition"), names)
@@ -72,8 +72,7 @@ func classedGate(layer policy.Layer) *rapid.Generator[policy.Gate] {
 	})
 }
 
-// classedProgram draws gates of both layers, shadows and routes; on L4 nothing that
-// needs L7.
+// classedProgram draws gates of both layers, shadows and routes. On L4 no condition needs L7.
 func classedProgram(layer policy.Layer) *rapid.Generator[policy.Program] {
 	return rapid.Custom(func(t *rapid.T) policy.Program {
 		gates := func(most int, what string) []policy.Gate {
@@ -107,7 +106,7 @@ func classedProgram(layer policy.Layer) *rapid.Generator[policy.Program] {
 	})
 }
 
-// anyone draws a request from values that patterns are near to.
+// anyone draws a request from values close to the patterns.
 func anyone(layer policy.Layer) *rapid.Generator[policy.Request] {
 	names := rapid.OneOf(
 		rapid.SampledFrom(append([]string{"spiffe://td", "spiffe://td/ns", "spiffe://tdx/a", "spiffe://other/x", "kuma://env/dev", "web.example"}, draw.Identities...)),
@@ -140,7 +139,7 @@ func surface() *rapid.Generator[classes.Surface] {
 	})
 }
 
-// TestClassIsDecidedAlike is what classes are for.
+// TestClassIsDecidedAlike shows that all requests of a class have the same decision.
 func TestClassIsDecidedAlike(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -68,7 +68,7 @@ func TestDNSSANs(t *testing.T) {
 	}
 }
 
-// TestDNSSANsBesideNames is where a cover says that it has examples only.
+// TestDNSSANsBesideNames has a cover that says that it has examples only.
 func TestDNSSANsBesideNames(t *testing.T) {
 	t.Parallel()
 	cover := classes.Of(classes.Surface{Protocol: policy.TCP}, each(attribute.URISAN.Exact("spiffe://td/a"), attribute.DNSSAN.Exact("web.example"))...)

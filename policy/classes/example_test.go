@@ -8,8 +8,8 @@ import (
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
-// Two versions of a policy set are compared class by class: what no class tells
-// apart, no request does.
+// Two versions of a policy set are compared class by class. If they agree on every class,
+// they agree on every request.
 func ExampleOf() {
 	prometheus := policy.And{
 		attribute.Identity.Prefix("spiffe://trust-domain.mesh/ns/observability/"),

@@ -12,7 +12,7 @@ import (
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
-// Few names, some inside each other, of which sets are drawn.
+// The tests draw sets of these few names. Some are prefixes of others.
 var (
 	someNames = []string{
 		"spiffe://td/a", "spiffe://td/b", "spiffe://td/a/c", "spiffe://other/a", "spiffe://td/b/",
@@ -30,7 +30,7 @@ func uriMatcher() *rapid.Generator[policy.Condition] {
 	})
 }
 
-// nameCondition combines matchers of names freely, with one of paths here and there.
+// nameCondition combines matchers of names freely, sometimes with a matcher of paths.
 func nameCondition(layer policy.Layer, depth int) *rapid.Generator[policy.Condition] {
 	return rapid.Custom(func(t *rapid.T) policy.Condition {
 		kind := rapid.IntRange(0, 7).Draw(t, "condition")
@@ -105,9 +105,9 @@ func matchersIn(p policy.Program) int {
 	return len(seen)
 }
 
-// TestNamesInAnyNumberAndOrder is what a cover of names combined freely claims: it is
-// complete, each caller who can have an SVID is in a class, and whoever is in one is
-// decided as its witness is.
+// TestNamesInAnyNumberAndOrder checks the claims of a cover of freely combined names. It is
+// complete, each caller that can have an SVID is in a class, and has the decision of its
+// witness.
 func TestNamesInAnyNumberAndOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -24,7 +24,7 @@ func TestTagsDoNotMultiply(t *testing.T) {
 	var parity []policy.Rule
 	for i := range n {
 		all, allowed = append(all.(policy.And), tag(i)), append(allowed.(policy.Or), tag(i))
-		// The last tag decides, and every other one refuses.
+		// The last tag decides, and each other tag denies.
 		if i%2 == 0 {
 			last = policy.Or{tag(i), last}
 		} else {

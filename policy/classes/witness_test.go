@@ -13,7 +13,7 @@ import (
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
-// each decides every condition in a program of its own.
+// each has a program for every condition.
 func each(conditions ...policy.Condition) (out []policy.Program) {
 	for _, c := range conditions {
 		out = append(out, policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Rules: []policy.Rule{rule(policy.Allow, "", c)}}}})
@@ -25,7 +25,7 @@ func identity(kind policy.MatchKind, value string) policy.Condition {
 	return policy.Is{Attribute: attribute.Identity, Match: policy.Match{Kind: kind, Value: value}}
 }
 
-// lines are the classes and what has none, a line each.
+// lines returns a line for each class, and for each matcher without one.
 func lines(cover *classes.Cover) []string {
 	var out []string
 	for _, c := range cover.Classes {
@@ -150,8 +150,8 @@ func TestWitnesses(t *testing.T) {
 	}
 }
 
-// TestWitnessIsFoundWhereverThereIsOne takes away one beginning of a name after the
-// other, until nothing of a prefix is left.
+// TestWitnessIsFoundWhereverThereIsOne removes one beginning of a name after the other, until
+// nothing of a prefix is left.
 func TestWitnessIsFoundWhereverThereIsOne(t *testing.T) {
 	t.Parallel()
 	matchers := []policy.Condition{identity(policy.Prefix, "spiffe://td/"), identity(policy.Exact, "spiffe://td/z/any"), identity(policy.Exact, "spiffe://td/z")}

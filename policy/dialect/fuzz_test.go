@@ -8,8 +8,8 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// FuzzAgreement feeds any text as policies and any request: where the policies are
-// accepted, their program can be judged on its layer and both opinions agree.
+// FuzzAgreement has any text as policies, and any request. If the policies are accepted, their
+// program is valid and both opinions agree.
 func FuzzAgreement(f *testing.F) {
 	for _, yaml := range []string{
 		"", fixture, ofGateway, "type: MeshTrafficPermission\nname: p\n", "type: MeshTimeout\n", "- a\n",

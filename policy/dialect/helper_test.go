@@ -80,8 +80,8 @@ func inbounds() []policy.Inbound {
 	}
 }
 
-// requests are the callers of the fixture and their neighbours, times what they
-// may ask for; on L4 there is nothing to ask for.
+// requests returns all callers of the fixture and their neighbours, each with all methods and
+// paths; on L4 there are none.
 func requests(in policy.Inbound) []policy.Request {
 	var out []policy.Request
 	for _, uris := range [][]string{

@@ -75,8 +75,7 @@ func texts(warnings []policy.Warning) (out []string) {
 	return out
 }
 
-// TestOptionsReachTheDialect: those given to Parse hold for whatever is asked of
-// the set.
+// TestOptionsReachTheDialect shows that the options of Parse hold for all methods of the set.
 func TestOptionsReachTheDialect(t *testing.T) {
 	t.Parallel()
 	in := inbounds()[0]
@@ -118,7 +117,7 @@ func TestDecideAgreesWithEvaluate(t *testing.T) {
 					}
 					effects[want.Effect]++
 				}
-				// On tcp the operator's deny of a method denies everybody.
+				// On tcp the operator's deny of a method denies every caller.
 				if mixed := name == "fixture" && in.Protocol != policy.TCP; effects[policy.Deny] == 0 || (effects[policy.Allow] > 0) != mixed {
 					t.Errorf("%s, %s: %v: the requests prove nothing", name, in, effects)
 				}
@@ -127,7 +126,7 @@ func TestDecideAgreesWithEvaluate(t *testing.T) {
 	}
 }
 
-// TestEmptySet: without policies Kuma denies everybody, and has nothing to say.
+// TestEmptySet shows that Kuma without policies denies every caller, without warnings.
 func TestEmptySet(t *testing.T) {
 	t.Parallel()
 	zero := parse(t, "", language.Options{})

@@ -9,8 +9,8 @@ import (
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
 )
 
-// many is a namespace of a thousand policies, of which a hundred select the
-// backend, with two rules of two sources each.
+// many returns a namespace of a thousand policies. A hundred of them select the backend, with
+// two rules of two sources each.
 func many() string {
 	var b strings.Builder
 	for i := range 1000 {

@@ -13,7 +13,7 @@ import (
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
 )
 
-// The values are few and alike, so that sources meet, overlap and just miss.
+// The values are few and similar, so that sources often match, overlap or just fail.
 var (
 	names = []string{
 		"spiffe://td/ns/default/sa/a", "spiffe://td/ns/default/sa/a/b", "spiffe://td/ns/default/sa/ab", "spiffe://td/ns/default/sa", "spiffe://td/ns/web/sa/a",

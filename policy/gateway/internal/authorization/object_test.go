@@ -28,7 +28,7 @@ func pods() []policy.Workload {
 	return out
 }
 
-// shown is the one policy of a text as an object, and as JSON.
+// shown returns the policy of a text as an object and as JSON.
 func shown(t *testing.T, yaml string, pods []policy.Workload) (capability.Object, string) {
 	t.Helper()
 	objects, err := authorization.Objects(documents(t, yaml), pods)
@@ -48,8 +48,8 @@ func statusOf(t *testing.T, o capability.Object) *authorization.PolicyStatus {
 	return printed.Status
 }
 
-// TestObjectsKeepAbsentEmptyAndSetApart, whether the policy is valid or not, and
-// once more when what was printed is read.
+// TestObjectsKeepAbsentEmptyAndSetApart has valid and invalid policies, and reads the output
+// again.
 func TestObjectsKeepAbsentEmptyAndSetApart(t *testing.T) {
 	t.Parallel()
 	const (
@@ -138,8 +138,8 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestObjectsOfALargerDocument: its status says where in the policy something is
-// wrong, its error where in the file.
+// TestObjectsOfALargerDocument shows that the status has the place in the policy, and the
+// error the place in the file.
 func TestObjectsOfALargerDocument(t *testing.T) {
 	t.Parallel()
 	part, ok := documents(t, "policies: [1, "+object("action: DENY")+"]")[0].At("policies[1]")
@@ -158,7 +158,7 @@ func TestObjectsOfALargerDocument(t *testing.T) {
 	}
 }
 
-// TestNoObjects: what no API server could hold has no status either.
+// TestNoObjects has documents that no API server could hold. They have no status.
 func TestNoObjects(t *testing.T) {
 	t.Parallel()
 	for yaml, want := range map[string]string{
@@ -181,8 +181,8 @@ func TestNoObjects(t *testing.T) {
 	}
 }
 
-// TestObjectsOfRefusals: each policy of the archive is one or no object, in accord
-// with Parse.
+// TestObjectsOfRefusals shows that each policy of the archive is one object or none, as Parse
+// says.
 func TestObjectsOfRefusals(t *testing.T) {
 	t.Parallel()
 	archive, err := txtar.ParseFile(refusals)

@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 const refusals = "testdata/refusals.txtar"
 
-// TestRefusals holds each policy of the archive that must be refused against the
-// exact text of its error, which stands in the comment line above it.
+// TestRefusals compares the error of each policy in the archive with the text in the comment
+// above the policy.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	archive, err := txtar.ParseFile(refusals)

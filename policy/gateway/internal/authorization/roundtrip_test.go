@@ -12,7 +12,7 @@ import (
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
 )
 
-// again prints a policy and reads what was printed.
+// again prints a policy and reads the output.
 func again(t testing.TB, p authorization.Policy) authorization.Policy {
 	t.Helper()
 	text, err := json.Marshal(p.Resource())
@@ -23,8 +23,8 @@ func again(t testing.TB, p authorization.Policy) authorization.Policy {
 	return parseAll(t, string(documents(t, string(text))[0].YAML()))[0]
 }
 
-// TestRoundTripKeepsAbsentEmptyAndSetApart goes from the text to Go and back, and
-// then to a program: what a missing pair of brackets would change must not change.
+// TestRoundTripKeepsAbsentEmptyAndSetApart goes from the text to Go and back, and then to a
+// program. A missing pair of brackets would change the program.
 func TestRoundTripKeepsAbsentEmptyAndSetApart(t *testing.T) {
 	t.Parallel()
 	in := inbounds()[0]

@@ -9,8 +9,8 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// FuzzSource feeds any values as the sources of a rule, and any caller: where they are
-// accepted, both opinions agree, and the SPIFFE ID that is named gets in.
+// FuzzSource has any values as the sources of a rule, and any caller. If the sources are
+// accepted, both opinions agree, and the named SPIFFE ID gets in.
 func FuzzSource(f *testing.F) {
 	f.Add("spiffe://td/ns/a/sa/x", "a", "x", "spiffe://td/ns/a/sa/x", "x")
 	f.Add("spiffe://td/a", "a", "*", "spiffe://td/ns/a/sa/", "spiffe://td/ns/a/sa/x")

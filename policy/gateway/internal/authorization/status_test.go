@@ -9,8 +9,7 @@ import (
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
 )
 
-// TestStatus holds what would be published against the text an API server would
-// show.
+// TestStatus compares the status with the text that an API server would show.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	const (
@@ -34,7 +33,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestStatusOfAnything: a document that is no policy at all has a status too.
+// TestStatusOfAnything shows that a document that is no policy has a status too.
 func TestStatusOfAnything(t *testing.T) {
 	t.Parallel()
 	for _, yaml := range []string{"[]", "a", "{metadata: []}", "{metadata: {namespace: [], generation: x}}"} {
