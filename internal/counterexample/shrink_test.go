@@ -199,7 +199,7 @@ func TestShrinkFindsTheRules(t *testing.T) {
 	}
 }
 
-// large is a case with many policies of many items, of which one names the needle.
+// large returns a case with many policies of many items. One item names the needle.
 func large(t *testing.T, policies, items int) (cases.Case, cases.Request) {
 	t.Helper()
 	var b strings.Builder
@@ -232,8 +232,7 @@ policies:
 	return all[0], all[0].Requests[0]
 }
 
-// TestShrinkLeavesNothingOver finds one item of four hundred and drops all that
-// surrounds it.
+// TestShrinkLeavesNothingOver finds one item of four hundred and drops everything else.
 func TestShrinkLeavesNothingOver(t *testing.T) {
 	t.Parallel()
 	c, q := large(t, 20, 20)
@@ -271,8 +270,7 @@ requests:
 	}
 }
 
-// TestShrinkKeepsWhatIsNeeded: two items far apart, of two policies, and what the
-// request has to be for it.
+// TestShrinkKeepsWhatIsNeeded keeps two items of two policies, and the request for them.
 func TestShrinkKeepsWhatIsNeeded(t *testing.T) {
 	t.Parallel()
 	c, q := large(t, 20, 20)
@@ -293,7 +291,8 @@ func TestShrinkKeepsWhatIsNeeded(t *testing.T) {
 	t.Logf("%d tries", s.tries)
 }
 
-// TestShrinkStops at its bound and with its context, with the best so far.
+// TestShrinkStops shows that shrinking stops at its bound and with its context, and returns
+// the best case so far.
 func TestShrinkStops(t *testing.T) {
 	t.Parallel()
 	c, q := large(t, 20, 20)
@@ -315,7 +314,7 @@ func TestShrinkStops(t *testing.T) {
 	}
 }
 
-// TestShrinkIsBounded by what it may ask, and by what it may make.
+// TestShrinkIsBounded has a bound on the attempts, and a bound on the cases it makes.
 func TestShrinkIsBounded(t *testing.T) {
 	t.Parallel()
 	c, q := large(t, 2, 10)
@@ -329,7 +328,7 @@ func TestShrinkIsBounded(t *testing.T) {
 	}
 }
 
-// TestShrinkLeavesAlone what does not show it with one request, and what is no case.
+// TestShrinkLeavesAlone returns a case that does not fail with one request as it is.
 func TestShrinkLeavesAlone(t *testing.T) {
 	t.Parallel()
 	c, q := large(t, 3, 3)
@@ -358,8 +357,7 @@ func TestShrinkLeavesAlone(t *testing.T) {
 	}
 }
 
-// TestShrinkTrustsByDefault: a case without trust domains has the one that a case
-// file has.
+// TestShrinkTrustsByDefault shows that a case without trust domains gets the default one.
 func TestShrinkTrustsByDefault(t *testing.T) {
 	t.Parallel()
 	all, err := cases.Parse("c.yaml", []byte("case: x\nworkloads: [{name: w, inbounds: [{port: 80, protocol: grpc}]}]\n"+
@@ -375,8 +373,8 @@ func TestShrinkTrustsByDefault(t *testing.T) {
 	}
 }
 
-// TestShrinkOfAnyCaller: whoever comes, the case says so, and wants what mTLS lets
-// the policies decide.
+// TestShrinkOfAnyCaller shows that the case names each kind of caller, and wants the decision
+// of the policies, or of mTLS.
 func TestShrinkOfAnyCaller(t *testing.T) {
 	t.Parallel()
 	c, q := large(t, 3, 3)
@@ -408,7 +406,7 @@ func TestShrinkOfAnyCaller(t *testing.T) {
 	} {
 		q.From, q.Want = tt.from, tt.stated
 		s := &counted{holds: func(c cases.Case) bool {
-			// The forged one is told by its signer.
+			// The signer shows that the certificate is forged.
 			return tt.from.SignedBy != partner || c.Requests[0].From.SignedBy == partner && len(c.Requests[0].From.Template.URIs[0]) > 20
 		}}
 		small := shrunk(t, s, c, q)

@@ -178,8 +178,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// BenchmarkDifferential has sets of policies per second that a real Envoy is held
-// against, from the drawing to the verdict.
+// BenchmarkDifferential measures sets of policies per second, from the drawing to the verdict
+// on a real Envoy.
 func BenchmarkDifferential(b *testing.B) {
 	h := shared(b)
 	var sets, decisions, seconds float64
@@ -198,7 +198,7 @@ func BenchmarkDifferential(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// faulty compiles what the policies come to, with a mistake in each gate.
+// faulty returns a compiler that makes a mistake in each gate.
 func faulty(mistake func(*policy.Gate)) suite.Compiler {
 	return suite.CompilerFunc(func(_ context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 		set, err := dialect.Parse(policies, opts)
@@ -215,12 +215,12 @@ func faulty(mistake func(*policy.Gate)) suite.Compiler {
 	})
 }
 
-// denyBehindAllow asks for the allows first.
+// denyBehindAllow moves the allows to the front.
 func denyBehindAllow(g *policy.Gate) {
 	slices.SortStableFunc(g.Rules, func(a, b policy.Rule) int { return int(b.Effect) - int(a.Effect) })
 }
 
-// exactAsPrefix compares the beginning where the whole is meant.
+// exactAsPrefix turns exact matches into prefixes.
 func exactAsPrefix(g *policy.Gate) {
 	for i := range g.Rules {
 		g.Rules[i].When = asPrefix(g.Rules[i].When)
@@ -239,7 +239,8 @@ func asPrefix(c policy.Condition) policy.Condition {
 // lastLost leaves out the last rule.
 func lastLost(g *policy.Gate) { g.Rules = g.Rules[:max(len(g.Rules)-1, 0)] }
 
-// unparsable is well formed, and Envoy refuses it: its regular expression does not parse.
+// unparsable returns well-formed filters that Envoy refuses: the regular expression does not
+// parse.
 func unparsable(f xds.Filters) (xds.Filters, error) {
 	one, err := xds.Compile(policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Rules: []policy.Rule{
 		{Verdict: policy.Verdict{Origin: "spoilt"}, When: attribute.Identity.Exact("(")},

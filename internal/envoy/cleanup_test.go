@@ -148,7 +148,7 @@ func TestSweepLeavesOtherContainers(t *testing.T) {
 	}
 }
 
-// A sweep never takes what an owner is making, and never puts anything into what
+// A sweep never removes a folder that an owner is making, and never writes into a folder that
 // an owner is removing.
 func TestSweepBesideOwners(t *testing.T) {
 	t.Parallel()

@@ -125,7 +125,7 @@ func TestCopyRelease(t *testing.T) {
 	checkNoCopy(t, c, dir)
 }
 
-// A container that was created for a copy is removed, whatever becomes of the copy.
+// The container of a copy is removed, also if the copy fails.
 func TestCopyThatFailsLeavesNoContainer(t *testing.T) {
 	t.Parallel()
 	image, c := anImage(t)
@@ -152,7 +152,7 @@ func TestCopyThatFailsLeavesNoContainer(t *testing.T) {
 	}
 }
 
-// checkNoCopy looks for the container that a copy into dir was made by way of.
+// checkNoCopy fails if the container of a copy into dir is left.
 func checkNoCopy(t *testing.T, c *testcontainers.DockerClient, dir string) {
 	t.Helper()
 	left, err := c.ContainerList(t.Context(), client.ContainerListOptions{All: true, Filters: client.Filters{}.Add("label", labelRun+"="+dir)})

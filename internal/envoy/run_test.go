@@ -317,7 +317,7 @@ func isZombie(pid int) bool {
 	return err == nil && strings.Contains(string(stat), ") Z ")
 }
 
-// checkVersions runs what claims to be 1.36.4, but is the default version.
+// checkVersions runs a binary of the default version under the number 1.36.4.
 func checkVersions(t *testing.T, r Runtime, asked map[string]bool) {
 	t.Helper()
 	for version, fits := range asked {

@@ -161,8 +161,8 @@ func TestShardReads(t *testing.T) {
 	}
 }
 
-// However many parts there are: each case is in one, in its order, and no part has
-// more to do than any other by more than one case.
+// For any number of parts, each case is in one part, in its order, and the parts differ by at
+// most the cost of one case.
 func TestShardsAreTheWhole(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -204,7 +204,7 @@ func TestShardsAreTheWhole(t *testing.T) {
 	})
 }
 
-// More parts than cases cost nothing; the last ones are empty.
+// With more parts than cases, the last parts are empty.
 func TestShardsOfFewCases(t *testing.T) {
 	t.Parallel()
 	all := []cases.Case{{Name: "a"}, {Name: "b"}}
@@ -219,7 +219,7 @@ func TestShardsOfFewCases(t *testing.T) {
 	}
 }
 
-// The order of the cases is no part of the bargain, only their names and costs.
+// The parts depend on the names and costs of the cases, not on their order.
 func TestShardIsDeterministic(t *testing.T) {
 	t.Parallel()
 	all := []cases.Case{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
@@ -262,7 +262,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// What was measured is of cases that there are, and of nearly all of them.
+// The measured times are of existing cases, and of nearly all of them.
 func TestMeasured(t *testing.T) {
 	t.Parallel()
 	all, err := cases.Stories()

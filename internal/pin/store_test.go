@@ -232,7 +232,7 @@ var errNoDocker = errors.New("no usable Docker daemon")
 
 func withoutPip(context.Context, string, string) error { e := *errNoPip; return &e }
 
-// What an image holds is another build of the release, as a rule, and never passed off as the pinned one.
+// An image usually has another build of the release. It never counts as the pinned binary.
 func TestFetchTakesAnImageForPip(t *testing.T) {
 	t.Parallel()
 	for content, name := range map[string]string{fakeBinary: pinnedName, "another build": copiedName} {

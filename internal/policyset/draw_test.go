@@ -187,8 +187,8 @@ func TestForms(t *testing.T) {
 // mostAsked bounds the classes of an inbound that are asked with their neighbours.
 const mostAsked = 200
 
-// agree holds three opinions against each other on every class of a set and on its
-// borders: the program, the text of the policies, and the filters read back.
+// agree compares three opinions on every class of a set and its neighbours: the program, the
+// text of the policies, and the lifted filters.
 func agree(t testing.TB, c cases.Case) (asked int) {
 	t.Helper()
 	set, err := dialect.Parse(c.Policies, c.Options)
@@ -237,8 +237,8 @@ func TestOpinionsAgree(t *testing.T) {
 	}
 }
 
-// FuzzOpinions looks for sets of policies on which the opinions in Go disagree; a byte
-// of the corpus is a choice of the generator.
+// FuzzOpinions searches sets of policies on which the opinions in Go disagree. A byte of the
+// corpus is a choice of the generator.
 func FuzzOpinions(f *testing.F) {
 	f.Add([]byte(nil))
 	for seed := range uint64(32) {

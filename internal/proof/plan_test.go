@@ -300,8 +300,8 @@ requests: [{from: anonymous, to: backend/in, want: handshake-failure}]
 	}
 }
 
-// A gate is asked only about what the gate before it let pass, a route's about what is
-// routed there; what decides adds up to what was asked.
+// A gate gets the requests that the gate before it let pass, and the gate of a route gets the
+// requests of the route. The decisions add up to the requests.
 func TestRulesAddUp(t *testing.T) {
 	t.Parallel()
 	all, err := cases.Stories()
@@ -338,7 +338,8 @@ func TestRulesAddUp(t *testing.T) {
 	}
 }
 
-// An adversary asks for what the policies deny it, and wants to be refused.
+// The requests of an adversary are requests that the policies deny, and the case wants a
+// refusal.
 func TestAttack(t *testing.T) {
 	t.Parallel()
 	p := plan(t, parse(t, `

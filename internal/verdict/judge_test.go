@@ -153,8 +153,8 @@ func TestJudgeWithoutADecision(t *testing.T) {
 	}
 }
 
-// What is expected of each request of the built-in cases is what the case wants, in hand
-// written words. A status other than 403 is Envoy's own answer, which no policy foretells.
+// The expectation of each request in the built-in cases is what the case wants. A status
+// other than 403 is Envoy's own answer, which no policy predicts.
 func TestExpectationsOfTheStories(t *testing.T) {
 	t.Parallel()
 	all, err := cases.Stories()
@@ -191,8 +191,8 @@ func TestExpectationsOfTheStories(t *testing.T) {
 	}
 }
 
-// A memo reads the policies of a case once, whatever the outcome, and tells policies that
-// are refused as a whole from policies that one inbound refuses.
+// A memo reads the policies of a case once, also if they are refused. It distinguishes a
+// refusal of all policies from a refusal of one inbound.
 func TestMemo(t *testing.T) {
 	t.Parallel()
 	good, bad := parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]\n"), parse(t, head+"expectError: x\n")
