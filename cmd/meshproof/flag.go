@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/lab"
 )
 
 // textFlag makes a flag of a type that reads and prints itself.
@@ -79,5 +80,5 @@ func (f *caseFilter) String() string {
 func (*caseFilter) Type() string { return "regexp" }
 
 func (f *caseFilter) matches(c cases.Case) bool {
-	return f.pattern == nil || f.pattern.MatchString(c.Name) || f.pattern.MatchString(c.Story)
+	return lab.Choice{Pattern: f.pattern}.Matches(c)
 }

@@ -54,7 +54,7 @@ its own alone. Exit status 1 where a mistake survived.`,
 
 func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
 	var memo verdict.Memo
-	chosen, err := runOptions{filter: o.filter}.load(paths, matrix.Selection{}, memo.Read)
+	chosen, err := loadCases(o.filter, paths, matrix.Selection{}, memo.Read)
 	if err != nil {
 		return err
 	}

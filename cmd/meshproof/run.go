@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -178,7 +177,7 @@ func (o runOptions) suite(paths []string) (matrix.Suite, error) {
 	}
 	var memo verdict.Memo
 	s.Read = memo.Read
-	s.Cases, err = o.load(paths, selection, s.Read)
+	s.Cases, err = loadCases(o.filter, paths, selection, s.Read)
 	return s, err
 }
 
@@ -210,37 +209,4 @@ func (o runOptions) readTimes() (matrix.Times, error) {
 		return nil, fmt.Errorf("--times: %s: %w", o.times, err)
 	}
 	return times, nil
-}
-
-// load reads the cases. It refuses bad policies before Envoy is started for them.
-func (o runOptions) load(paths []string, selection matrix.Selection, read func(cases.Case) (*verdict.Reading, error)) ([]cases.Case, error) {
-	open := cases.Stories
-	if len(paths) > 0 {
-		open = func() ([]cases.Case, error) { return cases.Load(paths...) }
-	}
-	all, err := open()
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: name a case file, or a folder with some", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var chosen []cases.Case
-	var errs []error
-	for _, c := range all {
-		if !o.filter.matches(c) {
-			continue
-		}
-		chosen = append(chosen, c)
-		if reason, _ := selection.Skip(c); c.ExpectError == "" && reason == "" {
-			// Policies that only one inbound refuses are a result of the case.
-			if _, err := read(c); !errors.As(err, new(*verdict.InboundError)) {
-				errs = append(errs, err)
-			}
-		}
-	}
-	if len(chosen) == 0 {
-		return nil, fmt.Errorf("--case: none of %s has a name or story that matches %q", terminal.Count(len(all), "case"), &o.filter)
-	}
-	return chosen, errors.Join(errs...)
 }

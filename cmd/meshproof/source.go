@@ -3,13 +3,18 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/matrix"
+	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 )
@@ -171,4 +176,38 @@ func (o *sourceOptions) inboundFlag() string {
 		}
 	}
 	return ""
+}
+
+// loadCases reads the chosen cases, the built-in ones without a path. It refuses bad
+// policies before Envoy is started for them.
+func loadCases(filter caseFilter, paths []string, selection matrix.Selection, read func(cases.Case) (*verdict.Reading, error)) ([]cases.Case, error) {
+	open := cases.Stories
+	if len(paths) > 0 {
+		open = func() ([]cases.Case, error) { return cases.Load(paths...) }
+	}
+	all, err := open()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: name a case file, or a folder with some", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var chosen []cases.Case
+	var errs []error
+	for _, c := range all {
+		if !filter.matches(c) {
+			continue
+		}
+		chosen = append(chosen, c)
+		if reason, _ := selection.Skip(c); c.ExpectError == "" && reason == "" {
+			// Policies that only one inbound refuses are a result of the case.
+			if _, err := read(c); !errors.As(err, new(*verdict.InboundError)) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("--case: none of %s has a name or story that matches %q", terminal.Count(len(all), "case"), &filter)
+	}
+	return chosen, errors.Join(errs...)
 }
