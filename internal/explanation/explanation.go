@@ -36,8 +36,10 @@ type Explanation struct {
 
 // Gate is one gate, or one shadow.
 type Gate struct {
-	Layer   string `json:"layer"`
-	Shadow  bool   `json:"shadow"`
+	Layer  string `json:"layer"`
+	Shadow bool   `json:"shadow"`
+	// Name tells a shadow from others.
+	Name    string `json:"name,omitempty"`
 	Rules   []Rule `json:"rules"`
 	Default string `json:"default"`
 	// Decides is true where no rule decided.
@@ -96,7 +98,7 @@ func explain(s lab.Subject, q cases.Request) Explanation {
 func explainGate(t policy.Trace, r *policy.Request) Gate {
 	rules, decided := explainRules(t.Gate.Rules, r, true)
 	return Gate{
-		Layer: t.Gate.Layer.String(), Shadow: t.Shadow, Rules: append([]Rule{}, rules...),
+		Layer: t.Gate.Layer.String(), Shadow: t.Shadow, Name: t.Gate.Name, Rules: append([]Rule{}, rules...),
 		Default: t.Gate.Default.String(), Decides: !decided,
 	}
 }
@@ -144,6 +146,9 @@ func (g Gate) write(w io.Writer) {
 	title := "gate"
 	if g.Shadow {
 		title = "shadow"
+	}
+	if g.Name != "" {
+		title += " " + terminal.Printable(g.Name)
 	}
 	fmt.Fprintf(w, "%s %s\n", title, g.Layer)
 	writeRules(w, g.Rules, g.Default, g.Decides, " ")

@@ -160,6 +160,11 @@ func shadowText(d policy.Decision) string {
 // logText is the entry of the access log without what the request itself says.
 func logText(log xds.AccessLog) string {
 	parts := []string{engineText("enforced", log.Enforced), engineText("shadow", log.Shadow)}
+	if len(log.Filters) > 1 {
+		for _, f := range log.Filters {
+			parts = append(parts, fmt.Sprintf("filter %d on %s: %s, %s", f.Index, f.Layer, engineText("enforced", f.Enforced), engineText("shadow", f.Shadow)))
+		}
+	}
 	for _, part := range []string{log.Details, log.Termination, log.TransportFailure} {
 		if part != "" {
 			parts = append(parts, part)
