@@ -1,18 +1,17 @@
 package policy
 
-// Decision is what becomes of a request, and what the shadows say of it. [Explain]
-// tells the same gate by gate.
+// Decision is what becomes of a request, and what the shadows say of it. [Explain] says
+// the same gate by gate.
 type Decision struct {
-	// Verdict is the effective one. For a denied request its origin is that of the
-	// gate that denied, for an allowed one that of the last gate. A gate that only
-	// logs does not count.
+	// Verdict is that of the gate that decides: the gate that denies the request, or else
+	// the last gate. A gate that only logs does not count.
 	Verdict
-	// Layer is that of the gate that decided; it gives a refusal its form.
+	// Layer is the layer of the gate that decides. It gives a refusal its form.
 	Layer Layer
 	// Shadowed tells whether a shadow engine ran at all.
 	Shadowed bool
-	// Shadow is what the shadows say together, as gates would: the first that denies,
-	// or else the last. It is the zero value where none ran.
+	// Shadow is the verdict of the first shadow that denies, or else of the last. It is the
+	// zero value where no shadow ran.
 	Shadow Verdict
 }
 
@@ -47,8 +46,9 @@ func pass(gates []Gate, r *Request) (decides int, verdict Verdict, passed int) {
 	return decides, verdict, len(gates)
 }
 
-// observe asks the shadows that Envoy asks where so many gates let the request pass. It
-// returns the index of the shadow whose verdict stands for all, -1 where none is asked.
+// observe asks the shadows in order, after a number of gates let the request pass. It
+// returns the index of the shadow whose verdict stands for all, which is -1 where Envoy asks
+// no shadow.
 func observe(shadows, gates []Gate, passed int, r *Request) (decides int, verdict Verdict) {
 	decides = -1
 	for i := range shadows {

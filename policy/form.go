@@ -11,9 +11,9 @@ const (
 	Ordered Form = iota
 	// Named rules are the policies of one envoy.config.rbac.v3.RBAC. Its action is the
 	// effect of all of them. They are asked in the order of their names, and the first
-	// that matches is the effective one. Where none matches, named allows deny, named
-	// denies allow, and named logs let pass: the gate's default says which of the three
-	// they are. Named rules see each URI SAN by itself: this is the attribute uri-san.
+	// that matches is the effective one. The default of the gate says which effect that is:
+	// rules beside the default deny all allow, rules beside the default allow all deny, and
+	// rules beside the default log all log. Named rules see each URI SAN by itself: this is the attribute uri-san.
 	Named
 )
 

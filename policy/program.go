@@ -18,22 +18,21 @@ type Program struct {
 	Routes []Route
 }
 
-// Gate is a list of rules. The first rule that matches decides; where none does,
+// Gate is a list of rules. The first rule that matches decides. Where no rule matches,
 // Default decides. The zero value denies everybody on L4.
 //
-// A gate whose default has the effect [Log] only logs: it lets every request pass and
-// is never the one that decided, and all its rules log.
+// A gate whose default has the effect [Log] only logs: all its rules log, it lets every
+// request pass, and it never decides.
 type Gate struct {
-	// Name tells several shadows apart: Envoy reports each under a prefix of its own
-	// (shadow_rules_stat_prefix). Other gates have none, their order tells them apart.
+	// Name tells several shadows apart. It is the shadow_rules_stat_prefix of their filter.
+	// Gates that are no shadows have no name: their order tells them apart.
 	Name    string
 	Layer   Layer
 	Form    Form
 	Rules   []Rule
 	Default Verdict
-	// Behind is for shadows: the number of gates in front of the shadow. Envoy asks
-	// the shadow only where these gates, and all gates of a lower layer, let the
-	// request pass.
+	// Behind is the number of gates in front of a shadow, 0 for other gates. Envoy asks the
+	// shadow only where these gates, and all gates of a lower layer, let the request pass.
 	Behind int
 }
 
@@ -64,8 +63,8 @@ type Rule struct {
 // Matches reports whether the rule applies to the request.
 func (r Rule) Matches(req *Request) bool { return r.When != nil && r.When.Holds(req) }
 
-// Equal reports whether two programs have the same gates, shadows and rules in
-// the same order. Programs that merely decide alike are not equal.
+// Equal reports whether two programs have the same gates, shadows and rules in the same
+// order. Two other programs are not equal, even where they decide every request alike.
 func (p Program) Equal(q Program) bool { return reflect.DeepEqual(p, q) }
 
 // String returns the program's text form: one line per gate and rule, in the

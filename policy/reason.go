@@ -38,8 +38,8 @@ func (t Trace) reason(r Request) string {
 	return t.Verdict.String() + " when " + strings.Join(conditions, ", and within that ")
 }
 
-// reasonMax is as much of a condition as a reader takes in, in bytes; a list of
-// identities may be a hundred times as long.
+// reasonMax is the most of a condition that is printed, in bytes. A list of identities may
+// be a hundred times as long.
 const reasonMax = 400
 
 func abridge(condition string) string {

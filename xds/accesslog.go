@@ -27,8 +27,8 @@ type Engine struct {
 type FilterLog struct {
 	FilterPlace
 	Enforced, Shadow Engine
-	// ShadowName is the name of the shadow. The access log does not have it: whoever
-	// knows the filters of the inbound fills it in.
+	// ShadowName is the name of the shadow. The access log does not have it: the harness
+	// takes it from the filters of the inbound.
 	ShadowName string
 }
 
@@ -40,9 +40,9 @@ type AccessLog struct {
 	Caller, Destination netip.AddrPort
 	// PeerURIs are the URI SANs of the caller's certificate.
 	PeerURIs []string
-	// Enforced and Shadow name the effective policy of all enforcing engines and of all
-	// shadows, see [AccessLog.SetFilters]. On a connection Enforced is told by the
-	// observing filter.
+	// Enforced is the verdict of all enforcing engines together, and Shadow that of all
+	// shadows, see [AccessLog.SetFilters]. On a connection the observing filter reports
+	// what Enforced says.
 	Enforced, Shadow Engine
 	// Filters has an entry for each filter that ran, in Envoy's order.
 	Filters []FilterLog
@@ -51,8 +51,8 @@ type AccessLog struct {
 	Method, Path string
 	Status       uint32
 	Details      string
-	// Termination says why Envoy closed a connection; it names the policy by which
-	// a connection was refused.
+	// Termination says why Envoy closed a connection. For a refused connection it names
+	// the policy.
 	Termination string
 	// TransportFailure says why the handshake failed.
 	TransportFailure string
@@ -60,8 +60,9 @@ type AccessLog struct {
 	UpstreamBytes uint64
 }
 
-// SetFilters sets what the filters reported, and what that comes to: the first verdict
-// that denies stands for all, or else the last. A filter that only logs does not count.
+// SetFilters sets what the filters reported, and the two verdicts that follow from it: the
+// first verdict that denies stands for all, or else the last. A filter that only logs does
+// not count.
 func (l *AccessLog) SetFilters(filters []FilterLog) {
 	l.Filters, l.Enforced, l.Shadow = filters, Engine{}, Engine{}
 	combine := func(into *Engine, of Engine) {
@@ -134,16 +135,16 @@ func metadataOf(common *accesslogdatav3.AccessLogCommon, filter string) map[stri
 	return common.GetMetadata().GetFilterMetadata()[filter].GetFields()
 }
 
-// The last words of the keys under which an engine reports; in front of them is the
-// prefix of the filter.
+// An engine reports under keys that end in these words. The prefix of the filter stands in
+// front of them.
 const (
 	enforcedResult, enforcedPolicy = "enforced_engine_result", "enforced_effective_policy_id"
 	shadowResult, shadowPolicy     = "shadow_engine_result", "shadow_effective_policy_id"
 )
 
 // filterLogs reads what the filters of a layer reported. A network filter reports nothing
-// of its enforcing engine: there, it is the shadow of the observing filter. A filter that
-// only logs has an observing filter on HTTP too, which reports the same policy.
+// of its enforcing engine: the shadow of its observing filter does. A filter that only logs
+// has an observing filter on HTTP too, which reports the same policy.
 func filterLogs(layer policy.Layer, metadata map[string]*structpb.Value) []FilterLog {
 	var out []FilterLog
 	for key := range metadata {

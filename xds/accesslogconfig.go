@@ -13,7 +13,7 @@ func requestLog() *accesslogv3.AccessLog {
 	return accessLog("envoy.access_loggers.http_grpc", &grpclogv3.HttpGrpcAccessLogConfig{CommonConfig: grpcLog("request")})
 }
 
-// connectionLog streams an entry for every connection, failed handshakes too.
+// connectionLog streams an entry for every connection, also after a failed handshake.
 func connectionLog() *accesslogv3.AccessLog {
 	return accessLog("envoy.access_loggers.tcp_grpc", &grpclogv3.TcpGrpcAccessLogConfig{CommonConfig: grpcLog("connection")})
 }
@@ -22,7 +22,7 @@ func accessLog(name string, config proto.Message) *accesslogv3.AccessLog {
 	return &accesslogv3.AccessLog{Name: name, ConfigType: &accesslogv3.AccessLog_TypedConfig{TypedConfig: mustAny(config)}}
 }
 
-// grpcLog has no buffer: by default an entry may rest in it for a second.
+// grpcLog has no buffer: in Envoy's default buffer an entry may wait for a second.
 func grpcLog(name string) *grpclogv3.CommonGrpcAccessLogConfig {
 	return &grpclogv3.CommonGrpcAccessLogConfig{
 		LogName:             name,

@@ -14,7 +14,7 @@ import (
 
 // canaryPause is how long the reader of a canary leaves Envoy's worker alone
 // between two looks. The worker takes a new listener over within a few hundred
-// microseconds after the ACK, and tells nobody when it did.
+// microseconds after the ACK, without any message.
 const canaryPause = 200 * time.Microsecond
 
 var canarySource = netip.MustParseAddrPort("240.0.0.1:1")

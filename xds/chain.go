@@ -16,9 +16,8 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// chains returns the inbound's filter chain, and on a permissive inbound a
-// second one for plaintext, which carries no authorization unless plaintext is
-// to be judged.
+// chains returns the filter chain of the inbound. A permissive inbound has a second chain
+// for plaintext. That chain has filters of authorization only where plaintext is judged.
 func (i Inbound) chains(validation string) ([]*listenerv3.FilterChain, error) {
 	filters, err := i.networkFilters(i.Filters)
 	if err != nil {
@@ -92,13 +91,13 @@ func (i Inbound) networkFilters(auth Filters) ([]*listenerv3.Filter, error) {
 	return out, add("envoy.filters.network.http_connection_manager", hcm)
 }
 
-// observe returns a filter that judges exactly as the given one does, without
-// enforcing it; nil for a filter that enforces nothing. The network filter never says
-// which policy allowed a connection, but a shadow says so, as dynamic metadata. The
-// observer runs first, so that it speaks of refused connections too.
+// observe returns a filter that judges as the given filter does, and enforces nothing. It
+// returns nil for a filter that enforces nothing itself. A network filter never says which
+// policy allowed a connection, but a shadow says it, as dynamic metadata. The observer runs
+// first, so that it reports refused connections too.
 //
-// The observer of a filter that only logs allows what the filter logs, so that its
-// counters count what was logged.
+// The observer of a filter that only logs allows what the filter logs. So its counters
+// count what was logged.
 func observe(filter *rbacv3.RBAC, place FilterPlace) *rbacv3.RBAC {
 	if filter.Rules == nil && filter.Matcher == nil {
 		return nil
@@ -115,7 +114,7 @@ func observe(filter *rbacv3.RBAC, place FilterPlace) *rbacv3.RBAC {
 	}
 }
 
-// allowing returns rules that allow what the given ones match; nil for none.
+// allowing returns rules that allow what the given rules match; nil for nil.
 func allowing(rules *configrbacv3.RBAC) *configrbacv3.RBAC {
 	if rules == nil {
 		return nil
@@ -123,8 +122,8 @@ func allowing(rules *configrbacv3.RBAC) *configrbacv3.RBAC {
 	return &configrbacv3.RBAC{Action: configrbacv3.RBAC_ALLOW, Policies: rules.Policies}
 }
 
-// tls demands an SVID and switches both kinds of session resumption off: a
-// resumed session would keep the identity of its first handshake.
+// tls demands an SVID. It switches off both kinds of session resumption, because a resumed
+// session keeps the identity of its first handshake.
 func (i Inbound) tls(validation string) *tlsv3.DownstreamTlsContext {
 	alpn := map[policy.Protocol][]string{
 		policy.HTTP:  {"http/1.1"},

@@ -18,14 +18,14 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// CallerHeader is the request header in which the upstream learns which caller a
-// request came from: the source address that the caller plays. Envoy overwrites
-// what a caller puts there.
+// CallerHeader is the request header that tells the upstream which caller sent a request.
+// Its value is the source address that the caller plays. Envoy overwrites what a caller
+// writes there.
 const CallerHeader = "x-meshproof-caller"
 
-// httpManager builds the HTTP connection manager of an inbound. It takes the
-// caller's address from the connection, never from a header, and it adds nothing
-// to the request but [CallerHeader] and XFCC.
+// httpManager builds the HTTP connection manager of an inbound. The manager takes the
+// address of the caller from the connection, never from a header. It adds only
+// [CallerHeader] and XFCC to the request.
 func (i Inbound) httpManager(auth Filters) (*hcmv3.HttpConnectionManager, error) {
 	_, places := auth.places()
 	routes, err := routeConfig(auth.Routes, places)
@@ -82,7 +82,7 @@ func addHTTPFilter(hcm *hcmv3.HttpConnectionManager, name string, config proto.M
 	return nil
 }
 
-// httpFilterName is the name by which a route refers to the filter that it replaces.
+// httpFilterName returns the name by which a route refers to the filter that it replaces.
 func httpFilterName(index int) string {
 	if index == 0 {
 		return "envoy.filters.http.rbac"
@@ -90,17 +90,17 @@ func httpFilterName(index int) string {
 	return fmt.Sprintf("envoy.filters.http.rbac.%d", index)
 }
 
-// observerName is the name of the filter that observes a filter that only logs.
+// observerName returns the name of the filter that observes a filter that only logs.
 func observerName(index int) string { return fmt.Sprintf("meshproof.effective_policy.%d", index) }
 
-// observeLog returns a filter whose shadow allows what the given rules log: its counters
-// count what was logged, which Envoy counts nowhere else.
+// observeLog returns a filter whose shadow allows what the given rules log. Its counters
+// count what was logged: Envoy has no other counter for that.
 func observeLog(rules *rbacv3.RBAC, place FilterPlace) *httprbacv3.RBAC {
 	return &httprbacv3.RBAC{ShadowRules: allowing(rules), ShadowRulesStatPrefix: effectivePrefix + place.prefix()}
 }
 
-// routeConfig returns the routes that replace the filters at the given places, and the
-// route of all other requests.
+// routeConfig returns the routes that replace the filters at the given places, and a route
+// for all other requests.
 func routeConfig(own []Route, places []FilterPlace) (*routev3.RouteConfiguration, error) {
 	routes := make([]*routev3.Route, 0, len(own)+1)
 	for _, route := range own {

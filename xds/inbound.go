@@ -15,21 +15,21 @@ const (
 	// Strict accepts callers with an SVID of a trusted trust domain only.
 	Strict MTLS = iota
 	// Permissive accepts plaintext too, on a filter chain of its own without any
-	// authorization; TLS callers are verified and judged as on a strict inbound.
+	// authorization. It verifies and judges TLS callers as a strict inbound does.
 	Permissive
 	// PermissiveJudged accepts plaintext too, and judges it as a caller without a
 	// name.
 	PermissiveJudged
 )
 
-// Inbound is one port of the virtual mesh: a filter chain that is selected by
-// the destination which the caller plays.
+// Inbound is one port of the virtual mesh: a filter chain. Envoy selects it by the
+// destination that the caller plays.
 type Inbound struct {
-	// Stat is the stat prefix of all of the inbound's counters; letters, digits,
-	// "_" and "-" only, because a dot breaks Envoy's tag extraction, and unique
+	// Stat is the stat prefix of all counters of the inbound. It has letters, digits,
+	// "_" and "-" only, because a dot breaks Envoy's tag extraction. It is unique
 	// within one Envoy, because filters with one prefix share counters.
 	Stat string
-	// Destination is matched against the played destination.
+	// Destination is the destination that callers of the inbound play.
 	Destination netip.AddrPort
 	Protocol    policy.Protocol
 	MTLS        MTLS
@@ -42,7 +42,7 @@ type Inbound struct {
 
 var (
 	statPrefix = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-	// placeSuffix is what the stat prefixes of network filters end in, see [FilterPlace].
+	// placeSuffix is the end of the stat prefixes of network filters, see [FilterPlace].
 	placeSuffix = regexp.MustCompile(`_((filter|log)[0-9]+|effective)$`)
 )
 

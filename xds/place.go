@@ -44,7 +44,7 @@ func (p FilterPlace) prefix() string {
 	}
 }
 
-// parsePlace is the way back from a prefix.
+// parsePlace returns the place that has the prefix.
 func parsePlace(layer policy.Layer, prefix string) (FilterPlace, bool) {
 	p := FilterPlace{Layer: layer}
 	if prefix == "" {
@@ -118,7 +118,7 @@ func placedNetwork(filter *networkrbacv3.RBAC, place FilterPlace, stat string) *
 	}
 }
 
-// placedHTTP is placedNetwork for HTTP.
+// placedHTTP does for HTTP what placedNetwork does for the network.
 func placedHTTP(filter *httprbacv3.RBAC, place FilterPlace) *httprbacv3.RBAC {
 	return &httprbacv3.RBAC{
 		Rules: filter.Rules, Matcher: filter.Matcher, ShadowRules: filter.ShadowRules, ShadowMatcher: filter.ShadowMatcher,
@@ -127,7 +127,8 @@ func placedHTTP(filter *httprbacv3.RBAC, place FilterPlace) *httprbacv3.RBAC {
 	}
 }
 
-// effectivePrefix begins the keys and counters of an observing filter, see [observe].
+// effectivePrefix is the beginning of the keys and counters of an observing filter, see
+// [observe].
 const effectivePrefix = "effective_"
 
 // CounterNames returns a regular expression for the filter of Envoy's /stats. It matches

@@ -15,13 +15,14 @@ import (
 type Route struct {
 	Name  string
 	Match *routev3.RouteMatch
-	// HTTP replace the filters of [Filters.HTTP], each the one at its index. A filter of
-	// the inbound that has no counterpart here is off for the route.
+	// HTTP has the filters of the route. Each replaces the filter of [Filters.HTTP] that
+	// has the same index. For the route, Envoy skips a filter of the inbound that has no
+	// counterpart here.
 	HTTP []*httprbacv3.RBAC
 }
 
-// slot is what the filters at one place have in common, that of the inbound and those of
-// its routes. They share their stat prefixes, so that they are of one kind, and their
+// slot describes the filters at one place: the filter of the inbound, and those of its
+// routes. They share their stat prefixes. So all of them log or none does, and their
 // shadows have one name.
 type slot struct {
 	gates, logs bool
@@ -39,7 +40,8 @@ func (s stage) slot() (out slot) {
 	return out
 }
 
-// join makes the slot one of both, unless they differ.
+// join adds the description of another filter to the slot. It reports false, and changes
+// nothing, where both cannot share a place.
 func (s *slot) join(other slot) bool {
 	if s.gates && other.gates && s.logs != other.logs || s.shadows && other.shadows && s.shadow != other.shadow {
 		return false
@@ -53,8 +55,8 @@ func (s *slot) join(other slot) bool {
 	return true
 }
 
-// addRoute gives each filter of the route the first slot that it fits into. Where there
-// is none, the inbound gets another filter, which lets every other request pass.
+// addRoute gives each filter of the route the first slot that it fits into. Where there is
+// no such slot, the inbound gets another filter, which lets all its own requests pass.
 func (f *Filters) addRoute(p policy.Program, route policy.Route, slots *[]slot) error {
 	if len(f.HTTP) == 0 {
 		return errors.New("the inbound has no HTTP filter that a route could replace")
@@ -76,7 +78,7 @@ func (f *Filters) addRoute(p policy.Program, route policy.Route, slots *[]slot) 
 			*slots = append(*slots, own)
 			f.HTTP = append(f.HTTP, &httprbacv3.RBAC{})
 		}
-		// An inbound's filter without a shadow tells the name of those of its routes.
+		// The filter of the inbound has the name of the shadow, even without a shadow.
 		if own.shadows {
 			f.HTTP[len(out.HTTP)].ShadowRulesStatPrefix = own.shadow
 		}

@@ -45,8 +45,8 @@ func (c FilterCounters) String() string {
 	return fmt.Sprintf("filter %d on %s, which only logs: %s, logged %d", c.Index, c.Layer, c.Counters, c.Logged)
 }
 
-// Sum adds up the counters of the filters of an inbound. What filters that only log allow
-// is no decision and left out.
+// Sum adds up the counters of the filters of an inbound. It leaves out what a filter that
+// only logs allows: that is no decision.
 func Sum(filters []FilterCounters) Counters {
 	var sum Counters
 	for _, f := range filters {
@@ -61,9 +61,10 @@ func Sum(filters []FilterCounters) Counters {
 }
 
 // Count returns what the counters of each filter of an inbound must have moved by, if the
-// access log of its requests is true: each request that a filter judged moves allowed or
-// denied by one, and each that its shadow judged one of the other two. Filters that judged
-// no request are left out. The others are in Envoy's order.
+// access log of its requests is true. Each request that a filter judged moves allowed or
+// denied by one, and each request that its shadow judged moves shadow_allowed or
+// shadow_denied by one. Filters that judged no request are left out. The others are in
+// Envoy's order.
 func Count(es []Evidence) []FilterCounters {
 	var out []FilterCounters
 	for _, e := range es {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Disagreement is the error of evidence whose sides tell different stories. The
-// form is the one that the caller's answer suggests.
+// Disagreement is the error of evidence whose sides contradict each other. The form is the
+// form that the caller's answer suggests.
 type Disagreement struct {
 	Form  Form
 	Sides []string
 }
 
-// Error lists what contradicts the form.
+// Error lists the sides that contradict the form.
 func (d *Disagreement) Error() string {
 	return fmt.Sprintf("evidence: it looks %s, but %s", d.Form, strings.Join(d.Sides, "; "))
 }

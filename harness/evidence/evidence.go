@@ -9,24 +9,24 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// Evidence is everything that one request left behind.
+// Evidence is all that was recorded of one request.
 type Evidence struct {
 	Call   caller.Call
 	Answer caller.Answer
-	// Arrival is what reached the upstream, nil for nothing.
+	// Arrival is what reached the upstream; nil where nothing did.
 	Arrival *upstream.Arrival
-	// Log is the access log's entry: that of the request where there was one,
-	// otherwise that of the connection.
+	// Log is the entry of the access log: the entry of the request, or where the request
+	// has none, the entry of its connection.
 	Log xds.AccessLog
-	// Shared is true for a request whose connection carried others too. Its entry was
-	// told from theirs by its place, so that it has to name what was sent; the entry of
-	// a connection of its own cannot be another's.
+	// Shared is true for a request whose connection carried other requests too. Then its
+	// entry was found by its place among the others, so [Evidence.Find] also compares the
+	// entry with what was sent.
 	Shared bool
-	// Path is what the inbound's normalization makes of the path of a shared
-	// connection's request; empty where none is foretold.
+	// Path is the path as the inbound normalizes it, for a request of a shared connection.
+	// It is empty where that path is not known in advance.
 	Path string
-	// Retries counts the transport faults before this evidence was gathered. A
-	// verdict is never retried.
+	// Retries counts the transport faults before this attempt. A request that has a
+	// verdict is never sent again.
 	Retries int
 	// Took is the time from the first byte to the last piece of evidence.
 	Took time.Duration
@@ -41,10 +41,10 @@ const (
 	// Refused means that an authorization filter refused it, in the form of its
 	// layer.
 	Refused
-	// HandshakeFailed means that mTLS kept the caller out: no policy judged it.
+	// HandshakeFailed means that mTLS kept the caller out: no policy judged the request.
 	HandshakeFailed
-	// Rejected means that Envoy answered with a status of its own for another
-	// reason than authorization, say 400 for a path.
+	// Rejected means that Envoy answered with a status of its own, and not because of
+	// authorization: for example with 400, because of the path.
 	Rejected
 )
 
@@ -60,10 +60,10 @@ type Finding struct {
 	Layer policy.Layer
 	// Status is the HTTP status of a request that was answered.
 	Status int
-	// Judged tells whether an enforcing engine ran; if so, Verdict is its effective
-	// one.
+	// Judged tells whether an enforcing engine ran. Then Verdict is the verdict of all
+	// filters together; those of each filter are in [xds.AccessLog.Filters].
 	Judged  bool
 	Verdict policy.Verdict
-	// Shadow is what the shadow engine said.
+	// Shadow is what all shadows together said.
 	Shadow xds.Engine
 }

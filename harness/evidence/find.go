@@ -15,8 +15,8 @@ import (
 // refusalBody is what Envoy's RBAC filter answers on HTTP.
 const refusalBody = "RBAC: access denied"
 
-// Find holds the sides against each other. Its error is a [Disagreement], or
-// says that the transport failed.
+// Find compares the sides with each other. Its error is a [Disagreement], or says that the
+// transport failed.
 func (e Evidence) Find() (Finding, error) {
 	f := Finding{
 		Status:  e.Answer.Status,
@@ -54,8 +54,8 @@ func (e Evidence) Find() (Finding, error) {
 	return f, nil
 }
 
-// checkFilters compares the filters that ran with the end of the request: the last filter
-// that ran is the one that refused it, and its layer gives the refusal its form.
+// checkFilters compares the filters that ran with the end of the request. The filter that
+// refused is the last that ran, and its layer gives the refusal its form.
 func (e Evidence) checkFilters(sides *checklist, f Finding) {
 	for i, filter := range e.Log.Filters {
 		if !filter.Enforced.Ran || filter.Enforced.Verdict.Effect != policy.Deny {
@@ -69,9 +69,9 @@ func (e Evidence) checkFilters(sides *checklist, f Finding) {
 	}
 }
 
-// passedInPlaintext tells of a plaintext caller that got past mTLS: to an answer, or
-// to a policy. On a permissive inbound the log names a TLS failure all the same: the
-// inspector's, which found no TLS.
+// passedInPlaintext reports whether a plaintext caller got an answer, or was judged by a
+// policy. The log of a permissive inbound names a TLS failure even then: the TLS inspector
+// found no TLS.
 func (e Evidence) passedInPlaintext() bool {
 	return e.Call.Plaintext && (e.Answer.Outcome == caller.Answered || e.Log.Enforced.Ran)
 }
@@ -104,8 +104,8 @@ func (e Evidence) checkForbidden(sides *checklist) {
 	e.checkRefusal(sides, e.Log.Details)
 }
 
-// checkRefusal compares the two ways in which the log names the effective
-// policy: the metadata of the engine, and the reason of the refusal.
+// checkRefusal compares the two places where the log names the effective policy: the
+// metadata of the engine, and the reason of the refusal.
 func (e Evidence) checkRefusal(sides *checklist, reason string) {
 	sides.want(e.Log.Enforced.Ran, "the access log has no result of an RBAC engine")
 	sides.want(e.Log.Enforced.Verdict.Effect == policy.Deny, "the access log says %s", e.Log.Enforced.Verdict)
@@ -125,8 +125,8 @@ func (e Evidence) checkRefusal(sides *checklist, reason string) {
 	e.checkPeer(sides)
 }
 
-// rejection returns the HTTP status that the rejection means. To a gRPC call Envoy
-// says it as a gRPC status of its own reply (Grpc::Utility::httpToGrpcStatus).
+// rejection returns the HTTP status of the rejection. A gRPC call gets a gRPC status in its
+// place (Grpc::Utility::httpToGrpcStatus).
 func (e Evidence) rejection() int {
 	if e.Call.GRPC == "" {
 		return e.Answer.Status
@@ -186,16 +186,15 @@ func (e Evidence) checkArrival(sides *checklist) {
 		e.checkBody(sides)
 	}
 	sides.want(e.Arrival.Path == e.Log.Path, "the upstream saw path %q, the access log %q", e.Arrival.Path, e.Log.Path)
-	// Envoy writes the URIs last and quotes nothing in them, so that one may read
-	// like several keys: they are compared as text.
+	// Envoy writes the URIs last and does not quote them. One URI may look like several
+	// keys, so the URIs are compared as text.
 	_, names, _ := strings.Cut(e.Arrival.XFCC(), "URI=")
 	uris := strings.Join(e.uris(), ";URI=")
 	sides.want(names == uris, "XFCC names %q, the caller is %q", names, uris)
 }
 
-// checkEntry holds the entry of the access log against the request that it was taken
-// for. Envoy answers 400 before it has a request to speak of where the codec refuses
-// it.
+// checkEntry compares the entry of the access log with the request. Where the codec refuses
+// a request, Envoy answers 400 and logs neither method nor path.
 func (e Evidence) checkEntry(sides *checklist) {
 	if e.Answer.Status == 400 && e.Log.Status == 400 && e.Log.Path == "" {
 		return
@@ -207,7 +206,7 @@ func (e Evidence) checkEntry(sides *checklist) {
 	}
 	sides.want(e.Log.Method == method, "the access log has the method %s in its place, the caller sent %s", e.Log.Method, sent)
 	sides.want(e.Path == "" || e.Log.Path == e.Path, "the access log has the path %q in its place, the caller's means %q", e.Log.Path, e.Path)
-	// Of the other forms this is asked anyway.
+	// The checks of the other forms compare the status already.
 	if e.refusedByHTTP() {
 		sides.want(int(e.Log.Status) == e.Answer.Status, "the access log says status %d, the caller got %d", e.Log.Status, e.Answer.Status)
 	}
@@ -220,8 +219,8 @@ func (e Evidence) checkBody(sides *checklist) {
 	sides.want(e.Answer.Body == echo || e.Call.Method == "HEAD", "the caller got %d bytes back that are not those it sent", len(e.Answer.Body))
 }
 
-// ownedByEnvoy tells the headers that a listener sets, removes or joins as it
-// thinks fit, whatever the caller says.
+// ownedByEnvoy reports whether a listener may set, remove or join a header that the caller
+// sent.
 func ownedByEnvoy(name string) bool {
 	name = strings.ToLower(name)
 	for _, prefix := range []string{"x-forwarded-", "x-envoy-", "x-meshproof-"} {
@@ -232,7 +231,7 @@ func ownedByEnvoy(name string) bool {
 	return slices.Contains([]string{"connection", "keep-alive", "upgrade", "host", "te", "cookie", "x-request-id", "proxy-connection"}, name)
 }
 
-// checkPeer holds the identity in the log against the certificate sent.
+// checkPeer compares the identity in the log with the certificate that was sent.
 func (e Evidence) checkPeer(sides *checklist) {
 	sides.want(slices.Equal(e.Log.PeerURIs, e.uris()), "the access log names the peer %q, the caller is %q", e.Log.PeerURIs, e.uris())
 }
