@@ -21,8 +21,8 @@ func (c *claims) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	c.flags = flags
 	flags.StringSliceVar(&c.profiles, "profile", nil, "run only the cases of these profiles, see meshproof features")
-	flags.StringSliceVar(&c.supported, "supported-features", nil, "extended features that are supported; cases that need another are not applicable; none for none of them (default: all)")
-	flags.StringSliceVar(&c.exempt, "exempt-features", nil, "features that are not supported although the others are")
+	flags.StringSliceVar(&c.supported, "supported-features", nil, "extended features that are supported, or none; a case that needs another feature is not applicable (default: all)")
+	flags.StringSliceVar(&c.exempt, "exempt-features", nil, "features that are not supported")
 	completeFunc(cmd, "profile", completeProfiles)
 	completeFunc(cmd, "supported-features", completeExtended)
 	completeFunc(cmd, "exempt-features", completeFeatures)

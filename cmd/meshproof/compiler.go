@@ -33,9 +33,9 @@ type compilerFlags struct {
 
 func (c *compilerFlags) add(cmd *cobra.Command) {
 	c.flags = cmd.Flags()
-	c.flags.StringVar(&c.command, "compiler", "", "put this compiler to the test, a command for /bin/sh that speaks the protocol of docs/compilers.md (default: meshproof's own)")
-	c.flags.DurationVar(&c.timeout, "compiler-timeout", 10*time.Second, "how long the compiler may be silent while it owes an answer")
-	c.flags.StringVar(&c.ads, "ads", "", "put the control plane at this host:port to the test: the filters come from its listeners, see docs/compilers.md")
+	c.flags.StringVar(&c.command, "compiler", "", "test this compiler: a command for /bin/sh that speaks the protocol of docs/compilers.md (default: meshproof's own)")
+	c.flags.DurationVar(&c.timeout, "compiler-timeout", 10*time.Second, "how long the compiler may be silent while an answer is due")
+	c.flags.StringVar(&c.ads, "ads", "", "test the control plane at this host:port: the filters come from its listeners, see docs/compilers.md")
 	c.flags.BoolVar(&c.adsPlaintext, "ads-plaintext", false, "reach the control plane without TLS")
 	c.flags.StringVar(&c.implementation, "implementation", "", "YAML file that says whose compiler it is: organization, project, url, version and contact")
 }
@@ -77,11 +77,11 @@ func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Imple
 func (c *compilerFlags) check() error {
 	switch {
 	case c.timeout <= 0:
-		return fmt.Errorf("--compiler-timeout: %s is no time to answer in: name more than nothing, such as 10s", c.timeout)
+		return fmt.Errorf("--compiler-timeout: %s is too short: use a duration above 0, such as 10s", c.timeout)
 	case c.command != "" && c.ads != "":
-		return errors.New("--ads: there is one thing under test at a time: leave it or --compiler out")
+		return errors.New("--ads: one compiler is tested at a time: leave out --ads or --compiler")
 	case c.adsPlaintext && c.ads == "":
-		return errors.New("--ads-plaintext is about a control plane that --ads names: add it, or leave this out")
+		return errors.New("--ads-plaintext needs --ads: add it, or leave --ads-plaintext out")
 	case strings.TrimSpace(c.command) != "" || strings.TrimSpace(c.ads) != "":
 		return nil
 	case c.flags.Changed("ads"):
@@ -91,7 +91,7 @@ func (c *compilerFlags) check() error {
 	}
 	for _, name := range []string{"compiler-timeout", "implementation"} {
 		if c.flags.Changed(name) {
-			return fmt.Errorf("--%s is about a compiler that --compiler names: add it, or leave this out", name)
+			return fmt.Errorf("--%s needs --compiler: add it, or leave --%[1]s out", name)
 		}
 	}
 	return nil

@@ -22,8 +22,8 @@ func newConvert() *cobra.Command {
 prints them: option1 has rules with lists, option2 a single item with lists, option3 rules with
 conditions and an action. Names, labels and targetRefs are kept, comments are not.
 
-Whether a request is let in stays the same. What differs by design, whom Envoy names and what the
-shadow says of a plain allow, is noted on standard error.`,
+A rewritten policy lets the same requests in. The designs differ in the policy that Envoy names and in
+what the shadow says of a plain allow: notes on standard error say so.`,
 		Example: `  meshproof convert --to option3 policies.yaml
   meshproof convert --to option1 operators.yaml owners.yaml`,
 		Args: needPath,

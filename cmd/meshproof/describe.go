@@ -19,7 +19,7 @@ func newDescribe() *cobra.Command {
 		Use:   "describe pod NAME PATH…",
 		Short: "Print the AuthorizationPolicies that a pod is subject to",
 		Long: `Describe prints the AuthorizationPolicies that select a pod, and by which target. PATH is a case
-file, whose workloads are the pods, or a file with policies; then the flags say what pod it is.`,
+file, whose workloads are the pods, or a file with policies. Then the flags describe the pod.`,
 		Example: `  meshproof describe pod backend cases/gateway/gateway-rules.yaml
   meshproof describe pod backend policies.yaml --namespace shop --label app=backend`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -35,13 +35,12 @@ func newDiff() *cobra.Command {
 		Short: "List every class of requests that a change of policies decides otherwise",
 		Long: `Diff cuts the requests to each inbound into classes that both sets of policies decide alike, and
 lists each class whose decision, shadow or deciding policy changes, with a request of it and the rules
-that decide. OLD and NEW are files or folders as for prove, or have no policy at all: nothing is allowed
-by none of Kuma's, everything by no AuthorizationPolicy. Cases are compared by their names. Policies are
-compared on the inbounds of NEW, on those of OLD where NEW says nothing of inbounds.
+that decide. OLD and NEW are files or folders as for prove. Either may have no policy: no policy of Kuma
+allows nothing, and no AuthorizationPolicy allows everything. Cases are compared by their names. Policies
+are compared on the inbounds of NEW, or on those of OLD if NEW has none.
 
-Exit status: 0; 1 with --deny-widening where somebody gets in who did not before, where plaintext is let
-in, or where NEW has a case that OLD has not; 1 with --confirm where Envoy decides otherwise than the
-policies say.`,
+Exit status: 0; 1 with --deny-widening if a caller gets in who did not before, if plaintext is let in, or
+if NEW has a case that OLD lacks; 1 with --confirm if Envoy does not decide as the policies say.`,
 		Example: `  meshproof diff main/policies pr/policies --deny-widening
   meshproof diff old.yaml new.yaml --label app=backend --confirm
   meshproof diff option1.yaml option3.yaml --new-kuma-option option3 --any-names`,
@@ -63,7 +62,7 @@ policies say.`,
 	o.oldFlags.add(cmd, o.source.options, "OLD")
 	o.newFlags.add(cmd, o.source.options, "NEW")
 	flags.BoolVar(&o.confirm, "confirm", false, "show each change on a real Envoy, under the old policies and the new ones")
-	flags.BoolVar(&o.denyWidening, "deny-widening", false, "exit with 1 where access widens, or nobody can tell")
+	flags.BoolVar(&o.denyWidening, "deny-widening", false, "exit with 1 if access widens, or may widen")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	o.envoy.add(cmd)
 	flags.StringVar(&o.report, "report", "", "with --confirm: write results, conformance report, page, JUnit and summary into this folder")

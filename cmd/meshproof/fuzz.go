@@ -41,9 +41,9 @@ It runs many sets in one push on a real Envoy, asks each inbound for some of its
 neighbours, and holds decision, deciding policy, shadow and counters against the decision program and against
 the plain evaluator of the dialect.
 
-A set that is not decided as specified is run again alone and shrunk to the smallest case that still shows it,
-which is written as a case file. The seed is printed; the same seed draws the same sets. Exit status 1 where
-a set disagrees.`,
+A set that is not decided as specified is run again alone. It is shrunk to the smallest case that still shows
+the difference, which is written as a case file. The same seed draws the same sets, so the seed is printed. Exit
+status 1 if a set is not decided as specified.`,
 		Example: `  meshproof fuzz --for 5m
   meshproof fuzz --seed 42 --sets 1000 --envoy 1.39.3
   meshproof fuzz --compiler './mesh-compiler --stdio' --any-names --forms option1`,
@@ -59,11 +59,11 @@ a set disagrees.`,
 	o.envoy.add(cmd)
 	flags.DurationVar(&o.time, "for", fuzzTime, "how long to draw and ask")
 	flags.IntVar(&o.sets, "sets", 0, "how many sets to draw, however long it takes (default: as --for says)")
-	flags.Uint64Var(&o.seed, "seed", 0, "what the sets are drawn from (default: another one each time)")
+	flags.Uint64Var(&o.seed, "seed", 0, "the same seed draws the same sets (default: a random seed)")
 	flags.StringSliceVar(&o.forms, "forms", nil, "draw policies of these forms alone, of "+strings.ReplaceAll(policyset.FormNames, "|", ", "))
 	o.compiler.addShort(cmd)
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
-	flags.StringVar(&o.export, "export", "counterexamples", "folder for the case files of what was not decided as specified; made only then")
+	flags.StringVar(&o.export, "export", "counterexamples", "folder for the case files of counterexamples; made only if there is one")
 	cmd.MarkFlagsMutuallyExclusive("for", "sets")
 	completeFunc(cmd, "forms", cobra.FixedCompletions(strings.Split(policyset.FormNames, "|"), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -72,8 +72,8 @@ a set disagrees.`,
 // addShort adds the flags that name a compiler, without those for a report.
 func (c *compilerFlags) addShort(cmd *cobra.Command) {
 	c.flags = cmd.Flags()
-	c.flags.StringVar(&c.command, "compiler", "", "put this compiler to the test, a command for /bin/sh that speaks the protocol of docs/compilers.md (default: meshproof's own)")
-	c.flags.DurationVar(&c.timeout, "compiler-timeout", 10*time.Second, "how long the compiler may be silent while it owes an answer")
+	c.flags.StringVar(&c.command, "compiler", "", "test this compiler: a command for /bin/sh that speaks the protocol of docs/compilers.md (default: meshproof's own)")
+	c.flags.DurationVar(&c.timeout, "compiler-timeout", 10*time.Second, "how long the compiler may be silent while an answer is due")
 }
 
 // check refuses flags that would draw nothing, and chooses a seed where none is given.
@@ -81,9 +81,9 @@ func (o *fuzzOptions) check(cmd *cobra.Command) error {
 	flags := cmd.Flags()
 	switch {
 	case o.time <= 0:
-		return fmt.Errorf("--for: %s is no time to draw anything in: name more than nothing, such as 5m", o.time)
+		return fmt.Errorf("--for: %s is too short: use a duration above 0, such as 5m", o.time)
 	case flags.Changed("sets") && o.sets < 1:
-		return fmt.Errorf("--sets: %d sets are none: name 1 at least", o.sets)
+		return fmt.Errorf("--sets: %d is too few: use 1 or more", o.sets)
 	case flags.Changed("sets"):
 		o.time = 0
 	}

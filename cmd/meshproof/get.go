@@ -22,10 +22,10 @@ func newGet() *cobra.Command {
 		Long: `Get prints the AuthorizationPolicies of case files and policy files. In a case file the workloads
 are known, and with them the status that a controller would publish.
 
-A policy that is not valid is printed too, as it was written, with the status False and reason Invalid;
-then the exit status is 2, and standard error says where it is wrong. A policy that selects no pod has
-the reason TargetNotFound, which is no error: its pods may be still to come. A case that expects its
-policies to be refused is left out.`,
+A policy that is not valid is printed too, as it was written, with the status False and reason Invalid.
+Then the exit status is 2, and standard error says what is wrong. A policy that selects no pod has the
+reason TargetNotFound. That is no error, because its pods may come later. A case that expects its policies
+to be refused is left out.`,
 		Example: `  meshproof get authorizationpolicy cases/gateway/gateway-selection.yaml -o json
   meshproof get authorizationpolicy policies.yaml --namespace shop -o yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {

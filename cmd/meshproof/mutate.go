@@ -30,12 +30,12 @@ func newMutate() *cobra.Command {
 		Use:   "mutate [PATH…]",
 		Short: "Score cases by the mistakes that they would notice (without a path: the built-in user stories)",
 		Long: `Mutate makes one mistake at a time in what the policies of a case compile to: a deny behind an allow,
-an exact match turned prefix, a rule lost, and more. It runs the case on each, on a real Envoy; a mistake
-that the case fails with is killed, one that it passes with has survived. Mistakes that change no decision
+an exact match turned prefix, a rule lost, and more. It runs the case with each mistake on a real Envoy. A
+mistake is killed if the case fails, and it survives if the case passes. Mistakes that change no decision
 are left out.
 
-A case is tried with its own requests and those of its proof, see meshproof prove; with --own-requests with
-its own alone. Exit status 1 where a mistake survived.`,
+A case is run with its own requests and with those of its proof, see meshproof prove. With --own-requests it
+is run with its own requests only. Exit status 1 if a mistake survived.`,
 		Example: `  meshproof mutate cases/kuma/mesh-operator-2.yaml
   meshproof mutate my-cases --own-requests`,
 		ValidArgsFunction: completeFiles,

@@ -45,10 +45,10 @@ func newProve() *cobra.Command {
 		Long: `Prove cuts the requests to each inbound into classes that the policies decide alike, sends one of each
 class and those on its border through a real Envoy, and holds every decision against the policies.
 
-PATH is a file or folder with policies, and with the Dataplanes that they are about; where there is no
-Dataplane, the flags describe the inbound. Or it is a file or folder with cases, whose inbounds and
-policies are proven; their requests are left out. Where Envoy decides otherwise than specified, the
-smallest policies and the request that show it are written out as a case file.`,
+PATH is a file or folder with policies and the Dataplanes that they are about. Without a Dataplane, the
+flags describe the inbound. Or PATH is a file or folder with cases: their inbounds and policies are proven,
+and their requests are left out. If Envoy does not decide as specified, the smallest policies and the
+request that show it are written as a case file.`,
 		Example: `  meshproof prove policies/ --label app=backend --protocol http
   meshproof prove cases/kuma/mesh-operator-4.yaml
   meshproof prove policies/ --report proof --output json`,
@@ -63,8 +63,8 @@ smallest policies and the request that show it are written out as a case file.`,
 	o.envoy.add(cmd)
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
-	flags.BoolVar(&o.adversary, "adversary", false, "ask as an adversary too: with certificates that are mistaken for those of callers who are let in, or try to be")
-	flags.StringVar(&o.counterexamples, "counterexamples", "counterexamples", "folder for the case files of what was not decided as specified; made only then")
+	flags.BoolVar(&o.adversary, "adversary", false, "send the requests of an attacker too, with certificates that look like those of allowed callers")
+	flags.StringVar(&o.counterexamples, "counterexamples", "counterexamples", "folder for the case files of counterexamples; made only if there is one")
 	addOutput(cmd, &o.output)
 	return cmd
 }
@@ -78,7 +78,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 		return err
 	}
 	if info, err := os.Stat(o.counterexamples); err == nil && !info.IsDir() {
-		return fmt.Errorf("--counterexamples: %s is no folder: name another", o.counterexamples)
+		return fmt.Errorf("--counterexamples: %s is not a folder: name a folder", o.counterexamples)
 	}
 	proofs, err := planAll(subjects)
 	if err != nil {

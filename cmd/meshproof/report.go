@@ -80,7 +80,7 @@ func newCompare() *cobra.Command {
 		Use:   "compare OLD NEW",
 		Short: "Show what differs between two runs: versions, compilers or days",
 		Long: `Compare holds the evidence of NEW against that of OLD, request by request. It exits with 1 where
-they differ. Each is a results-*.json, or a folder: of folders with several runs, those of the
+they differ. Each is a results-*.json, or a folder. In folders with several runs, the runs of the
 same version, runtime and project are compared.`,
 		Example: `  meshproof report compare matrix/results-1.38.3.json matrix/results-1.40.0.json
   meshproof report compare yesterday today --decisions --output markdown`,
@@ -124,7 +124,7 @@ same version, runtime and project are compared.`,
 	}
 	addOutput(cmd, &format, outputMarkdown)
 	cmd.Flags().Lookup("output").Usage = "how to print the differences"
-	cmd.Flags().BoolVar(&decisions, "decisions", false, "of the cases that both have, compare what was decided and by which policy, the shadow, and which passed or failed, nothing else")
+	cmd.Flags().BoolVar(&decisions, "decisions", false, "compare only the cases of both, and only their decisions, deciding policies, shadows and statuses")
 	return cmd
 }
 

@@ -48,7 +48,7 @@ and holds answers, upstream, access log and counters against the policies and th
 
 A PATH is a case file, or a folder with case files. With several versions of Envoy it runs
 the same cases on each, and prints where they differ. With --compiler the filters come from
-another compiler than meshproof's own; what is right is decided as before.`,
+another compiler. They are held against the same policies.`,
 		Example: `  meshproof run
   meshproof run cases/kuma/path.yaml --envoy 1.39.3 --runtime process
   meshproof run --case 'observability.*metrics' --output json
@@ -67,11 +67,11 @@ another compiler than meshproof's own; what is right is decided as before.`,
 	flags.Var(&o.filter, "case", "run only the cases whose name or story matches this regular expression")
 	o.claims.add(cmd)
 	o.compiler.add(cmd)
-	flags.BoolVar(&o.anyNames, "any-names", false, "let the compiler name its RBAC policies as it likes: which policy decided is then not compared, only what was decided")
+	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	flags.Var(textFlag{&o.shard, "I/N"}, "shard", "run only part I of N, from 1; job/N takes I from JOB_COMPLETION_INDEX of a Kubernetes Job")
 	flags.StringVar(&o.times, "times", "", "balance the shards by the times in this file, see meshproof report times (default: those measured for the built-in cases)")
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
-	flags.StringVar(&o.envoyLog, "envoy-log", "", "write Envoy's own log to this file; of several versions, to one each, with the version behind the name")
+	flags.StringVar(&o.envoyLog, "envoy-log", "", "write Envoy's own log to this file; with several versions, to a file each, whose name ends in the version")
 	addOutput(cmd, &o.output)
 	completeValues(cmd, "runtime")
 	completeFunc(cmd, "envoy", completeVersions)

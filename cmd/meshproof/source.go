@@ -101,7 +101,7 @@ func (o *sourceOptions) cases(paths []string) ([]lab.Case, *lab.Files, error) {
 		return nil, nil, err
 	}
 	if files.Empty() && o.inboundFlag() == "" {
-		return nil, nil, fmt.Errorf("%s: there is no policy, no Dataplane and no case: describe the inbound that nobody may call by flags, such as --workload and --port", files.Name)
+		return nil, nil, fmt.Errorf("%s: there is no policy, no Dataplane and no case: describe an inbound by flags, such as --workload and --port, to prove that it denies all callers", files.Name)
 	}
 	s, err := o.surroundings()
 	if err != nil {

@@ -49,7 +49,7 @@ before it.`,
 	}
 	o.source.add(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&o.dump, "config-dump", "", "what the sidecar's admin endpoint answers to /config_dump")
+	flags.StringVar(&o.dump, "config-dump", "", "answer of the sidecar's admin endpoint to /config_dump")
 	flags.StringVar(&o.filters, "filters", "", "folder with filters, listeners or dumps, as JSON")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	o.envoy.add(cmd)
@@ -110,7 +110,7 @@ func (o *verifyOptions) read() (sidecar.Sidecar, error) {
 	if o.filters != "" {
 		info, err := os.Stat(o.filters)
 		if err == nil && !info.IsDir() {
-			err = fmt.Errorf("%s is no folder: a single dump is for --config-dump", o.filters)
+			err = fmt.Errorf("%s is not a folder: use --config-dump for a single dump", o.filters)
 		}
 		if err != nil {
 			return sidecar.Sidecar{}, fmt.Errorf("--filters: %w", err)
