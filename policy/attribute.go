@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Attribute is something that a condition can look at. It is a row of a table: package
 // policy/attribute has the rows, one file for each. A row never changes after it was
@@ -15,12 +12,14 @@ type Attribute struct {
 	Phrase string
 	// Layer is the lowest layer on which the attribute can be judged.
 	Layer Layer
-	// Value returns value i of a request, and false behind the last one.
-	Value func(r *Request, i int) (string, bool)
-	// Separator stands between the values where Envoy joins them to one text before it
-	// compares. Where it is empty, Envoy compares each value, and one match is enough.
-	Separator string
-	// Always is true where every request has a value, if only the empty text.
+	// Text returns the text that Envoy compares, and false for a request that has none.
+	// Where Envoy joins several values to one text, so does Text. It is nil where Envoy
+	// compares each value by itself.
+	Text func(r *Request) (string, bool)
+	// Each returns value i of a request, and false behind the last one. It is for an
+	// attribute whose values Envoy compares one by one: one match is enough.
+	Each func(r *Request, i int) (string, bool)
+	// Always is true where every request has a text, if only the empty one.
 	Always bool
 	// Kinds are the kinds of matches that the attribute admits.
 	Kinds []MatchKind
@@ -46,38 +45,22 @@ func (a *Attribute) Equal(b *Attribute) bool { return a == b }
 
 // matches reports whether the attribute of a request is matched. A row without values
 // matches nothing.
-func (a *Attribute) matches(m Match, r *Request) bool {
-	if a == nil || a.Value == nil {
+func (a *Attribute) matches(m *Match, r *Request) bool {
+	switch {
+	case a == nil:
+		return false
+	case a.Text != nil:
+		text, ok := a.Text(r)
+		return ok && m.Matches(text)
+	case a.Each == nil:
 		return false
 	}
-	if a.Separator != "" {
-		text, ok := a.joined(r)
-		return ok && m.Matches(text)
-	}
 	for i := 0; ; i++ {
-		value, ok := a.Value(r, i)
+		value, ok := a.Each(r, i)
 		if !ok || m.Matches(value) {
 			return ok
 		}
 	}
-}
-
-// joined returns the values as one text, and false where there are none. It allocates for
-// several values only.
-func (a *Attribute) joined(r *Request) (string, bool) {
-	text, has := a.Value(r, 0)
-	value, ok := a.Value(r, 1)
-	if !ok {
-		return text, has
-	}
-	var b strings.Builder
-	b.WriteString(text)
-	for i := 2; ok; i++ {
-		b.WriteString(a.Separator)
-		b.WriteString(value)
-		value, ok = a.Value(r, i)
-	}
-	return b.String(), true
 }
 
 func (a *Attribute) admits(kind MatchKind) bool { return slices.Contains(a.Kinds, kind) }

@@ -69,6 +69,9 @@ func checkPlace(shadow Gate, gates, before []Gate) error {
 }
 
 func (g Gate) check() error {
+	if g.Layer > L7 || g.Form > Named {
+		return fmt.Errorf("policy: a gate has the unknown layer %d or the unknown form %d", g.Layer, g.Form)
+	}
 	if g.Default.Effect > Log {
 		return fmt.Errorf("policy: the default of an %s gate has an unknown effect: %s", g.Layer, g.Default)
 	}

@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Condition is what a rule asks of a request. There are five kinds of conditions: [And],
 // [Or], [Not], [Constant] and [Is]. [Walk] and [Rewrite] go through them. A condition
@@ -47,19 +44,29 @@ func (c Constant) Holds(*Request) bool { return bool(c) }
 
 // Holds implements [Condition].
 func (c And) Holds(r *Request) bool {
-	return !slices.ContainsFunc(c, func(of Condition) bool { return !holds(of, r) })
+	for _, of := range c {
+		if !holds(of, r) {
+			return false
+		}
+	}
+	return true
 }
 
 // Holds implements [Condition].
 func (c Or) Holds(r *Request) bool {
-	return slices.ContainsFunc(c, func(of Condition) bool { return holds(of, r) })
+	for _, of := range c {
+		if holds(of, r) {
+			return true
+		}
+	}
+	return false
 }
 
 // Holds implements [Condition].
 func (c Not) Holds(r *Request) bool { return !holds(c.Of, r) }
 
 // Holds implements [Condition].
-func (c Is) Holds(r *Request) bool { return c.Attribute.matches(c.Match, r) }
+func (c Is) Holds(r *Request) bool { return c.Attribute.matches(&c.Match, r) }
 
 // holds takes a missing condition for one that never holds, as a rule does.
 func holds(c Condition, r *Request) bool { return c != nil && c.Holds(r) }

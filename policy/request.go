@@ -24,10 +24,10 @@ type Request struct {
 // SANs joined by commas, and the empty string for a TLS caller without any. An exact
 // match therefore never meets a certificate with two URI SANs, and a prefix sees the
 // first one only.
-func (r Request) Identity() string { return strings.Join(r.URIs, ",") }
+func (r *Request) Identity() string { return strings.Join(r.URIs, ",") }
 
 // PathOnly returns the path without its query.
-func (r Request) PathOnly() string {
+func (r *Request) PathOnly() string {
 	path, _, _ := strings.Cut(r.Path, "?")
 	return path
 }

@@ -15,7 +15,7 @@ import (
 var foreign = &policy.Attribute{
 	Name: "weather", Phrase: "weather", Kinds: []policy.MatchKind{policy.Exact, policy.Prefix, policy.Segments},
 	Forms:    []policy.Form{policy.Ordered, policy.Named},
-	Value:    func(*policy.Request, int) (string, bool) { return "", false },
+	Text:     func(*policy.Request) (string, bool) { return "", false },
 	Routable: true,
 }
 
@@ -66,22 +66,26 @@ func TestCompileNeverPanics(t *testing.T) {
 			operands := func() []policy.Condition {
 				return rapid.SliceOfN(condition(depth-1), 0, 3).Draw(t, "operands")
 			}
-			kinds := 8
-			if depth == 0 {
-				kinds = 4
+			kinds := []string{"constant", "identity", "identity", "name", "is", "foreign", "nothing"}
+			if depth > 0 {
+				kinds = append(kinds, "and", "or", "or", "not")
 			}
-			switch rapid.IntRange(0, kinds).Draw(t, "kind") {
-			case 0:
+			switch rapid.SampledFrom(kinds).Draw(t, "kind") {
+			case "nothing":
 				return nil
-			case 1:
+			case "constant":
 				return policy.Constant(rapid.Bool().Draw(t, "constant"))
-			case 5:
+			case "identity":
+				return attribute.Identity.Exact(text.Draw(t, "identity"))
+			case "name":
+				return attribute.URISAN.Exact(text.Draw(t, "name"))
+			case "and":
 				return policy.And(operands())
-			case 6:
+			case "or":
 				return policy.Or(operands())
-			case 7:
+			case "not":
 				return policy.Not{Of: condition(depth-1).Draw(t, "operand")}
-			case 8:
+			case "foreign":
 				return foreignCondition{policy.Always}
 			default:
 				return policy.Is{
@@ -92,11 +96,11 @@ func TestCompileNeverPanics(t *testing.T) {
 		})
 	}
 	verdict := rapid.Custom(func(t *rapid.T) policy.Verdict {
-		return policy.Verdict{Effect: policy.Effect(rapid.IntRange(0, 3).Draw(t, "effect")), Origin: rapid.SampledFrom([]string{"", "p", "q", "\xff"}).Draw(t, "origin")}
+		return policy.Verdict{Effect: rapid.SampledFrom([]policy.Effect{0, 0, 0, 1, 1, 1, 1, 2, 3}).Draw(t, "effect"), Origin: rapid.SampledFrom([]string{"p", "p", "p", "q", "q", "r", "", "\xff"}).Draw(t, "origin")}
 	})
 	gate := rapid.Custom(func(t *rapid.T) policy.Gate {
 		g := policy.Gate{
-			Layer: policy.Layer(rapid.IntRange(0, 2).Draw(t, "layer")), Form: policy.Form(rapid.IntRange(0, 2).Draw(t, "form")), Default: verdict.Draw(t, "default"),
+			Layer: rapid.SampledFrom([]policy.Layer{0, 0, 0, 1, 1, 1, 2}).Draw(t, "layer"), Form: rapid.SampledFrom([]policy.Form{0, 0, 0, 1, 1, 1, 2}).Draw(t, "form"), Default: verdict.Draw(t, "default"),
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "rules") {
 			r := policy.Rule{Verdict: verdict.Draw(t, "verdict"), When: condition(2).Draw(t, "when")}

@@ -1,6 +1,10 @@
 package attribute
 
-import "github.com/meshproof/meshproof/policy"
+import (
+	"strings"
+
+	"github.com/meshproof/meshproof/policy"
+)
 
 // Identity is the peer as Envoy's UriSanInput presents it to a matcher: all URI SANs
 // joined by commas, and the empty text for a TLS caller without any. An exact match
@@ -11,12 +15,8 @@ var Identity = add(&policy.Attribute{
 	Name:   "identity",
 	Phrase: "identity",
 	Layer:  policy.L4,
-	Value: func(r *policy.Request, i int) (string, bool) {
-		value, ok := valueAt(r.URIs, i)
-		return value, ok || i == 0
-	},
-	Separator: ",",
-	Always:    true,
-	Kinds:     []policy.MatchKind{policy.Exact, policy.Prefix},
-	Forms:     []policy.Form{policy.Ordered},
+	Text:   func(r *policy.Request) (string, bool) { return strings.Join(r.URIs, ","), true },
+	Always: true,
+	Kinds:  []policy.MatchKind{policy.Exact, policy.Prefix},
+	Forms:  []policy.Form{policy.Ordered},
 })

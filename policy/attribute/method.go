@@ -7,7 +7,7 @@ var Method = add(&policy.Attribute{
 	Name:     "method",
 	Phrase:   "method",
 	Layer:    policy.L7,
-	Value:    func(r *policy.Request, i int) (string, bool) { return r.Method, i == 0 },
+	Text:     func(r *policy.Request) (string, bool) { return r.Method, true },
 	Always:   true,
 	Kinds:    []policy.MatchKind{policy.Exact},
 	Forms:    []policy.Form{policy.Ordered, policy.Named},

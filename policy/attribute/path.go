@@ -7,7 +7,7 @@ var Path = add(&policy.Attribute{
 	Name:     "path",
 	Phrase:   "path",
 	Layer:    policy.L7,
-	Value:    func(r *policy.Request, i int) (string, bool) { return r.PathOnly(), i == 0 },
+	Text:     func(r *policy.Request) (string, bool) { return r.PathOnly(), true },
 	Always:   true,
 	Kinds:    []policy.MatchKind{policy.Exact, policy.Segments},
 	Forms:    []policy.Form{policy.Ordered, policy.Named},

@@ -10,7 +10,7 @@ var URISAN = add(&policy.Attribute{
 	Name:   "uri-san",
 	Phrase: "a URI SAN",
 	Layer:  policy.L4,
-	Value: func(r *policy.Request, i int) (string, bool) {
+	Each: func(r *policy.Request, i int) (string, bool) {
 		if i < len(r.URIs) {
 			return r.URIs[i], true
 		}

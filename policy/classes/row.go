@@ -114,16 +114,15 @@ func leafOf(c policy.Condition) (leaf, bool) {
 // bytesPattern is the pattern of a match that compares bytes.
 func bytesPattern(m policy.Match) pattern { return pattern{m.Value, m.Kind} }
 
-// plainSpace is the space of an attribute of which any text can be sent, and nothing else
-// is known. It is embedded by spaces that know more.
+// plainSpace is the space of an attribute with a text, of which any text can be sent. It
+// is embedded by spaces that know more.
 type plainSpace struct{ attribute *policy.Attribute }
 
 func (s plainSpace) name() string { return s.attribute.Name }
 
-// read returns the first value.
 func (s plainSpace) read(r *policy.Request) string {
-	value, _ := s.attribute.Value(r, 0)
-	return value
+	text, _ := s.attribute.Text(r)
+	return text
 }
 
 func (s plainSpace) put(r *policy.Request, value string) {

@@ -7,7 +7,7 @@ var Port = add(&policy.Attribute{
 	Name:   "port",
 	Phrase: "port",
 	Layer:  policy.L4,
-	Value:  func(r *policy.Request, i int) (string, bool) { return valueAt(r.Others["port"], i) },
+	Text:   func(r *policy.Request) (string, bool) { return valueAt(r.Others["port"], 0) },
 	Kinds:  []policy.MatchKind{policy.Exact},
 	Forms:  []policy.Form{policy.Ordered},
 })
