@@ -56,10 +56,14 @@ func TestCompileAgreesWithDecide(t *testing.T) {
 			}
 		}
 	})
+	t.Logf("%d maps with %d residues, %d lists", maps.Load(), residues.Load(), lists.Load())
+	// With -short rapid draws a fifth, which is too few for rare forms.
+	if testing.Short() {
+		return
+	}
 	if maps.Load() == 0 || lists.Load() == 0 || residues.Load() == 0 {
 		t.Errorf("%d maps, %d residues, %d lists: the programs do not try all forms", maps.Load(), residues.Load(), lists.Load())
 	}
-	t.Logf("%d maps with %d residues, %d lists", maps.Load(), residues.Load(), lists.Load())
 }
 
 // TestIdentityTreeAgreesWithList compiles one gate in both forms.

@@ -130,7 +130,8 @@ func TestCompileNeverPanics(t *testing.T) {
 			}
 		}
 	})
-	if compiled.Load() == 0 || refused.Load() == 0 {
+	// With -short rapid draws a fifth, which is too few for rare forms.
+	if !testing.Short() && (compiled.Load() == 0 || refused.Load() == 0) {
 		t.Errorf("%d programs compiled, %d were refused: the programs do not try both", compiled.Load(), refused.Load())
 	}
 }

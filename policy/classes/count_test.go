@@ -126,7 +126,8 @@ func TestCallersWithSeveralNames(t *testing.T) {
 			}
 		}
 	})
-	if claimed == 0 {
+	// With -short rapid draws a fifth, which is too few for rare forms.
+	if claimed == 0 && !testing.Short() {
 		t.Error("no cover was complete")
 	}
 }

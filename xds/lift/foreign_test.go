@@ -41,7 +41,8 @@ func TestProgramOfForeign(t *testing.T) {
 		}
 	})
 	t.Logf("%d read whole, %d in part", whole.Load(), partial.Load())
-	if whole.Load() == 0 || partial.Load() == 0 {
+	// With -short rapid draws a fifth, which is too few for rare forms.
+	if !testing.Short() && (whole.Load() == 0 || partial.Load() == 0) {
 		t.Error("the filters do not try both")
 	}
 }

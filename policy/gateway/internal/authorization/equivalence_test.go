@@ -106,9 +106,9 @@ func TestEvaluateAgreesWithLower(t *testing.T) {
 		}
 	})
 	least := 20
+	// With -short rapid draws a fifth, which is too few for rare forms.
 	if testing.Short() {
-		// Rapid draws a fifth.
-		least /= 5
+		least = 1
 	}
 	for _, outcome := range []string{"gates 0, allow, named false", "gates 1, allow, named true", "gates 1, deny, named false"} {
 		if seen[outcome] < least {
