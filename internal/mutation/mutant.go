@@ -31,8 +31,6 @@ type Mutant struct {
 	Program policy.Program
 	// Fault is a mistake outside of the filters.
 	Fault suite.Fault
-	// dropped is the default that the compiled filters of the original lose.
-	dropped *droppedDefault
 }
 
 // Exclusions counts changes that are no mistakes.
@@ -52,8 +50,8 @@ const kindLimit = 24
 // differs. It counts the other mutants.
 func Mutants(surface classes.Surface, original policy.Program) (mutants []Mutant, excluded Exclusions) {
 	var all []Mutant
-	for place, gate := range gates(original) {
-		all = append(all, gateMutants(original, place, gate)...)
+	for _, gate := range placeGates(original) {
+		all = append(all, gateMutants(original, gate)...)
 	}
 	all = append(all, swapMutants(original)...)
 	if len(original.Gates) > 0 {
@@ -128,16 +126,9 @@ func limitKinds(all []Mutant) []Mutant {
 
 // Compile returns the filters of the mutant.
 func (m Mutant) Compile() (xds.Filters, error) {
-	program := m.Program
-	if m.dropped != nil {
-		program = m.dropped.original
-	}
-	filters, err := xds.Compile(program)
+	filters, err := xds.Compile(m.Program)
 	if err != nil {
 		return xds.Filters{}, fmt.Errorf("mutation: %s at %s: %w", m.Kind, m.Where, err)
-	}
-	if m.dropped != nil {
-		m.dropped.removeFrom(filters)
 	}
 	return filters, nil
 }
