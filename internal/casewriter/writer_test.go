@@ -13,6 +13,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -20,12 +21,7 @@ import (
 // again writes a case and reads it back.
 func again(t testing.TB, c cases.Case) cases.Case {
 	t.Helper()
-	text := casewriter.YAML(c)
-	all, err := cases.Parse("c.yaml", text)
-	if err != nil || len(all) != 1 {
-		t.Fatalf("%d cases, %v, from\n%s", len(all), err, text)
-	}
-	return all[0]
+	return casetest.Parse(t, string(casewriter.YAML(c)))
 }
 
 func checkYAML(t testing.TB, c cases.Case) {
@@ -41,10 +37,7 @@ func checkYAML(t testing.TB, c cases.Case) {
 
 func TestYAMLOfStories(t *testing.T) {
 	t.Parallel()
-	if len(builtIn) == 0 {
-		t.Fatal("there is no story")
-	}
-	for _, c := range builtIn {
+	for _, c := range casetest.Stories(t) {
 		checkYAML(t, c)
 	}
 }
@@ -97,7 +90,7 @@ counters:
   backend/api: {allowed: 1, denied: 0, shadow_allowed: 3}
 expectWarning: "yes: one"
 `
-	c := parse(t, want)
+	c := casetest.Parse(t, want)
 	if diff := cmp.Diff(want, string(casewriter.YAML(c))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -116,14 +109,14 @@ func TestYAMLTellsAbsentFromEmpty(t *testing.T) {
 		"case: x\nworkloads: [{name: w, labels: {}, inbounds: [{port: 80, tags: {}}, {port: 81, tags: {a: ''}}]}]\nexpectWarning: []\n",
 		"case: x\nworkloads: [{name: w, inbounds: [{port: 80}]}]\ncallers: {a: {uris: []}, b: {dns: []}, c: {}}\nrequests: [{from: [a, b, c], to: w/80, want: allow}]\n",
 	} {
-		checkYAML(t, parse(t, text))
+		checkYAML(t, casetest.Parse(t, text))
 	}
 }
 
 // TestYAMLNamesCallers shows that an entry keeps a valid name, and gets a name otherwise.
 func TestYAMLNamesCallers(t *testing.T) {
 	t.Parallel()
-	c := parse(t, prelude+"  - {from: w, to: w/80, want: allow}\n")
+	c := casetest.Parse(t, prelude+"  - {from: w, to: w/80, want: allow}\n")
 	forged := func(name string, uris ...string) {
 		caller := cases.Caller{Name: name, Template: certs.Template{URIs: uris}, SignedBy: c.TrustDomains[0]}
 		c.Requests = append(c.Requests, cases.Request{From: caller, To: "w/80", Want: cases.Deny})
@@ -158,7 +151,7 @@ func TestYAMLOfOddTexts(t *testing.T) {
 		"a\n---\nb", "?", "? a", "<<", "=", "spiffe://a/b,c", "a/b:c", "a:/", "1.2.3", "1.2.3.4", "x}", "]", "case: x", "on", "y", "a  b", "a - b", "a, b, c",
 	}
 	for _, s := range odd {
-		c := parse(t, prelude+"  - {from: w, to: w/80, path: /, want: deny}\n")
+		c := casetest.Parse(t, prelude+"  - {from: w, to: w/80, path: /, want: deny}\n")
 		c.Name, c.Story, c.ExpectWarnings = s, s, []string{s, s}
 		c.Options.Document = document(t, "systemNamespace: "+strconv.Quote(s))
 		for i := range c.Inbounds {
@@ -179,7 +172,7 @@ func TestYAMLOfOddTexts(t *testing.T) {
 func TestYAMLOfOddWorkloads(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"a: b", "1", "true", "a/b", "a,b", `"`, "{", "-", "w\n"} {
-		c := parse(t, `
+		c := casetest.Parse(t, `
 case: x
 trustDomains: [a.mesh]
 workloads: [{name: w, identity: spiffe://a.mesh, inbounds: [{name: i, port: 80, routes: [{name: r, method: GET}, {name: s, path: {type: Exact, value: "/a,b"}}]}]}]
@@ -214,7 +207,7 @@ func TestYAMLOfAnyText(t *testing.T) {
 
 // FuzzYAML writes and reads every input that is a case.
 func FuzzYAML(f *testing.F) {
-	for _, c := range builtIn {
+	for _, c := range casetest.Stories(f) {
 		if len(c.Source) < 4<<10 {
 			f.Add([]byte(c.Source))
 		}
@@ -232,7 +225,7 @@ func FuzzYAML(f *testing.F) {
 
 func BenchmarkYAML(b *testing.B) {
 	var largest cases.Case
-	for _, c := range builtIn {
+	for _, c := range casetest.Stories(b) {
 		if len(c.Source) > len(largest.Source) {
 			largest = c
 		}
@@ -242,15 +235,6 @@ func BenchmarkYAML(b *testing.B) {
 		casewriter.YAML(largest)
 	}
 }
-
-// builtIn are the built-in cases.
-var builtIn = func() []cases.Case {
-	all, err := cases.Stories()
-	if err != nil {
-		panic(err)
-	}
-	return all
-}()
 
 // prelude begins a case up to its requests.
 const prelude = `case: x
@@ -265,15 +249,6 @@ var sameButNames = cmp.Options{
 	cmpopts.IgnoreFields(cases.Case{}, "Source", "Place"),
 	cmpopts.IgnoreFields(cases.Request{}, "Place"),
 	cmpopts.IgnoreFields(cases.Caller{}, "Name"),
-}
-
-func parse(t testing.TB, text string) cases.Case {
-	t.Helper()
-	all, err := cases.Parse("c.yaml", []byte(text))
-	if err != nil || len(all) != 1 {
-		t.Fatalf("%d cases, %v", len(all), err)
-	}
-	return all[0]
 }
 
 func document(t testing.TB, text string) manifest.Document {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/proof"
@@ -157,10 +158,6 @@ func disagreements(t *testing.T, c cases.Case, fault func(cases.Case) bool) (pla
 // the small case has these two. If rules lose their paths, it has such a rule.
 func TestShrinkFindsTheRules(t *testing.T) {
 	t.Parallel()
-	stories, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, tt := range map[string]struct {
 		fault          func(cases.Case) bool
 		story          []string
@@ -172,7 +169,7 @@ func TestShrinkFindsTheRules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			seen, most, sum, longest := 0, 0, 0, 0
-			for _, c := range stories {
+			for _, c := range casetest.Stories(t) {
 				enough := testing.Short() && seen >= 5
 				if enough || !slices.Contains(tt.story, c.Story) || c.ExpectError != "" {
 					continue
@@ -225,11 +222,8 @@ policies:
 		}
 		b.WriteString("  ], allow: [{method: DELETE}]}}}\n")
 	}
-	all, err := cases.Parse("large.yaml", []byte(b.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all[0], all[0].Requests[0]
+	c := casetest.Parse(t, b.String())
+	return c, c.Requests[0]
 }
 
 // TestShrinkLeavesNothingOver finds one item of four hundred and drops everything else.
@@ -360,12 +354,8 @@ func TestShrinkLeavesAlone(t *testing.T) {
 // TestShrinkTrustsByDefault shows that a case without trust domains gets the default one.
 func TestShrinkTrustsByDefault(t *testing.T) {
 	t.Parallel()
-	all, err := cases.Parse("c.yaml", []byte("case: x\nworkloads: [{name: w, inbounds: [{port: 80, protocol: grpc}]}]\n"+
-		"requests: [{from: spiffe://trust-domain.mesh/x, to: w/80, grpc: S/M, want: deny}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := all[0]
+	c := casetest.Parse(t, "case: x\nworkloads: [{name: w, inbounds: [{port: 80, protocol: grpc}]}]\n"+
+		"requests: [{from: spiffe://trust-domain.mesh/x, to: w/80, grpc: S/M, want: deny}]\n")
 	c.TrustDomains = nil
 	small := shrunk(t, &counted{holds: func(c cases.Case) bool { return c.Requests[0].GRPC != "" }}, c, c.Requests[0])
 	if want := "counterexample: deny expected of POST /S/M as spiffe://trust-domain.mesh/x to w/80, Envoy differs"; small.Name != want {

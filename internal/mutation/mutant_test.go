@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/mutation"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/policy"
@@ -114,10 +114,7 @@ func TestMutantsAreBounded(t *testing.T) {
 // With -short the test takes one case of each story.
 func TestProofsFindEveryMutant(t *testing.T) {
 	t.Parallel()
-	all, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := casetest.Stories(t)
 	found, least := 0, 1000
 	if testing.Short() {
 		all, least = sample(t), 100

@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/mutation"
 	"github.com/meshproof/meshproof/internal/proof"
@@ -29,10 +30,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // kinds of mistakes.
 func sample(t *testing.T) []cases.Case {
 	t.Helper()
-	all, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := casetest.Stories(t)
 	least := map[string]cases.Case{}
 	for _, c := range all {
 		if c.ExpectError != "" || len(c.Requests) == 0 || c.Gate != (cases.Gate{}) || c.Story == "legacy-size" {
@@ -93,20 +91,11 @@ requests:
   - {from: spiffe://trust-domain.mesh/a, to: backend/in, path: /a, want: allow}
 `
 
-func parse(t *testing.T, text string) cases.Case {
-	t.Helper()
-	all, err := cases.Parse("test.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all[0]
-}
-
 // TestSurvivors has a case with few requests. Its proof finds the mistakes that it misses.
 func TestSurvivors(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t, harness.WithRuntime(envoy.Process))
-	c := parse(t, weak)
+	c := casetest.Parse(t, weak)
 	own, err := mutation.Tester{Runner: suite.Runner{Harness: h}, OwnRequests: true}.Case(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +129,7 @@ func TestSurvivors(t *testing.T) {
 func TestFailingBaseline(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t, harness.WithRuntime(envoy.Process))
-	c := parse(t, strings.Replace(weak, "want: allow", "want: deny", 1))
+	c := casetest.Parse(t, strings.Replace(weak, "want: allow", "want: deny", 1))
 	_, err := mutation.Tester{Runner: suite.Runner{Harness: h}}.Case(t.Context(), c)
 	if !errors.Is(err, mutation.ErrBaseline) || !strings.Contains(err.Error(), `case "weak": it fails without a mistake`) {
 		t.Errorf("error %v", err)

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -31,10 +32,7 @@ import (
 // schema. With -short the test takes every third case.
 func TestFaithful(t *testing.T) {
 	t.Parallel()
-	stories, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stories := casetest.Stories(t)
 	c := start(t, helper("reference"))
 	if c.Name() != "helper" || c.Version() != "v1" {
 		t.Errorf("it is called %q %q", c.Name(), c.Version())

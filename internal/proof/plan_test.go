@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/result"
@@ -33,15 +34,6 @@ policies:
             path: {type: Prefix, value: /metrics}
 `
 
-func parse(t *testing.T, text string) cases.Case {
-	t.Helper()
-	all, err := cases.Parse("test.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all[0]
-}
-
 func plan(t *testing.T, c cases.Case) *proof.Proof {
 	t.Helper()
 	p, err := proof.Plan(c)
@@ -59,10 +51,7 @@ func huge(c cases.Case) bool { return c.Story == "legacy-size" }
 // request twice. With -short the test takes every third case.
 func TestPlanAsksForEveryClass(t *testing.T) {
 	t.Parallel()
-	all, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := casetest.Stories(t)
 	classes := 0
 	for i, c := range all {
 		if huge(c) || testing.Short() && i%3 != 0 {
@@ -139,7 +128,7 @@ policies: [{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spif
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := plan(t, parse(t, `
+			p := plan(t, casetest.Parse(t, `
 case: x
 workloads: [{name: backend, labels: {app: a}, inbounds: [{name: in, port: 80, protocol: http, mtls: `+tt.mtls+`}]}]
 requests: [{from: anonymous, to: backend/in, want: handshake-failure}]
@@ -165,7 +154,7 @@ func TestPlanOfOddPaths(t *testing.T) {
 	t.Parallel()
 	paths := func(normalization string) []string {
 		var out []string
-		for _, q := range plan(t, parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]\n"+normalization)).Asked() {
+		for _, q := range plan(t, casetest.Parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]\n"+normalization)).Asked() {
 			if strings.HasPrefix(q.Path, "/.") {
 				out = append(out, q.Path)
 				if q.Seen.Path != q.Path[2:] {
@@ -185,7 +174,7 @@ func TestPlanOfOddPaths(t *testing.T) {
 
 func TestPlanIsDeterministic(t *testing.T) {
 	t.Parallel()
-	c := parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]")
+	c := casetest.Parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]")
 	first, second := casewriter.YAML(plan(t, c).Case), casewriter.YAML(plan(t, c).Case)
 	if diff := cmp.Diff(string(first), string(second)); diff != "" {
 		t.Errorf("(-first +second):\n%s", diff)
@@ -203,7 +192,7 @@ func asWanted(p *proof.Proof) result.Case {
 
 func TestVerdict(t *testing.T) {
 	t.Parallel()
-	p := plan(t, parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]"))
+	p := plan(t, casetest.Parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]"))
 	good := asWanted(p)
 	v := p.Judge(good)
 	proven, of := v.Counts()
@@ -238,7 +227,7 @@ func TestVerdict(t *testing.T) {
 
 func TestGrid(t *testing.T) {
 	t.Parallel()
-	p := plan(t, parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]"))
+	p := plan(t, casetest.Parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]"))
 	v := p.Judge(asWanted(p))
 	grid := v.Inbounds[0].Grid()
 	if diff := cmp.Diff([]string{"GET /", "GET /metrics"}, grid.Requests); diff != "" {
@@ -267,7 +256,7 @@ func rules(t *testing.T, c cases.Case) []proof.Rule {
 // A broad deny hides an allow: the report names both rules.
 func TestRulesThatNeverDecide(t *testing.T) {
 	t.Parallel()
-	got := rules(t, parse(t, `
+	got := rules(t, casetest.Parse(t, `
 case: x
 workloads: [{name: backend, inbounds: [{name: in, port: 80, protocol: http}]}]
 policies:
@@ -304,10 +293,7 @@ requests: [{from: anonymous, to: backend/in, want: handshake-failure}]
 // requests of the route. The decisions add up to the requests.
 func TestRulesAddUp(t *testing.T) {
 	t.Parallel()
-	all, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := casetest.Stories(t)
 	for i, c := range all {
 		if c.ExpectError != "" || huge(c) || testing.Short() && i%3 != 0 {
 			continue
@@ -342,7 +328,7 @@ func TestRulesAddUp(t *testing.T) {
 // refusal.
 func TestAttack(t *testing.T) {
 	t.Parallel()
-	p := plan(t, parse(t, `
+	p := plan(t, casetest.Parse(t, `
 case: x
 workloads: [{name: backend, inbounds: [{name: http-port, port: 80, protocol: http}, {name: tcp-port, port: 81, protocol: tcp}]}]
 policies: [{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/ns/shop/sa/victim}}]}}}]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
@@ -39,7 +40,7 @@ func checkErr(t *testing.T, err error, want ...string) {
 
 func TestCaseAsWanted(t *testing.T) {
 	t.Parallel()
-	result := Runner{Harness: shared(t)}.Case(t.Context(), parse(t, head+`
+	result := Runner{Harness: shared(t)}.Case(t.Context(), casetest.Parse(t, head+`
 requests:
   - {from: [`+frontend+`, `+intruder+`], to: [backend/http-port, backend/tcp-port], want: deny}
   - {from: plaintext, to: backend/tcp-port, want: handshake-failure}
@@ -116,7 +117,7 @@ func TestCaseErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), parse(t, tt.text))
+			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), casetest.Parse(t, tt.text))
 			checkErr(t, result.Err, tt.want...)
 			if result.Fault {
 				t.Error("the policies' error is taken for a fault of the machine")
@@ -134,7 +135,7 @@ func TestCaseErrors(t *testing.T) {
 // A warning of both lint and lowering appears once, and the warnings are sorted.
 func TestWarningsStandOnce(t *testing.T) {
 	t.Parallel()
-	c := parse(t, `
+	c := casetest.Parse(t, `
 case: warnings
 workloads: [{name: backend, inbounds: [{name: b, port: 2, protocol: tcp}, {name: a, port: 1, protocol: tcp}]}]
 policies:
@@ -184,7 +185,7 @@ requests:
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), parse(t, tt.text))
+			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), casetest.Parse(t, tt.text))
 			checkErr(t, result.Err, tt.want...)
 			for _, q := range result.Requests {
 				if len(q.Problems) > 0 {
@@ -204,7 +205,7 @@ func TestNoteOnTheAcceptedShadow(t *testing.T) {
 	accepted := strings.Replace(precise, "precise", "accepted", 1)
 	requests := "requests: [{from: [" + frontend + ", " + intruder + "], to: backend/http-port, want: allow}]\n"
 	for text, want := range map[string]int{accepted + requests: 1, precise + requests: 0, shadowed + ask: 0} {
-		result := Runner{Harness: shared(t)}.Case(t.Context(), parse(t, text))
+		result := Runner{Harness: shared(t)}.Case(t.Context(), casetest.Parse(t, text))
 		if !result.Passed() || len(result.Notes) != want {
 			t.Errorf("error %v, notes %q; want %d", result.Err, result.Notes, want)
 		}
@@ -240,7 +241,7 @@ func TestGate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := Runner{Harness: shared(t)}.Case(t.Context(), parse(t, head+tt.text))
+			r := Runner{Harness: shared(t)}.Case(t.Context(), casetest.Parse(t, head+tt.text))
 			if r.Passed() != tt.passed || r.Failed() != (tt.failed != "") || r.NotApplicable != (tt.skipped != "") {
 				t.Errorf("passed: %t, failed: %t, not applicable: %t", r.Passed(), r.Failed(), r.NotApplicable)
 			}
@@ -257,7 +258,7 @@ func TestGate(t *testing.T) {
 // A version gate does not excuse a case that was not run.
 func TestGateExcusesNoFault(t *testing.T) {
 	t.Parallel()
-	c := parse(t, head+"requests: [{from: "+frontend+", to: backend/http-port, want: deny}]\n")
+	c := casetest.Parse(t, head+"requests: [{from: "+frontend+", to: backend/http-port, want: deny}]\n")
 	c.Gate = cases.Gate{From: "99.0.0"}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -268,7 +269,7 @@ func TestGateExcusesNoFault(t *testing.T) {
 
 func TestRule(t *testing.T) {
 	t.Parallel()
-	r := Runner{Harness: shared(t)}.Case(t.Context(), parse(t, head+`
+	r := Runner{Harness: shared(t)}.Case(t.Context(), casetest.Parse(t, head+`
 requests:
   - {from: `+frontend+`, to: backend/http-port, want: allow}
   - {from: `+intruder+`, to: backend/http-port, want: deny}

@@ -12,7 +12,6 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/policy"
@@ -54,19 +53,6 @@ func shared(t *testing.T) *harness.Harness {
 		t.Fatal(running.err)
 	}
 	return running.h
-}
-
-// parse reads one case.
-func parse(t testing.TB, text string) cases.Case {
-	t.Helper()
-	read, err := cases.Parse("test.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(read) != 1 {
-		t.Fatalf("%d cases, want one", len(read))
-	}
-	return read[0]
 }
 
 // The head of most cases: the frontend gets into the backend, and no other caller does.

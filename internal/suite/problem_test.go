@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -103,7 +104,7 @@ func TestProblems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), parse(t, tt.text))
+			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), casetest.Parse(t, tt.text))
 			if result.Err != nil || result.Fault {
 				t.Fatalf("error %v, fault %t; want neither", result.Err, result.Fault)
 			}
@@ -163,7 +164,7 @@ func TestAnyNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := Runner{Harness: shared(t), Compiler: tt.compiler, AnyNames: tt.any}.Case(t.Context(), parse(t, tt.text))
+			r := Runner{Harness: shared(t), Compiler: tt.compiler, AnyNames: tt.any}.Case(t.Context(), casetest.Parse(t, tt.text))
 			if r.Err != nil {
 				t.Fatal(r.Err)
 			}
@@ -247,7 +248,7 @@ func TestProblemsOnTheNetworkLevel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), parse(t, tt.text))
+			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), casetest.Parse(t, tt.text))
 			if result.Err != nil || result.Fault {
 				t.Fatalf("error %v, fault %t; want neither", result.Err, result.Fault)
 			}
@@ -275,10 +276,7 @@ func (outOfOrder) Broken() bool  { return true }
 // that wants one, and a compiler that refuses everything passes no other case.
 func TestNegativeControlsOfRefusals(t *testing.T) {
 	t.Parallel()
-	all, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := casetest.Stories(t)
 	var refused []cases.Case
 	for _, c := range all {
 		if c.ExpectError != "" {
@@ -340,7 +338,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), parse(t, tt.text))
+			r := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), casetest.Parse(t, tt.text))
 			checkErr(t, r.Err, tt.want...)
 			if r.Fault != tt.fault || r.Passed() != (tt.want == nil) {
 				t.Errorf("fault %t, passed %t", r.Fault, r.Passed())
@@ -357,7 +355,7 @@ func TestRefusalThatIsCutOff(t *testing.T) {
 	waits := CompilerFunc(func(ctx context.Context, _ policy.Inbound, _ []manifest.Document, _ language.Options) (xds.Filters, error) {
 		return xds.Filters{}, context.Cause(ctx)
 	})
-	c := parse(t, "case: c\nworkloads: [{name: w, inbounds: [{port: 80}]}]\npolicies: [{type: Nothing}]\nexpectError: unknown\n")
+	c := casetest.Parse(t, "case: c\nworkloads: [{name: w, inbounds: [{port: 80}]}]\npolicies: [{type: Nothing}]\nexpectError: unknown\n")
 	if r := (Runner{Harness: shared(t), Compiler: waits}).Case(ctx, c); r.Passed() || !r.Fault {
 		t.Errorf("passed %t, fault %t: %v", r.Passed(), r.Fault, r.Err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/connection"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/proof"
@@ -33,24 +34,11 @@ func planned(t *testing.T, c cases.Case) *proof.Proof {
 	return p
 }
 
-// single reads one case.
-func single(t *testing.T, text string) cases.Case {
-	t.Helper()
-	all, err := cases.Parse("test.yaml", []byte(text))
-	if err != nil || len(all) != 1 {
-		t.Fatalf("%d cases, want one: %v", len(all), err)
-	}
-	return all[0]
-}
-
 // The nine user stories hold for every request. Without -short, so does the shortest case
 // of every other story. `make prove` proves all cases.
 func TestProofsOfStoriesHold(t *testing.T) {
 	t.Parallel()
-	all, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := casetest.Stories(t)
 	shortest := map[string]int{}
 	for i, c := range all {
 		if best, ok := shortest[c.Story]; c.ExpectError == "" && len(c.Inbounds) > 0 && (!ok || len(c.Source) < len(all[best].Source)) {
@@ -96,7 +84,7 @@ func TestProofsOfStoriesHold(t *testing.T) {
 func TestKeptConnectionsDecideAlike(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t, harness.WithRuntime(envoy.Process))
-	p := planned(t, single(t, `
+	p := planned(t, casetest.Parse(t, `
 case: scrapes
 workloads: [{name: backend, inbounds: [{name: http-port, port: 8080, protocol: http}, {name: tcp-port, port: 5432, protocol: tcp}]}]
 policies:
@@ -125,7 +113,7 @@ requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]
 // No certificate of an attacker passes for the certificate of a caller that is let in.
 func TestAttackOnEnvoy(t *testing.T) {
 	t.Parallel()
-	p := planned(t, single(t, `
+	p := planned(t, casetest.Parse(t, `
 case: x
 workloads: [{name: backend, inbounds: [{name: http-port, port: 80, protocol: http}, {name: tcp-port, port: 81, protocol: tcp}]}]
 policies: [{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/ns/shop/sa/victim}}]}}}]
@@ -150,10 +138,7 @@ requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]
 // gathers no evidence. The ratio is the price of configuration and evidence. The loop
 // sends an allowed request in place of a refused one, which costs it a little more.
 func BenchmarkStories(b *testing.B) {
-	all, err := cases.Stories()
-	if err != nil {
-		b.Fatal(err)
-	}
+	all := casetest.Stories(b)
 	var stories []cases.Case
 	for _, c := range all {
 		if strings.HasPrefix(c.Story, "mesh-operator-") || strings.HasPrefix(c.Story, "service-owner-") {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -29,7 +30,7 @@ func series(t testing.TB, n int) []cases.Case {
 	t.Helper()
 	out := make([]cases.Case, n)
 	for i := range out {
-		out[i] = parse(t, head+ask)
+		out[i] = casetest.Parse(t, head+ask)
 		out[i].Name = fmt.Sprint(i)
 		// A compiler knows the case by the workload.
 		for j := range out[i].Inbounds {
@@ -66,7 +67,7 @@ func TestNegativeControls(t *testing.T) {
 	for name, compiler := range map[string]Compiler{"nil": nil, "Reference": Reference, "AllowEverything": AllowEverything, "DenyEverything": DenyEverything} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, r := range (Runner{Harness: shared(t), Compiler: compiler}).Run(t.Context(), parse(t, head+both), parse(t, shadowed+both)) {
+			for _, r := range (Runner{Harness: shared(t), Compiler: compiler}).Run(t.Context(), casetest.Parse(t, head+both), casetest.Parse(t, shadowed+both)) {
 				right := name == "nil" || name == "Reference"
 				if r.Err != nil || r.Fault || r.Passed() != right {
 					t.Errorf("%s: error %v, fault %t, passed %t; want passed %t", r.Case.Name, r.Err, r.Fault, r.Passed(), right)
@@ -181,7 +182,7 @@ func TestFaults(t *testing.T) {
 			}
 		}
 		// Policies can be refused without Envoy.
-		r := tt.runner.Case(tt.ctx, parse(t, "case: c\nworkloads: [{name: w, inbounds: [{port: 80}]}]\npolicies: [{type: Nothing}]\nexpectError: unknown\n"))
+		r := tt.runner.Case(tt.ctx, casetest.Parse(t, "case: c\nworkloads: [{name: w, inbounds: [{port: 80}]}]\npolicies: [{type: Nothing}]\nexpectError: unknown\n"))
 		if !r.Passed() || r.Fault {
 			t.Errorf("%s: an expected error of the policies: %v, fault %t", name, r.Err, r.Fault)
 		}
@@ -198,7 +199,7 @@ func TestCasesThatAreCutOffGiveTheirPortsBack(t *testing.T) {
 	cut := 0
 	for i := range 24 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(2*i)*time.Millisecond)
-		if r := (Runner{Harness: h}).Case(ctx, parse(t, many)); errors.Is(r.Err, context.DeadlineExceeded) {
+		if r := (Runner{Harness: h}).Case(ctx, casetest.Parse(t, many)); errors.Is(r.Err, context.DeadlineExceeded) {
 			cut++
 			if !r.Fault {
 				t.Errorf("a case that was cut off is no fault: %v", r.Err)
@@ -265,10 +266,7 @@ func TestTogetherIsAsAlone(t *testing.T) {
 	if testing.Short() {
 		number = 20
 	}
-	all, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := casetest.Stories(t)
 	var small []cases.Case
 	for _, c := range all {
 		if len(c.Requests) < 40 {
@@ -295,7 +293,7 @@ func TestTogetherTellsWhatEnvoyRefuses(t *testing.T) {
 	ask := func(to, more string) string {
 		return "requests: [{from: " + frontend + ", to: " + to + ", want: allow}]\n" + more
 	}
-	good, bad := parse(t, grpc+ask("backend/grpc-port", "")), parse(t, head+ask("backend/tcp-port", ""))
+	good, bad := casetest.Parse(t, grpc+ask("backend/grpc-port", "")), casetest.Parse(t, head+ask("backend/tcp-port", ""))
 	for i, r := range (Runner{Harness: shared(t), Compiler: spoilt}).Together(t.Context(), readings(t, []cases.Case{good, bad, good})...) {
 		if refused := i == 1; errors.Is(r.Err, xds.ErrNACK) != refused || r.Fault || !refused && len(r.Requests) != 1 {
 			t.Errorf("case %d: fault %t, %d requests: %v", i, r.Fault, len(r.Requests), r.Err)
@@ -311,11 +309,11 @@ func TestPoliciesAreParsedOnce(t *testing.T) {
 		parsed++
 		return verdict.Read(c)
 	}}
-	if got := r.Case(t.Context(), parse(t, head+ask)); !got.Passed() || len(got.Case.Inbounds) != 2 || parsed != 1 {
+	if got := r.Case(t.Context(), casetest.Parse(t, head+ask)); !got.Passed() || len(got.Case.Inbounds) != 2 || parsed != 1 {
 		t.Errorf("passed: %t, %d inbounds, parsed %d times: %v", got.Passed(), len(got.Case.Inbounds), parsed, got.Err)
 	}
 	// What was read before is not read again.
-	reading, err := verdict.Read(parse(t, head+ask))
+	reading, err := verdict.Read(casetest.Parse(t, head+ask))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +336,7 @@ func TestPoliciesAreParsedOnce(t *testing.T) {
 // their callers.
 func TestCredentialsAreKeyedByWhatTheyAre(t *testing.T) {
 	t.Parallel()
-	c := parse(t, `
+	c := casetest.Parse(t, `
 case: callers
 trustDomains: [trust-domain.mesh, other.mesh]
 workloads: [{name: backend, inbounds: [{name: tcp-port, port: 5432, protocol: tcp}]}]

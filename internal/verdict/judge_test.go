@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -30,16 +31,6 @@ policies:
   - {type: MeshTrafficPermission, name: friends, spec: {default: {allow: [{spiffeId: {type: Exact, value: ` + frontend + `}}]}}}
 `
 )
-
-// parse reads one case.
-func parse(t *testing.T, text string) cases.Case {
-	t.Helper()
-	read, err := cases.Parse("test.yaml", []byte(text))
-	if err != nil || len(read) != 1 {
-		t.Fatalf("%d cases, want one: %v", len(read), err)
-	}
-	return read[0]
-}
 
 // allowed returns the evidence of an allowed request of the frontend.
 func allowed(t *testing.T, path string) evidence.Evidence {
@@ -93,7 +84,7 @@ func TestJudgeBentEvidence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := parse(t, head+"requests: [{from: "+frontend+", to: backend/http-port, path: "+tt.path+", want: allow}]")
+			c := casetest.Parse(t, head+"requests: [{from: "+frontend+", to: backend/http-port, path: "+tt.path+", want: allow}]")
 			r, err := Read(c)
 			if err != nil {
 				t.Fatal(err)
@@ -136,7 +127,7 @@ func TestJudgeWithoutADecision(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := Read(parse(t, tt.head+"requests: [{from: plaintext, to: backend/http-port, want: "+tt.want+"}]"))
+			r, err := Read(casetest.Parse(t, tt.head+"requests: [{from: plaintext, to: backend/http-port, want: "+tt.want+"}]"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,10 +148,7 @@ func TestJudgeWithoutADecision(t *testing.T) {
 // other than 403 is Envoy's own answer, which no policy predicts.
 func TestExpectationsOfTheStories(t *testing.T) {
 	t.Parallel()
-	all, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := casetest.Stories(t)
 	met := map[cases.Want]int{}
 	for _, c := range all {
 		if c.ExpectError != "" {
@@ -195,7 +183,7 @@ func TestExpectationsOfTheStories(t *testing.T) {
 // refusal of all policies from a refusal of one inbound.
 func TestMemo(t *testing.T) {
 	t.Parallel()
-	good, bad := parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]\n"), parse(t, head+"expectError: x\n")
+	good, bad := casetest.Parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]\n"), casetest.Parse(t, head+"expectError: x\n")
 	bad.Name, bad.Policies = "bad", []manifest.Document{{}}
 	var memo Memo
 	first, err := memo.Read(good)
