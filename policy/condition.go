@@ -68,7 +68,7 @@ func (c Not) Holds(r *Request) bool { return !holds(c.Of, r) }
 // Holds implements [Condition].
 func (c Is) Holds(r *Request) bool { return c.Attribute.matches(&c.Match, r) }
 
-// holds takes a missing condition for one that never holds, as a rule does.
+// holds treats a missing condition as [Never], as a rule does.
 func holds(c Condition, r *Request) bool { return c != nil && c.Holds(r) }
 
 // String implements [Condition].

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// Visitor looks at a message and at every message inside it, packed ones too. The order is
-// that of the field numbers and of the map keys.
+// Visitor looks at a message and at every message inside it, also at packed messages, in
+// the order of the field numbers and of the map keys.
 type Visitor struct {
 	// Message is called for each message that is no Any.
 	Message func(m protoreflect.Message, at *Path)

@@ -182,7 +182,7 @@ func withoutPrefix(from *httprbacv3.RBAC) *httprbacv3.RBAC {
 	return filter
 }
 
-// enforces reports whether rules can refuse anybody.
+// enforces reports whether rules can refuse a request.
 func enforces(rules *rbacv3.RBAC) bool {
 	return rules != nil && rules.Action != rbacv3.RBAC_LOG
 }

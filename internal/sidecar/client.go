@@ -106,8 +106,8 @@ func (c *client) subscribe(typeURL string, names []string) error {
 	return c.send(typeURL, nil)
 }
 
-// send asks for what is subscribed. With the nonce of an answer it is that answer's
-// ACK, or its NACK where there is a refusal.
+// send asks for the subscribed resources. With the nonce of an answer it is the ACK of that
+// answer, or its NACK where there is a refusal.
 func (c *client) send(typeURL string, refusal *status.Status) error {
 	s := c.subscribed[typeURL]
 	return c.stream.Send(&discoveryv3.DiscoveryRequest{

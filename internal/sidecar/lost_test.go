@@ -234,7 +234,8 @@ func routeMatchOf(data []byte) *routev3.RouteMatch {
 	return &m
 }
 
-// The programs of sidecars of released meshes, with what is lost of them.
+// TestProgramOfOtherMeshes prints the programs of sidecars of released meshes, with what
+// they lost.
 func TestProgramOfOtherMeshes(t *testing.T) {
 	t.Parallel()
 	for _, mesh := range []string{"kuma", "istio"} {

@@ -81,8 +81,8 @@ type Guard struct {
 	// Filter is the name of the filter.
 	Filter string
 	Layer  policy.Layer
-	// StatPrefix is a network filter's own, an HTTP filter's is that of its
-	// connection manager. RulesStatPrefix is an HTTP filter's only.
+	// StatPrefix is the prefix of a network filter; for an HTTP filter it is the prefix of
+	// the connection manager. Only HTTP filters have a RulesStatPrefix.
 	StatPrefix, RulesStatPrefix, ShadowRulesStatPrefix string
 	// Enforces is false where the filter only observes: it has neither rules nor a
 	// matcher, or its rules only log.

@@ -36,7 +36,7 @@ type Unknown struct {
 	Kind Kind
 	// Listener, Chain and Filter are names; empty where it is about all of them.
 	Listener, Chain, Filter string
-	// Type is the type URL of what is not understood, if it has one.
+	// Type is the type URL of the thing that is not understood, if it has one.
 	Type string
 	// Path is the path of the first such field, from the listener, the route
 	// configuration or the filter.

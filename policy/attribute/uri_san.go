@@ -2,10 +2,10 @@ package attribute
 
 import "github.com/meshproof/meshproof/policy"
 
-// URISAN is each URI SAN of the peer's certificate, and each DNS SAN too: one that
-// matches is enough. The principal "authenticated" of envoy.config.rbac.v3 knows no
-// kinds of names, so that a DNS SAN that reads like a SPIFFE ID passes for it, with URI
-// SANs beside it and without.
+// URISAN is each URI SAN of the peer's certificate, and each DNS SAN too. One match is
+// enough. The principal "authenticated" of envoy.config.rbac.v3 does not tell the kinds of
+// names apart: a DNS SAN with the text of a SPIFFE ID counts, with URI SANs beside it and
+// without.
 var URISAN = add(&policy.Attribute{
 	Name:   "uri-san",
 	Phrase: "a URI SAN",

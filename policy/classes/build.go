@@ -17,8 +17,8 @@ type node struct {
 	// parent is the node above; noRef for the root.
 	parent    ref
 	dimension int
-	// keys are the patterns in their order, the first of them around the others, and
-	// kids what is below each.
+	// keys are the patterns in their order, the first of them around the others. kids has
+	// the class or the node below each key.
 	keys []int32
 	kids []ref
 	// ranks is not nil in a node of names. There, the first of the keys that covers a
@@ -90,7 +90,7 @@ func (b *builder) keys(around int32) []int32 {
 	return slices.Clip(slices.Compact(keys))
 }
 
-// mark marks the keys, and returns those that were not marked before.
+// mark marks the keys, and returns the keys that were not marked before.
 func (b *builder) mark(d int, keys []int32) (fresh []int32) {
 	for _, key := range keys {
 		if !b.marks[d][key] {
@@ -227,8 +227,8 @@ func (n *node) kid(met []int32) int {
 	return kid
 }
 
-// asked returns the patterns that cover a name of the callers of a class, and those that
-// cover none, as far as they were asked, in this order.
+// asked returns the patterns that cover a name of the callers of a class, and the patterns
+// that cover none, as far as they were asked, in the order of asking.
 func (c Class) asked() (present, absent []int32) {
 	child := c.self
 	for at := c.parent; at != noRef; child, at = at, c.cover.nodes[^at].parent {

@@ -92,8 +92,8 @@ type Class struct {
 	self, parent ref
 }
 
-// region is what a class has of a dimension: all of it, or what is left of what a key
-// covers, see [Class.inside].
+// region is the part of a dimension that a class has: all of it, or what a key covers
+// without the patterns inside it, see [Class.inside].
 type region struct {
 	cut bool
 	key int32

@@ -21,7 +21,7 @@ var (
 	oddMethods    = []string{"", "get", "CONNECT", "G T", "PURGE"}
 )
 
-// classedCondition draws a condition like [condition], of identities or of names, sometimes
+// classedCondition draws a condition like [draw.Condition], of identities or of names, sometimes
 // with an unusual value.
 func classedCondition(layer policy.Layer, names bool, depth int) *rapid.Generator[policy.Condition] {
 	return rapid.Custom(func(t *rapid.T) policy.Condition {

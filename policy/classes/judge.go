@@ -1,6 +1,6 @@
 package classes
 
-// truth is what is known of a condition.
+// truth says whether a condition is known to hold.
 type truth uint8
 
 const (
@@ -9,11 +9,11 @@ const (
 	yes
 )
 
-// judge returns what is known of a condition, and collects what would tell more. Of a
-// condition on several attributes it asks for the caller first.
+// judge says whether a condition is known to hold, and collects the matchers that would
+// tell. For a condition on several attributes it asks for the caller first.
 //
 // Where callers are sets of names, it assumes that a pattern it asks for covers no name:
-// what is wanted next is what callers without such a name are asked.
+// then it collects the next questions for callers without such a name.
 func (w *walk) judge(e *expr) truth {
 	known := w.eval(e)
 	for known == unknown && w.names != nil && (w.dimension < 0 || w.dimension == callers) {

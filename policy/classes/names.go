@@ -6,9 +6,9 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// names is what is known of a caller as a set of names: for each pattern, whether it
-// covers one of the names. Where a pattern covers a name, each pattern around it does so
-// too. Where a pattern covers no name, no pattern inside it does.
+// names knows a caller as a set of names: for each pattern, whether it covers one of the
+// names. Where a pattern covers a name, each pattern around it does so too. Where a pattern
+// covers no name, no pattern inside it does.
 //
 // A set of names is a caller if a SPIFFE ID can stand in front. The empty set is a
 // caller without any name.
@@ -115,8 +115,8 @@ func (n *names) open(a *axis, cell int32) int32 {
 	return nowhere
 }
 
-// caller returns the cells of the names of a caller for whom all that is known is true,
-// the name in front first. It returns none for a caller without any name.
+// caller returns the cells of the names of a caller that fits all known facts, the name in
+// front first. It returns none for a caller without any name.
 func (n *names) caller() []int32 {
 	if len(n.trail) == 0 {
 		return n.withFront([]int32{n.start})

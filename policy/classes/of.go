@@ -44,7 +44,7 @@ func cut(limit int, on Surface, programs []policy.Program) *Cover {
 	return c
 }
 
-// start is the state of a request of which nothing is known.
+// start returns the state of a request before anything is asked.
 func (c *Cover) start() []view {
 	state := make([]view, len(c.axes))
 	for d, a := range c.axes {

@@ -7,8 +7,8 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// view is what is known of a dimension: the value is in the region of a key. The region
-// is what the key covers, without what the marked patterns inside it cover.
+// view says where the value of a dimension is: in the region of a key. The region has
+// everything that the key covers, without the marked patterns inside it.
 type view struct {
 	// cut is false where nothing is known; the key is then 0.
 	cut bool
@@ -25,9 +25,9 @@ type walk struct {
 	axes []*axis
 	// marks are the patterns that the value of a dimension was compared with before.
 	marks [][]bool
-	// state is what is known of the request, a view for each dimension.
+	// state has the known facts of the request, a view for each dimension.
 	state []view
-	// names is what is known of the caller where callers are sets of names, else nil.
+	// names has the known facts of the caller where callers are sets of names, else nil.
 	names *names
 	// wanted are the matchers to ask next, all of one dimension. The dimension is -1
 	// where all is decided. They are the matchers of the first undecided step, and of the

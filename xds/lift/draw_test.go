@@ -44,7 +44,7 @@ func drawCaller(t *rapid.T, form policy.Form) policy.Condition {
 	}
 }
 
-// drawCondition draws one that the layer and the form can judge.
+// drawCondition draws a condition that the layer and the form can judge.
 func drawCondition(t *rapid.T, layer policy.Layer, form policy.Form, depth int) policy.Condition {
 	kinds := []string{"constant", "caller", "caller"}
 	if layer == policy.L7 {

@@ -47,7 +47,7 @@ func TestProgramOfForeign(t *testing.T) {
 	}
 }
 
-// drawFilters draws filters in which most of what is asked for can be said.
+// drawFilters draws filters with few questions that a policy cannot ask.
 func drawFilters(t *rapid.T) (f xds.Filters) {
 	for range rapid.IntRange(0, 2).Draw(t, "network") {
 		filter := &networkrbacv3.RBAC{}

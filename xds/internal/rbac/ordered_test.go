@@ -10,7 +10,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// TestPackedAction holds what is written by hand against the library.
+// TestPackedAction compares the bytes written by hand with the bytes of the library.
 func TestPackedAction(t *testing.T) {
 	t.Parallel()
 	for verdict, want := range map[policy.Verdict]*rbacv3.Action{
