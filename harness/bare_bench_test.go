@@ -29,10 +29,10 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/internal/connection"
+	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/xds"
 )
 
 // bareEnvoy starts an Envoy with one inbound of the same kind, with mTLS and the same
@@ -50,7 +50,7 @@ func bareEnvoy(b *testing.B, in harness.Inbound, ca *certs.Authority) string {
 	if err := free.Close(); err != nil {
 		b.Fatal(err)
 	}
-	raw := must(xds.Bootstrap{
+	raw := must(controlplane.Bootstrap{
 		Admin: place.Admin, ControlPlane: host(up.TCPPort()), UpstreamHTTP: host(up.HTTPPort()), UpstreamTCP: host(up.TCPPort()),
 		Proxy: server, Authority: in.Identity.String(), Bundles: certs.NewBundleSet(ca),
 	}.JSON())(b)

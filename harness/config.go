@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -19,7 +20,7 @@ const (
 )
 
 // push makes an update live. It records if the live filters are unknown after it.
-func (m *Mesh) push(ctx context.Context, u xds.Update) error {
+func (m *Mesh) push(ctx context.Context, u controlplane.Update) error {
 	ctx, stop := m.harness.untilEnvoyEnds(ctx)
 	defer stop()
 	patience := m.harness.options.pushTimeout
@@ -36,8 +37,8 @@ func (m *Mesh) push(ctx context.Context, u xds.Update) error {
 }
 
 // removal is the update that removes the mesh.
-func (m *Mesh) removal() xds.Update {
-	u := xds.Update{RemoveListeners: []string{m.name}, RemoveSecrets: []string{m.validationName()}}
+func (m *Mesh) removal() controlplane.Update {
+	u := controlplane.Update{RemoveListeners: []string{m.name}, RemoveSecrets: []string{m.validationName()}}
 	for i := range m.inbounds {
 		if m.firstWithIdentity(i) == i {
 			u.RemoveSecrets = append(u.RemoveSecrets, m.identityName(i))
@@ -46,12 +47,12 @@ func (m *Mesh) removal() xds.Update {
 	return u
 }
 
-func (m *Mesh) secrets() ([]xds.Secret, error) {
-	validation, err := xds.ValidationSecret(m.validationName(), m.bundles)
+func (m *Mesh) secrets() ([]controlplane.Secret, error) {
+	validation, err := controlplane.ValidationSecret(m.validationName(), m.bundles)
 	if err != nil {
 		return nil, err
 	}
-	secrets := []xds.Secret{validation}
+	secrets := []controlplane.Secret{validation}
 	for i, in := range m.inbounds {
 		if m.firstWithIdentity(i) != i {
 			continue
@@ -60,20 +61,20 @@ func (m *Mesh) secrets() ([]xds.Secret, error) {
 		if err != nil {
 			return nil, fmt.Errorf("inbound %q: %w", in.Name, err)
 		}
-		secrets = append(secrets, xds.IdentitySecret(m.identityName(i), svid))
+		secrets = append(secrets, controlplane.IdentitySecret(m.identityName(i), svid))
 	}
 	return secrets, nil
 }
 
-func (m *Mesh) listener(inbounds []Inbound) xds.Listener {
-	l := xds.Listener{
+func (m *Mesh) listener(inbounds []Inbound) controlplane.Listener {
+	l := controlplane.Listener{
 		Name:       m.name,
 		Bind:       m.slot.Listen,
 		Dial:       m.slot.Dial,
 		Validation: m.validationName(),
 	}
 	for i, in := range inbounds {
-		l.Inbounds = append(l.Inbounds, xds.Inbound{
+		l.Inbounds = append(l.Inbounds, controlplane.Inbound{
 			Stat:          m.stat(i),
 			Destination:   in.Address,
 			Protocol:      in.Protocol,

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/upstream"
-	"github.com/meshproof/meshproof/xds"
 )
 
 // Harness is a running Envoy with its control plane and upstream. It is safe for
@@ -22,7 +22,7 @@ type Harness struct {
 	version   string
 	envoy     *envoy.Envoy
 	plan      *envoy.Plan
-	control   *xds.ControlPlane
+	control   *controlplane.ControlPlane
 	upstream  *upstream.Upstream
 	collector *collector
 	sources   *sources
@@ -74,9 +74,9 @@ func (h *Harness) start(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("listen for the control plane: %w", err)
 	}
-	h.control = xds.Serve(listener, channel.serverTLS(), h.collector.add)
+	h.control = controlplane.Serve(listener, channel.serverTLS(), h.collector.add)
 	address := func(port int) string { return net.JoinHostPort(place.HostName, strconv.Itoa(port)) }
-	bootstrap, err := xds.Bootstrap{
+	bootstrap, err := controlplane.Bootstrap{
 		Admin:        place.Admin,
 		ControlPlane: address(listener.Addr().(*net.TCPAddr).Port),
 		UpstreamHTTP: address(h.upstream.HTTPPort()),

@@ -11,6 +11,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -103,7 +104,7 @@ func (m *Mesh) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return m.push(ctx, xds.Update{Listeners: []xds.Listener{m.listener(m.inbounds)}, Secrets: secrets})
+	return m.push(ctx, controlplane.Update{Listeners: []controlplane.Listener{m.listener(m.inbounds)}, Secrets: secrets})
 }
 
 // giveUp removes what a failed start may have left. It gives the port back only if the
@@ -175,7 +176,7 @@ func (m *Mesh) SetFilters(ctx context.Context, filters map[string]xds.Filters) e
 		moved = moved || !slices.Equal(changed[i].Filters.Places(), filters[name].Places())
 		changed[i].Filters = filters[name]
 	}
-	if err := m.push(ctx, xds.Update{Listeners: []xds.Listener{m.listener(changed)}}); err != nil {
+	if err := m.push(ctx, controlplane.Update{Listeners: []controlplane.Listener{m.listener(changed)}}); err != nil {
 		return fmt.Errorf("harness: %s: set filters: %w", m.name, err)
 	}
 	m.inbounds, m.countersUnknown = changed, m.countersUnknown || moved

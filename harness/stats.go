@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -36,7 +37,7 @@ func (m *Mesh) readCounters(ctx context.Context, inbounds []int) (map[string][]e
 		asked[stats[i]] = true
 	}
 	// Envoy leaves out a counter that never moved: it reads as zero.
-	page, err := m.harness.envoy.AdminGet(ctx, "/stats?usedonly&type=Counters&filter="+url.QueryEscape(xds.CounterNames(stats...)))
+	page, err := m.harness.envoy.AdminGet(ctx, "/stats?usedonly&type=Counters&filter="+url.QueryEscape(controlplane.CounterNames(stats...)))
 	if err != nil {
 		return nil, fmt.Errorf("read counters: %w", err)
 	}
@@ -50,7 +51,7 @@ func (m *Mesh) readCounters(ctx context.Context, inbounds []int) (map[string][]e
 	}
 	// What Envoy has forgotten begins at zero where it comes back.
 	maps.DeleteFunc(m.counters, func(name string, _ uint64) bool {
-		stat, _, _, _ := xds.ParseCounter(name)
+		stat, _, _, _ := controlplane.ParseCounter(name)
 		return asked[stat]
 	})
 	maps.Copy(m.counters, now)
@@ -89,7 +90,7 @@ func parseCounters(page string) (map[string]uint64, error) {
 func countFilters(counters map[string]uint64) map[counterKey]evidence.FilterCounters {
 	all := map[counterKey]evidence.FilterCounters{}
 	for name, value := range counters {
-		stat, place, counter, ok := xds.ParseCounter(name)
+		stat, place, counter, ok := controlplane.ParseCounter(name)
 		if !ok {
 			continue
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
@@ -124,7 +125,7 @@ func TestALateArrivalIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set(xds.CallerHeader, keptSource.String())
+	request.Header.Set(controlplane.CallerHeader, keptSource.String())
 	transport := &http.Transport{DisableKeepAlives: true}
 	for range 2 {
 		response, err := transport.RoundTrip(request)

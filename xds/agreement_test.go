@@ -10,8 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/xds/internal/rbac"
 )
 
 // TestCompileAgreesWithDecide evaluates the filters of random programs as Envoy does, and
@@ -26,7 +27,7 @@ func TestCompileAgreesWithDecide(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range f.Messages() {
-			if err := Validate(withStatPrefix(m)); err != nil {
+			if err := messages.Validate(withStatPrefix(m)); err != nil {
 				t.Fatalf("program:\n%s%v", p, err)
 			}
 		}

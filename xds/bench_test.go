@@ -2,9 +2,9 @@ package xds
 
 import (
 	"fmt"
-	"net/netip"
 	"testing"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -43,25 +43,10 @@ func BenchmarkValidate(b *testing.B) {
 		b.Run(bb.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := Validate(m); err != nil {
+				if err := messages.Validate(m); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
-	}
-}
-
-func BenchmarkListener(b *testing.B) {
-	l := testListener()
-	for i := range 5 {
-		in := testInbound(policy.HTTP, mustCompile(b, twoPolicies(policy.L7, true)))
-		in.Stat, in.Destination = fmt.Sprint("inbound", i), netip.AddrPortFrom(in.Destination.Addr(), uint16(1000+i))
-		l.Inbounds = append(l.Inbounds, in)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := l.build("version"); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

@@ -3,6 +3,7 @@ package xds
 import (
 	"testing"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -50,7 +51,7 @@ func FuzzCompile(f *testing.F) {
 			return
 		}
 		for _, m := range filters.Messages() {
-			if err := Validate(withStatPrefix(m)); err != nil {
+			if err := messages.Validate(withStatPrefix(m)); err != nil {
 				t.Fatalf("%v:\n%s", err, p)
 			}
 		}

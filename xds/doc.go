@@ -1,11 +1,9 @@
-// Package xds turns decision programs into Envoy configuration and serves it.
+// Package xds compiles decision programs to Envoy's authorization filters.
 //
-// It guarantees that Envoy decides by the filters as [policy.Decide] decides: with the
-// same origin, for every request. It checks every message by the message's own
-// validation rules before it sends it. [ControlPlane.Push] returns nil only when
-// the configuration is live: Envoy has acknowledged it, and the data path answers
-// with the new version.
+// [Compile] makes [Filters] of a [policy.Program]. The package guarantees that Envoy
+// decides by the filters as [policy.Decide] decides by the program: with the same origin,
+// for every request. A program that Envoy cannot express is an error that names the part.
 //
-// It does not know any policy dialect, it does not run Envoy, and it does not
-// send requests to the inbounds it configures.
+// It does not know any policy dialect, and it does not run Envoy: package harness serves
+// filters to a real Envoy, and reports what Envoy logged of each request as an [AccessLog].
 package xds

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -116,4 +117,14 @@ var byDefault = policy.Verdict{Origin: "default"}
 
 func enforce(layer policy.Layer, rules ...policy.Rule) policy.Program {
 	return policy.Program{Gates: []policy.Gate{{Layer: layer, Rules: rules, Default: byDefault}}}
+}
+
+// withStatPrefix gives a network filter what the listener gives it.
+func withStatPrefix(m proto.Message) proto.Message {
+	if filter, ok := m.(*networkrbacv3.RBAC); ok {
+		filter = proto.CloneOf(filter)
+		filter.StatPrefix = "stat"
+		return filter
+	}
+	return m
 }

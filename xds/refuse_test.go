@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -125,7 +126,7 @@ func TestCompileNeverPanics(t *testing.T) {
 		compiled.Add(1)
 		policy.Decide(p, policy.Request{})
 		for _, m := range filters.Messages() {
-			if err := Validate(withStatPrefix(m)); err != nil {
+			if err := messages.Validate(withStatPrefix(m)); err != nil {
 				t.Fatalf("%v:\n%s", err, p)
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 
+	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/xds/internal/rbac"
 )
 
 // Route is a route of an inbound with RBAC filters of its own.

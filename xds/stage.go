@@ -6,8 +6,8 @@ import (
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 
+	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/xds/internal/rbac"
 )
 
 // stage is what becomes one RBAC filter: a gate, a shadow, or both. Envoy asks the

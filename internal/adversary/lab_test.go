@@ -18,6 +18,7 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/adversary"
+	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
@@ -30,7 +31,7 @@ import (
 type lab struct {
 	upstream *upstream.Upstream
 	dial     string
-	inbounds map[string]xds.Inbound
+	inbounds map[string]controlplane.Inbound
 	bundles  *certs.BundleSet
 	caller   *certs.Credential
 	source   atomic.Uint32
@@ -50,7 +51,7 @@ func startLab(t *testing.T, version string, filters map[string]xds.Filters) *lab
 	t.Cleanup(cancel)
 	plan := must(envoy.Prepare(ctx, envoy.Options{Version: version, Runtime: envoy.Process, Ports: 1}))(t)
 	place := plan.Surroundings()
-	l := &lab{inbounds: map[string]xds.Inbound{}, logs: map[netip.AddrPort]chan xds.AccessLog{}}
+	l := &lab{inbounds: map[string]controlplane.Inbound{}, logs: map[netip.AddrPort]chan xds.AccessLog{}}
 	l.source.Store(1024)
 	l.upstream = must(upstream.Start(ctx, place.BindAddress))(t)
 	closeAfter(t, l.upstream.Close)
@@ -60,7 +61,7 @@ func startLab(t *testing.T, version string, filters map[string]xds.Filters) *lab
 	plane, proxy := spiffeid.RequireFromPath(domain, "/control-plane"), spiffeid.RequireFromPath(domain, "/proxy")
 	var lc net.ListenConfig
 	listener := must(lc.Listen(ctx, "tcp", net.JoinHostPort(place.BindAddress, "0")))(t)
-	control := xds.Serve(listener, &tls.Config{
+	control := controlplane.Serve(listener, &tls.Config{
 		MinVersion:            tls.VersionTLS13,
 		Certificates:          []tls.Certificate{must(ca.Mint(plane))(t).TLSCertificate()},
 		ClientAuth:            tls.RequireAnyClientCert,
@@ -70,7 +71,7 @@ func startLab(t *testing.T, version string, filters map[string]xds.Filters) *lab
 	closeAfter(t, func() error { control.Close(); return nil })
 
 	address := func(port int) string { return net.JoinHostPort(place.HostName, strconv.Itoa(port)) }
-	bootstrap := must(xds.Bootstrap{
+	bootstrap := must(controlplane.Bootstrap{
 		Admin:        place.Admin,
 		ControlPlane: address(listener.Addr().(*net.TCPAddr).Port),
 		UpstreamHTTP: address(l.upstream.HTTPPort()),
@@ -88,17 +89,17 @@ func startLab(t *testing.T, version string, filters map[string]xds.Filters) *lab
 	case <-ctx.Done():
 		t.Fatal("Envoy did not connect to its control plane")
 	}
-	update := xds.Update{Secrets: []xds.Secret{
-		xds.IdentitySecret("backend", must(ca.Mint(backend))(t)),
-		must(xds.ValidationSecret("trust", l.bundles))(t),
+	update := controlplane.Update{Secrets: []controlplane.Secret{
+		controlplane.IdentitySecret("backend", must(ca.Mint(backend))(t)),
+		must(controlplane.ValidationSecret("trust", l.bundles))(t),
 	}}
 	slot := running.Slot(0)
 	l.dial = slot.Dial
-	listen := xds.Listener{Name: "lab", Bind: slot.Listen, Dial: slot.Dial, Validation: "trust"}
+	listen := controlplane.Listener{Name: "lab", Bind: slot.Listen, Dial: slot.Dial, Validation: "trust"}
 	for name, f := range filters {
 		for _, protocol := range []policy.Protocol{policy.HTTP, policy.HTTP2} {
 			i := len(listen.Inbounds)
-			in := xds.Inbound{
+			in := controlplane.Inbound{
 				Stat:        fmt.Sprintf("inbound%d", i),
 				Destination: netip.AddrPortFrom(netip.MustParseAddr("10.0.0.7"), uint16(8000+i)),
 				Protocol:    protocol, Identity: "backend", Filters: f,
@@ -107,7 +108,7 @@ func startLab(t *testing.T, version string, filters map[string]xds.Filters) *lab
 			listen.Inbounds = append(listen.Inbounds, in)
 		}
 	}
-	update.Listeners = []xds.Listener{listen}
+	update.Listeners = []controlplane.Listener{listen}
 	if err := control.Push(ctx, update); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +206,7 @@ func (l *lab) send(ctx context.Context, inbound string, r adversary.Request) (tr
 }
 
 // call opens a connection and closes it after the conversation.
-func (l *lab) call(ctx context.Context, in xds.Inbound, source netip.AddrPort, speak func(net.Conn) error) error {
+func (l *lab) call(ctx context.Context, in controlplane.Inbound, source netip.AddrPort, speak func(net.Conn) error) error {
 	var dialer net.Dialer
 	raw, err := dialer.DialContext(ctx, "tcp", l.dial)
 	if err != nil {

@@ -26,6 +26,7 @@ import (
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/rbac/matchers/upstream_ip_port/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/rbac/principals/mtls_authenticated/v3"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -238,7 +239,7 @@ func readFilter(raw json.RawMessage, into proto.Message) error {
 		network.StatPrefix = "stat"
 		valid = network
 	}
-	return xds.Validate(valid)
+	return messages.Validate(valid)
 }
 
 // readRoutes returns the routes of the inbound in its order. Envoy asks the first route

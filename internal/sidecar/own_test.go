@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -47,7 +48,7 @@ func must[T any](t testing.TB) func(T, error) T {
 }
 
 // pushed is inbounds with each form of filter that package xds makes.
-func pushed(t testing.TB) []xds.Inbound {
+func pushed(t testing.TB) []controlplane.Inbound {
 	t.Helper()
 	verdict := func(effect policy.Effect, origin string) policy.Verdict {
 		return policy.Verdict{Effect: effect, Origin: origin}
@@ -75,7 +76,7 @@ func pushed(t testing.TB) []xds.Inbound {
 	at := func(port uint16) netip.AddrPort {
 		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, 7}), port)
 	}
-	return []xds.Inbound{
+	return []controlplane.Inbound{
 		{
 			Stat: "http", Destination: at(8080), Protocol: policy.HTTP, Identity: "backend",
 			Filters: compile(policy.Program{
@@ -106,7 +107,7 @@ func pushed(t testing.TB) []xds.Inbound {
 }
 
 // dumpOfEnvoy starts an Envoy, pushes the inbounds and returns its dump.
-func dumpOfEnvoy(t *testing.T, inbounds []xds.Inbound) []byte {
+func dumpOfEnvoy(t *testing.T, inbounds []controlplane.Inbound) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -114,7 +115,7 @@ func dumpOfEnvoy(t *testing.T, inbounds []xds.Inbound) []byte {
 	ca := must[*certs.Authority](t)(certs.NewAuthority(controlDomain))
 	bundles := certs.NewBundleSet(ca)
 	listener := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
-	plane := xds.Serve(listener, &tls.Config{
+	plane := controlplane.Serve(listener, &tls.Config{
 		MinVersion:            tls.VersionTLS13,
 		Certificates:          []tls.Certificate{must[*certs.Credential](t)(ca.Mint(control)).TLSCertificate()},
 		ClientAuth:            tls.RequireAnyClientCert,
@@ -123,7 +124,7 @@ func dumpOfEnvoy(t *testing.T, inbounds []xds.Inbound) []byte {
 	}, func(xds.AccessLog) {})
 	defer plane.Close()
 	around := plan.Surroundings()
-	bootstrap := must[[]byte](t)(xds.Bootstrap{
+	bootstrap := must[[]byte](t)(controlplane.Bootstrap{
 		Admin:        around.Admin,
 		ControlPlane: net.JoinHostPort(around.HostName, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)),
 		UpstreamHTTP: "127.0.0.1:1", UpstreamTCP: "127.0.0.1:1",
@@ -145,11 +146,11 @@ func dumpOfEnvoy(t *testing.T, inbounds []xds.Inbound) []byte {
 		t.Fatal(ctx.Err())
 	}
 	meshCA := must[*certs.Authority](t)(certs.NewAuthority(mesh))
-	trust := must[xds.Secret](t)(xds.ValidationSecret("trust", certs.NewBundleSet(meshCA)))
+	trust := must[controlplane.Secret](t)(controlplane.ValidationSecret("trust", certs.NewBundleSet(meshCA)))
 	slot := e.Slot(0)
-	if err := plane.Push(ctx, xds.Update{
-		Listeners: []xds.Listener{{Name: "mesh", Bind: slot.Listen, Dial: slot.Dial, Inbounds: inbounds, Validation: "trust"}},
-		Secrets:   []xds.Secret{trust, xds.IdentitySecret("backend", must[*certs.Credential](t)(meshCA.Mint(backend)))},
+	if err := plane.Push(ctx, controlplane.Update{
+		Listeners: []controlplane.Listener{{Name: "mesh", Bind: slot.Listen, Dial: slot.Dial, Inbounds: inbounds, Validation: "trust"}},
+		Secrets:   []controlplane.Secret{trust, controlplane.IdentitySecret("backend", must[*certs.Credential](t)(meshCA.Mint(backend)))},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +174,7 @@ func TestRoundTripOfRecord(t *testing.T) {
 	checkOurs(t, pushed(t), testdata(t, ours))
 }
 
-func checkOurs(t *testing.T, want []xds.Inbound, data []byte) {
+func checkOurs(t *testing.T, want []controlplane.Inbound, data []byte) {
 	t.Helper()
 	s := dump(t, data)
 	byStat := map[string]Inbound{}
@@ -189,7 +190,7 @@ func checkOurs(t *testing.T, want []xds.Inbound, data []byte) {
 		if diff := cmp.Diff(w.Filters, in.Filters, protocmp.Transform()); diff != "" {
 			t.Errorf("filters of %s (-pushed +read):\n%s", w.Stat, diff)
 		}
-		got := xds.Inbound{
+		got := controlplane.Inbound{
 			Stat: in.StatPrefix, Destination: in.Address, Protocol: in.Protocol, MTLS: w.MTLS,
 			Identity: w.Identity, Filters: in.Filters, Normalization: in.Normalization,
 		}

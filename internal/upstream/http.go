@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/meshproof/meshproof/xds"
+	"github.com/meshproof/meshproof/internal/controlplane"
 )
 
 // newHTTPEcho returns a server that answers a plain request with its own body, and every
@@ -57,7 +57,7 @@ func echoMessages(_ any, stream grpc.ServerStream) error {
 }
 
 func record(l *ledger, r *http.Request, body *countingBody) {
-	caller, err := netip.ParseAddrPort(r.Header.Get(xds.CallerHeader))
+	caller, err := netip.ParseAddrPort(r.Header.Get(controlplane.CallerHeader))
 	if err != nil {
 		return
 	}

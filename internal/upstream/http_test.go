@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/upstream"
-	"github.com/meshproof/meshproof/xds"
 )
 
 // transports returns clients of HTTP/1.1 and HTTP/2 without TLS, as Envoy uses them here.
@@ -42,7 +42,7 @@ func TestHTTPEcho(t *testing.T) {
 					t.Fatal(err)
 				}
 				request.Host = "backend.example"
-				request.Header.Set(xds.CallerHeader, caller(1).String())
+				request.Header.Set(controlplane.CallerHeader, caller(1).String())
 				request.Header.Set("x-forwarded-client-cert", "URI=spiffe://td/a")
 				response, err := transport.RoundTrip(request)
 				if err != nil {
@@ -81,7 +81,7 @@ func TestHTTPStrangers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		request.Header.Set(xds.CallerHeader, from)
+		request.Header.Set(controlplane.CallerHeader, from)
 		response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +102,7 @@ func TestGRPCEcho(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx := metadata.AppendToOutgoingContext(t.Context(), xds.CallerHeader, caller(1).String())
+	ctx := metadata.AppendToOutgoingContext(t.Context(), controlplane.CallerHeader, caller(1).String())
 	sent, got := wrapperspb.String("hello"), &wrapperspb.StringValue{}
 	if err := client.Invoke(ctx, "/any.Service/Method", sent, got); err != nil {
 		t.Fatal(err)

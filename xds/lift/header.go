@@ -7,8 +7,8 @@ import (
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 
 	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/xds/internal/rbac"
 )
 
 // header compares a header of the request. A connection has none, and Envoy refuses a

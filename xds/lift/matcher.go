@@ -14,8 +14,8 @@ import (
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 
 	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/xds/internal/rbac"
 )
 
 // matcher reads an xds.type.matcher.v3.Matcher: the first entry that matches and comes

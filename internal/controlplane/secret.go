@@ -1,4 +1,4 @@
-package xds
+package controlplane
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
 
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // Secret is a resource of SDS: an identity or a validation context.
@@ -50,7 +51,7 @@ func spiffeValidation(bundles *certs.BundleSet) (*tlsv3.CertificateValidationCon
 			TrustBundle: inline(pem),
 		})
 	}
-	packed, err := toAny(config)
+	packed, err := messages.Pack(config)
 	if err != nil {
 		return nil, err
 	}

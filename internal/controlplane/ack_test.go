@@ -1,4 +1,4 @@
-package xds
+package controlplane
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"github.com/envoyproxy/go-control-plane/pkg/resource/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/meshproof/meshproof/xds"
 )
 
 func listenerVersion(name, version string) resourceVersion {
@@ -157,7 +159,7 @@ func TestACKs(t *testing.T) {
 				if (err != nil || tt.want[i] != "") && (err == nil || err.Error() != tt.want[i]) {
 					t.Errorf("answer %d: got %v, want %q", i, err, tt.want[i])
 				}
-				if err != nil && !errors.Is(err, ErrNACK) {
+				if err != nil && !errors.Is(err, xds.ErrNACK) {
 					t.Errorf("answer %d: %v does not wrap ErrNACK", i, err)
 				}
 			}

@@ -1,4 +1,4 @@
-package xds
+package controlplane
 
 import (
 	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
@@ -6,6 +6,8 @@ import (
 	grpclogv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/access_loggers/grpc/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // requestLog streams an entry for every HTTP request, judged or not.
@@ -19,7 +21,7 @@ func connectionLog() *accesslogv3.AccessLog {
 }
 
 func accessLog(name string, config proto.Message) *accesslogv3.AccessLog {
-	return &accesslogv3.AccessLog{Name: name, ConfigType: &accesslogv3.AccessLog_TypedConfig{TypedConfig: mustAny(config)}}
+	return &accesslogv3.AccessLog{Name: name, ConfigType: &accesslogv3.AccessLog_TypedConfig{TypedConfig: messages.MustPack(config)}}
 }
 
 // grpcLog has no buffer: in Envoy's default buffer an entry may wait for a second.

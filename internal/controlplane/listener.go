@@ -1,4 +1,4 @@
-package xds
+package controlplane
 
 import (
 	"fmt"
@@ -12,6 +12,9 @@ import (
 	directv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/direct_response/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // Listener is one virtual mesh: any number of inbounds behind one port. Callers
@@ -48,7 +51,7 @@ func (l Listener) build(version string) (*listenerv3.Listener, error) {
 		return nil, err
 	}
 	for _, inbound := range l.Inbounds {
-		if inbound.MTLS != Strict && len(out.ListenerFilters) == 1 {
+		if inbound.MTLS != xds.Strict && len(out.ListenerFilters) == 1 {
 			out.ListenerFilters = append(out.ListenerFilters,
 				listenerFilter("envoy.filters.listener.tls_inspector", &tlsinspectorv3.TlsInspector{}))
 		}
@@ -59,7 +62,7 @@ func (l Listener) build(version string) (*listenerv3.Listener, error) {
 		out.FilterChains = append(out.FilterChains, chains...)
 	}
 	out.FilterChains = append(out.FilterChains, canaryChain(version))
-	if err := Validate(out); err != nil {
+	if err := messages.Validate(out); err != nil {
 		return nil, fmt.Errorf("xds: listener %s: %w", l.Name, err)
 	}
 	return out, nil
@@ -86,7 +89,7 @@ func canaryChain(version string) *listenerv3.FilterChain {
 	return &listenerv3.FilterChain{
 		Name:             "canary",
 		FilterChainMatch: matchDestination(canaryDestination),
-		Filters: []*listenerv3.Filter{networkFilter("envoy.filters.network.direct_response", mustAny(&directv3.Config{
+		Filters: []*listenerv3.Filter{networkFilter("envoy.filters.network.direct_response", messages.MustPack(&directv3.Config{
 			Response: &corev3.DataSource{Specifier: &corev3.DataSource_InlineString{InlineString: version}},
 		}))},
 	}
@@ -103,7 +106,7 @@ func matchDestination(to netip.AddrPort) *listenerv3.FilterChainMatch {
 }
 
 func listenerFilter(name string, config proto.Message) *listenerv3.ListenerFilter {
-	return &listenerv3.ListenerFilter{Name: name, ConfigType: &listenerv3.ListenerFilter_TypedConfig{TypedConfig: mustAny(config)}}
+	return &listenerv3.ListenerFilter{Name: name, ConfigType: &listenerv3.ListenerFilter_TypedConfig{TypedConfig: messages.MustPack(config)}}
 }
 
 func socketAddress(host string, port uint32) *corev3.Address {

@@ -1,4 +1,4 @@
-package xds
+package controlplane
 
 import (
 	"net/netip"
@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
 )
 
 func metadataWith(t *testing.T, filter string, fields map[string]any) *accesslogdatav3.AccessLogCommon {
@@ -33,7 +34,7 @@ func metadataWith(t *testing.T, filter string, fields map[string]any) *accesslog
 	}
 }
 
-var commonLog = AccessLog{
+var commonLog = xds.AccessLog{
 	Caller:      netip.MustParseAddrPort("10.0.0.9:4711"),
 	Destination: netip.MustParseAddrPort("[fd00::1]:80"),
 	PeerURIs:    []string{"spiffe://td/a", "spiffe://td/b"},
@@ -45,9 +46,9 @@ func TestRequestEntry(t *testing.T) {
 	t.Parallel()
 	want := commonLog
 	want.Request, want.Method, want.Path, want.Status, want.Details = true, "GET", "/a?b", 403, "rbac_access_denied_matched_policy[p]"
-	want.Enforced = Engine{Ran: true, Verdict: policy.Verdict{Origin: "p"}}
-	want.Shadow = Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow}}
-	want.Filters = []FilterLog{{FilterPlace: FilterPlace{Layer: policy.L7}, Enforced: want.Enforced, Shadow: want.Shadow}}
+	want.Enforced = xds.Engine{Ran: true, Verdict: policy.Verdict{Origin: "p"}}
+	want.Shadow = xds.Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow}}
+	want.Filters = []xds.FilterLog{{FilterPlace: xds.FilterPlace{Layer: policy.L7}, Enforced: want.Enforced, Shadow: want.Shadow}}
 	got := requestEntry(&accesslogdatav3.HTTPAccessLogEntry{
 		CommonProperties: metadataWith(t, "envoy.filters.http.rbac", map[string]any{
 			"enforced_engine_result": "denied", "enforced_effective_policy_id": "p", "shadow_engine_result": "allowed",
@@ -65,9 +66,9 @@ func TestRequestEntry(t *testing.T) {
 func TestConnectionEntry(t *testing.T) {
 	t.Parallel()
 	want := commonLog
-	want.Enforced = Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}}
-	want.Shadow = Engine{Ran: true, Verdict: policy.Verdict{Origin: "q"}}
-	want.Filters = []FilterLog{{Enforced: want.Enforced, Shadow: want.Shadow}}
+	want.Enforced = xds.Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}}
+	want.Shadow = xds.Engine{Ran: true, Verdict: policy.Verdict{Origin: "q"}}
+	want.Filters = []xds.FilterLog{{Enforced: want.Enforced, Shadow: want.Shadow}}
 	want.Termination, want.TransportFailure, want.UpstreamBytes = "closed", "TLS_error", 7
 	common := metadataWith(t, "envoy.filters.network.rbac", map[string]any{
 		"effective_shadow_engine_result": "allowed", "effective_shadow_effective_policy_id": "p",
@@ -84,8 +85,8 @@ func TestConnectionEntry(t *testing.T) {
 // their own: one that only logs, one that only observes, and others.
 func TestSeveralFilters(t *testing.T) {
 	t.Parallel()
-	ran := func(effect policy.Effect, origin string) Engine {
-		return Engine{Ran: true, Verdict: policy.Verdict{Effect: effect, Origin: origin}}
+	ran := func(effect policy.Effect, origin string) xds.Engine {
+		return xds.Engine{Ran: true, Verdict: policy.Verdict{Effect: effect, Origin: origin}}
 	}
 	http := filterLogs(policy.L7, metadataWith(t, "x", map[string]any{
 		"log0_enforced_engine_result": "allowed", "log0_enforced_effective_policy_id": "audit",
@@ -96,11 +97,11 @@ func TestSeveralFilters(t *testing.T) {
 		// These are no filters of this listener.
 		"filter01_enforced_engine_result": "denied", "istio_shadow_engine_result": "denied", "filter0_enforced_engine_result": "denied",
 	}).GetMetadata().GetFilterMetadata()["x"].GetFields())
-	if diff := cmp.Diff([]FilterLog{
-		{FilterPlace: FilterPlace{policy.L7, 0, true}, Enforced: ran(policy.Log, "audit")},
-		{FilterPlace: FilterPlace{policy.L7, 1, false}, Shadow: ran(policy.Deny, "dry")},
-		{FilterPlace: FilterPlace{policy.L7, 2, false}, Enforced: ran(policy.Allow, "")},
-		{FilterPlace: FilterPlace{policy.L7, 10, false}, Enforced: ran(policy.Deny, "p"), Shadow: ran(policy.Allow, "")},
+	if diff := cmp.Diff([]xds.FilterLog{
+		{FilterPlace: xds.FilterPlace{Layer: policy.L7, Index: 0, Logs: true}, Enforced: ran(policy.Log, "audit")},
+		{FilterPlace: xds.FilterPlace{Layer: policy.L7, Index: 1, Logs: false}, Shadow: ran(policy.Deny, "dry")},
+		{FilterPlace: xds.FilterPlace{Layer: policy.L7, Index: 2, Logs: false}, Enforced: ran(policy.Allow, "")},
+		{FilterPlace: xds.FilterPlace{Layer: policy.L7, Index: 10, Logs: false}, Enforced: ran(policy.Deny, "p"), Shadow: ran(policy.Allow, "")},
 	}, http); diff != "" {
 		t.Errorf("L7 (-want +got):\n%s", diff)
 	}
@@ -109,14 +110,14 @@ func TestSeveralFilters(t *testing.T) {
 		"effective_filter1_shadow_engine_result": "denied", "effective_filter1_shadow_effective_policy_id": "wall",
 		"effective_log2_shadow_engine_result": "denied", "log2_shadow_engine_result": "allowed",
 	}).GetMetadata().GetFilterMetadata()["x"].GetFields())
-	if diff := cmp.Diff([]FilterLog{
-		{FilterPlace: FilterPlace{policy.L4, 0, false}, Enforced: ran(policy.Allow, ""), Shadow: ran(policy.Deny, "")},
-		{FilterPlace: FilterPlace{policy.L4, 1, false}, Enforced: ran(policy.Deny, "wall")},
-		{FilterPlace: FilterPlace{policy.L4, 2, true}, Enforced: ran(policy.Log, ""), Shadow: ran(policy.Allow, "")},
+	if diff := cmp.Diff([]xds.FilterLog{
+		{FilterPlace: xds.FilterPlace{Layer: policy.L4, Index: 0, Logs: false}, Enforced: ran(policy.Allow, ""), Shadow: ran(policy.Deny, "")},
+		{FilterPlace: xds.FilterPlace{Layer: policy.L4, Index: 1, Logs: false}, Enforced: ran(policy.Deny, "wall")},
+		{FilterPlace: xds.FilterPlace{Layer: policy.L4, Index: 2, Logs: true}, Enforced: ran(policy.Log, ""), Shadow: ran(policy.Allow, "")},
 	}, network); diff != "" {
 		t.Errorf("L4 (-want +got):\n%s", diff)
 	}
-	var all AccessLog
+	var all xds.AccessLog
 	all.SetFilters(append(network, http...))
 	if all.Enforced != ran(policy.Deny, "wall") || all.Shadow != ran(policy.Deny, "") {
 		t.Errorf("all filters come to %+v, shadows to %+v", all.Enforced, all.Shadow)
@@ -126,11 +127,11 @@ func TestSeveralFilters(t *testing.T) {
 // TestEmptyEntries shows that what Envoy leaves out is no panic and no verdict.
 func TestEmptyEntries(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff(AccessLog{Request: true, Method: "METHOD_UNSPECIFIED"}, requestEntry(nil), compareLogs); diff != "" {
+	if diff := cmp.Diff(xds.AccessLog{Request: true, Method: "METHOD_UNSPECIFIED"}, requestEntry(nil), compareLogs); diff != "" {
 		t.Error(diff)
 	}
 	common := &accesslogdatav3.AccessLogCommon{DownstreamRemoteAddress: &corev3.Address{Address: &corev3.Address_Pipe{}}}
-	if diff := cmp.Diff(AccessLog{}, connectionEntry(&accesslogdatav3.TCPAccessLogEntry{CommonProperties: common}), compareLogs); diff != "" {
+	if diff := cmp.Diff(xds.AccessLog{}, connectionEntry(&accesslogdatav3.TCPAccessLogEntry{CommonProperties: common}), compareLogs); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,4 +1,4 @@
-package xds
+package controlplane
 
 import (
 	"fmt"
@@ -6,20 +6,7 @@ import (
 	"regexp"
 
 	"github.com/meshproof/meshproof/policy"
-)
-
-// MTLS says which callers an inbound accepts.
-type MTLS uint8
-
-const (
-	// Strict accepts callers with an SVID of a trusted trust domain only.
-	Strict MTLS = iota
-	// Permissive accepts plaintext too, on a filter chain of its own without any
-	// authorization. It verifies and judges TLS callers as a strict inbound does.
-	Permissive
-	// PermissiveJudged accepts plaintext too, and judges it as a caller without a
-	// name.
-	PermissiveJudged
+	"github.com/meshproof/meshproof/xds"
 )
 
 // Inbound is one port of the virtual mesh: a filter chain. Envoy selects it by the
@@ -32,10 +19,10 @@ type Inbound struct {
 	// Destination is the destination that callers of the inbound play.
 	Destination netip.AddrPort
 	Protocol    policy.Protocol
-	MTLS        MTLS
+	MTLS        xds.MTLS
 	// Identity is the name of the secret with the workload's SVID.
 	Identity string
-	Filters  Filters
+	Filters  xds.Filters
 	// Normalization applies to HTTP inbounds.
 	Normalization policy.PathNormalization
 }

@@ -1,4 +1,4 @@
-package xds
+package controlplane
 
 import (
 	"net/netip"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/xds"
 )
 
 func testListener(inbounds ...Inbound) Listener {
@@ -21,7 +22,7 @@ func testListener(inbounds ...Inbound) Listener {
 	}
 }
 
-func testInbound(p policy.Protocol, f Filters) Inbound {
+func testInbound(p policy.Protocol, f xds.Filters) Inbound {
 	return Inbound{
 		Stat:        p.String(),
 		Destination: netip.AddrPortFrom(netip.MustParseAddr("10.0.0.1"), 80+uint16(p)),
@@ -40,12 +41,12 @@ func TestListenerGolden(t *testing.T) {
 	v6 := testInbound(policy.HTTP2, l7)
 	v6.Destination = netip.MustParseAddrPort("[fd00::1]:81")
 	v6.Normalization = raw
-	grpc := testInbound(policy.GRPC, Filters{Network: l4.Network, HTTP: l7.HTTP})
+	grpc := testInbound(policy.GRPC, xds.Filters{Network: l4.Network, HTTP: l7.HTTP})
 	grpc.Normalization = unescaped
 	permissive := testInbound(policy.TCP, l4)
-	permissive.MTLS = Permissive
+	permissive.MTLS = xds.Permissive
 	judged := testInbound(policy.HTTP, mustCompile(t, policy.Program{Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{allow("p", attribute.URISAN.Exact("spiffe://td.mesh/a"))}}}}))
-	judged.MTLS = PermissiveJudged
+	judged.MTLS = xds.PermissiveJudged
 	for name, l := range map[string]Listener{
 		"strict":     testListener(testInbound(policy.HTTP, l7), v6, grpc, testInbound(policy.TCP, l4)),
 		"permissive": testListener(permissive),

@@ -1,4 +1,4 @@
-package xds
+package controlplane
 
 import (
 	"context"
@@ -16,6 +16,8 @@ import (
 	"github.com/envoyproxy/go-control-plane/pkg/server/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+
+	"github.com/meshproof/meshproof/xds"
 )
 
 // connectTimeout bounds how long Envoy tries to reach the control plane and the
@@ -43,7 +45,7 @@ type ControlPlane struct {
 // Serve starts a control plane on the listener, which it closes in the end. The
 // TLS configuration must demand Envoy's SVID; entries gets every access log entry,
 // one at a time for each stream, and must not block.
-func Serve(lis net.Listener, config *tls.Config, entries func(AccessLog)) *ControlPlane {
+func Serve(lis net.Listener, config *tls.Config, entries func(xds.AccessLog)) *ControlPlane {
 	ctx, stop := context.WithCancel(context.Background())
 	c := &ControlPlane{
 		grpc:      grpc.NewServer(grpc.Creds(credentials.NewTLS(config))),

@@ -1,4 +1,4 @@
-package xds
+package controlplane
 
 import (
 	"fmt"
@@ -15,7 +15,9 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // CallerHeader is the request header that tells the upstream which caller sent a request.
@@ -26,8 +28,8 @@ const CallerHeader = "x-meshproof-caller"
 // httpManager builds the HTTP connection manager of an inbound. The manager takes the
 // address of the caller from the connection, never from a header. It adds only
 // [CallerHeader] and XFCC to the request.
-func (i Inbound) httpManager(auth Filters) (*hcmv3.HttpConnectionManager, error) {
-	_, places := auth.places()
+func (i Inbound) httpManager(auth xds.Filters) (*hcmv3.HttpConnectionManager, error) {
+	_, places := placesOf(auth)
 	routes, err := routeConfig(auth.Routes, places)
 	if err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ func (i Inbound) httpManager(auth Filters) (*hcmv3.HttpConnectionManager, error)
 }
 
 func addHTTPFilter(hcm *hcmv3.HttpConnectionManager, name string, config proto.Message) error {
-	packed, err := toAny(config)
+	packed, err := messages.Pack(config)
 	if err != nil {
 		return err
 	}
@@ -95,13 +97,13 @@ func observerName(index int) string { return fmt.Sprintf("meshproof.effective_po
 
 // observeLog returns a filter whose shadow allows what the given rules log. Its counters
 // count what was logged: Envoy has no other counter for that.
-func observeLog(rules *rbacv3.RBAC, place FilterPlace) *httprbacv3.RBAC {
-	return &httprbacv3.RBAC{ShadowRules: allowing(rules), ShadowRulesStatPrefix: effectivePrefix + place.prefix()}
+func observeLog(rules *rbacv3.RBAC, place xds.FilterPlace) *httprbacv3.RBAC {
+	return &httprbacv3.RBAC{ShadowRules: allowing(rules), ShadowRulesStatPrefix: effectivePrefix + prefixOf(place)}
 }
 
 // routeConfig returns the routes that replace the filters at the given places, and a route
 // for all other requests.
-func routeConfig(own []Route, places []FilterPlace) (*routev3.RouteConfiguration, error) {
+func routeConfig(own []xds.Route, places []xds.FilterPlace) (*routev3.RouteConfiguration, error) {
 	routes := make([]*routev3.Route, 0, len(own)+1)
 	for _, route := range own {
 		filters := make(map[string]*anypb.Any, len(places))
@@ -113,11 +115,11 @@ func routeConfig(own []Route, places []FilterPlace) (*routev3.RouteConfiguration
 				observer = observeLog(replacement.Rules, place)
 			}
 			var err error
-			if filters[httpFilterName(n)], err = toAny(&httprbacv3.RBACPerRoute{Rbac: replacement}); err != nil {
+			if filters[httpFilterName(n)], err = messages.Pack(&httprbacv3.RBACPerRoute{Rbac: replacement}); err != nil {
 				return nil, err
 			}
 			if place.Logs {
-				if filters[observerName(n)], err = toAny(&httprbacv3.RBACPerRoute{Rbac: observer}); err != nil {
+				if filters[observerName(n)], err = messages.Pack(&httprbacv3.RBACPerRoute{Rbac: observer}); err != nil {
 					return nil, err
 				}
 			}

@@ -1,4 +1,4 @@
-package xds
+package controlplane
 
 import (
 	"fmt"
@@ -22,6 +22,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // The static clusters of the bootstrap.
@@ -98,7 +99,7 @@ func (b Bootstrap) JSON() ([]byte, error) {
 			},
 		},
 	}
-	if err := Validate(bootstrap); err != nil {
+	if err := messages.Validate(bootstrap); err != nil {
 		return nil, fmt.Errorf("xds: bootstrap: %w", err)
 	}
 	return protojson.Marshal(bootstrap)
@@ -119,7 +120,7 @@ func (b Bootstrap) controlPlane() (*clusterv3.Cluster, error) {
 		SanType: tlsv3.SubjectAltNameMatcher_URI,
 		Matcher: &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: b.Authority}},
 	}}
-	tls, err := toAny(&tlsv3.UpstreamTlsContext{CommonTlsContext: &tlsv3.CommonTlsContext{
+	tls, err := messages.Pack(&tlsv3.UpstreamTlsContext{CommonTlsContext: &tlsv3.CommonTlsContext{
 		// As a client Envoy offers TLS 1.2 at most unless it is told.
 		TlsParams: &tlsv3.TlsParameters{
 			TlsMinimumProtocolVersion: tlsv3.TlsParameters_TLSv1_3,
@@ -148,9 +149,9 @@ func (b Bootstrap) controlPlane() (*clusterv3.Cluster, error) {
 // callerTelling makes Envoy open each upstream connection with a PROXY protocol
 // v2 header, so that the upstream knows which caller's bytes it reads.
 func callerTelling() *corev3.TransportSocket {
-	return transportSocket("envoy.transport_sockets.upstream_proxy_protocol", mustAny(&upstreamproxyv3.ProxyProtocolUpstreamTransport{
+	return transportSocket("envoy.transport_sockets.upstream_proxy_protocol", messages.MustPack(&upstreamproxyv3.ProxyProtocolUpstreamTransport{
 		Config:          &corev3.ProxyProtocolConfig{Version: corev3.ProxyProtocolConfig_V2},
-		TransportSocket: transportSocket("envoy.transport_sockets.raw_buffer", mustAny(&rawbufferv3.RawBuffer{})),
+		TransportSocket: transportSocket("envoy.transport_sockets.raw_buffer", messages.MustPack(&rawbufferv3.RawBuffer{})),
 	}))
 }
 
@@ -159,7 +160,7 @@ func transportSocket(name string, config *anypb.Any) *corev3.TransportSocket {
 }
 
 func protocolOptions(config proto.Message) map[string]*anypb.Any {
-	return map[string]*anypb.Any{"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": mustAny(config)}
+	return map[string]*anypb.Any{"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": messages.MustPack(config)}
 }
 
 // staticCluster resolves its endpoint by DNS only where it is a name.

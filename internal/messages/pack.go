@@ -1,4 +1,4 @@
-package xds
+package messages
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 // toAny marshals deterministically: a map in another order would be another
 // version of the resource, and Envoy would drain a listener that did not change.
-func toAny(m proto.Message) (*anypb.Any, error) {
+func Pack(m proto.Message) (*anypb.Any, error) {
 	a := new(anypb.Any)
 	if err := anypb.MarshalFrom(a, m, proto.MarshalOptions{Deterministic: true}); err != nil {
 		return nil, fmt.Errorf("xds: marshal %s: %w", m.ProtoReflect().Descriptor().FullName(), err)
@@ -19,8 +19,8 @@ func toAny(m proto.Message) (*anypb.Any, error) {
 
 // mustAny is for messages whose strings are known to be valid UTF-8, the only
 // thing that marshalling can fail on.
-func mustAny(m proto.Message) *anypb.Any {
-	a, err := toAny(m)
+func MustPack(m proto.Message) *anypb.Any {
+	a, err := Pack(m)
 	if err != nil {
 		panic(err)
 	}

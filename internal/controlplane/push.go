@@ -1,4 +1,4 @@
-package xds
+package controlplane
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"github.com/envoyproxy/go-control-plane/pkg/cache/types"
 	"github.com/envoyproxy/go-control-plane/pkg/cache/v3"
 	"github.com/envoyproxy/go-control-plane/pkg/resource/v3"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // Update is what one push changes. What it does not name stays as it is.
@@ -173,7 +175,7 @@ func (u Update) listeners(version string) (map[string]types.Resource, error) {
 func (u Update) secrets() (map[string]types.Resource, error) {
 	out := make(map[string]types.Resource, len(u.Secrets))
 	for _, s := range u.Secrets {
-		if err := Validate(s.message); err != nil {
+		if err := messages.Validate(s.message); err != nil {
 			return nil, fmt.Errorf("xds: secret %s: %w", s.Name, err)
 		}
 		out[s.Name] = s.message

@@ -1,4 +1,4 @@
-package xds
+package controlplane
 
 import (
 	"strings"
@@ -13,7 +13,9 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // chains returns the filter chain of the inbound. A permissive inbound has a second chain
@@ -23,7 +25,7 @@ func (i Inbound) chains(validation string) ([]*listenerv3.FilterChain, error) {
 	if err != nil {
 		return nil, err
 	}
-	tls, err := toAny(i.tls(validation))
+	tls, err := messages.Pack(i.tls(validation))
 	if err != nil {
 		return nil, err
 	}
@@ -36,12 +38,12 @@ func (i Inbound) chains(validation string) ([]*listenerv3.FilterChain, error) {
 			ConfigType: &corev3.TransportSocket_TypedConfig{TypedConfig: tls},
 		},
 	}
-	if i.MTLS == Strict {
+	if i.MTLS == xds.Strict {
 		return []*listenerv3.FilterChain{secured}, nil
 	}
 	secured.FilterChainMatch.TransportProtocol = "tls"
-	var auth Filters
-	if i.MTLS == PermissiveJudged {
+	var auth xds.Filters
+	if i.MTLS == xds.PermissiveJudged {
 		auth = i.Filters
 	}
 	if filters, err = i.networkFilters(auth); err != nil {
@@ -58,14 +60,14 @@ func (i Inbound) chains(validation string) ([]*listenerv3.FilterChain, error) {
 
 // networkFilters returns the filters of authorization, and behind them the filter that
 // serves the request.
-func (i Inbound) networkFilters(auth Filters) ([]*listenerv3.Filter, error) {
+func (i Inbound) networkFilters(auth xds.Filters) ([]*listenerv3.Filter, error) {
 	var out []*listenerv3.Filter
 	add := func(name string, config proto.Message) error {
-		packed, err := toAny(config)
+		packed, err := messages.Pack(config)
 		out = append(out, networkFilter(name, packed))
 		return err
 	}
-	places, _ := auth.places()
+	places, _ := placesOf(auth)
 	for n, filter := range auth.Network {
 		filter = placedNetwork(filter, places[n], i.Stat)
 		if observer := observe(filter, places[n]); observer != nil {
@@ -98,7 +100,7 @@ func (i Inbound) networkFilters(auth Filters) ([]*listenerv3.Filter, error) {
 //
 // The observer of a filter that only logs allows what the filter logs. So its counters
 // count what was logged.
-func observe(filter *rbacv3.RBAC, place FilterPlace) *rbacv3.RBAC {
+func observe(filter *rbacv3.RBAC, place xds.FilterPlace) *rbacv3.RBAC {
 	if filter.Rules == nil && filter.Matcher == nil {
 		return nil
 	}
@@ -109,7 +111,7 @@ func observe(filter *rbacv3.RBAC, place FilterPlace) *rbacv3.RBAC {
 	return &rbacv3.RBAC{
 		ShadowRules:           rules,
 		ShadowMatcher:         filter.Matcher,
-		ShadowRulesStatPrefix: effectivePrefix + place.prefix(),
+		ShadowRulesStatPrefix: effectivePrefix + prefixOf(place),
 		StatPrefix:            strings.TrimSuffix(filter.StatPrefix, ".") + "_effective",
 	}
 }

@@ -1,4 +1,4 @@
-package xds
+package controlplane
 
 import (
 	"strings"
@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 func testAuthority(t testing.TB, name string) *certs.Authority {
@@ -97,7 +98,7 @@ func TestSecretsGolden(t *testing.T) {
 	}
 	var out strings.Builder
 	for _, s := range []Secret{IdentitySecret("mesh/identity", testSVID(t, a)), validation} {
-		if err := Validate(s.message); err != nil {
+		if err := messages.Validate(s.message); err != nil {
 			t.Error(err)
 		}
 		out.WriteString("---\n" + toYAML(t, proto.Message(s.message)))

@@ -1,10 +1,11 @@
-package xds
+package controlplane
 
 import (
 	"regexp"
 	"testing"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
 )
 
 func TestParseCounter(t *testing.T) {
@@ -12,24 +13,24 @@ func TestParseCounter(t *testing.T) {
 	names := regexp.MustCompile(CounterNames("mesh1_inbound0", "mesh1_inbound1"))
 	type counter struct {
 		stat  string
-		place FilterPlace
+		place xds.FilterPlace
 		name  string
 	}
 	const stat = "mesh1_inbound0"
 	for name, want := range map[string]*counter{
-		"http.mesh1_inbound0.rbac.allowed":                                  {stat, FilterPlace{policy.L7, 0, false}, "allowed"},
-		"http.mesh1_inbound0.rbac.shadow_denied":                            {stat, FilterPlace{policy.L7, 0, false}, "shadow_denied"},
-		"http.mesh1_inbound0.rbac.filter2_.denied":                          {stat, FilterPlace{policy.L7, 2, false}, "denied"},
-		"http.mesh1_inbound0.rbac.filter12_.shadow_allowed":                 {stat, FilterPlace{policy.L7, 12, false}, "shadow_allowed"},
-		"http.mesh1_inbound0.rbac.log1_.allowed":                            {stat, FilterPlace{policy.L7, 1, true}, "allowed"},
-		"http.mesh1_inbound0.rbac.effective_log1_.shadow_allowed":           {stat, FilterPlace{policy.L7, 1, true}, "logged"},
-		"http.mesh1_inbound0.rbac.log0_.shadow_denied":                      {stat, FilterPlace{policy.L7, 0, true}, "shadow_denied"},
-		"mesh1_inbound0.rbac.allowed":                                       {stat, FilterPlace{}, "allowed"},
-		"mesh1_inbound0.rbac.shadow_allowed":                                {stat, FilterPlace{}, "shadow_allowed"},
-		"mesh1_inbound0_filter1.rbac.denied":                                {stat, FilterPlace{policy.L4, 1, false}, "denied"},
-		"mesh1_inbound0_filter1.rbac.filter1_.shadow_denied":                {stat, FilterPlace{policy.L4, 1, false}, "shadow_denied"},
-		"mesh1_inbound0_log0.rbac.allowed":                                  {stat, FilterPlace{policy.L4, 0, true}, "allowed"},
-		"mesh1_inbound0_log0_effective.rbac.effective_log0_.shadow_allowed": {stat, FilterPlace{policy.L4, 0, true}, "logged"},
+		"http.mesh1_inbound0.rbac.allowed":                                  {stat, xds.FilterPlace{Layer: policy.L7, Index: 0, Logs: false}, "allowed"},
+		"http.mesh1_inbound0.rbac.shadow_denied":                            {stat, xds.FilterPlace{Layer: policy.L7, Index: 0, Logs: false}, "shadow_denied"},
+		"http.mesh1_inbound0.rbac.filter2_.denied":                          {stat, xds.FilterPlace{Layer: policy.L7, Index: 2, Logs: false}, "denied"},
+		"http.mesh1_inbound0.rbac.filter12_.shadow_allowed":                 {stat, xds.FilterPlace{Layer: policy.L7, Index: 12, Logs: false}, "shadow_allowed"},
+		"http.mesh1_inbound0.rbac.log1_.allowed":                            {stat, xds.FilterPlace{Layer: policy.L7, Index: 1, Logs: true}, "allowed"},
+		"http.mesh1_inbound0.rbac.effective_log1_.shadow_allowed":           {stat, xds.FilterPlace{Layer: policy.L7, Index: 1, Logs: true}, "logged"},
+		"http.mesh1_inbound0.rbac.log0_.shadow_denied":                      {stat, xds.FilterPlace{Layer: policy.L7, Index: 0, Logs: true}, "shadow_denied"},
+		"mesh1_inbound0.rbac.allowed":                                       {stat, xds.FilterPlace{}, "allowed"},
+		"mesh1_inbound0.rbac.shadow_allowed":                                {stat, xds.FilterPlace{}, "shadow_allowed"},
+		"mesh1_inbound0_filter1.rbac.denied":                                {stat, xds.FilterPlace{Layer: policy.L4, Index: 1, Logs: false}, "denied"},
+		"mesh1_inbound0_filter1.rbac.filter1_.shadow_denied":                {stat, xds.FilterPlace{Layer: policy.L4, Index: 1, Logs: false}, "shadow_denied"},
+		"mesh1_inbound0_log0.rbac.allowed":                                  {stat, xds.FilterPlace{Layer: policy.L4, Index: 0, Logs: true}, "allowed"},
+		"mesh1_inbound0_log0_effective.rbac.effective_log0_.shadow_allowed": {stat, xds.FilterPlace{Layer: policy.L4, Index: 0, Logs: true}, "logged"},
 		// Observers repeat what the filters count, and so do the rules.
 		"mesh1_inbound0_effective.rbac.effective_.shadow_allowed":                nil,
 		"mesh1_inbound0_filter1_effective.rbac.effective_filter1_.shadow_denied": nil,
@@ -65,7 +66,7 @@ func TestParseCounter(t *testing.T) {
 func TestInboundWithTheStatPrefixOfAFilter(t *testing.T) {
 	t.Parallel()
 	for stat, want := range map[string]bool{"mesh": true, "filter1": true, "mesh_filter": true, "mesh_filter1": false, "mesh_log0": false, "mesh_effective": false} {
-		in := testInbound(policy.HTTP, Filters{})
+		in := testInbound(policy.HTTP, xds.Filters{})
 		in.Stat = stat
 		if err := in.check(); (err == nil) != want {
 			t.Errorf("stat prefix %q: %v", stat, err)

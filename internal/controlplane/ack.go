@@ -1,17 +1,14 @@
-package xds
+package controlplane
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
 
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
-)
 
-// ErrNACK is wrapped by the error of a push that Envoy refused. The previous
-// configuration stays live.
-var ErrNACK = errors.New("refused by Envoy")
+	"github.com/meshproof/meshproof/xds"
+)
 
 // resourceVersion is one version of one resource; an empty version stands for
 // its removal.
@@ -92,7 +89,7 @@ func (a *acks) requested(stream int64, req *discoveryv3.DeltaDiscoveryRequest) {
 	for _, v := range versions {
 		var err error
 		if req.ErrorDetail != nil {
-			err = fmt.Errorf("%s %q: %w: %s", shortType(v.typeURL), v.name, ErrNACK, oneLine(req.ErrorDetail.Message))
+			err = fmt.Errorf("%s %q: %w: %s", shortType(v.typeURL), v.name, xds.ErrNACK, oneLine(req.ErrorDetail.Message))
 		}
 		a.settle(v, err)
 	}

@@ -1,4 +1,4 @@
-package xds
+package controlplane
 
 import (
 	"net/netip"
@@ -11,25 +11,16 @@ import (
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 	sslinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/ssl/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
 )
-
-// withStatPrefix gives a network filter what the listener gives it.
-func withStatPrefix(m proto.Message) proto.Message {
-	if filter, ok := m.(*networkrbacv3.RBAC); ok {
-		filter = proto.CloneOf(filter)
-		filter.StatPrefix = "stat"
-		return filter
-	}
-	return m
-}
 
 type predicateProto = matcherv3.Matcher_MatcherList_Predicate
 
-var uriSAN = &xdscorev3.TypedExtensionConfig{Name: "uri_san", TypedConfig: mustAny(&sslinputsv3.UriSanInput{})}
+var uriSAN = &xdscorev3.TypedExtensionConfig{Name: "uri_san", TypedConfig: messages.MustPack(&sslinputsv3.UriSanInput{})}
 
 func startsWith(prefix string) *predicateProto {
 	return &predicateProto{MatchType: &matcherv3.Matcher_MatcherList_Predicate_SinglePredicate_{
@@ -50,7 +41,7 @@ func anyOf(list ...*predicateProto) *predicateProto {
 
 func action(name string) *matcherv3.Matcher_OnMatch {
 	return &matcherv3.Matcher_OnMatch{OnMatch: &matcherv3.Matcher_OnMatch_Action{Action: &xdscorev3.TypedExtensionConfig{
-		Name: "action", TypedConfig: mustAny(&rbacv3.Action{Name: name}),
+		Name: "action", TypedConfig: messages.MustPack(&rbacv3.Action{Name: name}),
 	}}}
 }
 
@@ -99,8 +90,8 @@ func TestValidateFindsTraps(t *testing.T) {
 			// The traps must be found below any number of packings: this is one of them.
 			filter := &networkrbacv3.RBAC{StatPrefix: "stat", Matcher: tt.matcher}
 			l := testListener()
-			l.Inbounds = []Inbound{testInbound(policy.TCP, Filters{Network: []*networkrbacv3.RBAC{filter}})}
-			for where, err := range map[string]error{"filter": Validate(filter), "listener": second(l.build("v"))} {
+			l.Inbounds = []Inbound{testInbound(policy.TCP, xds.Filters{Network: []*networkrbacv3.RBAC{filter}})}
+			for where, err := range map[string]error{"filter": messages.Validate(filter), "listener": second(l.build("v"))} {
 				if err == nil || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%s: got %v, want %q in it", where, err, tt.want)
 				}
@@ -115,7 +106,7 @@ func TestListenerRefuses(t *testing.T) {
 	t.Parallel()
 	l7 := mustCompile(t, enforce(policy.L7, allow("p", is("a"))))
 	with := func(change func(*Inbound)) Inbound {
-		in := testInbound(policy.HTTP, Filters{})
+		in := testInbound(policy.HTTP, xds.Filters{})
 		change(&in)
 		return in
 	}
@@ -135,7 +126,7 @@ func TestListenerRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := testListener()
-			l.Inbounds = []Inbound{testInbound(policy.HTTP, Filters{}), tt.inbound}
+			l.Inbounds = []Inbound{testInbound(policy.HTTP, xds.Filters{}), tt.inbound}
 			if _, err := l.build("v"); err == nil || err.Error() != tt.want {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}

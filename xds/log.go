@@ -1,0 +1,70 @@
+package xds
+
+import (
+	"net/netip"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Engine is what one RBAC engine reported: the enforcing one, or the shadow.
+type Engine struct {
+	// Ran tells whether the engine reported at all.
+	Ran     bool
+	Verdict policy.Verdict
+}
+
+// FilterLog is what one RBAC filter reported. The verdict of a filter that only logs has
+// the effect [policy.Log], and names the rule that logged the request, if any.
+type FilterLog struct {
+	FilterPlace
+	Enforced, Shadow Engine
+	// ShadowName is the name of the shadow. The access log does not have it: the harness
+	// takes it from the filters of the inbound.
+	ShadowName string
+}
+
+// AccessLog is an entry of Envoy's access log, reduced to what is evidence.
+type AccessLog struct {
+	// Request is true for an HTTP request, false for a connection.
+	Request bool
+	// Caller and Destination are the addresses that the caller plays.
+	Caller, Destination netip.AddrPort
+	// PeerURIs are the URI SANs of the caller's certificate.
+	PeerURIs []string
+	// Enforced is the verdict of all enforcing engines together, and Shadow that of all
+	// shadows, see [AccessLog.SetFilters]. On a connection the observing filter reports
+	// what Enforced says.
+	Enforced, Shadow Engine
+	// Filters has an entry for each filter that ran, in Envoy's order.
+	Filters []FilterLog
+	// Method, Path, Status and Details are those of an HTTP request; Path is the
+	// normalized one.
+	Method, Path string
+	Status       uint32
+	Details      string
+	// Termination says why Envoy closed a connection. For a refused connection it names
+	// the policy.
+	Termination string
+	// TransportFailure says why the handshake failed.
+	TransportFailure string
+	// UpstreamBytes is what Envoy wrote to the upstream of a connection.
+	UpstreamBytes uint64
+}
+
+// SetFilters sets what the filters reported, and the two verdicts that follow from it: the
+// first verdict that denies stands for all, or else the last. A filter that only logs does
+// not count.
+func (l *AccessLog) SetFilters(filters []FilterLog) {
+	l.Filters, l.Enforced, l.Shadow = filters, Engine{}, Engine{}
+	combine := func(into *Engine, of Engine) {
+		if of.Ran && (!into.Ran || into.Verdict.Effect != policy.Deny) {
+			*into = of
+		}
+	}
+	for _, filter := range filters {
+		if !filter.Logs {
+			combine(&l.Enforced, filter.Enforced)
+		}
+		combine(&l.Shadow, filter.Shadow)
+	}
+}
