@@ -115,10 +115,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if err := context.Cause(ctx); err != nil {
 		return errors.Join(err, endErrorOf(runErr))
 	}
-	runs := summary.Runs{Several: len(s.Versions) > 1}
-	for _, r := range results {
-		runs.All = append(runs.All, summary.Run(r))
-	}
+	runs := summary.Runs{All: results, Several: len(s.Versions) > 1}
 	// Where no Envoy could be started, standard error says why.
 	if o.output == outputText || runs.Several || len(results) > 0 {
 		err = printResult(stdout, o.output, runs)

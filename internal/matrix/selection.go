@@ -18,14 +18,11 @@ import (
 // Selection says what a compiler claims to support. The zero value claims
 // everything.
 type Selection struct {
-	// Profiles are those that are claimed; none for all. Cases of other profiles, and
-	// those that name no feature, are left out where there are some.
+	// Profiles are the claimed profiles; none for all. If there are some, other cases are left out.
 	Profiles []feature.Profile
-	// Supported are the extended features that are claimed; nil for all. The core of a
-	// profile goes without saying.
+	// Supported are the claimed extended features; nil for all. Core features are always claimed.
 	Supported []feature.Name
-	// Exempt are features that are not claimed although the others are, core ones
-	// included: the profile then is supported in part.
+	// Exempt are features, extended or core, that are not claimed.
 	Exempt []feature.Name
 }
 
@@ -74,7 +71,7 @@ func ParseFeatures(names []string) ([]feature.Name, error) {
 	return out, nil
 }
 
-// check reports a name that nobody knows.
+// check reports unknown names.
 func (s Selection) check() error {
 	var errs []error
 	for _, p := range s.Profiles {
@@ -95,7 +92,7 @@ func checkFeatures(names []feature.Name) error {
 	return errors.Join(errs...)
 }
 
-// Claimed returns the profiles that are asked for, each once, in the registry's order.
+// Claimed returns the claimed profiles, each once, in the registry's order.
 func (s Selection) Claimed() []feature.Profile {
 	all := feature.Profiles()
 	if len(s.Profiles) == 0 {
@@ -124,8 +121,8 @@ func (s Selection) Covers(c cases.Case) bool {
 	})
 }
 
-// Skip says why a case does not count, "" for one that does. Where all that it lacks
-// are extended features, the case is not about this compiler, and nothing is missing.
+// Skip says why a case does not count, or returns "". The case is not applicable if all the
+// features that it lacks are extended ones: then the compiler has no gap.
 func (s Selection) Skip(c cases.Case) (reason string, notApplicable bool) {
 	var reasons []string
 	notApplicable = true
@@ -139,7 +136,7 @@ func (s Selection) Skip(c cases.Case) (reason string, notApplicable bool) {
 	return strings.Join(reasons, "; "), notApplicable && len(reasons) > 0
 }
 
-// lacks says why a feature is not claimed, "" for one that is.
+// lacks says why a feature is not claimed, or returns "".
 func (s Selection) lacks(f feature.Feature) string {
 	switch {
 	case slices.Contains(s.Exempt, f.Name):
@@ -153,16 +150,16 @@ func (s Selection) lacks(f feature.Feature) string {
 	}
 }
 
-// Shard is one part of the cases, so that several machines share them. The zero
-// value is all of them.
+// Shard is one part of the cases, so that several machines share them. The zero value has all
+// cases.
 type Shard struct{ part report.Shard }
 
 // completionIndex is what Kubernetes sets in each pod of an Indexed Job, from 0.
 const completionIndex = "JOB_COMPLETION_INDEX"
 
-// UnmarshalText reads "2/5", the second part of five; or "job/5", the part whose
-// index Kubernetes gives the pod of an Indexed Job in JOB_COMPLETION_INDEX. There are
-// [report.MostShards] parts at most.
+// UnmarshalText reads "2/5", the second part of five, or "job/5". The number of "job/5" is
+// JOB_COMPLETION_INDEX, which Kubernetes sets in the pod of an Indexed Job. There are at most
+// [report.MostShards] parts.
 func (s *Shard) UnmarshalText(text []byte) error {
 	written := string(text)
 	if of, job := strings.CutPrefix(written, "job/"); job {
@@ -195,10 +192,9 @@ func jobIndex() (int, error) {
 // String returns "2/5", or "" for the zero value.
 func (s Shard) String() string { return s.part.String() }
 
-// Pick returns the part of the cases, in their order. All parts together are the
-// cases, none twice, and take about the same time by the costs: the most costly case
-// goes first, each to the part that has least to do. The same cases and costs give
-// the same parts on every machine. Of more parts than cases, the last ones are empty.
+// Pick returns the part of the cases, in their order. Each case is in exactly one part, and
+// the parts have about the same cost: the most costly case goes first, each to the part with
+// the least cost. The same cases and costs give the same parts on every machine.
 func (s Shard) Pick(all []cases.Case, cost func(cases.Case) time.Duration) []cases.Case {
 	if s.part.Of == 0 {
 		return all

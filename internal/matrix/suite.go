@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,99 +15,77 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/verdict"
 )
 
-// Suite is cases, a compiler, and the versions of Envoy to hold it to. The zero
-// value is the built-in cases under meshproof's own compiler on the default version.
+// Suite is cases, a compiler and versions of Envoy. The zero value runs the built-in cases
+// with meshproof's own compiler on the default version.
 type Suite struct {
 	// Cases are the cases to choose from; nil for [cases.Stories].
 	Cases []cases.Case
 	// Compiler is what is under test; nil for [suite.Reference].
 	Compiler suite.Compiler
-	// Implementation says whose compiler it is; the zero value is meshproof's own for
-	// meshproof's own, and nobody's for any other, of which no report is written then.
+	// Implementation describes the compiler. The zero value stands for meshproof's own. The
+	// report of another compiler needs all its fields.
 	Implementation report.Implementation
 	// Read reads the policies of a case; nil to read them once for all versions.
 	Read func(cases.Case) (*verdict.Reading, error)
-	// AnyNames leaves the names of RBAC policies to the compiler, see [suite.Runner];
-	// the report says so.
+	// AnyNames leaves the names of RBAC policies to the compiler, see [suite.Runner].
 	AnyNames  bool
 	Selection Selection
 	Shard     Shard
-	// Times are what shards are balanced by; nil for [Measured]. All shards of a run
-	// need the same.
+	// Times balance the shards; nil for [Measured]. All shards of a run need the same times.
 	Times Times
-	// Versions are those of Envoy; none for the default one.
+	// Versions of Envoy; none for the default version.
 	Versions []string
 	Runtime  harness.Runtime
 	// ReportDir is the folder that [Run] writes the report into; empty for no report.
 	ReportDir string
-	// Log returns where the log of one Envoy goes, nil for nowhere.
+	// Log returns the writer for the log of one Envoy, or nil.
 	Log func(version string) io.Writer
 	// Again returns the command that repeats a case of a run; nil for none.
 	Again func(c cases.Case, run report.Run) string
-	// Started and Done are called when an Envoy is up, and after each case, one at a
-	// time.
+	// Suite calls Started when an Envoy is up, and Done after each case, one call at a time.
 	Started func(version string, cases int)
 	Done    func(version string, r result.Case)
-}
-
-// Result is what became of the cases on one version.
-type Result struct {
-	Report  report.Run
-	Results []result.Case
 }
 
 // foreign reports whether the compiler is not meshproof's own.
 func (s Suite) foreign() bool { return s.Compiler != nil && s.Compiler != suite.Reference }
 
-// StartError says that no Envoy of a version could be started.
-type StartError struct {
+// VersionError is the failure of the Envoy of one version.
+type VersionError struct {
 	Version string
 	Err     error
 }
 
-// Error names the version.
-func (e *StartError) Error() string { return e.Err.Error() }
+// Error is the text of the failure.
+func (e *VersionError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the error of the start.
-func (e *StartError) Unwrap() error { return e.Err }
+// Unwrap returns the failure.
+func (e *VersionError) Unwrap() error { return e.Err }
 
-// EndError says that an Envoy could not be ended; the results hold.
-type EndError struct {
-	Version string
-	Err     error
-}
+// StartError says that an Envoy could not be started.
+type StartError struct{ VersionError }
 
-// Error names what is left.
-func (e *EndError) Error() string { return e.Err.Error() }
+// EndError says that an Envoy could not be ended. The results hold.
+type EndError struct{ VersionError }
 
-// Unwrap returns the error of the end.
-func (e *EndError) Unwrap() error { return e.Err }
-
-// DigestError says that the binary of an Envoy could not be read, so that its run does
-// not say which Envoy it is about; all else in the run holds.
-type DigestError struct {
-	Version string
-	Err     error
-}
+// DigestError says that the binary of an Envoy could not be read. The run then has no digest
+// of its Envoy; all else in it holds.
+type DigestError struct{ VersionError }
 
 // Error names the version.
 func (e *DigestError) Error() string {
 	return fmt.Sprintf("conformance: the digest of Envoy %s: %v", e.Version, e.Err)
 }
 
-// Unwrap returns why it could not be read.
-func (e *DigestError) Unwrap() error { return e.Err }
-
-// Plan returns the cases that this suite takes: those of its selection that are its
-// shard's, in order. It fails on a profile or a feature that is unknown, in the
-// selection or in a case, where no case is left of all shards together, and where a
-// report is to be written of a compiler that nobody answers for: one that is not
-// meshproof's own needs all fields of its Implementation.
+// Plan returns the cases of the selection that belong to the shard, in order. It fails on an
+// unknown profile or feature, if the selection has no case, and if the report of another
+// compiler lacks a field of its Implementation.
 func (s Suite) Plan() ([]cases.Case, error) {
 	if err := s.Selection.check(); err != nil {
 		return nil, err
@@ -140,11 +119,10 @@ func (s Suite) Plan() ([]cases.Case, error) {
 	return s.Shard.Pick(covered, times.Cost), nil
 }
 
-// Run runs the cases on every version, as many versions at once as there are two
-// cores for each, and returns the results in the order of the versions. A case that
-// fails is a result, not an error. A [*StartError] leaves out its version and no other;
-// a [*DigestError] and an [*EndError] leave out nothing.
-func (s Suite) Run(ctx context.Context) ([]Result, error) {
+// Run runs the cases on every version and returns the results in the order of the versions.
+// Each version that runs has two cores. A failed case is a result, not an error. After a
+// [*StartError] only its version is missing; a [*DigestError] or [*EndError] removes nothing.
+func (s Suite) Run(ctx context.Context) ([]summary.Run, error) {
 	plan, err := s.Plan()
 	if err != nil {
 		return nil, err
@@ -153,7 +131,7 @@ func (s Suite) Run(ctx context.Context) ([]Result, error) {
 		s.Read = new(verdict.Memo).Read
 	}
 	versions := s.versions()
-	results := make([]*Result, len(versions))
+	results := make([]*summary.Run, len(versions))
 	errs := make([]error, len(versions))
 	var calling sync.Mutex
 	var running sync.WaitGroup
@@ -162,11 +140,11 @@ func (s Suite) Run(ctx context.Context) ([]Result, error) {
 		free <- struct{}{}
 		running.Go(func() {
 			defer func() { <-free }()
-			results[i], errs[i] = s.on(ctx, version, plan, &calling)
+			results[i], errs[i] = s.runVersion(ctx, version, plan, &calling)
 		})
 	}
 	running.Wait()
-	var out []Result
+	var out []summary.Run
 	for _, r := range results {
 		if r != nil {
 			out = append(out, *r)
@@ -182,15 +160,14 @@ func (s Suite) versions() []string {
 	return s.Versions
 }
 
-// on runs the cases on one version.
-func (s Suite) on(ctx context.Context, version string, plan []cases.Case, calling *sync.Mutex) (of *Result, err error) {
+func (s Suite) runVersion(ctx context.Context, version string, plan []cases.Case, calling *sync.Mutex) (run *summary.Run, err error) {
 	u, err := s.start(ctx, version)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if end := u.Close(); end != nil {
-			err = errors.Join(err, &EndError{Version: u.Version(), Err: end})
+			err = errors.Join(err, &EndError{VersionError{u.Version(), end}})
 		}
 	}()
 	call := func(f func()) {
@@ -205,40 +182,27 @@ func (s Suite) on(ctx context.Context, version string, plan []cases.Case, callin
 		u.runner.Done = func(r result.Case) { call(func() { s.Done(u.Version(), r) }) }
 	}
 	ran := map[string]result.Case{}
-	for _, r := range u.runner.Run(ctx, s.wanted(plan)...) {
+	wanted := slices.DeleteFunc(slices.Clone(plan), func(c cases.Case) bool {
+		reason, _ := s.Selection.Skip(c)
+		return reason != ""
+	})
+	for _, r := range u.runner.Run(ctx, wanted...) {
 		ran[r.Case.Name] = r
 	}
 	return u.result(plan, ran)
 }
 
-// wanted returns the cases that are not skipped.
-func (s Suite) wanted(plan []cases.Case) []cases.Case {
-	var out []cases.Case
-	for _, c := range plan {
-		if reason, _ := s.Selection.Skip(c); reason == "" {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// underway is a suite on one Envoy that is up.
+// underway is a suite on a running Envoy.
 type underway struct {
 	*harness.Harness
 	suite  Suite
 	runner suite.Runner
 	began  time.Time
-	// digest yields the hash of Envoy's binary once.
-	digest <-chan digest
+	// digest returns the SHA-256 of Envoy's binary when it is read.
+	digest func() (string, error)
 }
 
-// digest is the hash of a binary, or why it could not be read.
-type digest struct {
-	sum string
-	err error
-}
-
-// start boots Envoy; its error is a [*StartError].
+// start boots Envoy. Its error is a [*StartError].
 func (s Suite) start(ctx context.Context, version string) (*underway, error) {
 	began := time.Now()
 	opts := []harness.Option{harness.WithEnvoy(version), harness.WithRuntime(s.Runtime)}
@@ -249,29 +213,25 @@ func (s Suite) start(ctx context.Context, version string) (*underway, error) {
 	}
 	h, err := harness.Start(ctx, opts...)
 	if err != nil {
-		return nil, &StartError{Version: version, Err: err}
+		return nil, &StartError{VersionError{version, err}}
 	}
 	// The binary is read while the cases run.
-	read := make(chan digest, 1)
-	go func() {
-		sum, err := h.Digest(context.WithoutCancel(ctx))
-		read <- digest{sum, err}
-	}()
+	digest := sync.OnceValues(func() (string, error) { return h.Digest(context.WithoutCancel(ctx)) })
+	go func() { _, _ = digest() }()
 	runner := suite.Runner{Harness: h, Compiler: s.Compiler, AnyNames: s.AnyNames, Read: s.Read}
-	return &underway{Harness: h, suite: s, runner: runner, began: began, digest: read}, nil
+	return &underway{Harness: h, suite: s, runner: runner, began: began, digest: digest}, nil
 }
 
-// result gathers what became of each case of the plan. It is there with a [*DigestError]
-// too.
-func (u *underway) result(plan []cases.Case, ran map[string]result.Case) (*Result, error) {
+// result returns the results of the plan, also with a [*DigestError].
+func (u *underway) result(plan []cases.Case, ran map[string]result.Case) (*summary.Run, error) {
 	s := u.suite
-	binary := <-u.digest
-	if binary.err != nil {
-		binary = digest{err: &DigestError{Version: u.Version(), Err: binary.err}}
+	sum, err := u.digest()
+	if err != nil {
+		sum, err = "", &DigestError{VersionError{u.Version(), err}}
 	}
-	out := &Result{Report: report.Run{
+	out := &summary.Run{Report: report.Run{
 		Meshproof: Version(), Implementation: s.Implementation, Date: u.began.UTC().Truncate(time.Second),
-		Envoy: u.Version(), EnvoySHA256: binary.sum, Runtime: u.Runtime().String(),
+		Envoy: u.Version(), EnvoySHA256: sum, Runtime: u.Runtime().String(),
 		Profiles: s.Selection.Claimed(), Unsupported: s.Selection.Unsupported(), AnyNames: s.AnyNames, Shard: s.Shard.String(),
 		Cases: []report.Case{}, Milliseconds: float64(time.Since(u.began).Microseconds()) / 1000,
 	}}
@@ -291,5 +251,5 @@ func (u *underway) result(plan []cases.Case, ran map[string]result.Case) (*Resul
 		out.Results = append(out.Results, r)
 		out.Report.Add(built)
 	}
-	return out, binary.err
+	return out, err
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
-// Run runs the suite as a test: a subtest for each version of Envoy, and one within
-// it for each case, which is skipped where it does not count. It writes the report
-// where the suite names a folder for it, also where cases failed. Cases that -run
-// leaves out are skipped ones in the report. Where Suite.Again is nil, a case is
-// repeated by go test, with the name of its subtest.
+// Run runs the suite as a test, with a subtest for each version of Envoy, and in it one for
+// each case. A case that does not count is skipped, as is a case that -run leaves out. Run
+// writes the report even if cases failed. If Suite.Again is nil, the report repeats a case by
+// go test.
 func Run(t *testing.T, s Suite) {
 	t.Helper()
 	plan, err := s.Plan()
@@ -56,7 +56,7 @@ func Run(t *testing.T, s Suite) {
 			}
 		})
 	}
-	// A version that could not be started has been told.
+	// The subtest of a version has reported a failed start.
 	if s.ReportDir == "" || len(runs) == 0 {
 		return
 	}
@@ -65,21 +65,20 @@ func Run(t *testing.T, s Suite) {
 	}
 }
 
-// subtests are the cases of one version as subtests. The first of them that go test
-// lets run hands all of them to the runner, which runs as many at once as it always
-// does, whatever -parallel says: a case mostly waits for Envoy.
+// subtests are the cases of one version as subtests. The first subtest that runs hands all
+// cases to the runner. So -parallel does not limit the cases, which mostly wait for Envoy.
 type subtests struct {
 	ctx      context.Context
 	underway *underway
 	// names has the name of the subtest of each case that -run selects.
 	names map[string]string
-	// cases are those that -run and the suite select, in order.
+	// cases are the cases that -run and the suite select, in order.
 	cases []cases.Case
 	start sync.Once
-	// results has one value for each of the cases, when the case is over.
+	// results has the result of each case when the case is over.
 	results map[string]chan result.Case
 	ended   chan struct{}
-	// ran may be read when ended is closed.
+	// ran is complete when ended is closed.
 	ran map[string]result.Case
 }
 
@@ -122,13 +121,13 @@ func (s *subtests) runCases() {
 
 // wait returns the results when no case runs any more.
 func (s *subtests) wait() map[string]result.Case {
-	// Without any case to run there is nothing to wait for.
+	// Without a case, runCases never starts.
 	s.start.Do(func() { close(s.ended) })
 	<-s.ended
 	return s.ran
 }
 
-// again is the command that repeats a case, "" for one that -run left out.
+// again returns the command that repeats a case, or "" for a case that -run left out.
 func (s *subtests) again(c cases.Case, _ report.Run) string {
 	if s.names[c.Name] == "" {
 		return ""
@@ -136,17 +135,17 @@ func (s *subtests) again(c cases.Case, _ report.Run) string {
 	return "go test -run " + pattern(s.names[c.Name])
 }
 
-// pattern is the argument of -run, quoted for a shell, that matches one test alone: go
-// test holds each element of a name against one expression.
+// pattern returns the argument of -run, quoted for a shell, that matches one test only. Go
+// test compares each element of a name with one expression.
 func pattern(name string) string {
 	elements := strings.Split(name, "/")
 	for i, e := range elements {
 		elements[i] = "^" + regexp.QuoteMeta(e) + "$"
 	}
-	return "'" + strings.ReplaceAll(strings.Join(elements, "/"), "'", `'\''`) + "'"
+	return terminal.Quote(strings.Join(elements, "/"))
 }
 
-// problems says what went wrong with a case, a line each.
+// problems returns the errors of a case, each in a line.
 func problems(r result.Case) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", r.Case.Place, r.Case.Name)

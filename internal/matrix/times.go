@@ -13,14 +13,13 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 )
 
-// Times are how long cases took, by name: what shards are balanced by.
+// Times are how long cases took, by name. They balance the shards.
 type Times map[string]time.Duration
 
 //go:embed times.json
 var timesJSON []byte
 
-// Measured returns the times of the built-in cases as they were measured last, on
-// two cores; `make times` measures them anew.
+// Measured returns the times of the built-in cases on two cores. `make times` measures them.
 func Measured() Times {
 	times, err := ParseTimes(timesJSON)
 	if err != nil {
@@ -40,7 +39,7 @@ func ParseTimes(data []byte) (Times, error) {
 		if ms < 0 || ms > float64(time.Hour.Milliseconds()) {
 			return nil, fmt.Errorf("times of cases: %q: %v milliseconds is no time of a case", name, ms)
 		}
-		times[name] = time.Duration(ms * float64(time.Millisecond))
+		times[name] = report.Took(ms)
 	}
 	return times, nil
 }
@@ -50,7 +49,7 @@ func TimesOf(runs []report.Run) Times {
 	times := Times{}
 	for _, run := range runs {
 		for _, c := range run.Cases {
-			times[c.Case] = max(times[c.Case], time.Duration(c.Milliseconds*float64(time.Millisecond)))
+			times[c.Case] = max(times[c.Case], report.Took(c.Milliseconds))
 		}
 	}
 	return times
@@ -70,17 +69,16 @@ func (t Times) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// What a case costs that nobody has measured: a push, and a connection for each
-// request.
+// The cost of a case without a measured time: a push, and a connection for each request.
 const (
 	costOfCase    = 10 * time.Millisecond
 	costOfRequest = 3 * time.Millisecond
 )
 
-// Cost returns how long a case took, or what one of its size takes as a rule.
+// Cost returns how long a case took, or an estimate by its number of requests.
 func (t Times) Cost(c cases.Case) time.Duration {
 	if d, ok := t[c.Name]; ok {
-		// Never nothing: parts are balanced by number where all are quick.
+		// With a cost of zero for each case, the shards would not be balanced by number.
 		return max(d, time.Millisecond)
 	}
 	return costOfCase + time.Duration(len(c.Requests))*costOfRequest
@@ -88,8 +86,8 @@ func (t Times) Cost(c cases.Case) time.Duration {
 
 const module = "github.com/meshproof/meshproof"
 
-// Version returns the version of meshproof in this binary, as the Go command recorded
-// it, "(devel)" where it recorded none.
+// Version returns the version of meshproof that the Go command recorded in this binary, or
+// "(devel)".
 func Version() string {
 	const unknown = "(devel)"
 	info, ok := debug.ReadBuildInfo()
@@ -107,7 +105,7 @@ func Version() string {
 	return unknown
 }
 
-// Reference is the implementation that meshproof's own compiler is of.
+// Reference describes meshproof's own compiler.
 func Reference() report.Implementation {
 	return report.Implementation{
 		Organization: "meshproof", Project: "meshproof", URL: "https://" + module, Version: Version(),

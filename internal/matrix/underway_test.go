@@ -27,12 +27,10 @@ func TestDigestThatCannotBeRead(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if sum := <-u.digest; len(sum.sum) != 64 || sum.err != nil {
-		t.Errorf("the digest is %+v", sum)
+	if sum, err := u.digest(); len(sum) != 64 || err != nil {
+		t.Errorf("the digest is %q, error %v", sum, err)
 	}
-	broken := make(chan digest, 1)
-	broken <- digest{err: os.ErrPermission}
-	u.digest = broken
+	u.digest = func() (string, error) { return "", os.ErrPermission }
 	c := cases.Case{Name: "c"}
 	result, err := u.result([]cases.Case{c}, map[string]result.Case{"c": {Case: c}})
 	unread := (*DigestError)(nil)

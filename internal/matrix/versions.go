@@ -23,7 +23,7 @@ func ParseVersions(names []string) ([]string, error) {
 	if slices.Equal(names, []string{AllVersions}) {
 		releases, err := envoy.List()
 		if err != nil {
-			return nil, &StartError{Err: err}
+			return nil, &StartError{VersionError{Err: err}}
 		}
 		var all []string
 		for _, r := range slices.Backward(releases) {
