@@ -114,7 +114,7 @@ func TestSweepKillsAnEnvoyWithoutOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	orphan := exec.Command("/bin/sh", "-c", "read -r line", "orphan", d.join(bootstrapName))
+	orphan := exec.Command("/bin/sh", "-c", "read -r line", "orphan", filepath.Join(d.path, bootstrapName))
 	stdin, err := orphan.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestSweepBesideOwners(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if err := os.WriteFile(dir.join(bootstrapName), []byte("{}"), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(dir.path, bootstrapName), []byte("{}"), 0o600); err != nil {
 					t.Errorf("the directory of a living owner was swept: %v", err)
 				}
 				if err := dir.remove(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/pkg/stdcopy"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/network"
@@ -90,7 +91,7 @@ func (d docker) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, e
 		ctx, cancel := context.WithTimeout(context.Background(), removalTimeout)
 		defer cancel()
 		_, err := c.ContainerRemove(ctx, name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
-		if err != nil && !isGone(err) {
+		if err != nil && !errdefs.IsNotFound(err) {
 			c.Close()
 			return fmt.Errorf("envoy: remove container %s: %w", name, err) // the watchdog tries again when this process ends
 		}
@@ -117,7 +118,7 @@ func (d docker) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, e
 		ctx, cancelStop := context.WithTimeout(context.Background(), removalTimeout)
 		defer cancelStop()
 		grace := int(containerStopGrace / time.Second)
-		if _, err := c.ContainerStop(ctx, e.container, client.ContainerStopOptions{Timeout: &grace}); err != nil && !isGone(err) {
+		if _, err := c.ContainerStop(ctx, e.container, client.ContainerStopOptions{Timeout: &grace}); err != nil && !errdefs.IsNotFound(err) {
 			cancel()
 			<-e.done
 			return fmt.Errorf("envoy: stop container %s: %w", name, err)

@@ -5,8 +5,8 @@
 // nothing of xDS or policies, and it does not wait until Envoy is ready: the caller sees its own ADS stream open.
 //
 // What it guarantees:
-//   - The binary is the one that package pin guarantees. A binary that was copied out of an image, because pip is missing,
-//     is trusted as the image is; it was run once to see that it is the release.
+//   - Package pin guarantees the binary. If pip is missing, the binary comes from an image, which is trusted; it ran once
+//     to show its version.
 //   - [Envoy.Version] is what the running Envoy says. It is an error if that is not the version that was asked for.
 //   - The bootstrap of a process holds private keys. It goes through a FIFO in a private directory and is never written to a
 //     disk. The bootstrap of a container is a file of mode 0600 in the container's own layer.

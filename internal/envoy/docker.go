@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
 	"github.com/testcontainers/testcontainers-go/log"
@@ -22,19 +21,16 @@ import (
 
 const bridgeNetwork = "bridge" // Docker's default network
 
-// daemon is what has to be known about the Docker daemon.
+// daemon describes the Docker daemon.
 type daemon struct {
 	host string // as for DOCKER_HOST: a UNIX socket
-	// gateway is this machine's address on the daemon's default bridge. It is invalid where the bridge ends elsewhere,
-	// in the virtual machine of Docker Desktop for instance; then ports have to be published.
+	// gateway is this machine's address on the daemon's default bridge. It is invalid if the bridge ends elsewhere, for
+	// example in the virtual machine of Docker Desktop. Then Docker must publish the ports.
 	gateway netip.Addr
 }
 
 // findDaemon finds a Docker daemon of this machine that answers.
 func findDaemon(ctx context.Context) (daemon, error) {
-	fail := func(cause error, hint string) (daemon, error) {
-		return daemon{}, noDocker(cause, hint)
-	}
 	c, err := dialDocker(ctx)
 	if err != nil {
 		return daemon{}, err
@@ -44,20 +40,20 @@ func findDaemon(ctx context.Context) (daemon, error) {
 	defer cancel()
 	d := daemon{host: c.DaemonHost()}
 	if !strings.HasPrefix(d.host, "unix://") {
-		return fail(fmt.Errorf("the daemon at %s is not on this machine, and Envoy could not connect back", d.host), "use the process runtime")
+		return daemon{}, noDocker(fmt.Errorf("the daemon at %s is not on this machine, and Envoy could not connect back", d.host), "use the process runtime")
 	}
 	if d.gateway, err = bridgeGateway(ctx, c); err != nil {
-		return fail(err, hintStart)
+		return daemon{}, noDocker(err, hintStart)
 	}
 	if _, err := os.Stat("/.dockerenv"); err == nil && !d.gateway.IsValid() {
-		return fail(errors.New("this process runs in a container and the daemon outside of it"), "use the process runtime")
+		return daemon{}, noDocker(errors.New("this process runs in a container and the daemon outside of it"), "use the process runtime")
 	}
 	return d, nil
 }
 
-// bridgeGateway returns the address that the daemon's default bridge has on this machine, or the zero address if it has
-// none: because the daemon lives in a virtual machine or a network namespace of its own (rootless), or is a podman. A
-// bridge of the same name, of another daemon, is not mistaken for it.
+// bridgeGateway returns the address of the daemon's default bridge on this machine. It is the zero address if the daemon
+// runs in a virtual machine or in its own network namespace (rootless), or is a podman. The subnet must match too,
+// because another daemon may have a bridge of the same name.
 func bridgeGateway(ctx context.Context, c *testcontainers.DockerClient) (netip.Addr, error) {
 	none := netip.Addr{}
 	if _, err := c.Ping(ctx, client.PingOptions{}); err != nil { // Info may come from a cache
@@ -96,9 +92,6 @@ func bridgeGateway(ctx context.Context, c *testcontainers.DockerClient) (netip.A
 	}
 	return none, nil
 }
-
-// isGone tells that a container does not exist (any more).
-func isGone(err error) bool { return errdefs.IsNotFound(err) }
 
 const (
 	daemonTimeout = 5 * time.Second

@@ -24,7 +24,7 @@ type Envoy struct {
 	plan      *Plan
 	pid       int
 	container string
-	admin     *admin
+	admin     *http.Client
 	ports     ports
 	stop      func() error // ends Envoy and waits until done is closed
 	release   func() error // gives back everything else
@@ -44,7 +44,7 @@ type ports interface {
 	len() int
 }
 
-// Runtime is that of the plan.
+// Runtime returns the runtime of the plan.
 func (e *Envoy) Runtime() Runtime { return e.plan.Runtime() }
 
 // PID is the process ID, or 0 for a container.
@@ -83,7 +83,7 @@ func (e *Envoy) Close() error {
 		e.mu.Lock()
 		e.closing = true
 		e.mu.Unlock()
-		e.admin.close()
+		e.admin.CloseIdleConnections()
 		e.closeErr = errors.Join(e.stop(), e.release())
 	})
 	return e.closeErr
@@ -106,34 +106,24 @@ func (e *Envoy) ended(how error, log *tail) {
 	close(e.done)
 }
 
-// admin is a client of Envoy's admin endpoint.
-type admin struct {
-	client    *http.Client
-	transport *http.Transport
-}
-
-// newAdmin returns a client that dials one address for every URL.
-func newAdmin(network, address string) *admin {
-	t := &http.Transport{
+// newAdmin returns a client of Envoy's admin endpoint. It dials the address and ignores the host of the URL.
+func newAdmin(network, address string) *http.Client {
+	return &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, network, address)
+			return new(net.Dialer).DialContext(ctx, network, address)
 		},
 		DisableCompression: true,
-	}
-	return &admin{client: &http.Client{Transport: t}, transport: t}
+	}}
 }
 
-func (a *admin) close() { a.transport.CloseIdleConnections() }
-
-// AdminGet reads a path of the admin endpoint, such as /stats?filter=rbac, on a connection that stays open. Every status other
-// than 200 is an error. If Envoy has ended by itself, the error is that of Err.
+// AdminGet reads a path of the admin endpoint, such as /stats?filter=rbac, on a connection that is kept alive. Any other
+// status than 200 is an error. If Envoy has ended by itself, AdminGet returns the error of Err.
 func (e *Envoy) AdminGet(ctx context.Context, path string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://envoy"+path, nil)
 	if err != nil {
 		return nil, fmt.Errorf("envoy: admin: GET %s: %w", path, err)
 	}
-	resp, err := e.admin.client.Do(req)
+	resp, err := e.admin.Do(req)
 	if err != nil {
 		if ended := e.Err(); ended != nil {
 			return nil, ended

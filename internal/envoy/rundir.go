@@ -66,9 +66,7 @@ func newRunDir(path string) (*runDir, error) {
 	return nil, fmt.Errorf("make %s: it was swept ten times in a row", path)
 }
 
-func (d *runDir) join(name string) string { return filepath.Join(d.path, name) }
-
-// remove deletes the directory, and then unlocks it.
+// remove deletes the directory, then lets go of the lock.
 func (d *runDir) remove() error {
 	return errors.Join(os.RemoveAll(d.path), d.lock.Close())
 }

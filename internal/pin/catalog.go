@@ -48,8 +48,8 @@ func hostPlatform() string { return runtime.GOOS + "-" + runtime.GOARCH }
 
 var versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
-// NormalVersion returns the release without the "v" that may stand before it, and [DefaultVersion] for "". The error is of
-// type *Error, with reason [ErrUnknownVersion].
+// NormalVersion removes a leading "v" from a release, and returns [DefaultVersion] for "". The error is of type *Error,
+// with reason [ErrUnknownVersion].
 func NormalVersion(s string) (string, error) {
 	if s == "" {
 		return DefaultVersion, nil
@@ -100,11 +100,11 @@ func (c catalog) find(version, platform string) (wheel, error) {
 // baseline is a platform tag with a version: that of glibc (PEP 600), or of macOS.
 var baseline = regexp.MustCompile(`^(manylinux_2_|macosx_)(\d+)(_.+)$`)
 
-// laterBaselines is the number of later baselines that are tried. glibc and macOS have one or two new versions a year.
+// laterBaselines is the number of baselines above the pinned one that are tried. glibc and macOS add one or two a year.
 const laterBaselines = 20
 
-// tags are the platform tags that a release for the platform may have: the tag of the newest pinned wheel, then the same
-// platform with older and with newer baselines. pip compares tags literally, and a newer release may have another baseline.
+// tags are the possible platform tags of a release: the tag of the newest pinned wheel, then the tags with older and with
+// newer baselines. pip takes a tag literally, and a newer release may have another baseline.
 func (c catalog) tags(platform string) []string {
 	w := c.Releases[c.versions(platform)[0]][platform]
 	// name-version-python-abi-platforms.whl

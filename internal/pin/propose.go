@@ -50,7 +50,7 @@ func (p Proposal) MarshalJSON() ([]byte, error) {
 // after another, into a temporary directory that it removes. An error of the machine is of type *Error; every other error is
 // about the file.
 func Propose(ctx context.Context, file string) ([]Proposal, error) {
-	return proposer{index: pipIndex, download: pipDownloadFor}.propose(ctx, file)
+	return proposer{index: pipIndex, download: pipDownload}.propose(ctx, file)
 }
 
 // proposer asks a package index.
@@ -168,7 +168,7 @@ func (p Proposal) String() string {
 	var b strings.Builder
 	switch {
 	case len(p.Replaces) == 0:
-		fmt.Fprintf(&b, "%s is of a minor release of which none is pinned", p.Version)
+		fmt.Fprintf(&b, "%s is of a minor release without a pinned release", p.Version)
 	case len(p.Replaces) == 1:
 		fmt.Fprintf(&b, "%s is newer than %s, which it replaces", p.Version, p.Replaces[0])
 	default:
@@ -224,13 +224,9 @@ func digestMember(archive, member string) (size int64, digest string, err error)
 	return info.Size(), digest, nil
 }
 
-// pipDownload lets pip put the wheel of a requirement for this machine into dir.
-func pipDownload(ctx context.Context, requirement, dir string) error {
-	return pipDownloadFor(ctx, requirement, dir, nil)
-}
-
-// pipDownloadFor is pipDownload for the machines of the platform tags.
-func pipDownloadFor(ctx context.Context, requirement, dir string, tags []string) error {
+// pipDownload lets pip put the wheel of a requirement into dir, for the machines of the platform tags. Without tags it is
+// the wheel for this machine.
+func pipDownload(ctx context.Context, requirement, dir string, tags []string) error {
 	args := append([]string{"download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", dir}, platformFlags(tags)...)
 	_, err := pip(ctx, dir, append(args, requirement)...)
 	return err

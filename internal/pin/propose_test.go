@@ -24,7 +24,7 @@ func pinnedIndex() map[string][]string {
 }
 
 // fakeProposer asks an index that lists versions by the end of a platform tag. Its wheels hold fakeBinary, and its
-// downloads are noted in the order in which they come.
+// downloads has the downloads in their order.
 func fakeProposer(t *testing.T, index map[string][]string) (p proposer, downloads *[]string) {
 	t.Helper()
 	downloads = new([]string)
@@ -139,7 +139,7 @@ func TestProposalString(t *testing.T) {
 		"1.39.4 is newer than 1.39.3, which it replaces":                                                             {Version: "1.39.4", Replaces: []string{"1.39.3"}},
 		"1.39.4 is newer than 1.39.3 and 1.39.1, which it replaces":                                                  {Version: "1.39.4", Replaces: []string{"1.39.3", "1.39.1"}},
 		"1.40.1 is newer than 1.40.0, which it replaces and which is the default: change pin.DefaultVersion with it": {Version: "1.40.1", Replaces: []string{DefaultVersion}},
-		"1.41.0 is of a minor release of which none is pinned; it has no wheel for darwin-arm64, linux-arm64":        {Version: "1.41.0", Missing: []string{"darwin-arm64", "linux-arm64"}},
+		"1.41.0 is of a minor release without a pinned release; it has no wheel for darwin-arm64, linux-arm64":       {Version: "1.41.0", Missing: []string{"darwin-arm64", "linux-arm64"}},
 		"1.39.4 is newer than 1.39.3, which it replaces; it has no wheel for darwin-arm64":                           {Version: "1.39.4", Replaces: []string{"1.39.3"}, Missing: []string{"darwin-arm64"}},
 	} {
 		if got := p.String(); got != want {

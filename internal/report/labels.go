@@ -26,12 +26,16 @@ func Labels(runs []Run) []string {
 			}
 		}
 	}
-	for i, same := range repeated(titles(runs, details)) {
-		if same {
+	labels, count := titles(runs, details), map[string]int{}
+	for _, label := range labels {
+		count[label]++
+	}
+	for i, label := range labels {
+		if count[label] > 1 {
 			add(i, runs[i].Date.UTC().Format(time.DateTime))
 		}
 	}
-	labels := titles(runs, details)
+	labels = titles(runs, details)
 	number(labels)
 	return labels
 }
@@ -41,10 +45,12 @@ func Differ(runs []Run, part func(Run) string) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { return part(r) != part(runs[0]) })
 }
 
+// Project returns the project and version of the compiler.
 func (r Run) Project() string {
 	return strings.TrimSpace(r.Implementation.Project + " " + r.Implementation.Version)
 }
 
+// Part returns "shard 2/5", or "" for a whole run.
 func (r Run) Part() string {
 	if r.Shard == "" {
 		return ""
@@ -59,19 +65,6 @@ func titles(runs []Run, details [][]string) []string {
 		if details[i] != nil {
 			out[i] += " (" + strings.Join(details[i], ", ") + ")"
 		}
-	}
-	return out
-}
-
-// repeated tells for each label whether another label is equal.
-func repeated(labels []string) []bool {
-	count := map[string]int{}
-	for _, l := range labels {
-		count[l]++
-	}
-	out := make([]bool, len(labels))
-	for i, l := range labels {
-		out[i] = count[l] > 1
 	}
 	return out
 }

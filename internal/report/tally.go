@@ -17,6 +17,12 @@ type Tally struct {
 // Of returns the number of all cases.
 func (t Tally) Of() int { return t.Passed + t.Failed + t.Skipped + t.NotApplicable }
 
+// Plus adds up two tallies.
+func (t Tally) Plus(u Tally) Tally {
+	return Tally{t.Passed + u.Passed, t.Failed + u.Failed, t.Skipped + u.Skipped, t.NotApplicable + u.NotApplicable}
+}
+
+// Add counts a case.
 func (t *Tally) Add(c Case) {
 	switch {
 	case c.NotApplicable:

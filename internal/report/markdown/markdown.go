@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // Bounds of a summary. What is beyond them is counted.
@@ -66,9 +67,9 @@ func verdict(runs []report.Run, labels []string) string {
 	if t.Failed > 0 {
 		word = "Failed"
 	}
-	text := fmt.Sprintf("**%s** on Envoy %s: of %s with %s, %s.", word, list(labels), report.Plural(t.Of(), "case"), report.Plural(requests, "request"), t)
+	text := fmt.Sprintf("**%s** on Envoy %s: of %s with %s, %s.", word, list(labels), terminal.Count(t.Of(), "case"), terminal.Count(requests, "request"), t)
 	if faults > 0 {
-		text += fmt.Sprintf(" In %s Envoy or the machine failed, which proves nothing either way.", report.Plural(faults, "case"))
+		text += fmt.Sprintf(" In %s Envoy or the machine failed, which proves nothing either way.", terminal.Count(faults, "case"))
 	}
 	if slices.ContainsFunc(runs, func(r report.Run) bool { return r.AnyNames }) {
 		text += " Any name of a policy would do: only what was decided was compared, not by which."

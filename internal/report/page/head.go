@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // attributes are facts about a run. The page shows a fact once where all runs agree, else in a
@@ -101,10 +102,7 @@ func (v *view) verdict(runs []report.Run) {
 	var all report.Tally
 	same, versions := true, map[string]bool{}
 	for i, r := range v.Runs {
-		all.Passed += r.Tally.Passed
-		all.Failed += r.Tally.Failed
-		all.Skipped += r.Tally.Skipped
-		all.NotApplicable += r.Tally.NotApplicable
+		all = all.Plus(r.Tally)
 		same = same && r.Tally == v.Runs[0].Tally
 		versions[runs[i].Envoy] = true
 	}
@@ -116,14 +114,14 @@ func (v *view) verdict(runs []report.Run) {
 	case len(versions) < len(runs):
 		where = fmt.Sprintf("in %d runs", len(runs))
 	}
-	v.Verdict = fmt.Sprintf("%s %s: ", report.Plural(v.Total, "case"), where)
+	v.Verdict = fmt.Sprintf("%s %s: ", terminal.Count(v.Total, "case"), where)
 	switch {
 	case same && len(runs) > 1:
 		v.Verdict += v.Runs[0].Tally.String() + " on each"
 	case same:
 		v.Verdict += all.String()
 	default:
-		v.Verdict += all.String() + " of " + report.Plural(all.Of(), "result")
+		v.Verdict += all.String() + " of " + terminal.Count(all.Of(), "result")
 	}
 	if classes := runs[0].ClassesProven; v.Title == "proof" && len(runs) == 1 && classes != nil {
 		v.Verdict += fmt.Sprintf(", %s of %s request classes proven", formatCount(classes.Proven), formatCount(classes.Of))
@@ -150,9 +148,10 @@ func (v *view) note(c *caseView, runs []report.Run, labels []string) {
 // problems says why a case failed, in the runs in which it failed.
 func (c *caseView) problems(runs []report.Run, labels []string) []note {
 	failed := make([]*report.Case, len(c.runs))
+	var failedRuns []int
 	for i, r := range c.runs {
 		if r != nil && r.Failed() {
-			failed[i] = r
+			failed[i], failedRuns = r, append(failedRuns, i)
 		}
 	}
 	notes := collectNotes("", runs, labels, failed, func(r *report.Case) []string {
@@ -162,24 +161,14 @@ func (c *caseView) problems(runs []report.Run, labels []string) []note {
 		return []string{"it says no more"}
 	})
 	if more := len(notes) - mostProblems; more > 0 {
-		notes = append(notes[:mostProblems], note{Text: fmt.Sprintf("and %s more", report.Plural(more, "problem"))})
+		notes = append(notes[:mostProblems], note{Text: fmt.Sprintf("and %s more", terminal.Count(more, "problem"))})
 	}
 	for i := range notes {
 		if notes[i].On == "" && len(c.runs) > 1 {
-			notes[i].On = c.failedOn(labels)
+			notes[i].On = joinLabels(failedRuns, labels)
 		}
 	}
 	return notes
-}
-
-func (c *caseView) failedOn(labels []string) string {
-	var names []string
-	for i, r := range c.runs {
-		if r != nil && r.Failed() {
-			names = append(names, labels[i])
-		}
-	}
-	return joinNames(names)
 }
 
 // differentCells finds the cells in which the truth tables of a case differ, with the cell

@@ -64,30 +64,27 @@ func runNames(some []int, runs []*report.Case, labels []string) string {
 	if len(some) == len(presentCases(runs)) {
 		return ""
 	}
-	names := make([]string, len(some))
-	for i, run := range some {
-		names[i] = labels[run]
-	}
-	return joinNames(names)
+	return joinLabels(some, labels)
 }
 
 // sameText says that runs have the same evidence.
 func sameText(some []int, labels []string) string {
-	names := make([]string, len(some))
-	for i, run := range some {
-		names[i] = labels[run]
-	}
 	switch {
 	case len(labels) == 1:
 		return "Seen"
 	case len(some) == 1:
-		return "Seen on " + names[0]
+		return "Seen on " + joinLabels(some, labels)
 	default:
-		return "Same on " + joinNames(names)
+		return "Same on " + joinLabels(some, labels)
 	}
 }
 
-func joinNames(names []string) string {
+// joinLabels lists the labels of some runs for a sentence.
+func joinLabels(some []int, labels []string) string {
+	names := make([]string, len(some))
+	for i, run := range some {
+		names[i] = labels[run]
+	}
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"strings"
@@ -86,20 +87,7 @@ func worstStatus(t report.Tally) status {
 
 // Sign is a sign for the status, for readers who see no colours.
 func (s status) Sign() string {
-	switch s {
-	case passed:
-		return "✓"
-	case failed:
-		return "✗"
-	case notProven:
-		return "?"
-	case skipped:
-		return "◌"
-	case notApplicable:
-		return "n/a"
-	default:
-		return "–"
-	}
+	return cmp.Or(map[status]string{passed: "✓", failed: "✗", notProven: "?", skipped: "◌", notApplicable: "n/a"}[s], "–")
 }
 
 // Words is the status with its sign. "n/a" is left out, because it abbreviates the words.
@@ -112,14 +100,7 @@ func (s status) Words() string {
 
 // Class is the name of the status in the style.
 func (s status) Class() string {
-	switch s {
-	case passed, failed, skipped:
-		return string(s)
-	case notProven:
-		return string(failed)
-	default:
-		return "absent"
-	}
+	return string(cmp.Or(map[status]status{passed: passed, failed: failed, notProven: failed, skipped: skipped}[s], "absent"))
 }
 
 // Gated tells whether the case proves nothing in its run, whatever its requests say.

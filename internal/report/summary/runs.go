@@ -120,7 +120,7 @@ func writeDifferences(w io.Writer, all []report.Run) {
 	fmt.Fprintln(w)
 }
 
-// statuses are what became of a case in each run, without the reasons.
+// statuses are the statuses of a case in the runs, without the reasons.
 func statuses(values []string) []string {
 	out := make([]string, len(values))
 	for i, value := range values {
@@ -129,7 +129,7 @@ func statuses(values []string) []string {
 	return out
 }
 
-// writeSlow names each case that takes longer than a case should.
+// writeSlow names each slow case.
 func (r Runs) writeSlow(w io.Writer, p terminal.Paint) {
 	for _, run := range r.All {
 		for _, c := range run.Results {
@@ -164,36 +164,30 @@ func File(c cases.Case) string {
 // Tally counts what became of cases, of their requests, and of the transport.
 type Tally struct {
 	report.Tally
-	// Requests and Retries leave out those of skipped cases. Retries are the transport
-	// faults that were overcome.
+	// Requests and Retries leave out skipped cases. A retry overcame a fault of the transport.
 	Requests, Retries int
-	// Fault is true where Envoy or the machine failed.
+	// Fault is true if Envoy or the machine failed in a case.
 	Fault bool
 }
 
 // Of counts the results.
 func Of(results ...result.Case) Tally {
-	var t Tally
+	var run report.Run
 	for _, r := range results {
-		t.Tally.Add(report.Case{Passed: r.Passed(), Skipped: r.Skipped, NotApplicable: r.NotApplicable})
-		if r.Skipped == "" {
-			t.Requests += len(r.Requests)
-			t.Retries += r.Retries()
-			t.Fault = t.Fault || r.Fault
-		}
+		run.Cases = append(run.Cases, report.Build(r))
 	}
-	return t
+	return OfRun(run)
 }
 
-// OfRun counts what a report says of a run.
+// OfRun counts the cases of a run.
 func OfRun(run report.Run) Tally {
 	var t Tally
 	for _, c := range run.Cases {
 		t.Tally.Add(c)
-		t.Fault = t.Fault || c.Fault
 		if c.Skipped != "" {
 			continue
 		}
+		t.Fault = t.Fault || c.Fault
 		t.Requests += len(c.Requests)
 		for _, q := range c.Requests {
 			t.Retries += q.Evidence.Retries
@@ -204,11 +198,7 @@ func OfRun(run report.Run) Tally {
 
 // Plus adds up two tallies.
 func (t Tally) Plus(u Tally) Tally {
-	t.Passed, t.Failed = t.Passed+u.Passed, t.Failed+u.Failed
-	t.Skipped, t.NotApplicable = t.Skipped+u.Skipped, t.NotApplicable+u.NotApplicable
-	t.Requests, t.Retries = t.Requests+u.Requests, t.Retries+u.Retries
-	t.Fault = t.Fault || u.Fault
-	return t
+	return Tally{t.Tally.Plus(u.Tally), t.Requests + u.Requests, t.Retries + u.Retries, t.Fault || u.Fault}
 }
 
 // Line is the last line of a run.
