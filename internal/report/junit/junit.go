@@ -11,8 +11,8 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 )
 
-// The elements of JUnit's XML that CI systems agree on. Ginkgo has types for them as
-// well, but its package brings 35 more and 2 MB into the binary.
+// The elements of JUnit's XML that all CI systems read. Ginkgo has types for them too, but
+// its package adds 35 packages and 2 MB to the binary.
 type (
 	suites struct {
 		XMLName xml.Name `xml:"testsuites"`
@@ -66,9 +66,9 @@ func (s seconds) MarshalText() ([]byte, error) {
 
 // Write writes the runs as JUnit's XML: a test suite for each story of each run, and in
 // it a test for each case. A failed case has its problems and the command that repeats
-// it. A case in which Envoy or the machine failed is an error, not a failure. The time
-// of a suite is the sum of the times of its cases, which may have run side by side. A
-// character that XML 1.0 does not have becomes U+FFFD.
+// it. A fault of Envoy or the machine is an error, not a failure. The time of a suite is the
+// sum of its cases, which may have run at the same time. A character that XML 1.0 does not
+// have becomes U+FFFD.
 func Write(w io.Writer, runs []report.Run) error {
 	out := suites{Suites: []suite{}}
 	labels := report.Labels(runs)

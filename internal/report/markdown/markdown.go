@@ -25,8 +25,7 @@ const (
 // became of the cases of each profile, the stories and the cells that are worth a
 // look, the failures with the commands that repeat them, and the slowest cases.
 //
-// Whatever the runs have, the text is below 1 MB, the most that GitHub takes, and no
-// name in it is taken for markup.
+// The text is always below 1 MB, the limit of GitHub, and no name in it becomes markup.
 func Write(w io.Writer, runs []report.Run) error {
 	labels := report.Labels(runs)
 	var d document

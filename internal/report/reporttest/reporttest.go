@@ -76,11 +76,12 @@ func With(c report.Case, change func(*report.Case)) report.Case {
 	return hashed(c)
 }
 
+// Skipped makes a case a skipped one.
 func Skipped(reason string, applicable bool) func(*report.Case) {
 	return func(c *report.Case) { c.Passed, c.Skipped, c.NotApplicable = false, reason, !applicable }
 }
 
-// Allowed and denied are requests that went as wanted.
+// Allowed is a request that was allowed, as wanted.
 func Allowed(path string) report.Request {
 	return report.Request{
 		From: "spiffe://trust-domain.mesh/ns/web/sa/web", To: "backend/http-port", Protocol: "http", Path: path, Want: "allow", Passed: true,
@@ -92,6 +93,7 @@ func Allowed(path string) report.Request {
 	}
 }
 
+// Denied is a request that was denied, as wanted.
 func Denied(path string) report.Request {
 	return report.Request{
 		From: "spiffe://trust-domain.mesh/ns/web/sa/web", To: "backend/http-port", Protocol: "http", Path: path, Want: "deny", Passed: true,
@@ -150,6 +152,7 @@ func Split(r report.Run, n int, to func(i int) int) []report.Run {
 	return shards
 }
 
+// ResultsFile returns the results file of a run.
 func ResultsFile(t testing.TB, r report.Run) []byte {
 	t.Helper()
 	data, err := report.Encode(r)
@@ -159,6 +162,7 @@ func ResultsFile(t testing.TB, r report.Run) []byte {
 	return data
 }
 
+// BrokenWriter is a writer that always fails.
 type BrokenWriter struct{}
 
 func (BrokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }

@@ -1,3 +1,7 @@
+// Package summary prints runs of cases for people: a table for each story, the failures, the
+// differences between runs, and a line with the counts. The JSON form of a run is [report.Run].
+//
+// It guarantees that every failure is printed. It decides nothing: a [Tally] only counts.
 package summary
 
 import (
@@ -12,18 +16,17 @@ import (
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
-// Run is what became of all cases on one version of Envoy.
+// Run has the results of all cases on one version of Envoy.
 type Run struct {
 	Report report.Run
 	// Results are in the order of the report's cases.
 	Results []result.Case
 }
 
-// Runs are what became of the same cases on each version of Envoy that could be started.
+// Runs are the runs of the same cases on each version of Envoy that started.
 type Runs struct {
 	All []Run
-	// Several is true where several versions were asked for. The JSON form is then an
-	// array.
+	// Several is true for several asked versions. The JSON form is then an array.
 	Several bool
 }
 
@@ -45,8 +48,8 @@ func (r Runs) Reports() []report.Run {
 	return out
 }
 
-// MarshalJSON returns the report of the run, or an array with those of several runs. It
-// is null where no Envoy could be started.
+// MarshalJSON returns the report of the run, or an array with the reports of several runs. It
+// is null if no Envoy started.
 func (r Runs) MarshalJSON() ([]byte, error) {
 	switch {
 	case r.Several:
@@ -58,8 +61,8 @@ func (r Runs) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// WriteText prints a single run in full. Of several runs it prints the failures, where the
-// runs differ, and a line each. At the end it names the slow cases.
+// WriteText prints a single run in full. Of several runs it prints the failures, the
+// differences and a line each. At the end it names the slow cases.
 func (r Runs) WriteText(w io.Writer, p terminal.Paint) {
 	defer r.writeSlow(w, p)
 	for _, run := range r.All {
@@ -80,8 +83,8 @@ func (r Runs) WriteText(w io.Writer, p terminal.Paint) {
 	}
 }
 
-// WriteReports prints where the runs of reports differ, and a line for each. It returns
-// what they come to.
+// WriteReports prints the differences between runs, and a line for each run. It returns the
+// sum of their tallies.
 func WriteReports(w io.Writer, p terminal.Paint, all []report.Run) Tally {
 	writeDifferences(w, all)
 	var sum Tally

@@ -11,9 +11,8 @@ import (
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
-// WriteText prints a table for each story: which caller was allowed or denied, by which
-// policy, and what the shadow says. A line for each story, and the failures, stand at the
-// end, where a reader looks first.
+// WriteText prints a table for each story: the caller, the decision, its policy and the
+// shadow. A line for each story and the failures come last, because a reader looks there first.
 func (r Run) WriteText(w io.Writer, p terminal.Paint) {
 	stories := byStory(r.Results)
 	for _, story := range stories {
@@ -53,15 +52,15 @@ func byStory(results []result.Case) [][]result.Case {
 	return stories
 }
 
-// storyLine says what became of a story.
+// storyLine counts the cases of a story.
 func storyLine(p terminal.Paint, results []result.Case) string {
 	t := Of(results...)
 	title := terminal.Printable(cmp.Or(results[0].Case.Story, "cases without a story"))
 	return fmt.Sprintf("%s %s: %s", p.Mark(t.Failed == 0), title, t)
 }
 
-// writeStory prints the cases of a story. The columns have the same width in all of them.
-// An identity of the story's own trust domain is shortened to its path.
+// writeStory prints the cases of a story as one table. It shortens an identity of the story's
+// own trust domain to its path.
 func writeStory(w io.Writer, p terminal.Paint, results []result.Case) {
 	own := ""
 	if domains := results[0].Case.TrustDomains; len(domains) > 0 {
