@@ -3,6 +3,7 @@ package cases
 import (
 	"cmp"
 	"crypto/x509"
+	"maps"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -36,7 +37,7 @@ func soundCaller(name string, id spiffeid.ID) Caller {
 }
 
 func (b *builder) addCallers() error {
-	for _, name := range sortedKeys(b.schema.Callers) {
+	for _, name := range slices.Sorted(maps.Keys(b.schema.Callers)) {
 		doc := b.schema.Callers[name]
 		if _, ok := b.workloads[name]; ok {
 			return doc.Errorf("", "%q is a workload already", name)
@@ -120,7 +121,7 @@ func (b *builder) caller(field, name string) (Caller, error) {
 	if c, ok := b.workloads[name]; ok {
 		return c, nil
 	}
-	known := slices.Concat([]string{casefile.Plaintext, casefile.Anonymous}, sortedKeys(b.callers), sortedKeys(b.workloads))
+	known := slices.Concat([]string{casefile.Plaintext, casefile.Anonymous}, slices.Sorted(maps.Keys(b.callers)), slices.Sorted(maps.Keys(b.workloads)))
 	return Caller{}, b.doc.Errorf(field, "there is no caller %q: use a SPIFFE ID or one of %s", name, strings.Join(known, ", "))
 }
 
@@ -154,7 +155,7 @@ func (s callerSchema) serviceURIs(doc manifest.Document) ([]string, error) {
 		return nil, doc.Errorf("service", "%q makes no SPIFFE ID: %v", s.Service, err)
 	}
 	uris := []string{id.String()}
-	for _, key := range sortedKeys(s.Tags) {
+	for _, key := range slices.Sorted(maps.Keys(s.Tags)) {
 		value := s.Tags[key]
 		if key == tagService || !tagKey.MatchString(key) || !tagValue.MatchString(value) {
 			return nil, doc.Errorf("tags", "%s=%q cannot be a tag of a certificate; the service has a field of its own", key, value)

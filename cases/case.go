@@ -17,7 +17,9 @@ package cases
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -228,7 +230,10 @@ func (s *shadowSchema) value() *Shadow {
 //
 // A gate is a claim like any other. Outside of its bounds the case runs too, and must
 // fail there: if it passes, the gate is stale.
-type Gate struct{ From, Before string }
+type Gate struct {
+	From   string `yaml:"from"`
+	Before string `yaml:"before"`
+}
 
 // Admits reports whether the case holds on a version, such as "1.39.3".
 func (g Gate) Admits(version string) bool {
@@ -249,7 +254,7 @@ func (g Gate) String() string {
 }
 
 func (b *builder) gate() error {
-	gate := Gate(b.schema.Envoy)
+	gate := b.schema.Envoy
 	for field, version := range map[string]string{"envoy.from": gate.From, "envoy.before": gate.Before} {
 		// semver takes v1.39 too, which is no release.
 		if version != "" && semver.Canonical("v"+version) != "v"+version {
@@ -267,30 +272,29 @@ func (b *builder) gate() error {
 // that is nil is not stated.
 type Counters struct {
 	// Inbound is the inbound's name, "workload/section".
-	Inbound       string
-	Allowed       *uint64
-	Denied        *uint64
-	ShadowAllowed *uint64
-	ShadowDenied  *uint64
+	Inbound       string  `yaml:"-"`
+	Allowed       *uint64 `yaml:"allowed"`
+	Denied        *uint64 `yaml:"denied"`
+	ShadowAllowed *uint64 `yaml:"shadow_allowed"`
+	ShadowDenied  *uint64 `yaml:"shadow_denied"`
 }
 
 func (b *builder) addCounters() error {
-	for _, name := range sortedKeys(b.schema.Counters) {
+	for _, name := range slices.Sorted(maps.Keys(b.schema.Counters)) {
 		doc := b.schema.Counters[name]
-		var s countersSchema
-		if err := doc.Decode(&s); err != nil {
+		var c Counters
+		if err := doc.Decode(&c); err != nil {
 			return err
 		}
-		if s == (countersSchema{}) {
+		if c == (Counters{}) {
 			return doc.Errorf("", "no counter is stated: use allowed, denied, shadow_allowed, shadow_denied")
 		}
 		in, err := b.inbound(doc, "", name)
 		if err != nil {
 			return err
 		}
-		b.out.Counters = append(b.out.Counters, Counters{
-			Inbound: in.String(), Allowed: s.Allowed, Denied: s.Denied, ShadowAllowed: s.ShadowAllowed, ShadowDenied: s.ShadowDenied,
-		})
+		c.Inbound = in.String()
+		b.out.Counters = append(b.out.Counters, c)
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -28,7 +27,11 @@ func Load(paths ...string) ([]Case, error) {
 			return nil, fmt.Errorf("cases: %w", err)
 		}
 		for _, file := range found {
-			target, err := resolve(file)
+			// All paths that lead to one file have the same target.
+			target, err := filepath.Abs(file)
+			if err == nil {
+				target, err = filepath.EvalSymlinks(target)
+			}
 			if err != nil {
 				return nil, fmt.Errorf("cases: %w", err)
 			}
@@ -42,15 +45,6 @@ func Load(paths ...string) ([]Case, error) {
 		return nil, errors.New("cases: no path was given")
 	}
 	return read(files, os.ReadFile)
-}
-
-// resolve returns the same path for all paths that lead to one file.
-func resolve(file string) (string, error) {
-	file, err := filepath.Abs(file)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(file)
 }
 
 func find(path string) ([]string, error) {
@@ -123,15 +117,6 @@ func unique(cases []Case) error {
 		seen[c.Name] = c.Place
 	}
 	return errors.Join(errs...)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // sources cuts a file into the texts of its documents. A marker ("---") belongs to no

@@ -5,6 +5,8 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
+	"maps"
+	"slices"
 )
 
 // caseSchema is a case in a file.
@@ -12,7 +14,7 @@ type caseSchema struct {
 	Case          string                       `yaml:"case"`
 	Story         string                       `yaml:"story"`
 	Features      []feature.Name               `yaml:"features"`
-	Envoy         gateSchema                   `yaml:"envoy"`
+	Envoy         Gate                         `yaml:"envoy"`
 	TrustDomains  []string                     `yaml:"trustDomains"`
 	Options       optionsSchema                `yaml:"options"`
 	Workloads     []workloadSchema             `yaml:"workloads"`
@@ -22,12 +24,6 @@ type caseSchema struct {
 	Counters      map[string]manifest.Document `yaml:"counters"`
 	ExpectError   string                       `yaml:"expectError"`
 	ExpectWarning oneOrMore                    `yaml:"expectWarning"`
-}
-
-// gateSchema is the mapping under envoy.
-type gateSchema struct {
-	From   string `yaml:"from"`
-	Before string `yaml:"before"`
 }
 
 // optionsSchema is the mapping under options: settings of the listener, and a document
@@ -131,14 +127,6 @@ type callerSchema struct {
 	Mesh    string            `yaml:"mesh"`
 }
 
-// countersSchema is an entry under counters.
-type countersSchema struct {
-	Allowed       *uint64 `yaml:"allowed"`
-	Denied        *uint64 `yaml:"denied"`
-	ShadowAllowed *uint64 `yaml:"shadow_allowed"`
-	ShadowDenied  *uint64 `yaml:"shadow_denied"`
-}
-
 // oneOrMore reads a scalar as a list of one. An empty list stays empty, and an absent
 // list is nil.
 type oneOrMore []string
@@ -174,7 +162,7 @@ func (h *headers) UnmarshalManifest(d manifest.Document) error {
 		if isList && len(values) != 1 {
 			return line.Errorf("", "an item is one header, as in {x-name: value}")
 		}
-		for _, name := range sortedKeys(values) {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
 			*h = append(*h, Header{Name: name, Value: values[name]})
 		}
 	}

@@ -68,7 +68,7 @@ func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Imple
 		return nil, report.Implementation{}, nil, machineError(err)
 	}
 	if c.implementation == "" {
-		implementation = report.UnknownImplementation(compiler.Name(), compiler.Version())
+		implementation = report.UnknownImplementation(compiler.Name, compiler.Version)
 	}
 	return suite.CompilerFunc(compiler.Compile), implementation, compiler.Close, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -31,8 +32,8 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// greeting is the name and the version of a compiler.
-type greeting struct{ name, version string }
+// greeting is what a compiler says of itself. The version may be empty.
+type greeting struct{ Name, Version string }
 
 func readGreeting(data []byte) (greeting, error) {
 	o, err := readObject(data)
@@ -51,11 +52,11 @@ func readGreeting(data []byte) (greeting, error) {
 		return greeting{}, err
 	}
 	var g greeting
-	if g.name, err = readValue[string](o, "name", "text"); err == nil && g.name == "" {
+	if g.Name, err = readValue[string](o, "name", "text"); err == nil && g.Name == "" {
 		err = errors.New("name is empty: want the name of the compiler")
 	}
 	if err == nil && o.has("version") {
-		g.version, err = readValue[string](o, "version", "text")
+		g.Version, err = readValue[string](o, "version", "text")
 	}
 	return g, err
 }
@@ -147,7 +148,7 @@ func readObject(data []byte) (object, error) {
 // checkFields refuses unknown fields.
 func (o object) checkFields(known ...string) error {
 	var unknown []string
-	for key := range o {
+	for _, key := range slices.Sorted(maps.Keys(o)) {
 		if !slices.Contains(known, key) {
 			unknown = append(unknown, fmt.Sprintf("%q", key))
 		}
@@ -155,7 +156,6 @@ func (o object) checkFields(known ...string) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	slices.Sort(unknown)
 	return fmt.Errorf("unknown field %s: there are %s", strings.Join(unknown, ", "), strings.Join(known, ", "))
 }
 
@@ -176,8 +176,7 @@ func readValue[T any](o object, key, want string) (T, error) {
 
 // quote returns the data in quotes, or its beginning.
 func quote(data []byte) string {
-	const most = 80
-	if len(data) > most {
+	if most := 80; len(data) > most {
 		return fmt.Sprintf("%q…", data[:most])
 	}
 	return fmt.Sprintf("%q", data)
@@ -192,27 +191,11 @@ func readFilters(data []byte, in policy.Inbound) (xds.Filters, error) {
 	if err != nil {
 		return out, fmt.Errorf("filters: %w", err)
 	}
-	network, err := readList(o, "network")
-	if err != nil {
+	if out.Network, err = readFilterList[networkrbacv3.RBAC](o, "network"); err != nil {
 		return out, fmt.Errorf("filters.%w", err)
 	}
-	for i, raw := range network {
-		filter := &networkrbacv3.RBAC{}
-		if err := readFilter(raw, filter); err != nil {
-			return out, fmt.Errorf("filters.network[%d]: %w", i, err)
-		}
-		out.Network = append(out.Network, filter)
-	}
-	http, err := readList(o, "http")
-	if err != nil {
+	if out.HTTP, err = readFilterList[httprbacv3.RBAC](o, "http"); err != nil {
 		return out, fmt.Errorf("filters.%w", err)
-	}
-	for i, raw := range http {
-		filter := &httprbacv3.RBAC{}
-		if err := readFilter(raw, filter); err != nil {
-			return out, fmt.Errorf("filters.http[%d]: %w", i, err)
-		}
-		out.HTTP = append(out.HTTP, filter)
 	}
 	routes, err := readList(o, "routes")
 	if err != nil {
@@ -222,6 +205,23 @@ func readFilters(data []byte, in policy.Inbound) (xds.Filters, error) {
 		return out, fmt.Errorf("filters: a %s inbound takes network filters only", in.Protocol)
 	}
 	out.Routes, err = readRoutes(routes, in, out.HTTP)
+	return out, err
+}
+
+// readFilterList reads the filters in an optional field.
+func readFilterList[M any, F interface {
+	*M
+	proto.Message
+}](o object, key string) ([]F, error) {
+	raws, err := readList(o, key)
+	var out []F
+	for i, raw := range raws {
+		filter := F(new(M))
+		if err := readFilter(raw, filter); err != nil {
+			return nil, fmt.Errorf("%s[%d]: %w", key, i, err)
+		}
+		out = append(out, filter)
+	}
 	return out, err
 }
 
@@ -303,25 +303,15 @@ func readRoute(raw json.RawMessage) (string, []*httprbacv3.RBAC, error) {
 	if !o.has("rbac") {
 		return "", nil, fmt.Errorf("rbac is missing: want a filter")
 	}
-	raws := []json.RawMessage{o["rbac"]}
-	isList := bytes.HasPrefix(bytes.TrimSpace(o["rbac"]), []byte("["))
-	if isList {
-		if raws, err = readList(o, "rbac"); err != nil {
-			return "", nil, err
-		}
+	if bytes.HasPrefix(bytes.TrimSpace(o["rbac"]), []byte("[")) {
+		filters, err := readFilterList[httprbacv3.RBAC](o, "rbac")
+		return name, filters, err
 	}
-	filters := make([]*httprbacv3.RBAC, len(raws))
-	for i, raw := range raws {
-		place := "rbac"
-		if isList {
-			place = fmt.Sprintf("rbac[%d]", i)
-		}
-		filters[i] = &httprbacv3.RBAC{}
-		if err := readFilter(raw, filters[i]); err != nil {
-			return "", nil, fmt.Errorf("%s: %w", place, err)
-		}
+	filter := &httprbacv3.RBAC{}
+	if err := readFilter(o["rbac"], filter); err != nil {
+		return "", nil, fmt.Errorf("rbac: %w", err)
 	}
-	return name, filters, nil
+	return name, []*httprbacv3.RBAC{filter}, nil
 }
 
 // routeMatch returns the match of a route in the listener. A tested compiler does not

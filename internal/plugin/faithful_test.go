@@ -34,8 +34,8 @@ func TestFaithful(t *testing.T) {
 	t.Parallel()
 	stories := casetest.Stories(t)
 	c := start(t, helper("reference"))
-	if c.Name() != "helper" || c.Version() != "v1" {
-		t.Errorf("it is called %q %q", c.Name(), c.Version())
+	if c.Name != "helper" || c.Version != "v1" {
+		t.Errorf("it is called %q %q", c.Name, c.Version)
 	}
 	requests, answers := schema(t, "request"), schema(t, "answer")
 	compared, refused, routed := 0, 0, 0

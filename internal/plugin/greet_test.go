@@ -20,8 +20,8 @@ func TestEarlyGreeting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Name() != "early" {
-			t.Errorf("its name is %q", c.Name())
+		if c.Name != "early" {
+			t.Errorf("its name is %q", c.Name)
 		}
 		if err := c.Close(); err != nil {
 			t.Fatal(err)

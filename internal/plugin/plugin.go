@@ -54,7 +54,8 @@ type Options struct {
 	Meshproof string
 }
 
-// Compiler is a running compiler. It is safe for concurrent use.
+// Compiler is a running compiler. It is safe for concurrent use. Name and Version are what
+// the compiler says of itself in its greeting.
 type Compiler struct {
 	command string
 	timeout time.Duration
@@ -129,12 +130,6 @@ func Start(ctx context.Context, command []string, opts Options) (*Compiler, erro
 	}
 	return c, nil
 }
-
-// Name returns the name in the greeting of the compiler.
-func (c *Compiler) Name() string { return c.name }
-
-// Version returns the version in the greeting of the compiler. It may be empty.
-func (c *Compiler) Version() string { return c.version }
 
 // Compile implements [suite.Compiler] and sends a request to the compiler. Its error is
 // the text under "error" in the answer, or an [*Error] for a broken compiler.

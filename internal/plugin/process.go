@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -144,7 +146,7 @@ func (t *tail) Write(p []byte) (int, error) {
 func (t *tail) lines() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	out := append([]string(nil), t.kept...)
+	out := slices.Clone(t.kept)
 	if len(bytes.TrimSpace(t.part)) > 0 {
 		out = append(out, printable(t.part))
 	}
@@ -211,17 +213,10 @@ func (c *Compiler) checkSilence() {
 func (c *Compiler) oldestCall() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var first *call
-	least := int64(0)
-	for id, call := range c.calls {
-		if first == nil || id < least {
-			first, least = call, id
-		}
-	}
-	if first == nil {
+	if len(c.calls) == 0 {
 		return ""
 	}
-	return first.asked
+	return c.calls[slices.Min(slices.Collect(maps.Keys(c.calls)))].asked
 }
 
 // ask sends the line of a registered call and waits for its answer. When the context

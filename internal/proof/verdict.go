@@ -2,6 +2,7 @@ package proof
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -100,12 +101,7 @@ func (v Verdict) Unasked() int {
 
 // Complete reports whether the covers of all inbounds are complete.
 func (v Verdict) Complete() bool {
-	for _, in := range v.Inbounds {
-		if !in.Inbound.Cover.Complete() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v.Inbounds, func(in InboundVerdict) bool { return !in.Inbound.Cover.Complete() })
 }
 
 // Holds reports whether everything was decided as specified.

@@ -91,21 +91,17 @@ func (r Runner) each(n int, runCase func(i int) result.Case) []result.Case {
 
 // Case runs one case.
 func (r Runner) Case(ctx context.Context, c cases.Case) result.Case {
-	began := time.Now()
-	reading, err := r.read(c)
+	began, read := time.Now(), r.Read
+	if read == nil {
+		read = verdict.Read
+	}
+	reading, err := read(c)
 	if err == nil {
 		return r.runReading(ctx, reading, began)
 	}
 	one := r.newRun(c, began)
 	one.result.Err = one.mustRefuse(ctx, err)
 	return one.end()
-}
-
-func (r Runner) read(c cases.Case) (*verdict.Reading, error) {
-	if r.Read != nil {
-		return r.Read(c)
-	}
-	return verdict.Read(c)
 }
 
 // Reading runs one case whose policies have been read.

@@ -58,13 +58,10 @@ func Read(c cases.Case) (*Reading, error) {
 }
 
 // InboundError says that policies are refused on one inbound.
-type InboundError struct{ Err error }
-
-// Error is the dialect's.
-func (e *InboundError) Error() string { return e.Err.Error() }
+type InboundError struct{ error }
 
 // Unwrap returns the dialect's error.
-func (e *InboundError) Unwrap() error { return e.Err }
+func (e *InboundError) Unwrap() error { return e.error }
 
 // On returns the reading as a version of Envoy has it. Envoy before 1.39.3 reads the
 // segment "..;x" of a path as a name, see [policy.PathNormalization].
