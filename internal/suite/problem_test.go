@@ -3,7 +3,6 @@ package suite
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,10 +16,18 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// rename gives every verdict another origin.
-func rename(p *policy.Program) {
-	for i := range p.Gates[0].Rules {
-		p.Gates[0].Rules[i].Origin = "somebody"
+// checkProblems runs a case of one request, and compares the problems of the request.
+func checkProblems(t *testing.T, r Runner, text string, want []string) {
+	t.Helper()
+	got := r.Case(t.Context(), casetest.Parse(t, text))
+	if got.Err != nil || got.Fault {
+		t.Fatalf("error %v, fault %t; want neither", got.Err, got.Fault)
+	}
+	if diff := cmp.Diff(want, got.Requests[0].ProblemTexts()); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	if passed := len(want) == 0; got.Passed() != passed {
+		t.Errorf("passed: %t, want %t", got.Passed(), passed)
 	}
 }
 
@@ -61,7 +68,7 @@ func TestProblems(t *testing.T) {
 			"the policies say allow by " + friends + ", Envoy says refused (deny by default)",
 			"the case wants it decided by " + friends + ", Envoy names default",
 		}},
-		"another policy": {head + toTCP(frontend, "want: allow, by: "+friends), altered(rename), []string{
+		"another policy": {head + toTCP(frontend, "want: allow, by: "+friends), altered(renameAll), []string{
 			"the policies say allow by " + friends + ", Envoy says served (allow by somebody)",
 			"the case wants it decided by " + friends + ", Envoy names somebody",
 		}},
@@ -104,19 +111,7 @@ func TestProblems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), casetest.Parse(t, tt.text))
-			if result.Err != nil || result.Fault {
-				t.Fatalf("error %v, fault %t; want neither", result.Err, result.Fault)
-			}
-			got := result.Requests[0].ProblemTexts()
-			slices.Sort(tt.want)
-			slices.Sort(got)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
-			if want := len(tt.want) == 0; result.Passed() != want {
-				t.Errorf("passed: %t, want %t", result.Passed(), want)
-			}
+			checkProblems(t, Runner{Harness: shared(t), Compiler: tt.compiler}, tt.text, tt.want)
 		})
 	}
 }
@@ -164,13 +159,7 @@ func TestAnyNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := Runner{Harness: shared(t), Compiler: tt.compiler, AnyNames: tt.any}.Case(t.Context(), casetest.Parse(t, tt.text))
-			if r.Err != nil {
-				t.Fatal(r.Err)
-			}
-			if diff := cmp.Diff(tt.want, r.Requests[0].ProblemTexts()); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			checkProblems(t, Runner{Harness: shared(t), Compiler: tt.compiler, AnyNames: tt.any}, tt.text, tt.want)
 		})
 	}
 }
@@ -248,15 +237,7 @@ func TestProblemsOnTheNetworkLevel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), casetest.Parse(t, tt.text))
-			if result.Err != nil || result.Fault {
-				t.Fatalf("error %v, fault %t; want neither", result.Err, result.Fault)
-			}
-			got := result.Requests[0].ProblemTexts()
-			slices.Sort(got)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			checkProblems(t, Runner{Harness: shared(t), Compiler: tt.compiler}, tt.text, tt.want)
 		})
 	}
 }
