@@ -151,7 +151,7 @@ func (w Want) String() string {
 // wantSchema reads a want: a name, or a status as text or number.
 type wantSchema struct{ Want }
 
-// UnmarshalManifest implements manifest.Unmarshaler.
+// UnmarshalManifest lets [manifest.Document.Decode] read the type.
 func (w *wantSchema) UnmarshalManifest(d manifest.Document) error {
 	text, err := scalar(d)
 	if err != nil {

@@ -33,7 +33,7 @@ type optionsSchema struct {
 	dialects      manifest.Document
 }
 
-// UnmarshalManifest implements manifest.Unmarshaler.
+// UnmarshalManifest lets [manifest.Document.Decode] read the type.
 func (s *optionsSchema) UnmarshalManifest(d manifest.Document) error {
 	var listener struct {
 		Normalization normalizationSchema `yaml:"pathNormalization"`
@@ -131,7 +131,7 @@ type callerSchema struct {
 // list is nil.
 type oneOrMore []string
 
-// UnmarshalManifest implements manifest.Unmarshaler.
+// UnmarshalManifest lets [manifest.Document.Decode] read the type.
 func (o *oneOrMore) UnmarshalManifest(d manifest.Document) error {
 	if _, isList := items(d); isList {
 		return d.Decode((*[]string)(o))
@@ -148,7 +148,7 @@ func (o *oneOrMore) UnmarshalManifest(d manifest.Document) error {
 // each, which may repeat a name.
 type headers []Header
 
-// UnmarshalManifest implements manifest.Unmarshaler.
+// UnmarshalManifest lets [manifest.Document.Decode] read the type.
 func (h *headers) UnmarshalManifest(d manifest.Document) error {
 	lines, isList := items(d)
 	if !isList {

@@ -3,7 +3,7 @@ package policy
 import "strings"
 
 // Condition is what a rule asks of a request. There are five kinds of conditions: [And],
-// [Or], [Not], [Constant] and [Is]. [Walk] and [Rewrite] go through them. A condition
+// [Or], [Not], [Constant] and [Is]. [Walk] goes through them. A condition
 // is a value: it never changes after it was built.
 type Condition interface {
 	// Holds reports whether the request meets the condition.

@@ -1,7 +1,5 @@
 package policy
 
-import "slices"
-
 // Trace tells how one gate came to its verdict.
 type Trace struct {
 	Gate Gate
@@ -52,20 +50,4 @@ func (g Gate) trace(r *Request) Trace {
 		}
 	}
 	return t
-}
-
-// Chain returns the rules that led to the verdict: the decisive one, then the one
-// within it that decided, and so on. It is empty where the default decided. The
-// request is the one that was explained.
-func (t Trace) Chain(r Request) []Rule {
-	var chain []Rule
-	rules := t.Gate.Rules
-	for {
-		i := slices.IndexFunc(rules, func(rule Rule) bool { return rule.Matches(&r) })
-		if i < 0 {
-			return chain
-		}
-		chain = append(chain, rules[i])
-		rules = rules[i].Then
-	}
 }

@@ -125,9 +125,6 @@ func TestLogGateNeverDecides(t *testing.T) {
 	if want := (policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}); alone != want {
 		t.Errorf("alone: %+v, want %+v", alone, want)
 	}
-	if got := policy.Reason(policy.Program{Gates: []policy.Gate{audit}}, r); got != "" {
-		t.Errorf("alone it gives the reason %q", got)
-	}
 	behind := policy.Decide(policy.Program{Gates: []policy.Gate{several().Gates[3], audit}}, r)
 	if want := (policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "readers"}, Layer: policy.L7}); behind != want {
 		t.Errorf("behind: %+v, want %+v", behind, want)

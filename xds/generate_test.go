@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -120,7 +121,7 @@ func drawNamed(layer policy.Layer, fallbacks ...policy.Effect) *rapid.Generator[
 
 // byURI asks each URI SAN where the condition asks for the peer's identity.
 func byURI(c policy.Condition) policy.Condition {
-	return policy.Rewrite(c, policy.Leaves(func(c policy.Condition) policy.Condition {
+	return rewrite.Condition(c, rewrite.Leaves(func(c policy.Condition) policy.Condition {
 		is, _ := c.(policy.Is)
 		switch {
 		case is.Attribute != attribute.Identity:

@@ -9,7 +9,9 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -39,7 +41,7 @@ type options struct {
 }
 
 func optionsOf(c cases.Case) (out options, err error) {
-	text, err := dialect.OptionsJSON(c.Options)
+	text, err := plugin.OptionsJSON(c.Options)
 	if err == nil {
 		err = json.Unmarshal(text, &out)
 	}
@@ -49,7 +51,7 @@ func optionsOf(c cases.Case) (out options, err error) {
 func isOfAcceptedDesign(c cases.Case) bool {
 	legacyOrForeign := func(doc manifest.Document) bool {
 		_, legacy := doc.At("spec.from")
-		return legacy || dialect.Owner([]manifest.Document{doc}) != "kuma"
+		return legacy || !dialect.Having[capability.Converter]()[0].(language.Dialect).Owns(doc)
 	}
 	options, err := optionsOf(c)
 	return err == nil && c.ExpectError == "" && len(c.Requests) > 0 && len(c.Policies) > 0 &&

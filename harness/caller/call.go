@@ -7,6 +7,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -40,10 +41,10 @@ type Call struct {
 type Header struct{ Name, Value string }
 
 // WithDefaults returns the call as it goes out. Method and Path are those of
-// [policy.RequestLine], an empty Authority is the destination, and an empty Body on TCP is
+// [requestline.Of], an empty Authority is the destination, and an empty Body on TCP is
 // a short greeting.
 func (c Call) WithDefaults() Call {
-	c.Method, c.Path = policy.RequestLine(c.Method, c.Path, c.GRPC)
+	c.Method, c.Path = requestline.Of(c.Method, c.Path, c.GRPC)
 	if c.Authority == "" {
 		c.Authority = c.Destination.String()
 	}

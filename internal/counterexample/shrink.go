@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/casewriter"
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -419,7 +420,7 @@ func (s *shrinker) named() cases.Case {
 	what := "a connection"
 	for _, in := range c.Inbounds {
 		if in.String() == q.To && in.Protocol.Layer() == policy.L7 {
-			method, path := policy.RequestLine(q.Method, q.Path, q.GRPC)
+			method, path := requestline.Of(q.Method, q.Path, q.GRPC)
 			what = method + " " + path
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -66,7 +67,7 @@ func withoutPaths(c cases.Case) bool {
 }
 
 func anyPath(when policy.Condition) policy.Condition {
-	return policy.Rewrite(when, policy.Leaves(func(c policy.Condition) policy.Condition {
+	return rewrite.Condition(when, rewrite.Leaves(func(c policy.Condition) policy.Condition {
 		if is, ok := c.(policy.Is); ok && is.Attribute == attribute.Path {
 			return policy.Always
 		}

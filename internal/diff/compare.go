@@ -122,8 +122,10 @@ func compare(was, is verdict.Inbound) Comparison {
 }
 
 func opinion(in verdict.Inbound, r policy.Request) Opinion {
-	p := in.Program.Program
-	return Opinion{Decision: policy.Decide(p, r), Reason: policy.Reason(p, r), ShadowReason: policy.ShadowReason(p, r)}
+	decision, traces := policy.Explain(in.Program.Program, r)
+	o := Opinion{Decision: decision}
+	o.Reason, o.ShadowReason = verdict.Reasons(traces, r)
+	return o
 }
 
 // formerly returns the inbound of that name in the old case, and the new inbound where

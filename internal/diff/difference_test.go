@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // A change is confirmed only if Envoy agrees; else the result says why.
@@ -45,5 +46,20 @@ func TestEvidence(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		})
+	}
+}
+
+func TestOwner(t *testing.T) {
+	t.Parallel()
+	const ofKuma = "{type: MeshTrafficPermission, name: p}"
+	const ofGateway = "{apiVersion: gateway.networking.x-k8s.io/v1alpha1, kind: AuthorizationPolicy}"
+	for yaml, want := range map[string]string{"": "", "{a: 1}": "", ofKuma: "kuma", ofGateway: "gateway", "{a: 1}\n---\n" + ofGateway: "gateway"} {
+		docs, err := manifest.Parse("p.yaml", []byte(yaml))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ownerOf(docs); got != want {
+			t.Errorf("%.40q is owned by %q, want %q", yaml, got, want)
+		}
 	}
 }

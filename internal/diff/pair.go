@@ -10,6 +10,8 @@ import (
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // Case is one case under the policies before and after, with what differs, and what Envoy
@@ -104,9 +106,9 @@ func areCounterparts(old, recent lab.Case) bool {
 func useOneDialect(old, recent *cases.Case) {
 	switch {
 	case len(old.Policies) == 0:
-		old.Options.Dialect = dialect.Owner(recent.Policies)
+		old.Options.Dialect = ownerOf(recent.Policies)
 	case len(recent.Policies) == 0:
-		recent.Options.Dialect = dialect.Owner(old.Policies)
+		recent.Options.Dialect = ownerOf(old.Policies)
 	}
 }
 
@@ -156,4 +158,17 @@ func mtls(in cases.Inbound) string {
 		return "permissive"
 	}
 	return "strict"
+}
+
+// ownerOf returns the name of the dialect that owns the first of the documents that any
+// dialect owns, "" where there is none.
+func ownerOf(docs []manifest.Document) string {
+	for _, doc := range docs {
+		for _, d := range dialect.Having[language.Dialect]() {
+			if d.Owns(doc) {
+				return d.Name()
+			}
+		}
+	}
+	return ""
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/differential"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -228,7 +229,7 @@ func exactAsPrefix(g *policy.Gate) {
 }
 
 func asPrefix(c policy.Condition) policy.Condition {
-	return policy.Rewrite(c, policy.Leaves(func(c policy.Condition) policy.Condition {
+	return rewrite.Condition(c, rewrite.Leaves(func(c policy.Condition) policy.Condition {
 		if is, ok := c.(policy.Is); ok && is.Attribute == attribute.Identity {
 			return attribute.Identity.Prefix(is.Match.Value)
 		}

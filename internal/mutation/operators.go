@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -171,7 +172,7 @@ type mutatedCondition struct {
 // mutateCondition returns the mutants of a condition. Mutants of the condition itself come
 // before mutants of its operands.
 func mutateCondition(c policy.Condition) []mutatedCondition {
-	return policy.Rewrite(c, policy.Shape[mutations]{
+	return rewrite.Condition(c, rewrite.Shape[mutations]{
 		And: func(operands []mutations) mutations {
 			m := mutateOperands(operands, func(all []policy.Condition) policy.Condition { return policy.And(all) })
 			if all := m.original.(policy.And); len(all) > 1 {

@@ -119,7 +119,7 @@ func TestGreetingsMatchSchema(t *testing.T) {
 // TestDefaults compares the defaults in a request with the defaults of the reference.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	told, err := dialect.OptionsJSON(language.Options{})
+	told, err := OptionsJSON(language.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -66,7 +67,7 @@ type path struct {
 // newRequest fails on options that no dialect has, and on a value of a policy that
 // JSON does not have, such as .nan.
 func newRequest(id int64, in policy.Inbound, policies []manifest.Document, opts language.Options) ([]byte, error) {
-	options, err := dialect.OptionsJSON(opts)
+	options, err := OptionsJSON(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +81,38 @@ func newRequest(id int64, in policy.Inbound, policies []manifest.Document, opts 
 		}
 	}
 	return encodeLine(r)
+}
+
+const defaultTrustDomain = "trust-domain.mesh"
+
+// OptionsJSON returns all options of all dialects as one JSON object with the
+// defaults filled in, and the trust domain among them: what a foreign compiler is
+// told. Its errors are those of [dialect.CheckOptions].
+func OptionsJSON(opts language.Options) (json.RawMessage, error) {
+	var out bytes.Buffer
+	out.WriteByte('{')
+	for _, d := range dialect.Having[language.Dialect]() {
+		own := d.NewOptions()
+		if err := opts.Document.DecodeKnown(own); err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(own)
+		if err != nil {
+			return nil, err
+		}
+		if inner := bytes.Trim(text, "{}"); len(inner) > 0 {
+			out.Write(text[1 : len(text)-1])
+			out.WriteByte(',')
+		}
+	}
+	trustDomain, err := json.Marshal(cmp.Or(opts.TrustDomain.Name(), defaultTrustDomain))
+	if err != nil {
+		return nil, err
+	}
+	out.WriteString(`"trustDomain":`)
+	out.Write(trustDomain)
+	out.WriteByte('}')
+	return out.Bytes(), nil
 }
 
 func newInbound(in policy.Inbound) inbound {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casewriter"
+	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -88,7 +89,7 @@ func optionsOf(t testing.TB, c cases.Case) (out struct {
 	ShadowForm, LegacyCompiler string
 }) {
 	t.Helper()
-	text, err := dialect.OptionsJSON(c.Options)
+	text, err := plugin.OptionsJSON(c.Options)
 	if err == nil {
 		err = json.Unmarshal(text, &out)
 	}

@@ -5,6 +5,7 @@ import (
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 
+	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -183,7 +184,7 @@ func (x *identityIndex) without(mapped map[string]*matcherv3.Matcher_OnMatch) []
 
 // assume replaces every question for the identity by its answer.
 func assume(c policy.Condition, identity string) policy.Condition {
-	return policy.Rewrite(c, policy.Shape[policy.Condition]{
+	return rewrite.Condition(c, rewrite.Shape[policy.Condition]{
 		And: simpleShape.And,
 		Or:  simpleShape.Or,
 		Not: simpleShape.Not,

@@ -6,6 +6,7 @@ import (
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 
+	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -57,7 +58,7 @@ func checkPrefixes(rule policy.Rule) error {
 
 // alternatives spells an Or at the top as several principals, of which one is enough.
 func alternatives(c policy.Condition) []*rbacv3.Principal {
-	whole := policy.Rewrite(c, principalShape)
+	whole := rewrite.Condition(c, principalShape)
 	if _, ok := c.(policy.Or); ok {
 		return whole.GetOrIds().GetIds()
 	}
@@ -65,7 +66,7 @@ func alternatives(c policy.Condition) []*rbacv3.Principal {
 }
 
 // principalShape compiles a condition that [simplify] and [check] went over.
-var principalShape = policy.Shape[*rbacv3.Principal]{
+var principalShape = rewrite.Shape[*rbacv3.Principal]{
 	And: func(of []*rbacv3.Principal) *rbacv3.Principal {
 		return &rbacv3.Principal{Identifier: &rbacv3.Principal_AndIds{AndIds: &rbacv3.Principal_Set{Ids: of}}}
 	},

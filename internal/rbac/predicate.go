@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -33,9 +34,9 @@ func inputOf(m proto.Message) *xdscorev3.TypedExtensionConfig {
 // predicate compiles a condition that [simplify] and [check] went over: it has no
 // constants and no lists of less than two, both of which Envoy refuses, and each of its
 // attributes has a row.
-func predicate(c policy.Condition) *predicateProto { return policy.Rewrite(c, predicateShape) }
+func predicate(c policy.Condition) *predicateProto { return rewrite.Condition(c, predicateShape) }
 
-var predicateShape = policy.Shape[*predicateProto]{
+var predicateShape = rewrite.Shape[*predicateProto]{
 	And: func(of []*predicateProto) *predicateProto {
 		return &predicateProto{MatchType: &matcherv3.Matcher_MatcherList_Predicate_AndMatcher{AndMatcher: &predicateList{Predicate: of}}}
 	},

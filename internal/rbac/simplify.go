@@ -1,14 +1,17 @@
 package rbac
 
-import "github.com/meshproof/meshproof/policy"
+import (
+	"github.com/meshproof/meshproof/internal/rewrite"
+	"github.com/meshproof/meshproof/policy"
+)
 
 // simplify returns a condition of the same meaning without constants inside and without
 // lists of one: Envoy refuses an or_matcher or and_matcher with less than two
 // predicates, and an empty prefix. The result is [policy.Always], [policy.Never], or
 // free of both.
-func simplify(c policy.Condition) policy.Condition { return policy.Rewrite(c, simpleShape) }
+func simplify(c policy.Condition) policy.Condition { return rewrite.Condition(c, simpleShape) }
 
-var simpleShape = policy.Shape[policy.Condition]{
+var simpleShape = rewrite.Shape[policy.Condition]{
 	And: func(of []policy.Condition) policy.Condition { return simpleList(of, policy.Always) },
 	Or:  func(of []policy.Condition) policy.Condition { return simpleList(of, policy.Never) },
 	Not: func(of policy.Condition) policy.Condition {

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/internal/requestline"
 )
 
 // Difference is a case whose status is not the same in all runs of a matrix, or a request
@@ -184,7 +184,7 @@ func (a Asking) String() string {
 	case a.grpc != "":
 		text += " " + a.grpc
 	case a.method != "" || a.path != "":
-		method, path := policy.RequestLine(a.method, a.path, "")
+		method, path := requestline.Of(a.method, a.path, "")
 		text += " " + method + " " + path
 	}
 	text += " as " + a.from

@@ -13,6 +13,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -143,7 +144,7 @@ func (q Request) Text() string {
 	case q.GRPC != "":
 		return q.To + " " + q.GRPC
 	case q.Evidence.Call.Protocol.Layer() == policy.L7:
-		method, path := policy.RequestLine(q.Method, q.Path, "")
+		method, path := requestline.Of(q.Method, q.Path, "")
 		return q.To + " " + method + " " + path
 	default:
 		return q.To

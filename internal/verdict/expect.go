@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -34,7 +35,7 @@ type Judged struct {
 	Decision policy.Decision
 	// Second is the decision of the dialect's plain evaluator. It must be the same.
 	Second policy.Decision
-	// Rule is the text of the rule that decides, see [policy.Reason].
+	// Rule is the text of the rule that decides, see [Reasons].
 	Rule string
 	// Ungated says that the program has no gate that decides. Then Envoy has no filter that
 	// does, and says nothing of a policy.
@@ -59,17 +60,18 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 		return Unjudged{}
 	}
 	seen, err := See(in.Protocol, in.normalization(), q)
-	d := policy.Decide(in.Program.Program, seen)
+	d, traces := policy.Explain(in.Program.Program, seen)
 	// A network filter refuses the connection before Envoy reads the path.
 	if err != nil && !(d.Effect == policy.Deny && d.Layer == policy.L4) {
 		return Rejected{err}
 	}
+	rule, _ := Reasons(traces, seen)
 	judged := Judged{
-		Seen: seen, Decision: d, Rule: policy.Reason(in.Program.Program, seen),
+		Seen: seen, Decision: d, Rule: rule,
 		Second: in.reading.set.Evaluate(in.Inbound.Inbound, seen), Ungated: !slices.ContainsFunc(in.Program.Gates, decides),
 	}
 	if in.HasSeveralGates() {
-		_, judged.Gates = policy.Explain(in.Program.Program, seen)
+		judged.Gates = traces
 	}
 	return judged
 }
@@ -141,8 +143,8 @@ func trustDomainOf(uris []string) string {
 }
 
 // See returns a request as the policies see it. On L4 that is the caller alone. On L7 the
-// listener has normalized the path; the error wraps [policy.ErrPathRejected] where it
-// answers 400 instead, and the request then has no path.
+// listener has normalized the path; the error says why it answers
+// 400 instead, and the request then has no path.
 func See(protocol policy.Protocol, n policy.PathNormalization, q cases.Request) (policy.Request, error) {
 	seen := policy.Request{URIs: q.From.Template.URIs, DNS: q.From.Template.DNS}
 	if protocol.Layer() == policy.L4 {
@@ -150,7 +152,7 @@ func See(protocol policy.Protocol, n policy.PathNormalization, q cases.Request) 
 	}
 	var path string
 	var err error
-	seen.Method, path = policy.RequestLine(q.Method, q.Path, q.GRPC)
+	seen.Method, path = requestline.Of(q.Method, q.Path, q.GRPC)
 	seen.Path, err = n.Apply(path)
 	return seen, err
 }

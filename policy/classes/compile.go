@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -145,7 +146,7 @@ func (l *list) touch(e *expr, step int32) {
 }
 
 func (c compiler) condition(when policy.Condition) expr {
-	return policy.Rewrite(when, policy.Shape[expr]{
+	return rewrite.Condition(when, rewrite.Shape[expr]{
 		And:  func(operands []expr) expr { return expr{op: opAll, operands: operands} },
 		Or:   func(operands []expr) expr { return expr{op: opAny, operands: operands} },
 		Not:  func(operand expr) expr { return expr{op: opNot, operands: []expr{operand}} },

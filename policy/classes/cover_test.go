@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -31,7 +32,7 @@ func classedCondition(layer policy.Layer, names bool, depth int) *rapid.Generato
 
 func altered(t *rapid.T, c policy.Condition, names bool) policy.Condition {
 	odd := map[*policy.Attribute][]string{attribute.Identity: oddIdentities, attribute.Path: oddPaths, attribute.Method: oddMethods}
-	return policy.Rewrite(c, policy.Leaves(func(c policy.Condition) policy.Condition {
+	return rewrite.Condition(c, rewrite.Leaves(func(c policy.Condition) policy.Condition {
 		is, ok := c.(policy.Is)
 		if !ok {
 			return c

@@ -1,6 +1,9 @@
 package classes
 
-import "github.com/meshproof/meshproof/policy"
+import (
+	"github.com/meshproof/meshproof/internal/rewrite"
+	"github.com/meshproof/meshproof/policy"
+)
 
 // survey is what the programs look at.
 type survey struct {
@@ -70,7 +73,7 @@ func (s *survey) condition(c policy.Condition) bool {
 		}
 		return n
 	}
-	return policy.Rewrite(c, policy.Shape[bool]{
+	return rewrite.Condition(c, rewrite.Shape[bool]{
 		And: func(operands []bool) bool {
 			s.tangled = s.tangled || asking(operands) > 1
 			return asking(operands) > 0

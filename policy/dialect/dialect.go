@@ -70,15 +70,14 @@ func ownerOf(doc manifest.Document) int {
 	return slices.IndexFunc(dialects, func(d language.Dialect) bool { return d.Owns(doc) })
 }
 
-// Owner returns the name of the dialect that owns the first of the documents that
-// any dialect owns, "" where there is none.
-func Owner(docs []manifest.Document) string {
-	for _, doc := range docs {
-		if i := ownerOf(doc); i >= 0 {
-			return dialects[i].Name()
-		}
+// CheckOptions refuses a key that neither a dialect nor one of the structs has, and a
+// value of a wrong type. The structs belong to the caller, and get their fields as by
+// [manifest.Document.Decode].
+func CheckOptions(doc manifest.Document, own ...any) error {
+	for _, d := range dialects {
+		own = append(own, d.NewOptions())
 	}
-	return ""
+	return doc.Decode(own...)
 }
 
 // Having returns the dialects that have a capability, such as

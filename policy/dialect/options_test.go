@@ -3,9 +3,6 @@ package dialect_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/spiffe/go-spiffe/v2/spiffeid"
-
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
@@ -28,15 +25,6 @@ func TestEmptySetOfADialect(t *testing.T) {
 	const want = `policy/dialect: there is no dialect "istoi": use one of kuma, gateway`
 	if _, err := dialect.Parse(nil, language.Options{Dialect: "istoi"}); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
-func TestOwner(t *testing.T) {
-	t.Parallel()
-	for yaml, want := range map[string]string{"": "", "{a: 1}": "", fixture: "kuma", ofGateway: "gateway", "{a: 1}\n---\n" + ofGateway: "gateway"} {
-		if got := dialect.Owner(documents(t, yaml)); got != want {
-			t.Errorf("%.40q is owned by %q, want %q", yaml, got, want)
-		}
 	}
 }
 
@@ -70,22 +58,5 @@ func TestCheckOptionsFillsOwnFields(t *testing.T) {
 	const want = "p.yaml:1: yours: unknown field: use one of kumaOption, legacyCompiler, mine, shadowForm, systemNamespace"
 	if err := dialect.CheckOptions(documents(t, "{yours: x}")[0], &own); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
-func TestOptionsJSON(t *testing.T) {
-	t.Parallel()
-	opts := options(t, "{legacyCompiler: full, kumaOption: 3, systemNamespace: control}")
-	opts.TrustDomain = spiffeid.RequireTrustDomainFromString("a.mesh")
-	got, err := dialect.OptionsJSON(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = `{"kumaOption":3,"shadowForm":"accepted","systemNamespace":"control","legacyCompiler":"full","trustDomain":"a.mesh"}`
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if _, err := dialect.OptionsJSON(options(t, "{kumaOption: [1]}")); err == nil {
-		t.Error("a list was taken for an option")
 	}
 }

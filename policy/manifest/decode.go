@@ -11,9 +11,9 @@ import (
 	"sync"
 )
 
-// Unmarshaler is implemented by types that take more than one shape, such as a
+// unmarshaler is implemented by types that take more than one shape, such as a
 // scalar or a list of scalars.
-type Unmarshaler interface {
+type unmarshaler interface {
 	// UnmarshalManifest decodes the document into the receiver. An error that is no
 	// [*Error] gets the place of the document.
 	UnmarshalManifest(d Document) error
@@ -21,7 +21,7 @@ type Unmarshaler interface {
 
 // Decode stores the document where into points. The yaml tag names a field. An embedded
 // struct without a tag shares the fields of its parent. A field of type [Document] gets
-// its part undecoded. A type that implements [Unmarshaler] or
+// its part undecoded. A type that implements [unmarshaler] or
 // [encoding.TextUnmarshaler] decodes itself.
 //
 // Decode is strict. An unknown field is an [*Error] with its place, and so is a value of
@@ -60,7 +60,7 @@ func (d Document) DecodeKnown(into any) error {
 
 var (
 	documentType        = reflect.TypeFor[Document]()
-	unmarshalerType     = reflect.TypeFor[Unmarshaler]()
+	unmarshalerType     = reflect.TypeFor[unmarshaler]()
 	textUnmarshalerType = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
@@ -73,7 +73,7 @@ func (d Document) decode(v reflect.Value) error {
 		v.SetZero()
 		return nil
 	case reflect.PointerTo(v.Type()).Implements(unmarshalerType):
-		return d.placed(v.Addr().Interface().(Unmarshaler).UnmarshalManifest(d))
+		return d.placed(v.Addr().Interface().(unmarshaler).UnmarshalManifest(d))
 	case reflect.PointerTo(v.Type()).Implements(textUnmarshalerType):
 		if d.node.kind != text {
 			return d.mismatch("text")

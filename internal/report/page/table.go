@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -142,7 +143,7 @@ func askText(q report.Request, protocol string) string {
 	case protocol == "" && q.Method == "" && q.Path == "":
 		text = "request" // the results do not say of which protocol
 	default:
-		method, path := policy.RequestLine(q.Method, q.Path, "")
+		method, path := requestline.Of(q.Method, q.Path, "")
 		text = method + " " + path
 	}
 	return strings.Join(append([]string{text}, q.Header...), ", ")

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -64,7 +65,7 @@ func Request() *rapid.Generator[policy.Request] {
 // byURI returns the condition for a named rule: it asks for a URI SAN where the given one
 // asks for the identity.
 func byURI(c policy.Condition) policy.Condition {
-	return policy.Rewrite(c, policy.Leaves(func(c policy.Condition) policy.Condition {
+	return rewrite.Condition(c, rewrite.Leaves(func(c policy.Condition) policy.Condition {
 		if is, ok := c.(policy.Is); ok && is.Attribute == attribute.Identity {
 			return policy.Is{Attribute: attribute.URISAN, Match: is.Match}
 		}

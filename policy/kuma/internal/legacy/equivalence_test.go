@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 )
@@ -178,7 +179,7 @@ func TestManyRuns(t *testing.T) {
 // set in a principal, and a leaf is a string matcher in an authenticated principal.
 func levels(c policy.Condition) int {
 	list := func(of []int) int { return 2 + slices.Max(append(of, 0)) }
-	return policy.Rewrite(c, policy.Shape[int]{
+	return rewrite.Condition(c, rewrite.Shape[int]{
 		And:  list,
 		Or:   list,
 		Not:  func(of int) int { return 1 + of },
@@ -222,7 +223,7 @@ func leaves(c policy.Condition) int {
 		}
 		return sum
 	}
-	return policy.Rewrite(c, policy.Shape[int]{
+	return rewrite.Condition(c, rewrite.Shape[int]{
 		And:  sum,
 		Or:   sum,
 		Not:  func(of int) int { return of },

@@ -1,12 +1,18 @@
-package policy_test
+package verdict_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
+
+func reasons(p policy.Program, r policy.Request) (decision, shadow string) {
+	_, traces := policy.Explain(p, r)
+	return verdict.Reasons(traces, r)
+}
 
 func TestReason(t *testing.T) {
 	t.Parallel()
@@ -36,15 +42,15 @@ func TestReason(t *testing.T) {
 		"a group decides": {policy.Request{URIs: []string{"spiffe://td/a"}, Method: "GET", Path: "/b"}, `deny by group when method = "GET"`, "deny by shadow: no rule matches"},
 		"the default":     {policy.Request{URIs: []string{"spiffe://td/a"}, Method: "PUT", Path: "/b"}, "deny by default: no rule matches", "deny by shadow: no rule matches"},
 	} {
-		if got := policy.Reason(program, tt.r); got != tt.reason {
-			t.Errorf("%s: %s\nwant %s", name, got, tt.reason)
-		}
-		if got := policy.ShadowReason(program, tt.r); got != tt.observed {
-			t.Errorf("%s: shadow: %s\nwant %s", name, got, tt.observed)
+		if got, observed := reasons(program, tt.r); got != tt.reason || observed != tt.observed {
+			t.Errorf("%s: %s\nwant %s\nshadow: %s\nwant %s", name, got, tt.reason, observed, tt.observed)
 		}
 	}
-	if got := policy.Reason(policy.Program{}, policy.Request{}) + policy.ShadowReason(policy.Program{}, policy.Request{}); got != "" {
-		t.Errorf("without a gate: %s", got)
+	audit := policy.Gate{Layer: policy.L7, Rules: program.Gates[1].Rules, Default: policy.Verdict{Effect: policy.Log}}
+	for name, program := range map[string]policy.Program{"no gate": {}, "a gate that only logs": {Gates: []policy.Gate{audit}}} {
+		if got, observed := reasons(program, policy.Request{Method: "GET", Path: "/a"}); got+observed != "" {
+			t.Errorf("%s: %s, shadow: %s", name, got, observed)
+		}
 	}
 }
 
@@ -53,7 +59,7 @@ func TestReasonIsAbridged(t *testing.T) {
 	program := policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Rules: []policy.Rule{
 		{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: attribute.Path.Segments("/" + strings.Repeat("é", 400))},
 	}}}}
-	got := policy.Reason(program, policy.Request{Path: "/" + strings.Repeat("é", 400)})
+	got, _ := reasons(program, policy.Request{Path: "/" + strings.Repeat("é", 400)})
 	if len(got) > 450 || !strings.HasSuffix(got, "é…") {
 		t.Errorf("%d bytes, ends in %q", len(got), got[max(0, len(got)-8):])
 	}

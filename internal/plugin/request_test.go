@@ -1,0 +1,35 @@
+package plugin
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+func TestOptionsJSON(t *testing.T) {
+	t.Parallel()
+	options := func(yaml string) language.Options {
+		docs, err := manifest.Parse("options.yaml", []byte(yaml))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return language.Options{Document: docs[0]}
+	}
+	opts := options("{legacyCompiler: full, kumaOption: 3, systemNamespace: control}")
+	opts.TrustDomain = spiffeid.RequireTrustDomainFromString("a.mesh")
+	got, err := OptionsJSON(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"kumaOption":3,"shadowForm":"accepted","systemNamespace":"control","legacyCompiler":"full","trustDomain":"a.mesh"}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := OptionsJSON(options("{kumaOption: [1]}")); err == nil {
+		t.Error("a list was taken for an option")
+	}
+}

@@ -1,0 +1,19 @@
+// Package requestline knows the method and the target of an HTTP request when its caller
+// leaves them out, or calls a method of gRPC. It knows no normalization of paths.
+package requestline
+
+// Of returns the method and the target of an HTTP request as its caller sends
+// them. An empty method is GET, and an empty path is "/". A gRPC call, "Service/Method",
+// is a POST to "/Service/Method"; it has no method and no path of its own.
+func Of(method, path, grpc string) (verb, target string) {
+	if grpc != "" {
+		return "POST", "/" + grpc
+	}
+	if method == "" {
+		method = "GET"
+	}
+	if path == "" {
+		path = "/"
+	}
+	return method, path
+}
