@@ -35,7 +35,7 @@ func TestParseCounters(t *testing.T) {
 	filters, sums := map[string][]evidence.FilterCounters{}, map[string]evidence.Counters{}
 	for key, counters := range got {
 		filters[key.stat] = append(filters[key.stat], counters)
-		slices.SortFunc(filters[key.stat], func(a, b evidence.FilterCounters) int { return a.Compare(b.FilterPlace) })
+		slices.SortFunc(filters[key.stat], func(a, b evidence.FilterCounters) int { return int(a.Layer) - int(b.Layer) })
 		sums[key.stat] = evidence.Sum(filters[key.stat])
 	}
 	if diff := cmp.Diff([]evidence.FilterCounters{

@@ -1,8 +1,6 @@
 package xds
 
 import (
-	"cmp"
-
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 
@@ -18,11 +16,6 @@ type FilterPlace struct {
 	Index int
 	// Logs is true for a filter that only logs: it never refuses a request.
 	Logs bool
-}
-
-// Compare orders places as Envoy runs the filters.
-func (p FilterPlace) Compare(q FilterPlace) int {
-	return cmp.Or(cmp.Compare(p.Layer, q.Layer), cmp.Compare(p.Index, q.Index))
 }
 
 // Places returns the places of the filters: those of the network, then those of HTTP. The

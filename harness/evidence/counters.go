@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -16,16 +17,6 @@ type Counters struct {
 // String returns them in Envoy's spelling.
 func (c Counters) String() string {
 	return fmt.Sprintf("allowed %d, denied %d, shadow_allowed %d, shadow_denied %d", c.Allowed, c.Denied, c.ShadowAllowed, c.ShadowDenied)
-}
-
-// Sub returns what the counters moved by since before.
-func (c Counters) Sub(before Counters) Counters {
-	return Counters{
-		Allowed:       c.Allowed - before.Allowed,
-		Denied:        c.Denied - before.Denied,
-		ShadowAllowed: c.ShadowAllowed - before.ShadowAllowed,
-		ShadowDenied:  c.ShadowDenied - before.ShadowDenied,
-	}
 }
 
 // FilterCounters are the counters of one filter of an inbound, or what they moved by.
@@ -80,7 +71,9 @@ func Count(es []Evidence) []FilterCounters {
 			out[i].count(f)
 		}
 	}
-	slices.SortFunc(out, func(a, b FilterCounters) int { return a.Compare(b.FilterPlace) })
+	slices.SortFunc(out, func(a, b FilterCounters) int {
+		return cmp.Or(cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Index, b.Index))
+	})
 	return out
 }
 

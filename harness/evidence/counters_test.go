@@ -71,14 +71,6 @@ func TestCount(t *testing.T) {
 	}
 }
 
-func TestCountersSub(t *testing.T) {
-	t.Parallel()
-	got := Counters{Allowed: 5, Denied: 7, ShadowAllowed: 11, ShadowDenied: 13}.Sub(Counters{Allowed: 1, Denied: 2, ShadowAllowed: 3, ShadowDenied: 4})
-	if want := (Counters{Allowed: 4, Denied: 5, ShadowAllowed: 8, ShadowDenied: 9}); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-}
-
 func TestCountersSpeakEnvoysWords(t *testing.T) {
 	t.Parallel()
 	const want = "allowed 1, denied 2, shadow_allowed 3, shadow_denied 4"

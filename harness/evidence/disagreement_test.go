@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
 )
 
 const other = "spiffe://trust-domain.mesh/ns/default/sa/other"
@@ -131,6 +132,46 @@ func TestFindNamesTheSideThatDisagrees(t *testing.T) {
 			}
 			if got.Form != tt.form {
 				t.Errorf("the finding looks %s, want %s", got.Form, tt.form)
+			}
+		})
+	}
+}
+
+// The filter that refuses is the last that ran, and stands on the layer of the refusal.
+func TestFindNamesTheFilterThatDisagrees(t *testing.T) {
+	t.Parallel()
+	svid := credential(t, frontend)
+	l7 := func(index int, of xds.Engine) xds.FilterLog {
+		return xds.FilterLog{FilterPlace: xds.FilterPlace{Layer: policy.L7, Index: index}, Enforced: of}
+	}
+	l4 := xds.FilterLog{Enforced: denied("no one")}
+	for name, tt := range map[string]struct {
+		sound   string
+		filters []xds.FilterLog
+		sides   []string
+	}{
+		"the last filter refuses":   {"refused http", []xds.FilterLog{l7(0, allowed("")), l7(1, denied("no one"))}, nil},
+		"all filters allow":         {"served http", []xds.FilterLog{l7(0, allowed("")), l7(1, allowed("friends"))}, nil},
+		"a filter runs behind it":   {"refused http", []xds.FilterLog{l7(0, denied("no one")), l7(1, allowed("friends"))}, []string{"filter 0 on L7 refused, but filter 1 on L7 ran behind it"}},
+		"a filter of another layer": {"refused http", []xds.FilterLog{l4}, []string{"filter 0 on L4 refused, but the refusal has the form of L7"}},
+		"a refusal has no effect": {"served http", []xds.FilterLog{l7(0, denied("friends")), l7(1, allowed("friends"))}, []string{
+			"the access log says deny by friends", "filter 0 on L7 refused, but filter 1 on L7 ran behind it",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := sound[tt.sound].evidence(svid)
+			shadow := e.Log.Shadow
+			e.Log.SetFilters(tt.filters)
+			e.Log.Shadow = shadow
+			_, err := e.Find()
+			var sides []string
+			var disagreement *Disagreement
+			if errors.As(err, &disagreement) {
+				sides = disagreement.Sides
+			}
+			if diff := cmp.Diff(tt.sides, sides); diff != "" {
+				t.Errorf("sides (-want +got):\n%s", diff)
 			}
 		})
 	}

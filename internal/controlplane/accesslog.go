@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -118,7 +119,7 @@ func filterLogs(layer policy.Layer, metadata map[string]*structpb.Value) []xds.F
 			out[at].Shadow = of
 		}
 	}
-	slices.SortFunc(out, func(a, b xds.FilterLog) int { return a.Compare(b.FilterPlace) })
+	slices.SortFunc(out, func(a, b xds.FilterLog) int { return cmp.Compare(a.Index, b.Index) })
 	return out
 }
 

@@ -169,23 +169,26 @@ requests:
 	for name, tt := range map[string]struct {
 		text     string
 		compiler Compiler
+		anyNames bool
 		want     []string
 	}{
-		"as stated": {shadowed + requests + "counters: {backend/http-port: {allowed: 1, denied: 1, shadow_allowed: 0, shadow_denied: 2}, backend/tcp-port: {denied: 0}}", nil, nil},
-		"other than stated": {shadowed + requests + "counters: {backend/http-port: {allowed: 2, denied: 3, shadow_allowed: 4, shadow_denied: 5}, backend/tcp-port: {allowed: 1}}", nil, []string{
+		"as stated": {shadowed + requests + "counters: {backend/http-port: {allowed: 1, denied: 1, shadow_allowed: 0, shadow_denied: 2}, backend/tcp-port: {denied: 0}}", nil, false, nil},
+		"other than stated": {shadowed + requests + "counters: {backend/http-port: {allowed: 2, denied: 3, shadow_allowed: 4, shadow_denied: 5}, backend/tcp-port: {allowed: 1}}", nil, false, []string{
 			"the case wants allowed of backend/http-port to move by 2, it moved by 1",
 			"the case wants denied of backend/http-port to move by 3, it moved by 1",
 			"the case wants shadow_allowed of backend/http-port to move by 4, it moved by 0",
 			"the case wants shadow_denied of backend/http-port to move by 5, it moved by 2",
 		}},
 		// A second filter agrees with the first. Only the counters show it.
-		"not conserved": {head + requests, twice, []string{
+		"not conserved": {head + requests, twice, false, []string{
 			"the counters of backend/http-port moved by allowed 3, denied 1, shadow_allowed 0, shadow_denied 0; the requests add up to allowed 1, denied 1, shadow_allowed 0, shadow_denied 0",
 		}},
+		// A compiler with names of its own may divide the policies among several filters.
+		"divided": {head + requests, twice, true, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), casetest.Parse(t, tt.text))
+			result := Runner{Harness: shared(t), Compiler: tt.compiler, AnyNames: tt.anyNames}.Case(t.Context(), casetest.Parse(t, tt.text))
 			checkErr(t, result.Err, tt.want...)
 			for _, q := range result.Requests {
 				if len(q.Problems) > 0 {

@@ -97,15 +97,28 @@ func drawVerdict(t *rapid.T, origin string) policy.Verdict {
 	return policy.Verdict{Effect: pick(t, "effect", policy.Deny, policy.Allow), Origin: origin}
 }
 
+// drawGate draws a gate that decides.
 func drawGate(t *rapid.T, layer policy.Layer) policy.Gate {
-	g := policy.Gate{Layer: layer, Form: pick(t, "form", policy.Ordered, policy.Ordered, policy.Named)}
+	return drawGateOf(t, policy.Gate{Layer: layer, Form: pick(t, "form", policy.Ordered, policy.Ordered, policy.Named), Default: policy.Verdict{Effect: pick(t, "fallback", policy.Deny, policy.Allow)}})
+}
+
+// drawLog draws a gate that only logs.
+func drawLog(t *rapid.T, layer policy.Layer) policy.Gate {
+	return drawGateOf(t, policy.Gate{Layer: layer, Form: policy.Named, Default: policy.Verdict{Effect: policy.Log}})
+}
+
+func drawGateOf(t *rapid.T, g policy.Gate) policy.Gate {
+	layer, effect := g.Layer, map[policy.Effect]policy.Effect{policy.Deny: policy.Allow, policy.Allow: policy.Deny, policy.Log: policy.Log}[g.Default.Effect]
+	if g.Form == policy.Ordered {
+		g.Default = policy.Verdict{}
+	}
 	if g.Form == policy.Ordered && rapid.Bool().Draw(t, "with default") {
 		g.Default = drawVerdict(t, "default")
 	}
 	for i := range rapid.IntRange(0, 4).Draw(t, "rules") {
 		rule := policy.Rule{When: drawCondition(t, layer, g.Form, 2)}
 		if g.Form == policy.Named {
-			rule.Verdict = policy.Verdict{Effect: policy.Allow, Origin: fmt.Sprint("rule ", i/2)}
+			rule.Verdict = policy.Verdict{Effect: effect, Origin: fmt.Sprint("rule ", i/2)}
 		} else {
 			rule.Verdict = drawVerdict(t, fmt.Sprint("rule ", i))
 			for j := range max(0, rapid.IntRange(-3, 2).Draw(t, "nested")) {
@@ -117,29 +130,49 @@ func drawGate(t *rapid.T, layer policy.Layer) policy.Gate {
 	return g
 }
 
+// drawShadows draws shadows of a layer that stand behind the gates of lower layers.
+func drawShadows(t *rapid.T, layer policy.Layer) (out []policy.Gate) {
+	for i := range rapid.IntRange(0, 2).Draw(t, "shadows") {
+		shadow := drawGate(t, layer)
+		shadow.Name = fmt.Sprint(layer, " shadow ", i)
+		out = append(out, shadow)
+	}
+	return out
+}
+
+// drawGates draws gates of a layer, one of which decides.
+func drawGates(t *rapid.T, layer policy.Layer) (out []policy.Gate) {
+	if rapid.Bool().Draw(t, "logs") {
+		out = append(out, drawLog(t, layer))
+	}
+	for range rapid.IntRange(1, 2).Draw(t, "gates") {
+		out = append(out, drawGate(t, layer))
+	}
+	return out
+}
+
 func drawRoute(t *rapid.T) policy.Route {
 	path := policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: pick(t, "kind", policy.Exact, policy.Segments), Value: pick(t, "path", "/", "/a", "/a/", "/a/b")}}
-	route := policy.Route{Name: "route", When: path, Gates: []policy.Gate{drawGate(t, policy.L7)}}
+	route := policy.Route{Name: "route", When: path, Gates: drawGates(t, policy.L7), Shadows: drawShadows(t, policy.L7)}
 	if rapid.Bool().Draw(t, "by method") {
 		route.When = policy.And{path, attribute.Method.Exact(pick(t, "method", someMethods...))}
-	}
-	if rapid.Bool().Draw(t, "route's shadow") {
-		route.Shadows = []policy.Gate{drawGate(t, policy.L7)}
 	}
 	return route
 }
 
 // drawProgram draws what package xds can express.
 func drawProgram(t *rapid.T) policy.Program {
-	layer := pick(t, "layer", policy.L4, policy.L7)
-	p := policy.Program{Gates: []policy.Gate{drawGate(t, layer)}}
-	if layer == policy.L4 && rapid.Bool().Draw(t, "second gate") {
-		p.Gates = append(p.Gates, drawGate(t, policy.L7))
+	var p policy.Program
+	for _, layer := range pick(t, "layers", []policy.Layer{policy.L4}, []policy.Layer{policy.L7}, []policy.Layer{policy.L4, policy.L7}) {
+		p.Gates = append(p.Gates, drawGates(t, layer)...)
+		for _, shadow := range drawShadows(t, layer) {
+			shadow.Behind = pick(t, "behind", 0, len(p.Gates)-1, len(p.Gates))
+			if len(p.Shadows) == 0 || p.Shadows[len(p.Shadows)-1].Position(p.Gates) <= shadow.Position(p.Gates) {
+				p.Shadows = append(p.Shadows, shadow)
+			}
+		}
 	}
-	if rapid.Bool().Draw(t, "shadow") {
-		p.Shadows = []policy.Gate{drawGate(t, layer)}
-	}
-	if p.Gates[len(p.Gates)-1].Layer == policy.L7 && (layer == policy.L7 || len(p.Shadows) == 0) {
+	if p.Gates[len(p.Gates)-1].Layer == policy.L7 {
 		p.Routes = draws(t, 2, func() policy.Route { return drawRoute(t) })
 	}
 	return p

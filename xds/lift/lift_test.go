@@ -1,6 +1,8 @@
 package lift
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -23,8 +25,20 @@ func TestProgramOfCompiled(t *testing.T) {
 			if want, got := policy.Decide(p, r), policy.Decide(back, r); got != want {
 				t.Fatalf("request %+v\n got %+v\nwant %+v\nprogram:\n%sread back:\n%s", r, got, want, p, back)
 			}
+			if want, got := verdicts(p, r), verdicts(back, r); !slices.Equal(want, got) {
+				t.Fatalf("request %+v\n got %q\nwant %q\nprogram:\n%sread back:\n%s", r, got, want, p, back)
+			}
 		}
 	})
+}
+
+// verdicts lists what each gate and each shadow says of a request.
+func verdicts(p policy.Program, r policy.Request) (out []string) {
+	_, traces := policy.Explain(p, r)
+	for _, t := range traces {
+		out = append(out, fmt.Sprintf("%s %s %t %s", t.Gate.Layer, t.Gate.Name, t.Shadow, t.Verdict))
+	}
+	return out
 }
 
 // sameProgram compiles a program and reads it back.
