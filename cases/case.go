@@ -37,8 +37,8 @@ type Case struct {
 	Name string
 	// Story groups cases in a report; optional.
 	Story string
-	// Features are those that a compiler must support, or the case says nothing about
-	// it. A case of a user may name none.
+	// Features are what a compiler must support. The case says nothing about a compiler
+	// without them. A case of a user may name none.
 	Features []feature.Name
 	// Gate bounds the versions of Envoy on which the case holds.
 	Gate Gate

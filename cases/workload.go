@@ -55,7 +55,7 @@ func (b *builder) identity(field string, w workloadSchema) (spiffeid.ID, error) 
 		case err != nil:
 			return spiffeid.ID{}, b.doc.Errorf(field+".identity", "%q is not a SPIFFE ID: %v", w.Identity, err)
 		case len(w.Inbounds) > 0 && !slices.Contains(b.out.TrustDomains, id.TrustDomain()):
-			return spiffeid.ID{}, b.doc.Errorf(field+".identity", "nobody would trust the inbounds of %s: add %s to trustDomains", id, id.TrustDomain().Name())
+			return spiffeid.ID{}, b.doc.Errorf(field+".identity", "callers would not trust the inbounds of %s: add %s to trustDomains", id, id.TrustDomain().Name())
 		}
 		return id, nil
 	}
@@ -118,7 +118,7 @@ func (b *builder) address(field, text string) (netip.Addr, error) {
 	return ip, nil
 }
 
-// routes reads the routes of an inbound, in the order in which Envoy tries them.
+// routes reads the routes of an inbound, in the order of Envoy's questions.
 func (b *builder) routes(field string, in inboundSchema) ([]policy.InboundRoute, error) {
 	if in.Protocol == policy.TCP && in.Routes != nil {
 		return nil, b.doc.Errorf(field+".routes", "a tcp inbound has no routes")

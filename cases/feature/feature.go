@@ -1,9 +1,9 @@
 // Package feature names the features of a compiler, so that a report can say which part
 // of a specification was proven, and which part was left out.
 //
-// It follows the model of Gateway API. A [Profile] is a specification. Its core features
-// are those that every compiler supports that claims the profile. Its extended features
-// are a choice. A case names the features that it needs; a case that needs an extended
+// It follows the model of Gateway API. A [Profile] is a specification. Every
+// compiler that claims the profile supports its core features. Its extended features are a
+// choice. A case names the features that it needs; a case that needs an extended
 // feature counts as extended.
 //
 // The package is data: it decides nothing and knows no case.
@@ -55,7 +55,7 @@ func (p *Profile) UnmarshalText(text []byte) error {
 type Level uint8
 
 const (
-	// Core features are those that every compiler supports that claims the profile.
+	// Core features are supported by every compiler that claims the profile.
 	Core Level = iota
 	// Extended features are a choice.
 	Extended
@@ -78,7 +78,7 @@ type Feature struct {
 	About string
 }
 
-// Profiles returns all profiles, in the order in which a report lists them.
+// Profiles returns all profiles, in the order of a report.
 func Profiles() []Profile { return []Profile{KumaMTP, KumaMTPLegacy, GEP3779} }
 
 // All returns all features, profile by profile, and the core features of a profile first.

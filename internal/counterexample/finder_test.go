@@ -14,7 +14,7 @@ import (
 	"github.com/meshproof/meshproof/internal/verdict"
 )
 
-// finder finds whatever fails, and writes into a folder.
+// finder shrinks every failure, and writes into a folder.
 func finder(folder string, fails func(cases.Case) bool) counterexample.Finder {
 	return counterexample.Finder{
 		Folder: folder,
@@ -50,7 +50,7 @@ func suspects(t *testing.T) []counterexample.Suspect {
 	return []counterexample.Suspect{s}
 }
 
-// Requests of one cause give one counterexample, whoever sent them.
+// Requests of one cause give one counterexample for all callers.
 func TestFindOneOfEachCause(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "counterexamples")

@@ -21,7 +21,7 @@ import (
 )
 
 // The bounds of one shrinking: how many cases are run, and how many are made at all. Most
-// of those that are made do not parse, or were run before.
+// cases that are made do not parse, or were run before.
 const (
 	mostTries      = 2_000
 	mostCandidates = 10 * mostTries
@@ -67,7 +67,7 @@ func (s *shrinker) shrink(c cases.Case, q cases.Request) cases.Case {
 	return s.named()
 }
 
-// shrinker holds the smallest case so far, and what was tried for it.
+// shrinker holds the smallest case so far, and the cases that were tried for it.
 type shrinker struct {
 	ctx    context.Context
 	shows  func(context.Context, *verdict.Reading) bool

@@ -29,7 +29,7 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// Envoy agrees with both opinions in Go, whatever the policies.
+// Envoy agrees with both opinions in Go on all policies.
 func TestEnvoyAgrees(t *testing.T) {
 	t.Parallel()
 	last, sets := differential.Tally{}, 200

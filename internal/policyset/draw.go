@@ -45,7 +45,7 @@ type generator struct {
 	c cases.Case
 	// legacy sets have tags, routes, and meshes for trust domains.
 	legacy bool
-	// options are the options by which the policies are read.
+	// options change how the policies are read.
 	options object
 	// unused are the names that no policy has yet.
 	unused []string
@@ -54,7 +54,7 @@ type generator struct {
 // object is a YAML mapping.
 type object map[string]any
 
-// resource is a policy. Its fields stand in the order in which people write them.
+// resource is a policy. Its fields have the usual order of a written policy.
 type resource struct {
 	Type       string `json:"type,omitempty"`
 	APIVersion string `json:"apiVersion,omitempty"`
@@ -154,10 +154,10 @@ func (g *generator) workloads() {
 	}
 }
 
-// Form is the way in which the policies of a set are written.
+// Form is a design of policies.
 type Form uint8
 
-// The forms. The option of a Kuma form is the design by which its policies are read.
+// The forms. A number is the option of Kuma's design.
 const (
 	KumaOption1 Form = iota
 	KumaOption2
@@ -187,7 +187,7 @@ func (f *Form) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// policies draws the policies of a set, and the options by which they are read.
+// policies draws the policies of a set, and their options.
 func (g *generator) policies(form Form) []resource {
 	switch form {
 	case KumaFrom:

@@ -161,9 +161,8 @@ func withoutRequests(c cases.Case) cases.Case {
 const mostVariants = 4096
 
 // crossed returns the request of each witness from the caller of each other witness. A
-// rule may decide for a caller whatever the caller asks for. A compiler may get that wrong
-// for requests that another rule names, for example where it puts a broad allow before a
-// deny.
+// rule may decide for a caller without a look at the request. A compiler may get that wrong
+// for requests that another rule names: it may put a broad allow before a deny.
 func crossed(c *classes.Cover) []policy.Request {
 	callers, requests := axes(c)
 	var out []policy.Request
@@ -249,8 +248,8 @@ func readsPaths(c *classes.Cover) bool {
 // mostVictims is how many identities of an inbound are impersonated.
 const mostVictims = 3
 
-// unlogged are the identities of which Envoy's log says less than the certificate has, so
-// that the evidence contradicts itself. Package adversary tests what becomes of them.
+// unlogged are identities with names that Envoy's log leaves out, so that the evidence
+// contradicts itself. Package adversary tests what becomes of them.
 var unlogged = []string{"empty-uri-last", "space-behind"}
 
 // Attack adds the requests of an adversary. Its victims are some identities that each

@@ -76,7 +76,7 @@ func TestPlanAsksForEveryClass(t *testing.T) {
 				t.Errorf("%s: request %d is at %s", c.Place, i+1, q.Request.Place)
 			}
 			if td := q.From.SignedBy; !td.IsZero() && !slices.Contains(p.Case.TrustDomains, td) {
-				t.Errorf("%s: nobody trusts %s", c.Place, q.From.Name)
+				t.Errorf("%s: no inbound trusts %s", c.Place, q.From.Name)
 			}
 			for _, in := range p.Inbounds {
 				if in.String() != q.To {
@@ -91,7 +91,7 @@ func TestPlanAsksForEveryClass(t *testing.T) {
 			for class := range in.Cover.Classes {
 				classes++
 				if witnessed[fmt.Sprint(in.String(), class)] == 0 {
-					t.Errorf("%s: %s: nobody asks for class %d: %s", c.Place, in, class, in.Cover.Classes[class])
+					t.Errorf("%s: %s: no request is of class %d: %s", c.Place, in, class, in.Cover.Classes[class])
 				}
 			}
 		}
@@ -122,9 +122,9 @@ policies: [{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spif
 		mtls, policies, caller string
 		want                   cases.Want
 	}{
-		"strict":                           {"strict", kuma, "anonymous", cases.HandshakeFailure},
-		"permissive, and nobody asks":      {"permissive", kuma, "plaintext", cases.Allow},
-		"permissive, and a policy decides": {"permissive", gateway, "plaintext", cases.Deny},
+		"strict":                            {"strict", kuma, "anonymous", cases.HandshakeFailure},
+		"permissive, and no policy decides": {"permissive", kuma, "plaintext", cases.Allow},
+		"permissive, and a policy decides":  {"permissive", gateway, "plaintext", cases.Deny},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +143,7 @@ requests: [{from: anonymous, to: backend/in, want: handshake-failure}]
 				}
 			}
 			if !found {
-				t.Error("nobody asks without a name")
+				t.Error("no caller is without a name")
 			}
 		})
 	}
@@ -218,10 +218,10 @@ func TestVerdict(t *testing.T) {
 	}
 	// Without requests no class is proven.
 	if v := p.Judge(result.Case{Case: p.Case, Err: fmt.Errorf("refused")}); v.Holds() {
-		t.Error("it holds, and nobody was asked")
+		t.Error("it holds without a request")
 	}
 	if v := p.Judge(result.Case{Case: p.Case}); v.Holds() {
-		t.Error("it holds, and nobody was asked")
+		t.Error("it holds without a request")
 	}
 }
 
@@ -277,7 +277,7 @@ requests: [{from: anonymous, to: backend/in, want: handshake-failure}]
 			dead[r.When] = r
 		}
 		if r.Met > 0 && !r.Dead() {
-			t.Errorf("%s decides %d requests, and counts those that meet it", r, r.Decided)
+			t.Errorf("%s decides %d requests, and counts the requests that meet it", r, r.Decided)
 		}
 	}
 	hidden := dead[`identity = "spiffe://trust-domain.mesh/ns/legacy/sa/a"`]

@@ -72,7 +72,7 @@ func (r *Report) Sentence() string {
 		unasked += p.Unasked()
 	}
 	if unasked > 0 {
-		text += fmt.Sprintf("; nobody asked for %d of them", unasked)
+		text += fmt.Sprintf("; %d of them were not asked for", unasked)
 	}
 	return text
 }

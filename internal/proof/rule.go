@@ -17,8 +17,8 @@ type Rule struct {
 	// Route is the name of the route that has the gate; empty for a gate of the inbound.
 	Route   string
 	Verdict policy.Verdict
-	// When is the condition in the program's text form. The condition of a rule within
-	// another rule stands behind that of the outer rule. It is empty for a default.
+	// When is the condition in the program's text form. For a rule within
+	// another rule, the outer condition comes first. It is empty for a default.
 	When string
 	// Group is true for a rule with rules within it. It decides the requests that none of
 	// them matches.
@@ -114,7 +114,7 @@ func (p *Proof) rules(inbound int) []Rule {
 	return out
 }
 
-// add lists rules in the order in which they are asked. A rule stands behind the rules within
+// add lists rules in the order of the questions. A rule stands behind the rules within
 // it, because it decides where none of them does.
 func (c *counter) add(rules []policy.Rule, outer string, around func(*policy.Request) bool) {
 	for _, rule := range rules {

@@ -86,7 +86,7 @@ func (v Verdict) Counts() (proven, of int) {
 	return proven, of
 }
 
-// Unasked counts the classes of which no request was sent.
+// Unasked counts the classes without a sent request.
 func (v Verdict) Unasked() int {
 	n := 0
 	for _, in := range v.Inbounds {

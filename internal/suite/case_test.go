@@ -90,7 +90,7 @@ func TestCaseErrors(t *testing.T) {
 	const (
 		refused = "case: refused\nworkloads: [{name: backend, inbounds: [{port: 80}]}]\npolicies: [{type: MeshTrafficPermission, name: p, spec: {default: {allow: [{}]}}}]\n"
 		empty   = "case: empty\nworkloads: [{name: backend, inbounds: [{name: http-port, port: 80}]}]\npolicies: [{type: MeshTrafficPermission, name: p, spec: {default: {allow: []}}}]\n"
-		broken  = "the compiler has no words for it"
+		broken  = "the compiler does not compile it"
 	)
 	failing := CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, language.Options) (xds.Filters, error) {
 		return xds.Filters{}, errors.New(broken)
@@ -101,19 +101,19 @@ func TestCaseErrors(t *testing.T) {
 		compiler Compiler
 		want     []string
 	}{
-		"an error as expected":            {refused + expect("default.allow[0]"), nil, nil},
-		"another error":                   {refused + expect("default.deny[0]"), nil, []string{`an error that contains "default.deny[0]" was expected, but: `}},
-		"an error that nobody expects":    {refused + "expectWarning: []\n", nil, []string{"default.allow[0]"}},
-		"no error where one is expected":  {head + expect("anything"), nil, []string{`the policies were accepted; an error that contains "anything" was expected`}},
-		"the compiler's error":            {head + ask, failing, []string{broken}},
-		"the compiler's, as expected":     {head + expect(broken), failing, nil},
-		"a NACK as expected":              {head + expect("missing )"), spoilt, nil},
-		"another NACK":                    {head + expect("nothing"), spoilt, []string{`an error that contains "nothing" was expected, but: harness: mesh`}},
-		"a NACK that nobody expects":      {head + ask, spoilt, []string{"refused by Envoy: "}},
-		"a warning as expected":           {empty + "expectWarning: no list has a matcher\n", nil, nil},
-		"a warning that is not expected":  {empty + "expectWarning: []\n", nil, []string{`the case does not expect the warning "test.yaml:`}},
-		"a warning instead of another":    {empty + "expectWarning: it rains\n", nil, []string{`no warning contains "it rains"`, "the case does not expect the warning"}},
-		"a warning that nobody speaks of": {empty + "requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]\n", nil, nil},
+		"an error as expected":           {refused + expect("default.allow[0]"), nil, nil},
+		"another error":                  {refused + expect("default.deny[0]"), nil, []string{`an error that contains "default.deny[0]" was expected, but: `}},
+		"an error that is not expected":  {refused + "expectWarning: []\n", nil, []string{"default.allow[0]"}},
+		"no error where one is expected": {head + expect("anything"), nil, []string{`the policies were accepted; an error that contains "anything" was expected`}},
+		"the compiler's error":           {head + ask, failing, []string{broken}},
+		"the compiler's, as expected":    {head + expect(broken), failing, nil},
+		"a NACK as expected":             {head + expect("missing )"), spoilt, nil},
+		"another NACK":                   {head + expect("nothing"), spoilt, []string{`an error that contains "nothing" was expected, but: harness: mesh`}},
+		"a NACK that is not expected":    {head + ask, spoilt, []string{"refused by Envoy: "}},
+		"a warning as expected":          {empty + "expectWarning: no list has a matcher\n", nil, nil},
+		"a warning that is not expected": {empty + "expectWarning: []\n", nil, []string{`the case does not expect the warning "test.yaml:`}},
+		"a warning instead of another":   {empty + "expectWarning: it rains\n", nil, []string{`no warning contains "it rains"`, "the case does not expect the warning"}},
+		"a warning without a statement":  {empty + "requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]\n", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

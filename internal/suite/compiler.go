@@ -103,8 +103,7 @@ func constant(effect policy.Effect) Compiler {
 	})
 }
 
-// Fixed returns a compiler that gives the same filters to every inbound, whatever the
-// policies are.
+// Fixed returns a compiler that gives the same filters to every inbound, for all policies.
 func Fixed(filters xds.Filters) Compiler {
 	return CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, language.Options) (xds.Filters, error) {
 		return filters, nil

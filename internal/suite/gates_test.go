@@ -272,7 +272,7 @@ func TestBentGates(t *testing.T) {
 		}, want: []verdict.Kind{verdict.OtherShadows}},
 		"a gate is asked twice": {filters: func(f *xds.Filters) { f.HTTP = append(f.HTTP, f.HTTP[allow]) },
 			want: []verdict.Kind{verdict.OtherFilters, verdict.OtherShadows}},
-		// The listener gives each filter a prefix of its own, whatever prefix the compiler sets.
+		// The listener gives each filter a prefix of its own. It replaces the prefix of the compiler.
 		"two filters share a prefix": {filters: func(f *xds.Filters) {
 			for _, filter := range f.HTTP {
 				filter.RulesStatPrefix = "same_"

@@ -39,8 +39,8 @@ func (r *run) judge(es []evidence.Evidence, filters map[string][]evidence.Filter
 	r.result.Err = errors.Join(r.checkConservation(sent, filters), r.checkCounters())
 }
 
-// checkWarnings compares the warnings with those that the case states, both ways. A case
-// that states none expects none and forbids none.
+// checkWarnings compares the warnings with the stated warnings of the case, both ways. A
+// case without a statement expects no warning and forbids none.
 func (r *run) checkWarnings() error {
 	want := r.result.Case.ExpectWarnings
 	if want == nil {

@@ -31,7 +31,7 @@ func checkProblems(t *testing.T, r Runner, text string, want []string) {
 	}
 }
 
-// Each way in which a request can go wrong has a problem of its own: the compiler is wrong,
+// Each mistake has a problem of its own: the compiler is wrong,
 // or the case wants the wrong thing of a compiler that is right.
 func TestProblems(t *testing.T) {
 	t.Parallel()
@@ -69,8 +69,8 @@ func TestProblems(t *testing.T) {
 			"the case wants it decided by " + friends + ", Envoy names default",
 		}},
 		"another policy": {head + toTCP(frontend, "want: allow, by: "+friends), altered(renameAll), []string{
-			"the policies say allow by " + friends + ", Envoy says served (allow by somebody)",
-			"the case wants it decided by " + friends + ", Envoy names somebody",
+			"the policies say allow by " + friends + ", Envoy says served (allow by other-policy)",
+			"the case wants it decided by " + friends + ", Envoy names other-policy",
 		}},
 		"no filter at all": {head + toHTTP(frontend, "want: allow"), altered(func(p *policy.Program) { *p = policy.Program{} }), []string{
 			"the policies say allow by " + friends + ", Envoy says served",
@@ -82,7 +82,7 @@ func TestProblems(t *testing.T) {
 		"no shadow": {shadowed + toHTTP(frontend, "want: allow, shadow: deny, shadowBy: "+friends), altered(func(p *policy.Program) { p.Shadows = nil }), []string{
 			"a shadow should run: true, a shadow ran: false",
 			"the case wants shadow deny, Envoy says none",
-			"the case wants the shadow decided by " + friends + ", Envoy names nobody",
+			"the case wants the shadow decided by " + friends + ", Envoy names no policy",
 		}},
 		"a shadow too many": {head + toTCP(frontend, "want: allow, shadow: none"), altered(func(p *policy.Program) { p.Shadows = p.Gates }), []string{
 			"a shadow should run: false, a shadow ran: true",
@@ -121,7 +121,7 @@ func renameAll(p *policy.Program) {
 	for _, gates := range [][]policy.Gate{p.Gates, p.Shadows} {
 		for i := range gates {
 			for j := range gates[i].Rules {
-				gates[i].Rules[j].Origin = "somebody"
+				gates[i].Rules[j].Origin = "other-policy"
 			}
 		}
 	}
@@ -138,10 +138,10 @@ func TestAnyNames(t *testing.T) {
 		want     []string
 	}{
 		"compared": {shadowed + asked, altered(renameAll), false, []string{
-			"the policies say allow by " + friends + ", Envoy says served (allow by somebody)",
-			"the shadow should say deny by " + friends + ", Envoy's says deny by somebody",
-			"the case wants it decided by " + friends + ", Envoy names somebody",
-			"the case wants the shadow decided by " + friends + ", Envoy names somebody",
+			"the policies say allow by " + friends + ", Envoy says served (allow by other-policy)",
+			"the shadow should say deny by " + friends + ", Envoy's says deny by other-policy",
+			"the case wants it decided by " + friends + ", Envoy names other-policy",
+			"the case wants the shadow decided by " + friends + ", Envoy names other-policy",
 		}},
 		"any": {shadowed + asked, altered(renameAll), true, nil},
 		"any, and allowed instead": {head + "requests: [{from: " + intruder + ", to: backend/http-port, want: deny}]\n", AllowEverything, true, []string{
@@ -216,8 +216,8 @@ func TestProblemsOnTheNetworkLevel(t *testing.T) {
 		"400 behind an allow":           {ask(frontend, "backend/http-port", "path: /a%2fb, want: 400"), nil, nil},
 		"close of plaintext":            {ask("plaintext", "backend/http-port", `want: close, by: ""`), nil, nil},
 		"plaintext on a strict inbound": {ask("plaintext", "backend/tcp-port", "want: handshake-failure"), nil, nil},
-		"nobody judges http":            {ask(intruder, "open/http-port", `want: allow, by: ""`), nil, nil},
-		"nobody judges tcp":             {ask(intruder, "open/tcp-port", `want: allow, by: ""`), nil, nil},
+		"no policy judges http":         {ask(intruder, "open/http-port", `want: allow, by: ""`), nil, nil},
+		"no policy judges tcp":          {ask(intruder, "open/tcp-port", `want: allow, by: ""`), nil, nil},
 
 		"no filter where one should be": {ask(intruder, "backend/http-port", "want: close"), altered(func(p *policy.Program) { *p = policy.Program{} }), []string{
 			"the case wants close, Envoy says served",
@@ -242,7 +242,7 @@ func TestProblemsOnTheNetworkLevel(t *testing.T) {
 	}
 }
 
-// refuser refuses whatever it is asked.
+// refuser refuses all policies.
 var refuser Compiler = CompilerFunc(func(context.Context, policy.Inbound, []manifest.Document, language.Options) (xds.Filters, error) {
 	return xds.Filters{}, errors.New("no")
 })
@@ -276,7 +276,7 @@ func TestNegativeControlsOfRefusals(t *testing.T) {
 	}
 	for _, r := range (Runner{Harness: shared(t), Compiler: refuser}).Run(t.Context(), all...) {
 		if r.Passed() != (r.Case.ExpectError != "") || r.Fault {
-			t.Errorf("%s: one that refuses everything: passed %t, fault %t, error %v", r.Case.Place, r.Passed(), r.Fault, r.Err)
+			t.Errorf("%s: a compiler that refuses everything: passed %t, fault %t, error %v", r.Case.Place, r.Passed(), r.Fault, r.Err)
 		}
 	}
 	if len(refused) < 20 || len(refused) == len(all) {

@@ -39,14 +39,14 @@ type Runner struct {
 	// request. That is many times as fast, with the same evidence.
 	Kept bool
 	// AnyNames leaves the names of RBAC policies to the compiler: the names that Envoy
-	// reports are compared neither with the policies nor with the case. The decisions
-	// still are, and Envoy's log and counters still have to agree.
+	// reports are not compared. The decisions are, and Envoy's log and counters have to
+	// agree.
 	AnyNames bool
 	// Fault is a mistake to make on purpose.
 	Fault Fault
 	// Read reads the policies of a case; nil for [verdict.Read].
 	Read func(cases.Case) (*verdict.Reading, error)
-	// Done is called after each case, one at a time, in the order in which they end.
+	// Done is called after each case, one call at a time, as the cases end.
 	Done func(result.Case)
 }
 

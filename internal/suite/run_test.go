@@ -189,8 +189,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// An interrupted case leaves no mesh behind, at whatever time it is interrupted: else Envoy
-// runs out of ports.
+// An interrupted case leaves no mesh behind at any time. Otherwise Envoy runs out of ports.
 func TestCasesThatAreCutOffGiveTheirPortsBack(t *testing.T) {
 	t.Parallel()
 	h := harness.New(t, harness.WithRuntime(envoy.Process))
@@ -301,7 +300,7 @@ func TestTogetherTellsWhatEnvoyRefuses(t *testing.T) {
 	}
 }
 
-// The policies of a case are parsed once, whatever the number of its inbounds.
+// The policies of a case are parsed once for all its inbounds.
 func TestPoliciesAreParsedOnce(t *testing.T) {
 	t.Parallel()
 	parsed := 0
@@ -332,8 +331,7 @@ func TestPoliciesAreParsedOnce(t *testing.T) {
 	}
 }
 
-// Certificates that say the same and have the same signer are one, whatever the names of
-// their callers.
+// Callers with equal certificates of one signer share a credential. Their names may differ.
 func TestCredentialsAreKeyedByWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	c := casetest.Parse(t, `

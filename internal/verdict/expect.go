@@ -215,9 +215,8 @@ var Plaintext = cases.Caller{Name: "plaintext", Plaintext: true}
 // Nameless reports whether the caller of a request has no name, like a caller in plaintext.
 func Nameless(r policy.Request) bool { return len(r.URIs)+len(r.DNS) == 0 }
 
-// Caller returns a caller with a certificate of the request's names. The CA of the first
-// name's trust domain signs it, or that of the mesh's own trust domain where the first
-// name is no SPIFFE ID.
+// Caller returns a caller with a certificate of the request's names. The trust domain
+// of the first name signs it. If that name is no SPIFFE ID, the mesh's own trust domain does.
 func Caller(r policy.Request, own spiffeid.TrustDomain) cases.Caller {
 	c := cases.Caller{Name: CallerName(r), Template: certs.Template{URIs: r.URIs, DNS: r.DNS}, SignedBy: own}
 	if len(r.URIs) > 0 {

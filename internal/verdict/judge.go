@@ -181,7 +181,7 @@ func (j *Judgement) compareStated(s Stated) {
 	}
 }
 
-func nameOf(v policy.Verdict) string { return cmp.Or(v.Origin, "nobody") }
+func nameOf(v policy.Verdict) string { return cmp.Or(v.Origin, "no policy") }
 
 // meets reports whether a finding is what the case wants.
 func meets(want cases.Want, f evidence.Finding) bool {
@@ -251,14 +251,14 @@ const (
 	// OtherOpinion is a contradiction between the decision program and the plain evaluator
 	// of the dialect.
 	OtherOpinion
-	// OtherDecision is a decision that differs from that of the policies, or the same
-	// decision by another policy.
+	// OtherDecision is another decision than the policies make, or the same decision by
+	// another policy.
 	OtherDecision
 	// OtherLayer is a refusal by a filter of another layer.
 	OtherLayer
 	// OtherShadowRun is a shadow that ran, or did not, against the policies.
 	OtherShadowRun
-	// OtherShadow is a decision of the shadow that differs from that of the policies.
+	// OtherShadow is another decision of the shadow than the policies make.
 	OtherShadow
 	// OtherFilters is a filter that ran, or said, something else than its gate, although
 	// all filters together may have come to the right decision.

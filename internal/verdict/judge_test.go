@@ -58,7 +58,7 @@ func allowed(t *testing.T, path string) evidence.Evidence {
 // meshproof never makes.
 func TestJudgeBentEvidence(t *testing.T) {
 	t.Parallel()
-	somebody := "somebody"
+	other := "other-policy"
 	for name, tt := range map[string]struct {
 		path   string
 		bend   func(*Reading, *evidence.Evidence)
@@ -75,12 +75,12 @@ func TestJudgeBentEvidence(t *testing.T) {
 		"another path": {"/", func(_ *Reading, e *evidence.Evidence) { e.Arrival.Path, e.Log.Path = "/x", "/x" }, true,
 			`the upstream saw path "/x", judged was "/"`},
 		"an oracle that contradicts itself": {"/", func(r *Reading, _ *evidence.Evidence) {
-			r.programs[0].Gates[0].Rules[0].Origin = somebody
+			r.programs[0].Gates[0].Rules[0].Origin = other
 		}, true, "meshproof contradicts itself"},
-		"a policy that judged nobody": {"/", func(r *Reading, e *evidence.Evidence) {
+		"a policy that judged no request": {"/", func(r *Reading, e *evidence.Evidence) {
 			e.Answer, e.Arrival, e.Log = caller.Answer{Outcome: caller.Alert}, nil, xds.AccessLog{TransportFailure: "TLS_error"}
-			r.Case.Requests[0].By = &somebody
-		}, false, "the case wants it decided by somebody, Envoy names nobody"},
+			r.Case.Requests[0].By = &other
+		}, false, "the case wants it decided by other-policy, Envoy names no policy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
