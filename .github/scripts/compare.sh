@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Holds a report against the one of the last night that has one, and tells an issue where
-# decisions differ, the open one or a new one: compare.sh REPORT RUN-ID. It needs gh, with
-# a token that may read actions and write issues, and meshproof.
+# compare.sh REPORT RUN-ID compares a report with the report of an earlier night. Where
+# decisions differ, it comments on the open issue or opens a new one. It needs meshproof, and
+# gh with a token that may read actions and write issues.
 set -euo pipefail
 report=$1 this=$2
 
@@ -32,7 +32,7 @@ case $status in
 *) exit "$status" ;;
 esac
 
-# GitHub takes 65,536 characters, of which a byte is one at most.
+# GitHub accepts 65,536 characters. A byte is at most one character.
 awk -v most=60000 -v this="$this" '
 	(n += length($0) + 1) > most {
 		print "\n…and more: the comparison is longer than an issue may be. The log of run " this " has all of it."

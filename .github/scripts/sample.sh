@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Takes what a reader wants of a report into a folder of the documentation: the page,
-# the conformance reports, and a picture of the page. The results stay behind: they are
+# sample.sh REPORT SAMPLE copies the page and the conformance reports of a report to a folder
+# of the documentation, and makes a picture of the page. It leaves out the results, which are
 # a hundred times as large.
 set -euo pipefail
 report=$1 sample=$2
