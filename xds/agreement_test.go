@@ -105,7 +105,8 @@ func (f Filters) matchers() []*matcherv3.Matcher {
 
 // run asks the filters in Envoy's order, until one refuses.
 func (f Filters) run(r *policy.Request) (out []FilterLog) {
-	network, http := f.places()
+	places := f.Places()
+	network, http := places[:len(f.Network)], places[len(f.Network):]
 	for i, filter := range f.Network {
 		out = append(out, runFilter(network[i], compiled{filter.Matcher, filter.Rules}, compiled{filter.ShadowMatcher, filter.ShadowRules}, filter.ShadowRulesStatPrefix, r))
 	}

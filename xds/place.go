@@ -21,24 +21,20 @@ type FilterPlace struct {
 // Places returns the places of the filters: those of the network, then those of HTTP. The
 // names of the counters follow from them.
 func (f Filters) Places() []FilterPlace {
-	network, http := f.places()
-	return append(network, http...)
-}
-
-func (f Filters) places() (network, http []FilterPlace) {
+	out := make([]FilterPlace, 0, len(f.Network)+len(f.HTTP))
 	for i, filter := range f.Network {
-		network = append(network, FilterPlace{policy.L4, i, onlyLogs(filter)})
+		out = append(out, FilterPlace{policy.L4, i, onlyLogs(filter)})
 	}
 	for i, filter := range f.HTTP {
-		at := []rbacFilter{filter}
+		same := []rbacFilter{filter}
 		for _, route := range f.Routes {
 			if i < len(route.HTTP) {
-				at = append(at, route.HTTP[i])
+				same = append(same, route.HTTP[i])
 			}
 		}
-		http = append(http, FilterPlace{policy.L7, i, onlyLogs(at...)})
+		out = append(out, FilterPlace{policy.L7, i, onlyLogs(same...)})
 	}
-	return network, http
+	return out
 }
 
 // rbacFilter is an RBAC filter of either layer.

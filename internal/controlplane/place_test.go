@@ -4,6 +4,11 @@ import (
 	"regexp"
 	"testing"
 
+	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
+	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -70,6 +75,41 @@ func TestInboundWithTheStatPrefixOfAFilter(t *testing.T) {
 		in.Stat = stat
 		if err := in.check(); (err == nil) != want {
 			t.Errorf("stat prefix %q: %v", stat, err)
+		}
+	}
+}
+
+// A placed filter has every field of the given filter: those of later versions of Envoy's
+// messages are not lost in silence.
+func TestPlacedFiltersLoseNoField(t *testing.T) {
+	t.Parallel()
+	fill := func(m proto.Message) {
+		fields := m.ProtoReflect().Descriptor().Fields()
+		for i := range fields.Len() {
+			switch field := fields.Get(i); field.Kind() {
+			case protoreflect.MessageKind:
+				m.ProtoReflect().Mutable(field)
+			case protoreflect.StringKind:
+				m.ProtoReflect().Set(field, protoreflect.ValueOfString("x"))
+			case protoreflect.BoolKind:
+				m.ProtoReflect().Set(field, protoreflect.ValueOfBool(true))
+			case protoreflect.EnumKind:
+				m.ProtoReflect().Set(field, protoreflect.ValueOfEnum(1))
+			default:
+				t.Errorf("%s: a field of kind %s: fill it here", field.FullName(), field.Kind())
+			}
+		}
+	}
+	network, http := &networkrbacv3.RBAC{}, &httprbacv3.RBAC{}
+	fill(network)
+	fill(http)
+	place := xds.FilterPlace{Index: 1}
+	for _, placed := range []proto.Message{placedNetwork(network, place, "stat"), placedHTTP(http, place)} {
+		fields := placed.ProtoReflect().Descriptor().Fields()
+		for i := range fields.Len() {
+			if !placed.ProtoReflect().Has(fields.Get(i)) {
+				t.Errorf("%s is lost", fields.Get(i).FullName())
+			}
 		}
 	}
 }
