@@ -82,11 +82,35 @@ type Object struct {
 	JSON json.RawMessage
 }
 
-// Inherited is a policy that a pod is subject to, and by which target.
+// Inherited is a policy that selects a pod, and the target that does.
 type Inherited struct {
 	// Type is the kind of the policy, and Name its name.
 	Type, Name string
 	// TargetKind is the kind of the target, and Target the expression that selects
 	// the pod, as in "Selector={app: backend}".
 	TargetKind, Target string
+}
+
+// Flag is an option as a flag of a command.
+type Flag struct {
+	// Key is the key of the option in [language.Options].
+	Key string
+	// Name is the name of the flag.
+	Name string
+	// Values are the texts to choose from, the default first; nil means any text, and
+	// the empty one by default.
+	Values []string
+	// Usage is a phrase for the help of a command.
+	Usage string
+	// UsageOfSet is Usage where two sets of policies are compared and may differ in
+	// the option; %s is the name of one set. It is empty where they may not differ.
+	UsageOfSet string
+	// Value returns what stands behind the key in YAML for a text of the flag. Its
+	// error lists the known texts.
+	Value func(text string) (string, error)
+}
+
+// Flagger is a dialect whose options are flags of commands.
+type Flagger interface {
+	Flags() []Flag
 }

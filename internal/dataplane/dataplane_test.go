@@ -43,7 +43,7 @@ spec: {networking: {address: 10.0.0.7, inbound: [{name: api, port: 8080, tags: {
 			t.Parallel()
 			doc := document(t, text)
 			if !dataplane.Owns(doc) {
-				t.Fatal("nobody owns it")
+				t.Fatal("the package does not own it")
 			}
 			d, err := dataplane.Parse(doc)
 			if err != nil {

@@ -1,5 +1,8 @@
 // Package requestline knows the method and the target of an HTTP request when its caller
-// leaves them out, or calls a method of gRPC. It knows no normalization of paths.
+// leaves them out, or calls a method of gRPC.
+//
+// It guarantees that all who ask Envoy and all who expect an answer mean the same request.
+// It knows no normalization of paths.
 package requestline
 
 // Of returns the method and the target of an HTTP request as its caller sends

@@ -1,7 +1,7 @@
 // Package dialect lists the dialects of policies and finds out which of them a
 // policy is written in.
 //
-// It guarantees that no document is passed over: one that no dialect owns is an
+// It guarantees that no document is passed over: a document without a dialect is an
 // error, and policies of two dialects are never mixed. It adds no meaning of its
 // own. It is the only package outside of the dialects that imports one.
 package dialect

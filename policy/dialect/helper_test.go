@@ -9,7 +9,7 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// fixture is a set in which every list, both forms and several ranks occur.
+// fixture is a set with every list, both forms and several ranks.
 const fixture = `type: MeshTrafficPermission
 mesh: default
 name: operator

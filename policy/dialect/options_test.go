@@ -28,7 +28,7 @@ func TestEmptySetOfADialect(t *testing.T) {
 	}
 }
 
-// TestParseRefusesOptions: whatever the policies are, an option has to be one that a
+// TestParseRefusesOptions: with any policies, an option has to be one that a
 // dialect has.
 func TestParseRefusesOptions(t *testing.T) {
 	t.Parallel()

@@ -1,3 +1,13 @@
+// Package gateway is the dialect of Gateway API: the AuthorizationPolicy of
+// GEP-3779, which selects pods by their labels and names the callers that they let
+// in.
+//
+// It guarantees that the program and the second opinion decide alike: the two
+// implementations share nothing but the parsed text. A refusal names file, line and
+// field.
+//
+// Its program judges connections, plaintext ones too, on an inbound of any protocol.
+// It knows nothing of Envoy.
 package gateway
 
 import (

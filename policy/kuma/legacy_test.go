@@ -19,7 +19,7 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
-// fromInbounds have routes, of which the second takes a part of the first's.
+// fromInbounds have routes. The second route takes a part of the requests of the first.
 func fromInbounds() []policy.Inbound {
 	ins := fixture.Inbounds()
 	ins[0].Routes = []policy.InboundRoute{
@@ -51,7 +51,7 @@ func drawFromItem(t *rapid.T) string {
 	return fmt.Sprintf("{targetRef: {%s%s}, default: {action: %s}}", target, mesh, action)
 }
 
-// drawFromPolicies draws policies of mesh td, of which few have rules.
+// drawFromPolicies draws policies of mesh td. Few of them have rules.
 func drawFromPolicies(t *rapid.T) string {
 	var b strings.Builder
 	for i := range rapid.IntRange(0, 5).Draw(t, "policies") {

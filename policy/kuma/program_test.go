@@ -3,6 +3,7 @@ package kuma_test
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,13 +12,17 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
 	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -183,5 +188,88 @@ func kubernetesForm(tree map[string]any) map[string]any {
 			"name": tree["name"], "namespace": "kuma-system", "labels": labels, "annotations": map[string]any{"note": "x"},
 		},
 		"spec": tree["spec"],
+	}
+}
+
+// TestEvaluateAgreesWithLower compares two independent readings of the same text.
+func TestEvaluateAgreesWithLower(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		yaml := fixture.DrawPolicies(r)
+		ps := fixture.Parse(t, yaml)
+		for _, in := range fixture.Inbounds() {
+			for _, form := range []permission.ShadowForm{permission.Accepted, permission.Precise} {
+				opts := permission.Options{ShadowForm: form}
+				program := lowering.Lower(selection.Select(ps, in, opts), in, opts)
+				if err := program.Check(); err != nil {
+					r.Fatal(err)
+				}
+				request := fixture.DrawRequest(r)
+				if in.Protocol == policy.TCP {
+					request.Method, request.Path = "", ""
+				}
+				want, got := evaluation.Evaluate(ps, in, opts, request), policy.Decide(program, request)
+				if diff := cmp.Diff(want, got); diff != "" {
+					r.Fatalf("%s %s %+v (-text +program):\n%s\n%s\n%s", in, form, request, diff, yaml, program)
+				}
+			}
+		}
+	})
+}
+
+// TestOrderOfPoliciesDoesNotMatter shuffles the input.
+func TestOrderOfPoliciesDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		ps := fixture.Parse(t, fixture.DrawPolicies(r))
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 0))
+		for _, in := range fixture.Inbounds() {
+			want := lowering.Lower(selection.Select(ps, in, permission.Options{}), in, permission.Options{})
+			random.Shuffle(len(ps), func(i, j int) { ps[i], ps[j] = ps[j], ps[i] })
+			got := lowering.Lower(selection.Select(ps, in, permission.Options{}), in, permission.Options{})
+			if !got.Equal(want) {
+				r.Fatalf("want\n%s\ngot\n%s", want, got)
+			}
+		}
+	})
+}
+
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	const (
+		option2 = "option2: Envoy names no policy: every action is called MeshTrafficPermission"
+		option3 = "option3: Envoy names no policy: an action is called Deny, Allow or AllowWithShadowDeny"
+		counts  = "shadow_denied counts 2 of the requests that are plainly allowed: the accepted form of the shadow has no allow list and ends in deny by default; " +
+			"read the shadow's policy of each request instead, or set options: {shadowForm: precise}"
+	)
+	plain := policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}, Shadowed: true, Shadow: policy.Verdict{Origin: "default"}}
+	denied := policy.Decision{Shadowed: true, Shadow: policy.Verdict{Origin: "default"}}
+	named := policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}, Shadowed: true, Shadow: policy.Verdict{Origin: "kri_mtp_default___p_"}}
+	allowed := policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}, Shadowed: true, Shadow: policy.Verdict{Effect: policy.Allow, Origin: "Allow"}}
+	unshadowed := policy.Decision{Verdict: policy.Verdict{Effect: policy.Allow}}
+	for _, tt := range []struct {
+		options  string
+		observed []policy.Decision
+		want     []string
+	}{
+		{"{}", nil, nil},
+		{"{}", []policy.Decision{denied, named, unshadowed}, nil},
+		{"{}", []policy.Decision{plain, denied, plain, named}, []string{counts}},
+		{"{shadowForm: precise}", []policy.Decision{plain, plain}, nil},
+		{"{kumaOption: 2}", []policy.Decision{plain, plain}, []string{option2, counts}},
+		{"{kumaOption: 3}", []policy.Decision{denied}, []string{option3}},
+		{"{kumaOption: 3}", []policy.Decision{allowed}, []string{option3 + "; its shadow allows what is plainly allowed, whatever shadowForm says"}},
+	} {
+		docs, err := manifest.Parse("options.yaml", []byte(tt.options))
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := kuma.Dialect.Parse(nil, language.Options{Document: docs[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, set.Notes(tt.observed)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.options, diff)
+		}
 	}
 }

@@ -1,11 +1,24 @@
+// Package language says what a dialect of policies is: the interface that every
+// dialect implements, and the types that its methods share.
+//
+// A new dialect is a package with one value of type [Dialect], and one line in
+// the list of package policy/dialect. It imports this package, policy and
+// policy/manifest. Nothing else has to know it: the options of a dialect are one
+// document that is passed on unread, and what only one dialect can do is a small
+// interface beside [Dialect], such as [Converter].
+//
+// The package guarantees that a dialect can be added without a change to the packages
+// that use dialects. It holds no rule of its own and imports no dialect.
 package language
 
 import (
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// Dialect is a language in which policies are written. It has no state.
+// Dialect is a language of policies. It has no state.
 type Dialect interface {
 	// Name is one word, such as kuma.
 	Name() string
@@ -26,11 +39,11 @@ type Dialect interface {
 // Policies is a set of valid policies of one dialect, with the options they were
 // read by. It is immutable.
 type Policies interface {
-	// Check refuses what can only be refused for a given inbound: policies of which
-	// no program can be made there.
+	// Check refuses what can only be refused for a given inbound: policies that
+	// give no program there.
 	Check(in policy.Inbound) error
 	// Program selects the policies of the inbound and lowers them. Where [Check]
-	// refuses, the program lets nobody in.
+	// refuses, the program lets no caller in.
 	Program(in policy.Inbound) Program
 	// Evaluate judges a request straight from the text of the policies. It is a
 	// second opinion on [policy.Decide] and shares no code with Program but the
@@ -55,4 +68,17 @@ type Program struct {
 	// JudgesPlaintext is true where the program also judges plaintext callers of a
 	// permissive inbound, as callers without a name. Otherwise they pass there.
 	JudgesPlaintext bool
+}
+
+// Options are what the policies themselves do not say. The zero value has the
+// defaults of every dialect.
+type Options struct {
+	// Document has the keys of all dialects, as they stand under options of a case
+	// file. Each dialect reads its own keys. The packages that pass it on know no key.
+	Document manifest.Document
+	// TrustDomain is the mesh's own; the zero value means trust-domain.mesh.
+	TrustDomain spiffeid.TrustDomain
+	// Dialect names the dialect of a set without policies; "" means the
+	// first of the list in policy/dialect.
+	Dialect string
 }

@@ -3,6 +3,8 @@ package manifest
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Document is one YAML document of a file, or a part of a document. It knows its place in
@@ -128,4 +130,103 @@ func (d Document) Errorf(field, format string, a ...any) error {
 func (d Document) Place(field string) string {
 	at, _ := d.nearest(field)
 	return place(d.file, at.line, join(d.field, field))
+}
+
+// child returns the path of a key below field. A key that is no plain word is quoted:
+// metadata.labels["kuma.io/mesh"].
+func child(field, key string) string {
+	switch {
+	case !plainKey(key):
+		return field + "[" + strconv.Quote(key) + "]"
+	case field == "":
+		return key
+	default:
+		return field + "." + key
+	}
+}
+
+func index(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
+
+// join puts a relative path behind the path of the node it is relative to.
+func join(base, field string) string {
+	if base == "" || field == "" || field[0] == '[' {
+		return base + field
+	}
+	return base + "." + field
+}
+
+func plainKey(key string) bool {
+	for i := range len(key) {
+		c := key[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
+			return false
+		}
+	}
+	return key != ""
+}
+
+// step is one part of a path: a key where named is true, else an index.
+type step struct {
+	key   string
+	named bool
+	index int
+}
+
+// cutStep returns the first step of a path and the rest. It returns ok false where the
+// path is malformed.
+func cutStep(field string) (first step, rest string, ok bool) {
+	if quoted, found := strings.CutPrefix(field, "["); found {
+		if prefix, err := strconv.QuotedPrefix(quoted); err == nil {
+			key, err := strconv.Unquote(prefix)
+			rest, closed := strings.CutPrefix(quoted[len(prefix):], "]")
+			return step{key: key, named: true}, strings.TrimPrefix(rest, "."), err == nil && closed
+		}
+		digits, rest, closed := strings.Cut(quoted, "]")
+		i, err := strconv.Atoi(digits)
+		return step{index: i}, strings.TrimPrefix(rest, "."), closed && err == nil && i >= 0
+	}
+	end := strings.IndexAny(field, ".[")
+	if end < 0 {
+		return step{key: field, named: true}, "", plainKey(field)
+	}
+	return step{key: field[:end], named: true}, strings.TrimPrefix(field[end:], "."), plainKey(field[:end])
+}
+
+// Error says what is wrong with a document, and where.
+type Error struct {
+	// File is the name that was given to [Parse].
+	File string
+	// Line counts from 1. It is 0 where the error is about the whole file.
+	Line int
+	// Field is the path from the root of the document, as in
+	// spec.rules[0].default.allow[1].spiffeId.value; empty at the root.
+	Field string
+	// Reason says what is wrong, and what to write instead where that is known.
+	Reason string
+}
+
+// Error returns "file:line: field: reason" on one line.
+func (e *Error) Error() string { return place(e.File, e.Line, e.Field) + ": " + oneLine(e.Reason) }
+
+func place(file string, line int, field string) string {
+	var b strings.Builder
+	b.WriteString(file)
+	if line > 0 {
+		b.WriteByte(':')
+		b.WriteString(strconv.Itoa(line))
+	}
+	if field != "" {
+		b.WriteString(": ")
+		b.WriteString(field)
+	}
+	return b.String()
+}
+
+// oneLine joins the lines of a reason, for the parser's reasons may have several.
+func oneLine(s string) string {
+	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	return strings.ReplaceAll(strings.Join(lines, " "), "\t", `\t`)
 }

@@ -2,10 +2,14 @@ package manifest
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
@@ -82,4 +86,241 @@ func malformed(file string, err error) error {
 		}
 	}
 	return e
+}
+
+// The bounds of a document. The parser's effort grows with the square of the depth and of
+// the number of keys in one mapping, and its stack grows with both.
+const (
+	maxDepth = 100
+	maxKeys  = 10_000
+)
+
+// check refuses what this package does not accept, before the parser reads it.
+func check(file string, tokens token.Tokens) error {
+	var s shape
+	for _, t := range tokens {
+		reason := unsupported(t)
+		if reason == "" {
+			reason = s.add(t)
+		}
+		if reason != "" {
+			return &Error{File: file, Line: t.Position.Line, Reason: reason}
+		}
+	}
+	return nil
+}
+
+func unsupported(t *token.Token) string {
+	switch t.Type {
+	case token.AnchorType, token.AliasType, token.MergeKeyType:
+		return "anchors, aliases and merge keys are not supported: write the value out"
+	case token.TagType:
+		return "tags are not supported: leave " + t.Value + " out"
+	case token.DirectiveType:
+		return "directives are not supported: leave the line out"
+	}
+	return ""
+}
+
+// shape follows the nesting of a token stream.
+type shape struct {
+	// open has the block collections around the current token.
+	open []level
+	// flow is the number of brackets and braces around it.
+	flow int
+	line int
+}
+
+// level is a block collection: the column of its entries, and their number so far.
+type level struct{ column, entries int }
+
+// add adds a token, and returns what is wrong with the shape then.
+func (s *shape) add(t *token.Token) string {
+	switch t.Type {
+	case token.SequenceStartType, token.MappingStartType:
+		s.flow++
+	case token.SequenceEndType, token.MappingEndType:
+		s.flow = max(0, s.flow-1)
+	}
+	// The first token of a line or of a list item may open a level.
+	isItem := t.Type == token.SequenceEntryType
+	if s.flow == 0 && (t.Position.Line != s.line || isItem || t.PreviousType() == token.SequenceEntryType) {
+		column := t.Position.Column
+		for len(s.open) > 0 && s.open[len(s.open)-1].column > column {
+			s.open = s.open[:len(s.open)-1]
+		}
+		if n := len(s.open); n == 0 || s.open[n-1].column < column {
+			s.open = append(s.open, level{column: column})
+		}
+		if top := &s.open[len(s.open)-1]; !isItem {
+			top.entries++
+			if top.entries > maxKeys {
+				return fmt.Sprintf("more than %d keys in one mapping", maxKeys)
+			}
+		}
+	}
+	s.line = t.Position.Line
+	if len(s.open)+s.flow > maxDepth {
+		return fmt.Sprintf("nested deeper than %d levels", maxDepth)
+	}
+	return ""
+}
+
+// converter turns the parser's tree into nodes. A node is smaller, and it has only what
+// this package accepts.
+type converter struct{ file string }
+
+func (c *converter) node(from ast.Node, field string) (*node, error) {
+	n := &node{line: line(from)}
+	switch from := from.(type) {
+	case *ast.NullNode:
+	case *ast.BoolNode:
+		n.kind, n.scalar = boolean, fmt.Sprint(from.Value)
+	case *ast.IntegerNode:
+		n.kind, n.scalar = integer, fmt.Sprint(from.Value)
+	case *ast.FloatNode:
+		n.kind, n.scalar = float, from.Token.Value
+		if math.IsInf(from.Value, 0) {
+			return nil, &Error{File: c.file, Line: n.line, Field: field, Reason: "the number is too large"}
+		}
+	case *ast.InfinityNode:
+		n.kind, n.scalar = float, from.Token.Value
+	case *ast.NanNode:
+		n.kind, n.scalar = float, from.Token.Value
+	case *ast.StringNode:
+		n.kind, n.scalar = text, from.Value
+	case *ast.LiteralNode:
+		n.kind, n.scalar = text, from.Value.Value
+	case *ast.SequenceNode:
+		n.kind = list
+		return n, c.items(n, from.Values, field)
+	case *ast.MappingNode:
+		n.kind = mapping
+		return n, c.entries(n, from.Values, field)
+	case *ast.MappingValueNode:
+		n.kind = mapping
+		return n, c.entries(n, []*ast.MappingValueNode{from}, field)
+	default:
+		return nil, &Error{File: c.file, Line: n.line, Field: field, Reason: "malformed YAML: a value was expected"}
+	}
+	return n, nil
+}
+
+func (c *converter) items(n *node, values []ast.Node, field string) error {
+	n.items = make([]*node, len(values))
+	for i, value := range values {
+		item, err := c.node(value, index(field, i))
+		if err != nil {
+			return err
+		}
+		n.items[i] = item
+	}
+	return nil
+}
+
+func (c *converter) entries(n *node, values []*ast.MappingValueNode, field string) error {
+	n.entries = make([]entry, len(values))
+	seen := make(map[string]int, len(values))
+	for i, value := range values {
+		e := entry{line: line(value.Key)}
+		switch key := value.Key.(type) {
+		case *ast.StringNode:
+			e.key = key.Value
+		case *ast.LiteralNode, *ast.MappingKeyNode, *ast.NullNode, *ast.MergeKeyNode:
+			return &Error{File: c.file, Line: e.line, Field: field, Reason: "a key must be text on one line"}
+		default:
+			e.key = key.GetToken().Value
+		}
+		if first, ok := seen[e.key]; ok {
+			return &Error{File: c.file, Line: e.line, Field: child(field, e.key), Reason: fmt.Sprintf("the key appears twice, first on line %d", first)}
+		}
+		seen[e.key] = e.line
+		var err error
+		if e.value, err = c.node(value.Value, child(field, e.key)); err != nil {
+			return err
+		}
+		n.entries[i] = e
+	}
+	return nil
+}
+
+// line returns the line on which a node begins. A mapping begins with its first key, and
+// the parser gives it the line of the colon.
+func line(n ast.Node) int {
+	switch from := n.(type) {
+	case *ast.MappingNode:
+		if !from.IsFlowStyle && len(from.Values) > 0 {
+			return line(from.Values[0])
+		}
+	case *ast.MappingValueNode:
+		return line(from.Key)
+	case nil:
+		return 0
+	}
+	if t := n.GetToken(); t != nil && t.Position != nil {
+		return t.Position.Line
+	}
+	return 0
+}
+
+// kind is the type of a node as the text shows it.
+type kind uint8
+
+const (
+	null kind = iota
+	boolean
+	integer
+	float
+	text
+	list
+	mapping
+)
+
+var kindNames = [...]string{"nothing", "a boolean", "a number", "a number", "text", "a list", "a mapping"}
+
+// node is one value of a document. Only the fields of its kind are set.
+type node struct {
+	kind    kind
+	line    int
+	scalar  string
+	items   []*node
+	entries []entry
+}
+
+// entry is one key of a mapping, with its value.
+type entry struct {
+	key   string
+	line  int
+	value *node
+}
+
+func (n *node) entry(key string) (entry, bool) {
+	for _, e := range n.entries {
+		if e.key == key {
+			return e, true
+		}
+	}
+	return entry{}, false
+}
+
+// describe names the node in an error: "the number 8080", "a list".
+func (n *node) describe() string {
+	switch n.kind {
+	case boolean:
+		return "the boolean " + n.scalar
+	case integer, float:
+		return "the number " + n.scalar
+	case text:
+		return "the text " + strconv.Quote(shorten(n.scalar))
+	default:
+		return kindNames[n.kind]
+	}
+}
+
+func shorten(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
 }

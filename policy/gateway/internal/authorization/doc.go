@@ -7,7 +7,7 @@
 // lets in only the callers that a rule of its policies names. No policy takes away what
 // another policy grants.
 //
-// The gate judges the connection, whatever the inbound speaks, and a refusal closes it.
+// The gate judges the connection on an inbound of any protocol, and a refusal closes it.
 //
 // The package guarantees that a policy it accepts means the same to [Lower] and to
 // [Evaluate], two implementations that share nothing but the parsed text. An absent

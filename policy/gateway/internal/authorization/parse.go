@@ -4,9 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -136,3 +141,205 @@ func (p Policy) isNull(field string) bool {
 }
 
 func item(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
+
+func (p Policy) checkRules() error {
+	for i, rule := range p.rules() {
+		if err := p.checkRule(item("spec.rules", i), rule); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p Policy) checkRule(field string, rule Rule) error {
+	if rule.Sources == nil && rule.NetworkAttributes == nil && p.isNull(field) {
+		return p.doc.Errorf(field, "the rule has no value: write {} to let everybody in")
+	}
+	switch sources := field + ".sources"; {
+	case rule.Sources != nil:
+		for i, source := range *rule.Sources {
+			if err := p.checkSource(item(sources, i), source); err != nil {
+				return err
+			}
+		}
+	case p.isNull(sources):
+		return p.doc.Errorf(sources, "the list has no value: write [] to let nobody in, leave the field out to let everybody in")
+	}
+	attributes := field + ".networkAttributes"
+	if rule.NetworkAttributes == nil {
+		if p.isNull(attributes) {
+			return p.doc.Errorf(attributes, "the field has no value: leave it out to mean all ports")
+		}
+		return nil
+	}
+	return p.checkPorts(attributes+".ports", rule.NetworkAttributes.Ports)
+}
+
+func (p Policy) checkPorts(field string, ports *[]uint16) error {
+	switch {
+	case ports == nil && p.isNull(field), ports != nil && len(*ports) == 0:
+		return p.doc.Errorf(field, "the list has no port: leave the field out to mean all ports")
+	case ports == nil:
+		return nil
+	}
+	for i, port := range *ports {
+		if port == 0 {
+			return p.doc.Errorf(item(field, i), "0 is no port: use 1 to 65535")
+		}
+	}
+	return nil
+}
+
+func (p Policy) checkSource(field string, s Source) error {
+	switch s.Type {
+	case "":
+		return p.doc.Errorf(field+".type", "the type is missing: use %s or %s", sourceSPIFFE, sourceAccount)
+	case sourceSPIFFE:
+		switch {
+		case s.ServiceAccount != nil:
+			return p.doc.Errorf(field+".serviceAccount", "must not be set beside type %s: write a source for each", s.Type)
+		case s.SPIFFE == nil:
+			return p.doc.Errorf(field+".spiffe", "the SPIFFE ID is missing")
+		}
+		return p.checkSPIFFE(field+".spiffe", *s.SPIFFE)
+	case sourceAccount:
+		switch {
+		case s.SPIFFE != nil:
+			return p.doc.Errorf(field+".spiffe", "must not be set beside type %s: write a source for each", s.Type)
+		case s.ServiceAccount == nil:
+			return p.doc.Errorf(field+".serviceAccount", "the service account is missing")
+		}
+		return p.checkAccount(field+".serviceAccount", *s.ServiceAccount)
+	default:
+		return p.doc.Errorf(field+".type", "%q is unknown: use %s or %s", s.Type, sourceSPIFFE, sourceAccount)
+	}
+}
+
+// checkSPIFFE checks the value against the SPIFFE ID standard, for an SVID has a SPIFFE
+// ID. GEP-3779 demands a path behind the trust domain.
+func (p Policy) checkSPIFFE(field, value string) error {
+	if strings.Contains(value, "*") {
+		return p.doc.Errorf(field, "a SPIFFE ID is compared as a whole, * has no meaning in it: list the IDs, or use type %s", sourceAccount)
+	}
+	id, err := spiffeid.FromString(value)
+	switch {
+	case err != nil:
+		return p.doc.Errorf(field, "not a SPIFFE ID: %v", err)
+	case id.Path() == "":
+		return p.doc.Errorf(field, "%s names a trust domain and no workload: write the path of the workload behind it", value)
+	}
+	return nil
+}
+
+func (p Policy) checkAccount(field string, a ServiceAccount) error {
+	if a.Namespace != nil {
+		if *a.Namespace == "" {
+			return p.doc.Errorf(field+".namespace", "the namespace is empty: leave the field out to mean the policy's, %s", p.resource.Metadata.Namespace)
+		}
+		if reasons := validation.IsDNS1123Label(*a.Namespace); reasons != nil {
+			return p.doc.Errorf(field+".namespace", "%q is no namespace: %s", *a.Namespace, reasons[0])
+		}
+	}
+	switch {
+	case a.Name == "":
+		return p.doc.Errorf(field+".name", "the name is missing: write * for all service accounts of the namespace")
+	case a.Name == anyAccount:
+		return nil
+	}
+	if reasons := validation.IsDNS1123Subdomain(a.Name); reasons != nil {
+		return p.doc.Errorf(field+".name", "%q is neither * nor a name of a service account: %s", a.Name, reasons[0])
+	}
+	return nil
+}
+
+// target checks the only targetRef and returns its selector.
+func (p Policy) target() (labels.Selector, error) {
+	const field = "spec.targetRefs"
+	refs := p.resource.Spec.TargetRefs
+	if len(refs) == 0 {
+		return nil, p.doc.Errorf(field, "a target is required: write {kind: Pod, selector: {}} for all pods of the namespace")
+	}
+	for i, ref := range refs {
+		if err := p.checkTarget(item(field, i), ref); err != nil {
+			return nil, err
+		}
+	}
+	if len(refs) > 1 {
+		return nil, p.doc.Errorf(item(field, 1), "kind Pod allows one targetRef: write one selector, or one policy for each")
+	}
+	return p.parseSelector(item(field, 0)+".selector", *refs[0].Selector)
+}
+
+func (p Policy) checkTarget(field string, ref TargetRef) error {
+	group := ""
+	if ref.Group != nil {
+		group = *ref.Group
+	}
+	switch {
+	case ref.Kind == "":
+		return p.doc.Errorf(field+".kind", "the kind is missing: write Pod")
+	case ref.Kind != kindPod && ref.Selector != nil:
+		return p.doc.Errorf(field+".selector", "kind %s takes no selector: only pods are selected by labels", ref.Kind)
+	case ref.Kind != kindPod:
+		return p.doc.Errorf(field+".kind", "%q is not supported: at level %s only pods are targets, write kind: Pod and a selector", ref.Kind, levelNetwork)
+	case group != "" && group != "core":
+		return p.doc.Errorf(field+".group", "kind Pod is of the core group, not of %q: leave the group out", group)
+	case ref.Name != nil && *ref.Name != "":
+		return p.doc.Errorf(field+".name", "pods are not targeted by name: write a selector")
+	case ref.Selector == nil:
+		return p.doc.Errorf(field+".selector", "the selector is missing: write {} for all pods of the namespace")
+	}
+	return nil
+}
+
+// operators has the operators of a Kubernetes label selector. apimachinery has more.
+var operators = map[string]selection.Operator{
+	"In": selection.In, "NotIn": selection.NotIn, "Exists": selection.Exists, "DoesNotExist": selection.DoesNotExist,
+}
+
+// parseSelector reads a selector. Its requirements keep their order, labels first.
+func (p Policy) parseSelector(field string, s LabelSelector) (labels.Selector, error) {
+	selector := labels.NewSelector()
+	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
+		r, err := labels.NewRequirement(key, selection.Equals, []string{s.MatchLabels[key]})
+		if err != nil {
+			return nil, p.doc.Errorf(fmt.Sprintf("%s.matchLabels[%q]", field, key), "%v", err)
+		}
+		selector = selector.Add(*r)
+	}
+	for i, e := range s.MatchExpressions {
+		at := item(field+".matchExpressions", i)
+		operator, known := operators[e.Operator]
+		takesValues := operator == selection.In || operator == selection.NotIn
+		switch {
+		case !known:
+			return nil, p.doc.Errorf(at+".operator", "%q is no operator: use In, NotIn, Exists or DoesNotExist", e.Operator)
+		case takesValues && len(e.Values) == 0:
+			return nil, p.doc.Errorf(at+".values", "operator %s needs one value at least", e.Operator)
+		case !takesValues && len(e.Values) > 0:
+			return nil, p.doc.Errorf(at+".values", "operator %s takes no values: leave them out", e.Operator)
+		}
+		r, err := labels.NewRequirement(e.Key, operator, e.Values)
+		if err != nil {
+			return nil, p.doc.Errorf(at, "%v", err)
+		}
+		selector = selector.Add(*r)
+	}
+	return selector, nil
+}
+
+// expression prints the selector as kubectl describe does.
+func (s LabelSelector) expression() string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
+		parts = append(parts, key+": "+s.MatchLabels[key])
+	}
+	for _, e := range s.MatchExpressions {
+		part := e.Key + " " + e.Operator
+		if len(e.Values) > 0 {
+			part += " (" + strings.Join(e.Values, ", ") + ")"
+		}
+		parts = append(parts, part)
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}

@@ -58,3 +58,102 @@ func (o Options) trustDomain() spiffeid.TrustDomain {
 	}
 	return o.TrustDomain
 }
+
+// AuthorizationPolicy is the resource as GEP-3779, "API Design", declares it. A list that
+// may be absent is a pointer: nil means absent, which is not the same as empty. The JSON
+// of a policy reads back as the same policy.
+type AuthorizationPolicy struct {
+	APIVersion string        `yaml:"apiVersion" json:"apiVersion"`
+	Kind       string        `yaml:"kind" json:"kind"`
+	Metadata   Metadata      `yaml:"metadata" json:"metadata"`
+	Spec       Spec          `yaml:"spec" json:"spec"`
+	Status     *PolicyStatus `yaml:"status" json:"status,omitempty"`
+}
+
+// Metadata has the fields of a Kubernetes object's metadata that an author or an API
+// server writes.
+type Metadata struct {
+	Name              string            `yaml:"name" json:"name"`
+	Namespace         string            `yaml:"namespace" json:"namespace,omitempty"`
+	Labels            map[string]string `yaml:"labels" json:"labels,omitzero"`
+	Annotations       map[string]string `yaml:"annotations" json:"annotations,omitzero"`
+	Generation        int64             `yaml:"generation" json:"generation,omitempty"`
+	UID               string            `yaml:"uid" json:"uid,omitempty"`
+	ResourceVersion   string            `yaml:"resourceVersion" json:"resourceVersion,omitempty"`
+	CreationTimestamp string            `yaml:"creationTimestamp" json:"creationTimestamp,omitempty"`
+}
+
+// Spec is what the policy asks for.
+type Spec struct {
+	TargetRefs       []TargetRef `yaml:"targetRefs" json:"targetRefs,omitzero"`
+	Action           string      `yaml:"action" json:"action"`
+	Rules            *[]Rule     `yaml:"rules" json:"rules,omitempty"`
+	EnforcementLevel string      `yaml:"enforcementLevel" json:"enforcementLevel"`
+}
+
+// TargetRef names what the policy protects.
+type TargetRef struct {
+	// Group is "" or "core" for pods, and may be left out.
+	Group *string `yaml:"group" json:"group,omitempty"`
+	Kind  string  `yaml:"kind" json:"kind"`
+	// Name has to be empty for pods.
+	Name     *string        `yaml:"name" json:"name,omitempty"`
+	Selector *LabelSelector `yaml:"selector" json:"selector,omitempty"`
+}
+
+// LabelSelector is a label selector of Kubernetes. The empty one selects everything.
+type LabelSelector struct {
+	MatchLabels      map[string]string `yaml:"matchLabels" json:"matchLabels,omitzero"`
+	MatchExpressions []Requirement     `yaml:"matchExpressions" json:"matchExpressions,omitzero"`
+}
+
+// Requirement is an item of matchExpressions.
+type Requirement struct {
+	Key      string   `yaml:"key" json:"key"`
+	Operator string   `yaml:"operator" json:"operator"`
+	Values   []string `yaml:"values" json:"values,omitzero"`
+}
+
+// Rule lets in a caller where both sources and network attributes match.
+type Rule struct {
+	// Sources match every caller where they are absent, and none where they are empty.
+	Sources *[]Source `yaml:"sources" json:"sources,omitempty"`
+	// NetworkAttributes match everything where they are absent.
+	NetworkAttributes *NetworkAttributes `yaml:"networkAttributes" json:"networkAttributes,omitempty"`
+}
+
+// NetworkAttributes are what a rule asks of the connection.
+type NetworkAttributes struct {
+	// Ports are ports of the pod, not of a Service. Absent means all ports.
+	Ports *[]uint16 `yaml:"ports" json:"ports,omitempty"`
+}
+
+// Source is one caller, or all service accounts of a namespace. Its type says which of
+// the other fields is set.
+type Source struct {
+	Type           string          `yaml:"type" json:"type"`
+	SPIFFE         *string         `yaml:"spiffe" json:"spiffe,omitempty"`
+	ServiceAccount *ServiceAccount `yaml:"serviceAccount" json:"serviceAccount,omitempty"`
+}
+
+// ServiceAccount is a service account of the mesh's own trust domain.
+type ServiceAccount struct {
+	// Namespace is the namespace of the account; absent means the namespace of the policy.
+	Namespace *string `yaml:"namespace" json:"namespace,omitempty"`
+	// Name is the name of the account, or "*" for all accounts of the namespace.
+	Name string `yaml:"name" json:"name"`
+}
+
+// The values that GEP-3779 gives a meaning.
+const (
+	actionAllow    = "ALLOW"
+	levelNetwork   = "Network"
+	kindPod        = "Pod"
+	sourceSPIFFE   = "SPIFFE"
+	sourceAccount  = "ServiceAccount"
+	anyAccount     = "*"
+	experimental   = "XAuthorizationPolicy"
+	standard       = "AuthorizationPolicy"
+	groupOfX       = "gateway.networking.x-k8s.io"
+	groupOfGateway = "gateway.networking.k8s.io"
+)

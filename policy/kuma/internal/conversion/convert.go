@@ -1,14 +1,22 @@
+// Package conversion rewrites MeshTrafficPermissions for another of their three
+// options.
+//
+// It guarantees that the rewritten policies let in and refuse the same requests on
+// every inbound. The names in Envoy's evidence, and what the shadow says of a plain
+// allow, differ by design; the notes of a conversion say so.
 package conversion
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // Convert rewrites policies for an option. Everything but the rules is kept, and each
@@ -146,7 +154,7 @@ func print(p *permission.Policy, out *bytes.Buffer, rules block) {
 	}
 }
 
-// features are the parts of a set of policies in which the options differ.
+// features say which parts a set of policies has that the options treat differently.
 type features struct {
 	conditions, shadowed, everybody bool
 	policies                        int
@@ -177,4 +185,39 @@ func (f *features) notes(to permission.Option) []string {
 		out = append(out, "a deny for every request is written as a deny of the path /, which every path is under")
 	}
 	return out
+}
+
+// block is a YAML mapping or list in block style, line by line.
+type block []string
+
+// blockOf returns a part of a document; no value in it takes several lines.
+func blockOf(d manifest.Document) block {
+	return strings.Split(strings.TrimSuffix(string(d.YAML()), "\n"), "\n")
+}
+
+// key adds an entry to a mapping, whose value is a mapping or a list.
+func (b *block) key(key string, value block) {
+	switch {
+	case len(value) == 0:
+		b.scalar(key, "{}")
+	case len(value) == 1 && (value[0] == "{}" || value[0] == "null"):
+		b.scalar(key, value[0])
+	default:
+		*b = append(*b, key+":")
+		for _, line := range value {
+			*b = append(*b, "  "+line)
+		}
+	}
+}
+
+// scalar adds an entry to a mapping, whose value takes one line.
+func (b *block) scalar(key, value string) { *b = append(*b, key+": "+value) }
+
+// item adds an item to a list.
+func (b *block) item(value block) {
+	lead := "- "
+	for _, line := range value {
+		*b = append(*b, lead+line)
+		lead = "  "
+	}
 }

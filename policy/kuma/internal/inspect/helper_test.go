@@ -2,9 +2,12 @@ package inspect
 
 import (
 	"encoding/json"
+	"flag"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"go.uber.org/goleak"
 
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -48,3 +51,7 @@ func unmarshal(t testing.TB, text []byte, into any) {
 		t.Fatalf("%v: %s", err, text)
 	}
 }
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -2,7 +2,9 @@ package inspect
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -11,6 +13,8 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // Resources are the Dataplanes and policies of a folder. They are immutable;
@@ -179,4 +183,141 @@ func sections(d *dataplane.Dataplane) string {
 		names[i] = in.Section()
 	}
 	return strings.Join(names, ", ")
+}
+
+// Load reads the MeshTrafficPermissions and Dataplanes in the .yaml and .yml files of a
+// folder and of the folders below it, or in a single file. It refuses a document of
+// another kind, a policy that the option does not read, and a folder without documents.
+// All errors are joined, one line each with its place.
+func Load(folder string, opts permission.Options) (*Resources, error) {
+	files, err := manifest.Files(folder)
+	if err != nil {
+		return nil, fmt.Errorf("inspect: %w", err)
+	}
+	var docs []manifest.Document
+	var errs []error
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("inspect: %w", err))
+			continue
+		}
+		read, err := manifest.Parse(file, data)
+		docs, errs = append(docs, read...), append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if len(docs) == 0 {
+		return nil, fmt.Errorf("inspect: %s: there is nothing to inspect: name a folder with Dataplanes and MeshTrafficPermissions in .yaml files", folder)
+	}
+	return Parse(docs, opts)
+}
+
+// Parse reads documents as [Load] reads files.
+func Parse(docs []manifest.Document, opts permission.Options) (*Resources, error) {
+	var owned []manifest.Document
+	var dataplanes []*dataplane.Dataplane
+	var errs []error
+	ids, names := make(map[kri.KRI]string), make(map[[2]string]string)
+	for _, doc := range docs {
+		if permission.Owns(doc) {
+			owned = append(owned, doc)
+			continue
+		}
+		d, err := parseOther(doc)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		name := [2]string{d.Workload.Mesh, d.Name}
+		switch first, second := ids[d.ID()], names[name]; {
+		case first != "":
+			errs = append(errs, doc.Errorf("", "%s is defined twice, first at %s", d.ID(), first))
+			continue
+		case second != "":
+			errs = append(errs, doc.Errorf("", "dataplane %q is defined twice, first at %s", d.Name, second))
+			continue
+		}
+		ids[d.ID()], names[name] = d.Place, d.Place
+		dataplanes = append(dataplanes, d)
+	}
+	policies, err := permission.ParseAll(owned)
+	if err == nil {
+		err = permission.CheckForms(policies, opts)
+	}
+	if err := errors.Join(append(errs, err)...); err != nil {
+		return nil, err
+	}
+	return newResources(dataplanes, policies, opts), nil
+}
+
+func parseOther(doc manifest.Document) (*dataplane.Dataplane, error) {
+	const known = "a folder to inspect has MeshTrafficPermissions and Dataplanes"
+	switch head := doc.Type(); {
+	case dataplane.Owns(doc):
+		return dataplane.Parse(doc)
+	case head.Type != "":
+		return nil, doc.Errorf("type", "kind %q is unknown: %s", head.Type, known)
+	case head.Kind != "":
+		return nil, doc.Errorf("kind", "kind %q of apiVersion %q is unknown: %s", head.Kind, head.APIVersion, known)
+	default:
+		return nil, doc.Errorf("", "there is neither type nor apiVersion and kind: %s", known)
+	}
+}
+
+// selectFor selects as [selection.Select] does, but the reason for a policy of a route
+// says that it may apply: a Dataplane does not state its routes.
+func (m *mesh) selectFor(in policy.Inbound, opts permission.Options) selection.Selection {
+	sel := selection.Select(m.policies, in, opts)
+	if len(m.routes) == 0 {
+		return sel
+	}
+	in.Routes = m.routes
+	routed := selection.Select(m.policies, in, opts)
+	reasons := make(map[string]string, len(routed.Ignored))
+	for _, ignored := range routed.Ignored {
+		reasons[ignored.Policy.String()] = ignored.Reason
+	}
+	for i, ignored := range sel.Ignored {
+		reason, missed := reasons[ignored.Policy.String()]
+		if !missed {
+			reason = fmt.Sprintf("targetRef names the route %q: routes are not known here, so that it may govern one of the inbound", ignored.Policy.Route())
+		}
+		sel.Ignored[i].Reason = reason
+	}
+	return sel
+}
+
+// selectAlike returns the policies that apply to every inbound of a dataplane. The names
+// and ports of the inbounds do not count.
+func (m *mesh) selectAlike(d *dataplane.Dataplane, opts permission.Options) selection.Selection {
+	if len(d.Inbounds) == 0 {
+		return m.selectFor(policy.Inbound{Workload: d.Workload}, opts)
+	}
+	selections := make([]selection.Selection, len(d.Inbounds))
+	applied := make(map[string]int)
+	for i, in := range d.Inbounds {
+		in.Name, in.Port = "", 0
+		selections[i] = m.selectFor(in, opts)
+		for _, p := range selections[i].Policies {
+			applied[p.String()]++
+		}
+	}
+	// The reasons are those of the first inbound that can have routes.
+	sel := selections[max(0, slices.IndexFunc(d.Inbounds, func(in policy.Inbound) bool { return in.Protocol.Layer() == policy.L7 }))]
+	const some = "it applies to some of the inbounds, this is about all of them alike: ask for the policies of an inbound"
+	for i, ignored := range sel.Ignored {
+		if applied[ignored.Policy.String()] > 0 {
+			sel.Ignored[i].Reason = some
+		}
+	}
+	sel.Policies = slices.DeleteFunc(sel.Policies, func(p permission.Policy) bool {
+		partly := applied[p.String()] < len(d.Inbounds)
+		if partly {
+			sel.Ignored = append(sel.Ignored, selection.Ignored{Policy: p, Reason: some})
+		}
+		return partly
+	})
+	return sel
 }

@@ -110,7 +110,7 @@ func (h handler) page(w http.ResponseWriter, req *http.Request) {
 	}
 	var body bytes.Buffer
 	if err := pageTemplate.Execute(&body, v); err != nil {
-		panic(err) // the template fits the view, whatever it holds
+		panic(err) // the template fits every view
 	}
 	w.Header().Set("Content-Security-Policy", pagePolicy)
 	w.Header().Set("Referrer-Policy", "no-referrer")

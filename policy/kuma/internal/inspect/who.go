@@ -2,11 +2,13 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
@@ -52,7 +54,7 @@ type group struct {
 // maxGroups is the number of groups that a page shows.
 const maxGroups = 500
 
-// answer answers the question about an inbound to which the selection applies.
+// answer answers the question about the inbound of the selection.
 func (q question) answer(sel selection.Selection, in policy.Inbound, opts permission.Options) answer {
 	request, refused := q.request(in)
 	if refused != "" {
@@ -147,4 +149,54 @@ func (q question) groups(sel selection.Selection, in policy.Inbound, opts permis
 	}
 	judge(group{}, unmatched)
 	return groups, total
+}
+
+// identities returns the texts that a program compares the peer's identity with, each
+// once, and a prefix before the texts that begin with it. It reports false for a
+// program that compares single URI SANs.
+func identities(p policy.Program) ([]policy.Match, bool) {
+	f := finder{seen: make(map[policy.Match]bool)}
+	f.gates(p.Gates)
+	f.gates(p.Shadows)
+	out := make([]policy.Match, 0, len(f.seen))
+	for m := range f.seen {
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(a, b policy.Match) int {
+		if c := strings.Compare(a.Value, b.Value); c != 0 {
+			return c
+		}
+		return int(b.Kind) - int(a.Kind)
+	})
+	return out, !f.uris
+}
+
+type finder struct {
+	seen map[policy.Match]bool
+	uris bool
+}
+
+func (f *finder) gates(gates []policy.Gate) {
+	for _, gate := range gates {
+		f.rules(gate.Rules)
+	}
+}
+
+func (f *finder) rules(rules []policy.Rule) {
+	for _, rule := range rules {
+		f.condition(rule.When)
+		f.rules(rule.Then)
+	}
+}
+
+func (f *finder) condition(c policy.Condition) {
+	for c := range policy.Walk(c) {
+		is, _ := c.(policy.Is)
+		switch is.Attribute {
+		case attribute.Identity:
+			f.seen[is.Match] = true
+		case attribute.URISAN:
+			f.uris = true
+		}
+	}
 }

@@ -41,7 +41,7 @@ func TestEveryClient(t *testing.T) {
 				}
 			}
 			if allowed == 0 || allowed == len(all) {
-				t.Errorf("%s: %d of %d clients are allowed: the fixture tells nobody apart", name, allowed, len(all))
+				t.Errorf("%s: %d of %d clients are allowed: the fixture does not tell the clients apart", name, allowed, len(all))
 			}
 		}
 	}

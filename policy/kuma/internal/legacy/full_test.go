@@ -142,7 +142,7 @@ func TestFullRefusesWhatIsTooLarge(t *testing.T) {
 		}
 		gate, shadows := legacy.Gates(items, legacy.Options{Compiler: legacy.Full})
 		if len(gate.Rules)+len(shadows[0].Rules) > 0 {
-			t.Errorf("%d tags: refused, and yet somebody is let in", n)
+			t.Errorf("%d tags: refused, and yet a client is let in", n)
 		}
 	}
 }

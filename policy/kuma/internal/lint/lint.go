@@ -1,7 +1,13 @@
+// Package lint warns of MeshTrafficPermissions that are legal but may not do what
+// their author means.
+//
+// It guarantees that a warning names file, line and field, and that a rule without
+// any effect on the given inbounds has a warning. It changes no decision.
 package lint
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
@@ -117,5 +123,77 @@ func blindEffect(l permission.List, m permission.Matcher) string {
 		return "there this denies everybody"
 	default:
 		return "there this denies the identity whatever it asks for"
+	}
+}
+
+// lintPrefix warns of an identity prefix that ends inside a name. Prefixes compare
+// bytes, so that the prefix meets every name that begins with it.
+func lintPrefix(p *permission.Policy, l permission.List, m permission.Matcher) []policy.Warning {
+	if m.Identity == nil || m.Identity.Kind != policy.Prefix || strings.HasSuffix(m.Identity.Value, "/") {
+		return nil
+	}
+	value, verb := m.Identity.Value, "admits"
+	if l == permission.Deny {
+		verb = "denies"
+	}
+	if !strings.Contains(value[len(permission.Scheme):], "/") {
+		return []policy.Warning{p.Warn(m.Field, "prefix %s breaks off inside a trust domain: it also %s the trust domain %s-evil; write %s/", value, verb, value, value)}
+	}
+	return []policy.Warning{p.Warn(m.Field, "prefix %s does not end in a slash: it also %s %s-evil/...; write %s/, or Exact for one identity", value, verb, value, value)}
+}
+
+// lintPath warns of a path that no request has by then, because the listener
+// rewrites or refuses such requests first.
+func lintPath(p *permission.Policy, m permission.Matcher) []policy.Warning {
+	if m.Path == nil {
+		return nil
+	}
+	value := m.Path.Value
+	if m.Path.Kind == policy.Prefix {
+		value = strings.TrimRight(value, "/") + "/"
+	}
+	switch seen, err := (policy.PathNormalization{}).Apply(value); {
+	case err != nil:
+		return []policy.Warning{p.Warn(m.Field+".path", "path %s never matches: by default the listener answers it with a 400", m.Path.Value)}
+	case seen != value:
+		return []policy.Warning{p.Warn(m.Field+".path", "path %s never matches: by default the listener turns it into %s first; write that", m.Path.Value, seen)}
+	}
+	return nil
+}
+
+// lintFrom warns of an empty list, and of each item whose clients are all named by
+// a later item of the same list: the later item decides.
+func lintFrom(p *permission.Policy) []policy.Warning {
+	if len(p.From) == 0 {
+		return []policy.Warning{p.Warn("spec.from", "the list is empty: the policy has no effect")}
+	}
+	var out []policy.Warning
+	for i, item := range p.From {
+		for k := len(p.From) - 1; k > i; k-- {
+			if later := p.From[k]; coversItem(later, item) {
+				out = append(out, p.Warn(item.Field, "decides about nobody: from[%d] comes later, wins, and names all of these clients", k))
+				break
+			}
+		}
+	}
+	return out
+}
+
+// coversItem reports whether the item names every client that the other item names.
+func coversItem(i, other permission.FromItem) bool {
+	for _, tag := range i.Tags {
+		if !slices.Contains(other.Tags, tag) {
+			return false
+		}
+	}
+	switch {
+	case i.Service != "":
+		return i.Service == other.Service && i.ServiceMesh == other.ServiceMesh
+	case i.Mesh == "":
+		return true
+	case other.Service != "":
+		return i.Mesh == other.ServiceMesh
+	default:
+		return i.Mesh == other.Mesh
 	}
 }

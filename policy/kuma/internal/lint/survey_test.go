@@ -1,11 +1,15 @@
 package lint_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
 	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
@@ -58,4 +62,240 @@ func policiesOf(ws []policy.Warning) (out []string) {
 		out = append(out, w.Policy)
 	}
 	return out
+}
+
+// matcherText expands the short form of a matcher, such as "id=a path=/x/* GET":
+// a trailing * makes a Prefix.
+func matcherText(short string) string {
+	var fields []string
+	match := func(field, value string) string {
+		prefix, ok := strings.CutSuffix(value, "*")
+		if ok {
+			return field + ": {type: Prefix, value: " + prefix + "}"
+		}
+		return field + ": {type: Exact, value: " + value + "}"
+	}
+	for _, word := range strings.Fields(short) {
+		if id, ok := strings.CutPrefix(word, "id="); ok {
+			fields = append(fields, match("spiffeId", "spiffe://td/"+id))
+		} else if path, ok := strings.CutPrefix(word, "path="); ok {
+			fields = append(fields, match("path", path))
+		} else {
+			fields = append(fields, "method: "+word)
+		}
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+// neverAllows returns who is denied by each warning of a hidden allow.
+func neverAllows(ws []policy.Warning) []string {
+	var out []string
+	for _, w := range ws {
+		if _, by, ok := strings.Cut(w.Message, "never allows: "); ok {
+			_, denied, _ := strings.Cut(by, " denies ")
+			out = append(out, denied)
+		}
+	}
+	return out
+}
+
+func TestLintHidden(t *testing.T) {
+	t.Parallel()
+	const identities, requests, everybody = "the same identities", "the same requests", "everybody"
+	http, tcp := fixture.Inbounds()[:1], fixture.Inbounds()[2:3]
+	for _, tt := range []struct {
+		deny, allow string
+		in          []policy.Inbound
+		want        string
+	}{
+		{deny: "GET", allow: "GET", in: http, want: requests},
+		{deny: "GET", allow: "PUT", in: http},
+		{deny: "GET", allow: "path=/a", in: http},
+		{deny: "GET", allow: "id=a", in: http},
+		{deny: "GET", allow: "id=a path=/a GET", in: http, want: requests},
+
+		{deny: "path=/a", allow: "path=/a", in: http, want: requests},
+		{deny: "path=/a", allow: "path=/a*", in: http},
+		{deny: "path=/a", allow: "path=/a/", in: http},
+		{deny: "path=/a*", allow: "path=/a", in: http, want: requests},
+		{deny: "path=/a*", allow: "path=/a/b", in: http, want: requests},
+		{deny: "path=/a*", allow: "path=/a/b*", in: http, want: requests},
+		{deny: "path=/a*", allow: "path=/ab", in: http},
+		{deny: "path=/a*", allow: "path=/ab*", in: http},
+		{deny: "path=/a/*", allow: "path=/a*", in: http, want: requests},
+		{deny: "path=/a/b*", allow: "path=/a*", in: http},
+		{deny: "path=/a*", allow: "GET", in: http},
+		{deny: "path=/a*", allow: "id=a", in: http},
+		{deny: "path=/a*", allow: "id=a path=/a GET", in: http, want: requests},
+		{deny: "path=/", allow: "path=/*", in: http},
+
+		{deny: "path=/*", allow: "path=/a", in: http, want: everybody},
+		{deny: "path=/*", allow: "GET", in: http, want: everybody},
+		{deny: "path=/*", allow: "id=a*", in: http, want: everybody},
+		{deny: "path=/* GET", allow: "GET", in: http, want: requests},
+		{deny: "path=/* GET", allow: "path=/*", in: http},
+		{deny: "id=a path=/*", allow: "id=a", in: http, want: identities},
+		{deny: "id=a path=/*", allow: "id=b", in: http},
+
+		{deny: "id=a", allow: "id=a path=/a", in: http, want: identities},
+		{deny: "id=a/*", allow: "id=a/b*", in: http, want: identities},
+		{deny: "id=a/b", allow: "id=a/*", in: http},
+		{deny: "id=a", allow: "id=a*", in: http},
+		{deny: "id=a", allow: "GET", in: http},
+
+		{deny: "id=a GET", allow: "id=a GET", in: http, want: requests},
+		{deny: "id=a GET", allow: "id=a PUT", in: http},
+		{deny: "id=a GET", allow: "id=b GET", in: http},
+		{deny: "id=a GET", allow: "id=a", in: http},
+		{deny: "id=a GET", allow: "GET", in: http},
+		{deny: "id=a/* GET", allow: "id=a/b GET", in: http, want: requests},
+		{deny: "id=a/* GET", allow: "id=b/a GET", in: http},
+		{deny: "id=a path=/a*", allow: "id=a path=/a/b", in: http, want: requests},
+		{deny: "id=a path=/a*", allow: "id=a path=/b", in: http},
+		{deny: "id=a path=/a*", allow: "path=/a", in: http},
+		{deny: "path=/a* GET", allow: "path=/a GET", in: http, want: requests},
+		{deny: "path=/a* GET", allow: "path=/a", in: http},
+		{deny: "path=/a* GET", allow: "id=a GET", in: http},
+		{deny: "id=a* path=/a* GET", allow: "id=ab path=/a/b GET", in: http, want: requests},
+		{deny: "id=a* path=/a* GET", allow: "id=ab path=/a/b PUT", in: http},
+
+		{deny: "GET", allow: "id=a", in: tcp, want: everybody},
+		{deny: "path=/a", allow: "id=a*", in: tcp, want: everybody},
+		{deny: "id=a GET", allow: "id=a", in: tcp, want: identities},
+		{deny: "id=a GET", allow: "id=b", in: tcp},
+		{deny: "id=a GET", allow: "GET", in: tcp},
+
+		{deny: "GET", allow: "id=a", in: fixture.Inbounds()},
+		{deny: "GET", allow: "GET", in: fixture.Inbounds(), want: requests},
+	} {
+		for _, list := range []string{"allow", "allowWithShadowDeny"} {
+			one := "{type: MeshTrafficPermission, name: p, spec: {default: {" + list + ": [" + matcherText(tt.allow) + "], deny: [" + matcherText(tt.deny) + "]}}}"
+			var want []string
+			if tt.want != "" {
+				want = []string{tt.want}
+			}
+			if diff := cmp.Diff(want, neverAllows(lint.Lint(fixture.Parse(t, one), tt.in, permission.Options{}))); diff != "" {
+				t.Errorf("%s %s under deny %s on %d inbounds (-want +got):\n%s", list, tt.allow, tt.deny, len(tt.in), diff)
+			}
+		}
+	}
+}
+
+// TestLintHiddenIsSound holds the findings of every deny beside every allow against
+// what the evaluation lets through.
+func TestLintHiddenIsSound(t *testing.T) {
+	t.Parallel()
+	var shorts []string
+	for _, id := range []string{"", "id=a", "id=a*", "id=a/b", "id=a/*"} {
+		for _, path := range []string{"", "path=/", "path=/*", "path=/a", "path=/a*", "path=/a/b", "path=/a/*", "path=/ab*"} {
+			for _, method := range []string{"", "GET", "PUT"} {
+				if short := strings.TrimSpace(id + " " + path + " " + method); short != "" {
+					shorts = append(shorts, short)
+				}
+			}
+		}
+	}
+	var requests []policy.Request
+	for _, id := range []string{"a", "ab", "a/b", "a/c", "b"} {
+		for _, path := range []string{"*", "/", "/a", "/a/", "/a/b", "/a/c", "/ab", "/ab/c", "/b"} {
+			for _, method := range []string{"GET", "PUT", "DELETE"} {
+				requests = append(requests, policy.Request{URIs: []string{"spiffe://td/" + id}, Path: path, Method: method})
+			}
+		}
+	}
+	// The requests that each matcher meets, of an inbound that allows them.
+	in := fixture.Inbounds()[:1]
+	meets := make([][]bool, len(shorts))
+	for i, short := range shorts {
+		ps := fixture.Parse(t, "{type: MeshTrafficPermission, name: p, spec: {default: {allow: ["+matcherText(short)+"]}}}")
+		for _, r := range requests {
+			meets[i] = append(meets[i], evaluation.Evaluate(ps, in[0], permission.Options{}, r).Effect == policy.Allow)
+		}
+	}
+	var allows []string
+	for _, allow := range shorts {
+		allows = append(allows, matcherText(allow))
+	}
+	for d, deny := range shorts {
+		ps := fixture.Parse(t, "type: MeshTrafficPermission\nname: p\nspec:\n  default:\n    deny: ["+matcherText(deny)+"]\n    allow:\n    - "+strings.Join(allows, "\n    - "))
+		hidden := make(map[string]bool)
+		for _, w := range lint.TakeSurvey(ps, in, permission.Options{}).Hidden {
+			_, item, _ := strings.Cut(w.Place, ".allow")
+			hidden[item] = true
+		}
+		if len(hidden) == 0 {
+			t.Errorf("deny %s hides nothing, not even itself", deny)
+		}
+		for a, allow := range shorts {
+			left := false
+			for r := range requests {
+				left = left || meets[a][r] && !meets[d][r]
+			}
+			said := hidden[fmt.Sprintf("[%d]", a)]
+			if said == left {
+				t.Errorf("allow %s under deny %s: hidden is %t, but something left is %t", allow, deny, said, left)
+			}
+		}
+	}
+}
+
+func TestLintOverridden(t *testing.T) {
+	t.Parallel()
+	// Of two policies that differ only in their names, the policy whose name sorts first is
+	// the stronger one and comes later.
+	from := func(name, target string, items ...string) string {
+		return "{type: MeshTrafficPermission, name: " + name + ", spec: {targetRef: {" + target + "}, from: [" + strings.Join(items, ", ") + "]}}"
+	}
+	const (
+		all     = "kind: Mesh"
+		backend = "kind: MeshService, name: backend"
+		web     = "{targetRef: {kind: MeshService, name: web}, default: {action: Allow}}"
+		api     = "{targetRef: {kind: MeshService, name: api}, default: {action: Allow}}"
+		some    = "{targetRef: {kind: MeshSubset, tags: {a: b, c: d}}, default: {action: Allow}}"
+		more    = "{targetRef: {kind: MeshSubset, tags: {a: b}}, default: {action: Deny}}"
+		nobody  = "{targetRef: {kind: Mesh}, default: {action: Deny}}"
+	)
+	warning := func(line, item, by string) string {
+		return "policies.yaml:" + line + ": spec.from[" + item + "].targetRef: decides about nobody: " + by + " comes later, wins, and names all of these clients"
+	}
+	ins := fixture.Inbounds()
+	for i := range ins {
+		ins[i].Tags = map[string]string{"kuma.io/service": ins[i].Workload.Name}
+	}
+	route := ins[0]
+	route.Routes = []policy.InboundRoute{{Name: "r", When: attribute.Method.Exact("GET")}}
+	for _, tt := range []struct {
+		name     string
+		policies []string
+		in       []policy.Inbound
+		want     []string
+	}{
+		{"overridden by a stronger policy", []string{from("z", all, web), from("a", all, nobody)}, ins, []string{warning("1", "0", "from[0] of kri_mtp_default___a_")}},
+		{"beside a weaker policy", []string{from("a", all, web), from("z", all, nobody)}, ins, nil},
+		{"the same clients", []string{from("z", all, web), from("a", all, api, web)}, ins, []string{warning("1", "0", "from[1] of kri_mtp_default___a_")}},
+		{"other clients", []string{from("z", all, web), from("a", all, api)}, ins, nil},
+		{"fewer tags", []string{from("z", all, some), from("a", all, more)}, ins, []string{warning("1", "0", "from[0] of kri_mtp_default___a_")}},
+		{"more tags", []string{from("z", all, more), from("a", all, some)}, ins, nil},
+		{"one workload of two", []string{from("z", all, web), from("a", backend, nobody)}, ins, nil},
+		{"the only workload", []string{from("z", all, web), from("a", backend, nobody)}, ins[:3], []string{warning("1", "0", "from[0] of kri_mtp_default___a_")}},
+		{"no inbound", []string{from("z", all, web), from("a", all, nobody)}, nil, nil},
+		{"its own policy, said once", []string{from("z", all, web, nobody), from("b", all, web), from("a", all, some)}, ins,
+			[]string{"policies.yaml:1: spec.from[0].targetRef: decides about nobody: from[1] comes later, wins, and names all of these clients"}},
+		{"the strongest of several", []string{from("z", all, web), from("b", all, web), from("a", all, web)}, ins,
+			[]string{warning("1", "0", "from[0] of kri_mtp_default___a_"), warning("3", "0", "from[0] of kri_mtp_default___a_")}},
+		{"a route overrides no proxy", []string{from("z", all, web), from("a", "kind: MeshHTTPRoute, name: r", nobody)}, []policy.Inbound{route}, nil},
+		{"a route overrides the same route", []string{from("z", "kind: MeshHTTPRoute, name: r", web), from("a", "kind: MeshHTTPRoute, name: r", nobody)},
+			[]policy.Inbound{route}, []string{warning("1", "0", "from[0] of kri_mtp_default___a_")}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, w := range lint.Lint(fixture.Parse(t, strings.Join(tt.policies, "\n---\n")), tt.in, permission.Options{}) {
+				got = append(got, w.String())
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
 }

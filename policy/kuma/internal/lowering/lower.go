@@ -1,18 +1,26 @@
+// Package lowering turns the MeshTrafficPermissions that apply to an inbound into a
+// decision program, in the way of each of the three options and of the legacy form.
+//
+// It guarantees that every deny comes before every allow, and that a request which
+// no matcher meets is denied by "default". It selects no policy.
 package lowering
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
+	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
 )
 
 // defaultOrigin is the origin of a verdict that no policy gave.
 const defaultOrigin = "default"
 
-// Lower returns the decision program of an inbound to which the selection applies. It
+// Lower returns the decision program of the inbound of the selection. It
 // has one gate of the inbound's layer, with every deny before every allow. The origin
 // of a rule is the KRI of its policy. The other options have other origins; Option 3
 // also has another shadow, and its rules nest.
@@ -129,4 +137,149 @@ func (l *lowering) denied(m *permission.Matcher) policy.Condition {
 	default:
 		return policy.Is{Attribute: attribute.Identity, Match: *m.Identity}
 	}
+}
+
+// fromItems has the legacy items that govern an inbound, in order of concatenation.
+type fromItems struct {
+	// proxy has the items that govern every request. They come before those of a route.
+	proxy []legacy.Item
+	// routes has the items of the policies that target a route, by its name.
+	routes map[string][]legacy.Item
+}
+
+func fromItemsOf(sel selection.Selection) fromItems {
+	items := fromItems{routes: make(map[string][]legacy.Item)}
+	for i := range sel.Policies {
+		p := &sel.Policies[i]
+		for _, item := range p.From {
+			if p.Target.Kind == permission.Route {
+				items.routes[p.Target.Name] = append(items.routes[p.Target.Name], item.Compiled)
+			} else {
+				items.proxy = append(items.proxy, item.Compiled)
+			}
+		}
+	}
+	return items
+}
+
+// forRoute returns all items that govern a route.
+func (i fromItems) forRoute(route string) []legacy.Item {
+	return slices.Concat(i.proxy, i.routes[route])
+}
+
+// lowerFrom returns the program of an inbound under the legacy form: a gate for the
+// proxy, and gates for the routes with policies of their own. The first route that
+// matches is taken, so that the routes in front of those are part of the program too.
+func lowerFrom(sel selection.Selection, in policy.Inbound, opts permission.Options) policy.Program {
+	how := legacy.Options{Compiler: opts.LegacyCompiler, Layer: in.Protocol.Layer(), Precise: opts.ShadowForm == permission.Precise}
+	items := fromItemsOf(sel)
+	gate, shadows := legacy.Gates(items.proxy, how)
+	program := policy.Program{Gates: []policy.Gate{gate}, Shadows: shadows}
+	targeted := 0
+	for i, route := range in.Routes {
+		if len(items.routes[route.Name]) > 0 {
+			targeted = i + 1
+		}
+	}
+	for _, route := range in.Routes[:targeted] {
+		gate, shadows := legacy.Gates(items.forRoute(route.Name), how)
+		program.Routes = append(program.Routes, policy.Route{Name: route.Name, When: route.When, Gates: []policy.Gate{gate}, Shadows: shadows})
+	}
+	return program
+}
+
+// Check refuses a selection with too many legacy items for the full compiler. [Lower]
+// would make a program of it that lets no caller in. The error wraps a
+// [*legacy.SizeError].
+func Check(s selection.Selection, in policy.Inbound, opts permission.Options) error {
+	items := fromItemsOf(s)
+	if err := opts.LegacyCompiler.Check(items.proxy); err != nil {
+		return fmt.Errorf("policy/kuma: inbound %s: %w", in, err)
+	}
+	for _, route := range in.Routes {
+		if err := opts.LegacyCompiler.Check(items.forRoute(route.Name)); err != nil {
+			return fmt.Errorf("policy/kuma: route %s of inbound %s: %w", route.Name, in, err)
+		}
+	}
+	return nil
+}
+
+// Tree returns the full decision tree of the inbound of the selection.
+// Under every option the matchers are grouped by their action, and the groups are
+// numbered in order of concatenation. A matcher that can never hold on the inbound is
+// in no group.
+//
+// The legacy form has no such tree, and gives an error: its items are not grouped, for
+// the last item that matches decides.
+func Tree(sel selection.Selection, in policy.Inbound) (*tree.Node, error) {
+	if sel.IsFrom() {
+		return nil, fmt.Errorf("policy/kuma: tree of inbound %s: its policies are of the legacy form, of which the last item that matches decides; options 1, 2 and 3 have a tree", in)
+	}
+	l := lowering{layer: in.Protocol.Layer()}
+	return l.tree(sel), nil
+}
+
+func (l *lowering) tree(sel selection.Selection) *tree.Node {
+	rules := make([]tree.Rule, 0, len(sel.Policies))
+	for i := range sel.Policies {
+		for _, r := range sel.Policies[i].Rules {
+			for list, matchers := range r.Lists {
+				if len(matchers) == 0 {
+					continue
+				}
+				lower := l.allowed
+				if permission.Actions[list] == tree.Deny {
+					lower = l.denied
+				}
+				rules = append(rules, tree.Rule{Action: permission.Actions[list], When: l.conditions(matchers, lower)})
+			}
+		}
+	}
+	return tree.Build(tree.Groups(rules))
+}
+
+// program prunes a full tree and lowers it. Each question becomes a rule: the questions
+// on its yes are nested in it, and those on its no follow it. The origin of a verdict
+// is the name of its action, for a group has conditions of many policies.
+func (l *lowering) program(root *tree.Node) policy.Program {
+	pruned := root.Prune()
+	program := policy.Program{Gates: []policy.Gate{l.treeGate(pruned, tree.Action.Denies)}}
+	if hasAction(root, tree.AllowWithShadowDeny) {
+		program.Shadows = []policy.Gate{l.treeGate(pruned, tree.Action.DeniesInShadow)}
+	}
+	return program
+}
+
+func (l *lowering) treeGate(root *tree.Node, denies func(tree.Action) bool) policy.Gate {
+	rules, verdict := treeRules(root, denies)
+	return policy.Gate{Layer: l.layer, Rules: rules, Default: verdict}
+}
+
+func treeRules(n *tree.Node, denies func(tree.Action) bool) ([]policy.Rule, policy.Verdict) {
+	if n.Leaf() {
+		return nil, treeVerdict(n.Action, denies(n.Action))
+	}
+	then, met := treeRules(n.Yes, denies)
+	otherwise, fallback := treeRules(n.No, denies)
+	rules := []policy.Rule{{Verdict: met, When: n.Ask.Condition(), Then: then}}
+	return append(rules, otherwise...), fallback
+}
+
+func treeVerdict(a tree.Action, denied bool) policy.Verdict {
+	v := policy.Verdict{Effect: policy.Allow, Origin: a.String()}
+	if denied {
+		v.Effect = policy.Deny
+	}
+	if a == tree.Nothing {
+		v.Origin = defaultOrigin
+	}
+	return v
+}
+
+// hasAction reports whether a leaf of the tree has the action.
+func hasAction(n *tree.Node, a tree.Action) bool {
+	if n.Leaf() {
+		return n.Action == a
+	}
+	return hasAction(n.Yes, a) || hasAction(n.No, a)
 }

@@ -45,7 +45,7 @@ func merge[T any](confs []T) T {
 		case mergeConcat:
 			concat(into.Field(i), from, i)
 		default:
-			panic(fmt.Sprintf("kuma: field %s of %T declares the merge strategy %q, which nobody knows", field.Name, out, strategy))
+			panic(fmt.Sprintf("kuma: field %s of %T declares the merge strategy %q, which is unknown: use concat, or no tag", field.Name, out, strategy))
 		}
 	}
 	return out

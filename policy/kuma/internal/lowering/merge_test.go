@@ -58,7 +58,7 @@ func TestMergeSharesNothing(t *testing.T) {
 func TestMergeRefusesAnUnknownStrategy(t *testing.T) {
 	t.Parallel()
 	defer func() {
-		const want = `kuma: field List of lowering.conf declares the merge strategy "append", which nobody knows`
+		const want = `kuma: field List of lowering.conf declares the merge strategy "append", which is unknown: use concat, or no tag`
 		if got := recover(); got != want {
 			t.Errorf("panic %v, want %s", got, want)
 		}

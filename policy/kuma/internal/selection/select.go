@@ -1,3 +1,9 @@
+// Package selection finds the MeshTrafficPermissions that apply to one inbound, and
+// their order.
+//
+// It guarantees that the result does not depend on the order of the policies, and
+// that each policy that does not apply has its reason. It reads no rule: what a
+// policy says of a request is no concern of it.
 package selection
 
 import (
@@ -13,8 +19,7 @@ import (
 
 // Selection is what applies to one inbound, and what does not.
 type Selection struct {
-	// Policies are in the order in which their rules are concatenated, the weakest
-	// first.
+	// Policies are in the order of concatenation, the weakest first.
 	Policies []permission.Policy
 	Ignored  []Ignored
 }
@@ -67,8 +72,8 @@ func missReason(p *permission.Policy, in *policy.Inbound, opts permission.Option
 	return targetMissReason(&p.Target, in)
 }
 
-// rank orders the policies that apply: first by the numbers, of which a heavier one
-// is greater, then by name.
+// rank orders the policies that apply: first by the numbers, the heavier policy
+// has the greater number, then by name.
 type rank struct {
 	policy *permission.Policy
 	weight [4]uint8
@@ -145,4 +150,80 @@ func withoutFrom(ranks []rank, ps []permission.Policy, reasons []string) []rank 
 // IsFrom reports whether the legacy form governs the inbound.
 func (s Selection) IsFrom() bool {
 	return slices.ContainsFunc(s.Policies, func(p permission.Policy) bool { return len(p.From) > 0 })
+}
+
+// targetMissReason says why the target does not select the inbound, "" where it does.
+func targetMissReason(t *permission.Target, in *policy.Inbound) string {
+	if t.Kind > permission.Dataplane {
+		return legacyMissReason(t, in)
+	}
+	if t.Name != "" && t.Name != in.Workload.Name {
+		return fmt.Sprintf("targetRef.name is %q", t.Name)
+	}
+	for _, want := range t.Labels {
+		if got := workloadLabel(&in.Workload, want.Key); got != want.Value {
+			return fmt.Sprintf("targetRef.labels asks for %s=%q, the workload has %q", want.Key, want.Value, got)
+		}
+	}
+	if t.Section != "" && t.Section != in.Section() {
+		return fmt.Sprintf("targetRef.sectionName is %q, the inbound's is %q", t.Section, in.Section())
+	}
+	return ""
+}
+
+// workloadLabel returns a label of the workload. Where the workload lacks the label, it
+// is the value that a control plane would compute.
+func workloadLabel(w *policy.Workload, label string) string {
+	if value, ok := w.Labels[label]; ok {
+		return value
+	}
+	switch label {
+	case permission.LabelDisplayName:
+		return w.Name
+	case permission.LabelMesh:
+		return cmp.Or(w.Mesh, permission.DefaultMesh)
+	case permission.LabelZone:
+		return w.Zone
+	case permission.LabelOrigin:
+		return w.Origin
+	case permission.LabelNamespace:
+		return w.Namespace
+	}
+	return ""
+}
+
+func legacyMissReason(t *permission.Target, in *policy.Inbound) string {
+	if t.Kind == permission.Route {
+		if in.Protocol.Layer() == policy.L4 {
+			return fmt.Sprintf("targetRef names the route %q, but a tcp inbound has no routes", t.Name)
+		}
+		if !slices.ContainsFunc(in.Routes, func(r policy.InboundRoute) bool { return r.Name == t.Name }) {
+			return fmt.Sprintf("targetRef names the route %q, which the inbound does not have", t.Name)
+		}
+		return ""
+	}
+	for _, want := range t.Labels {
+		if got, owner := inboundTag(in, want.Key); got != want.Value {
+			return fmt.Sprintf("targetRef asks for %s=%q, the %s has %q", want.Key, want.Value, owner, got)
+		}
+	}
+	return ""
+}
+
+// inboundTag returns a tag of the inbound, and of its workload where the inbound lacks
+// it. The owner is "inbound" or "workload".
+func inboundTag(in *policy.Inbound, key string) (value, owner string) {
+	if value, ok := in.Tags[key]; ok {
+		return value, "inbound"
+	}
+	return workloadTag(&in.Workload, key), "workload"
+}
+
+// workloadTag returns a tag of the workload. The default of the service is the name of
+// the workload.
+func workloadTag(w *policy.Workload, key string) string {
+	if key == permission.TagService && w.Labels[key] == "" {
+		return w.Name
+	}
+	return workloadLabel(w, key)
 }

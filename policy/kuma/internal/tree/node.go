@@ -1,6 +1,17 @@
+// Package tree has the decision tree of Option 3, MeshTrafficPermission with
+// conditions. Rules of one action are one group. Each inner node asks the condition of
+// one group. Each leaf merges the actions of the groups whose condition was met on the
+// way to it.
+//
+// It guarantees that a tree decides as its rules do, pruned or not: the heaviest action
+// that applies wins (Deny over AllowWithShadowDeny over Allow), and a request without
+// an action is denied. Its text and its drawing show every node.
+//
+// It knows neither policies nor inbounds, and [Node.Prune] is its only optimization.
 package tree
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/meshproof/meshproof/policy"
@@ -153,3 +164,40 @@ func (n *Node) asked() []*Group {
 	slices.SortFunc(out, func(a, b *Group) int { return a.Number - b.Number })
 	return out
 }
+
+// Action is what a rule does to the requests that meet one of its conditions. A
+// heavier action has a greater value, so that the merged action is the greatest.
+type Action uint8
+
+// The actions, the lightest first. Nothing is the action of a request without a
+// rule: it is denied by "default".
+const (
+	Nothing Action = iota
+	Allow
+	AllowWithShadowDeny
+	Deny
+)
+
+var actionNames = [...]string{Nothing: "Nothing", Allow: "Allow", AllowWithShadowDeny: "AllowWithShadowDeny", Deny: "Deny"}
+
+// String returns the name used in policies.
+func (a Action) String() string { return actionNames[a] }
+
+// UnmarshalText reads the name used in policies. An unknown name is an error that
+// lists the known ones. Nothing is no name that a policy can use.
+func (a *Action) UnmarshalText(text []byte) error {
+	for i, name := range actionNames {
+		if name == string(text) && Action(i) != Nothing {
+			*a = Action(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("action %q is unknown: use Deny, Allow or AllowWithShadowDeny", text)
+}
+
+// Denies reports whether a request is refused.
+func (a Action) Denies() bool { return a == Deny || a == Nothing }
+
+// DeniesInShadow reports whether the shadow refuses a request: it would be refused
+// if every AllowWithShadowDeny were a Deny.
+func (a Action) DeniesInShadow() bool { return a != Allow }
