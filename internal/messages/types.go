@@ -1,16 +1,19 @@
+// Package messages reads protobuf messages that others wrote: in binary form, as JSON,
+// packed in an Any or in a TypedStruct.
+//
+// It guarantees that it tells what a message loses on the way: a type that is not linked
+// into the program, a field or an enumerator that its definition does not have here, a
+// nesting that is too deep. Bad input is an error or a [Fault], never a panic. It does
+// not know what a message means.
 package messages
 
 import (
 	"strings"
 
-	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
-
-	// The types that may stand inside an RBAC filter, or that tell what surrounds it.
 	_ "github.com/cncf/xds/go/udpa/type/v1"
 	_ "github.com/cncf/xds/go/xds/type/matcher/v3"
 	_ "github.com/cncf/xds/go/xds/type/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
@@ -31,6 +34,8 @@ import (
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/raw_buffer/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
 // The filters that authorize.

@@ -5,8 +5,197 @@ import (
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 
+	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
+
+// alternative is one way in which a rule can match: an operand of its outermost Or. A guard
+// is an identity without which the alternative cannot match.
+type alternative struct {
+	rule    int
+	guarded bool
+	guard   policy.Match
+	// rest is the question that remains when the guard is met.
+	rest policy.Condition
+	// before is the next earlier alternative with the same guard.
+	before chain
+}
+
+// chain is the last of some alternatives, counted from 1; the zero value is none.
+type chain int
+
+// identityIndex finds the alternatives that an identity can meet without a scan
+// over the rules.
+type identityIndex struct {
+	rules         []policy.Rule
+	alternatives  []alternative
+	exact, prefix map[string]chain
+	// lengths are the lengths of the prefixes, ascending.
+	lengths []int
+	open    []int
+	// ends has the action of each rule, as soon as it is made. Every identity of the rule
+	// shares it, and it never changes.
+	ends []*matcherv3.Matcher_OnMatch
+	// found is the answer of meets, which the next call overwrites.
+	found []int
+}
+
+// noRule stands for the default behind all rules.
+const noRule = -1
+
+func (x *identityIndex) end(rule int) *matcherv3.Matcher_OnMatch {
+	if x.ends[rule] == nil {
+		x.ends[rule] = action(x.rules[rule].Verdict)
+	}
+	return x.ends[rule]
+}
+
+func newIdentityIndex(rules []policy.Rule) *identityIndex {
+	n := 0
+	for _, rule := range rules {
+		n++
+		if or, ok := rule.When.(policy.Or); ok {
+			n += len(or) - 1
+		}
+	}
+	x := &identityIndex{
+		rules: rules, alternatives: make([]alternative, 0, n),
+		exact: make(map[string]chain, n), prefix: map[string]chain{},
+		ends: make([]*matcherv3.Matcher_OnMatch, len(rules)),
+	}
+	for i, rule := range rules {
+		operands, ok := rule.When.(policy.Or)
+		if !ok {
+			operands = policy.Or{rule.When}
+		}
+		for _, operand := range operands {
+			x.add(i, operand)
+		}
+	}
+	slices.Sort(x.lengths)
+	x.lengths = slices.Compact(x.lengths)
+	return x
+}
+
+func (x *identityIndex) add(rule int, c policy.Condition) {
+	a := alternative{rule: rule}
+	a.guard, a.rest, a.guarded = splitGuard(c)
+	last := chain(len(x.alternatives) + 1)
+	switch {
+	case !a.guarded:
+		x.open = append(x.open, len(x.alternatives))
+	case a.guard.Kind == policy.Exact:
+		a.before, x.exact[a.guard.Value] = x.exact[a.guard.Value], last
+	default:
+		a.before, x.prefix[a.guard.Value] = x.prefix[a.guard.Value], last
+		x.lengths = append(x.lengths, len(a.guard.Value))
+	}
+	x.alternatives = append(x.alternatives, a)
+}
+
+// splitGuard takes an identity that the condition cannot hold without out of it.
+func splitGuard(c policy.Condition) (guard policy.Match, rest policy.Condition, ok bool) {
+	if guard, ok := identityMatch(c); ok {
+		return guard, policy.Always, true
+	}
+	and, _ := c.(policy.And)
+	for i, of := range and {
+		if guard, ok := identityMatch(of); ok {
+			return guard, simplify(slices.Delete(slices.Clone(and), i, i+1)), true
+		}
+	}
+	return policy.Match{}, c, false
+}
+
+func identityMatch(c policy.Condition) (policy.Match, bool) {
+	is, ok := c.(policy.Is)
+	return is.Match, ok && is.Attribute == attribute.Identity
+}
+
+// meets returns the alternatives that the identity can meet, in rule order.
+func (x *identityIndex) meets(identity string) []int {
+	x.found = append(x.found[:0], x.open...)
+	x.collect(x.exact[identity])
+	for _, n := range x.lengths {
+		if n > len(identity) {
+			break
+		}
+		x.collect(x.prefix[identity[:n]])
+	}
+	slices.Sort(x.found)
+	return x.found
+}
+
+func (x *identityIndex) collect(c chain) {
+	for ; c > 0; c = x.alternatives[c-1].before {
+		x.found = append(x.found, int(c-1))
+	}
+}
+
+// residue evaluates the gate for one identity. It returns the rules that still
+// depend on the rest of the request and the rule whose verdict stands behind them,
+// or false where the residue is too long to be repeated.
+func (x *identityIndex) residue(identity string) (residue []policy.Rule, end int, ok bool) {
+	for _, at := range x.meets(identity) {
+		a := &x.alternatives[at]
+		when := a.rest
+		if when != policy.Always {
+			when = assume(when, identity)
+		}
+		switch when {
+		case policy.Never:
+			continue
+		case policy.Always:
+			return residue, a.rule, true
+		}
+		if len(residue) == residueMax {
+			return nil, noRule, false
+		}
+		residue = append(residue, policy.Rule{Verdict: x.rules[a.rule].Verdict, When: when})
+	}
+	return residue, noRule, true
+}
+
+// without returns the rules less the alternatives that the map answers.
+func (x *identityIndex) without(mapped map[string]*matcherv3.Matcher_OnMatch) []policy.Rule {
+	left := make([]policy.Or, len(x.rules))
+	for _, a := range x.alternatives {
+		when := a.rest
+		if a.guarded {
+			if _, ok := mapped[a.guard.Value]; ok && a.guard.Kind == policy.Exact {
+				continue
+			}
+			when = policy.Is{Attribute: attribute.Identity, Match: a.guard}
+			if a.rest != policy.Always {
+				when = policy.And{when, a.rest}
+			}
+		}
+		left[a.rule] = append(left[a.rule], when)
+	}
+	var rules []policy.Rule
+	for i, operands := range left {
+		if when := simplify(operands); when != policy.Never {
+			rules = append(rules, policy.Rule{Verdict: x.rules[i].Verdict, When: when})
+		}
+	}
+	return rules
+}
+
+// assume replaces every question for the identity by its answer.
+func assume(c policy.Condition, identity string) policy.Condition {
+	return rewrite.Condition(c, rewrite.Shape[policy.Condition]{
+		And: simpleShape.And,
+		Or:  simpleShape.Or,
+		Not: simpleShape.Not,
+		Leaf: func(c policy.Condition) policy.Condition {
+			if match, ok := identityMatch(c); ok {
+				return policy.Constant(match.Matches(identity))
+			}
+			return c
+		},
+	})
+}
 
 const (
 	// identityTreeMin is the number of exactly compared identities from which on a

@@ -4,7 +4,10 @@ import (
 	"slices"
 	"testing"
 
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/semver"
+	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -33,5 +36,18 @@ func TestEveryAttributeHasARow(t *testing.T) {
 	}
 	if len(rows) != len(attribute.All()) {
 		t.Errorf("package xds has %d rows for %d attributes", len(rows), len(attribute.All()))
+	}
+}
+
+// TestPackedAction compares the bytes written by hand with the bytes of the library.
+func TestPackedAction(t *testing.T) {
+	t.Parallel()
+	for verdict, want := range map[policy.Verdict]*rbacv3.Action{
+		{Effect: policy.Allow, Origin: "a"}:             {Name: "a", Action: rbacv3.RBAC_ALLOW},
+		{Effect: policy.Deny, Origin: "kri_mtp_ü___a_"}: {Name: "kri_mtp_ü___a_", Action: rbacv3.RBAC_DENY},
+	} {
+		if diff := cmp.Diff(mustAny(want), packedAction(verdict), protocmp.Transform()); diff != "" {
+			t.Errorf("(-library +ours):\n%s", diff)
+		}
 	}
 }

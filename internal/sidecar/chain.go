@@ -2,13 +2,16 @@ package sidecar
 
 import (
 	"fmt"
+	"strings"
 
+	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
+	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -222,4 +225,75 @@ func (r *reader) addUnattached(l unattached) {
 		c.tell(Beside, "", "", fmt.Sprintf("protocol %q is none that meshproof knows", l.protocol))
 	}
 	c.close()
+}
+
+// transport reads what the chain demands of a connection.
+func (c *chain) transport(of *listenerv3.FilterChain) Transport {
+	for _, reason := range deprecated(of.ProtoReflect()) {
+		c.tell(Beside, "", "", reason)
+	}
+	packed := of.GetTransportSocket().GetTypedConfig()
+	switch messages.Name(packed.GetTypeUrl()) {
+	case "", rawBuffer:
+		if of.GetTransportSocket() != nil && packed == nil {
+			c.tell(Beside, of.TransportSocket.Name, "", "the transport socket has no configuration")
+			return OtherTransport
+		}
+		return Plaintext
+	}
+	m, _, err := messages.Unpack(packed)
+	context, ok := m.(*tlsv3.DownstreamTlsContext)
+	if err != nil || !ok {
+		c.tell(Beside, of.TransportSocket.Name, packed.TypeUrl, "a transport socket that is not TLS")
+		return OtherTransport
+	}
+	if !context.GetRequireClientCertificate().GetValue() {
+		return TLS
+	}
+	if why := unverified(context.GetCommonTlsContext()); why != "" {
+		c.tell(Beside, of.TransportSocket.Name, packed.TypeUrl, why)
+		return TLS
+	}
+	return MutualTLS
+}
+
+// unverified says why a demanded client certificate proves nothing.
+func unverified(common *tlsv3.CommonTlsContext) string {
+	var validation *tlsv3.CertificateValidationContext
+	switch of := common.GetValidationContextType().(type) {
+	case nil:
+		return "client certificates are demanded, but there is nothing to verify them by"
+	case *tlsv3.CommonTlsContext_ValidationContext:
+		validation = of.ValidationContext
+	case *tlsv3.CommonTlsContext_CombinedValidationContext:
+		validation = of.CombinedValidationContext.GetDefaultValidationContext()
+	}
+	if validation.GetTrustChainVerification() == tlsv3.CertificateValidationContext_ACCEPT_UNTRUSTED {
+		return "client certificates that nobody vouches for are accepted (ACCEPT_UNTRUSTED)"
+	}
+	return ""
+}
+
+// What package xds puts into its listeners besides the filters of an inbound.
+const (
+	observerName      = "meshproof.effective_policy"
+	canaryName        = "canary"
+	canaryDestination = "240.0.0.1"
+)
+
+// isObserver reports whether a filter is one of the filters of the lab that tell the
+// effective policy. It is skipped only because it refuses no request.
+func isObserver(name string, rbac interface {
+	GetRules() *rbacv3.RBAC
+	GetMatcher() *matcherv3.Matcher
+}) bool {
+	return (name == observerName || strings.HasPrefix(name, observerName+".")) && rbac.GetRules() == nil && rbac.GetMatcher() == nil
+}
+
+// isCanary reports whether a filter chain is the chain in which the lab reads the version.
+// No workload can have its destination.
+func isCanary(chain *listenerv3.FilterChain) bool {
+	ranges := chain.GetFilterChainMatch().GetPrefixRanges()
+	return chain.GetName() == canaryName && len(ranges) == 1 &&
+		ranges[0].GetAddressPrefix() == canaryDestination && ranges[0].GetPrefixLen().GetValue() == 32
 }

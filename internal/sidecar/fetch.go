@@ -5,14 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
+	"github.com/envoyproxy/go-control-plane/pkg/resource/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 const (
@@ -107,4 +117,198 @@ func reasonOf(ctx context.Context, err error) error {
 	default:
 		return fmt.Errorf("%s: %s", status.Code(err), words(status.Convert(err).Message()))
 	}
+}
+
+// client is one ADS stream, in the state of the world variant.
+type client struct {
+	stream     discoveryv3.AggregatedDiscoveryService_StreamAggregatedResourcesClient
+	node       *corev3.Node
+	subscribed map[string]*subscription
+	has        resources
+	// wanted are the resources that the last listeners refer to.
+	wanted wanted
+}
+
+// subscription has the names that were asked for of one type, and the last answer.
+type subscription struct {
+	names          []string
+	version, nonce string
+	answered       bool
+}
+
+func (c *client) run(ctx context.Context) (Sidecar, error) {
+	if err := c.subscribe(resource.ListenerType, nil); err != nil {
+		return Sidecar{}, c.failed(ctx, err)
+	}
+	for {
+		answer, err := c.stream.Recv()
+		if err != nil {
+			return Sidecar{}, fmt.Errorf("waiting for %s: %w", c.missing(), reasonOf(ctx, err))
+		}
+		if err := c.takeAnswer(answer); err != nil {
+			return Sidecar{}, err
+		}
+		if !c.answered(resource.ListenerType) {
+			continue
+		}
+		var s Sidecar
+		s, c.wanted = c.has.read()
+		if err := c.subscribeToReferences(); err != nil {
+			return Sidecar{}, c.failed(ctx, err)
+		}
+		if c.missing() == "" {
+			return s, nil
+		}
+	}
+}
+
+// failed returns the reason that sending failed. Recv tells it.
+func (c *client) failed(ctx context.Context, err error) error {
+	if errors.Is(err, io.EOF) {
+		_, err = c.stream.Recv()
+	}
+	return reasonOf(ctx, err)
+}
+
+// subscribeToReferences subscribes to the resources that the listeners refer to.
+func (c *client) subscribeToReferences() error {
+	if c.wanted.scopes {
+		if err := c.subscribe(resource.ScopedRouteType, nil); err != nil {
+			return err
+		}
+	}
+	for typeURL, names := range map[string]map[string]bool{resource.RouteType: c.wanted.routes, resource.ExtensionConfigType: c.wanted.extensions} {
+		if len(names) == 0 {
+			continue
+		}
+		if err := c.subscribe(typeURL, slices.Sorted(maps.Keys(names))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subscribe asks for resources of a type; without names, for all of them. It does nothing
+// where it asked for the same before.
+func (c *client) subscribe(typeURL string, names []string) error {
+	s, ok := c.subscribed[typeURL]
+	if ok && slices.Equal(s.names, names) {
+		return nil
+	}
+	if !ok {
+		s = &subscription{}
+		c.subscribed[typeURL] = s
+	}
+	s.names = names
+	return c.send(typeURL, nil)
+}
+
+// send asks for the subscribed resources. With the nonce of an answer it is the ACK of that
+// answer, or its NACK where there is a refusal.
+func (c *client) send(typeURL string, refusal *status.Status) error {
+	s := c.subscribed[typeURL]
+	return c.stream.Send(&discoveryv3.DiscoveryRequest{
+		Node: c.node, TypeUrl: typeURL, ResourceNames: s.names,
+		VersionInfo: s.version, ResponseNonce: s.nonce, ErrorDetail: refusal.Proto(),
+	})
+}
+
+func (c *client) answered(typeURL string) bool {
+	s, ok := c.subscribed[typeURL]
+	return ok && s.answered
+}
+
+// takeAnswer keeps the resources of an answer and acknowledges it. It refuses an answer that
+// cannot be read.
+func (c *client) takeAnswer(answer *discoveryv3.DiscoveryResponse) error {
+	s, ok := c.subscribed[answer.TypeUrl]
+	if !ok {
+		return fmt.Errorf("it sent %s, for which nobody asked", messages.Name(answer.TypeUrl))
+	}
+	s.nonce = answer.Nonce
+	if err := c.storeResources(answer); err != nil {
+		err = fmt.Errorf("version %q of %s: %w", answer.VersionInfo, messages.Name(answer.TypeUrl), err)
+		// If this fails too, the first failure is told.
+		_ = c.send(answer.TypeUrl, status.New(codes.InvalidArgument, err.Error()))
+		return err
+	}
+	s.version, s.answered = answer.VersionInfo, true
+	if err := c.send(answer.TypeUrl, nil); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+func (c *client) storeResources(answer *discoveryv3.DiscoveryResponse) error {
+	switch answer.TypeUrl {
+	case resource.ListenerType:
+		listeners, err := fromAnys(answer, func() *listenerv3.Listener { return &listenerv3.Listener{} })
+		c.has.listeners = nil
+		for _, d := range listeners {
+			c.has.serveListener(d)
+		}
+		return err
+	case resource.ScopedRouteType:
+		scopes, err := fromAnys(answer, func() *routev3.ScopedRouteConfiguration { return &routev3.ScopedRouteConfiguration{} })
+		delete(c.has.scopes, "")
+		for _, d := range scopes {
+			c.has.addScope("", d)
+		}
+		return err
+	case resource.RouteType:
+		routes, err := fromAnys(answer, func() *routev3.RouteConfiguration { return &routev3.RouteConfiguration{} })
+		for _, d := range routes {
+			c.has.addRoute(d)
+		}
+		return err
+	default:
+		extensions, err := fromAnys(answer, func() *corev3.TypedExtensionConfig { return &corev3.TypedExtensionConfig{} })
+		for _, d := range extensions {
+			c.has.addExtension(d.message.Name, decoded[*anypb.Any]{d.message.TypedConfig, d.faults})
+		}
+		return err
+	}
+}
+
+// fromAnys unmarshals the resources of an answer. A resource with a time to live comes in a
+// discovery Resource.
+func fromAnys[M proto.Message](answer *discoveryv3.DiscoveryResponse, empty func() M) ([]decoded[M], error) {
+	out := make([]decoded[M], 0, len(answer.Resources))
+	for i, packed := range answer.Resources {
+		var wrapper discoveryv3.Resource
+		if packed.MessageIs(&wrapper) {
+			if err := packed.UnmarshalTo(&wrapper); err != nil {
+				return nil, fmt.Errorf("resource %d: %s", i, messages.OneLine(err))
+			}
+			packed = wrapper.Resource
+		}
+		m := empty()
+		if err := packed.UnmarshalTo(m); err != nil {
+			return nil, fmt.Errorf("resource %d: %s", i, messages.OneLine(err))
+		}
+		out = append(out, decoded[M]{m, messages.Unread(m.ProtoReflect())})
+	}
+	return out, nil
+}
+
+// missing names the resources that did not come.
+func (c *client) missing() string {
+	var out []string
+	if !c.answered(resource.ListenerType) {
+		out = append(out, "listeners")
+	}
+	if c.wanted.scopes && !c.answered(resource.ScopedRouteType) {
+		out = append(out, "scoped route configurations")
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.wanted.routes)) {
+		if _, ok := c.has.routes[name]; !ok {
+			out = append(out, fmt.Sprintf("route configuration %q", name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.wanted.extensions)) {
+		if _, ok := c.has.extensions[name]; !ok {
+			out = append(out, fmt.Sprintf("extension configuration %q", name))
+		}
+	}
+	return strings.Join(out, ", ")
 }

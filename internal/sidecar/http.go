@@ -2,12 +2,17 @@ package sidecar
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // http reads an HTTP connection manager and its filters.
@@ -95,4 +100,206 @@ func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
 	default:
 		c.addHTTP(f.Name, statPrefix, rbac)
 	}
+}
+
+// overrides are the typed_per_filter_config of one place, by filter name.
+type overrides = map[string]*anypb.Any
+
+// routes reads the filters by which routes replace the filters of the inbound. One virtual
+// host for all authorities, and routes with one answer each, can be replayed. Everything
+// else is lost.
+func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
+	configs := c.routeConfigs(m)
+	for _, config := range configs {
+		c.tellUnnamed(config, m)
+		if config.Vhds != nil {
+			c.tell(Lost, "", "", fmt.Sprintf("route configuration %q: virtual hosts come by discovery (vhds), which is not read", config.Name))
+		}
+		if !overriding(config, c.replaceable) {
+			continue
+		}
+		if why := c.severalChoices(config, len(configs)); why != "" {
+			c.tell(Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces RBAC filters: %s", config.Name, why))
+			continue
+		}
+		c.ownRoutes(config)
+	}
+}
+
+// severalChoices says why the overrides of a route configuration cannot be replayed.
+func (c *chain) severalChoices(config *routev3.RouteConfiguration, configs int) string {
+	hosts := config.VirtualHosts
+	switch {
+	case configs > 1:
+		return "it is one of several scopes"
+	case len(slices.Compact(slices.Sorted(slices.Values(c.replaceable)))) < len(c.replaceable):
+		return "two RBAC filters have one name"
+	case c.disabled:
+		return "the filter is disabled elsewhere"
+	case len(c.in.Filters.HTTP) != len(c.replaceable):
+		return "a filter that they replace could not be read"
+	case len(hosts) > 1 || len(hosts) == 1 && !slices.Contains(hosts[0].Domains, "*"):
+		return "it has virtual hosts for some authorities only"
+	}
+	for _, host := range hosts {
+		if host.Matcher != nil {
+			return "a matcher selects the route"
+		}
+		for _, route := range host.Routes {
+			for _, cluster := range route.GetRoute().GetWeightedClusters().GetClusters() {
+				if len(cluster.TypedPerFilterConfig) > 0 {
+					return "a weighted cluster has filters of its own"
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// ownRoutes adds the routes up to the last route with filters of its own. The routes in
+// between take requests away from the routes behind them.
+func (c *chain) ownRoutes(config *routev3.RouteConfiguration) {
+	last := 0
+	for _, host := range config.VirtualHosts {
+		for i, route := range host.Routes {
+			name := route.Name
+			if name == "" {
+				name = fmt.Sprintf("route %d", i)
+			}
+			filters := slices.Clone(c.in.Filters.HTTP)
+			for n, filter := range c.replaceable {
+				for _, of := range []overrides{config.TypedPerFilterConfig, host.TypedPerFilterConfig, route.TypedPerFilterConfig} {
+					if packed, ok := of[filter]; ok {
+						if filters[n], ok = c.override(filter, name, packed, 0); !ok {
+							return
+						}
+					}
+				}
+			}
+			if !slices.Equal(filters, c.in.Filters.HTTP) {
+				last = len(c.in.Filters.Routes) + 1
+			}
+			c.checkMatch(name, route.Match)
+			c.in.Filters.Routes = append(c.in.Filters.Routes, xds.Route{Name: name, Match: route.Match, HTTP: filters})
+		}
+	}
+	c.in.Filters.Routes = c.in.Filters.Routes[:last]
+}
+
+// override returns the filter that a route has in the place of the inbound's: one
+// without anything to judge by where it is switched off.
+func (c *chain) override(filter, route string, packed *anypb.Any, depth int) (*httprbacv3.RBAC, bool) {
+	m, _, err := messages.Unpack(packed)
+	switch m := m.(type) {
+	case *httprbacv3.RBACPerRoute:
+		if m.Rbac == nil {
+			return &httprbacv3.RBAC{}, true
+		}
+		return withoutPrefix(m.Rbac), c.inspect(filter, m)
+	case *routev3.FilterConfig:
+		switch {
+		case m.Disabled:
+			return &httprbacv3.RBAC{}, true
+		case m.Config != nil && depth == 0:
+			return c.override(filter, route, m.Config, depth+1)
+		}
+	}
+	reason := "this is no filter for a route"
+	if err != nil {
+		reason = err.Error()
+	}
+	c.tell(Lost, filter, packed.TypeUrl, fmt.Sprintf("route %q: %s", route, reason))
+	return nil, false
+}
+
+// checkMatch tells which questions of a route no request class can answer.
+func (c *chain) checkMatch(route string, m *routev3.RouteMatch) {
+	if m.GetRuntimeFraction() != nil || m.GetTlsContext() != nil || m.GetConnectMatcher() != nil ||
+		m.GetPathMatchPolicy() != nil || len(m.GetDynamicMetadata()) > 0 || len(m.GetFilterState()) > 0 {
+		c.tell(Opaque, "", "", fmt.Sprintf("route %q asks for more than path, header and query", route))
+	}
+}
+
+// overriding reports whether a route configuration overrides a filter with one of the
+// names.
+func overriding(config *routev3.RouteConfiguration, filters []string) (found bool) {
+	eachOverride(config, func(name string, _ *anypb.Any) { found = found || slices.Contains(filters, name) })
+	return found
+}
+
+// tellUnnamed tells about RBAC of a route under a name that no filter has. Envoy ignores
+// it.
+func (c *chain) tellUnnamed(config *routev3.RouteConfiguration, m *hcmv3.HttpConnectionManager) {
+	eachOverride(config, func(name string, packed *anypb.Any) {
+		named := slices.ContainsFunc(m.HttpFilters, func(f *hcmv3.HttpFilter) bool { return f.Name == name })
+		if !named && messages.Name(packed.GetTypeUrl()) == routeRBAC {
+			c.tell(Beside, name, packed.TypeUrl, fmt.Sprintf("route configuration %q has RBAC for a filter that is not there: Envoy passes over it", config.Name))
+		}
+	})
+}
+
+func eachOverride(config *routev3.RouteConfiguration, do func(name string, packed *anypb.Any)) {
+	each := func(of overrides) {
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			do(name, of[name])
+		}
+	}
+	each(config.TypedPerFilterConfig)
+	for _, host := range config.VirtualHosts {
+		each(host.TypedPerFilterConfig)
+		for _, route := range host.Routes {
+			each(route.TypedPerFilterConfig)
+			for _, cluster := range route.GetRoute().GetWeightedClusters().GetClusters() {
+				each(cluster.TypedPerFilterConfig)
+			}
+		}
+	}
+}
+
+// routeConfigs returns the route configurations that the connection manager may use, and
+// tells which of them are missing.
+func (c *chain) routeConfigs(m *hcmv3.HttpConnectionManager) []*routev3.RouteConfiguration {
+	switch of := m.RouteSpecifier.(type) {
+	case *hcmv3.HttpConnectionManager_RouteConfig:
+		return []*routev3.RouteConfiguration{of.RouteConfig}
+	case *hcmv3.HttpConnectionManager_Rds:
+		return c.named(of.Rds.GetRouteConfigName())
+	case *hcmv3.HttpConnectionManager_ScopedRoutes:
+		return c.scoped(of.ScopedRoutes)
+	default:
+		return nil
+	}
+}
+
+func (c *chain) named(name string) []*routev3.RouteConfiguration {
+	c.wanted.routes[name] = true
+	d, ok := c.reader.resources.routes[name]
+	if !ok {
+		c.tell(Lost, "", "", fmt.Sprintf("route configuration %q is not there: routes may replace RBAC filters", name))
+		return nil
+	}
+	c.tellFaults("", d.faults)
+	return []*routev3.RouteConfiguration{d.message}
+}
+
+func (c *chain) scoped(of *hcmv3.ScopedRoutes) (out []*routev3.RouteConfiguration) {
+	scopes := of.GetScopedRouteConfigurationsList().GetScopedRouteConfigurations()
+	if of.GetScopedRds() != nil {
+		c.wanted.scopes = true
+		for _, d := range c.scopesOf(of.Name) {
+			c.tellFaults("", d.faults)
+			scopes = append(scopes[:len(scopes):len(scopes)], d.message)
+		}
+		if len(scopes) == 0 {
+			c.tell(Lost, "", "", fmt.Sprintf("scoped route configurations %q are not there: routes may replace RBAC filters", of.Name))
+		}
+	}
+	for _, scope := range scopes {
+		if scope.RouteConfiguration != nil {
+			out = append(out, scope.RouteConfiguration)
+		} else {
+			out = append(out, c.named(scope.RouteConfigurationName)...)
+		}
+	}
+	return out
 }

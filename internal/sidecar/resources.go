@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	"google.golang.org/protobuf/proto"
@@ -103,4 +105,207 @@ func fromTree[M proto.Message](tree any, into M) (decoded[M], error) {
 	}
 	faults, err := messages.Decode(tree, into)
 	return decoded[M]{into, faults}, err
+}
+
+// addConfigs takes the parts of a dump.
+func (r *resources) addConfigs(configs []any) {
+	for i, config := range configs {
+		o, ok := config.(object)
+		if !ok {
+			r.tellBeside("", "configs[%d] of the dump is no object", i)
+			continue
+		}
+		if err := r.addTyped(o, typeOf(o)); err != nil {
+			r.tellBeside(getString(o, "@type"), "configs[%d] of the dump: %v", i, err)
+		}
+	}
+}
+
+// addTyped takes a part of a dump, or a single resource. It skips, by name, what has
+// nothing to do with inbounds.
+func (r *resources) addTyped(o object, message string) error {
+	switch message {
+	case "envoy.admin.v3.ListenersConfigDump":
+		each(o, "static_listeners", func(l object) { r.addListener(get(l, "listener"), nameOf(get(l, "listener"))) })
+		each(o, "dynamic_listeners", r.addDynamic)
+	case "envoy.admin.v3.ListenersConfigDump.StaticListener":
+		r.addListener(get(o, "listener"), nameOf(get(o, "listener")))
+	case "envoy.admin.v3.ListenersConfigDump.DynamicListener":
+		r.addDynamic(o)
+	case "envoy.admin.v3.RoutesConfigDump":
+		each(o, "static_route_configs", r.addRouteConfig)
+		each(o, "dynamic_route_configs", r.addRouteConfig)
+	case "envoy.admin.v3.RoutesConfigDump.StaticRouteConfig", "envoy.admin.v3.RoutesConfigDump.DynamicRouteConfig":
+		r.addRouteConfig(o)
+	case "envoy.admin.v3.ScopedRoutesConfigDump":
+		each(o, "inline_scoped_route_configs", r.addScopes)
+		each(o, "dynamic_scoped_route_configs", r.addScopes)
+	case "envoy.admin.v3.ScopedRoutesConfigDump.InlineScopedRouteConfigs", "envoy.admin.v3.ScopedRoutesConfigDump.DynamicScopedRouteConfigs":
+		r.addScopes(o)
+	case "envoy.admin.v3.EcdsConfigDump":
+		each(o, "ecds_filters", r.addECDS)
+	case "envoy.admin.v3.EcdsConfigDump.EcdsFilterConfig":
+		r.addECDS(o)
+	case "envoy.admin.v3.BootstrapConfigDump", "envoy.admin.v3.ClustersConfigDump", "envoy.admin.v3.EndpointsConfigDump", "envoy.admin.v3.SecretsConfigDump":
+	case "envoy.config.listener.v3.Listener":
+		r.addListener(o, getString(o, "name"))
+	case "envoy.config.route.v3.RouteConfiguration":
+		r.routeFrom(o)
+	case "envoy.config.route.v3.ScopedRouteConfiguration":
+		r.scopeFrom("", o)
+	case "envoy.config.core.v3.TypedExtensionConfig":
+		r.extensionFrom(o)
+	default:
+		return fmt.Errorf("meshproof does not know what %q is for", message)
+	}
+	return nil
+}
+
+func each(o object, list string, do func(object)) {
+	for _, item := range getList(o, list) {
+		entry, _ := item.(object)
+		do(entry)
+	}
+}
+
+func nameOf(tree any) string {
+	o, _ := tree.(object)
+	return getString(o, "name")
+}
+
+func (r *resources) addListener(tree any, name string) {
+	d, err := fromTree(tree, &listenerv3.Listener{})
+	if err != nil {
+		r.lost(name, "listener not read: %v", err)
+		return
+	}
+	r.serveListener(d)
+}
+
+// addDynamic takes the active state of a listener, and tells about its other states.
+func (r *resources) addDynamic(o object) {
+	name := getString(o, "name")
+	pending := func(format string, args ...any) {
+		r.unknown = append(r.unknown, Unknown{Kind: Pending, Listener: name, Reason: fmt.Sprintf(format, args...)})
+	}
+	active := getObject(o, "active_state")
+	if active != nil {
+		r.addListener(get(active, "listener"), name)
+	}
+	if warming := getObject(o, "warming_state"); warming != nil {
+		if active == nil {
+			pending("it warms (version %q): it serves nothing yet", getString(warming, "version_info"))
+		} else {
+			pending("a newer version (%q) warms: the older one is read", getString(warming, "version_info"))
+		}
+	}
+	if draining := getObject(o, "draining_state"); draining != nil {
+		pending("version %q drains: it judges the connections that it has", getString(draining, "version_info"))
+	}
+	if failed := getObject(o, "error_state"); failed != nil {
+		pending("Envoy refused an update of it: %s", words(getString(failed, "details")))
+	}
+}
+
+func words(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func (r *resources) addRouteConfig(o object) {
+	r.routeFrom(get(o, "route_config"))
+	r.tellRefusal("route configuration", nameOf(get(o, "route_config")), o)
+}
+
+// tellRefusal tells about a resource of which Envoy refused an update.
+func (r *resources) tellRefusal(what, name string, o object) {
+	if failed := getObject(o, "error_state"); failed != nil {
+		r.unknown = append(r.unknown, Unknown{Kind: Pending, Reason: fmt.Sprintf("Envoy refused an update of %s %q: %s", what, name, words(getString(failed, "details")))})
+	}
+}
+
+func (r *resources) routeFrom(tree any) {
+	d, err := fromTree(tree, &routev3.RouteConfiguration{})
+	if err != nil {
+		// A listener that refers to it does not find it.
+		r.tellBeside("", "route configuration %q not read: %v", nameOf(tree), err)
+		return
+	}
+	r.addRoute(d)
+}
+
+func (r *resources) addScopes(o object) {
+	for _, tree := range getList(o, "scoped_route_configs") {
+		r.scopeFrom(getString(o, "name"), tree)
+	}
+}
+
+func (r *resources) scopeFrom(set string, tree any) {
+	d, err := fromTree(tree, &routev3.ScopedRouteConfiguration{})
+	if err != nil {
+		r.lost("", "scoped route configuration %q not read: %v", nameOf(tree), err)
+		return
+	}
+	r.addScope(set, d)
+}
+
+func (r *resources) addECDS(o object) {
+	r.extensionFrom(get(o, "ecds_filter"))
+	r.tellRefusal("extension configuration", nameOf(get(o, "ecds_filter")), o)
+}
+
+func (r *resources) extensionFrom(tree any) {
+	d, err := fromTree(tree, &corev3.TypedExtensionConfig{})
+	if err != nil {
+		// A filter that refers to it does not find it.
+		r.tellBeside("", "extension configuration %q not read: %v", nameOf(tree), err)
+		return
+	}
+	r.addExtension(d.message.Name, decoded[*anypb.Any]{d.message.TypedConfig, d.faults})
+}
+
+func (r *resources) addFilters(l unattached, filters []any) {
+	for _, tree := range filters {
+		packed := &anypb.Any{}
+		faults, err := messages.Decode(tree, packed)
+		if err != nil {
+			r.lost(l.file, "filter not read: %v", err)
+			continue
+		}
+		l.filters = append(l.filters, decoded[*anypb.Any]{packed, faults})
+	}
+	r.unattached = append(r.unattached, l)
+}
+
+type object = messages.Object
+
+// get returns a field by its name in the proto file. Envoy prints that name, most control
+// planes print it in lowerCamelCase.
+func get(o object, name string) any {
+	if v, ok := o[name]; ok {
+		return v
+	}
+	return o[camel(name)]
+}
+
+func camel(name string) string {
+	words := strings.Split(name, "_")
+	for i, word := range words[1:] {
+		if word != "" {
+			words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return strings.Join(words, "")
+}
+
+func getObject(o object, name string) object {
+	v, _ := get(o, name).(object)
+	return v
+}
+
+func getList(o object, name string) []any {
+	v, _ := get(o, name).([]any)
+	return v
+}
+
+func getString(o object, name string) string {
+	v, _ := get(o, name).(string)
+	return v
 }

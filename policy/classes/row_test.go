@@ -3,6 +3,7 @@ package classes
 import (
 	"testing"
 
+	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
@@ -23,4 +24,9 @@ func TestEveryAttributeHasARow(t *testing.T) {
 	if len(rows) != len(attribute.All()) {
 		t.Errorf("package classes has %d rows for %d attributes", len(rows), len(attribute.All()))
 	}
+}
+
+// UpTo is Of with another limit on the number of classes.
+func UpTo(limit int, on Surface, programs ...policy.Program) *Cover {
+	return cut(limit, on, programs)
 }

@@ -1,8 +1,15 @@
+// Package lift turns RBAC filters back into a program: the inverse of [xds.Compile].
+//
+// It guarantees that the program decides as the filters do, whoever made them, or that it
+// names what it could not say. It reads no dump of a sidecar and judges no request. Its
+// programs are there to cut requests into classes; some of them are not what
+// [xds.Compile] accepts.
 package lift
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
@@ -176,4 +183,48 @@ func (d draft) gates(gate policy.Gate) []policy.Gate {
 
 func askingGate(layer policy.Layer, rules []policy.Rule) policy.Gate {
 	return policy.Gate{Layer: layer, Rules: rules, Default: policy.Verdict{Effect: policy.Allow}}
+}
+
+// losses are what a program cannot say of its filters. It has each reason once for each
+// filter.
+type losses struct {
+	// filter is the place of the filter that is read.
+	filter string
+	list   []loss
+	// seen has the index of each reason in the list.
+	seen map[lossKey]int
+}
+
+type loss struct {
+	// at is the first place.
+	at     *messages.Path
+	reason string
+	more   int
+}
+
+type lossKey struct{ filter, reason string }
+
+func (l *losses) add(at *messages.Path, reason string) {
+	k := lossKey{l.filter, reason}
+	if i, ok := l.seen[k]; ok {
+		l.list[i].more++
+		return
+	}
+	if l.seen == nil {
+		l.seen = map[lossKey]int{}
+	}
+	l.seen[k] = len(l.list)
+	l.list = append(l.list, loss{at: at, reason: reason})
+}
+
+func (l *losses) sentences() []string {
+	var out []string
+	for _, of := range l.list {
+		text := of.at.String() + ": " + of.reason
+		if of.more > 0 {
+			text += fmt.Sprintf(" (and %d more)", of.more)
+		}
+		out = append(out, strings.Map(messages.Printable, text))
+	}
+	return out
 }

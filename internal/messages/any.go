@@ -11,6 +11,26 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
+// Pack returns a message as an Any. It marshals deterministically: a map in another order
+// would be another version of the resource, and Envoy would drain a listener that did not
+// change. It returns an error for a string that is no UTF-8.
+func Pack(m proto.Message) (*anypb.Any, error) {
+	a := new(anypb.Any)
+	if err := anypb.MarshalFrom(a, m, proto.MarshalOptions{Deterministic: true}); err != nil {
+		return nil, fmt.Errorf("xds: marshal %s: %w", m.ProtoReflect().Descriptor().FullName(), err)
+	}
+	return a, nil
+}
+
+// MustPack is [Pack] for messages whose strings are known to be UTF-8. It panics on others.
+func MustPack(m proto.Message) *anypb.Any {
+	a, err := Pack(m)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
 var (
 	errNoType   = errors.New("it has no type")
 	errUnlinked = errors.New("meshproof does not know this type")
