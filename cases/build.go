@@ -6,12 +6,10 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
-
-// DefaultTrustDomain is the trust domain of the mesh in a case that states none.
-const DefaultTrustDomain = "trust-domain.mesh"
 
 // builder turns one document into a case.
 type builder struct {
@@ -61,7 +59,7 @@ func (b *builder) head() error {
 func (b *builder) trustDomains() error {
 	names := b.schema.TrustDomains
 	if len(names) == 0 {
-		names = []string{DefaultTrustDomain}
+		names = []string{casefile.DefaultTrustDomain}
 	}
 	for i, name := range names {
 		field := fmt.Sprintf("trustDomains[%d]", i)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casetest"
 )
 
 // folder writes files into a new folder and returns its path, free of symbolic
@@ -213,10 +214,7 @@ expectWarning: []
 // TestSourceIsACase parses the text of each case: it is a case file with only that case.
 func TestSourceIsACase(t *testing.T) {
 	t.Parallel()
-	all, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := casetest.Stories(t)
 	for _, c := range all {
 		again, err := cases.Parse(c.Place, []byte(c.Source))
 		if err != nil || len(again) != 1 || again[0].Name != c.Name || again[0].Source != c.Source {

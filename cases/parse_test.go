@@ -16,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/language"
@@ -164,8 +165,8 @@ requests:
 	w.SourceIP = netip.MustParseAddr("10.64.0.2")
 	want := cases.Case{
 		Name: "as little as it can", Place: "c.yaml:2",
-		TrustDomains: []spiffeid.TrustDomain{id("spiffe://" + cases.DefaultTrustDomain).TrustDomain()},
-		Options:      language.Options{TrustDomain: id("spiffe://" + cases.DefaultTrustDomain).TrustDomain()},
+		TrustDomains: []spiffeid.TrustDomain{id("spiffe://" + casefile.DefaultTrustDomain).TrustDomain()},
+		Options:      language.Options{TrustDomain: id("spiffe://" + casefile.DefaultTrustDomain).TrustDomain()},
 		Inbounds: []cases.Inbound{
 			inbound("v", 80, policy.HTTP, "10.64.0.1"), inbound("v", 81, policy.HTTP, "10.64.0.1"), inbound("w", 80, policy.TCP, "10.64.0.2"),
 		},

@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/conformance"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
@@ -36,10 +37,7 @@ func inThisTier(c cases.Case) bool { return isUserStory(c) || !testing.Short() }
 // builtIn returns the wanted built-in cases.
 func builtIn(t *testing.T, wanted func(cases.Case) bool) []cases.Case {
 	t.Helper()
-	all, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := casetest.Stories(t)
 	return slices.DeleteFunc(all, func(c cases.Case) bool { return !wanted(c) })
 }
 

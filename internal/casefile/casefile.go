@@ -9,19 +9,20 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 )
 
-// The callers that every case has: the one speaks no TLS, the other shows no certificate.
+// The callers that every case has. The first uses no TLS, the second shows no certificate.
 const (
 	Plaintext = "plaintext"
 	Anonymous = "anonymous"
 )
 
-// The mesh and the namespace of a workload that states none.
+// The defaults of a case and of its workloads.
 const (
-	DefaultMesh      = "default"
-	DefaultNamespace = "default"
+	DefaultTrustDomain = "trust-domain.mesh"
+	DefaultMesh        = "default"
+	DefaultNamespace   = "default"
 )
 
-// Reserved reports whether "from" takes a name for something else than an entry under callers or workloads.
+// Reserved reports whether "from" takes a name for another thing than an entry under callers or workloads.
 func Reserved(name string) bool {
 	return name == Plaintext || name == Anonymous || strings.HasPrefix(name, "spiffe://")
 }
@@ -31,7 +32,7 @@ func DefaultIP(i int) netip.Addr {
 	return netip.AddrFrom4([4]byte{10, 64, byte(i >> 8), byte(i + 1)})
 }
 
-// DefaultIdentity is the SPIFFE ID of a workload that states none. It fails where the words make no SPIFFE ID.
+// DefaultIdentity is the SPIFFE ID of a workload without an identity of its own. It fails where the names make no SPIFFE ID.
 func DefaultIdentity(td spiffeid.TrustDomain, namespace, account string) (spiffeid.ID, error) {
 	return spiffeid.FromSegments(td, "ns", namespace, "sa", account)
 }

@@ -2,6 +2,7 @@
 package casewriter
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,6 @@ import (
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // YAML returns a file with one case. It leaves out what has its default value. [cases.Parse] reads an equal case from the
@@ -31,10 +31,9 @@ func YAML(c cases.Case) []byte {
 	p.requests()
 	p.counters()
 	p.field("expectError", text(c.ExpectError))
-	switch len(c.ExpectWarnings) {
-	case 1:
+	if len(c.ExpectWarnings) == 1 {
 		p.field("expectWarning", quote(c.ExpectWarnings[0]))
-	default:
+	} else {
 		p.field("expectWarning", texts(c.ExpectWarnings))
 	}
 	return []byte(p.b.String())
@@ -73,7 +72,7 @@ func (p *printer) head() {
 	for _, td := range c.TrustDomains {
 		names = append(names, td.Name())
 	}
-	if !slices.Equal(names, []string{cases.DefaultTrustDomain}) {
+	if !slices.Equal(names, []string{casefile.DefaultTrustDomain}) {
 		p.field("trustDomains", texts(names))
 	}
 	p.field("options", p.options())
@@ -111,27 +110,20 @@ func (p *printer) policies() {
 	}
 	p.line(0, "policies:")
 	for _, doc := range p.c.Policies {
-		p.item(2, policyLines(doc))
+		// The YAML of a document has no text over several lines.
+		p.item(strings.Split(cmp.Or(strings.TrimSuffix(string(doc.YAML()), "\n"), "null"), "\n"))
 	}
 }
 
-// policyLines are the lines of a policy. The YAML of a document has no text over several lines.
-func policyLines(doc manifest.Document) []string {
-	body := strings.TrimSuffix(string(doc.YAML()), "\n")
-	if body == "" {
-		body = "null"
-	}
-	return strings.Split(body, "\n")
-}
-
-// item writes lines as an item of a list.
-func (p *printer) item(indent int, lines []string) {
+// item writes lines as an item of a list at the top.
+func (p *printer) item(lines []string) {
 	for i, line := range lines {
 		if i == 0 {
-			p.line(indent, "- "+line)
+			line = "- " + line
 		} else {
-			p.line(indent+2, line)
+			line = "  " + line
 		}
+		p.line(2, line)
 	}
 }
 
@@ -184,7 +176,7 @@ func (p *printer) workloads() {
 		if i == 0 {
 			p.line(0, "workloads:")
 		}
-		p.item(2, p.workload(i, g))
+		p.item(p.workload(i, g))
 	}
 }
 
@@ -287,17 +279,14 @@ func (p *printer) crossed(all []cases.Request) int {
 	}
 	line := p.request(all[:1])
 	n := slices.IndexFunc(all, func(q cases.Request) bool {
-		return q.Path == "" || p.request([]cases.Request{withPath(q, first.Path)}) != line
+		path := q.Path
+		q.Path = first.Path
+		return path == "" || p.request([]cases.Request{q}) != line
 	})
 	if n < 0 {
 		return len(all)
 	}
 	return n
-}
-
-func withPath(q cases.Request, path string) cases.Request {
-	q.Path = path
-	return q
 }
 
 // request writes requests that differ in their path only, as one item.

@@ -10,6 +10,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 )
@@ -61,7 +62,7 @@ func (f *Files) CasesFor(s Surroundings, workloads [][]policy.Inbound) ([]Case, 
 func (f *Files) generate(s Surroundings, workloads [][]policy.Inbound) ([]Case, error) {
 	td := s.Options.TrustDomain
 	if td.IsZero() {
-		td = spiffeid.RequireTrustDomainFromString(cases.DefaultTrustDomain)
+		td = spiffeid.RequireTrustDomainFromString(casefile.DefaultTrustDomain)
 	}
 	if len(workloads) == 0 {
 		workloads = [][]policy.Inbound{{s.Inbound}}

@@ -92,7 +92,10 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 	if err != nil {
 		return score, err
 	}
-	probes := probesOf(score.Baseline)
+	var probes []proof.Asked
+	for _, q := range score.Baseline.Requests {
+		probes = append(probes, proof.Asked{Request: q.Request, Seen: q.Seen, Judged: q.Judged})
+	}
 	if !t.OwnRequests {
 		plan := proof.PlanRead(reading)
 		c.TrustDomains = plan.Case.TrustDomains
@@ -116,15 +119,6 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 	score.Mutants = slices.DeleteFunc(score.Mutants, func(v Verdict) bool { return v.invalid })
 	score.Invalid += valid - len(score.Mutants)
 	return score, err
-}
-
-// probesOf returns the requests of the case itself.
-func probesOf(r result.Case) []proof.Asked {
-	var out []proof.Asked
-	for _, q := range r.Requests {
-		out = append(out, proof.Asked{Request: q.Request, Seen: q.Seen, Judged: q.Judged})
-	}
-	return out
 }
 
 // run runs the mutants and sets their verdicts.

@@ -16,7 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
@@ -123,7 +123,7 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"kumaOption":1,"shadowForm":"accepted","systemNamespace":"kuma-system","legacyCompiler":"compact","trustDomain":"` + cases.DefaultTrustDomain + `"}`
+	const want = `{"kumaOption":1,"shadowForm":"accepted","systemNamespace":"kuma-system","legacyCompiler":"compact","trustDomain":"` + casefile.DefaultTrustDomain + `"}`
 	if diff := cmp.Diff(want, string(told)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -244,8 +244,7 @@ func some[T any](c *chooser, least, most int, item func() T) []T {
 
 // shuffled returns the items in another order.
 func shuffled[T any](c *chooser, items []T) []T {
-	out := make([]T, len(items))
-	copy(out, items)
+	out := slices.Clone(items)
 	for i := len(out) - 1; i > 0; i-- {
 		j := c.choose(i + 1)
 		out[i], out[j] = out[j], out[i]

@@ -210,7 +210,11 @@ func (in InboundVerdict) writeGrid(w io.Writer, p terminal.Paint) bool {
 	if len(grid.Requests) < 2 || len(grid.Requests) > mostColumns {
 		return false
 	}
-	table := terminal.Table{append([]string{"caller"}, printables(grid.Requests)...)}
+	header := []string{"caller"}
+	for _, request := range grid.Requests {
+		header = append(header, terminal.Printable(request))
+	}
+	table := terminal.Table{header}
 	for i, caller := range grid.Callers {
 		row := []string{terminal.Printable(caller)}
 		for _, cell := range grid.Cells[i] {
@@ -220,14 +224,6 @@ func (in InboundVerdict) writeGrid(w io.Writer, p terminal.Paint) bool {
 	}
 	table.Write(w, "    ")
 	return true
-}
-
-func printables(all []string) []string {
-	out := make([]string, len(all))
-	for i, s := range all {
-		out[i] = terminal.Printable(s)
-	}
-	return out
 }
 
 // cellText is a decision with its origin, and the shadow where it says otherwise.
