@@ -51,7 +51,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-func TestResultThatReachesNobody(t *testing.T) {
+func TestResultThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--help"}, {"--version"}, {"envoy", "list"}} {
 		var said bytes.Buffer

@@ -106,7 +106,7 @@ func TestPlanAsksForEveryClass(t *testing.T) {
 }
 
 // mTLS keeps a caller without a name out, or the caller comes in plaintext, judged or not.
-func TestPlanOfNobody(t *testing.T) {
+func TestPlanOfCallerWithoutName(t *testing.T) {
 	t.Parallel()
 	const gateway = `
 policies:

@@ -111,7 +111,7 @@ any: [1, {a: }]
 	}
 }
 
-func TestDecodeKeepsAbsentEmptyAndSetApart(t *testing.T) {
+func TestDecodeKeepsAbsentEmptyAndSet(t *testing.T) {
 	t.Parallel()
 	for yaml, want := range map[string]string{"text: x": "absent", "listPtr: ": "absent", "listPtr: []": "empty", "listPtr: [{}]": "set"} {
 		var v target

@@ -58,7 +58,7 @@ func TestWrite(t *testing.T) {
 }
 
 // Each run of a report has a file of its own, whatever the names of the runs are.
-func TestWriteNamesFilesApart(t *testing.T) {
+func TestWriteGivesEachRunAFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	run := func(version string) report.Run {

@@ -49,9 +49,9 @@ func statusOf(t *testing.T, o capability.Object) *authorization.PolicyStatus {
 	return printed.Status
 }
 
-// TestObjectsKeepAbsentEmptyAndSetApart has valid and invalid policies, and reads the output
+// TestObjectsKeepAbsentEmptyAndSet has valid and invalid policies, and reads the output
 // again.
-func TestObjectsKeepAbsentEmptyAndSetApart(t *testing.T) {
+func TestObjectsKeepAbsentEmptyAndSet(t *testing.T) {
 	t.Parallel()
 	const (
 		sound = "targetRefs: [{kind: Pod, selector: {}}], action: ALLOW, enforcementLevel: Network"
