@@ -16,8 +16,9 @@ var actions = [...]rbacv3.RBAC_Action{policy.Deny: rbacv3.RBAC_ALLOW, policy.All
 
 // Named turns a gate of named rules into an envoy.config.rbac.v3.RBAC: one policy for
 // each name, its rules the policy's principals. Without policies, an RBAC with the action
-// ALLOW denies everybody, and any other lets everybody pass. It returns an error for a
-// rule without an origin and for a condition that a principal cannot say.
+// ALLOW denies every request, and an RBAC with another action lets every request pass. It
+// returns an error for a rule without an origin and for a condition that a principal
+// cannot say.
 func Named(gate policy.Gate) (*rbacv3.RBAC, error) {
 	out := &rbacv3.RBAC{Action: actions[gate.Default.Effect], Policies: map[string]*rbacv3.Policy{}}
 	for i, rule := range gate.Rules {

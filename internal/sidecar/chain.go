@@ -269,7 +269,7 @@ func unverified(common *tlsv3.CommonTlsContext) string {
 		validation = of.CombinedValidationContext.GetDefaultValidationContext()
 	}
 	if validation.GetTrustChainVerification() == tlsv3.CertificateValidationContext_ACCEPT_UNTRUSTED {
-		return "client certificates that nobody vouches for are accepted (ACCEPT_UNTRUSTED)"
+		return "client certificates are accepted without verification (ACCEPT_UNTRUSTED)"
 	}
 	return ""
 }

@@ -79,8 +79,11 @@ func fetch(ctx context.Context, target string, o FetchOptions) (Sidecar, error) 
 		return Sidecar{}, err
 	}
 	defer conn.Close()
-	streaming, cancel := context.WithCancel(ctx)
+	// The control plane must not learn the deadline: it could end the stream a moment
+	// before the context does, and the reason would be lost.
+	streaming, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
 	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(conn).StreamAggregatedResources(streaming)
 	if err != nil {
 		return Sidecar{}, reasonOf(ctx, err)
@@ -223,7 +226,7 @@ func (c *client) answered(typeURL string) bool {
 func (c *client) takeAnswer(answer *discoveryv3.DiscoveryResponse) error {
 	s, ok := c.subscribed[answer.TypeUrl]
 	if !ok {
-		return fmt.Errorf("it sent %s, for which nobody asked", messages.Name(answer.TypeUrl))
+		return fmt.Errorf("it sent %s, which was not asked for", messages.Name(answer.TypeUrl))
 	}
 	s.nonce = answer.Nonce
 	if err := c.storeResources(answer); err != nil {

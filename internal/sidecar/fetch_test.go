@@ -109,7 +109,7 @@ func TestFetchFromOddControlPlanes(t *testing.T) {
 		refuses bool
 	}{
 		"garbage":       {&script{answers: answer(t, resource.ListenerType, garbage)}, `version "v1" of envoy.config.listener.v3.Listener: resource 0: proto: cannot parse invalid wire-format data`, true},
-		"not asked for": {&script{answers: answer(t, resource.ClusterType)}, `it sent envoy.config.cluster.v3.Cluster, for which nobody asked`, false},
+		"not asked for": {&script{answers: answer(t, resource.ClusterType)}, `it sent envoy.config.cluster.v3.Cluster, which was not asked for`, false},
 		"an end":        {&script{ends: true}, "waiting for listeners: it ended the stream", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,9 +74,9 @@ func oddities(m proto.Message) (out []string) {
 		add(m.Rules != nil && m.Matcher != nil, "rules beside a matcher: Envoy judges by the matcher")
 		add(m.ShadowRules != nil && m.ShadowMatcher != nil, "shadow rules beside a shadow matcher: Envoy judges by the matcher")
 	case *rbacv3.RBAC:
-		add(m.Action == rbacv3.RBAC_LOG, "action LOG refuses nobody")
+		add(m.Action == rbacv3.RBAC_LOG, "action LOG refuses no request")
 	case *rbacv3.Action:
-		add(m.Action == rbacv3.RBAC_LOG, "action LOG refuses nobody")
+		add(m.Action == rbacv3.RBAC_LOG, "action LOG refuses no request")
 	case *rbacv3.Policy:
 		add(m.Condition != nil || m.CheckedCondition != nil, "a condition in CEL")
 	case *envoymatcherv3.MetadataMatcher:

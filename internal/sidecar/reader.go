@@ -3,6 +3,7 @@ package sidecar
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
@@ -179,13 +180,8 @@ var (
 // direction says whether a listener serves inbounds. The reason says why it does not, or
 // why the answer is uncertain.
 func direction(l *listenerv3.Listener) (inbound bool, reason string) {
-	named := func(with []string) bool {
-		for _, prefix := range with {
-			if strings.HasPrefix(l.Name, prefix) {
-				return true
-			}
-		}
-		return false
+	named := func(prefixes []string) bool {
+		return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(l.Name, prefix) })
 	}
 	switch {
 	case l.ApiListener != nil:

@@ -44,11 +44,11 @@ func TestUnknown(t *testing.T) {
 		},
 		"action LOG of rules": {
 			filters: l4(`"rules": {"action": "LOG"}`), guards: 1,
-			want: []string{"opaque " + at + `filter "rbac": rules: action LOG refuses nobody`},
+			want: []string{"opaque " + at + `filter "rbac": rules: action LOG refuses no request`},
 		},
 		"action LOG of a matcher": {
 			filters: l4(matching(identity, strings.Replace(onMatch, `"name": "p"`, `"name": "p", "action": "LOG"`, 1))), guards: 1,
-			want: []string{"opaque " + at + `filter "rbac": matcher.matcher_list.matchers[0].on_match.action.typed_config: action LOG refuses nobody`},
+			want: []string{"opaque " + at + `filter "rbac": matcher.matcher_list.matchers[0].on_match.action.typed_config: action LOG refuses no request`},
 		},
 		"action of another kind": {
 			filters: l4(matching(identity, `"on_match": {"action": {"name": "x", "typed_config": {"@type": "type.googleapis.com/acme.Action"}}}`)), lost: true,
@@ -184,7 +184,7 @@ func TestUnknownListener(t *testing.T) {
 		"mTLS that trusts everybody": {
 			chain:     tls(`"require_client_certificate": true, "common_tls_context": {"validation_context": {"trust_chain_verification": "ACCEPT_UNTRUSTED"}}`),
 			transport: TLS, address: "10.0.0.1:80",
-			want: `listener "in": filter chain "c": filter "tls": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext: client certificates that nobody vouches for are accepted (ACCEPT_UNTRUSTED)`,
+			want: `listener "in": filter chain "c": filter "tls": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext: client certificates are accepted without verification (ACCEPT_UNTRUSTED)`,
 		},
 		"another transport socket": {
 			chain:     `"transport_socket": {"name": "x", "typed_config": {"@type": "type.googleapis.com/acme.Socket"}},`,
