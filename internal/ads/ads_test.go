@@ -99,7 +99,7 @@ func TestUnfaithful(t *testing.T) {
 			manager: func(m *hcmv3.HttpConnectionManager) {
 				m.HttpFilters[0] = httpFilter("rbac", packed(t, &httprbacv3.RBAC{Rules: &rbacconfigv3.RBAC{Action: rbacconfigv3.RBAC_LOG}}))
 			},
-			want: `filter "rbac": rules: action LOG refuses nobody`,
+			want: `filter "rbac": rules: action LOG refuses no request`,
 		},
 		"an unknown filter in front": {
 			manager: func(m *hcmv3.HttpConnectionManager) {
