@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -48,7 +49,7 @@ func Load(paths ...string) ([]Case, error) {
 }
 
 func find(path string) ([]string, error) {
-	files, err := manifest.Files(path)
+	files, err := folder.Files(path)
 	if err == nil && len(files) == 0 {
 		err = fmt.Errorf("%s: there is no case file: name a .yaml file, or a folder with some", path)
 	}

@@ -37,9 +37,9 @@ func (e *EscapedSlashes) UnmarshalText(text []byte) error {
 	return fmt.Errorf("escapedSlashes %q is unknown: use one of %v", text, escapedSlashesNames)
 }
 
-// ErrPathRejected is returned for a path that the listener answers with a 400
+// errPathRejected is returned for a path that the listener answers with a 400
 // before any filter sees it.
-var ErrPathRejected = errors.New("path refused with 400")
+var errPathRejected = errors.New("path refused with 400")
 
 // PathNormalization says how a listener normalizes a path before filters and
 // upstream see it. The zero value is the safe default: normalize, merge slashes,
@@ -57,11 +57,11 @@ type PathNormalization struct {
 }
 
 // Apply returns the path, with its query, as the filters see it, or an error
-// that wraps [ErrPathRejected]. Envoy's order is kept: fragment, escaped
+// for a path that the listener answers with a 400. Envoy's order is kept: fragment, escaped
 // slashes, dot segments, merging. A query is never touched.
 func (n PathNormalization) Apply(target string) (string, error) {
 	if strings.Contains(target, "#") {
-		return "", fmt.Errorf("%w: %q has a fragment", ErrPathRejected, target)
+		return "", fmt.Errorf("%w: %q has a fragment", errPathRejected, target)
 	}
 	path, query, hasQuery := strings.Cut(target, "?")
 	if !strings.HasPrefix(path, "/") {
@@ -96,7 +96,7 @@ func (e EscapedSlashes) apply(path string) (string, error) {
 	case e == UnescapeSlashes:
 		return plain, nil
 	default:
-		return "", fmt.Errorf("%w: %q has an escaped slash", ErrPathRejected, path)
+		return "", fmt.Errorf("%w: %q has an escaped slash", errPathRejected, path)
 	}
 }
 
@@ -153,7 +153,7 @@ func unescapeUnreserved(path string) (string, error) {
 		case high < 0 || low < 0:
 			b.WriteByte('%')
 		case c == 0:
-			return "", fmt.Errorf("%w: %q has an escaped NUL", ErrPathRejected, path)
+			return "", fmt.Errorf("%w: %q has an escaped NUL", errPathRejected, path)
 		case unreserved(c):
 			b.WriteByte(c)
 			i += 2

@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -131,7 +132,7 @@ func OpenSet(choice Choice, path string) (*Files, error) {
 }
 
 func find(path string) ([]string, error) {
-	files, err := manifest.Files(path)
+	files, err := folder.Files(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: name a file with policies or cases, or a folder with some", err)
 	}

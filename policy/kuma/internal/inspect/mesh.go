@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
@@ -189,8 +190,8 @@ func sections(d *dataplane.Dataplane) string {
 // folder and of the folders below it, or in a single file. It refuses a document of
 // another kind, a policy that the option does not read, and a folder without documents.
 // All errors are joined, one line each with its place.
-func Load(folder string, opts permission.Options) (*Resources, error) {
-	files, err := manifest.Files(folder)
+func Load(path string, opts permission.Options) (*Resources, error) {
+	files, err := folder.Files(path)
 	if err != nil {
 		return nil, fmt.Errorf("inspect: %w", err)
 	}
@@ -209,7 +210,7 @@ func Load(folder string, opts permission.Options) (*Resources, error) {
 		return nil, err
 	}
 	if len(docs) == 0 {
-		return nil, fmt.Errorf("inspect: %s: there is nothing to inspect: name a folder with Dataplanes and MeshTrafficPermissions in .yaml files", folder)
+		return nil, fmt.Errorf("inspect: %s: there is nothing to inspect: name a folder with Dataplanes and MeshTrafficPermissions in .yaml files", path)
 	}
 	return Parse(docs, opts)
 }

@@ -1,4 +1,8 @@
-package manifest
+// Package folder finds the YAML files that a path on the command line means.
+//
+// It guarantees that the files are in the order of their paths. It follows a symbolic link
+// to a folder only where the path itself is the link. It reads no file.
+package folder
 
 import (
 	"io/fs"
