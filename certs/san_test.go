@@ -1,6 +1,7 @@
 package certs_test
 
 import (
+	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"testing"
@@ -82,4 +83,70 @@ func TestForgeWithoutNamesHasNoSAN(t *testing.T) {
 	if diff := cmp.Diff([]string(nil), append(uris, dns...), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
+}
+
+// kind is one kind of caller credential, with the answers of two verifiers that trust the mesh and its partner. An
+// empty refusal means accepted. go-spiffe keeps one bundle per trust domain and checks names. crypto/tls puts all roots
+// in one pool and checks the extended key usage, but no name of a client.
+type kind struct {
+	name   string
+	cred   *certs.Credential
+	spiffe string // part of go-spiffe's error
+	pooled string // part of crypto/tls's error
+}
+
+// kinds returns all kinds of credentials, and the bundles that the verifiers trust.
+func kinds(t *testing.T) ([]kind, *certs.BundleSet) {
+	t.Helper()
+	ca := newAuthority(t, mesh)
+	partnerCA := newAuthorityWithIntermediate(t, partner)
+	good := backend.String()
+	names := func(uris ...string) *certs.Credential { return forge(t, ca, certs.Template{URIs: uris}) }
+
+	const (
+		expired    = "certificate has expired or is not yet valid"
+		unknownCA  = "certificate signed by unknown authority"
+		noURI      = "certificate contains no URI SAN"
+		manyURIs   = "certificate contains more than one URI SAN"
+		badPath    = "path segment characters are limited to"
+		unreadable = "cannot parse URI"
+		malformed  = "uniformResourceIdentifier is malformed"
+	)
+	return []kind{
+		{"sound", mint(t, ca, backend), "", ""},
+		{"sound, intermediate, other trust domain", mint(t, partnerCA, connector), "", ""},
+		{"sound, but forged", names(good), "", ""},
+
+		{"expired", forge(t, ca, certs.Template{URIs: []string{good}, Validity: certs.Expired}), expired, expired},
+		{"not yet valid", forge(t, ca, certs.Template{URIs: []string{good}, Validity: certs.NotYetValid}), expired, expired},
+
+		{"other CA of the same name", mint(t, newAuthority(t, mesh), backend), unknownCA, unknownCA},
+		{"other CA with an intermediate", mint(t, newAuthorityWithIntermediate(t, mesh), backend), unknownCA, unknownCA},
+		{"untrusted trust domain", forge(t, newAuthority(t, stranger), certs.Template{URIs: []string{"spiffe://stranger.mesh/x"}}),
+			"does not hold the trust domain", unknownCA},
+		{"name of the mesh, CA of the partner", forge(t, partnerCA, certs.Template{URIs: []string{good}}), unknownCA, ""},
+
+		{"no name", forge(t, ca, certs.Template{}), noURI, ""},
+		{"DNS only", forge(t, ca, certs.Template{DNS: []string{"backend.default.svc"}}), noURI, ""},
+		{"URI and DNS", forge(t, ca, certs.Template{URIs: []string{good}, DNS: []string{"backend.default.svc"}}), "", ""},
+		{"two URIs", names(good, frontend.String()), manyURIs, ""},
+		{"the same URI twice", names(good, good), manyURIs, ""},
+		{"two URIs, Kuma's tag first", names("kuma://kuma.io/service/backend", good), manyURIs, ""},
+
+		{"comma in the path", names(good + ",x"), badPath, ""},
+		{"two IDs in one URI", names(good + "," + frontend.String()), badPath, ""},
+		{"escaped path", names("spiffe://trust-domain.mesh/ns/%64efault"), badPath, ""},
+		{"trailing slash", names(good + "/"), "path cannot have a trailing slash", ""},
+		{"dot segments", names("spiffe://trust-domain.mesh/ns/../x"), "path cannot contain dot segments", ""},
+		{"upper case scheme", names("SPIFFE://trust-domain.mesh/x"), "", ""},
+		{"upper case trust domain", names("spiffe://Trust-Domain.mesh/x"), "trust domain characters are limited to", ""},
+		{"other scheme", names("https://trust-domain.mesh/x"), "scheme is missing or invalid", ""},
+		{"empty URI", names(""), "cannot be empty", ""},
+		{"no URL", names("spiffe://trust-domain.mesh/%zz"), unreadable, unreadable},
+		{"not ASCII", names("spiffe://trust-domain.mesh/\xff"), malformed, malformed},
+
+		{"server usage only", forge(t, ca, certs.Template{URIs: []string{good}, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}), "", "incompatible key usage"},
+		{"no TLS usage", forge(t, ca, certs.Template{URIs: []string{good}, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageCodeSigning}}), "", "incompatible key usage"},
+		{"CA as leaf", forge(t, ca, certs.Template{URIs: []string{good}, CA: true}), "leaf certificate with CA flag set to true", ""},
+	}, certs.NewBundleSet(ca, partnerCA)
 }

@@ -18,8 +18,8 @@ type collector struct {
 	watched map[netip.AddrPort]*logs
 }
 
-// logs are the entries of one connection: those of its requests, in the order in which Envoy
-// finished them, and that of the connection itself.
+// logs are the access log entries of one connection: the entries of its requests, in Envoy's
+// order, and the entry of the connection itself.
 type logs struct {
 	of         *collector
 	requests   []entry

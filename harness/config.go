@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// pushTimeout bounds the time in which Envoy answers a push and serves it. That takes
-	// milliseconds as a rule, and a second on a machine under heavy load.
+	// pushTimeout bounds the wait until Envoy answers a push and serves it. Envoy needs
+	// milliseconds, and a second on a machine under heavy load.
 	pushTimeout = 30 * time.Second
 	// removalTimeout bounds the removal after a push that failed.
 	removalTimeout = time.Second

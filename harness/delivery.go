@@ -144,8 +144,8 @@ func (d *delivery) sendOne(s *session, number int, call caller.Call) (done bool,
 	e.Answer = s.conn.Send(call)
 	e.Took = time.Since(began)
 	if e.Answer.Outcome != caller.Answered && len(s.sent) > 0 && e.Answer.Outcome != caller.Fault {
-		// The connection has served a request before, so this is no refusal: the connection
-		// entries to its end.
+		// The connection has served a request before, so this is no refusal: the
+		// connection ended.
 		e.Answer = caller.Answer{Err: fmt.Errorf("a kept connection ended: %w", e.Answer.Err)}
 	}
 	if e.Answer.Outcome == caller.Fault {

@@ -3,13 +3,19 @@ package harness
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"strconv"
 	"sync"
+	"testing"
 	"time"
 
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"github.com/spiffe/go-spiffe/v2/spiffetls/tlsconfig"
+
+	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/upstream"
@@ -41,7 +47,7 @@ const connectTimeout = 20 * time.Second
 
 // Start runs Envoy and returns when Envoy is connected to its control plane. The context
 // bounds the start only. The caller of Start must close the harness; [New] does both for a
-// test. The error wraps [ErrUnknownVersion] if the version is not to be had.
+// test. The error wraps [ErrUnknownVersion] if the version is not available.
 func Start(ctx context.Context, opts ...Option) (*Harness, error) {
 	h := &Harness{
 		options:   options{pushTimeout: pushTimeout, envoy: envoy.Options{Ports: defaultMeshes}},
@@ -105,8 +111,8 @@ func (h *Harness) start(ctx context.Context) (err error) {
 	}
 }
 
-// Version is the release that the running Envoy states, such as "1.40.0". It is the one
-// that was asked for; otherwise [Start] fails with [ErrUnknownVersion].
+// Version is the release that the running Envoy states, such as "1.40.0". It is the
+// version that the options name; otherwise [Start] fails with [ErrUnknownVersion].
 func (h *Harness) Version() string { return h.version }
 
 // Digest returns the SHA-256 of the binary that runs, in hex. It reads the whole binary,
@@ -161,4 +167,76 @@ func (h *Harness) untilEnvoyEnds(ctx context.Context) (context.Context, context.
 		close(stop)
 		cancel(nil)
 	})
+}
+
+// New starts a harness for a test, and closes it when the test and its subtests are over. The
+// test fails if Envoy does not start.
+func New(t testing.TB, opts ...Option) *Harness {
+	t.Helper()
+	h, err := Start(t.Context(), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// Mesh makes a mesh for a test, and removes it when the test is over.
+func (h *Harness) Mesh(t testing.TB, spec MeshSpec) *Mesh {
+	t.Helper()
+	m, err := h.NewMesh(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		// The test's own context has ended by now.
+		if err := m.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+// The identities of the control channel have a trust domain of their own, which no inbound
+// trusts.
+var (
+	controlDomain  = spiffeid.RequireTrustDomainFromString("control.meshproof")
+	controlPlaneID = spiffeid.RequireFromPath(controlDomain, "/control-plane")
+	proxyID        = spiffeid.RequireFromPath(controlDomain, "/proxy")
+)
+
+// controlChannel has the credentials of the xDS and access log streams. They are minted for
+// one harness and are never stored.
+type controlChannel struct {
+	server, proxy *certs.Credential
+	bundles       *certs.BundleSet
+}
+
+func newControlChannel() (*controlChannel, error) {
+	ca, err := certs.NewAuthority(controlDomain)
+	if err != nil {
+		return nil, err
+	}
+	c := &controlChannel{bundles: certs.NewBundleSet(ca)}
+	if c.server, err = ca.Mint(controlPlaneID); err != nil {
+		return nil, err
+	}
+	if c.proxy, err = ca.Mint(proxyID); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *controlChannel) serverTLS() *tls.Config {
+	return &tls.Config{
+		MinVersion:            tls.VersionTLS13,
+		Certificates:          []tls.Certificate{c.server.TLSCertificate()},
+		ClientAuth:            tls.RequireAnyClientCert,
+		VerifyPeerCertificate: tlsconfig.VerifyPeerCertificate(c.bundles, tlsconfig.AuthorizeID(proxyID)),
+		NextProtos:            []string{"h2"},
+	}
 }

@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -206,5 +209,125 @@ func TestOptions(t *testing.T) {
 		if fresh, kept := o.concurrency.fresh(), o.concurrency.kept(); fresh != want || kept != want {
 			t.Errorf("WithConcurrency(%d) gives %d and %d connections, want %d", n, fresh, kept, want)
 		}
+	}
+}
+
+// A result never has the version of another Envoy.
+func TestStartRefusesAnEnvoyOfAnotherVersion(t *testing.T) {
+	bin, err := envoy.Fetch(t.Context(), DefaultVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	liar, pid := filepath.Join(dir, "envoy"), filepath.Join(dir, "pid")
+	script := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = --version ] || { echo $$ >%q; exec %q \"$@\"; }\necho 'envoy  version: 0/1.36.4/Clean/RELEASE/BoringSSL'\n", pid, bin)
+	if err := os.WriteFile(liar, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("ENVOY_BIN", liar)
+	h, err := Start(t.Context(), WithRuntime(Process), WithEnvoy("1.36.4"))
+	if !errors.Is(err, ErrUnknownVersion) || h != nil || !strings.Contains(err.Error(), "it is Envoy "+DefaultVersion+", not 1.36.4") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v, %v; want one line that wraps %q", h, err, ErrUnknownVersion)
+	}
+	id, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatalf("it never ran: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join("/proc", strings.TrimSpace(string(id)))); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Envoy is left: process %s, %v", id, err)
+	}
+}
+
+// A harness works alike with Envoy as a process and in a container. The test is skipped if
+// there is no Docker, unless MESHPROOF_REQUIRE_DOCKER demands it.
+func TestHarnessInAContainer(t *testing.T) {
+	t.Parallel()
+	h, err := Start(t.Context(), WithRuntime(Container))
+	if errors.Is(err, envoy.ErrNoDocker) && os.Getenv("MESHPROOF_REQUIRE_DOCKER") == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Runtime() != Container || h.envoy.PID() != 0 || h.envoy.ContainerID() == "" {
+		t.Errorf("Envoy runs as a %s, process %d, container %q", h.Runtime(), h.envoy.PID(), h.envoy.ContainerID())
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	m, other := h.Mesh(t, inbounds(t, onlyFrontend)), h.Mesh(t, inbounds(t, allOf(policy.Deny)))
+	var requests []Request
+	var want []evidence.Finding
+	friend, foe := mint(t, m, frontend), mint(t, m, intruder)
+	for _, p := range []policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC, policy.TCP} {
+		requests = append(requests, call(p, false, Request{Credential: friend}), call(p, false, Request{Credential: foe}), call(p, false, Request{Plaintext: true}))
+		want = append(want, served(p), refused(p), evidence.Finding{Form: evidence.HandshakeFailed})
+	}
+	findings, moved := send(t, m, requests...)
+	if diff := cmp.Diff(want, findings); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	if got, want := moved["tcp"], (evidence.Counters{Allowed: 1, Denied: 1, ShadowDenied: 2}); got != want {
+		t.Errorf("counters moved by %s, want %s", got, want)
+	}
+	if err := m.SetFilters(t.Context(), map[string]xds.Filters{"tcp": spoilt(t)}); !errors.Is(err, xds.ErrNACK) || !strings.Contains(err.Error(), missing) {
+		t.Errorf("error %v, want one that wraps %q and says %q", err, xds.ErrNACK, missing)
+	}
+	for _, m := range []*Mesh{m, other} {
+		if err := m.SetFilters(t.Context(), map[string]xds.Filters{"tcp": compile(t, constant(policy.L4, policy.Allow))}); err != nil {
+			t.Fatal(err)
+		}
+		findings, _ := send(t, m, call(policy.TCP, false, Request{Credential: mint(t, m, intruder)}))
+		checkForms(t, findings, evidence.Served)
+	}
+}
+
+// A wrong specification is refused before Envoy is asked: this harness has no Envoy.
+func TestMeshSpecsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	one, two := Inbound{Name: "one", Address: address(1)}, Inbound{Name: "two", Address: address(2)}
+	named, addressed, control, inItsPlace := two, two, one, one
+	named.Name, addressed.Address, control.Name, inItsPlace.Address = one.Name, one.Address, controlName, controlAddress
+	own := []spiffeid.TrustDomain{domain}
+	for name, tt := range map[string]struct {
+		spec MeshSpec
+		want string
+	}{
+		"no trust domain":       {MeshSpec{Inbounds: []Inbound{one, two}}, "it trusts no trust domain"},
+		"a name twice":          {MeshSpec{TrustDomains: own, Inbounds: []Inbound{one, named}}, `two inbounds are named "one"`},
+		"an address twice":      {MeshSpec{TrustDomains: own, Inbounds: []Inbound{one, addressed}}, `inbounds "one" and "two" share the address 10.0.0.7:1`},
+		"the control's name":    {MeshSpec{TrustDomains: own, Inbounds: []Inbound{control}}, "takes the place of the positive control"},
+		"the control's address": {MeshSpec{TrustDomains: own, Inbounds: []Inbound{inItsPlace}}, "takes the place of the positive control"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := (&Harness{}).NewMesh(t.Context(), tt.spec)
+			if err == nil || !strings.HasPrefix(err.Error(), "harness: mesh: ") || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestSendToAnUnknownInbound(t *testing.T) {
+	t.Parallel()
+	m := shared(t).Mesh(t, MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}, Inbounds: []Inbound{{Name: "one", Identity: backend, Address: address(1)}}})
+	for _, to := range []string{"two", "", controlName} {
+		batch, err := m.Send(t.Context(), Request{To: "one", Credential: mint(t, m, frontend)}, Request{To: to})
+		if err == nil || !strings.Contains(err.Error(), `it has ["one"]`) || batch.Evidence != nil {
+			t.Errorf("to %q: %+v, %v; want an error that names the inbounds there are", to, batch, err)
+		}
+	}
+}
+
+// A batch without requests sends the positive control only.
+func TestSendNothing(t *testing.T) {
+	t.Parallel()
+	m := shared(t).Mesh(t, MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}})
+	batch, err := m.Send(t.Context())
+	if err != nil || len(batch.Evidence) != 0 || len(batch.Counters) != 0 {
+		t.Errorf("got %+v, %v", batch, err)
 	}
 }

@@ -3,12 +3,17 @@ package main
 import (
 	"encoding"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // textFlag makes a flag of a type that reads and prints itself.
@@ -81,4 +86,59 @@ func (*caseFilter) Type() string { return "regexp" }
 
 func (f *caseFilter) matches(c cases.Case) bool {
 	return lab.Choice{Pattern: f.pattern}.Matches(c)
+}
+
+// fileKind is a kind of input file. Some flags speak of one kind only.
+type fileKind string
+
+const (
+	policyFiles fileKind = "policy files"
+	caseFiles   fileKind = "case files"
+)
+
+// fileKindKey is the annotation of a flag that names its kind of file.
+const fileKindKey = "meshproof_file_kind"
+
+func newFileFlags() *pflag.FlagSet { return pflag.NewFlagSet("", pflag.ContinueOnError) }
+
+// addFileFlags adds flags to a command. Each flag carries its kind of file, and its usage
+// begins with it.
+func addFileFlags(cmd *cobra.Command, kind fileKind, flags *pflag.FlagSet) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		f.Usage = string(kind) + ": " + f.Usage
+		f.Annotations = map[string][]string{fileKindKey: {string(kind)}}
+		cmd.Flags().AddFlag(f)
+	})
+}
+
+// outputFormat is the value of --output. Every result has text and JSON.
+type outputFormat string
+
+const (
+	outputText     outputFormat = "text"
+	outputJSON     outputFormat = "json"
+	outputYAML     outputFormat = "yaml"
+	outputSVG      outputFormat = "svg"
+	outputMarkdown outputFormat = "markdown"
+)
+
+// addOutput adds --output with text, JSON and further formats.
+func addOutput(cmd *cobra.Command, o *outputFormat, further ...outputFormat) {
+	*o = outputText
+	cmd.Flags().VarP(oneOf[outputFormat]{o, append([]outputFormat{outputText, outputJSON}, further...)}, "output", "o", "how to print the result")
+	completeValues(cmd, "output")
+}
+
+// printed is what a command prints: as text, or by its JSON form.
+type printed interface {
+	WriteText(w io.Writer, p terminal.Paint)
+}
+
+// printResult prints a result in the form that --output chooses.
+func printResult(stdout io.Writer, output outputFormat, r printed) error {
+	if output == outputJSON {
+		return terminal.WriteJSON(stdout, r)
+	}
+	r.WriteText(stdout, terminal.PaintFor(stdout))
+	return nil
 }

@@ -13,8 +13,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
+	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -40,4 +46,65 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = withFailure(err, fmt.Errorf("write the result: %w", out.Err))
 	}
 	return exitStatus(ctx, err, stderr)
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "meshproof",
+		Short: "Prove what a mesh authorization policy really does, by asking a real Envoy",
+		Long: `meshproof proves what a mesh authorization policy really does, by asking a real Envoy.
+
+Exit status: 0 all as wanted, 1 a decision differs, 2 bad input or usage,
+3 Envoy or the machine failed, 130 interrupted.`,
+		Version: version(debug.ReadBuildInfo()),
+		// An unknown command is an error, not a page of help.
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		// Errors are printed once, on one line, by exitStatus.
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetFlagErrorFunc(badFlag)
+	root.AddCommand(newRun(), newProve(), newDiff(), newVerify(), newMutate(), newFuzz(), newCompile(), newConvert(), newExplain(), newInspect(), newDescribe(), newGet(), newEnvoy(), newFeatures(), newReport())
+	return root
+}
+
+// badFlag adds where the flags are described.
+func badFlag(cmd *cobra.Command, err error) error {
+	return fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())
+}
+
+// noArgs takes no argument. Where there are commands, it takes an argument for an unknown
+// command.
+func noArgs(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case !cmd.HasAvailableSubCommands():
+		return fmt.Errorf("unexpected argument %q: see %s --help", args[0], cmd.CommandPath())
+	}
+	var known []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			known = append(known, c.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q: %s has %s", args[0], cmd.CommandPath(), strings.Join(known, ", "))
+}
+
+func needPath(cmd *cobra.Command, paths []string) error {
+	if len(paths) == 0 {
+		return fmt.Errorf("no file was named: see %s --help", cmd.CommandPath())
+	}
+	return nil
+}
+
+// version is what --version prints. The Go command records it with the build.
+func version(info *debug.BuildInfo, ok bool) string {
+	built := "(unknown build)"
+	if ok && info.Main.Version != "" {
+		built = info.Main.Version
+	}
+	return fmt.Sprintf("%s, %s %s/%s, Envoy %s unless told otherwise", built, runtime.Version(), runtime.GOOS, runtime.GOARCH, harness.DefaultVersion)
 }

@@ -1,6 +1,16 @@
+// Package evidence decides what the traces of a request prove.
+//
+// It finds a decision only where all sides say the same: the answer that the caller saw,
+// the request that the upstream saw, and the entry in Envoy's access log with the verdict
+// of each filter. [Count] says how the counters of each filter must have moved. A deny is
+// never inferred from silence. Where the sides disagree, the error says which of them.
+//
+// It does not know the policies, and it does not know what a case wants.
 package evidence
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/meshproof/meshproof/harness/caller"
@@ -66,4 +76,24 @@ type Finding struct {
 	Verdict policy.Verdict
 	// Shadow is what all shadows together said.
 	Shadow xds.Engine
+}
+
+// Disagreement is the error of evidence whose sides contradict each other. The form is the
+// form that the caller's answer suggests.
+type Disagreement struct {
+	Form  Form
+	Sides []string
+}
+
+// Error lists the sides that contradict the form.
+func (d *Disagreement) Error() string {
+	return fmt.Sprintf("evidence: it looks %s, but %s", d.Form, strings.Join(d.Sides, "; "))
+}
+
+type checklist []string
+
+func (c *checklist) want(ok bool, format string, args ...any) {
+	if !ok {
+		*c = append(*c, fmt.Sprintf(format, args...))
+	}
 }

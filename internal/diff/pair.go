@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -171,4 +173,79 @@ func ownerOf(docs []manifest.Document) string {
 		}
 	}
 	return ""
+}
+
+// Side is one of the two sets of policies, or of the two sets of cases.
+type Side struct {
+	*lab.Files
+	lab.Surroundings
+}
+
+// Open reads the files of one side. A folder without files is an empty set. Two cases of
+// one name and two Dataplanes of one workload are an error: either could be the
+// counterpart of the other side's.
+func Open(choice lab.Choice, path string) (*lab.Files, error) {
+	files, err := lab.OpenSet(choice, path)
+	if err != nil {
+		return nil, err
+	}
+	places := map[string]string{}
+	for _, c := range files.Cases {
+		if first, ok := places[c.Name]; ok {
+			return nil, fmt.Errorf("%s: case %q is already defined at %s: give it another name", c.Place, c.Name, first)
+		}
+		places[c.Name] = c.Place
+	}
+	seen := map[workload]*dataplane.Dataplane{}
+	for _, d := range files.Dataplanes {
+		key := workloadOf(d.Inbounds[0])
+		if first, ok := seen[key]; ok {
+			return nil, fmt.Errorf("%s: Dataplane %q is already defined at %s: give it another name", d.Place, d.Workload.Name, first.Place)
+		}
+		seen[key] = d
+	}
+	return files, nil
+}
+
+// workload identifies a workload.
+type workload struct{ mesh, zone, namespace, name string }
+
+func workloadOf(in policy.Inbound) workload {
+	w := in.Workload
+	return workload{w.Mesh, w.Zone, w.Namespace, w.Name}
+}
+
+// casesOf returns the cases of both sides. An empty side has the cases of the other,
+// without policies. Dataplanes of one side say what inbounds there are on both.
+func casesOf(old, recent Side) (olds, recents []lab.Case, err error) {
+	inOld, inNew := old.Inbounds(), recent.Inbounds()
+	switch {
+	case recent.Empty() && old.HasCases:
+		olds, err = old.CasesFor(old.Surroundings, inOld)
+		return olds, emptied(olds, recent.Options), err
+	case old.Empty() && recent.HasCases:
+		recents, err = recent.CasesFor(recent.Surroundings, inNew)
+		return emptied(recents, old.Options), recents, err
+	case len(inOld) == 0:
+		inOld = inNew
+	case len(inNew) == 0:
+		inNew = inOld
+	}
+	if olds, err = old.CasesFor(old.Surroundings, inOld); err != nil {
+		return nil, nil, err
+	}
+	recents, err = recent.CasesFor(recent.Surroundings, inNew)
+	return olds, recents, err
+}
+
+// emptied returns the cases without policies.
+func emptied(of []lab.Case, options language.Options) []lab.Case {
+	out := slices.Clone(of)
+	for i := range out {
+		out[i].Policies = nil
+		if out[i].Generated {
+			out[i].Options.Document = options.Document
+		}
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casefile"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
 )
 
@@ -22,14 +25,14 @@ type Case struct {
 	Generated bool
 }
 
-// Surroundings are what policy files do not say themselves.
+// Surroundings are the facts that policy files do not state.
 type Surroundings struct {
-	// Inbound is what the policies are about where there is no Dataplane.
+	// Inbound is the inbound of the policies if there is no Dataplane.
 	Inbound policy.Inbound
 	Options language.Options
 }
 
-// NothingError says that no case is left of files.
+// NothingError says that the files have no case to ask about.
 type NothingError struct{ Files string }
 
 // Error names the files.
@@ -37,9 +40,9 @@ func (e *NothingError) Error() string {
 	return e.Files + ": there is nothing to ask: each case expects an error, or has no inbound"
 }
 
-// CasesFor returns the chosen cases, and behind them the cases that are made of the
-// policies: one for each workload, or one for the inbound of the surroundings where no
-// workload is given. Its error is a [*NothingError] where there is none.
+// CasesFor returns the chosen cases, and then the cases that it makes of the policies: one
+// for each workload, or one for the inbound of the surroundings if there is no workload.
+// Without any case the error is a [*NothingError].
 func (f *Files) CasesFor(s Surroundings, workloads [][]policy.Inbound) ([]Case, error) {
 	var out []Case
 	for _, c := range f.Cases {
@@ -86,4 +89,58 @@ func (f *Files) generate(s Surroundings, workloads [][]policy.Inbound) ([]Case, 
 		out = append(out, Case{Case: c, Generated: true})
 	}
 	return out, nil
+}
+
+// Subject is one inbound with the policies that may apply to it.
+type Subject struct {
+	// Case names the case that the inbound is from; it is empty for policy files.
+	Case    string
+	Inbound policy.Inbound
+	// Set has the policies, Among all inbounds that they are written for.
+	Set   language.Policies
+	Among []policy.Inbound
+	// Normalization is the path normalization of the inbound's listener.
+	Normalization policy.PathNormalization
+}
+
+// Title names the inbound, and its case where it has one.
+func (s Subject) Title() string {
+	title := fmt.Sprintf("%s (%s)", s.Inbound, s.Inbound.Protocol)
+	if s.Case != "" {
+		title = terminal.Printable(s.Case) + ": " + title
+	}
+	return title
+}
+
+// Warnings returns the warnings of lint about the policies.
+func (s Subject) Warnings() []policy.Warning { return s.Set.Lint(s.Among) }
+
+// Subjects returns the chosen inbounds of the cases. Its error joins the errors of all
+// refused policies.
+func (f *Files) Subjects(choice Choice) ([]Subject, error) {
+	var out []Subject
+	var errs []error
+	for _, c := range f.Cases {
+		set, err := dialect.Parse(c.Policies, c.Options)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		var among []policy.Inbound
+		for _, in := range c.Inbounds {
+			among = append(among, in.Inbound)
+		}
+		for _, in := range among {
+			if choice.To == "" || choice.To == in.String() {
+				out = append(out, Subject{Case: c.Name, Inbound: in, Set: set, Among: among, Normalization: c.Normalization})
+			}
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+// Subject returns the inbound of the surroundings, with the policies outside of cases.
+func (f *Files) Subject(s Surroundings) (Subject, error) {
+	set, err := dialect.Parse(f.Policies, s.Options)
+	return Subject{Inbound: s.Inbound, Set: set, Among: []policy.Inbound{s.Inbound}}, err
 }

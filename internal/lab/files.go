@@ -1,3 +1,9 @@
+// Package lab turns files and folders into cases: case files into the cases that they
+// state, and policy files, with the Dataplanes among them, into cases without requests.
+//
+// It guarantees that each file is read once and parsed once, and that no document is
+// passed over. A document that is no case and no Dataplane counts as a policy, and the
+// dialects refuse an unknown policy. The package asks no Envoy and decides nothing.
 package lab
 
 import (
@@ -14,7 +20,7 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// Files is what stands in files.
+// Files is the content of case files and policy files.
 type Files struct {
 	// Name joins the paths.
 	Name string
@@ -24,7 +30,7 @@ type Files struct {
 	// Policies are the documents outside of case files. [Open] takes the Dataplanes out
 	// of them, [Read] does not.
 	Policies []manifest.Document
-	// Dataplanes are those that have inbounds.
+	// Dataplanes are the Dataplanes with inbounds.
 	Dataplanes []*dataplane.Dataplane
 	// HasCases and HasDataplanes report whether there is a case file, and a Dataplane.
 	// Cases and Dataplanes may be empty all the same.
@@ -71,7 +77,7 @@ func readFile(path string) (file, error) {
 	return file{path, data, docs}, err
 }
 
-// add sorts what stands in a file.
+// add sorts the content of a file.
 func (f *Files) add(from file, choice Choice) error {
 	if !from.isCaseFile() {
 		f.Policies = append(f.Policies, from.docs...)
@@ -160,7 +166,7 @@ func open(choice Choice, name string, paths []string) (*Files, error) {
 	return f, f.takeDataplanes()
 }
 
-// narrow leaves each case the inbound of that name alone, all inbounds where it is empty.
+// narrow leaves each case the inbound of that name only. An empty name leaves all inbounds.
 func (f *Files) narrow(to string) {
 	var out []cases.Case
 	for _, c := range f.Cases {
@@ -172,7 +178,7 @@ func (f *Files) narrow(to string) {
 	f.Cases = out
 }
 
-// takeDataplanes parts the Dataplanes from the policies.
+// takeDataplanes separates the Dataplanes from the policies.
 func (f *Files) takeDataplanes() error {
 	var policies []manifest.Document
 	for _, doc := range f.Policies {
@@ -196,14 +202,14 @@ func (f *Files) takeDataplanes() error {
 	return nil
 }
 
-// HasPolicySet reports whether policies are meant that stand in no case. Files in which
-// nothing stands are the empty set of policies.
+// HasPolicySet reports whether the files have a set of policies outside of cases. Empty
+// files are the empty set of policies.
 func (f *Files) HasPolicySet() bool { return len(f.Policies) > 0 || f.HasDataplanes || !f.HasCases }
 
-// Empty reports whether nothing stands in the files.
+// Empty reports whether the files have no content.
 func (f *Files) Empty() bool { return len(f.Policies) == 0 && !f.HasDataplanes && !f.HasCases }
 
-// Inbounds are those of the Dataplanes, by workload.
+// Inbounds returns the inbounds of the Dataplanes, by workload.
 func (f *Files) Inbounds() [][]policy.Inbound {
 	var out [][]policy.Inbound
 	for _, d := range f.Dataplanes {

@@ -3,9 +3,12 @@ package verify
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/result"
@@ -16,7 +19,7 @@ import (
 
 // Replay is one inbound of the sidecar, and the proof of what it has to enforce.
 type Replay struct {
-	// Filters are those of the sidecar, whatever the policies are.
+	// Filters are the filters of the sidecar.
 	Filters xds.Filters
 	Proof   *proof.Proof
 }
@@ -29,7 +32,7 @@ func Match(all []lab.Case, files *lab.Files, portNamed bool, found sidecar.Sidec
 	v := &Verification{sidecar: found}
 	here, elsewhere := partElsewhere(subjectsOf(all, files, portNamed), found)
 	for _, s := range elsewhere {
-		v.leftOut = append(v.leftOut, fmt.Sprintf("%s: the sidecar is of another Dataplane, for it does not listen on %s", s.name(), s.addresses[0]))
+		v.leftOut = append(v.leftOut, fmt.Sprintf("%s: the sidecar belongs to another Dataplane: it does not listen on %s", s.name(), s.addresses[0]))
 	}
 	for _, enforced := range found.Inbounds {
 		s, err := claimant(here, enforced)
@@ -47,14 +50,13 @@ func Match(all []lab.Case, files *lab.Files, portNamed bool, found sidecar.Sidec
 	}
 	for _, s := range here {
 		if !s.claimed {
-			v.Unverified = append(v.Unverified, Unverified{Gap: NoListener, Inbound: s.in.String(), Port: s.in.Port})
+			v.Unverified = append(v.Unverified, Unverified{Gap: NoListener, Inbound: s.inbound.String(), Port: s.inbound.Port})
 		}
 	}
 	return v, nil
 }
 
-// claim plans the replay of what the sidecar enforces for an inbound, and notes what else
-// there is to say of it.
+// claim plans the replay of a sidecar's inbound, and notes findings and gaps.
 func (v *Verification) claim(s *subject, enforced sidecar.Inbound) error {
 	name, hasAddress := title(enforced), enforced.Address.IsValid()
 	if enforced.Incomplete {
@@ -65,7 +67,7 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound) error {
 		f.Inbound = name
 		v.Findings = append(v.Findings, f)
 	}
-	in := s.in
+	in := s.inbound
 	if s.anyPort && hasAddress {
 		in.Port = enforced.Address.Port()
 	}
@@ -88,7 +90,7 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound) error {
 	if judges := v.otherJudges(enforced); len(judges) > 0 {
 		v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: name, Judges: judges})
 	}
-	replay, err := newReplay(s.of.Case, in, enforced)
+	replay, err := newReplay(s.source.Case, in, enforced)
 	if err != nil {
 		return err
 	}
@@ -147,4 +149,136 @@ func (v *Verification) Run(ctx context.Context, run func(context.Context, Replay
 		v.Report.Add(replay.Proof, r)
 	}
 	return nil
+}
+
+// subject is one inbound of the policies.
+type subject struct {
+	source  lab.Case
+	inbound cases.Inbound
+	// anyPort is true where flags describe the workload and name no port: the workload
+	// has every port of the sidecar.
+	anyPort bool
+	// addresses are the listener's addresses that Dataplanes state, if any does.
+	addresses []netip.Addr
+	// claimed is true once the sidecar has an inbound for it.
+	claimed bool
+}
+
+// subjectsOf returns the inbounds of cases that were made of files.
+func subjectsOf(all []lab.Case, files *lab.Files, portNamed bool) []*subject {
+	anyPort := !files.HasCases && !files.HasDataplanes && !portNamed
+	addresses := map[kri.KRI][]netip.Addr{}
+	for _, d := range files.Dataplanes {
+		for i, in := range d.Inbounds {
+			if address := d.Addresses[i]; address.IsValid() {
+				addresses[kri.Inbound(in)] = append(addresses[kri.Inbound(in)], address.Unmap())
+			}
+		}
+	}
+	var out []*subject
+	for _, c := range all {
+		for _, in := range c.Inbounds {
+			s := &subject{source: c, inbound: in, anyPort: anyPort}
+			if c.Generated {
+				s.addresses = addresses[kri.Inbound(in.Inbound)]
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// mayBe reports whether a sidecar's inbound may be the subject's. The port tells, or the
+// name that compile gives to filters.
+func (s *subject) mayBe(enforced sidecar.Inbound) bool {
+	switch {
+	case s.anyPort:
+		return true
+	case !enforced.Address.IsValid():
+		return enforced.Chain == s.inbound.String()
+	default:
+		return enforced.Address.Port() == s.inbound.Port
+	}
+}
+
+// hasAddress reports whether a Dataplane states this address of the inbound.
+func (s *subject) hasAddress(address netip.Addr) bool {
+	return slices.Contains(s.addresses, address.Unmap())
+}
+
+// name tells inbounds apart whose workloads have the same name.
+func (s *subject) name() string {
+	if s.inbound.Workload.Namespace == "" {
+		return s.inbound.String()
+	}
+	return fmt.Sprintf("%s of namespace %s", s.inbound, s.inbound.Workload.Namespace)
+}
+
+// workload identifies the workload of the subject.
+func (s *subject) workload() kri.KRI {
+	id := kri.Inbound(s.inbound.Inbound)
+	id.Section = ""
+	return id
+}
+
+// partElsewhere separates the inbounds of other Dataplanes from the rest: the sidecar
+// listens on an address of one Dataplane, and on no address of the others.
+func partElsewhere(subjects []*subject, found sidecar.Sidecar) (here, elsewhere []*subject) {
+	own := map[kri.KRI]bool{}
+	for _, s := range subjects {
+		for _, enforced := range found.Inbounds {
+			if s.hasAddress(enforced.Address.Addr()) {
+				own[s.workload()] = true
+			}
+		}
+	}
+	for _, s := range subjects {
+		if len(own) > 0 && len(s.addresses) > 0 && !own[s.workload()] {
+			elsewhere = append(elsewhere, s)
+		} else {
+			here = append(here, s)
+		}
+	}
+	return here, elsewhere
+}
+
+// claimant returns the subject of a sidecar's inbound, nil if there is none. Several
+// possible subjects are an error.
+func claimant(subjects []*subject, enforced sidecar.Inbound) (*subject, error) {
+	var may, exact []*subject
+	for _, s := range subjects {
+		if !s.mayBe(enforced) {
+			continue
+		}
+		may = append(may, s)
+		if s.hasAddress(enforced.Address.Addr()) {
+			exact = append(exact, s)
+		}
+	}
+	switch {
+	case len(exact) == 1:
+		return exact[0], nil
+	case len(may) == 0:
+		return nil, nil
+	case len(may) == 1:
+		return may[0], nil
+	}
+	var names []string
+	only := "a folder with the Dataplane of this sidecar alone"
+	for _, s := range may {
+		names = append(names, s.name())
+		if !s.source.Generated {
+			only = "--case and --to workload/inbound"
+		}
+	}
+	return nil, fmt.Errorf("%s: several inbounds may be meant, %s: choose one by %s", title(enforced), strings.Join(names, ", "), only)
+}
+
+// title names a sidecar's inbound by its listener. A folder may have filters without a
+// listener.
+func title(enforced sidecar.Inbound) string {
+	if !enforced.Address.IsValid() {
+		return "filters of " + enforced.Listener
+	}
+	return fmt.Sprintf("listener %s (%s)", enforced.Listener, enforced.Address)
 }

@@ -1,32 +1,41 @@
+// Package verify compares the filters of a live sidecar with policies. It matches the
+// inbounds of the sidecar with the inbounds of the policies, plans a proof for each pair,
+// and names everything that no proof covers.
+//
+// It guarantees that nothing is passed over: each inbound of either side is proven, or
+// unverified for a reason, or left out because the sidecar is of another Dataplane. It
+// reads no files and starts no Envoy.
 package verify
 
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/policy"
 )
 
-// Verification is what became of holding a sidecar against policies.
+// Verification is the result of comparing a sidecar with policies.
 type Verification struct {
-	// Replays are the inbounds to be proven, Report what became of them.
+	// Replays are the inbounds to prove, Report has the results.
 	Replays []Replay
 	Report  proof.Report
-	// Unverified are the inbounds that no proof covers, or not in all that decides.
+	// Unverified are the inbounds that no proof covers, or covers only in part.
 	Unverified []Unverified
 	Findings   []Finding
 
 	sidecar sidecar.Sidecar
-	// leftOut are inbounds of Dataplanes that the sidecar is not of.
+	// leftOut are the inbounds of other Dataplanes.
 	leftOut []string
 }
 
 // Holds reports whether everything was proven, and decided as specified.
 func (v *Verification) Holds() bool { return v.Report.Holds() && len(v.Unverified) == 0 }
 
-// Sentence says in one what was proven, and what was not.
+// Sentence says in one sentence what was proven, and what was not.
 func (v *Verification) Sentence() string {
 	text := v.Report.Sentence()
 	if n := len(v.Unverified); n > 0 {
@@ -69,7 +78,8 @@ func lines[T fmt.Stringer](all []T) []string {
 	return out
 }
 
-// The JSON form of a verification: that of the proofs, and what they do not cover.
+// verificationJSON is the JSON form of a verification: the proofs, and what they do not
+// cover.
 type verificationJSON struct {
 	proof.JSON
 	Unverified []string `json:"unverified"`
@@ -83,4 +93,90 @@ func (v *Verification) MarshalJSON() ([]byte, error) {
 	out := verificationJSON{v.Report.Form(), lines(v.Unverified), lines(v.Findings), lines(v.sidecar.Unknown), v.skipped()}
 	out.Sentence = v.Sentence()
 	return terminal.MarshalJSON(out)
+}
+
+// Gap tells why an inbound is not verified.
+type Gap uint8
+
+const (
+	// NoPolicies is an inbound of the sidecar without policies.
+	NoPolicies Gap = iota
+	// NoListener is an inbound of the policies that the sidecar lacks.
+	NoListener
+	// NotReplayable is an inbound whose filters were not all read.
+	NotReplayable
+	// OtherJudges is an inbound where something besides RBAC decides too.
+	OtherJudges
+)
+
+// Unverified is an inbound of either side without a proof, or with a proof of a part only.
+type Unverified struct {
+	Gap Gap
+	// Inbound names it.
+	Inbound string
+	// Port is the port of an inbound without a listener. Filters is true for an inbound of
+	// the sidecar that has filters without a listener.
+	Port    uint16
+	Filters bool
+	// Judges says what else decides.
+	Judges []string
+}
+
+// String names the inbound and the reason.
+func (u Unverified) String() string {
+	switch u.Gap {
+	case NoPolicies:
+		about := "on this port"
+		if u.Filters {
+			about = "of this name"
+		}
+		return u.Inbound + ": the policies are about no inbound " + about
+	case NoListener:
+		return fmt.Sprintf("%s: the sidecar has no inbound on port %d", u.Inbound, u.Port)
+	case NotReplayable:
+		return u.Inbound + ": a part of its filters cannot be replayed, see unknown"
+	default:
+		return u.Inbound + ": " + strings.Join(u.Judges, "; ")
+	}
+}
+
+// Fact tells what a finding is.
+type Fact uint8
+
+const (
+	// OtherProtocol is a listener of another layer than the inbound.
+	OtherProtocol Fact = iota
+	// OtherAddress is a listener with another address than the Dataplane states.
+	OtherAddress
+	// Unguarded is an inbound without an authorization filter.
+	Unguarded
+	// WeakTransport is an inbound that does not demand mTLS.
+	WeakTransport
+)
+
+// Finding is a fact about an inbound of the sidecar that no policy speaks of.
+type Finding struct {
+	Fact Fact
+	// Inbound names it.
+	Inbound string
+	// Found is the protocol of the listener, Wanted the protocol of the inbound.
+	Found, Wanted policy.Protocol
+	// Address is the address of the Dataplane.
+	Address string
+	// Transport is the transport of the listener.
+	Transport sidecar.Transport
+}
+
+// String names the inbound and the fact.
+func (f Finding) String() string {
+	switch f.Fact {
+	case OtherProtocol:
+		return fmt.Sprintf("%s: it is a %s listener, the inbound speaks %s", f.Inbound, f.Found, f.Wanted)
+	case OtherAddress:
+		return fmt.Sprintf("%s: its address is not the Dataplane's, %s", f.Inbound, f.Address)
+	case Unguarded:
+		return f.Inbound + ": it has no authorization filter: every caller passes"
+	default:
+		return fmt.Sprintf("%s: its transport is %s: an identity is no better than that", f.Inbound, f.Transport)
+	}
 }
