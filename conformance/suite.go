@@ -101,7 +101,7 @@ type Result struct {
 	Cases []CaseResult
 }
 
-// CaseResult is the outcome of one case. A case that neither passed nor was skipped failed.
+// CaseResult is the outcome of one case. A case failed if it did not pass and was not skipped.
 type CaseResult struct {
 	// Name is the name of the case, Place its file and line.
 	Name, Place string

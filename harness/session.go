@@ -60,7 +60,7 @@ func (h *Harness) openSession(ctx context.Context, call *caller.Call, plays neti
 	return s, nil
 }
 
-// releaseSession frees the source port of the session, and what was recorded for it.
+// releaseSession frees the source port of the session, and its records.
 func (h *Harness) releaseSession(s *session) {
 	h.collector.unwatch(s.source)
 	h.upstream.Take(s.source)

@@ -113,7 +113,7 @@ func readHouse(root string) (*house, error) {
 
 func byName(a, b *room) int { return strings.Compare(a.name, b.name) }
 
-// roomOf returns the room of a package; false for one that the picture leaves out.
+// roomOf returns the room of a package, and false if the picture leaves the package out.
 func roomOf(p goPackage) (string, bool) {
 	path := strings.TrimPrefix(p.ImportPath, module+"/")
 	for _, left := range leftOut {
@@ -125,7 +125,7 @@ func roomOf(p goPackage) (string, bool) {
 	return roomPath(path), len(p.GoFiles) > 0
 }
 
-// roomPath returns the room of a path in the module: that of the longest prefix in
+// roomPath returns the room of a path in the module: the room of the longest prefix in
 // walls, else the path itself.
 func roomPath(path string) string {
 	longest := ""

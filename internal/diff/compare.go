@@ -1,11 +1,11 @@
-// Package diff tells what a change of policies changes: it cuts the requests to each
+// Package diff finds the effects of a change of policies: it cuts the requests to each
 // inbound into classes that both sets of policies decide alike, and finds every class that
 // they decide otherwise.
 //
 // It guarantees that no change is passed over: a case without a counterpart is named, an
-// inbound that is not what it was is named, and callers in plaintext are compared too.
-// What widens access is told from what does not. It reads no flags; [Difference.Confirm]
-// alone needs an Envoy.
+// inbound that changed is named, and callers in plaintext are compared too. Changes that
+// widen access are told from other changes. The package reads no flags; only
+// [Difference.Confirm] needs an Envoy.
 package diff
 
 import (
@@ -21,14 +21,14 @@ import (
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
-// Comparison is what differs between two sets of policies on one inbound.
+// Comparison has the differences between two sets of policies on one inbound.
 type Comparison struct {
 	// Inbound is the new inbound.
 	Inbound cases.Inbound
 	// Cover is the common refinement: each set decides all requests of a class alike.
 	Cover *classes.Cover
-	// Changes has the classes that are decided otherwise, in the cover's order. Behind
-	// them stand the changes for callers in plaintext.
+	// Changes has the classes that are decided otherwise, in the cover's order, and
+	// then the changes for callers in plaintext.
 	Changes []Change
 	// was is the inbound under the old policies, is under the new ones.
 	was, is verdict.Inbound
@@ -41,9 +41,9 @@ type Change struct {
 	// Witness is one of them.
 	Witness  policy.Request
 	Old, New Opinion
-	// Request is the witness as a case has it, with what the new policies want.
+	// Request is the witness as a request of a case, as the new policies want it.
 	Request cases.Request
-	// was is the request under the old policies, with what they want.
+	// was is the same request, as the old policies want it.
 	was cases.Request
 }
 
@@ -54,16 +54,16 @@ type Opinion struct {
 	Reason, ShadowReason string
 }
 
-// Kind tells what a change comes to.
+// Kind is the effect of a change.
 type Kind uint8
 
 const (
 	// Widened access was denied and is allowed; Narrowed is the opposite.
 	Widened Kind = iota
 	Narrowed
-	// ShadowChanged access is as it was, and the shadow is not.
+	// ShadowChanged access stays, and the shadow changes.
 	ShadowChanged
-	// OriginChanged access is as it was, by another policy.
+	// OriginChanged access stays, and another policy decides.
 	OriginChanged
 )
 
@@ -72,7 +72,7 @@ var kindNames = [...]string{Widened: "widened", Narrowed: "narrowed", ShadowChan
 // String returns one word.
 func (k Kind) String() string { return kindNames[k] }
 
-// Kind returns what the change comes to; the most serious thing counts.
+// Kind returns the most serious effect of the change.
 func (c Change) Kind() Kind {
 	was, is := c.Old.Decision, c.New.Decision
 	switch {
@@ -88,8 +88,8 @@ func (c Change) Kind() Kind {
 }
 
 // Compare cuts the requests to each inbound of the new case into classes that the policies
-// of both cases decide alike. It returns what differs, an entry for each inbound. Where
-// the old case has an inbound of the same name, the old policies are read for that one,
+// of both cases decide alike. It returns the differences, an entry for each inbound. If
+// the old case has an inbound of the same name, the old policies are read for the old inbound,
 // with its labels, tags and port. The requests use the new protocol. The policies may be
 // of different dialects. Compare fails where either set is refused.
 func Compare(before, after cases.Case) ([]Comparison, error) {
@@ -154,7 +154,7 @@ func formerly(before cases.Case, in cases.Inbound) cases.Inbound {
 	return was
 }
 
-// plaintext returns what becomes of a request in plaintext, and what a case wants of it.
+// plaintext returns the opinion on a request in plaintext, and the want of a case.
 func plaintext(in verdict.Inbound, q cases.Request, r policy.Request) (Opinion, cases.Want) {
 	switch e := in.Expect(q).(type) {
 	case verdict.HandshakeFails:
@@ -167,8 +167,8 @@ func plaintext(in verdict.Inbound, q cases.Request, r policy.Request) (Opinion, 
 	}
 }
 
-// plaintextChanges returns what changes for callers in plaintext, where either inbound
-// lets them in. All requests of which each set says the same are one change.
+// plaintextChanges returns the changes for callers in plaintext, if either inbound lets them
+// in. Requests with the same two opinions are one change.
 func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound) []Change {
 	if !was.Permissive && !is.Permissive {
 		return nil
@@ -193,9 +193,9 @@ func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound) []Change {
 	return out
 }
 
-// Confirm shows all changes on a version of Envoy, under the old policies and under the new
-// ones. The function run runs cases whose policies were read, and returns a result for each. Confirm returns all
-// results in order. Its error is the cause for which ctx ended.
+// Confirm shows all changes on a version of Envoy, under the old policies and under
+// the new policies. The function run runs cases and returns a result for each. Confirm
+// returns all results in order. Its error is the cause of the end of ctx.
 func (d *Difference) Confirm(ctx context.Context, envoy string, run func(context.Context, ...*verdict.Reading) []result.Case) ([]result.Case, error) {
 	var out []result.Case
 	for i := range d.Cases {
@@ -218,8 +218,8 @@ func (d *Difference) Confirm(ctx context.Context, envoy string, run func(context
 }
 
 // Shown returns two cases that show the changes of all inbounds on an Envoy: the same
-// requests, under the policies before and after. Each wants what its own policies say. Each
-// has its own inbounds, for they may differ in whether plaintext is let in, and judged.
+// requests, under the policies before and after. Each wants the decisions of its own policies.
+// Each has its own inbounds, because only one of them may let plaintext in.
 func Shown(before, after cases.Case, found []Comparison) (old, recent cases.Case) {
 	old, recent = withoutClaims(before), withoutClaims(after)
 	old.Inbounds = nil
@@ -240,7 +240,7 @@ func Shown(before, after cases.Case, found []Comparison) (old, recent cases.Case
 	return old, recent
 }
 
-// withoutClaims returns the case without what it says of its own requests.
+// withoutClaims returns the case without its own requests and expectations.
 func withoutClaims(c cases.Case) cases.Case {
 	c.Requests, c.Counters, c.ExpectError, c.ExpectWarnings, c.Gate = nil, nil, "", nil, cases.Gate{}
 	c.TrustDomains = slices.Clone(c.TrustDomains)

@@ -12,10 +12,10 @@ import (
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
-// Difference is what a change of policies changes.
+// Difference is the effect of a change of policies.
 type Difference struct {
-	// ToConfirm is true where the changes are to be shown on an Envoy. Envoy is the
-	// version that was asked, empty where none was.
+	// ToConfirm is true if an Envoy must show the changes. Envoy is its version, empty
+	// before it was asked.
 	ToConfirm bool
 	Envoy     string
 	// Cases are the pairs that were compared.
@@ -75,7 +75,7 @@ func (d *Difference) counts() map[Kind]int {
 	return out
 }
 
-// Confirmed counts what became of the cases that [Difference.Confirm] ran.
+// Confirmed counts the results of the cases that [Difference.Confirm] ran.
 func (d *Difference) Confirmed() summary.Tally {
 	var results []result.Case
 	for _, c := range d.Cases {
@@ -88,8 +88,8 @@ func (d *Difference) Confirmed() summary.Tally {
 	return summary.Of(results...)
 }
 
-// Widens reports whether a caller gets in who did not before, or may: a case that is new
-// has nothing to be compared with.
+// Widens reports whether a new caller gets in, or may get in: a new case has no counterpart
+// to compare.
 func (d *Difference) Widens() bool {
 	if d.counts()[Widened] > 0 || len(d.OnlyNew) > 0 {
 		return true
@@ -111,7 +111,7 @@ func (d *Difference) classes() (n int, complete bool) {
 	return n, complete
 }
 
-// Sentence says in one what changes, and what Envoy says of it.
+// Sentence says in one sentence what changes, and what Envoy says about it.
 func (d *Difference) Sentence() string {
 	n, complete := d.classes()
 	classes, cover := terminal.Plural(n, "class", "classes"), "; cover sampled"
@@ -135,7 +135,7 @@ func (d *Difference) Sentence() string {
 	return text + d.evidence()
 }
 
-// evidence is what Envoy says of the changes.
+// evidence returns what Envoy says about the changes.
 func (d *Difference) evidence() string {
 	t := d.Confirmed()
 	switch {
@@ -152,7 +152,7 @@ func (d *Difference) evidence() string {
 	}
 }
 
-// The JSON form of a diff.
+// differenceJSON is the JSON form of a diff.
 type differenceJSON struct {
 	Sentence string `json:"sentence"`
 	// Classes is how many there are, Complete whether no other request changes.
@@ -168,11 +168,11 @@ type differenceJSON struct {
 	OnlyNew  []string            `json:"onlyNew"`
 	Inbounds []inboundChangeJSON `json:"inbounds"`
 	Changes  []changeJSON        `json:"changes"`
-	// Errors are why a case as a whole could not be shown on Envoy.
+	// Errors say why Envoy could not show a case.
 	Errors []string `json:"errors,omitempty"`
 }
 
-// inboundChangeJSON is an inbound that is not what it was.
+// inboundChangeJSON is an inbound that changed.
 type inboundChangeJSON struct {
 	Case   string `json:"case"`
 	Change string `json:"change"`
@@ -322,7 +322,7 @@ func (c Case) errors() []string {
 	return out
 }
 
-// shadowChanges reports whether the shadow changes, be it by who decides it alone.
+// shadowChanges reports whether the shadow changes, or only its deciding policy.
 func shadowChanges(c Change) bool {
 	was, is := c.Old.Decision, c.New.Decision
 	return was.Shadowed != is.Shadowed || was.Shadow != is.Shadow

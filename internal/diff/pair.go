@@ -16,22 +16,21 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// Case is one case under the policies before and after, with what differs, and what Envoy
-// says of it.
+// Case is one case under the policies before and after, with the differences and the
+// results of Envoy.
 type Case struct {
 	Old, New cases.Case
-	// Inbounds are how the inbounds change themselves.
+	// Inbounds are the changes of the inbounds themselves.
 	Inbounds []InboundChange
 	// Comparisons has an entry for each inbound of New.
 	Comparisons []Comparison
-	// Before and After are the results of [Difference.Confirm], nil where no Envoy was
-	// asked.
+	// Before and After are the results of [Difference.Confirm], nil before it.
 	Before, After *result.Case
 }
 
-// Of compares two sides. It pairs cases of one name, policy files for one workload, or two
-// cases that are the only ones. Where it fails, the error is that of a policy, or says that
-// there is nothing to compare; it may be a [lab.NothingError].
+// Of compares two sides. It pairs cases of one name, policy files for one workload, or the
+// only case of each side. The error is about a policy, or says that there is nothing to
+// compare; it may be a [lab.NothingError].
 func Of(old, recent Side) (*Difference, error) {
 	olds, recents, err := casesOf(old, recent)
 	if err != nil {
@@ -114,14 +113,14 @@ func useOneDialect(old, recent *cases.Case) {
 	}
 }
 
-// InboundChange is how an inbound is not what it was, whatever the policies say.
+// InboundChange is a change of an inbound itself.
 type InboundChange struct {
 	Text string
 	// Widens is true where plaintext is let in now.
 	Widens bool
 }
 
-// inboundChanges compares the inbounds of NEW with those of OLD.
+// inboundChanges compares the inbounds of NEW with the inbounds of OLD.
 func inboundChanges(olds, recents []cases.Inbound) []InboundChange {
 	var out []InboundChange
 	for _, in := range recents {
@@ -162,8 +161,7 @@ func mtls(in cases.Inbound) string {
 	return "strict"
 }
 
-// ownerOf returns the name of the dialect that owns the first of the documents that any
-// dialect owns, "" where there is none.
+// ownerOf returns the dialect of the first document that has a dialect, "" without any.
 func ownerOf(docs []manifest.Document) string {
 	for _, doc := range docs {
 		for _, d := range dialect.Having[language.Dialect]() {
@@ -182,8 +180,8 @@ type Side struct {
 }
 
 // Open reads the files of one side. A folder without files is an empty set. Two cases of
-// one name and two Dataplanes of one workload are an error: either could be the
-// counterpart of the other side's.
+// one name and two Dataplanes of one workload are an error: both could be the
+// counterpart of one on the other side.
 func Open(choice lab.Choice, path string) (*lab.Files, error) {
 	files, err := lab.OpenSet(choice, path)
 	if err != nil {
@@ -239,8 +237,8 @@ func casesOf(old, recent Side) (olds, recents []lab.Case, err error) {
 }
 
 // emptied returns the cases without policies.
-func emptied(of []lab.Case, options language.Options) []lab.Case {
-	out := slices.Clone(of)
+func emptied(all []lab.Case, options language.Options) []lab.Case {
+	out := slices.Clone(all)
 	for i := range out {
 		out[i].Policies = nil
 		if out[i].Generated {

@@ -3,7 +3,7 @@
 // and names everything that no proof covers.
 //
 // It guarantees that nothing is passed over: each inbound of either side is proven, or
-// unverified for a reason, or left out because the sidecar is of another Dataplane. It
+// unverified for a reason, or left out because the sidecar belongs to another Dataplane. It
 // reads no files and starts no Envoy.
 package verify
 
