@@ -72,7 +72,7 @@ func TestFetchErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct{ target, want string }{
-		"nobody there":    {absent.Addr().String(), "connection refused"},
+		"no server":       {absent.Addr().String(), "connection refused"},
 		"nothing missing": {empty.target, ""},
 		"something missing": {
 			partly.target,

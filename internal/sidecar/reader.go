@@ -107,7 +107,7 @@ func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 	r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: InFront})
 }
 
-// extension returns the configuration of a filter, wherever it comes from. The reason says
+// extension returns the configuration of a filter, from the filter or by discovery. The reason says
 // why there is none; the type URL is then the type that is missing.
 func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.ExtensionConfigSource) (packed *anypb.Any, faults []messages.Fault, typeURL, reason string) {
 	if discovery == nil {

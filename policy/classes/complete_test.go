@@ -93,13 +93,13 @@ func TestEveryRequestHasItsClass(t *testing.T) {
 		cover := classes.Of(on, p)
 		for _, class := range cover.Classes {
 			if !sendable(on, p, class.Witness) {
-				t.Fatalf("nobody can send the witness %+v of %s", class.Witness, class)
+				t.Fatalf("no caller can send the witness %+v of %s", class.Witness, class)
 			}
 		}
 		for i := range cover.Classes {
 			for _, n := range cover.Neighbours(i) {
 				if !sendable(on, p, n.Request) {
-					t.Fatalf("nobody can send the neighbour %+v", n)
+					t.Fatalf("no caller can send the neighbour %+v", n)
 				}
 			}
 		}

@@ -54,7 +54,7 @@ func TestNeighbours(t *testing.T) {
 	}
 	rest, _ := cover.Locate(policy.Request{Method: "GET", Path: "/metrics"})
 	if ns := cover.Neighbours(rest); !slices.ContainsFunc(ns, func(n classes.Neighbour) bool { return n.Request.URIs == nil && n.Class == rest }) {
-		t.Errorf("nobody without a certificate beside %s: %+v", cover.Classes[rest], ns)
+		t.Errorf("no caller without a certificate beside %s: %+v", cover.Classes[rest], ns)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestNeighboursByName(t *testing.T) {
 	cover := classes.Of(classes.Surface{Protocol: policy.TCP}, policy.Program{Gates: []policy.Gate{gate}})
 	in, _ := cover.Locate(policy.Request{URIs: []string{"spiffe://td/a"}})
 	if !slices.ContainsFunc(cover.Neighbours(in), func(n classes.Neighbour) bool { return len(n.Request.DNS) == 1 && n.Class == in }) {
-		t.Error("nobody has the name as a DNS SAN")
+		t.Error("no caller has the name as a DNS SAN")
 	}
 	if at, ok := cover.Locate(policy.Request{URIs: []string{"spiffe://td/b", "spiffe://td/a"}}); at != in || !ok || len(cover.Classes) != 3 {
 		t.Errorf("who has both names is in class %d of %v, but rule a decides", at, cover.Classes)

@@ -131,6 +131,6 @@ func TestNeighboursOfNames(t *testing.T) {
 	if !slices.ContainsFunc(cover.Neighbours(both), func(n classes.Neighbour) bool {
 		return n.Why == "the same names in another order" && n.Class == both
 	}) {
-		t.Errorf("nobody has the names of %s in another order", cover.Classes[both])
+		t.Errorf("no caller has the names of %s in another order", cover.Classes[both])
 	}
 }

@@ -65,7 +65,7 @@ func TestWitnesses(t *testing.T) {
 			"identity spiffe://trust-domain.m…: spiffe://trust-domain.mesh/any",
 			`no identity spiffe://other/a: "spiffe://other/a" is not of a trust domain that the inbound trusts`,
 		}},
-		{"nobody has such an identity", tcp, each(
+		{"no caller has such an identity", tcp, each(
 			identity(exact, "spiffe://td/a/"), identity(prefix, "spiffe://td//"), identity(prefix, "http://"), identity(prefix, "spiffe://TD/")), []string{
 			"any other identity: spiffe://td/any",
 			`no identity http://…: "http://any" is not a SPIFFE ID: scheme is missing or invalid`,
@@ -112,7 +112,7 @@ func TestWitnesses(t *testing.T) {
 			"callers with kuma://… but not kuma://env/dev: spiffe://trust-domain.mesh/any kuma://any",
 			"callers with kuma://env/dev: spiffe://trust-domain.mesh/any kuma://env/dev",
 		}},
-		{"nobody is without a SPIFFE ID in front", tcp, each(policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: prefix, Value: "spiffe://"}}, policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: prefix, Value: "spiffe://td/"}}, attribute.URISAN.Exact("kuma://env/dev")), []string{
+		{"no caller is without a SPIFFE ID in front", tcp, each(policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: prefix, Value: "spiffe://"}}, policy.Is{Attribute: attribute.URISAN, Match: policy.Match{Kind: prefix, Value: "spiffe://td/"}}, attribute.URISAN.Exact("kuma://env/dev")), []string{
 			"callers without spiffe://…, kuma://env/dev:",
 			"callers with spiffe://… but not spiffe://td/…, kuma://env/dev: spiffe://other.example/any",
 			"callers with spiffe://td/… but not kuma://env/dev: spiffe://td/any",

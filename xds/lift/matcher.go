@@ -147,7 +147,7 @@ func (t *translator) tree(m *matcherv3.Matcher_MatcherTree, at *messages.Path, o
 }
 
 // exactMap makes one rule of the keys with the same verdict: a request meets only one of
-// them, whatever their order.
+// them, in any order.
 func (t *translator) exactMap(m *matcherv3.Matcher_MatcherTree, at *messages.Path, out *draft) {
 	entries := m.GetExactMatchMap().GetMap()
 	var verdicts []policy.Verdict
