@@ -21,7 +21,7 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// Compiler compiles AuthorizationPolicies. It implements meshproof's suite.Compiler.
+// Compiler compiles AuthorizationPolicies. It implements conformance.Compiler.
 type Compiler struct{}
 
 // Compile selects the policies of the inbound's workload. When there are any, they allow

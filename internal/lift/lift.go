@@ -1,7 +1,7 @@
 // Package lift turns RBAC filters back into a program: the inverse of [xds.Compile].
 //
-// It guarantees that the program decides as the filters do, from any compiler, or that it
-// names what it could not say. It reads no dump of a sidecar and judges no request. Its
+// It guarantees that the program decides as the filters do, from any compiler; where it
+// could not say a part of them, it names the part. It reads no dump of a sidecar and judges no request. Its
 // programs are there to cut requests into classes; some of them are not what
 // [xds.Compile] accepts.
 package lift
