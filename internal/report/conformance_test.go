@@ -212,3 +212,13 @@ func TestLastingHasNoKey(t *testing.T) {
 		}
 	}
 }
+
+// Runs of older versions do not state the protocol: their hashes must stay valid.
+func TestHashLeavesTheProtocolOut(t *testing.T) {
+	t.Parallel()
+	with := reporttest.NewCase("c", "s", "1", reporttest.Allowed("/"))
+	without := reporttest.With(with, func(c *report.Case) { c.Requests[0].Protocol = "" })
+	if with.Requests[0].Protocol == "" || with.EvidenceSHA256 != without.EvidenceSHA256 {
+		t.Errorf("with %q: %s, without: %s", with.Requests[0].Protocol, with.EvidenceSHA256, without.EvidenceSHA256)
+	}
+}
