@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/meshproof/meshproof/internal/classes"
-	"github.com/meshproof/meshproof/internal/lift"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/xds"
+	"github.com/meshproof/meshproof/xds/lift"
 )
 
 // The report names conditions that no policy can have; the other conditions stay.

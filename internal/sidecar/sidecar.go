@@ -12,7 +12,7 @@
 //
 // It judges no request, runs no Envoy and knows no policy. It does not read access logs,
 // tracing, statistics, clusters and secrets: they decide nothing, and what is not
-// understood there is not told. Package internal/lift turns the filters back into a program.
+// understood there is not told. Package xds/lift turns the filters back into a program.
 package sidecar
 
 import (
@@ -21,9 +21,9 @@ import (
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 
-	"github.com/meshproof/meshproof/internal/lift"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
+	"github.com/meshproof/meshproof/xds/lift"
 )
 
 // Sidecar is what one Envoy enforces for the workload behind it.

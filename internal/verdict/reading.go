@@ -20,8 +20,8 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/classes"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/xds"

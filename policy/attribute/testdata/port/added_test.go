@@ -5,11 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/meshproof/meshproof/internal/classes"
-	"github.com/meshproof/meshproof/internal/lift"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/xds"
+	"github.com/meshproof/meshproof/xds/lift"
 )
 
 // TestAddedAttribute asks every user of the tables for the added attribute.
