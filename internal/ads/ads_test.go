@@ -156,9 +156,9 @@ func TestUnknownAfterRBAC(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	t.Parallel()
-	c := ads.Compiler{Target: (&plane{}).serve(t), Transport: insecure.NewCredentials(), Timeout: 50 * time.Millisecond}
+	c := ads.Compiler{Target: (&plane{}).serve(t), Transport: insecure.NewCredentials(), Timeout: time.Second / 2}
 	_, err := c.Compile(t.Context(), backend, nil, language.Options{})
-	wantBroken(t, err, "waiting for listeners: it sent no listeners within 50ms")
+	wantBroken(t, err, "waiting for listeners: it sent no listeners within 500ms")
 }
 
 // TestCancelled ends the context before the control plane answers.

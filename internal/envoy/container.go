@@ -104,7 +104,8 @@ func (d docker) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, e
 		return fail(errors.Join(err, remove()))
 	}
 	inspected, err := c.ContainerInspect(ctx, name, client.ContainerInspectOptions{})
-	if err == nil {
+	// An Envoy that has already ended has no addresses. Its log tells why it ended.
+	if state := inspected.Container.State; err == nil && (state == nil || state.Running) {
 		err = ports.settle(inspected.Container.NetworkSettings)
 	}
 	if err != nil {
