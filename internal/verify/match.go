@@ -88,11 +88,14 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound) error {
 		find(Finding{Fact: WeakTransport, Transport: enforced.Transport})
 	}
 	if judges := v.otherJudges(enforced); len(judges) > 0 {
-		v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: name, Judges: judges})
+		v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: name, Reasons: judges})
 	}
 	replay, err := newReplay(s.source.Case, in, enforced)
 	if err != nil {
 		return err
+	}
+	if sampled := replay.Proof.Inbounds[0].Cover.Sampled; len(sampled) > 0 {
+		v.Unverified = append(v.Unverified, Unverified{Gap: Sampled, Inbound: name, Reasons: sampled})
 	}
 	v.Replays = append(v.Replays, replay)
 	return nil

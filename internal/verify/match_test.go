@@ -9,6 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
+	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
@@ -20,6 +24,17 @@ func inbound(address string) sidecar.Inbound {
 		Listener: "inbound", Address: netip.MustParseAddrPort(address), Protocol: policy.TCP, Transport: sidecar.MutualTLS,
 		Guards: []sidecar.Guard{{Enforces: true}},
 	}
+}
+
+// askingSNI returns a filter that lets callers in by the server name that they ask for. No
+// policy can say that.
+func askingSNI(name string) *networkrbacv3.RBAC {
+	return &networkrbacv3.RBAC{Rules: &rbacv3.RBAC{Policies: map[string]*rbacv3.Policy{"sni": {
+		Permissions: []*rbacv3.Permission{{Rule: &rbacv3.Permission_RequestedServerName{RequestedServerName: &matcherv3.StringMatcher{
+			MatchPattern: &matcherv3.StringMatcher_Exact{Exact: name},
+		}}}},
+		Principals: []*rbacv3.Principal{{Identifier: &rbacv3.Principal_Any{Any: true}}},
+	}}}}
 }
 
 // match matches a sidecar with the inbounds of files, or with the inbound of flags.
@@ -62,6 +77,8 @@ func TestMatch(t *testing.T) {
 	unguarded.Guards, plaintext.Transport, lost.Incomplete = nil, sidecar.Plaintext, true
 	http := inbound("10.0.0.1:8080")
 	http.Protocol = policy.HTTP
+	lossy := inbound("10.0.0.1:8080")
+	lossy.Filters.Network = []*networkrbacv3.RBAC{askingSNI("evil.example")}
 	judge := sidecar.Unknown{Kind: sidecar.Beside, Listener: "inbound", Filter: "authz", Reason: "it asks", Position: sidecar.InFront}
 	behind := judge
 	behind.Position = sidecar.Behind
@@ -85,6 +102,8 @@ func TestMatch(t *testing.T) {
 		"no filter":        {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{unguarded}}, 1, nil, []string{"listener inbound (10.0.0.1:8080): it has no authorization filter: every caller passes"}, 0},
 		"no mTLS":          {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{plaintext}}, 1, nil, []string{"listener inbound (10.0.0.1:8080): its transport is plaintext: an identity is no better than that"}, 0},
 		"a lost filter":    {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{lost}}, 0, []string{"listener inbound (10.0.0.1:8080): a part of its filters cannot be replayed, see unknown"}, nil, 0},
+		"what no class can ask": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{lossy}}, 1,
+			[]string{`listener inbound (10.0.0.1:8080): not all of its requests can be asked: network[0].rules.policies["sni"].permissions[0]: no policy can ask for requested_server_name`}, nil, 0},
 		"a judge in front": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []sidecar.Unknown{judge}}, 1, []string{`listener inbound (10.0.0.1:8080): filter "authz": it asks`}, nil, 0},
 		"a judge behind":   {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []sidecar.Unknown{behind}}, 1, nil, nil, 0},
 	} {
@@ -105,6 +124,14 @@ func TestMatch(t *testing.T) {
 				t.Errorf("%s: %v", text, err)
 			}
 		})
+	}
+}
+
+// Where nothing was asked, nothing is proven, although nothing is wrong either.
+func TestNothingAskedIsNoProof(t *testing.T) {
+	t.Parallel()
+	if v := (&Verification{}); v.Holds() {
+		t.Errorf("it holds: %s", v.Sentence())
 	}
 }
 

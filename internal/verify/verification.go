@@ -32,13 +32,20 @@ type Verification struct {
 	leftOut []string
 }
 
-// Holds reports whether everything was proven, and decided as specified.
-func (v *Verification) Holds() bool { return v.Report.Holds() && len(v.Unverified) == 0 }
+// Holds reports whether everything was proven, and decided as specified. Where nothing was
+// asked, nothing is proven.
+func (v *Verification) Holds() bool {
+	return len(v.Report.Cases) > 0 && v.Report.Holds() && len(v.Unverified) == 0
+}
 
 // Sentence says in one sentence what was proven, and what was not.
 func (v *Verification) Sentence() string {
 	text := v.Report.Sentence()
-	if n := len(v.Unverified); n > 0 {
+	unverified := map[string]bool{}
+	for _, u := range v.Unverified {
+		unverified[u.Inbound] = true
+	}
+	if n := len(unverified); n > 0 {
 		text += fmt.Sprintf("; %s not verified", terminal.Count(n, "inbound"))
 	}
 	return text
@@ -107,6 +114,9 @@ const (
 	NotReplayable
 	// OtherJudges is an inbound where something besides RBAC decides too.
 	OtherJudges
+	// Sampled is an inbound whose classes are not all asked: its filters ask for something
+	// that no class can be made for, or there are too many classes.
+	Sampled
 )
 
 // Unverified is an inbound of either side without a proof, or with a proof of a part only.
@@ -118,8 +128,8 @@ type Unverified struct {
 	// the sidecar that has filters without a listener.
 	Port    uint16
 	Filters bool
-	// Judges says what else decides.
-	Judges []string
+	// Reasons say what else decides, or which requests are not asked.
+	Reasons []string
 }
 
 // String names the inbound and the reason.
@@ -135,8 +145,10 @@ func (u Unverified) String() string {
 		return fmt.Sprintf("%s: the sidecar has no inbound on port %d", u.Inbound, u.Port)
 	case NotReplayable:
 		return u.Inbound + ": a part of its filters cannot be replayed, see unknown"
+	case Sampled:
+		return u.Inbound + ": not all of its requests can be asked: " + strings.Join(u.Reasons, "; ")
 	default:
-		return u.Inbound + ": " + strings.Join(u.Judges, "; ")
+		return u.Inbound + ": " + strings.Join(u.Reasons, "; ")
 	}
 }
 
