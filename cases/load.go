@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -45,7 +44,7 @@ func Load(paths ...string) ([]Case, error) {
 	if len(files) == 0 {
 		return nil, errors.New("cases: no path was given")
 	}
-	return read(files, os.ReadFile)
+	return read(files, folder.Read)
 }
 
 func find(path string) ([]string, error) {

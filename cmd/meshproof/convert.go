@@ -3,11 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -58,7 +58,7 @@ what the shadow says of a plain allow: notes on standard error say so.`,
 func readPolicies(paths []string) ([]manifest.Document, error) {
 	var docs []manifest.Document
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
+		data, err := folder.Read(path)
 		if err != nil {
 			return nil, fmt.Errorf("%w: name a file with policies", err)
 		}

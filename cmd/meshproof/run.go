@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
+	input "github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
@@ -197,7 +197,7 @@ func (o runOptions) readTimes() (matrix.Times, error) {
 	if o.times == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(o.times)
+	data, err := input.Read(o.times)
 	if err != nil {
 		return nil, fmt.Errorf("--times: %w", err)
 	}

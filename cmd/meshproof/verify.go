@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/internal/folder"
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -117,7 +119,7 @@ func (o *verifyOptions) read() (sidecar.Sidecar, error) {
 		}
 		return sidecar.Folder(os.DirFS(o.filters))
 	}
-	data, err := os.ReadFile(o.dump)
+	data, err := folder.ReadUpTo(o.dump, messages.MaxSize)
 	if err != nil {
 		return sidecar.Sidecar{}, fmt.Errorf("--config-dump: %w", err)
 	}

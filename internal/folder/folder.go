@@ -1,14 +1,18 @@
-// Package folder finds the YAML files that a path on the command line means.
+// Package folder finds and reads the files that a path on the command line means.
 //
-// It guarantees that the files are in the order of their paths. It follows a symbolic link
-// to a folder only where the path itself is the link. It reads no file.
+// It guarantees that the files are in the order of their paths, and that a file is read only
+// if it is a regular file of a bounded size. It follows a symbolic link to a folder only
+// where the path itself is the link.
 package folder
 
 import (
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Files returns the file that a path names. For a folder it returns the .yaml and .yml
@@ -31,4 +35,67 @@ func Files(path string) ([]string, error) {
 		return err
 	})
 	return files, err
+}
+
+// Limit is the size up to which [Read] reads a file, in bytes. A thousand policies have
+// half a megabyte.
+const Limit = 16 << 20
+
+// Read returns the content of a regular file of at most [Limit] bytes. Its error is of type
+// *[fs.PathError].
+func Read(path string) ([]byte, error) { return ReadUpTo(path, Limit) }
+
+// ReadUpTo is [Read] with another limit, in bytes.
+func ReadUpTo(path string, limit int64) ([]byte, error) {
+	// Without O_NONBLOCK this call waits until a writer opens a named pipe.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	fail := func(err error) ([]byte, error) { return nil, &fs.PathError{Op: "read", Path: path, Err: err} }
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckRegular(info, limit); err != nil {
+		return fail(err)
+	}
+	// The size may be stale or missing, as in /proc, so the read is bounded too.
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		return fail(tooLarge(int64(len(data)), limit))
+	}
+	return data, err
+}
+
+// CheckRegular refuses what is no regular file, and a file of more than a number of bytes.
+func CheckRegular(info fs.FileInfo, limit int64) error {
+	switch {
+	case info.IsDir():
+		return syscall.EISDIR
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("it is %s, and only regular files are read: save its content as a file", kind(info.Mode()))
+	case info.Size() > limit:
+		return tooLarge(info.Size(), limit)
+	}
+	return nil
+}
+
+func tooLarge(size, limit int64) error {
+	return fmt.Errorf("it has %d bytes or more, and the limit is %d", size, limit)
+}
+
+// kind names a file that is not regular.
+func kind(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	default:
+		return "a special file"
+	}
 }

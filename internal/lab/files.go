@@ -8,7 +8,6 @@ package lab
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -69,7 +68,7 @@ func (f file) isCaseFile() bool {
 }
 
 func readFile(path string) (file, error) {
-	data, err := os.ReadFile(path)
+	data, err := folder.Read(path)
 	if err != nil {
 		return file{}, fmt.Errorf("%w: name a case file, or a file with policies", err)
 	}

@@ -129,9 +129,9 @@ func Printable(r rune) rune {
 }
 
 const (
-	// MaxSize is the largest input, in bytes: some 30 times the dump of an Envoy with a
+	// MaxSize is the largest input, in bytes: some 7 times the dump of an Envoy with a
 	// thousand listeners.
-	MaxSize = 256 << 20
+	MaxSize = 64 << 20
 	// maxDepth bounds how deep JSON or messages may be nested. Each Any inside an Any is
 	// copied once more; the deepest filters known have some 60 levels.
 	maxDepth = 512

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/semver"
+
+	"github.com/meshproof/meshproof/internal/folder"
 )
 
 // catalogText is the text of a catalog, split at its releases. Releases can be replaced, and the other text stays byte for
@@ -29,7 +31,7 @@ type releaseText struct{ version, text string }
 
 // readCatalog reads a file. Its errors are about bad input.
 func readCatalog(file string) (catalogText, error) {
-	data, err := os.ReadFile(file)
+	data, err := folder.Read(file)
 	if err != nil {
 		return catalogText{}, fmt.Errorf("envoy: read the pinned releases: %w; name a copy of internal/pin/versions.json", err)
 	}

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -291,7 +291,7 @@ func UnknownImplementation(project, version string) Implementation {
 
 // ReadImplementation reads a YAML file. All fields are required.
 func ReadImplementation(file string) (out Implementation, err error) {
-	data, err := os.ReadFile(file)
+	data, err := folder.Read(file)
 	if err != nil {
 		return out, err
 	}

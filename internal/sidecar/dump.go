@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
+	input "github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
@@ -142,8 +143,8 @@ func (r *resources) addFile(dir fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() > messages.MaxSize {
-		return fmt.Errorf("it has %d bytes, the limit is %d", info.Size(), messages.MaxSize)
+	if err := input.CheckRegular(info, messages.MaxSize); err != nil {
+		return err
 	}
 	data, err := fs.ReadFile(dir, name)
 	if err != nil {

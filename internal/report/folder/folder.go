@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	input "github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/junit"
 	"github.com/meshproof/meshproof/internal/report/markdown"
@@ -143,7 +144,7 @@ func replace(path string, data []byte) error {
 }
 
 // maxFile bounds a results file, in bytes. One of all built-in cases has 2.4 MB.
-const maxFile = 256 << 20
+const maxFile = 64 << 20
 
 // Load reads runs from results files. Each path is such a file, or a folder with files named
 // results-*.json. If the folder itself has none, Load reads those of all folders below it:
@@ -217,23 +218,9 @@ func resultsFiles(path string) ([]string, error) {
 }
 
 func loadFile(path string) (report.Run, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return report.Run{}, err
-	}
-	defer f.Close()
-	data, err := readBounded(f, maxFile)
+	data, err := input.ReadUpTo(path, maxFile)
 	if err != nil {
 		return report.Run{}, err
 	}
 	return report.Decode(data)
-}
-
-// readBounded reads everything. It fails for more than a number of bytes.
-func readBounded(r io.Reader, most int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err == nil && int64(len(data)) > most {
-		return nil, fmt.Errorf("the file has more than %d bytes: it is no results file", most)
-	}
-	return data, err
 }

@@ -1,14 +1,11 @@
 package folder
 
 import (
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -275,18 +272,5 @@ func TestLoadNothing(t *testing.T) {
 		if got, err := Load(paths...); err == nil || !strings.Contains(err.Error(), want) || got != nil {
 			t.Errorf("%v: %v, want %q", paths, err, want)
 		}
-	}
-}
-
-func TestReadBounded(t *testing.T) {
-	t.Parallel()
-	if data, err := readBounded(strings.NewReader("12345"), 5); string(data) != "12345" || err != nil {
-		t.Errorf("%q, %v", data, err)
-	}
-	if data, err := readBounded(strings.NewReader("123456"), 5); data != nil || err == nil || !strings.Contains(err.Error(), "more than 5 bytes") {
-		t.Errorf("%q, %v", data, err)
-	}
-	if _, err := readBounded(iotest.ErrReader(io.ErrClosedPipe), 5); !errors.Is(err, io.ErrClosedPipe) {
-		t.Error(err)
 	}
 }

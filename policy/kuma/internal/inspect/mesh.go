@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -198,7 +197,7 @@ func Load(path string, opts permission.Options) (*Resources, error) {
 	var docs []manifest.Document
 	var errs []error
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		data, err := folder.Read(file)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("inspect: %w", err))
 			continue

@@ -1,0 +1,93 @@
+package folder_test
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/meshproof/meshproof/internal/folder"
+)
+
+// TestReadRefusesAtOnce shows that neither an endless file, nor one without a writer, nor a
+// large one is waited for or kept.
+func TestReadRefusesAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	write(t, in("full"), "12345")
+	write(t, in("small"), "")
+	large := in("large")
+	write(t, large, "")
+	if err := os.Truncate(large, 100<<20); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(in("pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var lc net.ListenConfig
+	socket, err := lc.Listen(t.Context(), "unix", in("socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	for _, name := range []string{"pipe", "full"} {
+		if err := os.Symlink(in(name), in("link to "+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	for _, c := range []struct {
+		path  string
+		limit int64
+		want  string // of the error, or of the content where it begins with "="
+	}{
+		{in("full"), 5, "=12345"},
+		{in("link to full"), 5, "=12345"},
+		{in("small"), 5, "="},
+		{in("full"), 4, "it has 5 bytes or more, and the limit is 4"},
+		{large, folder.Limit, "it has 104857600 bytes or more, and the limit is 16777216"},
+		{"/dev/zero", folder.Limit, "it is a device, and only regular files are read"},
+		{in("pipe"), folder.Limit, "it is a named pipe"},
+		{in("link to pipe"), folder.Limit, "it is a named pipe"},
+		{in("socket"), folder.Limit, "socket: "},
+		{dir, folder.Limit, "is a directory"},
+		{in("nothing"), folder.Limit, "no such file"},
+	} {
+		data, err := folder.ReadUpTo(c.path, c.limit)
+		if content, ok := strings.CutPrefix(c.want, "="); ok {
+			if err != nil || string(data) != content {
+				t.Errorf("%s: %q, %v, want %q", c.path, data, err, content)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) || !errors.As(err, new(*fs.PathError)) || data != nil {
+			t.Errorf("%s: %d bytes, %v, want an error with %q", c.path, len(data), err, c.want)
+		}
+	}
+}
+
+// TestReadBoundsAFileWithoutASize shows that the limit holds where the size of the file says
+// nothing.
+func TestReadBoundsAFileWithoutASize(t *testing.T) {
+	t.Parallel()
+	const file = "/proc/self/maps"
+	if info, err := os.Stat(file); err != nil || info.Size() != 0 {
+		t.Skip("this system has no file without a size")
+	}
+	if data, err := folder.ReadUpTo(file, 10); err == nil || !strings.Contains(err.Error(), "the limit is 10") || data != nil {
+		t.Errorf("%d bytes, %v", len(data), err)
+	}
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
