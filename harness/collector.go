@@ -63,12 +63,11 @@ func (c *collector) add(e xds.AccessLog) {
 	if l == nil {
 		return
 	}
-	came := entry{e, time.Now()}
 	switch {
 	case e.Request:
-		l.requests = append(l.requests, came)
+		l.requests = append(l.requests, entry{e, time.Now()})
 	case l.connection == nil:
-		l.connection = &came
+		l.connection = &entry{e, time.Now()}
 	}
 	if l.arrived != nil && l.missing(l.want) == "" {
 		close(l.arrived)

@@ -87,15 +87,15 @@ const (
 func filterLogs(layer policy.Layer, metadata map[string]*structpb.Value) []xds.FilterLog {
 	var out []xds.FilterLog
 	for key := range metadata {
+		effective := ""
 		prefix, enforced := strings.CutSuffix(key, enforcedResult)
-		effective := prefix + enforcedPolicy
-		if !enforced {
-			var shadow bool
-			if prefix, shadow = strings.CutSuffix(key, shadowResult); !shadow {
-				continue
-			}
-			effective = prefix + shadowPolicy
-			prefix, enforced = strings.CutPrefix(prefix, effectivePrefix)
+		if enforced {
+			effective = prefix + enforcedPolicy
+		} else if shadow, ok := strings.CutSuffix(key, shadowResult); ok {
+			effective = shadow + shadowPolicy
+			prefix, enforced = strings.CutPrefix(shadow, effectivePrefix)
+		} else {
+			continue
 		}
 		place, ok := parsePlace(layer, prefix)
 		if !ok {
