@@ -133,7 +133,7 @@ func TestLoadRefuses(t *testing.T) {
 		"errors of all files": {map[string]string{"a.yaml": "{story: x}", "b.yaml": fileOf("b"), "c.yaml": "{case: }\n---\n{case: x, worklods: []}"}, []string{"."},
 			"cases: DIR/a.yaml:1: case: the case has no name\n" +
 				"cases: DIR/c.yaml:1: case: expected text, found nothing\n" +
-				"cases: DIR/c.yaml:3: worklods: unknown field: use one of callers, case, counters, envoy, expectError, expectWarning, features, options, policies, requests, story, trustDomains, workloads"},
+				"cases: DIR/c.yaml:3: worklods: unknown field: did you mean workloads?"},
 		"a name twice in a file": {map[string]string{"a.yaml": fileOf("x", "y", "x")}, []string{"."},
 			`cases: DIR/a.yaml:5: case "x" is already defined at DIR/a.yaml:1: give it another name`},
 		"a name in three files": {map[string]string{"a.yaml": fileOf("x"), "b.yaml": fileOf("x"), "c.yaml": fileOf("y", "x")}, []string{"."},

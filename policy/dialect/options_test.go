@@ -33,7 +33,7 @@ func TestEmptySetOfADialect(t *testing.T) {
 func TestParseRefusesOptions(t *testing.T) {
 	t.Parallel()
 	for yaml, want := range map[string]string{
-		"{shadow: precise}":   "p.yaml:1: shadow: unknown field: use one of kumaOption, legacyCompiler, shadowForm, systemNamespace",
+		"{shadow: precise}":   "p.yaml:1: shadow: unknown field: did you mean shadowForm?",
 		"{kumaoption: 2}":     "p.yaml:1: kumaoption: unknown field: did you mean kumaOption?",
 		"{kumaOption: 4}":     "p.yaml:1: kumaOption: kumaOption 4 is unknown: use 1, 2 or 3",
 		"{shadowForm: exact}": `p.yaml:1: shadowForm: shadowForm "exact" is unknown: use accepted or precise`,

@@ -38,7 +38,7 @@ func TestParseRefuses(t *testing.T) {
 			`p.yaml:5: type: kind "MeshTimeout" is unknown: ` + known + "\n" +
 				"p.yaml:9: the policy has neither type nor apiVersion and kind: " + known + "\n" +
 				"p.yaml:3: name: a name is required\n" +
-				"p.yaml:7: sepc: unknown field: use one of creationTime, labels, mesh, modificationTime, name, spec, type"},
+				"p.yaml:7: sepc: unknown field: did you mean spec?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

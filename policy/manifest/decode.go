@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/meshproof/meshproof/internal/spelling"
 )
 
 // unmarshaler is implemented by types that take more than one shape, such as a
@@ -262,10 +264,8 @@ func hint(structs []reflect.Value, unknown string) string {
 		names = append(names, fieldsOf(v.Type()).names...)
 	}
 	slices.Sort(names)
-	for _, name := range names {
-		if strings.EqualFold(name, unknown) {
-			return ": did you mean " + name + "?"
-		}
+	if name, ok := spelling.Guess(unknown, names); ok {
+		return ": did you mean " + name + "?"
 	}
 	if len(names) == 0 {
 		return ""
