@@ -204,15 +204,15 @@ func (s Suite) compiler(ctx context.Context) (c suite.Compiler, end func() error
 		return nil, nil, errors.New("conformance: the suite sets more than one of Compiler, Command and ControlPlane: set one of them")
 	case s.ControlPlane != nil:
 		plane := ads.Compiler{Target: s.ControlPlane.Target, Transport: s.ControlPlane.Transport, Timeout: s.Timeout}
-		return suite.CompilerFunc(plane.Compile), nothing, nil
+		return &suite.Foreign{CompilerFunc: plane.Compile}, nothing, nil
 	case s.Command != nil:
 		started, err := plugin.Start(ctx, s.Command, plugin.Options{Meshproof: matrix.Version(), Timeout: s.Timeout})
 		if err != nil {
 			return nil, nil, err
 		}
-		return suite.CompilerFunc(started.Compile), started.Close, nil
+		return &suite.Foreign{CompilerFunc: started.Compile}, started.Close, nil
 	case s.Compiler != nil:
-		return suite.CompilerFunc(s.Compiler.Compile), nothing, nil
+		return &suite.Foreign{CompilerFunc: s.Compiler.Compile}, nothing, nil
 	default:
 		return nil, nothing, nil
 	}

@@ -61,7 +61,7 @@ func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Imple
 		if c.implementation == "" {
 			implementation = report.UnknownImplementation("control plane at "+c.ads, "")
 		}
-		return suite.CompilerFunc(compiler.Compile), implementation, func() error { return nil }, nil
+		return &suite.Foreign{CompilerFunc: compiler.Compile}, implementation, func() error { return nil }, nil
 	}
 	compiler, err := plugin.Start(ctx, plugin.Shell(c.command), plugin.Options{Meshproof: matrix.Version(), Timeout: c.timeout})
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Imple
 	if c.implementation == "" {
 		implementation = report.UnknownImplementation(compiler.Name, compiler.Version)
 	}
-	return suite.CompilerFunc(compiler.Compile), implementation, compiler.Close, nil
+	return &suite.Foreign{CompilerFunc: compiler.Compile}, implementation, compiler.Close, nil
 }
 
 // check refuses flags that name no compiler.

@@ -84,7 +84,7 @@ func Plan(c cases.Case) (*Proof, error) {
 // classes of each inbound too, such as what a sidecar enforces, which may know identities
 // that no policy names any more. What a request must become is up to the policies alone.
 func PlanRead(reading *verdict.Reading, further ...policy.Program) *Proof {
-	p := &Proof{Reading: reading.As(withoutRequests(reading.Case))}
+	p := &Proof{Reading: reading.WithoutRequests()}
 	for i, in := range p.Reading.Inbounds() {
 		program := in.Program.Program
 		cover := classes.Of(in.Surface(), append(slices.Clone(further), program)...)
@@ -138,23 +138,10 @@ func (p *Proof) ask(i int) {
 	}
 }
 
-// add takes a request into the case. The inbounds trust the trust domain of every caller:
-// whether a trust domain is trusted is a question of mTLS, and the proof is about the
-// policies.
+// add takes a request into the case.
 func (p *Proof) add(q cases.Request, from ask) {
-	q.Place = fmt.Sprintf("request %d", len(p.Case.Requests)+1)
-	if td := q.From.SignedBy; !td.IsZero() && !slices.Contains(p.Case.TrustDomains, td) {
-		p.Case.TrustDomains = append(p.Case.TrustDomains, td)
-	}
-	p.Case.Requests = append(p.Case.Requests, q)
+	p.Ask(q)
 	p.asked = append(p.asked, from)
-}
-
-// withoutRequests returns a case without what it says of its own requests.
-func withoutRequests(c cases.Case) cases.Case {
-	c.Requests, c.Counters, c.ExpectError, c.ExpectWarnings, c.Gate = nil, nil, "", nil, cases.Gate{}
-	c.TrustDomains = slices.Clone(c.TrustDomains)
-	return c
 }
 
 // mostVariants bounds the requests of crossed and of longerNames.

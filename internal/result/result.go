@@ -37,6 +37,9 @@ type Case struct {
 	// Requests has an entry for each request of the case, in order; none where the
 	// case failed before any was sent.
 	Requests []Request
+	// Examination says what the filters of a foreign compiler come to; nil where meshproof's
+	// own compiler made them.
+	Examination *Examination
 	// Counters is what the counters of each inbound moved by.
 	Counters map[string]evidence.Counters
 	// Warnings are the warnings of lint and lowering, in order of their place.
@@ -44,6 +47,17 @@ type Case struct {
 	// Notes explain figures that a reader may take for a mistake.
 	Notes []string
 	Took  time.Duration
+}
+
+// Examination is what came of reading a compiler's filters back. What it finds is in
+// [Case.Err] too.
+type Examination struct {
+	// Classes are the classes of requests that the policies and the filters make together.
+	// Asked is the number of requests that Envoy was asked for them.
+	Classes, Asked int
+	// Unread names the parts of the filters that nothing can be said of. Wrong names the
+	// classes that the filters decide otherwise than the policies.
+	Unread, Wrong []string
 }
 
 // Request is what became of one request.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/examination"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -114,6 +115,7 @@ func (r Runner) runReading(ctx context.Context, reading *verdict.Reading, began 
 	if one.compile(ctx) {
 		layout{r, []*run{one}}.play(ctx)
 	}
+	one.examine(ctx)
 	return one.end()
 }
 
@@ -140,6 +142,7 @@ func (r Runner) Together(ctx context.Context, readings ...*verdict.Reading) []re
 	}
 	out := make([]result.Case, len(runs))
 	for i, one := range runs {
+		one.examine(ctx)
 		out[i] = one.end()
 	}
 	return out
@@ -155,6 +158,8 @@ type run struct {
 	reading *verdict.Reading
 	// inbounds are the inbounds of the case with their filters, once those are compiled.
 	inbounds []harness.Inbound
+	// examination is nil for the filters of meshproof's own compiler.
+	examination *examination.Examination
 }
 
 func (r Runner) newRun(c cases.Case, began time.Time) *run {
@@ -197,6 +202,9 @@ func (r *run) compile(ctx context.Context) bool {
 			Name: in.String(), Identity: in.Identity, Address: in.Address(), Protocol: in.Protocol,
 			MTLS: in.MTLS(), Filters: filters[i], Normalization: r.runner.Fault.normalization(c.Normalization),
 		})
+	}
+	if _, foreign := r.compiler.(*Foreign); foreign {
+		r.examination = examination.Of(r.reading, filters, r.runner.AnyNames, r.runner.sample())
 	}
 	if r.result.Err = r.checkWarnings(); r.result.Err != nil {
 		return false

@@ -13,6 +13,7 @@
 package verdict
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -77,6 +78,25 @@ func (r *Reading) As(c cases.Case) *Reading {
 	as := *r
 	as.Case = c
 	return &as
+}
+
+// WithoutRequests returns the reading of a case without requests, and without what the case
+// says of its own requests. [Reading.Ask] adds others.
+func (r *Reading) WithoutRequests() *Reading {
+	c := r.Case
+	c.Requests, c.Counters, c.ExpectError, c.ExpectWarnings, c.Gate = nil, nil, "", nil, cases.Gate{}
+	c.TrustDomains = slices.Clone(c.TrustDomains)
+	return r.As(c)
+}
+
+// Ask adds a request to the case. The inbounds trust the trust domain of every such caller:
+// whether a trust domain is trusted is a question of mTLS, and the policies decide for all.
+func (r *Reading) Ask(q cases.Request) {
+	q.Place = fmt.Sprintf("request %d", len(r.Case.Requests)+1)
+	if td := q.From.SignedBy; !td.IsZero() && !slices.Contains(r.Case.TrustDomains, td) {
+		r.Case.TrustDomains = append(r.Case.TrustDomains, td)
+	}
+	r.Case.Requests = append(r.Case.Requests, q)
 }
 
 // Set returns the policies.

@@ -1,0 +1,162 @@
+// Package examination reads the filters of a compiler back and holds them against the
+// policies: it finds the requests that the two decide differently.
+//
+// It guarantees that no request is left out: the classes of requests are cut by the policies
+// and by the filters together, so that a caller whom the filters let in by mistake is in a class of
+// its own. A part of a filter that cannot be read is named, and the filters are then not
+// verified. The package decides on paper and asks no Envoy: [Examination.Reading] has the
+// requests to ask.
+package examination
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
+	"github.com/meshproof/meshproof/xds"
+	"github.com/meshproof/meshproof/xds/lift"
+)
+
+// Examination is what the filters of a case come to.
+type Examination struct {
+	// Reading is the case with the requests that Envoy has to be asked. What must become of
+	// them is up to the policies alone.
+	Reading *verdict.Reading
+	// Questions say of each of these requests why it is asked.
+	Questions []Question
+	// Unread names what nothing can be said of, one line each: a part of a filter that no
+	// policy can ask for, or classes that are incomplete.
+	Unread []string
+	// Classes is the number of classes of requests. Differing is the number of classes that
+	// the filters decide otherwise than the policies.
+	Classes, Differing int
+
+	// anyNames leaves the names of policies to the compiler.
+	anyNames bool
+}
+
+// Question is a request to ask, and what its class is decided by on paper.
+type Question struct {
+	// Class says which requests are of the class.
+	Class string
+	// Policies is the decision of the policies, Filters that of the filters as they were read.
+	Policies, Filters policy.Decision
+	// Differs is true where the two are not the same, and the filters were read whole.
+	Differs bool
+}
+
+// mostAsked bounds the differing classes of an inbound that are asked: the first ones show
+// the mistake.
+const mostAsked = 32
+
+// Of examines the filters of a case: an entry for each inbound, in order. It asks for every
+// class that the filters decide otherwise, and for a sample of the other classes. Without
+// anyNames the filters must name the same policies.
+func Of(reading *verdict.Reading, filters []xds.Filters, anyNames bool, sample int) *Examination {
+	x := &Examination{Reading: reading.WithoutRequests(), anyNames: anyNames}
+	for i, in := range x.Reading.Inbounds() {
+		x.inbound(in, filters[i], sample)
+	}
+	return x
+}
+
+func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample int) {
+	program, lost := lift.Program(filters, in.Port)
+	for _, part := range lost {
+		x.Unread = append(x.Unread, fmt.Sprintf("%s: %s", in, part))
+	}
+	cover := classes.Of(in.Surface(), in.Program.Program, program)
+	if len(lost) == 0 {
+		for _, reason := range cover.Sampled {
+			x.Unread = append(x.Unread, fmt.Sprintf("%s: not every request is in a class: %s", in, reason))
+		}
+	}
+	x.Classes += len(cover.Classes)
+	var agreeing []int
+	differing := 0
+	for i, c := range cover.Classes {
+		q := in.Request(c.Witness)
+		// TLS keeps out a caller without a name, and plaintext is asked for below.
+		if verdict.Nameless(c.Witness) {
+			continue
+		}
+		question := x.question(in, program, c.String(), c.Witness)
+		if !question.Differs {
+			agreeing = append(agreeing, i)
+			continue
+		}
+		if differing++; differing <= mostAsked {
+			// Of filters that were read in part, only Envoy knows the decision.
+			question.Differs = len(lost) == 0
+			x.ask(q, question)
+		}
+	}
+	if len(lost) == 0 {
+		x.Differing += differing
+	}
+	for n := range min(sample, len(agreeing)) {
+		c := cover.Classes[agreeing[n*len(agreeing)/min(sample, len(agreeing))]]
+		x.ask(in.Request(c.Witness), x.question(in, program, c.String(), c.Witness))
+	}
+	x.plaintext(in, program, cover)
+}
+
+// plaintext asks for each class as a caller without TLS, where the policies judge it. A
+// filter may ask whether there is TLS, and a class does not tell.
+func (x *Examination) plaintext(in verdict.Inbound, program policy.Program, cover *classes.Cover) {
+	if !in.Permissive || !in.Program.JudgesPlaintext {
+		return
+	}
+	seen := map[string]bool{}
+	for _, c := range cover.Classes {
+		r := verdict.AskedBy(c.Witness, policy.Request{})
+		key := fmt.Sprintf("%q", r)
+		if seen[key] || len(seen) == mostAsked {
+			continue
+		}
+		seen[key] = true
+		question := x.question(in, program, "callers in plaintext", r)
+		question.Differs = false // on paper such a caller is one without a name
+		x.ask(in.Request(r), question)
+	}
+}
+
+func (x *Examination) question(in verdict.Inbound, program policy.Program, class string, r policy.Request) Question {
+	q := Question{Class: class, Policies: policy.Decide(in.Program.Program, r), Filters: policy.Decide(program, r)}
+	q.Differs = x.differ(q.Policies, q.Filters)
+	return q
+}
+
+// differ reports whether Envoy would show two decisions to be different.
+func (x *Examination) differ(a, b policy.Decision) bool {
+	same := func(a, b policy.Verdict) bool { return a.Effect == b.Effect && (x.anyNames || a.Origin == b.Origin) }
+	return !same(a.Verdict, b.Verdict) || a.Effect == policy.Deny && a.Layer != b.Layer ||
+		a.Shadowed != b.Shadowed || !same(a.Shadow, b.Shadow)
+}
+
+func (x *Examination) ask(q cases.Request, question Question) {
+	x.Reading.Ask(q)
+	x.Questions = append(x.Questions, question)
+}
+
+// String says in what the class is decided differently.
+func (q Question) String() string {
+	p, f := q.Policies, q.Filters
+	switch {
+	case p.Verdict != f.Verdict:
+		return fmt.Sprintf("%s: the policies say %s, the filters %s", q.Class, p.Verdict, f.Verdict)
+	case p.Effect == policy.Deny && p.Layer != f.Layer:
+		return fmt.Sprintf("%s: the policies deny on %s, the filters on %s", q.Class, p.Layer, f.Layer)
+	default:
+		return fmt.Sprintf("%s: the shadow of the policies says %s, that of the filters %s", q.Class, shadowText(p), shadowText(f))
+	}
+}
+
+func shadowText(d policy.Decision) string {
+	if !d.Shadowed {
+		return "nothing"
+	}
+	return d.Shadow.String()
+}

@@ -1,0 +1,73 @@
+package examination_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/examination"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/xds"
+)
+
+const text = `
+case: friends only
+workloads: [{name: backend, inbounds: [{name: http-port, port: 8080}]}]
+policies:
+  - {type: MeshTrafficPermission, name: friends, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/friend}}], deny: [{path: {type: Prefix, value: /admin}}]}}}
+requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]
+`
+
+// Each row changes the program of the policies. The filters of the changed program are
+// examined.
+func TestExamination(t *testing.T) {
+	t.Parallel()
+	allow := func(when policy.Condition) func(*policy.Program) {
+		return func(p *policy.Program) {
+			rule := policy.Rule{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "x"}, When: when}
+			p.Gates[0].Rules = append([]policy.Rule{rule}, p.Gates[0].Rules...)
+		}
+	}
+	for name, tt := range map[string]struct {
+		change   func(*policy.Program)
+		anyNames bool
+		// differs is in the text of the first class that is decided otherwise; "" for none.
+		differs string
+	}{
+		"nothing":           {func(*policy.Program) {}, false, ""},
+		"an unknown caller": {allow(attribute.Identity.Exact("spiffe://trust-domain.mesh/x")), false, "spiffe://trust-domain.mesh/x"},
+		"an unknown path":   {allow(attribute.Path.Exact("/health")), false, "/health"},
+		"an unknown method": {allow(attribute.Method.Exact("PURGE")), false, "PURGE"},
+		"another name":      {func(p *policy.Program) { p.Gates[0].Default.Origin = "last" }, false, "deny by last"},
+		"any name":          {func(p *policy.Program) { p.Gates[0].Default.Origin = "last" }, true, ""},
+		"another layer": {func(p *policy.Program) {
+			*p = policy.Program{Gates: []policy.Gate{{Layer: policy.L4, Default: p.Gates[0].Default}}}
+		}, false, "the policies deny on L7, the filters on L4"},
+		"a shadow that isn't": {func(p *policy.Program) { p.Shadows = p.Gates }, false, "the shadow of the policies says nothing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reading, err := verdict.Read(casetest.Parse(t, text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			program := reading.Inbounds()[0].Program.Program
+			program.Gates = append([]policy.Gate{}, program.Gates...)
+			tt.change(&program)
+			filters, err := xds.Compile(program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := examination.Of(reading, []xds.Filters{filters}, tt.anyNames, 2)
+			asked := x.Reading.Case.Requests
+			if len(asked) != len(x.Questions) || x.Classes == 0 || len(x.Unread) > 0 || len(reading.Case.Requests) != 1 {
+				t.Fatalf("%d requests for %d questions, %d classes, unread %q", len(asked), len(x.Questions), x.Classes, x.Unread)
+			}
+			if got := x.Questions[0]; got.Differs != (tt.differs != "") || !strings.Contains(got.String(), tt.differs) || (x.Differing > 0) != got.Differs {
+				t.Errorf("differs %t: %s; %d classes differ", got.Differs, got, x.Differing)
+			}
+		})
+	}
+}

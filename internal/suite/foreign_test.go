@@ -1,0 +1,180 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
+	exprv1 "google.golang.org/genproto/googleapis/api/expr/v1alpha1"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// accounts is a case of GEP-3779, whose filters are rules with names: the form that most
+// compilers write. The frontend gets in on both ports.
+const accounts = `
+case: the frontend gets in
+workloads: [{name: backend, namespace: shop, labels: {app: backend}, inbounds: [{name: http-port, port: 8080}, {name: tcp-port, port: 5432, protocol: tcp}, {name: open-port, port: 8081, mtls: permissive}]}]
+policies:
+  - apiVersion: gateway.networking.x-k8s.io/v1alpha1
+    kind: XAuthorizationPolicy
+    metadata: {name: friends, namespace: shop}
+    spec:
+      targetRefs: [{kind: Pod, selector: {matchLabels: {app: backend}}}]
+      action: ALLOW
+      enforcementLevel: Network
+      rules: [{sources: [{type: SPIFFE, spiffe: ` + frontend + `}]}]
+requests:
+  - {from: ` + frontend + `, to: [backend/http-port, backend/tcp-port, backend/open-port], want: allow}
+  - {from: ` + intruder + `, to: [backend/http-port, backend/tcp-port, backend/open-port], want: deny}
+`
+
+// principal returns a change of filters that lets in another principal, given as JSON.
+func principal(text string) func(*xds.Filters) {
+	p := &rbacv3.Principal{}
+	if err := protojson.Unmarshal([]byte(text), p); err != nil {
+		panic(err)
+	}
+	return eachPolicy(func(of *rbacv3.Policy) { of.Principals = append(of.Principals, p) })
+}
+
+// eachPolicy returns a change of all network policies.
+func eachPolicy(change func(*rbacv3.Policy)) func(*xds.Filters) {
+	return func(f *xds.Filters) {
+		for _, filter := range f.Network {
+			for _, p := range filter.Rules.GetPolicies() {
+				change(p)
+			}
+		}
+	}
+}
+
+func permissionOf(text string) *rbacv3.Permission {
+	p := &rbacv3.Permission{}
+	if err := protojson.Unmarshal([]byte(text), p); err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// and returns a change that adds a policy: everybody gets in who has the permission.
+func and(text string) func(*xds.Filters) {
+	return func(f *xds.Filters) {
+		f.Network[0].Rules.Policies["back door"] = &rbacv3.Policy{
+			Permissions: []*rbacv3.Permission{permissionOf(text)},
+			Principals:  []*rbacv3.Principal{{Identifier: &rbacv3.Principal_Any{Any: true}}},
+		}
+	}
+}
+
+// bent is meshproof's own compiler with changed filters.
+func bent(change func(*xds.Filters)) Compiler {
+	return &Foreign{func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+		f, err := CompileOne(ctx, Reference, in, docs, opts)
+		for i, filter := range f.Network {
+			f.Network[i] = proto.CloneOf(filter)
+		}
+		if err == nil {
+			change(&f)
+		}
+		if in.Protocol == policy.TCP {
+			f.HTTP = nil
+		}
+		return f, err
+	}}
+}
+
+// httpRBAC returns a change that adds an HTTP filter, given as JSON, to the inbounds of HTTP.
+func httpRBAC(text string) func(*xds.Filters) {
+	filter := &httprbacv3.RBAC{}
+	if err := protojson.Unmarshal([]byte(text), filter); err != nil {
+		panic(err)
+	}
+	return func(f *xds.Filters) { f.HTTP = append(f.HTTP, proto.CloneOf(filter)) }
+}
+
+// everybody returns a matcher that allows every caller.
+func everybody(t *testing.T) *matcherv3.Matcher {
+	f, err := xds.Compile(policy.Program{Gates: []policy.Gate{orderedGate(policy.L4, policy.Allow)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Network[0].Matcher
+}
+
+// Each of these compilers passes the requests of the case, and is wrong about others. None is
+// conformant.
+func TestForeignFiltersAreReadBack(t *testing.T) {
+	t.Parallel()
+	metadata := `{"filter": "x", "path": [{"key": "y"}], "value": {"presentMatch": true}}`
+	for name, tt := range map[string]struct {
+		change func(*xds.Filters)
+		kind   error
+		want   string
+	}{
+		"another identity":                 {principal(`{"authenticated": {"principalName": {"exact": "spiffe://trust-domain.mesh/ns/evil/sa/x"}}}`), ErrDiffers, "ns/evil/sa/x"},
+		"an identity of no trusted domain": {principal(`{"authenticated": {"principalName": {"exact": "spiffe://evil.example/ns/a/sa/x"}}}`), ErrDiffers, "spiffe://evil.example/ns/a/sa/x"},
+		"all identities of a prefix":       {principal(`{"authenticated": {"principalName": {"prefix": "spiffe://trust-domain.mesh/ns/evil/"}}}`), ErrDiffers, "ns/evil/"},
+		"a DNS name":                       {principal(`{"authenticated": {"principalName": {"exact": "backdoor.example"}}}`), ErrDiffers, "backdoor.example"},
+		"identities of a regex":            {principal(`{"authenticated": {"principalName": {"safeRegex": {"googleRe2": {}, "regex": "spiffe://[^/]+/ns/[a-z]+/sa/bd[0-9]{6}"}}}}`), nil, "principals[1]"},
+		"identities with a suffix":         {principal(`{"authenticated": {"principalName": {"suffix": "/sa/backdoor"}}}`), nil, ""},
+		"identities that contain a word":   {principal(`{"authenticated": {"principalName": {"contains": "backdoor"}}}`), nil, ""},
+		"an identity in any case":          {principal(`{"authenticated": {"principalName": {"exact": "spiffe://trust-domain.mesh/ns/default/sa/FRONTEND", "ignoreCase": true}}}`), nil, ""},
+		"everybody but the intruder":       {principal(`{"notId": {"authenticated": {"principalName": {"exact": "` + intruder + `"}}}}`), ErrDiffers, ""},
+		"a remote address":                 {principal(`{"remoteIp": {"addressPrefix": "203.0.113.0", "prefixLen": 24}}`), ErrUnread, "remote_ip"},
+		"a direct remote address":          {principal(`{"directRemoteIp": {"addressPrefix": "203.0.113.0", "prefixLen": 24}}`), ErrUnread, "direct_remote_ip"},
+		"everybody outside the lab":        {principal(`{"notId": {"remoteIp": {"addressPrefix": "10.0.0.0", "prefixLen": 8}}}`), ErrUnread, "remote_ip"},
+		"a source address":                 {principal(`{"sourceIp": {"addressPrefix": "8.8.8.8", "prefixLen": 32}}`), ErrUnread, "source_ip"},
+		"dynamic metadata":                 {principal(`{"metadata": ` + metadata + `}`), ErrUnread, "metadata"},
+		"metadata of a source":             {principal(`{"sourcedMetadata": {"metadataMatcher": ` + metadata + `}}`), ErrUnread, "sourced_metadata"},
+		"a filter state":                   {principal(`{"filterState": {"key": "x", "stringMatch": {"exact": "y"}}}`), ErrUnread, "filter_state"},
+		"a destination address":            {and(`{"destinationIp": {"addressPrefix": "10.9.9.9", "prefixLen": 32}}`), ErrUnread, "destination_ip"},
+		"callers without TLS":              {principal(`{"notId": {"authenticated": {}}}`), ErrDiffers, "plaintext"},
+		"a server name":                    {and(`{"requestedServerName": {"exact": "backdoor.example"}}`), ErrUnread, "requested_server_name"},
+		"a port range":                     {and(`{"destinationPortRange": {"start": 1, "end": 65535}}`), ErrDiffers, ""},
+		"a condition in CEL": {eachPolicy(func(p *rbacv3.Policy) {
+			p.Condition = &exprv1.Expr{ExprKind: &exprv1.Expr_ConstExpr{ConstExpr: &exprv1.Constant{ConstantKind: &exprv1.Constant_BoolValue{BoolValue: true}}}}
+		}), ErrUnread, "CEL"},
+		"an answer only where it is dark": {func(f *xds.Filters) { f.Network[0].Rules.Action = rbacv3.RBAC_LOG }, nil, ""},
+		"a shadow instead of a filter":    {func(f *xds.Filters) { f.Network[0].ShadowRules, f.Network[0].Rules = f.Network[0].Rules, nil }, nil, ""},
+		"a matcher beside the rules":      {func(f *xds.Filters) { f.Network[0].Matcher = everybody(t) }, nil, ""},
+		"an HTTP filter with a header":    {httpRBAC(`{"rules": {"action": "DENY", "policies": {"x": {"permissions": [{"header": {"name": "x-debug", "presentMatch": true}}], "principals": [{"any": true}]}}}}`), ErrUnread, "x-debug"},
+		"an HTTP filter with a path":      {httpRBAC(`{"rules": {"action": "DENY", "policies": {"x": {"permissions": [{"urlPath": {"path": {"exact": "/x"}}}], "principals": [{"any": true}]}}}}`), ErrDiffers, "/x"},
+		"an HTTP filter with a method":    {httpRBAC(`{"rules": {"action": "DENY", "policies": {"x": {"permissions": [{"header": {"name": ":method", "stringMatch": {"exact": "PURGE"}}}], "principals": [{"any": true}]}}}}`), ErrDiffers, "PURGE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := Runner{Harness: shared(t), Compiler: bent(tt.change), AnyNames: true}.Case(t.Context(), casetest.Parse(t, accounts))
+			if r.Passed() || r.Fault {
+				t.Fatalf("passed %t, fault %t: %v", r.Passed(), r.Fault, r.Err)
+			}
+			if tt.kind != nil && !errors.Is(r.Err, tt.kind) || !strings.Contains(strings.Join(r.Failures(), "\n"), tt.want) {
+				t.Errorf("%v\nwant %v of %s", r.Failures(), tt.kind, tt.want)
+			}
+		})
+	}
+}
+
+// An honest compiler passes, in either form, and the examination says what was asked.
+func TestHonestForeignFilters(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{accounts, head + "requests: [{from: " + frontend + ", to: backend/http-port, want: allow}]", shadowed + "requests: [{from: " + frontend + ", to: backend/tcp-port, want: allow}]"} {
+		r := Runner{Harness: shared(t), Compiler: bent(func(*xds.Filters) {})}.Case(t.Context(), casetest.Parse(t, text))
+		if !r.Passed() || r.Examination == nil || r.Examination.Asked == 0 || r.Examination.Classes == 0 {
+			t.Errorf("%s: %v, %+v", r.Case.Name, r.Failures(), r.Examination)
+		}
+	}
+	if r := (Runner{Harness: shared(t)}).Case(t.Context(), casetest.Parse(t, accounts)); r.Examination != nil {
+		t.Error("meshproof's own filters are read back")
+	}
+}
