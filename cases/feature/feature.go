@@ -52,30 +52,22 @@ func (p *Profile) UnmarshalText(text []byte) error {
 }
 
 // Level is the level of a feature: core or extended.
-type Level uint8
+type Level string
 
 const (
 	// Core features are supported by every compiler that claims the profile.
-	Core Level = iota
+	Core Level = "core"
 	// Extended features are a choice.
-	Extended
+	Extended Level = "extended"
 )
-
-// String returns "core" or "extended".
-func (l Level) String() string {
-	if l == Extended {
-		return "extended"
-	}
-	return "core"
-}
 
 // Feature is something that a compiler supports or does not support.
 type Feature struct {
-	Name    Name
-	Profile Profile
-	Level   Level
+	Name    Name    `json:"name"`
+	Profile Profile `json:"profile"`
+	Level   Level   `json:"level"`
 	// About is a sentence about a compiler with the feature.
-	About string
+	About string `json:"about"`
 }
 
 // Profiles returns all profiles, in the order of a report.

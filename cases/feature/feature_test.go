@@ -59,7 +59,7 @@ func TestNames(t *testing.T) {
 	if err := profile.UnmarshalText([]byte("MESH")); err == nil || !strings.Contains(err.Error(), "KUMA-MTP-LEGACY") {
 		t.Errorf("%s, %v", profile, err)
 	}
-	if feature.Core.String() != "core" || feature.Extended.String() != "extended" {
+	if feature.Core != "core" || feature.Extended != "extended" {
 		t.Error("the levels have other names in reports")
 	}
 }

@@ -32,12 +32,18 @@ type compilerFlags struct {
 }
 
 func (c *compilerFlags) add(cmd *cobra.Command) {
-	c.flags = cmd.Flags()
-	c.flags.StringVar(&c.command, "compiler", "", "test this compiler: a command for /bin/sh that speaks the protocol of docs/compilers.md (default: meshproof's own)")
-	c.flags.DurationVar(&c.timeout, "compiler-timeout", 10*time.Second, "how long the compiler may be silent while an answer is due")
+	c.addCommand(cmd)
 	c.flags.StringVar(&c.ads, "ads", "", "test the control plane at this host:port: the filters come from its listeners, see docs/compilers.md")
 	c.flags.BoolVar(&c.adsPlaintext, "ads-plaintext", false, "reach the control plane without TLS")
 	c.flags.StringVar(&c.implementation, "implementation", "", "YAML file that says whose compiler it is: organization, project, url, version and contact")
+}
+
+// addCommand adds the flags that name a command, without those for a control plane and for
+// a report.
+func (c *compilerFlags) addCommand(cmd *cobra.Command) {
+	c.flags = cmd.Flags()
+	c.flags.StringVar(&c.command, "compiler", "", "test this compiler: a command for /bin/sh that speaks the protocol of docs/compilers.md (default: meshproof's own)")
+	c.flags.DurationVar(&c.timeout, "compiler-timeout", 10*time.Second, "how long the compiler may be silent while an answer is due")
 }
 
 // start starts the compiler that the flags name, nil for meshproof's own, and says whose
@@ -49,9 +55,12 @@ func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Imple
 	if c.command == "" && c.ads == "" {
 		return nil, matrix.Reference(), func() error { return nil }, nil
 	}
-	implementation, err := c.readImplementation()
-	if err != nil {
-		return nil, report.Implementation{}, nil, err
+	var implementation report.Implementation
+	if c.implementation != "" {
+		var err error
+		if implementation, err = report.ReadImplementation(c.implementation); err != nil {
+			return nil, implementation, nil, fmt.Errorf("--implementation: %w", err)
+		}
 	}
 	if c.ads != "" {
 		compiler := ads.Compiler{Target: c.ads, Timeout: c.timeout}
@@ -95,17 +104,6 @@ func (c *compilerFlags) check() error {
 		}
 	}
 	return nil
-}
-
-func (c *compilerFlags) readImplementation() (report.Implementation, error) {
-	if c.implementation == "" {
-		return report.Implementation{}, nil
-	}
-	out, err := report.ReadImplementation(c.implementation)
-	if err != nil {
-		return out, fmt.Errorf("--implementation: %w", err)
-	}
-	return out, nil
 }
 
 // arguments are the flags for a command that repeats a run.

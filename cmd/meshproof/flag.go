@@ -44,7 +44,7 @@ type oneOf[T ~string] struct {
 func (f oneOf[T]) Set(s string) error {
 	if !slices.Contains(f.words, T(s)) {
 		last := len(f.words) - 1
-		return fmt.Errorf("%q is unknown: use %s or %s", s, join(f.words[:last], ", "), f.words[last])
+		return fmt.Errorf("%q is unknown: use %s or %s", s, strings.Join(stringsOf(f.words[:last]), ", "), f.words[last])
 	}
 	*f.value = T(s)
 	return nil
@@ -54,14 +54,14 @@ func (f oneOf[T]) Set(s string) error {
 func (f oneOf[T]) String() string { return string(*f.value) }
 
 // Type implements pflag.Value.
-func (f oneOf[T]) Type() string { return join(f.words, "|") }
+func (f oneOf[T]) Type() string { return strings.Join(stringsOf(f.words), "|") }
 
-func join[T ~string](words []T, separator string) string {
+func stringsOf[T ~string](words []T) []string {
 	out := make([]string, len(words))
 	for i, word := range words {
 		out[i] = string(word)
 	}
-	return strings.Join(out, separator)
+	return out
 }
 
 // caseFilter is the value of --case. The zero value matches every case.

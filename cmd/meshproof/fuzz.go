@@ -61,19 +61,12 @@ status 1 if a set is not decided as specified.`,
 	flags.IntVar(&o.sets, "sets", 0, "how many sets to draw, however long it takes (default: as --for says)")
 	flags.Uint64Var(&o.seed, "seed", 0, "the same seed draws the same sets (default: a random seed)")
 	flags.StringSliceVar(&o.forms, "forms", nil, "draw policies of these forms alone, of "+strings.ReplaceAll(policyset.FormNames, "|", ", "))
-	o.compiler.addShort(cmd)
+	o.compiler.addCommand(cmd)
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	flags.StringVar(&o.export, "export", "counterexamples", "folder for the case files of counterexamples; made only if there is one")
 	cmd.MarkFlagsMutuallyExclusive("for", "sets")
-	completeFunc(cmd, "forms", cobra.FixedCompletions(strings.Split(policyset.FormNames, "|"), cobra.ShellCompDirectiveNoFileComp))
+	completeWords(cmd, "forms", strings.Split(policyset.FormNames, "|"))
 	return cmd
-}
-
-// addShort adds the flags that name a compiler, without those for a report.
-func (c *compilerFlags) addShort(cmd *cobra.Command) {
-	c.flags = cmd.Flags()
-	c.flags.StringVar(&c.command, "compiler", "", "test this compiler: a command for /bin/sh that speaks the protocol of docs/compilers.md (default: meshproof's own)")
-	c.flags.DurationVar(&c.timeout, "compiler-timeout", 10*time.Second, "how long the compiler may be silent while an answer is due")
 }
 
 // check refuses flags that would draw nothing, and chooses a seed where none is given.

@@ -16,14 +16,7 @@ import (
 )
 
 func newInspect() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "inspect",
-		Short: "Serve what policies do to the inbounds of dataplanes",
-		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newInspectServe())
-	return cmd
+	return newGroup("inspect", "Serve what policies do to the inbounds of dataplanes", newInspectServe())
 }
 
 func newInspectServe() *cobra.Command {

@@ -93,6 +93,32 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q: %s has %s", args[0], cmd.CommandPath(), strings.Join(known, ", "))
 }
 
+// newGroup returns a command that only has commands below it.
+func newGroup(name, short string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   name,
+		Short: short,
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+// needTwo takes two arguments, which are compared.
+func needTwo(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch len(args) {
+		case 2:
+			return nil
+		case 1:
+			return fmt.Errorf("two %s are compared, there is 1: see %s --help", what, cmd.CommandPath())
+		default:
+			return fmt.Errorf("two %s are compared, there are %d: see %s --help", what, len(args), cmd.CommandPath())
+		}
+	}
+}
+
 func needPath(cmd *cobra.Command, paths []string) error {
 	if len(paths) == 0 {
 		return fmt.Errorf("no file was named: see %s --help", cmd.CommandPath())

@@ -80,14 +80,9 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if info, err := os.Stat(o.counterexamples); err == nil && !info.IsDir() {
 		return fmt.Errorf("--counterexamples: %s is not a folder: name a folder", o.counterexamples)
 	}
-	proofs, err := planAll(subjects)
+	proofs, err := o.plan(subjects)
 	if err != nil {
 		return err
-	}
-	if o.adversary {
-		for _, p := range proofs {
-			p.Attack()
-		}
 	}
 	compiler, implementation, stop, err := o.compiler.start(ctx)
 	if err != nil {
@@ -103,7 +98,11 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	}
 	defer func() { err = withFailure(err, newEndError(h.Close())) }()
 	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
-	results := runner.Readings(ctx, readings(proofs)...)
+	readings := make([]*verdict.Reading, len(proofs))
+	for i, p := range proofs {
+		readings[i] = p.Reading
+	}
+	results := runner.Readings(ctx, readings...)
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -140,23 +139,16 @@ func (o *proveOptions) finder(runner suite.Runner, progress *terminal.Progress) 
 	}
 }
 
-func planAll(subjects []lab.Case) ([]*proof.Proof, error) {
-	var out []*proof.Proof
-	var errs []error
+func (o *proveOptions) plan(subjects []lab.Case) (out []*proof.Proof, err error) {
 	for _, c := range subjects {
-		p, err := proof.Plan(c.Case)
-		errs = append(errs, err)
+		p, refused := proof.Plan(c.Case)
+		err = errors.Join(err, refused)
+		if refused == nil && o.adversary {
+			p.Attack()
+		}
 		out = append(out, p)
 	}
-	return out, errors.Join(errs...)
-}
-
-func readings(proofs []*proof.Proof) []*verdict.Reading {
-	out := make([]*verdict.Reading, len(proofs))
-	for i, p := range proofs {
-		out[i] = p.Reading
-	}
-	return out
+	return out, err
 }
 
 // writeReport writes a report with each proof as a case.

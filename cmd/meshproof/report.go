@@ -16,14 +16,7 @@ import (
 )
 
 func newReport() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "report",
-		Short: "Join, compare and reuse the results of run --report",
-		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newMerge(), newCompare(), newTimes())
-	return cmd
+	return newGroup("report", "Join, compare and reuse the results of run --report", newMerge(), newCompare(), newTimes())
 }
 
 func newMerge() *cobra.Command {
@@ -84,12 +77,7 @@ they differ. Each is a results-*.json, or a folder. In folders with several runs
 same version, runtime and project are compared.`,
 		Example: `  meshproof report compare matrix/results-1.38.3.json matrix/results-1.40.0.json
   meshproof report compare yesterday today --decisions --output markdown`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return fmt.Errorf("two results are compared, there %s: see %s --help", are(len(args)), cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: needTwo("results"),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			before, err := folder.Load(paths[0])
 			if err != nil {
@@ -126,13 +114,6 @@ same version, runtime and project are compared.`,
 	cmd.Flags().Lookup("output").Usage = "how to print the differences"
 	cmd.Flags().BoolVar(&decisions, "decisions", false, "compare only the cases of both, and only their decisions, deciding policies, shadows and statuses")
 	return cmd
-}
-
-func are(n int) string {
-	if n == 1 {
-		return "is 1"
-	}
-	return fmt.Sprintf("are %d", n)
 }
 
 func writeComparisons(w io.Writer, all []report.Comparison, format outputFormat) error {

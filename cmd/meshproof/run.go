@@ -11,7 +11,6 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
-	input "github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
@@ -83,12 +82,12 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	logs := envoyLogs{path: o.envoyLog, several: len(s.Versions) > 1}
-	defer func() { err = withFailure(err, logs.close()) }()
-	if err := logs.open(s.Versions); err != nil {
-		return err
+	logs, err := matrix.OpenLogs(o.envoyLog, s.Versions)
+	if err != nil {
+		return fmt.Errorf("--envoy-log: %w", err)
 	}
-	s.Log = logs.writer
+	defer func() { err = withFailure(err, logs.Close()) }()
+	s.Log = logs.Writer
 	plan, err := s.Plan()
 	if err != nil {
 		return err
@@ -169,8 +168,8 @@ func (o runOptions) suite(paths []string) (matrix.Suite, error) {
 	if s.Versions, err = o.versionList(); err != nil {
 		return s, err
 	}
-	if s.Times, err = o.readTimes(); err != nil {
-		return s, err
+	if s.Times, err = matrix.ReadTimes(o.times); err != nil {
+		return s, fmt.Errorf("--times: %w", err)
 	}
 	var memo verdict.Memo
 	s.Read = memo.Read
@@ -191,19 +190,4 @@ func (o runOptions) versionList() ([]string, error) {
 		return nil, fmt.Errorf("--envoy: %w", err)
 	}
 	return versions, nil
-}
-
-func (o runOptions) readTimes() (matrix.Times, error) {
-	if o.times == "" {
-		return nil, nil
-	}
-	data, err := input.Read(o.times)
-	if err != nil {
-		return nil, fmt.Errorf("--times: %w", err)
-	}
-	times, err := matrix.ParseTimes(data)
-	if err != nil {
-		return nil, fmt.Errorf("--times: %s: %w", o.times, err)
-	}
-	return times, nil
 }

@@ -123,21 +123,15 @@ func (o *sourceOptions) nothingLeft(err error) error {
 
 // surroundings returns what the flags say about policy files.
 func (o *sourceOptions) surroundings() (lab.Surroundings, error) {
-	in, err := o.describedInbound()
-	return lab.Surroundings{Inbound: in, Options: language.Options{Document: o.options.document(), TrustDomain: o.trustDomain}}, err
-}
-
-// describedInbound returns the inbound that the flags describe.
-func (o *sourceOptions) describedInbound() (policy.Inbound, error) {
 	in := o.inbound
 	in.Port = o.port
 	switch w := &in.Workload; {
 	case !slices.Contains([]string{"", "global", "zone"}, w.Origin):
-		return policy.Inbound{}, fmt.Errorf("--origin: %q is unknown: use global or zone", w.Origin)
+		return lab.Surroundings{}, fmt.Errorf("--origin: %q is unknown: use global or zone", w.Origin)
 	case w.Origin == "" && w.Zone != "":
 		w.Origin = "zone"
 	}
-	return in, nil
+	return lab.Surroundings{Inbound: in, Options: language.Options{Document: o.options.document(), TrustDomain: o.trustDomain}}, nil
 }
 
 // checkFlags refuses a flag that is about a kind of file of which there is none.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/report"
 )
 
@@ -40,6 +41,22 @@ func ParseTimes(data []byte) (Times, error) {
 			return nil, fmt.Errorf("times of cases: %q: %v milliseconds is no time of a case", name, ms)
 		}
 		times[name] = report.Took(ms)
+	}
+	return times, nil
+}
+
+// ReadTimes reads a file of times, none for "".
+func ReadTimes(file string) (Times, error) {
+	if file == "" {
+		return nil, nil
+	}
+	data, err := folder.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	times, err := ParseTimes(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return times, nil
 }

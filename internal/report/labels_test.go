@@ -92,12 +92,12 @@ func TestLevel(t *testing.T) {
 		level    feature.Level
 		in       bool
 	}{
-		"no feature":              {nil, feature.KumaMTP, 0, false},
+		"no feature":              {nil, feature.KumaMTP, "", false},
 		"core":                    {[]feature.Name{"MTPPath", "MTPShadow"}, feature.KumaMTP, feature.Core, true},
 		"any extended":            {[]feature.Name{"MTPOption2", "MTPPath"}, feature.KumaMTP, feature.Extended, true},
 		"extended of another":     {[]feature.Name{"MTPPath", "LegacyRoutes"}, feature.KumaMTP, feature.Core, true},
-		"of another profile only": {[]feature.Name{"MTPPath"}, feature.GEP3779, 0, false},
-		"unknown":                 {[]feature.Name{"Nothing"}, feature.KumaMTP, 0, false},
+		"of another profile only": {[]feature.Name{"MTPPath"}, feature.GEP3779, "", false},
+		"unknown":                 {[]feature.Name{"Nothing"}, feature.KumaMTP, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

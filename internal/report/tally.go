@@ -57,7 +57,7 @@ func (r Run) Tally(p feature.Profile, l feature.Level) Tally {
 }
 
 // Level returns the level of a case in a profile, and whether the case belongs to the
-// profile. A case that needs an extended feature of the profile is extended, as in Gateway
+// profile: no level if it does not. A case that needs an extended feature of the profile is extended, as in Gateway
 // API's conformance.
 func (c Case) Level(p feature.Profile) (l feature.Level, in bool) {
 	for _, name := range c.Features {
@@ -65,8 +65,9 @@ func (c Case) Level(p feature.Profile) (l feature.Level, in bool) {
 		if !ok || f.Profile != p {
 			continue
 		}
-		in = true
-		l = max(l, f.Level)
+		if in = true; l != feature.Extended {
+			l = f.Level
+		}
 	}
 	return l, in
 }

@@ -98,7 +98,7 @@ func profiles(d *document, runs []report.Run, labels []string) {
 	t := table{header: columns(labels, "profile")}
 	for _, p := range feature.Profiles() {
 		for _, l := range []feature.Level{feature.Core, feature.Extended} {
-			row := []string{escape(string(p)) + " " + l.String()}
+			row := []string{escape(string(p)) + " " + string(l)}
 			some := false
 			for _, r := range runs {
 				tally := r.Tally(p, l)
