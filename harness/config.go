@@ -75,7 +75,7 @@ func (m *Mesh) listener(inbounds []Inbound) controlplane.Listener {
 	}
 	for i, in := range inbounds {
 		l.Inbounds = append(l.Inbounds, controlplane.Inbound{
-			Stat:          m.stat(i),
+			Stat:          m.stat(i, in),
 			Destination:   in.Address,
 			Protocol:      in.Protocol,
 			MTLS:          in.MTLS,
@@ -87,7 +87,16 @@ func (m *Mesh) listener(inbounds []Inbound) controlplane.Listener {
 	return l
 }
 
-func (m *Mesh) stat(i int) string { return fmt.Sprintf("%s_inbound%d", m.name, i) }
+// stat is the stat prefix of an inbound. Other filters get another prefix, so that their
+// counters begin at zero: Envoy forgets the counter of a rule when the old filters are gone,
+// which is at some time after a push.
+func (m *Mesh) stat(i int, in Inbound) string {
+	if in.changes == 0 {
+		return fmt.Sprintf("%s_inbound%d", m.name, i)
+	}
+	return fmt.Sprintf("%s_inbound%d_change%d", m.name, i, in.changes)
+}
+
 func (m *Mesh) identityName(i int) string {
 	return fmt.Sprintf("%s/identity/%d", m.name, m.firstWithIdentity(i))
 }

@@ -169,11 +169,11 @@ func TestParseCounters(t *testing.T) {
 		"mesh1_inbound0.rbac.allowed: 10",
 		"mesh1_inbound1.rbac.denied: 5",
 		"mesh1_inbound1.rbac.policy: 7",
+		"http.mesh1_inbound2.rbac.log0_.policy.audit: all.allowed: 5",
 		"http.mesh1_inbound2.rbac.log0_.allowed: 9",
 		"http.mesh1_inbound2.rbac.effective_log0_.shadow_allowed: 5",
 		"mesh1_inbound2_filter1.rbac.denied: 4",
 		"mesh1_inbound2_filter1.rbac.filter1_.shadow_denied: 6",
-		"", "no counter at all",
 	}, "\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -182,12 +182,15 @@ func TestParseCounters(t *testing.T) {
 	filters, sums := map[string][]evidence.FilterCounters{}, map[string]evidence.Counters{}
 	for key, counters := range got {
 		filters[key.stat] = append(filters[key.stat], counters)
-		slices.SortFunc(filters[key.stat], func(a, b evidence.FilterCounters) int { return int(a.Layer) - int(b.Layer) })
+		slices.SortFunc(filters[key.stat], func(a, b evidence.FilterCounters) int {
+			return 2*(int(a.Layer)-int(b.Layer)) + strings.Compare(a.Rule, b.Rule)
+		})
 		sums[key.stat] = evidence.Sum(filters[key.stat])
 	}
 	if diff := cmp.Diff([]evidence.FilterCounters{
 		{FilterPlace: xds.FilterPlace{Index: 1}, Counters: evidence.Counters{Denied: 4, ShadowDenied: 6}},
 		{FilterPlace: xds.FilterPlace{Layer: policy.L7, Logs: true}, Counters: evidence.Counters{Allowed: 9}, Logged: 5},
+		{FilterPlace: xds.FilterPlace{Layer: policy.L7, Logs: true}, Rule: "audit: all", Logged: 5},
 	}, filters["mesh1_inbound2"]); diff != "" {
 		t.Errorf("filters (-want +got):\n%s", diff)
 	}
@@ -199,9 +202,43 @@ func TestParseCounters(t *testing.T) {
 	if diff := cmp.Diff(want, sums); diff != "" {
 		t.Errorf("counters (-want +got):\n%s", diff)
 	}
-	for _, page := range []string{"mesh1_inbound0.rbac.allowed: many", "mesh1_inbound0.rbac.allowed: -1"} {
-		if got, err := parseCounters(page); err == nil || !strings.Contains(err.Error(), "mesh1_inbound0.rbac.allowed") {
+	for _, page := range []string{
+		"mesh1_inbound0.rbac.allowed: many", "mesh1_inbound0.rbac.allowed: -1", "mesh1_inbound0.rbac.allowed",
+		// The names of rules are foreign text.
+		"http.mesh1_inbound0.rbac.policy.a\nmesh1_inbound0.rbac.allowed: 1", "mesh1_inbound0.rbac.allowed: 1\nmesh1_inbound0.rbac.allowed: 2",
+	} {
+		if got, err := parseCounters(page); err == nil || !strings.Contains(err.Error(), "mesh1_inbound0.rbac.") {
 			t.Errorf("%q gives %v, %v; want an error that names the counter", page, got, err)
+		}
+	}
+}
+
+// The counters of a rule begin at zero with other filters, also for a rule that had its name
+// before. The filters of another inbound leave them alone.
+func TestCountersByRuleAcrossChanges(t *testing.T) {
+	t.Parallel()
+	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Deny)))
+	svid := mint(t, m, frontend)
+	named := func(rule string) xds.Filters {
+		gate := policy.Gate{Layer: policy.L7, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: rule}, When: policy.Always}}}
+		return compile(t, policy.Program{Gates: []policy.Gate{gate}, Shadows: []policy.Gate{gate}})
+	}
+	place := xds.FilterPlace{Layer: policy.L7}
+	for round, change := range []struct{ inbound, rule, counts string }{
+		{"http", "a", "a"}, {"http", "b", "b"}, {"http", "a", "a"}, {"http2", "c", "a"}, {"http", "a", "a"},
+	} {
+		if err := m.SetFilters(t.Context(), map[string]xds.Filters{change.inbound: named(change.rule)}); err != nil {
+			t.Fatal(err)
+		}
+		to := Request{To: "http", Credential: svid}
+		batch, err := m.Send(t.Context(), to, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		two := evidence.Counters{Allowed: 2, ShadowAllowed: 2}
+		want := []evidence.FilterCounters{{FilterPlace: place, Counters: two}, {FilterPlace: place, Rule: change.counts, Counters: two}}
+		if diff := cmp.Diff(want, batch.Filters["http"]); diff != "" {
+			t.Errorf("round %d (-want +got):\n%s", round, diff)
 		}
 	}
 }

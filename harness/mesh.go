@@ -38,8 +38,8 @@ type Mesh struct {
 	inbounds []Inbound
 	// counters are Envoy's, by name, as they were read last.
 	counters map[string]uint64
-	// countersUnknown is true after a batch that failed, and after filters came or went:
-	// counters may then not be those of Envoy. The next batch reads them first.
+	// countersUnknown is true after a batch that failed: counters may then not be those of
+	// Envoy. The next batch reads them first.
 	countersUnknown bool
 	// filtersUnknown is true after a push that got no answer.
 	filtersUnknown bool
@@ -166,21 +166,24 @@ func (m *Mesh) SetFilters(ctx context.Context, filters map[string]xds.Filters) e
 		return err
 	}
 	defer m.endTurn()
-	changed, moved := slices.Clone(m.inbounds), false
+	changed, replaced := slices.Clone(m.inbounds), map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(filters)) {
 		i := m.index(name)
 		if i < 0 {
 			return m.unknownInbound(name)
 		}
-		// At some time, Envoy forgets the counters of a place where no filter stands any
-		// more. They begin at zero where a filter comes back.
-		moved = moved || !slices.Equal(changed[i].Filters.Places(), filters[name].Places())
+		replaced[m.stat(i, changed[i])] = true
 		changed[i].Filters = filters[name]
+		changed[i].changes++
 	}
 	if err := m.push(ctx, controlplane.Update{Listeners: []controlplane.Listener{m.listener(changed)}}); err != nil {
 		return fmt.Errorf("harness: %s: set filters: %w", m.name, err)
 	}
-	m.inbounds, m.countersUnknown = changed, m.countersUnknown || moved
+	m.inbounds = changed
+	maps.DeleteFunc(m.counters, func(name string, _ uint64) bool {
+		c, _ := controlplane.ParseCounter(name)
+		return replaced[c.Stat]
+	})
 	return nil
 }
 
@@ -260,6 +263,8 @@ type Inbound struct {
 	// Filters authorize. With the zero value every caller with a sound SVID passes.
 	Filters       xds.Filters
 	Normalization policy.PathNormalization
+	// changes counts the changes of the filters.
+	changes int
 }
 
 // Request is one request of one caller.

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -14,15 +15,17 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// counterKey names a filter of an inbound by its stat prefix and its place.
+// counterKey names a filter of an inbound by its stat prefix and its place, or one of its
+// rules.
 type counterKey struct {
 	stat  string
 	place xds.FilterPlace
+	rule  string
 }
 
 // readCounters reads the RBAC counters of the inbounds in one go and returns what those
-// of each filter moved by since they were last read; filters whose counters did not move
-// are left out. Envoy moves the counters before it answers, so that they are complete once
+// of each filter and of each rule moved by since they were last read; filters and rules
+// whose counters did not move are left out. Envoy moves the counters before it answers, so that they are complete once
 // the callers have their answers.
 func (m *Mesh) readCounters(ctx context.Context, inbounds []int) (map[string][]evidence.FilterCounters, error) {
 	called := slices.Clone(inbounds)
@@ -31,10 +34,9 @@ func (m *Mesh) readCounters(ctx context.Context, inbounds []int) (map[string][]e
 	if len(called) == 0 {
 		return nil, nil
 	}
-	stats, asked := make([]string, len(called)), map[string]bool{}
+	stats := make([]string, len(called))
 	for i, inbound := range called {
-		stats[i] = m.stat(inbound)
-		asked[stats[i]] = true
+		stats[i] = m.stat(inbound, m.inbounds[inbound])
 	}
 	// Envoy leaves out a counter that never moved: it reads as zero.
 	page, err := m.harness.envoy.AdminGet(ctx, "/stats?usedonly&type=Counters&filter="+url.QueryEscape(controlplane.CounterNames(stats...)))
@@ -49,55 +51,60 @@ func (m *Mesh) readCounters(ctx context.Context, inbounds []int) (map[string][]e
 	for name, value := range now {
 		since[name] = value - m.counters[name]
 	}
-	// What Envoy has forgotten begins at zero where it comes back.
-	maps.DeleteFunc(m.counters, func(name string, _ uint64) bool {
-		stat, _, _, _ := controlplane.ParseCounter(name)
-		return asked[stat]
-	})
 	maps.Copy(m.counters, now)
-	counted := countFilters(since)
-	moved := make(map[string][]evidence.FilterCounters, len(called))
+	moved, names := make(map[string][]evidence.FilterCounters, len(called)), map[string]string{}
 	for i, inbound := range called {
-		in := m.inbounds[inbound]
-		moved[in.Name] = nil
-		for _, place := range in.Filters.Places() {
-			if c := counted[counterKey{stats[i], place}]; c != (evidence.FilterCounters{}) && c != (evidence.FilterCounters{FilterPlace: place}) {
-				moved[in.Name] = append(moved[in.Name], c)
-			}
+		names[stats[i]] = m.inbounds[inbound].Name
+		moved[names[stats[i]]] = nil
+	}
+	for key, c := range countFilters(since) {
+		if c != (evidence.FilterCounters{FilterPlace: key.place, Rule: key.rule}) {
+			moved[names[key.stat]] = append(moved[names[key.stat]], c)
 		}
+	}
+	for _, filters := range moved {
+		slices.SortFunc(filters, func(a, b evidence.FilterCounters) int {
+			return cmp.Or(cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Rule, b.Rule))
+		})
 	}
 	return moved, nil
 }
 
-// parseCounters reads lines like "http.mesh1_inbound0.rbac.denied: 3".
+// parseCounters reads lines like "http.mesh1_inbound0.rbac.denied: 3". The name of a rule
+// may look like such a line, so that no line is skipped and no name may come twice.
 func parseCounters(page string) (map[string]uint64, error) {
 	all := map[string]uint64{}
 	for line := range strings.Lines(page) {
-		name, digits, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		if !ok {
-			continue
+		line = strings.TrimSuffix(line, "\n")
+		end := strings.LastIndex(line, ": ")
+		if end < 0 {
+			return nil, fmt.Errorf("%q is no counter: Envoy's page has other lines than were asked for, as a line break in the name of a rule makes them", line)
 		}
+		name, digits := line[:end], line[end+2:]
 		value, err := strconv.ParseUint(digits, 10, 64)
 		if err != nil {
 			return nil, fmt.Errorf("counter %q is %q: %w", name, digits, err)
+		}
+		if _, twice := all[name]; twice {
+			return nil, fmt.Errorf("counter %q appears twice on Envoy's page: a rule may have its name", name)
 		}
 		all[name] = value
 	}
 	return all, nil
 }
 
-// countFilters adds up counters by filter.
+// countFilters adds up counters by filter, and by rule.
 func countFilters(counters map[string]uint64) map[counterKey]evidence.FilterCounters {
 	all := map[counterKey]evidence.FilterCounters{}
 	for name, value := range counters {
-		stat, place, counter, ok := controlplane.ParseCounter(name)
+		counter, ok := controlplane.ParseCounter(name)
 		if !ok {
 			continue
 		}
-		key := counterKey{stat, place}
+		key := counterKey{counter.Stat, counter.Place, counter.Rule}
 		c := all[key]
-		c.FilterPlace = place
-		switch counter {
+		c.FilterPlace, c.Rule = key.place, key.rule
+		switch counter.Name {
 		case "allowed":
 			c.Allowed += value
 		case "denied":

@@ -212,6 +212,12 @@ func TestCount(t *testing.T) {
 		f.Layer, f.Logs, f.Enforced.Verdict.Origin = policy.L7, true, origin
 		return f
 	}
+	by := func(layer policy.Layer, rule string, effect policy.Effect, shadow string) xds.FilterLog {
+		f := judged(0, effect)
+		f.Layer, f.Enforced.Verdict.Origin = layer, rule
+		f.Shadow = xds.Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Deny, Origin: shadow}}
+		return f
+	}
 	first, second := xds.FilterPlace{}, xds.FilterPlace{Index: 1}
 	for name, tt := range map[string]struct {
 		es   []Evidence
@@ -243,7 +249,21 @@ func TestCount(t *testing.T) {
 			[]FilterCounters{
 				{FilterPlace: first, Counters: Counters{Allowed: 1}},
 				{FilterPlace: logged("").FilterPlace, Counters: Counters{Allowed: 2}, Logged: 1},
+				{FilterPlace: logged("").FilterPlace, Rule: "audit", Logged: 1},
 			}, Counters{Allowed: 1},
+		},
+		// No rule matched the third request. On L4 Envoy does not count by rule.
+		"rules": {
+			[]Evidence{
+				left(by(policy.L7, "b", policy.Allow, "a")), left(by(policy.L7, "a", policy.Deny, "a")), left(by(policy.L7, "", policy.Deny, "")),
+				left(by(policy.L4, "a", policy.Allow, "b")),
+			},
+			[]FilterCounters{
+				{FilterPlace: first, Counters: Counters{Allowed: 1, ShadowDenied: 1}},
+				{FilterPlace: xds.FilterPlace{Layer: policy.L7}, Counters: Counters{Allowed: 1, Denied: 2, ShadowDenied: 3}},
+				{FilterPlace: xds.FilterPlace{Layer: policy.L7}, Rule: "a", Counters: Counters{Denied: 1, ShadowDenied: 2}},
+				{FilterPlace: xds.FilterPlace{Layer: policy.L7}, Rule: "b", Counters: Counters{Allowed: 1}},
+			}, Counters{Allowed: 2, Denied: 2, ShadowDenied: 4},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -268,6 +288,11 @@ func TestCountersSpeakEnvoysWords(t *testing.T) {
 	}
 	if got := of.String(); got != "filter 2 on L7: "+want {
 		t.Errorf("of a filter: %q", got)
+	}
+	rule := of
+	rule.Rule = "audit"
+	if got := rule.String(); got != `filter 2 on L7, rule "audit": `+want {
+		t.Errorf("of a rule: %q", got)
 	}
 	of.Logs, of.Logged = true, 5
 	if got := of.String(); got != "filter 2 on L7, which only logs: "+want+", logged 5" {

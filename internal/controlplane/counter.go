@@ -54,12 +54,14 @@ func placedNetwork(filter *networkrbacv3.RBAC, place xds.FilterPlace, stat strin
 	}
 }
 
-// placedHTTP does for HTTP what placedNetwork does for the network.
+// placedHTTP does for HTTP what placedNetwork does for the network. The filter counts by
+// rule, whether it was given so or not: these counters are evidence.
 func placedHTTP(filter *httprbacv3.RBAC, place xds.FilterPlace) *httprbacv3.RBAC {
 	return &httprbacv3.RBAC{
 		Rules: filter.Rules, Matcher: filter.Matcher, ShadowRules: filter.ShadowRules, ShadowMatcher: filter.ShadowMatcher,
 		RulesStatPrefix: prefixOf(place), ShadowRulesStatPrefix: prefixOf(place),
-		TrackPerRuleStats: filter.TrackPerRuleStats,
+		// Envoy counts by rule on HTTP alone. A route decides for itself whether it does.
+		TrackPerRuleStats: true,
 	}
 }
 
@@ -68,55 +70,78 @@ func placedHTTP(filter *httprbacv3.RBAC, place xds.FilterPlace) *httprbacv3.RBAC
 const effectivePrefix = "effective_"
 
 // CounterNames returns a regular expression for the filter of Envoy's /stats. It matches
-// the RBAC counters of the inbounds that have the given stat prefixes.
+// the RBAC counters of the inbounds that have the given stat prefixes, those of their rules
+// too.
 func CounterNames(stats ...string) string {
 	quoted := make([]string, len(stats))
 	for i, stat := range stats {
 		quoted[i] = regexp.QuoteMeta(stat)
 	}
-	return `^(http\.)?(` + strings.Join(quoted, "|") + `)(_(filter|log)[0-9]+)?(_effective)?\.rbac\.` +
-		`(((filter|log)[0-9]+_\.)?(shadow_)?(allowed|denied)|effective_log[0-9]+_\.shadow_allowed)$`
+	// The name of a rule is any text.
+	return `(?s)^(http\.)?(` + strings.Join(quoted, "|") + `)(_(filter|log)[0-9]+)?(_effective)?\.rbac\.` +
+		`(((filter|log)[0-9]+_\.)?(policy\..*\.)?(shadow_)?(allowed|denied)|effective_log[0-9]+_\.shadow_allowed)$`
 }
 
-// ParseCounter tells which counter of which filter a name matched by [CounterNames] is:
-// "allowed", "denied", "shadow_allowed" or "shadow_denied" as Envoy has them, or "logged"
-// for what a filter that only logs logged. Envoy has no such counter: the shadow_allowed of
-// the observing filter is one. ParseCounter returns false for any other name.
-func ParseCounter(name string) (stat string, place xds.FilterPlace, counter string, ok bool) {
+// Counter says what Envoy counts under a name.
+type Counter struct {
+	// Stat is the stat prefix of the inbound.
+	Stat  string
+	Place xds.FilterPlace
+	// Rule is the rule that decided; empty where the filter counts all requests.
+	Rule string
+	// Name is "allowed", "denied", "shadow_allowed" or "shadow_denied" as Envoy has them, or
+	// "logged" for what a filter that only logs logged.
+	Name string
+}
+
+// ParseCounter reads a name that [CounterNames] matches. Envoy does not count what a filter
+// only logs. The shadow_allowed of the observing filter counts that, and for one rule its
+// allowed. ParseCounter returns false for any other name.
+func ParseCounter(name string) (c Counter, ok bool) {
 	name, http := strings.CutPrefix(name, "http.")
-	stat, counter, ok = strings.Cut(name, ".rbac.")
+	c.Stat, name, ok = strings.Cut(name, ".rbac.")
 	if !ok {
-		return "", xds.FilterPlace{}, "", false
+		return Counter{}, false
 	}
 	prefix := ""
-	if end := strings.LastIndexByte(counter, '.'); end >= 0 {
-		prefix, counter = counter[:end], counter[end+1:]
+	if end := strings.LastIndexByte(name, '.'); end >= 0 {
+		prefix, name = name[:end], name[end+1:]
 	}
+	if of := ofRule.FindStringSubmatch(prefix); of != nil && http {
+		prefix, c.Rule = of[1], of[2]
+	}
+	c.Name = name
 	prefix, observer := strings.CutPrefix(prefix, effectivePrefix)
 	layer := policy.L4
 	if http {
 		layer = policy.L7
 	} else {
-		stat = strings.TrimSuffix(stat, "_effective")
+		c.Stat = strings.TrimSuffix(c.Stat, "_effective")
 		// The stat prefix of a network filter names its place; that of a shadow repeats it.
-		if start := strings.LastIndexByte(stat, '_'); start >= 0 {
-			if place, ok := parsePlace(layer, stat[start+1:]+"_"); ok {
-				stat, prefix = stat[:start], prefixOf(place)
+		if start := strings.LastIndexByte(c.Stat, '_'); start >= 0 {
+			if place, ok := parsePlace(layer, c.Stat[start+1:]+"_"); ok {
+				c.Stat, prefix = c.Stat[:start], prefixOf(place)
 			}
 		}
 	}
-	if place, ok = parsePlace(layer, prefix); !ok {
-		return "", xds.FilterPlace{}, "", false
+	if c.Place, ok = parsePlace(layer, prefix); !ok {
+		return Counter{}, false
 	}
 	switch {
-	case observer && counter == "shadow_allowed" && place.Logs:
-		return stat, place, "logged", true
-	case !observer && slices.Contains([]string{"allowed", "denied", "shadow_allowed", "shadow_denied"}, counter):
-		return stat, place, counter, true
+	case observer && name == "shadow_allowed" && c.Place.Logs && c.Rule == "",
+		c.Rule != "" && name == "allowed" && c.Place.Logs:
+		c.Name = "logged"
+		return c, true
+	case !observer && slices.Contains([]string{"allowed", "denied", "shadow_allowed", "shadow_denied"}, name):
+		return c, true
 	default:
-		return "", xds.FilterPlace{}, "", false
+		return Counter{}, false
 	}
 }
+
+// ofRule matches the prefix of a filter and the name of its rule, which may have dots
+// (track_per_rule_stats).
+var ofRule = regexp.MustCompile(`(?s)^(?:((?:effective_)?(?:filter|log)[0-9]+_)\.)?policy\.(.+)$`)
 
 // placesOf returns the places of the filters of each layer.
 func placesOf(f xds.Filters) (network, http []xds.FilterPlace) {

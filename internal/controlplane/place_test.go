@@ -16,35 +16,34 @@ import (
 func TestParseCounter(t *testing.T) {
 	t.Parallel()
 	names := regexp.MustCompile(CounterNames("mesh1_inbound0", "mesh1_inbound1"))
-	type counter struct {
-		stat  string
-		place xds.FilterPlace
-		name  string
-	}
 	const stat = "mesh1_inbound0"
-	for name, want := range map[string]*counter{
-		"http.mesh1_inbound0.rbac.allowed":                                  {stat, xds.FilterPlace{Layer: policy.L7, Index: 0, Logs: false}, "allowed"},
-		"http.mesh1_inbound0.rbac.shadow_denied":                            {stat, xds.FilterPlace{Layer: policy.L7, Index: 0, Logs: false}, "shadow_denied"},
-		"http.mesh1_inbound0.rbac.filter2_.denied":                          {stat, xds.FilterPlace{Layer: policy.L7, Index: 2, Logs: false}, "denied"},
-		"http.mesh1_inbound0.rbac.filter12_.shadow_allowed":                 {stat, xds.FilterPlace{Layer: policy.L7, Index: 12, Logs: false}, "shadow_allowed"},
-		"http.mesh1_inbound0.rbac.log1_.allowed":                            {stat, xds.FilterPlace{Layer: policy.L7, Index: 1, Logs: true}, "allowed"},
-		"http.mesh1_inbound0.rbac.effective_log1_.shadow_allowed":           {stat, xds.FilterPlace{Layer: policy.L7, Index: 1, Logs: true}, "logged"},
-		"http.mesh1_inbound0.rbac.log0_.shadow_denied":                      {stat, xds.FilterPlace{Layer: policy.L7, Index: 0, Logs: true}, "shadow_denied"},
-		"mesh1_inbound0.rbac.allowed":                                       {stat, xds.FilterPlace{}, "allowed"},
-		"mesh1_inbound0.rbac.shadow_allowed":                                {stat, xds.FilterPlace{}, "shadow_allowed"},
-		"mesh1_inbound0_filter1.rbac.denied":                                {stat, xds.FilterPlace{Layer: policy.L4, Index: 1, Logs: false}, "denied"},
-		"mesh1_inbound0_filter1.rbac.filter1_.shadow_denied":                {stat, xds.FilterPlace{Layer: policy.L4, Index: 1, Logs: false}, "shadow_denied"},
-		"mesh1_inbound0_log0.rbac.allowed":                                  {stat, xds.FilterPlace{Layer: policy.L4, Index: 0, Logs: true}, "allowed"},
-		"mesh1_inbound0_log0_effective.rbac.effective_log0_.shadow_allowed": {stat, xds.FilterPlace{Layer: policy.L4, Index: 0, Logs: true}, "logged"},
-		// Observers repeat what the filters count, and so do the rules.
+	for name, want := range map[string]*Counter{
+		"http.mesh1_inbound0.rbac.allowed":                                  {stat, xds.FilterPlace{Layer: policy.L7, Index: 0, Logs: false}, "", "allowed"},
+		"http.mesh1_inbound0.rbac.shadow_denied":                            {stat, xds.FilterPlace{Layer: policy.L7, Index: 0, Logs: false}, "", "shadow_denied"},
+		"http.mesh1_inbound0.rbac.filter2_.denied":                          {stat, xds.FilterPlace{Layer: policy.L7, Index: 2, Logs: false}, "", "denied"},
+		"http.mesh1_inbound0.rbac.filter12_.shadow_allowed":                 {stat, xds.FilterPlace{Layer: policy.L7, Index: 12, Logs: false}, "", "shadow_allowed"},
+		"http.mesh1_inbound0.rbac.log1_.allowed":                            {stat, xds.FilterPlace{Layer: policy.L7, Index: 1, Logs: true}, "", "allowed"},
+		"http.mesh1_inbound0.rbac.effective_log1_.shadow_allowed":           {stat, xds.FilterPlace{Layer: policy.L7, Index: 1, Logs: true}, "", "logged"},
+		"http.mesh1_inbound0.rbac.log0_.shadow_denied":                      {stat, xds.FilterPlace{Layer: policy.L7, Index: 0, Logs: true}, "", "shadow_denied"},
+		"mesh1_inbound0.rbac.allowed":                                       {stat, xds.FilterPlace{}, "", "allowed"},
+		"mesh1_inbound0.rbac.shadow_allowed":                                {stat, xds.FilterPlace{}, "", "shadow_allowed"},
+		"mesh1_inbound0_filter1.rbac.denied":                                {stat, xds.FilterPlace{Layer: policy.L4, Index: 1, Logs: false}, "", "denied"},
+		"mesh1_inbound0_filter1.rbac.filter1_.shadow_denied":                {stat, xds.FilterPlace{Layer: policy.L4, Index: 1, Logs: false}, "", "shadow_denied"},
+		"mesh1_inbound0_log0.rbac.allowed":                                  {stat, xds.FilterPlace{Layer: policy.L4, Index: 0, Logs: true}, "", "allowed"},
+		"mesh1_inbound0_log0_effective.rbac.effective_log0_.shadow_allowed": {stat, xds.FilterPlace{Layer: policy.L4, Index: 0, Logs: true}, "", "logged"},
+		"http.mesh1_inbound0.rbac.policy.p.allowed":                         {stat, xds.FilterPlace{Layer: policy.L7}, "p", "allowed"},
+		"http.mesh1_inbound0.rbac.policy.p.shadow_denied":                   {stat, xds.FilterPlace{Layer: policy.L7}, "p", "shadow_denied"},
+		"http.mesh1_inbound0.rbac.policy.a b.c\nd.denied":                   {stat, xds.FilterPlace{Layer: policy.L7}, "a b.c\nd", "denied"},
+		"http.mesh1_inbound0.rbac.policy.policy.allowed":                    {stat, xds.FilterPlace{Layer: policy.L7}, "policy", "allowed"},
+		"http.mesh1_inbound0.rbac.policy.http.mesh1_inbound0.rbac.allowed":  {stat, xds.FilterPlace{Layer: policy.L7}, "http.mesh1_inbound0.rbac", "allowed"},
+		"http.mesh1_inbound0.rbac.policy.filter1_.policy.p.denied":          {stat, xds.FilterPlace{Layer: policy.L7}, "filter1_.policy.p", "denied"},
+		"http.mesh1_inbound0.rbac.filter1_.policy.p.denied":                 {stat, xds.FilterPlace{Layer: policy.L7, Index: 1}, "p", "denied"},
+		"http.mesh1_inbound0.rbac.log0_.policy.p.allowed":                   {stat, xds.FilterPlace{Layer: policy.L7, Logs: true}, "p", "logged"},
+		"http.mesh1_inbound0.rbac.log0_.policy.p.shadow_allowed":            {stat, xds.FilterPlace{Layer: policy.L7, Logs: true}, "p", "shadow_allowed"},
+		// Observers repeat what the filters count.
 		"mesh1_inbound0_effective.rbac.effective_.shadow_allowed":                nil,
 		"mesh1_inbound0_filter1_effective.rbac.effective_filter1_.shadow_denied": nil,
 		"mesh1_inbound0_log0_effective.rbac.effective_log0_.shadow_denied":       nil,
-		"http.mesh1_inbound0.rbac.policy.p.allowed":                              nil,
-		"http.mesh1_inbound0.rbac.policy.http.mesh1_inbound0.rbac.allowed":       nil,
-		"http.mesh1_inbound0.rbac.filter1_.policy.p.denied":                      nil,
-		"http.mesh1_inbound0.rbac.log0_.policy.p.allowed":                        nil,
-		"http.mesh1_inbound0.rbac.log0_.policy.p.shadow_allowed":                 nil,
 		"http.mesh1_inbound0.rbac.istio_dry_run_allow_.shadow_allowed":           nil,
 		"http.mesh1_inbound2.rbac.allowed":                                       nil,
 		"http.mesh1_inbound0.downstream_rq_2xx":                                  nil,
@@ -55,14 +54,13 @@ func TestParseCounter(t *testing.T) {
 		if want == nil {
 			continue
 		}
-		stat, place, of, ok := ParseCounter(name)
-		if got := (counter{stat, place, of}); !ok || got != *want {
-			t.Errorf("%s is %+v (%t), want %+v", name, got, ok, *want)
+		if got, ok := ParseCounter(name); !ok || got != *want {
+			t.Errorf("%q is %+v (%t), want %+v", name, got, ok, *want)
 		}
 	}
-	for _, name := range []string{"", "server.live", "http.a.rbac.policy", "http.a.rbac.filter01_.allowed", "http.a.rbac.log0_.policy.p.denied", "http.a.rbac.effective_log0_.allowed", "a_filter1_effective.rbac.effective_filter1_.shadow_allowed"} {
-		if stat, place, of, ok := ParseCounter(name); ok {
-			t.Errorf("%q is the counter %s of %s, %+v", name, of, stat, place)
+	for _, name := range []string{"", "server.live", "http.a.rbac.policy", "http.a.rbac.policy.allowed.x", "http.a.rbac.other_.policy.p.allowed", "a.rbac.policy.p.allowed", "http.a.rbac.policy..allowed", "http.a.rbac.filter01_.allowed", "http.a.rbac.effective_log0_.allowed", "a_filter1_effective.rbac.effective_filter1_.shadow_allowed"} {
+		if c, ok := ParseCounter(name); ok {
+			t.Errorf("%q is the counter %+v", name, c)
 		}
 	}
 }
