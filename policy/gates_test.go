@@ -1,11 +1,11 @@
 package policy_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -39,24 +39,12 @@ func several() policy.Program {
 
 func TestSeveralGatesText(t *testing.T) {
 	t.Parallel()
-	const path = "testdata/gates.golden"
 	p := several()
 	p.Routes = []policy.Route{{Name: "public", When: attribute.Path.Exact("/public"), Gates: several().Gates[1:3]}}
 	if err := p.Check(); err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile(path, []byte(p.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), p.String()); diff != "" {
-		t.Errorf("rerun with -update if this is meant (-golden +got):\n%s", diff)
-	}
+	golden.Compare(t, "gates.golden", p.String())
 }
 
 func TestSeveralGates(t *testing.T) {

@@ -1,24 +1,19 @@
 package policy_test
 
 import (
-	"flag"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/draw"
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
 func TestProgramText(t *testing.T) {
 	t.Parallel()
-	const path = "testdata/program.golden"
 	id := attribute.Identity.Exact(`spiffe://td/"quoted"`)
 	get, under := attribute.Method.Exact("GET"), attribute.Path.Segments("/metrics")
 	p := policy.Program{
@@ -38,19 +33,7 @@ func TestProgramText(t *testing.T) {
 		},
 		Shadows: []policy.Gate{{Layer: policy.L7, Default: policy.Verdict{Origin: "default"}, Rules: []policy.Rule{rule(policy.Deny, "shadow", id)}}},
 	}
-	got := p.String()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("rerun with -update if this is meant (-golden +got):\n%s", diff)
-	}
+	golden.Compare(t, "program.golden", p.String())
 }
 
 func TestCheck(t *testing.T) {

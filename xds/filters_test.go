@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -95,9 +96,9 @@ func TestCompileGolden(t *testing.T) {
 			}
 			f := mustCompile(t, p)
 			for _, m := range f.Messages() {
-				fmt.Fprintf(&b, "---\n# %s\n%s", m.ProtoReflect().Descriptor().FullName(), toYAML(t, m))
+				fmt.Fprintf(&b, "---\n# %s\n%s", m.ProtoReflect().Descriptor().FullName(), golden.YAML(t, m))
 			}
-			golden(t, "compile/"+name+".golden", b.String())
+			golden.Compare(t, "compile/"+name+".golden", b.String())
 		})
 	}
 }

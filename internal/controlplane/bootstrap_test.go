@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
@@ -59,7 +60,7 @@ func TestBootstrapGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "bootstrap/"+name+".golden", jsonToYAML(t, raw))
+			golden.Compare(t, "bootstrap/"+name+".golden", golden.JSON(t, raw, redact))
 		})
 	}
 }
@@ -101,7 +102,7 @@ func TestSecretsGolden(t *testing.T) {
 		if err := messages.Validate(s.message); err != nil {
 			t.Error(err)
 		}
-		out.WriteString("---\n" + toYAML(t, proto.Message(s.message)))
+		out.WriteString("---\n" + golden.YAML(t, proto.Message(s.message), redact))
 	}
-	golden(t, "secrets.golden", out.String())
+	golden.Compare(t, "secrets.golden", out.String())
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
@@ -60,7 +61,7 @@ func TestListenerGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "listener/"+name+".golden", toYAML(t, built))
+			golden.Compare(t, "listener/"+name+".golden", golden.YAML(t, built, redact))
 			again, err := l.build("version 7")
 			if err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
@@ -16,8 +17,8 @@ import (
 func TestCompareText(t *testing.T) {
 	t.Parallel()
 	runs := reporttest.Matrix()
-	reporttest.Golden(t, "compare.txt", []byte(report.Compare(runs[0], runs[1]).Text()))
-	reporttest.Golden(t, "compare_same.txt", []byte(report.Compare(runs[0], runs[0]).Text()))
+	golden.Compare(t, "compare.txt", []byte(report.Compare(runs[0], runs[1]).Text()))
+	golden.Compare(t, "compare_same.txt", []byte(report.Compare(runs[0], runs[0]).Text()))
 }
 
 // TestCompareFields changes one thing at a time.

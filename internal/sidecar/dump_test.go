@@ -9,6 +9,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/internal/golden"
 )
 
 // The admin interface can print a part of the dump, and control planes print lowerCamelCase.
@@ -71,7 +73,7 @@ func TestDiscoveredFilters(t *testing.T) {
 		typed("envoy.config.core.v3.TypedExtensionConfig", filter("four", networkRBAC, `"stat_prefix": "s", `+denyAll)),
 		typed("envoy.config.core.v3.TypedExtensionConfig", filter("seven", httpRBAC, permitAll+`, "rules_stat_prefix": "r_", "shadow_rules_stat_prefix": "s_"`)))
 	s := dump(t, []byte(whole(serving(discovered("four", networkRBAC), manager("", discovered("seven", httpRBAC))), ecds)))
-	golden(t, "discovered.golden", describe(t, s))
+	golden.Compare(t, "discovered.golden", describe(t, s))
 }
 
 func TestDirection(t *testing.T) {
@@ -173,7 +175,7 @@ func TestFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "folder.golden", describe(t, s))
+	golden.Compare(t, "folder.golden", describe(t, s))
 }
 
 func TestFolderRefuses(t *testing.T) {

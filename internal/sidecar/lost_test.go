@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/xds"
@@ -249,7 +250,7 @@ func TestProgramOfOtherMeshes(t *testing.T) {
 					fmt.Fprintf(&b, "lost %s\n", sentence)
 				}
 			}
-			golden(t, mesh+".program.golden", b.String())
+			golden.Compare(t, mesh+".program.golden", b.String())
 		})
 	}
 }

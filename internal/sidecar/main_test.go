@@ -3,41 +3,21 @@ package sidecar
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-var update = flag.Bool("update", false, "rewrite the golden files, and record the dump of a running Envoy")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("rerun with -update if this is meant (-golden +got):\n%s", diff)
-	}
-}
 
 func testdata(t testing.TB, name string) []byte {
 	t.Helper()
@@ -114,7 +94,7 @@ func TestDumpOfOtherMeshes(t *testing.T) {
 	for _, mesh := range []string{"kuma", "istio"} {
 		t.Run(mesh, func(t *testing.T) {
 			t.Parallel()
-			golden(t, mesh+".golden", describe(t, dump(t, testdata(t, mesh+".json"))))
+			golden.Compare(t, mesh+".golden", describe(t, dump(t, testdata(t, mesh+".json"))))
 		})
 	}
 }

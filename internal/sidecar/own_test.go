@@ -22,6 +22,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
@@ -163,7 +164,7 @@ func TestRoundTripThroughEnvoy(t *testing.T) {
 	inbounds := pushed(t)
 	data := dumpOfEnvoy(t, inbounds)
 	checkOurs(t, inbounds, data)
-	if *update {
+	if golden.Update() {
 		record(t, data)
 	}
 }

@@ -2,8 +2,6 @@ package kuma_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/conversion"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
@@ -29,38 +28,20 @@ import (
 func TestOptionPrograms(t *testing.T) {
 	t.Parallel()
 	for _, option := range []permission.Option{permission.Option2, permission.Option3} {
-		paths, err := filepath.Glob(filepath.Join("testdata", option.String(), "*.txtar"))
-		if err != nil || len(paths) == 0 {
-			t.Fatalf("%s: no archives: %v", option, err)
-		}
-		for _, path := range paths {
-			t.Run(option.String()+"/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-				t.Parallel()
-				archive, err := txtar.ParseFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				ps := fixture.Parse(t, string(archive.Files[0].Data))
+		t.Run(option.String(), func(t *testing.T) {
+			t.Parallel()
+			golden.Archives(t, option.String()+"/*.txtar", func(t *testing.T, input string) (got []txtar.File) {
+				ps := fixture.Parse(t, input)
 				if err := permission.CheckForms(ps, permission.Options{Option: option}); err != nil {
 					t.Fatal(err)
 				}
-				got := &txtar.Archive{Comment: archive.Comment, Files: archive.Files[:1:1]}
 				for _, in := range fixture.Inbounds() {
 					text := describeOption(t, ps, in, option)
-					got.Files = append(got.Files, txtar.File{Name: fmt.Sprintf("%s (%s)", in, in.Protocol), Data: []byte(text)})
+					got = append(got, txtar.File{Name: fmt.Sprintf("%s (%s)", in, in.Protocol), Data: []byte(text)})
 				}
-				got.Files = append(got.Files, txtar.File{Name: "lint", Data: []byte(lines(lint.Lint(ps, fixture.Inbounds(), permission.Options{Option: option})))})
-				if *update {
-					if err := os.WriteFile(path, txtar.Format(got), 0o644); err != nil {
-						t.Fatal(err)
-					}
-					return
-				}
-				if diff := cmp.Diff(string(txtar.Format(archive)), string(txtar.Format(got))); diff != "" {
-					t.Errorf("rerun with -update if this is meant (-golden +got):\n%s", diff)
-				}
+				return append(got, txtar.File{Name: "lint", Data: []byte(lines(lint.Lint(ps, fixture.Inbounds(), permission.Options{Option: option})))})
 			})
-		}
+		})
 	}
 }
 

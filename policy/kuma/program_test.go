@@ -1,10 +1,8 @@
 package kuma_test
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
@@ -26,45 +25,17 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
 // TestPrograms lowers the policies of each archive for each inbound and compares
 // selection, program and warnings with the archive's other files.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
-	for _, path := range archives(t) {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ps := fixture.Parse(t, string(archive.Files[0].Data))
-			got := &txtar.Archive{Comment: archive.Comment, Files: archive.Files[:1:1]}
-			for _, in := range fixture.Inbounds() {
-				got.Files = append(got.Files, txtar.File{Name: fmt.Sprintf("%s (%s)", in, in.Protocol), Data: []byte(describe(t, ps, in))})
-			}
-			got.Files = append(got.Files, txtar.File{Name: "lint", Data: []byte(lines(lint.Lint(ps, fixture.Inbounds(), permission.Options{})))})
-			if *update {
-				if err := os.WriteFile(path, txtar.Format(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(txtar.Format(archive)), string(txtar.Format(got))); diff != "" {
-				t.Errorf("rerun with -update if this is meant (-golden +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func archives(t *testing.T) []string {
-	t.Helper()
-	paths, err := filepath.Glob("testdata/programs/*.txtar")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no archives: %v", err)
-	}
-	return paths
+	golden.Archives(t, "programs/*.txtar", func(t *testing.T, input string) (got []txtar.File) {
+		ps := fixture.Parse(t, input)
+		for _, in := range fixture.Inbounds() {
+			got = append(got, txtar.File{Name: fmt.Sprintf("%s (%s)", in, in.Protocol), Data: []byte(describe(t, ps, in))})
+		}
+		return append(got, txtar.File{Name: "lint", Data: []byte(lines(lint.Lint(ps, fixture.Inbounds(), permission.Options{})))})
+	})
 }
 
 // describe prints all that is decided about one inbound.
@@ -107,7 +78,11 @@ func lines(warnings []policy.Warning) string {
 // apart from the namespace that a Kubernetes policy has.
 func TestSpellings(t *testing.T) {
 	t.Parallel()
-	for _, path := range archives(t) {
+	paths, err := filepath.Glob("testdata/programs/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			t.Parallel()
 			archive, err := txtar.ParseFile(path)

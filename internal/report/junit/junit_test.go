@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
@@ -20,7 +21,7 @@ func TestJUnit(t *testing.T) {
 	if err := Write(&b, runs); err != nil {
 		t.Fatal(err)
 	}
-	reporttest.Golden(t, "junit.xml", b.Bytes())
+	golden.Compare(t, "junit.xml", b.Bytes())
 }
 
 // TestJUnitIsXML holds that every text is read as it was written, except for characters

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
@@ -26,8 +27,8 @@ func Summary(t testing.TB, runs ...report.Run) string {
 
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
-	reporttest.Golden(t, "markdown.md", []byte(Summary(t, reporttest.Matrix()...)))
-	reporttest.Golden(t, "markdown_one.md", []byte(Summary(t, reporttest.NewRun("1.40.0", reporttest.NewCase("a prefix ends at a segment", "path", "2", reporttest.Allowed("/metrics"))))))
+	golden.Compare(t, "markdown.md", []byte(Summary(t, reporttest.Matrix()...)))
+	golden.Compare(t, "markdown_one.md", []byte(Summary(t, reporttest.NewRun("1.40.0", reporttest.NewCase("a prefix ends at a segment", "path", "2", reporttest.Allowed("/metrics"))))))
 }
 
 func TestMarkdownVerdict(t *testing.T) {
@@ -155,8 +156,8 @@ func TestEscapeKeepsTheText(t *testing.T) {
 func TestComparison(t *testing.T) {
 	t.Parallel()
 	runs := reporttest.Matrix()
-	reporttest.Golden(t, "compare.md", []byte(Comparison(report.Compare(runs[0], runs[1]))))
-	reporttest.Golden(t, "compare_same.md", []byte(Comparison(report.Compare(runs[0], runs[0]))))
+	golden.Compare(t, "compare.md", []byte(Comparison(report.Compare(runs[0], runs[1]))))
+	golden.Compare(t, "compare_same.md", []byte(Comparison(report.Compare(runs[0], runs[0]))))
 }
 
 func TestWriteFails(t *testing.T) {

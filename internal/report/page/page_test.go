@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
@@ -48,7 +49,7 @@ func TestHTML(t *testing.T) {
 		string(style), "page.css", string(script), "page.js",
 		asset(sourceHash(string(style))), "page.css", asset(sourceHash(string(script))), "page.js",
 	).Replace(page(t, someRuns()...))
-	reporttest.Golden(t, "page-small.html", []byte(got))
+	golden.Compare(t, "page-small.html", []byte(got))
 }
 
 // The content security policy admits the style and the script of the page, and nothing else.

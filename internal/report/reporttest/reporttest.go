@@ -2,40 +2,14 @@
 package reporttest
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/internal/report"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// Golden holds a text against a file under testdata.
-func Golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(want, got) {
-		t.Errorf("%s (-want +got):\n%s", path, cmp.Diff(string(want), string(got)))
-	}
-}
 
 // NewRun is a run of cases by a compiler of Kuma's, without a fault of its own.
 func NewRun(envoy string, cases ...report.Case) report.Run {

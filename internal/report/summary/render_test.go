@@ -3,19 +3,16 @@ package summary
 import (
 	"bytes"
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"google.golang.org/grpc/codes"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -81,8 +78,6 @@ func rareResults() []result.Case {
 	}
 }
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
 func TestRender(t *testing.T) {
 	t.Parallel()
 	results := rareResults()
@@ -104,25 +99,8 @@ func TestRender(t *testing.T) {
 			if err := write(&got); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name, got.Bytes())
+			golden.Compare(t, name+".golden", got.Bytes())
 		})
-	}
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 }
 

@@ -3,8 +3,6 @@ package authorization_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
 )
@@ -205,44 +204,24 @@ func BenchmarkEvaluate(b *testing.B) {
 // other files.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/programs/*.txtar")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no archives: %v", err)
-	}
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := &txtar.Archive{Comment: archive.Comment, Files: archive.Files[:1:1]}
-			add := func(name, text string) { got.Files = append(got.Files, txtar.File{Name: name, Data: []byte(text)}) }
-			ps := parseAll(t, string(archive.Files[0].Data))
-			for _, in := range inbounds() {
-				add(fmt.Sprintf("%s (%s)", in, in.Protocol), describe(t, ps, in))
-			}
-			var warnings, status strings.Builder
-			for _, w := range authorization.Lint(ps, inbounds()) {
-				fmt.Fprintf(&warnings, "warning: %s\n", w)
-			}
-			add("lint", warnings.String())
-			for _, doc := range documents(t, string(archive.Files[0].Data)) {
-				c := authorization.Status(doc, workloads()).Ancestors[0].Conditions[0]
-				fmt.Fprintf(&status, "%s %s %s: %s\n", c.Type, c.Status, c.Reason, c.Message)
-			}
-			add("status", status.String())
-			if *update {
-				if err := os.WriteFile(path, txtar.Format(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(txtar.Format(archive)), string(txtar.Format(got))); diff != "" {
-				t.Errorf("rerun with -update if this is meant (-golden +got):\n%s", diff)
-			}
-		})
-	}
+	golden.Archives(t, "programs/*.txtar", func(t *testing.T, input string) (got []txtar.File) {
+		add := func(name, text string) { got = append(got, txtar.File{Name: name, Data: []byte(text)}) }
+		ps := parseAll(t, input)
+		for _, in := range inbounds() {
+			add(fmt.Sprintf("%s (%s)", in, in.Protocol), describe(t, ps, in))
+		}
+		var warnings, status strings.Builder
+		for _, w := range authorization.Lint(ps, inbounds()) {
+			fmt.Fprintf(&warnings, "warning: %s\n", w)
+		}
+		add("lint", warnings.String())
+		for _, doc := range documents(t, input) {
+			c := authorization.Status(doc, workloads()).Ancestors[0].Conditions[0]
+			fmt.Fprintf(&status, "%s %s %s: %s\n", c.Type, c.Status, c.Reason, c.Message)
+		}
+		add("status", status.String())
+		return got
+	})
 }
 
 func workloads() []policy.Workload {

@@ -3,20 +3,17 @@ package authorization_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 const refusals = "testdata/refusals.txtar"
 
@@ -24,26 +21,7 @@ const refusals = "testdata/refusals.txtar"
 // above the policy.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	archive, err := txtar.ParseFile(refusals)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, file := range archive.Files {
-		body := string(file.Data)
-		if strings.HasPrefix(body, "# want ") {
-			_, body, _ = strings.Cut(body, "\n")
-		}
-		got := "# want " + refusal(t, file.Name, body) + "\n" + body
-		if diff := cmp.Diff(string(file.Data), got); diff != "" && !*update {
-			t.Errorf("%s: rerun with -update if this is meant (-want +got):\n%s", file.Name, diff)
-		}
-		archive.Files[i].Data = []byte(got)
-	}
-	if *update {
-		if err := os.WriteFile(refusals, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Refusals(t, "refusals.txtar", refusal)
 }
 
 func refusal(t *testing.T, name, body string) string {

@@ -1,63 +1,38 @@
 package conversion_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy/kuma/internal/conversion"
 	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
 // TestConvert rewrites the first file of each archive for each option and
 // compares policies, notes and errors with the other files.
 func TestConvert(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/convert/*.txtar")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no archives: %v", err)
-	}
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
+	golden.Archives(t, "convert/*.txtar", func(t *testing.T, input string) (got []txtar.File) {
+		ps := fixture.Parse(t, input)
+		for _, to := range fixture.EveryOption {
+			text := ""
+			converted, err := conversion.Convert(ps, to)
 			if err != nil {
-				t.Fatal(err)
+				text = "error: " + err.Error() + "\n"
 			}
-			ps := fixture.Parse(t, string(archive.Files[0].Data))
-			got := &txtar.Archive{Comment: archive.Comment, Files: archive.Files[:1:1]}
-			for _, to := range fixture.EveryOption {
-				text := ""
-				converted, err := conversion.Convert(ps, to)
-				if err != nil {
-					text = "error: " + err.Error() + "\n"
-				}
-				for _, note := range converted.Notes {
-					text += "# " + note + "\n"
-				}
-				got.Files = append(got.Files, txtar.File{Name: to.String(), Data: append([]byte(text), converted.YAML...)})
+			for _, note := range converted.Notes {
+				text += "# " + note + "\n"
 			}
-			if *update {
-				if err := os.WriteFile(path, txtar.Format(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(txtar.Format(archive)), string(txtar.Format(got))); diff != "" {
-				t.Errorf("rerun with -update if this is meant (-golden +got):\n%s", diff)
-			}
-		})
-	}
+			got = append(got, txtar.File{Name: to.String(), Data: append([]byte(text), converted.YAML...)})
+		}
+		return got
+	})
 }
 
 // TestConvertIsStable holds that a second conversion changes nothing, and that policies come

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -38,19 +37,7 @@ func TestAnswers(t *testing.T) {
 			if err := json.Indent(&got, w.Body.Bytes(), "", "  "); err != nil {
 				t.Fatal(err)
 			}
-			file := filepath.Join("testdata", "answers", name+".json")
-			if *update {
-				if err := os.WriteFile(file, got.Bytes(), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Compare(t, "answers/"+name+".json", got.Bytes())
 		})
 	}
 }

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"encoding/json"
-	"flag"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -51,7 +50,5 @@ func unmarshal(t testing.TB, text []byte, into any) {
 		t.Fatalf("%v: %s", err, text)
 	}
 }
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

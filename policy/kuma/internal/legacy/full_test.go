@@ -2,10 +2,7 @@ package legacy_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,11 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 )
-
-var update = flag.Bool("update", false, "rewrite the programs of the golden files")
 
 func label(i int) legacy.Tag { return legacy.Label(fmt.Sprintf("key-%d", i), "v") }
 
@@ -43,13 +39,7 @@ var examples = map[string][]legacy.Item{
 func TestWorkedExamples(t *testing.T) {
 	t.Parallel()
 	for name, items := range examples {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := filepath.Join("testdata", name+".txtar")
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+		golden.Archives(t, name+".txtar", func(t *testing.T, design string) (programs []txtar.File) {
 			view, err := legacy.View(items)
 			if err != nil {
 				t.Fatal(err)
@@ -58,24 +48,16 @@ func TestWorkedExamples(t *testing.T) {
 			for _, c := range view {
 				got = append(got, line(c))
 			}
-			want := strings.Split(strings.TrimSpace(string(archive.Files[0].Data)), "\n")
+			want := strings.Split(strings.TrimSpace(design), "\n")
 			if diff := cmp.Diff(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))); diff != "" {
 				t.Errorf("the design's lines (-want +got):\n%s", diff)
 			}
-			now := &txtar.Archive{Comment: archive.Comment, Files: archive.Files[:1:1]}
 			for _, compiler := range []legacy.Compiler{legacy.Full, legacy.Compact} {
 				gate, shadows := legacy.Gates(items, legacy.Options{Compiler: compiler})
 				program := policy.Program{Gates: []policy.Gate{gate}, Shadows: shadows}
-				now.Files = append(now.Files, txtar.File{Name: compiler.String(), Data: []byte(program.String())})
+				programs = append(programs, txtar.File{Name: compiler.String(), Data: []byte(program.String())})
 			}
-			if *update {
-				if err := os.WriteFile(path, txtar.Format(now), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if diff := cmp.Diff(string(txtar.Format(archive)), string(txtar.Format(now))); diff != "" && !*update {
-				t.Errorf("rerun with -update if this is meant (-golden +got):\n%s", diff)
-			}
+			return programs
 		})
 	}
 }

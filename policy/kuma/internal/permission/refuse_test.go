@@ -3,14 +3,12 @@ package permission_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
 	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
@@ -21,52 +19,28 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-var refusals = []string{"testdata/refusals.txtar", "testdata/refusals-from.txtar"}
+var refusals = []string{"refusals.txtar", "refusals-from.txtar"}
 
 // TestRefusals holds each policy of the archives that must be refused against the
 // exact text of its error, which stands in the comment line above it.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	for _, path := range refusals {
-		archive, err := txtar.ParseFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, file := range archive.Files {
-			body := string(file.Data)
-			if strings.HasPrefix(body, "# want ") {
-				_, body, _ = strings.Cut(body, "\n")
-			}
-			got := refusal(t, body)
-			if *update {
-				archive.Files[i].Data = []byte("# want " + got + "\n" + body)
-				continue
-			}
-			if diff := cmp.Diff(string(file.Data), "# want "+got+"\n"+body); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", file.Name, diff)
-			}
-		}
-		if *update {
-			if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
+	for _, name := range refusals {
+		golden.Refusals(t, name, refusal)
 	}
 }
 
 // refusal returns the error of a file whose first line was cut off; the lines
 // counted are those without it.
-func refusal(t *testing.T, body string) string {
+func refusal(t *testing.T, file, body string) string {
 	t.Helper()
 	docs, err := manifest.Parse("p.yaml", []byte(body))
 	if err != nil {
-		t.Fatalf("not even YAML: %v", err)
+		t.Fatalf("%s: not even YAML: %v", file, err)
 	}
 	ps, err := permission.ParseAll(docs)
 	if err == nil {
-		t.Fatalf("not refused:\n%s", body)
+		t.Fatalf("%s: not refused:\n%s", file, body)
 	}
 	if ps != nil {
 		t.Errorf("policies beside an error: %v", ps)
@@ -113,8 +87,8 @@ func TestOwns(t *testing.T) {
 }
 
 func FuzzParseAll(f *testing.F) {
-	for _, path := range refusals {
-		archive, err := txtar.ParseFile(path)
+	for _, name := range refusals {
+		archive, err := txtar.ParseFile("testdata/" + name)
 		if err != nil {
 			f.Fatal(err)
 		}

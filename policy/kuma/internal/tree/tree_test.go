@@ -3,24 +3,19 @@ package tree_test
 import (
 	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func exact(name string) policy.Condition {
 	return attribute.Identity.Exact("spiffe://td/ns/" + name)
@@ -32,8 +27,8 @@ func prefix(value string) policy.Condition {
 
 func rule(a tree.Action, when ...policy.Condition) tree.Rule { return tree.Rule{Action: a, When: when} }
 
-// golden are the trees of the archives in testdata, full, pruned and drawn.
-var golden = map[string][]tree.Rule{
+// drawn are the trees of the archives in testdata, full, pruned and drawn.
+var drawn = map[string][]tree.Rule{
 	// The two policies of the design's example: seven questions become four.
 	"design": {
 		rule(tree.Deny, exact("default/sa/frontend")), rule(tree.Deny, exact("default/sa/api-gateway")),
@@ -59,7 +54,7 @@ func many(n int) tree.Rule {
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	for name, rules := range golden {
+	for name, rules := range drawn {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			full := tree.Build(tree.Groups(rules))
@@ -69,23 +64,9 @@ func TestGolden(t *testing.T) {
 			if full.String() != before {
 				t.Error("pruning changed the full tree")
 			}
-			got := txtar.Format(&txtar.Archive{Files: []txtar.File{
+			golden.Compare(t, name+".txtar", txtar.Format(&txtar.Archive{Files: []txtar.File{
 				{Name: "full", Data: []byte(before)}, {Name: "pruned", Data: []byte(pruned.String())}, {Name: "pruned.svg", Data: []byte(svg)},
-			}})
-			path := filepath.Join("testdata", name+".txtar")
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("rerun with -update if this is meant (-golden +got):\n%s", diff)
-			}
+			}}))
 		})
 	}
 }
@@ -93,7 +74,7 @@ func TestGolden(t *testing.T) {
 // TestNodes counts the nodes of the design's example.
 func TestNodes(t *testing.T) {
 	t.Parallel()
-	full := tree.Build(tree.Groups(golden["design"]))
+	full := tree.Build(tree.Groups(drawn["design"]))
 	for _, tt := range []struct {
 		name          string
 		tree          *tree.Node
@@ -118,7 +99,7 @@ func count(n *tree.Node) (asks, answers int) {
 // loads or runs anything.
 func TestDrawingIsXML(t *testing.T) {
 	t.Parallel()
-	for name, rules := range golden {
+	for name, rules := range drawn {
 		svg := tree.Build(tree.Groups(rules)).SVG(`a title <script>alert("1")</script>`)
 		decoder := xml.NewDecoder(strings.NewReader(svg))
 		for {
