@@ -23,6 +23,7 @@ type diffOptions struct {
 	output       outputFormat
 	confirm      bool
 	denyWidening bool
+	strict       bool
 	anyNames     bool
 	envoy        envoyFlags
 	report       string
@@ -37,10 +38,12 @@ func newDiff() *cobra.Command {
 lists each class whose decision, shadow or deciding policy changes, with a request of it and the rules
 that decide. OLD and NEW are files or folders as for prove. Either may have no policy: no policy of Kuma
 allows nothing, and no AuthorizationPolicy allows everything. Cases are compared by their names. Policies
-are compared on the inbounds of NEW, or on those of OLD if NEW has none.
+are compared on the inbounds of NEW, or on those of OLD if NEW has none. For a policy that selects none of
+them an inbound is made, and one for each two policies that can select one workload together.
 
-Exit status: 0; 1 with --deny-widening if a caller gets in who did not before, if plaintext is let in, or
-if NEW has a case that OLD lacks; 1 with --confirm if Envoy does not decide as the policies say.`,
+Exit status: 0; 1 with --deny-widening if a caller gets in who did not before, if plaintext is let in, if
+NEW has a case that OLD lacks, or if a policy cannot be asked; 1 with --strict if NEW has a warning; 1 with
+--confirm if Envoy does not decide as the policies say.`,
 		Example: `  meshproof diff main/policies pr/policies --deny-widening
   meshproof diff old.yaml new.yaml --label app=backend --confirm
   meshproof diff option1.yaml option3.yaml --new-kuma-option option3 --any-names`,
@@ -58,10 +61,11 @@ if NEW has a case that OLD lacks; 1 with --confirm if Envoy does not decide as t
 	o.newFlags.add(cmd, o.source.options, "NEW")
 	flags.BoolVar(&o.confirm, "confirm", false, "show each change on a real Envoy, under the old policies and the new ones")
 	flags.BoolVar(&o.denyWidening, "deny-widening", false, "exit with 1 if access widens, or may widen")
+	addStrict(cmd, &o.strict)
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	o.envoy.add(cmd)
 	flags.StringVar(&o.report, "report", "", "with --confirm: write results, conformance report, page, JUnit and summary into this folder")
-	addOutput(cmd, &o.output)
+	addOutput(cmd, &o.output, outputMarkdown)
 	return cmd
 }
 
@@ -90,7 +94,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	if err != nil {
 		return o.source.nothingLeft(err)
 	}
-	d.ToConfirm = o.confirm
+	d.ToConfirm, d.DenyWidening, d.Strict = o.confirm, o.denyWidening, o.strict
 	if o.anyNames {
 		d.ForgetNames()
 	}
@@ -102,9 +106,13 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 			return err
 		}
 	}
-	err = printResult(stdout, o.output, d)
+	if o.output == outputMarkdown {
+		_, err = io.WriteString(stdout, d.Markdown())
+	} else {
+		err = printResult(stdout, o.output, d)
+	}
 	status := exitOf(d.Confirmed())
-	if status == nil && o.denyWidening && d.Widens() {
+	if status == nil && len(d.Failures()) > 0 {
 		status = &exitError{code: exitDiffers}
 	}
 	return withFailure(status, err)

@@ -129,6 +129,11 @@ func addOutput(cmd *cobra.Command, o *outputFormat, further ...outputFormat) {
 	completeValues(cmd, "output")
 }
 
+// addStrict adds --strict.
+func addStrict(cmd *cobra.Command, strict *bool) {
+	cmd.Flags().BoolVar(strict, "strict", false, "exit with 1 if there is a warning that no case expects")
+}
+
 // printed is what a command prints: as text, or by its JSON form.
 type printed interface {
 	WriteText(w io.Writer, p terminal.Paint)

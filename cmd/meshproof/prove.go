@@ -35,6 +35,7 @@ type proveOptions struct {
 	counterexamples string
 	anyNames        bool
 	adversary       bool
+	strict          bool
 }
 
 func newProve() *cobra.Command {
@@ -46,7 +47,8 @@ func newProve() *cobra.Command {
 class and those on its border through a real Envoy, and holds every decision against the policies.
 
 PATH is a file or folder with policies and the Dataplanes that they are about. Without a Dataplane, the
-flags describe the inbound. Or PATH is a file or folder with cases: their inbounds and policies are proven,
+flags describe an inbound. A policy that selects none of these inbounds is asked on an inbound that is made
+for it; the output says which inbounds were made. Or PATH is a file or folder with cases: their inbounds and policies are proven,
 and their requests are left out. If Envoy does not decide as specified, the smallest policies and the
 request that show it are written as a case file.`,
 		Example: `  meshproof prove policies/ --label app=backend --protocol http
@@ -64,13 +66,14 @@ request that show it are written as a case file.`,
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	flags.BoolVar(&o.adversary, "adversary", false, "send the requests of an attacker too, with certificates that look like those of allowed callers")
+	addStrict(cmd, &o.strict)
 	flags.StringVar(&o.counterexamples, "counterexamples", "counterexamples", "folder for the case files of counterexamples; made only if there is one")
 	addOutput(cmd, &o.output)
 	return cmd
 }
 
 func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
-	subjects, _, err := o.source.cases(paths)
+	subjects, population, err := o.source.casesInFull(paths)
 	if err != nil {
 		return err
 	}
@@ -106,7 +109,12 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String()}
+	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String(), Strict: o.strict}
+	for _, u := range population.Unasked {
+		if !u.Inert {
+			proven.Unasked = append(proven.Unasked, u.String())
+		}
+	}
 	for i, p := range proofs {
 		proven.Add(p, results[i])
 	}
@@ -147,6 +155,14 @@ func (o *proveOptions) plan(subjects []lab.Case) (out []*proof.Proof, err error)
 			p.Attack()
 		}
 		out = append(out, p)
+		if err == nil {
+			p.LintAmong(c.Among)
+		}
+		for i, m := range c.Made {
+			if err == nil {
+				p.Inbounds[i].Made = m.String()
+			}
+		}
 	}
 	return out, err
 }

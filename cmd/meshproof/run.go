@@ -31,6 +31,7 @@ type runOptions struct {
 	claims   claims
 	compiler compilerFlags
 	anyNames bool
+	strict   bool
 	shard    matrix.Shard
 	times    string
 	// flags tells which of them were set.
@@ -67,6 +68,7 @@ another compiler. They are held against the same policies.`,
 	o.claims.add(cmd)
 	o.compiler.add(cmd)
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
+	addStrict(cmd, &o.strict)
 	flags.Var(textFlag{&o.shard, "I/N"}, "shard", "run only part I of N, from 1; job/N takes I from JOB_COMPLETION_INDEX of a Kubernetes Job")
 	flags.StringVar(&o.times, "times", "", "balance the shards by the times in this file, see meshproof report times (default: those measured for the built-in cases)")
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
@@ -164,7 +166,7 @@ func (o runOptions) suite(paths []string) (matrix.Suite, error) {
 	if err != nil {
 		return matrix.Suite{}, err
 	}
-	s := matrix.Suite{Selection: selection, Shard: o.shard, Runtime: o.runtime, AnyNames: o.anyNames, Again: o.againCommand(len(paths) == 0)}
+	s := matrix.Suite{Selection: selection, Shard: o.shard, Runtime: o.runtime, AnyNames: o.anyNames, Strict: o.strict, Again: o.againCommand(len(paths) == 0)}
 	if s.Versions, err = o.versionList(); err != nil {
 		return s, err
 	}

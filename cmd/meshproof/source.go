@@ -91,24 +91,39 @@ func (o *sourceOptions) subjects(paths []string) ([]lab.Subject, error) {
 	return out, nil
 }
 
-// cases reads files and folders, and returns the cases to prove.
+// cases reads files and folders, and returns the cases with described inbounds.
 func (o *sourceOptions) cases(paths []string) ([]lab.Case, *lab.Files, error) {
-	files, err := lab.Open(o.choice(), paths...)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := o.checkFilesFlags(files); err != nil {
-		return nil, nil, err
-	}
-	if files.Empty() && o.inboundFlag() == "" {
-		return nil, nil, fmt.Errorf("%s: there is no policy, no Dataplane and no case: describe an inbound by flags, such as --workload and --port, to prove that it denies all callers", files.Name)
-	}
-	s, err := o.surroundings()
+	files, s, err := o.open(paths)
 	if err != nil {
 		return nil, nil, err
 	}
 	all, err := files.CasesFor(s, files.Inbounds())
 	return all, files, o.nothingLeft(err)
+}
+
+// casesInFull returns the cases with inbounds for all policies.
+func (o *sourceOptions) casesInFull(paths []string) ([]lab.Case, lab.Population, error) {
+	files, s, err := o.open(paths)
+	if err != nil {
+		return nil, lab.Population{}, err
+	}
+	all, population, err := files.CasesInFull(s)
+	return all, population, o.nothingLeft(err)
+}
+
+func (o *sourceOptions) open(paths []string) (*lab.Files, lab.Surroundings, error) {
+	files, err := lab.Open(o.choice(), paths...)
+	if err != nil {
+		return nil, lab.Surroundings{}, err
+	}
+	if err := o.checkFilesFlags(files); err != nil {
+		return nil, lab.Surroundings{}, err
+	}
+	if files.Empty() && o.inboundFlag() == "" {
+		return nil, lab.Surroundings{}, fmt.Errorf("%s: there is no policy, no Dataplane and no case: describe an inbound by flags, such as --workload and --port, to prove that it denies all callers", files.Name)
+	}
+	s, err := o.surroundings()
+	return files, s, err
 }
 
 // nothingLeft tells a choice that leaves no inbound from files in which there is nothing to

@@ -33,6 +33,32 @@ type Tree interface {
 	SVG(title string) string
 }
 
+// Targeter is a set of policies that can say what each of them selects.
+type Targeter interface {
+	// Targets returns what the policies select, in their order. A policy has several
+	// targets where its rules are about several ports.
+	Targets() []Target
+}
+
+// Target is what a policy selects.
+type Target struct {
+	// Policy names the policy as Envoy does, Name is its own name, and Place its
+	// "file:line".
+	Policy, Name, Place string
+	// Key is the same for two targets that select the same.
+	Key string
+	// Inert is true where the policy itself says that it enforces nothing.
+	Inert bool
+	// Miss says why the target does not select an inbound, "" where it does.
+	Miss func(in policy.Inbound) string
+	// Fit changes as little of an inbound as makes the target select it. If Miss has a
+	// reason for the result too, the policy contradicts itself, and selects nothing.
+	Fit func(in policy.Inbound) policy.Inbound
+	// Avoid changes an inbound that the target selects by the labels that it lacks, so that
+	// the target does not select it. It is nil for a target that asks for no lack.
+	Avoid func(in policy.Inbound) policy.Inbound
+}
+
 // Converter is a dialect with several designs, which can rewrite policies of one
 // design for another.
 type Converter interface {

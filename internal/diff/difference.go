@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/policy"
 )
 
 // Difference is the effect of a change of policies.
@@ -22,6 +24,15 @@ type Difference struct {
 	Cases []Case
 	// OnlyOld and OnlyNew name the cases that have no counterpart.
 	OnlyOld, OnlyNew []string
+	// Unasked are the policies that are asked on no inbound. Truncated says that there are
+	// more pairs of targets than inbounds were made for.
+	Unasked   []lab.Unasked
+	Truncated bool
+	// Warnings are the warnings of lint and lowering about NEW.
+	Warnings []policy.Warning
+	// DenyWidening and Strict say what makes the verdict bad: access that widens or may
+	// widen, and a warning.
+	DenyWidening, Strict bool
 }
 
 // ForgetNames leaves out the changes that concern nothing but the names of policies.
@@ -88,15 +99,58 @@ func (d *Difference) Confirmed() summary.Tally {
 	return summary.Of(results...)
 }
 
-// Widens reports whether a new caller gets in, or may get in: a new case has no counterpart
-// to compare.
-func (d *Difference) Widens() bool {
-	if d.counts()[Widened] > 0 || len(d.OnlyNew) > 0 {
-		return true
+// widenings says why access widens, or may widen.
+func (d *Difference) widenings() []string {
+	var out []string
+	if n := d.counts()[Widened]; n > 0 {
+		out = append(out, "access widens in "+terminal.Plural(n, "class", "classes")+" of requests")
 	}
-	return slices.ContainsFunc(d.Cases, func(c Case) bool {
-		return slices.ContainsFunc(c.Inbounds, func(change InboundChange) bool { return change.Widens })
-	})
+	for _, c := range d.Cases {
+		for _, in := range c.Inbounds {
+			if in.Widens {
+				out = append(out, "plaintext is let in at "+in.Text)
+			}
+		}
+	}
+	for _, name := range d.OnlyNew {
+		out = append(out, "only NEW has "+name+", so that nothing can be compared")
+	}
+	for _, u := range d.Unasked {
+		if !u.Inert {
+			out = append(out, "nothing can be said of "+u.Policy+": "+u.Reason)
+		}
+	}
+	if d.Truncated {
+		out = append(out, "not each two policies that may select one workload were compared: there are too many")
+	}
+	return out
+}
+
+// Failures says why the verdict is bad. A failed confirmation is not among them, see
+// [Difference.Confirmed].
+func (d *Difference) Failures() []string {
+	var out []string
+	if d.DenyWidening {
+		out = d.widenings()
+	}
+	if n := len(d.Warnings); d.Strict && n > 0 {
+		out = append(out, terminal.Count(n, "warning"))
+	}
+	return out
+}
+
+// Verdict is one line: whether the change passes the checks that were asked for, and why
+// not.
+func (d *Difference) Verdict() string {
+	widenings := d.widenings()
+	switch failures := d.Failures(); {
+	case len(failures) > 0:
+		return "fails: " + strings.Join(failures, "; ")
+	case len(widenings) > 0:
+		return "access widens, or may widen: " + strings.Join(widenings, "; ")
+	default:
+		return "access does not widen"
+	}
 }
 
 // classes counts the classes, and reports whether all covers are complete.
@@ -132,7 +186,21 @@ func (d *Difference) Sentence() string {
 	if n := len(d.OnlyOld) + len(d.OnlyNew); n > 0 {
 		text += "; " + terminal.Count(n, "case") + " without a counterpart"
 	}
+	if n := len(d.made()); n > 0 {
+		text += "; " + terminal.Count(n, "inbound") + " made"
+	}
 	return text + d.evidence()
+}
+
+// made says of each inbound that was made what it is.
+func (d *Difference) made() []string {
+	var out []string
+	for _, c := range d.Cases {
+		for _, m := range c.Made {
+			out = append(out, m.Inbound.String()+": "+m.String())
+		}
+	}
+	return out
 }
 
 // evidence returns what Envoy says about the changes.
@@ -168,6 +236,13 @@ type differenceJSON struct {
 	OnlyNew  []string            `json:"onlyNew"`
 	Inbounds []inboundChangeJSON `json:"inbounds"`
 	Changes  []changeJSON        `json:"changes"`
+	// Made are the inbounds that no file describes, Unasked the policies that select none.
+	Made     []string `json:"made,omitempty"`
+	Unasked  []string `json:"unasked,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+	// Verdict is whether the change passes, and why not. Fails is what the exit status says.
+	Verdict string `json:"verdict"`
+	Fails   bool   `json:"fails"`
 	// Errors say why Envoy could not show a case.
 	Errors []string `json:"errors,omitempty"`
 }
@@ -218,6 +293,7 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 		OnlyOld: append([]string{}, d.OnlyOld...), OnlyNew: append([]string{}, d.OnlyNew...), Inbounds: []inboundChangeJSON{},
 		Widened: counts[Widened], Narrowed: counts[Narrowed],
 		Shadow: counts[ShadowChanged], Origin: counts[OriginChanged], Envoy: d.Envoy, Changes: []changeJSON{},
+		Made: d.made(), Unasked: texts(d.Unasked), Warnings: texts(d.Warnings), Verdict: d.Verdict(), Fails: len(d.Failures()) > 0,
 	}
 	for _, one := range d.Cases {
 		for _, in := range one.Inbounds {
@@ -240,6 +316,14 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return terminal.MarshalJSON(out)
+}
+
+func texts[T fmt.Stringer](all []T) []string {
+	var out []string
+	for _, one := range all {
+		out = append(out, one.String())
+	}
+	return out
 }
 
 // kindSigns stand before a change.
@@ -273,7 +357,17 @@ func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
 			fmt.Fprintf(w, "%s %s\n", p.Mark(false), p.Red(terminal.Printable(err)))
 		}
 	}
+	for _, text := range d.made() {
+		fmt.Fprintf(w, "made: %s\n", terminal.Printable(text))
+	}
+	for _, text := range texts(d.Unasked) {
+		fmt.Fprintf(w, "%s %s\n", p.Red("not asked:"), terminal.Printable(text))
+	}
+	for _, text := range texts(d.Warnings) {
+		fmt.Fprintf(w, "%s %s\n", p.Yellow("warning:"), terminal.Printable(text))
+	}
 	fmt.Fprintln(w, d.Sentence())
+	fmt.Fprintf(w, "%s %s\n", p.Mark(len(d.Failures()) == 0), terminal.Printable(d.Verdict()))
 }
 
 // shown are the two results of the n-th change, nil where no Envoy was asked.
@@ -299,7 +393,7 @@ func writeChange(w io.Writer, p terminal.Paint, c Change, shown []result.Request
 		if shown != nil {
 			mark = p.Mark(len(shown[i].Problems) == 0) + " "
 		}
-		fmt.Fprintf(w, "      %s      %s%s\n", side.name, mark, terminal.Printable(cmp.Or(side.opinion.Reason, side.opinion.Decision.Verdict.String()+": no policy applies")))
+		fmt.Fprintf(w, "      %s      %s%s\n", side.name, mark, terminal.Printable(side.opinion.text()))
 		if shadowChanges(c) {
 			fmt.Fprintf(w, "               shadow %s\n", terminal.Printable(cmp.Or(side.opinion.ShadowReason, "none")))
 		}

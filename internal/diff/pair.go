@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,10 @@ type Case struct {
 	Inbounds []InboundChange
 	// Comparisons has an entry for each inbound of New.
 	Comparisons []Comparison
+	// Made says of each inbound why it was made; nil where the inbounds are described.
+	Made []lab.Made
+	// among are the inbounds that lint is about.
+	among []policy.Inbound
 	// Before and After are the results of [Difference.Confirm], nil before it.
 	Before, After *result.Case
 }
@@ -37,10 +42,14 @@ func Of(old, recent Side) (*Difference, error) {
 		return nil, err
 	}
 	var d Difference
+	single := len(olds) == 1 && len(recents) == 1
+	if olds, recents, err = d.populate(old, recent, olds, recents); err != nil {
+		return nil, err
+	}
 	paired := map[int]bool{}
 	for _, c := range recents {
 		i := slices.IndexFunc(olds, func(old lab.Case) bool { return areCounterparts(old, c) })
-		if len(olds) == 1 && len(recents) == 1 {
+		if single && c.Made == nil {
 			i = 0
 		}
 		var was lab.Case
@@ -62,7 +71,7 @@ func Of(old, recent Side) (*Difference, error) {
 			was.Inbounds = c.Inbounds
 		}
 		useOneDialect(&was.Case, &c.Case)
-		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, Inbounds: changes})
+		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, Inbounds: changes, Made: c.Made, among: c.Among})
 	}
 	for i, c := range olds {
 		if !paired[i] {
@@ -76,6 +85,11 @@ func Of(old, recent Side) (*Difference, error) {
 		c := &d.Cases[i]
 		if c.Comparisons, err = Compare(c.Old, c.New); err != nil {
 			return nil, err
+		}
+		if len(c.Comparisons) > 0 {
+			reading := c.Comparisons[0].is.Reading()
+			reading.LintAmong(c.among)
+			d.Warnings = append(d.Warnings, reading.Warnings()...)
 		}
 	}
 	return &d, nil
@@ -95,6 +109,9 @@ func title(c lab.Case) string {
 
 // areCounterparts reports whether two cases are one case before and after.
 func areCounterparts(old, recent lab.Case) bool {
+	if old.Made != nil || recent.Made != nil {
+		return old.Made != nil && recent.Made != nil && old.Inbounds[0].String() == recent.Inbounds[0].String()
+	}
 	if !old.Generated || !recent.Generated {
 		return old.Generated == recent.Generated && old.Name == recent.Name
 	}
@@ -234,6 +251,71 @@ func casesOf(old, recent Side) (olds, recents []lab.Case, err error) {
 	}
 	recents, err = recent.CasesFor(recent.Surroundings, inNew)
 	return olds, recents, err
+}
+
+// populate makes inbounds for the policies of both sides that select no described inbound,
+// and adds a case with them to each side.
+func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab.Case, []lab.Case, error) {
+	if !old.HasPolicySet() && !recent.HasPolicySet() {
+		return olds, recents, nil
+	}
+	setOld, errOld := old.PolicySet(old.Surroundings)
+	setNew, errNew := recent.PolicySet(recent.Surroundings)
+	if err := errors.Join(errOld, errNew); err != nil {
+		return nil, nil, err
+	}
+	// Dataplanes of one side say what inbounds there are on both.
+	for _, sides := range [][2]*lab.PolicySet{{&setOld, &setNew}, {&setNew, &setOld}} {
+		if len(sides[0].Described) == 0 {
+			sides[0].Described = sides[1].Described
+		}
+	}
+	setOld.Changed, setNew.Changed = changedPolicies(old, recent), changedPolicies(recent, old)
+	if !old.HasPolicySet() || !recent.HasPolicySet() {
+		// Policy files and a case file are compared on the inbounds of the case.
+		described := inboundsOf(slices.Concat(olds, recents))
+		setOld.Described, setNew.Described = described, described
+	}
+	population := lab.Populate(recent.Inbound, setOld, setNew)
+	d.Unasked, d.Truncated = population.Unasked, population.Truncated
+	if !old.HasPolicySet() || !recent.HasPolicySet() {
+		for _, m := range population.Made {
+			d.Unasked = append(d.Unasked, lab.Unasked{Policy: strings.Join(m.For, ", "), Place: recent.Name, Reason: "it selects no inbound of the cases"})
+		}
+		return olds, recents, nil
+	}
+	madeOld, errOld := old.MadeCases(old.Surroundings, population.Made)
+	madeNew, errNew := recent.MadeCases(recent.Surroundings, population.Made)
+	if first := slices.IndexFunc(recents, func(c lab.Case) bool { return c.Generated }); first >= 0 && len(setNew.Described) == 0 {
+		recents[first].Among = slices.Concat(recents[first].Among, inboundsOf(madeNew))
+	}
+	return append(olds, madeOld...), append(recents, madeNew...), errors.Join(errOld, errNew)
+}
+
+func inboundsOf(all []lab.Case) []policy.Inbound {
+	var out []policy.Inbound
+	for _, c := range all {
+		for _, in := range c.Inbounds {
+			out = append(out, in.Inbound)
+		}
+	}
+	return out
+}
+
+// changedPolicies reports of a side's policy, by its place, whether the other side does not have it
+// as it is.
+func changedPolicies(side, other Side) func(place string) bool {
+	same := map[string]bool{}
+	if side.Options.Document.Flow() == other.Options.Document.Flow() {
+		for _, doc := range other.Policies {
+			same[doc.Flow()] = true
+		}
+	}
+	changed := map[string]bool{}
+	for _, doc := range side.Policies {
+		changed[doc.Place("")] = !same[doc.Flow()]
+	}
+	return func(place string) bool { return changed[place] }
 }
 
 // emptied returns the cases without policies.

@@ -23,6 +23,10 @@ type Case struct {
 	cases.Case
 	// Generated is true for a case that was made of policy files.
 	Generated bool
+	// Made says of each inbound why it was made; nil where the inbounds are described.
+	Made []Made
+	// Among are the inbounds that the warnings of lint are about; nil for those of the case.
+	Among []policy.Inbound
 }
 
 // Surroundings are the facts that policy files do not state.
@@ -63,30 +67,127 @@ func (f *Files) CasesFor(s Surroundings, workloads [][]policy.Inbound) ([]Case, 
 
 // generate makes a case of the policies for each workload.
 func (f *Files) generate(s Surroundings, workloads [][]policy.Inbound) ([]Case, error) {
-	td := s.Options.TrustDomain
-	if td.IsZero() {
-		td = spiffeid.RequireTrustDomainFromString(casefile.DefaultTrustDomain)
-	}
 	if len(workloads) == 0 {
 		workloads = [][]policy.Inbound{{s.Inbound}}
 	}
 	var out []Case
 	for _, inbounds := range workloads {
-		c := cases.Case{Name: f.Name, Place: f.Name + ":1", TrustDomains: []spiffeid.TrustDomain{td}, Options: s.Options, Policies: f.Policies}
-		c.Options.TrustDomain = td
-		w := inbounds[0].Workload
-		if len(workloads) > 1 {
+		name := f.Name
+		if w := inbounds[0].Workload; len(workloads) > 1 {
 			words := []string{f.Name + ":", w.Mesh, w.Zone, w.Namespace, w.Name}
-			c.Name = strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
+			name = strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 		}
+		c, err := f.newCase(s, name, inbounds)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	// The policies are one set, and its warnings are told once.
+	for i := range out {
+		out[i].Among = []policy.Inbound{}
+	}
+	out[0].Among = slices.Concat(workloads...)
+	return out, nil
+}
+
+// newCase makes a case of the policies. Each workload has an address of its own.
+func (f *Files) newCase(s Surroundings, name string, inbounds []policy.Inbound) (Case, error) {
+	td := s.Options.TrustDomain
+	if td.IsZero() {
+		td = spiffeid.RequireTrustDomainFromString(casefile.DefaultTrustDomain)
+	}
+	c := cases.Case{Name: name, Place: f.Name + ":1", TrustDomains: []spiffeid.TrustDomain{td}, Options: s.Options, Policies: f.Policies}
+	c.Options.TrustDomain = td
+	for i, in := range inbounds {
+		w := in.Workload
 		id, err := spiffeid.FromSegments(td, "ns", cmp.Or(w.Namespace, "default"), "sa", w.Name)
 		if err != nil {
-			return nil, fmt.Errorf("workload %q of namespace %q has no SPIFFE ID: %w", w.Name, w.Namespace, err)
+			return Case{}, fmt.Errorf("workload %q of namespace %q has no SPIFFE ID: %w", w.Name, w.Namespace, err)
 		}
-		for _, in := range inbounds {
-			c.Inbounds = append(c.Inbounds, cases.Inbound{Inbound: in, Identity: id, IP: netip.AddrFrom4([4]byte{10, 64, 0, 1})})
+		ip := netip.AddrFrom4([4]byte{10, 64, 0, 1})
+		for k, other := range inbounds[:i] {
+			if other.Workload.Name == w.Name && other.Workload.Namespace == w.Namespace {
+				ip = c.Inbounds[k].IP
+				break
+			}
+			ip = c.Inbounds[k].IP.Next()
 		}
-		out = append(out, Case{Case: c, Generated: true})
+		c.Inbounds = append(c.Inbounds, cases.Inbound{Inbound: in, Identity: id, IP: ip})
+	}
+	return Case{Case: c, Generated: true}, nil
+}
+
+// mostInbounds is how many made inbounds are in one case. Envoy takes a few at a time faster
+// than all at once, and several cases run at once.
+const mostInbounds = 32
+
+// MadeCases returns cases of the policies for the inbounds that were made. Two inbounds of
+// one name, or with one address, are in different cases.
+func (f *Files) MadeCases(s Surroundings, made []Made) ([]Case, error) {
+	var groups [][]Made
+	fits := func(group []Made, m Made) bool {
+		return len(group) < mostInbounds && !slices.ContainsFunc(group, func(other Made) bool { return other.Workload.Name == m.Workload.Name })
+	}
+	for _, m := range made {
+		i := slices.IndexFunc(groups, func(group []Made) bool { return fits(group, m) })
+		if i < 0 {
+			i, groups = len(groups), append(groups, nil)
+		}
+		groups[i] = append(groups[i], m)
+	}
+	var out []Case
+	for i, group := range groups {
+		name := f.Name + ": made inbounds"
+		if len(groups) > 1 {
+			name = fmt.Sprintf("%s, part %d of %d", name, i+1, len(groups))
+		}
+		inbounds := make([]policy.Inbound, len(group))
+		for k, m := range group {
+			inbounds[k] = m.Inbound
+		}
+		c, err := f.newCase(s, name, inbounds)
+		if err != nil {
+			return nil, err
+		}
+		c.Made, c.Among = group, []policy.Inbound{}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// CasesInFull returns the cases of [Files.CasesFor] for the Dataplanes, and cases for the
+// inbounds that are made for policies which select none of the described inbounds.
+func (f *Files) CasesInFull(s Surroundings) ([]Case, Population, error) {
+	all, err := f.CasesFor(s, f.Inbounds())
+	if err != nil || !f.HasPolicySet() {
+		return all, Population{}, err
+	}
+	set, err := f.PolicySet(s)
+	if err != nil {
+		return nil, Population{}, err
+	}
+	population := Populate(s.Inbound, set)
+	made, err := f.MadeCases(s, population.Made)
+	first := slices.IndexFunc(all, func(c Case) bool { return c.Generated })
+	if len(set.Described) == 0 {
+		for _, m := range population.Made {
+			all[first].Among = append(all[first].Among, m.Inbound)
+		}
+	}
+	return append(all, made...), population, err
+}
+
+// PolicySet reads the policies outside of cases, for [Populate].
+func (f *Files) PolicySet(s Surroundings) (PolicySet, error) {
+	set, err := dialect.Parse(f.Policies, s.Options)
+	if err != nil {
+		return PolicySet{}, err
+	}
+	out := PolicySet{Policies: set, Described: slices.Concat(f.Inbounds()...)}
+	// Flags that describe what a policy can select describe an inbound.
+	if w := s.Inbound.Workload; len(out.Described) == 0 && (len(w.Labels) > 0 || s.Inbound.Name != "") {
+		out.Described = []policy.Inbound{s.Inbound}
 	}
 	return out, nil
 }

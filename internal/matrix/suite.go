@@ -41,7 +41,9 @@ type Suite struct {
 	// Read reads the policies of a case; nil to read them once for all versions.
 	Read func(cases.Case) (*verdict.Reading, error)
 	// AnyNames leaves the names of RBAC policies to the compiler, see [suite.Runner].
-	AnyNames  bool
+	AnyNames bool
+	// Strict makes a case fail with a warning that it does not expect.
+	Strict    bool
 	Selection Selection
 	Shard     Shard
 	// Times balance the shards; nil for [Measured]. All shards of a run need the same times.
@@ -225,7 +227,7 @@ func (s Suite) start(ctx context.Context, version string) (*underway, error) {
 	// The binary is read while the cases run.
 	digest := sync.OnceValues(func() (string, error) { return h.Digest(context.WithoutCancel(ctx)) })
 	go func() { _, _ = digest() }()
-	runner := suite.Runner{Harness: h, Compiler: s.Compiler, AnyNames: s.AnyNames, Read: s.Read}
+	runner := suite.Runner{Harness: h, Compiler: s.Compiler, AnyNames: s.AnyNames, Strict: s.Strict, Read: s.Read}
 	return &underway{Harness: h, suite: s, runner: runner, began: began, digest: digest}, nil
 }
 

@@ -41,6 +41,8 @@ type Inbound struct {
 	verdict.Inbound
 	Program policy.Program
 	Cover   *classes.Cover
+	// Made says what the inbound is, where no file describes it; else it is empty.
+	Made string
 }
 
 // ask is where a request of a proof comes from.
@@ -88,7 +90,7 @@ func PlanRead(reading *verdict.Reading, further ...policy.Program) *Proof {
 	for i, in := range p.Reading.Inbounds() {
 		program := in.Program.Program
 		cover := classes.Of(in.Surface(), append(slices.Clone(further), program)...)
-		p.Inbounds = append(p.Inbounds, Inbound{in, program, cover})
+		p.Inbounds = append(p.Inbounds, Inbound{Inbound: in, Program: program, Cover: cover})
 		p.ask(i)
 	}
 	return p

@@ -19,6 +19,11 @@ type Report struct {
 	Envoy, Runtime  string
 	Cases           []Proven
 	Counterexamples []counterexample.Counterexample
+	// Unasked are the policies that select nothing that can exist, with the reason. Nothing
+	// is proven of them.
+	Unasked []string
+	// Strict says that a warning is a failure.
+	Strict bool
 }
 
 // Proven is what became of one proof.
@@ -32,9 +37,31 @@ func (r *Report) Add(p *Proof, of result.Case) {
 	r.Cases = append(r.Cases, Proven{p.Judge(of), of})
 }
 
-// Holds reports whether everything was decided as specified.
+// Holds reports whether everything was asked, and decided as specified.
 func (r *Report) Holds() bool {
-	return !slices.ContainsFunc(r.Cases, func(p Proven) bool { return !p.Holds() })
+	return len(r.Cases) > 0 && len(r.Unasked) == 0 && !(r.Strict && r.warnings() > 0) && !slices.ContainsFunc(r.Cases, func(p Proven) bool { return !p.Holds() })
+}
+
+// warnings counts the warnings of all cases.
+func (r *Report) warnings() int {
+	n := 0
+	for _, p := range r.Cases {
+		n += len(p.Result.Warnings)
+	}
+	return n
+}
+
+// made counts the inbounds that were made.
+func (r *Report) made() int {
+	n := 0
+	for _, p := range r.Cases {
+		for _, in := range p.Inbounds {
+			if in.Inbound.Made != "" {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // Fault reports whether Envoy or the machine failed.
@@ -74,6 +101,15 @@ func (r *Report) Sentence() string {
 	if unasked > 0 {
 		text += fmt.Sprintf("; %d of them were not asked for", unasked)
 	}
+	if n := r.made(); n > 0 {
+		text += "; " + terminal.Count(n, "inbound") + " made, see above"
+	}
+	if n := len(r.Unasked); n > 0 {
+		text += "; " + terminal.Plural(n, "policy", "policies") + " not asked, see above"
+	}
+	if n := r.warnings(); r.Strict && n > 0 {
+		text += "; " + terminal.Count(n, "warning") + ", see above"
+	}
 	return text
 }
 
@@ -84,6 +120,9 @@ func (r *Report) WriteText(w io.Writer, p terminal.Paint) {
 	}
 	for _, c := range r.Counterexamples {
 		c.WriteText(w, p)
+	}
+	for _, text := range r.Unasked {
+		fmt.Fprintf(w, "%s not asked: %s\n", p.Mark(false), terminal.Printable(text))
 	}
 	fmt.Fprintf(w, "%s %s (%s)\n", p.Mark(r.Holds()), r.Sentence(), r.Runtime)
 }
@@ -127,6 +166,9 @@ func classMark(p terminal.Paint, c Class) string {
 
 func (in InboundVerdict) writeText(w io.Writer, p terminal.Paint) {
 	fmt.Fprintf(w, "  %s (%s): %s, %s asked\n", in.Inbound, in.Inbound.Protocol, in.Inbound.Cover, terminal.Count(in.Requests, "request"))
+	if made := in.Inbound.Made; made != "" {
+		fmt.Fprintf(w, "    made: %s\n", terminal.Printable(made))
+	}
 	if !in.writeGrid(w, p) {
 		table := terminal.Table{{"decision", "shadow", "requests"}}
 		for _, c := range in.Classes {
@@ -157,6 +199,9 @@ func (one Proven) Notes() []string {
 	for _, in := range one.Inbounds {
 		name := in.Inbound.String()
 		out = append(out, fmt.Sprintf("%s: %s", name, in.Inbound.Cover))
+		if made := in.Inbound.Made; made != "" {
+			out = append(out, "made: "+made)
+		}
 		for _, rule := range in.Rules {
 			if rule.Dead() {
 				out = append(out, name+": never decides: "+deadText(rule))
@@ -250,6 +295,7 @@ type JSON struct {
 	Sentence        string          `json:"sentence"`
 	Cases           []caseJSON      `json:"cases"`
 	Counterexamples []string        `json:"counterexamples,omitempty"`
+	Unasked         []string        `json:"unasked,omitempty"`
 }
 
 type caseJSON struct {
@@ -262,6 +308,7 @@ type caseJSON struct {
 
 type inboundJSON struct {
 	Inbound     string            `json:"inbound"`
+	Made        string            `json:"made,omitempty"`
 	Protocol    string            `json:"protocol"`
 	Requests    int               `json:"requests"`
 	Sampled     []string          `json:"sampled,omitempty"`
@@ -302,7 +349,7 @@ type unreachableJSON struct {
 
 // Form returns the JSON form of the report.
 func (r *Report) Form() JSON {
-	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}}
+	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}, Unasked: r.Unasked}
 	for _, c := range r.Counterexamples {
 		out.Counterexamples = append(out.Counterexamples, c.File)
 	}
@@ -331,7 +378,7 @@ func (p Proven) form() caseJSON {
 
 func (in InboundVerdict) form() inboundJSON {
 	out := inboundJSON{
-		Inbound: in.Inbound.String(), Protocol: in.Inbound.Protocol.String(), Requests: in.Requests, Sampled: in.Inbound.Cover.Sampled, Classes: []classJSON{}, Rules: []ruleJSON{},
+		Inbound: in.Inbound.String(), Made: in.Inbound.Made, Protocol: in.Inbound.Protocol.String(), Requests: in.Requests, Sampled: in.Inbound.Cover.Sampled, Classes: []classJSON{}, Rules: []ruleJSON{},
 	}
 	for _, c := range in.Classes {
 		j := classJSON{

@@ -43,6 +43,9 @@ type Runner struct {
 	// reports are not compared. The decisions are, and Envoy's log and counters have to
 	// agree.
 	AnyNames bool
+	// Strict says that a case fails with a warning that it does not expect. Otherwise only a
+	// case that states its warnings does.
+	Strict bool
 	// Fault is a mistake to make on purpose.
 	Fault Fault
 	// Read reads the policies of a case; nil for [verdict.Read].
@@ -179,6 +182,11 @@ func (r Runner) newReadingRun(reading *verdict.Reading, began time.Time) *run {
 
 // end returns the result.
 func (r *run) end() result.Case {
+	if r.runner.Strict && r.result.Case.ExpectWarnings == nil {
+		for _, w := range r.result.Warnings {
+			r.result.Err = errors.Join(r.result.Err, fmt.Errorf("the case does not expect the warning %q", w))
+		}
+	}
 	r.gate()
 	r.result.Took = time.Since(r.began)
 	return r.result

@@ -37,6 +37,8 @@ type Reading struct {
 
 	set      language.Policies
 	programs []language.Program
+	// among are the inbounds that lint is about; nil for those of the case.
+	among []policy.Inbound
 	// envoy is the version of Envoy; empty for the newest.
 	envoy string
 }
@@ -102,6 +104,10 @@ func (r *Reading) Ask(q cases.Request) {
 // Set returns the policies.
 func (r *Reading) Set() language.Policies { return r.set }
 
+// LintAmong says which inbounds there are for the warnings of lint. Without it there are
+// those of the case. Where there are none, lint gives no warnings.
+func (r *Reading) LintAmong(inbounds []policy.Inbound) { r.among = inbounds }
+
 // Warnings returns what lowering and lint warn about, in order of their place, each
 // warning once.
 func (r *Reading) Warnings() []policy.Warning {
@@ -111,7 +117,12 @@ func (r *Reading) Warnings() []policy.Warning {
 		inbounds[i] = r.Case.Inbounds[i].Inbound
 		out = append(out, p.Warnings...)
 	}
-	out = append(out, r.set.Lint(inbounds)...)
+	if r.among != nil {
+		inbounds = r.among
+	}
+	if r.among == nil || len(r.among) > 0 {
+		out = append(out, r.set.Lint(inbounds)...)
+	}
 	slices.SortFunc(out, func(a, b policy.Warning) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(out)
 }

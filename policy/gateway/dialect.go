@@ -73,6 +73,9 @@ func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 	return authorization.Lint(p.all, inbounds)
 }
 
+// Targets implements [capability.Targeter].
+func (p policies) Targets() []capability.Target { return authorization.Targets(p.all) }
+
 func (policies) Notes([]policy.Decision) []string { return nil }
 
 // Tree implements [capability.Grower]: it is always an error, which says why.

@@ -142,6 +142,9 @@ func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 	return lint.Lint(p.all, inbounds, p.options)
 }
 
+// Targets implements [capability.Targeter].
+func (p policies) Targets() []capability.Target { return selection.Targets(p.all, p.options) }
+
 // Notes says what differs by design in another option than the accepted one, and
 // explains shadow denials of requests that are plainly allowed.
 func (p policies) Notes(observed []policy.Decision) []string {

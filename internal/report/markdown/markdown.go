@@ -256,6 +256,29 @@ func Comparison(c report.Comparison) string {
 // [block] make Markdown of any text.
 type document struct{ strings.Builder }
 
+// Sheet writes a heading, paragraphs, and a table of texts, with no more than the bound.
+// The paragraphs are plain text too.
+func Sheet(heading string, paragraphs, header []string, rows [][]string) string {
+	var d document
+	d.heading(escape(heading))
+	for _, text := range paragraphs[:min(len(paragraphs), mostFailures)] {
+		d.paragraph(escape(text))
+	}
+	if more := len(paragraphs) - mostFailures; more > 0 {
+		d.paragraph(fmt.Sprintf("and %d more", more))
+	}
+	t := table{header: header}
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, text := range row {
+			cells[i] = escape(text)
+		}
+		t.rows = append(t.rows, cells)
+	}
+	d.table("", t)
+	return d.String()
+}
+
 // maxSection bounds a section of a document, in bytes. Six sections are well below the 1 MiB
 // that GitHub takes.
 const maxSection = 150_000

@@ -1,0 +1,49 @@
+package diff
+
+import (
+	"cmp"
+
+	"github.com/meshproof/meshproof/internal/report/markdown"
+)
+
+// Markdown returns the changes for a comment on a pull request: the verdict, a row for each
+// class that is decided otherwise, and what was made, not asked and warned of.
+func (d *Difference) Markdown() string {
+	mark := "✓"
+	if len(d.Failures()) > 0 {
+		mark = "✗"
+	}
+	paragraphs := []string{mark + " " + d.Verdict(), d.Sentence()}
+	for _, name := range d.OnlyOld {
+		paragraphs = append(paragraphs, "only in OLD: "+name)
+	}
+	for _, name := range d.OnlyNew {
+		paragraphs = append(paragraphs, "only in NEW: "+name)
+	}
+	var rows [][]string
+	for _, one := range d.Cases {
+		for _, in := range one.Inbounds {
+			paragraphs = append(paragraphs, one.New.Name+": inbound "+in.Text)
+		}
+		paragraphs = append(paragraphs, one.errors()...)
+		for _, found := range one.Comparisons {
+			for _, c := range found.Changes {
+				rows = append(rows, []string{kindSigns[c.Kind()] + " " + c.Kind().String(), found.Inbound.String(), c.Text, witnessText(c), c.Old.text(), c.New.text()})
+			}
+		}
+	}
+	for _, list := range []struct {
+		title string
+		texts []string
+	}{{"not asked: ", texts(d.Unasked)}, {"warning: ", texts(d.Warnings)}, {"made: ", d.made()}} {
+		for _, text := range list.texts {
+			paragraphs = append(paragraphs, list.title+text)
+		}
+	}
+	return markdown.Sheet("What the change of policies decides otherwise", paragraphs, []string{"effect", "inbound", "requests", "such as", "old", "new"}, rows)
+}
+
+// text is the rule that decides.
+func (o Opinion) text() string {
+	return cmp.Or(o.Reason, o.Decision.Verdict.String()+": no policy applies")
+}

@@ -1,0 +1,162 @@
+package authorization
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Targets returns what the policies select, in order: the workloads of each policy, and
+// their inbound on each port that its rules name. Where the rules name ports, an inbound on
+// another port is a target too.
+func Targets(ps []Policy) []capability.Target {
+	var out []capability.Target
+	for _, p := range ps {
+		t := capability.Target{
+			Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.doc.Place(""),
+			Miss: func(in policy.Inbound) string { return p.missReason(in.Workload) },
+			Fit:  p.fit,
+		}
+		selector := p.resource.Spec.TargetRefs[0].Selector
+		t.Key = p.resource.Metadata.Namespace + " " + selector.expression()
+		if slices.ContainsFunc(selector.MatchExpressions, Requirement.asksForLack) {
+			t.Avoid = func(in policy.Inbound) policy.Inbound { return avoid(selector, in) }
+		}
+		ports := p.ports()
+		if len(ports) == 0 {
+			out = append(out, t)
+			continue
+		}
+		for _, port := range ports {
+			out = append(out, onPort(t, fmt.Sprintf("port %d", port), func(uint16) uint16 { return port }))
+		}
+		out = append(out, onPort(t, fmt.Sprintf("a port that is none of %v", ports), func(port uint16) uint16 {
+			for slices.Contains(ports, port) {
+				port++
+			}
+			return max(port, 1)
+		}))
+	}
+	return out
+}
+
+// ports returns the ports that the rules name, in order.
+func (p Policy) ports() []uint16 {
+	var out []uint16
+	for _, rule := range p.rules() {
+		if a := rule.NetworkAttributes; a != nil && a.Ports != nil {
+			out = append(out, *a.Ports...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// onPort narrows a target to the inbounds whose port is what the function makes of it.
+func onPort(t capability.Target, phrase string, choose func(uint16) uint16) capability.Target {
+	miss, fit := t.Miss, t.Fit
+	t.Key += " " + phrase
+	t.Miss = func(in policy.Inbound) string {
+		if reason := miss(in); reason != "" || choose(in.Port) == in.Port {
+			return reason
+		}
+		return fmt.Sprintf("its rules ask for %s, the inbound has %d", phrase, in.Port)
+	}
+	t.Fit = func(in policy.Inbound) policy.Inbound {
+		in = fit(in)
+		in.Port = choose(in.Port)
+		return in
+	}
+	return t
+}
+
+// asksForLack reports whether a workload without the label meets the requirement.
+func (r Requirement) asksForLack() bool { return r.Operator == "NotIn" || r.Operator == "DoesNotExist" }
+
+// fit changes the namespace and the labels of the inbound's workload so that the policy
+// selects it.
+func (p Policy) fit(in policy.Inbound) policy.Inbound {
+	w := &in.Workload
+	w.Namespace = p.resource.Metadata.Namespace
+	w.Labels = maps.Clone(w.Labels)
+	if w.Labels == nil {
+		w.Labels = map[string]string{}
+	}
+	selector := p.resource.Spec.TargetRefs[0].Selector
+	maps.Copy(w.Labels, selector.MatchLabels)
+	for _, r := range selector.MatchExpressions {
+		fitKey(w.Labels, selector, r.Key)
+	}
+	return in
+}
+
+// fitKey gives a key the value that it has already, or the first other value that meets all
+// requirements about it. It changes nothing where there is none.
+func fitKey(set map[string]string, s *LabelSelector, key string) {
+	without := maps.Clone(set)
+	delete(without, key)
+	if s.meets(set, key) {
+		return
+	}
+	candidates := []map[string]string{without}
+	values, refused := []string{"any"}, 0
+	for _, r := range s.MatchExpressions {
+		if r.Key == key && r.Operator == "In" {
+			values = append(values, r.Values...)
+		}
+		refused += len(r.Values)
+	}
+	// One of them is not refused.
+	for i := range refused {
+		values = append(values, fmt.Sprintf("any-%d", i))
+	}
+	for _, value := range values {
+		with := maps.Clone(set)
+		with[key] = value
+		candidates = append(candidates, with)
+	}
+	for _, c := range candidates {
+		if s.meets(c, key) {
+			clear(set)
+			maps.Copy(set, c)
+			return
+		}
+	}
+}
+
+// meets reports whether labels meet the requirements about a key.
+func (s *LabelSelector) meets(set map[string]string, key string) bool {
+	value, exists := set[key]
+	if want, ok := s.MatchLabels[key]; ok && (!exists || value != want) {
+		return false
+	}
+	return !slices.ContainsFunc(s.MatchExpressions, func(r Requirement) bool {
+		if r.Key != key {
+			return false
+		}
+		listed := exists && slices.Contains(r.Values, value)
+		return !map[string]bool{"In": listed, "NotIn": !listed, "Exists": exists, "DoesNotExist": !exists}[r.Operator]
+	})
+}
+
+// avoid gives the workload a label that the selector wants to be lacking.
+func avoid(s *LabelSelector, in policy.Inbound) policy.Inbound {
+	in.Workload.Labels = maps.Clone(in.Workload.Labels)
+	for _, r := range s.MatchExpressions {
+		if !r.asksForLack() {
+			continue
+		}
+		if _, ok := in.Workload.Labels[r.Key]; ok {
+			continue
+		}
+		if in.Workload.Labels == nil {
+			in.Workload.Labels = map[string]string{}
+		}
+		in.Workload.Labels[r.Key] = slices.Concat(r.Values, []string{"any"})[0]
+		return in
+	}
+	return in
+}

@@ -1,0 +1,109 @@
+package selection
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+)
+
+// Targets returns the target of each policy, in order.
+func Targets(ps []permission.Policy, opts permission.Options) []capability.Target {
+	out := make([]capability.Target, len(ps))
+	for i := range ps {
+		p := &ps[i]
+		out[i] = capability.Target{
+			Policy: p.Origin, Name: p.ID.Name, Place: p.Place(),
+			Key:   fmt.Sprintf("%q %q %q %q %q %q %q", p.Labels[permission.LabelEffect], p.ID.Mesh, p.ID.Zone, p.ID.Namespace, p.Labels[permission.LabelOrigin], role(*p, opts), p.Target),
+			Inert: p.Labels[permission.LabelEffect] == permission.EffectShadow,
+			Miss:  func(in policy.Inbound) string { return missReason(p, &in, opts) },
+			Fit:   func(in policy.Inbound) policy.Inbound { return fit(p, in, opts) },
+		}
+	}
+	return out
+}
+
+// fit changes an inbound so that the policy applies to it. Where requirements of the policy
+// contradict each other, the later one has its way, and the policy still does not apply.
+func fit(p *permission.Policy, in policy.Inbound, opts permission.Options) policy.Inbound {
+	w := &in.Workload
+	w.Mesh = p.ID.Mesh
+	if w.Origin == permission.OriginZone && p.Labels[permission.LabelOrigin] == permission.OriginZone {
+		w.Zone = p.ID.Zone
+	}
+	if role := role(*p, opts); role == permission.RoleConsumer || role == permission.RoleOwner {
+		w.Namespace = p.ID.Namespace
+	}
+	t := &p.Target
+	if t.Kind == permission.Dataplane {
+		w.Name = cmp.Or(t.Name, w.Name)
+	}
+	if t.Section != "" {
+		in.Name = t.Section
+		if port, err := strconv.ParseUint(t.Section, 10, 16); err == nil && port > 0 {
+			in.Name, in.Port = "", uint16(port)
+		}
+	}
+	switch {
+	case t.Kind == permission.Route:
+		return fitRoute(t.Name, in)
+	case t.Kind > permission.Dataplane:
+		in.Tags = maps.Clone(in.Tags)
+		for _, tag := range t.Labels {
+			if in.Tags == nil {
+				in.Tags = map[string]string{}
+			}
+			in.Tags[tag.Key] = tag.Value
+		}
+		return in
+	}
+	w.Labels = maps.Clone(w.Labels)
+	for _, label := range t.Labels {
+		setLabel(w, label)
+	}
+	return in
+}
+
+// setLabel gives the workload a label. A label that a control plane computes is a field of
+// the workload.
+func setLabel(w *policy.Workload, label permission.Label) {
+	fields := map[string]*string{
+		permission.LabelDisplayName: &w.Name, permission.LabelMesh: &w.Mesh, permission.LabelZone: &w.Zone,
+		permission.LabelOrigin: &w.Origin, permission.LabelNamespace: &w.Namespace,
+	}
+	if field := fields[label.Key]; field != nil {
+		*field = label.Value
+		return
+	}
+	if w.Labels == nil {
+		w.Labels = map[string]string{}
+	}
+	w.Labels[label.Key] = label.Value
+}
+
+// plainSegment matches a name that can be a segment of a path.
+var plainSegment = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// fitRoute gives the inbound a route of that name. Policies say nothing of its requests:
+// they are those under a path of its name.
+func fitRoute(name string, in policy.Inbound) policy.Inbound {
+	if in.Protocol.Layer() == policy.L4 {
+		in.Protocol = policy.HTTP
+	}
+	if slices.ContainsFunc(in.Routes, func(r policy.InboundRoute) bool { return r.Name == name }) {
+		return in
+	}
+	path := "/route-" + strconv.Itoa(len(in.Routes)+1)
+	if plainSegment.MatchString(name) {
+		path = "/" + name
+	}
+	in.Routes = append(slices.Clone(in.Routes), policy.InboundRoute{Name: name, When: attribute.Path.Segments(path)})
+	return in
+}
