@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/messages"
-	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -65,31 +64,6 @@ func TestCompileAgreesWithDecide(t *testing.T) {
 	if maps.Load() == 0 || lists.Load() == 0 || residues.Load() == 0 {
 		t.Errorf("%d maps, %d residues, %d lists: the programs do not try all forms", maps.Load(), residues.Load(), lists.Load())
 	}
-}
-
-// TestIdentityTreeAgreesWithList compiles one gate in both forms.
-func TestIdentityTreeAgreesWithList(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		g := drawGate(policy.L7).Draw(t, "gate")
-		tree, err := rbac.Ordered(g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list, err := rbac.List(g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if tree.GetMatcherTree() == nil {
-			return
-		}
-		for range 20 {
-			r := drawRequest().Draw(t, "request")
-			if got, want := judge(tree, &r), judge(list, &r); got != want {
-				t.Fatalf("gate:\n%srequest %+v: the map says %s, the list %s", policy.Program{Gates: []policy.Gate{g}}, r, got, want)
-			}
-		}
-	})
 }
 
 func (f Filters) matchers() []*matcherv3.Matcher {

@@ -32,15 +32,6 @@ func Ordered(gate policy.Gate) (*matcherv3.Matcher, error) {
 	return matcherList(rules, fallback), nil
 }
 
-// List is [Ordered] without the map of identities: every rule stands in the list.
-func List(gate policy.Gate) (*matcherv3.Matcher, error) {
-	rules, fallback, err := reachable(gate)
-	if err != nil {
-		return nil, err
-	}
-	return matcherList(rules, fallback), nil
-}
-
 // reachable simplifies the rules and ends the list at the first rule that always
 // matches, which becomes the default: Envoy has no predicate that says "always"
 // (a prefix must not be empty), and nothing behind such a rule can decide.

@@ -104,15 +104,6 @@ func (c Case) Failures() []string {
 	return out
 }
 
-// Retries counts the transport faults that were overcome on the way.
-func (c Case) Retries() int {
-	n := 0
-	for _, q := range c.Requests {
-		n += q.Evidence.Retries
-	}
-	return n
-}
-
 // WriteFailure prints why a case failed, with the evidence for it and the command that
 // repeats the case.
 func (c Case) WriteFailure(w io.Writer, p terminal.Paint, again string) {

@@ -83,6 +83,20 @@ func (l *lowering) addLists(lists *[3][]permission.Matcher, origin string) {
 	l.allows = appendRule(l.allows, policy.Allow, origin, slices.Concat(allowed, shadowed))
 }
 
+// MergeLists concatenates each list of the confs, in order of concatenation. Kuma declares
+// this for the fields of a conf (policyMerge: concat).
+func MergeLists(ps []permission.Policy) *[3][]permission.Matcher {
+	var merged [3][]permission.Matcher
+	for i := range ps {
+		for j := range ps[i].Rules {
+			for list, matchers := range ps[i].Rules[j].Lists {
+				merged[list] = append(merged[list], matchers...)
+			}
+		}
+	}
+	return &merged
+}
+
 func appendRule(rules []policy.Rule, effect policy.Effect, origin string, anyOf []policy.Condition) []policy.Rule {
 	if len(anyOf) == 0 {
 		return rules
