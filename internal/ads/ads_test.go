@@ -95,12 +95,6 @@ func TestUnfaithful(t *testing.T) {
 			},
 			want: "it runs other filters under conditions of its own",
 		},
-		"rules that only log": {
-			manager: func(m *hcmv3.HttpConnectionManager) {
-				m.HttpFilters[0] = httpFilter("rbac", packed(t, &httprbacv3.RBAC{Rules: &rbacconfigv3.RBAC{Action: rbacconfigv3.RBAC_LOG}}))
-			},
-			want: `filter "rbac": rules: action LOG refuses no request`,
-		},
 		"an unknown filter in front": {
 			manager: func(m *hcmv3.HttpConnectionManager) {
 				m.HttpFilters = slices.Insert(m.HttpFilters, 0, httpFilter("acme", unlinked("acme.Decider")))
@@ -144,13 +138,19 @@ func TestUnfaithful(t *testing.T) {
 	}
 }
 
-// TestUnknownAfterRBAC accepts an unknown filter after RBAC: it sees only allowed requests.
-func TestUnknownAfterRBAC(t *testing.T) {
+// TestHarmless accepts what lets no request past RBAC: an unknown filter behind it, and a
+// filter that only logs.
+func TestHarmless(t *testing.T) {
 	t.Parallel()
-	hcm := manager(t)
-	hcm.HttpFilters = slices.Insert(hcm.HttpFilters, 1, httpFilter("acme", unlinked("acme.Decider")))
-	if _, err := compile(t, t.Context(), &plane{listeners: []*listenerv3.Listener{listener(8080, packed(t, hcm))}}); err != nil {
-		t.Error(err)
+	for i, filter := range []*hcmv3.HttpFilter{
+		httpFilter("log", packed(t, &httprbacv3.RBAC{Rules: &rbacconfigv3.RBAC{Action: rbacconfigv3.RBAC_LOG}})),
+		httpFilter("acme", unlinked("acme.Decider")),
+	} {
+		hcm := manager(t)
+		hcm.HttpFilters = slices.Insert(hcm.HttpFilters, i, filter)
+		if _, err := compile(t, t.Context(), &plane{listeners: []*listenerv3.Listener{listener(8080, packed(t, hcm))}}); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

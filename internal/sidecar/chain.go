@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
-	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -22,10 +22,13 @@ import (
 // chain reads one filter chain, or filters without one.
 type chain struct {
 	*reader
-	in Inbound
+	in    Inbound
+	leads leading
 	// others are the filters of other kinds. They are told about once it is clear on which
 	// side of the RBAC filters they are.
 	others []otherFilter
+	// observes is set by an RBAC filter with a shadow that enforces nothing.
+	observes bool
 	// judges is the number of RBAC filters so far, with the lost filters.
 	judges int
 	// replaceable are the names of the HTTP filters that a route may replace by another
@@ -40,7 +43,7 @@ type otherFilter struct {
 	judgesBefore int
 }
 
-func (r *reader) chain(l *listenerv3.Listener, of *listenerv3.FilterChain, label string) {
+func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of *listenerv3.FilterChain, label string) {
 	if isCanary(of) {
 		r.skip(l.Name, label, "the canary of meshproof: no workload has its address")
 		return
@@ -48,10 +51,11 @@ func (r *reader) chain(l *listenerv3.Listener, of *listenerv3.FilterChain, label
 	c := chain{reader: r, in: Inbound{
 		Listener: l.Name,
 		Chain:    label,
-		Address:  address(l, of.FilterChainMatch),
+		Address:  address(l, socket, of.FilterChainMatch),
 		Match:    of.FilterChainMatch,
 		Protocol: policy.TCP,
 	}}
+	c.leads = r.clustersOf(of)
 	c.in.Transport = c.transport(of)
 	for _, f := range of.Filters {
 		packed, faults, typeURL, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
@@ -69,10 +73,21 @@ func (c *chain) close() {
 			s.unknown.setPosition(InFront)
 		case c.judges > 0:
 			s.unknown.setPosition(Behind)
+			if s.unknown.Kind == Beside && !c.goesOn(s.unknown) {
+				s.unknown.Kind = Note
+			}
 		}
 		c.found.add(s.unknown)
 	}
 	c.out.Inbounds = append(c.out.Inbounds, c.in)
+	c.reader.leads = append(c.reader.leads, c.leads)
+}
+
+// goesOn reports whether a filter behind RBAC may have a part in the authorization: it is
+// there to authorize, it may act on the metadata of an RBAC filter that only observes, or it
+// may take a request to a route that RBAC would have judged otherwise.
+func (c *chain) goesOn(u Unknown) bool {
+	return authorizingFilters[messages.Name(u.Type)] || c.observes || len(c.in.Filters.Routes) > 0
 }
 
 // unknown returns an Unknown of this chain.
@@ -144,14 +159,13 @@ func (c *chain) noteOther(name, typeURL string, err error) {
 }
 
 func (c *chain) network(name string, from *networkrbacv3.RBAC) {
-	c.judges++
-	if !c.inspect(name, from) {
+	if !c.judge(name, from) {
 		return
 	}
 	c.in.Guards = append(c.in.Guards, Guard{
 		Filter: name, Layer: policy.L4,
 		StatPrefix: from.StatPrefix, ShadowRulesStatPrefix: from.ShadowRulesStatPrefix,
-		Enforces: from.Matcher != nil || enforces(from.Rules),
+		Enforces: enforces(from),
 	})
 	filter := proto.CloneOf(from)
 	filter.StatPrefix = ""
@@ -162,14 +176,13 @@ func (c *chain) network(name string, from *networkrbacv3.RBAC) {
 }
 
 func (c *chain) addHTTP(name, statPrefix string, from *httprbacv3.RBAC) {
-	c.judges++
-	if !c.inspect(name, from) {
+	if !c.judge(name, from) {
 		return
 	}
 	c.in.Guards = append(c.in.Guards, Guard{
 		Filter: name, Layer: policy.L7, StatPrefix: statPrefix,
 		RulesStatPrefix: from.RulesStatPrefix, ShadowRulesStatPrefix: from.ShadowRulesStatPrefix,
-		Enforces: from.Matcher != nil || enforces(from.Rules),
+		Enforces: enforces(from),
 	})
 	c.in.Filters.HTTP = append(c.in.Filters.HTTP, withoutPrefix(from))
 }
@@ -185,19 +198,43 @@ func withoutPrefix(from *httprbacv3.RBAC) *httprbacv3.RBAC {
 	return filter
 }
 
-// enforces reports whether rules can refuse a request.
-func enforces(rules *rbacv3.RBAC) bool {
-	return rules != nil && rules.Action != rbacv3.RBAC_LOG
+// rbacFilter is an RBAC filter of either layer.
+type rbacFilter interface {
+	proto.Message
+	GetRules() *rbacv3.RBAC
+	GetMatcher() *matcherv3.Matcher
+	GetShadowRules() *rbacv3.RBAC
+	GetShadowMatcher() *matcherv3.Matcher
+}
+
+// enforces reports whether a filter can refuse a request.
+func enforces(f rbacFilter) bool {
+	return f.GetMatcher() != nil || f.GetRules() != nil && f.GetRules().Action != rbacv3.RBAC_LOG
+}
+
+// judge counts an RBAC filter, and reports whether all of it could be read. A filter that
+// only logs is no judge: what is not understood there is a note.
+func (c *chain) judge(name string, f rbacFilter) bool {
+	shadow := f.GetShadowRules() != nil || f.GetShadowMatcher() != nil
+	logs := f.GetRules() != nil && !enforces(f) && !shadow
+	if !logs {
+		c.judges++
+	}
+	c.observes = c.observes || shadow && !enforces(f)
+	return c.inspect(name, f, logs)
 }
 
 // inspect tells what of a filter is not understood, and reports whether all of it could be
 // read. A filter that was read in part is left out, because it would judge otherwise.
-func (c *chain) inspect(name string, m proto.Message) bool {
+func (c *chain) inspect(name string, m proto.Message, logs bool) bool {
 	whole := true
 	inspect(m, func(u Unknown) {
-		u.Listener, u.Chain, u.Filter = c.in.Listener, c.in.Chain, name
-		c.found.add(u)
 		whole = whole && u.Kind != Lost
+		u.Listener, u.Chain, u.Filter = c.in.Listener, c.in.Chain, name
+		if logs {
+			u.Kind = Note
+		}
+		c.found.add(u)
 	})
 	return whole
 }
@@ -227,53 +264,6 @@ func (r *reader) addUnattached(l unattached) {
 	c.close()
 }
 
-// transport reads what the chain demands of a connection.
-func (c *chain) transport(of *listenerv3.FilterChain) Transport {
-	for _, reason := range deprecated(of.ProtoReflect()) {
-		c.tell(Beside, "", "", reason)
-	}
-	packed := of.GetTransportSocket().GetTypedConfig()
-	switch messages.Name(packed.GetTypeUrl()) {
-	case "", rawBuffer:
-		if of.GetTransportSocket() != nil && packed == nil {
-			c.tell(Beside, of.TransportSocket.Name, "", "the transport socket has no configuration")
-			return OtherTransport
-		}
-		return Plaintext
-	}
-	m, _, err := messages.Unpack(packed)
-	context, ok := m.(*tlsv3.DownstreamTlsContext)
-	if err != nil || !ok {
-		c.tell(Beside, of.TransportSocket.Name, packed.TypeUrl, "a transport socket that is not TLS")
-		return OtherTransport
-	}
-	if !context.GetRequireClientCertificate().GetValue() {
-		return TLS
-	}
-	if why := unverified(context.GetCommonTlsContext()); why != "" {
-		c.tell(Beside, of.TransportSocket.Name, packed.TypeUrl, why)
-		return TLS
-	}
-	return MutualTLS
-}
-
-// unverified says why a demanded client certificate proves nothing.
-func unverified(common *tlsv3.CommonTlsContext) string {
-	var validation *tlsv3.CertificateValidationContext
-	switch of := common.GetValidationContextType().(type) {
-	case nil:
-		return "client certificates are demanded, but there is nothing to verify them by"
-	case *tlsv3.CommonTlsContext_ValidationContext:
-		validation = of.ValidationContext
-	case *tlsv3.CommonTlsContext_CombinedValidationContext:
-		validation = of.CombinedValidationContext.GetDefaultValidationContext()
-	}
-	if validation.GetTrustChainVerification() == tlsv3.CertificateValidationContext_ACCEPT_UNTRUSTED {
-		return "client certificates are accepted without verification (ACCEPT_UNTRUSTED)"
-	}
-	return ""
-}
-
 // What package xds puts into its listeners besides the filters of an inbound.
 const (
 	observerName      = "meshproof.effective_policy"
@@ -283,17 +273,15 @@ const (
 
 // isObserver reports whether a filter is one of the filters of the lab that tell the
 // effective policy. It is skipped only because it refuses no request.
-func isObserver(name string, rbac interface {
-	GetRules() *rbacv3.RBAC
-	GetMatcher() *matcherv3.Matcher
-}) bool {
-	return (name == observerName || strings.HasPrefix(name, observerName+".")) && rbac.GetRules() == nil && rbac.GetMatcher() == nil
+func isObserver(name string, f rbacFilter) bool {
+	return (name == observerName || strings.HasPrefix(name, observerName+".")) && f.GetRules() == nil && f.GetMatcher() == nil
 }
 
 // isCanary reports whether a filter chain is the chain in which the lab reads the version.
-// No workload can have its destination.
+// No workload can have its destination, and it leads to none.
 func isCanary(chain *listenerv3.FilterChain) bool {
 	ranges := chain.GetFilterChainMatch().GetPrefixRanges()
-	return chain.GetName() == canaryName && len(ranges) == 1 &&
+	return chain.GetName() == canaryName && len(ranges) == 1 && len(chain.Filters) == 1 &&
+		messages.Name(messages.TypeURL(chain.Filters[0].GetTypedConfig())) == directResponse &&
 		ranges[0].GetAddressPrefix() == canaryDestination && ranges[0].GetPrefixLen().GetValue() == 32
 }

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/meshproof/meshproof/internal/messages"
@@ -39,7 +41,7 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 		c.in.Normalization.EscapedSlashes = policy.UnescapeSlashes
 	case hcmv3.HttpConnectionManager_UNESCAPE_AND_REDIRECT:
 		c.in.Normalization.EscapedSlashes = policy.UnescapeSlashes
-		c.tell(Beside, name, "", "path_with_escaped_slashes_action UNESCAPE_AND_REDIRECT: a path with escaped slashes is redirected, taken for forwarded")
+		c.tell(Note, name, "", "path_with_escaped_slashes_action UNESCAPE_AND_REDIRECT: a path with escaped slashes is redirected, taken for forwarded")
 	}
 	c.settings(name, m)
 	for _, f := range m.HttpFilters {
@@ -48,31 +50,35 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 	c.routes(m)
 }
 
-// settings reads the settings that change what the filters see or how a refusal looks.
+// settings tells what may change the requests that the filters see, or lead past them.
 func (c *chain) settings(name string, m *hcmv3.HttpConnectionManager) {
-	for _, s := range []struct {
-		set  bool
-		name string
-	}{
-		{m.PathNormalizationOptions != nil, "path_normalization_options"},
-		{m.XffNumTrustedHops > 0, "xff_num_trusted_hops"},
-		{len(m.OriginalIpDetectionExtensions) > 0, "original_ip_detection_extensions"},
-		{len(m.EarlyHeaderMutationExtensions) > 0, "early_header_mutation_extensions"},
-		{m.ForwardClientCertMatcher != nil, "forward_client_cert_matcher"},
-		{m.LocalReplyConfig != nil, "local_reply_config"},
-		{m.StripMatchingHostPort || m.GetStripAnyHostPort(), "strip_host_port"},
-		{m.StripTrailingHostDot, "strip_trailing_host_dot"},
-		{m.TypedHeaderValidationConfig != nil, "typed_header_validation_config"},
-	} {
-		if s.set {
-			c.tell(Beside, name, "", s.name+" is set: it changes what filters see of a request, or how a refusal looks")
-		}
+	c.checkKnown(name, m)
+	if absolute := m.GetHttpProtocolOptions().GetAllowAbsoluteUrl(); absolute != nil && !absolute.Value {
+		c.tell(Beside, name, "", "allow_absolute_url is false: the filters see a whole URL for a path")
 	}
 	for _, u := range m.UpgradeConfigs {
 		if len(u.Filters) > 0 {
 			c.tell(Lost, name, "", fmt.Sprintf("requests that upgrade to %q pass other filters", u.UpgradeType))
 		}
+		c.upgrade(name, u.UpgradeType)
 	}
+}
+
+// upgrade tells about a protocol whose requests the filters do not see one by one. Behind
+// an upgrade to WebSocket there are no more requests.
+func (c *chain) upgrade(filter, to string) {
+	if !strings.EqualFold(to, "websocket") {
+		c.tell(Beside, filter, "", fmt.Sprintf("after an upgrade to %q, no filter sees the requests inside", to))
+	}
+}
+
+// checkKnown tells about the fields of a message that meshproof does not know.
+func (c *chain) checkKnown(filter string, m proto.Message) {
+	checkKnown(m.ProtoReflect(), nil, func(at *messages.Path, reason string) {
+		u := c.unknown(Beside, filter, reason)
+		u.Path = at.String()
+		c.found.add(u)
+	})
 }
 
 func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
@@ -96,7 +102,7 @@ func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
 		c.noteOther(f.Name, messages.TypeURL(packed), err)
 	case f.Disabled:
 		c.disabled = true
-		c.noteFilter(Beside, f.Name, packed.TypeUrl, "an RBAC filter that is disabled: it judges only where a route enables it")
+		c.noteFilter(Note, f.Name, packed.TypeUrl, "an RBAC filter that is disabled: it judges only where a route enables it")
 	default:
 		c.addHTTP(f.Name, statPrefix, rbac)
 	}
@@ -111,7 +117,15 @@ type overrides = map[string]*anypb.Any
 func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 	configs := c.routeConfigs(m)
 	for _, config := range configs {
+		c.checkKnown("", config)
 		c.tellUnnamed(config, m)
+		for _, host := range config.VirtualHosts {
+			for _, route := range host.Routes {
+				for _, u := range route.GetRoute().GetUpgradeConfigs() {
+					c.upgrade("", u.UpgradeType)
+				}
+			}
+		}
 		if config.Vhds != nil {
 			c.tell(Lost, "", "", fmt.Sprintf("route configuration %q: virtual hosts come by discovery (vhds), which is not read", config.Name))
 		}
@@ -195,8 +209,9 @@ func (c *chain) override(filter, route string, packed *anypb.Any, depth int) (*h
 		if m.Rbac == nil {
 			return &httprbacv3.RBAC{}, true
 		}
-		return withoutPrefix(m.Rbac), c.inspect(filter, m)
+		return withoutPrefix(m.Rbac), c.inspect(filter, m, false)
 	case *routev3.FilterConfig:
+		c.checkKnown(filter, m)
 		switch {
 		case m.Disabled:
 			return &httprbacv3.RBAC{}, true
@@ -233,7 +248,7 @@ func (c *chain) tellUnnamed(config *routev3.RouteConfiguration, m *hcmv3.HttpCon
 	eachOverride(config, func(name string, packed *anypb.Any) {
 		named := slices.ContainsFunc(m.HttpFilters, func(f *hcmv3.HttpFilter) bool { return f.Name == name })
 		if !named && messages.Name(packed.GetTypeUrl()) == routeRBAC {
-			c.tell(Beside, name, packed.TypeUrl, fmt.Sprintf("route configuration %q has RBAC for a filter that is not there: Envoy passes over it", config.Name))
+			c.tell(Note, name, packed.TypeUrl, fmt.Sprintf("route configuration %q has RBAC for a filter that is not there: Envoy passes over it", config.Name))
 		}
 	})
 }

@@ -55,6 +55,9 @@ func inspect(m proto.Message, tell func(Unknown)) {
 			for _, reason := range append(oddities(m.Interface()), deprecated(m)...) {
 				tell(Unknown{Kind: Opaque, Path: at.String(), Reason: reason})
 			}
+			if logs(m.Interface()) {
+				tell(Unknown{Kind: Note, Path: at.String(), Reason: "action LOG refuses no request"})
+			}
 		},
 	}
 	v.Visit(m.ProtoReflect())
@@ -73,10 +76,6 @@ func oddities(m proto.Message) (out []string) {
 	case *httprbacv3.RBAC:
 		add(m.Rules != nil && m.Matcher != nil, "rules beside a matcher: Envoy judges by the matcher")
 		add(m.ShadowRules != nil && m.ShadowMatcher != nil, "shadow rules beside a shadow matcher: Envoy judges by the matcher")
-	case *rbacv3.RBAC:
-		add(m.Action == rbacv3.RBAC_LOG, "action LOG refuses no request")
-	case *rbacv3.Action:
-		add(m.Action == rbacv3.RBAC_LOG, "action LOG refuses no request")
 	case *rbacv3.Policy:
 		add(m.Condition != nil || m.CheckedCondition != nil, "a condition in CEL")
 	case *envoymatcherv3.MetadataMatcher:
@@ -87,6 +86,12 @@ func oddities(m proto.Message) (out []string) {
 		add(m.KeepMatching, "keep_matching: Envoy refuses it in an RBAC filter")
 	}
 	return out
+}
+
+// logs reports whether rules or an action only log.
+func logs(m proto.Message) bool {
+	of, ok := m.(interface{ GetAction() rbacv3.RBAC_Action })
+	return ok && of.GetAction() == rbacv3.RBAC_LOG
 }
 
 func deprecated(m protoreflect.Message) (out []string) {
@@ -103,9 +108,9 @@ func deprecated(m protoreflect.Message) (out []string) {
 
 // passingFilters neither decide nor change what an RBAC filter sees.
 var passingFilters = map[string]bool{
-	tcpProxy: true,
-	router:   true,
-	"envoy.extensions.filters.network.direct_response.v3.Config":              true,
+	tcpProxy:       true,
+	router:         true,
+	directResponse: true,
 	"envoy.extensions.filters.http.grpc_stats.v3.FilterConfig":                true,
 	"envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig": true,
 	"envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector":         true,
@@ -146,6 +151,13 @@ var decidingFilters = map[string]string{
 	"envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit":          "closes connections above a limit",
 }
 
+// authorizingFilters are there to authorize. Behind RBAC they go on where it stops, and
+// may do so by the metadata that it wrote.
+var authorizingFilters = map[string]bool{
+	"envoy.extensions.filters.http.ext_authz.v3.ExtAuthz":    true,
+	"envoy.extensions.filters.network.ext_authz.v3.ExtAuthz": true,
+}
+
 // wrappingFilters run other filters under conditions of their own, RBAC filters too.
 var wrappingFilters = map[string]bool{
 	"envoy.extensions.common.matching.v3.ExtensionWithMatcher":        true,
@@ -169,15 +181,17 @@ func roleOf(message string) (kind Kind, reason string, tell bool) {
 
 // The messages that tell how a filter chain is read.
 const (
-	networkRBAC   = messages.NetworkRBAC
-	httpRBAC      = messages.HTTPRBAC
-	routeRBAC     = messages.RouteRBAC
-	routeFilter   = "envoy.config.route.v3.FilterConfig"
-	httpManager   = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
-	tcpProxy      = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy"
-	router        = "envoy.extensions.filters.http.router.v3.Router"
-	downstreamTLS = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext"
-	rawBuffer     = "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer"
+	networkRBAC     = messages.NetworkRBAC
+	httpRBAC        = messages.HTTPRBAC
+	routeRBAC       = messages.RouteRBAC
+	routeFilter     = "envoy.config.route.v3.FilterConfig"
+	httpManager     = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
+	tcpProxy        = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy"
+	directResponse  = "envoy.extensions.filters.network.direct_response.v3.Config"
+	router          = "envoy.extensions.filters.http.router.v3.Router"
+	downstreamTLS   = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext"
+	spiffeValidator = "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig"
+	rawBuffer       = "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer"
 )
 
 func typeURL(m proto.Message) string {

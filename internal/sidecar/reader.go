@@ -20,6 +20,8 @@ type reader struct {
 	found findings
 	// wanted are the resources that the listeners refer to.
 	wanted wanted
+	// leads says of each inbound where its requests go.
+	leads []leading
 }
 
 // wanted are names of resources, and whether scoped route configurations are asked
@@ -34,12 +36,14 @@ func (r *resources) read() (Sidecar, wanted) {
 	for _, u := range r.unknown {
 		reader.found.add(u)
 	}
+	guarded := reader.guardedBy(r.listeners)
 	for _, l := range r.listeners {
-		reader.listener(l)
+		reader.listener(l, guarded)
 	}
 	for _, l := range r.unattached {
 		reader.addUnattached(l)
 	}
+	reader.shareClusters()
 	reader.out.Unknown = reader.found.list
 	for i, in := range reader.out.Inbounds {
 		for _, u := range reader.out.Unknown {
@@ -55,39 +59,51 @@ func (r *reader) skip(listener, chain, reason string) {
 	r.out.Skipped = append(r.out.Skipped, Skipped{listener, chain, reason})
 }
 
-func (r *reader) listener(d decoded[*listenerv3.Listener]) {
+func (r *reader) listener(d decoded[*listenerv3.Listener], g guarded) {
 	l := d.message
+	tell := func(kind Kind, reason string) {
+		r.found.add(Unknown{Kind: kind, Listener: l.Name, Reason: reason})
+	}
 	inbound, reason := direction(l)
 	if !inbound {
-		r.skip(l.Name, "", reason)
-		return
+		twin := r.twin(l, g)
+		if twin == "" {
+			r.skip(l.Name, "", reason)
+			return
+		}
+		tell(Exposed, reason+", but "+twin)
+	} else if reason != "" {
+		tell(Note, reason)
 	}
-	tell := func(kind Kind, filter, typeURL, reason string) {
-		r.found.add(Unknown{Kind: kind, Listener: l.Name, Filter: filter, Type: typeURL, Reason: reason})
-	}
-	if reason != "" {
-		tell(Beside, "", "", reason)
+	labels := labelsOf(l)
+	r.faults(l.Name, labels, d.faults)
+	checkKnown(l.ProtoReflect(), nil, func(at *messages.Path, reason string) {
+		r.found.add(Unknown{Kind: Beside, Listener: l.Name, Chain: chainOf(at, labels), Path: at.String(), Reason: reason})
+	})
+	switch {
+	case l.ApiListener != nil:
+		tell(Exposed, "an API listener: requests come from inside of the process")
+	case listensOnUDP(l):
+		tell(Exposed, "it listens on UDP, which the lab does not")
+	case l.GetInternalListener() != nil:
+		tell(Exposed, "an internal listener: connections come from inside of Envoy")
 	}
 	if l.FcdsConfig != nil {
-		tell(Lost, "", "", "filter chains come by discovery of their own (fcds_config), which is not read")
+		tell(Lost, "filter chains come by discovery of their own (fcds_config), which is not read")
 	}
 	if l.FilterChainMatcher != nil {
-		tell(Beside, "", "", "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
-	}
-	if len(l.AdditionalAddresses) > 0 {
-		tell(Beside, "", "", fmt.Sprintf("it listens on %d more addresses", len(l.AdditionalAddresses)))
+		tell(Beside, "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
 	}
 	for _, f := range l.ListenerFilters {
 		r.listenerFilter(l.Name, f)
 	}
-	labels := labelsOf(l)
-	r.faults(l.Name, labels, d.faults)
 	from := len(r.out.Inbounds)
-	for i, chain := range l.FilterChains {
-		r.chain(l, chain, labels[i])
-	}
-	if l.DefaultFilterChain != nil {
-		r.chain(l, l.DefaultFilterChain, labels[len(l.FilterChains)])
+	for _, socket := range sockets(l) {
+		for i, chain := range chainsOf(l) {
+			if chain != nil {
+				r.chain(l, socket, chain, labels[i])
+			}
+		}
 	}
 	permissive(r.out.Inbounds[from:])
 }
@@ -184,10 +200,8 @@ func direction(l *listenerv3.Listener) (inbound bool, reason string) {
 		return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(l.Name, prefix) })
 	}
 	switch {
-	case l.ApiListener != nil:
-		return false, "an API listener: it has no port"
-	case l.UdpListenerConfig != nil || l.GetAddress().GetSocketAddress().GetProtocol() == corev3.SocketAddress_UDP:
-		return false, "it listens on UDP"
+	case listensOnUDP(l) && answersDNS(l):
+		return false, "it answers DNS on UDP"
 	case l.TrafficDirection == corev3.TrafficDirection_OUTBOUND:
 		return false, "traffic_direction is OUTBOUND"
 	case l.TrafficDirection == corev3.TrafficDirection_INBOUND || named(inboundNames):
@@ -199,9 +213,22 @@ func direction(l *listenerv3.Listener) (inbound bool, reason string) {
 	}
 }
 
-// address combines the match of a chain with the address of its listener.
-func address(l *listenerv3.Listener, match *listenerv3.FilterChainMatch) netip.AddrPort {
-	socket := l.GetAddress().GetSocketAddress()
+func listensOnUDP(l *listenerv3.Listener) bool {
+	return l.UdpListenerConfig != nil || slices.ContainsFunc(sockets(l), func(s *corev3.SocketAddress) bool {
+		return s.GetProtocol() == corev3.SocketAddress_UDP
+	})
+}
+
+// answersDNS reports whether all that a UDP listener has is a filter that answers DNS.
+func answersDNS(l *listenerv3.Listener) bool {
+	return l.GetUdpListenerConfig().GetQuicOptions() == nil && len(l.FilterChains) == 0 && l.DefaultFilterChain == nil && len(l.ListenerFilters) > 0 &&
+		!slices.ContainsFunc(l.ListenerFilters, func(f *listenerv3.ListenerFilter) bool {
+			return messages.Name(messages.TypeURL(f.GetTypedConfig())) != "envoy.extensions.filters.udp.dns_filter.v3.DnsFilterConfig"
+		})
+}
+
+// address combines the match of a chain with an address of its listener.
+func address(l *listenerv3.Listener, socket *corev3.SocketAddress, match *listenerv3.FilterChainMatch) netip.AddrPort {
 	ip, err := netip.ParseAddr(socket.GetAddress())
 	if err != nil {
 		return netip.AddrPort{}

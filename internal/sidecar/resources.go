@@ -2,13 +2,17 @@ package sidecar
 
 import (
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -29,7 +33,10 @@ type resources struct {
 	extensions map[string]decoded[*anypb.Any]
 	// scopes are the scoped route configurations, by the name of their set; over ADS
 	// there is one set, without a name.
-	scopes map[string][]decoded[*routev3.ScopedRouteConfiguration]
+	scopes   map[string][]decoded[*routev3.ScopedRouteConfiguration]
+	clusters map[string]*clusterv3.Cluster
+	// validations are the validation contexts of secrets, by the name of the secret.
+	validations map[string]decoded[*tlsv3.CertificateValidationContext]
 	// unattached are filters that came without a listener.
 	unattached []unattached
 	unknown    []Unknown
@@ -124,6 +131,7 @@ func (r *resources) addConfigs(configs []any) {
 // addTyped takes a part of a dump, or a single resource. It skips, by name, what has
 // nothing to do with inbounds.
 func (r *resources) addTyped(o object, message string) error {
+	r.checkParts(o, message)
 	switch message {
 	case "envoy.admin.v3.ListenersConfigDump":
 		each(o, "static_listeners", func(l object) { r.addListener(get(l, "listener"), nameOf(get(l, "listener"))) })
@@ -133,9 +141,10 @@ func (r *resources) addTyped(o object, message string) error {
 	case "envoy.admin.v3.ListenersConfigDump.DynamicListener":
 		r.addDynamic(o)
 	case "envoy.admin.v3.RoutesConfigDump":
-		each(o, "static_route_configs", r.addRouteConfig)
+		// The static ones stand in their listeners, and RDS never finds them.
 		each(o, "dynamic_route_configs", r.addRouteConfig)
-	case "envoy.admin.v3.RoutesConfigDump.StaticRouteConfig", "envoy.admin.v3.RoutesConfigDump.DynamicRouteConfig":
+	case "envoy.admin.v3.RoutesConfigDump.StaticRouteConfig":
+	case "envoy.admin.v3.RoutesConfigDump.DynamicRouteConfig":
 		r.addRouteConfig(o)
 	case "envoy.admin.v3.ScopedRoutesConfigDump":
 		each(o, "inline_scoped_route_configs", r.addScopes)
@@ -146,7 +155,17 @@ func (r *resources) addTyped(o object, message string) error {
 		each(o, "ecds_filters", r.addECDS)
 	case "envoy.admin.v3.EcdsConfigDump.EcdsFilterConfig":
 		r.addECDS(o)
-	case "envoy.admin.v3.BootstrapConfigDump", "envoy.admin.v3.ClustersConfigDump", "envoy.admin.v3.EndpointsConfigDump", "envoy.admin.v3.SecretsConfigDump":
+	case "envoy.admin.v3.ClustersConfigDump":
+		each(o, "static_clusters", r.addCluster)
+		each(o, "dynamic_active_clusters", r.addCluster)
+	case "envoy.admin.v3.ClustersConfigDump.StaticCluster", "envoy.admin.v3.ClustersConfigDump.DynamicCluster":
+		r.addCluster(o)
+	case "envoy.admin.v3.SecretsConfigDump":
+		each(o, "static_secrets", r.addSecret)
+		each(o, "dynamic_active_secrets", r.addSecret)
+	case "envoy.admin.v3.SecretsConfigDump.StaticSecret", "envoy.admin.v3.SecretsConfigDump.DynamicSecret":
+		r.addSecret(o)
+	case "envoy.admin.v3.BootstrapConfigDump", "envoy.admin.v3.EndpointsConfigDump":
 	case "envoy.config.listener.v3.Listener":
 		r.addListener(o, getString(o, "name"))
 	case "envoy.config.route.v3.RouteConfiguration":
@@ -159,6 +178,26 @@ func (r *resources) addTyped(o object, message string) error {
 		return fmt.Errorf("meshproof does not know what %q is for", message)
 	}
 	return nil
+}
+
+// parts are the fields of the messages of a dump. What stands in another field would be
+// passed over.
+var parts = map[string]string{
+	"envoy.admin.v3.ListenersConfigDump":                 "version_info static_listeners dynamic_listeners",
+	"envoy.admin.v3.RoutesConfigDump":                    "static_route_configs dynamic_route_configs",
+	"envoy.admin.v3.ScopedRoutesConfigDump":              "inline_scoped_route_configs dynamic_scoped_route_configs",
+	"envoy.admin.v3.EcdsConfigDump":                      "ecds_filters",
+	"envoy.admin.v3.ListenersConfigDump.DynamicListener": "name active_state warming_state draining_state error_state client_status",
+}
+
+// checkParts tells about fields of a message of a dump that are not read.
+func (r *resources) checkParts(o object, message string) {
+	known, ok := parts[message]
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		if ok && key != "@type" && !slices.ContainsFunc(strings.Fields(known), func(name string) bool { return key == name || key == camel(name) }) {
+			r.tellBeside(message, "meshproof does not know what %q of a dump is", key)
+		}
+	}
 }
 
 func each(o object, list string, do func(object)) {
@@ -182,28 +221,36 @@ func (r *resources) addListener(tree any, name string) {
 	r.serveListener(d)
 }
 
-// addDynamic takes the active state of a listener, and tells about its other states.
+// addDynamic takes the states of a listener in which it has connections: the active state,
+// and the draining state, which judges the connections that it has.
 func (r *resources) addDynamic(o object) {
+	r.checkParts(o, "envoy.admin.v3.ListenersConfigDump.DynamicListener")
 	name := getString(o, "name")
-	pending := func(format string, args ...any) {
-		r.unknown = append(r.unknown, Unknown{Kind: Pending, Listener: name, Reason: fmt.Sprintf(format, args...)})
+	tell := func(kind Kind, format string, args ...any) {
+		r.unknown = append(r.unknown, Unknown{Kind: kind, Listener: name, Reason: fmt.Sprintf(format, args...)})
 	}
-	active := getObject(o, "active_state")
-	if active != nil {
+	if active := getObject(o, "active_state"); active != nil {
 		r.addListener(get(active, "listener"), name)
 	}
-	if warming := getObject(o, "warming_state"); warming != nil {
-		if active == nil {
-			pending("it warms (version %q): it serves nothing yet", getString(warming, "version_info"))
-		} else {
-			pending("a newer version (%q) warms: the older one is read", getString(warming, "version_info"))
+	if draining := getObject(o, "draining_state"); draining != nil {
+		tell(Note, "version %q drains: it judges the connections that it has, and is an inbound of its own here", getString(draining, "version_info"))
+		read := len(r.listeners)
+		r.addListener(get(draining, "listener"), name)
+		for _, d := range r.listeners[read:] {
+			d.message.Name += " (draining)"
 		}
 	}
-	if draining := getObject(o, "draining_state"); draining != nil {
-		pending("version %q drains: it judges the connections that it has", getString(draining, "version_info"))
+	if warming := getObject(o, "warming_state"); warming != nil {
+		kind := Exposed
+		if d, err := fromTree(get(warming, "listener"), &listenerv3.Listener{}); err == nil {
+			if inbound, _ := direction(d.message); !inbound {
+				kind = Note
+			}
+		}
+		tell(kind, "version %q warms: it will serve soon, and was not read; take another dump in a while", getString(warming, "version_info"))
 	}
 	if failed := getObject(o, "error_state"); failed != nil {
-		pending("Envoy refused an update of it: %s", words(getString(failed, "details")))
+		tell(Note, "Envoy refused an update of it: %s", words(getString(failed, "details")))
 	}
 }
 
@@ -217,7 +264,7 @@ func (r *resources) addRouteConfig(o object) {
 // tellRefusal tells about a resource of which Envoy refused an update.
 func (r *resources) tellRefusal(what, name string, o object) {
 	if failed := getObject(o, "error_state"); failed != nil {
-		r.unknown = append(r.unknown, Unknown{Kind: Pending, Reason: fmt.Sprintf("Envoy refused an update of %s %q: %s", what, name, words(getString(failed, "details")))})
+		r.unknown = append(r.unknown, Unknown{Kind: Note, Reason: fmt.Sprintf("Envoy refused an update of %s %q: %s", what, name, words(getString(failed, "details")))})
 	}
 }
 
@@ -227,6 +274,9 @@ func (r *resources) routeFrom(tree any) {
 		// A listener that refers to it does not find it.
 		r.tellBeside("", "route configuration %q not read: %v", nameOf(tree), err)
 		return
+	}
+	if before, ok := r.routes[d.message.Name]; ok && !proto.Equal(before.message, d.message) {
+		r.lost("", "there are several route configurations %q: nothing tells which a listener has", d.message.Name)
 	}
 	r.addRoute(d)
 }
@@ -258,7 +308,44 @@ func (r *resources) extensionFrom(tree any) {
 		r.tellBeside("", "extension configuration %q not read: %v", nameOf(tree), err)
 		return
 	}
+	if before, ok := r.extensions[d.message.Name]; ok && !proto.Equal(before.message, d.message.TypedConfig) {
+		r.lost("", "there are several extension configurations %q: nothing tells which a filter has", d.message.Name)
+	}
 	r.addExtension(d.message.Name, decoded[*anypb.Any]{d.message.TypedConfig, d.faults})
+}
+
+// addCluster takes a cluster. A cluster that cannot be read counts as missing.
+func (r *resources) addCluster(o object) {
+	d, err := fromTree(get(o, "cluster"), &clusterv3.Cluster{})
+	if err != nil {
+		return
+	}
+	if r.clusters == nil {
+		r.clusters = map[string]*clusterv3.Cluster{}
+	}
+	r.clusters[d.message.Name] = d.message
+}
+
+// addSecret takes the validation context of a secret, if it has one.
+func (r *resources) addSecret(o object) {
+	secret := getObject(o, "secret")
+	tree := get(secret, "validation_context")
+	if tree == nil {
+		return
+	}
+	name := getString(secret, "name")
+	d, err := fromTree(tree, &tlsv3.CertificateValidationContext{})
+	if err != nil {
+		r.unknown = append(r.unknown, Unknown{Kind: Exposed, Reason: fmt.Sprintf("secret %q not read: %v", name, err)})
+		return
+	}
+	if before, ok := r.validations[name]; ok && !proto.Equal(before.message, d.message) {
+		r.unknown = append(r.unknown, Unknown{Kind: Exposed, Reason: fmt.Sprintf("there are several secrets %q: nothing tells which a listener has", name)})
+	}
+	if r.validations == nil {
+		r.validations = map[string]decoded[*tlsv3.CertificateValidationContext]{}
+	}
+	r.validations[name] = d
 }
 
 func (r *resources) addFilters(l unattached, filters []any) {

@@ -70,7 +70,7 @@ func TestRoutes(t *testing.T) {
 		"by RDS":            {manager: rds, parts: []string{dynamic(routes("r", "*", admin))}, filters: []string{one}, want: []string{"to /admin 1"}},
 		"by RDS, not there": {manager: rds, filters: []string{one}, unknown: []string{at + `route configuration "r" is not there: routes may replace RBAC filters`}},
 		"by RDS, broken": {
-			manager: rds, parts: []string{strings.Replace(dynamic(routes("r", "*")), `"domains"`, `"bugs": 1, "domains"`, 1), `{"@type": "type.googleapis.com/envoy.admin.v3.RoutesConfigDump.StaticRouteConfig", "route_config": 7}`}, filters: []string{one},
+			manager: rds, parts: []string{strings.Replace(dynamic(routes("r", "*")), `"domains"`, `"bugs": 1, "domains"`, 1), `{"@type": "type.googleapis.com/envoy.admin.v3.RoutesConfigDump.DynamicRouteConfig", "route_config": 7}`}, filters: []string{one},
 			unknown: []string{
 				`route configuration "" not read: it is no RouteConfiguration: proto: syntax error (line 1:1): unexpected token 7`,
 				at + `virtual_hosts[0]: field "bugs" is none that VirtualHost has here`,

@@ -17,6 +17,7 @@ package sidecar
 
 import (
 	"net/netip"
+	"slices"
 
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
@@ -124,9 +125,10 @@ type Transport uint8
 const (
 	// Plaintext is no transport socket, or a raw buffer.
 	Plaintext Transport = iota
-	// TLS asks for no client certificate, or does not verify it.
+	// TLS does not demand a client certificate.
 	TLS
-	// MutualTLS demands a client certificate that it verifies.
+	// MutualTLS demands a client certificate. An Unknown of kind [Exposed] tells where the
+	// certificate may prove no identity of the mesh.
 	MutualTLS
 	// OtherTransport is a transport socket of another kind, named as Unknown.
 	OtherTransport
@@ -147,4 +149,12 @@ func (s Sidecar) Of(i Inbound) []Unknown {
 		}
 	}
 	return out
+}
+
+// Loose returns what was not understood, is no [Note], and is about none of the inbounds: a
+// listener that could not be read, or one that serves nothing yet.
+func (s Sidecar) Loose() []Unknown {
+	return slices.DeleteFunc(slices.Clone(s.Unknown), func(u Unknown) bool {
+		return u.Kind == Note || slices.ContainsFunc(s.Inbounds, u.concerns)
+	})
 }

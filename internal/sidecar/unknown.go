@@ -20,12 +20,15 @@ const (
 	// Beside is around the RBAC filters: it may decide before or after them, or change what
 	// they see.
 	Beside
-	// Pending is another version of a listener or a resource than the version that was
-	// read: it waits, drains, or was refused.
-	Pending
+	// Exposed leads past the filters: another way to the workload, or an identity that no CA
+	// of the mesh gave.
+	Exposed
+	// Note is for what lets no request past RBAC. All other kinds leave an inbound without a
+	// proof.
+	Note
 )
 
-var kindNames = [...]string{Lost: "lost", Opaque: "opaque", Beside: "beside", Pending: "pending"}
+var kindNames = [...]string{Lost: "lost", Opaque: "opaque", Beside: "beside", Exposed: "exposed", Note: "note"}
 
 // String returns the name for messages.
 func (k Kind) String() string { return kindNames[k] }

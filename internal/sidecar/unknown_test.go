@@ -44,11 +44,11 @@ func TestUnknown(t *testing.T) {
 		},
 		"action LOG of rules": {
 			filters: l4(`"rules": {"action": "LOG"}`), guards: 1,
-			want: []string{"opaque " + at + `filter "rbac": rules: action LOG refuses no request`},
+			want: []string{"note " + at + `filter "rbac": rules: action LOG refuses no request`},
 		},
 		"action LOG of a matcher": {
 			filters: l4(matching(identity, strings.Replace(onMatch, `"name": "p"`, `"name": "p", "action": "LOG"`, 1))), guards: 1,
-			want: []string{"opaque " + at + `filter "rbac": matcher.matcher_list.matchers[0].on_match.action.typed_config: action LOG refuses no request`},
+			want: []string{"note " + at + `filter "rbac": matcher.matcher_list.matchers[0].on_match.action.typed_config: action LOG refuses no request`},
 		},
 		"action of another kind": {
 			filters: l4(matching(identity, `"on_match": {"action": {"name": "x", "typed_config": {"@type": "type.googleapis.com/acme.Action"}}}`)), lost: true,
@@ -101,7 +101,7 @@ func TestUnknown(t *testing.T) {
 			filters: filter("authz", "envoy.extensions.filters.network.ext_authz.v3.ExtAuthz", "") + "," + l4(denyAll) + "," + filter("x", "acme.Filter", ""), guards: 1,
 			want: []string{
 				"beside " + at + `filter "authz": type.googleapis.com/envoy.extensions.filters.network.ext_authz.v3.ExtAuthz: it asks another service for its verdict; it stands in front of RBAC`,
-				"beside " + at + `filter "x": type.googleapis.com/acme.Filter: meshproof does not know what this filter does; it stands behind RBAC`,
+				"note " + at + `filter "x": type.googleapis.com/acme.Filter: meshproof does not know what this filter does; it stands behind RBAC`,
 			},
 		},
 		"HTTP filters": {
@@ -125,19 +125,18 @@ func TestUnknown(t *testing.T) {
 		},
 		"disabled RBAC": {
 			filters: manager("", strings.Replace(l7(denyAll), `{"name"`, `{"disabled": true, "name"`, 1)),
-			want:    []string{"beside " + at + `filter "rbac": type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC: an RBAC filter that is disabled: it judges only where a route enables it`},
+			want:    []string{"note " + at + `filter "rbac": type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC: an RBAC filter that is disabled: it judges only where a route enables it`},
 		},
 		"upgrades": {
 			filters: manager(`"upgrade_configs": [{"upgrade_type": "websocket", "filters": [`+filter("router", router, "")+`]}],`, l7(denyAll)), guards: 1, lost: true,
 			want: []string{"lost " + at + `filter "hcm": requests that upgrade to "websocket" pass other filters`},
 		},
 		"settings": {
-			filters: manager(`"xff_num_trusted_hops": 1, "local_reply_config": {}, "codec_type": "HTTP3", "path_with_escaped_slashes_action": "UNESCAPE_AND_REDIRECT",`, l7(denyAll)), guards: 1,
+			filters: manager(`"xff_num_trusted_hops": 1, "local_reply_config": {}, "early_header_mutation_extensions": [{}], "codec_type": "HTTP3", "path_with_escaped_slashes_action": "UNESCAPE_AND_REDIRECT",`, l7(denyAll)), guards: 1,
 			want: []string{
 				"beside " + at + `filter "hcm": it speaks HTTP/3, which the lab does not`,
-				"beside " + at + `filter "hcm": path_with_escaped_slashes_action UNESCAPE_AND_REDIRECT: a path with escaped slashes is redirected, taken for forwarded`,
-				"beside " + at + `filter "hcm": xff_num_trusted_hops is set: it changes what filters see of a request, or how a refusal looks`,
-				"beside " + at + `filter "hcm": local_reply_config is set: it changes what filters see of a request, or how a refusal looks`,
+				"note " + at + `filter "hcm": path_with_escaped_slashes_action UNESCAPE_AND_REDIRECT: a path with escaped slashes is redirected, taken for forwarded`,
+				"beside " + at + `filter "hcm": early_header_mutation_extensions: meshproof does not know what early_header_mutation_extensions of a HttpConnectionManager does`,
 			},
 		},
 	} {
@@ -168,6 +167,9 @@ func TestUnknownListener(t *testing.T) {
 	tls := func(fields string) string {
 		return fmt.Sprintf(`"transport_socket": {"name": "tls", "typed_config": {"@type": "type.googleapis.com/%s", %s}},`, downstreamTLS, fields)
 	}
+	const sound = `"require_client_certificate": true, "common_tls_context": {"combined_validation_context": {
+		"default_validation_context": {"match_typed_subject_alt_names": [{"san_type": "URI", "matcher": {"prefix": "spiffe://td/"}}]},
+		"validation_context_sds_secret_config": {"name": "system_trust_bundle", "sds_config": {"ads": {}}}}}`
 	for name, tt := range map[string]struct {
 		listener, chain string
 		transport       Transport
@@ -176,15 +178,15 @@ func TestUnknownListener(t *testing.T) {
 	}{
 		"nothing odd": {address: "10.0.0.1:80"},
 		"TLS":         {chain: tls(`"common_tls_context": {}`), transport: TLS, address: "10.0.0.1:80"},
-		"mTLS":        {chain: tls(`"require_client_certificate": true, "common_tls_context": {"validation_context": {"trusted_ca": {"inline_string": "x"}}}`), transport: MutualTLS, address: "10.0.0.1:80"},
+		"mTLS":        {chain: tls(sound), transport: MutualTLS, address: "10.0.0.1:80"},
 		"mTLS that proves naught": {
-			chain: tls(`"require_client_certificate": true`), transport: TLS, address: "10.0.0.1:80",
-			want: `listener "in": filter chain "c": filter "tls": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext: client certificates are demanded, but there is nothing to verify them by`,
+			chain: tls(`"require_client_certificate": true`), transport: MutualTLS, address: "10.0.0.1:80",
+			want: `listener "in": filter chain "c": filter "tls": common_tls_context: type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext: client certificates are demanded, but there is nothing to verify them by`,
 		},
 		"mTLS that trusts everybody": {
-			chain:     tls(`"require_client_certificate": true, "common_tls_context": {"validation_context": {"trust_chain_verification": "ACCEPT_UNTRUSTED"}}`),
-			transport: TLS, address: "10.0.0.1:80",
-			want: `listener "in": filter chain "c": filter "tls": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext: client certificates are accepted without verification (ACCEPT_UNTRUSTED)`,
+			chain:     tls(strings.Replace(sound, `"match_typed`, `"trust_chain_verification": "ACCEPT_UNTRUSTED", "match_typed`, 1)),
+			transport: MutualTLS, address: "10.0.0.1:80",
+			want: `listener "in": filter chain "c": filter "tls": common_tls_context.combined_validation_context.default_validation_context.trust_chain_verification: type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext: meshproof does not know what trust_chain_verification of a CertificateValidationContext does`,
 		},
 		"another transport socket": {
 			chain:     `"transport_socket": {"name": "x", "typed_config": {"@type": "type.googleapis.com/acme.Socket"}},`,
@@ -193,7 +195,7 @@ func TestUnknownListener(t *testing.T) {
 		},
 		"PROXY header": {
 			chain: `"use_proxy_proto": true,`, address: "10.0.0.1:80",
-			want: `listener "in": filter chain "c": field "use_proxy_proto" of FilterChain is deprecated: Envoy may refuse it`,
+			want: `listener "in": filter chain "c": filter_chains[0].use_proxy_proto: meshproof does not know what use_proxy_proto of a FilterChain does`,
 		},
 		"destination of the chain": {chain: `"filter_chain_match": {"destination_port": 90, "prefix_ranges": [{"address_prefix": "10.0.0.2", "prefix_len": 32}]},`, address: "10.0.0.2:90"},
 		"redirected connections":   {listener: `"use_original_dst": true,`, address: "10.0.0.1:0"},
@@ -210,9 +212,9 @@ func TestUnknownListener(t *testing.T) {
 			listener: `"filter_chain_matcher": {},`, address: "10.0.0.1:80",
 			want: `listener "in": filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's`,
 		},
-		"more addresses": {
-			listener: `"additional_addresses": [{}],`, address: "10.0.0.1:80",
-			want: `listener "in": it listens on 1 more addresses`,
+		"another direction": {
+			listener: `"internal_listener": {},`, address: "10.0.0.1:80",
+			want: `listener "in": an internal listener: connections come from inside of Envoy`,
 		},
 		"field of a later API": {
 			listener: `"listen_harder": true,`, address: "10.0.0.1:80",

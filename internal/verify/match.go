@@ -53,6 +53,9 @@ func Match(all []lab.Case, files *lab.Files, portNamed bool, found sidecar.Sidec
 			v.Unverified = append(v.Unverified, Unverified{Gap: NoListener, Inbound: s.inbound.String(), Port: s.inbound.Port})
 		}
 	}
+	for _, u := range found.Loose() {
+		v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: "the sidecar", Reasons: []string{u.String()}})
+	}
 	return v, nil
 }
 
@@ -85,7 +88,7 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound) error {
 		find(Finding{Fact: Unguarded})
 	}
 	if enforced.Transport != sidecar.MutualTLS && hasAddress {
-		find(Finding{Fact: WeakTransport, Transport: enforced.Transport})
+		v.Unverified = append(v.Unverified, Unverified{Gap: WeakTransport, Inbound: name, Transport: enforced.Transport})
 	}
 	if judges := v.otherJudges(enforced); len(judges) > 0 {
 		v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: name, Reasons: judges})
@@ -102,14 +105,17 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound) error {
 }
 
 // otherJudges returns what decides about requests to an inbound besides the RBAC filters
-// that are replayed, each once.
+// that are replayed, or leads past them, each once.
 func (v *Verification) otherJudges(enforced sidecar.Inbound) []string {
 	var out []string
 	for _, u := range v.sidecar.Of(enforced) {
-		if u.Kind != sidecar.Opaque && (u.Kind != sidecar.Beside || u.Position != sidecar.InFront) {
+		if u.Kind == sidecar.Note {
 			continue
 		}
 		reason := u.Reason
+		if u.Path != "" {
+			reason = u.Path + ": " + reason
+		}
 		if u.Filter != "" {
 			reason = fmt.Sprintf("filter %q: %s", u.Filter, reason)
 		}

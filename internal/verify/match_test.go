@@ -81,7 +81,7 @@ func TestMatch(t *testing.T) {
 	lossy.Filters.Network = []*networkrbacv3.RBAC{askingSNI("evil.example")}
 	judge := sidecar.Unknown{Kind: sidecar.Beside, Listener: "inbound", Filter: "authz", Reason: "it asks", Position: sidecar.InFront}
 	behind := judge
-	behind.Position = sidecar.Behind
+	behind.Kind, behind.Position = sidecar.Note, sidecar.Behind
 	for name, tt := range map[string]struct {
 		files      string
 		portNamed  bool
@@ -100,8 +100,10 @@ func TestMatch(t *testing.T) {
 			[]string{"listener inbound (10.0.0.9:8080): its address is not the Dataplane's, 10.0.0.1"}, 0},
 		"another protocol": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{http}}, 1, nil, []string{"listener inbound (10.0.0.1:8080): it is a http listener, the inbound speaks tcp"}, 0},
 		"no filter":        {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{unguarded}}, 1, nil, []string{"listener inbound (10.0.0.1:8080): it has no authorization filter: every caller passes"}, 0},
-		"no mTLS":          {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{plaintext}}, 1, nil, []string{"listener inbound (10.0.0.1:8080): its transport is plaintext: an identity is no better than that"}, 0},
-		"a lost filter":    {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{lost}}, 0, []string{"listener inbound (10.0.0.1:8080): a part of its filters cannot be replayed, see unknown"}, nil, 0},
+		"no mTLS":          {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{plaintext}}, 1, []string{"listener inbound (10.0.0.1:8080): its transport is plaintext: an identity is no better than that"}, nil, 0},
+		"a listener that was not read": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []sidecar.Unknown{{Kind: sidecar.Exposed, Listener: "twin", Reason: "it warms"}}}, 1,
+			[]string{`the sidecar: listener "twin": it warms`}, nil, 0},
+		"a lost filter": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{lost}}, 0, []string{"listener inbound (10.0.0.1:8080): a part of its filters cannot be replayed, see unknown"}, nil, 0},
 		"what no class can ask": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{lossy}}, 1,
 			[]string{`listener inbound (10.0.0.1:8080): not all of its requests can be asked: network[0].rules.policies["sni"].permissions[0]: no policy can ask for requested_server_name`}, nil, 0},
 		"a judge in front": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []sidecar.Unknown{judge}}, 1, []string{`listener inbound (10.0.0.1:8080): filter "authz": it asks`}, nil, 0},

@@ -117,6 +117,8 @@ const (
 	// Sampled is an inbound whose classes are not all asked: its filters ask for something
 	// that no class can be made for, or there are too many classes.
 	Sampled
+	// WeakTransport is an inbound that does not demand mTLS.
+	WeakTransport
 )
 
 // Unverified is an inbound of either side without a proof, or with a proof of a part only.
@@ -130,6 +132,8 @@ type Unverified struct {
 	Filters bool
 	// Reasons say what else decides, or which requests are not asked.
 	Reasons []string
+	// Transport is a transport that is too weak.
+	Transport sidecar.Transport
 }
 
 // String names the inbound and the reason.
@@ -147,6 +151,8 @@ func (u Unverified) String() string {
 		return u.Inbound + ": a part of its filters cannot be replayed, see unknown"
 	case Sampled:
 		return u.Inbound + ": not all of its requests can be asked: " + strings.Join(u.Reasons, "; ")
+	case WeakTransport:
+		return fmt.Sprintf("%s: its transport is %s: an identity is no better than that", u.Inbound, u.Transport)
 	default:
 		return u.Inbound + ": " + strings.Join(u.Reasons, "; ")
 	}
@@ -162,8 +168,6 @@ const (
 	OtherAddress
 	// Unguarded is an inbound without an authorization filter.
 	Unguarded
-	// WeakTransport is an inbound that does not demand mTLS.
-	WeakTransport
 )
 
 // Finding is a fact about an inbound of the sidecar that no policy speaks of.
@@ -175,8 +179,6 @@ type Finding struct {
 	Found, Wanted policy.Protocol
 	// Address is the address of the Dataplane.
 	Address string
-	// Transport is the transport of the listener.
-	Transport sidecar.Transport
 }
 
 // String names the inbound and the fact.
@@ -186,9 +188,7 @@ func (f Finding) String() string {
 		return fmt.Sprintf("%s: it is a %s listener, the inbound speaks %s", f.Inbound, f.Found, f.Wanted)
 	case OtherAddress:
 		return fmt.Sprintf("%s: its address is not the Dataplane's, %s", f.Inbound, f.Address)
-	case Unguarded:
-		return f.Inbound + ": it has no authorization filter: every caller passes"
 	default:
-		return fmt.Sprintf("%s: its transport is %s: an identity is no better than that", f.Inbound, f.Transport)
+		return f.Inbound + ": it has no authorization filter: every caller passes"
 	}
 }

@@ -1,0 +1,157 @@
+package sidecar
+
+import "github.com/meshproof/meshproof/internal/messages"
+
+// Why fields decide nothing about who passes RBAC.
+const (
+	apart    = "the reader looks at it by itself"
+	measures = "it names, measures, traces or logs"
+	limits   = "it limits sizes, times or numbers: it can only end a request"
+	answers  = "it changes an answer, or answers without the workload"
+	forwards = "it changes what is forwarded, behind RBAC"
+	narrows  = "it only refuses more certificates"
+	presents = "it is about what the sidecar itself presents, or about the form of the connection"
+	unread   = "it is about headers, addresses and authorities; a policy that reads these is a loss by itself"
+)
+
+// known lists the fields from the listener down to the filters and the routes.
+// go-control-plane has the definitions.
+var known = messages.Closed{
+	"envoy.config.listener.v3.Listener": {
+		messages.Read: "address additional_addresses filter_chains default_filter_chain listener_filters",
+		apart:         "name traffic_direction use_original_dst udp_listener_config api_listener internal_listener fcds_config filter_chain_matcher",
+		measures:      "stat_prefix stats_matcher metadata access_log",
+		limits: `per_connection_buffer_limit_bytes per_connection_buffer_high_watermark_timeout listener_filters_timeout
+			continue_on_listener_filters_timeout tcp_backlog_size max_connections_to_accept_per_socket_event ignore_global_conn_limit
+			bypass_overload_manager`,
+		presents: `deprecated_v1 bind_to_port drain_type transparent freebind tcp_fast_open_queue_length connection_balance_config reuse_port
+			enable_reuse_port enable_mptcp tcp_keepalive`,
+	},
+	"envoy.config.core.v3.Address":                {messages.Read: "socket_address"},
+	"envoy.config.core.v3.SocketAddress":          {apart: "protocol address port_value ipv4_compat"},
+	"envoy.config.listener.v3.AdditionalAddress":  {messages.Read: "address", presents: "tcp_keepalive"},
+	"envoy.config.listener.v3.ListenerFilter":     {apart: "name typed_config config_discovery filter_disabled"},
+	"envoy.config.listener.v3.Filter":             {apart: "name typed_config config_discovery"},
+	"envoy.config.core.v3.TransportSocket":        {apart: "name typed_config"},
+	"envoy.config.core.v3.AggregatedConfigSource": {},
+	"envoy.config.listener.v3.FilterChain": {
+		messages.Read: "filters transport_socket",
+		// Each chain is an inbound of its own, for every connection that it may match.
+		apart:    "name filter_chain_match",
+		measures: "metadata",
+		limits:   "transport_socket_connect_timeout",
+	},
+	httpManager: {
+		messages.Read: "http_filters upgrade_configs common_http_protocol_options http_protocol_options http2_protocol_options",
+		apart: `codec_type stat_prefix rds route_config scoped_routes normalize_path merge_slashes path_with_escaped_slashes_action
+			http3_protocol_options`,
+		measures: `tracing access_log access_log_flush_interval flush_access_log_on_new_request access_log_options proxy_status_config
+			record_route_resolution_stats`,
+		limits: `http1_safe_max_connection_duration max_request_headers_kb stream_idle_timeout stream_flush_timeout request_timeout
+			request_headers_timeout drain_timeout drain_timeout_jitter delayed_close_timeout stream_error_on_invalid_http_message
+			append_local_overload`,
+		answers: "server_name server_header_transformation always_set_request_id_in_response local_reply_config proxy_100_continue",
+		unread: `add_user_agent scheme_header_transformation use_remote_address xff_num_trusted_hops internal_address_config skip_xff_append via
+			generate_request_id preserve_external_request_id forward_client_cert_details set_current_client_cert_details
+			forward_client_cert_matcher represent_ipv4_remote_address_as_ipv4_mapped_ipv6 strip_matching_host_port strip_any_host_port
+			strip_trailing_host_dot append_x_forwarded_port add_proxy_protocol_connection_state forward_proto_config`,
+	},
+	"envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter":                          {apart: "name typed_config config_discovery is_optional disabled"},
+	"envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.UpgradeConfig": {apart: "upgrade_type filters enabled"},
+	"envoy.config.core.v3.HttpProtocolOptions": {
+		limits: `idle_timeout max_connection_duration max_connection_duration_jitter max_headers_count max_response_headers_kb
+			max_stream_duration max_requests_per_connection`,
+		unread: "headers_with_underscores_action",
+	},
+	"envoy.config.core.v3.Http1ProtocolOptions": {
+		// Without absolute URLs, a whole URL is the path.
+		apart:  "allow_absolute_url",
+		limits: "override_stream_error_on_invalid_http_message enable_trailers",
+		unread: "accept_http_10 default_host_for_http_10 header_key_format",
+	},
+	"envoy.config.core.v3.Http2ProtocolOptions": {
+		limits: `hpack_table_size max_concurrent_streams initial_stream_window_size initial_connection_window_size max_outbound_frames
+			max_outbound_control_frames max_consecutive_inbound_frames_with_empty_payload max_inbound_priority_frames_per_stream
+			max_inbound_window_update_frames_per_data_frame_sent stream_error_on_invalid_http_messaging
+			override_stream_error_on_invalid_http_message connection_keepalive max_header_field_size_kb stream_reset_burst stream_reset_rate`,
+	},
+	"envoy.config.route.v3.RouteConfiguration": {
+		messages.Read: "virtual_hosts",
+		apart:         "vhds typed_per_filter_config",
+		measures:      "name metadata",
+		answers:       "response_headers_to_add response_headers_to_remove max_direct_response_body_size_bytes",
+		forwards: `request_headers_to_add request_headers_to_remove most_specific_header_mutations_wins validate_clusters
+			request_mirror_policies`,
+		unread: "internal_only_headers ignore_port_in_host_matching",
+	},
+	"envoy.config.route.v3.VirtualHost": {
+		messages.Read: "routes",
+		apart:         "domains typed_per_filter_config",
+		measures:      "name virtual_clusters metadata",
+		limits:        "rate_limits retry_policy hedge_policy per_request_buffer_limit_bytes request_body_buffer_limit",
+		answers:       "require_tls response_headers_to_add response_headers_to_remove cors include_attempt_count_in_response",
+		forwards: `request_headers_to_add request_headers_to_remove include_request_attempt_count include_is_timeout_retry_header
+			request_mirror_policies`,
+	},
+	"envoy.config.route.v3.Route": {
+		messages.Read: "route",
+		// All routes pass the same filters. Where one has filters of its own, package lift
+		// reads the match.
+		apart:    "match typed_per_filter_config",
+		measures: "name metadata decorator tracing stat_prefix",
+		limits:   "per_request_buffer_limit_bytes request_body_buffer_limit",
+		answers:  "redirect direct_response response_headers_to_add response_headers_to_remove",
+		forwards: "request_headers_to_add request_headers_to_remove",
+	},
+	"envoy.config.route.v3.RouteAction": {
+		messages.Read: "weighted_clusters upgrade_configs",
+		apart:         "cluster",
+		limits: `timeout idle_timeout flush_timeout retry_policy max_grpc_timeout grpc_timeout_offset hedge_policy max_stream_duration
+			rate_limits include_vh_rate_limits`,
+		answers: "cluster_not_found_response_code cors",
+		// A request that is redirected inside Envoy passes all filters again.
+		forwards: `metadata_match prefix_rewrite regex_rewrite path_rewrite path_rewrite_policy host_rewrite_literal auto_host_rewrite
+			host_rewrite_header host_rewrite_path_regex host_rewrite append_x_forwarded_host request_mirror_policies priority hash_policy
+			internal_redirect_policy internal_redirect_action max_internal_redirects`,
+	},
+	"envoy.config.route.v3.RouteAction.UpgradeConfig": {apart: "upgrade_type enabled"},
+	"envoy.config.route.v3.WeightedCluster":           {messages.Read: "clusters", forwards: "total_weight runtime_key_prefix use_hash_policy"},
+	"envoy.config.route.v3.WeightedCluster.ClusterWeight": {
+		apart:    "name typed_per_filter_config",
+		answers:  "response_headers_to_add response_headers_to_remove",
+		forwards: "weight metadata_match request_headers_to_add request_headers_to_remove host_rewrite_literal",
+	},
+	routeFilter: {apart: "config is_optional disabled"},
+}
+
+var checkKnown = known.Checker()
+
+// knownTLS lists the fields of mTLS that prove an identity.
+var knownTLS = messages.Closed{
+	downstreamTLS: {
+		messages.Read: "common_tls_context",
+		apart:         "require_client_certificate",
+		narrows:       "require_sni disable_stateless_session_resumption disable_stateful_session_resumption session_timeout",
+		presents:      "ocsp_staple_policy full_scan_certs_on_sni_mismatch prefer_client_ciphers",
+	},
+	"envoy.extensions.transport_sockets.tls.v3.CommonTlsContext": {
+		messages.Read: "validation_context combined_validation_context validation_context_sds_secret_config",
+		presents:      "tls_params tls_certificates tls_certificate_sds_secret_configs tls_certificate_provider_instance alpn_protocols",
+	},
+	"envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext": {
+		messages.Read: "default_validation_context validation_context_sds_secret_config",
+	},
+	"envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig": {messages.Read: "sds_config", apart: "name"},
+	"envoy.config.core.v3.ConfigSource":                         {apart: "ads", limits: "initial_fetch_timeout resource_api_version"},
+	"envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext": {
+		messages.Read: "custom_validator_config",
+		apart:         "trusted_ca match_typed_subject_alt_names",
+		narrows:       "verify_certificate_spki verify_certificate_hash crl only_verify_leaf_cert_crl max_verify_depth require_signed_certificate_timestamp",
+		presents:      "suppress_client_ca_list",
+	},
+	"envoy.config.core.v3.TypedExtensionConfig": {messages.Read: "typed_config", measures: "name"},
+	spiffeValidator: {messages.Read: "trust_domains"},
+	"envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig.TrustDomain": {apart: "name trust_bundle"},
+}
+
+var checkTLS = knownTLS.Checker()

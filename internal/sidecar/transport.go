@@ -1,0 +1,143 @@
+package sidecar
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/meshproof/meshproof/internal/messages"
+)
+
+// transport reads what the chain demands of a connection. It tells everything for which a
+// caller may have an identity that no CA of the mesh gave it.
+func (c *chain) transport(of *listenerv3.FilterChain) Transport {
+	packed := of.GetTransportSocket().GetTypedConfig()
+	name := of.GetTransportSocket().GetName()
+	switch messages.Name(packed.GetTypeUrl()) {
+	case "", rawBuffer:
+		if of.GetTransportSocket() != nil && packed == nil {
+			c.tell(Exposed, name, "", "the transport socket has no configuration")
+			return OtherTransport
+		}
+		return Plaintext
+	}
+	m, faults, err := messages.Unpack(packed)
+	context, ok := m.(*tlsv3.DownstreamTlsContext)
+	if err != nil || !ok {
+		c.tell(Exposed, name, packed.TypeUrl, "a transport socket that is not TLS")
+		return OtherTransport
+	}
+	c.tellFaults(name, faults)
+	if !context.GetRequireClientCertificate().GetValue() {
+		return TLS
+	}
+	c.unproven(context, func(at *messages.Path, reason string) {
+		u := c.unknown(Exposed, name, reason)
+		u.Type, u.Path = packed.TypeUrl, at.String()
+		c.found.add(u)
+	})
+	return MutualTLS
+}
+
+// bundleNames are the secrets by which control planes hand out the CAs of their mesh: of
+// Kuma with and without MeshIdentity, and of Istio. A name that ends in a colon is a prefix.
+var bundleNames = []string{"system_trust_bundle", "mesh_ca:secret:", "ROOTCA"}
+
+func namesBundle(secret string) bool {
+	return slices.ContainsFunc(bundleNames, func(name string) bool {
+		return secret == name || strings.HasSuffix(name, ":") && strings.HasPrefix(secret, name)
+	})
+}
+
+// unproven tells why a demanded client certificate does not prove an identity of the mesh.
+// The CAs have to come from the control plane, and either a SPIFFE validator or SAN
+// matchers have to bind them to trust domains.
+func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.Path, reason string)) {
+	checkTLS(of.ProtoReflect(), nil, tell)
+	common := of.GetCommonTlsContext()
+	at := (*messages.Path)(nil).Field("common_tls_context")
+	var context *tlsv3.CertificateValidationContext
+	secret := common.GetValidationContextSdsSecretConfig()
+	switch of := common.GetValidationContextType().(type) {
+	case *tlsv3.CommonTlsContext_ValidationContext:
+		at, context = at.Field("validation_context"), of.ValidationContext
+	case *tlsv3.CommonTlsContext_CombinedValidationContext:
+		at = at.Field("combined_validation_context")
+		context, secret = of.CombinedValidationContext.GetDefaultValidationContext(), of.CombinedValidationContext.GetValidationContextSdsSecretConfig()
+	}
+	if secret == nil {
+		if context.GetTrustedCa() == nil && context.GetCustomValidatorConfig() == nil {
+			tell(at, "client certificates are demanded, but there is nothing to verify them by")
+		} else {
+			tell(at, "the CAs stand in the listener: nothing tells whether they are the control plane's")
+		}
+		return
+	}
+	if secret.GetSdsConfig().GetAds() == nil || !namesBundle(secret.Name) {
+		tell(at.Field("validation_context_sds_secret_config"), fmt.Sprintf("secret %q is none by which a control plane that meshproof knows gives the CAs of its mesh", secret.Name))
+	}
+	if context.GetTrustedCa() != nil {
+		tell(at, "CAs stand in the listener beside those of the control plane")
+	}
+	if delivered, ok := c.validations[secret.Name]; ok {
+		for _, fault := range delivered.faults {
+			tell(at, fmt.Sprintf("secret %q: %s", secret.Name, fault.What))
+		}
+		checkTLS(delivered.message.ProtoReflect(), (*messages.Path)(nil).Field("secret").Key(secret.Name), tell)
+		if delivered.message.GetTrustedCa() == nil && delivered.message.GetCustomValidatorConfig() == nil {
+			tell(at, fmt.Sprintf("secret %q has nothing to verify client certificates by", secret.Name))
+		}
+		merged := proto.CloneOf(delivered.message)
+		if context != nil {
+			merged = proto.CloneOf(context)
+			proto.Merge(merged, delivered.message)
+		}
+		context = merged
+	}
+	unbound(context, at, tell)
+}
+
+// unbound tells where CAs are not bound to trust domains, so that one CA could give the names
+// of another.
+func unbound(context *tlsv3.CertificateValidationContext, at *messages.Path, tell func(at *messages.Path, reason string)) {
+	sans := context.GetMatchTypedSubjectAltNames()
+	if custom := context.GetCustomValidatorConfig(); custom != nil {
+		m, _, _ := messages.Unpack(custom.GetTypedConfig())
+		if validator, ok := m.(*tlsv3.SPIFFECertValidatorConfig); ok {
+			if len(validator.TrustDomains) == 0 {
+				tell(at, "the SPIFFE validator has no trust domain")
+			}
+			for _, domain := range validator.TrustDomains {
+				if _, err := spiffeid.TrustDomainFromString(domain.Name); err != nil || domain.GetTrustBundle() == nil {
+					tell(at, fmt.Sprintf("the SPIFFE validator has no bundle for the trust domain %q", domain.Name))
+				}
+			}
+			if len(sans) == 0 {
+				return
+			}
+		}
+	}
+	if len(sans) == 0 {
+		tell(at, "no match_typed_subject_alt_names: a certificate without a SPIFFE ID is accepted")
+	}
+	for i, san := range sans {
+		if !namesTrustDomain(san) {
+			tell(at.Field("match_typed_subject_alt_names").Index(i), "it accepts more than the SPIFFE IDs of one trust domain")
+		}
+	}
+}
+
+// namesTrustDomain reports whether a SAN matcher accepts nothing but URIs of one trust
+// domain.
+func namesTrustDomain(san *tlsv3.SubjectAltNameMatcher) bool {
+	begin := san.GetMatcher().GetPrefix() + san.GetMatcher().GetExact()
+	rest, ok := strings.CutPrefix(begin, "spiffe://")
+	domain, _, slash := strings.Cut(rest, "/")
+	_, err := spiffeid.TrustDomainFromString(domain)
+	return san.SanType == tlsv3.SubjectAltNameMatcher_URI && san.Oid == "" && !san.GetMatcher().GetIgnoreCase() && ok && slash && err == nil
+}
