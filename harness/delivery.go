@@ -1,10 +1,12 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,7 +62,38 @@ func (d *delivery) deliver(ctx context.Context) error {
 			return err
 		}
 	}
+	return d.checkUpstream()
+}
+
+// upstreamError says that Envoy let a request pass, and that the upstream of the lab did not
+// serve it. No policy decides so, and it is no decision of Envoy.
+type upstreamError struct {
+	number int // of the request
+	text   string
+}
+
+func (e *upstreamError) Error() string { return e.text }
+
+// checkUpstream returns an [*upstreamError] for the first request that the upstream failed.
+func (d *delivery) checkUpstream() error {
+	for i, e := range d.evidence {
+		if failedUpstream(e) {
+			return &upstreamError{i, fmt.Sprintf("the upstream of the lab failed: Envoy let a request to %s pass (%s), the upstream did not serve it, and the caller saw %s",
+				d.mesh.inbounds[d.targets[i]].Name, cmp.Or(e.Log.Details, e.Log.Enforced.Verdict.String()), e.Answer)}
+		}
+	}
 	return nil
+}
+
+// failedUpstream reports whether a request passed all filters and got no answer of the
+// upstream's handler, which records each request before it answers. Envoy's reason is
+// via_upstream for an answer of the server around the handler, and begins with upstream_ for a
+// connection to the upstream that broke. On tcp the upstream echoes what Envoy lets pass.
+func failedUpstream(e evidence.Evidence) bool {
+	if e.Call.Protocol.Layer() == policy.L4 {
+		return e.Answer.Outcome == caller.Closed && e.Log.Enforced.Ran && e.Log.Enforced.Verdict.Effect == policy.Allow
+	}
+	return e.Arrival == nil && e.Log.Details == "via_upstream" || strings.HasPrefix(e.Log.Details, "upstream_")
 }
 
 // sendAll sends sequences, several at once.

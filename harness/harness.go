@@ -50,7 +50,9 @@ const connectTimeout = 20 * time.Second
 // test. The error wraps [ErrUnknownVersion] if the version is not available.
 func Start(ctx context.Context, opts ...Option) (*Harness, error) {
 	h := &Harness{
-		options:   options{pushTimeout: pushTimeout, envoy: envoy.Options{Ports: defaultMeshes}},
+		options: options{
+			pushTimeout: pushTimeout, envoy: envoy.Options{Ports: defaultMeshes}, upstreamPort: func(port int) int { return port },
+		},
 		collector: newCollector(),
 		sources:   newSources(),
 	}
@@ -85,8 +87,8 @@ func (h *Harness) start(ctx context.Context) (err error) {
 	bootstrap, err := controlplane.Bootstrap{
 		Admin:        place.Admin,
 		ControlPlane: address(listener.Addr().(*net.TCPAddr).Port),
-		UpstreamHTTP: address(h.upstream.HTTPPort()),
-		UpstreamTCP:  address(h.upstream.TCPPort()),
+		UpstreamHTTP: address(h.options.upstreamPort(h.upstream.HTTPPort())),
+		UpstreamTCP:  address(h.options.upstreamPort(h.upstream.TCPPort())),
 		Proxy:        channel.proxy,
 		Authority:    controlPlaneID.String(),
 		Bundles:      channel.bundles,

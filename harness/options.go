@@ -16,6 +16,8 @@ type options struct {
 	envoy       envoy.Options
 	concurrency concurrency
 	pushTimeout time.Duration
+	// upstreamPort, in a test, puts something between Envoy and the upstream.
+	upstreamPort func(upstream int) (port int)
 }
 
 // concurrency is the number of callers of a mesh that send at once; the harness chooses for

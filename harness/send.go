@@ -67,13 +67,26 @@ func (m *Mesh) batch(ctx context.Context, arrange func(*delivery), requests []Re
 	}
 	ctx, stop := m.harness.untilEnvoyEnds(ctx)
 	defer stop()
-	d := m.newDelivery(targets, requests)
-	arrange(d)
-	batch, err := m.send(ctx, d)
-	if m.countersUnknown = err != nil; m.countersUnknown {
+	batch, err := m.deliverOnce(ctx, arrange, targets, requests)
+	if failed := (*upstreamError)(nil); errors.As(err, &failed) && ctx.Err() == nil {
+		ofControl := errors.Is(err, ErrNoControl)
+		// The counters have moved, so the whole batch is sent again.
+		if batch, err = m.deliverOnce(ctx, arrange, targets, requests); err == nil && !ofControl {
+			batch.Evidence[failed.number].Retries++
+		}
+	}
+	if err != nil {
 		return Batch{}, fmt.Errorf("harness: %s: send: %w", m.name, err)
 	}
 	return batch, nil
+}
+
+func (m *Mesh) deliverOnce(ctx context.Context, arrange func(*delivery), targets []int, requests []Request) (Batch, error) {
+	d := m.newDelivery(targets, requests)
+	arrange(d)
+	batch, err := m.send(ctx, d)
+	m.countersUnknown = err != nil
+	return batch, err
 }
 
 func (m *Mesh) send(ctx context.Context, d *delivery) (Batch, error) {

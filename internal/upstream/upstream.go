@@ -27,9 +27,10 @@ type Upstream struct {
 	served      sync.WaitGroup
 }
 
-// headerTimeout is the longest time that a connection may take to name its caller. A
-// silent stranger delays a batch for that long.
-const headerTimeout = 2 * time.Second
+// headerTimeout is the longest time that a connection may take to name its caller. It is
+// long, because it must not end when the machine stands still for some seconds: the server
+// would refuse a request that Envoy let pass.
+const headerTimeout = time.Minute
 
 // Start binds both servers to ports of their own on the address.
 func Start(ctx context.Context, address string) (*Upstream, error) {
