@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,19 +20,35 @@ const (
 	removalTimeout = time.Second
 )
 
+// silentPush is the error of a push that got no answer within a time. It is
+// [context.DeadlineExceeded] for errors.Is, as any silence of Envoy is.
+type silentPush time.Duration
+
+func (s silentPush) Error() string {
+	return fmt.Sprintf("neither refused nor served within %s: look at Envoy's log, which WithLog gets, and at the load of the machine", time.Duration(s))
+}
+
+func (silentPush) Is(target error) bool { return target == context.DeadlineExceeded }
+
 // push makes an update live. It records if the live filters are unknown after it.
 func (m *Mesh) push(ctx context.Context, u controlplane.Update) error {
-	ctx, stop := m.harness.untilEnvoyEnds(ctx)
+	whole, stop := m.harness.untilEnvoyEnds(ctx)
 	defer stop()
 	patience := m.harness.options.pushTimeout
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("neither refused nor served within %s: look at Envoy's log, which WithLog gets, and at the load of the machine", patience))
+	ctx, cancel := context.WithTimeoutCause(whole, patience, silentPush(patience))
 	defer cancel()
 	err := m.harness.control.Push(ctx, u)
 	switch {
 	case err == nil:
 		m.filtersUnknown = false
-	case !errors.Is(err, xds.ErrNACK) && ctx.Err() != nil:
+		m.harness.heard()
+	case errors.Is(err, xds.ErrNACK):
+		m.harness.heard()
+	case ctx.Err() != nil:
 		m.filtersUnknown = true
+		if whole.Err() == nil {
+			return cmp.Or(m.harness.noteSilence(whole), err)
+		}
 	}
 	return err
 }

@@ -3,6 +3,8 @@ package harness
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -188,5 +190,58 @@ func TestNewMeshThatIsCutOffGivesItsPortBack(t *testing.T) {
 			findings, _ := send(t, m, Request{To: "tcp", Credential: mint(t, m, frontend)})
 			checkForms(t, findings, evidence.Refused)
 		})
+	}
+}
+
+// An Envoy that stands still must not hold a run: after two silences and a silent admin
+// endpoint everything that waits for it ends.
+func TestAnEnvoyThatHangsIsKilled(t *testing.T) {
+	t.Parallel()
+	h := own(t)
+	m, err := h.NewMesh(t.Context(), small(t, compile(t, constant(policy.L4, policy.Allow))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.options.pushTimeout, h.options.adminTimeout = 50*time.Millisecond, 50*time.Millisecond
+	signal(t, h, syscall.SIGSTOP)
+	deny := map[string]xds.Filters{"tcp": compile(t, constant(policy.L4, policy.Deny))}
+	if err := m.SetFilters(t.Context(), deny); err == nil || errors.Is(err, envoy.ErrExited) {
+		t.Errorf("the first silence: %v, want the time that passed", err)
+	}
+	err = m.SetFilters(t.Context(), deny)
+	if !errors.Is(err, envoy.ErrExited) || !strings.Contains(err.Error(), "it hung: it answered neither its pushes") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("the second silence: %v", err)
+	}
+	<-h.envoy.Done()
+}
+
+// A slow push alone ends nothing: the admin endpoint answers.
+func TestASlowEnvoyIsNotKilled(t *testing.T) {
+	t.Parallel()
+	h := own(t)
+	for range mostSilences + 1 {
+		if err := h.noteSilence(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := h.Mesh(t, small(t, compile(t, constant(policy.L4, policy.Allow))))
+	findings, _ := send(t, m, Request{To: "tcp", Credential: mint(t, m, frontend)})
+	checkForms(t, findings, evidence.Served)
+	if n := h.silences.Load(); n != 0 {
+		t.Errorf("%d silences are left behind an answer", n)
+	}
+}
+
+// An Envoy that hangs at its start is not taken for a firewall.
+func TestAnEnvoyThatHangsAtItsStart(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "envoy")
+	script := "#!/bin/sh\n[ \"$1\" = --version ] && echo 'version: 0/" + DefaultVersion + "/x' && exit\nexec sleep 60\n"
+	if err := os.WriteFile(bin, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("ENVOY_BIN", bin)
+	h, err := Start(t.Context(), WithRuntime(Process), func(o *options) { o.connectTimeout, o.adminTimeout = 50*time.Millisecond, 50*time.Millisecond })
+	if h != nil || err == nil || !strings.Contains(err.Error(), "Envoy opened no ADS stream within 50ms: its admin endpoint does not answer either, so it hangs") {
+		t.Errorf("an Envoy that hangs: %v", err)
 	}
 }

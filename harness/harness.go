@@ -9,6 +9,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,6 +40,9 @@ type Harness struct {
 
 	mu     sync.Mutex
 	meshes uint64
+
+	// silences counts the pushes and batches in a row that got no answer.
+	silences atomic.Int64
 }
 
 // connectTimeout bounds the time from the start of Envoy to its ADS stream. It takes a
@@ -51,7 +55,7 @@ const connectTimeout = 20 * time.Second
 func Start(ctx context.Context, opts ...Option) (*Harness, error) {
 	h := &Harness{
 		options: options{
-			pushTimeout: pushTimeout, envoy: envoy.Options{Ports: defaultMeshes}, upstreamPort: func(port int) int { return port },
+			connectTimeout: connectTimeout, pushTimeout: pushTimeout, adminTimeout: adminTimeout, envoy: envoy.Options{Ports: defaultMeshes}, upstreamPort: func(port int) int { return port },
 		},
 		collector: newCollector(),
 		sources:   newSources(),
@@ -100,8 +104,8 @@ func (h *Harness) start(ctx context.Context) (err error) {
 		return err
 	}
 	h.slots = newSlots(h.envoy)
-	ctx, cancel := context.WithTimeoutCause(ctx, connectTimeout, errors.New("no ADS stream came: is a firewall between Envoy and this process?"))
-	defer cancel()
+	patience := time.NewTimer(h.options.connectTimeout)
+	defer patience.Stop()
 	select {
 	case <-h.control.Connected():
 		h.version, err = h.envoy.Version(ctx)
@@ -110,6 +114,8 @@ func (h *Harness) start(ctx context.Context) (err error) {
 		return h.envoy.Err()
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for Envoy to connect: %w", context.Cause(ctx))
+	case <-patience.C:
+		return fmt.Errorf("Envoy opened no ADS stream within %s: %w", h.options.connectTimeout, h.whyNotConnected(ctx))
 	}
 }
 

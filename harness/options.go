@@ -13,9 +13,9 @@ import (
 type Option func(*options)
 
 type options struct {
-	envoy       envoy.Options
-	concurrency concurrency
-	pushTimeout time.Duration
+	envoy                       envoy.Options
+	concurrency                 concurrency
+	connectTimeout, pushTimeout, adminTimeout time.Duration
 	// upstreamPort, in a test, puts something between Envoy and the upstream.
 	upstreamPort func(upstream int) (port int)
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,6 +87,12 @@ func (m *Mesh) deliverOnce(ctx context.Context, arrange func(*delivery), targets
 	arrange(d)
 	batch, err := m.send(ctx, d)
 	m.countersUnknown = err != nil
+	switch {
+	case err == nil:
+		m.harness.heard()
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		err = cmp.Or(m.harness.noteSilence(ctx), err)
+	}
 	return batch, err
 }
 

@@ -130,7 +130,7 @@ func (o *diffOptions) confirmAll(ctx context.Context, d *diff.Difference, stderr
 	defer progress.Stop()
 	runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
 	results, err := d.Confirm(ctx, h.Version(), runner.Readings)
-	if err != nil {
+	if err := errors.Join(err, machineError(suite.Outage(results))); err != nil {
 		return err
 	}
 	run := beginReport(ctx, h, began)

@@ -106,7 +106,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 		readings[i] = p.Reading
 	}
 	results := runner.Readings(ctx, readings...)
-	if err := context.Cause(ctx); err != nil {
+	if err := errors.Join(context.Cause(ctx), machineError(suite.Outage(results))); err != nil {
 		return err
 	}
 	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String(), Strict: o.strict}

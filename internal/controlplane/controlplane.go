@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
@@ -28,6 +29,7 @@ const connectTimeout = 5 * time.Second
 // receives its access logs. It is safe for concurrent use.
 type ControlPlane struct {
 	grpc      *grpc.Server
+	creds     *watchedTLS
 	stop      context.CancelFunc
 	served    chan struct{}
 	acks      *acks
@@ -42,13 +44,38 @@ type ControlPlane struct {
 	pushes uint64
 }
 
+// watchedTLS remembers why a TLS handshake failed, which gRPC tells nobody.
+type watchedTLS struct {
+	credentials.TransportCredentials
+	failure atomic.Pointer[error]
+}
+
+// ServerHandshake implements [credentials.TransportCredentials].
+func (w *watchedTLS) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	secured, info, err := w.TransportCredentials.ServerHandshake(conn)
+	if err != nil {
+		w.failure.Store(&err)
+	}
+	return secured, info, err
+}
+
+// HandshakeError returns the error of the last TLS handshake that failed, nil if none did.
+func (c *ControlPlane) HandshakeError() error {
+	if err := c.creds.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // Serve starts a control plane on the listener, which it closes in the end. The
 // TLS configuration must demand Envoy's SVID; entries gets every access log entry,
 // one at a time for each stream, and must not block.
 func Serve(lis net.Listener, config *tls.Config, entries func(xds.AccessLog)) *ControlPlane {
 	ctx, stop := context.WithCancel(context.Background())
+	creds := &watchedTLS{TransportCredentials: credentials.NewTLS(config)}
 	c := &ControlPlane{
-		grpc:      grpc.NewServer(grpc.Creds(credentials.NewTLS(config))),
+		grpc:      grpc.NewServer(grpc.Creds(creds)),
+		creds:     creds,
 		stop:      stop,
 		served:    make(chan struct{}),
 		acks:      newACKs(),

@@ -114,6 +114,11 @@ func (d docker) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, e
 	e := &Envoy{plan: p, container: inspected.Container.ID, ports: ports, admin: newAdmin("tcp", ports.dial(adminPort)), done: make(chan struct{})}
 	follow, cancel := context.WithCancel(context.Background())
 	go followContainer(follow, e, c, &tail{next: p.options.Log})
+	e.kill = func() {
+		ctx, cancel := context.WithTimeout(context.Background(), removalTimeout)
+		defer cancel()
+		_, _ = c.ContainerKill(ctx, e.container, client.ContainerKillOptions{Signal: "KILL"})
+	}
 	e.stop = func() error {
 		defer cancel()
 		ctx, cancelStop := context.WithTimeout(context.Background(), removalTimeout)

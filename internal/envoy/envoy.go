@@ -26,6 +26,7 @@ type Envoy struct {
 	container string
 	admin     *http.Client
 	ports     ports
+	kill      func()       // ends Envoy at once
 	stop      func() error // ends Envoy and waits until done is closed
 	release   func() error // gives back everything else
 
@@ -92,10 +93,10 @@ func (e *Envoy) Close() error {
 // ended records the end of Envoy. how is its exit status, and log has the last lines of its log.
 func (e *Envoy) ended(how error, log *tail) {
 	e.mu.Lock()
-	if !e.closing {
+	if !e.closing && e.err == nil {
 		line := log.telling()
 		if line == "" {
-			line = "it logged nothing"
+			line = "it logged no error"
 		}
 		e.err = &pin.Error{
 			Doing:  "run " + e.plan.String(),
@@ -104,6 +105,25 @@ func (e *Envoy) ended(how error, log *tail) {
 	}
 	e.mu.Unlock()
 	close(e.done)
+}
+
+// Answers asks whether the admin endpoint answers within a time.
+func (e *Envoy) Answers(ctx context.Context, within time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	_, err := e.AdminGet(ctx, "/server_info")
+	return err == nil
+}
+
+// Kill ends an Envoy that does not answer any more. Err then has the reason ErrExited and the
+// cause.
+func (e *Envoy) Kill(cause error) {
+	e.mu.Lock()
+	if !e.closing && e.err == nil {
+		e.err = &pin.Error{Doing: "run " + e.plan.String(), Reason: ErrExited, Cause: cause}
+	}
+	e.mu.Unlock()
+	e.kill()
 }
 
 // newAdmin returns a client of Envoy's admin endpoint. It dials the address and ignores the host of the URL.

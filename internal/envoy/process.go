@@ -158,6 +158,7 @@ func (pr process) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy,
 		undo = undo[:len(undo)-1] // the bootstrap is abandoned already
 		return fail(err)
 	}
+	e.kill = func() { _ = cmd.Process.Kill() }
 	e.stop = func() error {
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			return fmt.Errorf("envoy: end process %d: %w", e.pid, err)

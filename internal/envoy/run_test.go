@@ -491,6 +491,7 @@ func TestTellingLine(t *testing.T) {
 		{"\n\n", ""},
 		{"one\ntwo\n", "two"},
 		{"one\nno newline", "no newline"},
+		{"one\n" + pre + "[warning][main] [a.cc:1] w\n", "one"},
 		{pre + "[warning][main] [a.cc:1] w\n" + pre + "[error][config] [a.cc:2] e\nmore\n" + pre + "[info][main] [a.cc:3] bye\n", "e more"},
 		{pre + "[critical][main] [a.cc:1] first\n" + pre + "[error][main] [a.cc:2] later\nlast", "first"},
 	} {

@@ -122,7 +122,8 @@ func (t *tail) Write(p []byte) (int, error) {
 // logPrefix is the text before a message of Envoy: [time][thread][level][component] [source].
 var logPrefix = regexp.MustCompile(`^(\[[^\]]*\])+ (\[[^\]]*\] )?`)
 
-// telling returns the line that says most about the end: the last critical line, else the last error, else the last line.
+// telling returns the line that says most about the end: the last critical line, else the last error, else the last line
+// that is no warning. A warning of the start says nothing about the end.
 func (t *tail) telling() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -134,6 +135,8 @@ func (t *tail) telling() string {
 	for i, line := range lines {
 		rank := 0
 		switch {
+		case strings.Contains(line, "][warning]"):
+			continue
 		case strings.Contains(line, "][critical]"):
 			rank = 2
 		case strings.Contains(line, "][error]"):

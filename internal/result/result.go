@@ -30,8 +30,9 @@ type Case struct {
 	// nothing is proven either way.
 	Fault bool
 	// Skipped says why the case proves nothing here, and does not count; empty for a case
-	// that was run. NotApplicable is true where the case is not about this version or
-	// this compiler, so that nothing is missing.
+	// that was run. With Fault, Err says what kept the case from running. NotApplicable is
+	// true where the case is not about this version or this compiler, so that nothing is
+	// missing.
 	Skipped       string
 	NotApplicable bool
 	// Requests has an entry for each request of the case, in order; none where the
@@ -85,6 +86,9 @@ func (c Case) Passed() bool {
 	}
 	return true
 }
+
+// NotRun reports whether Envoy or the machine had failed before the case could run.
+func (c Case) NotRun() bool { return c.Fault && c.Skipped != "" }
 
 // Failed reports whether the case was run and did not go as wanted.
 func (c Case) Failed() bool { return c.Skipped == "" && !c.Passed() }

@@ -37,6 +37,10 @@ func (r *run) judge(es []evidence.Evidence, filters map[string][]evidence.Filter
 	}
 	r.result.Notes = append(r.result.Notes, r.reading.Set().Notes(observed(r.result.Requests))...)
 	r.result.Err = errors.Join(r.checkConservation(sent, filters), r.checkCounters())
+	if r.result.Err != nil && r.result.Retries() > 0 {
+		// A request that was sent again may have moved the counters twice.
+		r.result.Fault = true
+	}
 }
 
 // checkWarnings compares the warnings with the stated warnings of the case, both ways. A

@@ -17,7 +17,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/meshproof/meshproof/cases"
@@ -54,43 +53,19 @@ type Runner struct {
 	Done func(result.Case)
 }
 
-const defaultParallel = 4
-
 // Run runs the cases, several at once, and returns their results in the same order. A case
 // that fails is a result, not an error.
 func (r Runner) Run(ctx context.Context, cs ...cases.Case) []result.Case {
-	return r.each(len(cs), func(i int) result.Case { return r.Case(ctx, cs[i]) })
+	return r.each(cs, func(i int) result.Case { return r.Case(ctx, cs[i]) })
 }
 
 // Readings is [Runner.Run] for cases whose policies have been read.
 func (r Runner) Readings(ctx context.Context, readings ...*verdict.Reading) []result.Case {
-	return r.each(len(readings), func(i int) result.Case { return r.Reading(ctx, readings[i]) })
-}
-
-// each runs n cases, several at once, and reports each as it ends.
-func (r Runner) each(n int, runCase func(i int) result.Case) []result.Case {
-	parallel := r.Parallel
-	if parallel < 1 {
-		parallel = defaultParallel
+	cs := make([]cases.Case, len(readings))
+	for i, reading := range readings {
+		cs[i] = reading.Case
 	}
-	results := make([]result.Case, n)
-	var workers sync.WaitGroup
-	var reporting sync.Mutex
-	free := make(chan struct{}, parallel)
-	for i := range n {
-		free <- struct{}{}
-		workers.Go(func() {
-			defer func() { <-free }()
-			results[i] = runCase(i)
-			if r.Done != nil {
-				reporting.Lock()
-				defer reporting.Unlock()
-				r.Done(results[i])
-			}
-		})
-	}
-	workers.Wait()
-	return results
+	return r.each(cs, func(i int) result.Case { return r.Reading(ctx, readings[i]) })
 }
 
 // Case runs one case.

@@ -122,7 +122,7 @@ func newTestCase(c report.Case) (testCase, counts) {
 	test.File, test.Line = report.SplitPlace(c.Place)
 	one := counts{Tests: 1, Time: test.Time}
 	switch {
-	case c.Skipped != "":
+	case c.Skipped != "" && !c.Fault:
 		test.Skipped = &skip{c.Skipped}
 		one.Skipped = 1
 	case c.Passed:

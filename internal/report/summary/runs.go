@@ -76,6 +76,7 @@ func (r Runs) WriteText(w io.Writer, p terminal.Paint) {
 	}
 	for _, run := range r.All {
 		run.writeFailures(w, p)
+		run.writeOutage(w, p)
 	}
 	writeDifferences(w, r.Reports())
 	for _, run := range r.All {
@@ -169,8 +170,10 @@ type Tally struct {
 	report.Tally
 	// Requests and Retries leave out skipped cases. A retry overcame a fault of the transport.
 	Requests, Retries int
-	// Fault is true if Envoy or the machine failed in a case.
+	// Fault is true if Envoy or the machine failed in a case, or before it.
 	Fault bool
+	// NotRun counts the skipped cases that could not run because of that.
+	NotRun int
 }
 
 // Of counts the results.
@@ -187,10 +190,13 @@ func OfRun(run report.Run) Tally {
 	var t Tally
 	for _, c := range run.Cases {
 		t.Tally.Add(c)
+		t.Fault = t.Fault || c.Fault
 		if c.Skipped != "" {
+			if c.Fault {
+				t.NotRun++
+			}
 			continue
 		}
-		t.Fault = t.Fault || c.Fault
 		t.Requests += len(c.Requests)
 		for _, q := range c.Requests {
 			t.Retries += q.Evidence.Retries
@@ -201,12 +207,12 @@ func OfRun(run report.Run) Tally {
 
 // Plus adds up two tallies.
 func (t Tally) Plus(u Tally) Tally {
-	return Tally{t.Tally.Plus(u.Tally), t.Requests + u.Requests, t.Retries + u.Retries, t.Fault || u.Fault}
+	return Tally{t.Tally.Plus(u.Tally), t.Requests + u.Requests, t.Retries + u.Retries, t.Fault || u.Fault, t.NotRun + u.NotRun}
 }
 
 // Line is the last line of a run.
 func (t Tally) Line(p terminal.Paint, run report.Run) string {
-	line := fmt.Sprintf("%s %s on Envoy %s (%s)", p.Mark(t.Failed == 0), t, run.Envoy, run.Runtime)
+	line := fmt.Sprintf("%s %s on Envoy %s (%s)", p.Mark(t.Failed == 0 && t.NotRun == 0), t, run.Envoy, run.Runtime)
 	if t.Retries > 0 {
 		line += fmt.Sprintf(", %s retried", terminal.Count(t.Retries, "transport fault"))
 	}
@@ -220,8 +226,11 @@ func (t Tally) String() string {
 	if t.Failed > 0 {
 		text = fmt.Sprintf("%d of %s failed", t.Failed, terminal.Count(t.Passed+t.Failed, "case"))
 	}
-	if t.Skipped > 0 {
-		text += fmt.Sprintf(", %d skipped", t.Skipped)
+	if t.NotRun > 0 {
+		text += fmt.Sprintf(", %d not run", t.NotRun)
+	}
+	if skipped := t.Skipped - t.NotRun; skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", skipped)
 	}
 	if t.NotApplicable > 0 {
 		text += fmt.Sprintf(", %d not applicable", t.NotApplicable)

@@ -25,6 +25,7 @@ func (r Run) WriteText(w io.Writer, p terminal.Paint) {
 		fmt.Fprintln(w)
 	}
 	r.writeFailures(w, p)
+	r.writeOutage(w, p)
 	fmt.Fprintln(w, Of(r.Results...).Line(p, r.Report))
 }
 
@@ -32,6 +33,16 @@ func (r Run) writeFailures(w io.Writer, p terminal.Paint) {
 	for i, c := range r.Results {
 		if c.Failed() {
 			c.WriteFailure(w, p, r.Report.Cases[i].Again)
+		}
+	}
+}
+
+// writeOutage says once what kept cases from running.
+func (r Run) writeOutage(w io.Writer, p terminal.Paint) {
+	for _, c := range r.Results {
+		if c.NotRun() {
+			fmt.Fprintf(w, "%s %v\n", p.Mark(false), c.Err)
+			return
 		}
 	}
 }
@@ -56,7 +67,7 @@ func byStory(results []result.Case) [][]result.Case {
 func storyLine(p terminal.Paint, results []result.Case) string {
 	t := Of(results...)
 	title := terminal.Printable(cmp.Or(results[0].Case.Story, "cases without a story"))
-	return fmt.Sprintf("%s %s: %s", p.Mark(t.Failed == 0), title, t)
+	return fmt.Sprintf("%s %s: %s", p.Mark(t.Failed == 0 && t.NotRun == 0), title, t)
 }
 
 // writeStory prints the cases of a story as one table. It shortens an identity of the story's
@@ -79,6 +90,9 @@ func writeStory(w io.Writer, p terminal.Paint, results []result.Case) {
 	}
 	next := 1
 	for _, r := range results {
+		if r.NotRun() {
+			continue // writeOutage says why
+		}
 		if r.Skipped != "" {
 			what := "skipped"
 			if r.NotApplicable {

@@ -1,0 +1,93 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// mortal starts an Envoy, and returns a function that kills it.
+func mortal(t *testing.T) (*harness.Harness, func()) {
+	t.Helper()
+	binary, err := envoy.Fetch(t.Context(), harness.DefaultVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrapper, pidFile := filepath.Join(t.TempDir(), "envoy"), filepath.Join(t.TempDir(), "pid")
+	script := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = --version ] || echo $$ >%s\nexec %s \"$@\"\n", pidFile, binary)
+	if err := os.WriteFile(wrapper, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("ENVOY_BIN", wrapper)
+	h := harness.New(t, harness.WithRuntime(envoy.Process))
+	digits, err := os.ReadFile(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(digits)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, func() {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// killer is the reference compiler, which does something else before.
+type killer func()
+
+func (k killer) Compile(ctx context.Context, in Input) ([]xds.Filters, error) {
+	k()
+	return Reference.Compile(ctx, in)
+}
+
+// When Envoy has died, the other cases are not run, and one sentence says so.
+func TestTheEndOfEnvoyEndsTheRun(t *testing.T) {
+	h, kill := mortal(t)
+	const before, all = 3, 20
+	var compiled atomic.Int64
+	runner := Runner{Harness: h, Parallel: 1, Compiler: killer(func() {
+		if compiled.Add(1) == before+1 {
+			kill()
+		}
+	})}
+	done := 0
+	runner.Done = func(result.Case) { done++ }
+	var cs []cases.Case
+	for range all {
+		cs = append(cs, casetest.Parse(t, head+ask))
+	}
+	results := runner.Run(t.Context(), cs...)
+	outage := Outage(results)
+	want := fmt.Sprintf("Envoy died after %d of %d cases: ", before, all)
+	if !errors.Is(outage, envoy.ErrExited) || !strings.HasPrefix(outage.Error(), want) || strings.Contains(outage.Error(), "\n") {
+		t.Errorf("the outage is %v, want one line that begins with %q", outage, want)
+	}
+	for i, r := range results {
+		if r.Passed() != (i < before) || r.NotRun() == r.Passed() || r.Failed() || r.NotRun() && r.Skipped != "not run: "+outage.Error() {
+			t.Errorf("case %d: passed %t, failed %t, skipped %q", i, r.Passed(), r.Failed(), r.Skipped)
+		}
+	}
+	if n := compiled.Load(); n != before+1 || done != all {
+		t.Errorf("%d cases were compiled, want %d; %d were reported, want %d", n, before+1, done, all)
+	}
+	if Outage(results[:before]) != nil {
+		t.Error("an outage where all cases ran")
+	}
+}
