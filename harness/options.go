@@ -13,8 +13,8 @@ import (
 type Option func(*options)
 
 type options struct {
-	envoy                       envoy.Options
-	concurrency                 concurrency
+	envoy                                     envoy.Options
+	concurrency                               concurrency
 	connectTimeout, pushTimeout, adminTimeout time.Duration
 	// upstreamPort, in a test, puts something between Envoy and the upstream.
 	upstreamPort func(upstream int) (port int)
