@@ -15,7 +15,7 @@ import (
 )
 
 // Load reads case files. Each path is a file, or a folder with files that end in .yaml
-// or .yml, at any depth. A file that several paths lead to counts once. The error joins
+// or .yml, at any depth, or - for standard input. A file that several paths lead to counts once. The error joins
 // all errors, one line each. It is an error if there is no case, or if two cases have
 // the same name.
 func Load(paths ...string) ([]Case, error) {
@@ -27,6 +27,10 @@ func Load(paths ...string) ([]Case, error) {
 			return nil, fmt.Errorf("cases: %w", err)
 		}
 		for _, file := range found {
+			if file == folder.Stdin {
+				files = append(files, file)
+				continue
+			}
 			// All paths that lead to one file have the same target.
 			target, err := filepath.Abs(file)
 			if err == nil {

@@ -23,7 +23,6 @@ type diffOptions struct {
 	output       outputFormat
 	confirm      bool
 	denyWidening bool
-	strict       bool
 	anyNames     bool
 	envoy        envoyFlags
 	report       string
@@ -61,7 +60,6 @@ NEW has a case that OLD lacks, or if a policy cannot be asked; 1 with --strict i
 	o.newFlags.add(cmd, o.source.options, "NEW")
 	flags.BoolVar(&o.confirm, "confirm", false, "show each change on a real Envoy, under the old policies and the new ones")
 	flags.BoolVar(&o.denyWidening, "deny-widening", false, "exit with 1 if access widens, or may widen")
-	addStrict(cmd, &o.strict)
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	o.envoy.add(cmd)
 	flags.StringVar(&o.report, "report", "", "with --confirm: write results, conformance report, page, JUnit and summary into this folder")
@@ -81,6 +79,9 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	if err := o.source.checkFilesFlags(old, recent); err != nil {
 		return err
 	}
+	if err := o.source.leaveOut(old, recent); err != nil {
+		return err
+	}
 	if old.Empty() && recent.Empty() && o.source.inboundFlag() == "" {
 		return fmt.Errorf("neither %s nor %s has a policy, a Dataplane or a case: there is nothing to compare", before, after)
 	}
@@ -94,7 +95,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	if err != nil {
 		return o.source.nothingLeft(err)
 	}
-	d.ToConfirm, d.DenyWidening, d.Strict = o.confirm, o.denyWidening, o.strict
+	d.ToConfirm, d.DenyWidening, d.Strict = o.confirm, o.denyWidening, o.source.strict
 	if o.anyNames {
 		d.ForgetNames()
 	}

@@ -131,7 +131,7 @@ func addOutput(cmd *cobra.Command, o *outputFormat, further ...outputFormat) {
 
 // addStrict adds --strict.
 func addStrict(cmd *cobra.Command, strict *bool) {
-	cmd.Flags().BoolVar(strict, "strict", false, "exit with 1 if there is a warning that no case expects")
+	cmd.Flags().BoolVar(strict, "strict", false, "fail where there is a warning that no case expects, and refuse files with documents of other kinds")
 }
 
 // printed is what a command prints: as text, or by its JSON form.

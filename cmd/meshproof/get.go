@@ -42,9 +42,11 @@ to be refused is left out.`,
 				return err
 			}
 			objects, err := cluster.ObjectsOf(files, namespace)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
+			}
+			tellLeftOut(cmd.ErrOrStderr(), files)
+			switch {
 			case output == outputYAML:
 				err = objects.WriteYAML(cmd.OutOrStdout())
 			default:
@@ -85,6 +87,7 @@ file, whose workloads are the pods, or a file with policies. Then the flags desc
 			if err != nil {
 				return err
 			}
+			tellLeftOut(cmd.ErrOrStderr(), files)
 			pod.Name = args[1]
 			pods, err := cluster.PodsOf(files, pod)
 			if err != nil {

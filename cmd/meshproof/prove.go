@@ -35,7 +35,6 @@ type proveOptions struct {
 	counterexamples string
 	anyNames        bool
 	adversary       bool
-	strict          bool
 }
 
 func newProve() *cobra.Command {
@@ -66,7 +65,6 @@ request that show it are written as a case file.`,
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	flags.BoolVar(&o.adversary, "adversary", false, "send the requests of an attacker too, with certificates that look like those of allowed callers")
-	addStrict(cmd, &o.strict)
 	flags.StringVar(&o.counterexamples, "counterexamples", "counterexamples", "folder for the case files of counterexamples; made only if there is one")
 	addOutput(cmd, &o.output)
 	return cmd
@@ -109,7 +107,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if err := errors.Join(context.Cause(ctx), machineError(suite.Outage(results))); err != nil {
 		return err
 	}
-	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String(), Strict: o.strict}
+	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String(), Strict: o.source.strict}
 	for _, u := range population.Unasked {
 		if !u.Inert {
 			proven.Unasked = append(proven.Unasked, u.String())

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 
@@ -29,12 +30,17 @@ type sourceOptions struct {
 	options optionFlags
 	// trustDomain is the mesh's own; the zero value means the default.
 	trustDomain spiffeid.TrustDomain
+	// strict refuses documents of other kinds, which are otherwise told on stderr.
+	strict bool
+	stderr io.Writer
 	// flags tells which of them were set.
 	flags *pflag.FlagSet
 }
 
 func (o *sourceOptions) add(cmd *cobra.Command) {
 	o.flags = cmd.Flags()
+	addStrict(cmd, &o.strict)
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) { o.stderr = cmd.ErrOrStderr() }
 	flags := newFileFlags()
 	w := &o.inbound.Workload
 	flags.StringVar(&w.Name, "workload", "backend", "name of the workload")
@@ -63,6 +69,9 @@ func (o *sourceOptions) choice() lab.Choice { return lab.Choice{Pattern: o.filte
 // subjects reads case files or policy files.
 func (o *sourceOptions) subjects(paths []string) ([]lab.Subject, error) {
 	files, err := lab.Read(o.choice(), paths...)
+	if err == nil {
+		err = o.leaveOut(files)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +100,23 @@ func (o *sourceOptions) subjects(paths []string) ([]lab.Subject, error) {
 	return out, nil
 }
 
+// leaveOut tells which documents are left out. With --strict they are an error.
+func (o *sourceOptions) leaveOut(all ...*lab.Files) error {
+	for _, files := range all {
+		if o.strict && len(files.Others) > 0 {
+			return fmt.Errorf("%w\n%s: --strict refuses to leave %s out: name the files with policies alone", files.Others.Refusals(), files.Name, files.Others)
+		}
+		tellLeftOut(o.stderr, files)
+	}
+	return nil
+}
+
+func tellLeftOut(stderr io.Writer, files *lab.Files) {
+	if len(files.Others) > 0 {
+		fmt.Fprintf(stderr, "meshproof: note: %s: left out: %s\n", files.Name, files.Others)
+	}
+}
+
 // cases reads files and folders, and returns the cases with described inbounds.
 func (o *sourceOptions) cases(paths []string) ([]lab.Case, *lab.Files, error) {
 	files, s, err := o.open(paths)
@@ -117,6 +143,9 @@ func (o *sourceOptions) open(paths []string) (*lab.Files, lab.Surroundings, erro
 		return nil, lab.Surroundings{}, err
 	}
 	if err := o.checkFilesFlags(files); err != nil {
+		return nil, lab.Surroundings{}, err
+	}
+	if err := o.leaveOut(files); err != nil {
 		return nil, lab.Surroundings{}, err
 	}
 	if files.Empty() && o.inboundFlag() == "" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
@@ -63,19 +64,20 @@ func (all Objects) MarshalJSON() ([]byte, error) {
 
 // WriteYAML prints the List of [Objects.MarshalJSON] as YAML.
 func (all Objects) WriteYAML(w io.Writer) error {
-	text, err := all.MarshalJSON()
-	if err != nil {
-		return err
+	text := "apiVersion: v1\nkind: List\nitems:"
+	if len(all) == 0 {
+		text += " []"
 	}
-	// An object that is not valid may hold any text, which this printer quotes.
-	docs, err := manifest.Parse("the result", text)
-	if err != nil {
-		return err
-	}
-	for _, doc := range docs {
-		if _, err := w.Write(doc.YAML()); err != nil {
+	for _, o := range all {
+		// An object that is not valid may hold any text, which this printer quotes.
+		docs, err := manifest.Parse("the result", o.JSON)
+		if err != nil {
 			return err
 		}
+		for _, doc := range docs {
+			text += "\n  - " + strings.ReplaceAll(strings.TrimSpace(string(doc.YAML())), "\n", "\n    ")
+		}
 	}
-	return nil
+	_, err := io.WriteString(w, text+"\n")
+	return err
 }

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/added"
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -30,6 +31,9 @@ const (
 
 // Kind is the kind of a Dataplane, universal or a Kubernetes object.
 const Kind = "Dataplane"
+
+// Kinds are the two forms of a Dataplane.
+var Kinds = []manifest.Head{{Type: Kind}, {APIVersion: apiVersion, Kind: Kind}}
 
 // Dataplane is a workload with its inbounds.
 type Dataplane struct {
@@ -161,11 +165,7 @@ type universalSchema struct {
 	Labels     map[string]string `yaml:"labels"`
 	Networking networkingSchema  `yaml:"networking"`
 	ignoredFields
-
-	// What a control plane adds to what it stores.
-	CreationTime     manifest.Document `yaml:"creationTime"`
-	ModificationTime manifest.Document `yaml:"modificationTime"`
-	Status           manifest.Document `yaml:"status"`
+	added.Universal
 }
 
 // kubernetesSchema is the custom resource; its mesh stands at the root, or in a
@@ -179,24 +179,13 @@ type kubernetesSchema struct {
 		Namespace   string            `yaml:"namespace"`
 		Labels      map[string]string `yaml:"labels"`
 		Annotations map[string]string `yaml:"annotations"`
-		serverMetadata
+		added.Metadata
 	} `yaml:"metadata"`
 	Spec struct {
 		Networking networkingSchema `yaml:"networking"`
 		ignoredFields
 	} `yaml:"spec"`
 	Status manifest.Document `yaml:"status"`
-}
-
-// serverMetadata is what an API server adds to the metadata of an object.
-type serverMetadata struct {
-	UID               manifest.Document `yaml:"uid"`
-	ResourceVersion   manifest.Document `yaml:"resourceVersion"`
-	Generation        manifest.Document `yaml:"generation"`
-	CreationTimestamp manifest.Document `yaml:"creationTimestamp"`
-	OwnerReferences   manifest.Document `yaml:"ownerReferences"`
-	ManagedFields     manifest.Document `yaml:"managedFields"`
-	Finalizers        manifest.Document `yaml:"finalizers"`
 }
 
 // ignoredFields are the fields of a Dataplane that say nothing about its callers.

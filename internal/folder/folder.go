@@ -1,24 +1,32 @@
 // Package folder finds and reads the files that a path on the command line means.
 //
 // It guarantees that the files are in the order of their paths, and that a file is read only
-// if it is a regular file of a bounded size. It follows a symbolic link to a folder only
-// where the path itself is the link.
+// if it is a regular file of a bounded size, or standard input within the same bound. It
+// follows a symbolic link to a folder only where the path itself is the link.
 package folder
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 )
+
+// Stdin is the path that means standard input.
+const Stdin = "-"
 
 // Files returns the file that a path names. For a folder it returns the .yaml and .yml
 // files in it and below it, in the order of their paths. A folder without such a file is
 // no error.
 func Files(path string) ([]string, error) {
+	if path == Stdin {
+		return []string{path}, nil
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -41,19 +49,26 @@ func Files(path string) ([]string, error) {
 // half a megabyte.
 const Limit = 16 << 20
 
-// Read returns the content of a regular file of at most [Limit] bytes. Its error is of type
+// Read returns the content of a regular file, or of [Stdin], of at most [Limit] bytes.
+// Standard input is read once; to read it again is an error. Its error is of type
 // *[fs.PathError].
 func Read(path string) ([]byte, error) { return ReadUpTo(path, Limit) }
 
 // ReadUpTo is [Read] with another limit, in bytes.
 func ReadUpTo(path string, limit int64) ([]byte, error) {
+	fail := func(err error) ([]byte, error) { return nil, &fs.PathError{Op: "read", Path: path, Err: err} }
+	if path == Stdin {
+		if !stdinIsRead.CompareAndSwap(false, true) {
+			return fail(errors.New("standard input was read already: name it once"))
+		}
+		return readAll(os.Stdin, limit, fail)
+	}
 	// Without O_NONBLOCK this call waits until a writer opens a named pipe.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	fail := func(err error) ([]byte, error) { return nil, &fs.PathError{Op: "read", Path: path, Err: err} }
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -61,7 +76,14 @@ func ReadUpTo(path string, limit int64) ([]byte, error) {
 	if err := CheckRegular(info, limit); err != nil {
 		return fail(err)
 	}
-	// The size may be stale or missing, as in /proc, so the read is bounded too.
+	return readAll(f, limit, fail)
+}
+
+// stdinIsRead is true once standard input was read, for then it is empty.
+var stdinIsRead atomic.Bool
+
+// readAll reads up to the limit. The size of a file may be stale or missing, as in /proc.
+func readAll(f *os.File, limit int64, fail func(error) ([]byte, error)) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(data)) > limit {
 		return fail(tooLarge(int64(len(data)), limit))
@@ -75,7 +97,7 @@ func CheckRegular(info fs.FileInfo, limit int64) error {
 	case info.IsDir():
 		return syscall.EISDIR
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("it is %s, and only regular files are read: save its content as a file", kind(info.Mode()))
+		return fmt.Errorf("it is %s, and only regular files are read: save its content as a file, or pipe it in and name -", kind(info.Mode()))
 	case info.Size() > limit:
 		return tooLarge(info.Size(), limit)
 	}

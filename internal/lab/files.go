@@ -2,8 +2,8 @@
 // state, and policy files, with the Dataplanes among them, into cases without requests.
 //
 // It guarantees that each file is read once and parsed once, and that no document is
-// passed over. A document that is no case and no Dataplane counts as a policy, and the
-// dialects refuse an unknown policy. The package asks no Envoy and decides nothing.
+// passed over: what is no case, no policy and no Dataplane is listed, see package kinds. The
+// package asks no Envoy and decides nothing.
 package lab
 
 import (
@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/folder"
+	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -29,6 +30,8 @@ type Files struct {
 	// Policies are the documents outside of case files. [Open] takes the Dataplanes out
 	// of them, [Read] does not.
 	Policies []manifest.Document
+	// Others are the documents outside of case files that other tools read.
+	Others kinds.Others
 	// Dataplanes are the Dataplanes with inbounds.
 	Dataplanes []*dataplane.Dataplane
 	// HasCases and HasDataplanes report whether there is a case file, and a Dataplane.
@@ -79,8 +82,9 @@ func readFile(path string) (file, error) {
 // add sorts the content of a file.
 func (f *Files) add(from file, choice Choice) error {
 	if !from.isCaseFile() {
-		f.Policies = append(f.Policies, from.docs...)
-		return nil
+		own, others, err := kinds.Split(from.docs)
+		f.Policies, f.Others = append(f.Policies, own...), append(f.Others, others...)
+		return err
 	}
 	f.HasCases = true
 	all, err := cases.Read(from.path, from.data, from.docs)
@@ -93,7 +97,7 @@ func (f *Files) add(from file, choice Choice) error {
 }
 
 // Read reads files, which are case files or policy files. Its error names the file, and
-// the line where there is one.
+// the line where there is one. Files with documents of other kinds alone are an error.
 func Read(choice Choice, paths ...string) (*Files, error) {
 	f := &Files{Name: strings.Join(paths, " ")}
 	for _, path := range paths {
@@ -105,12 +109,21 @@ func Read(choice Choice, paths ...string) (*Files, error) {
 			return nil, err
 		}
 	}
-	return f, nil
+	return f, f.checkOthers()
+}
+
+// checkOthers refuses files with nothing but documents of other kinds.
+func (f *Files) checkOthers() error {
+	if f.Empty() && len(f.Others) > 0 {
+		return fmt.Errorf("%s: there is no policy among %s", f.Name, f.Others)
+	}
+	return nil
 }
 
 // Open reads files and folders for a lab: case files, policies and Dataplanes. It passes
 // over a file without any document, and leaves out each case that has no inbound, or not
-// the chosen one. A folder without files is an error.
+// the chosen one. A folder without files is an error, and so are files with documents of
+// other kinds alone.
 func Open(choice Choice, paths ...string) (*Files, error) {
 	var all []string
 	for _, path := range paths {
@@ -123,7 +136,11 @@ func Open(choice Choice, paths ...string) (*Files, error) {
 		}
 		all = append(all, found...)
 	}
-	return open(choice, strings.Join(paths, " "), all)
+	f, err := open(choice, strings.Join(paths, " "), all)
+	if err == nil {
+		err = f.checkOthers()
+	}
+	return f, err
 }
 
 // OpenSet is [Open] for one set of policies, which may be empty: a folder without files

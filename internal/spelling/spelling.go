@@ -5,7 +5,10 @@
 // words mean.
 package spelling
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Distance is the number of edits that make b of a. An edit inserts, deletes or replaces a
 // byte, or exchanges two neighbours.
@@ -34,26 +37,34 @@ func Distance(a, b string) int {
 // longest bounds the words that are compared. A misspelt name is short.
 const longest = 100
 
-// Guess returns the known word that a word may mean: the closest of those that differ by one
-// edit, or by one in four letters. A word that breaks off means the first known word that
-// begins with it, if none is closer. Capitals do not count.
+// Guess returns the known word that a word may mean, see [Closest], or else the first one
+// that begins with the word.
 func Guess(word string, known []string) (guess string, ok bool) {
+	if guess, ok := Closest(word, known); ok {
+		return guess, true
+	}
+	i := slices.IndexFunc(known, func(k string) bool { return strings.HasPrefix(strings.ToLower(k), strings.ToLower(word)) })
+	if i < 0 || len(word) < 3 {
+		return "", false
+	}
+	return known[i], true
+}
+
+// Closest returns the closest of the known words that differ by one edit, or by one in four
+// letters. Capitals do not count.
+func Closest(word string, known []string) (closest string, ok bool) {
 	if len(word) > longest {
 		return "", false
 	}
-	word = strings.ToLower(word)
 	least := longest
 	for _, k := range known {
 		if len(k) > longest {
 			continue
 		}
-		lower := strings.ToLower(k)
-		switch d := Distance(word, lower); {
-		case d < least && d <= max(1, max(len(word), len(k))/4) && d < len(k):
-			guess, least = k, d
-		case guess == "" && len(word) > 2 && strings.HasPrefix(lower, word):
-			guess = k
+		d := Distance(strings.ToLower(word), strings.ToLower(k))
+		if d < least && d <= max(1, max(len(word), len(k))/4) && d < len(k) {
+			closest, least = k, d
 		}
 	}
-	return guess, guess != ""
+	return closest, closest != ""
 }

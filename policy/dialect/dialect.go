@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/policy/gateway"
 	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/language"
@@ -111,17 +112,26 @@ func kind(doc manifest.Document) string {
 }
 
 func unowned(doc manifest.Document) error {
-	kinds := make([]string, len(dialects))
-	for i, d := range dialects {
-		kinds[i] = d.Kinds()
+	var known, names []string
+	for _, d := range dialects {
+		for _, head := range d.Kinds() {
+			text := "type " + head.Type
+			if head.Type == "" {
+				text = "kind " + head.Kind + " of " + head.APIVersion
+			}
+			known, names = append(known, text), append(names, cmp.Or(head.Type, head.Kind))
+		}
 	}
-	known := "the known kinds are " + strings.Join(kinds, ", ")
+	use := "the known kinds are " + strings.Join(known, ", ")
+	if meant, ok := spelling.Closest(kind(doc), names); ok && meant != kind(doc) {
+		use = "did you mean " + meant + "?"
+	}
 	switch head := doc.Type(); {
 	case head.Type != "":
-		return doc.Errorf("type", "kind %q is unknown: %s", head.Type, known)
+		return doc.Errorf("type", "kind %q is unknown: %s", head.Type, use)
 	case head.Kind != "":
-		return doc.Errorf("kind", "kind %q of apiVersion %q is unknown: %s", head.Kind, head.APIVersion, known)
+		return doc.Errorf("kind", "kind %q of apiVersion %q is unknown: %s", head.Kind, head.APIVersion, use)
 	default:
-		return doc.Errorf("", "the policy has neither type nor apiVersion and kind: %s", known)
+		return doc.Errorf("", "the policy has neither type nor apiVersion and kind: %s", use)
 	}
 }

@@ -14,21 +14,24 @@ import (
 
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
-	const known = "the known kinds are MeshTrafficPermission, as type: or with apiVersion: kuma.io/v1alpha1, " +
-		"XAuthorizationPolicy of gateway.networking.x-k8s.io and AuthorizationPolicy of gateway.networking.k8s.io"
+	const known = "the known kinds are type MeshTrafficPermission, kind MeshTrafficPermission of kuma.io/v1alpha1, " +
+		"kind XAuthorizationPolicy of gateway.networking.x-k8s.io, kind AuthorizationPolicy of gateway.networking.k8s.io"
 	for name, tt := range map[string]struct{ yaml, want string }{
 		"an unknown type": {"name: p\ntype: MeshTimeout\n", `p.yaml:2: type: kind "MeshTimeout" is unknown: ` + known},
 		"an unknown kind": {"apiVersion: v1\nkind: ConfigMap\n", `p.yaml:2: kind: kind "ConfigMap" of apiVersion "v1" is unknown: ` + known},
 		"a known kind of a foreign group": {"apiVersion: example.org/v1\nkind: MeshTrafficPermission\n",
 			`p.yaml:2: kind: kind "MeshTrafficPermission" of apiVersion "example.org/v1" is unknown: ` + known},
 		"a known kind without a group": {"kind: MeshTrafficPermission\n", `p.yaml:1: kind: kind "MeshTrafficPermission" of apiVersion "" is unknown: ` + known},
-		"a type beside a kind":         {"type: MeshTimeout\nkind: ConfigMap\n", `p.yaml:1: type: kind "MeshTimeout" is unknown: ` + known},
-		"no head":                      {"name: p\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
-		"a group alone":                {"apiVersion: kuma.io/v1alpha1\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
-		"a head that is no text":       {"type: [MeshTrafficPermission]\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
-		"a list":                       {"- type: MeshTrafficPermission\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
-		"a scalar":                     {"MeshTrafficPermission\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
-		"an unknown version":           {"apiVersion: kuma.io/v2\nkind: MeshTrafficPermission\n", `p.yaml:1: apiVersion: version "kuma.io/v2" is not supported: use kuma.io/v1alpha1`},
+		"a misspelt type":              {"type: MeshTrafficPermision\n", `p.yaml:1: type: kind "MeshTrafficPermision" is unknown: did you mean MeshTrafficPermission?`},
+		"a misspelt kind": {"apiVersion: kuma.io/v1alpha1\nkind: meshtrafficpermissions\n",
+			`p.yaml:2: kind: kind "meshtrafficpermissions" of apiVersion "kuma.io/v1alpha1" is unknown: did you mean MeshTrafficPermission?`},
+		"a type beside a kind":   {"type: MeshTimeout\nkind: ConfigMap\n", `p.yaml:1: type: kind "MeshTimeout" is unknown: ` + known},
+		"no head":                {"name: p\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
+		"a group alone":          {"apiVersion: kuma.io/v1alpha1\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
+		"a head that is no text": {"type: [MeshTrafficPermission]\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
+		"a list":                 {"- type: MeshTrafficPermission\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
+		"a scalar":               {"MeshTrafficPermission\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
+		"an unknown version":     {"apiVersion: kuma.io/v2\nkind: MeshTrafficPermission\n", `p.yaml:1: apiVersion: version "kuma.io/v2" is not supported: use kuma.io/v1alpha1`},
 		"what the dialect refuses": {"type: MeshTrafficPermission\nname: p\nspec:\n  default:\n    allow: [{}]\n",
 			"p.yaml:5: spec.default.allow[0]: an empty matcher is not allowed: set spiffeId, path or method"},
 		"a policy twice": {fixture + "---\n" + fixture[:len("type: MeshTrafficPermission\nmesh: default\nname: operator\n")],

@@ -32,9 +32,7 @@ type dialect struct{}
 
 func (dialect) Name() string { return "gateway" }
 
-func (dialect) Kinds() string {
-	return "XAuthorizationPolicy of gateway.networking.x-k8s.io and AuthorizationPolicy of gateway.networking.k8s.io"
-}
+func (dialect) Kinds() []manifest.Head { return authorization.Kinds }
 
 func (dialect) Owns(doc manifest.Document) bool { return authorization.Owns(doc) }
 

@@ -41,9 +41,7 @@ type dialect struct{}
 
 func (dialect) Name() string { return "kuma" }
 
-func (dialect) Kinds() string {
-	return "MeshTrafficPermission, as type: or with apiVersion: kuma.io/v1alpha1"
-}
+func (dialect) Kinds() []manifest.Head { return permission.Kinds }
 
 func (dialect) Owns(doc manifest.Document) bool { return permission.Owns(doc) }
 

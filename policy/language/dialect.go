@@ -22,9 +22,9 @@ import (
 type Dialect interface {
 	// Name is one word, such as kuma.
 	Name() string
-	// Kinds says which documents the dialect owns, for the error about a document
-	// that no dialect owns.
-	Kinds() string
+	// Kinds are the documents that the dialect owns, for the error about a document that no
+	// dialect owns. An API version stands for its group where the version is left out.
+	Kinds() []manifest.Head
 	// Owns reports whether a document is a policy of the dialect, in any version.
 	Owns(doc manifest.Document) bool
 	// NewOptions returns a pointer to a struct with the defaults of the dialect's

@@ -15,8 +15,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Parse splits data into its documents, and drops empty ones. Errors name the file. Every
-// error is an [*Error].
+// Parse splits data into its documents, and drops empty ones. A list of objects, as kubectl
+// and kumactl print it, counts as its objects. Errors name the file. Every error is an
+// [*Error].
 func Parse(file string, data []byte) ([]Document, error) {
 	if !utf8.Valid(data) {
 		return nil, &Error{File: file, Reason: "malformed YAML: the text is not UTF-8"}
@@ -31,7 +32,9 @@ func Parse(file string, data []byte) ([]Document, error) {
 			return nil, err
 		}
 		if root != nil && root.kind != null {
-			docs = append(docs, Document{file: file, line: root.line, node: root})
+			if docs, err = appendObjects(docs, Document{file: file, line: root.line, node: root}); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return docs, nil

@@ -22,6 +22,9 @@ const defaultNamespace = "default"
 // groups has the kinds of the policy, each with its API group.
 var groups = map[string]string{experimental: groupOfX, standard: groupOfGateway}
 
+// Kinds are the two names of an AuthorizationPolicy.
+var Kinds = []manifest.Head{{APIVersion: groupOfX, Kind: experimental}, {APIVersion: groupOfGateway, Kind: standard}}
+
 // version matches a version of a Kubernetes API. GEP-3779 states no version and one
 // schema, so that every version is accepted.
 var version = regexp.MustCompile(`^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$`)

@@ -6,6 +6,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/meshproof/meshproof/internal/added"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -81,6 +82,8 @@ type Metadata struct {
 	UID               string            `yaml:"uid" json:"uid,omitempty"`
 	ResourceVersion   string            `yaml:"resourceVersion" json:"resourceVersion,omitempty"`
 	CreationTimestamp string            `yaml:"creationTimestamp" json:"creationTimestamp,omitempty"`
+	// The other fields of an API server are read and not shown.
+	added.Metadata
 }
 
 // Spec is what the policy asks for.

@@ -160,6 +160,9 @@ func (p Policy) checkLabels() error {
 	return nil
 }
 
+// Kinds are the two forms of a MeshTrafficPermission.
+var Kinds = []manifest.Head{{Type: KindName}, {APIVersion: apiVersion, Kind: KindName}}
+
 // Owns reports whether the document is a MeshTrafficPermission, in any version.
 func Owns(doc manifest.Document) bool {
 	head := doc.Type()

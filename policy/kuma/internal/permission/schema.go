@@ -3,6 +3,7 @@ package permission
 import (
 	"fmt"
 
+	"github.com/meshproof/meshproof/internal/added"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
 )
@@ -13,10 +14,9 @@ const (
 	apiVersion = apiGroup + "v1alpha1"
 )
 
-// universalSchema is the form that kumactl reads. kumactl prints it with times added.
+// universalSchema is the form that kumactl reads.
 type universalSchema struct {
-	CreationTime     any `yaml:"creationTime"`
-	ModificationTime any `yaml:"modificationTime"`
+	added.Universal
 
 	Type   string            `yaml:"type"`
 	Mesh   string            `yaml:"mesh"`
@@ -34,15 +34,7 @@ type kubernetesSchema struct {
 		Namespace   string            `yaml:"namespace"`
 		Labels      map[string]string `yaml:"labels"`
 		Annotations map[string]string `yaml:"annotations"`
-
-		// What an API server adds says nothing about the policy.
-		UID               any `yaml:"uid"`
-		ResourceVersion   any `yaml:"resourceVersion"`
-		Generation        any `yaml:"generation"`
-		CreationTimestamp any `yaml:"creationTimestamp"`
-		OwnerReferences   any `yaml:"ownerReferences"`
-		ManagedFields     any `yaml:"managedFields"`
-		Finalizers        any `yaml:"finalizers"`
+		added.Metadata
 	} `yaml:"metadata"`
 	Spec   specSchema `yaml:"spec"`
 	Status any        `yaml:"status"`

@@ -1,0 +1,37 @@
+// Package added names the fields that an API server or a control plane adds to a resource.
+// The schemas of resources embed them.
+//
+// It guarantees that a schema with these fields takes a resource as a cluster gives it. No
+// field of them says anything about who may call whom.
+package added
+
+import "github.com/meshproof/meshproof/policy/manifest"
+
+// ignored takes any value and keeps none.
+type ignored struct{}
+
+// UnmarshalManifest lets [manifest.Document.Decode] read the type.
+func (*ignored) UnmarshalManifest(manifest.Document) error { return nil }
+
+// Metadata are fields that Kubernetes adds to the metadata of an object.
+type Metadata struct {
+	UID                        ignored `yaml:"uid" json:"-"`
+	ResourceVersion            ignored `yaml:"resourceVersion" json:"-"`
+	Generation                 ignored `yaml:"generation" json:"-"`
+	CreationTimestamp          ignored `yaml:"creationTimestamp" json:"-"`
+	DeletionTimestamp          ignored `yaml:"deletionTimestamp" json:"-"`
+	DeletionGracePeriodSeconds ignored `yaml:"deletionGracePeriodSeconds" json:"-"`
+	GenerateName               ignored `yaml:"generateName" json:"-"`
+	OwnerReferences            ignored `yaml:"ownerReferences" json:"-"`
+	ManagedFields              ignored `yaml:"managedFields" json:"-"`
+	Finalizers                 ignored `yaml:"finalizers" json:"-"`
+	SelfLink                   ignored `yaml:"selfLink" json:"-"`
+}
+
+// Universal are fields that Kuma's control plane adds to a universal resource.
+type Universal struct {
+	CreationTime     ignored `yaml:"creationTime"`
+	ModificationTime ignored `yaml:"modificationTime"`
+	KRI              ignored `yaml:"kri"`
+	Status           ignored `yaml:"status"`
+}

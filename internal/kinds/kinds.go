@@ -1,0 +1,109 @@
+// Package kinds tells the documents that meshproof reads from those of other tools, which lie
+// in the same folders and lists.
+//
+// It guarantees that no policy is left out because its kind is misspelt. It reads no field
+// but the kind.
+package kinds
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/spelling"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Others are documents of other kinds.
+type Others []manifest.Document
+
+// String counts the documents of each kind, as in "2 Deployment, 1 Service".
+func (o Others) String() string {
+	counts := map[string]int{}
+	for _, doc := range o {
+		counts[name(doc)]++
+	}
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[kind], kind))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Refusals are errors, joined, one line for each document.
+func (o Others) Refusals() error {
+	var errs []error
+	for _, doc := range o {
+		errs = append(errs, doc.Errorf("", "a document of kind %s is neither a policy nor a Dataplane", name(doc)))
+	}
+	return errors.Join(errs...)
+}
+
+func name(doc manifest.Document) string {
+	head := doc.Type()
+	if group(head) == groupOfIstio {
+		return head.Kind + " of Istio"
+	}
+	return cmp.Or(head.Type, head.Kind)
+}
+
+// Split returns the policies and Dataplanes among the documents, and the documents of other
+// kinds. Its error joins the errors of documents that may be a misspelt policy or Dataplane,
+// one line each.
+func Split(docs []manifest.Document) (own []manifest.Document, others Others, err error) {
+	dialects := dialect.Having[language.Dialect]()
+	var errs []error
+	for _, doc := range docs {
+		switch head := doc.Type(); {
+		case dataplane.Owns(doc) || slices.ContainsFunc(dialects, func(d language.Dialect) bool { return d.Owns(doc) }):
+			own = append(own, doc)
+		case head.Type == "" && (head.APIVersion == "" || head.Kind == "") || isMisspelt(head, kindsOf(dialects)):
+			_, err := dialect.Parse([]manifest.Document{doc}, language.Options{})
+			errs = append(errs, err)
+		case isMisspelt(head, dataplane.Kinds):
+			errs = append(errs, doc.Errorf("", "kind %q is unknown: did you mean %s?", name(doc), dataplane.Kind))
+		default:
+			others = append(others, doc)
+		}
+	}
+	return own, others, errors.Join(errs...)
+}
+
+func kindsOf(dialects []language.Dialect) []manifest.Head {
+	var known []manifest.Head
+	for _, d := range dialects {
+		known = append(known, d.Kinds()...)
+	}
+	return known
+}
+
+// groupOfIstio has an AuthorizationPolicy too.
+const groupOfIstio = "security.istio.io"
+
+// isMisspelt reports whether a kind may mean one of the known kinds. The kind of an object
+// may be that of another tool, so that its group has to be close too, unless the kind is
+// spelt right.
+func isMisspelt(head manifest.Head, known []manifest.Head) bool {
+	close := func(a, b string) bool { _, ok := spelling.Closest(a, []string{b}); return ok }
+	return slices.ContainsFunc(known, func(k manifest.Head) bool {
+		switch {
+		case head.Type != "" || k.Type != "":
+			return close(head.Type, k.Type)
+		case head.Kind == k.Kind:
+			return group(head) != groupOfIstio
+		default:
+			return close(head.Kind, k.Kind) && close(group(head), group(k))
+		}
+	})
+}
+
+func group(head manifest.Head) string {
+	group, _, _ := strings.Cut(head.APIVersion, "/")
+	return group
+}

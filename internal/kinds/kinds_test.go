@@ -1,0 +1,83 @@
+package kinds_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/kinds"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// A document of another kind is left out. A document that may be a misspelt policy is refused.
+func TestSplit(t *testing.T) {
+	t.Parallel()
+	const own, other = "own", "other"
+	const known = "the known kinds are type MeshTrafficPermission, kind MeshTrafficPermission of kuma.io/v1alpha1, " +
+		"kind XAuthorizationPolicy of gateway.networking.x-k8s.io, kind AuthorizationPolicy of gateway.networking.k8s.io"
+	for yaml, want := range map[string]string{
+		"{type: MeshTrafficPermission}":                                                  own,
+		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission}":                    own,
+		"{apiVersion: kuma.io/v2, kind: MeshTrafficPermission}":                          own,
+		"{apiVersion: gateway.networking.x-k8s.io/v1alpha1, kind: XAuthorizationPolicy}": own,
+		"{type: Dataplane}": own,
+		"{apiVersion: kuma.io/v1alpha1, kind: Dataplane}":                           own,
+		"{type: MeshTrafficPermision}":                                              `p.yaml:1: type: kind "MeshTrafficPermision" is unknown: did you mean MeshTrafficPermission?`,
+		"{type: TrafficPermission}":                                                 `p.yaml:1: type: kind "TrafficPermission" is unknown: did you mean MeshTrafficPermission?`,
+		"{apiVersion: kuma.io/v1alpha1, kind: MeshTraficPermissions}":               `p.yaml:1: kind: kind "MeshTraficPermissions" of apiVersion "kuma.io/v1alpha1" is unknown: did you mean MeshTrafficPermission?`,
+		"{apiVersion: kuma.oi/v1alpha1, kind: MeshTrafficPermission}":               `p.yaml:1: kind: kind "MeshTrafficPermission" of apiVersion "kuma.oi/v1alpha1" is unknown: ` + known,
+		"{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy}":             other,
+		"{apiVersion: auth.consul.hashicorp.com/v2beta1, kind: TrafficPermissions}": other,
+		"{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorisationPolicy}":     `p.yaml:1: kind: kind "AuthorisationPolicy" of apiVersion "gateway.networking.k8s.io/v1" is unknown: did you mean AuthorizationPolicy?`,
+		"{apiVersion: v1, kind: MeshTrafficPermission}":                             `p.yaml:1: kind: kind "MeshTrafficPermission" of apiVersion "v1" is unknown: ` + known,
+		"{tpye: MeshTrafficPermission}":                                             "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
+		"{kind: Deployment}":                                                        `p.yaml:1: kind: kind "Deployment" of apiVersion "" is unknown: ` + known,
+		"{apiVersion: apps/v1}":                                                     "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
+		"[a]":                                                                       "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known,
+		"{apiVersion: apps/v1, kind: Deployment}":                                   other,
+		"{apiVersion: v1, kind: Service}":                                           other,
+		"{apiVersion: v1, kind: ServiceAccount}":                                    other,
+		"{apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization}":        other,
+		"{type: Mesh}":                                     other,
+		"{type: MeshTimeout}":                              other,
+		"{type: DataplaneInsight}":                         other,
+		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrace}":  other,
+		"{type: Dataplan}":                                 `p.yaml:1: kind "Dataplan" is unknown: did you mean Dataplane?`,
+		"{apiVersion: kuma.io/v1alpha1, kind: dataplanes}": `p.yaml:1: kind "dataplanes" is unknown: did you mean Dataplane?`,
+	} {
+		docs, err := manifest.Parse("p.yaml", []byte(yaml))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine, others, err := kinds.Split(docs)
+		got := fmt.Sprint(err)
+		switch {
+		case err != nil:
+		case len(mine) == 1 && len(others) == 0:
+			got = own
+		case len(mine) == 0 && len(others) == 1:
+			got = other
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", yaml, got, want)
+		}
+	}
+}
+
+func TestOthers(t *testing.T) {
+	t.Parallel()
+	docs, err := manifest.Parse("p.yaml", []byte("{apiVersion: v1, kind: Service}\n---\n{apiVersion: apps/v1, kind: Deployment}\n---\n{type: Mesh}\n---\n{apiVersion: apps/v1, kind: Deployment}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, others, err := kinds.Split(docs)
+	if err != nil || others.String() != "2 Deployment, 1 Mesh, 1 Service" {
+		t.Errorf("%q, %v", others, err)
+	}
+	const want = "p.yaml:1: a document of kind Service is neither a policy nor a Dataplane"
+	if got := others[:1].Refusals(); got == nil || got.Error() != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	if err := (kinds.Others)(nil).Refusals(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,57 @@
+package manifest_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// A list counts as its objects, each with its own place.
+func TestParseLists(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		yaml string
+		want []string
+	}{
+		"kubectl":       {"apiVersion: v1\nkind: List\nmetadata: {resourceVersion: \"\"}\nitems:\n- kind: A\n- kind: B\n", []string{"p.yaml:5: items[0].x", "p.yaml:6: items[1].x"}},
+		"kumactl":       {"items:\n- type: A\n- type: B\nnext: null\ntotal: 2\n", []string{"p.yaml:2: items[0].x", "p.yaml:3: items[1].x"}},
+		"JSON":          {`{"total": 1, "items": [{"type": "A"}], "next": null}`, []string{"p.yaml:1: items[0].x"}},
+		"an API server": {"apiVersion: kuma.io/v1alpha1\nkind: MeshTrafficPermissionList\nitems:\n- kind: A\n", []string{"p.yaml:4: items[0].x"}},
+		"within a list": {"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: List, items: [{kind: A}]}\n- {kind: B}\n", []string{"p.yaml:4: items[0].items[0].x", "p.yaml:5: items[1].x"}},
+		"among others":  {"kind: A\n---\nitems: [{kind: B}]\n---\nkind: C\n", []string{"p.yaml:1: x", "p.yaml:3: items[0].x", "p.yaml:5: x"}},
+		"empty":         {"apiVersion: v1\nkind: List\nitems: []\n", nil},
+		"no list":       {"type: A\nitems: [{}]\n---\napiVersion: v1\nkind: Playlist2\nitems: [{}]\n---\nitems: [{}]\nmore: 1\n", []string{"p.yaml:1: x", "p.yaml:4: x", "p.yaml:8: x"}},
+	} {
+		docs, err := manifest.Parse("p.yaml", []byte(tt.yaml))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var got []string
+		for _, d := range docs {
+			got = append(got, d.Place("x"))
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestParseRefusesLists(t *testing.T) {
+	t.Parallel()
+	for yaml, want := range map[string]string{
+		"apiVersion: v1\nkind: List\n":                    "p.yaml:1: items: the list has no items: write [] for an empty list",
+		"apiVersion: v1\nkind: List\nitems:\n":            "p.yaml:3: items: the list has no items: write [] for an empty list",
+		"apiVersion: v1\nkind: List\nitmes: []\n":         "p.yaml:3: itmes: unknown field: did you mean items?",
+		"apiVersion: v1\nkind: List\nitems: {}\n":         "p.yaml:3: items: expected a list, found a mapping",
+		"apiVersion: v1\nkind: List\nitems: []\nspec: {}": "p.yaml:4: spec: unknown field: use one of apiVersion, items, kind, metadata, next, total",
+		"items: 3\n": "p.yaml:1: items: expected a list, found the number 3",
+	} {
+		docs, err := manifest.Parse("p.yaml", []byte(yaml))
+		if err == nil || err.Error() != want || docs != nil {
+			t.Errorf("%q: %v, %v, want %s", yaml, docs, err, want)
+		}
+	}
+}
