@@ -268,33 +268,74 @@ func (b *builder) gate() error {
 	return nil
 }
 
-// Counters states by how much the RBAC counters of one inbound must move. A counter
-// that is nil is not stated.
+// Counters states by how much the RBAC counters of one inbound must move, or those of one
+// of its rules. A counter that is nil is not stated.
 type Counters struct {
 	// Inbound is the inbound's name, "workload/section".
-	Inbound       string  `yaml:"-"`
-	Allowed       *uint64 `yaml:"allowed"`
-	Denied        *uint64 `yaml:"denied"`
-	ShadowAllowed *uint64 `yaml:"shadow_allowed"`
-	ShadowDenied  *uint64 `yaml:"shadow_denied"`
+	Inbound string
+	// Rule is the name of the rule, as `by` of a request has it; empty for the inbound.
+	Rule                                         string
+	Allowed, Denied, ShadowAllowed, ShadowDenied *uint64
+}
+
+// countersSchema are the counters of an inbound in a file.
+type countersSchema struct {
+	Allowed       *uint64                      `yaml:"allowed"`
+	Denied        *uint64                      `yaml:"denied"`
+	ShadowAllowed *uint64                      `yaml:"shadow_allowed"`
+	ShadowDenied  *uint64                      `yaml:"shadow_denied"`
+	Rules         map[string]manifest.Document `yaml:"rules"`
+}
+
+func (s countersSchema) counters(inbound, rule string) (c Counters, stated bool) {
+	c = Counters{Inbound: inbound, Rule: rule, Allowed: s.Allowed, Denied: s.Denied, ShadowAllowed: s.ShadowAllowed, ShadowDenied: s.ShadowDenied}
+	return c, c != (Counters{Inbound: inbound, Rule: rule})
 }
 
 func (b *builder) addCounters() error {
 	for _, name := range slices.Sorted(maps.Keys(b.schema.Counters)) {
 		doc := b.schema.Counters[name]
-		var c Counters
-		if err := doc.Decode(&c); err != nil {
+		var s countersSchema
+		if err := doc.Decode(&s); err != nil {
 			return err
-		}
-		if c == (Counters{}) {
-			return doc.Errorf("", "no counter is stated: use allowed, denied, shadow_allowed, shadow_denied")
 		}
 		in, err := b.inbound(doc, "", name)
 		if err != nil {
 			return err
 		}
-		c.Inbound = in.String()
-		b.out.Counters = append(b.out.Counters, c)
+		c, stated := s.counters(in.String(), "")
+		switch {
+		case stated:
+			b.out.Counters = append(b.out.Counters, c)
+		case len(s.Rules) == 0:
+			return doc.Errorf("", "no counter is stated: use allowed, denied, shadow_allowed, shadow_denied, rules")
+		}
+		if in.Protocol == policy.TCP && s.Rules != nil {
+			return doc.Errorf("rules", "inbound %s is tcp: Envoy counts by rule on HTTP alone, use shadowBy of a request", in)
+		}
+		for _, rule := range slices.Sorted(maps.Keys(s.Rules)) {
+			if err := b.addRuleCounters(in, rule, s.Rules[rule]); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
+}
+
+func (b *builder) addRuleCounters(in Inbound, rule string, doc manifest.Document) error {
+	var s countersSchema
+	if err := doc.Decode(&s); err != nil {
+		return err
+	}
+	c, stated := s.counters(in.String(), rule)
+	switch {
+	case rule == "":
+		return doc.Errorf("", "a rule without a name has no counter")
+	case s.Rules != nil:
+		return doc.Errorf("rules", "the counters of a rule have no rules of their own")
+	case !stated:
+		return doc.Errorf("", "no counter is stated: use allowed, denied, shadow_allowed, shadow_denied")
+	}
+	b.out.Counters = append(b.out.Counters, c)
 	return nil
 }

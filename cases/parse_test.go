@@ -100,7 +100,7 @@ requests:
     shadow: deny
     shadowBy: kri
 counters:
-  backend/api: {allowed: 1, denied: 2, shadow_allowed: 3, shadow_denied: 4}
+  backend/api: {allowed: 1, denied: 2, shadow_allowed: 3, shadow_denied: 4, rules: {friends: {allowed: 1}, default: {denied: 2}}}
 expectWarning: [one, two]
 features: [MeshOperator1, MTPShadow]
 envoy: {from: 1.37.0, before: 1.39.3}
@@ -129,7 +129,8 @@ envoy: {from: 1.37.0, before: 1.39.3}
 			Headers: []cases.Header{{Name: "x-b", Value: "1"}, {Name: "x-a", Value: "2"}, {Name: "x-b", Value: "3"}}, SourceIP: netip.MustParseAddr("10.8.8.8"),
 			Want: cases.Status(403), By: ptr("default"), Shadow: ptr(cases.ShadowDeny), ShadowBy: ptr("kri"),
 		}},
-		Counters:       []cases.Counters{{Inbound: "backend/api", Allowed: ptr(uint64(1)), Denied: ptr(uint64(2)), ShadowAllowed: ptr(uint64(3)), ShadowDenied: ptr(uint64(4))}},
+		Counters: []cases.Counters{{Inbound: "backend/api", Allowed: ptr(uint64(1)), Denied: ptr(uint64(2)), ShadowAllowed: ptr(uint64(3)), ShadowDenied: ptr(uint64(4))},
+			{Inbound: "backend/api", Rule: "default", Denied: ptr(uint64(2))}, {Inbound: "backend/api", Rule: "friends", Allowed: ptr(uint64(1))}},
 		ExpectWarnings: []string{"one", "two"},
 	}
 	if len(got.Policies) != 1 || string(got.Policies[0].YAML()) != "type: MeshTrafficPermission\nname: p\n" || got.Policies[0].Place("name") != "c.yaml:23: policies[0].name" {

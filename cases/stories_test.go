@@ -99,6 +99,36 @@ var oneSided = map[string]bool{
 	"one DENY_WITH_SHADOW_ALLOW is enough for a shadow, even one that a later item hides": true,
 }
 
+// TestUserStoriesHaveAShadow shows that each of the nine stories is tried in a shadow: one of its
+// cases has a shadow that allows and a shadow that denies, states all four counters of an inbound
+// and none of them as zero, and states by rule what the shadow denied.
+func TestUserStoriesHaveAShadow(t *testing.T) {
+	t.Parallel()
+	proven := map[string]bool{}
+	for _, c := range casetest.Stories(t) {
+		shadows, four, byRule := map[cases.Shadow]bool{}, false, false
+		for _, q := range c.Requests {
+			if q.Shadow != nil && q.ShadowBy != nil && *q.ShadowBy != "default" {
+				shadows[*q.Shadow] = true
+			}
+		}
+		for _, of := range c.Counters {
+			moves := func(n *uint64) bool { return n != nil && *n > 0 }
+			four = four || of.Rule == "" && moves(of.Allowed) && moves(of.Denied) && moves(of.ShadowAllowed) && moves(of.ShadowDenied)
+			byRule = byRule || of.Rule != "" && of.Rule != "default" && moves(of.ShadowDenied)
+		}
+		proven[c.Story] = proven[c.Story] || shadows[cases.ShadowAllow] && shadows[cases.ShadowDeny] && four && byRule
+	}
+	for _, story := range []string{
+		"mesh-operator-1", "mesh-operator-2", "mesh-operator-3", "mesh-operator-4",
+		"service-owner-1", "service-owner-2", "service-owner-3", "service-owner-4", "service-owner-5",
+	} {
+		if !proven[story] {
+			t.Errorf("no case of %s tries it in a shadow and states all four counters and those of a rule", story)
+		}
+	}
+}
+
 var rewrite = flag.Bool("rewrite", false, "write the list of cases into the README")
 
 // TestREADMELists compares the list of cases in the README with the cases.

@@ -23,8 +23,17 @@ func TestConvertedCases(t *testing.T) {
 		t.Run(fmt.Sprint("option", to), func(t *testing.T) {
 			t.Parallel()
 			all := slices.DeleteFunc(builtIn(t, inThisTier), func(c cases.Case) bool { return !isOfAcceptedDesign(c) })
+			shadowed := map[string]bool{}
 			for i, c := range all {
 				all[i] = convert(t, c, to)
+				for _, of := range all[i].Counters {
+					shadowed[c.Story] = shadowed[c.Story] || of.Allowed != nil && of.Denied != nil && of.ShadowAllowed != nil && of.ShadowDenied != nil && *of.ShadowAllowed > 0
+				}
+			}
+			for _, story := range userStories {
+				if !shadowed[story] {
+					t.Errorf("no case of %s states what its shadow allows", story)
+				}
 			}
 			if len(all) == 0 {
 				t.Fatal("no case is of the accepted design")
@@ -81,7 +90,8 @@ func convert(t *testing.T, c cases.Case, to int) cases.Case {
 	}
 	c.Options.Document = options[0]
 	c.ExpectWarnings = nil
-	c.Requests, c.Counters = slices.Clone(c.Requests), slices.Clone(c.Counters)
+	c.Requests = slices.Clone(c.Requests)
+	c.Counters = slices.DeleteFunc(slices.Clone(c.Counters), func(of cases.Counters) bool { return of.Rule != "" && of.Rule != "default" })
 	for i := range c.Requests {
 		q := &c.Requests[i]
 		if q.By != nil && *q.By != "default" {

@@ -132,13 +132,25 @@ func (p *printer) counters() {
 		return
 	}
 	p.line(0, "counters:")
-	for _, c := range p.c.Counters {
-		var f fields
-		f.add("allowed", number(c.Allowed))
-		f.add("denied", number(c.Denied))
-		f.add("shadow_allowed", number(c.ShadowAllowed))
-		f.add("shadow_denied", number(c.ShadowDenied))
-		p.line(2, quote(c.Inbound)+": "+f.flow())
+	// The counters of the rules stand behind those of their inbound.
+	for i := 0; i < len(p.c.Counters); {
+		var inbound, rules fields
+		name := p.c.Counters[i].Inbound
+		for ; i < len(p.c.Counters) && p.c.Counters[i].Inbound == name; i++ {
+			c, of := p.c.Counters[i], &inbound
+			if c.Rule != "" {
+				of = new(fields)
+			}
+			of.add("allowed", number(c.Allowed))
+			of.add("denied", number(c.Denied))
+			of.add("shadow_allowed", number(c.ShadowAllowed))
+			of.add("shadow_denied", number(c.ShadowDenied))
+			if c.Rule != "" {
+				rules.add(quote(c.Rule), of.flow())
+			}
+		}
+		inbound.add("rules", rules.orNone())
+		p.line(2, quote(name)+": "+inbound.flow())
 	}
 }
 

@@ -87,7 +87,8 @@ requests:
   - {from: caller, to: web/80, authority: "shop:1", want: handshake-failure}
   - {from: plaintext, to: web/80, want: deny, shadow: none}
 counters:
-  backend/api: {allowed: 1, denied: 0, shadow_allowed: 3}
+  backend/api: {allowed: 1, denied: 0, shadow_allowed: 3, rules: {"a: b": {denied: 2}, k: {shadow_denied: 1}}}
+  web/80: {rules: {k: {allowed: 0}}}
 expectWarning: "yes: one"
 `
 	c := casetest.Parse(t, want)

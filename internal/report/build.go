@@ -26,7 +26,7 @@ func Build(r result.Case) Case {
 		if c.Counters == nil {
 			c.Counters = map[string]Counters{}
 		}
-		c.Counters[name] = Counters(counters)
+		c.Counters[name] = buildCounters(counters, r.Rules[name])
 	}
 	protocols := map[string]string{}
 	for _, in := range r.Case.Inbounds {
@@ -38,6 +38,17 @@ func Build(r result.Case) Case {
 		c.Requests = append(c.Requests, built)
 	}
 	return c
+}
+
+func buildCounters(c evidence.Counters, rules map[string]evidence.Counters) Counters {
+	out := Counters{Allowed: c.Allowed, Denied: c.Denied, ShadowAllowed: c.ShadowAllowed, ShadowDenied: c.ShadowDenied}
+	for name, of := range rules {
+		if out.Rules == nil {
+			out.Rules = map[string]Counters{}
+		}
+		out.Rules[name] = buildCounters(of, nil)
+	}
+	return out
 }
 
 func buildRequest(q result.Request) Request {

@@ -156,6 +156,8 @@ type Counters struct {
 	Denied        uint64 `json:"denied"`
 	ShadowAllowed uint64 `json:"shadow_allowed"`
 	ShadowDenied  uint64 `json:"shadow_denied"`
+	// Rules are the counters of the rules that decided on L7, by the name that Envoy reports.
+	Rules map[string]Counters `json:"rules,omitempty"`
 }
 
 // Add adds a case to the run, counts it, and sets the hash of its evidence.

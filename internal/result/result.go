@@ -8,6 +8,8 @@ package result
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +45,9 @@ type Case struct {
 	Examination *Examination
 	// Counters is what the counters of each inbound moved by.
 	Counters map[string]evidence.Counters
+	// Rules is the same for each rule that decided on an inbound, by the name of the inbound
+	// and that of the rule. Envoy counts by rule on L7 alone.
+	Rules map[string]map[string]evidence.Counters
 	// Warnings are the warnings of lint and lowering, in order of their place.
 	Warnings []policy.Warning
 	// Notes explain figures that a reader may take for a mistake.
@@ -145,6 +150,9 @@ func (c Case) WriteRequest(w io.Writer, p terminal.Paint, q Request) {
 	fmt.Fprintf(w, "    upstream  %s\n", arrived)
 	fmt.Fprintf(w, "    log       %s\n", logText(q.Evidence.Log))
 	fmt.Fprintf(w, "    counters  %s (all requests to %s)\n", c.Counters[q.To], terminal.Printable(q.To))
+	for _, rule := range slices.Sorted(maps.Keys(c.Rules[q.To])) {
+		fmt.Fprintf(w, "              %s: %s\n", terminal.Printable(rule), c.Rules[q.To][rule])
+	}
 }
 
 // Text says where the request goes, and on L7 what it asks for.

@@ -170,6 +170,13 @@ requests:
 			"the case wants shadow_allowed of backend/http-port to move by 4, it moved by 0",
 			"the case wants shadow_denied of backend/http-port to move by 5, it moved by 2",
 		}},
+		"by rule": {shadowed + requests + "counters: {backend/http-port: {denied: 1, rules: {" + friends + ": {allowed: 1, denied: 0, shadow_denied: 1}, default: {denied: 1, shadow_denied: 1}}}}", nil, false, nil},
+		"other by rule": {shadowed + requests + "counters: {backend/http-port: {rules: {" + friends + ": {allowed: 0, shadow_denied: 2}, typo: {denied: 0}}}}", nil, false, []string{
+			"the case wants allowed of " + friends + " on backend/http-port to move by 0, it moved by 1",
+			"the case wants shadow_denied of " + friends + " on backend/http-port to move by 2, it moved by 1",
+			`the case states counters of the rule "typo" of backend/http-port, which has the rules ["default" "` + friends + `"]`,
+		}},
+		"names of the compiler": {shadowed + requests + "counters: {backend/http-port: {allowed: 1, rules: {typo: {denied: 7}}}}", nil, true, nil},
 		// A second filter agrees with the first. Only the counters show it.
 		"not conserved": {head + requests, twice, false, []string{
 			"the counters of backend/http-port moved by allowed 3, denied 1, shadow_allowed 0, shadow_denied 0; the requests add up to allowed 1, denied 1, shadow_allowed 0, shadow_denied 0",

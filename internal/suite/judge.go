@@ -23,9 +23,12 @@ func contains(text, want string) error {
 // judge holds the evidence of each request, and what the counters of each filter of an
 // inbound moved by, against what must become of the case.
 func (r *run) judge(es []evidence.Evidence, filters map[string][]evidence.FilterCounters) {
-	r.result.Counters = map[string]evidence.Counters{}
+	r.result.Counters, r.result.Rules = map[string]evidence.Counters{}, map[string]map[string]evidence.Counters{}
 	for name, moved := range filters {
 		r.result.Counters[name] = evidence.Sum(moved)
+		if rules := sumRules(moved); len(rules) > 0 {
+			r.result.Rules[name] = rules
+		}
 	}
 	sent := map[string][]evidence.Evidence{}
 	for i, q := range r.reading.Case.Requests {
@@ -59,72 +62,6 @@ func (r *run) checkWarnings() error {
 	for _, w := range r.result.Warnings {
 		if !slices.ContainsFunc(want, func(text string) bool { return strings.Contains(w.String(), text) }) {
 			errs = append(errs, fmt.Errorf("the case does not expect the warning %q", w))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// checkConservation holds Envoy's counters against the access log, filter by filter: each
-// request that a filter judged moves one of its counters by one, and nothing else does.
-// Where the policies are one gate, no second filter may judge either, unless the compiler
-// may divide the policies as it likes.
-func (r *run) checkConservation(sent map[string][]evidence.Evidence, filters map[string][]evidence.FilterCounters) error {
-	var errs []error
-	for _, in := range r.reading.Inbounds() {
-		name := in.String()
-		want, moved := evidence.Count(sent[name]), filters[name]
-		sum, movedSum := r.countFindings(name), evidence.Sum(moved)
-		switch {
-		case !in.HasSeveralGates() && !r.runner.AnyNames && sum != movedSum:
-			errs = append(errs, fmt.Errorf("the counters of %s moved by %s; the requests add up to %s", name, movedSum, sum))
-		case !slices.Equal(want, moved):
-			errs = append(errs, fmt.Errorf("the counters of %s moved by %s; the requests add up to %s", name, moved, want))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// countFindings returns what the counters of an inbound with one filter must have moved by,
-// if the findings are true.
-func (r *run) countFindings(inbound string) (c evidence.Counters) {
-	count := func(effect policy.Effect, allowed, denied *uint64) {
-		if effect == policy.Allow {
-			*allowed++
-		} else {
-			*denied++
-		}
-	}
-	for _, q := range r.result.Requests {
-		if f := q.Finding; q.To == inbound {
-			if f.Judged {
-				count(f.Verdict.Effect, &c.Allowed, &c.Denied)
-			}
-			if f.Shadow.Ran {
-				count(f.Shadow.Verdict.Effect, &c.ShadowAllowed, &c.ShadowDenied)
-			}
-		}
-	}
-	return c
-}
-
-// checkCounters holds the counters against what the case states.
-func (r *run) checkCounters() error {
-	var errs []error
-	for _, c := range r.result.Case.Counters {
-		moved := r.result.Counters[c.Inbound]
-		for _, counter := range []struct {
-			name string
-			want *uint64
-			got  uint64
-		}{
-			{"allowed", c.Allowed, moved.Allowed},
-			{"denied", c.Denied, moved.Denied},
-			{"shadow_allowed", c.ShadowAllowed, moved.ShadowAllowed},
-			{"shadow_denied", c.ShadowDenied, moved.ShadowDenied},
-		} {
-			if counter.want != nil && *counter.want != counter.got {
-				errs = append(errs, fmt.Errorf("the case wants %s of %s to move by %d, it moved by %d", counter.name, c.Inbound, *counter.want, counter.got))
-			}
 		}
 	}
 	return errors.Join(errs...)

@@ -125,7 +125,8 @@ func (p policies) Check(in policy.Inbound) error {
 func (p policies) Program(in policy.Inbound) language.Program {
 	selected := p.selected(in)
 	var out language.Program
-	out.Program, out.Warnings = lowering.Lower(selected, in, p.options), lint.BlindSpots(selected.Policies, in)
+	out.Program = lowering.Lower(selected, in, p.options)
+	out.Warnings = append(lint.BlindSpots(selected.Policies, in), lowering.Warn(selected, in, p.options)...)
 	for _, ignored := range selected.Ignored {
 		out.Ignored = append(out.Ignored, fmt.Sprintf("%s: %s", ignored.Policy, ignored.Reason))
 	}

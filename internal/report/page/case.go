@@ -186,6 +186,10 @@ func counterLines(counters map[string]report.Counters) []string {
 			text += fmt.Sprintf("; shadow %d allowed, %d denied", c.ShadowAllowed, c.ShadowDenied)
 		}
 		out = append(out, text)
+		for _, rule := range slices.Sorted(maps.Keys(c.Rules)) {
+			r := c.Rules[rule]
+			out = append(out, fmt.Sprintf("%s: rule %s: %d allowed, %d denied; shadow %d allowed, %d denied", name, rule, r.Allowed, r.Denied, r.ShadowAllowed, r.ShadowDenied))
+		}
 	}
 	return out
 }

@@ -7,9 +7,11 @@
 // of tags. [Compact] grows with the number of items n, or with n log n where the
 // actions alternate more often than rules can be nested.
 //
-// The package guarantees that both compilers decide alike on every certificate that a
-// control plane issues: such a certificate has one value for each tag. A certificate
-// with two values of one tag is denied by Full; by Compact the last item decides.
+// The package guarantees that both compilers decide alike on every certificate with one
+// service, and one value for each tag. A control plane issues others too: the certificate of
+// a dataplane has the services and the tags of all its inbounds. With two services, or two
+// values of a tag that the items name, Full denies, as the design leaves these clients out of
+// its view; by Compact the last item decides. [Compiler.Denied] finds such items.
 //
 // The package reads no YAML and selects no policies. Of Envoy it knows only the limit
 // on nesting.
@@ -65,6 +67,31 @@ func (c Compiler) Check(items []Item) error {
 		return &SizeError{Tags: tags}
 	}
 	return nil
+}
+
+// Denied finds a client that the items admit, in the shadow at least, and the compiler
+// denies: its certificate has both tags, and the item with index by decides about it. Of
+// several such clients it has the fewest tags. The compact compiler has none, and neither
+// have items that Check refuses.
+func (c Compiler) Denied(items []Item) (by int, a, b Tag, ok bool) {
+	if c != Full || c.Check(items) != nil {
+		return 0, Tag{}, Tag{}, false
+	}
+	fewest := 0
+	for combination := range combinationsOf(items) {
+		t, u, twofold := combination.twofold()
+		if n := combination.count(); !twofold || ok && n >= fewest {
+			continue
+		}
+		last := len(items) - 1
+		for last >= 0 && !combination.meets(items[last]) {
+			last--
+		}
+		if last >= 0 && items[last].Action != Deny {
+			by, a, b, ok, fewest = last, t, u, true, combination.count()
+		}
+	}
+	return by, a, b, ok
 }
 
 // Options say how items are compiled. The zero value means the compact compiler, L4,

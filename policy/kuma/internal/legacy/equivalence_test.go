@@ -1,6 +1,7 @@
 package legacy_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -229,4 +230,57 @@ func leaves(c policy.Condition) int {
 		Not:  func(of int) int { return of },
 		Leaf: func(policy.Condition) int { return 1 },
 	})
+}
+
+// TestDenied shows where the full compiler denies a certificate that the items admit: exactly
+// where one of the certificates with two services, or two values of a key, is decided otherwise
+// by the two compilers.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	web, api, other := legacy.Service("default", "web"), legacy.Service("default", "api"), legacy.Service("other", "web")
+	dev, prod, member := legacy.Label("env", "dev"), legacy.Label("env", "prod"), legacy.Member("default")
+	item := func(a legacy.Action, tags ...legacy.Tag) legacy.Item { return legacy.Item{Tags: tags, Action: a} }
+	for name, tt := range map[string]struct {
+		items []legacy.Item
+		want  string
+	}{
+		"two services":             {[]legacy.Item{item(legacy.Allow, web), item(legacy.Allow, api)}, "1 spiffe://default/web spiffe://default/api"},
+		"two values":               {[]legacy.Item{item(legacy.Allow, dev), item(legacy.Deny, prod), item(legacy.Allow, dev)}, "2 kuma://env/dev kuma://env/prod"},
+		"a shadow admits":          {[]legacy.Item{item(legacy.Deny, dev), item(legacy.DenyWithShadowAllow, prod)}, "1 kuma://env/dev kuma://env/prod"},
+		"the last item denies":     {[]legacy.Item{item(legacy.Allow, dev), item(legacy.Deny, prod)}, ""},
+		"one value of a key":       {[]legacy.Item{item(legacy.Allow), item(legacy.Allow, dev), item(legacy.Allow, web)}, ""},
+		"services of two meshes":   {[]legacy.Item{item(legacy.Allow, web), item(legacy.Allow, other)}, ""},
+		"services of a whole mesh": {[]legacy.Item{item(legacy.Allow, member), item(legacy.Deny, web), item(legacy.Allow, api)}, "2 spiffe://default/web spiffe://default/api"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := ""
+			if by, a, b, ok := legacy.Full.Denied(tt.items); ok {
+				got = fmt.Sprint(by, " ", a, " ", b)
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if _, _, _, ok := legacy.Compact.Denied(tt.items); ok {
+				t.Error("the compact compiler denies it too")
+			}
+			differ := false
+			for _, uris := range [][]string{
+				{web.String(), api.String()}, {web.String(), dev.String(), prod.String()}, {api.String(), web.String(), dev.String(), prod.String()},
+				{"spiffe://default/cart", dev.String(), prod.String()},
+			} {
+				for _, precise := range []bool{false, true} {
+					full := decide(t, tt.items, legacy.Options{Compiler: legacy.Full, Precise: precise}, uris)
+					compact := decide(t, tt.items, legacy.Options{Precise: precise}, uris)
+					differ = differ || full != compact
+					if compact != want(tt.items, precise, uris) {
+						t.Errorf("%q: compact says %v, the last item %v", uris, compact, want(tt.items, precise, uris))
+					}
+				}
+			}
+			if differ != (tt.want != "") {
+				t.Errorf("the compilers differ: %t", differ)
+			}
+		})
+	}
 }

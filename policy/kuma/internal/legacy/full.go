@@ -2,6 +2,7 @@ package legacy
 
 import (
 	"fmt"
+	"iter"
 	"math/big"
 	"slices"
 
@@ -41,13 +42,8 @@ func View(items []Item) ([]Combination, error) {
 	if err := Full.Check(items); err != nil {
 		return nil, err
 	}
-	tags := tagsOf(items)
 	var out []Combination
-	for absent := range 1 << len(tags) {
-		c := Combination{Tags: tags, Present: make([]bool, len(tags))}
-		for i := range tags {
-			c.Present[i] = absent&(1<<i) == 0
-		}
+	for c := range combinationsOf(items) {
 		if !c.possible() {
 			continue
 		}
@@ -59,6 +55,49 @@ func View(items []Item) ([]Combination, error) {
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// combinationsOf yields all combinations of the items' tags, without their actions.
+func combinationsOf(items []Item) iter.Seq[Combination] {
+	tags := tagsOf(items)
+	return func(yield func(Combination) bool) {
+		for absent := range 1 << len(tags) {
+			c := Combination{Tags: tags, Present: make([]bool, len(tags))}
+			for i := range tags {
+				c.Present[i] = absent&(1<<i) == 0
+			}
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// count returns the number of present tags.
+func (c Combination) count() (n int) {
+	for _, present := range c.Present {
+		if present {
+			n++
+		}
+	}
+	return n
+}
+
+// twofold returns two tags that exclude each other in the view, where a certificate can have
+// all present tags: two services of one mesh, or two values of one key.
+func (c Combination) twofold() (a, b Tag, ok bool) {
+	for i, t := range c.Tags {
+		for k, u := range c.Tags {
+			switch {
+			case !c.Present[i]:
+			case !c.Present[k] && t.implies(u), c.Present[k] && t.excludes(u) && t.mesh != u.mesh:
+				return Tag{}, Tag{}, false
+			case c.Present[k] && t.excludes(u) && !ok:
+				a, b, ok = t, u, true
+			}
+		}
+	}
+	return a, b, ok
 }
 
 func (c Combination) possible() bool {

@@ -156,20 +156,26 @@ func (l *lowering) denied(m *permission.Matcher) policy.Condition {
 // fromItems has the legacy items that govern an inbound, in order of concatenation.
 type fromItems struct {
 	// proxy has the items that govern every request. They come before those of a route.
-	proxy []legacy.Item
+	proxy []fromItem
 	// routes has the items of the policies that target a route, by its name.
-	routes map[string][]legacy.Item
+	routes map[string][]fromItem
+}
+
+// fromItem is an item and the policy that has it.
+type fromItem struct {
+	permission.FromItem
+	policy *permission.Policy
 }
 
 func fromItemsOf(sel selection.Selection) fromItems {
-	items := fromItems{routes: make(map[string][]legacy.Item)}
+	items := fromItems{routes: make(map[string][]fromItem)}
 	for i := range sel.Policies {
 		p := &sel.Policies[i]
 		for _, item := range p.From {
 			if p.Target.Kind == permission.Route {
-				items.routes[p.Target.Name] = append(items.routes[p.Target.Name], item.Compiled)
+				items.routes[p.Target.Name] = append(items.routes[p.Target.Name], fromItem{item, p})
 			} else {
-				items.proxy = append(items.proxy, item.Compiled)
+				items.proxy = append(items.proxy, fromItem{item, p})
 			}
 		}
 	}
@@ -177,8 +183,39 @@ func fromItemsOf(sel selection.Selection) fromItems {
 }
 
 // forRoute returns all items that govern a route.
-func (i fromItems) forRoute(route string) []legacy.Item {
+func (i fromItems) forRoute(route string) []fromItem {
 	return slices.Concat(i.proxy, i.routes[route])
+}
+
+func compiled(items []fromItem) []legacy.Item {
+	out := make([]legacy.Item, len(items))
+	for i, item := range items {
+		out[i] = item.Compiled
+	}
+	return out
+}
+
+// Warn warns where the full compiler denies a client that the items admit, see
+// [legacy.Compiler.Denied].
+func Warn(sel selection.Selection, in policy.Inbound, opts permission.Options) []policy.Warning {
+	all := fromItemsOf(sel)
+	lists := [][]fromItem{all.proxy}
+	for _, route := range in.Routes {
+		if len(all.routes[route.Name]) > 0 {
+			lists = append(lists, all.forRoute(route.Name))
+		}
+	}
+	var out []policy.Warning
+	for _, items := range lists {
+		if by, a, b, denied := opts.LegacyCompiler.Denied(compiled(items)); denied {
+			warning := items[by].policy.Warn(items[by].Field,
+				"legacyCompiler full denies a client whose certificate has both %s and %s, as that of a dataplane with two inbounds: this item admits it; use legacyCompiler compact", a, b)
+			if !slices.Contains(out, warning) {
+				out = append(out, warning)
+			}
+		}
+	}
+	return out
 }
 
 // lowerFrom returns the program of an inbound under the legacy form: a gate for the
@@ -187,7 +224,7 @@ func (i fromItems) forRoute(route string) []legacy.Item {
 func lowerFrom(sel selection.Selection, in policy.Inbound, opts permission.Options) policy.Program {
 	how := legacy.Options{Compiler: opts.LegacyCompiler, Layer: in.Protocol.Layer(), Precise: opts.ShadowForm == permission.Precise}
 	items := fromItemsOf(sel)
-	gate, shadows := legacy.Gates(items.proxy, how)
+	gate, shadows := legacy.Gates(compiled(items.proxy), how)
 	program := policy.Program{Gates: []policy.Gate{gate}, Shadows: shadows}
 	targeted := 0
 	for i, route := range in.Routes {
@@ -196,7 +233,7 @@ func lowerFrom(sel selection.Selection, in policy.Inbound, opts permission.Optio
 		}
 	}
 	for _, route := range in.Routes[:targeted] {
-		gate, shadows := legacy.Gates(items.forRoute(route.Name), how)
+		gate, shadows := legacy.Gates(compiled(items.forRoute(route.Name)), how)
 		program.Routes = append(program.Routes, policy.Route{Name: route.Name, When: route.When, Gates: []policy.Gate{gate}, Shadows: shadows})
 	}
 	return program
@@ -207,11 +244,11 @@ func lowerFrom(sel selection.Selection, in policy.Inbound, opts permission.Optio
 // [*legacy.SizeError].
 func Check(s selection.Selection, in policy.Inbound, opts permission.Options) error {
 	items := fromItemsOf(s)
-	if err := opts.LegacyCompiler.Check(items.proxy); err != nil {
+	if err := opts.LegacyCompiler.Check(compiled(items.proxy)); err != nil {
 		return fmt.Errorf("policy/kuma: inbound %s: %w", in, err)
 	}
 	for _, route := range in.Routes {
-		if err := opts.LegacyCompiler.Check(items.forRoute(route.Name)); err != nil {
+		if err := opts.LegacyCompiler.Check(compiled(items.forRoute(route.Name))); err != nil {
 			return fmt.Errorf("policy/kuma: route %s of inbound %s: %w", route.Name, in, err)
 		}
 	}

@@ -1,0 +1,137 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// sumRules adds up the counters of each rule over the filters of an inbound. It leaves out
+// filters that only log.
+func sumRules(filters []evidence.FilterCounters) map[string]evidence.Counters {
+	sums := map[string]evidence.Counters{}
+	for _, f := range filters {
+		if f.Rule != "" && !f.Logs {
+			sum := sums[f.Rule]
+			sum.Allowed += f.Allowed
+			sum.Denied += f.Denied
+			sum.ShadowAllowed += f.ShadowAllowed
+			sum.ShadowDenied += f.ShadowDenied
+			sums[f.Rule] = sum
+		}
+	}
+	return sums
+}
+
+// checkConservation holds Envoy's counters against the access log, filter by filter and rule
+// by rule: each request that a filter judged moves one of its counters by one, and one of the
+// rule that decided, and nothing else does.
+// Where the policies are one gate, no second filter may judge either, unless the compiler
+// may divide the policies as it likes.
+func (r *run) checkConservation(sent map[string][]evidence.Evidence, filters map[string][]evidence.FilterCounters) error {
+	var errs []error
+	for _, in := range r.reading.Inbounds() {
+		name := in.String()
+		want, moved := evidence.Count(sent[name]), filters[name]
+		sum, movedSum := r.countFindings(name), evidence.Sum(moved)
+		switch {
+		case !in.HasSeveralGates() && !r.runner.AnyNames && sum != movedSum:
+			errs = append(errs, fmt.Errorf("the counters of %s moved by %s; the requests add up to %s", name, movedSum, sum))
+		case !slices.Equal(want, moved):
+			only := func(counters, others []evidence.FilterCounters) []evidence.FilterCounters {
+				return slices.DeleteFunc(slices.Clone(counters), func(c evidence.FilterCounters) bool { return slices.Contains(others, c) })
+			}
+			errs = append(errs, fmt.Errorf("the counters of %s moved by %s; the requests add up to %s", name, only(moved, want), only(want, moved)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// countFindings returns what the counters of an inbound with one filter must have moved by,
+// if the findings are true.
+func (r *run) countFindings(inbound string) (c evidence.Counters) {
+	count := func(effect policy.Effect, allowed, denied *uint64) {
+		if effect == policy.Allow {
+			*allowed++
+		} else {
+			*denied++
+		}
+	}
+	for _, q := range r.result.Requests {
+		if f := q.Finding; q.To == inbound {
+			if f.Judged {
+				count(f.Verdict.Effect, &c.Allowed, &c.Denied)
+			}
+			if f.Shadow.Ran {
+				count(f.Shadow.Verdict.Effect, &c.ShadowAllowed, &c.ShadowDenied)
+			}
+		}
+	}
+	return c
+}
+
+// checkCounters holds the counters against what the case states.
+func (r *run) checkCounters() error {
+	var errs []error
+	for _, c := range r.result.Case.Counters {
+		moved, of := r.result.Counters[c.Inbound], c.Inbound
+		if c.Rule != "" {
+			if r.runner.AnyNames {
+				continue
+			}
+			// A counter that no rule can move proves nothing.
+			if known := origins(r.reading.Inbound(c.Inbound).Program.Program); !slices.Contains(known, c.Rule) {
+				errs = append(errs, fmt.Errorf("the case states counters of the rule %q of %s, which has the rules %q", c.Rule, c.Inbound, known))
+				continue
+			}
+			moved, of = r.result.Rules[c.Inbound][c.Rule], fmt.Sprintf("%s on %s", c.Rule, c.Inbound)
+		}
+		for _, counter := range []struct {
+			name string
+			want *uint64
+			got  uint64
+		}{
+			{"allowed", c.Allowed, moved.Allowed},
+			{"denied", c.Denied, moved.Denied},
+			{"shadow_allowed", c.ShadowAllowed, moved.ShadowAllowed},
+			{"shadow_denied", c.ShadowDenied, moved.ShadowDenied},
+		} {
+			if counter.want != nil && *counter.want != counter.got {
+				errs = append(errs, fmt.Errorf("the case wants %s of %s to move by %d, it moved by %d", counter.name, of, *counter.want, counter.got))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// origins returns the names of all rules of a program on L7, in order and without the empty
+// one: Envoy counts by these names.
+func origins(p policy.Program) []string {
+	var out []string
+	add := func(v policy.Verdict) {
+		if v.Origin != "" {
+			out = append(out, v.Origin)
+		}
+	}
+	var addRules func([]policy.Rule)
+	addRules = func(rules []policy.Rule) {
+		for _, rule := range rules {
+			add(rule.Verdict)
+			addRules(rule.Then)
+		}
+	}
+	for _, gate := range slices.Concat(p.Gates, p.Shadows) {
+		if gate.Layer == policy.L7 {
+			addRules(gate.Rules)
+			add(gate.Default)
+		}
+	}
+	for _, route := range p.Routes {
+		out = append(out, origins(policy.Program{Gates: route.Gates, Shadows: route.Shadows})...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
