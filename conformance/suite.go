@@ -1,9 +1,11 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -48,6 +50,9 @@ type Suite struct {
 	AnyNames bool
 	// Selection says which of the cases count.
 	Selection Selection
+	// Seed draws the same policies as an earlier run; 0 draws others. Where there are profiles or a report, policies
+	// that were never seen before are part of the run, and the report has their seed.
+	Seed uint64
 	// Shard is the part of the cases that runs here, such as "2/5" for the second of five parts; empty for all of them.
 	Shard string
 	// Versions are the versions of Envoy, such as "1.39.3"; none stands for [harness.DefaultVersion].
@@ -165,6 +170,9 @@ func (s Suite) matrix(ctx context.Context) (m matrix.Suite, end func() error, er
 		if err := m.Shard.UnmarshalText([]byte(s.Shard)); err != nil {
 			return m, nil, err
 		}
+	}
+	if len(s.Selection.Profiles) > 0 || s.ReportDir != "" {
+		m.Sets, m.Seed = matrix.FreshSets, cmp.Or(s.Seed, uint64(rand.Uint32()))
 	}
 	m.Compiler, end, err = s.compiler(ctx)
 	return m, end, err

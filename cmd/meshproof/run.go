@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -34,6 +38,8 @@ type runOptions struct {
 	strict   bool
 	shard    matrix.Shard
 	times    string
+	sets     int
+	seed     uint64
 	// flags tells which of them were set.
 	flags *pflag.FlagSet
 }
@@ -70,6 +76,8 @@ another compiler. They are held against the same policies.`,
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	addStrict(cmd, &o.strict)
 	flags.Var(textFlag{&o.shard, "I/N"}, "shard", "run only part I of N, from 1; job/N takes I from JOB_COMPLETION_INDEX of a Kubernetes Job")
+	flags.IntVar(&o.sets, "sets", matrix.FreshSets, "with --profile or --report: how many sets of random policies another compiler is asked for beside the cases, 0 for none")
+	flags.Uint64Var(&o.seed, "seed", 0, "the same seed draws the same sets (default: a random seed)")
 	flags.StringVar(&o.times, "times", "", "balance the shards by the times in this file, see meshproof report times (default: those measured for the built-in cases)")
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	flags.StringVar(&o.envoyLog, "envoy-log", "", "write Envoy's own log to this file; with several versions, to a file each, whose name ends in the version")
@@ -150,14 +158,31 @@ func endErrorOf(err error) error {
 }
 
 // againCommand returns the command that repeats one case.
-func (o runOptions) againCommand(builtIn bool) func(cases.Case, report.Run) string {
+func (o runOptions) againCommand(paths []string) func(cases.Case, report.Run) string {
 	more := o.compiler.arguments()
 	if o.anyNames {
 		more = append(more, "--any-names")
 	}
 	return func(c cases.Case, run report.Run) string {
-		return summary.Again(c, run, builtIn, more...)
+		if c.Name == matrix.FreshCase {
+			return o.drawAgain(paths, run.Envoy)
+		}
+		return summary.Again(c, run, len(paths) == 0, more...)
 	}
+}
+
+// drawAgain returns the command that draws the same policies once more.
+func (o runOptions) drawAgain(paths []string, envoy string) string {
+	words := []string{"meshproof", "run"}
+	for _, path := range paths {
+		words = append(words, terminal.Quote(path))
+	}
+	o.flags.Visit(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"seed", "envoy", "envoy-log", "output", "times", "shard"}, f.Name) {
+			words = append(words, "--"+f.Name+"="+terminal.Quote(strings.Trim(f.Value.String(), "[]")))
+		}
+	})
+	return strings.Join(append(words, "--seed", fmt.Sprint(o.seed), "--envoy", envoy), " ")
 }
 
 // suite reads the cases, and the flags that say how they are run.
@@ -166,12 +191,18 @@ func (o runOptions) suite(paths []string) (matrix.Suite, error) {
 	if err != nil {
 		return matrix.Suite{}, err
 	}
-	s := matrix.Suite{Selection: selection, Shard: o.shard, Runtime: o.runtime, AnyNames: o.anyNames, Strict: o.strict, Again: o.againCommand(len(paths) == 0)}
+	if !o.flags.Changed("seed") {
+		o.seed = uint64(rand.Uint32())
+	}
+	s := matrix.Suite{Selection: selection, Shard: o.shard, Runtime: o.runtime, AnyNames: o.anyNames, Strict: o.strict, Again: o.againCommand(paths)}
 	if s.Versions, err = o.versionList(); err != nil {
 		return s, err
 	}
 	if s.Times, err = matrix.ReadTimes(o.times); err != nil {
 		return s, fmt.Errorf("--times: %w", err)
+	}
+	if len(selection.Profiles) > 0 || o.report != "" {
+		s.Sets, s.Seed = cmp.Or(o.sets, -1), o.seed
 	}
 	var memo verdict.Memo
 	s.Read = memo.Read

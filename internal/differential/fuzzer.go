@@ -12,6 +12,7 @@ package differential
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,6 +40,11 @@ type Fuzzer struct {
 	Seed uint64
 	// Forms are the forms of the policies that are drawn; all forms where it is empty.
 	Forms []policyset.Form
+	// Fresh draws names that were never used before, see [policyset.DrawFresh].
+	Fresh bool
+	// Admits reports whether a set may be asked; nil for every set. Another set takes the
+	// place of a set that may not.
+	Admits func(cases.Case) bool
 	// Batch is the number of sets of one push; 64 where it is not positive.
 	Batch int
 	// Parallel is the number of batches under way; 3 where it is not positive. While one
@@ -193,6 +199,26 @@ func (r *run) count(t Tally, found []suspect, err error) {
 	}
 }
 
+// ErrNotAdmitted says that of many sets in turn none may be asked.
+var ErrNotAdmitted = errors.New("differential: no set of policies can be drawn that may be asked")
+
+// mostTries is how many sets are drawn for one that may be asked.
+const mostTries = 200
+
+// draw draws the set of that number. It returns false where no set may be asked.
+func (f Fuzzer) draw(number uint64) (cases.Case, bool) {
+	draw := policyset.Draw
+	if f.Fresh {
+		draw = policyset.DrawFresh
+	}
+	for try := range uint64(mostTries) {
+		if drawn := draw(f.Seed, number+try<<32, f.Forms...); f.Admits == nil || f.Admits(drawn) {
+			return drawn, true
+		}
+	}
+	return cases.Case{}, false
+}
+
 // ask draws n sets and runs them in one push.
 func (r *run) ask(ctx context.Context, first, n int) (Tally, []suspect, error) {
 	f := r.fuzzer
@@ -201,7 +227,11 @@ func (r *run) ask(ctx context.Context, first, n int) (Tally, []suspect, error) {
 	for i := range n {
 		number := uint64(first + i)
 		var err error
-		if readings[i], err = policyset.Ask(policyset.Draw(f.Seed, number, f.Forms...), f.Seed, number); err != nil {
+		drawn, ok := f.draw(number)
+		if !ok {
+			return Tally{}, nil, ErrNotAdmitted
+		}
+		if readings[i], err = policyset.Ask(drawn, f.Seed, number); err != nil {
 			return Tally{}, nil, err
 		}
 		t.Inbounds += len(readings[i].Case.Inbounds)

@@ -46,6 +46,12 @@ type Suite struct {
 	Strict    bool
 	Selection Selection
 	Shard     Shard
+	// Sets is the number of sets of policies that are drawn at random, with names that were
+	// never used before, and that a foreign compiler is asked for beside the cases. 0 leaves
+	// this out. A negative number leaves it out and the report says so. Seed draws the same
+	// sets again. The first shard does this for all.
+	Sets int
+	Seed uint64
 	// Times balance the shards; nil for [Measured]. All shards of a run need the same times.
 	Times Times
 	// Versions of Envoy; none for the default version.
@@ -198,7 +204,7 @@ func (s Suite) runVersion(ctx context.Context, version string, plan []cases.Case
 	for _, r := range u.runner.Run(ctx, wanted...) {
 		ran[r.Case.Name] = r
 	}
-	return u.result(plan, ran)
+	return u.result(plan, ran, u.fresh(ctx, plan))
 }
 
 // underway is a suite on a running Envoy.
@@ -231,8 +237,9 @@ func (s Suite) start(ctx context.Context, version string) (*underway, error) {
 	return &underway{Harness: h, suite: s, runner: runner, began: began, digest: digest}, nil
 }
 
-// result returns the results of the plan, also with a [*DigestError].
-func (u *underway) result(plan []cases.Case, ran map[string]result.Case) (*summary.Run, error) {
+// result returns the results of the plan, and behind them that of the policies that were drawn
+// for this run, if any. It returns them also with a [*DigestError].
+func (u *underway) result(plan []cases.Case, ran map[string]result.Case, fresh *result.Case) (*summary.Run, error) {
 	s := u.suite
 	sum, err := u.digest()
 	if err != nil {
@@ -247,18 +254,24 @@ func (u *underway) result(plan []cases.Case, ran map[string]result.Case) (*summa
 	if !s.foreign() && s.Implementation.Project == "" {
 		out.Report.Implementation = Reference()
 	}
+	add := func(r result.Case) {
+		built := report.Build(r)
+		if s.Again != nil {
+			built.Again = s.Again(r.Case, out.Report)
+		}
+		out.Results = append(out.Results, r)
+		out.Report.Add(built)
+	}
 	for _, c := range plan {
 		r, ok := ran[c.Name]
 		if !ok {
 			reason, notApplicable := s.Selection.Skip(c)
 			r = result.Case{Case: c, Skipped: cmp.Or(reason, "it was not asked for"), NotApplicable: notApplicable}
 		}
-		built := report.Build(r)
-		if s.Again != nil {
-			built.Again = s.Again(c, out.Report)
-		}
-		out.Results = append(out.Results, r)
-		out.Report.Add(built)
+		add(r)
+	}
+	if fresh != nil {
+		add(*fresh)
 	}
 	return out, err
 }

@@ -45,7 +45,13 @@ func Run(t *testing.T, s Suite) {
 			}
 			// A cleanup runs after the subtests, which run in parallel.
 			t.Cleanup(func() {
-				result, err := u.result(plan, subtests.wait())
+				ran := subtests.wait()
+				// The context of the test has ended by now.
+				fresh := u.fresh(context.WithoutCancel(t.Context()), plan)
+				if fresh != nil && fresh.Failed() {
+					t.Errorf("%s\n%v", FreshCase, fresh.Err)
+				}
+				result, err := u.result(plan, ran, fresh)
 				runs = append(runs, result.Report)
 				if err := errors.Join(err, u.Close()); err != nil {
 					t.Error(err)

@@ -32,7 +32,7 @@ func TestDigestThatCannotBeRead(t *testing.T) {
 	}
 	u.digest = func() (string, error) { return "", os.ErrPermission }
 	c := cases.Case{Name: "c"}
-	result, err := u.result([]cases.Case{c}, map[string]result.Case{"c": {Case: c}})
+	result, err := u.result([]cases.Case{c}, map[string]result.Case{"c": {Case: c}}, nil)
 	unread := (*DigestError)(nil)
 	if !errors.As(err, &unread) || unread.Version != u.Version() || !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), u.Version()) {
 		t.Errorf("error %v", err)

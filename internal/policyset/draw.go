@@ -49,6 +49,8 @@ type generator struct {
 	options object
 	// unused are the names that no policy has yet.
 	unused []string
+	// fresh replaces the usual names; nil where they stay.
+	fresh *words
 }
 
 // object is a YAML mapping.
@@ -80,7 +82,12 @@ func (g *generator) set(name string, of []Form) cases.Case {
 		g.c.Options.Document = documents(name, g.options)[0]
 	}
 	g.workloads()
-	g.c.Policies = documents(name, policies...)
+	if g.fresh == nil {
+		g.c.Policies = documents(name, policies...)
+		return g.c
+	}
+	g.fresh.names(&g.c)
+	g.c.Policies = documents(name, g.fresh.policies(policies)...)
 	return g.c
 }
 

@@ -19,6 +19,7 @@ func Build(r result.Case) Case {
 	if r.Err != nil {
 		c.Error = r.Err.Error()
 	}
+	c.Examination, c.Drawn = (*Examination)(r.Examination), (*Drawn)(r.Drawn)
 	for _, w := range r.Warnings {
 		c.Warnings = append(c.Warnings, w.String())
 	}

@@ -69,7 +69,10 @@ type Extension struct {
 	Shard   string     `yaml:"shard,omitempty"`
 	// PolicyNames is "compared" if the filters must name their policies as the
 	// specification does, and "any" if only decisions count.
-	PolicyNames    string          `yaml:"policyNames"`
+	PolicyNames string `yaml:"policyNames"`
+	// DrawnPolicies are the policies that were drawn for the run, which no compiler can know
+	// beforehand. meshproof's own compiler is not asked for them.
+	DrawnPolicies  *Drawn          `yaml:"drawnPolicies,omitempty"`
 	Milliseconds   float64         `yaml:"milliseconds"`
 	Classes        *Classes        `yaml:"requestClasses,omitempty"`
 	Mutation       *Score          `yaml:"mutationScore,omitempty"`
@@ -146,6 +149,9 @@ func NewConformance(r Run) Conformance {
 		out.Meshproof.PolicyNames = anyNames
 	}
 	for _, c := range r.Cases {
+		if c.Drawn != nil {
+			out.Meshproof.DrawnPolicies = c.Drawn
+		}
 		if c.NotApplicable {
 			out.Meshproof.NotApplicable = append(out.Meshproof.NotApplicable, NotApplicable{c.Case, c.Skipped})
 			continue

@@ -94,10 +94,32 @@ type Case struct {
 	Counters       map[string]Counters `json:"counters,omitempty"`
 	Warnings       []string            `json:"warnings,omitempty"`
 	Notes          []string            `json:"notes,omitempty"`
+	// Examination says what the filters of a foreign compiler come to.
+	Examination *Examination `json:"examination,omitempty"`
+	// Drawn says which policies were drawn at random for the run.
+	Drawn *Drawn `json:"drawn,omitempty"`
 	// Again is the command that repeats the case.
 	Again string `json:"again,omitempty"`
 	// Source is the text of the case, with its policies.
 	Source string `json:"source,omitempty"`
+}
+
+// Examination is what came of reading a compiler's filters back: the classes of requests that
+// policies and filters make together, the requests that Envoy was asked for them, the parts of
+// the filters that nothing can be said of, and the classes that are decided wrong.
+type Examination struct {
+	Classes int      `json:"classes"`
+	Asked   int      `json:"asked"`
+	Unread  []string `json:"unread,omitempty"`
+	Wrong   []string `json:"wrong,omitempty"`
+}
+
+// Drawn are sets of policies that were drawn at random. The same seed draws the same sets.
+type Drawn struct {
+	Seed      uint64   `json:"seed" yaml:"seed"`
+	Sets      int      `json:"sets" yaml:"sets"`
+	Decisions int      `json:"decisions" yaml:"decisions"`
+	Problems  []string `json:"problems,omitempty" yaml:"problems,omitempty"`
 }
 
 // Failed reports whether the case ran and did not pass.

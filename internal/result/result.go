@@ -43,6 +43,8 @@ type Case struct {
 	// Examination says what the filters of a foreign compiler come to; nil where meshproof's
 	// own compiler made them.
 	Examination *Examination
+	// Drawn says which policies were drawn at random; nil for a case that was written.
+	Drawn *Drawn
 	// Counters is what the counters of each inbound moved by.
 	Counters map[string]evidence.Counters
 	// Rules is the same for each rule that decided on an inbound, by the name of the inbound
@@ -64,6 +66,13 @@ type Examination struct {
 	// Unread names the parts of the filters that nothing can be said of. Wrong names the
 	// classes that the filters decide otherwise than the policies.
 	Unread, Wrong []string
+}
+
+// Drawn are sets of policies that were drawn at random. The problems are in [Case.Err] too.
+type Drawn struct {
+	Seed            uint64
+	Sets, Decisions int
+	Problems        []string
 }
 
 // Request is what became of one request.

@@ -44,11 +44,6 @@ func (f CompilerFunc) Compile(ctx context.Context, in Input) ([]xds.Filters, err
 	return in.each(func(inbound policy.Inbound) (xds.Filters, error) { return f(ctx, inbound, in.Policies, in.Options) })
 }
 
-// Foreign is a compiler that is not meshproof's own: a program, a control plane, or Go code
-// of an importer. Its filters are read back, see package examination: whatever cannot be read,
-// and whatever they decide otherwise than the policies, fails the case.
-type Foreign struct{ CompilerFunc }
-
 func (in Input) each(compile func(policy.Inbound) (xds.Filters, error)) ([]xds.Filters, error) {
 	out := make([]xds.Filters, len(in.Inbounds))
 	for i, inbound := range in.Inbounds {

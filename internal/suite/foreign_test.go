@@ -79,7 +79,7 @@ func and(text string) func(*xds.Filters) {
 
 // bent is meshproof's own compiler with changed filters.
 func bent(change func(*xds.Filters)) Compiler {
-	return &Foreign{func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+	return &Foreign{CompilerFunc: func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
 		f, err := CompileOne(ctx, Reference, in, docs, opts)
 		for i, filter := range f.Network {
 			f.Network[i] = proto.CloneOf(filter)

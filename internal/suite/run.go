@@ -186,7 +186,8 @@ func (r *run) compile(ctx context.Context) bool {
 			MTLS: in.MTLS(), Filters: filters[i], Normalization: r.runner.Fault.normalization(c.Normalization),
 		})
 	}
-	if _, foreign := r.compiler.(*Foreign); foreign {
+	if foreign, ok := r.compiler.(*Foreign); ok {
+		foreign.remember(r.reading, filters)
 		r.examination = examination.Of(r.reading, filters, r.runner.AnyNames, r.runner.sample())
 	}
 	if r.result.Err = r.checkWarnings(); r.result.Err != nil {
@@ -263,7 +264,11 @@ func (r *run) refused(ctx context.Context, err error) error {
 // isFault reports whether an error says that the compiler is out of order, or was cut off.
 // Such a compiler has refused nothing.
 func (r *run) isFault(ctx context.Context, err error) bool {
-	broken := interface{ Broken() bool }(nil)
-	r.result.Fault = r.result.Fault || errors.As(err, &broken) && broken.Broken() || ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
+	r.result.Fault = r.result.Fault || isBroken(ctx, err)
 	return r.result.Fault
+}
+
+func isBroken(ctx context.Context, err error) bool {
+	broken := interface{ Broken() bool }(nil)
+	return errors.As(err, &broken) && broken.Broken() || ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
 }

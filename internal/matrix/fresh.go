@@ -1,0 +1,96 @@
+package matrix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/differential"
+	"github.com/meshproof/meshproof/internal/policyset"
+	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/terminal"
+)
+
+// FreshCase is the name of the case that stands for the policies that no compiler can know
+// beforehand, see [Suite.Sets].
+const FreshCase = "policies that were drawn for this run"
+
+// FreshSets is the usual number of [Suite.Sets].
+const FreshSets = 40
+
+// freshForms returns the forms of policies to draw: those of the claimed profiles of which the
+// plan has a case. A profile without cases is not in the report either.
+func (s Suite) freshForms(plan []cases.Case) []policyset.Form {
+	var out []policyset.Form
+	for _, p := range s.Selection.Claimed() {
+		for _, c := range plan {
+			if reason, _ := s.Selection.Skip(c); reason == "" && slices.ContainsFunc(c.Features, func(name feature.Name) bool { f, _ := feature.Lookup(name); return f.Profile == p }) {
+				out = append(out, policyset.Forms(p)...)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// fresh has the compiler under test compile policies that were drawn for this run, and asks
+// Envoy about them. Then it asks the compiler for everything once more. It returns nil where
+// meshproof's own compiler is tested, and in all shards but the first.
+func (u *underway) fresh(ctx context.Context, plan []cases.Case) *result.Case {
+	s := u.suite
+	forms := s.freshForms(plan)
+	compiler, foreign := s.Compiler.(*suite.Foreign)
+	if !foreign || s.Sets == 0 || len(forms) == 0 || s.Shard.part.Number > 1 {
+		return nil
+	}
+	out := &result.Case{
+		Case:  cases.Case{Name: FreshCase, Story: "drawn-policies", Place: fmt.Sprintf("seed %d", s.Seed)},
+		Drawn: &result.Drawn{Seed: s.Seed},
+	}
+	for _, f := range forms {
+		if name := policyset.Core(f.Profile()); !slices.Contains(out.Case.Features, name) {
+			out.Case.Features = append(out.Case.Features, name)
+		}
+	}
+	if s.Sets < 0 {
+		out.Skipped = "no set of policies was to be drawn"
+		return out
+	}
+	fuzzer := differential.Fuzzer{Runner: u.runner, Seed: s.Seed, Forms: forms, Fresh: true, Admits: func(c cases.Case) bool {
+		return !slices.ContainsFunc(policyset.Needs(c), func(name feature.Name) bool {
+			f, _ := feature.Lookup(name)
+			return s.Selection.lacks(f) != ""
+		})
+	}}
+	drawn, err := fuzzer.Run(ctx, differential.Limit{Sets: s.Sets})
+	out.Drawn.Sets, out.Drawn.Decisions, out.Took = drawn.Sets, drawn.Decisions, drawn.Took
+	switch {
+	case errors.Is(err, differential.ErrNotAdmitted):
+		out.Skipped = "no policies can be drawn without the features that are not claimed"
+		return out
+	case err != nil:
+		out.Fault, out.Err = true, err
+		return out
+	}
+	for _, d := range drawn.Disagreements {
+		for _, problem := range d.Problems[:min(len(d.Problems), mostProblems)] {
+			out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("set %d: %s", d.Set, problem))
+		}
+	}
+	again, err := compiler.AskAgain(ctx, s.Seed, s.AnyNames)
+	out.Drawn.Problems = append(out.Drawn.Problems, again[:min(len(again), mostProblems)]...)
+	errs := []error{err}
+	for _, problem := range out.Drawn.Problems {
+		errs = append(errs, errors.New(problem))
+	}
+	out.Fault, out.Err = err != nil, errors.Join(errs...)
+	out.Notes = []string{fmt.Sprintf("seed %d: %s of policies, %s", s.Seed, terminal.Count(drawn.Sets, "set"), terminal.Count(drawn.Decisions, "decision"))}
+	return out
+}
+
+// mostProblems bounds the problems of a set that are told: they tend to have one cause.
+const mostProblems = 3

@@ -1,0 +1,156 @@
+package policyset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// need is a feature, and what a set has that needs it.
+type need struct {
+	feature feature.Name
+	profile feature.Profile
+	field
+}
+
+// field is a field of a policy, or an option. Its value is "" for any value.
+type field struct{ key, value string }
+
+// needs are the features that only some of the drawn sets need.
+var needs = []need{
+	{"MTPTargetRef", feature.KumaMTP, field{"targetRef", ""}},
+	{"MTPScope", feature.KumaMTP, field{"labels", ""}},
+	{"MTPScope", feature.KumaMTP, field{"namespace", ""}},
+	{"MTPSpiffeID", feature.KumaMTP, field{"spiffeId", ""}},
+	{"MTPSpiffeID", feature.KumaMTP, field{"spiffeID", ""}},
+	{"MTPPath", feature.KumaMTP, field{"path", ""}},
+	{"MTPMethod", feature.KumaMTP, field{"method", ""}},
+	{"MTPShadow", feature.KumaMTP, field{"allowWithShadowDeny", ""}},
+	{"MTPShadow", feature.KumaMTP, field{"action", "AllowWithShadowDeny"}},
+	{"MTPShadow", feature.KumaMTP, field{"kuma.io/effect", ""}},
+	{"MTPOption2", feature.KumaMTP, field{"kumaOption", "2"}},
+	{"MTPOption3", feature.KumaMTP, field{"kumaOption", "3"}},
+	{"MTPPreciseShadow", feature.KumaMTP, field{"shadowForm", "precise"}},
+
+	{"LegacyFrom", feature.KumaMTPLegacy, field{"from", ""}},
+	{"LegacyActions", feature.KumaMTPLegacy, field{"action", ""}},
+	{"LegacyCertificates", feature.KumaMTPLegacy, field{"tags", ""}},
+	{"LegacyRoutes", feature.KumaMTPLegacy, field{"kind", "MeshHTTPRoute"}},
+	{"LegacyCrossMesh", feature.KumaMTPLegacy, field{"mesh", "other"}},
+	{"LegacyFullView", feature.KumaMTPLegacy, field{"legacyCompiler", "full"}},
+	{"LegacyPreciseShadow", feature.KumaMTPLegacy, field{"shadowForm", "precise"}},
+
+	{"AuthorizationPolicySPIFFESource", feature.GEP3779, field{"type", "SPIFFE"}},
+	{"AuthorizationPolicyServiceAccountSource", feature.GEP3779, field{"type", "ServiceAccount"}},
+	{"AuthorizationPolicyPorts", feature.GEP3779, field{"ports", ""}},
+}
+
+// permissive are the features that a permissive inbound needs.
+var permissive = map[feature.Profile]feature.Name{
+	feature.KumaMTP: "MTPPermissiveMTLS", feature.KumaMTPLegacy: "LegacyPermissiveMTLS", feature.GEP3779: "AuthorizationPolicyPermissiveMTLS",
+}
+
+// always are the features that each set of a profile needs.
+var always = map[feature.Profile][]feature.Name{
+	feature.KumaMTP:       {"MTPOrder"},
+	feature.KumaMTPLegacy: {"LegacyFrom"},
+	feature.GEP3779:       {"AuthorizationPolicyTargetRefs", "AuthorizationPolicyAllow", "AuthorizationPolicyNetworkEnforcement"},
+}
+
+// Core returns a feature of the core of a profile that each set of the profile needs.
+func Core(p feature.Profile) feature.Name { return always[p][0] }
+
+// Profile returns the profile of the policies of the form.
+func (f Form) Profile() feature.Profile {
+	switch f {
+	case KumaFrom:
+		return feature.KumaMTPLegacy
+	case GatewayAPI:
+		return feature.GEP3779
+	default:
+		return feature.KumaMTP
+	}
+}
+
+// Forms returns the forms of the policies of a profile.
+func Forms(p feature.Profile) []Form {
+	var out []Form
+	for f := range Form(len(formNames)) {
+		if f.Profile() == p {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Needs returns the features that a compiler must have for a drawn set, each once. A set of
+// the legacy form may have a policy of the other form.
+func Needs(c cases.Case) []feature.Name {
+	has := map[field]bool{}
+	profiles := map[feature.Profile]bool{}
+	for _, doc := range append(slices.Clone(c.Policies), c.Options.Document) {
+		var v any
+		if doc.Decode(&v) == nil {
+			collect("", v, has)
+		}
+	}
+	for _, p := range c.Policies {
+		profiles[profileOf(p)] = true
+	}
+	var out []feature.Name
+	add := func(name feature.Name) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	for _, p := range feature.Profiles() {
+		if !profiles[p] {
+			continue
+		}
+		for _, name := range always[p] {
+			add(name)
+		}
+		for _, n := range needs {
+			if n.profile == p && has[n.field] {
+				add(n.feature)
+			}
+		}
+		if slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool { return in.Permissive }) {
+			add(permissive[p])
+		}
+	}
+	return out
+}
+
+// profileOf returns the profile of a policy.
+func profileOf(p manifest.Document) feature.Profile {
+	if strings.HasSuffix(p.Type().Kind, "AuthorizationPolicy") {
+		return feature.GEP3779
+	}
+	if _, legacy := p.At("spec.from"); legacy {
+		return feature.KumaMTPLegacy
+	}
+	return feature.KumaMTP
+}
+
+// collect adds the fields of a value that stands under a key.
+func collect(key string, v any, has map[field]bool) {
+	has[field{key, ""}] = true
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			collect(key, item, has)
+		}
+	case map[string]any:
+		for inner, value := range v {
+			collect(inner, value, has)
+		}
+	case nil:
+	default:
+		has[field{key, fmt.Sprint(v)}] = true
+	}
+}
