@@ -2,11 +2,16 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/goccy/go-yaml"
 
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
@@ -25,6 +30,86 @@ case "$1 $2" in
 *) echo "gh $*: nobody expects this" >&2; exit 9 ;;
 esac
 `
+
+// On every version, the night runs the cases in containers, and all tests with Docker: no job
+// is green because it found none.
+func TestNightlyRequiresDocker(t *testing.T) {
+	t.Parallel()
+	var workflow struct {
+		Jobs map[string]struct {
+			Strategy struct {
+				Matrix map[string]any
+			}
+			Steps []struct {
+				Run string
+				Env map[string]string
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(root, ".github", "workflows", "nightly.yml"))
+	if err == nil {
+		err = yaml.Unmarshal(text, &workflow)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, containers := 0, 0
+	for name, job := range workflow.Jobs {
+		everyVersion := job.Strategy.Matrix["envoy"] == "${{ fromJSON(needs.versions.outputs.envoy) }}"
+		for _, step := range job.Steps {
+			switch {
+			case strings.HasPrefix(step.Run, "make "), strings.HasPrefix(step.Run, "go test"):
+				tests++
+				if step.Env["MESHPROOF_REQUIRE_DOCKER"] != "1" || step.Env["MESHPROOF_REQUIRE_BROWSER"] != "1" || !everyVersion {
+					t.Errorf("job %s: %q runs without Docker too, or not on every version", name, step.Run)
+				}
+			case strings.Contains(step.Run, "--runtime ${{ matrix.runtime }}") && everyVersion:
+				runtimes, _ := job.Strategy.Matrix["runtime"].([]any)
+				if slices.Contains(runtimes, "container") && slices.Contains(runtimes, "process") {
+					containers++
+				}
+			case strings.Contains(step.Run, "--runtime auto"):
+				t.Errorf("job %s: %q takes any runtime", name, step.Run)
+			}
+		}
+	}
+	if tests == 0 || containers == 0 {
+		t.Errorf("%d steps run the tests, %d the cases in containers", tests, containers)
+	}
+}
+
+// The variables that Go code reads are in the documents. Those of one test alone are not.
+func TestVariablesAreDocumented(t *testing.T) {
+	t.Parallel()
+	documented, err := os.ReadFile(filepath.Join(root, "docs", "testing.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, found := regexp.MustCompile(`(?:os\.Getenv|os\.LookupEnv)\("((?:MESH|ENVOY|DOCKER|CHROM)[A-Z_]+)"\)`), map[string]bool{}
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, match := range read.FindAllStringSubmatch(string(text), -1) {
+			found[match[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"MESHPROOF_ENVOY", "MESHPROOF_REQUIRE_DOCKER", "MESHPROOF_REQUIRE_BROWSER", "ENVOY_BIN"} {
+		if !found[name] {
+			t.Errorf("no file reads %s: the search is broken", name)
+		}
+	}
+	for name := range found {
+		if !strings.Contains(string(documented), "`"+name+"=1`") && !strings.Contains(string(documented), "`"+name+"`") {
+			t.Errorf("docs/testing.md does not name %s", name)
+		}
+	}
+}
 
 // The nightly workflow opens an issue on a new difference, and only then.
 func TestNightlyComparison(t *testing.T) {
