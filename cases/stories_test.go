@@ -89,14 +89,14 @@ func TestStoriesHaveBothDecisions(t *testing.T) {
 
 // oneSided are the cases with one decision. Another case in their file has the other one.
 var oneSided = map[string]bool{
-	"without any policy nobody gets in, whatever the protocol":                            true,
-	"the precise shadow hoists the shadow denies of all policies over the allows of all":  true,
-	"a shadow by path tells which requests would be lost, and on tcp there is none":       true,
-	"a list of no items lets nobody in":                                                   true,
-	"a tcp inbound has no routes, and a route that is not there is reported":              true,
-	"a route of another name is not the route":                                            true,
-	"one AllowWithShadowDeny is enough for a shadow, even one that a later item hides":    true,
-	"one DENY_WITH_SHADOW_ALLOW is enough for a shadow, even one that a later item hides": true,
+	"without any policy no caller gets in, on any protocol":                              true,
+	"the precise shadow hoists the shadow denies of all policies over the allows of all": true,
+	"a shadow by path tells which requests would be lost, and on tcp there is none":      true,
+	"a list of no items lets no caller in":                                               true,
+	"a tcp inbound has no routes, and a route that is not there is reported":             true,
+	"a route of another name is not the route":                                           true,
+	"one AllowWithShadowDeny is enough for a shadow, even if a later item hides it":      true,
+	"one DENY_WITH_SHADOW_ALLOW is enough for a shadow, even if a later item hides it":   true,
 }
 
 // TestUserStoriesHaveAShadow shows that each of the nine stories is tried in a shadow: one of its

@@ -18,7 +18,7 @@
 // What the package guarantees:
 //   - The report names every case of the chosen profiles: passed, failed, or skipped with the reason.
 //   - A case never fails for a feature that the compiler does not claim. It is never left out for a feature that it claims.
-//   - A compiler that is out of order is never taken for one that refuses policies.
+//   - A compiler that is out of order never counts as a compiler that refuses policies.
 //   - Without a complete Implementation no report is written of a compiler that is not meshproof's own.
 //
 // What it does not: a case that passes proves the requests of that case, and no others. The command meshproof prove asks every

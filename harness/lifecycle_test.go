@@ -182,7 +182,7 @@ func TestNewMeshThatFailsGivesItsPortBack(t *testing.T) {
 	nameless.Inbounds[0].Identity = spiffeid.ID{}
 	for range 2 {
 		if _, err := h.NewMesh(t.Context(), small(t, spoilt(t))); !errors.Is(err, xds.ErrNACK) || !strings.Contains(err.Error(), missing) {
-			t.Errorf("error %v, want one that wraps %q and says %q", err, xds.ErrNACK, missing)
+			t.Errorf("error %v, want an error that wraps %q and says %q", err, xds.ErrNACK, missing)
 		}
 		if _, err := h.NewMesh(t.Context(), nameless); err == nil || !strings.Contains(err.Error(), `inbound "tcp": `) {
 			t.Errorf("an inbound without identity: %v", err)
@@ -273,7 +273,7 @@ func TestHarnessInAContainer(t *testing.T) {
 		t.Errorf("counters moved by %s, want %s", got, want)
 	}
 	if err := m.SetFilters(t.Context(), map[string]xds.Filters{"tcp": spoilt(t)}); !errors.Is(err, xds.ErrNACK) || !strings.Contains(err.Error(), missing) {
-		t.Errorf("error %v, want one that wraps %q and says %q", err, xds.ErrNACK, missing)
+		t.Errorf("error %v, want an error that wraps %q and says %q", err, xds.ErrNACK, missing)
 	}
 	for _, m := range []*Mesh{m, other} {
 		if err := m.SetFilters(t.Context(), map[string]xds.Filters{"tcp": compile(t, constant(policy.L4, policy.Allow))}); err != nil {

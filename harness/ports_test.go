@@ -19,7 +19,7 @@ func TestSourcesAreNeverLentTwice(t *testing.T) {
 	if port, err := s.take(); !errors.Is(err, errNoSource) {
 		t.Errorf("behind all ports: port %d, %v; want %q", port, err, errNoSource)
 	}
-	// A returned port is found, wherever the search continues.
+	// A returned port is found from any place of the search.
 	for _, back := range []uint16{40000, 65535, firstSource} {
 		s.release(back)
 		if port, err := s.take(); port != back || err != nil {

@@ -34,8 +34,8 @@ type sentRequest struct {
 }
 
 // normalizedPath is the path as the filters of the inbound see it. It is empty for a target
-// that is no path, for one that the listener refuses, and for one that versions of Envoy
-// normalize in different ways.
+// that is no path, that the listener refuses, or that versions of Envoy normalize in
+// different ways.
 func (in Inbound) normalizedPath(target string) string {
 	if !strings.HasPrefix(target, "/") || strings.Contains(target, ";") {
 		return ""

@@ -70,7 +70,7 @@ func TestEntriesInTheWrongPlace(t *testing.T) {
 			want: [3]string{2: "says status 200, the caller got 403"}},
 		"one missing":       {entries: []xds.AccessLog{first, third}, failure: "call http: the caller saw HTTP 403, but no access log entry of the request arrived"},
 		"one more":          {entries: []xds.AccessLog{first, second, third, third}, failure: "call http: 3 requests of one connection left 4 access log entries"},
-		"one of nobody":     {entries: []xds.AccessLog{first, with(second, func(e *xds.AccessLog) { e.Caller = address(1) }), second, third}},
+		"one of no caller":  {entries: []xds.AccessLog{first, with(second, func(e *xds.AccessLog) { e.Caller = address(1) }), second, third}},
 		"of the connection": {entries: []xds.AccessLog{{Caller: keptSource, Termination: "closed"}, first, second, third}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestEntriesInTheWrongPlace(t *testing.T) {
 	}
 }
 
-// A request that reaches the upstream after its refusal is found, whoever calls next.
+// A request that reaches the upstream after its refusal is found by the next call.
 func TestALateArrivalIsFound(t *testing.T) {
 	t.Parallel()
 	u, err := upstream.Start(t.Context(), "127.0.0.1")

@@ -19,7 +19,7 @@ type Trace struct {
 
 // Explain judges a request as [Decide] does and returns the way there: every gate that
 // was asked, then every shadow that was asked, each in the order of the program. Gates
-// behind the one that denies are not asked, and neither are the shadows behind it.
+// behind the gate that denies are not asked, and neither are the shadows behind it.
 func Explain(p Program, r Request) (Decision, []Trace) {
 	gates, shadows := p.routed(&r)
 	traces := make([]Trace, 0, len(gates)+len(shadows))

@@ -60,7 +60,7 @@ func (f Filters) Messages() []proto.Message {
 // itself. The filters of a route become one RBACPerRoute for each filter of the inbound.
 //
 // It returns an error for a program that has no meaning (see [policy.Program.Check]), and
-// for one that Envoy cannot express: a rule without an origin, a name compared with an
+// for a program that Envoy cannot express: a rule without an origin, a name compared with an
 // empty prefix, an L4 gate behind an L7 gate, a value that is no UTF-8, or a route where
 // the inbound has no filter that it could replace.
 func Compile(p policy.Program) (Filters, error) {

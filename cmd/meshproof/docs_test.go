@@ -158,7 +158,7 @@ func try(t *testing.T, dir string, c command) {
 			t.Errorf("%v: %s", err, out)
 		}
 	default:
-		t.Errorf("nobody checks %q: teach this test what it should do", words)
+		t.Errorf("no check knows %q: add it to this test", words)
 	}
 }
 
@@ -250,7 +250,7 @@ func tryMake(t *testing.T, target string) {
 		}
 		meshproof(t, t.TempDir(), []string{"envoy", "fetch", testedEnvoy()})
 	default:
-		t.Errorf("nobody checks make %s: teach this test what it should do", target)
+		t.Errorf("no check knows make %s: add it to this test", target)
 	}
 }
 

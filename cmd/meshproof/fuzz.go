@@ -118,7 +118,7 @@ func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	defer func() { err = withFailure(err, newEndError(end())) }()
 	progress.Stop()
-	// The seed is printed first, so that it is known whatever happens.
+	// The seed is printed first, so that it is known even after a failure.
 	fmt.Fprintf(stdout, "seed %d on Envoy %s (%s)\n", o.seed, h.Version(), h.Runtime())
 	fuzzer := differential.Fuzzer{
 		Runner: suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames}, Seed: o.seed, Forms: forms,

@@ -105,7 +105,7 @@ func TestInspectServe(t *testing.T) {
 			}
 			if conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://")); err == nil {
 				conn.Close()
-				t.Error("somebody still listens")
+				t.Error("the port is still in use")
 			}
 		})
 	}
@@ -146,7 +146,7 @@ func tryFetch(t *testing.T, target string) {
 	}
 	to, err := url.Parse(target)
 	if err != nil || to.Host != "127.0.0.1:5681" {
-		t.Fatalf("nobody serves %s: %v", target, err)
+		t.Fatalf("no server answers at %s: %v", target, err)
 	}
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, to.RequestURI(), nil))

@@ -27,7 +27,7 @@ case "$1 $2" in
 "issue list") [ "$3 $4" = "--state open" ] && cat "$NIGHTS/open" 2>/dev/null || true ;;
 "issue create") [ "$(wc -m <"$6")" -le 65536 ] && { echo "$3 $4"; cat "$6"; } >>"$NIGHTS/issue" ;;
 "issue comment") [ "$(wc -m <"$5")" -le 65536 ] && { echo "comment on $3"; cat "$5"; } >>"$NIGHTS/issue" ;;
-*) echo "gh $*: nobody expects this" >&2; exit 9 ;;
+*) echo "gh $*: this call is not expected" >&2; exit 9 ;;
 esac
 `
 

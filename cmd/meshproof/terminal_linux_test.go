@@ -100,7 +100,7 @@ func TestInterrupt(t *testing.T) {
 func TestColours(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/case.yaml"
-	text := "case: somebody gets in\nworkloads: [{name: b, inbounds: [{port: 80, protocol: http}]}]\nrequests: [{from: b, to: b/80, want: allow}]\n"
+	text := "case: a caller gets in\nworkloads: [{name: b, inbounds: [{port: 80, protocol: http}]}]\nrequests: [{from: b, to: b/80, want: allow}]\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -119,9 +119,9 @@ func TestColours(t *testing.T) {
 				t.Errorf("exit status %d, want %d", status, exitDiffers)
 			}
 			// The sign does not depend on colours.
-			want := "\n  ✗ somebody gets in\n"
+			want := "\n  ✗ a caller gets in\n"
 			if tt.coloured {
-				want = "\n  \x1b[31m✗\x1b[0m somebody gets in\n"
+				want = "\n  \x1b[31m✗\x1b[0m a caller gets in\n"
 			}
 			if !strings.Contains(shown, want) {
 				t.Errorf("it shows %q, want %q in it", shown, want)

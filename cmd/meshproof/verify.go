@@ -40,7 +40,7 @@ listeners, runs them in the lab's Envoy under lab identities, and holds every cl
 policies: the classes that the policies tell apart, and those that the filters do.
 
 POLICIES are files or folders with policies, and with the Dataplane that the sidecar is of; else the flags
-describe its workload. Whatever of the sidecar cannot be replayed is named. Exit status 1 where a class is
+describe its workload. The parts of the sidecar that cannot be replayed are named. Exit status 1 where a class is
 decided otherwise, or an inbound could not be verified: it has no counterpart, or something besides RBAC decides
 before it.`,
 		Example: `  meshproof verify policies/ --config-dump dump.json --label app=backend`,

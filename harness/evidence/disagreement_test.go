@@ -87,7 +87,7 @@ var bent = []struct {
 	{"served http", func(e *Evidence) { e.Arrival.Header.Set("X-Forwarded-Client-Cert", "URI="+other) }, Served,
 		[]string{`XFCC names "` + other + `", the caller is "` + frontend + `"`}},
 	{"served http", mistaken, Served, []string{`the access log names the peer ["` + other + `"], the caller is ["` + frontend + `"]`}},
-	// A plaintext caller has no identity, whatever the evidence says.
+	// A plaintext caller has no identity, even if the evidence names one.
 	{"served plaintext", mistaken, Served, []string{`the access log names the peer ["` + other + `"], the caller is []`}},
 	{"served plaintext", func(e *Evidence) { e.Arrival.Header = xfcc(forwarded) }, Served,
 		[]string{`XFCC names "` + frontend + `", the caller is ""`}},

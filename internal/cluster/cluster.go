@@ -34,7 +34,7 @@ func clustersOf(files *lab.Files) []cluster {
 	return out
 }
 
-// podsOf returns each workload once, whatever the number of its inbounds.
+// podsOf returns each workload once, with any number of inbounds.
 func podsOf(c cases.Case) []policy.Workload {
 	var out []policy.Workload
 	seen := map[string]bool{}

@@ -82,7 +82,7 @@ func TestConnectionEntry(t *testing.T) {
 }
 
 // TestSeveralFilters reads what several filters of each layer wrote under prefixes of
-// their own: one that only logs, one that only observes, and others.
+// their own: a filter that only logs, a filter that only observes, and others.
 func TestSeveralFilters(t *testing.T) {
 	t.Parallel()
 	ran := func(effect policy.Effect, origin string) xds.Engine {

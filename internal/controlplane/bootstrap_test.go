@@ -77,7 +77,7 @@ func TestBootstrapRefuses(t *testing.T) {
 		"HTTP upstream's port": {func(b *Bootstrap) { b.UpstreamHTTP = "127.0.0.1:http" }, `xds: bootstrap: cluster meshproof_upstream_http: address "127.0.0.1:http": port "http" is not a number from 1 to 65535`},
 		"TCP upstream":         {func(b *Bootstrap) { b.UpstreamTCP = "127.0.0.1" }, `xds: bootstrap: cluster meshproof_upstream_tcp: address 127.0.0.1: missing port in address`},
 		"host":                 {func(b *Bootstrap) { b.UpstreamTCP = ":1" }, "xds: bootstrap: "},
-		"trusts nobody":        {func(b *Bootstrap) { b.Bundles = &certs.BundleSet{} }, "xds: bootstrap: "},
+		"no bundle":            {func(b *Bootstrap) { b.Bundles = &certs.BundleSet{} }, "xds: bootstrap: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -44,7 +44,7 @@ type ControlPlane struct {
 	pushes uint64
 }
 
-// watchedTLS remembers why a TLS handshake failed, which gRPC tells nobody.
+// watchedTLS remembers why a TLS handshake failed, because gRPC does not report it.
 type watchedTLS struct {
 	credentials.TransportCredentials
 	failure atomic.Pointer[error]

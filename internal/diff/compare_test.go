@@ -125,14 +125,14 @@ func TestComparePlaintext(t *testing.T) {
 		oldInbound, before, newInbound, after string
 		want                                  []wants
 	}{
-		"nobody judges any more":      {lenient, gateway, lenient, kuma, []wants{{"deny", "allow"}}},
-		"somebody judges now":         {lenient, kuma, lenient, gateway, []wants{{"allow", "deny"}}},
-		"nobody judges, nobody names": {lenient, kuma, lenient, other, nil},
-		"both judge":                  {lenient, gateway, lenient, open, []wants{{"deny", "allow"}}},
-		"let in, unjudged":            {strict, kuma, lenient, kuma, []wants{{"handshake-failure", "allow"}}},
-		"let in, and denied":          {strict, gateway, lenient, gateway, nil},
-		"kept out":                    {lenient, kuma, strict, kuma, []wants{{"allow", "handshake-failure"}}},
-		"strict":                      {strict, gateway, strict, kuma, nil},
+		"no gate judges any more":      {lenient, gateway, lenient, kuma, []wants{{"deny", "allow"}}},
+		"a gate judges now":            {lenient, kuma, lenient, gateway, []wants{{"allow", "deny"}}},
+		"no gate judges before or now": {lenient, kuma, lenient, other, nil},
+		"both judge":                   {lenient, gateway, lenient, open, []wants{{"deny", "allow"}}},
+		"let in, unjudged":             {strict, kuma, lenient, kuma, []wants{{"handshake-failure", "allow"}}},
+		"let in, and denied":           {strict, gateway, lenient, gateway, nil},
+		"kept out":                     {lenient, kuma, strict, kuma, []wants{{"allow", "handshake-failure"}}},
+		"strict":                       {strict, gateway, strict, kuma, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

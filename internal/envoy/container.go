@@ -219,7 +219,7 @@ func (d *dockerPorts) exposed() []string {
 	return list
 }
 
-// bindings publishes on the loopback address only, each port on one that Docker chooses.
+// bindings publishes on the loopback address only, each port on a port that Docker chooses.
 func (d *dockerPorts) bindings() network.PortMap {
 	m := network.PortMap{}
 	for _, p := range d.published() {

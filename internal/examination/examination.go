@@ -2,7 +2,7 @@
 // policies: it finds the requests that the two decide differently.
 //
 // It guarantees that no request is left out: the classes of requests are cut by the policies
-// and by the filters together, so that a caller whom the filters let in by mistake is in a class of
+// and by the filters together, so that a caller that the filters let in by mistake is in a class of
 // its own. A part of a filter that cannot be read is named, and the filters are then not
 // verified. The package decides on paper and asks no Envoy: [Examination.Reading] has the
 // requests to ask.

@@ -1,7 +1,7 @@
 // Package explanation shows the way to the decision on one request: every rule in order,
 // which of them match, and which one decides.
 //
-// It guarantees that the rule that decides is the one that [policy.Decide] names. It asks
+// It guarantees that the deciding rule is the rule that [policy.Decide] names. It asks
 // no Envoy.
 package explanation
 

@@ -213,7 +213,7 @@ func (f *Files) takeDataplanes() error {
 	}
 	f.Policies = policies
 	if f.HasDataplanes && len(f.Dataplanes) == 0 {
-		return fmt.Errorf("%s: no Dataplane has an inbound: add one that has, or leave the Dataplanes out and describe the inbound by flags", f.Name)
+		return fmt.Errorf("%s: no Dataplane has an inbound: add one with an inbound, or leave the Dataplanes out and describe the inbound by flags", f.Name)
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func TestParseFeatures(t *testing.T) {
 	}
 }
 
-// Each built-in case names its features, and each feature has a case: nobody can claim a
+// Each built-in case names its features, and each feature has a case: no compiler can claim a
 // feature without a test.
 func TestEveryFeatureHasACase(t *testing.T) {
 	t.Parallel()

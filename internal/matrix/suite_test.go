@@ -28,12 +28,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// few returns three cases: one that every compiler of the first profile supports, one with
+// few returns three cases: a case that every compiler of the first profile supports, a case with
 // an extended feature, and one of another profile.
 func few(t *testing.T) []cases.Case {
 	t.Helper()
 	const text = `
-case: nobody gets in
+case: no caller gets in
 story: first
 features: [MeshOperator1]
 workloads: [{name: backend, inbounds: [{port: 80, protocol: http}]}]
@@ -90,7 +90,7 @@ func TestSuiteRun(t *testing.T) {
 			t.Fatalf("%d cases: %d passed, %d failed, %d skipped", len(run.Cases), run.Passed, run.Failed, run.Skipped)
 		}
 		first, second := run.Cases[0], run.Cases[1]
-		if !first.Passed || first.EvidenceSHA256 == "" || first.Again != "nobody gets in on "+version || !strings.HasPrefix(first.Source, "case: nobody gets in\n") {
+		if !first.Passed || first.EvidenceSHA256 == "" || first.Again != "no caller gets in on "+version || !strings.HasPrefix(first.Source, "case: no caller gets in\n") {
 			t.Errorf("%+v", first)
 		}
 		if second.Skipped != "it needs MTPOption2, which is not among the supported features" || !second.NotApplicable {

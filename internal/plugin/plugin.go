@@ -17,8 +17,8 @@
 // Filters are Envoy's messages in the JSON form of protobuf. The package keeps the last
 // lines of standard error for its errors.
 //
-// The package guarantees that a broken compiler never counts as one that refuses
-// policies. A line that is not a complete and correct answer is an [*Error]; the
+// The package guarantees that a broken compiler never counts as a compiler that
+// refuses policies. A line that is not a complete and correct answer is an [*Error]; the
 // text under "error" in an answer is a refusal and no [*Error]. A wrong answer fails its
 // own request only. Some failures hide the request of an answer: a line that is no JSON
 // object, an unknown id, silence, the end of the process. They end the compiler. It is not

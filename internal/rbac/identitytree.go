@@ -215,7 +215,7 @@ const (
 //
 // The order of the decision is kept because each identity's entry holds what the
 // whole gate, evaluated for that identity, comes down to: the first verdict that
-// stands whatever else the request says, preceded by the rules before it that
+// stands for all other values of the request, preceded by the rules before it that
 // still ask for method or path. It returns nil where the map would not pay, and
 // for rules that nest others, which keep the shape in which they were written.
 func identityTree(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Matcher {

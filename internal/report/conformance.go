@@ -275,7 +275,7 @@ type Implementation struct {
 	Contact      []string `json:"contact" yaml:"contact"`
 }
 
-// Missing names the fields that nobody stated, in their order.
+// Missing names the fields without a value, in their order.
 func (i Implementation) Missing() []string {
 	var out []string
 	for _, field := range []struct{ name, value string }{

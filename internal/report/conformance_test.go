@@ -30,7 +30,7 @@ func everything() report.Run {
 		reporttest.With(reporttest.NewCase("an option", "option-2", "1", wrong), needs("MTPOption2")),
 		reporttest.With(reporttest.NewCase("ports", "gateway-ports", "1", reporttest.Allowed("/")), needs("AuthorizationPolicyPorts")),
 		reporttest.With(reporttest.With(reporttest.NewCase("all ports", "gateway-ports", "9"), needs("AuthorizationPolicyPorts")), reporttest.Skipped("it needs AuthorizationPolicyPorts, which is exempt", true)),
-		reporttest.With(reporttest.NewCase("of nobody", "", "1", reporttest.Allowed("/")), needs()),
+		reporttest.With(reporttest.NewCase("without a feature", "", "1", reporttest.Allowed("/")), needs()),
 	)
 	r.Unsupported = []feature.Name{"MTPPreciseShadow"}
 	r.ClassesProven = &report.Classes{Proven: 1284, Of: 1284, Complete: true}
@@ -110,7 +110,7 @@ func TestNothingRunIsNoSuccess(t *testing.T) {
 // The report does not mention a profile without a case in the run.
 func TestProfilesWithoutACase(t *testing.T) {
 	t.Parallel()
-	if profiles := report.NewConformance(reporttest.NewRun("1.40.0", reporttest.With(reporttest.NewCase("of nobody", "", "1"), func(c *report.Case) { c.Features = nil }))).Profiles; len(profiles) != 0 {
+	if profiles := report.NewConformance(reporttest.NewRun("1.40.0", reporttest.With(reporttest.NewCase("without a feature", "", "1"), func(c *report.Case) { c.Features = nil }))).Profiles; len(profiles) != 0 {
 		t.Errorf("%+v", profiles)
 	}
 }

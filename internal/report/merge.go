@@ -73,7 +73,7 @@ func (r Run) traits() []trait {
 func (r Run) key() string { return fmt.Sprintf("%q", r.traits()) }
 
 // lookalike finds another run that has a missing shard, and says in what that run differs.
-// Of several it takes the one that differs least. It is "" if there is none.
+// Of several it takes the run that differs least. It is "" if there is none.
 func lookalike(r Run, missing *missingError, runs []Run) string {
 	var least []string
 	for _, other := range runs {

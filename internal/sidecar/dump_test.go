@@ -196,7 +196,7 @@ func TestFolderRefuses(t *testing.T) {
 		})
 	}
 	if _, err := Folder(folder(nil)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v, want one that wraps %v", err, fs.ErrNotExist)
+		t.Errorf("%v, want an error that wraps %v", err, fs.ErrNotExist)
 	}
 }
 

@@ -91,7 +91,7 @@ func TestProgramLost(t *testing.T) {
 		"port of a matcher": {
 			listener: serving(l4(matching(strings.Replace(asking("envoy.extensions.matching.common_inputs.network.v3.DestinationPortInput", ""), "spiffe://a/b", "80", 1), onMatch))),
 		},
-		"matcher below one that is lost": {
+		"matcher below a lost matcher": {
 			listener: on(l7(matching(header+`x-user"}}, "value_match": {"exact": "a"}}`, `"on_match": {"matcher": {"matcher_list": {"matchers": [{"predicate": {"single_predicate": `+identity+`}, `+onMatch+`}]}}}`))),
 			asks:     `identity = "spiffe://a/b"`,
 			lost:     []string{`http[0].matcher.matcher_list.matchers[0].predicate.single_predicate: no policy can ask for the header "x-user"`},

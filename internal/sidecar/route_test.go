@@ -59,7 +59,7 @@ func TestRoutes(t *testing.T) {
 	}{
 		"none": {manager: `"route_config": ` + routes("r", "*", rest) + ",", filters: []string{one}},
 		"own":  {manager: `"route_config": ` + routes("r", "*", admin, off, disabled, boxed, rest) + ",", filters: []string{one}, want: []string{"to /admin 1", "to /health -", "to /off -", "to /boxed 1"}},
-		"one that shields another": {
+		"a route that shields another": {
 			manager: `"route_config": ` + routes("r", "*", routeTo("/admin/public", ""), admin, rest) + ",", filters: []string{one},
 			want: []string{"to /admin/public 0", "to /admin 1"},
 		},

@@ -152,7 +152,7 @@ func (s Sidecar) Of(i Inbound) []Unknown {
 }
 
 // Loose returns what was not understood, is no [Note], and is about none of the inbounds: a
-// listener that could not be read, or one that serves nothing yet.
+// listener that could not be read, or that serves nothing yet.
 func (s Sidecar) Loose() []Unknown {
 	return slices.DeleteFunc(slices.Clone(s.Unknown), func(u Unknown) bool {
 		return u.Kind == Note || slices.ContainsFunc(s.Inbounds, u.concerns)

@@ -18,8 +18,8 @@ import (
 )
 
 // guarded is what the inbounds of a dump serve: the addresses that callers connect to, and
-// the clusters behind the filters. A listener that leads there too is a twin of an inbound,
-// whatever its name and direction say.
+// the clusters behind the filters. A listener that leads there too is a twin of an inbound.
+// Its name and its direction do not matter.
 type guarded struct {
 	addresses []netip.AddrPort
 	clusters  map[string]bool

@@ -19,9 +19,9 @@ func TestUnknown(t *testing.T) {
 		guards int
 		lost   bool
 	}{
-		"all is understood":                     {filters: l4(matching(identity, onMatch)), guards: 1},
-		"our own observer":                      {filters: filter(observerName, networkRBAC, `"stat_prefix": "s", "shadow_rules": {}`) + "," + l4(denyAll), guards: 1},
-		"one that is named like it and refuses": {filters: filter(observerName, networkRBAC, `"stat_prefix": "s", `+denyAll), guards: 1},
+		"all is understood":            {filters: l4(matching(identity, onMatch)), guards: 1},
+		"our own observer":             {filters: filter(observerName, networkRBAC, `"stat_prefix": "s", "shadow_rules": {}`) + "," + l4(denyAll), guards: 1},
+		"another filter with its name": {filters: filter(observerName, networkRBAC, `"stat_prefix": "s", `+denyAll), guards: 1},
 		"input of an unknown type": {
 			filters: l4(matching(asking("acme.Input", ""), onMatch)), lost: true,
 			want: []string{"lost " + at + `filter "rbac": matcher.matcher_list.matchers[0].predicate.single_predicate.input.typed_config: type.googleapis.com/acme.Input: meshproof does not know this type`},

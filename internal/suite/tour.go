@@ -67,7 +67,7 @@ func (t *tour) isOver() bool {
 	return t.outage != nil
 }
 
-// end records a result. A case that met the end of Envoy was not run, whatever was seen of it.
+// end records a result. A case that met the end of Envoy was not run, even if some of it was seen.
 func (t *tour) end(i int, r result.Case) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,7 +1,7 @@
 // Package webserver serves pages until it is told to stop.
 //
 // It guarantees that a slow client cannot hold it for ever, that answers under way are
-// finished when it stops, and that nothing is left then. It authenticates nobody.
+// finished when it stops, and that nothing is left then. It authenticates no caller.
 package webserver
 
 import (

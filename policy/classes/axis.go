@@ -228,7 +228,7 @@ func (f *family) number(p pattern) int32 {
 
 // find returns the cell of a text. Everything that sorts between a prefix of the
 // text and the text itself has that prefix too, so that the innermost pattern is
-// the last one that does not sort behind the text, or one around it.
+// the last pattern that does not sort behind the text, or a pattern around it.
 func (f *family) find(text string) int32 {
 	i := int32(sort.Search(len(f.patterns), func(i int) bool { return f.patterns[i].text > text }) - 1)
 	for !f.patterns[i].covers(text) {

@@ -12,7 +12,7 @@ var _ = add(row{attribute: attribute.URISAN, pattern: bytesPattern, perName: tru
 
 // nameSpace is the space of a single name, where a caller is a set of names. Any text
 // is a name: the SPIFFE validator looks at the URI SAN in front only. Measured on Envoy,
-// a URI SAN of another trust domain, or one that is no SPIFFE ID, passes, and so does a
+// a URI SAN of another trust domain, or that is no SPIFFE ID, passes, and so does a
 // SAN that is not of ASCII or is empty, against RFC 5280, section 4.2.1.6.
 type nameSpace struct{ *callerSpace }
 

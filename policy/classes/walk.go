@@ -166,7 +166,7 @@ func (l *list) touching(d int, from, to int32) []touch {
 const nowhere = -1
 
 // base returns the steps of a list that can hold although no matcher of the dimension
-// matches, whatever the other dimensions say. The number behind the last dimension is
+// matches, for all values of the other dimensions. The number behind the last dimension is
 // for the steps that can hold at all.
 func (w *walk) base(l *list, dimension int) []int32 {
 	if l.base[dimension] != nil {

@@ -28,8 +28,7 @@ func TestEmptySetOfADialect(t *testing.T) {
 	}
 }
 
-// TestParseRefusesOptions: with any policies, an option has to be one that a
-// dialect has.
+// TestParseRefusesOptions: with any policies, an option that no dialect has is refused.
 func TestParseRefusesOptions(t *testing.T) {
 	t.Parallel()
 	for yaml, want := range map[string]string{

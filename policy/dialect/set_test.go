@@ -256,7 +256,7 @@ func TestGateway(t *testing.T) {
 		}
 	}
 	want := []string{
-		"p.yaml:15: spec.rules: there is no rule: nobody gets in by this policy, and nobody at all where no other policy selects the pod",
+		"p.yaml:15: spec.rules: there is no rule: no caller gets in by this policy, and no caller at all where no other policy selects the pod",
 		"p.yaml:12: the policy selects no workload",
 	}
 	var got []string

@@ -151,7 +151,7 @@ func (p policies) Notes(observed []policy.Decision) []string {
 	if option := p.options.Option; option != permission.Option1 {
 		note := fmt.Sprintf("%s: %s", option, option.Attribution())
 		if option == permission.Option3 && slices.ContainsFunc(observed, shadowAllows) {
-			note += "; its shadow allows what is plainly allowed, whatever shadowForm says"
+			note += "; its shadow allows what is plainly allowed, under any shadowForm"
 		}
 		notes = append(notes, note)
 	}

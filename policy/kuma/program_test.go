@@ -233,7 +233,7 @@ func TestNotes(t *testing.T) {
 		{"{shadowForm: precise}", []policy.Decision{plain, plain}, nil},
 		{"{kumaOption: 2}", []policy.Decision{plain, plain}, []string{option2, counts}},
 		{"{kumaOption: 3}", []policy.Decision{denied}, []string{option3}},
-		{"{kumaOption: 3}", []policy.Decision{allowed}, []string{option3 + "; its shadow allows what is plainly allowed, whatever shadowForm says"}},
+		{"{kumaOption: 3}", []policy.Decision{allowed}, []string{option3 + "; its shadow allows what is plainly allowed, under any shadowForm"}},
 	} {
 		docs, err := manifest.Parse("options.yaml", []byte(tt.options))
 		if err != nil {

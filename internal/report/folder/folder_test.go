@@ -54,7 +54,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Each run of a report has a file of its own, whatever the names of the runs are.
+// Each run of a report has a file of its own, for any names of the runs.
 func TestWriteGivesEachRunAFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

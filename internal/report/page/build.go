@@ -197,7 +197,7 @@ func countFeatures(stories []*storyView) featureCount {
 const mostTies = 3
 
 // feature finds the feature that a story is about. Most cases of the story need it; of
-// several such features it is the one that the fewest other cases need.
+// several such features it is the feature that the fewest other cases need.
 func (a featureCount) feature(s *storyView) (feature.Feature, bool) {
 	own := countFeatures([]*storyView{s})
 	most := 0
@@ -231,7 +231,7 @@ func (featureCount) profile(s *storyView) feature.Profile {
 }
 
 // lab is a story of cases that a command made, and no case file. It belongs to no profile of
-// the registry, whatever features the policies need.
+// the registry, for any features that the policies need.
 type lab struct {
 	// story is the name that the command gives, and profile the part of the matrix.
 	story   string

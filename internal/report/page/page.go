@@ -35,8 +35,8 @@ var (
 // what differs, a matrix of stories and runs, and for each case a truth table with the
 // evidence of every cell. Each run is a column, titled by [Labels]; evidence on which
 // runs agree stands there once. The page is complete without its script, which only filters
-// and opens. The browser runs no other script and applies no other style, whatever the runs
-// have in them.
+// and opens. The browser runs no other script and applies no other style, also for hostile
+// text in the runs.
 //
 // It is an error if w fails, or if there is no run.
 func Write(w io.Writer, runs []report.Run) error {

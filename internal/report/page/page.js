@@ -69,7 +69,7 @@
     cell.setAttribute("aria-controls", below.id);
   };
 
-  // choose opens the cases of a story, and marks a run wherever they and the matrix show it.
+  // choose opens the cases of a story, and marks a run in them and in the matrix.
   const choose = (story, result) => {
     const run = [...result.parentElement.children].indexOf(result);
     const row = document.querySelector(`tr[data-story="${story.id}"]`);

@@ -21,12 +21,12 @@ func Lint(ps []Policy, inbounds []policy.Inbound) []policy.Warning {
 
 func (p Policy) lintRules() []policy.Warning {
 	if len(p.rules()) == 0 {
-		return []policy.Warning{p.warn("spec.rules", "there is no rule: nobody gets in by this policy, and nobody at all where no other policy selects the pod")}
+		return []policy.Warning{p.warn("spec.rules", "there is no rule: no caller gets in by this policy, and no caller at all where no other policy selects the pod")}
 	}
 	var out []policy.Warning
 	for i, rule := range p.rules() {
 		if rule.Sources != nil && len(*rule.Sources) == 0 {
-			out = append(out, p.warn(item("spec.rules", i)+".sources", "the list is empty: the rule lets nobody in"))
+			out = append(out, p.warn(item("spec.rules", i)+".sources", "the list is empty: the rule lets no caller in"))
 		}
 	}
 	return out

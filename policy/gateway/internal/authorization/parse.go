@@ -127,7 +127,7 @@ func (p Policy) checkSpec() error {
 	case spec.EnforcementLevel != levelNetwork:
 		return p.doc.Errorf("spec.enforcementLevel", "%q is not supported: %s is the only level", spec.EnforcementLevel, levelNetwork)
 	case spec.Rules == nil && p.isNull("spec.rules"):
-		return p.doc.Errorf("spec.rules", "the list has no value: write [] or leave the field out to let nobody in, [{}] to let everybody in")
+		return p.doc.Errorf("spec.rules", "the list has no value: write [] or leave the field out to let no caller in, [{}] to let every caller in")
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (p Policy) checkRule(field string, rule Rule) error {
 			}
 		}
 	case p.isNull(sources):
-		return p.doc.Errorf(sources, "the list has no value: write [] to let nobody in, leave the field out to let everybody in")
+		return p.doc.Errorf(sources, "the list has no value: write [] to let no caller in, leave the field out to let every caller in")
 	}
 	attributes := field + ".networkAttributes"
 	if rule.NetworkAttributes == nil {

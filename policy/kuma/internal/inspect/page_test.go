@@ -38,7 +38,7 @@ func TestPage(t *testing.T) {
 			"<strong>hidden</strong> <code>kri_mtp_default___by-service-owner_</code>: never allows: kri_mtp_default___by-mesh-operator_ denies the same identities",
 			"<strong>idle</strong> <code>kri_mtp_default___misspelt_</code>", "<strong>ignored</strong> <code>kri_mtp_default_zone-1_shop_shop-only_</code>",
 			`<caption>Everybody, by what the rules tell apart, for GET /</caption>`,
-			domain + "ns/default/…</code> <small>but for those below</small></th><td class=\"allow\">allow</td><td><code>kri_mtp_default___by-service-owner_</code>",
+			domain + "ns/default/…</code> <small>except for those below</small></th><td class=\"allow\">allow</td><td><code>kri_mtp_default___by-service-owner_</code>",
 			domain + "ns/default/sa/frontend</code></th><td class=\"deny\">deny</td><td><code>kri_mtp_default___by-mesh-operator_</code>",
 			"everybody else</th><td class=\"deny\">deny</td><td><code>default</code>",
 		}, []string{`id="answer"`, "Choose an inbound"}},

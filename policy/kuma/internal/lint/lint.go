@@ -122,7 +122,7 @@ func blindEffect(l permission.List, m permission.Matcher) string {
 	case m.Identity == nil:
 		return "there this denies everybody"
 	default:
-		return "there this denies the identity whatever it asks for"
+		return "there this denies every request of the identity"
 	}
 }
 
@@ -171,7 +171,7 @@ func lintFrom(p *permission.Policy) []policy.Warning {
 	for i, item := range p.From {
 		for k := len(p.From) - 1; k > i; k-- {
 			if later := p.From[k]; coversItem(later, item) {
-				out = append(out, p.Warn(item.Field, "decides about nobody: from[%d] comes later, wins, and names all of these clients", k))
+				out = append(out, p.Warn(item.Field, "decides about no caller: from[%d] comes later, wins, and names all of these clients", k))
 				break
 			}
 		}

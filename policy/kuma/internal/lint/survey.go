@@ -269,7 +269,7 @@ func findOverriding(item placedItem, later []placedItem) (by placedItem, ok bool
 
 func (o *overriddenItems) warnings() []policy.Warning {
 	return o.tally.warnings(func(e *counted[placedItem]) policy.Warning {
-		return e.policy.Warn(e.field, "decides about nobody: from[%d] of %s comes later, wins, and names all of these clients", e.by.index, e.by.policy)
+		return e.policy.Warn(e.field, "decides about no caller: from[%d] of %s comes later, wins, and names all of these clients", e.by.index, e.by.policy)
 	})
 }
 
