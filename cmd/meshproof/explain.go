@@ -8,10 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
-	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/explanation"
 )
 
@@ -30,11 +27,13 @@ func newExplain() *cobra.Command {
 		Use:   "explain PATH…",
 		Short: "Tell which rule decides one request",
 		Long: `Explain judges one request without Envoy and shows the way to the decision: every rule in order,
-which of them match, and which one decides. PATH and flags are those of compile.
+which of them match, and which one decides. PATH and flags are those of compile. Where the case gives
+the caller a name, use the name.
 
 With --tree it prints the decision tree of each inbound instead: the matchers of all its policies,
 grouped by their effect, and the decision at the end of each path.`,
 		Example: `  meshproof explain policies.yaml --from spiffe://trust-domain.mesh/ns/observability/sa/prometheus --path /metrics
+  meshproof explain cases/kuma/credentials.yaml --from expired
   meshproof explain cases/kuma/design-example.yaml --to backend/http-port --from spiffe://trust-domain.mesh/ns/legacy/sa/app
   meshproof explain cases/kuma/option-3.yaml --to backend/http-port --tree --output svg`,
 		Args: needPath,
@@ -59,21 +58,16 @@ grouped by their effect, and the decision at the end of each path.`,
 	flags.Var(oneOf[treeShape]{&o.tree, []treeShape{prunedTree, fullTree}}, "tree", "print the decision tree; --tree=full prints it before pruning")
 	flags.Lookup("tree").NoOptDefVal = string(prunedTree)
 	completeValues(cmd, "tree")
-	flags.StringArrayVar(&o.from, "from", nil, "SPIFFE ID of the caller; repeat it for a certificate with several URI SANs, leave it out for a certificate without any")
+	flags.StringArrayVar(&o.from, "from", nil, "SPIFFE ID of the caller, or its name: a caller or workload of the case, or a Dataplane; repeat it for a certificate with several URI SANs, leave it out for a certificate without any")
 	flags.StringVar(&o.method, "method", "GET", "HTTP method")
 	flags.StringVar(&o.path, "path", "/", "path as sent; it is judged as the listener normalizes it")
 	return cmd
 }
 
 func (o *explainOptions) run(paths []string, stdout io.Writer) error {
-	for _, uri := range o.from {
-		if strings.HasPrefix(uri, "kuma://") {
-			// The tag of a legacy certificate.
-			continue
-		}
-		if _, err := spiffeid.FromString(uri); err != nil {
-			return fmt.Errorf("--from: %q is not a SPIFFE ID: %w", uri, err)
-		}
+	from, err := explanation.ParseCaller(o.from)
+	if err != nil {
+		return fmt.Errorf("--from: %w", err)
 	}
 	for flag, text := range map[string]string{"method": o.method, "path": o.path} {
 		if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
@@ -87,8 +81,11 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	request := cases.Request{From: cases.Caller{Template: certs.Template{URIs: o.from}}, Method: o.method, Path: o.path}
-	return printResult(stdout, o.output, explanation.Of(subjects, request))
+	explained, err := explanation.Of(subjects, from, o.method, o.path)
+	if err != nil {
+		return fmt.Errorf("--from: %w", err)
+	}
+	return printResult(stdout, o.output, explained)
 }
 
 // treeShape is the value of explain --tree.

@@ -33,6 +33,8 @@ type sourceOptions struct {
 	// strict refuses documents of other kinds, which are otherwise told on stderr.
 	strict bool
 	stderr io.Writer
+	// toDataplanes says that --to may name an inbound of a Dataplane.
+	toDataplanes bool
 	// flags tells which of them were set.
 	flags *pflag.FlagSet
 }
@@ -66,38 +68,19 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 
 func (o *sourceOptions) choice() lab.Choice { return lab.Choice{Pattern: o.filter.pattern, To: o.to} }
 
-// subjects reads case files or policy files.
+// subjects reads files and folders, and returns the inbounds that they describe.
 func (o *sourceOptions) subjects(paths []string) ([]lab.Subject, error) {
-	files, err := lab.Read(o.choice(), paths...)
-	if err == nil {
-		err = o.leaveOut(files)
-	}
+	// All inbounds of a case are kept, for the warnings are about all of them.
+	o.toDataplanes = true
+	files, s, err := o.open(lab.Choice{Pattern: o.filter.pattern}, paths)
 	if err != nil {
 		return nil, err
 	}
-	out, err := files.Subjects(o.choice())
-	if err != nil {
-		return nil, err
+	out, err := files.Subjects(o.to, s)
+	if none := (*lab.NoInboundError)(nil); errors.As(err, &none) {
+		return nil, fmt.Errorf("--to: %w", err)
 	}
-	if err := o.checkFlags(len(files.Policies) > 0, files.HasCases); err != nil {
-		return nil, err
-	}
-	// Without any policy an inbound has filters too: they deny.
-	if files.HasPolicySet() {
-		s, err := o.surroundings()
-		if err != nil {
-			return nil, err
-		}
-		subject, err := files.Subject(s)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, subject)
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: no inbound is left: check --case and --to", files.Name)
-	}
-	return out, nil
+	return out, o.nothingLeft(err)
 }
 
 // leaveOut tells which documents are left out. With --strict they are an error.
@@ -119,7 +102,7 @@ func tellLeftOut(stderr io.Writer, files *lab.Files) {
 
 // cases reads files and folders, and returns the cases with described inbounds.
 func (o *sourceOptions) cases(paths []string) ([]lab.Case, *lab.Files, error) {
-	files, s, err := o.open(paths)
+	files, s, err := o.open(o.choice(), paths)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,7 +112,7 @@ func (o *sourceOptions) cases(paths []string) ([]lab.Case, *lab.Files, error) {
 
 // casesInFull returns the cases with inbounds for all policies.
 func (o *sourceOptions) casesInFull(paths []string) ([]lab.Case, lab.Population, error) {
-	files, s, err := o.open(paths)
+	files, s, err := o.open(o.choice(), paths)
 	if err != nil {
 		return nil, lab.Population{}, err
 	}
@@ -137,8 +120,8 @@ func (o *sourceOptions) casesInFull(paths []string) ([]lab.Case, lab.Population,
 	return all, population, o.nothingLeft(err)
 }
 
-func (o *sourceOptions) open(paths []string) (*lab.Files, lab.Surroundings, error) {
-	files, err := lab.Open(o.choice(), paths...)
+func (o *sourceOptions) open(choice lab.Choice, paths []string) (*lab.Files, lab.Surroundings, error) {
+	files, err := lab.Open(choice, paths...)
 	if err != nil {
 		return nil, lab.Surroundings{}, err
 	}
@@ -195,11 +178,12 @@ func (o *sourceOptions) checkFlags(sawPolicies, sawCase bool) (err error) {
 func (o *sourceOptions) checkFilesFlags(all ...*lab.Files) error {
 	policySet := slices.ContainsFunc(all, (*lab.Files).HasPolicySet)
 	hasCases := slices.ContainsFunc(all, func(f *lab.Files) bool { return f.HasCases })
-	if err := o.checkFlags(policySet, hasCases); err != nil {
+	hasDataplanes := slices.ContainsFunc(all, func(f *lab.Files) bool { return f.HasDataplanes })
+	if err := o.checkFlags(policySet, hasCases || hasDataplanes && o.toDataplanes); err != nil {
 		return err
 	}
 	flag := o.inboundFlag()
-	if flag != "" && slices.ContainsFunc(all, func(f *lab.Files) bool { return f.HasDataplanes }) {
+	if flag != "" && hasDataplanes {
 		return fmt.Errorf("--%s: the Dataplanes say what inbounds there are: leave it out", flag)
 	}
 	return nil

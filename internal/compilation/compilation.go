@@ -45,7 +45,7 @@ type Compilations []Compilation
 func Of(subjects []lab.Subject) (Compilations, error) {
 	out := make(Compilations, len(subjects))
 	for i, s := range subjects {
-		program := s.Set.Program(s.Inbound).Program
+		program := s.Set.Program(s.Inbound.Inbound).Program
 		out[i] = Compilation{
 			Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(),
 			Filters: []json.RawMessage{}, title: s.Title(), program: program,

@@ -56,14 +56,21 @@ type Rule struct {
 	Rules   []Rule `json:"rules,omitempty"`
 }
 
-// Of explains one request to each subject. The caller's certificate and the request line
-// of the request count, nothing else of it.
-func Of(subjects []lab.Subject, q cases.Request) Explanations {
+// Of explains one request to each subject. The certificate of the caller, and method and
+// path of the request count, nothing else. It fails where a subject has no caller of the name.
+func Of(subjects []lab.Subject, from Caller, method, path string) (Explanations, error) {
 	out := make(Explanations, len(subjects))
 	for i, s := range subjects {
-		out[i] = explain(s, q)
+		caller, err := from.in(s)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = explain(s, cases.Request{From: caller, Method: method, Path: path})
+		if from.Name != "" {
+			out[i].keepOut(s, caller)
+		}
 	}
-	return out
+	return out, nil
 }
 
 func explain(s lab.Subject, q cases.Request) Explanation {
@@ -79,7 +86,7 @@ func explain(s lab.Subject, q cases.Request) Explanation {
 	if s.Inbound.Protocol.Layer() == policy.L7 {
 		e.Request = request.Method + " " + request.Path
 	}
-	program := s.Set.Program(s.Inbound)
+	program := s.Set.Program(s.Inbound.Inbound)
 	decision, traces := policy.Explain(program.Program, request)
 	e.Decision = decision.Verdict.String()
 	if decision.Shadowed {

@@ -39,7 +39,7 @@ func treeOf(s lab.Subject) (capability.Tree, error) {
 	if !ok {
 		return nil, errors.New("policies of this dialect have no decision tree")
 	}
-	return grower.Tree(s.Inbound)
+	return grower.Tree(s.Inbound.Inbound)
 }
 
 // Err returns nil where some inbound has a tree, and why there is none otherwise.

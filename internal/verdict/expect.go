@@ -99,12 +99,16 @@ func (in Inbound) passesUnjudged(from cases.Caller) bool {
 	return from.Plaintext && !in.Program.JudgesPlaintext
 }
 
-// keepsOut returns why mTLS keeps a caller out, and "" where it lets the caller in. TLS
-// callers of a permissive inbound are verified as on a strict one. The rules for
+func (in Inbound) keepsOut(from cases.Caller) string {
+	return KeepsOut(in.Inbound, in.reading.Case.TrustDomains, from)
+}
+
+// KeepsOut returns why the mTLS of an inbound, which trusts the given trust domains, keeps a
+// caller out. It returns "" where the inbound lets the caller in. TLS callers of a permissive inbound are verified as on a strict one. The rules for
 // certificates are the rules of Envoy's SPIFFE validator
 // (envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig): it looks up the
 // bundle by the trust domain of the first URI SAN, and it does not ask for a usage.
-func (in Inbound) keepsOut(from cases.Caller) string {
+func KeepsOut(in cases.Inbound, trusted []spiffeid.TrustDomain, from cases.Caller) string {
 	switch {
 	case from.Plaintext && in.Permissive:
 		return ""
@@ -120,7 +124,7 @@ func (in Inbound) keepsOut(from cases.Caller) string {
 	td := trustDomainOf(from.Template.URIs)
 	trusts := func(known spiffeid.TrustDomain) bool { return known.Name() == td }
 	switch {
-	case !slices.ContainsFunc(in.reading.Case.TrustDomains, trusts):
+	case !slices.ContainsFunc(trusted, trusts):
 		return fmt.Sprintf("the inbound does not trust the trust domain %q", td)
 	case from.SignedBy.Name() != td:
 		return fmt.Sprintf("the CA of %q signs a certificate of %q", from.SignedBy.Name(), td)

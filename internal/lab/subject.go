@@ -1,0 +1,159 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
+)
+
+// Subject is one inbound with the policies that may apply to it.
+type Subject struct {
+	// Case names the case that the inbound is from; it is empty for policy files.
+	Case    string
+	Inbound cases.Inbound
+	// TrustDomains are those that the inbound trusts.
+	TrustDomains []spiffeid.TrustDomain
+	// Callers are those that have a name: of a case, those of its requests and its
+	// workloads; of policy files, the Dataplanes.
+	Callers []cases.Caller
+	// Set has the policies.
+	Set language.Policies
+	// Warnings returns the warnings of lint about the policies, among all inbounds that they
+	// are written for.
+	Warnings func() []policy.Warning
+	// Normalization is the path normalization of the inbound's listener.
+	Normalization policy.PathNormalization
+}
+
+// Title names the inbound, and its case where it has one.
+func (s Subject) Title() string {
+	title := fmt.Sprintf("%s (%s)", s.Inbound, s.Inbound.Protocol)
+	if s.Case != "" {
+		title = terminal.Printable(s.Case) + ": " + title
+	}
+	return title
+}
+
+// NoInboundError says that there is no inbound of the chosen name.
+type NoInboundError struct {
+	Name string
+	// Inbounds are the names of those that there are.
+	Inbounds []string
+}
+
+// Error lists the inbounds.
+func (e *NoInboundError) Error() string {
+	return fmt.Sprintf("there is no inbound %q: use one of %s", e.Name, strings.Join(e.Inbounds, ", "))
+}
+
+// Subjects returns the chosen inbounds: of the cases, and of the policies outside of cases,
+// whose inbounds are the Dataplanes, or else the one of the surroundings. Its error joins the
+// errors of all refused policies. A choice that names no inbound is a [*NoInboundError].
+func (f *Files) Subjects(to string, s Surroundings) ([]Subject, error) {
+	all, err := f.CasesFor(s, f.Inbounds())
+	if err != nil {
+		return nil, err
+	}
+	var out []Subject
+	var errs []error
+	none := &NoInboundError{Name: to}
+	add := func(set *subjectSet, c Case) {
+		for _, in := range c.Inbounds {
+			none.Inbounds = append(none.Inbounds, in.String())
+			if to == "" || to == in.String() {
+				out = append(out, set.subject(c, in))
+			}
+		}
+	}
+	// The policies outside of cases are read once for all Dataplanes.
+	var generated []Case
+	for _, c := range all {
+		if c.Generated {
+			generated = append(generated, c)
+			continue
+		}
+		set, err := newSubjectSet(c)
+		errs = append(errs, err)
+		if err == nil {
+			set.name = c.Name
+			add(set, c)
+		}
+	}
+	if len(generated) > 0 {
+		set, err := newSubjectSet(generated...)
+		errs = append(errs, err)
+		for _, c := range generated {
+			if err == nil {
+				add(set, c)
+			}
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if len(out) == 0 {
+		return nil, none
+	}
+	return out, nil
+}
+
+// subjectSet is what the subjects of one set of policies share.
+type subjectSet struct {
+	name     string
+	policies language.Policies
+	callers  []cases.Caller
+	warnings func() []policy.Warning
+}
+
+// newSubjectSet reads the policies of cases that have the same policies.
+func newSubjectSet(cs ...Case) (*subjectSet, error) {
+	policies, err := dialect.Parse(cs[0].Policies, cs[0].Options)
+	if err != nil {
+		return nil, err
+	}
+	set := &subjectSet{policies: policies}
+	var among []policy.Inbound
+	for _, c := range cs {
+		set.callers = append(set.callers, callersOf(c.Case)...)
+		for _, in := range c.Inbounds {
+			among = append(among, in.Inbound)
+		}
+	}
+	set.warnings = sync.OnceValue(func() []policy.Warning { return policies.Lint(among) })
+	return set, nil
+}
+
+func (s *subjectSet) subject(c Case, in cases.Inbound) Subject {
+	return Subject{
+		Case: s.name, Inbound: in, TrustDomains: c.TrustDomains, Callers: s.callers,
+		Set: s.policies, Warnings: s.warnings, Normalization: c.Normalization,
+	}
+}
+
+// callersOf returns the callers that a case names.
+func callersOf(c cases.Case) []cases.Caller {
+	var out []cases.Caller
+	add := func(caller cases.Caller) {
+		if !slices.ContainsFunc(out, func(known cases.Caller) bool { return known.Name == caller.Name }) {
+			out = append(out, caller)
+		}
+	}
+	for _, q := range c.Requests {
+		add(q.From)
+	}
+	for _, in := range c.Inbounds {
+		add(cases.Caller{Name: in.Workload.Name, Template: certs.Template{URIs: []string{in.Identity.String()}}, SignedBy: in.Identity.TrustDomain()})
+	}
+	return out
+}
