@@ -9,6 +9,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
+	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -306,6 +307,9 @@ func (r *Resources) inboundWarnings(m *mesh, sel selection.Selection, in policy.
 		for _, w := range lint.BlindSpots(sel.Policies, in) {
 			out = append(out, newWarning(Lint, w))
 		}
+	}
+	for _, w := range lowering.Warn(sel, in, r.opts) {
+		out = append(out, newWarning(Lint, w))
 	}
 	return append(out, m.ignoredWarnings(sel)...)
 }

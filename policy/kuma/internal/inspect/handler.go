@@ -31,6 +31,7 @@ func (h handler) routes() map[string]http.HandlerFunc {
 		"/meshes/{mesh}/dataplanes/{name}/_policies":                     h.proxyPolicies,
 		"/meshes/{mesh}/dataplanes/{name}/_inbounds":                     h.inbounds,
 		"/meshes/{mesh}/dataplanes/{name}/_inbounds/{inbound}/_policies": h.inboundPolicies,
+		"/meshes/{mesh}/dataplanes/{name}/_inbounds/{inbound}/_tree":     h.inboundTree,
 	}
 }
 

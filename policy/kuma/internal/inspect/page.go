@@ -70,8 +70,10 @@ type inboundView struct {
 	// L7 is true where a request has a method and a path.
 	L7 bool
 	// Legacy is true where from governs the inbound.
-	Legacy   bool
-	Rules    []Rule
+	Legacy bool
+	Rules  []Rule
+	// Tree is the decision tree as text, empty where there is none.
+	Tree     string
 	Warnings []Warning
 	// Asked is true once the form was sent.
 	Asked    bool
@@ -151,7 +153,7 @@ func (h handler) inboundView(m *mesh, d *dataplane.Dataplane, in policy.Inbound,
 	v := &inboundView{
 		KRI: kri.Inbound(in).String(), Mesh: m.name, Dataplane: d.Name, Section: in.Section(), Protocol: in.Protocol.String(),
 		L7: in.Protocol.Layer() == policy.L7, Legacy: slices.ContainsFunc(rules, func(r Rule) bool { return r.From != nil }), Rules: rules, Warnings: h.resources.inboundWarnings(m, sel, in),
-		Asked: asked, Question: q,
+		Asked: asked, Question: q, Tree: h.resources.treeText(m, in),
 	}
 	if asked {
 		v.Answer = q.answer(sel, in, h.resources.opts)
