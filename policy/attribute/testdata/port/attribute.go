@@ -1,3 +1,7 @@
+// This folder adds an attribute to the project: the port of the inbound. A test compiles
+// the project with its files on top, to show that an attribute needs these three files and
+// no other. This file goes into policy/attribute.
+
 package attribute
 
 import "github.com/meshproof/meshproof/policy"

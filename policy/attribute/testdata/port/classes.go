@@ -1,3 +1,5 @@
+// This file goes into policy/classes: it cuts the ports into classes.
+
 package classes
 
 import (

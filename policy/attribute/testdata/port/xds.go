@@ -1,3 +1,5 @@
+// This file goes into internal/rbac: it says how Envoy is asked for the port.
+
 package rbac
 
 import (

@@ -1,0 +1,191 @@
+package counterexample
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/casewriter"
+	"github.com/meshproof/meshproof/internal/requestline"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// request makes the request plainer, a part at a time.
+func (s *shrinker) request() {
+	with := func(change func(q *cases.Request)) bool {
+		next := s.smallest
+		q := next.c.Requests[0]
+		change(&q)
+		next.c.Requests = []cases.Request{q}
+		return s.take(next)
+	}
+	with(func(q *cases.Request) { q.SourceIP, q.From.SourceIP = netip.Addr{}, netip.Addr{} })
+	with(func(q *cases.Request) { q.Authority = "" })
+	minimize(s.smallest.c.Requests[0].Headers, func(kept []cases.Header) bool {
+		return with(func(q *cases.Request) { q.Headers = kept })
+	})
+	with(func(q *cases.Request) { q.GRPC = "" })
+	with(func(q *cases.Request) { q.Method = "" })
+	for _, path := range s.paths() {
+		if with(func(q *cases.Request) { q.Path = path }) {
+			break
+		}
+	}
+	for _, from := range simplerCallers(s.smallest.c) {
+		if with(func(q *cases.Request) { q.From = from }) {
+			break
+		}
+	}
+}
+
+// paths returns simpler paths, the shortest first: the default path, the paths that the
+// policies name, and the parents of the request's own path.
+func (s *shrinker) paths() []string {
+	own := s.smallest.c.Requests[0].Path
+	if own == "" {
+		return nil
+	}
+	out := []string{""}
+	s.smallest.texts(s.root, func(text string) {
+		if strings.HasPrefix(text, "/") && len(text) < len(own) {
+			out = append(out, text)
+		}
+	})
+	path, _, _ := strings.Cut(own, "?")
+	for ; path != ""; path = path[:max(strings.LastIndexByte(path, '/'), 0)] {
+		out = append(out, path)
+	}
+	return shortestFirst(out)
+}
+
+// simplerCallers returns callers with a single sound SVID: for each SPIFFE ID of the
+// request's caller, and for each parent path of such an ID. The shortest ID stands first.
+func simplerCallers(c cases.Case) []cases.Caller {
+	from := c.Requests[0].From
+	t := from.Template
+	if from.Plaintext || from.Anonymous || t.Validity != certs.Sound || len(t.Usages) > 0 || t.CA {
+		return nil
+	}
+	simpler := map[string]cases.Caller{}
+	for _, uri := range t.URIs {
+		id, err := spiffeid.FromString(uri)
+		if err != nil || !slices.Contains(c.TrustDomains, id.TrustDomain()) {
+			continue
+		}
+		add := func(uri string) {
+			simpler[uri] = cases.Caller{Name: uri, Template: certs.Template{URIs: []string{uri}}, SignedBy: id.TrustDomain(), SourceIP: from.SourceIP}
+		}
+		add(uri)
+		for path := id.Path(); strings.Count(path, "/") > 1; {
+			path = path[:strings.LastIndexByte(path, '/')]
+			add(id.TrustDomain().IDString() + path)
+		}
+	}
+	var out []cases.Caller
+	for _, uri := range shortestFirst(slices.Collect(maps.Keys(simpler))) {
+		out = append(out, simpler[uri])
+	}
+	return out
+}
+
+// shortestFirst sorts texts by length and drops duplicates.
+func shortestFirst(texts []string) []string {
+	slices.SortFunc(texts, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	return slices.Compact(texts)
+}
+
+// surroundings leaves out trust domains and sets options, labels and tags to their
+// defaults.
+func (s *shrinker) surroundings() {
+	own := s.smallest.c.TrustDomains[:1]
+	minimize(s.smallest.c.TrustDomains[1:], func(kept []spiffeid.TrustDomain) bool {
+		next := s.smallest
+		next.c.TrustDomains = slices.Concat(own, kept)
+		return s.take(next)
+	})
+	for _, key := range s.smallest.c.Options.Document.Keys() {
+		next := s.smallest
+		next.c.Options.Document = next.c.Options.Document.Without(key)
+		s.take(next)
+	}
+	for _, change := range []func(c *cases.Case){
+		func(c *cases.Case) { c.Normalization.Raw = false },
+		func(c *cases.Case) { c.Normalization.KeepSlashes = false },
+		func(c *cases.Case) { c.Normalization.EscapedSlashes = policy.RejectEscapedSlashes },
+	} {
+		next := s.smallest
+		change(&next.c)
+		s.take(next)
+	}
+	for i := range s.smallest.c.Inbounds {
+		s.inbound(i)
+	}
+}
+
+// inbound makes one of the inbounds plainer.
+func (s *shrinker) inbound(i int) {
+	with := func(change func(in *cases.Inbound)) bool {
+		next := s.smallest
+		next.c.Inbounds = slices.Clone(next.c.Inbounds)
+		change(&next.c.Inbounds[i])
+		return s.take(next)
+	}
+	in := s.smallest.c.Inbounds[i]
+	minimize(in.Routes, func(kept []policy.InboundRoute) bool {
+		return with(func(in *cases.Inbound) { in.Routes = kept })
+	})
+	with(func(in *cases.Inbound) { in.Tags = nil })
+	minimize(slices.Sorted(maps.Keys(in.Tags)), func(kept []string) bool {
+		return with(func(to *cases.Inbound) { to.Tags = only(in.Tags, kept) })
+	})
+	with(func(in *cases.Inbound) { in.Workload.Labels = nil })
+	minimize(slices.Sorted(maps.Keys(in.Workload.Labels)), func(kept []string) bool {
+		return with(func(to *cases.Inbound) { to.Workload.Labels = only(in.Workload.Labels, kept) })
+	})
+	for _, change := range []func(in *cases.Inbound){
+		func(in *cases.Inbound) { in.Permissive = false },
+		func(in *cases.Inbound) { in.Workload.Zone = "" },
+		func(in *cases.Inbound) { in.Workload.Origin = "" },
+		func(in *cases.Inbound) { in.Workload.Mesh = "default" },
+		func(in *cases.Inbound) { in.Workload.Namespace = "default" },
+		// The address of the first workload of a case.
+		func(in *cases.Inbound) { in.IP = netip.AddrFrom4([4]byte{10, 64, 0, 1}) },
+	} {
+		with(change)
+	}
+}
+
+// only returns the entries of these keys, nil without any.
+func only(m map[string]string, keys []string) map[string]string {
+	if len(keys) == 0 {
+		return nil
+	}
+	out := map[string]string{}
+	for _, key := range keys {
+		out[key] = m[key]
+	}
+	return out
+}
+
+// named gives the smallest case a name that says what it shows.
+func (s *shrinker) named() cases.Case {
+	c := s.smallest.c
+	q := c.Requests[0]
+	what := "a connection"
+	for _, in := range c.Inbounds {
+		if in.String() == q.To && in.Protocol.Layer() == policy.L7 {
+			method, path := requestline.Of(q.Method, q.Path, q.GRPC)
+			what = method + " " + path
+		}
+	}
+	c.Name = fmt.Sprintf("counterexample: %s expected of %s as %s to %s, Envoy differs", q.Want, what, q.From.Name, q.To)
+	c.Source = string(casewriter.YAML(c))
+	return c
+}
