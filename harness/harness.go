@@ -17,6 +17,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffetls/tlsconfig"
 
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/upstream"
@@ -27,6 +28,7 @@ import (
 type Harness struct {
 	options   options
 	version   string
+	behavior  behavior.Set
 	envoy     *envoy.Envoy
 	plan      *envoy.Plan
 	control   *controlplane.ControlPlane
@@ -63,6 +65,8 @@ func Start(ctx context.Context, opts ...Option) (*Harness, error) {
 	for _, opt := range opts {
 		opt(&h.options)
 	}
+	// The probe has a port of its own.
+	h.options.envoy.Ports++
 	if err := h.start(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("harness: start: %w", err), h.Close())
 	}
@@ -104,6 +108,21 @@ func (h *Harness) start(ctx context.Context) (err error) {
 		return err
 	}
 	h.slots = newSlots(h.envoy)
+	// Envoy takes the listener of the probe with its first answer of the control plane.
+	probed := make(chan error, 1)
+	probing, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() { probed <- h.probe(probing) }()
+	if err := h.awaitEnvoy(ctx); err != nil {
+		stop()
+		<-probed
+		return err
+	}
+	return <-probed
+}
+
+// awaitEnvoy waits until Envoy is connected to its control plane.
+func (h *Harness) awaitEnvoy(ctx context.Context) (err error) {
 	patience := time.NewTimer(h.options.connectTimeout)
 	defer patience.Stop()
 	select {
@@ -118,6 +137,26 @@ func (h *Harness) start(ctx context.Context) (err error) {
 		return fmt.Errorf("Envoy opened no ADS stream within %s: %w", h.options.connectTimeout, h.whyNotConnected(ctx))
 	}
 }
+
+// probe asks Envoy how it behaves, over a port that no mesh gets.
+func (h *Harness) probe(ctx context.Context) (err error) {
+	ctx, stop := h.untilEnvoyEnds(ctx)
+	defer stop()
+	patience := h.options.connectTimeout
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, silentPush(patience))
+	defer cancel()
+	number, err := h.slots.take(ctx)
+	if err != nil {
+		return err
+	}
+	slot := h.envoy.Slot(number)
+	h.behavior, err = h.control.Probe(ctx, slot.Listen, slot.Dial)
+	return err
+}
+
+// Behavior is what the running Envoy does where releases differ. It was probed when Envoy
+// started.
+func (h *Harness) Behavior() behavior.Set { return h.behavior }
 
 // Version is the release that the running Envoy states, such as "1.40.0". It is the
 // version that the options name; otherwise [Start] fails with [ErrUnknownVersion].

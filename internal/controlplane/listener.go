@@ -31,6 +31,8 @@ type Listener struct {
 	Validation string
 	// Dial is where this process reaches the port; the canary is read through it.
 	Dial string
+	// other are chains that are no inbounds.
+	other []*listenerv3.FilterChain
 }
 
 // canaryDestination is the destination of the canary chain. It lies in the
@@ -61,7 +63,7 @@ func (l Listener) build(version string) (*listenerv3.Listener, error) {
 		}
 		out.FilterChains = append(out.FilterChains, chains...)
 	}
-	out.FilterChains = append(out.FilterChains, canaryChain(version))
+	out.FilterChains = append(append(out.FilterChains, l.other...), canaryChain(version))
 	if err := messages.Validate(out); err != nil {
 		return nil, fmt.Errorf("xds: listener %s: %w", l.Name, err)
 	}
