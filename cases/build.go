@@ -29,7 +29,7 @@ func build(doc manifest.Document) (Case, error) {
 	if err := doc.Decode(&b.schema); err != nil {
 		return Case{}, err
 	}
-	for _, step := range []func() error{b.head, b.gate, b.trustDomains, b.addWorkloads, b.addCallers, b.addRequests, b.addCounters, b.complete} {
+	for _, step := range []func() error{b.head, b.trustDomains, b.addWorkloads, b.addCallers, b.addRequests, b.addCounters, b.complete} {
 		if err := step(); err != nil {
 			return Case{}, err
 		}
@@ -46,6 +46,7 @@ func (b *builder) head() error {
 		Name:           s.Case,
 		Story:          s.Story,
 		Features:       s.Features,
+		Gate:           s.Envoy.gate,
 		Place:          b.doc.Place(""),
 		Policies:       s.Policies,
 		ExpectError:    s.ExpectError,

@@ -14,7 +14,7 @@ type caseSchema struct {
 	Case          string                       `yaml:"case"`
 	Story         string                       `yaml:"story"`
 	Features      []feature.Name               `yaml:"features"`
-	Envoy         Gate                         `yaml:"envoy"`
+	Envoy         gateSchema                   `yaml:"envoy"`
 	TrustDomains  []string                     `yaml:"trustDomains"`
 	Options       optionsSchema                `yaml:"options"`
 	Workloads     []workloadSchema             `yaml:"workloads"`

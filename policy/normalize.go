@@ -51,8 +51,8 @@ type PathNormalization struct {
 	KeepSlashes bool
 	// EscapedSlashes is HttpConnectionManager.path_with_escaped_slashes_action.
 	EscapedSlashes EscapedSlashes
-	// KeepDotParameters is no setting: Envoy before 1.39.3 takes "..;x" for a name,
-	// where later versions resolve it as "..".
+	// KeepDotParameters is no setting: an Envoy without the fix of CVE-2026-73551 takes
+	// "..;x" for a name, where others resolve it as "..".
 	KeepDotParameters bool
 }
 

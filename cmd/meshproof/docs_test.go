@@ -262,11 +262,11 @@ func checkStories(t *testing.T, out string) {
 		t.Fatal(err)
 	}
 	for _, c := range stories {
-		sign := "✓"
-		if !c.Gate.Admits(testedEnvoy()) {
-			sign = "○"
+		ran := strings.Contains(out, "  ✓ "+c.Name+"\n")
+		if c.Gate.String() != "" {
+			ran = ran || strings.Contains(out, "  ○ "+c.Name+"\n")
 		}
-		if !strings.Contains(out, "\n✓ "+c.Story+": ") && !strings.HasPrefix(out, "✓ "+c.Story+": ") || !strings.Contains(out, "  "+sign+" "+c.Name+"\n") {
+		if !strings.Contains(out, "\n✓ "+c.Story+": ") && !strings.HasPrefix(out, "✓ "+c.Story+": ") || !ran {
 			t.Errorf("story %s, case %q did not pass:\n%s", c.Story, c.Name, out)
 		}
 	}

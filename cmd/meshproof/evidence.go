@@ -19,7 +19,7 @@ func beginReport(ctx context.Context, h *harness.Harness, began time.Time) repor
 	}
 	return report.Run{
 		Meshproof: matrix.Version(), Implementation: matrix.Reference(), Date: began.UTC().Truncate(time.Second),
-		Envoy: h.Version(), EnvoySHA256: digest, Runtime: h.Runtime().String(),
+		Envoy: h.Version(), EnvoySHA256: digest, Runtime: h.Runtime().String(), Behavior: h.Behavior().Answers(),
 	}
 }
 

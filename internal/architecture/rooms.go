@@ -37,10 +37,11 @@ var walls = map[string]string{
 	"internal/dataplane":   "policy/kuma",
 	"internal/kri":         "policy/kuma",
 
-	"xds":                   "xds",
-	"internal/controlplane": "xds",
-	"internal/messages":     "xds",
-	"internal/rbac":         "xds",
+	"xds":                     "xds",
+	"internal/behavior/probe": "xds",
+	"internal/controlplane":   "xds",
+	"internal/messages":       "xds",
+	"internal/rbac":           "xds",
 
 	"internal/webserver": "cmd/meshproof",
 }

@@ -247,7 +247,7 @@ func (u *underway) result(plan []cases.Case, ran map[string]result.Case, fresh *
 	}
 	out := &summary.Run{Report: report.Run{
 		Meshproof: Version(), Implementation: s.Implementation, Date: u.began.UTC().Truncate(time.Second),
-		Envoy: u.Version(), EnvoySHA256: sum, Runtime: u.Runtime().String(),
+		Envoy: u.Version(), EnvoySHA256: sum, Runtime: u.Runtime().String(), Behavior: u.Behavior().Answers(),
 		Profiles: s.Selection.Claimed(), Unsupported: s.Selection.Unsupported(), AnyNames: s.AnyNames, Shard: s.Shard.String(),
 		Cases: []report.Case{}, Milliseconds: float64(time.Since(u.began).Microseconds()) / 1000,
 	}}

@@ -78,7 +78,7 @@ const defaultParallel = 8
 // wraps [ErrBaseline], or says that the machine failed.
 func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 	score := Score{Case: c}
-	if c.ExpectError != "" || len(c.Requests) == 0 || !c.Gate.Admits(t.Runner.Harness.Version()) {
+	if c.ExpectError != "" || len(c.Requests) == 0 || !c.Gate.Admits(t.Runner.Harness.Version(), t.Runner.Harness.Behavior()) {
 		return score, nil
 	}
 	if t.Runner.Read == nil {

@@ -86,6 +86,8 @@ type EnvoyState struct {
 	Version string `yaml:"version"`
 	SHA256  string `yaml:"sha256,omitempty"`
 	Runtime string `yaml:"runtime"`
+	// Behavior has the answers to the probes.
+	Behavior map[string]string `yaml:"behavior,omitempty"`
 }
 
 // CaseState is one case in a report.
@@ -135,7 +137,7 @@ func NewConformance(r Run) Conformance {
 		Version: gatewayAPI, Channel: gatewayAPIChannel, Mode: "default", Implementation: r.Implementation,
 		Profiles: []ProfileState{},
 		Meshproof: Extension{
-			Version: r.Meshproof, Envoy: EnvoyState{r.Envoy, r.EnvoySHA256, r.Runtime}, Shard: r.Shard, Milliseconds: r.Milliseconds,
+			Version: r.Meshproof, Envoy: EnvoyState{r.Envoy, r.EnvoySHA256, r.Runtime, r.Behavior}, Shard: r.Shard, Milliseconds: r.Milliseconds,
 			Classes: r.ClassesProven, Mutation: r.MutationScore, EvidenceSHA256: r.hash(), Cases: []CaseState{},
 			PolicyNames: comparedNames,
 		},

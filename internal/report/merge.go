@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,8 +13,9 @@ import (
 )
 
 // Merge joins the shards of each run to a whole run. Shards belong to one run if they agree
-// in the version of meshproof, the implementation, Envoy with its digest, the runtime, the
-// profiles, the features that are not supported, and whether names of policies count.
+// in the version of meshproof, the implementation, Envoy with its digest and its behaviour,
+// the runtime, the profiles, the features that are not supported, and whether names of
+// policies count.
 //
 // A joined run has its cases in the order of their files and lines. It began when the first
 // shard began, and took as long as the longest shard, because shards run in parallel. Whole
@@ -63,6 +65,7 @@ func (r Run) traits() []trait {
 		{"envoy", r.Envoy},
 		{"envoySHA256", r.EnvoySHA256},
 		{"runtime", r.Runtime},
+		{"behavior", r.BehaviorText()},
 		{"profiles", fmt.Sprint(r.Profiles)},
 		{"unsupported", fmt.Sprint(r.Unsupported)},
 		{"anyNames", strconv.FormatBool(r.AnyNames)},
@@ -93,6 +96,15 @@ func lookalike(r Run, missing *missingError, runs []Run) string {
 		}
 	}
 	return strings.Join(least, ", ")
+}
+
+// BehaviorText returns what Envoy answered to the probes, in the order of their names.
+func (r Run) BehaviorText() string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(r.Behavior)) {
+		out = append(out, name+" "+r.Behavior[name])
+	}
+	return strings.Join(out, ", ")
 }
 
 func (r Run) title() string {

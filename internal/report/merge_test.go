@@ -129,6 +129,14 @@ func TestMergeRefuses(t *testing.T) {
 			func() []report.Run { s := shards(2); s[1].EnvoySHA256 = "ffff"; return s }(),
 			"there is no shard 2/2: one is there, but of another run, for it differs in envoySHA256 (8aa1 here, ffff there)",
 		},
+		"of an Envoy that behaves otherwise": {
+			func() []report.Run {
+				s := shards(2)
+				s[1].Behavior = map[string]string{"headerLines": "joined", "dotParameters": "kept"}
+				return s
+			}(),
+			"there is no shard 2/2: one is there, but of another run, for it differs in behavior (none here, dotParameters kept, headerLines joined there)",
+		},
 		"of other profiles": {
 			func() []report.Run { s := shards(2); s[1].Profiles = []feature.Profile{feature.GEP3779}; return s }(),
 			"there is no shard 1/2: one is there, but of another run, for it differs in profiles ([GEP-3779] here, [KUMA-MTP GEP-3779] there)",

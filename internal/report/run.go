@@ -34,6 +34,8 @@ type Run struct {
 	Envoy       string `json:"envoy"`
 	EnvoySHA256 string `json:"envoySHA256,omitempty"`
 	Runtime     string `json:"runtime"`
+	// Behavior has what this Envoy answered to each probe where releases differ.
+	Behavior map[string]string `json:"behavior,omitempty"`
 	// Profiles are the selected profiles.
 	Profiles []feature.Profile `json:"profiles"`
 	// Unsupported are the features that the compiler does not claim.

@@ -237,8 +237,8 @@ func TestGate(t *testing.T) {
 		"within its bounds it fails":      {fails + now, false, "", "the case wants deny"},
 		"too early, and it fails":         {fails + future, false, "it holds from 99.0.0 only: ", ""},
 		"too late, and it fails":          {fails + past, false, "it holds before 1.30.0 only: ", ""},
-		"too early, and it passes: stale": {passes + future, false, "", "but holds from 99.0.0 only, it says: mend the bounds under envoy"},
-		"too late, and it passes: stale":  {passes + past, false, "", "but holds before 1.30.0 only, it says: mend the bounds under envoy"},
+		"too early, and it passes: stale": {passes + future, false, "", "but holds from 99.0.0 only, it says: mend the gate under envoy"},
+		"too late, and it passes: stale":  {passes + past, false, "", "but holds before 1.30.0 only, it says: mend the gate under envoy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -150,7 +150,7 @@ func (r Runner) newRun(c cases.Case, began time.Time) *run {
 
 func (r Runner) newReadingRun(reading *verdict.Reading, began time.Time) *run {
 	one := r.newRun(reading.Case, began)
-	one.reading = reading.On(r.Harness.Version())
+	one.reading = reading.On(r.Harness.Behavior())
 	one.result.Warnings = reading.Warnings()
 	return one
 }
@@ -208,11 +208,11 @@ func policyInbounds(c cases.Case) []policy.Inbound {
 // Envoy. A case that fails then is skipped. A case that passes has a stale gate, and fails.
 func (r *run) gate() {
 	version := r.runner.Harness.Version()
-	if r.result.Case.Gate.Admits(version) || r.result.Fault {
+	if r.result.Case.Gate.Admits(version, r.runner.Harness.Behavior()) || r.result.Fault {
 		return
 	}
 	if r.result.Passed() {
-		r.result.Err = fmt.Errorf("the case passes on Envoy %s, but holds %s only, it says: mend the bounds under envoy", version, r.result.Case.Gate)
+		r.result.Err = fmt.Errorf("the case passes on Envoy %s, but holds %s only, it says: mend the gate under envoy", version, r.result.Case.Gate)
 		return
 	}
 	// Not the version, so that all versions give one reason.

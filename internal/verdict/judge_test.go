@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
@@ -158,8 +159,8 @@ func TestExpectationsOfTheStories(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.Place, err)
 		}
-		if !c.Gate.Admits("1.40.0") {
-			r = r.On("1.36.4")
+		if !c.Gate.Admits("1.40.0", behavior.Set{}) {
+			r = r.On(behavior.Set{}.With(behavior.DotParameters, false))
 		}
 		for _, q := range c.Requests {
 			want := Want(r.Inbound(q.To).Expect(q))

@@ -18,9 +18,8 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/mod/semver"
-
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -39,8 +38,8 @@ type Reading struct {
 	programs []language.Program
 	// among are the inbounds that lint is about; nil for those of the case.
 	among []policy.Inbound
-	// envoy is the version of Envoy; empty for the newest.
-	envoy string
+	// envoy is what the Envoy does that judges.
+	envoy behavior.Set
 }
 
 // Read reads the policies of a case. The error is the dialect's, and says why the policies
@@ -66,9 +65,9 @@ type InboundError struct{ error }
 // Unwrap returns the dialect's error.
 func (e *InboundError) Unwrap() error { return e.error }
 
-// On returns the reading as a version of Envoy has it. Envoy before 1.39.3 reads the
-// segment "..;x" of a path as a name, see [policy.PathNormalization].
-func (r *Reading) On(envoy string) *Reading {
+// On returns the reading for an Envoy that behaves in this way. Without it, the Envoy has
+// all fixes.
+func (r *Reading) On(envoy behavior.Set) *Reading {
 	on := *r
 	on.envoy = envoy
 	return &on
@@ -190,12 +189,10 @@ func (in Inbound) TrustedSurface() classes.Surface {
 	return s
 }
 
-// normalization returns how the listener normalizes paths on this version of Envoy.
+// normalization returns how the listener normalizes paths on the Envoy that judges.
 func (in Inbound) normalization() policy.PathNormalization {
 	n := in.reading.Case.Normalization
-	if envoy := in.reading.envoy; envoy != "" {
-		n.KeepDotParameters = semver.Compare("v"+envoy, "v1.39.3") < 0
-	}
+	n.KeepDotParameters = !in.reading.envoy.Fixed(behavior.DotParameters)
 	return n
 }
 

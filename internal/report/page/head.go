@@ -29,6 +29,7 @@ var attributes = []struct {
 	{"Tested with", func(r report.Run) string { return strings.TrimSpace("meshproof " + r.Meshproof) }},
 	{"Date", func(r report.Run) string { return r.Date.UTC().Format(time.DateOnly + " 15:04 MST") }},
 	{"Runtime", func(r report.Run) string { return r.Runtime }},
+	{"Probed", report.Run.BehaviorText},
 	{"Profiles", func(r report.Run) string { return nameList(r.Profiles) }},
 	{"Not claimed", func(r report.Run) string { return nameList(r.Unsupported) }},
 	{"Shard", func(r report.Run) string { return r.Shard }},

@@ -1,0 +1,26 @@
+package harness
+
+import (
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/pin"
+)
+
+// The probes tell the releases apart. A release that is not listed has all fixes.
+func TestBehaviorOfReleases(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("downloads every release")
+	}
+	joined := behavior.Set{}.With(behavior.DotParameters, false).With(behavior.HeaderLines, false).With(behavior.RegexBytes, false)
+	unfixed := map[string]behavior.Set{"1.36.4": joined, "1.37.0": joined, "1.38.3": joined.With(behavior.HeaderLines, true)}
+	for _, version := range pin.Versions() {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			if got := own(t, WithEnvoy(version)).Behavior(); got != unfixed[version] {
+				t.Errorf("it is %v, want %v", got.Answers(), unfixed[version].Answers())
+			}
+		})
+	}
+}

@@ -1,0 +1,50 @@
+package suite
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/envoy"
+)
+
+// The oracle follows what Envoy does, and not its version: the default release with its fix
+// reverted, which a runtime guard does, keeps the segment "..;x".
+func TestOracleFollowsTheProbe(t *testing.T) {
+	plain := shared(t)
+	bin, err := envoy.Fetch(t.Context(), harness.DefaultVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reverted := filepath.Join(t.TempDir(), "envoy")
+	const layer = `{"layered_runtime": {"layers": [{"name": "reverted", "static_layer": {"envoy.reloadable_features.strip_dotdot_segments_with_parameters": false}}]}}`
+	if err := os.WriteFile(reverted, fmt.Appendf(nil, "#!/bin/sh\nexec %q \"$@\" --config-yaml '%s'\n", bin, layer), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("ENVOY_BIN", reverted)
+	h := harness.New(t, harness.WithRuntime(harness.Process))
+	if want := (behavior.Set{}).With(behavior.DotParameters, false); h.Behavior() != want || h.Version() != harness.DefaultVersion {
+		t.Fatalf("Envoy %s does %v", h.Version(), h.Behavior().Answers())
+	}
+	tried := 0
+	for _, c := range casetest.Stories(t) {
+		if len(c.Gate.Behaves) == 0 {
+			continue
+		}
+		tried++
+		fixed, r := c.Gate.Behaves[0].Fixed, Runner{Harness: h}.Case(t.Context(), c)
+		if r.Failed() || r.NotApplicable != fixed {
+			t.Errorf("%s: passed %t, skipped %q, %q", c.Name, r.Passed(), r.Skipped, r.Failures())
+		}
+		if r := (Runner{Harness: plain}).Case(t.Context(), c); r.Failed() || r.NotApplicable == fixed {
+			t.Errorf("%s: passed %t, skipped %q, %q", c.Name, r.Passed(), r.Skipped, r.Failures())
+		}
+	}
+	if tried < 2 {
+		t.Errorf("%d cases tell the two Envoys apart", tried)
+	}
+}
