@@ -138,18 +138,14 @@ func (h *Harness) awaitEnvoy(ctx context.Context) (err error) {
 	}
 }
 
-// probe asks Envoy how it behaves, over a port that no mesh gets.
+// probe asks Envoy how it behaves.
 func (h *Harness) probe(ctx context.Context) (err error) {
 	ctx, stop := h.untilEnvoyEnds(ctx)
 	defer stop()
 	patience := h.options.connectTimeout
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, silentPush(patience))
 	defer cancel()
-	number, err := h.slots.take(ctx)
-	if err != nil {
-		return err
-	}
-	slot := h.envoy.Slot(number)
+	slot := h.envoy.Slot(probeSlot(h.envoy))
 	h.behavior, err = h.control.Probe(ctx, slot.Listen, slot.Dial)
 	return err
 }

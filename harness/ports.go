@@ -9,16 +9,20 @@ import (
 	"github.com/meshproof/meshproof/internal/envoy"
 )
 
-// slots lends the ports of one Envoy to meshes.
+// slots lends the ports of one Envoy to meshes, all but the last, which the probe has.
 type slots struct{ free chan int }
 
 func newSlots(e *envoy.Envoy) *slots {
-	s := &slots{free: make(chan int, e.Slots())}
-	for i := range e.Slots() {
+	n := probeSlot(e)
+	s := &slots{free: make(chan int, n)}
+	for i := range n {
 		s.free <- i
 	}
 	return s
 }
+
+// probeSlot returns the port of the probe.
+func probeSlot(e *envoy.Envoy) int { return e.Slots() - 1 }
 
 // take waits for a free port. Where all ports are lent, a mesh must be closed first.
 func (s *slots) take(ctx context.Context) (int, error) {
