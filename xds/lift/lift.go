@@ -13,6 +13,7 @@ import (
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
@@ -57,6 +58,7 @@ type translator struct {
 
 // rbacFilter is an RBAC filter of either layer.
 type rbacFilter interface {
+	proto.Message
 	GetMatcher() *matcherv3.Matcher
 	GetShadowMatcher() *matcherv3.Matcher
 	GetRules() *rbacv3.RBAC
@@ -69,6 +71,7 @@ type rbacFilter interface {
 func (t *translator) filter(layer policy.Layer, at *messages.Path, f rbacFilter, gates, shadows *[]policy.Gate) {
 	t.layer, t.lost.filter = layer, at.String()
 	var enforced, observed []policy.Gate
+	t.check(f, at)
 	switch {
 	case f.GetMatcher() != nil:
 		enforced = t.matcherGates(f.GetMatcher(), at.Field("matcher"))
@@ -92,6 +95,11 @@ func (t *translator) filter(layer policy.Layer, at *messages.Path, f rbacFilter,
 	*gates = append(*gates, enforced...)
 }
 
+// check names what a message has that the program could say nothing of.
+func (t *translator) check(m proto.Message, at *messages.Path) {
+	checkKnown(m.ProtoReflect(), at, t.lost.add)
+}
+
 func hasName(shadows []policy.Gate, name string) bool {
 	return slices.ContainsFunc(shadows, func(g policy.Gate) bool { return g.Name == name })
 }
@@ -108,6 +116,7 @@ func gatesBefore(gates []policy.Gate, layer policy.Layer) int {
 }
 
 func (t *translator) matcherGates(m *matcherv3.Matcher, at *messages.Path) []policy.Gate {
+	t.check(m, at)
 	o := t.matcher(m, at)
 	gate := policy.Gate{Layer: t.layer, Rules: o.rules}
 	if o.verdict != nil {
@@ -191,6 +200,8 @@ type losses struct {
 	// filter is the place of the filter that is read.
 	filter string
 	list   []loss
+	// harmless is set where nothing decides: what is lost there is no loss.
+	harmless bool
 	// seen has the index of each reason in the list.
 	seen map[lossKey]int
 }
@@ -205,6 +216,9 @@ type loss struct {
 type lossKey struct{ filter, reason string }
 
 func (l *losses) add(at *messages.Path, reason string) {
+	if l.harmless {
+		return
+	}
 	k := lossKey{l.filter, reason}
 	if i, ok := l.seen[k]; ok {
 		l.list[i].more++

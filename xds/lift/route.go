@@ -20,6 +20,7 @@ func (t *translator) routes(routes []xds.Route, p *policy.Program) {
 	for _, r := range routes {
 		at := (*messages.Path)(nil).Field("routes").Key(r.Name)
 		t.layer, t.lost.filter = policy.L7, at.String()
+		t.check(r.Match, at.Field("match"))
 		when := t.routeMatch(r.Match, at.Field("match"))
 		own := policy.Route{Name: r.Name, When: when.when}
 		for i, filter := range r.HTTP {

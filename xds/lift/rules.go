@@ -32,6 +32,9 @@ func (t *translator) rulesGates(r *rbacv3.RBAC, shadow bool, at *messages.Path) 
 			gate.Form, gate.Default.Effect, effect = policy.Ordered, policy.Allow, policy.Allow
 		}
 	}
+	t.lost.harmless = r.Action == rbacv3.RBAC_LOG && !shadow
+	defer func() { t.lost.harmless = false }()
+	t.check(r, at)
 	var out draft
 	for _, name := range slices.Sorted(maps.Keys(r.Policies)) {
 		when := t.policy(r.Policies[name], at.Field("policies").Key(name))
