@@ -57,7 +57,7 @@ func (l list) check(m protoreflect.Message, at *Path, depth int, tell func(at *P
 	fields, ok := l[d.FullName()]
 	if !ok {
 		if d.ParentFile().Package() != "google.protobuf" {
-			tell(at, fmt.Sprintf("meshproof does not know what a %s does here", d.Name()))
+			tell(at, fmt.Sprintf("%s is not known to be harmless here", d.Name()))
 		}
 		return
 	}
@@ -71,7 +71,7 @@ func (l list) check(m protoreflect.Message, at *Path, depth int, tell func(at *P
 		below := at.Field(field.TextName())
 		switch read, ok := fields[field.Name()]; {
 		case !ok:
-			tell(below, fmt.Sprintf("meshproof does not know what %s of a %s does", field.Name(), d.Name()))
+			tell(below, fmt.Sprintf("%s of %s is not known to be harmless", field.Name(), d.Name()))
 		case read:
 			l.checkField(field, m.Get(field), below, depth, tell)
 		}

@@ -27,6 +27,8 @@ type chain struct {
 	// others are the filters of other kinds. They are told about once it is clear on which
 	// side of the RBAC filters they are.
 	others []otherFilter
+	// ended is set by a network filter that passes connections to no other filter.
+	ended bool
 	// observes is set by an RBAC filter with a shadow that enforces nothing.
 	observes bool
 	// judges is the number of RBAC filters so far, with the lost filters.
@@ -129,6 +131,9 @@ func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, 
 		c.noteFilter(Lost, name, typeURL, reason)
 		return
 	}
+	if c.ended {
+		c.tell(Beside, name, typeURL, "it stands behind the last filter: nothing reaches it")
+	}
 	c.tellFaults(name, faults)
 	m, _, err := messages.Unpack(packed)
 	switch m := m.(type) {
@@ -138,8 +143,10 @@ func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, 
 		}
 		c.network(name, m)
 	case *hcmv3.HttpConnectionManager:
+		c.ended = true
 		c.http(name, m)
 	case *tcpproxyv3.TcpProxy:
+		c.ended = true
 		c.in.StatPrefix = m.StatPrefix
 	default:
 		c.noteOther(name, messages.TypeURL(packed), err)

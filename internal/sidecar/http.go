@@ -44,7 +44,10 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 		c.tell(Note, name, "", "path_with_escaped_slashes_action UNESCAPE_AND_REDIRECT: a path with escaped slashes is redirected, taken for forwarded")
 	}
 	c.settings(name, m)
-	for _, f := range m.HttpFilters {
+	for i, f := range m.HttpFilters {
+		if i < len(m.HttpFilters)-1 && messages.Name(messages.TypeURL(f.GetTypedConfig())) == router {
+			c.tell(Beside, f.Name, "", "a router in front of other filters: nothing reaches them")
+		}
 		c.httpFilter(m.StatPrefix, f)
 	}
 	c.routes(m)

@@ -22,6 +22,8 @@ type reader struct {
 	wanted wanted
 	// leads says of each inbound where its requests go.
 	leads []leading
+	// own are the addresses on which inbounds listen.
+	own map[netip.Addr]bool
 }
 
 // wanted are names of resources, and whether scoped route configurations are asked
@@ -43,7 +45,7 @@ func (r *resources) read() (Sidecar, wanted) {
 	for _, l := range r.unattached {
 		reader.addUnattached(l)
 	}
-	reader.shareClusters()
+	reader.shareWorkloads()
 	reader.out.Unknown = reader.found.list
 	for i, in := range reader.out.Inbounds {
 		for _, u := range reader.out.Unknown {

@@ -2,9 +2,7 @@ package sidecar
 
 import (
 	"fmt"
-	"maps"
 	"net"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -165,7 +163,9 @@ func (r *resources) addTyped(o object, message string) error {
 		each(o, "dynamic_active_secrets", r.addSecret)
 	case "envoy.admin.v3.SecretsConfigDump.StaticSecret", "envoy.admin.v3.SecretsConfigDump.DynamicSecret":
 		r.addSecret(o)
-	case "envoy.admin.v3.BootstrapConfigDump", "envoy.admin.v3.EndpointsConfigDump":
+	case "envoy.admin.v3.BootstrapConfigDump":
+		r.addBootstrap(getObject(o, "bootstrap"))
+	case "envoy.admin.v3.EndpointsConfigDump":
 	case "envoy.config.listener.v3.Listener":
 		r.addListener(o, getString(o, "name"))
 	case "envoy.config.route.v3.RouteConfiguration":
@@ -178,26 +178,6 @@ func (r *resources) addTyped(o object, message string) error {
 		return fmt.Errorf("meshproof does not know what %q is for", message)
 	}
 	return nil
-}
-
-// parts are the fields of the messages of a dump. What stands in another field would be
-// passed over.
-var parts = map[string]string{
-	"envoy.admin.v3.ListenersConfigDump":                 "version_info static_listeners dynamic_listeners",
-	"envoy.admin.v3.RoutesConfigDump":                    "static_route_configs dynamic_route_configs",
-	"envoy.admin.v3.ScopedRoutesConfigDump":              "inline_scoped_route_configs dynamic_scoped_route_configs",
-	"envoy.admin.v3.EcdsConfigDump":                      "ecds_filters",
-	"envoy.admin.v3.ListenersConfigDump.DynamicListener": "name active_state warming_state draining_state error_state client_status",
-}
-
-// checkParts tells about fields of a message of a dump that are not read.
-func (r *resources) checkParts(o object, message string) {
-	known, ok := parts[message]
-	for _, key := range slices.Sorted(maps.Keys(o)) {
-		if ok && key != "@type" && !slices.ContainsFunc(strings.Fields(known), func(name string) bool { return key == name || key == camel(name) }) {
-			r.tellBeside(message, "meshproof does not know what %q of a dump is", key)
-		}
-	}
 }
 
 func each(o object, list string, do func(object)) {

@@ -22,31 +22,49 @@ import (
 // Its name and its direction do not matter.
 type guarded struct {
 	addresses []netip.AddrPort
-	clusters  map[string]bool
-	// endpoints are the addresses of the clusters, as far as the dump has them.
-	endpoints map[netip.AddrPort]bool
+	workloads map[string]bool
 }
 
 // guardedBy gathers what the inbound listeners serve.
 func (r *reader) guardedBy(listeners []decoded[*listenerv3.Listener]) guarded {
-	g := guarded{clusters: map[string]bool{}, endpoints: map[netip.AddrPort]bool{}}
+	g := guarded{workloads: map[string]bool{}}
+	var chains []*listenerv3.FilterChain
 	for _, d := range listeners {
 		if inbound, _ := direction(d.message); !inbound {
 			continue
 		}
+		chains = append(chains, chainsOf(d.message)...)
 		for _, socket := range sockets(d.message) {
 			for _, chain := range chainsOf(d.message) {
 				g.addresses = append(g.addresses, address(d.message, socket, chain.GetFilterChainMatch()))
 			}
 		}
-		for name := range r.clustersOf(chainsOf(d.message)...).names {
-			g.clusters[name] = true
-			for _, endpoint := range endpointsOf(r.clusters[name]) {
-				g.endpoints[endpoint] = true
+	}
+	r.own = map[netip.Addr]bool{}
+	for _, a := range g.addresses {
+		r.own[a.Addr()] = true
+	}
+	for _, workload := range r.workloadsOf(r.clustersOf(chains...)) {
+		g.workloads[workload] = true
+	}
+	return g
+}
+
+// workloadsOf names where clusters lead: the clusters, and the endpoints of static clusters
+// on this machine.
+func (r *reader) workloadsOf(l leading) []string {
+	out := slices.Sorted(maps.Keys(l.names))
+	for _, name := range out[:len(out):len(out)] {
+		if r.clusters[name].GetType() != clusterv3.Cluster_STATIC {
+			continue
+		}
+		for _, endpoint := range endpointsOf(r.clusters[name]) {
+			if ip := endpoint.Addr(); ip.IsLoopback() || ip.IsUnspecified() || r.own[ip] {
+				out = append(out, fmt.Sprintf("port %d of the workload", endpoint.Port()))
 			}
 		}
 	}
-	return g
+	return out
 }
 
 // twin says how an outbound listener leads to what the inbounds guard; "" where it does not.
@@ -81,16 +99,9 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 	if leads.chosen {
 		return "its callers choose the cluster"
 	}
-	for _, name := range slices.Sorted(maps.Keys(leads.names)) {
-		if g.clusters[name] {
-			return fmt.Sprintf("it leads to cluster %q of an inbound", name)
-		}
-		if c := r.clusters[name]; c.GetType() == clusterv3.Cluster_STATIC {
-			for _, endpoint := range endpointsOf(c) {
-				if g.endpoints[endpoint] {
-					return fmt.Sprintf("it leads to %s, the workload of an inbound", endpoint)
-				}
-			}
+	for _, workload := range r.workloadsOf(leads) {
+		if g.workloads[workload] {
+			return fmt.Sprintf("it leads to %s, as an inbound does", workload)
 		}
 	}
 	return ""
@@ -131,6 +142,9 @@ func (r *reader) clustersOf(chains ...*listenerv3.FilterChain) leading {
 			case *routev3.RouteAction:
 				out.add(m.GetCluster())
 				out.chosen = out.chosen || m.GetClusterHeader() != "" || m.GetClusterSpecifierPlugin() != "" || m.GetInlineClusterSpecifierPlugin() != nil
+			case *routev3.RouteAction_RequestMirrorPolicy:
+				out.add(m.Cluster)
+				out.chosen = out.chosen || m.ClusterHeader != ""
 			case *routev3.WeightedCluster_ClusterWeight:
 				out.add(m.Name)
 				out.chosen = out.chosen || m.ClusterHeader != ""
@@ -162,19 +176,27 @@ func (l leading) add(name string) {
 	}
 }
 
-// shareClusters tells about inbounds of different ports with one workload behind them: a
+// shareWorkloads tells about inbounds of different ports with one workload behind them: a
 // caller that one of them refuses may pass the other.
-func (r *reader) shareClusters() {
+func (r *reader) shareWorkloads() {
 	ports := map[string]uint16{}
-	told := map[string]bool{}
 	for i, in := range r.out.Inbounds {
-		for _, name := range slices.Sorted(maps.Keys(r.leads[i].names)) {
-			if port, ok := ports[name]; ok && port != in.Address.Port() && !told[name] {
-				told[name] = true
-				r.found.add(Unknown{Kind: Exposed, Listener: in.Listener, Chain: in.Chain, Reason: fmt.Sprintf("it leads to cluster %q, as the inbound on port %d does", name, port)})
-			} else if !ok {
-				ports[name] = in.Address.Port()
+		tell := func(format string, args ...any) {
+			r.found.add(Unknown{Kind: Exposed, Listener: in.Listener, Chain: in.Chain, Reason: fmt.Sprintf(format, args...)})
+		}
+		for _, workload := range r.workloadsOf(r.leads[i]) {
+			switch port, ok := ports[workload]; {
+			case !ok:
+				ports[workload] = in.Address.Port()
+			case port != in.Address.Port():
+				tell("it leads to %s, as the inbound on port %d does", workload, port)
 			}
+			if c := r.clusters[workload]; c.GetClusterType() != nil || c.GetOriginalDstLbConfig() != nil {
+				tell("callers may choose an endpoint of cluster %q", workload)
+			}
+		}
+		if r.leads[i].chosen {
+			tell("its callers choose the cluster")
 		}
 	}
 }

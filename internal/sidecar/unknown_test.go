@@ -136,7 +136,7 @@ func TestUnknown(t *testing.T) {
 			want: []string{
 				"beside " + at + `filter "hcm": it speaks HTTP/3, which the lab does not`,
 				"note " + at + `filter "hcm": path_with_escaped_slashes_action UNESCAPE_AND_REDIRECT: a path with escaped slashes is redirected, taken for forwarded`,
-				"beside " + at + `filter "hcm": early_header_mutation_extensions: meshproof does not know what early_header_mutation_extensions of a HttpConnectionManager does`,
+				"beside " + at + `filter "hcm": early_header_mutation_extensions: early_header_mutation_extensions of HttpConnectionManager is not known to be harmless`,
 			},
 		},
 	} {
@@ -186,7 +186,7 @@ func TestUnknownListener(t *testing.T) {
 		"mTLS that trusts everybody": {
 			chain:     tls(strings.Replace(sound, `"match_typed`, `"trust_chain_verification": "ACCEPT_UNTRUSTED", "match_typed`, 1)),
 			transport: MutualTLS, address: "10.0.0.1:80",
-			want: `listener "in": filter chain "c": filter "tls": common_tls_context.combined_validation_context.default_validation_context.trust_chain_verification: type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext: meshproof does not know what trust_chain_verification of a CertificateValidationContext does`,
+			want: `listener "in": filter chain "c": filter "tls": common_tls_context.combined_validation_context.default_validation_context.trust_chain_verification: type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext: trust_chain_verification of CertificateValidationContext is not known to be harmless`,
 		},
 		"another transport socket": {
 			chain:     `"transport_socket": {"name": "x", "typed_config": {"@type": "type.googleapis.com/acme.Socket"}},`,
@@ -195,7 +195,7 @@ func TestUnknownListener(t *testing.T) {
 		},
 		"PROXY header": {
 			chain: `"use_proxy_proto": true,`, address: "10.0.0.1:80",
-			want: `listener "in": filter chain "c": filter_chains[0].use_proxy_proto: meshproof does not know what use_proxy_proto of a FilterChain does`,
+			want: `listener "in": filter chain "c": filter_chains[0].use_proxy_proto: use_proxy_proto of FilterChain is not known to be harmless`,
 		},
 		"destination of the chain": {chain: `"filter_chain_match": {"destination_port": 90, "prefix_ranges": [{"address_prefix": "10.0.0.2", "prefix_len": 32}]},`, address: "10.0.0.2:90"},
 		"redirected connections":   {listener: `"use_original_dst": true,`, address: "10.0.0.1:0"},

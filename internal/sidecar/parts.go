@@ -1,0 +1,69 @@
+package sidecar
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// parts are the fields of the messages of a dump. What stands in another field would be
+// passed over.
+var parts = map[string]string{
+	"envoy.admin.v3.ListenersConfigDump":    "version_info static_listeners dynamic_listeners",
+	"envoy.admin.v3.RoutesConfigDump":       "static_route_configs dynamic_route_configs",
+	"envoy.admin.v3.ScopedRoutesConfigDump": "inline_scoped_route_configs dynamic_scoped_route_configs",
+	"envoy.admin.v3.EcdsConfigDump":         "ecds_filters",
+	// What changes how filters judge stands in a bootstrap too: other engines for regular
+	// expressions, other prefixes of headers, extensions.
+	"envoy.config.bootstrap.v3.Bootstrap": `node node_context_params static_resources dynamic_resources cluster_manager hds_config flags_path
+		stats_sinks stats_config stats_flush_interval stats_flush_on_admin deferred_stat_options stats_server_version_override watchdog
+		watchdogs tracing layered_runtime admin overload_manager enable_dispatcher_stats use_tcp_for_dns_lookups dns_resolution_config
+		typed_dns_resolver_config fatal_actions default_config_source perf_tracing_file_path application_log_config
+		grpc_async_client_manager_config memory_allocator_manager`,
+	"envoy.admin.v3.ListenersConfigDump.DynamicListener": "name active_state warming_state draining_state error_state client_status",
+}
+
+// checkParts tells about fields of a message of a dump that are not read.
+func (r *resources) checkParts(o object, message string) {
+	known, ok := parts[message]
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		if ok && key != "@type" && !slices.ContainsFunc(strings.Fields(known), func(name string) bool { return key == name || key == camel(name) }) {
+			r.tellBeside(message, "meshproof does not know what %q of a dump is", key)
+		}
+	}
+}
+
+// harmlessRuntime are the beginnings of runtime keys that change no decision about a request.
+var harmlessRuntime = []string{"re2.max_program_size.", "overload.", "envoy.restart_features.", "upstream.", "health_check."}
+
+// addBootstrap tells what in the bootstrap changes how an Envoy judges. A runtime key may
+// bring back what a release has mended.
+func (r *resources) addBootstrap(o object) {
+	const message = "envoy.config.bootstrap.v3.Bootstrap"
+	r.checkParts(o, message)
+	for _, item := range getList(getObject(o, "layered_runtime"), "layers") {
+		layer, _ := item.(object)
+		for _, key := range runtimeKeys(getObject(layer, "static_layer"), "") {
+			if !slices.ContainsFunc(harmlessRuntime, func(begin string) bool { return strings.HasPrefix(key, begin) }) {
+				r.tellBeside(message, "the runtime key %q may change how Envoy judges", key)
+			}
+		}
+		for _, kind := range []string{"disk_layer", "rtds_layer"} {
+			if getObject(layer, kind) != nil {
+				r.tellBeside(message, "runtime keys come by a %s, which is not read: they may change how Envoy judges", kind)
+			}
+		}
+	}
+}
+
+// runtimeKeys returns the keys of a layer; keys in objects are joined by dots.
+func runtimeKeys(layer object, above string) (out []string) {
+	for _, key := range slices.Sorted(maps.Keys(layer)) {
+		if below, ok := layer[key].(object); ok && below["numerator"] == nil {
+			out = append(out, runtimeKeys(below, above+key+".")...)
+		} else {
+			out = append(out, above+key)
+		}
+	}
+	return out
+}

@@ -1,0 +1,228 @@
+package verify
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Places in the example's dump: of the HTTP inbound, and of the TCP inbound.
+const (
+	states     = "configs.0.dynamic_listeners.0"
+	listener   = states + ".active_state.listener"
+	chain      = listener + ".filter_chains.0"
+	tls        = chain + ".transport_socket.typed_config"
+	common     = tls + ".common_tls_context"
+	combined   = common + ".combined_validation_context"
+	validation = combined + ".default_validation_context"
+	secret     = combined + ".validation_context_sds_secret_config"
+	sans       = validation + ".match_typed_subject_alt_names"
+	manager    = chain + ".filters.0.typed_config"
+	filters    = manager + ".http_filters"
+	rbac       = filters + ".0.typed_config"
+	routes     = manager + ".route_config"
+	host       = routes + ".virtual_hosts.0"
+	route      = host + ".routes.0"
+	tcpChain   = "configs.0.dynamic_listeners.1.active_state.listener.filter_chains.0"
+	tcpRBAC    = tcpChain + ".filters.0.typed_config"
+	outbound   = "configs.0.dynamic_listeners.2.active_state.listener"
+)
+
+// at looks for the place of a path, and returns the new value of the tree. The function gets
+// what stands there.
+func at(tree any, path string, do func(old any) any) any {
+	if path == "" {
+		return do(tree)
+	}
+	step, rest, _ := strings.Cut(path, ".")
+	switch tree := tree.(type) {
+	case map[string]any:
+		if v := at(tree[step], rest, do); v != nil {
+			tree[step] = v
+		} else {
+			delete(tree, step)
+		}
+		return tree
+	case []any:
+		i, err := strconv.Atoi(step)
+		if err != nil || i >= len(tree) {
+			panic("no item " + path)
+		}
+		tree[i] = at(tree[i], rest, do)
+		return slices.DeleteFunc(tree, func(item any) bool { return item == nil })
+	case nil:
+		return map[string]any{step: at(nil, rest, do)}
+	default:
+		panic(fmt.Sprintf("%s leads through %v", path, tree))
+	}
+}
+
+// value reads JSON; "T/" stands for the beginning of a type URL.
+func value(text string) any {
+	var v any
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(text, `"T/`, `"type.googleapis.com/`)), &v); err != nil {
+		panic(text + ": " + err.Error())
+	}
+	return v
+}
+
+func put(path, text string) edit {
+	return func(dump any) any { return at(dump, path, func(any) any { return value(text) }) }
+}
+
+func drop(path string) edit {
+	return func(dump any) any { return at(dump, path, func(any) any { return nil }) }
+}
+
+// push puts an item in front of a list.
+func push(path, text string) edit {
+	return func(dump any) any {
+		return at(dump, path, func(old any) any {
+			list, _ := old.([]any)
+			return append([]any{value(text)}, list...)
+		})
+	}
+}
+
+// add puts an item behind a list.
+func add(path, text string) edit {
+	return func(dump any) any {
+		return at(dump, path, func(old any) any {
+			list, _ := old.([]any)
+			return append(list, value(text))
+		})
+	}
+}
+
+// copied puts an edited copy of a part somewhere else, behind a list where the place ends in
+// "[]". Paths of the edits begin at the copy.
+func copied(from, to string, edits ...edit) edit {
+	return func(dump any) any {
+		var text []byte
+		at(dump, from, func(old any) any {
+			text, _ = json.Marshal(old)
+			return old
+		})
+		part := value(string(text))
+		for _, e := range edits {
+			part = e(part)
+		}
+		to, behind := strings.CutSuffix(to, "[]")
+		return at(dump, to, func(old any) any {
+			if list, _ := old.([]any); behind {
+				return append(list, part)
+			}
+			return part
+		})
+	}
+}
+
+// open takes the RBAC filter out of the HTTP inbound.
+var open = drop("filter_chains.0.filters.0.typed_config.http_filters.0")
+
+// listenerOf makes the entry of a dump of a listener.
+func listenerOf(part any) any { return map[string]any{"listener": part} }
+
+// twin adds a static listener, a copy of the HTTP inbound without RBAC.
+func twin(edits ...edit) edit {
+	edits = append([]edit{open, put("name", `"another"`)}, edits...)
+	return copied(listener, "configs.0.static_listeners[]", append(edits, listenerOf)...)
+}
+
+// leading adds a static outbound listener, a copy of the example's.
+func leading(edits ...edit) edit {
+	edits = append([]edit{put("name", `"out"`)}, edits...)
+	return copied(outbound, "configs.0.static_listeners[]", append(edits, listenerOf)...)
+}
+
+func typed(name, message, fields string) string {
+	if fields != "" {
+		fields = ", " + fields
+	}
+	return fmt.Sprintf(`{"name": %q, "typed_config": {"@type": "T/%s"%s}}`, name, message, fields)
+}
+
+func lua() string { return typed("lua", "envoy.extensions.filters.http.lua.v3.Lua", "") }
+
+// override is a route in front of the others that has no RBAC.
+func override(match string) edit {
+	return push(host+".routes", `{"match": {`+match+`}, "route": {"cluster": "self_inbound_dp_http-port"}, "typed_per_filter_config": `+off+`}`)
+}
+
+const (
+	off     = `{"envoy.filters.http.rbac": {"@type": "T/envoy.config.route.v3.FilterConfig", "disabled": true, "config": {}}}`
+	uriSAN  = "envoy.extensions.matching.common_inputs.ssl.v3.UriSanInput"
+	network = "envoy.extensions.matching.common_inputs.network.v3."
+	header  = "envoy.type.matcher.v3.HttpRequestHeaderMatchInput"
+	anyone  = `{"any": true}`
+)
+
+// allowing puts a rule in front of the rules of the HTTP inbound, that lets callers in by a
+// predicate.
+func allowing(message, fields, match string) edit {
+	return push(rbac+".matcher.matcher_list.matchers", `{"predicate": {"single_predicate": {"input": `+typed("in", message, fields)+`, `+match+`}},
+		"on_match": {"action": `+typed("act", "envoy.config.rbac.v3.Action", `"name": "back-door"`)+`}}`)
+}
+
+// letting gives the TCP inbound rules with a permission and a principal, for a matcher.
+func letting(permission, principal string) edit {
+	return rules("", permission, principal)
+}
+
+func rules(more, permission, principal string) edit {
+	return func(dump any) any {
+		return put(tcpRBAC+".rules", `{"policies": {"p": {"permissions": [`+permission+`], "principals": [`+principal+`]`+more+`}}}`)(drop(tcpRBAC + ".matcher")(dump))
+	}
+}
+
+func inList(match string) string { return `"value_match": {` + match + `}` }
+
+// passing adds an outbound listener for the connections that are redirected to it.
+var passing = leading(put("address.socket_address", `{"address": "0.0.0.0", "port_value": 15001}`), put("use_original_dst", `true`), put("filter_chains.0.filters.0.typed_config.cluster", `"passthrough"`))
+
+func static(name, ip string, port int) string {
+	return fmt.Sprintf(`{"name": %q, "type": "STATIC", "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": %q, "port_value": %d}}}}]}]}}`, name, ip, port)
+}
+
+func clusters(all ...string) edit {
+	for i, one := range all {
+		all[i] = `{"cluster": ` + one + `}`
+	}
+	return add("configs", `{"@type": "T/envoy.admin.v3.ClustersConfigDump", "static_clusters": [`+strings.Join(all, ",")+`]}`)
+}
+
+// bundle adds the secret of the CAs to the dump.
+func bundle(context string) edit {
+	return add("configs", `{"@type": "T/envoy.admin.v3.SecretsConfigDump", "dynamic_active_secrets": [{"name": "system_trust_bundle", "secret": {"name": "system_trust_bundle", "validation_context": `+context+`}}]}`)
+}
+
+func spiffe(domains string) string {
+	return `{"custom_validator_config": ` + typed("s", "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig", `"trust_domains": [`+domains+`]`) + `}`
+}
+
+// dumpOf makes a part of a dump of a resource.
+func dumpOf(message, list, field string) edit {
+	return func(part any) any {
+		return map[string]any{"@type": "type.googleapis.com/" + message, list: []any{map[string]any{field: part}}}
+	}
+}
+
+// byRDS moves the routes of the HTTP inbound into a part of their own.
+func byRDS(edits ...edit) edit {
+	return func(dump any) any {
+		dump = copied(routes, "configs[]", append(edits, dumpOf("envoy.admin.v3.RoutesConfigDump", "dynamic_route_configs", "route_config"))...)(dump)
+		return put(manager+".rds", `{"route_config_name": "self_inbound_dp_http-port", "config_source": {"ads": {}}}`)(drop(routes)(dump))
+	}
+}
+
+// at1 puts an item behind the first of a list.
+func at1(path, text string) edit {
+	return func(dump any) any {
+		return at(dump, path, func(old any) any { return slices.Insert(old.([]any), 1, value(text)) })
+	}
+}
+
+// behind puts a filter behind the RBAC filter of the HTTP inbound.
+func behind(filter string) edit { return at1(filters, filter) }

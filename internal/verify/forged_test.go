@@ -1,0 +1,378 @@
+package verify
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/sidecar"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds/lift"
+)
+
+// outcome is what becomes of a dump before an Envoy is asked.
+type outcome string
+
+const (
+	verified outcome = "verified"
+	// unverified is a dump in which something could not be proven: exit status 1.
+	unverified outcome = "unverified"
+	// differs is a dump whose filters decide a class otherwise than the policies.
+	differs outcome = "differs"
+)
+
+// edit changes a dump.
+type edit func(dump any) any
+
+// forged is a row: the example's dump after some edits.
+type forged struct {
+	name  string
+	want  outcome
+	edits []edit
+}
+
+// forgeries are dumps that let callers past the policies, and honest dumps beside them.
+var forgeries = []forged{
+	{"as it is", verified, nil},
+
+	// Listeners.
+	{"chains by discovery", unverified, []edit{put(listener+".fcds_config", `{}`)}},
+	{"a matcher of chains", unverified, []edit{put(listener+".filter_chain_matcher", `{}`)}},
+	{"one more port", unverified, []edit{add(listener+".additional_addresses", `{"address": {"socket_address": {"address": "10.0.0.7", "port_value": 9999}}}`)}},
+	{"one more address", verified, []edit{add(listener+".additional_addresses", `{"address": {"socket_address": {"address": "10.0.0.8", "port_value": 8080}}}`)}},
+	{"options of one more address", unverified, []edit{add(listener+".additional_addresses", `{"address": {"socket_address": {"address": "10.0.0.8", "port_value": 8080}}, "socket_options": {}}`)}},
+	{"an internal listener", unverified, []edit{twin(drop("address"), put("internal_listener", `{}`))}},
+	{"an outbound internal listener", unverified, []edit{twin(drop("address"), put("internal_listener", `{}`), put("traffic_direction", `"OUTBOUND"`))}},
+	{"an API listener", unverified, []edit{put(listener+".api_listener", `{}`)}},
+	{"UDP", unverified, []edit{put(listener+".address.socket_address.protocol", `"UDP"`)}},
+	{"a twin on QUIC", unverified, []edit{twin(put("address.socket_address.protocol", `"UDP"`), put("udp_listener_config", `{"quic_options": {}}`), put("traffic_direction", `"OUTBOUND"`))}},
+	{"a UDP proxy", unverified, []edit{leading(put("udp_listener_config", `{}`), drop("traffic_direction"), drop("filter_chains"), put("listener_filters", `[`+typed("p", "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig", "")+`]`), put("filter_chains", `[{}]`))}},
+	{"DNS", verified, []edit{leading(put("udp_listener_config", `{}`), drop("traffic_direction"), drop("filter_chains"), put("listener_filters", `[`+typed("d", "envoy.extensions.filters.udp.dns_filter.v3.DnsFilterConfig", "")+`]`))}},
+	{"a PROXY header", unverified, []edit{add(listener+".listener_filters", typed("p", "envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol", ""))}},
+	{"a PROXY header, in the old way", unverified, []edit{put(chain+".use_proxy_proto", `true`)}},
+	{"original source", unverified, []edit{add(listener+".listener_filters", typed("o", "envoy.extensions.filters.listener.original_src.v3.OriginalSrc", ""))}},
+	{"an unknown listener filter", unverified, []edit{add(listener+".listener_filters", typed("x", "acme.Filter", ""))}},
+	{"a listener filter by discovery", unverified, []edit{add(listener+".listener_filters", `{"name": "x", "config_discovery": {"config_source": {"ads": {}}}}`)}},
+	{"an inspector of TLS", verified, []edit{add(listener+".listener_filters", typed("t", "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector", ""))}},
+	{"socket options", unverified, []edit{put(listener+".socket_options", `[{"level": 1, "name": 2, "int_value": 3}]`)}},
+	{"another network namespace", unverified, []edit{put(listener+".address.socket_address.network_namespace_filepath", `"/proc/1/ns/net"`)}},
+	{"a resolver", unverified, []edit{put(listener+".address.socket_address.resolver_name", `"x"`)}},
+	{"a backlog and an access log", verified, []edit{put(listener+".tcp_backlog_size", `5`), put(listener+".access_log", `[`+typed("x", "acme.Log", "")+`]`)}},
+	{"a pipe", unverified, []edit{twin(put("address", `{"pipe": {"path": "/run/x"}}`))}},
+	{"a twin on every IPv6 address", differs, []edit{twin(put("address.socket_address.address", `"::"`))}},
+	{"an outbound twin", unverified, []edit{twin(put("traffic_direction", `"OUTBOUND"`))}},
+	{"a twin without a direction", differs, []edit{twin(drop("traffic_direction"))}},
+	{"a twin on another port", unverified, []edit{twin(put("address.socket_address.port_value", `9999`))}},
+	{"outbound on the workload's address", unverified, []edit{leading(put("address.socket_address", `{"address": "10.0.0.7", "port_value": 9999}`))}},
+	{"outbound on every address", unverified, []edit{leading(put("address.socket_address", `{"address": "0.0.0.0", "port_value": 9999}`))}},
+	{"outbound to the inbound's cluster", unverified, []edit{leading(put("address.socket_address.port_value", `1`), put("filter_chains.0.filters.0.typed_config.cluster", `"self_inbound_dp_http-port"`))}},
+	{"outbound to the inbound's cluster, now and then", unverified, []edit{leading(put("address.socket_address.port_value", `1`), drop("filter_chains.0.filters.0.typed_config.cluster"),
+		put("filter_chains.0.filters.0.typed_config.weighted_clusters", `{"clusters": [{"name": "x", "weight": 9}, {"name": "self_inbound_dp_6379", "weight": 1}]}`))}},
+	{"outbound HTTP to the inbound's cluster", unverified, []edit{twin(put("address.socket_address.address", `"240.0.0.9"`), put("traffic_direction", `"OUTBOUND"`))}},
+	{"outbound to a cluster of the caller's choice", unverified, []edit{twin(put("address.socket_address.address", `"240.0.0.9"`), put("traffic_direction", `"OUTBOUND"`),
+		put("filter_chains.0.filters.0.typed_config.route_config.virtual_hosts.0.routes.0.route", `{"cluster_header": "x-to"}`))}},
+	{"outbound by RDS to the inbound's cluster", unverified, []edit{twin(put("address.socket_address.address", `"240.0.0.9"`), put("traffic_direction", `"OUTBOUND"`),
+		drop("filter_chains.0.filters.0.typed_config.route_config"), put("filter_chains.0.filters.0.typed_config.rds", `{"route_config_name": "r", "config_source": {"ads": {}}}`)),
+		copied(routes, "configs[]", put("name", `"r"`), dumpOf("envoy.admin.v3.RoutesConfigDump", "dynamic_route_configs", "route_config"))}},
+	{"outbound to another cluster with the workload's address", unverified, []edit{leading(put("address.socket_address.port_value", `1`)), clusters(static("self_inbound_dp_http-port", "127.0.0.1", 8080), static("kri_msvc_default_zone-1_ns-1_redis_6379", "127.0.0.1", 8080))}},
+	{"outbound for connections that are redirected", verified, []edit{passing, clusters(`{"name": "passthrough", "type": "ORIGINAL_DST"}`)}},
+	{"outbound for connections that are redirected, to a cluster of its own", unverified, []edit{passing, clusters(static("passthrough", "127.0.0.1", 8080))}},
+	{"outbound for connections that are redirected, to an unknown cluster", unverified, []edit{passing}},
+	{"a listener that cannot be read", unverified, []edit{twin(put("address.socket_address.port_value", `"many"`))}},
+	{"a field of a later API", unverified, []edit{put(listener+".open_for", `["everybody"]`)}},
+	{"a later state of listeners", unverified, []edit{put("configs.0.paused_listeners", `[]`)}},
+	{"a later state of a listener", unverified, []edit{put(states+".paused_state", `{}`)}},
+	{"a later part of a dump", unverified, []edit{add("configs", `{"@type": "T/envoy.admin.v3.FilterChainsConfigDump"}`)}},
+	{"it drains, open", differs, []edit{copied(listener, states+".draining_state", open, listenerOf)}},
+	{"it drains, as it is", verified, []edit{copied(listener, states+".draining_state", listenerOf)}},
+	{"a removed one drains, open", differs, []edit{copied(listener, "configs.0.dynamic_listeners[]", open, func(part any) any {
+		return map[string]any{"name": "old", "draining_state": listenerOf(part)}
+	})}},
+	{"it warms, open", unverified, []edit{copied(listener, states+".warming_state", open, listenerOf)}},
+	{"an update was refused", verified, []edit{put(states+".error_state", `{"details": "x"}`)}},
+	{"a default chain", differs, []edit{copied(chain, listener+".default_filter_chain", drop("filters.0.typed_config.http_filters.0"))}},
+	{"a chain for a source port", differs, []edit{copied(chain, listener+".filter_chains[]", drop("filters.0.typed_config.http_filters.0"), put("filter_chain_match", `{"source_ports": [4444]}`))}},
+	{"a canary that leads somewhere", unverified, []edit{copied(chain, listener+".filter_chains[]", drop("filters.0.typed_config.http_filters.0"), put("name", `"canary"`),
+		put("filter_chain_match", `{"prefix_ranges": [{"address_prefix": "240.0.0.1", "prefix_len": 32}], "destination_port": 9}`))}},
+
+	{"a cluster whose endpoint callers choose", unverified, []edit{clusters(`{"name": "self_inbound_dp_http-port", "type": "ORIGINAL_DST", "original_dst_lb_config": {"use_http_header": true}}`)}},
+	{"a proxy to anywhere", unverified, []edit{clusters(`{"name": "self_inbound_dp_http-port", "cluster_type": {"name": "dynamic"}}`)}},
+	{"the workloads of a sidecar", verified, []edit{clusters(static("self_inbound_dp_http-port", "10.0.0.7", 8080), static("self_inbound_dp_6379", "127.0.0.1", 6379))}},
+	{"another name of another workload", unverified, []edit{put(route+".route.cluster", `"x"`), clusters(static("x", "10.0.0.7", 6379), static("self_inbound_dp_6379", "127.0.0.1", 6379))}},
+	{"an honest bootstrap", verified, []edit{add("configs", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": {"node": {}, "admin": {}, "layered_runtime": {"layers": [{"static_layer": {"re2.max_program_size.error_level": 4294967295}}]}}}`)}},
+	{"an old behaviour by runtime key", unverified, []edit{add("configs", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": {"layered_runtime": {"layers": [{"static_layer": {"envoy": {"reloadable_features": {"http_reject_path_with_fragment": false}}}}]}}}`)}},
+	{"runtime keys by discovery", unverified, []edit{add("configs", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": {"layered_runtime": {"layers": [{"rtds_layer": {}}]}}}`)}},
+	{"another engine for regular expressions", unverified, []edit{add("configs", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": {"default_regex_engine": {}}}`)}},
+
+	// TLS.
+	{"plaintext", unverified, []edit{drop(chain + ".transport_socket")}},
+	{"a chain for plaintext", unverified, []edit{copied(chain, listener+".filter_chains[]", drop("transport_socket"), put("filter_chain_match", `{"transport_protocol": "raw_buffer"}`))}},
+	{"a buffer", unverified, []edit{put(chain+".transport_socket", typed("raw", "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer", ""))}},
+	{"STARTTLS", unverified, []edit{put(chain+".transport_socket", typed("s", "envoy.extensions.transport_sockets.starttls.v3.StartTlsConfig", ""))}},
+	{"a tap", unverified, []edit{put(chain+".transport_socket", typed("tap", "envoy.extensions.transport_sockets.tap.v3.Tap", ""))}},
+	{"certificates are optional", unverified, []edit{put(tls+".require_client_certificate", `false`)}},
+	{"certificates are not asked for", unverified, []edit{drop(tls + ".require_client_certificate")}},
+	{"nothing to verify by", unverified, []edit{drop(combined)}},
+	{"an empty validation", unverified, []edit{drop(combined), put(common+".validation_context", `{}`)}},
+	{"untrusted", unverified, []edit{put(validation+".trust_chain_verification", `"ACCEPT_UNTRUSTED"`)}},
+	{"expired", unverified, []edit{put(validation+".allow_expired_certificate", `true`)}},
+	{"no SANs", unverified, []edit{drop(sans)}},
+	{"SANs are DNS", unverified, []edit{put(sans+".0.san_type", `"DNS"`)}},
+	{"another name", unverified, []edit{put(sans+".0.san_type", `"OTHER_NAME"`), put(sans+".0.oid", `"1.2.3"`)}},
+	{"SANs of no type", unverified, []edit{drop(sans + ".0.san_type")}},
+	{"half a trust domain", unverified, []edit{put(sans+".0.matcher.prefix", `"spiffe://default.zone-1.mesh.local"`)}},
+	{"every trust domain", unverified, []edit{put(sans+".0.matcher.prefix", `"spiffe://"`)}},
+	{"every URI", unverified, []edit{put(sans+".0.matcher", `{"safe_regex": {"regex": ".*"}}`)}},
+	{"the end of a URI", unverified, []edit{put(sans+".0.matcher", `{"suffix": "/sa/web"}`)}},
+	{"a part of a URI", unverified, []edit{put(sans+".0.matcher", `{"contains": "spiffe://td/"}`)}},
+	{"any case of a URI", unverified, []edit{put(sans+".0.matcher.ignore_case", `true`)}},
+	{"one SAN more", unverified, []edit{add(sans, `{"san_type": "DNS", "matcher": {"suffix": "evil"}}`)}},
+	{"one trust domain more", verified, []edit{add(sans, `{"san_type": "URI", "matcher": {"prefix": "spiffe://other.mesh/"}}`)}},
+	{"SANs in the old way", unverified, []edit{drop(sans), put(validation+".match_subject_alt_names", `[{"prefix": "spiffe://default.zone-1.mesh.local/"}]`)}},
+	{"a CA of its own", unverified, []edit{drop(secret), put(validation+".trusted_ca", `{"filename": "/tmp/ca.pem"}`)}},
+	{"one CA more", unverified, []edit{put(validation+".trusted_ca", `{"inline_string": "x"}`)}},
+	{"CAs of the system", unverified, []edit{put(validation+".system_root_certs", `{}`)}},
+	{"CAs of a provider", unverified, []edit{put(combined+".validation_context_certificate_provider_instance", `{"instance_name": "x"}`)}},
+	{"CAs of a provider, in the context", unverified, []edit{put(validation+".ca_certificate_provider_instance", `{"instance_name": "x"}`)}},
+	{"CAs of another name", unverified, []edit{put(secret+".name", `"another"`)}},
+	{"CAs of a file", unverified, []edit{put(secret+".sds_config", `{"path_config_source": {"path": "/tmp/sds.yaml"}}`)}},
+	{"CAs of another server", unverified, []edit{put(secret+".sds_config", `{"api_config_source": {"api_type": "GRPC"}}`)}},
+	{"CAs of the bootstrap", unverified, []edit{drop(secret + ".sds_config")}},
+	{"a fingerprint alone", unverified, []edit{drop(secret), put(validation+".verify_certificate_hash", `["00"]`)}},
+	{"an unknown validator", unverified, []edit{put(validation+".custom_validator_config", typed("x", "acme.Validator", ""))}},
+	{"a validator that is none", unverified, []edit{put(validation+".custom_validator_config", typed("x", "envoy.extensions.filters.network.rbac.v3.RBAC", ""))}},
+	{"an unknown handshaker", unverified, []edit{put(common+".custom_handshaker", typed("x", "acme.Handshaker", ""))}},
+	{"a selector of certificates", unverified, []edit{put(common+".custom_tls_certificate_selector", typed("x", "acme.Selector", ""))}},
+	{"a log of keys", unverified, []edit{put(common+".key_log", `{"path": "/tmp/keys"}`)}},
+	{"keys of tickets", unverified, []edit{put(tls+".session_ticket_keys", `{"keys": [{"inline_string": "x"}]}`)}},
+	{"revocation", verified, []edit{put(validation+".crl", `{"inline_string": "x"}`)}},
+	{"short chains and no resumption", verified, []edit{put(validation+".max_verify_depth", `1`), put(tls+".disable_stateless_session_resumption", `true`)}},
+	{"another way to verify later", unverified, []edit{put(validation+".verify_loosely", `true`)}},
+	{"the bundle trusts everybody", unverified, []edit{bundle(`{"trusted_ca": {"inline_string": "x"}, "trust_chain_verification": "ACCEPT_UNTRUSTED"}`)}},
+	{"the bundle is empty", unverified, []edit{bundle(`{}`)}},
+	{"the bundle has an unknown validator", unverified, []edit{bundle(`{"custom_validator_config": ` + typed("x", "acme.Validator", "") + `}`)}},
+	{"the bundle has SANs of its own", unverified, []edit{bundle(`{"trusted_ca": {"inline_string": "x"}, "match_typed_subject_alt_names": [{"san_type": "DNS", "matcher": {"exact": "evil"}}]}`)}},
+	{"the bundle has no trust domain", unverified, []edit{drop(sans), bundle(spiffe(""))}},
+	{"the bundle has a trust domain without CAs", unverified, []edit{drop(sans), bundle(spiffe(`{"name": "td"}`))}},
+	{"the bundle has a trust domain", verified, []edit{drop(sans), bundle(spiffe(`{"name": "td", "trust_bundle": {"inline_string": "x"}}`))}},
+	{"two bundles of one name", unverified, []edit{bundle(spiffe(`{"name": "td", "trust_bundle": {"inline_string": "x"}}`)), bundle(spiffe(`{"name": "td", "trust_bundle": {"inline_string": "y"}}`))}},
+
+	// The connection manager.
+	{"early mutation of headers", unverified, []edit{put(manager+".early_header_mutation_extensions", `[{}]`)}},
+	{"detection of addresses", unverified, []edit{put(manager+".original_ip_detection_extensions", `[{}]`)}},
+	{"other normalization", unverified, []edit{put(manager+".path_normalization_options", `{}`)}},
+	{"another validation of headers", unverified, []edit{put(manager+".typed_header_validation_config", `{}`)}},
+	{"request IDs of an extension", unverified, []edit{put(manager+".request_id_extension", `{}`)}},
+	{"whole URLs for paths", unverified, []edit{put(manager+".http_protocol_options.allow_absolute_url", `false`)}},
+	{"absolute URLs", verified, []edit{put(manager+".http_protocol_options.allow_absolute_url", `true`)}},
+	{"chunks beside a length", unverified, []edit{put(manager+".http_protocol_options.allow_chunked_length", `true`)}},
+	{"extended CONNECT", unverified, []edit{put(manager+".http2_protocol_options.allow_connect", `true`)}},
+	{"METADATA frames", unverified, []edit{put(manager+".http2_protocol_options.allow_metadata", `true`)}},
+	{"HTTP/3", unverified, []edit{put(manager+".codec_type", `"HTTP3"`)}},
+	{"an upgrade to WebSocket", verified, []edit{put(manager+".upgrade_configs", `[{"upgrade_type": "websocket"}]`)}},
+	{"an upgrade to HTTP/2", unverified, []edit{put(manager+".upgrade_configs", `[{"upgrade_type": "h2c"}]`)}},
+	{"CONNECT", unverified, []edit{put(manager+".upgrade_configs", `[{"upgrade_type": "CONNECT"}]`)}},
+	{"an upgrade past the filters", unverified, []edit{put(manager+".upgrade_configs", `[{"upgrade_type": "websocket", "filters": [`+typed("r", "envoy.extensions.filters.http.router.v3.Router", "")+`]}]`)}},
+	{"local replies, addresses and underscores", verified, []edit{put(manager+".local_reply_config", `{}`), put(manager+".xff_num_trusted_hops", `1`), put(manager+".common_http_protocol_options.headers_with_underscores_action", `"DROP_HEADER"`)}},
+	{"an access log of an unknown kind", verified, []edit{put(manager+".access_log", `[`+typed("x", "acme.Log", "")+`]`)}},
+	{"normalization", verified, []edit{put(manager+".normalize_path", `true`), put(manager+".path_with_escaped_slashes_action", `"UNESCAPE_AND_REDIRECT"`)}},
+	{"a setting of a later API", unverified, []edit{put(manager+".judge_later", `true`)}},
+
+	// Filters.
+	{"no RBAC", differs, []edit{drop(filters + ".0")}},
+	{"RBAC that is disabled", differs, []edit{put(filters+".0.disabled", `true`)}},
+	{"RBAC that is optional", verified, []edit{put(filters+".0.is_optional", `true`)}},
+	{"RBAC by discovery", unverified, []edit{drop(rbac), put(filters+".0.config_discovery", `{"config_source": {"ads": {}}}`)}},
+	{"RBAC of a later version", unverified, []edit{put(rbac, `{"@type": "T/envoy.extensions.filters.http.rbac.v9.RBAC"}`), put(filters+".0.is_optional", `true`)}},
+	{"RBAC that only observes", differs, []edit{drop(rbac + ".matcher")}},
+	{"RBAC that feeds ext_authz", unverified, []edit{drop(rbac + ".matcher"), behind(typed("authz", "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz", ""))}},
+	{"RBAC that feeds a script", unverified, []edit{drop(rbac + ".matcher"), behind(lua())}},
+	{"RBAC that only logs", differs, []edit{drop(rbac + ".matcher"), put(rbac+".rules", `{"action": "LOG"}`)}},
+	{"RBAC that logs in front, by a header", verified, []edit{push(filters, typed("log", "envoy.extensions.filters.http.rbac.v3.RBAC", `"rules": {"action": "LOG", "policies": {"p": {"permissions": [{"header": {"name": "x", "present_match": true}}], "principals": [{"any": true}]}}}`))}},
+	{"RBAC that logs in front, by what nobody knows", verified, []edit{push(filters, typed("log", "envoy.extensions.filters.http.rbac.v3.RBAC", `"rules": {"action": "LOG", "policies": {"p": {"permissions": [{"matcher": `+typed("x", "acme.Matcher", "")+`}], "principals": [{"any": true}]}}}`))}},
+	{"ext_authz behind", unverified, []edit{behind(typed("authz", "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz", ""))}},
+	{"a script behind", verified, []edit{behind(lua())}},
+	{"an unknown filter behind", verified, []edit{behind(typed("x", "acme.Filter", ""))}},
+	{"a script behind the RBAC of routes", unverified, []edit{behind(lua()), push(host+".routes", `{"name": "admin", "match": {"path_separated_prefix": "/admin"}, "typed_per_filter_config": {"envoy.filters.http.rbac": {"@type": "T/envoy.extensions.filters.http.rbac.v3.RBACPerRoute", "rbac": {"rules": {}}}}}`)}},
+	{"a script in front", unverified, []edit{push(filters, lua())}},
+	{"a mutation of headers in front", unverified, []edit{push(filters, typed("m", "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation", ""))}},
+	{"another service in front", unverified, []edit{push(filters, typed("p", "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor", ""))}},
+	{"code in front", unverified, []edit{push(filters, typed("w", "envoy.extensions.filters.http.wasm.v3.Wasm", ""))}},
+	{"CORS in front", unverified, []edit{push(filters, typed("c", "envoy.extensions.filters.http.cors.v3.Cors", ""))}},
+	{"an optional unknown filter in front", unverified, []edit{push(filters, `{"is_optional": true, `+typed("x", "acme.Filter", "")[1:])}},
+	{"statistics in front", verified, []edit{push(filters, typed("s", "envoy.extensions.filters.http.grpc_stats.v3.FilterConfig", ""))}},
+	{"a composite", unverified, []edit{behind(typed("c", "envoy.extensions.filters.http.composite.v3.Composite", ""))}},
+	{"a chain of filters", unverified, []edit{push(filters, typed("c", "envoy.extensions.filters.http.filter_chain.v3.FilterChainConfig", ""))}},
+	{"a network filter in front", unverified, []edit{push(chain+".filters", typed("x", "acme.Filter", ""))}},
+	{"RBAC behind the router", unverified, []edit{push(filters, typed("r", "envoy.extensions.filters.http.router.v3.Router", ""))}},
+	{"RBAC behind the proxy", unverified, []edit{push(tcpChain+".filters", typed("p", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", ""))}},
+	{"a network filter behind", verified, []edit{at1(tcpChain+".filters", typed("x", "acme.Filter", ""))}},
+	{"a filter of a later API", unverified, []edit{put(filters+".0.skip_if", `{}`)}},
+
+	// Routes.
+	{"a matcher of routes", unverified, []edit{put(host+".matcher", `{}`)}},
+	{"a header names the virtual host", unverified, []edit{put(routes+".vhost_header", `"x-host"`)}},
+	{"parameters of paths are ignored", unverified, []edit{put(routes+".ignore_path_parameters_in_path_matching", `true`)}},
+	{"plugins that choose clusters", unverified, []edit{put(routes+".cluster_specifier_plugins", `[{}]`)}},
+	{"virtual hosts by discovery", unverified, []edit{put(routes+".vhds", `{}`)}},
+	{"routes by discovery, not there", unverified, []edit{drop(routes), put(manager+".rds", `{"route_config_name": "r"}`)}},
+	{"routes by discovery", verified, []edit{byRDS()}},
+	{"routes by discovery, with an override", differs, []edit{byRDS(put("virtual_hosts.0.typed_per_filter_config", off))}},
+	{"routes by discovery, with a matcher", unverified, []edit{byRDS(put("virtual_hosts.0.matcher", `{}`))}},
+	{"two routes by discovery of one name", unverified, []edit{byRDS(put("virtual_hosts.0.typed_per_filter_config", off)), copied("configs.1", "configs[]", drop("dynamic_route_configs.0.route_config.virtual_hosts.0.typed_per_filter_config"))}},
+	{"scopes that are not there", unverified, []edit{drop(routes), put(manager+".scoped_routes", `{"name": "s", "scoped_rds": {}}`)}},
+	{"an override by path", differs, []edit{override(`"path_separated_prefix": "/admin"`)}},
+	{"an override by path in any case", unverified, []edit{override(`"prefix": "/admin", "case_sensitive": false`)}},
+	{"an override by a regular expression", unverified, []edit{override(`"safe_regex": {"regex": "/.*/admin"}`)}},
+	{"an override by a template", unverified, []edit{override(`"path_match_policy": ` + typed("t", "envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig", `"path_template": "/a/*"`))}},
+	{"an override by header", unverified, []edit{override(`"prefix": "/", "headers": [{"name": "x-debug", "present_match": true}]`)}},
+	{"an override by the header of a later API", unverified, []edit{override(`"prefix": "/", "headers": [{"name": ":method", "string_match": {"exact": "GET"}, "treat_missing_header_as_empty": true}]`)}},
+	{"an override by query", unverified, []edit{override(`"prefix": "/", "query_parameters": [{"name": "debug", "present_match": true}]`)}},
+	{"an override by cookie", unverified, []edit{override(`"prefix": "/", "cookies": [{"name": "debug", "string_match": {"exact": "1"}}]`)}},
+	{"an override by chance", unverified, []edit{override(`"prefix": "/", "runtime_fraction": {"default_value": {"numerator": 1}}`)}},
+	{"an override for gRPC", unverified, []edit{override(`"prefix": "/", "grpc": {}`)}},
+	{"an override for certificates", unverified, []edit{override(`"prefix": "/", "tls_context": {"presented": true}`)}},
+	{"an override by metadata", unverified, []edit{override(`"prefix": "/", "dynamic_metadata": [{"filter": "x"}]`)}},
+	{"an override by filter state", unverified, []edit{override(`"prefix": "/", "filter_state": [{"key": "x"}]`)}},
+	{"an override of the host", differs, []edit{put(host+".typed_per_filter_config", off)}},
+	{"an override of all routes", differs, []edit{put(routes+".typed_per_filter_config", off)}},
+	{"an override of an authority", unverified, []edit{copied(host, routes+".virtual_hosts[]", put("name", `"e"`), put("domains", `["evil.example"]`), put("typed_per_filter_config", off))}},
+	{"an override of a cluster", unverified, []edit{put(route+".route", `{"weighted_clusters": {"clusters": [{"name": "c", "weight": 1, "typed_per_filter_config": `+off+`}]}}`)}},
+	{"an override of another kind", unverified, []edit{put(route+".typed_per_filter_config", `{"envoy.filters.http.rbac": {"@type": "T/acme.PerRoute"}}`)}},
+	{"an override of a filter that is not there", verified, []edit{put(route+".typed_per_filter_config", strings.Replace(off, "envoy.filters.http.rbac", "another", 1))}},
+	{"a cluster of the caller's choice", unverified, []edit{put(route+".route", `{"cluster_header": "x-to"}`)}},
+	{"a weighted cluster of the caller's choice", unverified, []edit{put(route+".route", `{"weighted_clusters": {"clusters": [{"cluster_header": "x-to", "weight": 1}]}}`)}},
+	{"a cluster of an extension's choice", unverified, []edit{put(route+".route", `{"inline_cluster_specifier_plugin": {}}`)}},
+	{"the cluster of another inbound", unverified, []edit{put(route+".route.cluster", `"self_inbound_dp_6379"`)}},
+	{"a route that upgrades", unverified, []edit{put(route+".route.upgrade_configs", `[{"upgrade_type": "CONNECT", "connect_config": {}}]`)}},
+	{"a route for filters", unverified, []edit{drop(route + ".route"), put(route+".filter_action", `{}`)}},
+	{"early data", unverified, []edit{put(route+".route.early_data_policy", typed("x", "acme.Early", ""))}},
+	{"a route of a later API", unverified, []edit{put(route+".match.mood", `"good"`)}},
+	{"redirects inside, mirrors and rewrites", verified, []edit{put(route+".route.internal_redirect_policy", `{}`), put(route+".route.request_mirror_policies", `[{"cluster": "m"}]`), put(route+".route.prefix_rewrite", `"/x"`)}},
+	{"an answer of its own", verified, []edit{push(host+".routes", `{"match": {"prefix": "/health"}, "direct_response": {"status": 200}}`)}},
+	{"a mirror to another inbound", unverified, []edit{put(route+".route.request_mirror_policies", `[{"cluster": "self_inbound_dp_6379"}]`)}},
+	{"headers on the way on", verified, []edit{put(route+".request_headers_to_add", `[{"header": {"key": "x", "value": "y"}}]`)}},
+
+	// RBAC by matchers.
+	{"by header", unverified, []edit{allowing(header, `"header_name": "x-debug"`, inList(`"exact": "1"`))}},
+	{"by authority", unverified, []edit{allowing(header, `"header_name": ":authority"`, inList(`"exact": "evil"`))}},
+	{"by method", differs, []edit{allowing(header, `"header_name": ":method"`, inList(`"exact": "PROPFIND"`))}},
+	{"by query", unverified, []edit{allowing(header, `"header_name": ":path"`, inList(`"exact": "/a?debug"`))}},
+	{"by the end of a path", unverified, []edit{allowing(header, `"header_name": ":path"`, inList(`"suffix": ".css"`))}},
+	{"by the beginning of a segment", unverified, []edit{allowing(header, `"header_name": ":path"`, inList(`"prefix": "/ad"`))}},
+	{"by source address", unverified, []edit{allowing(network+"SourceIPInput", "", inList(`"exact": "10.9.9.9"`))}},
+	{"by connection address", unverified, []edit{allowing(network+"DirectSourceIPInput", "", inList(`"prefix": "10."`))}},
+	{"by source port", unverified, []edit{allowing(network+"SourcePortInput", "", inList(`"exact": "4444"`))}},
+	{"by source type", unverified, []edit{allowing(network+"SourceTypeInput", "", inList(`"exact": "local"`))}},
+	{"by destination address", unverified, []edit{allowing(network+"DestinationIPInput", "", inList(`"exact": "10.0.0.8"`))}},
+	{"by server name", unverified, []edit{allowing(network+"ServerNameInput", "", inList(`"exact": "evil"`))}},
+	{"by protocol of the transport", unverified, []edit{allowing(network+"TransportProtocolInput", "", inList(`"exact": "tls"`))}},
+	{"by protocol of the application", unverified, []edit{allowing(network+"ApplicationProtocolInput", "", inList(`"exact": "'evil'"`))}},
+	{"by filter state", unverified, []edit{allowing(network+"FilterStateInput", `"key": "x"`, inList(`"exact": "1"`))}},
+	{"by dynamic metadata", unverified, []edit{allowing(network+"DynamicMetadataInput", `"filter": "x"`, inList(`"exact": "1"`))}},
+	{"by subject", unverified, []edit{allowing("envoy.extensions.matching.common_inputs.ssl.v3.SubjectInput", "", inList(`"exact": "CN=evil"`))}},
+	{"by DNS SAN", differs, []edit{allowing("envoy.extensions.matching.common_inputs.ssl.v3.DnsSanInput", "", inList(`"exact": "evil"`))}},
+	{"by another identity", differs, []edit{allowing(uriSAN, "", inList(`"exact": "spiffe://default.zone-1.mesh.local/ns/evil/sa/x"`))}},
+	{"by a part of an identity", unverified, []edit{allowing(uriSAN, "", inList(`"contains": "evil"`))}},
+	{"by the end of an identity", unverified, []edit{allowing(uriSAN, "", inList(`"suffix": "/root"`))}},
+	{"by a regular expression", unverified, []edit{allowing(uriSAN, "", inList(`"safe_regex": {"regex": ".*/x[0-9]{7}"}`))}},
+	{"by an identity in any case", unverified, []edit{allowing(uriSAN, "", inList(`"exact": "spiffe://default.zone-1.mesh.local/ns/evil", "ignore_case": true`))}},
+	{"by a matcher of its own", unverified, []edit{allowing(uriSAN, "", `"custom_match": `+typed("x", "acme.Matcher", ""))}},
+	{"by a string matcher of its own", unverified, []edit{allowing(uriSAN, "", inList(`"custom": `+typed("x", "acme.Matcher", "")))}},
+	{"by chance", unverified, []edit{allowing(uriSAN, "", `"custom_match": `+typed("r", "envoy.extensions.matching.input_matchers.runtime_fraction.v3.RuntimeFraction", `"runtime_fraction": {"default_value": {"numerator": 1}}`))}},
+	{"by hash", unverified, []edit{allowing(uriSAN, "", `"custom_match": `+typed("h", "envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing", `"modulo": 9`))}},
+	{"by address block", unverified, []edit{allowing(network+"SourceIPInput", "", `"custom_match": `+typed("i", "envoy.extensions.matching.input_matchers.ip.v3.Ip", `"cidr_ranges": [{"address_prefix": "10.0.0.0"}]`))}},
+	{"by CEL", unverified, []edit{allowing("xds.type.matcher.v3.HttpAttributesCelMatchInput", "", `"custom_match": `+typed("c", "xds.type.matcher.v3.CelMatcher", ""))}},
+	{"by the environment", unverified, []edit{allowing("envoy.extensions.matching.common_inputs.environment_variable.v3.Config", `"name": "X"`, inList(`"exact": "1"`))}},
+	{"by an input of a later API", unverified, []edit{allowing("acme.Input", "", inList(`"exact": "1"`))}},
+	{"by a part of an input of a later API", unverified, []edit{allowing(uriSAN, `"index": 2`, inList(`"exact": "1"`))}},
+	{"by a tree of address blocks", unverified, []edit{put(rbac+".matcher", `{"matcher_tree": {"input": `+typed("in", network+"SourceIPInput", "")+`, "custom_match": `+typed("m", "xds.type.matcher.v3.IPMatcher", "")+`}}`)}},
+	{"and goes on", unverified, []edit{put(rbac+".matcher.matcher_list.matchers.0.on_match.keep_matching", `true`)}},
+	{"an action of a later API", unverified, []edit{put(rbac+".matcher.on_no_match.action.typed_config.unless", `"admin"`)}},
+	{"rules beside the matcher", unverified, []edit{put(rbac+".rules", `{}`)}},
+	{"an exemption of a later API", unverified, []edit{put(rbac+".exempt", `{"any": true}`)}},
+	{"counters by rule", verified, []edit{put(rbac+".track_per_rule_stats", `true`)}},
+
+	// RBAC by rules.
+	{"nobody", differs, []edit{letting(anyone, anyone)}},
+	{"a server name", unverified, []edit{letting(`{"requested_server_name": {"exact": "evil"}}`, anyone)}},
+	{"a destination", unverified, []edit{letting(`{"destination_ip": {"address_prefix": "10.0.0.0", "prefix_len": 8}}`, anyone)}},
+	{"another port", verified, []edit{letting(`{"destination_port": 9999}`, anyone)}},
+	{"a header of a connection", unverified, []edit{letting(`{"header": {"name": "x", "present_match": true}}`, anyone)}},
+	{"metadata", unverified, []edit{letting(`{"metadata": {"filter": "x", "path": [{"key": "x"}], "value": {"present_match": true}}}`, anyone)}},
+	{"metadata of a source", unverified, []edit{letting(`{"sourced_metadata": {"metadata_matcher": {"filter": "x"}}}`, anyone)}},
+	{"a matcher of the upstream", unverified, []edit{letting(`{"matcher": `+typed("u", "envoy.extensions.rbac.matchers.upstream_ip_port.v3.UpstreamIpPortMatcher", "")+`}`, anyone)}},
+	{"the address of a caller", unverified, []edit{letting(anyone, `{"remote_ip": {"address_prefix": "10.0.0.0", "prefix_len": 8}}`)}},
+	{"the address of a connection", unverified, []edit{letting(anyone, `{"direct_remote_ip": {"address_prefix": "10.0.0.0", "prefix_len": 8}}`)}},
+	{"not an address", unverified, []edit{letting(anyone, `{"not_id": {"direct_remote_ip": {"address_prefix": "10.0.0.0", "prefix_len": 8}}}`)}},
+	{"the state of a filter", unverified, []edit{letting(anyone, `{"filter_state": {"key": "x", "string_match": {"exact": "1"}}}`)}},
+	{"any sound certificate", unverified, []edit{letting(anyone, `{"custom": `+typed("m", "envoy.extensions.rbac.principals.mtls_authenticated.v3.Config", `"any_validated_client_certificate": true`)+`}`)}},
+	{"an unknown principal", unverified, []edit{letting(anyone, `{"custom": `+typed("x", "acme.Principal", "")+`}`)}},
+	{"a condition", unverified, []edit{rules(`, "condition": {"const_expr": {"bool_value": true}}`, anyone, anyone)}},
+	{"a principal of a later API", unverified, []edit{letting(anyone, `{"mood": "good"}`)}},
+	{"the way it refuses", verified, []edit{put(tcpRBAC+".delay_deny", `"1s"`), put(tcpRBAC+".enforcement_type", `"CONTINUOUS"`)}},
+}
+
+// TestForgedDumps reads each dump and says what becomes of it, with package policy in the
+// place of an Envoy: the filters that are read whole decide as their program does.
+func TestForgedDumps(t *testing.T) {
+	t.Parallel()
+	example, err := os.ReadFile("../../examples/sidecar/config_dump.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := lab.Open(lab.Choice{}, "../../examples/sidecar/policies")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := files.CasesFor(lab.Surroundings{}, files.Inbounds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, tt := range forgeries {
+		if seen[tt.name] {
+			t.Fatalf("two rows %q", tt.name)
+		}
+		seen[tt.name] = true
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dump := value(string(example))
+			for _, e := range tt.edits {
+				dump = e(dump)
+			}
+			text, err := json.Marshal(dump)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := sidecar.Dump(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := Match(all, files, false, found)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(found.Unknown))
+			}
+		})
+	}
+}
+
+func outcomeOf(v *Verification) outcome {
+	if len(v.Unverified) > 0 {
+		return unverified
+	}
+	for _, replay := range v.Replays {
+		enforced, _ := lift.Program(replay.Filters, replay.Proof.Inbounds[0].Port)
+		for _, asked := range replay.Proof.Asked() {
+			if policy.Decide(enforced, asked.Seen).Effect != policy.Decide(replay.Proof.Inbounds[0].Program, asked.Seen).Effect {
+				return differs
+			}
+		}
+	}
+	return verified
+}
