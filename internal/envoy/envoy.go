@@ -202,7 +202,16 @@ func (e *Envoy) Digest(ctx context.Context) (string, error) {
 	return digest, nil
 }
 
-func (pr process) digest(context.Context, *Envoy) (string, error) { return fileDigest(pr.bin) }
+func (pr process) digest(context.Context, *Envoy) (string, error) {
+	if pr.pinned == "" {
+		return fileDigest(pr.bin)
+	}
+	store, err := openStore()
+	if err != nil {
+		return "", err
+	}
+	return store.Digest(pr.bin, pr.pinned)
+}
 
 func (docker) digest(ctx context.Context, e *Envoy) (digest string, err error) {
 	c, err := dialDocker(ctx)

@@ -20,7 +20,23 @@ import (
 )
 
 // process runs a binary as a child process.
-type process struct{ bin string }
+type process struct {
+	bin string
+	// pinned is the version that the binary is pinned for, empty for that of ENVOY_BIN.
+	pinned string
+}
+
+// check compares the binary with its pin.
+func (pr process) check() error {
+	if pr.pinned == "" {
+		return nil
+	}
+	store, err := openStore()
+	if err != nil {
+		return err
+	}
+	return store.Check(pr.bin, pr.pinned)
+}
 
 func (process) runtime() Runtime { return Process }
 
@@ -30,11 +46,12 @@ func (process) variable() string { return "ENVOY_BIN" }
 
 // prepareProcess takes ENVOY_BIN, or fetches the binary of the version.
 func prepareProcess(ctx context.Context, o Options, bin string) (*Plan, error) {
-	version := o.Version
+	version, pinned := o.Version, ""
 	var err error
 	if bin != "" {
 		bin, version, err = ownBinary(ctx, o.Version, bin)
 	} else if version, err = pin.NormalVersion(version); err == nil {
+		pinned = version
 		bin, err = Fetch(ctx, version)
 	}
 	if err != nil {
@@ -42,7 +59,7 @@ func prepareProcess(ctx context.Context, o Options, bin string) (*Plan, error) {
 	}
 	dir := runDirPath()
 	return &Plan{
-		version: version, options: o, dir: dir, runner: process{bin},
+		version: version, options: o, dir: dir, runner: process{bin, pinned},
 		around: Surroundings{
 			HostName: loopback.String(), BindAddress: loopback.String(), ListenAddress: loopback.String(),
 			Admin: filepath.Join(dir, socketName),
@@ -102,6 +119,9 @@ func (pr process) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy,
 	}
 	if err := ctx.Err(); err != nil {
 		return fail(err)
+	}
+	if err := pr.check(); err != nil {
+		return nil, err
 	}
 	held, err := holdPorts(p.options.Ports)
 	if err != nil {

