@@ -27,7 +27,8 @@ func newInspectServe() *cobra.Command {
 		Short: "Serve the Inspect API and a page on the policies and Dataplanes of a folder",
 		Long: `Serve answers which rules of MeshTrafficPermissions apply to an inbound, in which order, from
 which policy, and who may call it. FOLDER has Dataplanes and MeshTrafficPermissions in .yaml files,
-which are read once. An interrupt ends it. It does not authenticate callers: listen on loopback.`,
+which are read once. An interrupt ends it. It does not authenticate callers: listen on
+loopback, where it answers only requests for localhost.`,
 		Example: `  meshproof inspect serve policies
   meshproof inspect serve policies --listen 127.0.0.1:0`,
 		Args: oneFolder,

@@ -17,19 +17,32 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/children"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	context.AfterFunc(ctx, func() {
+		stop() // the next signal kills
+		// Work that does not look at its context, such as parsing, must end too.
+		err := context.Cause(ctx)
+		if !children.AwaitNone(endTime) {
+			err = newEndError(fmt.Errorf("it takes longer than %s: the watchdogs end it now", endTime))
+		}
+		os.Exit(exitStatus(ctx, err, os.Stderr))
+	})
+	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
+
+// endTime is how long everything that was started may take to end after a signal. What is
+// left then is removed by the watchdogs, when this process has ended.
+const endTime = 15 * time.Second
 
 // execute runs one command line and returns its exit status.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {

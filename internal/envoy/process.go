@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/meshproof/meshproof/internal/children"
 	"github.com/meshproof/meshproof/internal/pin"
 )
 
@@ -152,10 +153,11 @@ func (pr process) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy,
 	go func() {
 		runtime.LockOSThread() // see envoyProcAttr
 		defer runtime.UnlockOSThread()
-		err := cmd.Start()
+		err := children.Start(cmd)
 		started <- err
 		if err == nil {
 			how := cmd.Wait()
+			children.Forget(cmd)
 			if how == nil {
 				how = errors.New("exit status 0")
 			}

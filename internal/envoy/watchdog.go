@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/meshproof/meshproof/internal/children"
 )
 
 // watchdogScript reads its standard input, a pipe whose other end only this process holds. The line "done" says that there is
@@ -58,7 +60,7 @@ func startWatchdog(env []string, args ...string) (*watchdog, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	stdin, err := cmd.StdinPipe()
 	if err == nil {
-		err = cmd.Start()
+		err = children.Start(cmd)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start the watchdog: %w", err)
@@ -77,6 +79,7 @@ func (w *watchdog) dismiss() {
 	}
 	_, _ = io.WriteString(w.stdin, "done\n")
 	_ = w.cmd.Wait()
+	children.Forget(w.cmd)
 }
 
 const (

@@ -179,7 +179,7 @@ func TestPipReason(t *testing.T) {
 	t.Parallel()
 	for stderr, want := range map[string]string{
 		"": "failed without a message",
-		"WARNING: Retrying\nERROR: Could not find a version\nERROR: No matching distribution found for fake==9\n": "No matching distribution found for fake==9",
+		"WARNING: Retrying\nERROR: Could not find a version\nERROR: No matching distribution found for fake==9\n":                                          "No matching distribution found for fake==9",
 		"ERROR: Exception:\nTraceback (most recent call last):\n  File \"a.py\", line 1, in b\n    raise c\nOSError: [Errno 28] No space left on device\n": "OSError: [Errno 28] No space left on device",
 		"Traceback\nValueError: x\n": "ValueError: x",
 	} {

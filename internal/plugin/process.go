@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/meshproof/meshproof/internal/children"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -48,7 +49,10 @@ func (c *Compiler) start(ctx context.Context, command []string) error {
 func (c *Compiler) run(ctx context.Context, started chan<- error) {
 	runtime.LockOSThread() // see procAttr
 	defer runtime.UnlockOSThread()
-	err := c.cmd.Start()
+	err := children.Adopt()
+	if err == nil {
+		err = children.Start(c.cmd)
+	}
 	started <- err
 	if err != nil {
 		return
@@ -77,6 +81,8 @@ func (c *Compiler) run(ctx context.Context, started chan<- error) {
 		<-exited
 	}
 	_ = c.cmd.Wait() // finish reads its status
+	children.Forget(c.cmd)
+	children.EndStrays()
 	pipes.Wait()
 	c.finish(bySelf)
 }

@@ -1,7 +1,9 @@
 // Package webserver serves pages until it is told to stop.
 //
 // It guarantees that a slow client cannot hold it for ever, that answers under way are
-// finished when it stops, and that nothing is left then. It authenticates no caller.
+// finished when it stops, and that nothing is left then. On loopback it answers loopback
+// names only, so that a page of another site cannot read it through a DNS name of its own
+// (DNS rebinding). It authenticates no caller.
 package webserver
 
 import (
@@ -9,15 +11,32 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 )
 
 // grace is how long answers under way may take once the context has ended.
 const grace = 5 * time.Second
 
+// loopbackNames refuses a request for a host that is not this machine, with status 421.
+func loopbackNames(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := (&url.URL{Host: r.Host}).Hostname()
+		if ip := net.ParseIP(host); !strings.EqualFold(host, "localhost") && (ip == nil || !ip.IsLoopback()) {
+			http.Error(w, "this server answers localhost only", http.StatusMisdirectedRequest)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
 // Serve serves until ctx ends, and closes the listener. Its error says that it could not
 // serve, or could not stop.
 func Serve(ctx context.Context, handler http.Handler, listener net.Listener) error {
+	if at, ok := listener.Addr().(*net.TCPAddr); ok && at.IP.IsLoopback() {
+		handler = loopbackNames(handler)
+	}
 	server := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,

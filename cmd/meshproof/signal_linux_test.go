@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// startPlan starts the proof of many policies, and returns when it has read them: then it plans,
+// which takes minutes and does not look at its context.
+func startPlan(t *testing.T) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	var policies bytes.Buffer
+	for i := range 3000 {
+		fmt.Fprintf(&policies, "---\ntype: MeshTrafficPermission\nmesh: default\nname: p%d\nspec: {default: {allow: [{spiffeId: {type: Prefix, value: spiffe://trust-domain.mesh/ns/n%d/}, path: {type: Prefix, value: /p%d}}]}}\n", i, i, i)
+	}
+	file := filepath.Join(t.TempDir(), "policies.yaml")
+	if err := os.WriteFile(file, policies.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd, stderr := exec.Command(os.Args[0], "prove", file), new(bytes.Buffer)
+	cmd.Args[0], cmd.Stderr = "meshproof", stderr
+	cmd.Env = append(os.Environ(), surroundings(t)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	counters := fmt.Sprintf("/proc/%d/io", cmd.Process.Pid)
+	for read := 0; read < policies.Len(); time.Sleep(time.Millisecond) {
+		text, err := os.ReadFile(counters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Sscanf(string(text), "rchar: %d", &read); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cmd, stderr
+}
+
+// TestASignalEndsWork interrupts work that does not look at its context: the plan of a proof
+// of many policies.
+func TestASignalEndsWork(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			cmd, stderr := startPlan(t)
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			err := cmd.Wait()
+			exit := (*exec.ExitError)(nil)
+			if !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted || time.Since(began) > endTime {
+				t.Errorf("%v after %s, want the exit status %d", err, time.Since(began), exitInterrupted)
+			}
+			if got, want := stderr.String(), "meshproof: interrupted; everything that was started is gone\n"; got != want {
+				t.Errorf("it said %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestTheSecondSignalKills interrupts again before the first interrupt has ended anything.
+func TestTheSecondSignalKills(t *testing.T) {
+	t.Parallel()
+	cmd, _ := startPlan(t)
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	for {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // fails when it has ended
+		select {
+		case err := <-done:
+			exit := (*exec.ExitError)(nil)
+			if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGTERM {
+				t.Errorf("%v, want the end by the signal", err)
+			}
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
