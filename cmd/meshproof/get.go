@@ -15,25 +15,33 @@ import (
 
 func newGet() *cobra.Command {
 	var filter caseFilter
-	var namespace string
+	var wanted cluster.Filter
 	var output outputFormat
+	var kinds []string
+	for _, nouns := range cluster.Nouns() {
+		kinds = append(kinds, nouns[0])
+	}
 	cmd := &cobra.Command{
-		Use:   "get authorizationpolicy PATH…",
-		Short: "Print AuthorizationPolicies as an API server would",
-		Long: `Get prints the AuthorizationPolicies of case files and policy files. In a case file the workloads
-are known, and with them the status that a controller would publish.
+		Use:   "get KIND PATH…",
+		Short: "Print policies as an API server would",
+		Long: `Get prints the policies of one kind in case files and policy files. The kinds are ` + strings.Join(kinds, " and ") + `.
+A plural or the short name of a kind does too.
 
-A policy that is not valid is printed too, as it was written, with the status False and reason Invalid.
-Then the exit status is 2, and standard error says what is wrong. A policy that selects no pod has the
-reason TargetNotFound. That is no error, because its pods may come later. A case that expects its policies
-to be refused is left out.`,
+An AuthorizationPolicy in a case file has the status that a controller would publish, because the workloads
+are known there. A MeshTrafficPermission has its mesh, role and target, and the name that Envoy reports.
+
+A policy that is not valid is printed too, as it was written, with the reason Invalid. Then the exit status
+is 2, and standard error says what is wrong. An AuthorizationPolicy that selects no pod has the reason
+TargetNotFound. That is no error, because its pods may come later. A case that expects its policies to be
+refused is left out.`,
 		Example: `  meshproof get authorizationpolicy cases/gateway/gateway-selection.yaml -o json
+  meshproof get meshtrafficpermissions policies/ --mesh default
   meshproof get authorizationpolicy policies.yaml --namespace shop -o yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			kinds := []string{"authorizationpolicy", "authorizationpolicies", "xauthorizationpolicy", "xauthorizationpolicies"}
-			if len(args) == 0 || !slices.Contains(kinds, strings.ToLower(args[0])) {
-				return fmt.Errorf("nothing that can be got: write %s authorizationpolicy PATH", cmd.CommandPath())
+			if len(args) == 0 || !slices.Contains(slices.Concat(cluster.Nouns()...), strings.ToLower(args[0])) {
+				return fmt.Errorf("nothing that can be got: write %s KIND PATH, where KIND is %s", cmd.CommandPath(), strings.Join(kinds, " or "))
 			}
+			wanted.Noun = args[0]
 			return needPath(cmd, args[1:])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,7 +49,7 @@ to be refused is left out.`,
 			if err != nil {
 				return err
 			}
-			objects, err := cluster.ObjectsOf(files, namespace)
+			objects, err := cluster.ObjectsOf(files, wanted)
 			if err != nil {
 				return err
 			}
@@ -57,7 +65,8 @@ to be refused is left out.`,
 		ValidArgsFunction: completeFiles,
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&namespace, "namespace", "n", "", "only the policies of this namespace; all of them where it is empty")
+	flags.StringVarP(&wanted.Namespace, "namespace", "n", "", "only the policies of this namespace; all of them where it is empty")
+	flags.StringVar(&wanted.Mesh, "mesh", "", "only the policies of this mesh; all of them where it is empty")
 	flags.Var(&filter, "case", "case files: only the cases whose name or story matches this regular expression")
 	addOutput(cmd, &output, outputYAML)
 	return cmd

@@ -86,10 +86,17 @@ type Inspector interface {
 // Lister is a dialect whose policies are objects of an API server. Its methods
 // leave out documents of other dialects.
 type Lister interface {
+	// Nouns are the names of the kinds that a user may write, in lower case.
+	Nouns() []string
 	// Objects returns each policy as an API server would show it, valid or not. The
 	// status follows from the pods; nil means that they are not known. Its errors are
 	// about documents that no API server could hold.
 	Objects(docs []manifest.Document, pods []policy.Workload) ([]Object, error)
+}
+
+// Inheritor is a dialect that can say which of its policies a pod is subject to, as its own
+// tools do.
+type Inheritor interface {
 	// Inherited returns the policies that select the pod, in the order of their names.
 	Inherited(docs []manifest.Document, pod policy.Workload) ([]Inherited, error)
 }
@@ -97,6 +104,9 @@ type Lister interface {
 // Object is a policy as an API server would show it.
 type Object struct {
 	Kind, Namespace, Name string
+	// Policy names the policy as Envoy does, Mesh is its mesh, Role its role, and Target what
+	// it selects. They are empty for a dialect without meshes.
+	Policy, Mesh, Role, Target string
 	// Rules is the number of rules; 0 where they are no list.
 	Rules int
 	// Accepted and Reason are those of the status, empty where there is none.

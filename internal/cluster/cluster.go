@@ -6,6 +6,9 @@
 package cluster
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
@@ -47,5 +50,22 @@ func podsOf(c cases.Case) []policy.Workload {
 	return out
 }
 
-// lister is the dialect whose policies are objects.
-func lister() capability.Lister { return dialect.Having[capability.Lister]()[0] }
+// Nouns returns the names of the kinds of objects, as a user may write them: for each dialect
+// a list, the name of one object first.
+func Nouns() [][]string {
+	var out [][]string
+	for _, lister := range dialect.Having[capability.Lister]() {
+		out = append(out, lister.Nouns())
+	}
+	return out
+}
+
+// listerOf returns the dialect that has objects of the kind, nil where there is none.
+func listerOf(noun string) capability.Lister {
+	for _, lister := range dialect.Having[capability.Lister]() {
+		if slices.Contains(lister.Nouns(), strings.ToLower(noun)) {
+			return lister
+		}
+	}
+	return nil
+}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,18 +18,31 @@ import (
 // Objects are policies as an API server would show them.
 type Objects []capability.Object
 
-// ObjectsOf returns the policies of files, those of one namespace alone where it is not
-// empty. Its error is about a document that no API server could hold.
-func ObjectsOf(files *lab.Files, namespace string) (Objects, error) {
+// Filter says which objects are wanted. A field that is empty asks for nothing.
+type Filter struct {
+	// Noun is one of [Nouns].
+	Noun            string
+	Namespace, Mesh string
+}
+
+// ObjectsOf returns the policies of files that are wanted. Its error is about a kind that
+// there is not, or a document that no API server could hold.
+func ObjectsOf(files *lab.Files, wanted Filter) (Objects, error) {
+	lister := listerOf(wanted.Noun)
+	if lister == nil {
+		return nil, fmt.Errorf("there are no objects of kind %q", wanted.Noun)
+	}
 	out := Objects{}
 	for _, c := range clustersOf(files) {
-		objects, err := lister().Objects(c.policies, c.pods)
+		objects, err := lister.Objects(c.policies, c.pods)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, objects...)
 	}
-	return slices.DeleteFunc(out, func(o capability.Object) bool { return namespace != "" && o.Namespace != namespace }), nil
+	return slices.DeleteFunc(out, func(o capability.Object) bool {
+		return wanted.Namespace != "" && o.Namespace != wanted.Namespace || wanted.Mesh != "" && o.Mesh != wanted.Mesh
+	}), nil
 }
 
 // Err joins the errors of the objects that are not valid.
@@ -42,9 +56,24 @@ func (all Objects) Err() error {
 
 // WriteText prints a table.
 func (all Objects) WriteText(w io.Writer, _ terminal.Paint) {
+	if slices.ContainsFunc(all, func(o capability.Object) bool { return o.Target != "" }) {
+		all.writeMeshes(w)
+		return
+	}
 	table := terminal.Table{{"NAMESPACE", "NAME", "KIND", "RULES", "ACCEPTED", "REASON"}}
 	for _, o := range all {
 		table = append(table, []string{o.Namespace, o.Name, o.Kind, fmt.Sprint(o.Rules), terminal.Printable(o.Accepted), terminal.Printable(o.Reason)})
+	}
+	table.Write(w, "")
+}
+
+// writeMeshes prints the table of objects that belong to meshes.
+func (all Objects) writeMeshes(w io.Writer) {
+	table := terminal.Table{{"MESH", "NAMESPACE", "NAME", "ROLE", "TARGET", "RULES", "POLICY"}}
+	for _, o := range all {
+		table = append(table, []string{
+			terminal.Printable(o.Mesh), terminal.Printable(o.Namespace), terminal.Printable(o.Name), o.Role, terminal.Printable(o.Target), fmt.Sprint(o.Rules), cmp.Or(o.Policy, o.Reason),
+		})
 	}
 	table.Write(w, "")
 }

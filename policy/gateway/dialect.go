@@ -81,12 +81,17 @@ func (policies) Tree(policy.Inbound) (capability.Tree, error) {
 	return nil, errors.New("policy/gateway: an AuthorizationPolicy is lowered to named rules, which have no decision tree")
 }
 
+// Nouns implements [capability.Lister].
+func (dialect) Nouns() []string {
+	return []string{"authorizationpolicy", "authorizationpolicies", "xauthorizationpolicy", "xauthorizationpolicies"}
+}
+
 // Objects implements [capability.Lister].
 func (dialect) Objects(docs []manifest.Document, pods []policy.Workload) ([]capability.Object, error) {
 	return authorization.Objects(owned(docs), pods)
 }
 
-// Inherited implements [capability.Lister].
+// Inherited implements [capability.Inheritor].
 func (dialect) Inherited(docs []manifest.Document, pod policy.Workload) ([]capability.Inherited, error) {
 	all, err := authorization.ParseAll(owned(docs))
 	if err != nil {

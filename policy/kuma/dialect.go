@@ -24,6 +24,7 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/inspect"
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
+	"github.com/meshproof/meshproof/policy/kuma/internal/listing"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
@@ -33,8 +34,8 @@ import (
 )
 
 // Dialect reads MeshTrafficPermission. Its options are kumaOption, shadowForm,
-// systemNamespace and legacyCompiler. It is a [capability.Converter] and a
-// [capability.Inspector], and its policies have a decision tree.
+// systemNamespace and legacyCompiler. It is a [capability.Converter], a
+// [capability.Inspector] and a [capability.Lister], and its policies have a decision tree.
 var Dialect language.Dialect = dialect{}
 
 type dialect struct{}
@@ -78,6 +79,15 @@ func (dialect) Inspect(folder string, opts language.Options) (http.Handler, erro
 		return nil, err
 	}
 	return resources.Handler(), nil
+}
+
+// Nouns implements [capability.Lister].
+func (dialect) Nouns() []string { return listing.Nouns }
+
+// Objects implements [capability.Lister]. Kuma's policies have no status, so that the pods do
+// not count.
+func (dialect) Objects(docs []manifest.Document, _ []policy.Workload) ([]capability.Object, error) {
+	return listing.Objects(slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !permission.Owns(doc) }))
 }
 
 // Designs implements [capability.Converter].

@@ -58,7 +58,7 @@ func Select(ps []permission.Policy, in policy.Inbound, opts permission.Options) 
 func missReason(p *permission.Policy, in *policy.Inbound, opts permission.Options) string {
 	w := &in.Workload
 	mesh, namespace := cmp.Or(w.Mesh, permission.DefaultMesh), cmp.Or(w.Namespace, permission.DefaultNamespace)
-	role := role(*p, opts)
+	role := Role(*p, opts)
 	switch {
 	case p.Labels[permission.LabelEffect] == permission.EffectShadow:
 		return "the label kuma.io/effect makes it a shadow policy"
@@ -92,7 +92,7 @@ func rankOf(p *permission.Policy, opts permission.Options) rank {
 	default:
 		r.weight[2] = 1
 	}
-	r.weight[3] = uint8(slices.Index(permission.Roles, role(*p, opts)))
+	r.weight[3] = uint8(slices.Index(permission.Roles, Role(*p, opts)))
 	return r
 }
 
@@ -109,10 +109,10 @@ func (r rank) compare(s rank) int {
 	return strings.Compare(r.policy.Origin, s.policy.Origin)
 }
 
-// role returns the role in the policy's label, or the role that a control plane
+// Role returns the role in the policy's label, or the role that a control plane
 // would compute: system for a policy of the system namespace or in universal form,
 // else workload-owner.
-func role(p permission.Policy, opts permission.Options) string {
+func Role(p permission.Policy, opts permission.Options) string {
 	if role := p.Labels[permission.LabelRole]; role != "" {
 		return role
 	}

@@ -21,7 +21,7 @@ func Targets(ps []permission.Policy, opts permission.Options) []capability.Targe
 		p := &ps[i]
 		out[i] = capability.Target{
 			Policy: p.Origin, Name: p.ID.Name, Place: p.Place(),
-			Key:   fmt.Sprintf("%q %q %q %q %q %q %q", p.Labels[permission.LabelEffect], p.ID.Mesh, p.ID.Zone, p.ID.Namespace, p.Labels[permission.LabelOrigin], role(*p, opts), p.Target),
+			Key:   fmt.Sprintf("%q %q %q %q %q %q %q", p.Labels[permission.LabelEffect], p.ID.Mesh, p.ID.Zone, p.ID.Namespace, p.Labels[permission.LabelOrigin], Role(*p, opts), p.Target),
 			Inert: p.Labels[permission.LabelEffect] == permission.EffectShadow,
 			Miss:  func(in policy.Inbound) string { return missReason(p, &in, opts) },
 			Fit:   func(in policy.Inbound) policy.Inbound { return fit(p, in, opts) },
@@ -38,7 +38,7 @@ func fit(p *permission.Policy, in policy.Inbound, opts permission.Options) polic
 	if w.Origin == permission.OriginZone && p.Labels[permission.LabelOrigin] == permission.OriginZone {
 		w.Zone = p.ID.Zone
 	}
-	if role := role(*p, opts); role == permission.RoleConsumer || role == permission.RoleOwner {
+	if role := Role(*p, opts); role == permission.RoleConsumer || role == permission.RoleOwner {
 		w.Namespace = p.ID.Namespace
 	}
 	t := &p.Target
