@@ -59,6 +59,13 @@ type Target struct {
 	Avoid func(in policy.Inbound) policy.Inbound
 }
 
+// Locator is a set of policies that can say which line of them decides a request.
+type Locator interface {
+	// Locate returns "file:line" of what decides, and of what decides in the shadow. It is ""
+	// where no line does, because no policy speaks of the request.
+	Locate(in policy.Inbound, r policy.Request) (decides, shadow string)
+}
+
 // Converter is a dialect with several designs, which can rewrite policies of one
 // design for another.
 type Converter interface {

@@ -19,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
+	"github.com/meshproof/meshproof/policy/gateway/internal/evaluation"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -64,7 +65,12 @@ func (p policies) Program(in policy.Inbound) language.Program {
 }
 
 func (p policies) Evaluate(in policy.Inbound, r policy.Request) policy.Decision {
-	return authorization.Evaluate(p.all, in, p.options, r)
+	return evaluation.Evaluate(p.all, in, p.options, r)
+}
+
+// Locate implements [capability.Locator].
+func (p policies) Locate(in policy.Inbound, r policy.Request) (decides, shadow string) {
+	return evaluation.Locate(p.all, in, p.options, r), ""
 }
 
 func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {

@@ -2,7 +2,7 @@
 // with SPIFFE IDs, and the legacy form with from and tags.
 //
 // It guarantees that the program and the second opinion decide alike: the two
-// implementations share nothing but the selection. It reports a policy without an
+// implementations share nothing but the parsed text. It reports a policy without an
 // effect. A refusal names file, line and field.
 //
 // It does not judge plaintext callers: a permissive inbound lets them pass. It
@@ -145,6 +145,11 @@ func (p policies) Program(in policy.Inbound) language.Program {
 
 func (p policies) Evaluate(in policy.Inbound, r policy.Request) policy.Decision {
 	return evaluation.Evaluate(p.all, in, p.options, r)
+}
+
+// Locate implements [capability.Locator].
+func (p policies) Locate(in policy.Inbound, r policy.Request) (decides, shadow string) {
+	return evaluation.Locate(p.all, in, p.options, r)
 }
 
 func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {

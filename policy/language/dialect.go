@@ -46,8 +46,8 @@ type Policies interface {
 	// refuses, the program lets no caller in.
 	Program(in policy.Inbound) Program
 	// Evaluate judges a request straight from the text of the policies. It is a
-	// second opinion on [policy.Decide] and shares no code with Program but the
-	// selection.
+	// second opinion on Program and on [policy.Decide], and shares no code with them
+	// but the parsing of the policies.
 	Evaluate(in policy.Inbound, r policy.Request) policy.Decision
 	// Lint warns of policies that are legal but may not do what their author means.
 	// The inbounds are all that there are.

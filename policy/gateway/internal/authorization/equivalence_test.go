@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
+	"github.com/meshproof/meshproof/policy/gateway/internal/evaluation"
 )
 
 // The values are few and similar, so that sources often match, overlap or just fail.
@@ -100,7 +101,7 @@ func TestEvaluateAgreesWithLower(t *testing.T) {
 			if err := program.Check(); err != nil {
 				r.Fatal(err)
 			}
-			want, got := authorization.Evaluate(ps, in, options, request), policy.Decide(program, request)
+			want, got := evaluation.Evaluate(ps, in, options, request), policy.Decide(program, request)
 			if diff := cmp.Diff(want, got); diff != "" {
 				r.Fatalf("%s %+v (-text +program):\n%s\n%s\n%s", in, request, diff, yaml, program)
 			}
@@ -195,7 +196,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	in, r := inbounds()[0], policy.Request{URIs: []string{"spiffe://td/nobody"}}
 	b.ReportAllocs()
 	for b.Loop() {
-		authorization.Evaluate(ps, in, options, r)
+		evaluation.Evaluate(ps, in, options, r)
 	}
 }
 

@@ -23,6 +23,9 @@ type Policy struct {
 // It must not be changed.
 func (p Policy) Resource() AuthorizationPolicy { return p.resource }
 
+// Place returns "file:line" of a field.
+func (p Policy) Place(field string) string { return p.doc.Place(field) }
+
 // String returns "namespace/name".
 func (p Policy) String() string {
 	return p.resource.Metadata.Namespace + "/" + p.resource.Metadata.Name

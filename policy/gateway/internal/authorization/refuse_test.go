@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
+	"github.com/meshproof/meshproof/policy/gateway/internal/evaluation"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -96,7 +97,7 @@ func FuzzParseAll(f *testing.F) {
 				t.Fatal(err)
 			}
 			r := policy.Request{URIs: []string{uri}}
-			if want, got := authorization.Evaluate(ps, in, options, r), policy.Decide(program, r); want != got {
+			if want, got := evaluation.Evaluate(ps, in, options, r), policy.Decide(program, r); want != got {
 				t.Fatalf("%s: %q: Decide says %+v, Evaluate %+v", in, uri, got, want)
 			}
 		}
@@ -141,7 +142,7 @@ func FuzzSource(f *testing.F) {
 		}
 		named := policy.Request{URIs: []string{id}}
 		for _, r := range []policy.Request{named, {URIs: []string{uri}}, {URIs: []string{"x", uri}, DNS: []string{dns}}, {DNS: []string{dns}}} {
-			if first, second := policy.Decide(program, r), authorization.Evaluate(ps, in, options, r); first != second {
+			if first, second := policy.Decide(program, r), evaluation.Evaluate(ps, in, options, r); first != second {
 				t.Fatalf("%q: Decide says %+v, Evaluate %+v:\n%s", r, first, second, program)
 			}
 		}

@@ -1,8 +1,9 @@
 // Package evaluation judges one request straight from the text of the policies.
 //
-// It is the second opinion on package lowering and on [policy.Decide]. It shares
-// the parsed text and the selection with them and nothing else: it imports neither
-// the lowering nor the matches of a program.
+// It is the second opinion on packages selection and lowering and on [policy.Decide]. It
+// shares the parsed text with them and nothing else: it selects, orders and matches by
+// itself, by the plainest code that does so, and calls no function of theirs. A test in
+// internal/architecture holds that.
 package evaluation
 
 import (
@@ -14,25 +15,79 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
-	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 )
 
 // Evaluate judges one request straight from the text of the policies.
 func Evaluate(ps []permission.Policy, in policy.Inbound, opts permission.Options, r policy.Request) policy.Decision {
-	e := evaluation{selected: selection.Select(ps, in, opts).Policies, tcp: in.Protocol == policy.TCP, peer: strings.Join(r.URIs, ","), method: r.Method}
-	e.path, _, _ = strings.Cut(r.Path, "?")
+	return newEvaluation(ps, in, opts, r).evaluate(in, opts, r)
+}
 
-	if (selection.Selection{Policies: e.selected}).IsFrom() {
+// Locate returns "file:line" of the matcher or the item that decides a request, and of that
+// which decides in the shadow. It is "" where none does.
+func Locate(ps []permission.Policy, in policy.Inbound, opts permission.Options, r policy.Request) (decides, shadow string) {
+	e := newEvaluation(ps, in, opts, r)
+	d := e.evaluate(in, opts, r)
+	if e.isFrom() {
+		place := e.lastItem(in, r)
+		if d.Shadowed {
+			shadow = place
+		}
+		return place, shadow
+	}
+	place := func(v policy.Verdict, lists ...permission.List) string {
+		if v.Origin == "default" {
+			return ""
+		}
+		return e.find(lists...).place
+	}
+	allows := []permission.List{permission.Allow, permission.AllowWithShadowDeny}
+	decides = place(d.Verdict, permission.Deny)
+	if d.Effect == policy.Allow {
+		decides = place(d.Verdict, allows...)
+	}
+	switch {
+	case !d.Shadowed:
+	case d.Shadow.Effect == policy.Allow:
+		shadow = place(d.Shadow, permission.Allow)
+	case opts.ShadowForm == permission.Precise || opts.Option == permission.Option3:
+		shadow = place(d.Shadow, permission.Deny)
+		if shadow == "" {
+			shadow = place(d.Shadow, permission.AllowWithShadowDeny)
+		}
+	default:
+		shadow = place(d.Shadow, permission.AllowWithShadowDeny)
+	}
+	return decides, shadow
+}
+
+func newEvaluation(ps []permission.Policy, in policy.Inbound, opts permission.Options, r policy.Request) *evaluation {
+	e := &evaluation{selected: applying(ps, in, opts), tcp: in.Protocol == policy.TCP, peer: strings.Join(r.URIs, ","), method: r.Method}
+	e.path, _, _ = strings.Cut(r.Path, "?")
+	return e
+}
+
+// isFrom reports whether the legacy form governs the inbound.
+func (e *evaluation) isFrom() bool {
+	for _, p := range e.selected {
+		if len(p.From) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *evaluation) evaluate(in policy.Inbound, opts permission.Options, r policy.Request) policy.Decision {
+	if e.isFrom() {
 		return e.evaluateFrom(in, opts, r)
 	}
 	if opts.Option == permission.Option3 {
-		return e.byAction(in)
+		return e.byAction()
 	}
 	if opts.Option == permission.Option2 {
 		e.name = "MeshTrafficPermission"
 	}
 
-	d := policy.Decision{Layer: in.Protocol.Layer()}
+	d := policy.Decision{Layer: e.layer()}
 	refused := policy.Verdict{Effect: policy.Deny, Origin: "default"}
 	denier := e.first(permission.Deny)
 	d.Verdict = refused
@@ -71,25 +126,38 @@ type evaluation struct {
 	name string
 }
 
+// layer is where the requests are judged.
+func (e *evaluation) layer() policy.Layer {
+	if e.tcp {
+		return policy.L4
+	}
+	return policy.L7
+}
+
+// found is a matcher that meets the request.
+type found struct{ origin, place string }
+
 // first returns the origin of the first rule that has a matcher for the request in
 // one of the lists, "" where there is none.
-func (e evaluation) first(lists ...permission.List) string {
+func (e *evaluation) first(lists ...permission.List) string { return e.find(lists...).origin }
+
+func (e *evaluation) find(lists ...permission.List) found {
 	for _, p := range e.selected {
 		for _, r := range p.Rules {
 			for _, l := range lists {
 				for _, m := range r.Lists[l] {
 					if e.meets(m, l) {
-						return cmp.Or(e.name, p.ID.String())
+						return found{cmp.Or(e.name, p.Origin), p.Doc.Place(m.Field)}
 					}
 				}
 			}
 		}
 	}
-	return ""
+	return found{}
 }
 
 // shadows reports whether there is an allowWithShadowDeny that can match on the inbound.
-func (e evaluation) shadows() bool {
+func (e *evaluation) shadows() bool {
 	for _, p := range e.selected {
 		for _, r := range p.Rules {
 			for _, m := range r.Lists[permission.AllowWithShadowDeny] {
@@ -102,7 +170,7 @@ func (e evaluation) shadows() bool {
 	return false
 }
 
-func (e evaluation) meets(m permission.Matcher, l permission.List) bool {
+func (e *evaluation) meets(m permission.Matcher, l permission.List) bool {
 	if m.Identity != nil && !e.isPeer(*m.Identity) {
 		return false
 	}
@@ -115,7 +183,7 @@ func (e evaluation) meets(m permission.Matcher, l permission.List) bool {
 	return m.Path == nil || e.isPath(*m.Path)
 }
 
-func (e evaluation) isPeer(want policy.Match) bool {
+func (e *evaluation) isPeer(want policy.Match) bool {
 	if want.Kind == policy.Exact {
 		return e.peer == want.Value
 	}
@@ -124,7 +192,7 @@ func (e evaluation) isPeer(want policy.Match) bool {
 
 // isPath compares whole segments: a slash is put behind both paths before their bytes
 // are compared.
-func (e evaluation) isPath(want policy.Match) bool {
+func (e *evaluation) isPath(want policy.Match) bool {
 	if want.Kind == policy.Exact {
 		return e.path == want.Value
 	}
@@ -135,8 +203,8 @@ func (e evaluation) isPath(want policy.Match) bool {
 
 // byAction judges by Option 3: the heaviest action that has a condition for the request
 // decides. In the shadow an allowWithShadowDeny denies.
-func (e evaluation) byAction(in policy.Inbound) policy.Decision {
-	d := policy.Decision{Layer: in.Protocol.Layer(), Shadowed: e.shadows()}
+func (e *evaluation) byAction() policy.Decision {
+	d := policy.Decision{Layer: e.layer(), Shadowed: e.shadows()}
 	effect, shadow, origin := policy.Deny, policy.Deny, "default"
 	switch {
 	case e.first(permission.Deny) != "":
@@ -154,12 +222,12 @@ func (e evaluation) byAction(in policy.Inbound) policy.Decision {
 }
 
 // evaluateFrom judges by the legacy form: the last item that names the client decides.
-func (e evaluation) evaluateFrom(in policy.Inbound, opts permission.Options, r policy.Request) policy.Decision {
+func (e *evaluation) evaluateFrom(in policy.Inbound, opts permission.Options, r policy.Request) policy.Decision {
 	items := e.fromOf(in)
 	// Envoy compares a principal with the DNS SANs too.
 	names := slices.Concat(r.URIs, r.DNS)
 	action := legacy.Deny
-	d := policy.Decision{Layer: in.Protocol.Layer()}
+	d := policy.Decision{Layer: e.layer()}
 	for _, item := range items {
 		if meets(item, names) {
 			action = item.Action
@@ -181,35 +249,59 @@ func (e evaluation) evaluateFrom(in policy.Inbound, opts permission.Options, r p
 }
 
 // fromOf returns the items that govern the request on the route that it takes.
-func (e evaluation) fromOf(in policy.Inbound) []permission.FromItem {
+func (e *evaluation) fromOf(in policy.Inbound) []permission.FromItem {
+	var out []permission.FromItem
+	for _, p := range e.governing(in) {
+		out = append(out, p.From...)
+	}
+	return out
+}
+
+// governing returns the policies of the legacy form that govern the request on the route
+// that it takes: those of the inbound, and then those of the route.
+func (e *evaluation) governing(in policy.Inbound) []permission.Policy {
 	taken := -1
 	if !e.tcp {
 		taken = slices.IndexFunc(in.Routes, func(r policy.InboundRoute) bool { return e.takes(r.When) })
 	}
-	var out []permission.FromItem
+	var out []permission.Policy
 	for _, p := range e.selected {
 		if p.Target.Kind != permission.Route || taken >= 0 && in.Routes[taken].Name == p.Target.Name {
-			out = append(out, p.From...)
+			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// takes reports whether a route takes the request. Its condition is an And of paths and
-// methods.
-func (e evaluation) takes(when policy.Condition) bool {
-	for c := range policy.Walk(when) {
-		is, ok := c.(policy.Is)
-		_, and := c.(policy.And)
-		switch {
-		case and:
-		case ok && is.Attribute == attribute.Method && is.Match.Value == e.method:
-		case ok && is.Attribute == attribute.Path && e.isPath(is.Match):
-		default:
-			return false
+// lastItem returns the place of the last item that names the client.
+func (e *evaluation) lastItem(in policy.Inbound, r policy.Request) string {
+	place := ""
+	for _, p := range e.governing(in) {
+		for _, item := range p.From {
+			if meets(item, slices.Concat(r.URIs, r.DNS)) {
+				place = p.Doc.Place(item.Field)
+			}
 		}
 	}
-	return when != nil
+	return place
+}
+
+// takes reports whether a route takes the request. Its condition is an And of paths and
+// methods.
+func (e *evaluation) takes(when policy.Condition) bool {
+	switch c := when.(type) {
+	case policy.And:
+		for _, part := range c {
+			if !e.takes(part) {
+				return false
+			}
+		}
+		return true
+	case policy.Is:
+		return c.Attribute == attribute.Method && c.Match.Value == e.method || c.Attribute == attribute.Path && e.isPath(c.Match)
+	default:
+		return false
+	}
 }
 
 func meets(i permission.FromItem, uris []string) bool {

@@ -1,18 +1,34 @@
-package authorization
+// Package evaluation judges one request straight from the text of the policies.
+//
+// It is the second opinion on package authorization and on [policy.Decide]. It shares the
+// parsed text with them and nothing else: it selects and matches by itself, and calls no
+// function of theirs. A test in internal/architecture holds that.
+package evaluation
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
 )
 
-// Evaluate judges one request straight from the text of the policies. It is a second
-// opinion on [Select], [Lower] and [policy.Decide], and shares no code with them.
-func Evaluate(ps []Policy, in policy.Inbound, opts Options, r policy.Request) policy.Decision {
-	protected, by := false, ""
+// Evaluate judges one request.
+func Evaluate(ps []authorization.Policy, in policy.Inbound, opts authorization.Options, r policy.Request) policy.Decision {
+	d, _ := judge(ps, in, opts, r)
+	return d
+}
+
+// Locate returns "file:line" of the rule that lets the request in, "" where there is none.
+func Locate(ps []authorization.Policy, in policy.Inbound, opts authorization.Options, r policy.Request) string {
+	_, place := judge(ps, in, opts, r)
+	return place
+}
+
+func judge(ps []authorization.Policy, in policy.Inbound, opts authorization.Options, r policy.Request) (policy.Decision, string) {
+	protected, by, place := false, "", ""
 	for _, p := range ps {
-		text := p.resource
+		text := p.Resource()
 		if !targets(text, in.Workload) {
 			continue
 		}
@@ -25,17 +41,17 @@ func Evaluate(ps []Policy, in policy.Inbound, opts Options, r policy.Request) po
 				continue
 			}
 			if name := fmt.Sprintf("%s/%s/%03d", text.Metadata.Namespace, text.Metadata.Name, i); by == "" || name < by {
-				by = name
+				by, place = name, p.Place(fmt.Sprintf("spec.rules[%d]", i))
 			}
 		}
 	}
 	if protected && by == "" {
-		return policy.Decision{Layer: policy.L4}
+		return policy.Decision{Layer: policy.L4}, ""
 	}
-	return policy.Decision{Layer: policy.L4, Verdict: policy.Verdict{Effect: policy.Allow, Origin: by}}
+	return policy.Decision{Layer: policy.L4, Verdict: policy.Verdict{Effect: policy.Allow, Origin: by}}, place
 }
 
-func targets(text AuthorizationPolicy, w policy.Workload) bool {
+func targets(text authorization.AuthorizationPolicy, w policy.Workload) bool {
 	namespace := w.Namespace
 	if namespace == "" {
 		namespace = "default"
@@ -62,7 +78,7 @@ func targets(text AuthorizationPolicy, w policy.Workload) bool {
 	return true
 }
 
-func reaches(rule Rule, port uint16) bool {
+func reaches(rule authorization.Rule, port uint16) bool {
 	if rule.NetworkAttributes == nil || rule.NetworkAttributes.Ports == nil {
 		return true
 	}
@@ -74,7 +90,7 @@ func reaches(rule Rule, port uint16) bool {
 	return false
 }
 
-func admits(rule Rule, namespace string, opts Options, r policy.Request) bool {
+func admits(rule authorization.Rule, namespace string, opts authorization.Options, r policy.Request) bool {
 	if rule.Sources == nil {
 		return true
 	}
@@ -92,7 +108,7 @@ func admits(rule Rule, namespace string, opts Options, r policy.Request) bool {
 
 // isAccount splits the URI at its slashes: spiffe, nothing, trust domain, ns,
 // namespace, sa, account.
-func isAccount(a ServiceAccount, namespace string, opts Options, uri string) bool {
+func isAccount(a authorization.ServiceAccount, namespace string, opts authorization.Options, uri string) bool {
 	parts := strings.SplitN(uri, "/", 7)
 	if len(parts) < 7 || parts[0] != "spiffe:" || parts[1] != "" || parts[3] != "ns" || parts[5] != "sa" {
 		return false
@@ -100,5 +116,9 @@ func isAccount(a ServiceAccount, namespace string, opts Options, uri string) boo
 	if a.Namespace != nil {
 		namespace = *a.Namespace
 	}
-	return parts[2] == opts.trustDomain().Name() && parts[4] == namespace && (a.Name == "*" || a.Name == parts[6])
+	own := "trust-domain.mesh"
+	if !opts.TrustDomain.IsZero() {
+		own = opts.TrustDomain.Name()
+	}
+	return parts[2] == own && parts[4] == namespace && (a.Name == "*" || a.Name == parts[6])
 }
