@@ -22,7 +22,6 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/internal/verdict"
 )
 
 // proveOptions are the flags of prove.
@@ -48,7 +47,7 @@ class and those on its border through a real Envoy, and holds every decision aga
 PATH is a file or folder with policies and the Dataplanes that they are about. Without a Dataplane, the
 flags describe an inbound. A policy that selects none of these inbounds is asked on an inbound that is made
 for it; the output says which inbounds were made. Or PATH is a file or folder with cases: their inbounds and policies are proven,
-and their requests are left out. If Envoy does not decide as specified, the smallest policies and the
+and their own requests are asked too. If Envoy does not decide as specified, the smallest policies and the
 request that show it are written as a case file.`,
 		Example: `  meshproof prove policies/ --label app=backend --protocol http
   meshproof prove cases/kuma/mesh-operator-4.yaml
@@ -91,7 +90,8 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	}
 	defer func() { err = withFailure(err, newEndError(stop())) }()
 	began := time.Now()
-	progress := terminal.NewProgress(stderr, len(proofs))
+	readings := proof.Readings(proofs)
+	progress := terminal.NewProgress(stderr, len(readings))
 	defer progress.Stop()
 	h, err := o.envoy.start(ctx)
 	if err != nil {
@@ -99,10 +99,6 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	}
 	defer func() { err = withFailure(err, newEndError(h.Close())) }()
 	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
-	readings := make([]*verdict.Reading, len(proofs))
-	for i, p := range proofs {
-		readings[i] = p.Reading
-	}
 	results := runner.Readings(ctx, readings...)
 	if err := errors.Join(context.Cause(ctx), machineError(suite.Outage(results))); err != nil {
 		return err
@@ -113,9 +109,13 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 			proven.Unasked = append(proven.Unasked, u.String())
 		}
 	}
-	for i, p := range proofs {
-		proven.Add(p, results[i])
+	proven.AddAll(proofs, results)
+	stories, err := cases.Stories()
+	if err != nil {
+		return err
 	}
+	known := proof.CheckKnownAnswers(stories, h.Version(), h.Behavior())
+	proven.Known = &known
 	runner.Done = nil
 	if proven.Counterexamples, err = o.finder(runner, progress).Find(ctx, proven.Suspects()); err != nil {
 		err = fmt.Errorf("--counterexamples: %w", err)

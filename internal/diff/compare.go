@@ -52,6 +52,9 @@ type Opinion struct {
 	Decision policy.Decision
 	// Reason is the rule that decides, ShadowReason the rule that decides in the shadow.
 	Reason, ShadowReason string
+	// Place is "file:line" of what decides, ShadowPlace of what decides in the shadow. They
+	// are empty where no line does.
+	Place, ShadowPlace string
 }
 
 // Kind is the effect of a change.
@@ -123,6 +126,7 @@ func compare(was, is verdict.Inbound) Comparison {
 		if change.Old.Decision == change.New.Decision {
 			continue
 		}
+		change.locate(was, is)
 		place := fmt.Sprintf("class %d", n+1)
 		change.was, change.Request = was.Request(class.Witness), is.Request(class.Witness)
 		change.was.Place, change.Request.Place = place, place
@@ -130,6 +134,12 @@ func compare(was, is verdict.Inbound) Comparison {
 	}
 	c.Changes = append(c.Changes, plaintextChanges(c.Cover, was, is)...)
 	return c
+}
+
+// locate finds the lines that decide the witness.
+func (c *Change) locate(was, is verdict.Inbound) {
+	c.Old.Place, c.Old.ShadowPlace = was.Locate(c.Witness)
+	c.New.Place, c.New.ShadowPlace = is.Locate(c.Witness)
 }
 
 func opinion(in verdict.Inbound, r policy.Request) Opinion {
@@ -188,6 +198,7 @@ func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound) []Change {
 			continue
 		}
 		seen[both] = true
+		change.locate(was, is)
 		out = append(out, change)
 	}
 	return out

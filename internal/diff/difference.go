@@ -192,6 +192,18 @@ func (d *Difference) Sentence() string {
 	return text + d.evidence()
 }
 
+// mark is the sign of the verdict. Access that may widen is never a tick.
+func (d *Difference) mark() string {
+	switch {
+	case len(d.Failures()) > 0:
+		return "✗"
+	case len(d.widenings()) > 0:
+		return "!"
+	default:
+		return "✓"
+	}
+}
+
 // made says of each inbound that was made what it is.
 func (d *Difference) made() []string {
 	var out []string
@@ -271,13 +283,15 @@ type opinionJSON struct {
 	Decision     string `json:"decision"`
 	By           string `json:"by"`
 	Rule         string `json:"rule,omitempty"`
+	Place        string `json:"place,omitempty"`
 	Shadow       string `json:"shadow"`
 	ShadowBy     string `json:"shadowBy,omitempty"`
 	ShadowedRule string `json:"shadowRule,omitempty"`
+	ShadowPlace  string `json:"shadowPlace,omitempty"`
 }
 
 func newOpinionJSON(o Opinion) opinionJSON {
-	out := opinionJSON{Decision: o.Decision.Effect.String(), By: o.Decision.Origin, Rule: o.Reason, Shadow: "none"}
+	out := opinionJSON{Decision: o.Decision.Effect.String(), By: o.Decision.Origin, Rule: o.Reason, Place: o.Place, Shadow: "none", ShadowPlace: o.ShadowPlace}
 	if o.Decision.Shadowed {
 		out.Shadow, out.ShadowBy, out.ShadowedRule = o.Decision.Shadow.Effect.String(), o.Decision.Shadow.Origin, o.ShadowReason
 	}
@@ -367,7 +381,11 @@ func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
 		fmt.Fprintf(w, "%s %s\n", p.Yellow("warning:"), terminal.Printable(text))
 	}
 	fmt.Fprintln(w, d.Sentence())
-	fmt.Fprintf(w, "%s %s\n", p.Mark(len(d.Failures()) == 0), terminal.Printable(d.Verdict()))
+	mark := d.mark()
+	if mark == "✗" {
+		mark = p.Red(mark)
+	}
+	fmt.Fprintf(w, "%s %s\n", mark, terminal.Printable(d.Verdict()))
 }
 
 // shown are the two results of the n-th change, nil where no Envoy was asked.
@@ -394,14 +412,23 @@ func writeChange(w io.Writer, p terminal.Paint, c Change, shown []result.Request
 			mark = p.Mark(len(shown[i].Problems) == 0) + " "
 		}
 		fmt.Fprintf(w, "      %s      %s%s\n", side.name, mark, terminal.Printable(side.opinion.text()))
+		writePlace(w, side.opinion.Place)
 		if shadowChanges(c) {
 			fmt.Fprintf(w, "               shadow %s\n", terminal.Printable(cmp.Or(side.opinion.ShadowReason, "none")))
+			writePlace(w, side.opinion.ShadowPlace)
 		}
 		if shown != nil {
 			for _, problem := range shown[i].ProblemTexts() {
 				fmt.Fprintf(w, "               %s\n", p.Red(problem))
 			}
 		}
+	}
+}
+
+// writePlace prints where the rule is that decides, if there is one.
+func writePlace(w io.Writer, place string) {
+	if place != "" {
+		fmt.Fprintf(w, "               at %s\n", terminal.Printable(place))
 	}
 }
 

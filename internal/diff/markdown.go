@@ -9,11 +9,7 @@ import (
 // Markdown returns the changes for a comment on a pull request: the verdict, a row for each
 // class that is decided otherwise, and what was made, not asked and warned of.
 func (d *Difference) Markdown() string {
-	mark := "✓"
-	if len(d.Failures()) > 0 {
-		mark = "✗"
-	}
-	paragraphs := []string{mark + " " + d.Verdict(), d.Sentence()}
+	paragraphs := []string{d.mark() + " " + d.Verdict(), d.Sentence()}
 	for _, name := range d.OnlyOld {
 		paragraphs = append(paragraphs, "only in OLD: "+name)
 	}
@@ -28,7 +24,7 @@ func (d *Difference) Markdown() string {
 		paragraphs = append(paragraphs, one.errors()...)
 		for _, found := range one.Comparisons {
 			for _, c := range found.Changes {
-				rows = append(rows, []string{kindSigns[c.Kind()] + " " + c.Kind().String(), found.Inbound.String(), c.Text, witnessText(c), c.Old.text(), c.New.text()})
+				rows = append(rows, []string{kindSigns[c.Kind()] + " " + c.Kind().String(), found.Inbound.String(), c.Text, witnessText(c), c.Old.placedText(), c.New.placedText()})
 			}
 		}
 	}
@@ -46,4 +42,12 @@ func (d *Difference) Markdown() string {
 // text is the rule that decides.
 func (o Opinion) text() string {
 	return cmp.Or(o.Reason, o.Decision.Verdict.String()+": no policy applies")
+}
+
+// placedText is the rule that decides, with its place.
+func (o Opinion) placedText() string {
+	if o.Place == "" {
+		return o.text()
+	}
+	return o.Place + ": " + o.text()
 }

@@ -32,6 +32,10 @@ type Proof struct {
 	*verdict.Reading
 	// Inbounds has a cover for each inbound, in the order of the case.
 	Inbounds []Inbound
+	// Own is the case with its own requests, which state what they want; nil where it has
+	// none. It runs beside the proof, because the proof trusts the trust domain of each
+	// caller.
+	Own *verdict.Reading
 	// asked says of each request of the case which inbound and class it is of.
 	asked []ask
 }
@@ -72,8 +76,8 @@ func (p *Proof) Asked() []Asked {
 }
 
 // Plan reads the policies of a case, cuts the requests to each inbound into classes, and
-// returns a case that asks for a witness of each class and for its neighbours. It leaves
-// out the case's own requests. It fails where the policies are refused.
+// returns a case that asks for a witness of each class and for its neighbours. The case's
+// own requests are a case beside it. It fails where the policies are refused.
 func Plan(c cases.Case) (*Proof, error) {
 	reading, err := verdict.Read(c)
 	if err != nil {
@@ -86,7 +90,7 @@ func Plan(c cases.Case) (*Proof, error) {
 // classes of each inbound too, such as what a sidecar enforces, which may know identities
 // that no policy names any more. What a request must become is up to the policies alone.
 func PlanRead(reading *verdict.Reading, further ...policy.Program) *Proof {
-	p := &Proof{Reading: reading.WithoutRequests()}
+	p := &Proof{Reading: reading.WithoutRequests(), Own: ownRequests(reading)}
 	for i, in := range p.Reading.Inbounds() {
 		program := in.Program.Program
 		cover := classes.Of(in.Surface(), append(slices.Clone(further), program)...)
@@ -144,6 +148,24 @@ func (p *Proof) ask(i int) {
 func (p *Proof) add(q cases.Request, from ask) {
 	p.Ask(q)
 	p.asked = append(p.asked, from)
+}
+
+// ownRequests returns the case with its own requests to the inbounds that it has: one inbound
+// may have been chosen.
+func ownRequests(reading *verdict.Reading) *verdict.Reading {
+	c := reading.Case
+	isThere := func(name string) bool {
+		return slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool { return in.String() == name })
+	}
+	c.Requests = slices.DeleteFunc(slices.Clone(c.Requests), func(q cases.Request) bool { return !isThere(q.To) })
+	c.Counters = slices.DeleteFunc(slices.Clone(c.Counters), func(counters cases.Counters) bool { return !isThere(counters.Inbound) })
+	if len(c.Requests) == 0 {
+		return nil
+	}
+	if len(c.Requests) < len(reading.Case.Requests) {
+		c.ExpectWarnings = nil
+	}
+	return reading.As(c)
 }
 
 // mostVariants bounds the requests of crossed and of longerNames.

@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -24,22 +25,54 @@ type Report struct {
 	Unasked []string
 	// Strict says that a warning is a failure.
 	Strict bool
+	// Known are the known answers; nil where they were not checked.
+	Known *KnownAnswers
 }
 
 // Proven is what became of one proof.
 type Proven struct {
 	Verdict
 	Result result.Case
+	// Own is what became of the case's own requests; nil where it has none.
+	Own *result.Case
 }
 
 // Add judges a proof by the result of its case.
 func (r *Report) Add(p *Proof, of result.Case) {
-	r.Cases = append(r.Cases, Proven{p.Judge(of), of})
+	r.Cases = append(r.Cases, Proven{Verdict: p.Judge(of), Result: of})
 }
+
+// Readings returns what has to be run for the proofs: their cases, and then the cases with
+// own requests.
+func Readings(proofs []*Proof) []*verdict.Reading {
+	var out, own []*verdict.Reading
+	for _, p := range proofs {
+		out = append(out, p.Reading)
+		if p.Own != nil {
+			own = append(own, p.Own)
+		}
+	}
+	return append(out, own...)
+}
+
+// AddAll judges proofs by the results of [Readings].
+func (r *Report) AddAll(proofs []*Proof, results []result.Case) {
+	own := results[len(proofs):]
+	for i, p := range proofs {
+		r.Add(p, results[i])
+		if p.Own != nil {
+			r.Cases[len(r.Cases)-1].Own, own = &own[0], own[1:]
+		}
+	}
+}
+
+// Holds reports whether everything was decided as specified, and as the case wants of its
+// own requests.
+func (one Proven) Holds() bool { return one.Verdict.Holds() && (one.Own == nil || !one.Own.Failed()) }
 
 // Holds reports whether everything was asked, and decided as specified.
 func (r *Report) Holds() bool {
-	return len(r.Cases) > 0 && len(r.Unasked) == 0 && !(r.Strict && r.warnings() > 0) && !slices.ContainsFunc(r.Cases, func(p Proven) bool { return !p.Holds() })
+	return len(r.Cases) > 0 && len(r.Unasked) == 0 && !(r.Strict && r.warnings() > 0) && (r.Known == nil || len(r.Known.Wrong) == 0) && !slices.ContainsFunc(r.Cases, func(p Proven) bool { return !p.Holds() })
 }
 
 // warnings counts the warnings of all cases.
@@ -47,6 +80,17 @@ func (r *Report) warnings() int {
 	n := 0
 	for _, p := range r.Cases {
 		n += len(p.Result.Warnings)
+	}
+	return n
+}
+
+// failedOwn counts the cases whose own requests are not decided as wanted.
+func (r *Report) failedOwn() int {
+	n := 0
+	for _, p := range r.Cases {
+		if p.Own != nil && p.Own.Failed() {
+			n++
+		}
 	}
 	return n
 }
@@ -66,7 +110,7 @@ func (r *Report) made() int {
 
 // Fault reports whether Envoy or the machine failed.
 func (r *Report) Fault() bool {
-	return slices.ContainsFunc(r.Cases, func(p Proven) bool { return p.Result.Fault })
+	return slices.ContainsFunc(r.Cases, func(p Proven) bool { return p.Result.Fault || p.Own != nil && p.Own.Fault })
 }
 
 // Classes counts the classes of all cases.
@@ -101,6 +145,9 @@ func (r *Report) Sentence() string {
 	if unasked > 0 {
 		text += fmt.Sprintf("; %d of them were not asked for", unasked)
 	}
+	if n := r.failedOwn(); n > 0 {
+		text += "; the own requests of " + terminal.Count(n, "case") + " are not decided as wanted, see above"
+	}
 	if n := r.made(); n > 0 {
 		text += "; " + terminal.Count(n, "inbound") + " made, see above"
 	}
@@ -125,6 +172,9 @@ func (r *Report) WriteText(w io.Writer, p terminal.Paint) {
 		fmt.Fprintf(w, "%s not asked: %s\n", p.Mark(false), terminal.Printable(text))
 	}
 	fmt.Fprintf(w, "%s %s (%s)\n", p.Mark(r.Holds()), r.Sentence(), r.Runtime)
+	if r.Known != nil {
+		r.Known.writeText(w, p)
+	}
 }
 
 // WriteText prints the classes of each inbound, and the first requests that were not
@@ -142,14 +192,42 @@ func (one Proven) WriteText(w io.Writer, p terminal.Paint) {
 	for _, warning := range one.Result.Warnings {
 		fmt.Fprintf(w, "  %s %s\n", p.Yellow("warning:"), warning)
 	}
-	shown := one.Disagreements[:min(len(one.Disagreements), mostDisagreements)]
+	writeWrong(w, p, one.Result, one.Disagreements)
+	one.writeOwn(w, p)
+	fmt.Fprintln(w)
+}
+
+// writeWrong prints the first requests that were not decided as specified.
+func writeWrong(w io.Writer, p terminal.Paint, of result.Case, wrong []result.Request) {
+	shown := wrong[:min(len(wrong), mostDisagreements)]
 	for _, q := range shown {
-		one.Result.WriteRequest(w, p, q)
+		of.WriteRequest(w, p, q)
 	}
-	if more := len(one.Disagreements) - len(shown); more > 0 {
+	if more := len(wrong) - len(shown); more > 0 {
 		fmt.Fprintf(w, "  and %s more: see --output json, or --report\n", terminal.Count(more, "request"))
 	}
-	fmt.Fprintln(w)
+}
+
+// writeOwn prints what became of the case's own requests.
+func (one Proven) writeOwn(w io.Writer, p terminal.Paint) {
+	switch own := one.Own; {
+	case own == nil:
+	case own.Skipped != "":
+		fmt.Fprintf(w, "  own requests: skipped, %s\n", terminal.Printable(own.Skipped))
+	default:
+		wrong := wrongOf(own)
+		fmt.Fprintf(w, "  own requests: %s %d of %d as the case wants\n", p.Mark(own.Passed()), len(own.Requests)-len(wrong), len(own.Case.Requests))
+		if own.Err != nil {
+			for line := range strings.Lines(own.Err.Error()) {
+				fmt.Fprintf(w, "  %s\n", p.Red(strings.TrimSpace(line)))
+			}
+		}
+		writeWrong(w, p, *own, wrong)
+	}
+}
+
+func wrongOf(r *result.Case) []result.Request {
+	return slices.DeleteFunc(slices.Clone(r.Requests), func(q result.Request) bool { return len(q.Problems) == 0 })
 }
 
 // mostDisagreements is how many wrong requests of a case are printed. They tend to have one
@@ -296,6 +374,8 @@ type JSON struct {
 	Cases           []caseJSON      `json:"cases"`
 	Counterexamples []string        `json:"counterexamples,omitempty"`
 	Unasked         []string        `json:"unasked,omitempty"`
+	// RestsOn is what the proof takes for granted.
+	RestsOn *knownJSON `json:"restsOn,omitempty"`
 }
 
 type caseJSON struct {
@@ -304,6 +384,15 @@ type caseJSON struct {
 	Error    string        `json:"error,omitempty"`
 	Inbounds []inboundJSON `json:"inbounds"`
 	Warnings []string      `json:"warnings,omitempty"`
+	Own      *ownJSON      `json:"own,omitempty"`
+}
+
+// ownJSON is what became of the case's own requests.
+type ownJSON struct {
+	Requests int      `json:"requests"`
+	Passed   bool     `json:"passed"`
+	Skipped  string   `json:"skipped,omitempty"`
+	Problems []string `json:"problems,omitempty"`
 }
 
 type inboundJSON struct {
@@ -350,6 +439,9 @@ type unreachableJSON struct {
 // Form returns the JSON form of the report.
 func (r *Report) Form() JSON {
 	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}, Unasked: r.Unasked}
+	if r.Known != nil {
+		out.RestsOn = r.Known.form()
+	}
 	for _, c := range r.Counterexamples {
 		out.Counterexamples = append(out.Counterexamples, c.File)
 	}
@@ -372,6 +464,9 @@ func (p Proven) form() caseJSON {
 	}
 	for _, in := range p.Inbounds {
 		out.Inbounds = append(out.Inbounds, in.form())
+	}
+	if own := p.Own; own != nil {
+		out.Own = &ownJSON{Requests: len(own.Case.Requests), Passed: own.Passed(), Skipped: own.Skipped, Problems: own.Failures()}
 	}
 	return out
 }

@@ -9,12 +9,13 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/plainpath"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/policy"
 )
 
 // Expectation is what must become of a request. It is one of [HandshakeFails], [Rejected],
-// [Unjudged] and [Judged].
+// [Unjudged], [Judged] and [Disputed].
 type Expectation interface{ expectation() }
 
 // HandshakeFails says that mTLS keeps the caller out, and why.
@@ -46,10 +47,15 @@ type Judged struct {
 	Gates []policy.Trace
 }
 
+// Disputed says that the two readings of the request's path differ: meshproof contradicts
+// itself, and nothing can be expected.
+type Disputed struct{ Oracle, Plain string }
+
 func (HandshakeFails) expectation() {}
 func (Rejected) expectation()       {}
 func (Unjudged) expectation()       {}
 func (Judged) expectation()         {}
+func (Disputed) expectation()       {}
 
 // Expect says what must become of a request to the inbound.
 func (in Inbound) Expect(q cases.Request) Expectation {
@@ -60,6 +66,10 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 		return Unjudged{}
 	}
 	seen, err := See(in.Protocol, in.normalization(), q)
+	plain, disputed := in.plainlySeen(q, seen, err)
+	if disputed != nil {
+		return *disputed
+	}
 	d, traces := policy.Explain(in.Program.Program, seen)
 	// A network filter refuses the connection before Envoy reads the path.
 	if err != nil && !(d.Effect == policy.Deny && d.Layer == policy.L4) {
@@ -68,12 +78,34 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	rule, _ := Reasons(traces, seen)
 	judged := Judged{
 		Seen: seen, Decision: d, Rule: rule,
-		Second: in.reading.set.Evaluate(in.Inbound.Inbound, seen), Ungated: !slices.ContainsFunc(in.Program.Gates, decides),
+		Second: in.reading.set.Evaluate(in.Inbound.Inbound, plain), Ungated: !slices.ContainsFunc(in.Program.Gates, decides),
 	}
 	if in.HasSeveralGates() {
 		judged.Gates = traces
 	}
 	return judged
+}
+
+// plainlySeen returns the request as the plain evaluator sees it, whose path package plainpath
+// has read. It is disputed where the two readings of the path differ.
+func (in Inbound) plainlySeen(q cases.Request, seen policy.Request, rejected error) (policy.Request, *Disputed) {
+	if in.Protocol.Layer() == policy.L4 {
+		return seen, nil
+	}
+	plain := seen
+	_, path := requestline.Of(q.Method, q.Path, q.GRPC)
+	path, ok := plainpath.Normalize(in.normalization(), path)
+	if ok == (rejected == nil) && path == seen.Path {
+		plain.Path = path
+		return plain, nil
+	}
+	text := func(path string, taken bool) string {
+		if !taken {
+			return "the listener answers 400"
+		}
+		return fmt.Sprintf("the path is %q", path)
+	}
+	return plain, &Disputed{text(seen.Path, rejected == nil), text(path, ok)}
 }
 
 func decides(g policy.Gate) bool { return !g.Logs() }

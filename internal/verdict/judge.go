@@ -86,6 +86,8 @@ func (j *Judgement) compareExpected(expected Expectation, anyNames bool, e evide
 		if f.Form != evidence.HandshakeFailed && (f.Form != evidence.Rejected || f.Status != 400) {
 			j.add(NotRejected, x.Why, describe(f))
 		}
+	case Disputed:
+		j.add(OtherOpinion, x.Oracle, x.Plain)
 	case Judged:
 		// Envoy may answer for another reason than authorization; the case says with
 		// which status.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -160,6 +161,15 @@ type Inbound struct {
 
 // Reading returns the reading that the inbound is of.
 func (in Inbound) Reading() *Reading { return in.reading }
+
+// Locate returns "file:line" of what decides a request of the inbound, and of what decides
+// in the shadow. It is "" where no line does.
+func (in Inbound) Locate(r policy.Request) (decides, shadow string) {
+	if locator, ok := in.reading.set.(capability.Locator); ok {
+		return locator.Locate(in.Inbound.Inbound, r)
+	}
+	return "", ""
+}
 
 // MTLS returns how the listener of the inbound takes plaintext.
 func (in Inbound) MTLS() xds.MTLS {

@@ -1,0 +1,42 @@
+package proof_test
+
+import (
+	"testing"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/proof"
+)
+
+// Meshproof expects what the built-in cases state. A statement turned around is found.
+func TestKnownAnswers(t *testing.T) {
+	t.Parallel()
+	all := casetest.Stories(t)
+	known := proof.CheckKnownAnswers(all, "1.40.0", behavior.Set{})
+	for _, wrong := range known.Wrong {
+		t.Error(wrong)
+	}
+	if known.Cases < 200 || known.Answers < 2000 {
+		t.Errorf("%d answers of %d cases", known.Answers, known.Cases)
+	}
+	turned := 0
+	for _, c := range all {
+		for i, q := range c.Requests {
+			if q.Want != cases.Allow || !c.Gate.Admits("1.40.0", behavior.Set{}) {
+				continue
+			}
+			other := c
+			other.Requests = []cases.Request{c.Requests[i]}
+			other.Requests[0].Want = cases.Deny
+			if known := proof.CheckKnownAnswers([]cases.Case{other}, "1.40.0", behavior.Set{}); len(known.Wrong) != 1 {
+				t.Errorf("%s: %v", q.Place, known.Wrong)
+			}
+			turned++
+			break
+		}
+	}
+	if turned < 100 {
+		t.Errorf("%d answers were turned around", turned)
+	}
+}

@@ -1,0 +1,76 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Contradiction says what of a case's statement about a request the policies do not bear
+// out, "" where there is nothing. It asks no Envoy: it holds the oracle and the plain
+// evaluator against what a person wrote.
+func (in Inbound) Contradiction(q cases.Request) string {
+	expected := in.Expect(q)
+	switch x := expected.(type) {
+	case Disputed:
+		return fmt.Sprintf(texts[OtherOpinion], x.Oracle, x.Plain)
+	case Judged:
+		if x.Second != x.Decision {
+			return fmt.Sprintf(texts[OtherOpinion], fmt.Sprintf("%#v", x.Decision), fmt.Sprintf("%#v", x.Second))
+		}
+	}
+	if !bears(expected, q.Want) {
+		return fmt.Sprintf("the case wants %s, meshproof expects %s", q.Want, Want(expected))
+	}
+	x, ok := expected.(Judged)
+	if !ok {
+		return ""
+	}
+	d := x.Decision
+	shadow := cases.ShadowNone
+	if d.Shadowed {
+		shadow = cases.ShadowDeny
+		if d.Shadow.Effect == policy.Allow {
+			shadow = cases.ShadowAllow
+		}
+	}
+	switch {
+	case q.By != nil && *q.By != d.Origin:
+		return fmt.Sprintf("the case wants it decided by %s, meshproof says %s", *q.By, nameOf(d.Verdict))
+	case q.Shadow != nil && *q.Shadow != shadow:
+		return fmt.Sprintf("the case wants shadow %s, meshproof says %s", *q.Shadow, shadow)
+	case q.ShadowBy != nil && *q.ShadowBy != d.Shadow.Origin:
+		return fmt.Sprintf("the case wants the shadow decided by %s, meshproof says %s", *q.ShadowBy, nameOf(d.Shadow))
+	}
+	return ""
+}
+
+// bears reports whether a request that must become what is expected can become what the
+// case wants. A status that no policy gives is up to Envoy.
+func bears(expected Expectation, want cases.Want) bool {
+	status, isStatus := want.Status()
+	switch x := expected.(type) {
+	case HandshakeFails:
+		return want == cases.HandshakeFailure || want == cases.Refused
+	case Rejected:
+		return want == cases.Status(400) || want == cases.Refused
+	case Unjudged:
+		return want == cases.Allow || isStatus && status != 403
+	case Judged:
+		switch {
+		case isStatus && status != 403:
+			return true
+		case x.Decision.Effect == policy.Allow:
+			return want == cases.Allow
+		case want == cases.Close:
+			return x.Decision.Layer == policy.L4
+		case isStatus:
+			return x.Decision.Layer == policy.L7
+		default:
+			return want == cases.Deny || want == cases.Refused
+		}
+	default:
+		return false
+	}
+}
