@@ -19,17 +19,20 @@ type builder struct {
 	// workloads has each workload as a caller, by its name.
 	workloads map[string]Caller
 	callers   map[string]Caller
+	// folder is that of the case file.
+	folder string
 }
 
-func build(doc manifest.Document) (Case, error) {
+// build reads a case of a file in the folder.
+func build(doc manifest.Document, folder string) (Case, error) {
 	if head := doc.Type(); head.Type != "" || head.Kind != "" {
 		return Case{}, doc.Errorf("", "this is a policy, not a case: put it under policies: of a case, or give the file to compile or explain")
 	}
-	b := &builder{doc: doc, workloads: map[string]Caller{}, callers: map[string]Caller{}}
+	b := &builder{doc: doc, workloads: map[string]Caller{}, callers: map[string]Caller{}, folder: folder}
 	if err := doc.Decode(&b.schema); err != nil {
 		return Case{}, err
 	}
-	for _, step := range []func() error{b.head, b.trustDomains, b.addWorkloads, b.addCallers, b.addRequests, b.addCounters, b.complete} {
+	for _, step := range []func() error{b.head, b.trustDomains, b.addFiles, b.addWorkloads, b.addCallers, b.addRequests, b.addCounters, b.complete} {
 		if err := step(); err != nil {
 			return Case{}, err
 		}
@@ -48,7 +51,7 @@ func (b *builder) head() error {
 		Features:       s.Features,
 		Gate:           s.Envoy.gate,
 		Place:          b.doc.Place(""),
-		Policies:       s.Policies,
+		Policies:       s.Policies.list,
 		ExpectError:    s.ExpectError,
 		ExpectWarnings: s.ExpectWarning,
 		Normalization:  s.Options.normalization.normalization(),

@@ -79,7 +79,8 @@ func read(files []string, readFile func(string) ([]byte, error)) ([]Case, error)
 	return out, nil
 }
 
-// Parse reads the cases of one file. The name is for the errors. The error joins all
+// Parse reads the cases of one file. The name is for the errors, and the files that a case
+// names lie in its folder or below. The error joins all
 // errors, one line each.
 func Parse(file string, data []byte) ([]Case, error) {
 	docs, err := manifest.Parse(file, data)
@@ -98,12 +99,13 @@ func Read(file string, data []byte, docs []manifest.Document) ([]Case, error) {
 	var errs []error
 	sources := sources(data, docs)
 	for i, doc := range docs {
-		c, err := build(doc)
+		c, err := build(doc, filepath.Dir(file))
 		if err != nil {
 			errs = append(errs, fmt.Errorf("cases: %w", err))
 			continue
 		}
-		c.Source = sources[i]
+		// The policies of files are added by build.
+		c.Source = sources[i] + c.Source
 		out = append(out, c)
 	}
 	return out, errors.Join(errs...)

@@ -17,13 +17,38 @@ type caseSchema struct {
 	Envoy         gateSchema                   `yaml:"envoy"`
 	TrustDomains  []string                     `yaml:"trustDomains"`
 	Options       optionsSchema                `yaml:"options"`
-	Workloads     []workloadSchema             `yaml:"workloads"`
+	Workloads     orFiles[workloadSchema]      `yaml:"workloads"`
 	Callers       map[string]manifest.Document `yaml:"callers"`
-	Policies      []manifest.Document          `yaml:"policies"`
+	Policies      orFiles[manifest.Document]   `yaml:"policies"`
 	Requests      []requestSchema              `yaml:"requests"`
 	Counters      map[string]manifest.Document `yaml:"counters"`
 	ExpectError   string                       `yaml:"expectError"`
 	ExpectWarning oneOrMore                    `yaml:"expectWarning"`
+}
+
+// orFiles reads a list, or a mapping with the files that have its items.
+type orFiles[T any] struct {
+	list []T
+	// files are patterns. The file paths begin at the folder of the case file.
+	files oneOrMore
+}
+
+// UnmarshalManifest lets [manifest.Document.Decode] read the type.
+func (o *orFiles[T]) UnmarshalManifest(d manifest.Document) error {
+	if len(d.Keys()) == 0 {
+		return d.Decode(&o.list)
+	}
+	var schema struct {
+		Files oneOrMore `yaml:"files"`
+	}
+	if err := d.Decode(&schema); err != nil {
+		return err
+	}
+	if len(schema.Files) == 0 {
+		return d.Errorf("files", "no file is named: write files: [policies], or a list instead of the mapping")
+	}
+	o.files = schema.Files
+	return nil
 }
 
 // optionsSchema is the mapping under options: settings of the listener, and a document

@@ -16,7 +16,7 @@ import (
 )
 
 func (b *builder) addWorkloads() error {
-	for i, w := range b.schema.Workloads {
+	for i, w := range b.schema.Workloads.list {
 		field := fmt.Sprintf("workloads[%d]", i)
 		switch _, taken := b.workloads[w.Name]; {
 		case w.Name == "":
@@ -59,9 +59,17 @@ func (b *builder) identity(field string, w workloadSchema) (spiffeid.ID, error) 
 		}
 		return id, nil
 	}
-	id, err := casefile.DefaultIdentity(b.out.TrustDomains[0], cmp.Or(w.Namespace, casefile.DefaultNamespace), cmp.Or(w.ServiceAccount, w.Name))
+	id, err := b.defaultIdentity(w.Namespace, cmp.Or(w.ServiceAccount, w.Name))
 	if err != nil {
-		return spiffeid.ID{}, b.doc.Errorf(field, "namespace and service account make no SPIFFE ID: %v", err)
+		return spiffeid.ID{}, b.doc.Errorf(field, "%v", err)
+	}
+	return id, nil
+}
+
+func (b *builder) defaultIdentity(namespace, account string) (spiffeid.ID, error) {
+	id, err := casefile.DefaultIdentity(b.out.TrustDomains[0], cmp.Or(namespace, casefile.DefaultNamespace), account)
+	if err != nil {
+		return spiffeid.ID{}, fmt.Errorf("namespace and service account make no SPIFFE ID: %w", err)
 	}
 	return id, nil
 }

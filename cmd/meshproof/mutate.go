@@ -54,7 +54,7 @@ is run with its own requests only. Exit status 1 if a mistake survived.`,
 
 func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
 	var memo verdict.Memo
-	chosen, err := loadCases(o.filter, paths, matrix.Selection{}, memo.Read)
+	chosen, err := loadCases(o.filter, paths, nil, matrix.Selection{}, memo.Read)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
@@ -22,6 +23,7 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // runOptions are the flags of run.
@@ -36,6 +38,7 @@ type runOptions struct {
 	compiler compilerFlags
 	anyNames bool
 	strict   bool
+	policies string
 	shard    matrix.Shard
 	times    string
 	sets     int
@@ -52,12 +55,14 @@ func newRun() *cobra.Command {
 		Long: `Run boots Envoy, brings up the inbounds of each case, fires its requests as their callers,
 and holds answers, upstream, access log and counters against the policies and the case.
 
-A PATH is a case file, or a folder with case files. With several versions of Envoy it runs
+A PATH is a case file, or a folder with case files. With --policies the cases are held against the
+policies that are deployed, and a case need not state any. With several versions of Envoy it runs
 the same cases on each, and prints where they differ. With --compiler the filters come from
 another compiler. They are held against the same policies.`,
 		Example: `  meshproof run
   meshproof run cases/kuma/path.yaml --envoy 1.39.3 --runtime process
   meshproof run --case 'observability.*metrics' --output json
+  meshproof run tests/ --policies deploy/policies --strict
   meshproof run --envoy all --report matrix
   meshproof run --profile GEP-3779 --shard 1/2 --report shard-1
   meshproof run --compiler './mesh-compiler --stdio' --implementation mesh.yaml --any-names --report mesh`,
@@ -75,6 +80,7 @@ another compiler. They are held against the same policies.`,
 	o.compiler.add(cmd)
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	addStrict(cmd, &o.strict)
+	flags.StringVar(&o.policies, "policies", "", "run the cases against the policies of this file or folder, instead of those that the cases state")
 	flags.Var(textFlag{&o.shard, "I/N"}, "shard", "run only part I of N, from 1; job/N takes I from JOB_COMPLETION_INDEX of a Kubernetes Job")
 	flags.IntVar(&o.sets, "sets", matrix.FreshSets, "with --profile or --report: how many sets of random policies another compiler is asked for beside the cases, 0 for none")
 	flags.Uint64Var(&o.seed, "seed", 0, "the same seed draws the same sets (default: a random seed)")
@@ -88,7 +94,7 @@ another compiler. They are held against the same policies.`,
 }
 
 func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
-	s, err := o.suite(paths)
+	s, err := o.suite(paths, stderr)
 	if err != nil {
 		return err
 	}
@@ -163,6 +169,9 @@ func (o runOptions) againCommand(paths []string) func(cases.Case, report.Run) st
 	if o.anyNames {
 		more = append(more, "--any-names")
 	}
+	if o.policies != "" {
+		more = append(more, "--policies", terminal.Quote(o.policies))
+	}
 	return func(c cases.Case, run report.Run) string {
 		if c.Name == matrix.FreshCase {
 			return o.drawAgain(paths, run.Envoy)
@@ -186,7 +195,7 @@ func (o runOptions) drawAgain(paths []string, envoy string) string {
 }
 
 // suite reads the cases, and the flags that say how they are run.
-func (o runOptions) suite(paths []string) (matrix.Suite, error) {
+func (o runOptions) suite(paths []string, stderr io.Writer) (matrix.Suite, error) {
 	selection, err := o.claims.selection()
 	if err != nil {
 		return matrix.Suite{}, err
@@ -206,8 +215,28 @@ func (o runOptions) suite(paths []string) (matrix.Suite, error) {
 	}
 	var memo verdict.Memo
 	s.Read = memo.Read
-	s.Cases, err = loadCases(o.filter, paths, selection, s.Read)
+	var policies []manifest.Document
+	if o.policies != "" {
+		files, err := o.readPolicies(paths, stderr)
+		if err != nil {
+			return s, fmt.Errorf("--policies: %w", err)
+		}
+		policies = files.Policies
+	}
+	s.Cases, err = loadCases(o.filter, paths, policies, selection, s.Read)
 	return s, err
+}
+
+// readPolicies reads the policies that the cases are run against.
+func (o runOptions) readPolicies(paths []string, stderr io.Writer) (*lab.Files, error) {
+	if len(paths) == 0 {
+		return nil, errors.New("the built-in cases are about their own policies: name case files")
+	}
+	files, err := lab.OpenPolicies(o.policies)
+	if err == nil {
+		err = leaveOut(stderr, o.strict, files)
+	}
+	return files, err
 }
 
 // versionList returns the versions that --envoy names.

@@ -18,6 +18,7 @@ import (
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // sourceOptions are the flags that say which inbound policy files are about. In a
@@ -83,13 +84,17 @@ func (o *sourceOptions) subjects(paths []string) ([]lab.Subject, error) {
 	return out, o.nothingLeft(err)
 }
 
-// leaveOut tells which documents are left out. With --strict they are an error.
 func (o *sourceOptions) leaveOut(all ...*lab.Files) error {
+	return leaveOut(o.stderr, o.strict, all...)
+}
+
+// leaveOut tells which documents are left out. With --strict they are an error.
+func leaveOut(stderr io.Writer, strict bool, all ...*lab.Files) error {
 	for _, files := range all {
-		if o.strict && len(files.Others) > 0 {
+		if strict && len(files.Others) > 0 {
 			return fmt.Errorf("%w\n%s: --strict refuses to leave %s out: name the files with policies alone", files.Others.Refusals(), files.Name, files.Others)
 		}
-		tellLeftOut(o.stderr, files)
+		tellLeftOut(stderr, files)
 	}
 	return nil
 }
@@ -201,8 +206,8 @@ func (o *sourceOptions) inboundFlag() string {
 }
 
 // loadCases reads the chosen cases, the built-in ones without a path. It refuses bad
-// policies before Envoy is started for them.
-func loadCases(filter caseFilter, paths []string, selection matrix.Selection, read func(cases.Case) (*verdict.Reading, error)) ([]cases.Case, error) {
+// policies before Envoy is started for them. Policies, if any, replace those of the cases.
+func loadCases(filter caseFilter, paths []string, policies []manifest.Document, selection matrix.Selection, read func(cases.Case) (*verdict.Reading, error)) ([]cases.Case, error) {
 	open := cases.Stories
 	if len(paths) > 0 {
 		open = func() ([]cases.Case, error) { return cases.Load(paths...) }
@@ -219,6 +224,10 @@ func loadCases(filter caseFilter, paths []string, selection matrix.Selection, re
 	for _, c := range all {
 		if !filter.matches(c) {
 			continue
+		}
+		if policies != nil {
+			c, err = lab.WithPolicies(c, policies)
+			errs = append(errs, err)
 		}
 		chosen = append(chosen, c)
 		if reason, _ := selection.Skip(c); c.ExpectError == "" && reason == "" {

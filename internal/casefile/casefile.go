@@ -3,10 +3,13 @@
 package casefile
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // The callers that every case has. The first uses no TLS, the second shows no certificate.
@@ -21,6 +24,17 @@ const (
 	DefaultMesh        = "default"
 	DefaultNamespace   = "default"
 )
+
+// WithPolicies returns the source of a case with the policies of other files below it, so that
+// a report shows all that was run.
+func WithPolicies(source string, policies []manifest.Document) string {
+	var b strings.Builder
+	b.WriteString(source)
+	for _, doc := range policies {
+		fmt.Fprintf(&b, "# %s\n---\n%s", doc.Place(""), doc.YAML())
+	}
+	return b.String()
+}
 
 // Reserved reports whether "from" takes a name for another thing than an entry under callers or workloads.
 func Reserved(name string) bool {

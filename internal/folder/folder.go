@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"syscall"
 )
@@ -37,7 +36,7 @@ func Files(path string) ([]string, error) {
 	var files []string
 	// Without the separator the walk does not enter a symbolic link to a folder.
 	err = filepath.WalkDir(path+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && (strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml")) {
+		if err == nil && !entry.IsDir() && isYAML(file) {
 			files = append(files, filepath.Clean(file))
 		}
 		return err
@@ -56,12 +55,11 @@ func Read(path string) ([]byte, error) { return ReadUpTo(path, Limit) }
 
 // ReadUpTo is [Read] with another limit, in bytes.
 func ReadUpTo(path string, limit int64) ([]byte, error) {
-	fail := func(err error) ([]byte, error) { return nil, &fs.PathError{Op: "read", Path: path, Err: err} }
 	if path == Stdin {
 		if !stdinIsRead.CompareAndSwap(false, true) {
-			return fail(errors.New("standard input was read already: name it once"))
+			return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("standard input was read already: name it once")}
 		}
-		return readAll(os.Stdin, limit, fail)
+		return readAll(os.Stdin, path, limit)
 	}
 	// Without O_NONBLOCK this call waits until a writer opens a named pipe.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -69,24 +67,28 @@ func ReadUpTo(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if err := CheckRegular(info, limit); err != nil {
-		return fail(err)
-	}
-	return readAll(f, limit, fail)
+	return readRegular(f, path, limit)
 }
 
 // stdinIsRead is true once standard input was read, for then it is empty.
 var stdinIsRead atomic.Bool
 
+func readRegular(f *os.File, path string, limit int64) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckRegular(info, limit); err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	return readAll(f, path, limit)
+}
+
 // readAll reads up to the limit. The size of a file may be stale or missing, as in /proc.
-func readAll(f *os.File, limit int64, fail func(error) ([]byte, error)) ([]byte, error) {
+func readAll(f *os.File, path string, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(data)) > limit {
-		return fail(tooLarge(int64(len(data)), limit))
+		return nil, &fs.PathError{Op: "read", Path: path, Err: tooLarge(int64(len(data)), limit)}
 	}
 	return data, err
 }

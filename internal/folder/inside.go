@@ -1,0 +1,85 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Inside is one folder with all that is below it. No path leads out of it, and no symbolic
+// link does.
+type Inside struct {
+	folder string
+	root   *os.Root
+}
+
+// OpenInside opens a folder. [Inside.Close] has to be called.
+func OpenInside(folder string) (*Inside, error) {
+	root, err := os.OpenRoot(folder)
+	return &Inside{folder, root}, err
+}
+
+// Close releases the folder.
+func (i *Inside) Close() error { return i.root.Close() }
+
+// Files returns the files that a pattern means, see [path.Match]: each match is a file, or a
+// folder with the files that [Files] returns. The paths begin at the folder, in their order.
+// No file is an error.
+func (i *Inside) Files(pattern string) ([]string, error) {
+	clean := path.Clean(pattern)
+	if !fs.ValidPath(clean) {
+		return nil, errors.New("it leads out of the folder: name a file in it or below it")
+	}
+	matches, err := fs.Glob(i.root.FS(), clean)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, match := range matches {
+		info, err := i.root.Stat(match)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			files = append(files, match)
+			continue
+		}
+		err = fs.WalkDir(i.root.FS(), match, func(file string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() && isYAML(file) {
+				files = append(files, file)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("there is no such file in %s", i.folder)
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// Path returns the path of a file of the folder as the user may open it.
+func (i *Inside) Path(file string) string { return filepath.Join(i.folder, filepath.FromSlash(file)) }
+
+// Read is [Read] for a file of the folder.
+func (i *Inside) Read(file string) ([]byte, error) {
+	f, err := i.root.OpenFile(filepath.FromSlash(file), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readRegular(f, i.Path(file), Limit)
+}
+
+func isYAML(file string) bool {
+	return strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml")
+}
