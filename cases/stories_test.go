@@ -129,6 +129,38 @@ func TestUserStoriesHaveAShadow(t *testing.T) {
 	}
 }
 
+// TestDeparturesHaveCases shows that each row of the departures in docs/policies.md names stories
+// that there are.
+func TestDeparturesHaveCases(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/policies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stories := map[string]bool{}
+	for _, c := range casetest.Stories(t) {
+		stories[c.Story] = true
+	}
+	_, table, _ := strings.Cut(string(text), "| the text says | meshproof | shown by |\n|---|---|---|\n")
+	rows := 0
+	for row := range strings.Lines(table) {
+		if !strings.HasPrefix(row, "|") {
+			break
+		}
+		rows++
+		cells := strings.Split(strings.Trim(strings.TrimSpace(row), "| "), " | ")
+		shown := cells[len(cells)-1]
+		for _, name := range strings.Split(shown, ", ") {
+			if !stories[strings.Trim(name, "`")] && !strings.HasPrefix(shown, "[") {
+				t.Errorf("no case has the story %s: %s", name, row)
+			}
+		}
+	}
+	if rows < 15 {
+		t.Errorf("the table has %d rows", rows)
+	}
+}
+
 var rewrite = flag.Bool("rewrite", false, "write the list of cases into the README")
 
 // TestREADMELists compares the list of cases in the README with the cases.

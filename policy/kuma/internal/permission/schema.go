@@ -6,6 +6,7 @@ import (
 	"github.com/meshproof/meshproof/internal/added"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 const (
@@ -78,6 +79,16 @@ type matcherSchema struct {
 	SPIFFEIDUpper *stringSchema `yaml:"spiffeID"`
 	Path          *stringSchema `yaml:"path"`
 	Method        *string       `yaml:"method"`
+}
+
+// UnmarshalManifest lets [manifest.Document.Decode] read the type. It refuses dataplaneLabels,
+// which the design considers and gives up.
+func (m *matcherSchema) UnmarshalManifest(d manifest.Document) error {
+	if _, ok := d.At("dataplaneLabels"); ok {
+		return d.Errorf("dataplaneLabels", "a certificate proves an identity, and no labels: any client could give itself the label; write spiffeId")
+	}
+	type fields matcherSchema
+	return d.Decode((*fields)(m))
 }
 
 type stringSchema struct {
