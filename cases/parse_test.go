@@ -112,6 +112,10 @@ envoy: {from: 1.37.0, before: 1.39.3}
 		Options: language.Options{
 			Document:    document(t, "{shadowForm: precise, systemNamespace: control}"),
 			TrustDomain: spiffeid.RequireTrustDomainFromString("a.mesh"),
+			Peers: []language.Peer{{
+				Workload: policy.Workload{Name: "backend", Namespace: "shop", Mesh: "prod", Zone: "east", Origin: "zone", Labels: map[string]string{"app": "backend"}},
+				Identity: id("spiffe://a.mesh/ns/shop/sa/api"), IP: netip.MustParseAddr("10.1.2.3"),
+			}},
 		},
 		Normalization: policy.PathNormalization{Raw: true, KeepSlashes: true, EscapedSlashes: policy.UnescapeSlashes},
 		Inbounds: []cases.Inbound{{
@@ -159,12 +163,18 @@ requests:
 			Identity: id("spiffe://trust-domain.mesh/ns/default/sa/" + workload), IP: netip.MustParseAddr(ip),
 		}
 	}
+	peer := func(workload, ip string) language.Peer {
+		in := inbound(workload, 1, policy.HTTP, ip)
+		return language.Peer{Workload: in.Workload, Identity: in.Identity, IP: in.IP}
+	}
 	w := svid("w", "spiffe://trust-domain.mesh/ns/default/sa/w")
 	w.SourceIP = netip.MustParseAddr("10.64.0.2")
 	want := cases.Case{
 		Name: "as little as it can", Place: "c.yaml:2",
 		TrustDomains: []spiffeid.TrustDomain{id("spiffe://" + casefile.DefaultTrustDomain).TrustDomain()},
-		Options:      language.Options{TrustDomain: id("spiffe://" + casefile.DefaultTrustDomain).TrustDomain()},
+		Options: language.Options{TrustDomain: id("spiffe://" + casefile.DefaultTrustDomain).TrustDomain(), Peers: []language.Peer{
+			peer("v", "10.64.0.1"), peer("w", "10.64.0.2"),
+		}},
 		Inbounds: []cases.Inbound{
 			inbound("v", 80, policy.HTTP, "10.64.0.1"), inbound("v", 81, policy.HTTP, "10.64.0.1"), inbound("w", 80, policy.TCP, "10.64.0.2"),
 		},

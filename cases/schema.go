@@ -63,7 +63,7 @@ func (s *optionsSchema) UnmarshalManifest(d manifest.Document) error {
 	var listener struct {
 		Normalization normalizationSchema `yaml:"pathNormalization"`
 	}
-	if err := dialect.CheckOptions(d, &listener); err != nil {
+	if _, err := dialect.CheckOptions(d, &listener); err != nil {
 		return err
 	}
 	*s = optionsSchema{listener.Normalization, d.Without("pathNormalization")}

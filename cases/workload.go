@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 func (b *builder) addWorkloads() error {
@@ -39,6 +40,7 @@ func (b *builder) addWorkloads() error {
 		caller := soundCaller(w.Name, id)
 		caller.SourceIP = ip
 		b.workloads[w.Name] = caller
+		b.out.Options.Peers = append(b.out.Options.Peers, language.Peer{Workload: w.workload(), Identity: id, IP: ip})
 		for k, in := range w.Inbounds {
 			if err := b.addInbound(fmt.Sprintf("%s.inbounds[%d]", field, k), w, in, id, ip); err != nil {
 				return err
@@ -46,6 +48,13 @@ func (b *builder) addWorkloads() error {
 		}
 	}
 	return nil
+}
+
+func (w workloadSchema) workload() policy.Workload {
+	return policy.Workload{
+		Name: w.Name, Namespace: cmp.Or(w.Namespace, casefile.DefaultNamespace), Mesh: cmp.Or(w.Mesh, casefile.DefaultMesh),
+		Zone: w.Zone, Origin: w.Origin, Labels: w.Labels,
+	}
 }
 
 func (b *builder) identity(field string, w workloadSchema) (spiffeid.ID, error) {
@@ -77,11 +86,8 @@ func (b *builder) defaultIdentity(namespace, account string) (spiffeid.ID, error
 func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, id spiffeid.ID, ip netip.Addr) error {
 	inbound := Inbound{
 		Inbound: policy.Inbound{
-			Workload: policy.Workload{
-				Name: w.Name, Namespace: cmp.Or(w.Namespace, casefile.DefaultNamespace), Mesh: cmp.Or(w.Mesh, casefile.DefaultMesh),
-				Zone: w.Zone, Origin: w.Origin, Labels: w.Labels,
-			},
-			Name: in.Name, Port: in.Port, Protocol: in.Protocol, Tags: in.Tags,
+			Workload: w.workload(),
+			Name:     in.Name, Port: in.Port, Protocol: in.Protocol, Tags: in.Tags,
 		},
 		Identity: id,
 		IP:       ip,

@@ -52,7 +52,7 @@ func (c *compilerFlags) start(ctx context.Context) (suite.Compiler, report.Imple
 	if err := c.check(); err != nil {
 		return nil, report.Implementation{}, nil, err
 	}
-	if c.command == "" && c.ads == "" {
+	if !c.isForeign() {
 		return nil, matrix.Reference(), func() error { return nil }, nil
 	}
 	var implementation report.Implementation
@@ -126,7 +126,10 @@ func (c *compilerFlags) arguments() []string {
 	return words
 }
 
+// isForeign reports whether the flags name another compiler than meshproof's own.
+func (c *compilerFlags) isForeign() bool { return c.command != "" || c.ads != "" }
+
 // lacksImplementation reports whether a report would not say whose compiler it is about.
 func (c *compilerFlags) lacksImplementation() bool {
-	return (c.command != "" || c.ads != "") && c.implementation == ""
+	return c.isForeign() && c.implementation == ""
 }

@@ -213,7 +213,7 @@ func (o runOptions) suite(paths []string, stderr io.Writer) (matrix.Suite, error
 	if len(selection.Profiles) > 0 || o.report != "" {
 		s.Sets, s.Seed = cmp.Or(o.sets, -1), o.seed
 	}
-	var memo verdict.Memo
+	memo := verdict.Memo{Foreign: o.compiler.isForeign()}
 	s.Read = memo.Read
 	var policies []manifest.Document
 	if o.policies != "" {

@@ -10,6 +10,7 @@ import (
 	routerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/router/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
@@ -31,6 +32,26 @@ type question struct {
 		Workload policy.Workload `json:"workload"`
 	} `json:"inbound"`
 	Policies []json.RawMessage `json:"policies"`
+	Options  json.RawMessage   `json:"options"`
+}
+
+// options reads the options as the dialects of meshproof do. JSON is YAML.
+func (q question) options() (out language.Options, err error) {
+	var named struct {
+		TrustDomain string `json:"trustDomain"`
+	}
+	if err := json.Unmarshal(q.Options, &named); err != nil {
+		return out, err
+	}
+	if out.TrustDomain, err = spiffeid.TrustDomainFromString(named.TrustDomain); err != nil {
+		return out, err
+	}
+	docs, err := manifest.Parse("options", q.Options)
+	if err != nil {
+		return out, err
+	}
+	out.Document = docs[0].Without("trustDomain")
+	return out, nil
 }
 
 // listenerFor compiles the policies of a node.
@@ -52,7 +73,11 @@ func listenerFor(node *corev3.Node) ([]*anypb.Any, error) {
 		}
 		docs = append(docs, read...)
 	}
-	set, err := dialect.Parse(docs, language.Options{})
+	options, err := q.options()
+	if err != nil {
+		return nil, err
+	}
+	set, err := dialect.Parse(docs, options)
 	if err != nil {
 		return nil, err
 	}

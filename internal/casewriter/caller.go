@@ -25,10 +25,10 @@ type callerNames struct {
 
 func newCallerNames(c cases.Case) *callerNames {
 	n := &callerNames{workloads: map[string]cases.Caller{}, byKey: map[string]string{}, entries: map[string]cases.Caller{}}
-	for _, g := range workloadsOf(c.Inbounds) {
-		w := soundCaller(g.name, g.inbounds[0].Identity)
-		w.SourceIP = g.inbounds[0].IP
-		n.workloads[g.name] = w
+	for _, g := range workloadsOf(c) {
+		w := soundCaller(g.Workload.Name, g.Identity)
+		w.SourceIP = g.IP
+		n.workloads[g.Workload.Name] = w
 	}
 	for _, q := range c.Requests {
 		if n.name(q.From) == "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // YAML returns a file with one case. It leaves out what has its default value. [cases.Parse] reads an equal case from the
@@ -20,8 +21,7 @@ import (
 // that Parse returned.
 //
 // A caller that needs an entry under callers keeps its name where the entry may have it. Other callers get a name made of
-// their certificate. The cases of package cases do not have the workloads without inbounds any more, so requests from such a
-// workload come from an entry under callers.
+// their certificate.
 func YAML(c cases.Case) []byte {
 	p := printer{c: c, callers: newCallerNames(c)}
 	p.head()
@@ -165,26 +165,30 @@ func (p *printer) defaultIdentity(namespace, account string) (spiffeid.ID, bool)
 
 // workload is a workload with its inbounds. A case has the inbounds of all workloads in one list.
 type workload struct {
-	name     string
+	language.Peer
 	inbounds []cases.Inbound
 }
 
-// workloadsOf returns the workloads in the order of their first inbounds.
-func workloadsOf(inbounds []cases.Inbound) []workload {
+// workloadsOf returns the workloads of a case: its peers, and what has an inbound beside them.
+func workloadsOf(c cases.Case) []workload {
 	var out []workload
-	for _, in := range inbounds {
-		i := slices.IndexFunc(out, func(w workload) bool { return w.name == in.Workload.Name })
+	for _, peer := range c.Options.Peers {
+		out = append(out, workload{Peer: peer})
+	}
+	for _, in := range c.Inbounds {
+		i := slices.IndexFunc(out, func(w workload) bool { return w.Workload.Name == in.Workload.Name })
 		if i < 0 {
 			i = len(out)
-			out = append(out, workload{name: in.Workload.Name})
+			out = append(out, workload{})
 		}
+		out[i].Peer = language.Peer{Workload: in.Workload, Identity: in.Identity, IP: in.IP}
 		out[i].inbounds = append(out[i].inbounds, in)
 	}
 	return out
 }
 
 func (p *printer) workloads() {
-	for i, g := range workloadsOf(p.c.Inbounds) {
+	for i, g := range workloadsOf(p.c) {
 		if i == 0 {
 			p.line(0, "workloads:")
 		}
@@ -194,13 +198,12 @@ func (p *printer) workloads() {
 
 // workload are the lines of the workload at an index.
 func (p *printer) workload(i int, g workload) []string {
-	first := g.inbounds[0]
-	w := first.Workload
+	w := g.Workload
 	f := fields{"name: " + quote(w.Name)}
 	if w.Namespace != casefile.DefaultNamespace {
 		f.add("namespace", text(w.Namespace))
 	}
-	key, value := p.identity(first)
+	key, value := p.identity(g.Peer)
 	f.add(key, value)
 	if w.Mesh != casefile.DefaultMesh {
 		f.add("mesh", text(w.Mesh))
@@ -208,10 +211,12 @@ func (p *printer) workload(i int, g workload) []string {
 	f.add("zone", text(w.Zone))
 	f.add("origin", text(w.Origin))
 	f.add("labels", mapping(w.Labels))
-	if first.IP != casefile.DefaultIP(i) {
-		f.add("ip", quote(first.IP.String()))
+	if g.IP != casefile.DefaultIP(i) {
+		f.add("ip", quote(g.IP.String()))
 	}
-	f = append(f, "inbounds:")
+	if len(g.inbounds) > 0 {
+		f = append(f, "inbounds:")
+	}
 	for _, in := range g.inbounds {
 		f = append(f, "  - "+inbound(in))
 	}
@@ -219,7 +224,7 @@ func (p *printer) workload(i int, g workload) []string {
 }
 
 // identity is the field that gives a workload its SPIFFE ID, and no field for the default one.
-func (p *printer) identity(in cases.Inbound) (key, value string) {
+func (p *printer) identity(in language.Peer) (key, value string) {
 	if id, ok := p.defaultIdentity(in.Workload.Namespace, in.Workload.Name); ok && id == in.Identity {
 		return "", ""
 	}

@@ -158,6 +158,7 @@ func TestYAMLOfOddTexts(t *testing.T) {
 		for i := range c.Inbounds {
 			c.Inbounds[i].Workload.Labels = map[string]string{s: s, "a": s}
 			c.Inbounds[i].Workload.Zone = s
+			c.Options.Peers[0].Workload = c.Inbounds[i].Workload
 		}
 		c.Inbounds[0].Tags = map[string]string{s: s}
 		q := c.Requests[0]
@@ -182,6 +183,7 @@ counters: {w/i: {denied: 0}}
 `)
 		in := &c.Inbounds[0]
 		in.Workload.Name, in.Name, in.Routes[0].Name = s, s, s
+		c.Options.Peers[0].Workload.Name = s
 		c.Requests[0].To, c.Counters[0].Inbound = in.String(), in.String()
 		checkYAML(t, c)
 	}

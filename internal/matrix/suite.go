@@ -68,6 +68,9 @@ type Suite struct {
 	Done    func(version string, r result.Case)
 }
 
+// memo reads policies of any kind where another compiler than meshproof's is tested.
+func (s Suite) memo() *verdict.Memo { return &verdict.Memo{Foreign: s.foreign()} }
+
 // foreign reports whether the compiler is not meshproof's own.
 func (s Suite) foreign() bool { return s.Compiler != nil && s.Compiler != suite.Reference }
 
@@ -143,7 +146,7 @@ func (s Suite) Run(ctx context.Context) ([]summary.Run, error) {
 		return nil, err
 	}
 	if s.Read == nil {
-		s.Read = new(verdict.Memo).Read
+		s.Read = s.memo().Read
 	}
 	versions := s.versions()
 	results := make([]*summary.Run, len(versions))
@@ -220,6 +223,9 @@ type underway struct {
 // start boots Envoy. Its error is a [*StartError].
 func (s Suite) start(ctx context.Context, version string) (*underway, error) {
 	began := time.Now()
+	if s.Read == nil {
+		s.Read = s.memo().Read
+	}
 	opts := []harness.Option{harness.WithEnvoy(version), harness.WithRuntime(s.Runtime)}
 	if s.Log != nil {
 		if log := s.Log(version); log != nil {

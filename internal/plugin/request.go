@@ -28,8 +28,11 @@ type request struct {
 	ID       int64   `json:"id"`
 	Inbound  inbound `json:"inbound"`
 	Policies []any   `json:"policies"`
-	// Options are those of a case file with the defaults filled in, and trustDomain.
+	// Options are those of a case file with the defaults filled in, trustDomain, and what
+	// stands under the keys of other dialects, as it was written.
 	Options json.RawMessage `json:"options"`
+	// Peers are the workloads of the case, which callers may be.
+	Peers []peer `json:"peers"`
 }
 
 // inbound is a [policy.Inbound] in the words of a case file.
@@ -52,6 +55,13 @@ type workload struct {
 	Labels    map[string]string `json:"labels"`
 }
 
+// peer is a workload as a caller.
+type peer struct {
+	Identity string   `json:"identity"`
+	Address  string   `json:"address"`
+	Workload workload `json:"workload"`
+}
+
 type route struct {
 	Name string `json:"name"`
 	// Path and Method are optional: without them the route takes any.
@@ -71,7 +81,7 @@ func newRequest(id int64, in policy.Inbound, policies []manifest.Document, opts 
 	if err != nil {
 		return nil, err
 	}
-	r := request{ID: id, Inbound: newInbound(in), Policies: make([]any, len(policies)), Options: options}
+	r := request{ID: id, Inbound: newInbound(in), Policies: make([]any, len(policies)), Options: options, Peers: newPeers(opts.Peers)}
 	for i, doc := range policies {
 		if err := doc.Decode(&r.Policies[i]); err != nil {
 			return nil, err
@@ -105,6 +115,15 @@ func OptionsJSON(opts language.Options) (json.RawMessage, error) {
 			out.WriteByte(',')
 		}
 	}
+	foreign, err := dialect.CheckOptions(opts.Document)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range foreign {
+		if err := writeForeign(&out, opts.Document, key); err != nil {
+			return nil, err
+		}
+	}
 	trustDomain, err := json.Marshal(cmp.Or(opts.TrustDomain.Name(), defaultTrustDomain))
 	if err != nil {
 		return nil, err
@@ -115,14 +134,42 @@ func OptionsJSON(opts language.Options) (json.RawMessage, error) {
 	return out.Bytes(), nil
 }
 
+// writeForeign writes what stands under the key of a dialect that is not in the list.
+func writeForeign(out *bytes.Buffer, doc manifest.Document, key string) error {
+	at, _ := doc.At(key)
+	var value any
+	if err := at.Decode(&value); err != nil {
+		return err
+	}
+	text, err := json.Marshal(map[string]any{key: value})
+	if err != nil {
+		return at.Errorf("", "cannot be handed to a compiler as JSON: %v", err)
+	}
+	out.Write(text[1 : len(text)-1])
+	out.WriteByte(',')
+	return nil
+}
+
+func newPeers(of []language.Peer) []peer {
+	out := make([]peer, len(of))
+	for i, p := range of {
+		out[i] = peer{Identity: p.Identity.String(), Address: p.IP.String(), Workload: newWorkload(p.Workload)}
+	}
+	return out
+}
+
+func newWorkload(w policy.Workload) workload {
+	out := workload{Name: w.Name, Namespace: w.Namespace, Mesh: w.Mesh, Zone: w.Zone, Origin: w.Origin, Labels: w.Labels}
+	if out.Labels == nil {
+		out.Labels = map[string]string{}
+	}
+	return out
+}
+
 func newInbound(in policy.Inbound) inbound {
-	w := in.Workload
 	out := inbound{
 		Name: in.Name, Port: in.Port, Protocol: in.Protocol, Tags: in.Tags, Routes: make([]route, len(in.Routes)),
-		Workload: workload{Name: w.Name, Namespace: w.Namespace, Mesh: w.Mesh, Zone: w.Zone, Origin: w.Origin, Labels: w.Labels},
-	}
-	if out.Workload.Labels == nil {
-		out.Workload.Labels = map[string]string{}
+		Workload: newWorkload(in.Workload),
 	}
 	for i, r := range in.Routes {
 		out.Routes[i].Name = r.Name

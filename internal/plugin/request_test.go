@@ -29,6 +29,13 @@ func TestOptionsJSON(t *testing.T) {
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	// What other dialects have passes on as it was written.
+	got, err = OptionsJSON(options(`{istio: {rootNamespace: mesh, trustDomainAliases: [a, b], x: null}, kumaOption: 2}`))
+	const more = `{"kumaOption":2,"shadowForm":"accepted","systemNamespace":"kuma-system","legacyCompiler":"compact",` +
+		`"istio":{"rootNamespace":"mesh","trustDomainAliases":["a","b"],"x":null},"trustDomain":"trust-domain.mesh"}`
+	if diff := cmp.Diff(more, string(got)); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
 	if _, err := OptionsJSON(options("{kumaOption: [1]}")); err == nil {
 		t.Error("a list was taken for an option")
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -147,6 +148,8 @@ func (g *generator) workloads() {
 		if err != nil {
 			panic(fmt.Sprintf("policyset: %s: %v", name, err))
 		}
+		peer := language.Peer{Workload: w, Identity: id, IP: netip.AddrFrom4([4]byte{10, 64, 0, byte(i + 1)})}
+		g.c.Options.Peers = append(g.c.Options.Peers, peer)
 		first := g.choose(len(ports))
 		for k := range g.between(1, 2) {
 			in := ports[(first+k)%len(ports)]
@@ -155,7 +158,7 @@ func (g *generator) workloads() {
 				in.Tags, in.Routes = g.tags(), g.routesOf(in.Protocol)
 			}
 			g.c.Inbounds = append(g.c.Inbounds, cases.Inbound{
-				Inbound: in, Identity: id, IP: netip.AddrFrom4([4]byte{10, 64, 0, byte(i + 1)}), Permissive: g.oneIn(6),
+				Inbound: in, Identity: id, IP: peer.IP, Permissive: g.oneIn(6),
 			})
 		}
 	}

@@ -154,15 +154,23 @@ func (w *words) names(c *cases.Case) {
 		}
 		return out
 	}
+	workload := func(of *policy.Workload) {
+		for _, field := range []*string{&of.Name, &of.Namespace, &of.Zone} {
+			*field = w.text(*field)
+		}
+		of.Labels = labels(of.Labels)
+	}
+	for i := range c.Options.Peers {
+		peer := &c.Options.Peers[i]
+		peer.Identity = spiffeid.RequireFromString(w.text(peer.Identity.String()))
+		workload(&peer.Workload)
+	}
 	for i := range c.Inbounds {
 		in := &c.Inbounds[i]
 		in.Identity = spiffeid.RequireFromString(w.text(in.Identity.String()))
 		in.Name, in.Port = w.text(in.Name), w.ports[in.Port]
 		in.Tags = labels(in.Tags)
-		for _, field := range []*string{&in.Workload.Name, &in.Workload.Namespace, &in.Workload.Zone} {
-			*field = w.text(*field)
-		}
-		in.Workload.Labels = labels(in.Workload.Labels)
+		workload(&in.Workload)
 		for r, route := range in.Routes {
 			in.Routes[r] = policy.InboundRoute{Name: w.text(route.Name), When: w.condition(route.When)}
 		}

@@ -20,6 +20,7 @@ func Build(r result.Case) Case {
 		c.Error = r.Err.Error()
 	}
 	c.Examination, c.Drawn = (*Examination)(r.Examination), (*Drawn)(r.Drawn)
+	c.WantsOnly = r.WantsOnly
 	for _, w := range r.Warnings {
 		c.Warnings = append(c.Warnings, w.String())
 	}

@@ -92,10 +92,12 @@ type EnvoyState struct {
 
 // CaseState is one case in a report.
 type CaseState struct {
-	Name           string   `yaml:"name"`
-	Story          string   `yaml:"story,omitempty"`
-	Result         string   `yaml:"result"`
-	Reason         string   `yaml:"reason,omitempty"`
+	Name   string `yaml:"name"`
+	Story  string `yaml:"story,omitempty"`
+	Result string `yaml:"result"`
+	Reason string `yaml:"reason,omitempty"`
+	// WantsOnly says why Envoy was held against nothing but what the case wants.
+	WantsOnly      string   `yaml:"wantsOnly,omitempty"`
 	Features       []string `yaml:"features,omitempty"`
 	Requests       int      `yaml:"requests"`
 	Milliseconds   float64  `yaml:"milliseconds"`
@@ -174,7 +176,7 @@ func (c Conformance) YAML() ([]byte, error) {
 
 func (c Case) state() CaseState {
 	out := CaseState{
-		Name: c.Case, Story: c.Story, Result: success, Requests: len(c.Requests), Milliseconds: c.Milliseconds, EvidenceSHA256: c.EvidenceSHA256,
+		Name: c.Case, Story: c.Story, Result: success, WantsOnly: c.WantsOnly, Requests: len(c.Requests), Milliseconds: c.Milliseconds, EvidenceSHA256: c.EvidenceSHA256,
 	}
 	for _, name := range c.Features {
 		out.Features = append(out.Features, string(name))

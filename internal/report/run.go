@@ -96,6 +96,9 @@ type Case struct {
 	Counters       map[string]Counters `json:"counters,omitempty"`
 	Warnings       []string            `json:"warnings,omitempty"`
 	Notes          []string            `json:"notes,omitempty"`
+	// WantsOnly says why Envoy was held against nothing but what the case wants: no dialect
+	// owns the policies. It is "" where the policies were read.
+	WantsOnly string `json:"wantsOnly,omitempty"`
 	// Examination says what the filters of a foreign compiler come to.
 	Examination *Examination `json:"examination,omitempty"`
 	// Drawn says which policies were drawn at random for the run.

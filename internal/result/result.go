@@ -40,6 +40,9 @@ type Case struct {
 	// Requests has an entry for each request of the case, in order; none where the
 	// case failed before any was sent.
 	Requests []Request
+	// WantsOnly says why Envoy was held against nothing but what the case wants; empty where
+	// the policies were read.
+	WantsOnly string
 	// Examination says what the filters of a foreign compiler come to; nil where meshproof's
 	// own compiler made them.
 	Examination *Examination

@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
@@ -176,5 +179,58 @@ func TestHonestForeignFilters(t *testing.T) {
 	}
 	if r := (Runner{Harness: shared(t)}).Case(t.Context(), casetest.Parse(t, accounts)); r.Examination != nil {
 		t.Error("meshproof's own filters are read back")
+	}
+}
+
+// No dialect owns this policy. A compiler that knows it is held against what the case wants.
+func TestWantsOnly(t *testing.T) {
+	t.Parallel()
+	const text = `
+case: a policy of another mesh
+options: {othermesh: {root: x}}
+workloads: [{name: backend, inbounds: [{name: http-port, port: 8080}, {name: tcp-port, port: 5432, protocol: tcp}]}, {name: web, labels: {app: web}}]
+policies: [{apiVersion: other.mesh/v1, kind: Gate, spec: {}}]
+requests:
+  - {from: web, to: [backend/http-port, backend/tcp-port], want: allow}
+  - {from: ` + intruder + `, to: [backend/http-port, backend/tcp-port], want: `
+	web := attribute.URISAN.Exact("spiffe://trust-domain.mesh/ns/default/sa/web")
+	var asked language.Options
+	compiler := &Foreign{CompilerFunc: func(_ context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+		asked = opts
+		gate := namedGate(policy.L4, policy.Deny, ruled(policy.Allow, "web", web))
+		return xds.Compile(policy.Program{Gates: []policy.Gate{gate, gate}})
+	}}
+	for want, passes := range map[string]bool{"deny}": true, "allow}": false} {
+		c := casetest.Parse(t, text+want)
+		r := Runner{Harness: shared(t), Compiler: compiler, Parallel: 1, Read: verdict.ReadForeign}.Case(t.Context(), c)
+		if r.Passed() != passes || r.Fault || !strings.Contains(r.WantsOnly, `kind "Gate"`) || len(r.Notes) == 0 || r.Examination != nil {
+			t.Errorf("%s: passed %t: %v, %q, %q", want, r.Passed(), r.Failures(), r.WantsOnly, r.Notes)
+		}
+		if r := (Runner{Harness: shared(t), Compiler: compiler}).Case(t.Context(), c); r.Err == nil || !strings.Contains(r.Err.Error(), "is unknown: the known kinds are") {
+			t.Errorf("without a compiler: %v", r.Err)
+		}
+	}
+	if len(asked.Peers) != 2 || asked.Peers[1].Workload.Labels["app"] != "web" || !slices.Equal(asked.Document.Keys(), []string{"othermesh"}) {
+		t.Errorf("the compiler was told %+v", asked)
+	}
+}
+
+// What stands under the key of another dialect is for the compiler, and does not change how the
+// policies are read.
+func TestOptionsOfOtherDialects(t *testing.T) {
+	t.Parallel()
+	c := casetest.Parse(t, strings.Replace(accounts, "workloads:", "options: {othermesh: {root: x}}\nworkloads:", 1))
+	r := Runner{Harness: shared(t), Compiler: &Foreign{CompilerFunc: func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+		if _, ok := opts.Document.At("othermesh.root"); !ok {
+			t.Error("the option did not arrive")
+		}
+		opts.Document = opts.Document.Without("othermesh")
+		return CompileOne(ctx, Reference, in, docs, opts)
+	}}, Read: verdict.ReadForeign}.Case(t.Context(), c)
+	if !r.Passed() || r.WantsOnly != "" || r.Examination == nil {
+		t.Errorf("%v, wants only %q", r.Failures(), r.WantsOnly)
+	}
+	if r := (Runner{Harness: shared(t)}).Case(t.Context(), c); r.Err == nil || !strings.Contains(r.Err.Error(), "only another compiler can read it") {
+		t.Errorf("meshproof's own compiler: %v", r.Err)
 	}
 }

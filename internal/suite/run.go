@@ -152,6 +152,9 @@ func (r Runner) newReadingRun(reading *verdict.Reading, began time.Time) *run {
 	one := r.newRun(reading.Case, began)
 	one.reading = reading.On(r.Harness.Behavior())
 	one.result.Warnings = reading.Warnings()
+	if one.result.WantsOnly = reading.WantsOnly(); one.result.WantsOnly != "" {
+		one.result.Notes = append(one.result.Notes, "wants only: "+one.result.WantsOnly+", so Envoy was held against what the case wants, and nothing else")
+	}
 	return one
 }
 
@@ -186,7 +189,7 @@ func (r *run) compile(ctx context.Context) bool {
 			MTLS: in.MTLS(), Filters: filters[i], Normalization: r.runner.Fault.normalization(c.Normalization),
 		})
 	}
-	if foreign, ok := r.compiler.(*Foreign); ok {
+	if foreign, ok := r.compiler.(*Foreign); ok && r.reading.WantsOnly() == "" {
 		foreign.remember(r.reading, filters)
 		r.examination = examination.Of(r.reading, filters, r.runner.AnyNames, r.runner.sample())
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // Expectation is what must become of a request. It is one of [HandshakeFails], [Rejected],
-// [Unjudged], [Judged] and [Disputed].
+// [Unjudged], [Judged], [Disputed] and [Unknown].
 type Expectation interface{ expectation() }
 
 // HandshakeFails says that mTLS keeps the caller out, and why.
@@ -51,6 +51,10 @@ type Judged struct {
 // itself, and nothing can be expected.
 type Disputed struct{ Oracle, Plain string }
 
+// Unknown says that only the case knows: no dialect owns the policies.
+type Unknown struct{}
+
+func (Unknown) expectation()        {}
 func (HandshakeFails) expectation() {}
 func (Rejected) expectation()       {}
 func (Unjudged) expectation()       {}
@@ -64,6 +68,9 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	}
 	if in.passesUnjudged(q.From) {
 		return Unjudged{}
+	}
+	if in.reading.wantsOnly != "" {
+		return Unknown{}
 	}
 	seen, err := See(in.Protocol, in.normalization(), q)
 	plain, disputed := in.plainlySeen(q, seen, err)
@@ -113,6 +120,9 @@ func decides(g policy.Gate) bool { return !g.Logs() }
 // HasSeveralGates reports whether several filters judge a request to the inbound, each of
 // which has a verdict and counters of its own.
 func (in Inbound) HasSeveralGates() bool {
+	if in.reading.wantsOnly != "" {
+		return true // the compiler may make any number of filters
+	}
 	several := func(gates, shadows []policy.Gate) bool {
 		return len(gates) > 1 || len(shadows) > 1 || len(gates) < len(shadows) || !slices.ContainsFunc(gates, decides) && len(gates) > 0
 	}

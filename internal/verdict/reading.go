@@ -37,6 +37,8 @@ type Reading struct {
 
 	set      language.Policies
 	programs []language.Program
+	// wantsOnly is as [Reading.WantsOnly] says.
+	wantsOnly string
 	// among are the inbounds that lint is about; nil for those of the case.
 	among []policy.Inbound
 	// envoy is what the Envoy does that judges.
@@ -210,14 +212,21 @@ func (in Inbound) normalization() policy.PathNormalization {
 // name and place, so a case must not change in between. The zero value is ready, and safe
 // for concurrent use.
 type Memo struct {
+	// Foreign reads as [ReadForeign] does.
+	Foreign bool
+
 	// known has functions that return what [Read] returned.
 	known sync.Map
 }
 
 type memoKey struct{ name, place string }
 
-// Read is [Read].
+// Read is [Read], or [ReadForeign].
 func (m *Memo) Read(c cases.Case) (*Reading, error) {
-	once, _ := m.known.LoadOrStore(memoKey{c.Name, c.Place}, sync.OnceValues(func() (*Reading, error) { return Read(c) }))
+	read := Read
+	if m.Foreign {
+		read = ReadForeign
+	}
+	once, _ := m.known.LoadOrStore(memoKey{c.Name, c.Place}, sync.OnceValues(func() (*Reading, error) { return read(c) }))
 	return once.(func() (*Reading, error))()
 }

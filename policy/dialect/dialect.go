@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -28,7 +29,8 @@ var dialects = []language.Dialect{kuma.Dialect, gateway.Dialect}
 // of two dialects are refused, for nothing defines what they mean together; so is
 // an option that no dialect has.
 func Parse(docs []manifest.Document, opts language.Options) (language.Policies, error) {
-	if err := CheckOptions(opts.Document); err != nil {
+	foreign, err := CheckOptions(opts.Document)
+	if err != nil {
 		return nil, err
 	}
 	owner := slices.IndexFunc(dialects, func(d language.Dialect) bool { return d.Name() == cmp.Or(opts.Dialect, dialects[0].Name()) })
@@ -37,6 +39,9 @@ func Parse(docs []manifest.Document, opts language.Options) (language.Policies, 
 	}
 	own := make([][]manifest.Document, len(dialects))
 	var errs []error
+	for _, key := range foreign {
+		errs = append(errs, opts.Document.Errorf(key, "no dialect has this option: only another compiler can read it"))
+	}
 	for _, doc := range docs {
 		if i := ownerOf(doc); i >= 0 {
 			own[i] = append(own[i], doc)
@@ -74,11 +79,36 @@ func ownerOf(doc manifest.Document) int {
 // CheckOptions refuses a key that neither a dialect nor one of the structs has, and a
 // value of a wrong type. The structs belong to the caller, and get their fields as by
 // [manifest.Document.Decode].
-func CheckOptions(doc manifest.Document, own ...any) error {
+//
+// A mapping under an unknown key is the document of a dialect that is not in the list. It
+// is no error: its key is in foreign. A foreign compiler may know it.
+func CheckOptions(doc manifest.Document, own ...any) (foreign []string, err error) {
 	for _, d := range dialects {
 		own = append(own, d.NewOptions())
 	}
-	return doc.Decode(own...)
+	for _, key := range doc.Keys() {
+		if at, ok := doc.At(key); ok && isMapping(at) && !slices.ContainsFunc(own, func(s any) bool { return hasKey(s, key) }) {
+			foreign = append(foreign, key)
+			doc = doc.Without(key)
+		}
+	}
+	return foreign, doc.Decode(own...)
+}
+
+func isMapping(doc manifest.Document) bool {
+	var entries map[string]manifest.Document
+	return doc.Decode(&entries) == nil && entries != nil
+}
+
+// hasKey reports whether a pointer to a struct has a field with the yaml tag.
+func hasKey(pointer any, key string) bool {
+	of := reflect.TypeOf(pointer).Elem()
+	for i := range of.NumField() {
+		if name, _, _ := strings.Cut(of.Field(i).Tag.Get("yaml"), ","); name == key {
+			return true
+		}
+	}
+	return false
 }
 
 // Having returns the dialects that have a capability, such as

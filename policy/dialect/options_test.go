@@ -1,6 +1,7 @@
 package dialect_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/meshproof/meshproof/policy"
@@ -32,10 +33,11 @@ func TestEmptySetOfADialect(t *testing.T) {
 func TestParseRefusesOptions(t *testing.T) {
 	t.Parallel()
 	for yaml, want := range map[string]string{
-		"{shadow: precise}":   "p.yaml:1: shadow: unknown field: did you mean shadowForm?",
-		"{kumaoption: 2}":     "p.yaml:1: kumaoption: unknown field: did you mean kumaOption?",
-		"{kumaOption: 4}":     "p.yaml:1: kumaOption: kumaOption 4 is unknown: use 1, 2 or 3",
-		"{shadowForm: exact}": `p.yaml:1: shadowForm: shadowForm "exact" is unknown: use accepted or precise`,
+		"{shadow: precise}":              "p.yaml:1: shadow: unknown field: did you mean shadowForm?",
+		"{kumaoption: 2}":                "p.yaml:1: kumaoption: unknown field: did you mean kumaOption?",
+		"{kumaOption: 4}":                "p.yaml:1: kumaOption: kumaOption 4 is unknown: use 1, 2 or 3",
+		"{istio: {rootNamespace: mesh}}": "p.yaml:1: istio: no dialect has this option: only another compiler can read it",
+		"{shadowForm: exact}":            `p.yaml:1: shadowForm: shadowForm "exact" is unknown: use accepted or precise`,
 	} {
 		for _, policies := range []string{"", fixture, ofGateway} {
 			if _, err := dialect.Parse(documents(t, policies), options(t, yaml)); err == nil || err.Error() != want {
@@ -51,11 +53,26 @@ func TestCheckOptionsFillsOwnFields(t *testing.T) {
 	var own struct {
 		Mine string `yaml:"mine"`
 	}
-	if err := dialect.CheckOptions(documents(t, "{mine: x, kumaOption: 2}")[0], &own); err != nil || own.Mine != "x" {
+	if _, err := dialect.CheckOptions(documents(t, "{mine: x, kumaOption: 2}")[0], &own); err != nil || own.Mine != "x" {
 		t.Errorf("%+v, %v", own, err)
 	}
 	const want = "p.yaml:1: yours: unknown field: use one of kumaOption, legacyCompiler, mine, shadowForm, systemNamespace"
-	if err := dialect.CheckOptions(documents(t, "{yours: x}")[0], &own); err == nil || err.Error() != want {
+	if _, err := dialect.CheckOptions(documents(t, "{yours: x}")[0], &own); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// A mapping under an unknown key is of a dialect that is not in the list.
+func TestCheckOptionsOfOtherDialects(t *testing.T) {
+	t.Parallel()
+	for yaml, want := range map[string]string{
+		"{istio: {rootNamespace: mesh}, cilium: {}, kumaOption: 2}": "[istio cilium] <nil>",
+		"{kumaOption: {a: b}}": "[] p.yaml:1: kumaOption: expected a whole number from 0 to 255, found a mapping",
+		"{istio: [mesh]}":      "[] p.yaml:1: istio: unknown field: use one of kumaOption, legacyCompiler, shadowForm, systemNamespace",
+	} {
+		foreign, err := dialect.CheckOptions(documents(t, yaml)[0])
+		if got := fmt.Sprint(foreign, " ", err); got != want {
+			t.Errorf("%s: got %s, want %s", yaml, got, want)
+		}
 	}
 }

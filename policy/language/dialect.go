@@ -12,6 +12,8 @@
 package language
 
 import (
+	"net/netip"
+
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/policy"
@@ -78,7 +80,19 @@ type Options struct {
 	Document manifest.Document
 	// TrustDomain is the mesh's own; the zero value means trust-domain.mesh.
 	TrustDomain spiffeid.TrustDomain
+	// Peers are the workloads that callers may be. A dialect of this module knows a caller
+	// by its certificate alone; another compiler may select it by its labels.
+	Peers []Peer
 	// Dialect names the dialect of a set without policies; "" means the
 	// first of the list in policy/dialect.
 	Dialect string
+}
+
+// Peer is a workload as a caller.
+type Peer struct {
+	Workload policy.Workload
+	// Identity is the SPIFFE ID of its certificate.
+	Identity spiffeid.ID
+	// IP is its address in the virtual mesh.
+	IP netip.Addr
 }
