@@ -257,7 +257,7 @@ func TestGateway(t *testing.T) {
 	}
 	want := []string{
 		"p.yaml:15: spec.rules: there is no rule: no caller gets in by this policy, and no caller at all where no other policy selects the pod",
-		"p.yaml:12: the policy selects no workload",
+		`p.yaml:12: the policy selects no workload (backend: it is of namespace "other", the workload of namespace "shop")`,
 	}
 	var got []string
 	for _, w := range set.Lint(inbounds()) {

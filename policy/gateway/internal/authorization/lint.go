@@ -35,19 +35,17 @@ func (p Policy) lintRules() []policy.Warning {
 // lintReach warns where no workload is selected, or no selected workload has a port.
 func (p Policy) lintReach(inbounds []policy.Inbound) []policy.Warning {
 	var ports []uint16
-	reason := ""
 	for _, in := range inbounds {
-		if reason = p.missReason(in.Workload); reason == "" {
+		if p.missReason(in.Workload) == "" {
 			ports = append(ports, in.Port)
 		}
 	}
 	switch {
 	case len(inbounds) == 0:
 		return nil
-	case len(ports) == 0 && len(inbounds) == 1:
-		return []policy.Warning{p.warn("", "the policy selects no workload: %s", reason)}
 	case len(ports) == 0:
-		return []policy.Warning{p.warn("", "the policy selects no workload")}
+		nearest, reason := p.nearest(inbounds)
+		return []policy.Warning{p.warn("", "the policy selects no workload (%s: %s)", nearest.Name, reason)}
 	}
 	var out []policy.Warning
 	for i, rule := range p.rules() {

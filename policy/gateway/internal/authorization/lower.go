@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -107,20 +108,65 @@ func Select(ps []Policy, in policy.Inbound) Selection {
 }
 
 // missReason says why the policy does not apply to the workload, "" where it does.
-func (p Policy) missReason(w policy.Workload) string {
+func (p Policy) missReason(w policy.Workload) (reason string) {
+	p.eachMiss(w, func(m miss) bool {
+		reason = m.reason
+		return false
+	})
+	return reason
+}
+
+// miss is a requirement of a policy that a workload does not meet. Edits are how far the
+// workload is from it: those between what is asked for and what there is.
+type miss struct {
+	reason string
+	edits  int
+}
+
+// eachMiss calls yield for each requirement that the workload does not meet, in the order in
+// which they are checked, until yield returns false.
+func (p Policy) eachMiss(w policy.Workload, yield func(miss) bool) {
 	if p.selector == nil {
-		return "it has no target"
+		yield(miss{reason: "it has no target"})
+		return
 	}
-	if own, theirs := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, defaultNamespace); own != theirs {
-		return fmt.Sprintf("it is of namespace %q, the workload of namespace %q", own, theirs)
+	if own, theirs := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, defaultNamespace); own != theirs &&
+		!yield(miss{fmt.Sprintf("it is of namespace %q, the workload of namespace %q", own, theirs), spelling.Distance(own, theirs)}) {
+		return
 	}
 	requirements, _ := p.selector.Requirements()
 	for _, r := range requirements {
-		if !r.Matches(labels.Set(w.Labels)) {
-			return fmt.Sprintf("its selector asks for %s, the workload has %s", phrase(r), quoteLabel(w.Labels, r.Key()))
+		if r.Matches(labels.Set(w.Labels)) {
+			continue
+		}
+		m := miss{reason: fmt.Sprintf("its selector asks for %s, the workload has %s", phrase(r), quoteLabel(w.Labels, r.Key()))}
+		if values := r.ValuesUnsorted(); r.Operator() == selection.Equals {
+			m.edits = spelling.Distance(values[0], w.Labels[r.Key()])
+		}
+		if !yield(m) {
+			return
 		}
 	}
-	return ""
+}
+
+// nearest returns the workload to which the policy comes nearest, and the first requirement
+// that it does not meet: it misses the fewest, and of several it is the closest.
+func (p Policy) nearest(inbounds []policy.Inbound) (w policy.Workload, reason string) {
+	var least [2]int
+	for i, in := range inbounds {
+		var own [2]int
+		first := ""
+		p.eachMiss(in.Workload, func(m miss) bool {
+			own[0]++
+			own[1] += m.edits
+			first = cmp.Or(first, m.reason)
+			return true
+		})
+		if i == 0 || slices.Compare(own[:], least[:]) < 0 {
+			w, reason, least = in.Workload, first, own
+		}
+	}
+	return w, reason
 }
 
 // phrase names a requirement in a reason.

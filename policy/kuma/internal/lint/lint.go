@@ -25,7 +25,7 @@ func Lint(ps []permission.Policy, inbounds []policy.Inbound, opts permission.Opt
 		out = append(out, lintEffect(&ps[i])...)
 		out = append(out, lintMatchers(&ps[i])...)
 	}
-	s := newSurvey()
+	s := newSurvey(opts)
 	for _, in := range inbounds {
 		sel := selection.Select(ps, in, opts)
 		out = append(out, BlindSpots(sel.Policies, in)...)

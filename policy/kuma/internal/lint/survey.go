@@ -22,7 +22,7 @@ type Survey struct {
 // TakeSurvey surveys the policies on the given inbounds. Without an inbound it finds
 // nothing.
 func TakeSurvey(ps []permission.Policy, inbounds []policy.Inbound, opts permission.Options) Survey {
-	s := newSurvey()
+	s := newSurvey(opts)
 	for _, in := range inbounds {
 		s.add(selection.Select(ps, in, opts), in)
 	}
@@ -31,45 +31,59 @@ func TakeSurvey(ps []permission.Policy, inbounds []policy.Inbound, opts permissi
 
 // survey gathers the selections of several inbounds.
 type survey struct {
-	denied     deniedAllows
-	overridden overriddenItems
-	applied    map[string]bool
-	// reasons has the first reason for which each policy was ignored.
-	reasons map[string]string
+	denied  deniedAllows
+	hidden  overriddenItems
+	applied map[string]bool
+	// overridden has, for each policy that selects an inbound and has no effect beside others,
+	// the first such inbound with the reason.
+	overridden map[string]string
+	inbounds   []policy.Inbound
+	opts       permission.Options
 }
 
-func newSurvey() *survey {
+func newSurvey(opts permission.Options) *survey {
 	return &survey{
-		applied: make(map[string]bool),
-		reasons: make(map[string]string),
+		applied:    make(map[string]bool),
+		overridden: make(map[string]string),
+		opts:       opts,
 	}
 }
 
 func (s *survey) add(sel selection.Selection, in policy.Inbound) {
 	s.denied.add(sel.Policies, in.Protocol.Layer())
-	s.overridden.add(sel.Policies)
+	s.hidden.add(sel.Policies)
 	for i := range sel.Policies {
 		s.applied[sel.Policies[i].Origin] = true
 	}
 	for i := range sel.Ignored {
-		if origin := sel.Ignored[i].Policy.Origin; s.reasons[origin] == "" {
-			s.reasons[origin] = in.String() + ": " + sel.Ignored[i].Reason
+		if ignored := &sel.Ignored[i]; ignored.Overridden && s.overridden[ignored.Policy.Origin] == "" {
+			s.overridden[ignored.Policy.Origin] = in.String() + ": " + ignored.Reason
 		}
 	}
+	s.inbounds = append(s.inbounds, in)
 }
 
 func (s *survey) hiddenWarnings() []policy.Warning {
-	return append(s.denied.warnings(), s.overridden.warnings()...)
+	return append(s.denied.warnings(), s.hidden.warnings()...)
 }
 
-// idleWarnings warns of the policies that select no inbound.
+// idleWarnings warns of the policies that apply to no inbound, and names the nearest one.
 func (s *survey) idleWarnings(ps []permission.Policy) []policy.Warning {
 	var out []policy.Warning
+	if len(s.inbounds) == 0 {
+		return nil
+	}
 	for i := range ps {
-		// A policy without a reason was never ignored: there is no inbound.
-		if p := &ps[i]; !s.applied[p.Origin] && s.reasons[p.Origin] != "" {
-			out = append(out, p.Warn("", "%s %s applies to no inbound (%s)", permission.KindName, p.ID.Name, s.reasons[p.Origin]))
+		p := &ps[i]
+		if s.applied[p.Origin] {
+			continue
 		}
+		why := s.overridden[p.Origin]
+		if why == "" {
+			nearest, reason := selection.Nearest(p, s.inbounds, s.opts)
+			why = nearest.String() + ": " + reason
+		}
+		out = append(out, p.Warn("", "%s %s applies to no inbound (%s)", permission.KindName, p.ID.Name, why))
 	}
 	return out
 }

@@ -299,3 +299,32 @@ func TestLintOverridden(t *testing.T) {
 		})
 	}
 }
+
+// A policy that applies to no inbound names the nearest one, and the first requirement that it
+// does not meet: the inbound misses the fewest requirements, and is closest of several.
+func TestNearestInbound(t *testing.T) {
+	t.Parallel()
+	workload := func(name string) policy.Workload {
+		return policy.Workload{Name: name, Namespace: "default", Labels: map[string]string{"app": name, "tier": "back"}}
+	}
+	inbounds := []policy.Inbound{
+		{Workload: workload("frontend"), Name: "http", Port: 80},
+		{Workload: workload("payments"), Name: "http", Port: 80},
+		{Workload: workload("payments"), Name: "grpc", Port: 8080, Protocol: policy.GRPC},
+	}
+	for target, want := range map[string]string{
+		"labels: {app: payments}, sectionName: gprc":            `payments/grpc: targetRef.sectionName is "gprc", the inbound's is "grpc"`,
+		"labels: {app: payment}":                                `payments/http: targetRef.labels asks for app="payment", the workload has "payments"`,
+		"labels: {app: payment}, sectionName: grpc":             `payments/grpc: targetRef.labels asks for app="payment", the workload has "payments"`,
+		"labels: {app: front, tier: back}":                      `frontend/http: targetRef.labels asks for app="front", the workload has "frontend"`,
+		"labels: {app: payments, tier: bakc}":                   `payments/http: targetRef.labels asks for tier="bakc", the workload has "back"`,
+		"labels: {app: payments, zone: east}, sectionName: prc": `payments/grpc: targetRef.labels asks for zone="east", the workload has ""`,
+		"name: payment": `payments/http: targetRef.name is "payment"`,
+	} {
+		p := fixture.Parse(t, "{type: MeshTrafficPermission, name: p, spec: {targetRef: {kind: Dataplane, "+target+"}, default: {allow: [{method: GET}]}}}")
+		want = "MeshTrafficPermission p applies to no inbound (" + want + ")"
+		if got := lint.TakeSurvey(p, inbounds, permission.Options{}).Idle; len(got) != 1 || got[0].Message != want {
+			t.Errorf("%s: %v, want %s", target, got, want)
+		}
+	}
+}
