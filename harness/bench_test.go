@@ -186,7 +186,7 @@ func bareEnvoy(b *testing.B, in harness.Inbound, ca *certs.Authority) string {
 		b.Fatal(err)
 	}
 	raw := must(controlplane.Bootstrap{
-		Admin: place.Admin, ControlPlane: host(up.TCPPort()), UpstreamHTTP: host(up.HTTPPort()), UpstreamTCP: host(up.TCPPort()),
+		Admin: place.Admin, ControlPlane: host(up.TCPPort()), UpstreamHTTP: host(up.HTTPPort()), UpstreamTCP: host(up.TCPPort()), UpstreamSecret: up.Secret(),
 		Proxy: server, Authority: in.Identity.String(), Bundles: certs.NewBundleSet(ca),
 	}.JSON())(b)
 	var bootstrap bootstrapv3.Bootstrap
@@ -206,7 +206,7 @@ func bareEnvoy(b *testing.B, in harness.Inbound, ca *certs.Authority) string {
 			StatPrefix: "bare", ClusterSpecifier: &tcpproxyv3.TcpProxy_Cluster{Cluster: clusters[1].Name},
 		}))
 	} else {
-		serve = append(serve, networkFilter(b, "envoy.filters.network.http_connection_manager", bareManager(b, in, clusters[0].Name)))
+		serve = append(serve, networkFilter(b, "envoy.filters.network.http_connection_manager", bareManager(b, in, clusters[0].Name, up.Secret())))
 	}
 	bootstrap.StaticResources.Listeners = []*listenerv3.Listener{{
 		Name: "bare",
@@ -238,7 +238,7 @@ func bareEnvoy(b *testing.B, in harness.Inbound, ca *certs.Authority) string {
 	}
 }
 
-func bareManager(b *testing.B, in harness.Inbound, cluster string) *hcmv3.HttpConnectionManager {
+func bareManager(b *testing.B, in harness.Inbound, cluster, secret string) *hcmv3.HttpConnectionManager {
 	hcm := &hcmv3.HttpConnectionManager{
 		StatPrefix: "bare",
 		RouteSpecifier: &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: &routev3.RouteConfiguration{
@@ -246,6 +246,7 @@ func bareManager(b *testing.B, in harness.Inbound, cluster string) *hcmv3.HttpCo
 				Match:  &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: "/"}},
 				Action: &routev3.Route_Route{Route: &routev3.RouteAction{ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: cluster}}},
 			}}}},
+			RequestHeadersToAdd: []*corev3.HeaderValueOption{{Header: &corev3.HeaderValue{Key: controlplane.CallerHeader, Value: "bare " + secret}}},
 		}},
 		GenerateRequestId: wrapperspb.Bool(false),
 	}

@@ -97,9 +97,12 @@ func (h *Harness) start(ctx context.Context) (err error) {
 		ControlPlane: address(listener.Addr().(*net.TCPAddr).Port),
 		UpstreamHTTP: address(h.options.upstreamPort(h.upstream.HTTPPort())),
 		UpstreamTCP:  address(h.options.upstreamPort(h.upstream.TCPPort())),
-		Proxy:        channel.proxy,
-		Authority:    controlPlaneID.String(),
-		Bundles:      channel.bundles,
+
+		UpstreamSecret: h.upstream.Secret(),
+
+		Proxy:     channel.proxy,
+		Authority: controlPlaneID.String(),
+		Bundles:   channel.bundles,
 	}.JSON()
 	if err != nil {
 		return err

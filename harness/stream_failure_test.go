@@ -125,7 +125,7 @@ func TestALateArrivalIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set(controlplane.CallerHeader, keptSource.String())
+	request.Header.Set(controlplane.CallerHeader, keptSource.String()+" "+u.Secret())
 	transport := &http.Transport{DisableKeepAlives: true}
 	for range 2 {
 		response, err := transport.RoundTrip(request)

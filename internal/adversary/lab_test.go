@@ -76,9 +76,12 @@ func startLab(t *testing.T, version string, filters map[string]xds.Filters) *lab
 		ControlPlane: address(listener.Addr().(*net.TCPAddr).Port),
 		UpstreamHTTP: address(l.upstream.HTTPPort()),
 		UpstreamTCP:  address(l.upstream.TCPPort()),
-		Proxy:        must(ca.Mint(proxy))(t),
-		Authority:    plane.String(),
-		Bundles:      l.bundles,
+
+		UpstreamSecret: l.upstream.Secret(),
+
+		Proxy:     must(ca.Mint(proxy))(t),
+		Authority: plane.String(),
+		Bundles:   l.bundles,
 	}.JSON())(t)
 	running := must(plan.Start(ctx, bootstrap))(t)
 	closeAfter(t, running.Close)

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/messages"
@@ -40,6 +41,8 @@ type Bootstrap struct {
 	// ControlPlane, UpstreamHTTP and UpstreamTCP are host:port as Envoy reaches
 	// them; the host may be a name.
 	ControlPlane, UpstreamHTTP, UpstreamTCP string
+	// UpstreamSecret is what Envoy shows to the upstreams with the name of each caller.
+	UpstreamSecret string
 	// Proxy is the SVID that Envoy shows to the control plane; Authority is the
 	// one identity it accepts there, from Bundles.
 	Proxy     *certs.Credential
@@ -66,11 +69,14 @@ func (b Bootstrap) JSON() ([]byte, error) {
 			},
 		},
 	})
+	http.Metadata = &corev3.Metadata{FilterMetadata: map[string]*structpb.Struct{
+		secretNamespace: {Fields: map[string]*structpb.Value{secretKey: structpb.NewStringValue(b.UpstreamSecret)}},
+	}}
 	tcp, err := staticCluster(upstreamTCP, b.UpstreamTCP)
 	if err != nil {
 		return nil, fmt.Errorf("xds: bootstrap: %w", err)
 	}
-	tcp.TransportSocket = callerTelling()
+	tcp.TransportSocket = callerTelling(b.UpstreamSecret)
 	admin, err := adminAddress(b.Admin)
 	if err != nil {
 		return nil, fmt.Errorf("xds: bootstrap: %w", err)
@@ -146,11 +152,19 @@ func (b Bootstrap) controlPlane() (*clusterv3.Cluster, error) {
 	return cluster, nil
 }
 
+// SecretTLV is the type of the TLV with the secret of the upstream, the first of those for
+// custom use.
+const SecretTLV = 0xE0
+
 // callerTelling makes Envoy open each upstream connection with a PROXY protocol
-// v2 header, so that the upstream knows which caller's bytes it reads.
-func callerTelling() *corev3.TransportSocket {
+// v2 header, so that the upstream knows which caller's bytes it reads, and that
+// Envoy says so.
+func callerTelling(secret string) *corev3.TransportSocket {
 	return transportSocket("envoy.transport_sockets.upstream_proxy_protocol", messages.MustPack(&upstreamproxyv3.ProxyProtocolUpstreamTransport{
-		Config:          &corev3.ProxyProtocolConfig{Version: corev3.ProxyProtocolConfig_V2},
+		Config: &corev3.ProxyProtocolConfig{
+			Version:   corev3.ProxyProtocolConfig_V2,
+			AddedTlvs: []*corev3.TlvEntry{{Type: SecretTLV, Value: []byte(secret)}},
+		},
 		TransportSocket: transportSocket("envoy.transport_sockets.raw_buffer", messages.MustPack(&rawbufferv3.RawBuffer{})),
 	}))
 }

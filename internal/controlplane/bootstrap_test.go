@@ -38,8 +38,11 @@ func testBootstrap(t testing.TB) Bootstrap {
 		UpstreamHTTP: "127.0.0.1:18001",
 		UpstreamTCP:  "127.0.0.1:18002",
 		Proxy:        testSVID(t, ca),
-		Authority:    "spiffe://control.mesh/control-plane",
-		Bundles:      certs.NewBundleSet(ca),
+
+		UpstreamSecret: "the secret of a run",
+
+		Authority: "spiffe://control.mesh/control-plane",
+		Bundles:   certs.NewBundleSet(ca),
 	}
 }
 

@@ -21,9 +21,16 @@ import (
 )
 
 // CallerHeader is the request header that tells the upstream which caller sent a request.
-// Its value is the source address that the caller plays. Envoy overwrites what a caller
-// writes there.
+// Its value is the source address that the caller plays, and behind a space the secret of the
+// upstream. Envoy overwrites what a caller writes there.
 const CallerHeader = "x-meshproof-caller"
+
+// The secret stands in the metadata of the cluster, so no listener has it.
+const (
+	secretNamespace = "meshproof"
+	secretKey       = "secret"
+	callerFormat    = "%DOWNSTREAM_REMOTE_ADDRESS% %CLUSTER_METADATA(" + secretNamespace + ":" + secretKey + ")%"
+)
 
 // httpManager builds the HTTP connection manager of an inbound. The manager takes the
 // address of the caller from the connection, never from a header. It adds only
@@ -137,7 +144,7 @@ func routeConfig(own []xds.Route, places []xds.FilterPlace) (*routev3.RouteConfi
 			Routes:  append(routes, rest),
 		}},
 		RequestHeadersToAdd: []*corev3.HeaderValueOption{{
-			Header:       &corev3.HeaderValue{Key: CallerHeader, Value: "%DOWNSTREAM_REMOTE_ADDRESS%"},
+			Header:       &corev3.HeaderValue{Key: CallerHeader, Value: callerFormat},
 			AppendAction: corev3.HeaderValueOption_OVERWRITE_IF_EXISTS_OR_ADD,
 		}},
 	}, nil

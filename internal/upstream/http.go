@@ -14,7 +14,7 @@ import (
 
 // newHTTPEcho returns a server that answers a plain request with its own body, and every
 // gRPC method with its own messages.
-func newHTTPEcho(l *ledger) *http.Server {
+func newHTTPEcho(l *ledger, s secret) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
@@ -23,9 +23,15 @@ func newHTTPEcho(l *ledger) *http.Server {
 		Protocols:         protocols,
 		ReadHeaderTimeout: headerTimeout,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			from, shown, _ := strings.Cut(r.Header.Get(controlplane.CallerHeader), " ")
+			if !s.is(shown) {
+				http.Error(w, "this request does not come from the Envoy of the run", http.StatusForbidden)
+				return
+			}
+			r.Header.Del(controlplane.CallerHeader)
 			body := &countingBody{ReadCloser: r.Body}
 			r.Body = body
-			record(l, r, body)
+			record(l, r, from, body)
 			if strings.HasPrefix(r.Header.Get("content-type"), "application/grpc") {
 				rpc.ServeHTTP(w, r)
 				return
@@ -56,8 +62,8 @@ func echoMessages(_ any, stream grpc.ServerStream) error {
 	}
 }
 
-func record(l *ledger, r *http.Request, body *countingBody) {
-	caller, err := netip.ParseAddrPort(r.Header.Get(controlplane.CallerHeader))
+func record(l *ledger, r *http.Request, from string, body *countingBody) {
+	caller, err := netip.ParseAddrPort(from)
 	if err != nil {
 		return
 	}

@@ -42,7 +42,7 @@ func TestHTTPEcho(t *testing.T) {
 					t.Fatal(err)
 				}
 				request.Host = "backend.example"
-				request.Header.Set(controlplane.CallerHeader, caller(1).String())
+				request.Header.Set(controlplane.CallerHeader, caller(1).String()+" "+u.Secret())
 				request.Header.Set("x-forwarded-client-cert", "URI=spiffe://td/a")
 				response, err := transport.RoundTrip(request)
 				if err != nil {
@@ -71,12 +71,16 @@ func TestHTTPEcho(t *testing.T) {
 }
 
 // TestHTTPStrangers shows that a request without a caller, or of a caller that is not
-// watched, is answered and not recorded.
+// watched, is answered and not recorded. Without the secret it is refused.
 func TestHTTPStrangers(t *testing.T) {
 	t.Parallel()
 	u := start(t, "127.0.0.1")
 	u.Watch(caller(1))
-	for _, from := range []string{"", "no address", caller(2).String()} {
+	for from, want := range map[string]int{
+		"nonsense " + u.Secret(): 200, caller(2).String() + " " + u.Secret(): 200,
+		"": 403, "no address": 403, caller(1).String(): 403, caller(1).String() + " ": 403, caller(1).String() + " guess": 403, u.Secret(): 403,
+		caller(1).String() + " " + u.Secret() + "x": 403, caller(1).String() + "  " + u.Secret(): 403,
+	} {
 		request, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+address("127.0.0.1", u.HTTPPort()), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -87,6 +91,9 @@ func TestHTTPStrangers(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("%q: %d, want %d", from, response.StatusCode, want)
+		}
 	}
 	if a := u.Take(caller(1)); a != nil {
 		t.Errorf("got %+v, want nothing", a)
@@ -102,7 +109,7 @@ func TestGRPCEcho(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx := metadata.AppendToOutgoingContext(t.Context(), controlplane.CallerHeader, caller(1).String())
+	ctx := metadata.AppendToOutgoingContext(t.Context(), controlplane.CallerHeader, caller(1).String()+" "+u.Secret())
 	sent, got := wrapperspb.String("hello"), &wrapperspb.StringValue{}
 	if err := client.Invoke(ctx, "/any.Service/Method", sent, got); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/pires/go-proxyproto"
 	"go.uber.org/goleak"
 
+	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/upstream"
 )
 
@@ -39,17 +40,21 @@ func address(host string, port int) string {
 // open connects to the TCP echo as Envoy does for a caller.
 func open(t *testing.T, u *upstream.Upstream, from netip.AddrPort) net.Conn {
 	t.Helper()
-	return openAddress(t, address("127.0.0.1", u.TCPPort()), from)
+	return openAddress(t, address("127.0.0.1", u.TCPPort()), from, u.Secret())
 }
 
-func openAddress(t *testing.T, address string, from netip.AddrPort) net.Conn {
+func openAddress(t *testing.T, address string, from netip.AddrPort, secret string) net.Conn {
 	t.Helper()
 	conn := dial(t, address)
 	to := net.TCPAddrFromAddrPort(netip.MustParseAddrPort("10.0.0.1:80"))
 	if from.Addr().Is6() {
 		to = net.TCPAddrFromAddrPort(netip.MustParseAddrPort("[fd00::1]:80"))
 	}
-	if _, err := proxyproto.HeaderProxyFromAddrs(2, net.TCPAddrFromAddrPort(from), to).WriteTo(conn); err != nil {
+	header := proxyproto.HeaderProxyFromAddrs(2, net.TCPAddrFromAddrPort(from), to)
+	if err := header.SetTLVs([]proxyproto.TLV{{Type: controlplane.SecretTLV, Value: []byte(secret)}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := header.WriteTo(conn); err != nil {
 		t.Fatal(err)
 	}
 	return conn

@@ -10,13 +10,16 @@ import (
 	"sync"
 
 	"github.com/pires/go-proxyproto"
+
+	"github.com/meshproof/meshproof/internal/controlplane"
 )
 
 // tcpEcho is a server that sends back the bytes that it reads. Each connection begins
-// with a PROXY protocol header, which names its caller.
+// with a PROXY protocol header, which names its caller and shows the secret.
 type tcpEcho struct {
 	listener *proxyproto.Listener
 	ledger   *ledger
+	secret   secret
 	served   sync.WaitGroup
 
 	mu     sync.Mutex
@@ -36,7 +39,7 @@ type tcpConn struct {
 	done   chan struct{}
 }
 
-func newTCPEcho(l net.Listener, to *ledger) *tcpEcho {
+func newTCPEcho(l net.Listener, to *ledger, s secret) *tcpEcho {
 	return &tcpEcho{
 		listener: &proxyproto.Listener{
 			Listener:          l,
@@ -46,6 +49,7 @@ func newTCPEcho(l net.Listener, to *ledger) *tcpEcho {
 			},
 		},
 		ledger: to,
+		secret: s,
 		open:   map[*tcpConn]struct{}{},
 		fences: map[netip.AddrPort]chan struct{}{},
 	}
@@ -84,7 +88,7 @@ func (e *tcpEcho) admit(conn net.Conn) {
 func (e *tcpEcho) echo(c *tcpConn) {
 	// ProxyHeader waits for the header. A connection without a sound header has no caller.
 	header := c.Conn.(*proxyproto.Conn).ProxyHeader()
-	if header != nil {
+	if header != nil && e.shows(header) {
 		if from, ok := header.SourceAddr.(*net.TCPAddr); ok {
 			ap := from.AddrPort()
 			c.caller = netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
@@ -114,6 +118,14 @@ func (e *tcpEcho) echo(c *tcpConn) {
 			return
 		}
 	}
+}
+
+// shows reports whether the header has the secret.
+func (e *tcpEcho) shows(header *proxyproto.Header) bool {
+	tlvs, err := header.TLVs()
+	return err == nil && slices.ContainsFunc(tlvs, func(t proxyproto.TLV) bool {
+		return t.Type == controlplane.SecretTLV && e.secret.is(string(t.Value))
+	})
 }
 
 // settle opens one more connection, the fence, and waits until the server accepts it. The
@@ -160,6 +172,9 @@ func (e *tcpEcho) fence(ctx context.Context) error {
 	e.fences[from] = accepted
 	e.mu.Unlock()
 	header := proxyproto.HeaderProxyFromAddrs(2, net.TCPAddrFromAddrPort(from), net.TCPAddrFromAddrPort(from))
+	if err := header.SetTLVs([]proxyproto.TLV{{Type: controlplane.SecretTLV, Value: []byte(e.secret)}}); err != nil {
+		return err
+	}
 	if _, err := header.WriteTo(conn); err != nil {
 		return err
 	}

@@ -135,7 +135,7 @@ func TestBindAddress(t *testing.T) {
 				target = "127.0.0.1"
 			}
 			u.Watch(caller(1))
-			conn := openAddress(t, address(target, u.TCPPort()), caller(1))
+			conn := openAddress(t, address(target, u.TCPPort()), caller(1), u.Secret())
 			if _, err := io.WriteString(conn, "x"); err != nil {
 				t.Fatal(err)
 			}
@@ -158,6 +158,27 @@ func TestTCPDemandsHeader(t *testing.T) {
 	}
 	if got, _ := io.ReadAll(conn); len(got) > 0 {
 		t.Errorf("got %q back", got)
+	}
+}
+
+// TestTCPDemandsTheSecret shows that a program that names a watched caller, and does not know
+// the secret, gets no echo and enters no books. It cannot pass for a fence either.
+func TestTCPDemandsTheSecret(t *testing.T) {
+	t.Parallel()
+	u := start(t, "127.0.0.1")
+	u.Watch(caller(1))
+	for _, from := range []netip.AddrPort{caller(1), netip.MustParseAddrPort("240.0.0.3:1")} {
+		for _, guess := range []string{"", "guess", u.Secret() + "x"} {
+			conn := openAddress(t, address("127.0.0.1", u.TCPPort()), from, guess)
+			_, _ = io.WriteString(conn, "forged")
+			if got, _ := io.ReadAll(conn); len(got) > 0 {
+				t.Errorf("%s with the secret %q got %q back", from, guess, got)
+			}
+		}
+	}
+	settle(t, u, caller(1))
+	if a := u.Take(caller(1)); a != nil {
+		t.Errorf("the books have %+v", a)
 	}
 }
 

@@ -3,11 +3,14 @@
 //
 // The package guarantees that a request is recorded before its answer is sent: a caller
 // that has the answer can take the record. Requests of other callers are answered and not
-// recorded, because other programs than Envoy may reach the ports.
+// recorded. A request that does not show the secret of the upstream, which Envoy alone
+// knows, is refused: other programs may reach the ports.
 package upstream
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net"
@@ -23,6 +26,7 @@ type Upstream struct {
 	http        *http.Server
 	httpAddress net.Addr
 	tcp         *tcpEcho
+	secret      secret
 	ledger      ledger
 	served      sync.WaitGroup
 }
@@ -43,15 +47,27 @@ func Start(ctx context.Context, address string) (*Upstream, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("upstream: listen for TCP on %s: %w", address, err), httpListener.Close())
 	}
-	u := &Upstream{httpAddress: httpListener.Addr(), ledger: ledger{accounts: map[netip.AddrPort]*Account{}}}
-	u.tcp = newTCPEcho(tcpListener, &u.ledger)
-	u.http = newHTTPEcho(&u.ledger)
+	u := &Upstream{httpAddress: httpListener.Addr(), secret: secret(rand.Text()), ledger: ledger{accounts: map[netip.AddrPort]*Account{}}}
+	u.tcp = newTCPEcho(tcpListener, &u.ledger, u.secret)
+	u.http = newHTTPEcho(&u.ledger, u.secret)
 	u.served.Go(func() {
 		// Close ends Serve with ErrServerClosed. No other error can be reported here.
 		_ = u.http.Serve(httpListener)
 	})
 	u.served.Go(u.tcp.serve)
 	return u, nil
+}
+
+// Secret is what a request has to show: over HTTP behind the address in the header
+// [controlplane.CallerHeader], over TCP in the TLV [controlplane.SecretTLV] of the PROXY
+// protocol header. It is random.
+func (u *Upstream) Secret() string { return string(u.secret) }
+
+type secret string
+
+// is compares in a time that says nothing about the secret.
+func (s secret) is(shown string) bool {
+	return subtle.ConstantTimeCompare([]byte(s), []byte(shown)) == 1
 }
 
 // HTTPPort returns the port of the HTTP and gRPC server.
