@@ -63,7 +63,7 @@ func Of(reading *verdict.Reading, filters []xds.Filters, anyNames bool, sample i
 }
 
 func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample int) {
-	program, lost := lift.Program(filters, in.Port)
+	program, lost := lift.Program(withoutLogs(filters), in.Port)
 	for _, part := range lost {
 		x.Unread = append(x.Unread, fmt.Sprintf("%s: %s", in, part))
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/examination"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/xds"
@@ -51,7 +53,7 @@ func (r *run) examine(ctx context.Context) {
 		errs = append(errs, fmt.Errorf("%w: %s", ErrUnread, part))
 	}
 	if len(x.Questions) > 0 && !errors.Is(r.result.Err, xds.ErrNACK) {
-		asked := &run{runner: r.runner, reading: x.Reading, inbounds: r.inbounds, result: result.Case{Case: x.Reading.Case}}
+		asked := &run{runner: r.runner, compiler: r.compiler, reading: x.Reading, inbounds: r.inbounds, result: result.Case{Case: x.Reading.Case}}
 		layout{r.runner, []*run{asked}}.play(ctx)
 		r.result.Fault, found.Asked = asked.result.Fault, len(asked.result.Requests)
 		errs = append(errs, asked.result.Err)
@@ -68,6 +70,27 @@ func (r *run) examine(ctx context.Context) {
 		errs = append(errs, fmt.Errorf("%w: %d more classes of requests", ErrDiffers, more))
 	}
 	r.result.Err = errors.Join(errs...)
+	r.noteDelays()
+}
+
+// noteDelays notes the filters that refuse late, and how late the slowest refusal was. Late is
+// not wrong, but callers wait.
+func (r *run) noteDelays() {
+	for i, in := range r.inbounds {
+		for n, filter := range in.Filters.Network {
+			if filter.DelayDeny.AsDuration() <= 0 {
+				continue
+			}
+			name, slowest := r.reading.Case.Inbounds[i].String(), time.Duration(0)
+			for _, q := range r.result.Requests {
+				if q.To == name && q.Finding.Form == evidence.Refused {
+					slowest = max(slowest, q.Evidence.Took)
+				}
+			}
+			r.result.Notes = append(r.result.Notes, fmt.Sprintf("%s refuses late: network[%d].delay_deny is %s, and the slowest refusal took %.1f s",
+				name, n, filter.DelayDeny.AsDuration(), slowest.Seconds()))
+		}
+	}
 }
 
 // wrongIn says what is wrong with a class after Envoy was asked, and "" for nothing.

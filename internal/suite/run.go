@@ -199,6 +199,12 @@ func (r *run) compile(ctx context.Context) bool {
 	return c.ExpectError != "" || len(c.Requests) > 0
 }
 
+// isForeign reports whether another compiler than meshproof's own is under test.
+func (r *run) isForeign() bool {
+	_, foreign := r.compiler.(*Foreign)
+	return foreign
+}
+
 func policyInbounds(c cases.Case) []policy.Inbound {
 	out := make([]policy.Inbound, len(c.Inbounds))
 	for i, in := range c.Inbounds {
