@@ -7,8 +7,8 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/meshproof/meshproof/internal/programtest"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -22,25 +22,11 @@ func mustCompile(t testing.TB, p policy.Program) Filters {
 	return f
 }
 
-func allow(origin string, when policy.Condition) policy.Rule {
-	return policy.Rule{Verdict: policy.Verdict{Effect: policy.Allow, Origin: origin}, When: when}
-}
-
-func deny(origin string, when policy.Condition) policy.Rule {
-	return policy.Rule{Verdict: policy.Verdict{Origin: origin}, When: when}
-}
-
-func is(identity string) policy.Condition { return attribute.Identity.Exact(identity) }
-
-func under(prefix string) policy.Condition {
-	return attribute.Identity.Prefix(prefix)
-}
-
-var byDefault = policy.Verdict{Origin: "default"}
-
-func enforce(layer policy.Layer, rules ...policy.Rule) policy.Program {
-	return policy.Program{Gates: []policy.Gate{{Layer: layer, Rules: rules, Default: byDefault}}}
-}
+var (
+	allow, deny, is, under, enforce = programtest.Allow, programtest.Deny, programtest.Is, programtest.Under, programtest.Enforce
+	twoPolicies, severalGates       = programtest.TwoPolicies, programtest.SeveralGates
+	byDefault                       = programtest.Default
+)
 
 // withStatPrefix gives a network filter what the listener gives it.
 func withStatPrefix(m proto.Message) proto.Message {

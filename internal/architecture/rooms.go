@@ -3,7 +3,7 @@ package main
 // leftOut are the folders that are no rooms: nothing in the project imports them, or only
 // tests do.
 var leftOut = []string{
-	"deploy", "examples", "internal/architecture", "internal/browsertest", "internal/casetest", "internal/golden",
+	"deploy", "examples", "internal/architecture", "internal/browsertest", "internal/casetest", "internal/golden", "internal/programtest",
 	"internal/grpcplane", "internal/report/reporttest", "internal/draw",
 }
 
