@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -45,7 +46,7 @@ type Class struct {
 
 // Judge draws the verdict from what became of the proof's case.
 func (p *Proof) Judge(r result.Case) Verdict {
-	v := Verdict{Err: r.Err, Inbounds: make([]InboundVerdict, len(p.Inbounds))}
+	v := Verdict{Err: errors.Join(r.Err, p.crossCheck()), Inbounds: make([]InboundVerdict, len(p.Inbounds))}
 	for i, in := range p.Inbounds {
 		out := InboundVerdict{Inbound: in, Classes: make([]Class, len(in.Cover.Classes)), Rules: p.rules(i)}
 		for n, c := range in.Cover.Classes {

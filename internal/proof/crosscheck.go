@@ -1,0 +1,225 @@
+package proof
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/classes"
+)
+
+// CoverError says that the cover of an inbound contradicts itself, or that the proof does not
+// ask what it promises. Then nothing is proven, whatever Envoy answers.
+type CoverError struct{ Inbound, Why string }
+
+// Error names the inbound.
+func (e *CoverError) Error() string {
+	return fmt.Sprintf("%s: the cover contradicts itself: %s", e.Inbound, e.Why)
+}
+
+// crossCheck counts again what the proof is made of, without the code that made it: it draws
+// requests from the strings of the program, and asks for each whether its class is decided as
+// it is. It looks up each request that the proof promises to ask.
+func (p *Proof) crossCheck() error {
+	var errs []error
+	for i, in := range p.Inbounds {
+		for _, check := range []func(int) string{p.checkClasses, p.checkAsked} {
+			if why := check(i); why != "" {
+				errs = append(errs, &CoverError{in.String(), why})
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkClasses holds drawn requests against the witnesses of their classes. A class that is
+// missing, or that is two classes in truth, is found so.
+func (p *Proof) checkClasses(i int) string {
+	in := p.Inbounds[i]
+	for _, r := range p.draw(i) {
+		n, ok := in.Cover.Locate(r)
+		switch {
+		case !ok && in.Cover.Complete() && len(r.URIs) < 2:
+			return fmt.Sprintf("%s is in no class", requestText(r))
+		case !ok:
+		case n >= len(in.Cover.Classes):
+			return fmt.Sprintf("%s is in class %d of %d", requestText(r), n+1, len(in.Cover.Classes))
+		default:
+			witness := in.Cover.Classes[n].Witness
+			if want, got := policy.Decide(in.Program, witness), policy.Decide(in.Program, r); want != got {
+				return fmt.Sprintf("%s and %s are one class, and are decided as %+v and %+v", requestText(witness), requestText(r), want, got)
+			}
+		}
+	}
+	return ""
+}
+
+// checkAsked looks for the requests that a proof promises: each witness, its request from
+// each other caller, and its caller with a longer name.
+func (p *Proof) checkAsked(i int) string {
+	in := p.Inbounds[i]
+	asked := map[string]bool{}
+	detours := 0
+	for n, a := range p.asked {
+		if a.inbound != i {
+			continue
+		}
+		asked[requestKey(a.request)] = true
+		if q := p.Case.Requests[n]; a.request.Path != "" && q.Path != a.request.Path {
+			detours++
+		}
+	}
+	promised := 0
+	for n, c := range in.Cover.Classes {
+		w := c.Witness
+		if !asked[requestKey(w)] {
+			return fmt.Sprintf("class %d of %d is not asked: %s", n+1, len(in.Cover.Classes), requestText(w))
+		}
+		for k, name := range w.URIs {
+			r := w
+			r.URIs = slices.Clone(w.URIs)
+			r.URIs[k] = name + "x"
+			if promised++; promised < mostVariants/2 && !judgesNames(in.Program) && !asked[requestKey(r)] {
+				return "a longer name is not asked: " + requestText(r)
+			}
+		}
+	}
+	if len(in.Cover.Classes)*len(in.Cover.Classes) <= mostVariants {
+		for _, c := range in.Cover.Classes {
+			for _, other := range in.Cover.Classes {
+				r := c.Witness
+				r.URIs, r.DNS = other.Witness.URIs, other.Witness.DNS
+				if !asked[requestKey(r)] {
+					return "the request of one class from the caller of another is not asked: " + requestText(r)
+				}
+			}
+		}
+	}
+	if detours == 0 && !p.Case.Normalization.Raw && readsPaths(in.Cover) && slices.ContainsFunc(in.Cover.Classes, func(c classes.Class) bool { return strings.HasPrefix(c.Witness.Path, "/") }) {
+		return "no path is asked in another spelling"
+	}
+	return ""
+}
+
+// The numbers of requests that are drawn: fewer of a program with many strings.
+const (
+	mostDrawn  = 1000
+	leastDrawn = 64
+	mostWork   = 1_000_000
+)
+
+// draw draws requests whose values are near those of the program. The draw is the same each
+// time.
+func (p *Proof) draw(i int) []policy.Request {
+	in := p.Inbounds[i]
+	values := map[*policy.Attribute][]string{}
+	size := collect(in.Program.Gates, values) + collect(in.Program.Shadows, values)
+	for _, route := range in.Program.Routes {
+		size += collectFrom(route.When, values) + collect(route.Gates, values) + collect(route.Shadows, values)
+	}
+	random := rand.New(rand.NewPCG(uint64(size), uint64(i)))
+	pick := func(texts []string) string {
+		if len(texts) == 0 {
+			return ""
+		}
+		return mutated(texts[random.IntN(len(texts))], random)
+	}
+	identities := slices.Concat(values[attribute.Identity], values[attribute.URISAN], []string{"spiffe://trust-domain.mesh/ns/default/sa/any"})
+	paths := append(slices.Clone(values[attribute.Path]), "/", "/any")
+	methods := append(slices.Clone(values[attribute.Method]), "GET", "POST")
+	var out []policy.Request
+	for range max(leastDrawn, min(mostDrawn, mostWork/(size+1))) {
+		var r policy.Request
+		names := 1
+		if random.IntN(8) == 0 {
+			names = 2
+		}
+		for len(r.URIs) < names {
+			uri := pick(identities)
+			if _, err := spiffeid.FromString(uri); err != nil {
+				uri = "spiffe://trust-domain.mesh/ns/default/sa/any"
+			}
+			r.URIs = append(r.URIs, uri)
+		}
+		if in.Protocol.Layer() == policy.L7 {
+			r.Method = methods[random.IntN(len(methods))]
+			path, err := p.Case.Normalization.Apply(pick(paths))
+			if err != nil || !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " ?#*") {
+				path = "/any"
+			}
+			r.Path = path
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// mutated returns a text that is like the text of a pattern, or just not.
+func mutated(text string, random *rand.Rand) string {
+	switch random.IntN(8) {
+	case 0:
+		return text + "x"
+	case 1:
+		return strings.TrimRight(text, "/") + "/x"
+	case 2:
+		return strings.TrimRight(text, "/")
+	case 3:
+		return text[:max(0, len(text)-1-random.IntN(3))]
+	case 4:
+		return strings.ToUpper(text[:len(text)/2]) + text[len(text)/2:]
+	case 5:
+		return text[:strings.LastIndexByte(strings.TrimRight(text, "/"), '/')+1] + "any"
+	default:
+		return text
+	}
+}
+
+// collect gathers the strings of all conditions of gates, by attribute, and counts them.
+func collect(gates []policy.Gate, into map[*policy.Attribute][]string) int {
+	n := 0
+	var rules func([]policy.Rule)
+	rules = func(all []policy.Rule) {
+		for _, rule := range all {
+			n += collectFrom(rule.When, into)
+			rules(rule.Then)
+		}
+	}
+	for _, gate := range gates {
+		rules(gate.Rules)
+	}
+	return n
+}
+
+func collectFrom(c policy.Condition, into map[*policy.Attribute][]string) int {
+	switch c := c.(type) {
+	case policy.And:
+		n := 0
+		for _, of := range c {
+			n += collectFrom(of, into)
+		}
+		return n
+	case policy.Or:
+		n := 0
+		for _, of := range c {
+			n += collectFrom(of, into)
+		}
+		return n
+	case policy.Not:
+		return collectFrom(c.Of, into)
+	case policy.Is:
+		into[c.Attribute] = append(into[c.Attribute], c.Match.Value)
+		return 1
+	default:
+		return 0
+	}
+}
+
+func requestText(r policy.Request) string {
+	return strings.TrimSpace(fmt.Sprintf("%s %s as %s", r.Method, r.Path, strings.Join(slices.Concat(r.URIs, r.DNS), " + ")))
+}
