@@ -34,8 +34,9 @@ an exact match turned prefix, a rule lost, and more. It runs the case with each 
 mistake is killed if the case fails, and it survives if the case passes. Mistakes that change no decision
 are left out.
 
-A case is run with its own requests and with those of its proof, see meshproof prove. With --own-requests it
-is run with its own requests only. Exit status 1 if a mistake survived.`,
+A case is run with its own requests and with those of its proof, see meshproof prove. Both scores are
+printed: that of all requests, and that of the requests which the cases state. With --own-requests a case is
+run with its own requests only. Exit status 1 if a mistake survived.`,
 		Example: `  meshproof mutate cases/kuma/mesh-operator-2.yaml
   meshproof mutate my-cases --own-requests`,
 		ValidArgsFunction: completeFiles,

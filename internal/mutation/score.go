@@ -40,6 +40,8 @@ type Verdict struct {
 	// passed.
 	Killed bool
 	Reason string
+	// KilledByOwn says that a request which the case states found it.
+	KilledByOwn bool
 
 	original policy.Program
 	// invalid says that Envoy refuses the mutant.
@@ -96,6 +98,7 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 	for _, q := range score.Baseline.Requests {
 		probes = append(probes, proof.Asked{Request: q.Request, Seen: q.Seen, Judged: q.Judged})
 	}
+	own := len(probes)
 	if !t.OwnRequests {
 		plan := proof.PlanRead(reading)
 		c.TrustDomains = plan.Case.TrustDomains
@@ -114,7 +117,7 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 		}
 	}
 	c.Requests, c.Counters = nil, nil
-	err = t.run(ctx, reading.As(c), probes, score.Mutants)
+	err = t.run(ctx, reading.As(c), probes, own, score.Mutants)
 	valid := len(score.Mutants)
 	score.Mutants = slices.DeleteFunc(score.Mutants, func(v Verdict) bool { return v.invalid })
 	score.Invalid += valid - len(score.Mutants)
@@ -122,7 +125,7 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 }
 
 // run runs the mutants and sets their verdicts.
-func (t Tester) run(ctx context.Context, reading *verdict.Reading, probes []proof.Asked, verdicts []Verdict) error {
+func (t Tester) run(ctx context.Context, reading *verdict.Reading, probes []proof.Asked, own int, verdicts []Verdict) error {
 	parallel := t.Parallel
 	if parallel < 1 {
 		parallel = defaultParallel
@@ -134,7 +137,7 @@ func (t Tester) run(ctx context.Context, reading *verdict.Reading, probes []proo
 		free <- struct{}{}
 		running.Go(func() {
 			defer func() { <-free }()
-			errs[i] = t.mutant(ctx, reading, probes, &verdicts[i])
+			errs[i] = t.mutant(ctx, reading, probes, own, &verdicts[i])
 		})
 	}
 	running.Wait()
@@ -144,12 +147,17 @@ func (t Tester) run(ctx context.Context, reading *verdict.Reading, probes []proo
 // requestLimit is the highest number of requests for one mutant. Each of them should find it.
 const requestLimit = 2
 
-// mutant runs the requests whose result the mutant should change.
-func (t Tester) mutant(ctx context.Context, reading *verdict.Reading, probes []proof.Asked, v *Verdict) error {
+// mutant runs the requests whose result the mutant should change. The first probes are the
+// case's own.
+func (t Tester) mutant(ctx context.Context, reading *verdict.Reading, probes []proof.Asked, own int, v *Verdict) error {
 	c := reading.Case
-	for _, q := range probes {
+	ownChosen := 0
+	for i, q := range probes {
 		if q.To == v.Inbound && len(c.Requests) < requestLimit && v.Changes(v.original, q) {
 			c.Requests = append(c.Requests, q.Request)
+			if i < own {
+				ownChosen++
+			}
 		}
 	}
 	if len(c.Requests) == 0 {
@@ -168,6 +176,7 @@ func (t Tester) mutant(ctx context.Context, reading *verdict.Reading, probes []p
 		return nil
 	}
 	v.Killed = r.Failed()
+	v.KilledByOwn = v.Killed && slices.ContainsFunc(r.Requests[:min(ownChosen, len(r.Requests))], func(q result.Request) bool { return len(q.Problems) > 0 })
 	if v.Reason = firstProblem(r); !v.Killed {
 		v.Reason = "Envoy decides as without the mistake"
 	}
@@ -234,6 +243,21 @@ func (s Scores) Counts() report.Score {
 	return out
 }
 
+// OwnCounts is [Scores.Counts] for the requests that people wrote, without those of the
+// proofs.
+func (s Scores) OwnCounts() report.Score {
+	var out report.Score
+	for _, score := range s.Cases {
+		for _, v := range score.Mutants {
+			out.Of++
+			if v.KilledByOwn {
+				out.Killed++
+			}
+		}
+	}
+	return out
+}
+
 // Baselines returns the results of the cases without a mistake.
 func (s Scores) Baselines() []result.Case {
 	var out []result.Case
@@ -276,19 +300,37 @@ func (s Scores) Sentence() string {
 	if counts.Of == 0 {
 		return "there is no mistake to make: no case states a request that is decided by a policy"
 	}
-	percent := fmt.Sprintf("%.1f %%", 100*float64(counts.Killed)/float64(counts.Of))
-	// A score is never rounded up to all mistakes.
-	if counts.Killed < counts.Of && percent == "100.0 %" {
-		percent = "99.9 %"
+	return fmt.Sprintf("%d of %d mistakes killed on Envoy %s, %d equivalent, %d invalid: score %s", counts.Killed, counts.Of, s.Envoy, excluded.Equivalent, excluded.Invalid, percent(counts))
+}
+
+// OwnSentence is the score of the requests that people wrote, and "" where there is no
+// mistake to make.
+func (s Scores) OwnSentence() string {
+	counts := s.OwnCounts()
+	if counts.Of == 0 {
+		return ""
 	}
-	return fmt.Sprintf("%d of %d mistakes killed on Envoy %s, %d equivalent, %d invalid: score %s", counts.Killed, counts.Of, s.Envoy, excluded.Equivalent, excluded.Invalid, percent)
+	return fmt.Sprintf("%d of %d killed by the requests that the cases state: score %s", counts.Killed, counts.Of, percent(counts))
+}
+
+// percent is a score as text.
+func percent(s report.Score) string {
+	text := fmt.Sprintf("%.1f %%", 100*float64(s.Killed)/float64(s.Of))
+	// A score is never rounded up to all mistakes.
+	if s.Killed < s.Of && text == "100.0 %" {
+		return "99.9 %"
+	}
+	return text
 }
 
 // WriteText prints the survivors, a table of the kinds of mistakes, and a sentence.
 func (s Scores) WriteText(w io.Writer, p terminal.Paint) {
-	killed, survived := map[Kind]int{}, map[Kind]int{}
+	killed, survived, own := map[Kind]int{}, map[Kind]int{}, map[Kind]int{}
 	for _, score := range s.Cases {
 		for _, v := range score.Mutants {
+			if v.KilledByOwn {
+				own[v.Kind]++
+			}
 			if v.Killed {
 				killed[v.Kind]++
 				continue
@@ -298,25 +340,35 @@ func (s Scores) WriteText(w io.Writer, p terminal.Paint) {
 				v.Inbound, v.Kind, terminal.Printable(terminal.Abridge(v.Where)), v.Reason)
 		}
 	}
-	table := terminal.Table{{"mistake", "killed", "survived"}}
+	table := terminal.Table{{"mistake", "killed", "survived", "killed by own requests"}}
 	for _, k := range Kinds() {
 		if killed[k]+survived[k] > 0 {
-			table = append(table, []string{k.String(), fmt.Sprint(killed[k]), fmt.Sprint(survived[k])})
+			table = append(table, []string{k.String(), fmt.Sprint(killed[k]), fmt.Sprint(survived[k]), fmt.Sprint(own[k])})
 		}
 	}
 	table.Write(w, "")
 	for _, line := range s.failures() {
 		fmt.Fprintf(w, "%s %s\n", p.Mark(false), terminal.Printable(line))
 	}
-	fmt.Fprintf(w, "\n%s %s (%s)\n", p.Mark(s.Holds()), s.Sentence(), s.Runtime)
+	fmt.Fprintln(w)
+	if own := s.OwnSentence(); own != "" {
+		mark := " "
+		if counts := s.OwnCounts(); counts.Killed == counts.Of {
+			mark = p.Mark(true)
+		}
+		fmt.Fprintf(w, "%s %s\n", mark, own)
+	}
+	fmt.Fprintf(w, "%s %s (%s)\n", p.Mark(s.Holds()), s.Sentence(), s.Runtime)
 }
 
 // The JSON form of scores.
 type scoresJSON struct {
-	Envoy      string       `json:"envoy"`
-	Runtime    string       `json:"runtime"`
-	Killed     int          `json:"killed"`
-	Of         int          `json:"of"`
+	Envoy   string `json:"envoy"`
+	Runtime string `json:"runtime"`
+	Killed  int    `json:"killed"`
+	Of      int    `json:"of"`
+	// Own is the score of the requests that the cases state.
+	Own        report.Score `json:"own"`
 	Equivalent int          `json:"equivalent"`
 	Invalid    int          `json:"invalid"`
 	Failed     []string     `json:"failed,omitempty"`
@@ -329,6 +381,7 @@ type mutantJSON struct {
 	Mistake string `json:"mistake"`
 	Where   string `json:"where"`
 	Killed  bool   `json:"killed"`
+	Own     bool   `json:"killedByOwn"`
 	Reason  string `json:"reason"`
 }
 
@@ -336,12 +389,12 @@ type mutantJSON struct {
 func (s Scores) MarshalJSON() ([]byte, error) {
 	counts, excluded := s.Counts(), s.exclusions()
 	out := scoresJSON{
-		Envoy: s.Envoy, Runtime: s.Runtime, Killed: counts.Killed, Of: counts.Of,
+		Envoy: s.Envoy, Runtime: s.Runtime, Killed: counts.Killed, Of: counts.Of, Own: s.OwnCounts(),
 		Equivalent: excluded.Equivalent, Invalid: excluded.Invalid, Failed: s.failures(), Mutants: []mutantJSON{},
 	}
 	for _, score := range s.Cases {
 		for _, v := range score.Mutants {
-			out.Mutants = append(out.Mutants, mutantJSON{score.Case.Name, v.Inbound, v.Kind.String(), v.Where, v.Killed, v.Reason})
+			out.Mutants = append(out.Mutants, mutantJSON{score.Case.Name, v.Inbound, v.Kind.String(), v.Where, v.Killed, v.KilledByOwn, v.Reason})
 		}
 	}
 	return terminal.MarshalJSON(out)
