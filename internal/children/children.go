@@ -1,9 +1,9 @@
 // Package children knows the child processes of this process that may leave something
 // behind.
 //
-// It guarantees, on Linux, that [EndStrays] ends every process that a child has left behind,
-// also one with a session and an environment of its own: the kernel gives such an orphan to
-// this process. On other systems the group of the child is all that can be ended.
+// It guarantees that [EndStrays] ends every process that a child has left behind on Linux;
+// also a process with a session and an environment of its own, because the kernel gives such
+// an orphan to this process. On other systems it can end only the group of the child.
 package children
 
 import (
