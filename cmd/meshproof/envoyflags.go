@@ -32,6 +32,19 @@ func (e *envoyFlags) start(ctx context.Context) (*harness.Harness, error) {
 	return h, nil
 }
 
+// startNear boots the Envoy of the flag, or else of the version, or else of the default where
+// that version cannot be had.
+func (e envoyFlags) startNear(ctx context.Context, version string) (*harness.Harness, error) {
+	if e.version == "" && version != "" {
+		near := e
+		near.version = version
+		if h, err := near.start(ctx); err == nil || ctx.Err() != nil {
+			return h, err
+		}
+	}
+	return e.start(ctx)
+}
+
 // startError tells an unknown version, which is bad input, from a machine that cannot run
 // Envoy.
 func startError(err error) error {

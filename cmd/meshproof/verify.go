@@ -37,7 +37,8 @@ func newVerify() *cobra.Command {
 		Short: "Hold what a live sidecar enforces against policies",
 		Long: `Verify takes the authorization filters out of a sidecar's /config_dump, or out of a folder of filters and
 listeners, runs them in the lab's Envoy under lab identities, and holds every class of requests against the
-policies: the classes that the policies tell apart, and those that the filters do.
+policies: the classes that the policies tell apart, and those that the filters do. The lab's Envoy is of the version
+that the dump states, unless --envoy names another; where it is another, nothing is verified.
 
 POLICIES are files or folders with policies, and with the Dataplane that the sidecar is of; else the flags
 describe its workload. The parts of the sidecar that cannot be replayed are named. Exit status 1 where a class is
@@ -81,14 +82,14 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	began := time.Now()
 	progress := terminal.NewProgress(stderr, len(v.Replays))
 	defer progress.Stop()
-	h, err := o.envoy.start(ctx)
+	h, err := o.envoy.startNear(ctx, v.Envoy())
 	if err != nil {
 		return err
 	}
 	defer func() { err = withFailure(err, newEndError(h.Close())) }()
-	v.Report.Envoy, v.Report.Runtime = h.Version(), h.Runtime().String()
+	v.On(h.Version(), h.Runtime().String())
 	err = v.Run(ctx, func(ctx context.Context, replay verify.Replay) result.Case {
-		r := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Compiler: suite.Fixed(replay.Filters)}.Reading(ctx, replay.Proof.Reading)
+		r := suite.Runner{Harness: h, Kept: true, Divided: true, AnyNames: o.anyNames, Compiler: suite.Fixed(replay.Filters)}.Reading(ctx, replay.Proof.Reading)
 		progress.End(r.Case.Name, r.Failed())
 		return r
 	})

@@ -249,8 +249,8 @@ func (c *chain) inspect(name string, m proto.Message, logs bool) bool {
 // addUnattached adds an inbound of filters that came without a listener.
 func (r *reader) addUnattached(l unattached) {
 	c := chain{reader: r, in: Inbound{Listener: l.file, Chain: l.inbound, Protocol: policy.TCP, Transport: OtherTransport}}
-	for i, f := range l.filters {
-		name := fmt.Sprintf("#%d", i)
+	for _, f := range l.filters {
+		name := f.name
 		c.tellFaults(name, f.faults)
 		m, _, err := messages.Unpack(f.message)
 		switch m := m.(type) {

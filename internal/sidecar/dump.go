@@ -51,12 +51,17 @@ func (r *resources) add(tree any, file string) error {
 
 // addAll takes an array: the filters of one inbound, in order, or other values.
 func (r *resources) addAll(list []any, file string) error {
-	filters := len(list) > 0
+	filters, authorizes := len(list) > 0, false
 	for _, item := range list {
 		o, _ := item.(object)
-		filters = filters && messages.Authorizes(typeOf(o))
+		if _, inner := unwrap(item); inner != nil {
+			o = inner
+		} else {
+			filters = filters && messages.Authorizes(typeOf(o))
+		}
+		authorizes = authorizes || messages.Authorizes(typeOf(o))
 	}
-	if filters {
+	if filters && authorizes {
 		r.addFilters(unattached{file: file}, list)
 		return nil
 	}
@@ -81,7 +86,11 @@ func (r *resources) addObject(o object, file string) error {
 		return nil
 	}
 	message := typeOf(o)
+	_, inner := unwrap(o)
 	switch {
+	case messages.Authorizes(typeOf(inner)):
+		r.addFilters(unattached{file: file}, []any{o})
+		return nil
 	case messages.Authorizes(message):
 		r.addFilters(unattached{file: file}, []any{o})
 		return nil
@@ -106,9 +115,9 @@ func typeOf(o object) string {
 
 // Folder reads all files *.json below a folder, in the order of their names. Each
 // holds a configuration dump, a listener, a route configuration or an extension
-// configuration with its @type, an RBAC filter with its @type, an array of such
-// filters (the filters of one inbound, in order), or what `meshproof compile
-// --output json` prints. Listeners find what they refer to in any of the files.
+// configuration with its @type, an RBAC filter with its @type or with its name and its
+// typed_config, an array of such filters (the filters of one inbound, in order; with names,
+// other filters may stand among them), or what `meshproof compile --output json` prints. Listeners find what they refer to in any of the files.
 //
 // Filters without a listener become an inbound whose listener is the file's name
 // and whose transport is not known.

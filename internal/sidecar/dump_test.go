@@ -13,6 +13,11 @@ import (
 	"github.com/meshproof/meshproof/internal/golden"
 )
 
+// camelCase writes names of fields as most control planes do.
+var camelCase = strings.NewReplacer("filter_chains", "filterChains", "port_value", "portValue", "socket_address", "socketAddress",
+	"typed_config", "typedConfig", "stat_prefix", "statPrefix", "traffic_direction", "trafficDirection", "user_agent_build_version", "userAgentBuildVersion",
+	"major_number", "majorNumber", "minor_number", "minorNumber").Replace
+
 // The admin interface can print a part of the dump, and control planes print lowerCamelCase.
 func TestDumpForms(t *testing.T) {
 	t.Parallel()
@@ -22,8 +27,6 @@ func TestDumpForms(t *testing.T) {
 		t.Fatalf("read %+v", want)
 	}
 	bare := strings.Replace(listener, `"@type": "type.googleapis.com/envoy.config.listener.v3.Listener", `, "", 1)
-	camelCase := strings.NewReplacer("filter_chains", "filterChains", "port_value", "portValue", "socket_address", "socketAddress",
-		"typed_config", "typedConfig", "stat_prefix", "statPrefix", "traffic_direction", "trafficDirection").Replace
 	for name, text := range map[string]string{
 		"resource=dynamic_listeners": `{"configs": [{"@type": "type.googleapis.com/envoy.admin.v3.ListenersConfigDump.DynamicListener", "name": "in", "active_state": {"listener": ` + listener + `}}]}`,
 		"resource=static_listeners":  `{"configs": [{"@type": "type.googleapis.com/envoy.admin.v3.ListenersConfigDump.StaticListener", "listener": ` + listener + `}]}`,
@@ -208,5 +211,74 @@ func TestFolderOfOneFileIsDump(t *testing.T) {
 	}
 	if diff := cmp.Diff(describe(t, dump(t, testdata(t, "kuma.json"))), describe(t, s)); diff != "" {
 		t.Errorf("(-dump +folder):\n%s", diff)
+	}
+}
+
+// Filters may come as a filter chain has them: with a name and a configuration.
+func TestNamedFilters(t *testing.T) {
+	t.Parallel()
+	deny := filter("deny", httpRBAC, `"rules": {"action": "DENY", "policies": {"p": {"permissions": [{"any": true}], "principals": [{"any": true}]}}}`)
+	allow, lua := filter("allow", httpRBAC, permitAll), filter("lua", "envoy.extensions.filters.http.lua.v3.Lua", "")
+	disabled := strings.Replace(deny, "{", `{"disabled": true, `, 1)
+	for name, tt := range map[string]struct {
+		text       string
+		guards     string
+		incomplete bool
+		positions  string
+	}{
+		"one":                        {deny, "deny", false, ""},
+		"one in lowerCamelCase":      {camelCase(deny), "deny", false, ""},
+		"a list":                     {"[" + deny + ", " + allow + "]", "deny allow", false, ""},
+		"a list in lowerCamelCase":   {camelCase("[" + deny + ", " + allow + "]"), "deny allow", false, ""},
+		"another filter in front":    {"[" + lua + ", " + allow + "]", "allow", false, InFront.String()},
+		"another filter behind":      {"[" + allow + ", " + lua + "]", "allow", false, Behind.String()},
+		"a field beside":             {disabled, "deny", true, ""},
+		"a field beside, in a list":  {"[" + allow + ", " + disabled + "]", "allow deny", true, ""},
+		"with and without its name":  {"[" + allow + `, {"@type": "` + prefix + httpRBAC + `", ` + denyAll + "}]", "allow #1", false, ""},
+		"an unknown filter in front": {"[" + filter("x", "acme.Thing", "") + ", " + allow + "]", "allow", false, InFront.String()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := dump(t, []byte(tt.text))
+			if len(s.Inbounds) != 1 {
+				t.Fatalf("%d inbounds", len(s.Inbounds))
+			}
+			var guards, positions []string
+			for _, g := range s.Inbounds[0].Guards {
+				guards = append(guards, g.Filter)
+			}
+			for _, u := range s.Unknown {
+				if u.Position != Unplaced {
+					positions = append(positions, u.Position.String())
+				}
+			}
+			if got := strings.Join(guards, " "); got != tt.guards || s.Inbounds[0].Incomplete != tt.incomplete || strings.Join(positions, " ") != tt.positions {
+				t.Errorf("guards %q, incomplete %t, positions %q, unknown %v", got, s.Inbounds[0].Incomplete, positions, s.Unknown)
+			}
+		})
+	}
+	if _, err := Dump([]byte("[" + lua + "]")); err == nil {
+		t.Error("a list without an RBAC filter is taken for filters")
+	}
+}
+
+// The bootstrap names the version of the sidecar.
+func TestEnvoyVersion(t *testing.T) {
+	t.Parallel()
+	bootstrap := func(build string) string {
+		return fmt.Sprintf(`{"@type": "%senvoy.admin.v3.BootstrapConfigDump", "bootstrap": {"node": {"user_agent_name": "envoy"%s}}}`, prefix, build)
+	}
+	listeners := `{"@type": "` + prefix + `envoy.admin.v3.ListenersConfigDump"}`
+	for text, want := range map[string]string{
+		listeners:     "",
+		bootstrap(""): "",
+		bootstrap(`, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 36, "patch": 4}, "metadata": {"build.type": "RELEASE"}}`):           "1.36.4",
+		bootstrap(`, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 37}}`):                                                              "1.37.0",
+		camelCase(bootstrap(`, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40, "patch": 1}}`)):                                       "1.40.1",
+		bootstrap(`, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 41}, "metadata": {"build.label": "dev", "build.type": "RELEASE"}}`): "1.41.0-dev",
+	} {
+		if got := dump(t, []byte(`{"configs": [`+text+`]}`)).Envoy; got != want {
+			t.Errorf("%s: version %q, want %q", text, got, want)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package sidecar
 
 import (
+	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -41,6 +43,7 @@ var harmlessRuntime = []string{"re2.max_program_size.", "overload.", "envoy.rest
 func (r *resources) addBootstrap(o object) {
 	const message = "envoy.config.bootstrap.v3.Bootstrap"
 	r.checkParts(o, message)
+	r.envoy = versionOf(getObject(getObject(o, "node"), "user_agent_build_version"))
 	for _, item := range getList(getObject(o, "layered_runtime"), "layers") {
 		layer, _ := item.(object)
 		for _, key := range runtimeKeys(getObject(layer, "static_layer"), "") {
@@ -54,6 +57,24 @@ func (r *resources) addBootstrap(o object) {
 			}
 		}
 	}
+}
+
+// versionOf returns the version that an Envoy states of its build, empty where it states
+// none. A build that is no release has a label behind the numbers.
+func versionOf(build object) string {
+	version := getObject(build, "version")
+	if version == nil {
+		return ""
+	}
+	number := func(name string) string {
+		n, _ := get(version, name).(json.Number)
+		return cmp.Or(n.String(), "0")
+	}
+	out := number("major_number") + "." + number("minor_number") + "." + number("patch")
+	if label := getString(getObject(build, "metadata"), "build.label"); label != "" {
+		out += "-" + label
+	}
+	return out
 }
 
 // runtimeKeys returns the keys of a layer; keys in objects are joined by dots.

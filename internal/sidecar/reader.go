@@ -46,7 +46,7 @@ func (r *resources) read() (Sidecar, wanted) {
 		reader.addUnattached(l)
 	}
 	reader.shareWorkloads()
-	reader.out.Unknown = reader.found.list
+	reader.out.Unknown, reader.out.Envoy = reader.found.list, r.envoy
 	for i, in := range reader.out.Inbounds {
 		for _, u := range reader.out.Unknown {
 			if u.Kind == Lost && u.concerns(in) {

@@ -2,7 +2,9 @@ package sidecar
 
 import (
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,12 +40,20 @@ type resources struct {
 	// unattached are filters that came without a listener.
 	unattached []unattached
 	unknown    []Unknown
+	// envoy is the version of the sidecar; empty where nothing names it.
+	envoy string
 }
 
 // unattached are the filters of one inbound, without a listener.
 type unattached struct {
 	file, inbound, protocol string
-	filters                 []decoded[*anypb.Any]
+	filters                 []unattachedFilter
+}
+
+// unattachedFilter is the configuration of a filter, with its name or its index.
+type unattachedFilter struct {
+	decoded[*anypb.Any]
+	name string
 }
 
 func (r *resources) lost(listener, format string, args ...any) {
@@ -329,16 +339,35 @@ func (r *resources) addSecret(o object) {
 }
 
 func (r *resources) addFilters(l unattached, filters []any) {
-	for _, tree := range filters {
+	for i, tree := range filters {
+		name := fmt.Sprintf("#%d", i)
+		if named, inner := unwrap(tree); inner != nil {
+			name, tree = getString(named, "name"), inner
+			for _, key := range slices.Sorted(maps.Keys(named)) {
+				if key != "name" && key != "typed_config" && key != "typedConfig" {
+					r.lost(l.file, "filter %q has the field %q: of a filter without its listener, only name and typed_config are read", name, key)
+				}
+			}
+		}
 		packed := &anypb.Any{}
 		faults, err := messages.Decode(tree, packed)
 		if err != nil {
 			r.lost(l.file, "filter not read: %v", err)
 			continue
 		}
-		l.filters = append(l.filters, decoded[*anypb.Any]{packed, faults})
+		l.filters = append(l.filters, unattachedFilter{decoded[*anypb.Any]{packed, faults}, name})
 	}
 	r.unattached = append(r.unattached, l)
+}
+
+// unwrap returns a filter as a filter chain has it, with its name, and the configuration
+// in it. It returns nil for anything else.
+func unwrap(tree any) (named, inner object) {
+	o, _ := tree.(object)
+	if inner = getObject(o, "typed_config"); typeOf(o) != "" || inner == nil {
+		return nil, nil
+	}
+	return o, inner
 }
 
 type object = messages.Object

@@ -36,6 +36,9 @@ type Sidecar struct {
 	Unknown []Unknown
 	// Skipped are the listeners and filter chains that serve no inbound.
 	Skipped []Skipped
+	// Envoy is the version that the sidecar states of itself, such as "1.36.4" or
+	// "1.41.0-dev"; empty where the dump has no bootstrap.
+	Envoy string
 }
 
 // Skipped is a listener or a filter chain that was left out, with the reason.

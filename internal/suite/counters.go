@@ -38,7 +38,7 @@ func (r *run) checkConservation(sent map[string][]evidence.Evidence, filters map
 		want, moved := evidence.Count(sent[name]), filters[name]
 		sum, movedSum := r.countFindings(name), evidence.Sum(moved)
 		switch {
-		case !in.HasSeveralGates() && !r.runner.AnyNames && !r.isForeign() && sum != movedSum:
+		case !in.HasSeveralGates() && !r.runner.AnyNames && !r.runner.Divided && !r.isForeign() && sum != movedSum:
 			errs = append(errs, fmt.Errorf("the counters of %s moved by %s; the requests add up to %s", name, movedSum, sum))
 		case !slices.Equal(want, moved):
 			only := func(counters, others []evidence.FilterCounters) []evidence.FilterCounters {

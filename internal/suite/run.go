@@ -42,6 +42,9 @@ type Runner struct {
 	// reports are not compared. The decisions are, and Envoy's log and counters have to
 	// agree.
 	AnyNames bool
+	// Divided says that the filters may divide the policies as they like: several filters
+	// may stand for one gate. AnyNames says so too.
+	Divided bool
 	// Strict says that a case fails with a warning that it does not expect. Otherwise only a
 	// case that states its warnings does.
 	Strict bool

@@ -10,6 +10,7 @@ package verify
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/proof"
@@ -35,7 +36,33 @@ type Verification struct {
 // Holds reports whether everything was proven, and decided as specified. Where nothing was
 // asked, nothing is proven.
 func (v *Verification) Holds() bool {
-	return len(v.Report.Cases) > 0 && v.Report.Holds() && len(v.Unverified) == 0
+	return len(v.Report.Cases) > 0 && v.Report.Holds() && len(v.unverified()) == 0
+}
+
+// Envoy returns the version that the sidecar states of itself, empty where it states none.
+func (v *Verification) Envoy() string { return v.sidecar.Envoy }
+
+// On says which Envoy is asked. Releases decide differently, so another Envoy than the
+// sidecar's verifies nothing.
+func (v *Verification) On(version, runtime string) {
+	v.Report.Envoy, v.Report.Runtime = version, runtime
+	if v.sidecar.Envoy == "" && slices.ContainsFunc(v.sidecar.Inbounds, func(in sidecar.Inbound) bool { return in.Address.IsValid() }) {
+		v.Findings = append(v.Findings, Finding{Fact: NoVersion, Inbound: "the sidecar", Envoy: version})
+	}
+}
+
+// isOtherEnvoy reports whether another Envoy than the sidecar's was asked.
+func (v *Verification) isOtherEnvoy() bool {
+	return v.sidecar.Envoy != "" && v.Report.Envoy != v.sidecar.Envoy
+}
+
+// unverified returns everything that no proof covers.
+func (v *Verification) unverified() []string {
+	out := lines(v.Unverified)
+	if v.isOtherEnvoy() {
+		out = append(out, fmt.Sprintf("Envoy %s, which the sidecar runs: Envoy %s was asked, and releases decide differently", v.sidecar.Envoy, v.Report.Envoy))
+	}
+	return out
 }
 
 // Sentence says in one sentence what was proven, and what was not.
@@ -47,6 +74,9 @@ func (v *Verification) Sentence() string {
 	}
 	if n := len(unverified); n > 0 {
 		text += fmt.Sprintf("; %s not verified", terminal.Count(n, "inbound"))
+	}
+	if v.isOtherEnvoy() {
+		text += "; not verified on Envoy " + v.sidecar.Envoy
 	}
 	return text
 }
@@ -61,7 +91,7 @@ func (v *Verification) WriteText(w io.Writer, p terminal.Paint) {
 			fmt.Fprintf(w, "%s %s\n", p.Yellow(title+":"), terminal.Printable(line))
 		}
 	}
-	section("not verified", lines(v.Unverified))
+	section("not verified", v.unverified())
 	section("finding", lines(v.Findings))
 	section("unknown", lines(v.sidecar.Unknown))
 	section("left out", v.skipped())
@@ -97,7 +127,7 @@ type verificationJSON struct {
 
 // MarshalJSON implements [json.Marshaler].
 func (v *Verification) MarshalJSON() ([]byte, error) {
-	out := verificationJSON{v.Report.Form(), lines(v.Unverified), lines(v.Findings), lines(v.sidecar.Unknown), v.skipped()}
+	out := verificationJSON{v.Report.Form(), v.unverified(), lines(v.Findings), lines(v.sidecar.Unknown), v.skipped()}
 	out.Sentence = v.Sentence()
 	return terminal.MarshalJSON(out)
 }
@@ -168,6 +198,8 @@ const (
 	OtherAddress
 	// Unguarded is an inbound without an authorization filter.
 	Unguarded
+	// NoVersion is a sidecar that does not state its version.
+	NoVersion
 )
 
 // Finding is a fact about an inbound of the sidecar that no policy speaks of.
@@ -179,6 +211,8 @@ type Finding struct {
 	Found, Wanted policy.Protocol
 	// Address is the address of the Dataplane.
 	Address string
+	// Envoy is the version that was asked.
+	Envoy string
 }
 
 // String names the inbound and the fact.
@@ -188,6 +222,8 @@ func (f Finding) String() string {
 		return fmt.Sprintf("%s: it is a %s listener, the inbound speaks %s", f.Inbound, f.Found, f.Wanted)
 	case OtherAddress:
 		return fmt.Sprintf("%s: its address is not the Dataplane's, %s", f.Inbound, f.Address)
+	case NoVersion:
+		return fmt.Sprintf("%s: it does not state its version, Envoy %s was asked", f.Inbound, f.Envoy)
 	default:
 		return f.Inbound + ": it has no authorization filter: every caller passes"
 	}
