@@ -66,6 +66,13 @@ type Locator interface {
 	Locate(in policy.Inbound, r policy.Request) (decides, shadow string)
 }
 
+// Namer is a set of policies that have a plain name beside the one under which Envoy reports
+// them.
+type Namer interface {
+	// FullNames returns the names under which Envoy reports the policies of a plain name.
+	FullNames(plain string) []string
+}
+
 // Converter is a dialect with several designs, which can rewrite policies of one
 // design for another.
 type Converter interface {

@@ -52,6 +52,9 @@ func Read(c cases.Case) (*Reading, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Requests, err = fullNames(c.Requests, set); err != nil {
+		return nil, err
+	}
 	r := &Reading{Case: c, set: set, programs: make([]language.Program, len(c.Inbounds))}
 	for i, in := range c.Inbounds {
 		if err := set.Check(in.Inbound); err != nil {

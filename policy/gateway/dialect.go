@@ -73,6 +73,17 @@ func (p policies) Locate(in policy.Inbound, r policy.Request) (decides, shadow s
 	return evaluation.Locate(p.all, in, p.options, r), ""
 }
 
+// FullNames implements [capability.Namer]. A policy has a full name for each of its rules.
+func (p policies) FullNames(plain string) []string {
+	var out []string
+	for _, one := range p.all {
+		if one.Resource().Metadata.Name == plain {
+			out = append(out, one.Origins()...)
+		}
+	}
+	return out
+}
+
 func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 	return authorization.Lint(p.all, inbounds)
 }

@@ -152,6 +152,17 @@ func (p policies) Locate(in policy.Inbound, r policy.Request) (decides, shadow s
 	return evaluation.Locate(p.all, in, p.options, r)
 }
 
+// FullNames implements [capability.Namer]. The plain name is the display name.
+func (p policies) FullNames(plain string) []string {
+	var out []string
+	for i := range p.all {
+		if p.all[i].ID.Name == plain {
+			out = append(out, p.all[i].Origin)
+		}
+	}
+	return out
+}
+
 func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 	return lint.Lint(p.all, inbounds, p.options)
 }

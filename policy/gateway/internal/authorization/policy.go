@@ -36,6 +36,15 @@ func (p Policy) String() string {
 // thousandth rule on they sort as texts.
 func (p Policy) origin(rule int) string { return fmt.Sprintf("%s/%03d", p, rule) }
 
+// Origins are the names of all rules.
+func (p Policy) Origins() []string {
+	out := make([]string, len(p.rules()))
+	for i := range out {
+		out[i] = p.origin(i)
+	}
+	return out
+}
+
 func (p Policy) rules() []Rule {
 	if p.resource.Spec.Rules == nil {
 		return nil

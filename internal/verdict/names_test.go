@@ -1,0 +1,71 @@
+package verdict_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/verdict"
+)
+
+const (
+	kumaNames = `
+  - {type: MeshTrafficPermission, name: platform, spec: {default: {allow: [{method: GET}]}}}
+  - {type: MeshTrafficPermission, name: default, spec: {default: {allow: [{method: PUT}]}}}
+  - {apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: twice, namespace: a}, spec: {default: {allow: [{method: GET}]}}}
+  - {apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: twice, namespace: b}, spec: {default: {allow: [{method: GET}]}}}
+`
+	gatewayNames = `
+  - apiVersion: gateway.networking.x-k8s.io/v1alpha1
+    kind: XAuthorizationPolicy
+    metadata: {name: one, namespace: shop}
+    spec: {targetRefs: [{kind: Pod, selector: {}}], action: ALLOW, enforcementLevel: Network, rules: [{}]}
+  - apiVersion: gateway.networking.x-k8s.io/v1alpha1
+    kind: XAuthorizationPolicy
+    metadata: {name: several, namespace: shop}
+    spec: {targetRefs: [{kind: Pod, selector: {}}], action: ALLOW, enforcementLevel: Network, rules: [{}, {}]}
+`
+)
+
+// A policy goes by its plain name where no other policy, and no other rule, has it.
+func TestPlainNames(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ policies, by, want string }{
+		{kumaNames, "platform", "kri_mtp_default___platform_"},
+		{kumaNames, "kri_mtp_default___platform_", "kri_mtp_default___platform_"},
+		{kumaNames, "default", "default"},
+		{kumaNames, "none", "none"},
+		{kumaNames, `""`, ""},
+		{kumaNames, "twice", `test.yaml:2: requests[0].FIELD: "twice" is the plain name of several: use one of kri_mtp_default__a_twice_, kri_mtp_default__b_twice_`},
+		{gatewayNames, "one", "shop/one/000"},
+		{gatewayNames, "shop/several/001", "shop/several/001"},
+		{gatewayNames, "several", `test.yaml:2: requests[0].FIELD: "several" is the plain name of several: use one of shop/several/000, shop/several/001`},
+	} {
+		for _, field := range []string{"by", "shadowBy"} {
+			c := casetest.Parse(t, "case: names\nrequests: [{from: backend, to: backend/8080, want: deny, "+field+": "+tt.by+"}]\n"+
+				"workloads: [{name: backend, inbounds: [{port: 8080}]}]\npolicies:"+tt.policies)
+			written := *stated(c.Requests[0], field)
+			r, err := verdict.Read(c)
+			var got string
+			if err != nil {
+				got = err.Error()
+			} else {
+				got = *stated(r.Case.Requests[0], field)
+			}
+			if want := strings.Replace(tt.want, "FIELD", field, 1); got != want {
+				t.Errorf("%s: %s: %s, want %s", field, tt.by, got, want)
+			}
+			if *stated(c.Requests[0], field) != written {
+				t.Errorf("%s: the case was changed", tt.by)
+			}
+		}
+	}
+}
+
+func stated(q cases.Request, field string) *string {
+	if field == "by" {
+		return q.By
+	}
+	return q.ShadowBy
+}
