@@ -17,7 +17,9 @@ const (
 	boxHeight   = nameHeight + guaranteeLines*lineHeight + 6
 	boxPadding  = 8
 	// space is the least distance of two neighbours on a floor.
-	space       = 14
+	space = 14
+	// spread is the first distance of two neighbours.
+	spread      = 100
 	floorHeight = boxHeight + 40
 	margin      = 12
 )
@@ -167,8 +169,7 @@ func (h *house) place() drawing {
 			join(above, spots[below])
 		}
 	}
-	d.order()
-	d.align()
+	d.arrange()
 	return d
 }
 
@@ -176,26 +177,37 @@ func join(above, below *spot) {
 	above.down, below.up = append(above.down, below), append(below.up, above)
 }
 
-// order sorts each floor so that few arrows cross: a spot stands where its neighbours on
-// the next floor stand on average.
-func (d drawing) order() {
-	for round := range 24 {
-		for i := range d {
-			floor, neighbours := i, func(s *spot) []*spot { return s.down }
-			if round%2 == 1 {
-				floor, neighbours = len(d)-1-i, func(s *spot) []*spot { return s.up }
-			}
-			d.number()
-			slices.SortStableFunc(d[floor], func(a, b *spot) int { return average(a, neighbours(a)) - average(b, neighbours(b)) })
-		}
-	}
-}
-
-// number gives each spot its number on the floor, on a scale that all floors share.
-func (d drawing) number() {
+// arrange moves the spots so that few arrows cross: a spot stands where its neighbours on
+// the next floors stand on average, in turns below and above.
+func (d drawing) arrange() {
 	for _, floor := range d {
 		for i, s := range floor {
-			s.x = (2*i + 1) * 10000 / len(floor)
+			s.x = i * spread
+		}
+	}
+	for round := range 64 {
+		for i := range d {
+			floor, neighbours := d[i], func(s *spot) []*spot { return s.down }
+			switch {
+			case round >= 48:
+				neighbours = func(s *spot) []*spot { return slices.Concat(s.up, s.down) }
+			case round%2 == 1:
+				floor, neighbours = d[len(d)-1-i], func(s *spot) []*spot { return s.up }
+			}
+			for _, s := range floor {
+				s.x = average(s, neighbours(s))
+			}
+			slices.SortStableFunc(floor, func(a, b *spot) int { return a.x - b.x })
+			separate(floor)
+		}
+	}
+	left := d[0][0].x
+	for _, floor := range d {
+		left = min(left, floor[0].x-floor[0].width/2)
+	}
+	for _, floor := range d {
+		for _, s := range floor {
+			s.x += margin - left
 		}
 	}
 }
@@ -212,41 +224,9 @@ func average(s *spot, neighbours []*spot) int {
 	return sum / len(neighbours)
 }
 
-// align moves the spots, in their order, to the mean of their neighbours.
-func (d drawing) align() {
-	for _, floor := range d {
-		x := 0
-		for _, s := range floor {
-			s.x = x + s.width/2
-			x += s.width + space
-		}
-	}
-	for round := range 40 {
-		for i := range d {
-			floor := d[i]
-			if round%2 == 1 {
-				floor = d[len(d)-1-i]
-			}
-			for _, s := range floor {
-				s.x = average(s, slices.Concat(s.up, s.down))
-			}
-			spread(floor)
-		}
-	}
-	left := d[0][0].x
-	for _, floor := range d {
-		left = min(left, floor[0].x-floor[0].width/2)
-	}
-	for _, floor := range d {
-		for _, s := range floor {
-			s.x += margin - left
-		}
-	}
-}
-
-// spread moves the spots of a floor apart until none touches its neighbour: half of the
+// separate moves the spots of a floor apart until none touches its neighbour: half of the
 // way to the right, and half of it to the left.
-func spread(floor []*spot) {
+func separate(floor []*spot) {
 	right, left := make([]int, len(floor)), make([]int, len(floor))
 	for i, s := range floor {
 		right[i] = s.x
