@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -284,5 +285,30 @@ requests:
 	}
 	if len(r.Requests) != len(want) {
 		t.Fatalf("%d requests", len(r.Requests))
+	}
+}
+
+// A counter of a rule that the requests do not add up to fails the case, under the compiler's own
+// names too.
+func TestRulesAreConserved(t *testing.T) {
+	t.Parallel()
+	c := casetest.Parse(t, head+ask)
+	reading, err := verdict.Read(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := xds.FilterPlace{Layer: policy.L7}
+	sent := map[string][]evidence.Evidence{"backend/http-port": {{Log: xds.AccessLog{Filters: []xds.FilterLog{{
+		FilterPlace: place, Enforced: xds.Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow, Origin: "mine"}},
+	}}}}}}
+	one := evidence.Counters{Allowed: 1}
+	for rule, want := range map[string][]string{
+		"mine":  nil,
+		"other": {`the counters of backend/http-port moved by [filter 0 on L7, rule "other": allowed 1, denied 0, shadow_allowed 0, shadow_denied 0]; the requests add up to [filter 0 on L7, rule "mine": allowed 1,`},
+	} {
+		of := &run{runner: Runner{AnyNames: true}, reading: reading}
+		checkErr(t, of.checkConservation(sent, map[string][]evidence.FilterCounters{"backend/http-port": {
+			{FilterPlace: place, Counters: one}, {FilterPlace: place, Rule: rule, Counters: one},
+		}}), want...)
 	}
 }
