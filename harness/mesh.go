@@ -37,7 +37,9 @@ type Mesh struct {
 	// inbounds ends with the inbound of the positive control.
 	inbounds []Inbound
 	// counters are Envoy's, by name, as they were read last.
-	counters map[string]uint64
+	counters map[string]counterReading
+	// reading counts how often they were read.
+	reading int
 	// countersUnknown is true after a batch that failed: counters may then not be those of
 	// Envoy. The next batch reads them first.
 	countersUnknown bool
@@ -85,7 +87,7 @@ func (h *Harness) NewMesh(ctx context.Context, spec MeshSpec) (*Mesh, error) {
 		ca:       new(certs.Federation),
 		turn:     make(chan struct{}, 1),
 		inbounds: slices.Clone(spec.Inbounds),
-		counters: map[string]uint64{},
+		counters: map[string]counterReading{},
 	}
 	if err := m.start(ctx); err != nil {
 		m.giveUp(ctx)
@@ -180,7 +182,7 @@ func (m *Mesh) SetFilters(ctx context.Context, filters map[string]xds.Filters) e
 		return fmt.Errorf("harness: %s: set filters: %w", m.name, err)
 	}
 	m.inbounds = changed
-	maps.DeleteFunc(m.counters, func(name string, _ uint64) bool {
+	maps.DeleteFunc(m.counters, func(name string, _ counterReading) bool {
 		c, _ := controlplane.ParseCounter(name)
 		return replaced[c.Stat]
 	})

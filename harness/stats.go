@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -43,24 +42,28 @@ func (m *Mesh) readCounters(ctx context.Context, inbounds []int) (map[string][]e
 	if err != nil {
 		return nil, fmt.Errorf("read counters: %w", err)
 	}
-	now, err := parseCounters(string(page))
+	m.reading++
+	since := map[string]uint64{}
+	err = parseCounters(string(page), func(name string, value uint64) error {
+		last := m.counters[name]
+		if last.reading == m.reading {
+			return fmt.Errorf("counter %q appears twice on Envoy's page: a rule may have its name", name)
+		}
+		if m.counters[name] = (counterReading{value, m.reading}); value != last.value {
+			since[name] = value - last.value
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read counters: %w", err)
 	}
-	since := map[string]uint64{}
-	for name, value := range now {
-		since[name] = value - m.counters[name]
-	}
-	maps.Copy(m.counters, now)
 	moved, names := make(map[string][]evidence.FilterCounters, len(called)), map[string]string{}
 	for i, inbound := range called {
 		names[stats[i]] = m.inbounds[inbound].Name
 		moved[names[stats[i]]] = nil
 	}
 	for key, c := range countFilters(since) {
-		if c != (evidence.FilterCounters{FilterPlace: key.place, Rule: key.rule}) {
-			moved[names[key.stat]] = append(moved[names[key.stat]], c)
-		}
+		moved[names[key.stat]] = append(moved[names[key.stat]], c)
 	}
 	for _, filters := range moved {
 		slices.SortFunc(filters, func(a, b evidence.FilterCounters) int {
@@ -70,27 +73,31 @@ func (m *Mesh) readCounters(ctx context.Context, inbounds []int) (map[string][]e
 	return moved, nil
 }
 
+// counterReading is the value of a counter, and the number of the reading that saw it.
+type counterReading struct {
+	value   uint64
+	reading int
+}
+
 // parseCounters reads lines like "http.mesh1_inbound0.rbac.denied: 3". The name of a rule
-// may look like such a line, so that no line is skipped and no name may come twice.
-func parseCounters(page string) (map[string]uint64, error) {
-	all := map[string]uint64{}
+// may look like such a line, so that no line is skipped.
+func parseCounters(page string, found func(name string, value uint64) error) error {
 	for line := range strings.Lines(page) {
 		line = strings.TrimSuffix(line, "\n")
 		end := strings.LastIndex(line, ": ")
 		if end < 0 {
-			return nil, fmt.Errorf("%q is no counter: Envoy's page has other lines than were asked for, as a line break in the name of a rule makes them", line)
+			return fmt.Errorf("%q is no counter: Envoy's page has other lines than were asked for, as a line break in the name of a rule makes them", line)
 		}
 		name, digits := line[:end], line[end+2:]
 		value, err := strconv.ParseUint(digits, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("counter %q is %q: %w", name, digits, err)
+			return fmt.Errorf("counter %q is %q: %w", name, digits, err)
 		}
-		if _, twice := all[name]; twice {
-			return nil, fmt.Errorf("counter %q appears twice on Envoy's page: a rule may have its name", name)
+		if err := found(name, value); err != nil {
+			return err
 		}
-		all[name] = value
 	}
-	return all, nil
+	return nil
 }
 
 // countFilters adds up counters by filter, and by rule.

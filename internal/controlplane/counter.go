@@ -107,8 +107,17 @@ func ParseCounter(name string) (c Counter, ok bool) {
 	if end := strings.LastIndexByte(name, '.'); end >= 0 {
 		prefix, name = name[:end], name[end+1:]
 	}
-	if of := ofRule.FindStringSubmatch(prefix); of != nil && http {
-		prefix, c.Rule = of[1], of[2]
+	// A prefix has no dot, and the name of a rule may have some.
+	if before, rest, dotted := strings.Cut(prefix, "."); dotted {
+		if prefix = ""; before != ruleWord {
+			prefix = before
+			if rest, dotted = strings.CutPrefix(rest, ruleWord+"."); !dotted {
+				return Counter{}, false
+			}
+		}
+		if c.Rule = rest; rest == "" || !http {
+			return Counter{}, false
+		}
 	}
 	c.Name = name
 	prefix, observer := strings.CutPrefix(prefix, effectivePrefix)
@@ -139,9 +148,8 @@ func ParseCounter(name string) (c Counter, ok bool) {
 	}
 }
 
-// ofRule matches the prefix of a filter and the name of its rule, which may have dots
-// (track_per_rule_stats).
-var ofRule = regexp.MustCompile(`(?s)^(?:((?:effective_)?(?:filter|log)[0-9]+_)\.)?policy\.(.+)$`)
+// ruleWord stands in front of the name of a rule (track_per_rule_stats).
+const ruleWord = "policy"
 
 // placesOf returns the places of the filters of each layer.
 func placesOf(f xds.Filters) (network, http []xds.FilterPlace) {
