@@ -94,6 +94,7 @@ func (h *Harness) start(ctx context.Context) (err error) {
 	address := func(port int) string { return net.JoinHostPort(place.HostName, strconv.Itoa(port)) }
 	bootstrap, err := controlplane.Bootstrap{
 		Admin:        place.Admin,
+		AdminGate:    place.AdminGate,
 		ControlPlane: address(listener.Addr().(*net.TCPAddr).Port),
 		UpstreamHTTP: address(h.options.upstreamPort(h.upstream.HTTPPort())),
 		UpstreamTCP:  address(h.options.upstreamPort(h.upstream.TCPPort())),
@@ -110,6 +111,7 @@ func (h *Harness) start(ctx context.Context) (err error) {
 	if h.envoy, err = h.plan.Start(ctx, bootstrap); err != nil {
 		return err
 	}
+	h.envoy.SecureAdmin(channel.clientTLS())
 	h.slots = newSlots(h.envoy)
 	// Envoy takes the listener of the probe with its first answer of the control plane.
 	probed := make(chan error, 1)
@@ -275,6 +277,17 @@ func newControlChannel() (*controlChannel, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// clientTLS is for the gate of the admin endpoint.
+func (c *controlChannel) clientTLS() *tls.Config {
+	return &tls.Config{
+		MinVersion:   tls.VersionTLS13,
+		Certificates: []tls.Certificate{c.server.TLSCertificate()},
+		// The proxy has a SPIFFE ID and no DNS name. The next field verifies it.
+		InsecureSkipVerify:    true,
+		VerifyPeerCertificate: tlsconfig.VerifyPeerCertificate(c.bundles, tlsconfig.AuthorizeID(proxyID)),
+	}
 }
 
 func (c *controlChannel) serverTLS() *tls.Config {

@@ -5,12 +5,15 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"time"
 
 	bootstrapv3 "github.com/envoyproxy/go-control-plane/envoy/config/bootstrap/v3"
 	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	endpointv3 "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	metricsv3 "github.com/envoyproxy/go-control-plane/envoy/config/metrics/v3"
+	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
 	upstreamproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/proxy_protocol/v3"
 	rawbufferv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/raw_buffer/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
@@ -21,6 +24,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/messages"
@@ -31,6 +35,7 @@ const (
 	controlPlaneCluster = "meshproof_control_plane"
 	upstreamHTTP        = "meshproof_upstream_http"
 	upstreamTCP         = "meshproof_upstream_tcp"
+	adminCluster        = "meshproof_admin"
 )
 
 // Bootstrap is what Envoy has to know before it can ask for the rest: where the
@@ -38,6 +43,9 @@ const (
 type Bootstrap struct {
 	// Admin is the address of the admin interface: a socket's path or host:port.
 	Admin string
+	// AdminGate is the host:port of a listener that leads to the admin interface the client
+	// that shows the identity Authority, and no other. It is empty for none.
+	AdminGate string
 	// ControlPlane, UpstreamHTTP and UpstreamTCP are host:port as Envoy reaches
 	// them; the host may be a name.
 	ControlPlane, UpstreamHTTP, UpstreamTCP string
@@ -105,6 +113,17 @@ func (b Bootstrap) JSON() ([]byte, error) {
 			},
 		},
 	}
+	if b.AdminGate != "" {
+		gate, cluster, err := b.adminGate()
+		if err != nil {
+			return nil, fmt.Errorf("xds: bootstrap: %w", err)
+		}
+		// The gate opens at the latest then: Envoy starts its listeners together, and there may
+		// be no other.
+		bootstrap.DynamicResources.LdsConfig.InitialFetchTimeout = durationpb.New(time.Millisecond)
+		bootstrap.StaticResources.Listeners = []*listenerv3.Listener{gate}
+		bootstrap.StaticResources.Clusters = append(bootstrap.StaticResources.Clusters, cluster)
+	}
 	if err := messages.Validate(bootstrap); err != nil {
 		return nil, fmt.Errorf("xds: bootstrap: %w", err)
 	}
@@ -118,24 +137,12 @@ func (b Bootstrap) controlPlane() (*clusterv3.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	validation, err := spiffeValidation(b.Bundles)
+	common, err := b.mutualTLS()
 	if err != nil {
 		return nil, err
 	}
-	validation.MatchTypedSubjectAltNames = []*tlsv3.SubjectAltNameMatcher{{
-		SanType: tlsv3.SubjectAltNameMatcher_URI,
-		Matcher: &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: b.Authority}},
-	}}
-	tls, err := messages.Pack(&tlsv3.UpstreamTlsContext{CommonTlsContext: &tlsv3.CommonTlsContext{
-		// As a client Envoy offers TLS 1.2 at most unless it is told.
-		TlsParams: &tlsv3.TlsParameters{
-			TlsMinimumProtocolVersion: tlsv3.TlsParameters_TLSv1_3,
-			TlsMaximumProtocolVersion: tlsv3.TlsParameters_TLSv1_3,
-		},
-		AlpnProtocols:         []string{"h2"},
-		TlsCertificates:       []*tlsv3.TlsCertificate{tlsCertificate(b.Proxy)},
-		ValidationContextType: &tlsv3.CommonTlsContext_ValidationContext{ValidationContext: validation},
-	}})
+	common.AlpnProtocols = []string{"h2"}
+	tls, err := messages.Pack(&tlsv3.UpstreamTlsContext{CommonTlsContext: common})
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +157,64 @@ func (b Bootstrap) controlPlane() (*clusterv3.Cluster, error) {
 		},
 	})
 	return cluster, nil
+}
+
+// mutualTLS shows the SVID of the proxy, and accepts the one identity of the lab.
+func (b Bootstrap) mutualTLS() (*tlsv3.CommonTlsContext, error) {
+	validation, err := spiffeValidation(b.Bundles)
+	if err != nil {
+		return nil, err
+	}
+	validation.MatchTypedSubjectAltNames = []*tlsv3.SubjectAltNameMatcher{{
+		SanType: tlsv3.SubjectAltNameMatcher_URI,
+		Matcher: &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: b.Authority}},
+	}}
+	return &tlsv3.CommonTlsContext{
+		// As a client Envoy offers TLS 1.2 at most unless it is told.
+		TlsParams: &tlsv3.TlsParameters{
+			TlsMinimumProtocolVersion: tlsv3.TlsParameters_TLSv1_3,
+			TlsMaximumProtocolVersion: tlsv3.TlsParameters_TLSv1_3,
+		},
+		TlsCertificates:       []*tlsv3.TlsCertificate{tlsCertificate(b.Proxy)},
+		ValidationContextType: &tlsv3.CommonTlsContext_ValidationContext{ValidationContext: validation},
+	}, nil
+}
+
+// adminGate returns the listener and the cluster between the lab and the admin interface.
+func (b Bootstrap) adminGate() (*listenerv3.Listener, *clusterv3.Cluster, error) {
+	cluster, err := staticCluster(adminCluster, b.Admin)
+	if err != nil {
+		return nil, nil, err
+	}
+	host, port, err := splitHostPort(b.AdminGate)
+	if err != nil {
+		return nil, nil, fmt.Errorf("admin gate: %w", err)
+	}
+	common, err := b.mutualTLS()
+	if err != nil {
+		return nil, nil, err
+	}
+	tls, err := messages.Pack(&tlsv3.DownstreamTlsContext{
+		RequireClientCertificate:         wrapperspb.Bool(true),
+		SessionTicketKeysType:            &tlsv3.DownstreamTlsContext_DisableStatelessSessionResumption{DisableStatelessSessionResumption: true},
+		DisableStatefulSessionResumption: true,
+		CommonTlsContext:                 common,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	forward, err := messages.Pack(&tcpproxyv3.TcpProxy{StatPrefix: adminCluster, ClusterSpecifier: &tcpproxyv3.TcpProxy_Cluster{Cluster: adminCluster}})
+	if err != nil {
+		return nil, nil, err
+	}
+	return &listenerv3.Listener{
+		Name:    adminCluster,
+		Address: socketAddress(host, port),
+		FilterChains: []*listenerv3.FilterChain{{
+			TransportSocket: transportSocket("envoy.transport_sockets.tls", tls),
+			Filters:         []*listenerv3.Filter{networkFilter("envoy.filters.network.tcp_proxy", forward)},
+		}},
+	}, cluster, nil
 }
 
 // SecretTLV is the type of the TLV with the secret of the upstream, the first of those for

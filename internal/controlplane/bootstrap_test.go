@@ -51,7 +51,7 @@ func TestBootstrapGolden(t *testing.T) {
 	for name, change := range map[string]func(*Bootstrap){
 		"process": func(*Bootstrap) {},
 		"container": func(b *Bootstrap) {
-			b.Admin = "0.0.0.0:9901"
+			b.Admin, b.AdminGate = "127.0.0.1:9901", "0.0.0.0:9902"
 			b.ControlPlane, b.UpstreamHTTP, b.UpstreamTCP = "host.docker.internal:18000", "host.docker.internal:18001", "host.docker.internal:18002"
 		},
 	} {
@@ -76,6 +76,7 @@ func TestBootstrapRefuses(t *testing.T) {
 	}{
 		"no admin":             {func(b *Bootstrap) { b.Admin = "" }, `xds: bootstrap: admin "" is neither host:port nor the path of a socket`},
 		"relative admin":       {func(b *Bootstrap) { b.Admin = "admin.sock" }, `xds: bootstrap: admin "admin.sock" is neither host:port nor the path of a socket`},
+		"admin gate":           {func(b *Bootstrap) { b.Admin, b.AdminGate = "127.0.0.1:9901", "9902" }, "xds: bootstrap: admin gate: address 9902: missing port in address"},
 		"control plane's port": {func(b *Bootstrap) { b.ControlPlane = "127.0.0.1:0" }, `xds: bootstrap: cluster meshproof_control_plane: address "127.0.0.1:0": port "0" is not a number from 1 to 65535`},
 		"HTTP upstream's port": {func(b *Bootstrap) { b.UpstreamHTTP = "127.0.0.1:http" }, `xds: bootstrap: cluster meshproof_upstream_http: address "127.0.0.1:http": port "http" is not a number from 1 to 65535`},
 		"TCP upstream":         {func(b *Bootstrap) { b.UpstreamTCP = "127.0.0.1" }, `xds: bootstrap: cluster meshproof_upstream_tcp: address 127.0.0.1: missing port in address`},

@@ -1,6 +1,7 @@
 package envoy
 
 import (
+	"archive/tar"
 	"bytes"
 	"context"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/pkg/stdcopy"
 	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/mount"
 	"github.com/moby/moby/api/types/network"
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
@@ -22,7 +24,8 @@ import (
 )
 
 const (
-	bootstrapInside    = "/" + bootstrapName
+	volumeInside       = "/meshproof" // holds the bootstrap, because the root is read-only
+	bootstrapInside    = volumeInside + "/" + bootstrapName
 	hostInside         = "host.docker.internal"
 	removalTimeout     = 20 * time.Second
 	labelRun           = "io.meshproof.run"     // the run directory
@@ -59,7 +62,8 @@ func prepareContainer(ctx context.Context, o Options, image, bin string) (*Plan,
 	}
 	around := Surroundings{
 		HostName: hostInside, HostIsName: true, BindAddress: anyAddr.String(),
-		ListenAddress: anyAddr.String(), Admin: netip.AddrPortFrom(anyAddr, adminPort).String(),
+		ListenAddress: anyAddr.String(), Admin: netip.AddrPortFrom(loopback, adminPort).String(),
+		AdminGate: netip.AddrPortFrom(anyAddr, gatePort).String(),
 	}
 	if d.gateway.IsValid() {
 		around.HostName, around.HostIsName, around.BindAddress = d.gateway.String(), false, d.gateway.String()
@@ -100,7 +104,14 @@ func (d docker) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, e
 		return err
 	}
 	ports := containerPorts(p.options, d.daemon)
-	if _, err := testcontainers.GenericContainer(ctx, d.request(p, dir, name, ports, bootstrap)); err != nil {
+	_, err = testcontainers.GenericContainer(ctx, d.request(p, dir, name, ports))
+	if err == nil {
+		err = copyBootstrap(ctx, c, name, bootstrap)
+	}
+	if err == nil {
+		_, err = c.ContainerStart(ctx, name, client.ContainerStartOptions{})
+	}
+	if err != nil {
 		return fail(errors.Join(err, remove()))
 	}
 	inspected, err := c.ContainerInspect(ctx, name, client.ContainerInspectOptions{})
@@ -111,7 +122,7 @@ func (d docker) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, e
 	if err != nil {
 		return fail(errors.Join(err, remove()))
 	}
-	e := &Envoy{plan: p, container: inspected.Container.ID, ports: ports, admin: newAdmin("tcp", ports.dial(adminPort)), done: make(chan struct{})}
+	e := &Envoy{plan: p, container: inspected.Container.ID, ports: ports, admin: newAdmin(dialTCP(ports.dial(gatePort))), done: make(chan struct{})}
 	follow, cancel := context.WithCancel(context.Background())
 	go followContainer(follow, e, c, &tail{next: p.options.Log})
 	e.kill = func() {
@@ -136,24 +147,56 @@ func (d docker) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy, e
 	return e, nil
 }
 
-// request describes the container. It waits for nothing, mounts nothing, and publishes only the ports that are needed.
-func (d docker) request(p *Plan, dir *runDir, name string, ports *dockerPorts, bootstrap []byte) testcontainers.GenericContainerRequest {
+// containerUser is no user of the host, as a rule, and lies within the users that a rootless daemon has.
+const containerUser = 65532
+
+// The limits of a container are many times what Envoy needs, so that they stop only what has run wild.
+const (
+	containerMemory = 2 << 30 // bytes
+	containerPIDs   = 1024
+)
+
+// copyBootstrap puts the bootstrap into the volume of a container that is not started yet. Only the user of the container can
+// read it.
+func copyBootstrap(ctx context.Context, c *testcontainers.DockerClient, name string, bootstrap []byte) error {
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	err := w.WriteHeader(&tar.Header{Name: bootstrapName, Mode: 0o400, Uid: containerUser, Gid: containerUser, Size: int64(len(bootstrap))})
+	if err == nil {
+		_, err = w.Write(bootstrap)
+	}
+	if err = errors.Join(err, w.Close()); err == nil {
+		_, err = c.CopyToContainer(ctx, name, client.CopyToContainerOptions{DestinationPath: volumeInside, Content: &archive})
+	}
+	if err != nil {
+		return fmt.Errorf("copy the bootstrap into the container: %w", err)
+	}
+	return nil
+}
+
+// request describes the container. It waits for nothing, mounts nothing of this machine, and publishes only the ports that are
+// needed.
+func (d docker) request(p *Plan, dir *runDir, name string, ports *dockerPorts) testcontainers.GenericContainerRequest {
 	return testcontainers.GenericContainerRequest{
-		Started: true,
-		Logger:  log.NewNoopLogger(),
+		Logger: log.NewNoopLogger(),
 		ContainerRequest: testcontainers.ContainerRequest{
 			Name:       name,
 			Image:      d.image,
 			Entrypoint: []string{binaryInImage},
 			Cmd:        p.options.arguments(bootstrapInside),
 			Labels:     map[string]string{labelRun: dir.path, labelMachine: machine()},
-			Files:      []testcontainers.ContainerFile{{Reader: bytes.NewReader(bootstrap), ContainerFilePath: bootstrapInside, FileMode: 0o600}},
 			// Never empty: for an empty list testcontainers publishes the ports of the image, on every interface.
 			ExposedPorts:   ports.exposed(),
-			ConfigModifier: func(c *container.Config) { c.User = "0:0" },
+			ConfigModifier: func(c *container.Config) { c.User = fmt.Sprintf("%d:%d", containerUser, containerUser) },
 			HostConfigModifier: func(h *container.HostConfig) {
 				h.PortBindings = ports.bindings()
 				h.CapDrop = []string{"ALL"}
+				h.SecurityOpt = []string{"no-new-privileges"}
+				h.ReadonlyRootfs = true
+				h.Mounts = []mount.Mount{{Type: mount.TypeVolume, Target: volumeInside}}
+				h.Memory, h.MemorySwap = containerMemory, containerMemory
+				pids := int64(containerPIDs)
+				h.PidsLimit = &pids
 				if p.around.HostIsName {
 					h.ExtraHosts = []string{hostInside + ":host-gateway"}
 				}
@@ -179,11 +222,12 @@ func followContainer(ctx context.Context, e *Envoy, c *testcontainers.DockerClie
 }
 
 const (
-	adminPort         = 9901
+	adminPort         = 9901 // on the container's own loopback
+	gatePort          = 9902 // leads to the admin port, for the lab's certificate only
 	firstListenerPort = 10000
 )
 
-// dockerPorts are the ports of a container. The admin port is published. If the network of the container is on this machine,
+// dockerPorts are the ports of a container. The gate of the admin port is published. If the network of the container is on this machine,
 // listeners are dialed directly, because Docker needs about 15 ms at the start and 50 ms at the end to publish a port.
 type dockerPorts struct {
 	n       int
@@ -202,7 +246,7 @@ func containerPorts(o Options, d daemon) *dockerPorts {
 
 // published lists the ports of the container that are published.
 func (d *dockerPorts) published() []network.Port {
-	list := []network.Port{network.MustParsePort(strconv.Itoa(adminPort) + "/tcp")}
+	list := []network.Port{network.MustParsePort(strconv.Itoa(gatePort) + "/tcp")}
 	if d.publish {
 		for i := range d.n {
 			list = append(list, network.MustParsePort(strconv.Itoa(firstListenerPort+i)+"/tcp"))

@@ -2,6 +2,7 @@ package envoy
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/meshproof/meshproof/internal/pin"
@@ -24,7 +26,7 @@ type Envoy struct {
 	plan      *Plan
 	pid       int
 	container string
-	admin     *http.Client
+	admin     *admin
 	ports     ports
 	kill      func()       // ends Envoy at once
 	stop      func() error // ends Envoy and waits until done is closed
@@ -126,14 +128,66 @@ func (e *Envoy) Kill(cause error) {
 	e.kill()
 }
 
-// newAdmin returns a client of Envoy's admin endpoint. It dials the address and ignores the host of the URL.
-func newAdmin(network, address string) *http.Client {
-	return &http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, address)
-		},
+// dialer connects to the admin endpoint.
+type dialer func(context.Context) (net.Conn, error)
+
+func dialUNIX(path string) dialer {
+	return func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "unix", path) }
+}
+
+func dialTCP(address string) dialer {
+	return func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", address) }
+}
+
+// admin is a client of Envoy's admin endpoint.
+type admin struct {
+	http.Client
+	dial dialer
+	// secure runs a TLS handshake where the endpoint stands behind a gate.
+	secure atomic.Pointer[tls.Config]
+}
+
+// newAdmin returns a client that ignores the host of the URL.
+func newAdmin(dial dialer) *admin {
+	a := &admin{dial: dial}
+	a.Transport = &http.Transport{
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return a.connect(ctx) },
 		DisableCompression: true,
-	}}
+	}
+	return a
+}
+
+// connect waits for the gate, which opens some milliseconds after Envoy has asked for its configuration.
+func (a *admin) connect(ctx context.Context) (net.Conn, error) {
+	config := a.secure.Load()
+	if config == nil {
+		return a.dial(ctx)
+	}
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for {
+		conn, err := a.dial(ctx)
+		if err == nil {
+			secured := tls.Client(conn, config)
+			if err = secured.HandshakeContext(ctx); err == nil {
+				return secured, nil
+			}
+			_ = conn.Close()
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+// SecureAdmin makes the methods that ask the admin endpoint use TLS, where the bootstrap has put it behind the gate of
+// [Surroundings]. It is called before them.
+func (e *Envoy) SecureAdmin(config *tls.Config) {
+	if e.plan.around.AdminGate != "" {
+		e.admin.secure.Store(config)
+	}
 }
 
 // AdminGet reads a path of the admin endpoint, such as /stats?filter=rbac, on a connection that is kept alive. Any other

@@ -106,7 +106,8 @@ func adminOnly(p *Plan) []byte { return bootstrapWith(p, "") }
 func bootstrapWith(p *Plan, more string) []byte {
 	address := fmt.Sprintf(`{"pipe": {"path": %q}}`, p.Surroundings().Admin)
 	if p.Runtime() == Container {
-		address = fmt.Sprintf(`{"socket_address": {"address": "0.0.0.0", "port_value": %d}}`, adminPort)
+		// Without a gate, the endpoint itself stands in its place.
+		address = fmt.Sprintf(`{"socket_address": {"address": "0.0.0.0", "port_value": %d}}`, gatePort)
 	}
 	return fmt.Appendf(nil, `{"admin": {"address": %s}%s}`, address, more)
 }

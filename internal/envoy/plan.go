@@ -184,8 +184,11 @@ type Surroundings struct {
 	// ListenAddress is the address that Envoy's listeners must bind; see also [Slot.Listen].
 	ListenAddress string
 	// Admin is the address that Envoy's admin endpoint must bind: the absolute path of a UNIX socket in a private
-	// directory that [Plan.Start] makes, or host:port.
+	// directory that [Plan.Start] makes, or host:port on the loopback of a container.
 	Admin string
+	// AdminGate is the host:port where a listener must lead the client of [Envoy.SecureAdmin], and no other, to the admin
+	// endpoint of a container. It is empty for a process.
+	AdminGate string
 }
 
 // Slot is one port on which a listener can be reached.

@@ -147,7 +147,7 @@ func (pr process) start(ctx context.Context, p *Plan, bootstrap []byte) (*Envoy,
 	cmd.SysProcAttr = envoyProcAttr()
 	cmd.WaitDelay = time.Second
 
-	e := &Envoy{plan: p, ports: held, admin: newAdmin("unix", filepath.Join(dir.path, socketName)), done: make(chan struct{})}
+	e := &Envoy{plan: p, ports: held, admin: newAdmin(dialUNIX(filepath.Join(dir.path, socketName))), done: make(chan struct{})}
 	started := make(chan error)
 	watched := make(chan *watchdog, 1) // nil if there is none
 	go func() {
