@@ -9,11 +9,14 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/mount"
 	"github.com/moby/moby/client"
 
 	"github.com/meshproof/meshproof/internal/pin"
@@ -190,6 +193,30 @@ func checkPublished(t *testing.T, id string, want int) {
 	}
 	if n != want {
 		t.Errorf("%d ports are published, want %d", n, want)
+	}
+	checkConfined(t, inspected.Container)
+}
+
+// checkConfined checks what a container may do.
+func checkConfined(t *testing.T, c container.InspectResponse) {
+	t.Helper()
+	host := c.HostConfig
+	if user, _, _ := strings.Cut(c.Config.User, ":"); user == "" || user == "0" || user == "root" {
+		t.Errorf("Envoy runs as the user %q", c.Config.User)
+	}
+	if !host.ReadonlyRootfs || host.Privileged || !slices.Equal(host.CapDrop, []string{"ALL"}) || !slices.Equal(host.SecurityOpt, []string{"no-new-privileges"}) {
+		t.Errorf("the root is read-only: %t, privileged: %t, dropped: %q, security: %q", host.ReadonlyRootfs, host.Privileged, host.CapDrop, host.SecurityOpt)
+	}
+	if host.Memory == 0 || host.MemorySwap != host.Memory || host.PidsLimit == nil || *host.PidsLimit <= 0 {
+		t.Errorf("memory %d, with swap %d, processes %v", host.Memory, host.MemorySwap, host.PidsLimit)
+	}
+	for _, m := range c.Mounts {
+		if m.Type != mount.TypeVolume {
+			t.Errorf("%s of this machine is mounted at %s", m.Source, m.Destination)
+		}
+	}
+	if all := strings.Join(append(c.Config.Env, c.Args...), " "); strings.Contains(all, "PRIVATE KEY") {
+		t.Error("a private key stands in the description of the container")
 	}
 }
 
