@@ -11,7 +11,7 @@
 // is never taken for a control plane that refuses policies, or that decides as specified.
 // Three kinds of answers are not usable: filters that the package does not understand,
 // unknown filters in front of RBAC, and a listener that normalizes paths less than the
-// lab does by default, since its RBAC filters would see other paths. The package does not
+// lab does by default, since its RBAC filters would see other paths. Such a case fails. The package does not
 // look at the transport of the listener, because the lab has its own.
 //
 // ADS has no answer that refuses policies. Cases with expectError therefore fail for a
@@ -20,6 +20,7 @@ package ads
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -67,8 +68,18 @@ func (e *Error) Error() string {
 // Unwrap returns the failure without the names.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Broken returns true. An error with this method is no refusal of policies.
-func (e *Error) Broken() bool { return true }
+// Broken returns true, unless there are listeners. An error with this method is no refusal
+// of policies.
+func (e *Error) Broken() bool { return !e.Unread() }
+
+// Unread reports whether the control plane sent listeners that decide by more than can be
+// read. Such a control plane is not verified, and it refuses nothing.
+func (e *Error) Unread() bool { return errors.As(e.Err, new(*unreadError)) }
+
+// unreadError names what cannot be read of a listener.
+type unreadError struct{ text string }
+
+func (e *unreadError) Error() string { return e.text }
 
 // Compile returns the filters of the control plane for the inbound. Its error is an
 // [*Error].
@@ -134,7 +145,7 @@ func chooseFilters(found sidecar.Sidecar, in policy.Inbound) (xds.Filters, error
 	case len(matches) == 0:
 		return xds.Filters{}, fmt.Errorf("none of its inbound listeners is on port %d: there are %q", in.Port, ports)
 	case len(matches) > 1:
-		return xds.Filters{}, fmt.Errorf("%d of its inbound filter chains are on port %d: one was expected", len(matches), in.Port)
+		return xds.Filters{}, &unreadError{fmt.Sprintf("%d of its inbound filter chains are on port %d: one was expected", len(matches), in.Port)}
 	}
 	if err := checkReplay(found, matches[0]); err != nil {
 		return xds.Filters{}, err
@@ -148,12 +159,12 @@ func checkReplay(found sidecar.Sidecar, in sidecar.Inbound) error {
 	for _, u := range found.Of(in) {
 		// The lab has its own mTLS.
 		if u.Kind != sidecar.Note && u.Kind != sidecar.Exposed {
-			return fmt.Errorf("its filters cannot be replayed: %s", u)
+			return &unreadError{fmt.Sprintf("its filters cannot be replayed: %s", u)}
 		}
 	}
 	if n := in.Normalization; in.Protocol.Layer() == policy.L7 && n != (policy.PathNormalization{}) {
-		return fmt.Errorf("its listener normalizes paths less than the lab: normalize_path is %t, merge_slashes is %t, and it must %s escaped slashes; want true, true and reject",
-			!n.Raw, !n.KeepSlashes, n.EscapedSlashes)
+		return &unreadError{fmt.Sprintf("its listener normalizes paths less than the lab: normalize_path is %t, merge_slashes is %t, and it must %s escaped slashes; want true, true and reject",
+			!n.Raw, !n.KeepSlashes, n.EscapedSlashes)}
 	}
 	return nil
 }

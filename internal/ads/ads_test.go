@@ -40,9 +40,16 @@ func compile(t *testing.T, ctx context.Context, p *plane) (xds.Filters, error) {
 // wantBroken checks that an error is an [*ads.Error] on one line.
 func wantBroken(t *testing.T, err error, want string) {
 	t.Helper()
+	wantError(t, err, false, want)
+}
+
+// wantError checks the error of a control plane that is broken, or that sent listeners which
+// cannot be read.
+func wantError(t *testing.T, err error, unread bool, want string) {
+	t.Helper()
 	broken := (*ads.Error)(nil)
 	switch {
-	case !errors.As(err, &broken) || !broken.Broken() || broken.Inbound != "backend/8080":
+	case !errors.As(err, &broken) || broken.Broken() == unread || broken.Unread() != unread || broken.Inbound != "backend/8080":
 		t.Errorf("error %v, want an *ads.Error", err)
 	case !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n"):
 		t.Errorf("error %q, want %q on one line", err, want)
@@ -107,6 +114,12 @@ func TestUnfaithful(t *testing.T) {
 			},
 			want: `filter "acme": type.googleapis.com/acme.Decider: meshproof does not know what this filter does`,
 		},
+		"another address": {
+			change: func(l *listenerv3.Listener) {
+				l.AdditionalAddresses = []*listenerv3.AdditionalAddress{{Address: l.Address}}
+			},
+			want: "2 of its inbound filter chains are on port 8080: one was expected",
+		},
 		"raw paths": {
 			manager: func(m *hcmv3.HttpConnectionManager) { m.NormalizePath = nil },
 			want:    "normalize_path is false, merge_slashes is true, and it must reject escaped slashes; want true, true and reject",
@@ -133,7 +146,7 @@ func TestUnfaithful(t *testing.T) {
 				tt.change(l)
 			}
 			_, err := compile(t, t.Context(), &plane{listeners: []*listenerv3.Listener{l}})
-			wantBroken(t, err, tt.want)
+			wantError(t, err, name != "wrong port", tt.want)
 		})
 	}
 }

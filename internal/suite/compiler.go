@@ -19,7 +19,8 @@ import (
 //
 // An error says that the policies are refused, in words of the compiler's own; a case
 // may expect that. An error with a method Broken() bool that returns true says that the
-// compiler is out of order, and refuses nothing.
+// compiler is out of order, and refuses nothing. An error with a method Unread() bool that
+// returns true says that its filters cannot be read, and refuses nothing either.
 type Compiler interface {
 	Compile(ctx context.Context, in Input) ([]xds.Filters, error)
 }

@@ -10,6 +10,7 @@ import (
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 	exprv1 "google.golang.org/genproto/googleapis/api/expr/v1alpha1"
@@ -94,7 +95,7 @@ func bent(change func(*xds.Filters)) Compiler {
 			change(&f)
 		}
 		if in.Protocol == policy.TCP {
-			f.HTTP = nil
+			f.HTTP, f.Routes = nil, nil
 		}
 		return f, err
 	}}
@@ -156,7 +157,13 @@ func TestForeignFiltersAreReadBack(t *testing.T) {
 		"a matcher beside the rules":      {func(f *xds.Filters) { f.Network[0].Matcher = everybody(t) }, nil, ""},
 		"an HTTP filter with a header":    {httpRBAC(`{"rules": {"action": "DENY", "policies": {"x": {"permissions": [{"header": {"name": "x-debug", "presentMatch": true}}], "principals": [{"any": true}]}}}}`), ErrUnread, "x-debug"},
 		"an HTTP filter with a path":      {httpRBAC(`{"rules": {"action": "DENY", "policies": {"x": {"permissions": [{"urlPath": {"path": {"exact": "/x"}}}], "principals": [{"any": true}]}}}}`), ErrDiffers, "/x"},
-		"an HTTP filter with a method":    {httpRBAC(`{"rules": {"action": "DENY", "policies": {"x": {"permissions": [{"header": {"name": ":method", "stringMatch": {"exact": "PURGE"}}}], "principals": [{"any": true}]}}}}`), ErrDiffers, "PURGE"},
+		"a route with a header": {func(f *xds.Filters) {
+			httpRBAC(`{"rules": {"action": "ALLOW", "policies": {"x": {"permissions": [{"any": true}], "principals": [{"any": true}]}}}}`)(f)
+			f.Routes = []xds.Route{{Name: "x", Match: &routev3.RouteMatch{
+				PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: "/"}, Headers: []*routev3.HeaderMatcher{{Name: "x-debug"}},
+			}}}
+		}, ErrUnread, "x-debug"},
+		"an HTTP filter with a method": {httpRBAC(`{"rules": {"action": "DENY", "policies": {"x": {"permissions": [{"header": {"name": ":method", "stringMatch": {"exact": "PURGE"}}}], "principals": [{"any": true}]}}}}`), ErrDiffers, "PURGE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -257,7 +257,7 @@ func (r *run) mustRefuse(ctx context.Context, own error) error {
 	switch {
 	case err == nil:
 		return errAccepted
-	case r.isFault(ctx, err):
+	case r.isFault(ctx, err), isUnread(err):
 		return err
 	default:
 		return nil
@@ -267,7 +267,7 @@ func (r *run) mustRefuse(ctx context.Context, own error) error {
 // refused compares an error of the compiler under test, or of Envoy, with the error that the
 // case expects.
 func (r *run) refused(ctx context.Context, err error) error {
-	if fault := r.isFault(ctx, err); fault || r.result.Case.ExpectError == "" {
+	if fault := r.isFault(ctx, err); fault || isUnread(err) || r.result.Case.ExpectError == "" {
 		return err
 	}
 	return contains(err.Error(), r.result.Case.ExpectError)
@@ -278,6 +278,12 @@ func (r *run) refused(ctx context.Context, err error) error {
 func (r *run) isFault(ctx context.Context, err error) bool {
 	r.result.Fault = r.result.Fault || isBroken(ctx, err)
 	return r.result.Fault
+}
+
+// isUnread reports whether an error says that the filters cannot be read, which is no refusal.
+func isUnread(err error) bool {
+	unread := interface{ Unread() bool }(nil)
+	return errors.As(err, &unread) && unread.Unread()
 }
 
 func isBroken(ctx context.Context, err error) bool {
