@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/progress"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -155,6 +156,7 @@ func (d *delivery) sendSequence(ctx context.Context, l sequence) error {
 			e := &d.evidence[number]
 			done, err := d.sendOne(s, number, call)
 			if done {
+				progress.Ask(ctx)
 				e.Retries = retries
 				if e.Shared = l.kept; l.kept {
 					e.Path = l.inbound.normalizedPath(call.WithDefaults().Path)

@@ -130,7 +130,7 @@ func (o *diffOptions) confirmAll(ctx context.Context, d *diff.Difference, stderr
 	progress := terminal.NewProgress(stderr, 2*d.Changed())
 	defer progress.Stop()
 	runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
-	results, err := d.Confirm(ctx, h.Version(), runner.Readings)
+	results, err := d.Confirm(progress.Count(ctx), h.Version(), runner.Readings)
 	if err := errors.Join(err, machineError(suite.Outage(results))); err != nil {
 		return err
 	}

@@ -117,14 +117,14 @@ func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 		return err
 	}
 	defer func() { err = withFailure(err, newEndError(end())) }()
-	progress.Stop()
+	progress.Clear()
 	// The seed is printed first, so that it is known even after a failure.
 	fmt.Fprintf(stdout, "seed %d on Envoy %s (%s)\n", o.seed, h.Version(), h.Runtime())
 	fuzzer := differential.Fuzzer{
 		Runner: suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames}, Seed: o.seed, Forms: forms,
 		Done: func(t differential.Tally) { progress.Show(t.String()) },
 	}
-	report, err := fuzzer.Run(ctx, differential.Limit{Sets: o.sets, Time: o.time})
+	report, err := fuzzer.Run(progress.Count(ctx), differential.Limit{Sets: o.sets, Time: o.time})
 	progress.Stop()
 	if err != nil {
 		fmt.Fprintln(stdout, report.Tally)

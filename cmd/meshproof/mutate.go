@@ -71,7 +71,7 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	}
 	defer func() { err = withFailure(err, newEndError(h.Close())) }()
 	tester := mutation.Tester{Runner: suite.Runner{Harness: h, Read: memo.Read}, OwnRequests: o.ownRequests}
-	scores, err := tester.Cases(ctx, chosen, func(c cases.Case) { progress.End(c.Name, false) })
+	scores, err := tester.Cases(progress.Count(ctx), chosen, func(c cases.Case) { progress.End(c.Name, false) })
 	progress.Stop()
 	switch {
 	case context.Cause(ctx) != nil:

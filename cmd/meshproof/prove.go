@@ -99,7 +99,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	}
 	defer func() { err = withFailure(err, newEndError(h.Close())) }()
 	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
-	results := runner.Readings(ctx, readings...)
+	results := runner.Readings(progress.Count(ctx), readings...)
 	if err := errors.Join(context.Cause(ctx), machineError(suite.Outage(results))); err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func (o runOptions) run(ctx context.Context, paths []string, stdout, stderr io.W
 	progress := terminal.NewProgress(stderr, len(plan)*max(1, len(s.Versions)))
 	defer progress.Stop()
 	s.Done = func(_ string, r result.Case) { progress.End(r.Case.Name, r.Failed()) }
-	results, runErr := s.Run(ctx)
+	results, runErr := s.Run(progress.Count(ctx))
 	progress.Stop()
 	if err := context.Cause(ctx); err != nil {
 		return errors.Join(err, endErrorOf(runErr))

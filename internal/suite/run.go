@@ -22,6 +22,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/examination"
+	"github.com/meshproof/meshproof/internal/progress"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -59,11 +60,17 @@ type Runner struct {
 // Run runs the cases, several at once, and returns their results in the same order. A case
 // that fails is a result, not an error.
 func (r Runner) Run(ctx context.Context, cs ...cases.Case) []result.Case {
+	for _, c := range cs {
+		progress.Expect(ctx, len(c.Requests))
+	}
 	return r.each(cs, func(i int) result.Case { return r.Case(ctx, cs[i]) })
 }
 
 // Readings is [Runner.Run] for cases whose policies have been read.
 func (r Runner) Readings(ctx context.Context, readings ...*verdict.Reading) []result.Case {
+	for _, reading := range readings {
+		progress.Expect(ctx, len(reading.Case.Requests))
+	}
 	cs := make([]cases.Case, len(readings))
 	for i, reading := range readings {
 		cs[i] = reading.Case

@@ -2,12 +2,15 @@ package terminal
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/internal/progress"
 )
 
 func TestTableLines(t *testing.T) {
@@ -19,21 +22,56 @@ func TestTableLines(t *testing.T) {
 	}
 }
 
-func TestProgress(t *testing.T) {
+// On a terminal the line is replaced as cases end, and at each tick.
+func TestProgressOnTerminal(t *testing.T) {
 	t.Parallel()
 	var got bytes.Buffer
-	p := &Progress{out: &got, total: 4}
+	ticks := make(chan time.Time)
+	p := newProgress(&got, true, 4, ticks, func() {})
+	ctx := p.Count(t.Context())
 	for i, name := range []string{"two trust domains", "the caller's fault", "of another version", "a name that\nclears\x1b[2J"} {
 		p.End(name, i == 1)
-		fmt.Fprintln(&got)
 	}
+	progress.Expect(ctx, 3)
+	progress.Ask(ctx)
+	p.tick()
+	p.Clear()
+	p.Show("looking")
 	p.Stop()
 	p.Stop()
 	want, err := os.ReadFile("testdata/progress.golden")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+	if diff := cmp.Diff(string(want), strings.ReplaceAll(got.String(), eraseLine, "\n"+eraseLine)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Without a terminal there is a line at each tick, and nothing else.
+func TestProgressElsewhere(t *testing.T) {
+	t.Parallel()
+	var got bytes.Buffer
+	ticks, stopped := make(chan time.Time), 0
+	p := newProgress(&got, false, 2, ticks, func() { stopped++ })
+	ctx := p.Count(t.Context())
+	progress.Expect(ctx, 900)
+	p.tick()
+	progress.Ask(ctx)
+	p.tick()
+	p.End("the first", true)
+	p.Clear()
+	p.tick()
+	for range 900 {
+		progress.Ask(ctx)
+	}
+	ticks <- time.Time{}
+	// It waits for the tick.
+	p.Stop()
+	p.Stop()
+	const want = "meshproof: starting Envoy\nmeshproof: asking Envoy, 1 of 900 requests\n" +
+		"meshproof: 1 of 2 cases, 1 failed, 1 of 900 requests: the first\nmeshproof: 1 of 2 cases, 1 failed, 901 requests: the first\n"
+	if got.String() != want || stopped != 1 {
+		t.Errorf("%q, want %q; stopped %d times", got.String(), want, stopped)
 	}
 }

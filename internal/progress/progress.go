@@ -1,0 +1,42 @@
+// Package progress counts the requests of a long run, while it goes on.
+//
+// It guarantees that a count never goes back, and that a run without a counter costs
+// nothing. It prints nothing; package terminal does.
+package progress
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// Counter counts requests. It is safe for concurrent use.
+type Counter struct{ asked, due atomic.Int64 }
+
+// Asked returns how many requests were asked, and of how many; due is 0 where that is not
+// known.
+func (c *Counter) Asked() (asked, due int64) {
+	asked, due = c.asked.Load(), c.due.Load()
+	if asked > due {
+		due = 0
+	}
+	return asked, due
+}
+
+type key struct{}
+
+// With returns a context whose requests the counter counts.
+func With(ctx context.Context, c *Counter) context.Context { return context.WithValue(ctx, key{}, c) }
+
+// Expect tells the counter of the context that so many requests are due.
+func Expect(ctx context.Context, requests int) {
+	if c, ok := ctx.Value(key{}).(*Counter); ok {
+		c.due.Add(int64(requests))
+	}
+}
+
+// Ask tells the counter of the context that a request was asked.
+func Ask(ctx context.Context) {
+	if c, ok := ctx.Value(key{}).(*Counter); ok {
+		c.asked.Add(1)
+	}
+}
