@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Encode returns a run as a results file has it. The same run gives the same bytes.
@@ -25,7 +26,7 @@ func Encode(r Run) ([]byte, error) {
 }
 
 // Decode reads what [Encode] writes, and checks it. A run is refused with a field or a feature that this version does not
-// know, with counts that its cases do not add up to, or with a case that has another hash than it states.
+// know, with counts that its cases do not add up to, or where the run or a case has another hash than it states.
 func Decode(data []byte) (Run, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
@@ -39,6 +40,7 @@ func Decode(data []byte) (Run, error) {
 	if err := r.check(); err != nil {
 		return Run{}, err
 	}
+	r.EvidenceSHA256 = ""
 	return r, nil
 }
 
@@ -67,6 +69,9 @@ func (r Run) check() error {
 		if err := c.checkStatus(); err != nil {
 			return fmt.Errorf("case %q: %w", c.Case, err)
 		}
+	}
+	if got := r.hash(); got != r.EvidenceSHA256 {
+		return fmt.Errorf("what ran, and its evidence, has the hash %s, not %s as it says: the file was changed, or an older meshproof wrote it", short(got), short(r.EvidenceSHA256))
 	}
 	t := Count(r.Cases)
 	if r.Passed != t.Passed || r.Failed != t.Failed || r.Skipped != t.Skipped+t.NotApplicable {
@@ -128,9 +133,7 @@ func (c Case) hash() string {
 		// Strings, numbers and lists of them always have a JSON form.
 		panic(fmt.Sprintf("report: %v", err))
 	}
-	// A byte that is no UTF-8 becomes this escape, which is read as the character.
-	text = bytes.ReplaceAll(text, []byte(`\ufffd`), []byte("\uFFFD"))
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256(validText(text))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -171,13 +174,40 @@ func short(hash string) string {
 	return hash[:min(len(hash), 12)]
 }
 
-// hash returns the hash of the evidence of all cases, in the order of their names.
+// hash returns the hash of what ran and of the evidence of all cases, in the order of their
+// names. Times are left out.
 func (r Run) hash() string {
 	var lines []string
 	for _, c := range r.Cases {
-		lines = append(lines, c.Case+"\x00"+c.EvidenceSHA256+"\n")
+		lines = append(lines, fmt.Sprintf("%q %q %t %q %t %t\n", c.Case, c.EvidenceSHA256, c.Passed, c.Skipped, c.NotApplicable, c.Fault))
 	}
 	slices.Sort(lines)
-	sum := sha256.Sum256([]byte(strings.Join(lines, "")))
-	return hex.EncodeToString(sum[:])
+	ran := r
+	ran.Cases, ran.Date, ran.Milliseconds, ran.EvidenceSHA256 = nil, time.Time{}, 0, ""
+	head, err := json.Marshal(plainRun(ran))
+	if err != nil {
+		// Strings, numbers and lists of them always have a JSON form.
+		panic(fmt.Sprintf("report: %v", err))
+	}
+	sum := sha256.New()
+	sum.Write(validText(head))
+	sum.Write(validText([]byte(strings.Join(lines, ""))))
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// validText replaces an escape, which stands for a byte that is no UTF-8, by the character as
+// which it is read.
+func validText(text []byte) []byte { return bytes.ReplaceAll(text, []byte(`\ufffd`), []byte("\uFFFD")) }
+
+// plainRun is a run without its methods.
+type plainRun Run
+
+// MarshalJSON implements [json.Marshaler]. It states the hash of the run.
+func (r Run) MarshalJSON() ([]byte, error) {
+	r.EvidenceSHA256 = r.hash()
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(plainRun(r))
+	return b.Bytes(), err
 }

@@ -49,9 +49,19 @@ func TestDecodeRefuses(t *testing.T) {
 		"a wrong type":           {text(`"passed": 3`, `"passed": "3"`), "cannot unmarshal"},
 		"no such shard":          {change(func(r *report.Run) { r.Shard = "3/2" }), `shard "3/2": the parts are 1 to 2`},
 		"an outcome was changed": {text(`"outcome": "deny"`, `"outcome": "allow"`), `case "a prefix ends at a segment": its evidence has the hash`},
-		"a case was taken away":  {change(func(r *report.Run) { r.Cases = r.Cases[1:] }), "it says that 3 cases passed, 0 failed and 2 were skipped, but of its cases 2, 0 and 2 did"},
-		"a case twice":           {change(func(r *report.Run) { r.Add(r.Cases[0]) }), `case "a prefix ends at a segment": its name stands there twice`},
-		"a case without a name":  {change(func(r *report.Run) { r.Add(report.Case{Passed: true}) }), `case "": its name`},
+		"another Envoy":          {text(`"envoy": "`+whole.Envoy+`"`, `"envoy": "9.9.9"`), "what ran, and its evidence, has the hash"},
+		"another binary":         {text(`"runtime": "`, `"envoySHA256": "00", "runtime": "`), "what ran, and its evidence, has the hash"},
+		"another runtime":        {text(`"runtime": "`, `"runtime": "not `), "what ran, and its evidence, has the hash"},
+		"another compiler":       {text(`"project": "`, `"project": "not `), "what ran, and its evidence, has the hash"},
+		"another meshproof":      {text(`"meshproof": "`, `"meshproof": "not `), "what ran, and its evidence, has the hash"},
+		"no hash of the run": {func() []byte {
+			data := reporttest.ResultsFile(t, whole)
+			from := bytes.LastIndex(data, []byte(`"evidenceSHA256": "`)) + len(`"evidenceSHA256": "`)
+			return append(data[:from:from], data[from+64:]...)
+		}, "what ran, and its evidence, has the hash"},
+		"a case was taken away": {change(func(r *report.Run) { r.Cases = r.Cases[1:] }), "it says that 3 cases passed, 0 failed and 2 were skipped, but of its cases 2, 0 and 2 did"},
+		"a case twice":          {change(func(r *report.Run) { r.Add(r.Cases[0]) }), `case "a prefix ends at a segment": its name stands there twice`},
+		"a case without a name": {change(func(r *report.Run) { r.Add(report.Case{Passed: true}) }), `case "": its name`},
 		"a failure made a pass": {change(func(r *report.Run) {
 			c := r.Cases[1]
 			c.Case, c.Passed, c.Skipped, c.NotApplicable = "x", true, "", false

@@ -7,7 +7,8 @@
 // markdown for a CI job, junit for CI systems. folder writes all of them.
 //
 // The package guarantees that the same runs give the same bytes, and that it refuses a run
-// that was changed after it was written, because each case has a hash of its evidence. It
+// that was changed after it was written by accident, because a run and each case have a hash.
+// The hash has no key: whoever changes a run on purpose can write the right hash. The package
 // judges nothing.
 package report
 
@@ -52,6 +53,9 @@ type Run struct {
 	Cases   []Case `json:"cases"`
 	// Milliseconds is the time of the run, with the start of Envoy.
 	Milliseconds float64 `json:"milliseconds"`
+	// EvidenceSHA256 is the hash of everything above but times, with the hashes and the states
+	// of the cases, in hex. It is computed when a run is written, and empty before.
+	EvidenceSHA256 string `json:"evidenceSHA256,omitempty"`
 	// ClassesProven and MutationScore are nil if they were not measured.
 	ClassesProven *Classes `json:"classesProven,omitempty"`
 	MutationScore *Score   `json:"mutationScore,omitempty"`
