@@ -24,7 +24,7 @@ var known = messages.Closed{
 		limits: `per_connection_buffer_limit_bytes per_connection_buffer_high_watermark_timeout listener_filters_timeout
 			continue_on_listener_filters_timeout tcp_backlog_size max_connections_to_accept_per_socket_event ignore_global_conn_limit
 			bypass_overload_manager`,
-		presents: `deprecated_v1 bind_to_port drain_type transparent freebind tcp_fast_open_queue_length connection_balance_config reuse_port
+		presents: `deprecated_v1 bind_to_port drain_type freebind tcp_fast_open_queue_length connection_balance_config reuse_port
 			enable_reuse_port enable_mptcp tcp_keepalive`,
 	},
 	"envoy.config.core.v3.Address":                {messages.Read: "socket_address"},

@@ -115,7 +115,7 @@ var passingFilters = map[string]bool{
 	"envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig": true,
 	"envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector":         true,
 	"envoy.extensions.filters.listener.http_inspector.v3.HttpInspector":       true,
-	"envoy.extensions.filters.listener.original_dst.v3.OriginalDst":           true,
+	originalDst: true,
 }
 
 // decidingFilters may answer by themselves, or change what an RBAC filter sees. The text
@@ -187,6 +187,7 @@ const (
 	routeFilter     = "envoy.config.route.v3.FilterConfig"
 	httpManager     = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
 	tcpProxy        = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy"
+	originalDst     = "envoy.extensions.filters.listener.original_dst.v3.OriginalDst"
 	directResponse  = "envoy.extensions.filters.network.direct_response.v3.Config"
 	router          = "envoy.extensions.filters.http.router.v3.Router"
 	downstreamTLS   = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext"

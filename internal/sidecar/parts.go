@@ -6,6 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	"google.golang.org/protobuf/proto"
 )
 
 // parts are the fields of the messages of a dump. What stands in another field would be
@@ -44,6 +47,7 @@ func (r *resources) addBootstrap(o object) {
 	const message = "envoy.config.bootstrap.v3.Bootstrap"
 	r.checkParts(o, message)
 	r.envoy = versionOf(getObject(getObject(o, "node"), "user_agent_build_version"))
+	r.bootstrapped = append(r.bootstrapped, getList(getObject(o, "static_resources"), "listeners")...)
 	for _, item := range getList(getObject(o, "layered_runtime"), "layers") {
 		layer, _ := item.(object)
 		for _, key := range runtimeKeys(getObject(layer, "static_layer"), "") {
@@ -75,6 +79,22 @@ func versionOf(build object) string {
 		out += "-" + label
 	}
 	return out
+}
+
+// addBootstrapped adds the listeners of the bootstrap that the dump does not list, as where
+// only its dynamic listeners were asked for.
+func (r *resources) addBootstrapped() {
+	listed := r.listeners
+	for _, tree := range r.bootstrapped {
+		d, err := fromTree(tree, &listenerv3.Listener{})
+		if err == nil && slices.ContainsFunc(listed, func(l decoded[*listenerv3.Listener]) bool {
+			return proto.Equal(l.message, d.message)
+		}) {
+			continue
+		}
+		r.addListener(tree, nameOf(tree))
+	}
+	r.bootstrapped = nil
 }
 
 // runtimeKeys returns the keys of a layer; keys in objects are joined by dots.

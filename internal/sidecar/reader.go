@@ -22,6 +22,8 @@ type reader struct {
 	wanted wanted
 	// leads says of each inbound where its requests go.
 	leads []leading
+	// led has the clusters of each chain.
+	led map[*listenerv3.FilterChain]leading
 	// own are the addresses on which inbounds listen.
 	own map[netip.Addr]bool
 }
@@ -34,7 +36,8 @@ type wanted struct {
 }
 
 func (r *resources) read() (Sidecar, wanted) {
-	reader := reader{resources: r, wanted: wanted{routes: map[string]bool{}, extensions: map[string]bool{}}}
+	r.addBootstrapped()
+	reader := reader{resources: r, led: map[*listenerv3.FilterChain]leading{}, wanted: wanted{routes: map[string]bool{}, extensions: map[string]bool{}}}
 	for _, u := range r.unknown {
 		reader.found.add(u)
 	}
@@ -71,6 +74,7 @@ func (r *reader) listener(d decoded[*listenerv3.Listener], g guarded) {
 		twin := r.twin(l, g)
 		if twin == "" {
 			r.skip(l.Name, "", reason)
+			r.outbound(d)
 			return
 		}
 		tell(Exposed, reason+", but "+twin)
@@ -98,6 +102,9 @@ func (r *reader) listener(d decoded[*listenerv3.Listener], g guarded) {
 	}
 	for _, f := range l.ListenerFilters {
 		r.listenerFilter(l.Name, f)
+		if messages.Name(messages.TypeURL(f.GetTypedConfig())) == originalDst && !l.GetUseOriginalDst().GetValue() {
+			tell(Beside, "the filters see the destination from before a redirection: the port is not the listener's")
+		}
 	}
 	from := len(r.out.Inbounds)
 	for _, socket := range sockets(l) {
@@ -108,6 +115,20 @@ func (r *reader) listener(d decoded[*listenerv3.Listener], g guarded) {
 		}
 	}
 	permissive(r.out.Inbounds[from:])
+}
+
+// outbound tells what of a listener outside of its chains is not known: it may listen in more
+// ways than meshproof reads.
+func (r *reader) outbound(d decoded[*listenerv3.Listener]) {
+	tell := func(at *messages.Path, reason string) {
+		if text := at.String(); !strings.Contains(text, "filter_chain") && !strings.HasPrefix(text, "listener_filters") {
+			r.found.add(Unknown{Kind: Exposed, Listener: d.message.Name, Path: text, Reason: reason})
+		}
+	}
+	for _, fault := range d.faults {
+		tell(fault.At, fault.What)
+	}
+	checkKnown(d.message.ProtoReflect(), nil, tell)
 }
 
 func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {

@@ -28,9 +28,11 @@ type decoded[M proto.Message] struct {
 // resources are all resources of a dump, a folder or a control plane. The listeners decide
 // which of them are read.
 type resources struct {
-	listeners  []decoded[*listenerv3.Listener]
-	routes     map[string]decoded[*routev3.RouteConfiguration]
-	extensions map[string]decoded[*anypb.Any]
+	listeners []decoded[*listenerv3.Listener]
+	// bootstrapped are the listeners of the bootstrap, as JSON.
+	bootstrapped []any
+	routes       map[string]decoded[*routev3.RouteConfiguration]
+	extensions   map[string]decoded[*anypb.Any]
 	// scopes are the scoped route configurations, by the name of their set; over ADS
 	// there is one set, without a name.
 	scopes   map[string][]decoded[*routev3.ScopedRouteConfiguration]

@@ -125,19 +125,28 @@ func unbound(context *tlsv3.CertificateValidationContext, at *messages.Path, tel
 	if len(sans) == 0 {
 		tell(at, "no match_typed_subject_alt_names: a certificate without a SPIFFE ID is accepted")
 	}
+	domains := map[string]bool{}
 	for i, san := range sans {
-		if !namesTrustDomain(san) {
+		domain := trustDomainOf(san)
+		if domain == "" {
 			tell(at.Field("match_typed_subject_alt_names").Index(i), "it accepts more than the SPIFFE IDs of one trust domain")
 		}
+		domains[domain] = true
+	}
+	if context.GetTrustedCa() != nil && context.GetCustomValidatorConfig() == nil && len(domains) > 1 {
+		tell(at, "one list of CAs is for several trust domains: each CA may give the names of the others")
 	}
 }
 
-// namesTrustDomain reports whether a SAN matcher accepts nothing but URIs of one trust
-// domain.
-func namesTrustDomain(san *tlsv3.SubjectAltNameMatcher) bool {
+// trustDomainOf returns the trust domain of a SAN matcher that accepts nothing but URIs of
+// one; "" for other matchers.
+func trustDomainOf(san *tlsv3.SubjectAltNameMatcher) string {
 	begin := san.GetMatcher().GetPrefix() + san.GetMatcher().GetExact()
 	rest, ok := strings.CutPrefix(begin, "spiffe://")
 	domain, _, slash := strings.Cut(rest, "/")
 	_, err := spiffeid.TrustDomainFromString(domain)
-	return san.SanType == tlsv3.SubjectAltNameMatcher_URI && san.Oid == "" && !san.GetMatcher().GetIgnoreCase() && ok && slash && err == nil
+	if san.SanType != tlsv3.SubjectAltNameMatcher_URI || san.Oid != "" || san.GetMatcher().GetIgnoreCase() || !ok || !slash || err != nil {
+		return ""
+	}
+	return domain
 }

@@ -95,6 +95,9 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 		if ip.IsUnspecified() && !r.passesThrough(l, leads) {
 			return "it listens on every IP address, and not only for connections that are redirected to it"
 		}
+		if name := r.missing(leads); name != "" && (l.BindToPort == nil || l.BindToPort.Value) && !ip.IsUnspecified() && !ip.IsLoopback() && !reserved.Contains(ip) {
+			return fmt.Sprintf("others may reach it on %s, and its cluster %q is not in the dump", ip, name)
+		}
 	}
 	if leads.chosen {
 		return "its callers choose the cluster"
@@ -102,6 +105,19 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 	for _, workload := range r.workloadsOf(leads) {
 		if g.workloads[workload] {
 			return fmt.Sprintf("it leads to %s, as an inbound does", workload)
+		}
+	}
+	return ""
+}
+
+// reserved has the addresses that a mesh gives to services: nothing routes them.
+var reserved = netip.MustParsePrefix("240.0.0.0/4")
+
+// missing returns a cluster that the dump does not have; "" where it has all.
+func (r *reader) missing(l leading) string {
+	for _, name := range slices.Sorted(maps.Keys(l.names)) {
+		if r.clusters[name] == nil {
+			return name
 		}
 	}
 	return ""
@@ -130,9 +146,24 @@ type leading struct {
 	chosen bool
 }
 
-// clustersOf gathers the clusters of filter chains, also of the route configurations that
-// they take by RDS.
+// clustersOf gathers the clusters of filter chains.
 func (r *reader) clustersOf(chains ...*listenerv3.FilterChain) leading {
+	out := leading{names: map[string]bool{}}
+	for _, chain := range chains {
+		of, ok := r.led[chain]
+		if !ok {
+			of = r.readClusters(chain)
+			r.led[chain] = of
+		}
+		maps.Copy(out.names, of.names)
+		out.chosen = out.chosen || of.chosen
+	}
+	return out
+}
+
+// readClusters gathers the clusters of one chain, also of the route configurations that it
+// takes by RDS.
+func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 	out := leading{names: map[string]bool{}}
 	routes := messages.Visitor{
 		Closed: func(string, string, *messages.Path) {},
@@ -151,20 +182,21 @@ func (r *reader) clustersOf(chains ...*listenerv3.FilterChain) leading {
 			}
 		},
 	}
-	for _, chain := range chains {
-		for _, f := range chain.GetFilters() {
-			m, _, _ := messages.Unpack(f.GetTypedConfig())
-			switch m := m.(type) {
-			case *tcpproxyv3.TcpProxy:
-				out.add(m.GetCluster())
-				for _, weighted := range m.GetWeightedClusters().GetClusters() {
-					out.add(weighted.Name)
-				}
-			case *hcmv3.HttpConnectionManager:
-				routes.Visit(m.GetRouteConfig().ProtoReflect())
-				routes.Visit(m.GetScopedRoutes().ProtoReflect())
-				routes.Visit(r.routes[m.GetRds().GetRouteConfigName()].message.ProtoReflect())
+	for _, f := range chain.GetFilters() {
+		if messages.Authorizes(messages.Name(f.GetTypedConfig().GetTypeUrl())) {
+			continue
+		}
+		m, _, _ := messages.Unpack(f.GetTypedConfig())
+		switch m := m.(type) {
+		case *tcpproxyv3.TcpProxy:
+			out.add(m.GetCluster())
+			for _, weighted := range m.GetWeightedClusters().GetClusters() {
+				out.add(weighted.Name)
 			}
+		case *hcmv3.HttpConnectionManager:
+			routes.Visit(m.GetRouteConfig().ProtoReflect())
+			routes.Visit(m.GetScopedRoutes().ProtoReflect())
+			routes.Visit(r.routes[m.GetRds().GetRouteConfigName()].message.ProtoReflect())
 		}
 	}
 	return out
@@ -180,6 +212,7 @@ func (l leading) add(name string) {
 // caller that one of them refuses may pass the other.
 func (r *reader) shareWorkloads() {
 	ports := map[string]uint16{}
+	told := map[string]bool{}
 	for i, in := range r.out.Inbounds {
 		tell := func(format string, args ...any) {
 			r.found.add(Unknown{Kind: Exposed, Listener: in.Listener, Chain: in.Chain, Reason: fmt.Sprintf(format, args...)})
@@ -188,7 +221,8 @@ func (r *reader) shareWorkloads() {
 			switch port, ok := ports[workload]; {
 			case !ok:
 				ports[workload] = in.Address.Port()
-			case port != in.Address.Port():
+			case port != in.Address.Port() && !told[workload]:
+				told[workload] = true
 				tell("it leads to %s, as the inbound on port %d does", workload, port)
 			}
 			if c := r.clusters[workload]; c.GetClusterType() != nil || c.GetOriginalDstLbConfig() != nil {

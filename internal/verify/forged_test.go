@@ -106,6 +106,16 @@ var forgeries = []forged{
 	{"runtime keys by discovery", unverified, []edit{add("configs", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": {"layered_runtime": {"layers": [{"rtds_layer": {}}]}}}`)}},
 	{"another engine for regular expressions", unverified, []edit{add("configs", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": {"default_regex_engine": {}}}`)}},
 
+	{"a twin in the bootstrap alone", differs, []edit{copied(listener, "configs[]", open, func(part any) any {
+		return map[string]any{"@type": "type.googleapis.com/envoy.admin.v3.BootstrapConfigDump", "bootstrap": map[string]any{"static_resources": map[string]any{"listeners": []any{part}}}}
+	})}},
+	{"a destination from before a redirection", unverified, []edit{add(listener+".listener_filters", typed("o", "envoy.extensions.filters.listener.original_dst.v3.OriginalDst", ""))}},
+	{"a transparent socket", unverified, []edit{put(listener+".transparent", `true`)}},
+	{"outbound on another address of the machine", unverified, []edit{leading(put("address.socket_address.address", `"10.0.0.8"`), drop("bind_to_port"))}},
+	{"outbound on another address, to a known cluster", verified, []edit{leading(put("address.socket_address.address", `"10.0.0.8"`), drop("bind_to_port")), clusters(static("kri_msvc_default_zone-1_ns-1_redis_6379", "10.1.1.1", 6379))}},
+	{"an outbound listener with a field of a later API", unverified, []edit{put(outbound+".also_listen_on", `["10.0.0.7:9999"]`)}},
+	{"an outbound listener with a filter of a later API", verified, []edit{put(outbound+".filter_chains.0.filters.0.typed_config.mood", `1`)}},
+
 	// TLS.
 	{"plaintext", unverified, []edit{drop(chain + ".transport_socket")}},
 	{"a chain for plaintext", unverified, []edit{copied(chain, listener+".filter_chains[]", drop("transport_socket"), put("filter_chain_match", `{"transport_protocol": "raw_buffer"}`))}},
@@ -157,6 +167,7 @@ var forgeries = []forged{
 	{"the bundle has no trust domain", unverified, []edit{drop(sans), bundle(spiffe(""))}},
 	{"the bundle has a trust domain without CAs", unverified, []edit{drop(sans), bundle(spiffe(`{"name": "td"}`))}},
 	{"the bundle has a trust domain", verified, []edit{drop(sans), bundle(spiffe(`{"name": "td", "trust_bundle": {"inline_string": "x"}}`))}},
+	{"one bundle for two trust domains", unverified, []edit{add(sans, `{"san_type": "URI", "matcher": {"prefix": "spiffe://other.mesh/"}}`), bundle(`{"trusted_ca": {"inline_string": "x"}}`)}},
 	{"two bundles of one name", unverified, []edit{bundle(spiffe(`{"name": "td", "trust_bundle": {"inline_string": "x"}}`)), bundle(spiffe(`{"name": "td", "trust_bundle": {"inline_string": "y"}}`))}},
 
 	// The connection manager.
