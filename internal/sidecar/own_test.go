@@ -129,7 +129,7 @@ func dumpOfEnvoy(t *testing.T, inbounds []controlplane.Inbound) []byte {
 	bootstrap := must[[]byte](t)(controlplane.Bootstrap{
 		Admin:        around.Admin,
 		ControlPlane: net.JoinHostPort(around.HostName, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)),
-		UpstreamHTTP: "127.0.0.1:1", UpstreamTCP: "127.0.0.1:1",
+		UpstreamHTTP: "127.0.0.1:1", UpstreamTCP: "127.0.0.1:1", UpstreamSecret: "secret",
 		Proxy:     must[*certs.Credential](t)(ca.Mint(proxy)),
 		Authority: control.String(),
 		Bundles:   bundles,

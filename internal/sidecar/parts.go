@@ -87,12 +87,12 @@ func (r *resources) addBootstrapped() {
 	listed := r.listeners
 	for _, tree := range r.bootstrapped {
 		d, err := fromTree(tree, &listenerv3.Listener{})
-		if err == nil && slices.ContainsFunc(listed, func(l decoded[*listenerv3.Listener]) bool {
-			return proto.Equal(l.message, d.message)
-		}) {
-			continue
+		if err == nil {
+			nameListener(d.message)
 		}
-		r.addListener(tree, nameOf(tree))
+		if err != nil || !slices.ContainsFunc(listed, func(l decoded[*listenerv3.Listener]) bool { return proto.Equal(l.message, d.message) }) {
+			r.addListener(tree, nameOf(tree))
+		}
 	}
 	r.bootstrapped = nil
 }

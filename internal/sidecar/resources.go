@@ -66,13 +66,18 @@ func (r *resources) tellBeside(typeURL, format string, args ...any) {
 	r.unknown = append(r.unknown, Unknown{Kind: Beside, Type: typeURL, Reason: fmt.Sprintf(format, args...)})
 }
 
-// serveListener adds a listener. A listener without a name gets its address as name.
+// serveListener adds a listener.
 func (r *resources) serveListener(d decoded[*listenerv3.Listener]) {
-	if d.message.Name == "" {
-		socket := d.message.GetAddress().GetSocketAddress()
-		d.message.Name = net.JoinHostPort(socket.GetAddress(), strconv.Itoa(int(socket.GetPortValue())))
-	}
+	nameListener(d.message)
 	r.listeners = append(r.listeners, d)
+}
+
+// nameListener gives a listener without a name its address as name.
+func nameListener(l *listenerv3.Listener) {
+	if l.Name == "" {
+		socket := l.GetAddress().GetSocketAddress()
+		l.Name = net.JoinHostPort(socket.GetAddress(), strconv.Itoa(int(socket.GetPortValue())))
+	}
 }
 
 func (r *resources) addRoute(d decoded[*routev3.RouteConfiguration]) {

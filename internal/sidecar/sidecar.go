@@ -2,17 +2,19 @@
 // its inbounds, out of the configuration dump of an Envoy's admin interface
 // ([Dump]), out of files ([Folder]), or from a control plane over ADS ([Fetch]).
 //
-// It guarantees that it names what it does not understand: a filter of another kind, a
-// type that is not linked into the program, a field or an enumerator that the xDS API did
-// not have when this was built, a matcher input that no policy can ask for, an extension
-// configuration or a route configuration that is missing. [Unknown] tells the place of
-// each, and what it means for a replay: [Inbound.Incomplete] is set where
-// [Inbound.Filters] is not the whole authorization. Bad input is an error or an Unknown,
-// never a panic.
+// It guarantees that what stands between a socket and the workload is read, is known to be
+// harmless, or is named. It knows by name what is harmless: each field from the listener to
+// the routes that is not on its closed list is an [Unknown], and so is a filter of another
+// kind, a type or a field that the xDS API did not have when this was built, a matcher input
+// that no policy can ask for, a configuration that is missing. Its kind says what it means:
+// [Inbound.Incomplete] is set where [Inbound.Filters] is not the whole authorization. Another
+// listener that leads to the workload of an inbound is read as an inbound, whatever its
+// direction says. Bad input is an error or an Unknown, never a panic.
 //
-// It judges no request, runs no Envoy and knows no policy. It does not read access logs,
-// tracing, statistics, clusters and secrets: they decide nothing, and what is not
-// understood there is not told. Package xds/lift turns the filters back into a program.
+// It judges no request, runs no Envoy and knows no policy. It looks at clusters and secrets
+// only to find where listeners lead and which CAs they trust, and at access logs, tracing
+// and statistics not at all: they decide nothing. Whether the CAs are those of the mesh, it
+// takes from the name of their secret. Package xds/lift turns the filters back into a program.
 package sidecar
 
 import (
@@ -32,7 +34,7 @@ type Sidecar struct {
 	// Inbounds are in the order of the listeners and of their filter chains, the
 	// default filter chain last.
 	Inbounds []Inbound
-	// Unknown is what was found and not understood.
+	// Unknown is what was found and not understood, and notes.
 	Unknown []Unknown
 	// Skipped are the listeners and filter chains that serve no inbound.
 	Skipped []Skipped

@@ -93,9 +93,24 @@ func (v *Verification) WriteText(w io.Writer, p terminal.Paint) {
 	}
 	section("not verified", v.unverified())
 	section("finding", lines(v.Findings))
-	section("unknown", lines(v.sidecar.Unknown))
+	unknown, notes := v.unknown()
+	section("unknown", unknown)
+	section("note", notes)
 	section("left out", v.skipped())
 	fmt.Fprintf(w, "%s %s (%s)\n", p.Mark(v.Holds()), v.Sentence(), v.Report.Runtime)
+}
+
+// unknown returns what of the sidecar is not understood, and what is known to be harmless.
+func (v *Verification) unknown() (unknown, notes []string) {
+	unknown, notes = []string{}, []string{}
+	for _, u := range v.sidecar.Unknown {
+		if u.Kind == sidecar.Note {
+			notes = append(notes, u.String())
+		} else {
+			unknown = append(unknown, u.String())
+		}
+	}
+	return unknown, notes
 }
 
 // skipped returns what was left out of either side.
@@ -122,12 +137,14 @@ type verificationJSON struct {
 	Unverified []string `json:"unverified"`
 	Findings   []string `json:"findings"`
 	Unknown    []string `json:"unknown"`
+	Notes      []string `json:"notes"`
 	LeftOut    []string `json:"leftOut"`
 }
 
 // MarshalJSON implements [json.Marshaler].
 func (v *Verification) MarshalJSON() ([]byte, error) {
-	out := verificationJSON{v.Report.Form(), v.unverified(), lines(v.Findings), lines(v.sidecar.Unknown), v.skipped()}
+	unknown, notes := v.unknown()
+	out := verificationJSON{v.Report.Form(), v.unverified(), lines(v.Findings), unknown, notes, v.skipped()}
 	out.Sentence = v.Sentence()
 	return terminal.MarshalJSON(out)
 }
