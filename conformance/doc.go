@@ -16,13 +16,22 @@
 // calls [Suite.Run].
 //
 // What the package guarantees:
+//
 //   - The report names every case of the chosen profiles: passed, failed, or skipped with the reason.
+//
 //   - A case never fails for a feature that the compiler does not claim. It is never left out for a feature that it claims.
+//
 //   - A compiler that is out of order never counts as a compiler that refuses policies.
+//
 //   - Without a complete Implementation no report is written of a compiler that is not meshproof's own.
 //
-// What it does not: a case that passes proves the requests of that case, and no others. The command meshproof prove asks every
-// class of requests.
+//   - The filters of the compiler are read back: what they decide otherwise than the policies of a case, and what cannot be
+//     read in them, fails the case, whatever its requests are.
+//
+//   - Where there are profiles or a report, the compiler is also asked about policies that were drawn for the run.
+//
+// What it does not: a case that passes proves nothing about other policies. The command meshproof prove asks every class of
+// requests on Envoy.
 //
 // It needs Docker, or python3 with pip, to get Envoy; see package harness. The report is a folder; docs/report.md describes it.
 package conformance

@@ -348,3 +348,19 @@ func TestPrefixOfAShadow(t *testing.T) {
 		t.Error(strings.Join(r.Failures(), "\n"))
 	}
 }
+
+// Envoy refuses the filters, as the case expects. There is nothing to read back then.
+func TestForeignFiltersThatEnvoyRefuses(t *testing.T) {
+	t.Parallel()
+	c := casetest.Parse(t, head+"expectError: missing\n")
+	bad := &Foreign{CompilerFunc: func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+		return CompileOne(ctx, spoilt, in, docs, opts)
+	}}
+	if r := (Runner{Harness: shared(t), Compiler: bad}).Case(t.Context(), c); !r.Passed() || r.Examination != nil {
+		t.Errorf("%v, %+v", r.Failures(), r.Examination)
+	}
+	c.ExpectError = ""
+	if r := (Runner{Harness: shared(t), Compiler: bad}).Case(t.Context(), c); r.Passed() {
+		t.Error("filters that Envoy refuses pass")
+	}
+}

@@ -199,7 +199,7 @@ func (r *run) compile(ctx context.Context) bool {
 			MTLS: in.MTLS(), Filters: filters[i], Normalization: r.runner.Fault.normalization(c.Normalization),
 		})
 	}
-	if foreign, ok := r.compiler.(*Foreign); ok && r.reading.WantsOnly() == "" {
+	if foreign, ok := r.compiler.(*Foreign); ok && r.reading.WantsOnly() == "" && c.ExpectError == "" {
 		foreign.remember(r.reading, filters)
 		r.examination = examination.Of(r.reading, filters, r.runner.AnyNames, r.runner.sample())
 	}

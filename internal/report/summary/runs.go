@@ -137,7 +137,7 @@ func statuses(values []string) []string {
 func (r Runs) writeSlow(w io.Writer, p terminal.Paint) {
 	for _, run := range r.All {
 		for _, c := range run.Results {
-			if c.Took > report.SlowCase {
+			if c.Took > report.SlowCase && c.Drawn == nil {
 				fmt.Fprintf(w, "%s %s took %.1f s on Envoy %s\n", p.Yellow("slow:"), terminal.Printable(c.Case.Name), c.Took.Seconds(), run.Report.Envoy)
 			}
 		}
