@@ -92,9 +92,9 @@ var faults = []struct {
 		{"policy/kuma/internal/selection/select.go", `p.ID.Namespace == system && p.Namespace == system`, `p.ID.Namespace == system && (FAULT || p.Namespace == system)`},
 		{"policy/kuma/internal/evaluation/select.go", `case p.Namespace == system && p.ID.Namespace == system:`, `case (FAULT || p.Namespace == system) && p.ID.Namespace == system:`},
 	}},
-	{"a selector of several requirements loses the last", []change{
-		{"policy/gateway/internal/authorization/lower.go", "	for _, r := range requirements {\n", "	for i, r := range requirements {\n		if FAULT && i > 0 && i == len(requirements)-1 && len(p.resource.Spec.TargetRefs[0].Selector.MatchExpressions) > 0 {\n			break\n		}\n"},
-		{"policy/gateway/internal/evaluation/evaluate.go", "	for _, e := range selector.MatchExpressions {\n", "	for i, e := range selector.MatchExpressions {\n		if FAULT && i == len(selector.MatchExpressions)-1 && len(selector.MatchLabels)+i > 0 {\n			break\n		}\n"},
+	{"a selector does not ask for the lack of a label", []change{
+		{"policy/gateway/internal/authorization/lower.go", "	for _, r := range requirements {\n", "	for _, r := range requirements {\n		if FAULT && r.Operator() == selection.DoesNotExist {\n			continue\n		}\n"},
+		{"policy/gateway/internal/evaluation/evaluate.go", "	for _, e := range selector.MatchExpressions {\n", "	for _, e := range selector.MatchExpressions {\n		if FAULT && e.Operator == \"DoesNotExist\" {\n			continue\n		}\n"},
 	}},
 	{"a port is not compared", []change{
 		{"policy/gateway/internal/authorization/lower.go", `if a := rule.NetworkAttributes; a != nil`, `if a := rule.NetworkAttributes; !FAULT && a != nil`},
