@@ -1,0 +1,115 @@
+package diff
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/internal/terminal"
+)
+
+// differenceJSON is the JSON form of a diff.
+type differenceJSON struct {
+	Sentence string `json:"sentence"`
+	// Classes is how many there are, Complete whether no other request changes.
+	Classes  int    `json:"classes"`
+	Complete bool   `json:"complete"`
+	Widened  int    `json:"widened"`
+	Narrowed int    `json:"narrowed"`
+	Shadow   int    `json:"shadow"`
+	Origin   int    `json:"origin"`
+	Envoy    string `json:"envoy,omitempty"`
+	// OnlyOld and OnlyNew are the cases that were not compared.
+	OnlyOld  []string            `json:"onlyOld"`
+	OnlyNew  []string            `json:"onlyNew"`
+	Inbounds []inboundChangeJSON `json:"inbounds"`
+	Changes  []changeJSON        `json:"changes"`
+	// Made are the inbounds that no file describes, Unasked the policies that select none.
+	Made     []string `json:"made,omitempty"`
+	Unasked  []string `json:"unasked,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+	// Verdict is whether the change passes, and why not. Fails is what the exit status says.
+	Verdict string `json:"verdict"`
+	Fails   bool   `json:"fails"`
+	// Errors say why Envoy could not show a case.
+	Errors []string `json:"errors,omitempty"`
+}
+
+// inboundChangeJSON is an inbound that changed.
+type inboundChangeJSON struct {
+	Case   string `json:"case"`
+	Change string `json:"change"`
+	Widens bool   `json:"widens"`
+}
+
+type changeJSON struct {
+	Case     string      `json:"case"`
+	Inbound  string      `json:"inbound"`
+	Kind     string      `json:"kind"`
+	Class    string      `json:"class"`
+	From     string      `json:"from"`
+	Method   string      `json:"method,omitempty"`
+	Path     string      `json:"path,omitempty"`
+	Old      opinionJSON `json:"old"`
+	New      opinionJSON `json:"new"`
+	Problems []string    `json:"problems,omitempty"`
+}
+
+type opinionJSON struct {
+	Decision     string `json:"decision"`
+	By           string `json:"by"`
+	Rule         string `json:"rule,omitempty"`
+	Place        string `json:"place,omitempty"`
+	Shadow       string `json:"shadow"`
+	ShadowBy     string `json:"shadowBy,omitempty"`
+	ShadowedRule string `json:"shadowRule,omitempty"`
+	ShadowPlace  string `json:"shadowPlace,omitempty"`
+}
+
+func newOpinionJSON(o Opinion) opinionJSON {
+	out := opinionJSON{Decision: o.Decision.Effect.String(), By: o.Decision.Origin, Rule: o.Reason, Place: o.Place, Shadow: "none", ShadowPlace: o.ShadowPlace}
+	if o.Decision.Shadowed {
+		out.Shadow, out.ShadowBy, out.ShadowedRule = o.Decision.Shadow.Effect.String(), o.Decision.Shadow.Origin, o.ShadowReason
+	}
+	return out
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (d *Difference) MarshalJSON() ([]byte, error) {
+	counts := d.counts()
+	classes, complete := d.classes()
+	out := differenceJSON{
+		Sentence: d.Sentence(), Classes: classes, Complete: complete,
+		OnlyOld: append([]string{}, d.OnlyOld...), OnlyNew: append([]string{}, d.OnlyNew...), Inbounds: []inboundChangeJSON{},
+		Widened: counts[Widened], Narrowed: counts[Narrowed],
+		Shadow: counts[ShadowChanged], Origin: counts[OriginChanged], Envoy: d.Envoy, Changes: []changeJSON{},
+		Made: d.made(), Unasked: texts(d.Unasked), Warnings: texts(d.Warnings), Verdict: d.Verdict(), Fails: len(d.Failures()) > 0,
+	}
+	for _, one := range d.Cases {
+		for _, in := range one.Inbounds {
+			out.Inbounds = append(out.Inbounds, inboundChangeJSON{Case: one.New.Name, Change: in.Text, Widens: in.Widens})
+		}
+		out.Errors = append(out.Errors, one.errors()...)
+		asked := 0
+		for _, found := range one.Comparisons {
+			for _, c := range found.Changes {
+				j := changeJSON{
+					Case: one.New.Name, Inbound: found.Inbound.String(), Kind: c.Kind().String(), Class: c.Text,
+					From: c.Request.From.Name, Method: c.Witness.Method, Path: c.Witness.Path, Old: newOpinionJSON(c.Old), New: newOpinionJSON(c.New),
+				}
+				for _, shown := range one.shown(asked) {
+					j.Problems = append(j.Problems, shown.ProblemTexts()...)
+				}
+				out.Changes = append(out.Changes, j)
+				asked++
+			}
+		}
+	}
+	return terminal.MarshalJSON(out)
+}
+
+func texts[T fmt.Stringer](all []T) []string {
+	var out []string
+	for _, one := range all {
+		out = append(out, one.String())
+	}
+	return out
+}

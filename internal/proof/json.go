@@ -1,0 +1,139 @@
+package proof
+
+import (
+	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/terminal"
+)
+
+// JSON is the JSON form of a [Report].
+type JSON struct {
+	Envoy           string          `json:"envoy"`
+	Runtime         string          `json:"runtime"`
+	Classes         *report.Classes `json:"classes"`
+	Sentence        string          `json:"sentence"`
+	Cases           []caseJSON      `json:"cases"`
+	Counterexamples []string        `json:"counterexamples,omitempty"`
+	Unasked         []string        `json:"unasked,omitempty"`
+	// RestsOn is what the proof takes for granted.
+	RestsOn *knownJSON `json:"restsOn,omitempty"`
+}
+
+type caseJSON struct {
+	Case     string        `json:"case"`
+	Holds    bool          `json:"holds"`
+	Error    string        `json:"error,omitempty"`
+	Inbounds []inboundJSON `json:"inbounds"`
+	Warnings []string      `json:"warnings,omitempty"`
+	Own      *ownJSON      `json:"own,omitempty"`
+}
+
+// ownJSON is what became of the case's own requests.
+type ownJSON struct {
+	Requests int      `json:"requests"`
+	Passed   bool     `json:"passed"`
+	Skipped  string   `json:"skipped,omitempty"`
+	Problems []string `json:"problems,omitempty"`
+}
+
+type inboundJSON struct {
+	Inbound     string            `json:"inbound"`
+	Made        string            `json:"made,omitempty"`
+	Protocol    string            `json:"protocol"`
+	Requests    int               `json:"requests"`
+	Sampled     []string          `json:"sampled,omitempty"`
+	Classes     []classJSON       `json:"classes"`
+	Rules       []ruleJSON        `json:"rules"`
+	Unreachable []unreachableJSON `json:"unreachable,omitempty"`
+}
+
+type classJSON struct {
+	Class    string   `json:"class"`
+	Proven   bool     `json:"proven"`
+	Decision string   `json:"decision"`
+	By       string   `json:"by"`
+	Shadow   string   `json:"shadow"`
+	Rule     string   `json:"rule,omitempty"`
+	From     string   `json:"from"`
+	Method   string   `json:"method,omitempty"`
+	Path     string   `json:"path,omitempty"`
+	Requests int      `json:"requests"`
+	Problems []string `json:"problems,omitempty"`
+}
+
+type ruleJSON struct {
+	Rule     string   `json:"rule"`
+	Layer    string   `json:"layer"`
+	Shadow   bool     `json:"shadow,omitempty"`
+	Route    string   `json:"route,omitempty"`
+	Met      int      `json:"met,omitempty"`
+	Decided  int      `json:"decided"`
+	Dead     bool     `json:"dead,omitempty"`
+	HiddenBy []string `json:"hiddenBy,omitempty"`
+}
+
+type unreachableJSON struct {
+	Cell   string `json:"cell"`
+	Reason string `json:"reason"`
+}
+
+// Form returns the JSON form of the report.
+func (r *Report) Form() JSON {
+	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}, Unasked: r.Unasked}
+	if r.Known != nil {
+		out.RestsOn = r.Known.form()
+	}
+	for _, c := range r.Counterexamples {
+		out.Counterexamples = append(out.Counterexamples, c.File)
+	}
+	for _, p := range r.Cases {
+		out.Cases = append(out.Cases, p.form())
+	}
+	return out
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (r *Report) MarshalJSON() ([]byte, error) { return terminal.MarshalJSON(r.Form()) }
+
+func (p Proven) form() caseJSON {
+	out := caseJSON{Case: p.Result.Case.Name, Holds: p.Holds(), Inbounds: []inboundJSON{}}
+	if p.Err != nil {
+		out.Error = p.Err.Error()
+	}
+	for _, w := range p.Result.Warnings {
+		out.Warnings = append(out.Warnings, w.String())
+	}
+	for _, in := range p.Inbounds {
+		out.Inbounds = append(out.Inbounds, in.form())
+	}
+	if own := p.Own; own != nil {
+		out.Own = &ownJSON{Requests: len(own.Case.Requests), Passed: own.Passed(), Skipped: own.Skipped, Problems: own.Failures()}
+	}
+	return out
+}
+
+func (in InboundVerdict) form() inboundJSON {
+	out := inboundJSON{
+		Inbound: in.Inbound.String(), Made: in.Inbound.Made, Protocol: in.Inbound.Protocol.String(), Requests: in.Requests, Sampled: in.Inbound.Cover.Sampled, Classes: []classJSON{}, Rules: []ruleJSON{},
+	}
+	for _, c := range in.Classes {
+		j := classJSON{
+			Class: c.Text, Proven: c.Proven, Decision: c.Decision.Effect.String(), By: c.Decision.Origin, Shadow: "none", Rule: c.Witness.Rule,
+			From: c.Witness.From.Name, Method: c.Witness.Method, Path: c.Witness.Path, Requests: c.Requests, Problems: c.Witness.ProblemTexts(),
+		}
+		if c.Decision.Shadowed {
+			j.Shadow = c.Decision.Shadow.Effect.String()
+		}
+		out.Classes = append(out.Classes, j)
+	}
+	for _, r := range in.Rules {
+		out.Rules = append(out.Rules, ruleJSON{
+			Rule: r.String(), Layer: r.Gate.String(), Shadow: r.Shadow, Route: r.Route, Met: r.Met, Decided: r.Decided, Dead: r.Dead(), HiddenBy: r.HiddenBy,
+		})
+	}
+	for _, d := range in.Inbound.Cover.Dimensions {
+		for _, u := range d.Unreachable {
+			out.Unreachable = append(out.Unreachable, unreachableJSON{u.Cell, u.Reason.Error()})
+		}
+	}
+	return out
+}
