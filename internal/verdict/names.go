@@ -10,36 +10,55 @@ import (
 	"github.com/meshproof/meshproof/policy/language"
 )
 
-// fullNames returns the requests with the full names of policies, under which Envoy reports
-// them, in place of plain names. A plain name of several is an error. A name that no policy
-// has is left as it is, and no evidence will meet it.
-func fullNames(requests []cases.Request, set language.Policies) ([]cases.Request, error) {
+// fullNames gives the requests and counters of the case the full names of policies, under
+// which Envoy reports them, in place of plain names. A plain name of several is an error. A
+// name that no policy has is left as it is, and no evidence will meet it.
+func fullNames(c *cases.Case, set language.Policies) error {
 	namer, ok := set.(capability.Namer)
 	if !ok {
-		return requests, nil
+		return nil
 	}
-	full := map[string][]string{}
-	out := slices.Clone(requests)
-	for i := range out {
-		for field, by := range map[string]**string{"by": &out[i].By, "shadowBy": &out[i].ShadowBy} {
-			// No rule matched; a policy may have the same name.
-			if *by == nil || **by == "default" {
-				continue
-			}
-			name := **by
-			names, known := full[name]
-			if !known {
-				names = namer.FullNames(name)
-				full[name] = names
-			}
-			switch len(names) {
-			case 0:
-			case 1:
-				*by = &names[0]
-			default:
-				return nil, fmt.Errorf("%s.%s: %q is the plain name of several: use one of %s", out[i].Place, field, name, strings.Join(names, ", "))
-			}
+	known := map[string][]string{}
+	full := func(place, name string) (string, error) {
+		// No rule matched; a policy may have the same name.
+		if name == "default" || name == "" {
+			return name, nil
+		}
+		names, ok := known[name]
+		if !ok {
+			names = namer.FullNames(name)
+			known[name] = names
+		}
+		switch len(names) {
+		case 0:
+			return name, nil
+		case 1:
+			return names[0], nil
+		default:
+			return "", fmt.Errorf("%s: %q is the plain name of several: use one of %s", place, name, strings.Join(names, ", "))
 		}
 	}
-	return out, nil
+	c.Requests, c.Counters = slices.Clone(c.Requests), slices.Clone(c.Counters)
+	for i := range c.Requests {
+		q := &c.Requests[i]
+		for field, by := range map[string]**string{"by": &q.By, "shadowBy": &q.ShadowBy} {
+			if *by == nil {
+				continue
+			}
+			name, err := full(q.Place+"."+field, **by)
+			if err != nil {
+				return err
+			}
+			*by = &name
+		}
+	}
+	for i := range c.Counters {
+		of := &c.Counters[i]
+		name, err := full(fmt.Sprintf("%s: counters of %s: rules", c.Place, of.Inbound), of.Rule)
+		if err != nil {
+			return err
+		}
+		of.Rule = name
+	}
+	return nil
 }

@@ -63,6 +63,28 @@ func TestPlainNames(t *testing.T) {
 	}
 }
 
+// The counters of a case take the same names.
+func TestPlainNamesOfCounters(t *testing.T) {
+	t.Parallel()
+	for rule, want := range map[string]string{
+		"platform": "kri_mtp_default___platform_", "kri_mtp_default___platform_": "kri_mtp_default___platform_", "default": "default", "none": "none",
+		"twice": `test.yaml:1: counters of backend/8080: rules: "twice" is the plain name of several: use one of kri_mtp_default__a_twice_, kri_mtp_default__b_twice_`,
+	} {
+		c := casetest.Parse(t, "case: names\nrequests: [{from: backend, to: backend/8080, want: deny}]\ncounters: {backend/8080: {denied: 1, rules: {"+rule+": {denied: 0}}}}\n"+
+			"workloads: [{name: backend, inbounds: [{port: 8080, protocol: http}]}]\npolicies:"+kumaNames)
+		r, err := verdict.Read(c)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = r.Case.Counters[1].Rule
+		}
+		if got != want || c.Counters[1].Rule != rule {
+			t.Errorf("%s: %s, want %s", rule, got, want)
+		}
+	}
+}
+
 func stated(q cases.Request, field string) *string {
 	if field == "by" {
 		return q.By

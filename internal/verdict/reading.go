@@ -52,7 +52,7 @@ func Read(c cases.Case) (*Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Requests, err = fullNames(c.Requests, set); err != nil {
+	if err := fullNames(&c, set); err != nil {
 		return nil, err
 	}
 	r := &Reading{Case: c, set: set, programs: make([]language.Program, len(c.Inbounds))}
