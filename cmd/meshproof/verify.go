@@ -75,7 +75,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	v, err := verify.Match(all, files, o.source.flags.Changed("port"), found)
+	v, err := verify.Match(ctx, all, files, o.source.flags.Changed("port"), found)
 	if err != nil {
 		return err
 	}

@@ -50,11 +50,10 @@ func (r *resources) read() (Sidecar, wanted) {
 	}
 	reader.shareWorkloads()
 	reader.out.Unknown, reader.out.Envoy = reader.found.list, r.envoy
+	of := reader.out.Index()
 	for i, in := range reader.out.Inbounds {
-		for _, u := range reader.out.Unknown {
-			if u.Kind == Lost && u.concerns(in) {
-				reader.out.Inbounds[i].Incomplete = true
-			}
+		if slices.ContainsFunc(of(in), func(u Unknown) bool { return u.Kind == Lost }) {
+			reader.out.Inbounds[i].Incomplete = true
 		}
 	}
 	return reader.out, reader.wanted

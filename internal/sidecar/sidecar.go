@@ -147,19 +147,42 @@ func (t Transport) String() string { return transportNames[t] }
 // Of returns what was not understood about an inbound: in its chain, in its listener, or in
 // the whole dump.
 func (s Sidecar) Of(i Inbound) []Unknown {
-	var out []Unknown
-	for _, u := range s.Unknown {
-		if u.concerns(i) {
-			out = append(out, u)
-		}
+	return s.Index()(i)
+}
+
+// Index returns [Sidecar.Of] for many inbounds.
+func (s Sidecar) Index() func(Inbound) []Unknown {
+	type place struct{ listener, chain string }
+	at := map[place][]int{}
+	for n, u := range s.Unknown {
+		key := place{u.Listener, u.Chain}
+		at[key] = append(at[key], n)
 	}
-	return out
+	return func(i Inbound) []Unknown {
+		var found []int
+		places := []place{{}, {i.Listener, ""}, {"", i.Chain}, {i.Listener, i.Chain}}
+		for n, key := range places {
+			if !slices.Contains(places[:n], key) {
+				found = append(found, at[key]...)
+			}
+		}
+		slices.Sort(found)
+		var out []Unknown
+		for _, n := range found {
+			out = append(out, s.Unknown[n])
+		}
+		return out
+	}
 }
 
 // Loose returns what was not understood, is no [Note], and is about none of the inbounds: a
 // listener that could not be read, or that serves nothing yet.
 func (s Sidecar) Loose() []Unknown {
-	return slices.DeleteFunc(slices.Clone(s.Unknown), func(u Unknown) bool {
-		return u.Kind == Note || slices.ContainsFunc(s.Inbounds, u.concerns)
-	})
+	of, about := s.Index(), map[Unknown]bool{}
+	for _, in := range s.Inbounds {
+		for _, u := range of(in) {
+			about[u] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(s.Unknown), func(u Unknown) bool { return u.Kind == Note || about[u] })
 }

@@ -93,10 +93,6 @@ func (u *Unknown) setPosition(p Position) {
 	u.Reason += "; " + p.String()
 }
 
-func (u Unknown) concerns(i Inbound) bool {
-	return (u.Listener == "" || u.Listener == i.Listener) && (u.Chain == "" || u.Chain == i.Chain)
-}
-
 // findings collects each Unknown once.
 type findings struct {
 	list []Unknown

@@ -52,6 +52,14 @@ func Read(c cases.Case) (*Reading, error) {
 	if err != nil {
 		return nil, err
 	}
+	return read(c, set)
+}
+
+// For reads the same policies on other inbounds: those of the case, which has the same
+// policies and options.
+func (r *Reading) For(c cases.Case) (*Reading, error) { return read(c, r.set) }
+
+func read(c cases.Case, set language.Policies) (*Reading, error) {
 	if err := fullNames(&c, set); err != nil {
 		return nil, err
 	}

@@ -362,7 +362,7 @@ func TestForgedDumps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := Match(all, files, false, found)
+			v, err := Match(t.Context(), all, files, false, found)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,31 +10,25 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/proof"
-	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/sidecar"
-	"github.com/meshproof/meshproof/internal/verdict"
-	"github.com/meshproof/meshproof/xds"
 )
-
-// Replay is one inbound of the sidecar, and the proof of what it has to enforce.
-type Replay struct {
-	// Filters are the filters of the sidecar.
-	Filters xds.Filters
-	Proof   *proof.Proof
-}
 
 // Match matches the inbounds of the sidecar with those of the cases, by the addresses of
 // Dataplanes and by ports, and plans a proof for each pair. portNamed is true where flags
-// name the port of the inbound. It fails where several inbounds may be meant, and where
-// policies are refused.
-func Match(all []lab.Case, files *lab.Files, portNamed bool, found sidecar.Sidecar) (*Verification, error) {
+// name the port of the inbound. It fails where several inbounds may be meant, where policies
+// are refused, and where inbounds differ in more ways than can be proven in a minute.
+func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool, found sidecar.Sidecar) (*Verification, error) {
 	v := &Verification{sidecar: found}
+	of := found.Index()
+	var replays groups
 	here, elsewhere := partElsewhere(subjectsOf(all, files, portNamed), found)
 	for _, s := range elsewhere {
 		v.leftOut = append(v.leftOut, fmt.Sprintf("%s: the sidecar belongs to another Dataplane: it does not listen on %s", s.name(), s.addresses[0]))
 	}
 	for _, enforced := range found.Inbounds {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
 		s, err := claimant(here, enforced)
 		if err != nil {
 			return nil, err
@@ -44,7 +38,7 @@ func Match(all []lab.Case, files *lab.Files, portNamed bool, found sidecar.Sidec
 			continue
 		}
 		s.claimed = true
-		if err := v.claim(s, enforced); err != nil {
+		if err := v.claim(s, enforced, of(enforced), &replays); err != nil {
 			return nil, err
 		}
 	}
@@ -56,11 +50,12 @@ func Match(all []lab.Case, files *lab.Files, portNamed bool, found sidecar.Sidec
 	for _, u := range found.Loose() {
 		v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: "the sidecar", Reasons: []string{u.String()}})
 	}
-	return v, nil
+	return v, v.plan(ctx, replays.list)
 }
 
-// claim plans the replay of a sidecar's inbound, and notes findings and gaps.
-func (v *Verification) claim(s *subject, enforced sidecar.Inbound) error {
+// claim takes a sidecar's inbound among the replays, and notes findings and gaps. Unknown is
+// what was not understood about it.
+func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []sidecar.Unknown, replays *groups) error {
 	name, hasAddress := title(enforced), enforced.Address.IsValid()
 	if enforced.Incomplete {
 		v.Unverified = append(v.Unverified, Unverified{Gap: NotReplayable, Inbound: name})
@@ -90,25 +85,17 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound) error {
 	if enforced.Transport != sidecar.MutualTLS && hasAddress {
 		v.Unverified = append(v.Unverified, Unverified{Gap: WeakTransport, Inbound: name, Transport: enforced.Transport})
 	}
-	if judges := v.otherJudges(enforced); len(judges) > 0 {
+	if judges := otherJudges(unknown); len(judges) > 0 {
 		v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: name, Reasons: judges})
 	}
-	replay, err := newReplay(s.source.Case, in, enforced)
-	if err != nil {
-		return err
-	}
-	if sampled := replay.Proof.Inbounds[0].Cover.Sampled; len(sampled) > 0 {
-		v.Unverified = append(v.Unverified, Unverified{Gap: Sampled, Inbound: name, Reasons: sampled})
-	}
-	v.Replays = append(v.Replays, replay)
-	return nil
+	return replays.add(s.source, in, enforced)
 }
 
 // otherJudges returns what decides about requests to an inbound besides the RBAC filters
 // that are replayed, or leads past them, each once.
-func (v *Verification) otherJudges(enforced sidecar.Inbound) []string {
+func otherJudges(unknown []sidecar.Unknown) []string {
 	var out []string
-	for _, u := range v.sidecar.Of(enforced) {
+	for _, u := range unknown {
 		if u.Kind == sidecar.Note {
 			continue
 		}
@@ -126,43 +113,9 @@ func (v *Verification) otherJudges(enforced sidecar.Inbound) []string {
 	return out
 }
 
-// newReplay plans the proof of one inbound. It is a case of its own, because listeners
-// differ in how they normalize paths.
-func newReplay(c cases.Case, in cases.Inbound, enforced sidecar.Inbound) (Replay, error) {
-	in.Permissive = enforced.Permissive
-	c.Name = fmt.Sprintf("%s on listener %s", in, enforced.Listener)
-	if enforced.Chain != "" {
-		c.Name += ", chain " + enforced.Chain
-	}
-	c.Inbounds, c.Normalization = []cases.Inbound{in}, enforced.Normalization
-	program, lost := enforced.Program()
-	reading, err := verdict.Read(c)
-	if err != nil {
-		return Replay{}, err
-	}
-	plan := proof.PlanRead(reading, program)
-	plan.Inbounds[0].Cover.Sampled = append(plan.Inbounds[0].Cover.Sampled, lost...)
-	return Replay{enforced.Filters, plan}, nil
-}
-
-// Run runs the replays, one after the other, and takes their results. The error is the
-// cause for which ctx ended.
-func (v *Verification) Run(ctx context.Context, run func(context.Context, Replay) result.Case) error {
-	for _, replay := range v.Replays {
-		r := run(ctx, replay)
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		// Lint is about all inbounds, and a replay has one of them.
-		r.Warnings = nil
-		v.Report.Add(replay.Proof, r)
-	}
-	return nil
-}
-
 // subject is one inbound of the policies.
 type subject struct {
-	source  lab.Case
+	source  *source
 	inbound cases.Inbound
 	// anyPort is true where flags describe the workload and name no port: the workload
 	// has every port of the sidecar.
@@ -186,8 +139,9 @@ func subjectsOf(all []lab.Case, files *lab.Files, portNamed bool) []*subject {
 	}
 	var out []*subject
 	for _, c := range all {
+		source := newSource(c)
 		for _, in := range c.Inbounds {
-			s := &subject{source: c, inbound: in, anyPort: anyPort}
+			s := &subject{source: source, inbound: in, anyPort: anyPort}
 			if c.Generated {
 				s.addresses = addresses[kri.Inbound(in.Inbound)]
 			}

@@ -122,6 +122,17 @@ func (v *Verification) skipped() []string {
 	return out
 }
 
+// equal returns the inbounds of each proof that is for several of them.
+func (v *Verification) equal() map[string][]string {
+	out := map[string][]string{}
+	for _, r := range v.Replays {
+		if len(r.Inbounds) > 1 {
+			out[r.Proof.Case.Name] = r.Inbounds
+		}
+	}
+	return out
+}
+
 func lines[T fmt.Stringer](all []T) []string {
 	out := make([]string, len(all))
 	for i, one := range all {
@@ -139,12 +150,14 @@ type verificationJSON struct {
 	Unknown    []string `json:"unknown"`
 	Notes      []string `json:"notes"`
 	LeftOut    []string `json:"leftOut"`
+	// Equal has the inbounds of each case that is for several of them.
+	Equal map[string][]string `json:"equal,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler].
 func (v *Verification) MarshalJSON() ([]byte, error) {
 	unknown, notes := v.unknown()
-	out := verificationJSON{v.Report.Form(), v.unverified(), lines(v.Findings), unknown, notes, v.skipped()}
+	out := verificationJSON{v.Report.Form(), v.unverified(), lines(v.Findings), unknown, notes, v.skipped(), v.equal()}
 	out.Sentence = v.Sentence()
 	return terminal.MarshalJSON(out)
 }

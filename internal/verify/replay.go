@@ -1,0 +1,185 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/proof"
+	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/sidecar"
+	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// Replay is one inbound of the sidecar, and the proof of what it has to enforce. The proof
+// is that of all equal inbounds.
+type Replay struct {
+	// Filters are the filters of the sidecar.
+	Filters xds.Filters
+	Proof   *proof.Proof
+	// Inbounds name the inbounds, in order.
+	Inbounds []string
+}
+
+// mostReplays bounds the inbounds that differ. Each takes some 30 ms.
+const mostReplays = 500
+
+// plan plans the proof of each group, and notes what no proof asks for.
+func (v *Verification) plan(ctx context.Context, all []*group) error {
+	for _, g := range all {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if n := len(g.inbounds) - 1; n > 0 {
+			g.reading.Case.Name += fmt.Sprintf(", and %s with equal filters", terminal.Count(n, "inbound"))
+		}
+		plan := proof.PlanRead(g.reading, g.lifted)
+		cover := plan.Inbounds[0].Cover
+		cover.Sampled = append(cover.Sampled, g.lost...)
+		for _, name := range g.inbounds {
+			if len(cover.Sampled) > 0 {
+				v.Unverified = append(v.Unverified, Unverified{Gap: Sampled, Inbound: name, Reasons: cover.Sampled})
+			}
+		}
+		v.Replays = append(v.Replays, Replay{g.filters, plan, g.inbounds})
+	}
+	return nil
+}
+
+// Run runs the replays, one after the other, and takes their results. The error is the
+// cause for which ctx ended.
+func (v *Verification) Run(ctx context.Context, run func(context.Context, Replay) result.Case) error {
+	for _, replay := range v.Replays {
+		r := run(ctx, replay)
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		// Lint is about all inbounds, and a replay has one of them.
+		r.Warnings = nil
+		v.Report.Add(replay.Proof, r)
+	}
+	return nil
+}
+
+// source is a case of the policies, which are read once.
+type source struct {
+	lab.Case
+	read func() (*verdict.Reading, error)
+}
+
+func newSource(c lab.Case) *source {
+	return &source{c, sync.OnceValues(func() (*verdict.Reading, error) {
+		c := c.Case
+		c.Inbounds = nil
+		return verdict.Read(c)
+	})}
+}
+
+// on reads the policies for one inbound of the sidecar. It is a case of its own, because
+// listeners differ in how they normalize paths.
+func (s *source) on(in cases.Inbound, enforced sidecar.Inbound) (*verdict.Reading, error) {
+	whole, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	in.Permissive = enforced.Permissive
+	c := s.Case.Case
+	c.Name = fmt.Sprintf("%s on listener %s", in, enforced.Listener)
+	if enforced.Chain != "" {
+		c.Name += ", chain " + enforced.Chain
+	}
+	c.Inbounds, c.Normalization = []cases.Inbound{in}, enforced.Normalization
+	return whole.For(c)
+}
+
+// groups are the inbounds of a sidecar, those together that one proof is for: their filters
+// are equal and come to the same program, they have the same surface, and the policies say
+// the same of them.
+type groups struct {
+	list  []*group
+	known map[groupKey][]*group
+}
+
+// groupKey is what equal inbounds have in common and can be hashed.
+type groupKey struct {
+	source        *source
+	filters       string
+	normalization policy.PathNormalization
+	protocol      policy.Protocol
+	permissive    bool
+}
+
+type group struct {
+	reading  *verdict.Reading
+	filters  xds.Filters
+	lifted   policy.Program
+	lost     []string
+	inbounds []string
+}
+
+// add puts an inbound into its group. It fails where policies are refused, and where there
+// are too many groups.
+func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) error {
+	reading, err := s.on(in, enforced)
+	if err != nil {
+		return err
+	}
+	one := &group{reading: reading, filters: enforced.Filters, inbounds: []string{title(enforced)}}
+	one.lifted, one.lost = enforced.Program()
+	key := groupKey{s, bytesOf(enforced.Filters), enforced.Normalization, in.Protocol, enforced.Permissive}
+	for _, other := range g.known[key] {
+		if one.equals(other) {
+			other.inbounds = append(other.inbounds, one.inbounds...)
+			return nil
+		}
+	}
+	if len(g.list) == mostReplays {
+		return fmt.Errorf("the sidecar has more than %d inbounds that differ: verify a part of its listeners at a time", mostReplays)
+	}
+	if g.known == nil {
+		g.known = map[groupKey][]*group{}
+	}
+	g.known[key] = append(g.known[key], one)
+	g.list = append(g.list, one)
+	return nil
+}
+
+// equals compares what the filters and the policies come to on inbounds of one key.
+func (g *group) equals(other *group) bool {
+	own, others := g.reading.Inbounds()[0].Program, other.reading.Inbounds()[0].Program
+	return own.JudgesPlaintext == others.JudgesPlaintext && own.Equal(others.Program) && g.lifted.Equal(other.lifted) && slices.Equal(g.lost, other.lost)
+}
+
+// bytesOf returns the filters as text that equal filters share.
+func bytesOf(f xds.Filters) string {
+	var b strings.Builder
+	add := func(m proto.Message) {
+		// What was read from a dump can be written: the error is nil.
+		raw, _ := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+		fmt.Fprintf(&b, "%d %s", len(raw), raw)
+	}
+	for _, m := range f.Network {
+		add(m)
+	}
+	b.WriteByte('|')
+	for _, m := range f.HTTP {
+		add(m)
+	}
+	for _, route := range f.Routes {
+		fmt.Fprintf(&b, "|%q", route.Name)
+		add(route.Match)
+		for _, m := range route.HTTP {
+			add(m)
+		}
+	}
+	return b.String()
+}
