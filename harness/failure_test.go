@@ -241,7 +241,7 @@ func TestAnEnvoyThatHangsAtItsStart(t *testing.T) {
 	}
 	t.Setenv("ENVOY_BIN", bin)
 	h, err := Start(t.Context(), WithRuntime(Process), func(o *options) { o.connectTimeout, o.adminTimeout = 50*time.Millisecond, 50*time.Millisecond })
-	if h != nil || err == nil || !strings.Contains(err.Error(), "Envoy opened no ADS stream within 50ms: its admin endpoint does not answer either, so it hangs") {
+	if h != nil || err == nil || !strings.Contains(err.Error(), "no ADS stream of Envoy came within 50ms: its admin endpoint does not answer either, so it hangs") {
 		t.Errorf("an Envoy that hangs: %v", err)
 	}
 }

@@ -139,7 +139,7 @@ func (h *Harness) awaitEnvoy(ctx context.Context) (err error) {
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for Envoy to connect: %w", context.Cause(ctx))
 	case <-patience.C:
-		return fmt.Errorf("Envoy opened no ADS stream within %s: %w", h.options.connectTimeout, h.whyNotConnected(ctx))
+		return fmt.Errorf("no ADS stream of Envoy came within %s: %w", h.options.connectTimeout, h.whyNotConnected(ctx))
 	}
 }
 

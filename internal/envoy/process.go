@@ -227,12 +227,24 @@ func (h *heldPorts) grow(n int) error {
 		}
 		port, release, err := holdPort()
 		if err != nil {
-			return fmt.Errorf("hold a port: %w", err)
+			return fmt.Errorf("hold a port: %w", explainLimit(err))
 		}
 		h.ports = append(h.ports, port)
 		h.releases = append(h.releases, release)
 	}
 	return nil
+}
+
+// filesNeeded is how many files a lab may have open, with room: its ports, its connections, and those of its Envoy.
+const filesNeeded = 1024
+
+// explainLimit adds to the error of too many open files how many are allowed and how many are needed.
+func explainLimit(err error) error {
+	var limit unix.Rlimit
+	if !errors.Is(err, unix.EMFILE) || unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %d are allowed, and %d are enough: use ulimit -n %d", err, limit.Cur, filesNeeded, filesNeeded)
 }
 
 func (h *heldPorts) slot(i int) Slot {

@@ -363,3 +363,14 @@ func TestTellingLine(t *testing.T) {
 		}
 	}
 }
+
+func TestTheLimitOfOpenFilesIsNamed(t *testing.T) {
+	t.Parallel()
+	err := explainLimit(fmt.Errorf("socket: %w", syscall.EMFILE))
+	if !errors.Is(err, syscall.EMFILE) || !strings.Contains(err.Error(), "are allowed, and 1024 are enough: use ulimit -n 1024") {
+		t.Errorf("too many open files: %v", err)
+	}
+	if other := errors.New("other"); explainLimit(other) != other {
+		t.Error("another error is changed")
+	}
+}

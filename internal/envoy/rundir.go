@@ -35,8 +35,8 @@ type runDir struct {
 
 // runDirParent is the temporary directory, unless its name is so long that no UNIX socket fits below it.
 func runDirParent() string {
-	dir := os.TempDir()
-	if len(dir)+len("/")+len(runDirPrefix)+len("aaaaaaaaaaaaa/")+len(socketName) > maxSocketPath {
+	dir, err := filepath.Abs(os.TempDir())
+	if err != nil || len(dir)+len("/")+len(runDirPrefix)+len("aaaaaaaaaaaaa/")+len(socketName) > maxSocketPath {
 		return "/tmp"
 	}
 	return dir

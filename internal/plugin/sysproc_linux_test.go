@@ -4,7 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -42,4 +47,30 @@ func TestKilledOwner(t *testing.T) {
 		t.Errorf("the owner: %v", err)
 	}
 	waitClosed(compiler)
+}
+
+// TestADaemonOfACompilerEnds starts a compiler that leaves a process with a session of its own.
+func TestADaemonOfACompilerEnds(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "pid")
+	script := `setsid sleep 300 </dev/null >/dev/null 2>&1 & echo $! >` + file + `; exec "$@"`
+	c, err := Start(t.Context(), append([]string{"sh", "-c", script, "sh"}, helper("parrot")...), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	digits, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(digits)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, 0); err != nil {
+		t.Fatalf("the daemon does not run: %v", err)
+	}
+	_ = c.Close()
+	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
+		t.Errorf("the daemon is left: %v", err)
+	}
 }

@@ -72,7 +72,7 @@ func (t *tour) end(i int, r result.Case) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if r.Fault && errors.Is(r.Err, envoy.ErrExited) && t.outage == nil {
-		t.outage = fmt.Errorf("Envoy died after %d of %s: %w", t.ended, terminal.Count(len(t.cases), "case"), r.Err)
+		t.outage = fmt.Errorf("cut short, because Envoy died after %d of %s: %w", t.ended, terminal.Count(len(t.cases), "case"), r.Err)
 	}
 	if t.outage != nil && (r.Fault || len(r.Requests) == 0) {
 		r = t.notRun(i)

@@ -75,7 +75,7 @@ func TestTheEndOfEnvoyEndsTheRun(t *testing.T) {
 	}
 	results := runner.Run(t.Context(), cs...)
 	outage := Outage(results)
-	want := fmt.Sprintf("Envoy died after %d of %d cases: ", before, all)
+	want := fmt.Sprintf("cut short, because Envoy died after %d of %d cases: ", before, all)
 	if !errors.Is(outage, envoy.ErrExited) || !strings.HasPrefix(outage.Error(), want) || strings.Contains(outage.Error(), "\n") {
 		t.Errorf("the outage is %v, want one line that begins with %q", outage, want)
 	}
