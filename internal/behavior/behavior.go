@@ -109,6 +109,7 @@ func ParseCondition(name, answer string) (Condition, error) {
 func (c Condition) Holds(of Set) bool { return of.Fixed(c.Behavior) == c.Fixed }
 
 // String returns text such as "dotParameters is resolved".
-func (c Condition) String() string {
-	return fmt.Sprintf("%s is %s", c.Behavior, Set{}.With(c.Behavior, c.Fixed).Answer(c.Behavior))
-}
+func (c Condition) String() string { return fmt.Sprintf("%s is %s", c.Behavior, c.Answer()) }
+
+// Answer returns the answer of an Envoy that meets the condition.
+func (c Condition) Answer() string { return Set{}.With(c.Behavior, c.Fixed).Answer(c.Behavior) }

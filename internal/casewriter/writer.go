@@ -64,10 +64,7 @@ func (p *printer) head() {
 	p.field("case", sentence(c.Name))
 	p.field("story", text(c.Story))
 	p.field("features", texts(c.Features))
-	var gate fields
-	gate.add("from", text(c.Gate.From))
-	gate.add("before", text(c.Gate.Before))
-	p.field("envoy", gate.orNone())
+	p.field("envoy", gateText(c.Gate))
 	var names []string
 	for _, td := range c.TrustDomains {
 		names = append(names, td.Name())
@@ -125,6 +122,25 @@ func (p *printer) item(lines []string) {
 		}
 		p.line(2, line)
 	}
+}
+
+// gateText is a gate, or the list of gates of which one has to admit; "" for the zero value.
+func gateText(g cases.Gate) string {
+	if len(g.AnyOf) > 0 {
+		all := make([]string, len(g.AnyOf))
+		for i, one := range g.AnyOf {
+			all[i] = gateText(one)
+		}
+		return "[" + strings.Join(all, ", ") + "]"
+	}
+	var gate, behaves fields
+	gate.add("from", text(g.From))
+	gate.add("before", text(g.Before))
+	for _, c := range g.Behaves {
+		behaves.add(c.Behavior.String(), c.Answer())
+	}
+	gate.add("behaves", behaves.orNone())
+	return gate.orNone()
 }
 
 func (p *printer) counters() {
