@@ -83,6 +83,9 @@ type Request struct {
 	cases.Request
 	verdict.Judgement
 	Evidence evidence.Evidence
+	// NearestRule is the rule that the request comes nearest to, where it did not go as wanted
+	// and no rule matches.
+	NearestRule string
 }
 
 // DecidedWrong reports whether Envoy allowed what the policies deny, or the other way
@@ -150,6 +153,9 @@ func (c Case) WriteRequest(w io.Writer, p terminal.Paint, q Request) {
 	}
 	if q.Judged {
 		fmt.Fprintf(w, "    policies  %s%s\n", q.Decision.Verdict, shadowText(q.Decision))
+	}
+	if q.NearestRule != "" {
+		fmt.Fprintf(w, "    nearest   %s\n", terminal.Printable(q.NearestRule))
 	}
 	arrived := "nothing"
 	if a := q.Evidence.Arrival; a != nil {

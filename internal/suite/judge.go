@@ -35,7 +35,11 @@ func (r *run) judge(es []evidence.Evidence, filters map[string][]evidence.Filter
 		property := verdict.Authorization
 		expected := property.Expect(r.reading.Inbound(q.To), q)
 		judged := property.Judge(expected, verdict.StatedOf(q, r.runner.AnyNames), es[i])
-		r.result.Requests = append(r.result.Requests, result.Request{Request: q, Judgement: judged, Evidence: es[i]})
+		one := result.Request{Request: q, Judgement: judged, Evidence: es[i]}
+		if len(judged.Problems) > 0 && judged.Judged {
+			one.NearestRule = r.reading.Inbound(q.To).NearestRule(judged.Seen)
+		}
+		r.result.Requests = append(r.result.Requests, one)
 		sent[q.To] = append(sent[q.To], es[i])
 	}
 	r.result.Notes = append(r.result.Notes, r.reading.Set().Notes(observed(r.result.Requests))...)
