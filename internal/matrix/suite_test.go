@@ -200,7 +200,7 @@ func TestRunAsATest(t *testing.T) {
 	if run := runs[0]; run.Passed != 2 || run.Skipped != 1 || run.Failed != 0 {
 		t.Errorf("%d passed, %d failed, %d skipped", run.Passed, run.Failed, run.Skipped)
 	}
-	if got, want := runs[0].Cases[0].Again, `go test -run '^TestRunAsATest$/^1\.40\.0$/^nobody_gets_in$'`; got != want {
+	if got, want := runs[0].Cases[0].Again, `go test -run '^TestRunAsATest$/^1\.40\.0$/^no_caller_gets_in$'`; got != want {
 		t.Errorf("again: %s, want %s", got, want)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "index.html")); err != nil {
