@@ -46,7 +46,6 @@ func mustCompile(t testing.TB, p policy.Program) xds.Filters {
 }
 
 var (
-	allow, deny, is, under, enforce = programtest.Allow, programtest.Deny, programtest.Is, programtest.Under, programtest.Enforce
-	twoPolicies, severalGates       = programtest.TwoPolicies, programtest.SeveralGates
-	byDefault                       = programtest.Default
+	allow, is, enforce        = programtest.Allow, programtest.Is, programtest.Enforce
+	twoPolicies, severalGates = programtest.TwoPolicies, programtest.SeveralGates
 )
