@@ -85,11 +85,11 @@ func (c *chain) close() {
 	c.reader.leads = append(c.reader.leads, c.leads)
 }
 
-// goesOn reports whether a filter behind RBAC may have a part in the authorization: it is
-// there to authorize, it may act on the metadata of an RBAC filter that only observes, or it
+// goesOn reports whether a filter behind RBAC may have a part in the authorization: it lasts
+// behind RBAC, it may act on the metadata of an RBAC filter that only observes, or it
 // may take a request to a route that RBAC would have judged otherwise.
 func (c *chain) goesOn(u Unknown) bool {
-	return authorizingFilters[messages.Name(u.Type)] || c.observes || len(c.in.Filters.Routes) > 0
+	return lastingFilters[messages.Name(u.Type)] || c.observes || len(c.in.Filters.Routes) > 0
 }
 
 // unknown returns an Unknown of this chain.

@@ -151,11 +151,15 @@ var decidingFilters = map[string]string{
 	"envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit":          "closes connections above a limit",
 }
 
-// authorizingFilters are there to authorize. Behind RBAC they go on where it stops, and
-// may do so by the metadata that it wrote.
-var authorizingFilters = map[string]bool{
-	"envoy.extensions.filters.http.ext_authz.v3.ExtAuthz":    true,
-	"envoy.extensions.filters.network.ext_authz.v3.ExtAuthz": true,
+// lastingFilters decide behind RBAC too. Some are there to authorize, and may do so by the
+// metadata that RBAC wrote. The others choose the workload that a request goes to.
+var lastingFilters = map[string]bool{
+	"envoy.extensions.filters.http.ext_authz.v3.ExtAuthz":                        true,
+	"envoy.extensions.filters.network.ext_authz.v3.ExtAuthz":                     true,
+	"envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig":        true,
+	"envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig": true,
+	"envoy.extensions.filters.http.set_filter_state.v3.Config":                   true,
+	"envoy.extensions.filters.network.set_filter_state.v3.Config":                true,
 }
 
 // wrappingFilters run other filters under conditions of their own, RBAC filters too.

@@ -219,6 +219,8 @@ var forgeries = []forged{
 	{"a network filter in front", unverified, []edit{push(chain+".filters", typed("x", "acme.Filter", ""))}},
 	{"RBAC behind the router", unverified, []edit{push(filters, typed("r", "envoy.extensions.filters.http.router.v3.Router", ""))}},
 	{"RBAC behind the proxy", unverified, []edit{push(tcpChain+".filters", typed("p", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", ""))}},
+	{"a cluster by the state of a filter behind", unverified, []edit{at1(tcpChain+".filters", typed("s", "envoy.extensions.filters.network.set_filter_state.v3.Config", ""))}},
+	{"a host of the caller's choice behind", unverified, []edit{behind(typed("d", "envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig", ""))}},
 	{"a network filter behind", verified, []edit{at1(tcpChain+".filters", typed("x", "acme.Filter", ""))}},
 	{"a filter of a later API", unverified, []edit{put(filters+".0.skip_if", `{}`)}},
 
