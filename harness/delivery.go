@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -79,8 +80,12 @@ func (e *upstreamError) Error() string { return e.text }
 func (d *delivery) checkUpstream() error {
 	for i, e := range d.evidence {
 		if failedUpstream(e) {
-			return &upstreamError{i, fmt.Sprintf("the upstream of the lab failed: Envoy let a request to %s pass (%s), the upstream did not serve it, and the caller saw %s",
-				d.mesh.inbounds[d.targets[i]].Name, cmp.Or(e.Log.Details, e.Log.Enforced.Verdict.String()), e.Answer)}
+			text := fmt.Sprintf("the upstream of the lab failed: Envoy let a request to %s pass (%s), the upstream did not serve it, and the caller saw %s",
+				d.mesh.inbounds[d.targets[i]].Name, cmp.Or(e.Log.Details, e.Log.Enforced.Verdict.String()), e.Answer)
+			if _, err := url.ParseRequestURI(e.Log.Path); e.Log.Path != "" && err != nil {
+				text += fmt.Sprintf(": it cannot read the target %q", e.Log.Path)
+			}
+			return &upstreamError{i, text}
 		}
 	}
 	return nil

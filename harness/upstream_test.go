@@ -131,3 +131,13 @@ func TestAFaultOfTheUpstreamIsNoDecision(t *testing.T) {
 		})
 	}
 }
+
+// A target that the upstream cannot read proves nothing either, and the error names it.
+func TestATargetThatTheUpstreamCannotRead(t *testing.T) {
+	t.Parallel()
+	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Allow)))
+	_, err := m.Send(t.Context(), Request{To: "http", Credential: mint(t, m, frontend), Path: "/%zz"})
+	if !errors.As(err, new(*upstreamError)) || !strings.Contains(err.Error(), `it cannot read the target "/%zz"`) {
+		t.Errorf("got %v", err)
+	}
+}

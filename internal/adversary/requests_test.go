@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -253,7 +254,8 @@ func TestPlainRequestsThroughMesh(t *testing.T) {
 	var plain []adversary.Request
 	var requests []harness.Request
 	for _, r := range append(adversary.Requests(protectedMethod, protectedPath), adversary.Headers(protectedHeader, protectedValue)...) {
-		if r.Raw() {
+		// The upstream of the lab cannot read a target with a bad escape: a batch with one is an error.
+		if _, err := url.ParseRequestURI(r.Path); r.Raw() || err != nil {
 			continue
 		}
 		plain = append(plain, r)
