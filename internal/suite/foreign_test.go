@@ -364,3 +364,13 @@ func TestForeignFiltersThatEnvoyRefuses(t *testing.T) {
 		t.Error("filters that Envoy refuses pass")
 	}
 }
+
+// A case that holds on other versions of Envoy only does not hide filters that cannot be read.
+func TestUnreadFiltersOnAnotherVersion(t *testing.T) {
+	t.Parallel()
+	c := casetest.Parse(t, strings.Replace(accounts, "workloads:", "envoy: {before: 1.36.0}\nworkloads:", 1))
+	dark := bent(principal(`{"remoteIp": {"addressPrefix": "203.0.113.0", "prefixLen": 24}}`))
+	if r := (Runner{Harness: shared(t), Compiler: dark}).Case(t.Context(), c); !r.Failed() || !errors.Is(r.Err, ErrUnread) {
+		t.Errorf("skipped %q: %v", r.Skipped, r.Err)
+	}
+}
