@@ -231,6 +231,8 @@ func TestCountersByRuleAcrossChanges(t *testing.T) {
 	place := xds.FilterPlace{Layer: policy.L7}
 	for round, change := range []struct{ inbound, rule, counts string }{
 		{"http", "a", "a"}, {"http", "b", "b"}, {"http", "a", "a"}, {"http2", "c", "a"}, {"http", "a", "a"},
+		// Any text is the name of a rule.
+		{"http", "ns[a]-policy[b]-rule[0]", "ns[a]-policy[b]-rule[0]"}, {"http", "spiffe://a.b: 3/ü.", "spiffe://a.b: 3/ü."}, {"http", "..policy.", "..policy."},
 	} {
 		if err := m.SetFilters(t.Context(), map[string]xds.Filters{change.inbound: named(change.rule)}); err != nil {
 			t.Fatal(err)
