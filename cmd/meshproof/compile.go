@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -39,9 +40,10 @@ inbound that the flags describe where PATH is a file with policies. Warnings go 
 				return err
 			case program:
 				compiled.WritePrograms(cmd.OutOrStdout())
-				return nil
+			default:
+				err = printResult(cmd.OutOrStdout(), output, compiled)
 			}
-			return printResult(cmd.OutOrStdout(), output, compiled)
+			return cmp.Or(err, source.judge(subjects))
 		},
 	}
 	source.add(cmd)

@@ -85,7 +85,7 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
-	return printResult(stdout, o.output, explained)
+	return cmp.Or(printResult(stdout, o.output, explained), o.source.judge(subjects))
 }
 
 // treeShape is the value of explain --tree.

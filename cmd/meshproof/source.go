@@ -99,6 +99,11 @@ func leaveOut(stderr io.Writer, strict bool, all ...*lab.Files) error {
 	return nil
 }
 
+// judge returns the exit status of a result that was printed: with --strict, a warning fails.
+func (o *sourceOptions) judge(subjects []lab.Subject) error {
+	return exitFor(false, o.strict && slices.ContainsFunc(subjects, lab.Subject.HasUnexpectedWarning))
+}
+
 func tellLeftOut(stderr io.Writer, files *lab.Files) {
 	if len(files.Others) > 0 {
 		fmt.Fprintf(stderr, "meshproof: note: %s: left out: %s\n", files.Name, files.Others)

@@ -79,6 +79,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	if err != nil {
 		return err
 	}
+	v.Report.Strict = o.source.strict
 	began := time.Now()
 	progress := terminal.NewProgress(stderr, len(v.Replays))
 	defer progress.Stop()

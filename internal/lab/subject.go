@@ -34,6 +34,16 @@ type Subject struct {
 	Warnings func() []policy.Warning
 	// Normalization is the path normalization of the inbound's listener.
 	Normalization policy.PathNormalization
+
+	// expected are the warnings that the case expects.
+	expected []string
+}
+
+// HasUnexpectedWarning reports whether lint warns of something that the case does not expect.
+func (s Subject) HasUnexpectedWarning() bool {
+	return slices.ContainsFunc(s.Warnings(), func(w policy.Warning) bool {
+		return !slices.ContainsFunc(s.expected, func(text string) bool { return strings.Contains(w.String(), text) })
+	})
 }
 
 // Title names the inbound, and its case where it has one.
@@ -137,7 +147,7 @@ func newSubjectSet(cs ...Case) (*subjectSet, error) {
 func (s *subjectSet) subject(c Case, in cases.Inbound) Subject {
 	return Subject{
 		Case: s.name, Inbound: in, TrustDomains: c.TrustDomains, Callers: s.callers,
-		Set: s.policies, Warnings: s.warnings, Normalization: c.Normalization,
+		Set: s.policies, Warnings: s.warnings, Normalization: c.Normalization, expected: c.ExpectWarnings,
 	}
 }
 
