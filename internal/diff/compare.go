@@ -122,10 +122,11 @@ func compare(was, is verdict.Inbound) Comparison {
 		if verdict.Nameless(class.Witness) && (was.Permissive || is.Permissive) {
 			continue
 		}
-		change := Change{Text: class.String(), Witness: class.Witness, Old: opinion(was, class.Witness), New: opinion(is, class.Witness)}
-		if change.Old.Decision == change.New.Decision {
+		// The reasons cost several times as much as the decisions.
+		if policy.Decide(was.Program.Program, class.Witness) == policy.Decide(is.Program.Program, class.Witness) {
 			continue
 		}
+		change := Change{Text: class.String(), Witness: class.Witness, Old: opinion(was, class.Witness), New: opinion(is, class.Witness)}
 		change.locate(was, is)
 		place := fmt.Sprintf("class %d", n+1)
 		change.was, change.Request = was.Request(class.Witness), is.Request(class.Witness)
