@@ -102,13 +102,15 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 	for i, set := range sets {
 		targets[i] = p.targets(set)
 		for _, t := range targets[i] {
-			p.make(t.least, t)
+			if !t.described {
+				p.make(t.least, t)
+			}
 		}
 	}
 	if len(sets) == 2 {
 		p.makePairs(targets[0], targets[1])
 		for _, t := range slices.Concat(targets...) {
-			if t.changed {
+			if t.changed && !t.described {
 				p.makeAvoiding(t, slices.Concat(targets...))
 			}
 		}
@@ -116,10 +118,10 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 	return p.Population
 }
 
-// target is a target that selects no described inbound.
+// target is a distinct target of a set. It is described if it selects a described inbound.
 type target struct {
 	capability.Target
-	changed bool
+	changed, described bool
 	// least is the least inbound that it selects.
 	least policy.Inbound
 	// policies are those that have the same target, each with its place.
@@ -138,7 +140,7 @@ type populator struct {
 // madeName stands for the name of a workload until its inbound is known to be new.
 const madeName = "made"
 
-// targets returns the distinct targets of a set that select no described inbound.
+// targets returns the distinct targets of a set.
 func (p *populator) targets(set PolicySet) []*target {
 	targeter, ok := set.Policies.(capability.Targeter)
 	if !ok {
@@ -157,11 +159,9 @@ func (p *populator) targets(set PolicySet) []*target {
 			same.policies = append(same.policies, name)
 			continue
 		}
-		if slices.ContainsFunc(set.Described, func(in policy.Inbound) bool { return t.Miss(in) == "" }) {
-			continue
-		}
+		described := slices.ContainsFunc(set.Described, func(in policy.Inbound) bool { return t.Miss(in) == "" })
 		least := t.Fit(blank)
-		if reason := t.Miss(least); reason != "" {
+		if reason := t.Miss(least); reason != "" && !described {
 			if !t.Inert {
 				reason = "its requirements contradict each other; on the nearest workload, " + reason
 			}
@@ -171,7 +171,7 @@ func (p *populator) targets(set PolicySet) []*target {
 			}
 			continue
 		}
-		known[t.Key] = &target{t, changed, least, []string{name}}
+		known[t.Key] = &target{t, changed, described, least, []string{name}}
 		out = append(out, known[t.Key])
 	}
 	return out
@@ -183,7 +183,8 @@ func (p *populator) makePairs(olds, recents []*target) {
 	tried := 0
 	for _, a := range olds {
 		for _, b := range recents {
-			if a.Key == b.Key || !a.changed && !b.changed {
+			// Where both select described inbounds, those are asked.
+			if a.Key == b.Key || !a.changed && !b.changed || a.described && b.described {
 				continue
 			}
 			if tried++; tried > mostPairs || len(p.Made) >= mostMade {
@@ -217,7 +218,7 @@ func (p *populator) make(in policy.Inbound, targets ...*target) {
 	key := keyOf(in)
 	i, ok := p.seen[key]
 	switch {
-	case ok && i == described:
+	case ok && (i == described || len(targets) > 1):
 		return
 	case !ok:
 		i = len(p.Made)
