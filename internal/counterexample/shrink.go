@@ -8,6 +8,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -155,7 +156,8 @@ func (s *shrinker) read(next candidate, want cases.Want) (c cases.Case, text str
 	return all[0], string(written), true
 }
 
-// inbounds leaves out the inbounds that the request does not go to.
+// inbounds leaves out the inbounds that the request does not go to, and the workloads that
+// have no other.
 func (s *shrinker) inbounds() {
 	all := s.smallest.c.Inbounds
 	to := func(in cases.Inbound) bool { return in.String() == s.smallest.c.Requests[0].To }
@@ -168,6 +170,9 @@ func (s *shrinker) inbounds() {
 	minimize(others, func(kept []string) bool {
 		next := s.smallest
 		next.c.Inbounds = slices.DeleteFunc(slices.Clone(all), func(in cases.Inbound) bool { return !to(in) && !slices.Contains(kept, in.String()) })
+		next.c.Options.Peers = slices.DeleteFunc(slices.Clone(next.c.Options.Peers), func(peer language.Peer) bool {
+			return !slices.ContainsFunc(next.c.Inbounds, func(in cases.Inbound) bool { return in.Workload.Name == peer.Workload.Name })
+		})
 		return s.take(next)
 	})
 }
