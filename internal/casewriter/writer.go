@@ -10,7 +10,6 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -74,25 +73,6 @@ func (p *printer) head() {
 		p.field("trustDomains", texts(names))
 	}
 	p.field("options", p.options())
-}
-
-// gateText is a gate, or a list of gates; "" for none.
-func gateText(g cases.Gate) string {
-	if len(g.AnyOf) > 0 {
-		all := make([]string, len(g.AnyOf))
-		for i, one := range g.AnyOf {
-			all[i] = gateText(one)
-		}
-		return "[" + strings.Join(all, ", ") + "]"
-	}
-	var gate, behaves fields
-	gate.add("from", text(g.From))
-	gate.add("before", text(g.Before))
-	for _, c := range g.Behaves {
-		behaves.add(c.Behavior.String(), behavior.Set{}.With(c.Behavior, c.Fixed).Answer(c.Behavior))
-	}
-	gate.add("behaves", behaves.orNone())
-	return gate.orNone()
 }
 
 func (p *printer) options() string {
