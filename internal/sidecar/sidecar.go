@@ -2,8 +2,7 @@
 // its inbounds, out of the configuration dump of an Envoy's admin interface
 // ([Dump]), out of files ([Folder]), or from a control plane over ADS ([Fetch]).
 //
-// It guarantees that what stands between a socket and the workload is read, is known to be
-// harmless, or is named. It knows by name what is harmless: each field from the listener to
+// It guarantees that all before the workload is read, is harmless, or is named. It knows by name what is harmless: each field from the listener to
 // the routes that is not on its closed list is an [Unknown], and so is a filter of another
 // kind, a type or a field that the xDS API did not have when this was built, a matcher input
 // that no policy can ask for, a configuration that is missing. Its kind says what it means:
