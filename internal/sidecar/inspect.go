@@ -197,6 +197,7 @@ const (
 	downstreamTLS   = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext"
 	spiffeValidator = "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig"
 	rawBuffer       = "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer"
+	upstreamTLS     = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"
 )
 
 func typeURL(m proto.Message) string {

@@ -35,6 +35,9 @@ func (r *resources) checkParts(o object, message string) {
 		if ok && key != "@type" && !slices.ContainsFunc(strings.Fields(known), func(name string) bool { return key == name || key == camel(name) }) {
 			r.tellBeside(message, "meshproof does not know what %q of a dump is", key)
 		}
+		if _, twice := o[camel(key)]; twice && key != camel(key) {
+			r.tellBeside(message, "%q stands there in two spellings", key)
+		}
 	}
 }
 

@@ -255,6 +255,7 @@ func address(l *listenerv3.Listener, socket *corev3.SocketAddress, match *listen
 	if err != nil {
 		return netip.AddrPort{}
 	}
+	ip = ip.Unmap() // an IPv4 address may be written as IPv6
 	port := socket.GetPortValue()
 	switch {
 	case match.GetDestinationPort() != nil:

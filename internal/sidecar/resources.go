@@ -238,13 +238,7 @@ func (r *resources) addDynamic(o object) {
 		}
 	}
 	if warming := getObject(o, "warming_state"); warming != nil {
-		kind := Exposed
-		if d, err := fromTree(get(warming, "listener"), &listenerv3.Listener{}); err == nil {
-			if inbound, _ := direction(d.message); !inbound {
-				kind = Note
-			}
-		}
-		tell(kind, "version %q warms: it will serve soon, and was not read; take another dump in a while", getString(warming, "version_info"))
+		tell(Exposed, "version %q warms: it will serve soon, and was not read; take another dump in a while", getString(warming, "version_info"))
 	}
 	if failed := getObject(o, "error_state"); failed != nil {
 		tell(Note, "Envoy refused an update of it: %s", words(getString(failed, "details")))
@@ -319,6 +313,9 @@ func (r *resources) addCluster(o object) {
 	}
 	if r.clusters == nil {
 		r.clusters = map[string]*clusterv3.Cluster{}
+	}
+	if before, ok := r.clusters[d.message.Name]; ok && !proto.Equal(before, d.message) {
+		r.tellBeside("", "two clusters have the name %q", d.message.Name)
 	}
 	r.clusters[d.message.Name] = d.message
 }

@@ -46,7 +46,11 @@ func (c *chain) transport(of *listenerv3.FilterChain) Transport {
 
 // bundleNames are the secrets by which control planes hand out the CAs of their mesh: of
 // Kuma with and without MeshIdentity, and of Istio. A name that ends in a colon is a prefix.
-var bundleNames = []string{"system_trust_bundle", "mesh_ca:secret:", "ROOTCA"}
+var bundleNames = []string{"system_trust_bundle", kumaBundle, "ROOTCA"}
+
+// kumaBundle begins the name of the CAs of a Kuma mesh without MeshIdentity. The mesh's name
+// follows, which is its trust domain too.
+const kumaBundle = "mesh_ca:secret:"
 
 func namesBundle(secret string) bool {
 	return slices.ContainsFunc(bundleNames, func(name string) bool {
@@ -81,7 +85,7 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.
 	if secret.GetSdsConfig().GetAds() == nil || !namesBundle(secret.Name) {
 		tell(at.Field("validation_context_sds_secret_config"), fmt.Sprintf("secret %q is none by which a control plane that meshproof knows gives the CAs of its mesh", secret.Name))
 	}
-	if context.GetTrustedCa() != nil {
+	if context.GetTrustedCa() != nil || context.GetCustomValidatorConfig() != nil {
 		tell(at, "CAs stand in the listener beside those of the control plane")
 	}
 	if delivered, ok := c.validations[secret.Name]; ok {
@@ -98,6 +102,13 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.
 			proto.Merge(merged, delivered.message)
 		}
 		context = merged
+	}
+	if mesh, ok := strings.CutPrefix(secret.Name, kumaBundle); ok {
+		for _, san := range context.GetMatchTypedSubjectAltNames() {
+			if domain := trustDomainOf(san); domain != mesh {
+				tell(at, fmt.Sprintf("secret %q has the CAs of another mesh than that of the trust domain %q", secret.Name, domain))
+			}
+		}
 	}
 	unbound(context, at, tell)
 }

@@ -44,22 +44,22 @@ func (r *reader) guardedBy(listeners []decoded[*listenerv3.Listener]) guarded {
 	for _, a := range g.addresses {
 		r.own[a.Addr()] = true
 	}
-	for _, workload := range r.workloadsOf(r.clustersOf(chains...)) {
+	for _, workload := range r.workloadsOf(r.clustersOf(chains...), false) {
 		g.workloads[workload] = true
 	}
 	return g
 }
 
 // workloadsOf names where clusters lead: the clusters, and the endpoints of static clusters
-// on this machine.
-func (r *reader) workloadsOf(l leading) []string {
+// on this machine, or anywhere.
+func (r *reader) workloadsOf(l leading, anywhere bool) []string {
 	out := slices.Sorted(maps.Keys(l.names))
 	for _, name := range out[:len(out):len(out)] {
-		if r.clusters[name].GetType() != clusterv3.Cluster_STATIC {
+		if unreadCluster(r.clusters[name]) != "" {
 			continue
 		}
 		for _, endpoint := range endpointsOf(r.clusters[name]) {
-			if ip := endpoint.Addr(); ip.IsLoopback() || ip.IsUnspecified() || r.own[ip] {
+			if ip := endpoint.Addr(); anywhere || ip.IsLoopback() || ip.IsUnspecified() || r.own[ip] {
 				out = append(out, fmt.Sprintf("port %d of the workload", endpoint.Port()))
 			}
 		}
@@ -95,14 +95,14 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 		if ip.IsUnspecified() && !r.passesThrough(l, leads) {
 			return "it listens on every IP address, and not only for connections that are redirected to it"
 		}
-		if name := r.missing(leads); name != "" && (l.BindToPort == nil || l.BindToPort.Value) && !ip.IsUnspecified() && !ip.IsLoopback() && !reserved.Contains(ip) {
-			return fmt.Sprintf("others may reach it on %s, and its cluster %q is not in the dump", ip, name)
+		if name, reason := r.unreadOf(leads); name != "" && (l.BindToPort == nil || l.BindToPort.Value) && !ip.IsUnspecified() && !ip.IsLoopback() && !reserved.Contains(ip) {
+			return fmt.Sprintf("others may reach it on %s, and its cluster %q %s", ip, name, reason)
 		}
 	}
-	if leads.chosen {
-		return "its callers choose the cluster"
+	if leads.chosen || leads.absent {
+		return chosenElsewhere
 	}
-	for _, workload := range r.workloadsOf(leads) {
+	for _, workload := range r.workloadsOf(leads, false) {
 		if g.workloads[workload] {
 			return fmt.Sprintf("it leads to %s, as an inbound does", workload)
 		}
@@ -113,11 +113,44 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 // reserved has the addresses that a mesh gives to services: nothing routes them.
 var reserved = netip.MustParsePrefix("240.0.0.0/4")
 
-// missing returns a cluster that the dump does not have; "" where it has all.
-func (r *reader) missing(l leading) string {
+// unreadOf returns a cluster of which nothing tells where it leads, and why; "" where all are
+// read.
+func (r *reader) unreadOf(l leading) (name, reason string) {
 	for _, name := range slices.Sorted(maps.Keys(l.names)) {
-		if r.clusters[name] == nil {
-			return name
+		if reason := unreadCluster(r.clusters[name]); reason != "" {
+			return name, reason
+		}
+	}
+	return "", ""
+}
+
+// unreadCluster says why nothing tells where a cluster leads; "" for a static cluster of IP addresses
+// and for one that leads where the connection was going.
+func unreadCluster(c *clusterv3.Cluster) string {
+	switch {
+	case c == nil:
+		return "is not in the dump"
+	case c.GetClusterType() != nil:
+		return fmt.Sprintf("has the type %q, which may lead anywhere", c.GetClusterType().GetName())
+	case c.GetOriginalDstLbConfig() != nil:
+		return "lets callers choose an endpoint"
+	case c.GetType() != clusterv3.Cluster_STATIC && c.GetType() != clusterv3.Cluster_ORIGINAL_DST:
+		return fmt.Sprintf("finds its endpoints by %s", c.GetType())
+	}
+	switch messages.Name(c.GetTransportSocket().GetTypedConfig().GetTypeUrl()) {
+	case "", rawBuffer, upstreamTLS:
+	default:
+		return "has a transport socket that may lead elsewhere"
+	}
+	for _, locality := range c.GetLoadAssignment().GetEndpoints() {
+		if locality.LbConfig != nil {
+			return "finds its endpoints by discovery"
+		}
+		for _, endpoint := range locality.LbEndpoints {
+			_, err := netip.ParseAddr(endpoint.GetEndpoint().GetAddress().GetSocketAddress().GetAddress())
+			if err != nil || len(endpoint.GetEndpoint().AdditionalAddresses) > 0 {
+				return "has an endpoint that is not one IP address"
+			}
 		}
 	}
 	return ""
@@ -126,13 +159,12 @@ func (r *reader) missing(l leading) string {
 // passesThrough reports whether a listener only sends redirected connections on to where
 // they were going.
 func (r *reader) passesThrough(l *listenerv3.Listener, leads leading) bool {
-	if !l.GetUseOriginalDst().GetValue() || leads.chosen || len(leads.names) == 0 {
+	if !l.GetUseOriginalDst().GetValue() || leads.chosen || leads.absent || len(leads.names) == 0 {
 		return false
 	}
 	for name := range leads.names {
-		c, ok := r.clusters[name]
 		// A static cluster without endpoints is a black hole.
-		if !ok || c.GetType() != clusterv3.Cluster_ORIGINAL_DST && (c.GetType() != clusterv3.Cluster_STATIC || len(endpointsOf(c)) > 0) {
+		if c := r.clusters[name]; unreadCluster(c) != "" || len(endpointsOf(c)) > 0 {
 			return false
 		}
 	}
@@ -142,8 +174,19 @@ func (r *reader) passesThrough(l *listenerv3.Listener, leads leading) bool {
 // leading is where a listener sends connections and requests.
 type leading struct {
 	names map[string]bool
-	// chosen is set where callers or extensions choose the cluster.
-	chosen bool
+	// chosen is set where callers or extensions choose the cluster. absent is set where the dump
+	// does not have all routes.
+	chosen, absent bool
+}
+
+const chosenElsewhere = "its callers, or something that meshproof does not read, choose the cluster"
+
+// steadyFilters are network filters that never choose a cluster.
+var steadyFilters = map[string]bool{
+	"envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit": true,
+	"envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit":   true,
+	"envoy.extensions.filters.network.ratelimit.v3.RateLimit":              true,
+	"envoy.tcp.metadataexchange.config.MetadataExchange":                   true,
 }
 
 // clustersOf gathers the clusters of filter chains.
@@ -156,7 +199,7 @@ func (r *reader) clustersOf(chains ...*listenerv3.FilterChain) leading {
 			r.led[chain] = of
 		}
 		maps.Copy(out.names, of.names)
-		out.chosen = out.chosen || of.chosen
+		out.chosen, out.absent = out.chosen || of.chosen, out.absent || of.absent
 	}
 	return out
 }
@@ -183,7 +226,12 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 		},
 	}
 	for _, f := range chain.GetFilters() {
-		if messages.Authorizes(messages.Name(f.GetTypedConfig().GetTypeUrl())) {
+		steady := func(url string) bool {
+			name := messages.Name(url)
+			return messages.Authorizes(name) || steadyFilters[name]
+		}
+		urls := f.GetConfigDiscovery().GetTypeUrls()
+		if steady(f.GetTypedConfig().GetTypeUrl()) || len(urls) > 0 && !slices.ContainsFunc(urls, func(url string) bool { return !steady(url) }) {
 			continue
 		}
 		m, _, _ := messages.Unpack(f.GetTypedConfig())
@@ -194,10 +242,40 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 				out.add(weighted.Name)
 			}
 		case *hcmv3.HttpConnectionManager:
-			routes.Visit(m.GetRouteConfig().ProtoReflect())
-			routes.Visit(m.GetScopedRoutes().ProtoReflect())
-			routes.Visit(r.routes[m.GetRds().GetRouteConfigName()].message.ProtoReflect())
+			for _, configuration := range r.routeConfigsOf(m) {
+				routes.Visit(configuration.ProtoReflect())
+				out.absent = out.absent || configuration == nil || configuration.Vhds != nil
+			}
+		default:
+			out.chosen = true
 		}
+	}
+	return out
+}
+
+// routeConfigsOf returns the route configurations that a filter may use; nil stands for those
+// that are not in the dump.
+func (r *reader) routeConfigsOf(m *hcmv3.HttpConnectionManager) []*routev3.RouteConfiguration {
+	if m.GetRouteConfig() != nil {
+		return []*routev3.RouteConfiguration{m.GetRouteConfig()}
+	}
+	if m.GetRds() != nil {
+		return []*routev3.RouteConfiguration{r.routes[m.GetRds().RouteConfigName].message}
+	}
+	scopes := m.GetScopedRoutes().GetScopedRouteConfigurationsList().GetScopedRouteConfigurations()
+	for _, d := range r.scopesOf(m.GetScopedRoutes().GetName()) {
+		scopes = append(scopes[:len(scopes):len(scopes)], d.message)
+	}
+	out := make([]*routev3.RouteConfiguration, 0, len(scopes))
+	for _, scope := range scopes {
+		configuration := scope.RouteConfiguration
+		if configuration == nil {
+			configuration = r.routes[scope.RouteConfigurationName].message
+		}
+		out = append(out, configuration)
+	}
+	if len(out) == 0 {
+		return []*routev3.RouteConfiguration{nil}
 	}
 	return out
 }
@@ -217,7 +295,7 @@ func (r *reader) shareWorkloads() {
 		tell := func(format string, args ...any) {
 			r.found.add(Unknown{Kind: Exposed, Listener: in.Listener, Chain: in.Chain, Reason: fmt.Sprintf(format, args...)})
 		}
-		for _, workload := range r.workloadsOf(r.leads[i]) {
+		for _, workload := range r.workloadsOf(r.leads[i], true) {
 			switch port, ok := ports[workload]; {
 			case !ok:
 				ports[workload] = in.Address.Port()
@@ -225,12 +303,12 @@ func (r *reader) shareWorkloads() {
 				told[workload] = true
 				tell("it leads to %s, as the inbound on port %d does", workload, port)
 			}
-			if c := r.clusters[workload]; c.GetClusterType() != nil || c.GetOriginalDstLbConfig() != nil {
-				tell("callers may choose an endpoint of cluster %q", workload)
-			}
+		}
+		if name, reason := r.unreadOf(r.leads[i]); name != "" && r.clusters != nil {
+			tell("nothing tells which workload it leads to: its cluster %q %s", name, reason)
 		}
 		if r.leads[i].chosen {
-			tell("its callers choose the cluster")
+			tell(chosenElsewhere)
 		}
 	}
 }
@@ -254,7 +332,7 @@ func endpointsOf(c *clusterv3.Cluster) (out []netip.AddrPort) {
 		for _, endpoint := range locality.LbEndpoints {
 			socket := endpoint.GetEndpoint().GetAddress().GetSocketAddress()
 			if ip, err := netip.ParseAddr(socket.GetAddress()); err == nil {
-				out = append(out, netip.AddrPortFrom(ip, uint16(socket.GetPortValue())))
+				out = append(out, netip.AddrPortFrom(ip.Unmap(), uint16(socket.GetPortValue())))
 			}
 		}
 	}

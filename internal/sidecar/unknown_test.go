@@ -95,13 +95,17 @@ func TestUnknown(t *testing.T) {
 		},
 		"typed struct of an unknown type": {
 			filters: filter("x", "udpa.type.v1.TypedStruct", `"type_url": "type.googleapis.com/acme.Filter", "value": {"rules": {}}`),
-			want:    []string{"beside " + at + `filter "x": type.googleapis.com/acme.Filter: meshproof does not know what this filter does`},
+			want: []string{
+				"beside " + at + `filter "x": type.googleapis.com/acme.Filter: meshproof does not know what this filter does`,
+				"exposed " + at + `its callers, or something that meshproof does not read, choose the cluster`,
+			},
 		},
 		"network filters": {
 			filters: filter("authz", "envoy.extensions.filters.network.ext_authz.v3.ExtAuthz", "") + "," + l4(denyAll) + "," + filter("x", "acme.Filter", ""), guards: 1,
 			want: []string{
 				"beside " + at + `filter "authz": type.googleapis.com/envoy.extensions.filters.network.ext_authz.v3.ExtAuthz: it asks another service for its verdict; it stands in front of RBAC`,
 				"note " + at + `filter "x": type.googleapis.com/acme.Filter: meshproof does not know what this filter does; it stands behind RBAC`,
+				"exposed " + at + `its callers, or something that meshproof does not read, choose the cluster`,
 			},
 		},
 		"HTTP filters": {
@@ -117,7 +121,10 @@ func TestUnknown(t *testing.T) {
 		},
 		"filters without configuration": {
 			filters: `{"name": "envoy.filters.network.rbac"}`, lost: true,
-			want: []string{"lost " + at + `filter "envoy.filters.network.rbac": it has no configuration`},
+			want: []string{
+				"lost " + at + `filter "envoy.filters.network.rbac": it has no configuration`,
+				"exposed " + at + `its callers, or something that meshproof does not read, choose the cluster`,
+			},
 		},
 		"RBAC by discovery that is not there": {
 			filters: manager("", discovered("rbac", httpRBAC)), lost: true,
