@@ -73,6 +73,7 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 		return "it is reached from inside of Envoy"
 	}
 	leads := r.clustersOf(chainsOf(l)...)
+	leads.absent = leads.absent || l.FcdsConfig != nil
 	for _, socket := range sockets(l) {
 		a := address(l, socket, nil)
 		ip := a.Addr()

@@ -110,6 +110,7 @@ var forgeries = []forged{
 		put("filter_chains.0.filters", `[`+typed("s", "envoy.extensions.filters.network.sni_cluster.v3.SniCluster", "")+`]`))}},
 	{"a proxy of another protocol to an inbound's cluster", unverified, []edit{leading(put("address.socket_address", `{"address": "10.0.0.8", "port_value": 9999}`), drop("bind_to_port"),
 		put("filter_chains.0.filters", `[`+typed("r", "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy", `"prefix_routes": {"catch_all_route": {"cluster": "self_inbound_dp_6379"}}`)+`]`))}},
+	{"outbound with chains by discovery", unverified, []edit{leading(put("fcds_config", `{}`))}},
 	{"a passing cluster with another port", unverified, []edit{passing, clusters(`{"name": "passthrough", "type": "ORIGINAL_DST", "original_dst_lb_config": {"upstream_port_override": 8080}}`)}},
 	{"an active state in two spellings", unverified, []edit{copied(listener, states+".activeState", listenerOf)}},
 	{"the workloads of a sidecar", verified, []edit{clusters(static("self_inbound_dp_http-port", "10.0.0.7", 8080), static("self_inbound_dp_6379", "127.0.0.1", 6379))}},
