@@ -57,6 +57,9 @@ type Target struct {
 	// Avoid changes an inbound that the target selects by the labels that it lacks, so that
 	// the target does not select it. It is nil for a target that asks for no lack.
 	Avoid func(in policy.Inbound) policy.Inbound
+	// Vary returns an inbound with each other value that the target tells apart. It is nil for
+	// a target that asks for one value only.
+	Vary func(in policy.Inbound) []policy.Inbound
 }
 
 // Locator is a set of policies that can say which line of them decides a request.

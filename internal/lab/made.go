@@ -86,7 +86,8 @@ type Population struct {
 // request that a change decides otherwise. One policy decides it before, another one after,
 // and one of them has changed. On the least inbound that these two select, no policy
 // applies that does not apply to every inbound of both, so the two decide there too. Where
-// a target selects workloads that lack a label, there is an inbound with the label too.
+// a target selects workloads that lack a label, there is an inbound with the label too, and
+// where it lists values of a label, each made inbound stands there with each of them.
 func Populate(like policy.Inbound, sets ...PolicySet) Population {
 	p := populator{like: like, seen: map[string]int{}, named: map[string]bool{}}
 	// The inbound itself is asked where none is described.
@@ -114,6 +115,7 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 				p.makeAvoiding(t, slices.Concat(targets...))
 			}
 		}
+		p.makeVariants(slices.Concat(targets...))
 	}
 	return p.Population
 }
@@ -211,6 +213,38 @@ func (p *populator) makeAvoiding(t *target, all []*target) {
 		}
 	}
 	p.make(in, t)
+}
+
+// makeVariants makes each inbound once more with each value that a target tells apart, where a
+// changed target selects the variant.
+func (p *populator) makeVariants(all []*target) {
+	tried := 0
+	for _, of := range slices.Clone(p.Made) {
+		if p.named[of.Workload.Name] {
+			of.Workload.Name = madeName
+		}
+		for _, varying := range all {
+			if varying.Vary == nil {
+				continue
+			}
+			for _, in := range varying.Vary(of.Inbound) {
+				if tried++; tried > mostPairs || len(p.Made) >= mostMade {
+					p.Truncated = true
+					return
+				}
+				var selecting []*target
+				changed := false
+				for _, t := range all {
+					if t.Miss(in) == "" {
+						selecting, changed = append(selecting, t), changed || t.changed
+					}
+				}
+				if changed {
+					p.make(in, selecting...)
+				}
+			}
+		}
+	}
 }
 
 // make adds an inbound, unless it is there already.

@@ -25,6 +25,9 @@ func Targets(ps []Policy) []capability.Target {
 		if slices.ContainsFunc(selector.MatchExpressions, Requirement.asksForLack) {
 			t.Avoid = func(in policy.Inbound) policy.Inbound { return avoid(selector, in) }
 		}
+		if len(selector.MatchExpressions) > 0 {
+			t.Vary = func(in policy.Inbound) []policy.Inbound { return vary(selector, in) }
+		}
 		ports := p.ports()
 		if len(ports) == 0 {
 			out = append(out, t)
@@ -159,4 +162,27 @@ func avoid(s *LabelSelector, in policy.Inbound) policy.Inbound {
 		return in
 	}
 	return in
+}
+
+// vary returns an inbound for each value of a label that the expressions list, for one that
+// they do not list, and for the lack of the label.
+func vary(s *LabelSelector, in policy.Inbound) (out []policy.Inbound) {
+	for _, r := range s.MatchExpressions {
+		other := "any"
+		for slices.Contains(r.Values, other) {
+			other += "-other"
+		}
+		for _, value := range append(slices.Clone(r.Values), other, "") {
+			varied := in
+			varied.Workload.Labels = maps.Clone(in.Workload.Labels)
+			if varied.Workload.Labels == nil {
+				varied.Workload.Labels = map[string]string{}
+			}
+			if varied.Workload.Labels[r.Key] = value; value == "" {
+				delete(varied.Workload.Labels, r.Key)
+			}
+			out = append(out, varied)
+		}
+	}
+	return out
 }

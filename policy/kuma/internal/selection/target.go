@@ -26,8 +26,17 @@ func Targets(ps []permission.Policy, opts permission.Options) []capability.Targe
 			Miss:  func(in policy.Inbound) string { return missReason(p, &in, opts) },
 			Fit:   func(in policy.Inbound) policy.Inbound { return fit(p, in, opts) },
 		}
+		if p.Target.Section != "" {
+			out[i].Vary = otherSection
+		}
 	}
 	return out
+}
+
+// otherSection returns the same inbound as another section of its workload.
+func otherSection(in policy.Inbound) []policy.Inbound {
+	in.Name, in.Port = "", in.Port%65535+1
+	return []policy.Inbound{in}
 }
 
 // fit changes an inbound so that the policy applies to it. Where requirements of the policy
