@@ -15,8 +15,8 @@ import (
 )
 
 // DrawFresh is [Draw] with names, ports and trust domains that were never used before: they
-// follow from seed and number too. A compiler that is right for names it knows, or for the
-// usual trust domain, is found out.
+// follow from seed and number too. A compiler that is right only for names it knows, or
+// for the usual trust domain, is found out; a compiler that recognizes drawn sets is not.
 func DrawFresh(seed, number uint64, of ...Form) cases.Case {
 	g := generator{chooser: random(seed, number), fresh: newWords(seed, number)}
 	return g.set(fmt.Sprintf("set %d of seed %d", number, seed), of)
