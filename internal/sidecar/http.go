@@ -276,17 +276,25 @@ func eachOverride(config *routev3.RouteConfiguration, do func(name string, packe
 
 // routeConfigs returns the route configurations that the connection manager may use, and
 // tells which of them are missing.
-func (c *chain) routeConfigs(m *hcmv3.HttpConnectionManager) []*routev3.RouteConfiguration {
-	switch of := m.RouteSpecifier.(type) {
-	case *hcmv3.HttpConnectionManager_RouteConfig:
-		return []*routev3.RouteConfiguration{of.RouteConfig}
-	case *hcmv3.HttpConnectionManager_Rds:
-		return c.named(of.Rds.GetRouteConfigName())
-	case *hcmv3.HttpConnectionManager_ScopedRoutes:
-		return c.scoped(of.ScopedRoutes)
-	default:
-		return nil
+func (c *chain) routeConfigs(m *hcmv3.HttpConnectionManager) (out []*routev3.RouteConfiguration) {
+	refs, scopes := c.routeRefs(m)
+	if m.GetScopedRoutes().GetScopedRds() != nil {
+		c.wanted.scopes = true
+		for _, d := range scopes {
+			c.tellFaults("", d.faults)
+		}
+		if len(refs) == 0 {
+			c.tell(Lost, "", "", fmt.Sprintf("scoped route configurations %q are not there: routes may replace RBAC filters", m.GetScopedRoutes().Name))
+		}
 	}
+	for _, ref := range refs {
+		if ref.inline != nil {
+			out = append(out, ref.inline)
+		} else {
+			out = append(out, c.named(ref.name)...)
+		}
+	}
+	return out
 }
 
 func (c *chain) named(name string) []*routev3.RouteConfiguration {
@@ -298,26 +306,4 @@ func (c *chain) named(name string) []*routev3.RouteConfiguration {
 	}
 	c.tellFaults("", d.faults)
 	return []*routev3.RouteConfiguration{d.message}
-}
-
-func (c *chain) scoped(of *hcmv3.ScopedRoutes) (out []*routev3.RouteConfiguration) {
-	scopes := of.GetScopedRouteConfigurationsList().GetScopedRouteConfigurations()
-	if of.GetScopedRds() != nil {
-		c.wanted.scopes = true
-		for _, d := range c.scopesOf(of.Name) {
-			c.tellFaults("", d.faults)
-			scopes = append(scopes[:len(scopes):len(scopes)], d.message)
-		}
-		if len(scopes) == 0 {
-			c.tell(Lost, "", "", fmt.Sprintf("scoped route configurations %q are not there: routes may replace RBAC filters", of.Name))
-		}
-	}
-	for _, scope := range scopes {
-		if scope.RouteConfiguration != nil {
-			out = append(out, scope.RouteConfiguration)
-		} else {
-			out = append(out, c.named(scope.RouteConfigurationName)...)
-		}
-	}
-	return out
 }

@@ -243,40 +243,19 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 				out.add(weighted.Name)
 			}
 		case *hcmv3.HttpConnectionManager:
-			for _, configuration := range r.routeConfigsOf(m) {
+			refs, _ := r.routeRefs(m)
+			out.absent = out.absent || len(refs) == 0
+			for _, ref := range refs {
+				configuration := ref.inline
+				if configuration == nil {
+					configuration = r.routes[ref.name].message
+				}
 				routes.Visit(configuration.ProtoReflect())
 				out.absent = out.absent || configuration == nil || configuration.Vhds != nil
 			}
 		default:
 			out.chosen = true
 		}
-	}
-	return out
-}
-
-// routeConfigsOf returns the route configurations that a filter may use; nil stands for those
-// that are not in the dump.
-func (r *reader) routeConfigsOf(m *hcmv3.HttpConnectionManager) []*routev3.RouteConfiguration {
-	if m.GetRouteConfig() != nil {
-		return []*routev3.RouteConfiguration{m.GetRouteConfig()}
-	}
-	if m.GetRds() != nil {
-		return []*routev3.RouteConfiguration{r.routes[m.GetRds().RouteConfigName].message}
-	}
-	scopes := m.GetScopedRoutes().GetScopedRouteConfigurationsList().GetScopedRouteConfigurations()
-	for _, d := range r.scopesOf(m.GetScopedRoutes().GetName()) {
-		scopes = append(scopes[:len(scopes):len(scopes)], d.message)
-	}
-	out := make([]*routev3.RouteConfiguration, 0, len(scopes))
-	for _, scope := range scopes {
-		configuration := scope.RouteConfiguration
-		if configuration == nil {
-			configuration = r.routes[scope.RouteConfigurationName].message
-		}
-		out = append(out, configuration)
-	}
-	if len(out) == 0 {
-		return []*routev3.RouteConfiguration{nil}
 	}
 	return out
 }
