@@ -115,7 +115,7 @@ func TestAStrangerReachesNothingInAContainer(t *testing.T) {
 	}
 }
 
-// Nobody but Envoy enters the books of the upstream, also who names a caller under test.
+// Only Envoy enters the books of the upstream. A forged request that names a caller under test does not.
 func TestAForgedRequestAtTheUpstream(t *testing.T) {
 	t.Parallel()
 	h := own(t)

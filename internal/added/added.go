@@ -2,7 +2,7 @@
 // The schemas of resources embed them.
 //
 // It guarantees that a schema with these fields takes a resource as a cluster gives it. No
-// field of them says anything about who may call whom.
+// field of them decides whether a caller is allowed.
 package added
 
 import "github.com/meshproof/meshproof/policy/manifest"
