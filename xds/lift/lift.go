@@ -187,7 +187,12 @@ func (d draft) gates(gate policy.Gate) []policy.Gate {
 	if len(d.asks) == 0 {
 		return []policy.Gate{gate}
 	}
-	return []policy.Gate{askingGate(gate.Layer, d.asks), gate}
+	asks := askingGate(gate.Layer, d.asks)
+	if gate.Logs() {
+		// A filter that only logs decides nothing. Its questions do not either.
+		asks.Default.Effect = policy.Log
+	}
+	return []policy.Gate{asks, gate}
 }
 
 func askingGate(layer policy.Layer, rules []policy.Rule) policy.Gate {
