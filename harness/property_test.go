@@ -10,6 +10,7 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
@@ -166,7 +167,7 @@ func TestEnvoyDecidesAsTheOracleDoes(t *testing.T) {
 		credentials[i] = forge(t, m, certs.Template{URIs: uris, DNS: dnsOf(i)})
 	}
 	protocols := []policy.Protocol{policy.HTTP, policy.HTTP2, policy.TCP}
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		programs, filters := map[string]policy.Program{}, map[string]xds.Filters{}
 		for _, p := range protocols {
 			program := drawProgram(rt, p.Layer())

@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/draw"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -41,7 +42,7 @@ func TestEmptyAndOr(t *testing.T) {
 // TestAlgebra checks the laws of logic on conditions.
 func TestAlgebra(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		a, b := draw.Condition(policy.L7, 2).Draw(t, "a"), draw.Condition(policy.L7, 2).Draw(t, "b")
 		r := draw.Request().Draw(t, "request")
 		for law, pair := range map[string][2]policy.Condition{
@@ -83,7 +84,7 @@ func TestLayerIsThatOfTheMostDemandingPart(t *testing.T) {
 			t.Errorf("%s needs %s, want %s", tt.c, got, tt.want)
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		if c := draw.Condition(policy.L4, 3).Draw(t, "condition"); policy.LayerOf(c) != policy.L4 {
 			t.Fatalf("%s needs %s", c, policy.LayerOf(c))
 		}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/draw"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -68,7 +69,7 @@ func TestDecide(t *testing.T) {
 
 func TestShadowNeverDecides(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		p, r := draw.Program().Draw(t, "program"), draw.Request().Draw(t, "request")
 		with, without := policy.Decide(p, r), policy.Decide(policy.Program{Gates: p.Gates}, r)
 		if with.Verdict != without.Verdict || with.Layer != without.Layer {
@@ -87,7 +88,7 @@ func TestShadowNeverDecides(t *testing.T) {
 
 func TestExplainAgreesWithDecide(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		p, r := draw.Program().Draw(t, "program"), draw.Request().Draw(t, "request")
 		d, traces := policy.Explain(p, r)
 		if want := policy.Decide(p, r); d != want {

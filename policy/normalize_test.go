@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -82,7 +83,7 @@ func TestPathNormalization(t *testing.T) {
 // escape is undone once only and may yield another.
 func TestNormalizedPathsStayAsTheyAre(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		target := "/" + rapid.StringMatching(`[a./\\?]{0,12}`).Draw(t, "target")
 		once, err := policy.PathNormalization{}.Apply(target)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/draw"
 	"github.com/meshproof/meshproof/internal/golden"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -59,7 +60,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		if p := draw.Program().Draw(t, "program"); p.Check() != nil {
 			t.Fatalf("%v\n%s", p.Check(), p)
 		}

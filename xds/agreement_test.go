@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestCompileAgreesWithDecide(t *testing.T) {
 	t.Parallel()
 	var maps, lists, residues atomic.Uint64
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		p := drawProgram().Draw(t, "program")
 		f, err := Compile(p)
 		if err != nil {

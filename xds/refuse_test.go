@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -113,7 +114,7 @@ func TestCompileNeverPanics(t *testing.T) {
 		return g
 	})
 	var compiled, refused atomic.Uint64
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		p := policy.Program{Gates: rapid.SliceOfN(gate, 0, 2).Draw(t, "gates"), Shadows: rapid.SliceOfN(gate, 0, 1).Draw(t, "shadows")}
 		if rapid.Bool().Draw(t, "route") {
 			p.Routes = []policy.Route{{When: condition(1).Draw(t, "when"), Gates: []policy.Gate{gate.Draw(t, "route's gate")}}}

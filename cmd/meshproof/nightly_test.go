@@ -60,6 +60,9 @@ func TestNightlyRequiresDocker(t *testing.T) {
 			switch {
 			case strings.HasPrefix(step.Run, "make "), strings.HasPrefix(step.Run, "go test"):
 				tests++
+				if step.Env["MESHPROOF_SEED"] != "random" {
+					t.Errorf("job %s: %q draws the same values each night", name, step.Run)
+				}
 				if step.Env["MESHPROOF_REQUIRE_DOCKER"] != "1" || step.Env["MESHPROOF_REQUIRE_BROWSER"] != "1" || !everyVersion {
 					t.Errorf("job %s: %q runs without Docker too, or not on every version", name, step.Run)
 				}

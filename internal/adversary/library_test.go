@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/adversary"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -59,7 +60,7 @@ func TestIdentities(t *testing.T) {
 // would make a sound policy look broken.
 func TestNoMutationIsTheVictim(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		td := spiffeid.RequireTrustDomainFromString(rapid.StringMatching(`[a-z0-9]{1,8}(\.[a-z0-9]{1,4})?`).Draw(t, "trust domain"))
 		segments := rapid.SliceOfN(rapid.StringMatching(`ns|sa|attacker|other-attacker|[a-zA-Z0-9_-]{1,6}`), 1, 4).Draw(t, "path")
 		victim := spiffeid.RequireFromSegments(td, segments...)

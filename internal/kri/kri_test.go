@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -70,7 +71,7 @@ func TestUnderscoreIsRefusedBeforeItIsAmbiguous(t *testing.T) {
 
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		field := rapid.StringMatching(`[a-z0-9.-]{0,5}`)
 		k := kri.KRI{
 			Type:      rapid.SampledFrom([]string{kri.MeshTrafficPermission, kri.Dataplane, kri.Mesh}).Draw(t, "type"),

@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/internal/matrix"
+	"github.com/meshproof/meshproof/internal/property"
 )
 
 func needs(names ...feature.Name) cases.Case { return cases.Case{Name: "c", Features: names} }
@@ -165,7 +166,7 @@ func TestShardReads(t *testing.T) {
 // most the cost of one case.
 func TestShardsAreTheWhole(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		costs := map[string]time.Duration{}
 		var all []cases.Case
 		longest := time.Duration(0)

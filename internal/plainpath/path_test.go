@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/plainpath"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -55,7 +56,7 @@ func TestNormalize(t *testing.T) {
 func TestNormalizeAgrees(t *testing.T) {
 	t.Parallel()
 	parts := []string{"/", "/", "//", ".", "..", "a", "b", "%2e", "%2E", "%2f", "%5C", "%00", "%61", "%25", "%2", "%", "%zz", ";x", "?", "#", `\`, "~", "é", "%c3", "*", " "}
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		how := policy.PathNormalization{
 			Raw: rapid.Bool().Draw(r, "raw"), KeepSlashes: rapid.Bool().Draw(r, "slashes"), KeepDotParameters: rapid.Bool().Draw(r, "parameters"),
 			EscapedSlashes: policy.EscapedSlashes(rapid.IntRange(0, 2).Draw(r, "escaped")),

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/golden"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
@@ -166,7 +167,7 @@ func anyRun(t *rapid.T) report.Run {
 // statuses are equal, and that the order of the two runs does not matter.
 func TestCompareEmpty(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		a, b := anyRun(t), anyRun(t)
 		if !report.Compare(a, a).Empty() {
 			t.Fatalf("a run differs from itself:\n%s", report.Compare(a, a).Text())

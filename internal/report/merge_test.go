@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
@@ -19,7 +20,7 @@ import (
 // shards, and expects that merging gives the run again.
 func TestMergeIsTheWholeRun(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		whole := reporttest.NewRun("1.40.0")
 		// The order of a folder's walk: a name of the path is compared as a whole, so
 		// that kuma/a comes before kuma/a-b.yaml, and b-10 before b-2.

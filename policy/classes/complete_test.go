@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/draw"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -87,7 +88,7 @@ func leavesOf(p policy.Program) (out []policy.Condition) {
 // that were drawn without it.
 func TestEveryRequestHasItsClass(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		on := surface().Draw(t, "surface")
 		p := classedProgram(on.Protocol.Layer()).Draw(t, "program")
 		cover := classes.Of(on, p)
@@ -129,7 +130,7 @@ func TestCellsAreBounded(t *testing.T) {
 	matcher := rapid.Custom(func(t *rapid.T) policy.Is {
 		return policy.Is{Attribute: attribute.Identity, Match: policy.Match{Kind: rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Prefix}).Draw(t, "kind"), Value: rapid.OneOf(rapid.SampledFrom(draw.Identities), rapid.StringMatching(`spiffe://td/[ab]{0,3}/?`), rapid.StringMatching(`(spiffe:/?/?|t)?`)).Draw(t, "value")}}
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		matchers := rapid.SliceOfNDistinct(matcher, 1, 12, rapid.ID).Draw(t, "matchers")
 		// Each matcher decides a program of its own, so that none hides another one.
 		var programs []policy.Program
@@ -156,7 +157,7 @@ func TestCellsAreBounded(t *testing.T) {
 
 func TestClassesAreDeterministic(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		on := surface().Draw(t, "surface")
 		p := classedProgram(on.Protocol.Layer()).Draw(t, "program")
 		dump := func() (out []string) {

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -92,7 +93,7 @@ func TestCallersWithSeveralNames(t *testing.T) {
 		rapid.Map(rapid.SampledFrom(names), func(name string) policy.Condition { return attribute.Identity.Exact(name) }),
 	)
 	claimed := 0
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		var p policy.Program
 		for range rapid.SampledFrom([]int{1, 1, 2}).Draw(t, "gates") {
 			g := policy.Gate{Default: policy.Verdict{Effect: policy.Allow, Origin: "default"}}

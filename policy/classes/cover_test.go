@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/draw"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -143,7 +144,7 @@ func surface() *rapid.Generator[classes.Surface] {
 // TestClassIsDecidedAlike shows that all requests of a class have the same decision.
 func TestClassIsDecidedAlike(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		on := surface().Draw(t, "surface")
 		programs := rapid.SliceOfN(classedProgram(on.Protocol.Layer()), 1, 2).Draw(t, "programs")
 		cover := classes.Of(on, programs...)

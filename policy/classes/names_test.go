@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -110,7 +111,7 @@ func matchersIn(p policy.Program) int {
 // witness.
 func TestNamesInAnyNumberAndOrder(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		on := classes.Surface{
 			Protocol:     rapid.SampledFrom([]policy.Protocol{policy.HTTP2, policy.TCP}).Draw(t, "protocol"),
 			TrustDomains: rapid.SampledFrom([][]string{nil, nil, {"td"}, {"td", "other"}}).Draw(t, "trust domains"),

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/conversion"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
@@ -83,7 +84,7 @@ func (a alike) differ(r policy.Request) string {
 // TestOptionsDecideAlike converts any policies.
 func TestOptionsDecideAlike(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		yaml := fixture.DrawPolicies(r)
 		ps := convertAll(t, fixture.Parse(t, yaml))
 		for _, in := range fixture.Inbounds() {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
@@ -72,7 +73,7 @@ func drawFromPolicies(t *rapid.T) string {
 // also for certificates that no control plane issues.
 func TestFromAgrees(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		yaml := drawFromPolicies(r)
 		ps := fixture.Parse(t, yaml)
 		request := policy.Request{

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/golden"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
 	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
@@ -83,7 +84,7 @@ func drawConditions(t *rapid.T) string {
 func TestTreeAgreesWithText(t *testing.T) {
 	t.Parallel()
 	opts := permission.Options{Option: permission.Option3}
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		yaml := drawConditions(r)
 		ps := fixture.Parse(t, yaml)
 		for _, in := range fixture.Inbounds() {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/golden"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
@@ -169,7 +170,7 @@ func kubernetesForm(tree map[string]any) map[string]any {
 // TestEvaluateAgreesWithLower compares two independent readings of the same text.
 func TestEvaluateAgreesWithLower(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		yaml := fixture.DrawPolicies(r)
 		ps := fixture.Parse(t, yaml)
 		for _, in := range fixture.Inbounds() {
@@ -195,7 +196,7 @@ func TestEvaluateAgreesWithLower(t *testing.T) {
 // TestOrderOfPoliciesDoesNotMatter shuffles the input.
 func TestOrderOfPoliciesDoesNotMatter(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		ps := fixture.Parse(t, fixture.DrawPolicies(r))
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 0))
 		for _, in := range fixture.Inbounds() {

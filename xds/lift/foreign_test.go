@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -26,7 +27,7 @@ import (
 func TestProgramOfForeign(t *testing.T) {
 	t.Parallel()
 	var whole, partial atomic.Uint64
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		f := drawFilters(t)
 		p, lost := Program(f, 0)
 		if len(lost) > 0 {

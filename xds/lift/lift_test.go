@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -18,7 +19,7 @@ import (
 // What package xds made of a program decides as the program does.
 func TestProgramOfCompiled(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		p := drawProgram(t)
 		back := sameProgram(t, p)
 		for range 20 {

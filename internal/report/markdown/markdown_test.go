@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/golden"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
@@ -140,7 +141,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 func TestEscapeKeepsTheText(t *testing.T) {
 	t.Parallel()
 	reference := regexp.MustCompile("&#([0-9]+);")
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("ab\\`*_[]<>#|~&$@;19 .:/wé"))).Draw(t, "text")
 		back := reference.ReplaceAllStringFunc(escape(text), func(s string) string {
 			var r rune

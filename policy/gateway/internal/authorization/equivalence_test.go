@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/golden"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
 	"github.com/meshproof/meshproof/policy/gateway/internal/evaluation"
@@ -92,7 +93,7 @@ func drawRequest(t *rapid.T) policy.Request {
 func TestEvaluateAgreesWithLower(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		yaml := drawPolicies(r)
 		ps := parseAll(t, yaml)
 		request := drawRequest(r)
@@ -123,7 +124,7 @@ func TestEvaluateAgreesWithLower(t *testing.T) {
 // TestOrderOfPoliciesDoesNotMatter shuffles the input.
 func TestOrderOfPoliciesDoesNotMatter(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		ps := parseAll(t, drawPolicies(r))
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 0))
 		for _, in := range inbounds() {
@@ -140,7 +141,7 @@ func TestOrderOfPoliciesDoesNotMatter(t *testing.T) {
 // is the first that selects the workload.
 func TestPoliciesOnlyAdd(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		ps := parseAll(t, drawPolicies(r))
 		request := drawRequest(r)
 		for _, in := range inbounds() {

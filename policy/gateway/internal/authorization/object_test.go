@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -319,7 +320,7 @@ func TestRoundTripKeepsEveryField(t *testing.T) {
 
 func TestRoundTripOfRandomPolicies(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		ps := parseAll(t, drawPolicies(r))
 		for i, p := range ps {
 			ps[i] = again(t, p)

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/golden"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy/kuma/internal/conversion"
 	"github.com/meshproof/meshproof/policy/kuma/internal/fixture"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
@@ -39,7 +40,7 @@ func TestConvert(t *testing.T) {
 // back the same from every other option.
 func TestConvertIsStable(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		ps := fixture.Parse(t, fixture.DrawPolicies(r))
 		for _, to := range fixture.EveryOption {
 			first, err := conversion.Convert(ps, to)

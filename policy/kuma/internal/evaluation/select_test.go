@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma/internal/evaluation"
@@ -82,7 +83,7 @@ func drawInbound(r *rapid.T) policy.Inbound {
 // The plain evaluator selects and orders like package selection.
 func TestApplyingAgreesWithSelection(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		yaml := drawPolicies(r)
 		ps, in := fixture.Parse(t, yaml), drawInbound(r)
 		opts := permission.Options{SystemNamespace: drawn(r, "system", "", "ops")}

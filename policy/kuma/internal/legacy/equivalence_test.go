@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
@@ -121,7 +122,7 @@ func drawItem(t *rapid.T) legacy.Item {
 func TestCompilersAgree(t *testing.T) {
 	t.Parallel()
 	all := clients()
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		items := rapid.SliceOfN(rapid.Custom(drawItem), 0, 6).Draw(r, "items")
 		for _, precise := range []bool{false, true} {
 			for _, compiler := range []legacy.Compiler{legacy.Compact, legacy.Full} {
@@ -146,7 +147,7 @@ func TestCompilersAgree(t *testing.T) {
 // than can be nested.
 func TestCompactTakesTheLastItem(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		items := rapid.SliceOfN(rapid.Custom(drawItem), 0, 120).Draw(r, "items")
 		uris := rapid.SliceOfDistinct(rapid.SampledFrom([]string{
 			"spiffe://default/web", "spiffe://other/api", "spiffe://other/x", "kuma://env/dev", "kuma://env/prod", "kuma://kuma.io/zone/east",

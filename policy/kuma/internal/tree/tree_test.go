@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/golden"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
@@ -131,7 +132,7 @@ func TestDrawingIsXML(t *testing.T) {
 func TestTreesDecideAsRules(t *testing.T) {
 	t.Parallel()
 	conditions := []policy.Condition{exact("a"), exact("b"), prefix(""), prefix("ns/a"), attribute.Method.Exact("GET"), policy.Always}
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		rules := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) tree.Rule {
 			return tree.Rule{
 				Action: rapid.SampledFrom([]tree.Action{tree.Allow, tree.AllowWithShadowDeny, tree.Deny}).Draw(r, "action"),
