@@ -6,8 +6,8 @@ import (
 
 	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/internal/casewriter"
+	"github.com/meshproof/meshproof/internal/classes"
 	"github.com/meshproof/meshproof/internal/verdict"
-	"github.com/meshproof/meshproof/policy/classes"
 )
 
 // Fresh names change no decision: a set has as many classes as with the usual names. No usual
