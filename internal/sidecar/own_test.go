@@ -217,8 +217,8 @@ func checkOurs(t *testing.T, want []controlplane.Inbound, data []byte) {
 	if diff := cmp.Diff([]Skipped{{"mesh", "canary", "the canary of meshproof: no workload has its address"}}, s.Skipped); diff != "" {
 		t.Errorf("skipped (-want +got):\n%s", diff)
 	}
-	// The lab gives its CAs and its upstreams in a way of its own.
-	besides := slices.DeleteFunc(slices.Clone(s.Unknown), func(u Unknown) bool { return u.Kind == Exposed })
+	// The lab gives its CAs, its upstreams and its bootstrap in a way of its own.
+	besides := slices.DeleteFunc(slices.Clone(s.Unknown), func(u Unknown) bool { return u.Kind == Exposed || u.Type == bootstrapConfig })
 	if diff := cmp.Diff([]string{
 		`listener "mesh": neither traffic_direction nor its name tells its direction: taken for inbound`,
 		`listener "mesh": filter "envoy.filters.listener.proxy_protocol": type.googleapis.com/envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol: it lets callers say source and destination in a PROXY header`,

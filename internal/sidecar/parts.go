@@ -11,6 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+const bootstrapConfig = "envoy.config.bootstrap.v3.Bootstrap"
+
 // parts are the fields of the messages of a dump. What stands in another field would be
 // passed over.
 var parts = map[string]string{
@@ -20,12 +22,15 @@ var parts = map[string]string{
 	"envoy.admin.v3.EcdsConfigDump":         "ecds_filters",
 	// What changes how filters judge stands in a bootstrap too: other engines for regular
 	// expressions, other prefixes of headers, extensions.
-	"envoy.config.bootstrap.v3.Bootstrap": `node node_context_params static_resources dynamic_resources cluster_manager hds_config flags_path
+	bootstrapConfig: `node node_context_params static_resources dynamic_resources cluster_manager hds_config flags_path
 		stats_sinks stats_config stats_flush_interval stats_flush_on_admin deferred_stat_options stats_server_version_override watchdog
 		watchdogs tracing layered_runtime admin overload_manager enable_dispatcher_stats use_tcp_for_dns_lookups dns_resolution_config
 		typed_dns_resolver_config fatal_actions default_config_source perf_tracing_file_path application_log_config
 		grpc_async_client_manager_config memory_allocator_manager`,
 	"envoy.admin.v3.ListenersConfigDump.DynamicListener": "name active_state warming_state draining_state error_state client_status",
+	"envoy.config.bootstrap.v3.LayeredRuntime":           "layers",
+	// The values of every other layer are not in a dump.
+	"envoy.config.bootstrap.v3.RuntimeLayer": "name static_layer",
 }
 
 // checkParts tells about fields of a message of a dump that are not read.
@@ -41,26 +46,41 @@ func (r *resources) checkParts(o object, message string) {
 	}
 }
 
-// harmlessRuntime are the beginnings of runtime keys that change no decision about a request.
-var harmlessRuntime = []string{"re2.max_program_size.", "overload.", "envoy.restart_features.", "upstream.", "health_check."}
+// harmlessRuntime are runtime keys that change no decision about a request. A key that ends
+// in a dot is a prefix.
+var harmlessRuntime = []string{"re2.max_program_size.", "overload.", "upstream.", "health_check.",
+	"envoy.restart_features.use_apple_api_for_dns_lookups", "envoy.restart_features.use_eds_cache_for_ads"}
+
+func isHarmlessRuntime(key string) bool {
+	return slices.ContainsFunc(harmlessRuntime, func(known string) bool {
+		return key == known || strings.HasSuffix(known, ".") && strings.HasPrefix(key, known)
+	})
+}
 
 // addBootstrap tells what in the bootstrap changes how an Envoy judges. A runtime key may
 // bring back what a release has mended.
 func (r *resources) addBootstrap(o object) {
-	const message = "envoy.config.bootstrap.v3.Bootstrap"
-	r.checkParts(o, message)
+	r.checkParts(o, bootstrapConfig)
 	r.envoy = versionOf(getObject(getObject(o, "node"), "user_agent_build_version"))
 	r.bootstrapped = append(r.bootstrapped, getList(getObject(o, "static_resources"), "listeners")...)
-	for _, item := range getList(getObject(o, "layered_runtime"), "layers") {
+	r.addRuntime(o)
+}
+
+// addRuntime tells which runtime values may change how an Envoy judges. An Envoy without
+// layers has one that its admin interface writes.
+func (r *resources) addRuntime(bootstrap object) {
+	runtime := getObject(bootstrap, "layered_runtime")
+	r.checkParts(runtime, "envoy.config.bootstrap.v3.LayeredRuntime")
+	layers := getList(runtime, "layers")
+	if len(layers) == 0 {
+		r.tellBeside(bootstrapConfig, "it has no runtime layers, so that /runtime_modify may change how Envoy judges: the values are not in the dump")
+	}
+	for _, item := range layers {
 		layer, _ := item.(object)
+		r.checkParts(layer, "envoy.config.bootstrap.v3.RuntimeLayer")
 		for _, key := range runtimeKeys(getObject(layer, "static_layer"), "") {
-			if !slices.ContainsFunc(harmlessRuntime, func(begin string) bool { return strings.HasPrefix(key, begin) }) {
-				r.tellBeside(message, "the runtime key %q may change how Envoy judges", key)
-			}
-		}
-		for _, kind := range []string{"disk_layer", "rtds_layer"} {
-			if getObject(layer, kind) != nil {
-				r.tellBeside(message, "runtime keys come by a %s, which is not read: they may change how Envoy judges", kind)
+			if !isHarmlessRuntime(key) {
+				r.tellBeside(bootstrapConfig, "the runtime key %q may change how Envoy judges", key)
 			}
 		}
 	}

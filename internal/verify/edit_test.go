@@ -226,3 +226,8 @@ func at1(path, text string) edit {
 
 // behind puts a filter behind the RBAC filter of the HTTP inbound.
 func behind(filter string) edit { return at1(filters, filter) }
+
+// bootstrap adds a bootstrap to the dump.
+func bootstrap(fields string) edit {
+	return add("configs", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": {`+fields+`}}`)
+}

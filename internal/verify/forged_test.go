@@ -117,11 +117,18 @@ var forgeries = []forged{
 	{"another name of another workload", unverified, []edit{put(route+".route.cluster", `"x"`), clusters(static("x", "10.0.0.7", 6379), static("self_inbound_dp_6379", "127.0.0.1", 6379))}},
 	{"an honest bootstrap", verified, []edit{add("configs", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": {"node": {}, "admin": {}, "layered_runtime": {"layers": [{"static_layer": {"re2.max_program_size.error_level": 4294967295}}]}}}`)}},
 	{"an old behaviour by runtime key", unverified, []edit{add("configs", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": {"layered_runtime": {"layers": [{"static_layer": {"envoy": {"reloadable_features": {"http_reject_path_with_fragment": false}}}}]}}}`)}},
+	{"an old behaviour since the start", unverified, []edit{bootstrap(`"layered_runtime": {"layers": [{"static_layer": {"envoy.restart_features.anything": false}}]}`)}},
+	{"an older client of DNS", verified, []edit{bootstrap(`"layered_runtime": {"layers": [{"static_layer": {"envoy.restart_features.use_apple_api_for_dns_lookups": false}}]}`)}},
+	{"runtime keys of the admin", unverified, []edit{bootstrap(`"layered_runtime": {"layers": [{"static_layer": {}}, {"name": "a", "admin_layer": {}}]}`)}},
+	{"runtime keys of a later kind", unverified, []edit{bootstrap(`"layered_runtime": {"layers": [{"name": "a", "git_layer": {}}]}`)}},
+	{"runtime keys in a later way", unverified, []edit{bootstrap(`"layered_runtime": {"layers": [{"static_layer": {}}], "override": {}}`)}},
+	{"no runtime layers", unverified, []edit{bootstrap(`"node": {}`)}},
 	{"runtime keys by discovery", unverified, []edit{add("configs", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": {"layered_runtime": {"layers": [{"rtds_layer": {}}]}}}`)}},
 	{"another engine for regular expressions", unverified, []edit{add("configs", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": {"default_regex_engine": {}}}`)}},
 
 	{"a twin in the bootstrap alone", differs, []edit{copied(listener, "configs[]", open, func(part any) any {
-		return map[string]any{"@type": "type.googleapis.com/envoy.admin.v3.BootstrapConfigDump", "bootstrap": map[string]any{"static_resources": map[string]any{"listeners": []any{part}}}}
+		return map[string]any{"@type": "type.googleapis.com/envoy.admin.v3.BootstrapConfigDump", "bootstrap": map[string]any{
+			"static_resources": map[string]any{"listeners": []any{part}}, "layered_runtime": value(`{"layers": [{"static_layer": {}}]}`)}}
 	})}},
 	{"a destination from before a redirection", unverified, []edit{add(listener+".listener_filters", typed("o", "envoy.extensions.filters.listener.original_dst.v3.OriginalDst", ""))}},
 	{"a transparent socket", unverified, []edit{put(listener+".transparent", `true`)}},
