@@ -25,7 +25,7 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
-	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"

@@ -11,9 +11,9 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/casefile"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/language"

@@ -1,7 +1,7 @@
 package cases
 
 import (
-	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"

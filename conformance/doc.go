@@ -6,7 +6,7 @@
 //		conformance.Run(t, conformance.Suite{
 //			Compiler:       mesh.Compiler{},
 //			Implementation: conformance.Implementation{Organization: "example", Project: "mesh", ...},
-//			Selection:      conformance.Selection{Profiles: []feature.Profile{feature.GEP3779}},
+//			Selection:      conformance.Selection{Profiles: []conformance.Profile{"GEP-3779"}},
 //			ReportDir:      "report",
 //		})
 //	}

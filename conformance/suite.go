@@ -12,9 +12,9 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/ads"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/report"
@@ -65,17 +65,24 @@ type Suite struct {
 	Log func(version string) io.Writer
 }
 
-// Selection says what a compiler claims to support. The zero value claims everything.
+// Profile is the name of a specification: "KUMA-MTP", "KUMA-MTP-LEGACY" or "GEP-3779".
+type Profile = feature.Profile
+
+// Feature is the name of a feature, such as "AuthorizationPolicyPorts". The command meshproof features lists all of them.
+type Feature = feature.Name
+
+// Selection says what a compiler claims to support. The zero value claims everything. [Suite.Run] refuses a name that is no
+// profile or no feature.
 type Selection struct {
 	// Profiles are the claimed profiles; none stands for all of them. Where there are some, cases of other profiles are left
 	// out, and so are cases without a feature.
-	Profiles []feature.Profile
+	Profiles []Profile
 	// Supported are the claimed extended features; nil stands for all of them. The core features of a profile are always
 	// claimed.
-	Supported []feature.Name
+	Supported []Feature
 	// Exempt are features that are not claimed although the others are. They may be core features: the report then says that
 	// the profile is supported in part.
-	Exempt []feature.Name
+	Exempt []Feature
 }
 
 // Implementation says who answers for a compiler, in the words of Gateway API's conformance report.

@@ -19,8 +19,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/report"

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/terminal"
 )

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/conformance"
 )
 
@@ -21,7 +20,7 @@ func TestConformance(t *testing.T) {
 	conformance.Run(t, conformance.Suite{
 		Compiler:       mesh.Compiler{},
 		Implementation: conformance.Implementation{Organization: "example", Project: "mesh", URL: "https://example.com/mesh", Version: "v0.1.0", Contact: []string{"@example"}},
-		Selection:      conformance.Selection{Profiles: []feature.Profile{feature.GEP3779}, Exempt: []feature.Name{"AuthorizationPolicyValidation"}},
+		Selection:      conformance.Selection{Profiles: []conformance.Profile{"GEP-3779"}, Exempt: []conformance.Feature{"AuthorizationPolicyValidation"}},
 		ReportDir:      "report",
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/internal/differential"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/report"
 )
 

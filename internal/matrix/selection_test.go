@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/property"
 )

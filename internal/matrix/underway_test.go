@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"

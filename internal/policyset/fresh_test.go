@@ -4,9 +4,9 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/meshproof/meshproof/cases/feature"
 	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/classes"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/verdict"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy/manifest"

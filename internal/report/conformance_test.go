@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	gatewayapi "sigs.k8s.io/gateway-api/conformance/apis/v1"
 
-	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/markdown"

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/reporttest"

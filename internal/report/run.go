@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/feature"
 )
 
 // Run has the results of all cases on one Envoy, under one compiler.

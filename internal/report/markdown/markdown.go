@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/terminal"
 )

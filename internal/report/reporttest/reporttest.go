@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/meshproof/meshproof/cases/feature"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/report"
 )
 
