@@ -43,8 +43,15 @@ func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool
 		}
 	}
 	for _, s := range here {
-		if !s.claimed {
+		switch {
+		case !s.claimed:
 			v.Unverified = append(v.Unverified, Unverified{Gap: NoListener, Inbound: s.inbound.String(), Port: s.inbound.Port})
+		case s.atHome:
+			v.Findings = append(v.Findings, s.astray...)
+		default:
+			for _, f := range s.astray {
+				v.Unverified = append(v.Unverified, f.contradicts("it may be the sidecar of another workload"))
+			}
 		}
 	}
 	for _, u := range found.Loose() {
@@ -61,26 +68,32 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []sid
 		v.Unverified = append(v.Unverified, Unverified{Gap: NotReplayable, Inbound: name})
 		return nil
 	}
-	find := func(f Finding) {
-		f.Inbound = name
-		v.Findings = append(v.Findings, f)
-	}
 	in := s.inbound
 	if s.anyPort && hasAddress {
 		in.Port = enforced.Address.Port()
 	}
-	if in.Protocol.Layer() != enforced.Protocol.Layer() {
-		if !s.anyPort {
-			find(Finding{Fact: OtherProtocol, Found: enforced.Protocol, Wanted: in.Protocol})
-		}
+	if wanted := in; wanted.Protocol.Layer() != enforced.Protocol.Layer() {
 		in.Protocol = enforced.Protocol
+		f := Finding{Fact: OtherProtocol, Inbound: name, Found: in.Protocol, Wanted: wanted.Protocol}
+		alike, err := s.source.decidesAlike(wanted, in, enforced)
+		switch {
+		case err != nil:
+			return err
+		case s.anyPort:
+			// The flags describe the workload, and say nothing of its inbounds.
+		case alike:
+			v.Findings = append(v.Findings, f)
+		default:
+			v.Unverified = append(v.Unverified, f.contradicts("the policies decide otherwise there"))
+		}
 	}
-	ip := enforced.Address.Addr()
-	if len(s.addresses) > 0 && hasAddress && !ip.IsUnspecified() && !s.hasAddress(ip) {
-		find(Finding{Fact: OtherAddress, Address: s.addresses[0].String()})
+	if ip := enforced.Address.Addr(); len(s.addresses) > 0 && hasAddress && !ip.IsUnspecified() && !s.hasAddress(ip) {
+		s.astray = append(s.astray, Finding{Fact: OtherAddress, Inbound: name, Address: s.addresses[0].String()})
+	} else {
+		s.atHome = true
 	}
 	if enforced.Unguarded() {
-		find(Finding{Fact: Unguarded})
+		v.Findings = append(v.Findings, Finding{Fact: Unguarded, Inbound: name})
 	}
 	if enforced.Transport != sidecar.MutualTLS && hasAddress {
 		v.Unverified = append(v.Unverified, Unverified{Gap: WeakTransport, Inbound: name, Transport: enforced.Transport})
@@ -122,8 +135,10 @@ type subject struct {
 	anyPort bool
 	// addresses are the listener's addresses that Dataplanes state, if any does.
 	addresses []netip.Addr
-	// claimed is true once the sidecar has an inbound for it.
-	claimed bool
+	// claimed is true once the sidecar has an inbound for it, atHome once it has one on an
+	// address of the Dataplane. astray are those on other addresses.
+	claimed, atHome bool
+	astray          []Finding
 }
 
 // subjectsOf returns the inbounds of cases that were made of files.

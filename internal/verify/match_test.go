@@ -64,6 +64,8 @@ func match(t testing.TB, text string, portNamed bool, found sidecar.Sidecar) (*V
 
 const (
 	somePolicy    = "type: MeshTrafficPermission\nname: p\nmesh: default\n"
+	allowAll      = "spec: {default: {allow: [{spiffeId: {type: Prefix, value: spiffe://trust-domain.mesh/}}]}}\n"
+	allowPath     = "spec: {default: {allow: [{path: {type: Prefix, value: /a}}]}}\n"
 	someDataplane = `type: Dataplane
 name: web
 mesh: default
@@ -102,11 +104,18 @@ func TestMatch(t *testing.T) {
 		"own Dataplane": {someDataplane + somePolicy, false, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080"), inbound("10.0.0.1:9090")}}, 2, nil, nil, 0},
 		"other Dataplanes": {someDataplane + dataplane("shop", "10.0.0.2") + somePolicy, false,
 			sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080"), inbound("10.0.0.1:9090")}}, 2, nil, nil, 2},
-		"another address": {someDataplane + somePolicy, false, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.9:8080"), inbound("10.0.0.1:9090")}}, 2, nil,
+		"another address": {someDataplane + somePolicy, false, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.9:8080"), inbound("10.0.0.1:9090")}}, 2,
+			[]string{"listener inbound (10.0.0.9:8080): its address is not the Dataplane's, 10.0.0.1: it may be the sidecar of another workload"}, nil, 0},
+		"one more address": {someDataplane + somePolicy, false, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.9:8080"), inbound("10.0.0.1:8080"), inbound("10.0.0.1:9090")}}, 3, nil,
 			[]string{"listener inbound (10.0.0.9:8080): its address is not the Dataplane's, 10.0.0.1"}, 0},
+		"every address":    {someDataplane + somePolicy, false, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("0.0.0.0:8080"), inbound("10.0.0.1:9090")}}, 2, nil, nil, 0},
 		"another protocol": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{http}}, 1, nil, []string{"listener inbound (10.0.0.1:8080): it is a http listener, the inbound speaks tcp"}, 0},
-		"no filter":        {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{unguarded}}, 1, nil, []string{"listener inbound (10.0.0.1:8080): it has no authorization filter: every caller passes"}, 0},
-		"no mTLS":          {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{plaintext}}, 1, []string{"listener inbound (10.0.0.1:8080): its transport is plaintext: an identity is no better than that"}, nil, 0},
+		"another protocol, which the policies tell apart": {somePolicy + allowPath, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{http}}, 1,
+			[]string{"listener inbound (10.0.0.1:8080): it is a http listener, the inbound speaks tcp: the policies decide otherwise there"}, nil, 0},
+		"another protocol, which the policies do not tell apart": {somePolicy + allowAll, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{http}}, 1, nil,
+			[]string{"listener inbound (10.0.0.1:8080): it is a http listener, the inbound speaks tcp"}, 0},
+		"no filter": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{unguarded}}, 1, nil, []string{"listener inbound (10.0.0.1:8080): it has no authorization filter: every caller passes"}, 0},
+		"no mTLS":   {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{plaintext}}, 1, []string{"listener inbound (10.0.0.1:8080): its transport is plaintext: an identity is no better than that"}, nil, 0},
 		"a listener that was not read": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []sidecar.Unknown{{Kind: sidecar.Exposed, Listener: "twin", Reason: "it warms"}}}, 1,
 			[]string{`the sidecar: listener "twin": it warms`}, nil, 0},
 		"a lost filter": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{lost}}, 0, []string{"listener inbound (10.0.0.1:8080): a part of its filters cannot be replayed, see unknown"}, nil, 0},

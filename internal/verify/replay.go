@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,6 +100,30 @@ func (s *source) on(in cases.Inbound, enforced sidecar.Inbound) (*verdict.Readin
 	}
 	c.Inbounds, c.Normalization = []cases.Inbound{in}, enforced.Normalization
 	return whole.For(c)
+}
+
+// decidesAlike reports whether the policies say the same of an inbound, whichever of two
+// layers it has.
+func (s *source) decidesAlike(a, b cases.Inbound, enforced sidecar.Inbound) (bool, error) {
+	first, errFirst := s.on(a, enforced)
+	second, errSecond := s.on(b, enforced)
+	if err := errors.Join(errFirst, errSecond); err != nil {
+		return false, err
+	}
+	return withoutLayers(first).Equal(withoutLayers(second)), nil
+}
+
+// withoutLayers returns the program of a reading with one inbound, with all gates on one
+// layer.
+func withoutLayers(r *verdict.Reading) policy.Program {
+	program := r.Inbounds()[0].Program.Program
+	for _, gates := range []*[]policy.Gate{&program.Gates, &program.Shadows} {
+		*gates = slices.Clone(*gates)
+		for i := range *gates {
+			(*gates)[i].Layer = policy.L4
+		}
+	}
+	return program
 }
 
 // groups are the inbounds of a sidecar, those together that one proof is for: their filters

@@ -179,6 +179,9 @@ const (
 	Sampled
 	// WeakTransport is an inbound that does not demand mTLS.
 	WeakTransport
+	// Contradicted is an inbound that the sidecar and the policies' side describe
+	// differently, so that other decisions may be meant.
+	Contradicted
 )
 
 // Unverified is an inbound of either side without a proof, or with a proof of a part only.
@@ -222,9 +225,11 @@ func (u Unverified) String() string {
 type Fact uint8
 
 const (
-	// OtherProtocol is a listener of another layer than the inbound.
+	// OtherProtocol is a listener of another layer than the inbound. The policies decide
+	// alike on both, or it is a gap.
 	OtherProtocol Fact = iota
-	// OtherAddress is a listener with another address than the Dataplane states.
+	// OtherAddress is a listener with another address than the Dataplane states. The inbound
+	// has a listener on its own address too, or it is a gap.
 	OtherAddress
 	// Unguarded is an inbound without an authorization filter.
 	Unguarded
@@ -246,15 +251,22 @@ type Finding struct {
 }
 
 // String names the inbound and the fact.
-func (f Finding) String() string {
+func (f Finding) String() string { return f.Inbound + ": " + f.text() }
+
+func (f Finding) text() string {
 	switch f.Fact {
 	case OtherProtocol:
-		return fmt.Sprintf("%s: it is a %s listener, the inbound speaks %s", f.Inbound, f.Found, f.Wanted)
+		return fmt.Sprintf("it is a %s listener, the inbound speaks %s", f.Found, f.Wanted)
 	case OtherAddress:
-		return fmt.Sprintf("%s: its address is not the Dataplane's, %s", f.Inbound, f.Address)
+		return "its address is not the Dataplane's, " + f.Address
 	case NoVersion:
-		return fmt.Sprintf("%s: it does not state its version, Envoy %s was asked", f.Inbound, f.Envoy)
+		return fmt.Sprintf("it does not state its version, Envoy %s was asked", f.Envoy)
 	default:
-		return f.Inbound + ": it has no authorization filter: every caller passes"
+		return "it has no authorization filter: every caller passes"
 	}
+}
+
+// contradicts returns the gap of a finding for which other decisions may be meant.
+func (f Finding) contradicts(why string) Unverified {
+	return Unverified{Gap: Contradicted, Inbound: f.Inbound, Reasons: []string{f.text() + ": " + why}}
 }
