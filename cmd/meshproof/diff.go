@@ -91,7 +91,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	}
 	ofOld, ofNew := s, s
 	ofOld.Options.Document, ofNew.Options.Document = o.oldFlags.overriding(o.source.options).document(), o.newFlags.overriding(o.source.options).document()
-	d, err := diff.Of(diff.Side{Files: old, Surroundings: ofOld}, diff.Side{Files: recent, Surroundings: ofNew})
+	d, err := diff.Of(diff.Side{Files: old, Surroundings: ofOld}, diff.Side{Files: recent, Surroundings: ofNew}, o.source.to)
 	if err != nil {
 		return o.source.nothingLeft(err)
 	}

@@ -34,8 +34,6 @@ type sourceOptions struct {
 	// strict refuses documents of other kinds, which are otherwise told on stderr.
 	strict bool
 	stderr io.Writer
-	// toDataplanes says that --to may name an inbound of a Dataplane.
-	toDataplanes bool
 	// flags tells which of them were set.
 	flags *pflag.FlagSet
 }
@@ -59,7 +57,7 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags.Var(textFlag{&o.trustDomain, "name"}, "trust-domain", "trust domain of the service accounts that an AuthorizationPolicy names, trust-domain.mesh where it is empty")
 	addFileFlags(cmd, policyFiles, flags)
 	flags = newFileFlags()
-	flags.StringVar(&o.to, "to", "", "only this inbound, as workload/inbound")
+	cmd.Flags().StringVar(&o.to, "to", "", "only this inbound, as workload/inbound: of a case, of a Dataplane, or one that is made")
 	flags.Var(&o.filter, "case", "only the cases whose name or story matches this regular expression")
 	addFileFlags(cmd, caseFiles, flags)
 	completeValues(cmd, "protocol")
@@ -67,20 +65,15 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = completeFiles
 }
 
-func (o *sourceOptions) choice() lab.Choice { return lab.Choice{Pattern: o.filter.pattern, To: o.to} }
+func (o *sourceOptions) choice() lab.Choice { return lab.Choice{Pattern: o.filter.pattern} }
 
 // subjects reads files and folders, and returns the inbounds that they describe.
 func (o *sourceOptions) subjects(paths []string) ([]lab.Subject, error) {
-	// All inbounds of a case are kept, for the warnings are about all of them.
-	o.toDataplanes = true
-	files, s, err := o.open(lab.Choice{Pattern: o.filter.pattern}, paths)
+	files, s, err := o.open(paths)
 	if err != nil {
 		return nil, err
 	}
 	out, err := files.Subjects(o.to, s)
-	if none := (*lab.NoInboundError)(nil); errors.As(err, &none) {
-		return nil, fmt.Errorf("--to: %w", err)
-	}
 	return out, o.nothingLeft(err)
 }
 
@@ -112,7 +105,7 @@ func tellLeftOut(stderr io.Writer, files *lab.Files) {
 
 // cases reads files and folders, and returns the cases with described inbounds.
 func (o *sourceOptions) cases(paths []string) ([]lab.Case, *lab.Files, error) {
-	files, s, err := o.open(o.choice(), paths)
+	files, s, err := o.open(paths)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,16 +115,19 @@ func (o *sourceOptions) cases(paths []string) ([]lab.Case, *lab.Files, error) {
 
 // casesInFull returns the cases with inbounds for all policies.
 func (o *sourceOptions) casesInFull(paths []string) ([]lab.Case, lab.Population, error) {
-	files, s, err := o.open(o.choice(), paths)
+	files, s, err := o.open(paths)
 	if err != nil {
 		return nil, lab.Population{}, err
 	}
 	all, population, err := files.CasesInFull(s)
+	if err == nil {
+		all, err = lab.Choose(all, o.to)
+	}
 	return all, population, o.nothingLeft(err)
 }
 
-func (o *sourceOptions) open(choice lab.Choice, paths []string) (*lab.Files, lab.Surroundings, error) {
-	files, err := lab.Open(choice, paths...)
+func (o *sourceOptions) open(paths []string) (*lab.Files, lab.Surroundings, error) {
+	files, err := lab.Open(o.choice(), paths...)
 	if err != nil {
 		return nil, lab.Surroundings{}, err
 	}
@@ -152,8 +148,11 @@ func (o *sourceOptions) open(choice lab.Choice, paths []string) (*lab.Files, lab
 // ask. It returns any other error as it is.
 func (o *sourceOptions) nothingLeft(err error) error {
 	nothing := (*lab.NothingError)(nil)
-	if errors.As(err, &nothing) && (o.flags.Changed("case") || o.flags.Changed("to")) {
-		return fmt.Errorf("%s: no inbound is left: check --case and --to", nothing.Files)
+	switch {
+	case errors.As(err, &nothing) && o.flags.Changed("case"):
+		return fmt.Errorf("%s: no inbound is left: check --case", nothing.Files)
+	case errors.As(err, new(*lab.NoInboundError)):
+		return fmt.Errorf("--to: %w", err)
 	}
 	return err
 }
@@ -189,7 +188,7 @@ func (o *sourceOptions) checkFilesFlags(all ...*lab.Files) error {
 	policySet := slices.ContainsFunc(all, (*lab.Files).HasPolicySet)
 	hasCases := slices.ContainsFunc(all, func(f *lab.Files) bool { return f.HasCases })
 	hasDataplanes := slices.ContainsFunc(all, func(f *lab.Files) bool { return f.HasDataplanes })
-	if err := o.checkFlags(policySet, hasCases || hasDataplanes && o.toDataplanes); err != nil {
+	if err := o.checkFlags(policySet, hasCases); err != nil {
 		return err
 	}
 	flag := o.inboundFlag()

@@ -75,9 +75,9 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	v, err := verify.Match(ctx, all, files, o.source.flags.Changed("port"), found)
+	v, err := verify.Match(ctx, all, files, o.source.flags.Changed("port"), o.source.to, found)
 	if err != nil {
-		return err
+		return o.source.nothingLeft(err)
 	}
 	v.Report.Strict = o.source.strict
 	began := time.Now()

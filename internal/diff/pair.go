@@ -33,10 +33,10 @@ type Case struct {
 	Before, After *result.Case
 }
 
-// Of compares two sides. It pairs cases of one name, policy files for one workload, or the
+// Of compares two sides, on the inbounds of the given name, or on all where it is empty. It pairs cases of one name, policy files for one workload, or the
 // only case of each side. The error is about a policy, or says that there is nothing to
-// compare; it may be a [lab.NothingError].
-func Of(old, recent Side) (*Difference, error) {
+// compare; it may be a [lab.NothingError] or a [lab.NoInboundError].
+func Of(old, recent Side, to string) (*Difference, error) {
 	olds, recents, err := casesOf(old, recent)
 	if err != nil {
 		return nil, err
@@ -45,6 +45,12 @@ func Of(old, recent Side) (*Difference, error) {
 	single := len(olds) == 1 && len(recents) == 1
 	if olds, recents, err = d.populate(old, recent, olds, recents); err != nil {
 		return nil, err
+	}
+	// An inbound may be on one side only.
+	olds, errOld := lab.Choose(olds, to)
+	recents, errNew := lab.Choose(recents, to)
+	if errOld != nil && errNew != nil {
+		return nil, errNew
 	}
 	paired := map[int]bool{}
 	for _, c := range recents {

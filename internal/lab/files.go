@@ -39,12 +39,10 @@ type Files struct {
 	HasCases, HasDataplanes bool
 }
 
-// Choice says which cases, and which of their inbounds, are meant.
+// Choice says which cases are meant.
 type Choice struct {
 	// Pattern has to match the name or the story of a case; nil matches every case.
 	Pattern *regexp.Regexp
-	// To is the name of an inbound, as workload/inbound; it is empty for all inbounds.
-	To string
 }
 
 // Matches reports whether the case is chosen.
@@ -121,8 +119,7 @@ func (f *Files) checkOthers() error {
 }
 
 // Open reads files and folders for a lab: case files, policies and Dataplanes. It passes
-// over a file without any document, and leaves out each case that has no inbound, or not
-// the chosen one. A folder without files is an error, and so are files with documents of
+// over a file without any document, and leaves out each case that has no inbound. A folder without files is an error, and so are files with documents of
 // other kinds alone.
 func Open(choice Choice, paths ...string) (*Files, error) {
 	var all []string
@@ -178,20 +175,8 @@ func open(choice Choice, name string, paths []string) (*Files, error) {
 			return nil, err
 		}
 	}
-	f.narrow(choice.To)
+	f.Cases = slices.DeleteFunc(f.Cases, func(c cases.Case) bool { return len(c.Inbounds) == 0 })
 	return f, f.takeDataplanes()
-}
-
-// narrow leaves each case the inbound of that name only. An empty name leaves all inbounds.
-func (f *Files) narrow(to string) {
-	var out []cases.Case
-	for _, c := range f.Cases {
-		c.Inbounds = slices.DeleteFunc(slices.Clone(c.Inbounds), func(in cases.Inbound) bool { return to != "" && in.String() != to })
-		if len(c.Inbounds) > 0 {
-			out = append(out, c)
-		}
-	}
-	f.Cases = out
 }
 
 // takeDataplanes separates the Dataplanes from the policies.

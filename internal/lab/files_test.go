@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/lab"
@@ -50,11 +51,13 @@ func TestOpen(t *testing.T) {
 	backend := policy.Inbound{Workload: policy.Workload{Name: "backend"}, Port: 1}
 	for name, tt := range map[string]struct {
 		choice lab.Choice
+		to     string
 		want   []string
 	}{
-		"all":     {lab.Choice{}, []string{"a: backend/http backend/tcp", "generated: web/8080"}},
-		"to":      {lab.Choice{To: "backend/tcp"}, []string{"a: backend/tcp", "generated: web/8080"}},
-		"no case": {lab.Choice{Pattern: regexp.MustCompile("^b$")}, []string{"generated: web/8080"}},
+		"all":         {lab.Choice{}, "", []string{"a: backend/http backend/tcp", "generated: web/8080"}},
+		"one":         {lab.Choice{}, "backend/tcp", []string{"a: backend/tcp"}},
+		"a Dataplane": {lab.Choice{}, "web/8080", []string{"generated: web/8080"}},
+		"no case":     {lab.Choice{Pattern: regexp.MustCompile("^b$")}, "", []string{"generated: web/8080"}},
 	} {
 		files, err := lab.Open(tt.choice, dir)
 		if err != nil {
@@ -64,6 +67,9 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: %+v", name, files)
 		}
 		all, err := files.CasesFor(lab.Surroundings{Inbound: backend}, files.Inbounds())
+		if err == nil {
+			all, err = lab.Choose(all, tt.to)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +92,7 @@ func TestOpen(t *testing.T) {
 
 func TestOpenNothing(t *testing.T) {
 	t.Parallel()
-	files, err := lab.Open(lab.Choice{To: "backend/none"}, write(t, map[string]string{"a.yaml": aCase}))
+	files, err := lab.Open(lab.Choice{Pattern: regexp.MustCompile("^none$")}, write(t, map[string]string{"a.yaml": aCase}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,5 +105,39 @@ func TestOpenNothing(t *testing.T) {
 	}
 	if files, err := lab.OpenSet(lab.Choice{}, empty); err != nil || !files.Empty() || !files.HasPolicySet() {
 		t.Errorf("%+v, %v", files, err)
+	}
+}
+
+// A chosen inbound is asked alone, but the warnings are about all inbounds. A made inbound can
+// be chosen too.
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	second := strings.ReplaceAll(aDataplane, "web", "shop")
+	labelled := aPolicy + "spec: {targetRef: {kind: Dataplane, labels: {app: new}}, default: {}}\n"
+	files, err := lab.Open(lab.Choice{}, write(t, map[string]string{"a.yaml": aDataplane + "---\n" + second + "---\n" + labelled}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := files.CasesInFull(lab.Surroundings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for to, made := range map[string]int{"shop/8080": 0, "made-for-p/0": 1} {
+		chosen, err := lab.Choose(all, to)
+		if err != nil || len(chosen) != 1 || len(chosen[0].Inbounds) != 1 || len(chosen[0].Made) != made || len(chosen[0].Among) != 2 {
+			t.Errorf("%s: %+v, %v", to, chosen, err)
+		}
+		subjects, err := files.Subjects(to, lab.Surroundings{})
+		if err != nil || len(subjects) != 1 || subjects[0].Inbound.String() != to || len(subjects[0].Callers) != 2 {
+			t.Errorf("%s: %+v, %v", to, subjects, err)
+		}
+	}
+	_, err = lab.Choose(all, "shop/9090")
+	if want := `there is no inbound "shop/9090": use one of web/8080, shop/8080, made-for-p/0`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	none := &lab.NoInboundError{Name: "x/1", Inbounds: slices.Repeat([]string{"a/1", "b/1"}, 11)}
+	if want := "a/1, b/1, and 2 more"; !strings.HasSuffix(none.Error(), want) {
+		t.Errorf("%v, want %s at the end", none, want)
 	}
 }

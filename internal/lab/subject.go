@@ -55,23 +55,15 @@ func (s Subject) Title() string {
 	return title
 }
 
-// NoInboundError says that there is no inbound of the chosen name.
-type NoInboundError struct {
-	Name string
-	// Inbounds are the names of those that there are.
-	Inbounds []string
-}
-
-// Error lists the inbounds.
-func (e *NoInboundError) Error() string {
-	return fmt.Sprintf("there is no inbound %q: use one of %s", e.Name, strings.Join(e.Inbounds, ", "))
-}
-
 // Subjects returns the chosen inbounds: of the cases, and of the policies outside of cases,
-// whose inbounds are the Dataplanes, or else the one of the surroundings. Its error joins the
-// errors of all refused policies. A choice that names no inbound is a [*NoInboundError].
+// whose inbounds are the Dataplanes, or else the one of the surroundings. A choice may also
+// name an inbound that [Files.CasesInFull] makes. Its error joins the errors of all refused
+// policies. A choice that names no inbound is a [*NoInboundError].
 func (f *Files) Subjects(to string, s Surroundings) ([]Subject, error) {
 	all, err := f.CasesFor(s, f.Inbounds())
+	if err == nil && to != "" {
+		all, _, err = f.CasesInFull(s)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -135,10 +127,13 @@ func newSubjectSet(cs ...Case) (*subjectSet, error) {
 	set := &subjectSet{policies: policies}
 	var among []policy.Inbound
 	for _, c := range cs {
-		set.callers = append(set.callers, callersOf(c.Case)...)
-		for _, in := range c.Inbounds {
-			among = append(among, in.Inbound)
+		if c.Made == nil {
+			set.callers = append(set.callers, callersOf(c.Case)...)
 		}
+		if c.Among == nil {
+			c.Among = inboundsOf(c)
+		}
+		among = append(among, c.Among...)
 	}
 	set.warnings = sync.OnceValue(func() []policy.Warning { return policies.Lint(among) })
 	return set, nil

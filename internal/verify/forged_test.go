@@ -385,7 +385,7 @@ func TestForgedDumps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := Match(t.Context(), all, files, false, found)
+			v, err := Match(t.Context(), all, files, false, "", found)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,13 +15,17 @@ import (
 
 // Match matches the inbounds of the sidecar with those of the cases, by the addresses of
 // Dataplanes and by ports, and plans a proof for each pair. portNamed is true where flags
-// name the port of the inbound. It fails where several inbounds may be meant, where policies
-// are refused, and where inbounds differ in more ways than can be proven in a minute.
-func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool, found sidecar.Sidecar) (*Verification, error) {
+// name the port of the inbound. With to, only the inbounds of that name are proven. It fails
+// where several inbounds may be meant, where none has the name, where policies are refused,
+// and where inbounds differ in more ways than can be proven in a minute.
+func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool, to string, found sidecar.Sidecar) (*Verification, error) {
+	if _, err := lab.Choose(all, to); err != nil {
+		return nil, err
+	}
 	v := &Verification{sidecar: found}
 	of := found.Index()
 	var replays groups
-	here, elsewhere := partElsewhere(subjectsOf(all, files, portNamed), found)
+	here, elsewhere := partElsewhere(subjectsOf(all, files, portNamed || to != ""), found)
 	for _, s := range elsewhere {
 		v.leftOut = append(v.leftOut, fmt.Sprintf("%s: the sidecar belongs to another Dataplane: it does not listen on %s", s.name(), s.addresses[0]))
 	}
@@ -29,9 +33,13 @@ func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
-		s, err := claimant(here, enforced)
+		s, err := claimant(here, to, enforced)
 		if err != nil {
 			return nil, err
+		}
+		if s != nil && !s.isChosen(to) {
+			v.leftOut = append(v.leftOut, fmt.Sprintf("%s: it is %s, and %s was chosen", title(enforced), s.name(), to))
+			continue
 		}
 		if s == nil {
 			v.Unverified = append(v.Unverified, Unverified{Gap: NoPolicies, Inbound: title(enforced), Filters: !enforced.Address.IsValid()})
@@ -44,6 +52,7 @@ func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool
 	}
 	for _, s := range here {
 		switch {
+		case !s.isChosen(to):
 		case !s.claimed:
 			v.Unverified = append(v.Unverified, Unverified{Gap: NoListener, Inbound: s.inbound.String(), Port: s.inbound.Port})
 		case s.atHome:
@@ -220,9 +229,12 @@ func partElsewhere(subjects []*subject, found sidecar.Sidecar) (here, elsewhere 
 	return here, elsewhere
 }
 
+// isChosen reports whether the inbound has the name, which is empty for all inbounds.
+func (s *subject) isChosen(to string) bool { return to == "" || s.inbound.String() == to }
+
 // claimant returns the subject of a sidecar's inbound, nil if there is none. Several
-// possible subjects are an error.
-func claimant(subjects []*subject, enforced sidecar.Inbound) (*subject, error) {
+// possible subjects are an error, unless one of them is chosen.
+func claimant(subjects []*subject, to string, enforced sidecar.Inbound) (*subject, error) {
 	var may, exact []*subject
 	for _, s := range subjects {
 		if !s.mayBe(enforced) {
@@ -233,12 +245,16 @@ func claimant(subjects []*subject, enforced sidecar.Inbound) (*subject, error) {
 			exact = append(exact, s)
 		}
 	}
-	switch {
-	case len(exact) == 1:
+	if len(exact) == 1 {
 		return exact[0], nil
+	}
+	if slices.ContainsFunc(may, func(s *subject) bool { return s.isChosen(to) }) {
+		may = slices.DeleteFunc(may, func(s *subject) bool { return !s.isChosen(to) })
+	}
+	switch {
 	case len(may) == 0:
 		return nil, nil
-	case len(may) == 1:
+	case len(may) == 1, !may[0].isChosen(to):
 		return may[0], nil
 	}
 	var names []string

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"encoding/json"
+	"errors"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -53,13 +54,19 @@ func files(t testing.TB, text string) *lab.Files {
 // match matches a sidecar with the inbounds of files, or with the inbound of flags.
 func match(t testing.TB, text string, portNamed bool, found sidecar.Sidecar) (*Verification, error) {
 	t.Helper()
+	return matchOne(t, text, portNamed, "", found)
+}
+
+// matchOne is match for the inbounds of one name.
+func matchOne(t testing.TB, text string, portNamed bool, to string, found sidecar.Sidecar) (*Verification, error) {
+	t.Helper()
 	read := files(t, text)
 	described := policy.Inbound{Workload: policy.Workload{Name: "backend", Namespace: "default"}, Port: 8080, Protocol: policy.TCP}
 	all, err := read.CasesFor(lab.Surroundings{Inbound: described}, read.Inbounds())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Match(t.Context(), all, read, portNamed, found)
+	return Match(t.Context(), all, read, portNamed, to, found)
 }
 
 const (
@@ -145,6 +152,53 @@ func TestMatch(t *testing.T) {
 				t.Errorf("%s: %v", text, err)
 			}
 		})
+	}
+}
+
+// A chosen inbound is verified alone: the listeners of the others are left out. What is no
+// inbound of a Dataplane is not.
+func TestMatchOne(t *testing.T) {
+	t.Parallel()
+	found := sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080"), inbound("10.0.0.1:9090")}}
+	stray := sidecar.Sidecar{Inbounds: append(slices.Clone(found.Inbounds), inbound("10.0.0.1:1"))}
+	for name, tt := range map[string]struct {
+		files, to           string
+		found               sidecar.Sidecar
+		replays             []string
+		unverified, leftOut []string
+	}{
+		"one of two": {someDataplane + somePolicy, "web/9090", found, []string{"listener inbound (10.0.0.1:9090)"}, nil,
+			[]string{"listener inbound (10.0.0.1:8080): it is web/8080, and web/9090 was chosen"}},
+		"a stray listener": {someDataplane + somePolicy, "web/9090", stray, []string{"listener inbound (10.0.0.1:9090)"},
+			[]string{"listener inbound (10.0.0.1:1): the policies are about no inbound on this port"},
+			[]string{"listener inbound (10.0.0.1:8080): it is web/8080, and web/9090 was chosen"}},
+		"it has no listener": {someDataplane + somePolicy, "web/9090", sidecar.Sidecar{Inbounds: found.Inbounds[:1]}, nil,
+			[]string{"web/9090: the sidecar has no inbound on port 9090"}, []string{"listener inbound (10.0.0.1:8080): it is web/8080, and web/9090 was chosen"}},
+		"which of two workloads": {someDataplane + dataplane("shop", "10.0.0.2") + somePolicy, "web/9090", sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.9:9090"), inbound("10.0.0.9:8080")}}, []string{"listener inbound (10.0.0.9:9090)"},
+			[]string{"listener inbound (10.0.0.9:9090): its address is not the Dataplane's, 10.0.0.1: it may be the sidecar of another workload"},
+			[]string{"listener inbound (10.0.0.9:8080): it is web/8080, and web/9090 was chosen"}},
+		"the sidecar of another": {someDataplane + dataplane("shop", "10.0.0.2") + somePolicy, "shop/8080", found, nil, nil,
+			[]string{"shop/8080: the sidecar belongs to another Dataplane: it does not listen on 10.0.0.2", "shop/9090: the sidecar belongs to another Dataplane: it does not listen on 10.0.0.2",
+				"listener inbound (10.0.0.1:8080): it is web/8080, and shop/8080 was chosen", "listener inbound (10.0.0.1:9090): it is web/9090, and shop/8080 was chosen"}},
+		"of flags": {somePolicy, "backend/8080", found, []string{"listener inbound (10.0.0.1:8080)"}, []string{"listener inbound (10.0.0.1:9090): the policies are about no inbound on this port"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, err := matchOne(t, tt.files, false, tt.to, tt.found)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var replays []string
+			for _, r := range v.Replays {
+				replays = append(replays, r.Inbounds...)
+			}
+			if !slices.Equal(replays, tt.replays) || !slices.Equal(lines(v.Unverified), tt.unverified) || !slices.Equal(v.leftOut, tt.leftOut) {
+				t.Errorf("replayed %q, unverified %q, left out %q", replays, lines(v.Unverified), v.leftOut)
+			}
+		})
+	}
+	if _, err := matchOne(t, someDataplane+somePolicy, false, "web/1", found); !errors.As(err, new(*lab.NoInboundError)) {
+		t.Errorf("error %v", err)
 	}
 }
 
