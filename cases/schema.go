@@ -1,9 +1,9 @@
 package cases
 
 import (
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"maps"
 	"slices"
@@ -63,7 +63,7 @@ func (s *optionsSchema) UnmarshalManifest(d manifest.Document) error {
 	var listener struct {
 		Normalization normalizationSchema `yaml:"pathNormalization"`
 	}
-	if _, err := dialect.CheckOptions(d, &listener); err != nil {
+	if _, err := dialects.CheckOptions(d, &listener); err != nil {
 		return err
 	}
 	*s = optionsSchema{listener.Normalization, d.Without("pathNormalization")}

@@ -9,8 +9,8 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/plugin"
-	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -60,7 +60,7 @@ func optionsOf(c cases.Case) (out options, err error) {
 func isOfAcceptedDesign(c cases.Case) bool {
 	legacyOrForeign := func(doc manifest.Document) bool {
 		_, legacy := doc.At("spec.from")
-		return legacy || !dialect.Having[capability.Converter]()[0].(language.Dialect).Owns(doc)
+		return legacy || !dialects.Having[capability.Converter]()[0].(language.Dialect).Owns(doc)
 	}
 	options, err := optionsOf(c)
 	return err == nil && c.ExpectError == "" && len(c.Requests) > 0 && len(c.Policies) > 0 &&
@@ -76,7 +76,7 @@ func convert(t *testing.T, c cases.Case, to int) cases.Case {
 		t.Fatalf("%s: %v", c.Place, err)
 	}
 	otherShadow := to == 3 && written.ShadowForm == "accepted"
-	conversion, err := dialect.Having[capability.Converter]()[0].Convert(c.Policies, fmt.Sprint("option", to))
+	conversion, err := dialects.Having[capability.Converter]()[0].Convert(c.Policies, fmt.Sprint("option", to))
 	if err != nil {
 		t.Fatalf("%s: %v", c.Place, err)
 	}

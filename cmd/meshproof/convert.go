@@ -7,13 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/folder"
-	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 func newConvert() *cobra.Command {
-	converter := dialect.Having[capability.Converter]()[0]
+	converter := dialects.Having[capability.Converter]()[0]
 	to := newOptionFlag(converter.Designs())
 	cmd := &cobra.Command{
 		Use:   "convert --to OPTION FILE…",

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/webserver"
-	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
 )
 
@@ -61,7 +61,7 @@ func serveInspect(ctx context.Context, folder, listen string, opts language.Opti
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return fmt.Errorf("--listen: %w: write host:port, as in 127.0.0.1:5681", err)
 	}
-	handler, err := dialect.Having[capability.Inspector]()[0].Inspect(folder, opts)
+	handler, err := dialects.Having[capability.Inspector]()[0].Inspect(folder, opts)
 	if err != nil {
 		return err
 	}

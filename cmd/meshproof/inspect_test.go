@@ -19,7 +19,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/capability"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/policy/language"
 )
 
@@ -140,7 +140,7 @@ func tryServe(t *testing.T, args []string) {
 // tryFetch fetches the URL of a documented curl command from the folder in the documents.
 func tryFetch(t *testing.T, target string) {
 	t.Helper()
-	handler, err := dialect.Having[capability.Inspector]()[0].Inspect(inspected, language.Options{})
+	handler, err := dialects.Having[capability.Inspector]()[0].Inspect(inspected, language.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

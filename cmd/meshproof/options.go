@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/meshproof/meshproof/internal/capability"
-	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -56,7 +56,7 @@ func (f *optionFlag) Type() string {
 }
 
 func (o *optionFlags) add(flags *pflag.FlagSet) {
-	for _, dialect := range dialect.Having[capability.Flagger]() {
+	for _, dialect := range dialects.Having[capability.Flagger]() {
 		for _, f := range dialect.Flags() {
 			flag := newOptionFlag(f)
 			*o = append(*o, flag)

@@ -31,6 +31,7 @@ var walls = map[string]string{
 	"internal/result":    "internal/verdict",
 
 	"internal/capability":  "policy/language",
+	"internal/dialects":    "policy/dialect",
 	"internal/requestline": "policy",
 	"internal/rewrite":     "policy",
 	"policy/gateway":       "policy/gateway",

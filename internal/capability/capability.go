@@ -3,7 +3,7 @@
 // dialect value, or of its policies.
 //
 // It guarantees that a command reaches a capability without the name of a dialect:
-// package policy/dialect finds the dialects that have it. It has no code of its own.
+// package internal/dialects finds the dialects that have it. It has no code of its own.
 package capability
 
 import (

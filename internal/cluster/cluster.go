@@ -11,9 +11,9 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -54,7 +54,7 @@ func podsOf(c cases.Case) []policy.Workload {
 // a list, the name of one object first.
 func Nouns() [][]string {
 	var out [][]string
-	for _, lister := range dialect.Having[capability.Lister]() {
+	for _, lister := range dialects.Having[capability.Lister]() {
 		out = append(out, lister.Nouns())
 	}
 	return out
@@ -62,7 +62,7 @@ func Nouns() [][]string {
 
 // listerOf returns the dialect that has objects of the kind, nil where there is none.
 func listerOf(noun string) capability.Lister {
-	for _, lister := range dialect.Having[capability.Lister]() {
+	for _, lister := range dialects.Having[capability.Lister]() {
 		if slices.Contains(lister.Nouns(), strings.ToLower(noun)) {
 			return lister
 		}

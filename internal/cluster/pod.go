@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
 )
 
 // Pod is a pod with the policies that select it.
@@ -33,7 +33,7 @@ func PodsOf(files *lab.Files, given policy.Workload) (Pods, error) {
 			pods = []policy.Workload{given}
 		}
 		for _, pod := range pods {
-			inherited, err := dialect.Having[capability.Inheritor]()[0].Inherited(c.policies, pod)
+			inherited, err := dialects.Having[capability.Inheritor]()[0].Inherited(c.policies, pod)
 			if err != nil {
 				return nil, err
 			}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -187,7 +187,7 @@ func mtls(in cases.Inbound) string {
 // ownerOf returns the dialect of the first document that has a dialect, "" without any.
 func ownerOf(docs []manifest.Document) string {
 	for _, doc := range docs {
-		for _, d := range dialect.Having[language.Dialect]() {
+		for _, d := range dialects.Having[language.Dialect]() {
 			if d.Owns(doc) {
 				return d.Name()
 			}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
@@ -57,7 +58,7 @@ func name(doc manifest.Document) string {
 // kinds. Its error joins the errors of documents that may be a misspelt policy or Dataplane,
 // one line each.
 func Split(docs []manifest.Document) (own []manifest.Document, others Others, err error) {
-	dialects := dialect.Having[language.Dialect]()
+	dialects := dialects.Having[language.Dialect]()
 	var errs []error
 	for _, doc := range docs {
 		switch head := doc.Type(); {

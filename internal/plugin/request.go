@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
-	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -97,11 +97,11 @@ const defaultTrustDomain = "trust-domain.mesh"
 
 // OptionsJSON returns all options of all dialects as one JSON object with the
 // defaults filled in, and the trust domain among them: what a foreign compiler is
-// told. Its errors are those of [dialect.CheckOptions].
+// told. Its errors are those of [dialects.CheckOptions].
 func OptionsJSON(opts language.Options) (json.RawMessage, error) {
 	var out bytes.Buffer
 	out.WriteByte('{')
-	for _, d := range dialect.Having[language.Dialect]() {
+	for _, d := range dialects.Having[language.Dialect]() {
 		own := d.NewOptions()
 		if err := opts.Document.DecodeKnown(own); err != nil {
 			return nil, err
@@ -115,7 +115,7 @@ func OptionsJSON(opts language.Options) (json.RawMessage, error) {
 			out.WriteByte(',')
 		}
 	}
-	foreign, err := dialect.CheckOptions(opts.Document)
+	foreign, err := dialects.CheckOptions(opts.Document)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -19,7 +19,7 @@ func ReadForeign(c cases.Case) (*Reading, error) {
 	if i < 0 {
 		own := c
 		// The options of other dialects are for the compiler.
-		foreign, _ := dialect.CheckOptions(c.Options.Document)
+		foreign, _ := dialects.CheckOptions(c.Options.Document)
 		for _, key := range foreign {
 			own.Options.Document = own.Options.Document.Without(key)
 		}
@@ -44,7 +44,7 @@ func ReadForeign(c cases.Case) (*Reading, error) {
 // unowned reports whether a policy has a kind that no dialect owns.
 func unowned(doc manifest.Document) bool {
 	head := doc.Type()
-	return head.Type+head.Kind != "" && !slices.ContainsFunc(dialect.Having[language.Dialect](), func(d language.Dialect) bool { return d.Owns(doc) })
+	return head.Type+head.Kind != "" && !slices.ContainsFunc(dialects.Having[language.Dialect](), func(d language.Dialect) bool { return d.Owns(doc) })
 }
 
 // WantsOnly says why nothing but the case's own wants can be held against Envoy, and ""

@@ -1,7 +1,6 @@
 package dialect_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/meshproof/meshproof/policy"
@@ -43,36 +42,6 @@ func TestParseRefusesOptions(t *testing.T) {
 			if _, err := dialect.Parse(documents(t, policies), options(t, yaml)); err == nil || err.Error() != want {
 				t.Errorf("%s: got %v, want %s", yaml, err, want)
 			}
-		}
-	}
-}
-
-// TestCheckOptionsFillsOwnFields: a caller may have keys of its own in the document.
-func TestCheckOptionsFillsOwnFields(t *testing.T) {
-	t.Parallel()
-	var own struct {
-		Mine string `yaml:"mine"`
-	}
-	if _, err := dialect.CheckOptions(documents(t, "{mine: x, kumaOption: 2}")[0], &own); err != nil || own.Mine != "x" {
-		t.Errorf("%+v, %v", own, err)
-	}
-	const want = "p.yaml:1: yours: unknown field: use one of kumaOption, legacyCompiler, mine, shadowForm, systemNamespace"
-	if _, err := dialect.CheckOptions(documents(t, "{yours: x}")[0], &own); err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
-// A mapping under an unknown key is of a dialect that is not in the list.
-func TestCheckOptionsOfOtherDialects(t *testing.T) {
-	t.Parallel()
-	for yaml, want := range map[string]string{
-		"{istio: {rootNamespace: mesh}, cilium: {}, kumaOption: 2}": "[istio cilium] <nil>",
-		"{kumaOption: {a: b}}": "[] p.yaml:1: kumaOption: expected a whole number from 0 to 255, found a mapping",
-		"{istio: [mesh]}":      "[] p.yaml:1: istio: unknown field: use one of kumaOption, legacyCompiler, shadowForm, systemNamespace",
-	} {
-		foreign, err := dialect.CheckOptions(documents(t, yaml)[0])
-		if got := fmt.Sprint(foreign, " ", err); got != want {
-			t.Errorf("%s: got %s, want %s", yaml, got, want)
 		}
 	}
 }

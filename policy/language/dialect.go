@@ -2,10 +2,10 @@
 // dialect implements, and the types that its methods share.
 //
 // A new dialect is a package with one value of type [Dialect], and one line in
-// the list of package policy/dialect. It imports this package, policy and
+// the list of package internal/dialects. It imports this package, policy and
 // policy/manifest. Nothing else has to know it: the options of a dialect are one
-// document that is passed on unread, and what only one dialect can do is a small
-// interface beside [Dialect], such as [Converter].
+// document that is passed on unread, and what only one dialect can do, such as to
+// convert old policies, is a small interface of package internal/capability.
 //
 // The package guarantees that a dialect can be added without a change to the packages
 // that use dialects. It holds no rule of its own and imports no dialect.
@@ -84,7 +84,7 @@ type Options struct {
 	// by its certificate alone; another compiler may select it by its labels.
 	Peers []Peer
 	// Dialect names the dialect of a set without policies; "" means the
-	// first of the list in policy/dialect.
+	// first of the list in internal/dialects.
 	Dialect string
 }
 

@@ -1,4 +1,4 @@
-package dialect_test
+package dialects_test
 
 import (
 	"os/exec"
@@ -17,7 +17,7 @@ func TestOnlyTheListImportsDialects(t *testing.T) {
 	imports := importsOf(t, `{{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}`)
 	shared := []string{module + "policy", module + "policy/language", module + "policy/manifest", module + "internal/spelling"}
 	var dialects []string
-	for _, imported := range importsOf(t, `{{join .Imports " "}}`)[module+"policy/dialect"] {
+	for _, imported := range importsOf(t, `{{join .Imports " "}}`)[module+"internal/dialects"] {
 		if strings.HasPrefix(imported, module) && !slices.Contains(shared, imported) {
 			dialects = append(dialects, imported)
 		}
@@ -27,12 +27,12 @@ func TestOnlyTheListImportsDialects(t *testing.T) {
 	}
 	for importer, all := range imports {
 		for _, dialect := range dialects {
-			if importer == module+"policy/dialect" || within(importer, dialect) {
+			if importer == module+"internal/dialects" || within(importer, dialect) {
 				continue
 			}
 			for _, imported := range all {
 				if within(imported, dialect) {
-					t.Errorf("%s imports %s: outside of a dialect, only policy/dialect may; use dialect.Parse, or an interface of package internal/capability", importer, imported)
+					t.Errorf("%s imports %s: outside of a dialect, only internal/dialects may; use dialect.Parse, or an interface of package internal/capability", importer, imported)
 				}
 			}
 		}

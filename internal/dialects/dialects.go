@@ -1,0 +1,66 @@
+// Package dialects lists the dialects of policies, and what each of them can do.
+//
+// It guarantees that a new dialect is one line here: no other package outside of the
+// dialects imports one. It reads no policy; package policy/dialect does.
+package dialects
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy/gateway"
+	"github.com/meshproof/meshproof/policy/kuma"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// dialects is the list. The first is the dialect of a set without policies.
+var dialects = []language.Dialect{kuma.Dialect, gateway.Dialect}
+
+// CheckOptions refuses a key that neither a dialect nor one of the structs has, and a
+// value of a wrong type. The structs belong to the caller, and get their fields as by
+// [manifest.Document.Decode].
+//
+// A mapping under an unknown key is the document of a dialect that is not in the list. It
+// is no error: its key is in foreign. A foreign compiler may know it.
+func CheckOptions(doc manifest.Document, own ...any) (foreign []string, err error) {
+	for _, d := range dialects {
+		own = append(own, d.NewOptions())
+	}
+	for _, key := range doc.Keys() {
+		if at, ok := doc.At(key); ok && isMapping(at) && !slices.ContainsFunc(own, func(s any) bool { return hasKey(s, key) }) {
+			foreign = append(foreign, key)
+			doc = doc.Without(key)
+		}
+	}
+	return foreign, doc.Decode(own...)
+}
+
+func isMapping(doc manifest.Document) bool {
+	var entries map[string]manifest.Document
+	return doc.Decode(&entries) == nil && entries != nil
+}
+
+// hasKey reports whether a pointer to a struct has a field with the yaml tag.
+func hasKey(pointer any, key string) bool {
+	of := reflect.TypeOf(pointer).Elem()
+	for i := range of.NumField() {
+		if name, _, _ := strings.Cut(of.Field(i).Tag.Get("yaml"), ","); name == key {
+			return true
+		}
+	}
+	return false
+}
+
+// Having returns the dialects that have a capability, such as
+// [capability.Converter].
+func Having[Capability any]() []Capability {
+	var out []Capability
+	for _, d := range dialects {
+		if c, ok := d.(Capability); ok {
+			out = append(out, c)
+		}
+	}
+	return out
+}
