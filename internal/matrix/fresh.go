@@ -43,7 +43,7 @@ func (s Suite) freshForms(plan []cases.Case) []policyset.Form {
 func (u *underway) fresh(ctx context.Context, plan []cases.Case) *result.Case {
 	s := u.suite
 	forms := s.freshForms(plan)
-	compiler, foreign := s.Compiler.(*suite.Foreign)
+	compiler, foreign := u.runner.Compiler.(*suite.Foreign)
 	if !foreign || s.Sets == 0 || len(forms) == 0 || s.Shard.part.Number > 1 {
 		return nil
 	}
@@ -81,14 +81,16 @@ func (u *underway) fresh(ctx context.Context, plan []cases.Case) *result.Case {
 			out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("set %d: %s", d.Set, problem))
 		}
 	}
-	again, err := compiler.AskAgain(ctx, s.Seed, s.AnyNames)
-	out.Drawn.Problems = append(out.Drawn.Problems, again[:min(len(again), mostProblems)]...)
+	again, err := compiler.AskAgain(ctx, s.Seed)
+	out.Drawn.Again, out.Drawn.Others = again.Answers, again.Others
+	out.Drawn.Problems = append(out.Drawn.Problems, again.Problems[:min(len(again.Problems), mostProblems)]...)
 	errs := []error{err}
 	for _, problem := range out.Drawn.Problems {
 		errs = append(errs, errors.New(problem))
 	}
 	out.Fault, out.Err = err != nil, errors.Join(errs...)
-	out.Notes = []string{fmt.Sprintf("seed %d: %s of policies, %s", s.Seed, terminal.Count(drawn.Sets, "set"), terminal.Count(drawn.Decisions, "decision"))}
+	out.Notes = []string{fmt.Sprintf("seed %d: %s of policies, %s; %s to questions asked again, %d of them other than before", s.Seed,
+		terminal.Count(drawn.Sets, "set"), terminal.Count(drawn.Decisions, "decision"), terminal.Count(again.Answers, "answer"), again.Others)}
 	return out
 }
 

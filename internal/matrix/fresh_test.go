@@ -7,6 +7,9 @@ import (
 	"sync"
 	"testing"
 
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	"google.golang.org/protobuf/proto"
+
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/casetest"
@@ -45,10 +48,29 @@ func ofProfiles(t *testing.T) []cases.Case {
 // A compiler is asked for policies that it cannot know, and for everything twice.
 func TestFreshPolicies(t *testing.T) {
 	t.Parallel()
+	gateway := matrix.Selection{Profiles: []feature.Profile{feature.GEP3779}}
 	known := func(docs []manifest.Document) bool {
 		return len(docs) == 0 || !strings.Contains(docs[0].Place(""), "seed")
 	}
-	var asked sync.Map
+	// times counts how often a compiler was asked a question.
+	var mu sync.Mutex
+	times := map[string]int{}
+	from := func(name string, nth int, later suite.CompilerFunc) suite.CompilerFunc {
+		return func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+			key := name + in.String()
+			for _, doc := range docs {
+				key += doc.Place("")
+			}
+			mu.Lock()
+			times[key]++
+			late := times[key] >= nth
+			mu.Unlock()
+			if late {
+				return later(ctx, in, docs, opts)
+			}
+			return honest(ctx, in, docs, opts)
+		}
+	}
 	for name, tt := range map[string]struct {
 		compile suite.CompilerFunc
 		select_ matrix.Selection
@@ -71,17 +93,20 @@ func TestFreshPolicies(t *testing.T) {
 				return honest(ctx, in, docs, opts)
 			}
 			return open(ctx, in, docs, opts)
-		}, matrix.Selection{Profiles: []feature.Profile{feature.GEP3779}}, 10, "", "not as the policies say", false, false},
-		"right the first time": {func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
-			key := in.String()
-			for _, doc := range docs {
-				key += doc.Place("")
+		}, gateway, 10, "", "not as the policies say", false, false},
+		"right the first time": {from("first", 2, open), gateway, 5, "", "asked again, the compiler gives other filters", false, false},
+		"right two times, for callers in plaintext": {from("second", 3, func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+			f, err := honest(ctx, in, docs, opts)
+			for i, filter := range f.Network {
+				f.Network[i] = proto.CloneOf(filter)
+				for _, p := range f.Network[i].Rules.GetPolicies() {
+					p.Principals = append(p.Principals, &rbacv3.Principal{Identifier: &rbacv3.Principal_NotId{
+						NotId: &rbacv3.Principal{Identifier: &rbacv3.Principal_Authenticated_{Authenticated: &rbacv3.Principal_Authenticated{}}},
+					}})
+				}
 			}
-			if _, again := asked.LoadOrStore(key, true); !again {
-				return honest(ctx, in, docs, opts)
-			}
-			return open(ctx, in, docs, opts)
-		}, matrix.Selection{Profiles: []feature.Profile{feature.GEP3779}}, 5, "", "asked again, the compiler gives other filters", false, false},
+			return f, err
+		}), gateway, 20, "", "callers in plaintext", false, false},
 		"no sets":           {honest, matrix.Selection{}, -1, "", "", true, false},
 		"exempt features":   {honest, matrix.Selection{Profiles: []feature.Profile{feature.GEP3779}, Exempt: []feature.Name{"AuthorizationPolicyTargetRefs"}}, 5, "", "", true, false},
 		"the second shard":  {honest, matrix.Selection{}, 5, "2/2", "", false, true},
@@ -109,6 +134,9 @@ func TestFreshPolicies(t *testing.T) {
 			}
 			if (last.Skipped != "") != tt.skipped || !strings.Contains(last.Error, tt.problem) || last.Drawn == nil || last.Drawn.Seed != 11 {
 				t.Errorf("skipped %q, drawn %+v, error %s", last.Skipped, last.Drawn, last.Error)
+			}
+			if d := last.Drawn; (d.Again > 0) == tt.skipped || (d.Others > 0) != strings.HasPrefix(name, "right t") {
+				t.Errorf("%d answers to questions asked again, %d others", d.Again, d.Others)
 			}
 			conformant := report.NewConformance(results[0].Report).Profiles[0].Core.Result == "success"
 			if want := tt.problem == "" && !tt.skipped; conformant != want || (len(last.Drawn.Problems) > 0) != (tt.problem != "") {

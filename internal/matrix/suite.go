@@ -239,7 +239,11 @@ func (s Suite) start(ctx context.Context, version string) (*underway, error) {
 	// The binary is read while the cases run.
 	digest := sync.OnceValues(func() (string, error) { return h.Digest(context.WithoutCancel(ctx)) })
 	go func() { _, _ = digest() }()
-	runner := suite.Runner{Harness: h, Compiler: s.Compiler, AnyNames: s.AnyNames, Strict: s.Strict, Read: s.Read}
+	compiler := s.Compiler
+	if foreign, ok := compiler.(*suite.Foreign); ok && s.Sets > 0 {
+		compiler = foreign.Remembering()
+	}
+	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: s.AnyNames, Strict: s.Strict, Read: s.Read}
 	return &underway{Harness: h, suite: s, runner: runner, began: began, digest: digest}, nil
 }
 

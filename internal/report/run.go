@@ -124,10 +124,14 @@ type Examination struct {
 }
 
 // Drawn are sets of policies that were drawn at random. The same seed draws the same sets.
+// Again is the number of answers to questions that were asked again, Others the number of them
+// that were not like any answer before.
 type Drawn struct {
 	Seed      uint64   `json:"seed" yaml:"seed"`
 	Sets      int      `json:"sets" yaml:"sets"`
 	Decisions int      `json:"decisions" yaml:"decisions"`
+	Again     int      `json:"again" yaml:"again"`
+	Others    int      `json:"others" yaml:"others"`
 	Problems  []string `json:"problems,omitempty" yaml:"problems,omitempty"`
 }
 

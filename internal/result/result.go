@@ -72,9 +72,12 @@ type Examination struct {
 }
 
 // Drawn are sets of policies that were drawn at random. The problems are in [Case.Err] too.
+// Again is the number of answers to questions that were asked again, Others the number of them
+// that were not like any answer before.
 type Drawn struct {
 	Seed            uint64
 	Sets, Decisions int
+	Again, Others   int
 	Problems        []string
 }
 

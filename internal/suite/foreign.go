@@ -2,15 +2,11 @@ package suite
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/meshproof/meshproof/internal/examination"
-	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -20,64 +16,46 @@ import (
 type Foreign struct {
 	CompilerFunc
 
-	mu       sync.Mutex
-	answered []answered
+	// given is an answer that was given before; nil to ask the compiler.
+	given *answer
+	// remembers is true where the answers are kept, see [Foreign.Remembering].
+	remembers bool
+	mu        sync.Mutex
+	asked     []*asked
 }
 
-// answered are the filters that a compiler gave for a case.
-type answered struct {
-	reading *verdict.Reading
+// Remembering returns the same compiler with a memory of its own for its answers, so that
+// [Foreign.AskAgain] can hold later answers against them.
+func (f *Foreign) Remembering() *Foreign {
+	return &Foreign{CompilerFunc: f.CompilerFunc, remembers: true}
+}
+
+// Compile implements [Compiler].
+func (f *Foreign) Compile(ctx context.Context, in Input) ([]xds.Filters, error) {
+	if f.given != nil {
+		return f.given.filters, f.given.refusal
+	}
+	return f.CompilerFunc.Compile(ctx, in)
+}
+
+// answer is what a compiler says about the inbounds of a case.
+type answer struct {
 	filters []xds.Filters
+	// refusal is nil where there are filters.
+	refusal error
 }
 
-// mostRemembered bounds the answers that are kept, to ask for them again.
-const mostRemembered = 512
-
-func (f *Foreign) remember(reading *verdict.Reading, filters []xds.Filters) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.answered) < mostRemembered {
-		f.answered = append(f.answered, answered{reading, filters})
-	}
-}
-
-// AskAgain asks for the filters of all cases once more, in an order that follows from the
-// seed, and returns a line for each answer that is worse than the first: a compiler must not
-// remember what it was asked before. Other filters that decide as the policies do are as
-// good. An error says that the compiler is out of order.
-func (f *Foreign) AskAgain(ctx context.Context, seed uint64, anyNames bool) ([]string, error) {
-	f.mu.Lock()
-	before := slices.Clone(f.answered)
-	f.mu.Unlock()
-	r := rand.New(rand.NewPCG(seed, uint64(len(before))))
-	r.Shuffle(len(before), func(i, j int) { before[i], before[j] = before[j], before[i] })
-	var out []string
-	for _, b := range before {
-		c := b.reading.Case
-		filters, err := f.Compile(ctx, Input{Inbounds: policyInbounds(c), Policies: c.Policies, Options: c.Options})
-		switch {
-		case isBroken(ctx, err):
-			return out, err
-		case err != nil:
-			out = append(out, fmt.Sprintf("%s: asked again, the compiler refuses the policies: %v", c.Name, err))
-			continue
-		case slices.EqualFunc(b.filters, filters, sameFilters):
-			continue
-		}
-		x := examination.Of(b.reading, filters, anyNames, 0)
-		for _, part := range x.Unread {
-			out = append(out, fmt.Sprintf("%s: asked again, the compiler gives other filters: %s", c.Name, part))
-		}
-		for _, q := range x.Questions {
-			if q.Differs {
-				out = append(out, fmt.Sprintf("%s: asked again, the compiler gives other filters: %s", c.Name, q))
-				break
-			}
-		}
-	}
-	return out, nil
+// isLike reports whether Envoy cannot tell two answers apart. The order of maps does not
+// matter, and neither do the words of a refusal.
+func (a answer) isLike(b answer) bool {
+	return (a.refusal == nil) == (b.refusal == nil) && isUnread(a.refusal) == isUnread(b.refusal) && slices.EqualFunc(a.filters, b.filters, sameFilters)
 }
 
 func sameFilters(a, b xds.Filters) bool {
-	return slices.EqualFunc(a.Messages(), b.Messages(), proto.Equal)
+	sameRoute := func(a, b xds.Route) bool {
+		return a.Name == b.Name && proto.Equal(a.Match, b.Match) && slices.EqualFunc(a.HTTP, b.HTTP, equal)
+	}
+	return slices.EqualFunc(a.Network, b.Network, equal) && slices.EqualFunc(a.HTTP, b.HTTP, equal) && slices.EqualFunc(a.Routes, b.Routes, sameRoute)
 }
+
+func equal[M proto.Message](a, b M) bool { return proto.Equal(a, b) }

@@ -26,6 +26,7 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // Runner runs cases. Its zero value, given a harness, is ready.
@@ -184,7 +185,7 @@ func (r *run) end() result.Case {
 // reports whether there is anything to ask Envoy.
 func (r *run) compile(ctx context.Context) bool {
 	c := r.reading.Case
-	filters, err := r.compiler.Compile(ctx, Input{Inbounds: policyInbounds(c), Policies: c.Policies, Options: c.Options, Parsed: r.reading.Set()})
+	filters, err := r.ask(ctx, Input{Inbounds: policyInbounds(c), Policies: c.Policies, Options: c.Options, Parsed: r.reading.Set()})
 	switch {
 	case err != nil:
 		r.result.Err = r.refused(ctx, err)
@@ -199,14 +200,22 @@ func (r *run) compile(ctx context.Context) bool {
 			MTLS: in.MTLS(), Filters: filters[i], Normalization: r.runner.Fault.normalization(c.Normalization),
 		})
 	}
-	if foreign, ok := r.compiler.(*Foreign); ok && r.reading.WantsOnly() == "" && c.ExpectError == "" {
-		foreign.remember(r.reading, filters)
+	if r.isForeign() && r.reading.WantsOnly() == "" && c.ExpectError == "" {
 		r.examination = examination.Of(r.reading, filters, r.runner.AnyNames, r.runner.sample())
 	}
 	if r.result.Err = r.checkWarnings(); r.result.Err != nil {
 		return false
 	}
 	return c.ExpectError != "" || len(c.Requests) > 0
+}
+
+// ask asks the compiler under test. A foreign compiler is asked again later.
+func (r *run) ask(ctx context.Context, in Input) ([]xds.Filters, error) {
+	filters, err := r.compiler.Compile(ctx, in)
+	if !isBroken(ctx, err) && (err != nil || len(filters) == len(in.Inbounds)) {
+		r.remember(in, answer{filters, err})
+	}
+	return filters, err
 }
 
 // isForeign reports whether another compiler than meshproof's own is under test.
@@ -262,7 +271,7 @@ func (r *run) mustRefuse(ctx context.Context, own error) error {
 	if len(inbounds) == 0 {
 		inbounds = []policy.Inbound{anyInbound}
 	}
-	_, err := r.compiler.Compile(ctx, Input{Inbounds: inbounds, Policies: c.Policies, Options: c.Options})
+	_, err := r.ask(ctx, Input{Inbounds: inbounds, Policies: c.Policies, Options: c.Options})
 	switch {
 	case err == nil:
 		return errAccepted
