@@ -134,6 +134,11 @@ func addStrict(cmd *cobra.Command, strict *bool) {
 	cmd.Flags().BoolVar(strict, "strict", false, "fail where there is a warning that no case expects, and refuse files with documents of other kinds")
 }
 
+// addStrictFiles adds --strict to a command that has no warnings.
+func addStrictFiles(cmd *cobra.Command, strict *bool) {
+	cmd.Flags().BoolVar(strict, "strict", false, "refuse files with documents of other kinds")
+}
+
 // printed is what a command prints: as text, or by its JSON form.
 type printed interface {
 	WriteText(w io.Writer, p terminal.Paint)

@@ -17,6 +17,7 @@ func newGet() *cobra.Command {
 	var filter caseFilter
 	var wanted cluster.Filter
 	var output outputFormat
+	var strict bool
 	var kinds []string
 	for _, nouns := range cluster.Nouns() {
 		kinds = append(kinds, nouns[0])
@@ -50,10 +51,12 @@ refused is left out.`,
 				return err
 			}
 			objects, err := cluster.ObjectsOf(files, wanted)
+			if err == nil {
+				err = leaveOut(cmd.ErrOrStderr(), strict, files)
+			}
 			if err != nil {
 				return err
 			}
-			tellLeftOut(cmd.ErrOrStderr(), files)
 			switch {
 			case output == outputYAML:
 				err = objects.WriteYAML(cmd.OutOrStdout())
@@ -68,6 +71,7 @@ refused is left out.`,
 	flags.StringVarP(&wanted.Namespace, "namespace", "n", "", "only the policies of this namespace; all of them where it is empty")
 	flags.StringVar(&wanted.Mesh, "mesh", "", "only the policies of this mesh; all of them where it is empty")
 	flags.Var(&filter, "case", "case files: only the cases whose name or story matches this regular expression")
+	addStrictFiles(cmd, &strict)
 	addOutput(cmd, &output, outputYAML)
 	return cmd
 }
@@ -75,6 +79,7 @@ refused is left out.`,
 func newDescribe() *cobra.Command {
 	var filter caseFilter
 	var pod policy.Workload
+	var strict bool
 	cmd := &cobra.Command{
 		Use:   "describe pod NAME PATH…",
 		Short: "Print the AuthorizationPolicies that a pod is subject to",
@@ -96,7 +101,9 @@ file, whose workloads are the pods, or a file with policies. Then the flags desc
 			if err != nil {
 				return err
 			}
-			tellLeftOut(cmd.ErrOrStderr(), files)
+			if err := leaveOut(cmd.ErrOrStderr(), strict, files); err != nil {
+				return err
+			}
 			pod.Name = args[1]
 			pods, err := cluster.PodsOf(files, pod)
 			if err != nil {
@@ -108,6 +115,7 @@ file, whose workloads are the pods, or a file with policies. Then the flags desc
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&pod.Namespace, "namespace", "n", "default", "policy files: namespace of the pod")
+	addStrictFiles(cmd, &strict)
 	flags.StringToStringVar(&pod.Labels, "label", nil, "policy files: label of the pod, as key=value; repeatable")
 	flags.Var(&filter, "case", "case files: only the cases whose name or story matches this regular expression")
 	return cmd

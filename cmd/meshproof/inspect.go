@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/webserver"
 	"github.com/meshproof/meshproof/policy/language"
 )
@@ -22,24 +23,33 @@ func newInspect() *cobra.Command {
 func newInspectServe() *cobra.Command {
 	var listen string
 	var options optionFlags
+	var strict bool
 	cmd := &cobra.Command{
 		Use:   "serve FOLDER",
 		Short: "Serve the Inspect API and a page on the policies and Dataplanes of a folder",
 		Long: `Serve answers which rules of MeshTrafficPermissions apply to an inbound, in which order, from
 which policy, and who may call it. FOLDER has Dataplanes and MeshTrafficPermissions in .yaml files,
-which are read once. An interrupt ends it. It does not authenticate callers: listen on
+which are read once. Documents of other tools are left out. An interrupt ends it. It does not authenticate callers: listen on
 loopback, where it answers only requests for localhost.`,
 		Example: `  meshproof inspect serve policies
   meshproof inspect serve policies --listen 127.0.0.1:0`,
 		Args: oneFolder,
 		RunE: func(cmd *cobra.Command, folders []string) error {
-			return serveInspect(cmd.Context(), folders[0], listen, language.Options{Document: options.document()}, cmd.OutOrStdout())
+			files, err := lab.OpenDocuments(lab.Choice{}, folders...)
+			if err == nil {
+				err = leaveOut(cmd.ErrOrStderr(), strict, files)
+			}
+			if err != nil {
+				return fmt.Errorf("inspect: %w", err)
+			}
+			return serveInspect(cmd.Context(), files, listen, language.Options{Document: options.document()}, cmd.OutOrStdout())
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:5681", "address to listen on, as host:port; port 0 takes a free one")
+	addStrictFiles(cmd, &strict)
 	options.add(cmd.Flags())
 	options.complete(cmd)
 	return cmd
@@ -57,11 +67,14 @@ func oneFolder(cmd *cobra.Command, folders []string) error {
 }
 
 // serveInspect serves until the context ends. Its error is then the cause of the end.
-func serveInspect(ctx context.Context, folder, listen string, opts language.Options, stdout io.Writer) error {
+func serveInspect(ctx context.Context, files *lab.Files, listen string, opts language.Options, stdout io.Writer) error {
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return fmt.Errorf("--listen: %w: write host:port, as in 127.0.0.1:5681", err)
 	}
-	handler, err := dialects.Having[capability.Inspector]()[0].Inspect(folder, opts)
+	if files.HasCases {
+		return fmt.Errorf("inspect: %s: it has cases, which state inbounds of their own: name a folder with policies and Dataplanes", files.Name)
+	}
+	handler, err := dialects.Having[capability.Inspector]()[0].Inspect(files.Policies, opts)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy/language"
 )
 
@@ -140,7 +141,11 @@ func tryServe(t *testing.T, args []string) {
 // tryFetch fetches the URL of a documented curl command from the folder in the documents.
 func tryFetch(t *testing.T, target string) {
 	t.Helper()
-	handler, err := dialects.Having[capability.Inspector]()[0].Inspect(inspected, language.Options{})
+	files, err := lab.OpenDocuments(lab.Choice{}, inspected)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := dialects.Having[capability.Inspector]()[0].Inspect(files.Policies, language.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,9 @@ func leaveOut(stderr io.Writer, strict bool, all ...*lab.Files) error {
 		if strict && len(files.Others) > 0 {
 			return fmt.Errorf("%w\n%s: --strict refuses to leave %s out: name the files with policies alone", files.Others.Refusals(), files.Name, files.Others)
 		}
-		tellLeftOut(stderr, files)
+		if len(files.Others) > 0 {
+			fmt.Fprintf(stderr, "meshproof: note: %s: left out: %s\n", files.Name, files.Others)
+		}
 	}
 	return nil
 }
@@ -95,12 +97,6 @@ func leaveOut(stderr io.Writer, strict bool, all ...*lab.Files) error {
 // judge returns the exit status of a result that was printed: with --strict, a warning fails.
 func (o *sourceOptions) judge(subjects []lab.Subject) error {
 	return exitFor(false, o.strict && slices.ContainsFunc(subjects, lab.Subject.HasUnexpectedWarning))
-}
-
-func tellLeftOut(stderr io.Writer, files *lab.Files) {
-	if len(files.Others) > 0 {
-		fmt.Fprintf(stderr, "meshproof: note: %s: left out: %s\n", files.Name, files.Others)
-	}
 }
 
 // cases reads files and folders, and returns the cases with described inbounds.

@@ -94,10 +94,11 @@ type Conversion struct {
 	Notes []string
 }
 
-// Inspector is a dialect that answers over HTTP what the policies in the files of
-// a folder do to the workloads there.
+// Inspector is a dialect that answers over HTTP what policies do to workloads.
 type Inspector interface {
-	Inspect(folder string, opts language.Options) (http.Handler, error)
+	// Inspect reads documents of policies and Dataplanes. It refuses documents of other
+	// kinds.
+	Inspect(docs []manifest.Document, opts language.Options) (http.Handler, error)
 }
 
 // Lister is a dialect whose policies are objects of an API server. Its methods

@@ -27,8 +27,8 @@ type Files struct {
 	// Cases are the chosen cases of the case files. Cases that expect an error are left
 	// out.
 	Cases []cases.Case
-	// Policies are the documents outside of case files. [Open] takes the Dataplanes out
-	// of them, [Read] does not.
+	// Policies are the documents outside of case files. [Open] and [OpenSet] take the
+	// Dataplanes out of them.
 	Policies []manifest.Document
 	// Others are the documents outside of case files that other tools read.
 	Others kinds.Others
@@ -122,6 +122,15 @@ func (f *Files) checkOthers() error {
 // over a file without any document, and leaves out each case that has no inbound. A folder without files is an error, and so are files with documents of
 // other kinds alone.
 func Open(choice Choice, paths ...string) (*Files, error) {
+	f, err := OpenDocuments(choice, paths...)
+	if err == nil {
+		err = f.takeDataplanes()
+	}
+	return f, err
+}
+
+// OpenDocuments is [Open], but the Dataplanes are among the policies, as they are written.
+func OpenDocuments(choice Choice, paths ...string) (*Files, error) {
 	var all []string
 	for _, path := range paths {
 		found, err := find(path)
@@ -147,7 +156,11 @@ func OpenSet(choice Choice, path string) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(choice, path, found)
+	f, err := open(choice, path, found)
+	if err == nil {
+		err = f.takeDataplanes()
+	}
+	return f, err
 }
 
 func find(path string) ([]string, error) {
@@ -176,7 +189,7 @@ func open(choice Choice, name string, paths []string) (*Files, error) {
 		}
 	}
 	f.Cases = slices.DeleteFunc(f.Cases, func(c cases.Case) bool { return len(c.Inbounds) == 0 })
-	return f, f.takeDataplanes()
+	return f, nil
 }
 
 // takeDataplanes separates the Dataplanes from the policies.

@@ -69,12 +69,12 @@ func readOptions(opts language.Options) (own permission.Options, err error) {
 }
 
 // Inspect implements [capability.Inspector].
-func (dialect) Inspect(folder string, opts language.Options) (http.Handler, error) {
+func (dialect) Inspect(docs []manifest.Document, opts language.Options) (http.Handler, error) {
 	own, err := readOptions(opts)
 	if err != nil {
 		return nil, err
 	}
-	resources, err := inspect.Load(folder, own)
+	resources, err := inspect.Parse(docs, own)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@
 // beside the rules. Every answer has the form that the OpenAPI document at
 // /openapi.yaml states.
 //
-// Files are read once, by [Load]. The package does not ask Envoy, and it reads no other
+// Documents are read once, by [Parse]. The package reads no files, does not ask Envoy, and reads no other
 // policy than MeshTrafficPermission. It does not authenticate its callers: listen on
 // loopback, or behind a proxy that authenticates them.
 package inspect

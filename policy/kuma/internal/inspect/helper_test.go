@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -15,7 +17,23 @@ import (
 // load reads a folder of testdata.
 func load(t testing.TB, folder string) *Resources {
 	t.Helper()
-	r, err := Load("testdata/"+folder, permission.Options{})
+	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	var docs []manifest.Document
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := manifest.Parse(file, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, read...)
+	}
+	r, err := Parse(docs, permission.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

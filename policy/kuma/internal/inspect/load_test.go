@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,59 +12,52 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // Each refusal names file, line and field.
-func TestLoadRefuses(t *testing.T) {
+func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	in := func(inbounds string) string {
 		return "type: Dataplane\nname: backend\nnetworking:\n  inbound:\n" + inbounds
 	}
 	for name, tt := range map[string]struct{ yaml, want string }{
-		"nothing":              {"", "inspect: DIR: there is nothing to inspect: name a folder with Dataplanes and MeshTrafficPermissions in .yaml files"},
-		"another kind":         {"type: Mesh\nname: default\n", `DIR/a.yaml:1: type: kind "Mesh" is unknown: a folder to inspect has MeshTrafficPermissions and Dataplanes`},
-		"another object":       {"apiVersion: v1\nkind: Pod\n", `DIR/a.yaml:2: kind: kind "Pod" of apiVersion "v1" is unknown: a folder to inspect has MeshTrafficPermissions and Dataplanes`},
-		"no kind":              {"name: a\n", "DIR/a.yaml:1: there is neither type nor apiVersion and kind: a folder to inspect has MeshTrafficPermissions and Dataplanes"},
-		"malformed":            {"type: [\n", "DIR/a.yaml:1: malformed YAML: "},
-		"unknown field":        {"type: Dataplane\nname: backend\nnetworking:\n  inbounds: []\n", "DIR/a.yaml:4: networking.inbounds: unknown field: "},
-		"unknown field deeper": {in("    - {port: 80, tag: {}}\n"), "DIR/a.yaml:5: networking.inbound[0].tag: unknown field: "},
-		"other version":        {"apiVersion: kuma.io/v1\nkind: Dataplane\n", `DIR/a.yaml:1: apiVersion: version "kuma.io/v1" is not supported: use kuma.io/v1alpha1`},
-		"no name":              {"type: Dataplane\nmesh: default\n", "DIR/a.yaml:1: name: a name is required"},
-		"no name of object":    {"apiVersion: kuma.io/v1alpha1\nkind: Dataplane\nmetadata: {}\n", "DIR/a.yaml:3: metadata.name: a name is required"},
-		"bad name":             {"type: Dataplane\nname: back_end\n", `DIR/a.yaml:2: name: no resource identifier can be made: name "back_end": `},
-		"two meshes":           {"type: Dataplane\nmesh: a\nname: b\nlabels: {kuma.io/mesh: c}\n", `DIR/a.yaml:4: labels["kuma.io/mesh"]: "c" contradicts mesh "a"`},
-		"unknown origin":       {"apiVersion: kuma.io/v1alpha1\nkind: Dataplane\nmetadata:\n  name: a\n  labels: {kuma.io/origin: here}\n", `DIR/a.yaml:5: metadata.labels["kuma.io/origin"]: "here" is unknown: use global, zone`},
-		"no port":              {in("    - {name: http}\n"), "DIR/a.yaml:5: networking.inbound[0].port: the inbound has no port"},
-		"port out of range":    {in("    - {port: 65536}\n"), "DIR/a.yaml:5: networking.inbound[0].port: expected a whole number from 0 to 65535"},
-		"bad section":          {in("    - {port: 80, name: a/b}\n"), `DIR/a.yaml:5: networking.inbound[0].name: no resource identifier can be made: section "a/b": `},
-		"unknown tag":          {in("    - {port: 80, tags: {kuma.io/protocol: https}}\n"), `DIR/a.yaml:5: networking.inbound[0].tags["kuma.io/protocol"]: protocol "https" is unknown: use http, http2, grpc, tcp or kafka`},
-		"unknown protocol":     {in("    - {port: 80, protocol: https}\n"), `DIR/a.yaml:5: networking.inbound[0].protocol: protocol "https" is unknown: use `},
-		"a section twice":      {in("    - {port: 80}\n    - {port: 81, name: '80'}\n"), "DIR/a.yaml:6: networking.inbound[1]: inbound backend/80 appears twice: give each a name of its own"},
-		"a dataplane twice":    {"{type: Dataplane, name: a}\n---\n{type: Dataplane, name: a}\n", "DIR/a.yaml:3: kri_dp_default___a_ is defined twice, first at DIR/a.yaml:1"},
+		"nothing":              {"", "there is nothing to inspect: name a folder with Dataplanes and MeshTrafficPermissions in .yaml files"},
+		"another kind":         {"type: Mesh\nname: default\n", `a.yaml:1: type: kind "Mesh" is unknown: a folder to inspect has MeshTrafficPermissions and Dataplanes`},
+		"another object":       {"apiVersion: v1\nkind: Pod\n", `a.yaml:2: kind: kind "Pod" of apiVersion "v1" is unknown: a folder to inspect has MeshTrafficPermissions and Dataplanes`},
+		"no kind":              {"name: a\n", "a.yaml:1: there is neither type nor apiVersion and kind: a folder to inspect has MeshTrafficPermissions and Dataplanes"},
+		"unknown field":        {"type: Dataplane\nname: backend\nnetworking:\n  inbounds: []\n", "a.yaml:4: networking.inbounds: unknown field: "},
+		"unknown field deeper": {in("    - {port: 80, tag: {}}\n"), "a.yaml:5: networking.inbound[0].tag: unknown field: "},
+		"other version":        {"apiVersion: kuma.io/v1\nkind: Dataplane\n", `a.yaml:1: apiVersion: version "kuma.io/v1" is not supported: use kuma.io/v1alpha1`},
+		"no name":              {"type: Dataplane\nmesh: default\n", "a.yaml:1: name: a name is required"},
+		"no name of object":    {"apiVersion: kuma.io/v1alpha1\nkind: Dataplane\nmetadata: {}\n", "a.yaml:3: metadata.name: a name is required"},
+		"bad name":             {"type: Dataplane\nname: back_end\n", `a.yaml:2: name: no resource identifier can be made: name "back_end": `},
+		"two meshes":           {"type: Dataplane\nmesh: a\nname: b\nlabels: {kuma.io/mesh: c}\n", `a.yaml:4: labels["kuma.io/mesh"]: "c" contradicts mesh "a"`},
+		"unknown origin":       {"apiVersion: kuma.io/v1alpha1\nkind: Dataplane\nmetadata:\n  name: a\n  labels: {kuma.io/origin: here}\n", `a.yaml:5: metadata.labels["kuma.io/origin"]: "here" is unknown: use global, zone`},
+		"no port":              {in("    - {name: http}\n"), "a.yaml:5: networking.inbound[0].port: the inbound has no port"},
+		"port out of range":    {in("    - {port: 65536}\n"), "a.yaml:5: networking.inbound[0].port: expected a whole number from 0 to 65535"},
+		"bad section":          {in("    - {port: 80, name: a/b}\n"), `a.yaml:5: networking.inbound[0].name: no resource identifier can be made: section "a/b": `},
+		"unknown tag":          {in("    - {port: 80, tags: {kuma.io/protocol: https}}\n"), `a.yaml:5: networking.inbound[0].tags["kuma.io/protocol"]: protocol "https" is unknown: use http, http2, grpc, tcp or kafka`},
+		"unknown protocol":     {in("    - {port: 80, protocol: https}\n"), `a.yaml:5: networking.inbound[0].protocol: protocol "https" is unknown: use `},
+		"a section twice":      {in("    - {port: 80}\n    - {port: 81, name: '80'}\n"), "a.yaml:6: networking.inbound[1]: inbound backend/80 appears twice: give each a name of its own"},
+		"a dataplane twice":    {"{type: Dataplane, name: a}\n---\n{type: Dataplane, name: a}\n", "a.yaml:3: kri_dp_default___a_ is defined twice, first at a.yaml:1"},
 		"a name twice": {"{type: Dataplane, name: a.b}\n---\n{apiVersion: kuma.io/v1alpha1, kind: Dataplane, metadata: {name: a, namespace: b}}\n",
-			`DIR/a.yaml:3: dataplane "a.b" is defined twice, first at DIR/a.yaml:1`},
-		"a policy twice": {"{type: MeshTrafficPermission, name: p}\n---\n{type: MeshTrafficPermission, name: p}\n", "DIR/a.yaml:3: name: kri_mtp_default___p_ is defined twice, first at DIR/a.yaml:1"},
-		"bad policy":     {"type: MeshTrafficPermission\nname: p\nspec: {default: {allow: [{}]}}\n", "DIR/a.yaml:3: spec.default.allow[0]: an empty matcher is not allowed: "},
-		"another option": {"type: MeshTrafficPermission\nname: p\nspec: {rules: [{conditions: [], default: {action: Allow}}]}\n", "DIR/a.yaml:3: spec.rules[0].conditions: option1 has lists instead of conditions: "},
-		"two mistakes":   {"{type: Dataplane}\n---\n{type: Mesh}\n", "DIR/a.yaml:1: name: a name is required\nDIR/a.yaml:3: type: kind "},
+			`a.yaml:3: dataplane "a.b" is defined twice, first at a.yaml:1`},
+		"a policy twice": {"{type: MeshTrafficPermission, name: p}\n---\n{type: MeshTrafficPermission, name: p}\n", "a.yaml:3: name: kri_mtp_default___p_ is defined twice, first at a.yaml:1"},
+		"bad policy":     {"type: MeshTrafficPermission\nname: p\nspec: {default: {allow: [{}]}}\n", "a.yaml:3: spec.default.allow[0]: an empty matcher is not allowed: "},
+		"another option": {"type: MeshTrafficPermission\nname: p\nspec: {rules: [{conditions: [], default: {action: Allow}}]}\n", "a.yaml:3: spec.rules[0].conditions: option1 has lists instead of conditions: "},
+		"two mistakes":   {"{type: Dataplane}\n---\n{type: Mesh}\n", "a.yaml:1: name: a name is required\na.yaml:3: type: kind "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "a.yaml"), []byte(tt.yaml), 0o600); err != nil {
+			docs, err := manifest.Parse("a.yaml", []byte(tt.yaml))
+			if err != nil {
 				t.Fatal(err)
 			}
-			_, err := Load(dir, permission.Options{})
-			if err == nil {
-				t.Fatal("it is taken")
-			}
-			if got := strings.ReplaceAll(err.Error(), dir, "DIR"); !strings.HasPrefix(got, tt.want) {
-				t.Errorf("it says\n%s\nwant\n%s", got, tt.want)
+			if _, err = Parse(docs, permission.Options{}); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("it says\n%v\nwant\n%s", err, tt.want)
 			}
 		})
-	}
-	if _, err := Load(filepath.Join(t.TempDir(), "nowhere"), permission.Options{}); err == nil || !strings.HasPrefix(err.Error(), "inspect: stat ") {
-		t.Errorf("a folder that is not there: %v", err)
 	}
 }
 
@@ -116,31 +107,6 @@ metrics: {type: prometheus}
 	}
 	if got, want := d.ID().String(), "kri_dp_prod_zone-1_shop_backend_"; got != want {
 		t.Errorf("it is %s, want %s", got, want)
-	}
-}
-
-// A folder is searched, a file is taken by itself, other files are let alone.
-func TestLoadFinds(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for file, text := range map[string]string{
-		"a.yaml": "{type: Dataplane, name: a}", "sub/b.yml": "{type: Dataplane, name: b}", "notes.txt": "[", "empty.yaml": "---\n",
-	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for path, want := range map[string]int{dir: 2, filepath.Join(dir, "sub"): 1, filepath.Join(dir, "a.yaml"): 1} {
-		r, err := Load(path, permission.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := len(r.meshes["default"].dataplanes); got != want {
-			t.Errorf("%s has %d dataplanes, want %d", path, got, want)
-		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/dataplane"
-	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
@@ -18,7 +17,7 @@ import (
 )
 
 // Resources are the Dataplanes and policies of a folder. They are immutable;
-// [Load] makes them. The zero value has none.
+// [Parse] makes them. The zero value has none.
 type Resources struct {
 	opts   permission.Options
 	meshes map[string]*mesh
@@ -185,37 +184,13 @@ func sections(d *dataplane.Dataplane) string {
 	return strings.Join(names, ", ")
 }
 
-// Load reads the MeshTrafficPermissions and Dataplanes in the .yaml and .yml files of a
-// folder and of the folders below it, or in a single file. It refuses a document of
-// another kind, a policy that the option does not read, and a folder without documents.
-// All errors are joined, one line each with its place.
-func Load(path string, opts permission.Options) (*Resources, error) {
-	files, err := folder.Files(path)
-	if err != nil {
-		return nil, fmt.Errorf("inspect: %w", err)
-	}
-	var docs []manifest.Document
-	var errs []error
-	for _, file := range files {
-		data, err := folder.Read(file)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("inspect: %w", err))
-			continue
-		}
-		read, err := manifest.Parse(file, data)
-		docs, errs = append(docs, read...), append(errs, err)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	if len(docs) == 0 {
-		return nil, fmt.Errorf("inspect: %s: there is nothing to inspect: name a folder with Dataplanes and MeshTrafficPermissions in .yaml files", path)
-	}
-	return Parse(docs, opts)
-}
-
-// Parse reads documents as [Load] reads files.
+// Parse reads MeshTrafficPermissions and Dataplanes. It refuses a document of another kind, a
+// policy that the option does not read, and no documents at all. All errors are joined, one
+// line each with its place.
 func Parse(docs []manifest.Document, opts permission.Options) (*Resources, error) {
+	if len(docs) == 0 {
+		return nil, errors.New("there is nothing to inspect: name a folder with Dataplanes and MeshTrafficPermissions in .yaml files")
+	}
 	var owned []manifest.Document
 	var dataplanes []*dataplane.Dataplane
 	var errs []error
