@@ -8,6 +8,7 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	luav3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/lua/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
@@ -43,6 +44,8 @@ type otherFilter struct {
 	unknown Unknown
 	// judgesBefore is the number of RBAC filters in front of it.
 	judgesBefore int
+	// contained is set where it is harmless behind RBAC.
+	contained bool
 }
 
 func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of *listenerv3.FilterChain, label string) {
@@ -75,7 +78,7 @@ func (c *chain) close() {
 			s.unknown.setPosition(InFront)
 		case c.judges > 0:
 			s.unknown.setPosition(Behind)
-			if s.unknown.Kind == Beside && !c.goesOn(s.unknown) {
+			if s.unknown.Kind == Beside && s.contained && !c.goesOn() {
 				s.unknown.Kind = Note
 			}
 		}
@@ -85,12 +88,10 @@ func (c *chain) close() {
 	c.reader.leads = append(c.reader.leads, c.leads)
 }
 
-// goesOn reports whether a filter behind RBAC may have a part in the authorization: it lasts
-// behind RBAC, it may act on the metadata of an RBAC filter that only observes, or it
-// may take a request to a route that RBAC would have judged otherwise.
-func (c *chain) goesOn(u Unknown) bool {
-	return lastingFilters[messages.Name(u.Type)] || c.observes || len(c.in.Filters.Routes) > 0
-}
+// goesOn reports whether any filter behind RBAC may have a part in the authorization: it may
+// act on the metadata of an RBAC filter that only observes, or it may take a request to a
+// route that RBAC would have judged otherwise.
+func (c *chain) goesOn() bool { return c.observes || len(c.in.Filters.Routes) > 0 }
 
 // unknown returns an Unknown of this chain.
 func (c *chain) unknown(kind Kind, filter, reason string) Unknown {
@@ -110,7 +111,7 @@ func (c *chain) tell(kind Kind, filter, typeURL, reason string) {
 func (c *chain) noteFilter(kind Kind, filter, typeURL, reason string) {
 	u := c.unknown(kind, filter, reason)
 	u.Type = typeURL
-	c.others = append(c.others, otherFilter{u, c.judges})
+	c.others = append(c.others, otherFilter{unknown: u, judgesBefore: c.judges})
 }
 
 // tellFaults tells what the configuration of a filter lost.
@@ -148,21 +149,38 @@ func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, 
 	case *tcpproxyv3.TcpProxy:
 		c.ended = true
 		c.in.StatPrefix = m.StatPrefix
+		c.noteOther(name, messages.TypeURL(packed), m, err)
 	default:
-		c.noteOther(name, messages.TypeURL(packed), err)
+		c.noteOther(name, messages.TypeURL(packed), m, err)
 	}
 }
 
 // noteOther notes a filter that is no RBAC filter, or a filter that cannot be read.
-func (c *chain) noteOther(name, typeURL string, err error) {
+func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 	message := messages.Name(typeURL)
 	if err != nil && (messages.Authorizes(message) || message == httpManager || messages.IsTypedStruct(message)) {
 		c.noteFilter(Lost, name, typeURL, err.Error())
 		return
 	}
-	if kind, reason, tell := roleOf(message); tell {
-		c.noteFilter(kind, name, typeURL, reason)
+	kind, reason, tell := roleOf(message)
+	if !tell {
+		checkPassing(m.ProtoReflect(), nil, func(at *messages.Path, reason string) {
+			u := c.unknown(Beside, name, reason)
+			u.Path = at.String()
+			c.found.add(u)
+		})
+		return
 	}
+	contained := containedFilters[message]
+	if script, ok := m.(*luav3.Lua); ok {
+		c.checkKnown(name, script)
+		why := unprovenLua(script)
+		if contained = why == ""; !contained {
+			reason += "; " + why
+		}
+	}
+	c.noteFilter(kind, name, typeURL, reason)
+	c.others[len(c.others)-1].contained = contained
 }
 
 func (c *chain) network(name string, from *networkrbacv3.RBAC) {
@@ -262,7 +280,7 @@ func (r *reader) addUnattached(l unattached) {
 		case *httprbacv3.RBACPerRoute:
 			c.tell(Lost, name, f.message.TypeUrl, "a filter of a route, without its route")
 		default:
-			c.noteOther(name, messages.TypeURL(f.message), err)
+			c.noteOther(name, messages.TypeURL(f.message), m, err)
 		}
 	}
 	if l.protocol != "" && c.in.Protocol.UnmarshalText([]byte(l.protocol)) != nil {

@@ -122,9 +122,46 @@ var known = messages.Closed{
 		forwards: "weight metadata_match request_headers_to_add request_headers_to_remove host_rewrite_literal",
 	},
 	routeFilter: {apart: "config is_optional disabled"},
+	"envoy.extensions.filters.http.lua.v3.Lua": {
+		apart:    "inline_code source_codes default_source_code",
+		measures: "stat_prefix filter_context",
+		forwards: "clear_route_cache",
+	},
+	"envoy.extensions.filters.http.lua.v3.LuaPerRoute": {apart: "disabled name source_code", measures: "filter_context"},
 }
 
 var checkKnown = known.Checker()
+
+// passing lists the fields of filters that neither decide nor change what an RBAC filter
+// sees, and that send requests nowhere but to their own clusters.
+var passing = messages.Closed{
+	tcpProxy: {
+		apart:    "cluster weighted_clusters",
+		measures: "stat_prefix access_log access_log_flush_interval flush_access_log_on_connected access_log_options",
+		limits: `idle_timeout downstream_idle_timeout upstream_idle_timeout max_connect_attempts backoff_options
+			max_downstream_connection_duration max_downstream_connection_duration_jitter_percentage check_drain_close`,
+		forwards: "metadata_match hash_policy",
+	},
+	router: {
+		measures: "dynamic_stats start_child_span upstream_log upstream_log_options suppress_grpc_request_failure_code_stats",
+		limits:   "respect_expected_rq_timeout strict_check_headers reject_connect_request_early_data",
+		answers:  "suppress_envoy_headers",
+	},
+	directResponse: {answers: "response"},
+	"envoy.extensions.filters.http.grpc_stats.v3.FilterConfig": {
+		measures: `emit_filter_state individual_method_stats_allowlist stats_for_all_methods enable_upstream_stats
+			replace_dots_in_grpc_service_name`,
+	},
+	"envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig": {answers: "alternate_protocols_cache_options"},
+	"envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector": {
+		measures: "enable_ja3_fingerprinting enable_ja4_fingerprinting",
+		limits:   "initial_read_buffer_size close_connection_on_client_hello_parsing_errors max_client_hello_size",
+	},
+	"envoy.extensions.filters.listener.http_inspector.v3.HttpInspector": {},
+	originalDst: {},
+}
+
+var checkPassing = passing.Checker()
 
 // knownTLS lists the fields of mTLS that prove an identity.
 var knownTLS = messages.Closed{

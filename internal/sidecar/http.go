@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	luav3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/lua/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	"google.golang.org/protobuf/proto"
@@ -102,7 +103,7 @@ func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
 	}
 	switch {
 	case !ok:
-		c.noteOther(f.Name, messages.TypeURL(packed), err)
+		c.noteOther(f.Name, messages.TypeURL(packed), m, err)
 	case f.Disabled:
 		c.disabled = true
 		c.noteFilter(Note, f.Name, packed.TypeUrl, "an RBAC filter that is disabled: it judges only where a route enables it")
@@ -122,6 +123,7 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 	for _, config := range configs {
 		c.checkKnown("", config)
 		c.tellUnnamed(config, m)
+		c.tellScripts(config)
 		for _, host := range config.VirtualHosts {
 			for _, route := range host.Routes {
 				for _, u := range route.GetRoute().GetUpgradeConfigs() {
@@ -236,6 +238,20 @@ func (c *chain) checkMatch(route string, m *routev3.RouteMatch) {
 		m.GetPathMatchPolicy() != nil || len(m.GetDynamicMetadata()) > 0 || len(m.GetFilterState()) > 0 {
 		c.tell(Opaque, "", "", fmt.Sprintf("route %q asks for more than path, header and query", route))
 	}
+}
+
+// tellScripts tells about scripts of routes that may send requests of their own.
+func (c *chain) tellScripts(config *routev3.RouteConfiguration) {
+	eachMessage(config, func(m proto.Message) {
+		script, ok := m.(*luav3.LuaPerRoute)
+		if !ok {
+			return
+		}
+		c.checkKnown("", script)
+		if why := unprovenSource(script.GetSourceCode()); why != "" {
+			c.tell(Beside, "", typeURL(script), fmt.Sprintf("route configuration %q: %s", config.Name, why))
+		}
+	})
 }
 
 // overriding reports whether a route configuration overrides a filter with one of the

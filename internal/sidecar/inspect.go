@@ -106,18 +106,6 @@ func deprecated(m protoreflect.Message) (out []string) {
 	return out
 }
 
-// passingFilters neither decide nor change what an RBAC filter sees.
-var passingFilters = map[string]bool{
-	tcpProxy:       true,
-	router:         true,
-	directResponse: true,
-	"envoy.extensions.filters.http.grpc_stats.v3.FilterConfig":                true,
-	"envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig": true,
-	"envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector":         true,
-	"envoy.extensions.filters.listener.http_inspector.v3.HttpInspector":       true,
-	originalDst: true,
-}
-
 // decidingFilters may answer by themselves, or change what an RBAC filter sees. The text
 // says how.
 var decidingFilters = map[string]string{
@@ -149,17 +137,27 @@ var decidingFilters = map[string]string{
 	"envoy.extensions.filters.network.wasm.v3.Wasm":                                "runs code of its own, which may close connections",
 	"envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol":            "lets callers say source and destination in a PROXY header",
 	"envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit":          "closes connections above a limit",
+	"stats.PluginConfig": "measures requests",
 }
 
-// lastingFilters decide behind RBAC too. Some are there to authorize, and may do so by the
-// metadata that RBAC wrote. The others choose the workload that a request goes to.
-var lastingFilters = map[string]bool{
-	"envoy.extensions.filters.http.ext_authz.v3.ExtAuthz":                        true,
-	"envoy.extensions.filters.network.ext_authz.v3.ExtAuthz":                     true,
-	"envoy.extensions.filters.http.dynamic_forward_proxy.v3.FilterConfig":        true,
-	"envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig": true,
-	"envoy.extensions.filters.http.set_filter_state.v3.Config":                   true,
-	"envoy.extensions.filters.network.set_filter_state.v3.Config":                true,
+// containedFilters do nothing behind RBAC but refuse, delay, change, count or answer what
+// they meet. All others go on: they may authorize by what RBAC wrote, choose the workload, or
+// send requests of their own, which pass no RBAC of the inbound that they reach.
+var containedFilters = map[string]bool{
+	"envoy.extensions.filters.http.admission_control.v3.AdmissionControl":       true,
+	"envoy.extensions.filters.http.adaptive_concurrency.v3.AdaptiveConcurrency": true,
+	"envoy.extensions.filters.http.api_key_auth.v3.ApiKeyAuth":                  true,
+	"envoy.extensions.filters.http.basic_auth.v3.BasicAuth":                     true,
+	"envoy.extensions.filters.http.cors.v3.Cors":                                true,
+	"envoy.extensions.filters.http.csrf.v3.CsrfPolicy":                          true,
+	"envoy.extensions.filters.http.fault.v3.HTTPFault":                          true,
+	"envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder":  true,
+	"envoy.extensions.filters.http.header_mutation.v3.HeaderMutation":           true,
+	"envoy.extensions.filters.http.health_check.v3.HealthCheck":                 true,
+	"envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit":           true,
+	"envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit":      true,
+	"envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit":        true,
+	"stats.PluginConfig": true,
 }
 
 // wrappingFilters run other filters under conditions of their own, RBAC filters too.
@@ -172,7 +170,7 @@ var wrappingFilters = map[string]bool{
 // roleOf returns what a filter that is no RBAC filter means for the RBAC filters.
 func roleOf(message string) (kind Kind, reason string, tell bool) {
 	switch how, ok := decidingFilters[message]; {
-	case passingFilters[message]:
+	case passing[message] != nil:
 		return 0, "", false
 	case wrappingFilters[message]:
 		return Lost, "it runs other filters under conditions of its own", true

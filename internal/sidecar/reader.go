@@ -136,6 +136,10 @@ func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 		held := messages.TypeURL(packed)
 		if kind, reason, tell := roleOf(messages.Name(held)); tell {
 			r.found.add(Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason, Position: InFront})
+		} else {
+			checkPassing(packed.ProtoReflect(), nil, func(at *messages.Path, reason string) {
+				r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Path: at.String(), Reason: reason, Position: InFront})
+			})
 		}
 		for _, fault := range faults {
 			r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Path: fault.At.String(), Reason: fault.What, Position: InFront})

@@ -12,6 +12,7 @@ import (
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/meshproof/meshproof/internal/messages"
@@ -209,22 +210,18 @@ func (r *reader) clustersOf(chains ...*listenerv3.FilterChain) leading {
 // takes by RDS.
 func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 	out := leading{names: map[string]bool{}}
-	routes := messages.Visitor{
-		Closed: func(string, string, *messages.Path) {},
-		Opened: func(string, []messages.Fault, *messages.Path) {},
-		Message: func(m protoreflect.Message, _ *messages.Path) {
-			switch m := m.Interface().(type) {
-			case *routev3.RouteAction:
-				out.add(m.GetCluster())
-				out.chosen = out.chosen || m.GetClusterHeader() != "" || m.GetClusterSpecifierPlugin() != "" || m.GetInlineClusterSpecifierPlugin() != nil
-			case *routev3.RouteAction_RequestMirrorPolicy:
-				out.add(m.Cluster)
-				out.chosen = out.chosen || m.ClusterHeader != ""
-			case *routev3.WeightedCluster_ClusterWeight:
-				out.add(m.Name)
-				out.chosen = out.chosen || m.ClusterHeader != ""
-			}
-		},
+	routes := func(m proto.Message) {
+		switch m := m.(type) {
+		case *routev3.RouteAction:
+			out.add(m.GetCluster())
+			out.chosen = out.chosen || m.GetClusterHeader() != "" || m.GetClusterSpecifierPlugin() != "" || m.GetInlineClusterSpecifierPlugin() != nil
+		case *routev3.RouteAction_RequestMirrorPolicy:
+			out.add(m.Cluster)
+			out.chosen = out.chosen || m.ClusterHeader != ""
+		case *routev3.WeightedCluster_ClusterWeight:
+			out.add(m.Name)
+			out.chosen = out.chosen || m.ClusterHeader != ""
+		}
 	}
 	for _, f := range chain.GetFilters() {
 		steady := func(url string) bool {
@@ -250,7 +247,7 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 				if configuration == nil {
 					configuration = r.routes[ref.name].message
 				}
-				routes.Visit(configuration.ProtoReflect())
+				eachMessage(configuration, routes)
 				out.absent = out.absent || configuration == nil || configuration.Vhds != nil
 			}
 		default:
@@ -258,6 +255,15 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 		}
 	}
 	return out
+}
+
+// eachMessage calls do for a message and for those inside it that can be read.
+func eachMessage(of proto.Message, do func(m proto.Message)) {
+	messages.Visitor{
+		Closed:  func(string, string, *messages.Path) {},
+		Opened:  func(string, []messages.Fault, *messages.Path) {},
+		Message: func(m protoreflect.Message, _ *messages.Path) { do(m.Interface()) },
+	}.Visit(of.ProtoReflect())
 }
 
 func (l leading) add(name string) {

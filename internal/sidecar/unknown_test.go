@@ -104,7 +104,7 @@ func TestUnknown(t *testing.T) {
 			filters: filter("authz", "envoy.extensions.filters.network.ext_authz.v3.ExtAuthz", "") + "," + l4(denyAll) + "," + filter("x", "acme.Filter", ""), guards: 1,
 			want: []string{
 				"beside " + at + `filter "authz": type.googleapis.com/envoy.extensions.filters.network.ext_authz.v3.ExtAuthz: it asks another service for its verdict; it stands in front of RBAC`,
-				"note " + at + `filter "x": type.googleapis.com/acme.Filter: meshproof does not know what this filter does; it stands behind RBAC`,
+				"beside " + at + `filter "x": type.googleapis.com/acme.Filter: meshproof does not know what this filter does; it stands behind RBAC`,
 				"exposed " + at + `its callers, or something that meshproof does not read, choose the cluster`,
 			},
 		},

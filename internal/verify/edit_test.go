@@ -27,6 +27,7 @@ const (
 	route      = host + ".routes.0"
 	tcpChain   = "configs.0.dynamic_listeners.1.active_state.listener.filter_chains.0"
 	tcpRBAC    = tcpChain + ".filters.0.typed_config"
+	tcpProxy   = tcpChain + ".filters.1.typed_config"
 	outbound   = "configs.0.dynamic_listeners.2.active_state.listener"
 )
 
@@ -145,6 +146,10 @@ func typed(name, message, fields string) string {
 }
 
 func lua() string { return typed("lua", "envoy.extensions.filters.http.lua.v3.Lua", "") }
+
+func script(source string) string {
+	return typed("lua", "envoy.extensions.filters.http.lua.v3.Lua", fmt.Sprintf(`"default_source_code": {"inline_string": %q}`, source))
+}
 
 // override is a route in front of the others that has no RBAC.
 func override(match string) edit {
