@@ -51,10 +51,10 @@ func (m *Mesh) newDelivery(targets []int, requests []Request) *delivery {
 // other calls, because a batch that lacks a request proves nothing.
 func (d *delivery) deliver(ctx context.Context) error {
 	concurrency := d.mesh.harness.options.concurrency
-	if err := d.sendAll(ctx, d.kept, concurrency.kept()); err != nil {
+	if err := d.sendAll(ctx, d.kept, cmp.Or(concurrency, keptConnections)); err != nil {
 		return err
 	}
-	if err := d.sendAll(ctx, d.fresh, concurrency.fresh()); err != nil {
+	if err := d.sendAll(ctx, d.fresh, cmp.Or(concurrency, freshConnections)); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, evidenceTimeout)

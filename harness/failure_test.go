@@ -58,7 +58,7 @@ func TestADeadEnvoyIsNoDeny(t *testing.T) {
 // Envoy dies while callers wait for its answers.
 func TestEnvoyDiesUnderABatch(t *testing.T) {
 	t.Parallel()
-	h := own(t, WithConcurrency(2))
+	h := own(t, func(o *options) { o.concurrency = 2 })
 	m, err := h.NewMesh(t.Context(), small(t, compile(t, constant(policy.L4, policy.Deny))))
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestEnvoyDiesUnderABatch(t *testing.T) {
 // A batch ends with its context, also while requests are sent.
 func TestSendEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	h := own(t, WithConcurrency(1))
+	h := own(t, func(o *options) { o.concurrency = 1 })
 	m := h.Mesh(t, small(t, compile(t, constant(policy.L4, policy.Allow))))
 	allowed := Request{To: "tcp", Credential: mint(t, m, frontend)}
 	signal(t, h, syscall.SIGSTOP)

@@ -198,20 +198,6 @@ func TestNewMeshThatFailsGivesItsPortBack(t *testing.T) {
 	checkForms(t, findings, evidence.Served)
 }
 
-func TestOptions(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]int{-1: 1, 0: 1, 1: 1, 7: 7} {
-		var o options
-		if fresh, kept := o.concurrency.fresh(), o.concurrency.kept(); fresh != freshConnections || kept != keptConnections {
-			t.Errorf("without WithConcurrency there are %d and %d connections, want %d and %d", fresh, kept, freshConnections, keptConnections)
-		}
-		WithConcurrency(n)(&o)
-		if fresh, kept := o.concurrency.fresh(), o.concurrency.kept(); fresh != want || kept != want {
-			t.Errorf("WithConcurrency(%d) gives %d and %d connections, want %d", n, fresh, kept, want)
-		}
-	}
-}
-
 // A result never has the version of another Envoy.
 func TestStartRefusesAnEnvoyOfAnotherVersion(t *testing.T) {
 	bin, err := envoy.Fetch(t.Context(), DefaultVersion)

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"io"
 	"time"
 
@@ -14,16 +13,15 @@ type Option func(*options)
 
 type options struct {
 	envoy                                     envoy.Options
-	concurrency                               concurrency
 	connectTimeout, pushTimeout, adminTimeout time.Duration
+	// concurrency, in a test, is the number of callers of a mesh that send at once; 0 for
+	// freshConnections and keptConnections.
+	concurrency int
 	// upstreamPort, in a test, puts something between Envoy and the upstream.
 	upstreamPort func(upstream int) (port int)
 }
 
-// concurrency is the number of callers of a mesh that send at once; the harness chooses for
-// 0.
-type concurrency int
-
+// How many callers of a mesh send at once.
 const (
 	// freshConnections is for callers of one request each. More of them would only wait
 	// for Envoy's single worker.
@@ -32,10 +30,6 @@ const (
 	// this process find several requests each time they wake up.
 	keptConnections = 32
 )
-
-func (c concurrency) fresh() int { return cmp.Or(int(c), freshConnections) }
-
-func (c concurrency) kept() int { return cmp.Or(int(c), keptConnections) }
 
 // WithEnvoy chooses the version of Envoy, say "1.39.3". The default is
 // [DefaultVersion].
@@ -61,12 +55,6 @@ const defaultMeshes = 64
 // own. [Harness.NewMesh] waits if there are so many already.
 func WithMeshes(n int) Option {
 	return func(o *options) { o.envoy.Ports = max(n, 1) }
-}
-
-// WithConcurrency sets how many callers of one mesh send at once; 1 sends one request after
-// the other. Without it they are 8 in [Mesh.Send], and 32 in [Mesh.Stream].
-func WithConcurrency(n int) Option {
-	return func(o *options) { o.concurrency = concurrency(max(n, 1)) }
 }
 
 // DefaultVersion is the release of Envoy that runs where [WithEnvoy] names none.

@@ -222,7 +222,7 @@ func (d *delivery) shareConnections() {
 		d.kept[run].requests = append(d.kept[run].requests, i)
 		shareable++
 	}
-	connections := d.mesh.harness.options.concurrency.kept()
+	connections := cmp.Or(d.mesh.harness.options.concurrency, keptConnections)
 	share := max(leastShare, (shareable+connections-1)/connections)
 	var shares []sequence
 	for _, whole := range d.kept {
