@@ -84,7 +84,7 @@ type Request struct {
 	// To is the inbound's name, "workload/section".
 	To                      string
 	Method, Path, Authority string
-	Headers                 []Header
+	Headers                 []policy.Header
 	// GRPC is "Service/Method".
 	GRPC     string
 	SourceIP netip.Addr
@@ -94,9 +94,6 @@ type Request struct {
 	Shadow   *Shadow
 	ShadowBy *string
 }
-
-// Header is one header line of a request.
-type Header struct{ Name, Value string }
 
 // Want is the outcome that a request must have. The zero value is [Deny].
 type Want struct {

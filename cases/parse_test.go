@@ -127,7 +127,7 @@ envoy: {from: 1.37.0, before: 1.39.3}
 		}},
 		Requests: []cases.Request{{
 			Place: "c.yaml:25: requests[0]", From: twofold, To: "backend/api", Method: "PUT", Path: "/x?y", Authority: "shop.example",
-			Headers: []cases.Header{{Name: "x-b", Value: "1"}, {Name: "x-a", Value: "2"}, {Name: "x-b", Value: "3"}}, SourceIP: netip.MustParseAddr("10.8.8.8"),
+			Headers: []policy.Header{{Name: "x-b", Value: "1"}, {Name: "x-a", Value: "2"}, {Name: "x-b", Value: "3"}}, SourceIP: netip.MustParseAddr("10.8.8.8"),
 			Want: cases.Status(403), By: ptr("default"), Shadow: ptr(cases.ShadowDeny), ShadowBy: ptr("kri"),
 		}},
 		Counters: []cases.Counters{{Inbound: "backend/api", Allowed: ptr(uint64(1)), Denied: ptr(uint64(2)), ShadowAllowed: ptr(uint64(3)), ShadowDenied: ptr(uint64(4))},
@@ -225,7 +225,7 @@ func TestParseHeaders(t *testing.T) {
   - {from: w, to: w/80, headers: {b: "1", a: "2"}, want: allow}
   - {from: w, to: w/80, headers: [{b: "1"}, {a: ""}, {b: "2: 3"}], want: allow}
 `)
-	for i, want := range [][]cases.Header{nil, nil, {{Name: "a", Value: "2"}, {Name: "b", Value: "1"}}, {{Name: "b", Value: "1"}, {Name: "a"}, {Name: "b", Value: "2: 3"}}} {
+	for i, want := range [][]policy.Header{nil, nil, {{Name: "a", Value: "2"}, {Name: "b", Value: "1"}}, {{Name: "b", Value: "1"}, {Name: "a"}, {Name: "b", Value: "2: 3"}}} {
 		if diff := cmp.Diff(want, got.Requests[i].Headers); diff != "" {
 			t.Errorf("request %d (-want +got):\n%s", i, diff)
 		}

@@ -1,12 +1,13 @@
 package cases
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
-	"maps"
-	"slices"
 )
 
 // caseSchema is a case in a file.
@@ -171,7 +172,7 @@ func (o *oneOrMore) UnmarshalManifest(d manifest.Document) error {
 
 // headers reads a mapping, which is sorted by name, or a list of mappings with one entry
 // each, which may repeat a name.
-type headers []Header
+type headers []policy.Header
 
 // UnmarshalManifest lets [manifest.Document.Decode] read the type.
 func (h *headers) UnmarshalManifest(d manifest.Document) error {
@@ -188,7 +189,7 @@ func (h *headers) UnmarshalManifest(d manifest.Document) error {
 			return line.Errorf("", "an item is one header, as in {x-name: value}")
 		}
 		for _, name := range slices.Sorted(maps.Keys(values)) {
-			*h = append(*h, Header{Name: name, Value: values[name]})
+			*h = append(*h, policy.Header{Name: name, Value: values[name]})
 		}
 	}
 	return nil

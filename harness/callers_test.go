@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/meshproof/meshproof/certs"
-	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -137,9 +136,9 @@ func TestSendPlaysTheRequest(t *testing.T) {
 	source := address(0).Addr()
 	batch, err := m.Send(t.Context(),
 		Request{To: "http", Credential: svid, SourceIP: source, Method: "PUT", Path: "/a/./b?c=d", Authority: "orders.example", Body: "hello",
-			Headers: []caller.Header{{Name: "x-tag", Value: "1"}, {Name: "x-tag", Value: "2"}}},
+			Headers: []policy.Header{{Name: "x-tag", Value: "1"}, {Name: "x-tag", Value: "2"}}},
 		Request{To: "tcp", Credential: svid, Body: "good morning"},
-		Request{To: "grpc", Credential: svid, GRPC: "orders.Orders/List", Headers: []caller.Header{{Name: "x-tag", Value: "3"}}},
+		Request{To: "grpc", Credential: svid, GRPC: "orders.Orders/List", Headers: []policy.Header{{Name: "x-tag", Value: "3"}}},
 	)
 	if err != nil {
 		t.Fatal(err)

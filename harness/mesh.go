@@ -11,7 +11,6 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/certs"
-	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/policy"
@@ -282,7 +281,7 @@ type Request struct {
 	SourceIP netip.Addr
 	// The rest is the request as [caller.Call] describes it.
 	Method, Path, Authority string
-	Headers                 []caller.Header
+	Headers                 []policy.Header
 	GRPC                    string
 	Body                    string
 }

@@ -37,16 +37,16 @@ func oddities(in Inbound) []Request {
 		{}, {Path: "/a?b=c"}, {Path: "//admin"}, {Path: "/a/../b/./c"}, {Path: "/%2e%2e/x?y=//"}, {Path: "/..;/x"}, {Path: "/%41"}, {Path: "/a%2fb"},
 		{Path: "/after-a-400"}, {Path: "/%00"}, {Method: "HEAD", Path: "/head"}, {Method: "POST", Path: "/post", Body: "hello"}, {Method: "PUT", Body: string(make([]byte, 9000))},
 		{Method: "DELETE"}, {Method: "OPTIONS"}, {Method: "PATCH", Body: "a patch"}, {Authority: "other.example"},
-		{Headers: []caller.Header{{Name: "x-a", Value: "1"}, {Name: "x-a", Value: "2"}, {Name: "x-meshproof-caller", Value: "10.0.0.1:1"}}},
-		{Headers: []caller.Header{{Name: "x-forwarded-for", Value: "10.9.9.9"}, {Name: "x-forwarded-client-cert", Value: "URI=" + frontend.String()}}},
+		{Headers: []policy.Header{{Name: "x-a", Value: "1"}, {Name: "x-a", Value: "2"}, {Name: "x-meshproof-caller", Value: "10.0.0.1:1"}}},
+		{Headers: []policy.Header{{Name: "x-forwarded-for", Value: "10.9.9.9"}, {Name: "x-forwarded-client-cert", Value: "URI=" + frontend.String()}}},
 		{SourceIP: netip.MustParseAddr("10.0.0.9")}, {Path: "/last"},
 	}
 	if in.Protocol == policy.HTTP {
 		requests = append(requests,
 			Request{Method: "get"}, Request{Method: "FOO", Path: "/foo"}, Request{Path: "/a#b"}, Request{Path: `/a\b`}, Request{Path: "http://x.example/admin", Authority: "x.example"},
-			Request{Headers: []caller.Header{{Name: "connection", Value: "close"}}},
-			Request{Headers: []caller.Header{{Name: "Content-Length", Value: "0"}}},
-			Request{Headers: []caller.Header{{Name: "transfer-encoding", Value: "gzip"}}},
+			Request{Headers: []policy.Header{{Name: "connection", Value: "close"}}},
+			Request{Headers: []policy.Header{{Name: "Content-Length", Value: "0"}}},
+			Request{Headers: []policy.Header{{Name: "transfer-encoding", Value: "gzip"}}},
 			Request{Path: "/very-last"},
 		)
 	}

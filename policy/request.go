@@ -20,6 +20,10 @@ type Request struct {
 	Others map[string][]string
 }
 
+// Header is one header line of a request. Where there are several, their order and
+// repetitions are kept.
+type Header struct{ Name, Value string }
+
 // Identity returns the peer as Envoy's UriSanInput presents it to a matcher: all URI
 // SANs joined by commas, and the empty string for a TLS caller without any. An exact
 // match therefore never meets a certificate with two URI SANs, and a prefix sees the

@@ -30,15 +30,12 @@ type Call struct {
 	// Method, Path, Authority and Headers make up an HTTP request. An empty Method,
 	// Path or Authority gets the value that [Call.WithDefaults] documents.
 	Method, Path, Authority string
-	Headers                 []Header
+	Headers                 []policy.Header
 	// GRPC is "Service/Method" for a gRPC call. Method and Path are then unused.
 	GRPC string
 	// Body is the body of an HTTP request, or the text that a TCP caller sends.
 	Body string
 }
-
-// Header is one header line. Order and repetition are kept.
-type Header struct{ Name, Value string }
 
 // WithDefaults returns the call as it goes out. Method and Path are those of
 // [requestline.Of], an empty Authority is the destination, and an empty Body on TCP is

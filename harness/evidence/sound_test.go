@@ -53,7 +53,7 @@ var sound = map[string]struct {
 }{
 	"served http": {func(svid *certs.Credential) Evidence {
 		return Evidence{
-			Call:    caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid, Path: "/a//b?c", Body: "hello", Headers: []caller.Header{{Name: "x-a", Value: "1"}, {Name: "x-a", Value: "2"}, {Name: "te", Value: "trailers"}}},
+			Call:    caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid, Path: "/a//b?c", Body: "hello", Headers: []policy.Header{{Name: "x-a", Value: "1"}, {Name: "x-a", Value: "2"}, {Name: "te", Value: "trailers"}}},
 			Answer:  caller.Answer{Outcome: caller.Answered, Status: 200, Body: "hello"},
 			Arrival: &upstream.Arrival{Requests: 1, Authority: "backend", Method: "GET", Path: "/a/b?c", Header: http.Header{"X-Forwarded-Client-Cert": {forwarded}, "X-A": {"1", "2"}}, Bytes: 5},
 			Log:     xds.AccessLog{Request: true, Status: 200, Path: "/a/b?c", PeerURIs: []string{frontend}, Enforced: allowed("friends"), Shadow: denied("watch")},

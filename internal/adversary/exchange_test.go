@@ -14,7 +14,6 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/internal/adversary"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -40,7 +39,7 @@ func exchange(t *testing.T, r adversary.Request, server func(net.Conn) error) (a
 // TestExchangeOverHTTP1 compares the bytes of the request, and reads the first final answer.
 func TestExchangeOverHTTP1(t *testing.T) {
 	t.Parallel()
-	plain := adversary.Request{Method: "get", Path: `/a\..//b#c`, Authority: "b", Headers: []caller.Header{{Name: "X-a", Value: " 1"}, {Name: "X-a", Value: "2"}}}
+	plain := adversary.Request{Method: "get", Path: `/a\..//b#c`, Authority: "b", Headers: []policy.Header{{Name: "X-a", Value: " 1"}, {Name: "X-a", Value: "2"}}}
 	for _, test := range []struct {
 		request      adversary.Request
 		sent, answer string
@@ -72,16 +71,16 @@ func TestExchangeOverHTTP1(t *testing.T) {
 // way that a server has.
 func TestExchangeOverHTTP2(t *testing.T) {
 	t.Parallel()
-	fields := []caller.Header{{Name: ":path", Value: ""}, {Name: "X-A", Value: "1\r\n"}, {Name: ":path", Value: "/b"}, {Name: "", Value: "\x00"}}
-	plain := adversary.Request{Protocol: policy.HTTP2, Method: "GET", Path: "//a", Authority: "b", Headers: []caller.Header{{Name: "x-a", Value: "1"}}}
+	fields := []policy.Header{{Name: ":path", Value: ""}, {Name: "X-A", Value: "1\r\n"}, {Name: ":path", Value: "/b"}, {Name: "", Value: "\x00"}}
+	plain := adversary.Request{Protocol: policy.HTTP2, Method: "GET", Path: "//a", Authority: "b", Headers: []policy.Header{{Name: "x-a", Value: "1"}}}
 	for _, test := range []struct {
 		request adversary.Request
-		fields  []caller.Header
+		fields  []policy.Header
 		answer  func(*http2.Framer) error
 		want    adversary.Reply
 	}{
 		{adversary.Request{Protocol: policy.HTTP2, Fields: fields}, fields, func(f *http2.Framer) error { return f.WriteRSTStream(1, http2.ErrCodeProtocol) }, adversary.Reply{Ended: "RST_STREAM PROTOCOL_ERROR"}},
-		{plain, []caller.Header{{Name: ":method", Value: "GET"}, {Name: ":scheme", Value: "https"}, {Name: ":authority", Value: "b"}, {Name: ":path", Value: "//a"}, {Name: "x-a", Value: "1"}},
+		{plain, []policy.Header{{Name: ":method", Value: "GET"}, {Name: ":scheme", Value: "https"}, {Name: ":authority", Value: "b"}, {Name: ":path", Value: "//a"}, {Name: "x-a", Value: "1"}},
 			func(f *http2.Framer) error {
 				return errors.Join(f.WriteSettings(), f.WriteGoAway(1, http2.ErrCodeNo, nil), status(f, "103"), status(f, "204"))
 			}, adversary.Reply{Status: 204}},
@@ -103,8 +102,8 @@ func TestExchangeOverHTTP2(t *testing.T) {
 				if !ok {
 					continue
 				}
-				var sent []caller.Header
-				decoder := hpack.NewDecoder(4<<10, func(f hpack.HeaderField) { sent = append(sent, caller.Header{Name: f.Name, Value: f.Value}) })
+				var sent []policy.Header
+				decoder := hpack.NewDecoder(4<<10, func(f hpack.HeaderField) { sent = append(sent, policy.Header{Name: f.Name, Value: f.Value}) })
 				if _, err := decoder.Write(headers.HeaderBlockFragment()); err != nil {
 					return err
 				}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/policy"
 )
 
 // The rules that the lines of a request break or use.
@@ -47,11 +47,11 @@ func (m mutation) malformedLines() []Request {
 		list[i] = overHTTP1(list[i])
 	}
 	for _, r := range []Request{
-		{Name: "two-hosts", About: "Two Hosts that differ.", Source: oneHost, Headers: []caller.Header{{Name: "host", Value: "other.mesh"}}},
+		{Name: "two-hosts", About: "Two Hosts that differ.", Source: oneHost, Headers: []policy.Header{{Name: "host", Value: "other.mesh"}}},
 		{Name: "host-user", About: "A Host with a user.", Source: oneHost, Authority: "user@" + Authority},
 		{Name: "host-path", About: "A Host with the unprotected path in it.", Source: oneHost, Authority: Authority + openPath},
-		{Name: "hop-by-hop", About: "Connection names the header with the identity of the caller, which Envoy adds.", Source: "RFC 9110, section 7.6.1: Connection names what is removed", Headers: []caller.Header{{Name: "connection", Value: "x-forwarded-client-cert"}}},
-		{Name: "xfcc-by-caller", About: "The caller sends the header with the identity of the caller, which Envoy adds.", Source: xfcc, Headers: []caller.Header{{Name: "x-forwarded-client-cert", Value: "URI=spiffe://trust-domain.mesh/forged"}}},
+		{Name: "hop-by-hop", About: "Connection names the header with the identity of the caller, which Envoy adds.", Source: "RFC 9110, section 7.6.1: Connection names what is removed", Headers: []policy.Header{{Name: "connection", Value: "x-forwarded-client-cert"}}},
+		{Name: "xfcc-by-caller", About: "The caller sends the header with the identity of the caller, which Envoy adds.", Source: xfcc, Headers: []policy.Header{{Name: "x-forwarded-client-cert", Value: "URI=spiffe://trust-domain.mesh/forged"}}},
 	} {
 		r.Method, r.Path = m.method, m.path
 		list = append(list, overHTTP1(r))
@@ -69,17 +69,17 @@ const (
 )
 
 // removeFields returns the fields without the fields of one name.
-func removeFields(fields []caller.Header, name string) []caller.Header {
-	return slices.DeleteFunc(slices.Clone(fields), func(f caller.Header) bool { return f.Name == name })
+func removeFields(fields []policy.Header, name string) []policy.Header {
+	return slices.DeleteFunc(slices.Clone(fields), func(f policy.Header) bool { return f.Name == name })
 }
 
 // malformedFields are requests over HTTP/2 with an unusual or malformed header block.
 func (m mutation) malformedFields() []Request {
 	base := pseudoHeaders(m.method, "https", Authority, m.path)
-	with := func(more ...caller.Header) []caller.Header { return slices.Concat(base, more) }
-	withFirst := func(more ...caller.Header) []caller.Header { return slices.Concat(more, base) }
-	path := func(path string) []caller.Header { return pseudoHeaders(m.method, "https", Authority, path) }
-	field := func(name, value string) caller.Header { return caller.Header{Name: name, Value: value} }
+	with := func(more ...policy.Header) []policy.Header { return slices.Concat(base, more) }
+	withFirst := func(more ...policy.Header) []policy.Header { return slices.Concat(more, base) }
+	path := func(path string) []policy.Header { return pseudoHeaders(m.method, "https", Authority, path) }
+	field := func(name, value string) policy.Header { return policy.Header{Name: name, Value: value} }
 	list := []Request{
 		{Name: "no-path", About: "No :path.", Source: controlData, Fields: removeFields(base, ":path")},
 		{Name: "empty-path", About: "An empty :path.", Source: controlData, Fields: path("")},
@@ -115,7 +115,7 @@ func (m mutation) malformedFields() []Request {
 		{Name: "connection-field", About: "A Connection field, which HTTP/2 forbids.", Source: noConnection, Fields: with(field("connection", "x-forwarded-client-cert"))},
 		{Name: "transfer-encoding", About: "A Transfer-Encoding field, which HTTP/2 forbids.", Source: noConnection, Fields: with(field("transfer-encoding", "chunked"))},
 		{Name: "te-other", About: "A TE that is not trailers.", Source: noConnection, Fields: with(field("te", "gzip"))},
-		{Name: "connect", About: "CONNECT with :authority alone.", Source: "RFC 9113, section 8.5: CONNECT", Fields: []caller.Header{field(":method", "CONNECT"), field(":authority", Authority+":443")}},
+		{Name: "connect", About: "CONNECT with :authority alone.", Source: "RFC 9113, section 8.5: CONNECT", Fields: []policy.Header{field(":method", "CONNECT"), field(":authority", Authority+":443")}},
 		{Name: "connect-with-path", About: "CONNECT to the protected path without a :protocol.", Source: "RFC 9113, section 8.5: no :scheme and :path in CONNECT", Fields: pseudoHeaders("CONNECT", "https", Authority, m.path)},
 		{Name: "extended-connect", About: "CONNECT to the protected path for a WebSocket.", Source: "RFC 8441, section 4: :protocol", Fields: append(pseudoHeaders("CONNECT", "https", Authority, m.path), field(":protocol", "websocket"))},
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -23,11 +22,11 @@ type Request struct {
 	// Method, Path, Authority and Headers are the fields of a [caller.Call]. They are
 	// unused when Head or Fields are set.
 	Method, Path, Authority string
-	Headers                 []caller.Header
+	Headers                 []policy.Header
 	// Head is the whole request over HTTP/1.1, byte for byte, or empty.
 	Head string
 	// Fields is the header block over HTTP/2 with the pseudo-headers, in order, or nil.
-	Fields []caller.Header
+	Fields []policy.Header
 }
 
 // Raw tells whether only [Request.Exchange] can send the request: Head or Fields are set.
@@ -99,7 +98,7 @@ func overBoth(r Request) []Request {
 }
 
 // headerBlock returns the header block of the request.
-func (r Request) headerBlock() []caller.Header {
+func (r Request) headerBlock() []policy.Header {
 	if r.Fields != nil {
 		return r.Fields
 	}
@@ -111,8 +110,8 @@ func (r Request) headerBlock() []caller.Header {
 }
 
 // pseudoHeaders returns the pseudo-headers of an ordinary request.
-func pseudoHeaders(method, scheme, authority, path string) []caller.Header {
-	return []caller.Header{{Name: ":method", Value: method}, {Name: ":scheme", Value: scheme}, {Name: ":authority", Value: authority}, {Name: ":path", Value: path}}
+func pseudoHeaders(method, scheme, authority, path string) []policy.Header {
+	return []policy.Header{{Name: ":method", Value: method}, {Name: ":scheme", Value: scheme}, {Name: ":authority", Value: authority}, {Name: ":path", Value: path}}
 }
 
 func isASCII(s string) bool {
@@ -147,14 +146,14 @@ const otherValue = "other"
 // Headers returns the mutations of a GET request with a header that a policy reads. The
 // name is in lower case. The policy compares the whole value.
 func Headers(name, value string) []Request {
-	lines := func(values ...string) []caller.Header {
-		var out []caller.Header
+	lines := func(values ...string) []policy.Header {
+		var out []policy.Header
 		for _, v := range values {
-			out = append(out, caller.Header{Name: name, Value: v})
+			out = append(out, policy.Header{Name: name, Value: v})
 		}
 		return out
 	}
-	one := func(name, value string) []caller.Header { return []caller.Header{{Name: name, Value: value}} }
+	one := func(name, value string) []policy.Header { return []policy.Header{{Name: name, Value: value}} }
 	var out []Request
 	for _, r := range []Request{
 		{Name: "repeated-value-first", About: "Two lines of one name, the value first.", Source: repeatable, Headers: lines(value, otherValue)},
@@ -174,14 +173,14 @@ func Headers(name, value string) []Request {
 	for _, r := range []Request{
 		{Name: "name-other-case", About: "The name with upper and lower case exchanged.", Source: fieldNames, Headers: one(swapCase(name), value)},
 		{Name: "value-in-spaces", About: "White space around the value.", Source: whitespace, Headers: lines("\t " + value + " \t")},
-		{Name: "hop-by-hop-name", About: "Connection names the header, so that it ends at the proxy.", Source: "RFC 9110, section 7.6.1: Connection names what is removed", Headers: append(lines(value), caller.Header{Name: "connection", Value: name})},
+		{Name: "hop-by-hop-name", About: "Connection names the header, so that it ends at the proxy.", Source: "RFC 9110, section 7.6.1: Connection names what is removed", Headers: append(lines(value), policy.Header{Name: "connection", Value: name})},
 	} {
 		r.Method, r.Path = "GET", "/"
 		out = append(out, overHTTP1(r))
 	}
 	head := "GET / HTTP/1.1\r\nhost: " + Authority + "\r\n" + name
-	fields := func(name, value string) []caller.Header {
-		return append(pseudoHeaders("GET", "https", Authority, "/"), caller.Header{Name: name, Value: value})
+	fields := func(name, value string) []policy.Header {
+		return append(pseudoHeaders("GET", "https", Authority, "/"), policy.Header{Name: name, Value: value})
 	}
 	return append(out,
 		overHTTP1(Request{Name: "name-space-colon", About: "A space between name and colon.", Source: fieldLines, Head: head + " : " + value + "\r\n\r\n"}),
@@ -215,7 +214,7 @@ func (m mutation) methods() []Request {
 	for _, name := range []string{"x-http-method-override", "x-http-method", "x-method-override"} {
 		out = append(out, overBoth(Request{
 			Name: name, About: "An unprotected method, and a header that asks for the protected method.", Source: "no standard; a habit of web frameworks",
-			Method: openMethod, Path: m.path, Headers: []caller.Header{{Name: name, Value: m.method}},
+			Method: openMethod, Path: m.path, Headers: []policy.Header{{Name: name, Value: m.method}},
 		})...)
 	}
 	return out
@@ -227,7 +226,7 @@ func (m mutation) detours() []Request {
 	for _, name := range []string{"x-original-url", "x-rewrite-url", "x-forwarded-uri", "x-envoy-original-path", "x-envoy-decorator-operation"} {
 		out = append(out, overBoth(Request{
 			Name: name, About: "An unprotected path, and a header that names the protected one.", Source: "no standard; a habit of web frameworks and proxies",
-			Method: m.method, Path: openPath, Headers: []caller.Header{{Name: name, Value: m.path}},
+			Method: m.method, Path: openPath, Headers: []policy.Header{{Name: name, Value: m.path}},
 		})...)
 	}
 	return append(out, overHTTP1(Request{
@@ -239,11 +238,11 @@ func (m mutation) detours() []Request {
 	}), overHTTP1(Request{
 		Name: "upgrade-h2c", About: "The protected path with an upgrade to HTTP/2 without TLS, which a proxy must not forward.", Source: "RFC 9113, section 3.1: h2c is deprecated",
 		Method: m.method, Path: m.path,
-		Headers: []caller.Header{{Name: "connection", Value: "Upgrade, HTTP2-Settings"}, {Name: "upgrade", Value: "h2c"}, {Name: "http2-settings", Value: "AAMAAABkAAQAAP__"}},
+		Headers: []policy.Header{{Name: "connection", Value: "Upgrade, HTTP2-Settings"}, {Name: "upgrade", Value: "h2c"}, {Name: "http2-settings", Value: "AAMAAABkAAQAAP__"}},
 	}), overHTTP1(Request{
 		Name: "upgrade-websocket", About: "An unprotected path with an upgrade that would open the connection for any bytes.", Source: "RFC 6455, section 4.1: the opening handshake",
 		Method: "GET", Path: openPath,
-		Headers: []caller.Header{{Name: "connection", Value: "Upgrade"}, {Name: "upgrade", Value: "websocket"}, {Name: "sec-websocket-version", Value: "13"}, {Name: "sec-websocket-key", Value: "AAAAAAAAAAAAAAAAAAAAAA=="}},
+		Headers: []policy.Header{{Name: "connection", Value: "Upgrade"}, {Name: "upgrade", Value: "websocket"}, {Name: "sec-websocket-version", Value: "13"}, {Name: "sec-websocket-key", Value: "AAAAAAAAAAAAAAAAAAAAAA=="}},
 	}))
 }
 

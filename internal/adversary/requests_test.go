@@ -133,7 +133,7 @@ func plainRequests() []adversary.Request {
 func plainHeaderRequests() []adversary.Request {
 	return overBoth(adversary.Request{
 		Name: plainName, Method: "GET", Path: "/", Authority: adversary.Authority,
-		Headers: []caller.Header{{Name: protectedHeader, Value: protectedValue}},
+		Headers: []policy.Header{{Name: protectedHeader, Value: protectedValue}},
 	})
 }
 

@@ -354,7 +354,7 @@ func (p *printer) request(some []cases.Request) string {
 }
 
 // headerLines is a mapping, or a list where the lines are not in the order of their names.
-func headerLines(lines []cases.Header) string {
+func headerLines(lines []policy.Header) string {
 	if len(lines) == 0 {
 		return ""
 	}

@@ -148,7 +148,7 @@ const sharedBodyMax = 2 << 10
 // endsConnection tells whether the header changes the end of a request or the
 // connection (RFC 9112, sections 6, 7 and 9; RFC 9110, sections 7.6.1, 7.8 and 10.1.1),
 // or whether a reader may take it for more than one line.
-func endsConnection(h caller.Header) bool {
+func endsConnection(h policy.Header) bool {
 	if !isToken(h.Name) || strings.ContainsAny(h.Value, "\r\n\x00") {
 		return true
 	}

@@ -33,7 +33,7 @@ func TestHTTP1Verbatim(t *testing.T) {
 		"unnormalized": {func(c *caller.Call) { c.Path = "//a/../%2fB?c#d" }, "GET //a/../%2fB?c#d HTTP/1.1\r\nhost: 10.0.0.7:8080\r\n\r\n"},
 		"stated":       {func(c *caller.Call) { c.Method, c.Authority, c.Body = "PUT", "backend", "hello" }, "PUT / HTTP/1.1\r\nhost: backend\r\ncontent-length: 5\r\n\r\nhello"},
 		"headers": {func(c *caller.Call) {
-			c.Headers = []caller.Header{{Name: "X-b", Value: "1"}, {Name: "x-A", Value: "2"}, {Name: "X-b", Value: "3"}}
+			c.Headers = []policy.Header{{Name: "X-b", Value: "1"}, {Name: "x-A", Value: "2"}, {Name: "X-b", Value: "3"}}
 		}, "GET / HTTP/1.1\r\nhost: 10.0.0.7:8080\r\nX-b: 1\r\nx-A: 2\r\nX-b: 3\r\n\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestHTTP2(t *testing.T) {
 		"query":        {func(c *caller.Call) { c.Path = "/a?" }, "GET 10.0.0.7:8080 /a? map[] "},
 		"stated": {func(c *caller.Call) {
 			c.Method, c.Authority, c.Body = "PUT", "backend", "hello"
-			c.Headers = []caller.Header{{Name: "x-a", Value: "1"}, {Name: "x-a", Value: "2"}}
+			c.Headers = []policy.Header{{Name: "x-a", Value: "1"}, {Name: "x-a", Value: "2"}}
 		}, "PUT backend / map[Content-Length:[5] X-A:[1 2]] hello"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestGRPC(t *testing.T) {
 				serveUntilClosed(c, server.Serve, server.Stop)
 			})
 			in.call.GRPC, in.call.Authority = "a.B/C", "backend"
-			in.call.Headers = []caller.Header{{Name: "x-a", Value: "1"}, {Name: "x-a", Value: "2"}}
+			in.call.Headers = []policy.Header{{Name: "x-a", Value: "1"}, {Name: "x-a", Value: "2"}}
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			answer := do(ctx, in.call)

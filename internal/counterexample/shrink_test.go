@@ -270,7 +270,7 @@ func TestShrinkKeepsWhatIsNeeded(t *testing.T) {
 	s := &counted{holds: func(c cases.Case) bool {
 		q, to := c.Requests[0], c.Inbounds[slices.IndexFunc(c.Inbounds, func(in cases.Inbound) bool { return in.Name == "api" })]
 		return one(c) && two(c) && q.Method == "PUT" && strings.HasPrefix(q.Path, "/x") && len(c.TrustDomains) == 3 &&
-			to.Tags != nil && to.Workload.Labels["tier"] == "1" && slices.Contains(q.Headers, cases.Header{Name: "a", Value: "2"})
+			to.Tags != nil && to.Workload.Labels["tier"] == "1" && slices.Contains(q.Headers, policy.Header{Name: "a", Value: "2"})
 	}}
 	small := shrunk(t, s, c, q)
 	got := small.Requests[0]

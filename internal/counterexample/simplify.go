@@ -28,7 +28,7 @@ func (s *shrinker) request() {
 	}
 	with(func(q *cases.Request) { q.SourceIP, q.From.SourceIP = netip.Addr{}, netip.Addr{} })
 	with(func(q *cases.Request) { q.Authority = "" })
-	minimize(s.smallest.c.Requests[0].Headers, func(kept []cases.Header) bool {
+	minimize(s.smallest.c.Requests[0].Headers, func(kept []policy.Header) bool {
 		return with(func(q *cases.Request) { q.Headers = kept })
 	})
 	with(func(q *cases.Request) { q.GRPC = "" })

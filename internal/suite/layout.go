@@ -12,7 +12,6 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness"
-	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -155,14 +154,10 @@ func (r *run) requests(minted credentials) ([]harness.Request, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: mint %s: %w", q.Place, q.From.Name, err)
 		}
-		request := harness.Request{
+		out = append(out, harness.Request{
 			To: q.To, Credential: credential, Plaintext: q.From.Plaintext, SourceIP: q.SourceIP,
-			Method: q.Method, Path: q.Path, Authority: q.Authority, GRPC: q.GRPC,
-		}
-		for _, h := range q.Headers {
-			request.Headers = append(request.Headers, caller.Header(h))
-		}
-		out = append(out, request)
+			Method: q.Method, Path: q.Path, Authority: q.Authority, Headers: q.Headers, GRPC: q.GRPC,
+		})
 	}
 	return out, nil
 }
