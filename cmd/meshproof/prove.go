@@ -46,7 +46,7 @@ class and those on its border through a real Envoy, and holds every decision aga
 
 PATH is a file or folder with policies and the Dataplanes that they are about. Without a Dataplane, the
 flags describe an inbound. A policy that selects none of these inbounds is asked on an inbound that is made
-for it; the output says which inbounds were made. Or PATH is a file or folder with cases: their inbounds and policies are proven,
+for it, and on one for each policy that can select a workload beside it; the output says which. Or PATH is a file or folder with cases: their inbounds and policies are proven,
 and their own requests are asked too. If Envoy does not decide as specified, the smallest policies and the
 request that show it are written as a case file.`,
 		Example: `  meshproof prove policies/ --label app=backend --protocol http
@@ -103,7 +103,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if err := errors.Join(context.Cause(ctx), machineError(suite.Outage(results))); err != nil {
 		return err
 	}
-	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String(), Strict: o.source.strict}
+	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String(), Strict: o.source.strict, Truncated: population.Truncated}
 	for _, u := range population.Unasked {
 		if !u.Inert {
 			proven.Unasked = append(proven.Unasked, u.String())

@@ -54,11 +54,10 @@ type Target struct {
 	// Fit changes as little of an inbound as makes the target select it. If Miss has a
 	// reason for the result too, the policy contradicts itself, and selects nothing.
 	Fit func(in policy.Inbound) policy.Inbound
-	// Avoid changes an inbound that the target selects by the labels that it lacks, so that
-	// the target does not select it. It is nil for a target that asks for no lack.
-	Avoid func(in policy.Inbound) policy.Inbound
-	// Vary returns an inbound with each other value that the target tells apart. It is nil for
-	// a target that asks for one value only.
+	// Vary returns an inbound with each other value that the target tells apart, one value
+	// changed in each: where it asks for what every inbound has, such as a port, also a value
+	// that it does not ask for. It is nil for a target that asks only for a value of what an
+	// inbound may lack.
 	Vary func(in policy.Inbound) []policy.Inbound
 }
 

@@ -122,8 +122,12 @@ func compare(was, is verdict.Inbound) Comparison {
 		if verdict.Nameless(class.Witness) && (was.Permissive || is.Permissive) {
 			continue
 		}
+		old, recent := policy.Decide(was.Program.Program, class.Witness), policy.Decide(is.Program.Program, class.Witness)
+		if was.Protocol.Layer() != is.Protocol.Layer() {
+			old.Layer = recent.Layer
+		}
 		// The reasons cost several times as much as the decisions.
-		if policy.Decide(was.Program.Program, class.Witness) == policy.Decide(is.Program.Program, class.Witness) {
+		if old == recent {
 			continue
 		}
 		change := Change{Text: class.String(), Witness: class.Witness, Old: opinion(was, class.Witness), New: opinion(is, class.Witness)}
@@ -151,14 +155,17 @@ func opinion(in verdict.Inbound, r policy.Request) Opinion {
 }
 
 // formerly returns the inbound of that name in the old case, and the new inbound where
-// there is none. It has the new protocol.
+// there is none. It has the new protocol, unless it took connections and takes requests now:
+// then the policies of connections are held against those of requests.
 func formerly(before cases.Case, in cases.Inbound) cases.Inbound {
 	i := indexOf(before.Inbounds, in)
 	if i < 0 {
 		return in
 	}
 	was := before.Inbounds[i]
-	was.Protocol = in.Protocol
+	if was.Protocol.Layer() != policy.L4 {
+		was.Protocol = in.Protocol
+	}
 	if was.Protocol.Layer() == policy.L4 {
 		was.Routes = nil
 	}

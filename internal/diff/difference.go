@@ -121,7 +121,7 @@ func (d *Difference) widenings() []string {
 		}
 	}
 	if d.Truncated {
-		out = append(out, "not each two policies that may select one workload were compared: there are too many")
+		out = append(out, "sampled: not each set of policies that may select one workload was compared, there are too many")
 	}
 	return out
 }

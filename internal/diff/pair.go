@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -92,7 +93,9 @@ func Of(old, recent Side, to string) (*Difference, error) {
 		if c.Comparisons, err = Compare(c.Old, c.New); err != nil {
 			return nil, err
 		}
-		if len(c.Comparisons) > 0 {
+		// An inbound that is made for tcp too is no reason to warn of what tcp does not show.
+		forTCP := c.Made != nil && c.Made[0].Protocol.Layer() == policy.L4 && recent.Inbound.Protocol.Layer() == policy.L7
+		if len(c.Comparisons) > 0 && !forTCP {
 			reading := c.Comparisons[0].is.Reading()
 			reading.LintAmong(c.among)
 			d.Warnings = append(d.Warnings, reading.Warnings()...)
@@ -116,7 +119,8 @@ func title(c lab.Case) string {
 // areCounterparts reports whether two cases are one case before and after.
 func areCounterparts(old, recent lab.Case) bool {
 	if old.Made != nil || recent.Made != nil {
-		return old.Made != nil && recent.Made != nil && old.Inbounds[0].String() == recent.Inbounds[0].String()
+		// Several made inbounds may have one name.
+		return reflect.DeepEqual(old.Made, recent.Made)
 	}
 	if !old.Generated || !recent.Generated {
 		return old.Generated == recent.Generated && old.Name == recent.Name

@@ -121,11 +121,11 @@ func (f *Files) newCase(s Surroundings, name string, inbounds []policy.Inbound) 
 const mostInbounds = 32
 
 // MadeCases returns cases of the policies for the inbounds that were made. Two inbounds of
-// one name, or with one address, are in different cases.
+// one name, with one address, or of different layers, are in different cases.
 func (f *Files) MadeCases(s Surroundings, made []Made) ([]Case, error) {
 	var groups [][]Made
 	fits := func(group []Made, m Made) bool {
-		return len(group) < mostInbounds && !slices.ContainsFunc(group, func(other Made) bool { return other.Workload.Name == m.Workload.Name })
+		return len(group) < mostInbounds && group[0].Protocol.Layer() == m.Protocol.Layer() && !slices.ContainsFunc(group, func(other Made) bool { return other.Workload.Name == m.Workload.Name })
 	}
 	for _, m := range made {
 		i := slices.IndexFunc(groups, func(group []Made) bool { return fits(group, m) })

@@ -62,60 +62,63 @@ type PolicySet struct {
 	Changed   func(place string) bool
 }
 
-// mostMade bounds the inbounds that are made, and mostPairs the pairs of targets for which
-// one is looked for.
+// mostMade bounds the inbounds that are made, mostStates the values that are combined for one
+// pair of targets, and mostTried the inbounds that are tried in all.
 const (
-	mostMade  = 4096
-	mostPairs = 1 << 20
+	mostMade   = 4096
+	mostStates = 4096
+	mostTried  = 1 << 22
 )
 
 // Population is the inbounds that are made for sets of policies.
 type Population struct {
 	Made    []Made
 	Unasked []Unasked
-	// Truncated is true if there are more pairs of targets than inbounds are made for.
+	// Truncated is true if there are more inbounds to try than the bounds allow.
 	Truncated bool
 }
 
 // Populate makes an inbound for each distinct target of the sets that selects no described
 // inbound: an inbound like the given one, without its labels and names, and with what the
-// target asks for.
+// target asks for. It also makes an inbound for each two targets that can select one
+// together: a workload may have the labels of both.
 //
-// Of two sets that are compared, it also makes an inbound for each two targets that can
-// select one together: a workload may have the labels of both. That is enough to find each
-// request that a change decides otherwise. One policy decides it before, another one after,
-// and one of them has changed. On the least inbound that these two select, no policy
-// applies that does not apply to every inbound of both, so the two decide there too. Where
-// a target selects workloads that lack a label, there is an inbound with the label too, and
-// where it lists values of a label, each made inbound stands there with each of them.
+// Of two sets that are compared, this is enough to find each request that a change lets in. At
+// most two policies are answerable for it: one denies it before, another one allows it after,
+// and one of the two has changed. What other policies must not say is found by values: where a
+// target tells values apart, each value, another one and the lack of it are combined with those
+// of all other targets, as long as the two still select the inbound. Of inbounds that the same
+// targets select, one is made. Where the policies ask for more than a connection shows, the inbound
+// is made for tcp too, if they differ there.
 func Populate(like policy.Inbound, sets ...PolicySet) Population {
-	p := populator{like: like, seen: map[string]int{}, named: map[string]bool{}}
-	// The inbound itself is asked where none is described.
-	for _, name := range []string{madeName, like.Workload.Name} {
-		if slices.ContainsFunc(sets, func(s PolicySet) bool { return len(s.Described) > 0 }) {
-			break
-		}
-		asked := like
-		asked.Workload.Name = name
-		p.seen[keyOf(asked)] = described
-	}
+	p := populator{like: like, seen: map[string]int{}, selections: map[string]bool{}, named: map[string]bool{}}
 	targets := make([][]*target, len(sets))
 	for i, set := range sets {
 		targets[i] = p.targets(set)
-		for _, t := range targets[i] {
-			if !t.described {
-				p.make(t.least, t)
-			}
+		p.addAll(targets[i])
+	}
+	described := slices.ContainsFunc(sets, func(s PolicySet) bool { return len(s.Described) > 0 })
+	if !described {
+		p.ask(like)
+	}
+	for _, t := range slices.Concat(targets...) {
+		if !t.described {
+			p.make(t.least, t)
+		}
+	}
+	if len(sets) == 1 {
+		for i := range targets[0] {
+			p.makePairs(targets[0][i:i+1], targets[0][i+1:], func(_, _ *target) bool { return true })
 		}
 	}
 	if len(sets) == 2 {
-		p.makePairs(targets[0], targets[1])
-		for _, t := range slices.Concat(targets...) {
+		for _, t := range p.all {
 			if t.changed && !t.described {
-				p.makeAvoiding(t, slices.Concat(targets...))
+				p.makeVariants(t.least, t)
 			}
 		}
-		p.makeVariants(slices.Concat(targets...))
+		p.makePairs(targets[0], targets[1], func(a, b *target) bool { return a.Key != b.Key && (a.changed || b.changed) })
+		p.makeConnections(!described, sets)
 	}
 	return p.Population
 }
@@ -134,9 +137,66 @@ type target struct {
 type populator struct {
 	Population
 	like policy.Inbound
+	// all are the distinct targets of all sets.
+	all []*target
 	// seen has the index of each inbound in Made, by all but its workload's made name.
-	seen  map[string]int
-	named map[string]bool
+	seen map[string]int
+	// selections has what selects each inbound that was made of others.
+	selections map[string]bool
+	named      map[string]bool
+	tried      int
+}
+
+// addAll adds targets to those of all sets. A target that another set has too has changed if
+// it has changed in one of them.
+func (p *populator) addAll(targets []*target) {
+	known := map[string]*target{}
+	for _, t := range p.all {
+		known[t.Key] = t
+	}
+	for _, t := range targets {
+		if same := known[t.Key]; same != nil {
+			same.changed = same.changed || t.changed
+			continue
+		}
+		p.all = append(p.all, t)
+	}
+}
+
+// ask takes the inbound for one that is asked anyway. So is an inbound of another name if the
+// same targets select it.
+func (p *populator) ask(like policy.Inbound) {
+	unnamed := like
+	unnamed.Workload.Name = madeName
+	key, _ := p.selection(like)
+	p.selections[key] = true
+	p.seen[keyOf(like)] = described
+	if other, _ := p.selection(unnamed); other == key {
+		p.seen[keyOf(unnamed)] = described
+	}
+}
+
+// selection returns the targets that select an inbound, and a text that is the same for
+// inbounds that are selected alike.
+func (p *populator) selection(in policy.Inbound) (key string, selecting []*target) {
+	var b strings.Builder
+	fmt.Fprint(&b, in.Protocol.Layer())
+	for i, t := range p.all {
+		if t.Miss(in) == "" {
+			fmt.Fprint(&b, " ", i)
+			selecting = append(selecting, t)
+		}
+	}
+	p.tried += len(p.all)
+	return b.String(), selecting
+}
+
+// exhausted reports whether a bound is reached.
+func (p *populator) exhausted() bool {
+	if p.tried > mostTried || len(p.Made) >= mostMade {
+		p.Truncated = true
+	}
+	return p.Truncated
 }
 
 // madeName stands for the name of a workload until its inbound is known to be new.
@@ -179,72 +239,138 @@ func (p *populator) targets(set PolicySet) []*target {
 	return out
 }
 
-// makePairs makes an inbound for each target of one set together with each of the other,
-// where both select it and one of them has changed.
-func (p *populator) makePairs(olds, recents []*target) {
-	tried := 0
+// makePairs makes an inbound for each wanted pair of targets that can select one together.
+func (p *populator) makePairs(olds, recents []*target, wanted func(a, b *target) bool) {
 	for _, a := range olds {
 		for _, b := range recents {
 			// Where both select described inbounds, those are asked.
-			if a.Key == b.Key || !a.changed && !b.changed || a.described && b.described {
+			if !wanted(a, b) || a.described && b.described {
 				continue
 			}
-			if tried++; tried > mostPairs || len(p.Made) >= mostMade {
-				p.Truncated = true
+			if p.tried++; p.exhausted() {
 				return
 			}
-			if in := b.Fit(a.least); a.Miss(in) == "" && b.Miss(in) == "" {
-				p.make(in, a, b)
-			}
-		}
-	}
-}
-
-// makeAvoiding makes the least inbound of a target once more, with the labels that other
-// targets want to be lacking, if the target still selects it.
-func (p *populator) makeAvoiding(t *target, all []*target) {
-	in := t.least
-	for _, other := range all {
-		if other.Avoid == nil || other.Miss(in) != "" {
-			continue
-		}
-		if avoided := other.Avoid(in); t.Miss(avoided) == "" {
-			in = avoided
-		}
-	}
-	p.make(in, t)
-}
-
-// makeVariants makes each inbound once more with each value that a target tells apart, where a
-// changed target selects the variant.
-func (p *populator) makeVariants(all []*target) {
-	tried := 0
-	for _, of := range slices.Clone(p.Made) {
-		if p.named[of.Workload.Name] {
-			of.Workload.Name = madeName
-		}
-		for _, varying := range all {
-			if varying.Vary == nil {
+			in, ok := p.fitBoth(a, b)
+			if !ok {
 				continue
 			}
-			for _, in := range varying.Vary(of.Inbound) {
-				if tried++; tried > mostPairs || len(p.Made) >= mostMade {
+			p.make(in, a, b)
+			if a.changed || b.changed {
+				p.makeVariants(in, a, b)
+			}
+		}
+	}
+}
+
+// fitBoth returns an inbound that both targets select.
+func (p *populator) fitBoth(a, b *target) (policy.Inbound, bool) {
+	if in := b.Fit(a.least); a.Miss(in) == "" && b.Miss(in) == "" {
+		return in, true
+	}
+	if a.Vary == nil || b.Vary == nil {
+		return policy.Inbound{}, false
+	}
+	for _, in := range p.combine(a.least, []*target{a}, []*target{a, b}) {
+		if in = b.Fit(in); a.Miss(in) == "" && b.Miss(in) == "" {
+			return in, true
+		}
+	}
+	return policy.Inbound{}, false
+}
+
+// combine returns the inbound and all that the varying targets make of it, and of each other,
+// as long as the selecting targets select them.
+func (p *populator) combine(in policy.Inbound, selecting, varying []*target) []policy.Inbound {
+	out := []policy.Inbound{in}
+	known := map[string]bool{keyOf(in): true}
+	for i := 0; i < len(out); i++ {
+		for _, t := range varying {
+			if t.Vary == nil {
+				continue
+			}
+			for _, varied := range t.Vary(out[i]) {
+				if len(out) == mostStates {
 					p.Truncated = true
-					return
 				}
-				var selecting []*target
-				changed := false
-				for _, t := range all {
-					if t.Miss(in) == "" {
-						selecting, changed = append(selecting, t), changed || t.changed
-					}
+				if p.tried++; p.exhausted() {
+					return out
 				}
-				if changed {
-					p.make(in, selecting...)
+				if slices.ContainsFunc(selecting, func(t *target) bool { return t.Miss(varied) != "" }) {
+					continue
+				}
+				if key := keyOf(varied); !known[key] {
+					known[key] = true
+					out = append(out, varied)
 				}
 			}
 		}
 	}
+	return out
+}
+
+// makeVariants makes the inbound of some targets once more for each other set of targets that
+// can select it beside them.
+func (p *populator) makeVariants(of policy.Inbound, targets ...*target) {
+	all := p.combine(of, targets, p.all)
+	if len(all) == 1 {
+		return
+	}
+	for i, in := range all {
+		if p.exhausted() {
+			return
+		}
+		key, selecting := p.selection(in)
+		if p.selections[key] {
+			continue
+		}
+		// The first one is made.
+		if p.selections[key] = true; i > 0 {
+			p.make(in, selecting...)
+		}
+	}
+}
+
+// makeConnections makes each inbound once more for tcp, if the two sets differ there and ask for
+// more than a connection shows.
+func (p *populator) makeConnections(withLike bool, sets []PolicySet) {
+	all := slices.Clone(p.Made)
+	if withLike {
+		all = append(all, Made{Inbound: p.like})
+	}
+	for _, of := range all {
+		in := of.Inbound
+		if in.Protocol.Layer() == policy.L4 || !slices.ContainsFunc(sets, func(s PolicySet) bool { return asksForRequests(s.Program(in).Program) }) {
+			continue
+		}
+		in.Protocol, in.Routes = policy.TCP, nil
+		if p.exhausted() {
+			return
+		}
+		if sets[0].Program(in).Equal(sets[1].Program(in).Program) {
+			continue
+		}
+		if p.named[in.Workload.Name] {
+			in.Workload.Name = madeName
+		}
+		_, selecting := p.selection(in)
+		p.make(in, selecting...)
+	}
+}
+
+// asksForRequests reports whether a program looks at more than a connection shows.
+func asksForRequests(program policy.Program) bool {
+	return slices.ContainsFunc(slices.Concat(program.Gates, program.Shadows), func(g policy.Gate) bool { return anyForRequests(g.Rules) })
+}
+
+func anyForRequests(rules []policy.Rule) bool {
+	return slices.ContainsFunc(rules, func(r policy.Rule) bool {
+		for c := range policy.Walk(r.When) {
+			if is, ok := c.(policy.Is); ok && is.Attribute.Layer == policy.L7 {
+				return true
+			}
+		}
+		return anyForRequests(r.Then)
+	})
 }
 
 // make adds an inbound, unless it is there already.

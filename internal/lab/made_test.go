@@ -39,6 +39,8 @@ func TestPopulate(t *testing.T) {
 		"sections":                   {policies: kuma("p", "{kind: Dataplane, sectionName: a}") + "---\n" + kuma("q", "{kind: Dataplane, sectionName: '9090'}"), want: []string{"made-for-p/a map[]", "made-for-q/9090 map[]"}},
 		"tags":                       {policies: fmt.Sprintf(mtp, "targetRef: {kind: MeshService, name: s}, from: []") + "p\n", want: []string{"made-for-p/8080 map[] map[kuma.io/service:s]"}},
 		"a route":                    {policies: fmt.Sprintf(mtp, "targetRef: {kind: MeshHTTPRoute, name: r}, from: []") + "p\n", want: []string{"made-for-p/8080 map[] r"}},
+		"two that select together":   {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}") + "---\n" + kuma("q", "{kind: Dataplane, labels: {env: x}}"), want: []string{"made-for-p/8080 map[app:a]", "made-for-q/8080 map[env:x]", "made-for-p-q/8080 map[app:a env:x]"}},
+		"one of them is described":   {policies: kuma("p", "{kind: Dataplane, labels: {app: a}}") + "---\n" + kuma("q", "{kind: Dataplane, labels: {env: x}}"), labels: map[string]string{"app": "a"}, want: []string{"made-for-q/8080 map[env:x]", "made-for-p-q/8080 map[app:a env:x]"}},
 		"a shadow policy":            {policies: kuma("p", "{kind: Mesh}") + "labels: {kuma.io/effect: shadow}\n"},
 		"two namespaces": {
 			policies: "apiVersion: kuma.io/v1alpha1\nkind: MeshTrafficPermission\nmetadata: {name: p, namespace: x}\nspec: {targetRef: {kind: Dataplane, labels: {k8s.kuma.io/namespace: y}}, default: {}}\n",
@@ -99,5 +101,29 @@ func TestPopulate(t *testing.T) {
 				t.Errorf("not asked: %v", population.Unasked)
 			}
 		})
+	}
+}
+
+// Labels are combined up to a bound. Beyond it, the population says that it is not whole.
+func TestPopulateIsBounded(t *testing.T) {
+	t.Parallel()
+	for n, truncated := range map[int]bool{3: false, 8: true} {
+		var keys []string
+		for i := range n {
+			keys = append(keys, fmt.Sprintf("{key: k%d, operator: In, values: [a, b, c]}", i))
+		}
+		files, err := lab.Open(lab.Choice{}, write(t, map[string]string{"p.yaml": fmt.Sprintf(pod, "matchExpressions: ["+strings.Join(keys, ", ")+"]", "")}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := lab.Surroundings{Inbound: policy.Inbound{Port: 8080, Workload: policy.Workload{Name: "backend", Namespace: "default"}}}
+		set, err := files.PolicySet(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set.Changed = func(string) bool { return true }
+		if population := lab.Populate(s.Inbound, set, lab.PolicySet{Policies: set.Policies}); population.Truncated != truncated || len(population.Made) != 1 {
+			t.Errorf("%d labels: %d inbounds made, truncated: %t", n, len(population.Made), population.Truncated)
+		}
 	}
 }

@@ -23,6 +23,8 @@ type Report struct {
 	// Unasked are the policies that select nothing that can exist, with the reason. Nothing
 	// is proven of them.
 	Unasked []string
+	// Truncated says that there are more inbounds to make for policies than were made.
+	Truncated bool
 	// Strict says that a warning is a failure.
 	Strict bool
 	// Known are the known answers; nil where they were not checked.
@@ -72,7 +74,7 @@ func (one Proven) Holds() bool { return one.Verdict.Holds() && (one.Own == nil |
 
 // Holds reports whether everything was asked, and decided as specified.
 func (r *Report) Holds() bool {
-	return len(r.Cases) > 0 && len(r.Unasked) == 0 && !(r.Strict && r.warnings() > 0) && (r.Known == nil || len(r.Known.Wrong) == 0) && !slices.ContainsFunc(r.Cases, func(p Proven) bool { return !p.Holds() })
+	return len(r.Cases) > 0 && len(r.Unasked) == 0 && !r.Truncated && !(r.Strict && r.warnings() > 0) && (r.Known == nil || len(r.Known.Wrong) == 0) && !slices.ContainsFunc(r.Cases, func(p Proven) bool { return !p.Holds() })
 }
 
 // warnings counts the warnings of all cases.
@@ -153,6 +155,9 @@ func (r *Report) Sentence() string {
 	}
 	if n := len(r.Unasked); n > 0 {
 		text += "; " + terminal.Plural(n, "policy", "policies") + " not asked, see above"
+	}
+	if r.Truncated {
+		text += "; sampled: not each two policies that may select one workload were asked together, there are too many"
 	}
 	if n := r.warnings(); r.Strict && n > 0 {
 		text += "; " + terminal.Count(n, "warning") + ", see above"

@@ -22,9 +22,6 @@ func Targets(ps []Policy) []capability.Target {
 		}
 		selector := p.resource.Spec.TargetRefs[0].Selector
 		t.Key = p.resource.Metadata.Namespace + " " + selector.expression()
-		if slices.ContainsFunc(selector.MatchExpressions, Requirement.asksForLack) {
-			t.Avoid = func(in policy.Inbound) policy.Inbound { return avoid(selector, in) }
-		}
 		if len(selector.MatchExpressions) > 0 {
 			t.Vary = func(in policy.Inbound) []policy.Inbound { return vary(selector, in) }
 		}
@@ -34,7 +31,9 @@ func Targets(ps []Policy) []capability.Target {
 			continue
 		}
 		for _, port := range ports {
-			out = append(out, onPort(t, fmt.Sprintf("port %d", port), func(uint16) uint16 { return port }))
+			onIt := onPort(t, fmt.Sprintf("port %d", port), func(uint16) uint16 { return port })
+			onIt.Vary = func(in policy.Inbound) []policy.Inbound { return varyPort(t.Vary, port, in) }
+			out = append(out, onIt)
 		}
 		out = append(out, onPort(t, fmt.Sprintf("a port that is none of %v", ports), func(port uint16) uint16 {
 			for slices.Contains(ports, port) {
@@ -75,9 +74,6 @@ func onPort(t capability.Target, phrase string, choose func(uint16) uint16) capa
 	}
 	return t
 }
-
-// asksForLack reports whether a workload without the label meets the requirement.
-func (r Requirement) asksForLack() bool { return r.Operator == "NotIn" || r.Operator == "DoesNotExist" }
 
 // fit changes the namespace and the labels of the inbound's workload so that the policy
 // selects it.
@@ -145,23 +141,16 @@ func (s *LabelSelector) meets(set map[string]string, key string) bool {
 	})
 }
 
-// avoid gives the workload a label that the selector wants to be lacking.
-func avoid(s *LabelSelector, in policy.Inbound) policy.Inbound {
-	in.Workload.Labels = maps.Clone(in.Workload.Labels)
-	for _, r := range s.MatchExpressions {
-		if !r.asksForLack() {
-			continue
-		}
-		if _, ok := in.Workload.Labels[r.Key]; ok {
-			continue
-		}
-		if in.Workload.Labels == nil {
-			in.Workload.Labels = map[string]string{}
-		}
-		in.Workload.Labels[r.Key] = slices.Concat(r.Values, []string{"any"})[0]
-		return in
+// varyPort adds to other variants an inbound on another port than the named one.
+func varyPort(others func(policy.Inbound) []policy.Inbound, port uint16, in policy.Inbound) (out []policy.Inbound) {
+	if others != nil {
+		out = others(in)
 	}
-	return in
+	if in.Port == port {
+		in.Port = in.Port%65535 + 1
+		out = append(out, in)
+	}
+	return out
 }
 
 // vary returns an inbound for each value of a label that the expressions list, for one that

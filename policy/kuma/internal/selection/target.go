@@ -26,17 +26,53 @@ func Targets(ps []permission.Policy, opts permission.Options) []capability.Targe
 			Miss:  func(in policy.Inbound) string { return missReason(p, &in, opts) },
 			Fit:   func(in policy.Inbound) policy.Inbound { return fit(p, in, opts) },
 		}
-		if p.Target.Section != "" {
-			out[i].Vary = otherSection
-		}
+		out[i].Vary = func(in policy.Inbound) []policy.Inbound { return vary(p, in, opts) }
 	}
 	return out
 }
 
-// otherSection returns the same inbound as another section of its workload.
-func otherSection(in policy.Inbound) []policy.Inbound {
-	in.Name, in.Port = "", in.Port%65535+1
-	return []policy.Inbound{in}
+// vary returns the inbound with another value of each thing that the policy asks for and that
+// every inbound has. A zone counts for the workloads of a zone only.
+func vary(p *permission.Policy, in policy.Inbound, opts permission.Options) (out []policy.Inbound) {
+	role := Role(*p, opts)
+	if in.Workload.Namespace == p.ID.Namespace && (role == permission.RoleConsumer || role == permission.RoleOwner) {
+		out = append(out, with(in, permission.Label{Key: permission.LabelNamespace, Value: p.ID.Namespace + otherSuffix}))
+	}
+	if role != permission.RoleProducer && p.Labels[permission.LabelOrigin] == permission.OriginZone {
+		for _, zone := range []string{p.ID.Zone, p.ID.Zone + otherSuffix} {
+			ofZone := with(in, permission.Label{Key: permission.LabelOrigin, Value: permission.OriginZone})
+			out = append(out, with(ofZone, permission.Label{Key: permission.LabelZone, Value: zone}))
+		}
+	}
+	t := &p.Target
+	asked := t.Labels
+	if t.Kind == permission.Dataplane && t.Name != "" {
+		asked = append(slices.Clone(asked), permission.Label{Key: permission.LabelDisplayName, Value: t.Name})
+	}
+	for _, label := range asked {
+		if label.Key == permission.TagService && in.Tags[label.Key] == "" {
+			label.Key = permission.LabelDisplayName
+		}
+		if field := fields(&in.Workload)[label.Key]; field != nil && *field == label.Value {
+			out = append(out, with(in, permission.Label{Key: label.Key, Value: label.Value + otherSuffix}))
+		}
+	}
+	if t.Section != "" && t.Section == in.Section() {
+		other := in
+		other.Name, other.Port = "", in.Port%65535+1
+		out = append(out, other)
+	}
+	return out
+}
+
+// otherSuffix makes a value another one.
+const otherSuffix = "-other"
+
+// with returns the inbound with a label of its workload.
+func with(in policy.Inbound, label permission.Label) policy.Inbound {
+	in.Workload.Labels = maps.Clone(in.Workload.Labels)
+	setLabel(&in.Workload, label)
+	return in
 }
 
 // fit changes an inbound so that the policy applies to it. Where requirements of the policy
@@ -83,11 +119,7 @@ func fit(p *permission.Policy, in policy.Inbound, opts permission.Options) polic
 // setLabel gives the workload a label. A label that a control plane computes is a field of
 // the workload.
 func setLabel(w *policy.Workload, label permission.Label) {
-	fields := map[string]*string{
-		permission.LabelDisplayName: &w.Name, permission.LabelMesh: &w.Mesh, permission.LabelZone: &w.Zone,
-		permission.LabelOrigin: &w.Origin, permission.LabelNamespace: &w.Namespace,
-	}
-	if field := fields[label.Key]; field != nil {
+	if field := fields(w)[label.Key]; field != nil {
 		*field = label.Value
 		return
 	}
@@ -95,6 +127,14 @@ func setLabel(w *policy.Workload, label permission.Label) {
 		w.Labels = map[string]string{}
 	}
 	w.Labels[label.Key] = label.Value
+}
+
+// fields returns the fields of a workload by the labels that a control plane computes of them.
+func fields(w *policy.Workload) map[string]*string {
+	return map[string]*string{
+		permission.LabelDisplayName: &w.Name, permission.LabelMesh: &w.Mesh, permission.LabelZone: &w.Zone,
+		permission.LabelOrigin: &w.Origin, permission.LabelNamespace: &w.Namespace,
+	}
 }
 
 // plainSegment matches a name that can be a segment of a path.
