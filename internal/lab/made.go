@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/capability"
@@ -402,10 +403,18 @@ const described = -1
 
 // keyOf is the same for inbounds that policies cannot tell apart.
 func keyOf(in policy.Inbound) string {
-	if len(in.Workload.Labels) == 0 {
-		in.Workload.Labels = nil
+	w := in.Workload
+	key := []string{w.Name, w.Namespace, w.Mesh, w.Zone, w.Origin, in.Name, strconv.Itoa(int(in.Port)), in.Protocol.String()}
+	for _, set := range []map[string]string{w.Labels, in.Tags} {
+		key = append(key, strconv.Itoa(len(set)))
+		for _, name := range slices.Sorted(maps.Keys(set)) {
+			key = append(key, name, set[name])
+		}
 	}
-	return fmt.Sprintf("%q %q %d %d %q %v", in.Workload, in.Name, in.Port, in.Protocol, in.Tags, in.Routes)
+	for _, r := range in.Routes {
+		key = append(key, r.Name, r.When.String())
+	}
+	return strings.Join(key, "\x00")
 }
 
 // newName names a workload after the policies that select it.
