@@ -140,7 +140,7 @@ func widened(t *testing.T, old, recent string) int {
 		}
 		return Side{files, s}
 	}
-	d, err := Of(side(old), side(recent))
+	d, err := Of(side(old), side(recent), "")
 	if err != nil {
 		t.Fatal(err)
 	}
