@@ -88,7 +88,7 @@ func TestEveryCallerOverEveryProtocol(t *testing.T) {
 	for _, p := range []policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC, policy.TCP} {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
-			m := shared(t).Mesh(t, inbounds(t, onlyFrontend))
+			m := sharedEnvoy.Get(t).Mesh(t, inbounds(t, onlyFrontend))
 			passed := evidence.Finding{Form: evidence.Served, Status: served(p).Status}
 			table := []struct {
 				who  string
@@ -131,7 +131,7 @@ func TestEveryCallerOverEveryProtocol(t *testing.T) {
 // A request is sent as stated, and the echo has it unchanged.
 func TestSendPlaysTheRequest(t *testing.T) {
 	t.Parallel()
-	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Allow)))
+	m := sharedEnvoy.Get(t).Mesh(t, inbounds(t, allOf(policy.Allow)))
 	svid := mint(t, m, frontend)
 	source := address(0).Addr()
 	batch, err := m.Send(t.Context(),
@@ -176,7 +176,7 @@ func TestSendPlaysTheRequest(t *testing.T) {
 // Bytes that a SPIFFE ID must not have stay different.
 func TestForgedNamesAreFoundAsWritten(t *testing.T) {
 	t.Parallel()
-	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Allow)))
+	m := sharedEnvoy.Get(t).Mesh(t, inbounds(t, allOf(policy.Allow)))
 	for _, uris := range [][]string{
 		{frontend.String(), "spiffe://stranger.mesh/a"},
 		{frontend.String() + ",spiffe://stranger.mesh/a"},

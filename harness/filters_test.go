@@ -48,7 +48,7 @@ func checkForms(t *testing.T, got []evidence.Finding, want ...evidence.Form) {
 
 func TestSetFiltersIsSeenByTheNextRequest(t *testing.T) {
 	t.Parallel()
-	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Deny)))
+	m := sharedEnvoy.Get(t).Mesh(t, inbounds(t, allOf(policy.Deny)))
 	svid := mint(t, m, frontend)
 	to := func(name string) Request { return Request{To: name, Credential: svid} }
 	requests := []Request{to("http"), to("http2"), to("tcp"), to("open tcp")}
@@ -81,7 +81,7 @@ func TestSetFiltersIsSeenByTheNextRequest(t *testing.T) {
 // Two meshes with the same names and addresses, used at the same time.
 func TestMeshesDoNotSeeEachOther(t *testing.T) {
 	t.Parallel()
-	h := shared(t)
+	h := sharedEnvoy.Get(t)
 	lax, strict := h.Mesh(t, inbounds(t, allOf(policy.Allow))), h.Mesh(t, inbounds(t, allOf(policy.Deny)))
 	for name, tt := range map[string]struct {
 		mesh, other *Mesh
@@ -115,7 +115,7 @@ func TestMeshesDoNotSeeEachOther(t *testing.T) {
 
 func TestSetFiltersThatEnvoyRefuses(t *testing.T) {
 	t.Parallel()
-	m := shared(t).Mesh(t, inbounds(t, onlyFrontend))
+	m := sharedEnvoy.Get(t).Mesh(t, inbounds(t, onlyFrontend))
 	friend, foe := Request{To: "tcp", Credential: mint(t, m, frontend)}, Request{To: "tcp", Credential: mint(t, m, intruder)}
 	everybody := compile(t, constant(policy.L7, policy.Allow))
 	for range 3 {
@@ -138,7 +138,7 @@ func TestSetFiltersThatEnvoyRefuses(t *testing.T) {
 // A filter that the harness refuses never reaches Envoy, and is no NACK.
 func TestSetFiltersThatCannotBeSent(t *testing.T) {
 	t.Parallel()
-	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Deny)))
+	m := sharedEnvoy.Get(t).Mesh(t, inbounds(t, allOf(policy.Deny)))
 	for _, tt := range []struct {
 		to   string
 		set  xds.Filters
@@ -222,7 +222,7 @@ func TestParseCounters(t *testing.T) {
 // before. The filters of another inbound leave them alone.
 func TestCountersByRuleAcrossChanges(t *testing.T) {
 	t.Parallel()
-	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Deny)))
+	m := sharedEnvoy.Get(t).Mesh(t, inbounds(t, allOf(policy.Deny)))
 	svid := mint(t, m, frontend)
 	named := func(rule string) xds.Filters {
 		gate := policy.Gate{Layer: policy.L7, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: rule}, When: policy.Always}}}

@@ -299,7 +299,7 @@ func TestMeshSpecsThatAreRefused(t *testing.T) {
 
 func TestSendToAnUnknownInbound(t *testing.T) {
 	t.Parallel()
-	m := shared(t).Mesh(t, MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}, Inbounds: []Inbound{{Name: "one", Identity: backend, Address: address(1)}}})
+	m := sharedEnvoy.Get(t).Mesh(t, MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}, Inbounds: []Inbound{{Name: "one", Identity: backend, Address: address(1)}}})
 	for _, to := range []string{"two", "", controlName} {
 		batch, err := m.Send(t.Context(), Request{To: "one", Credential: mint(t, m, frontend)}, Request{To: to})
 		if err == nil || !strings.Contains(err.Error(), `it has ["one"]`) || batch.Evidence != nil {
@@ -311,7 +311,7 @@ func TestSendToAnUnknownInbound(t *testing.T) {
 // A batch without requests sends the positive control only.
 func TestSendNothing(t *testing.T) {
 	t.Parallel()
-	m := shared(t).Mesh(t, MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}})
+	m := sharedEnvoy.Get(t).Mesh(t, MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}})
 	batch, err := m.Send(t.Context())
 	if err != nil || len(batch.Evidence) != 0 || len(batch.Counters) != 0 {
 		t.Errorf("got %+v, %v", batch, err)

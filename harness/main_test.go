@@ -2,54 +2,24 @@ package harness
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
-	"os"
-	"sync"
 	"testing"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
-	"go.uber.org/goleak"
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
 )
 
-// running is the Envoy that tests share if they leave it unchanged. The other tests start
+// sharedEnvoy is the Envoy that tests share if they leave it unchanged. The other tests start
 // their own.
-var running struct {
-	once sync.Once
-	h    *Harness
-	err  error
-}
+var sharedEnvoy = testbed.Bed[*Harness]{Start: func() (*Harness, error) { return Start(context.Background(), WithRuntime(Process)) }}
 
-// tests closes the shared harness before goroutines are counted.
-type tests struct{ *testing.M }
-
-func (t tests) Run() int {
-	code := t.M.Run()
-	if running.h != nil {
-		if err := running.h.Close(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-	}
-	return code
-}
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
-
-func shared(t *testing.T) *Harness {
-	t.Helper()
-	running.once.Do(func() { running.h, running.err = Start(context.Background(), WithRuntime(Process)) })
-	if running.err != nil {
-		t.Fatal(running.err)
-	}
-	return running.h
-}
+func TestMain(m *testing.M) { sharedEnvoy.Main(m) }
 
 // own starts a harness for a test that changes or breaks it.
 func own(t *testing.T, opts ...Option) *Harness {

@@ -161,7 +161,7 @@ func loggedVerdicts(logs []xds.FilterLog) (gates, shadows []string) {
 // same reason, filter by filter, the same shadows, and counters that add up.
 func TestEnvoyDecidesAsTheOracleDoes(t *testing.T) {
 	t.Parallel()
-	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Deny)))
+	m := sharedEnvoy.Get(t).Mesh(t, inbounds(t, allOf(policy.Deny)))
 	credentials := make([]*certs.Credential, len(someCallers))
 	for i, uris := range someCallers {
 		credentials[i] = forge(t, m, certs.Template{URIs: uris, DNS: dnsOf(i)})

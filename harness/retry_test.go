@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -22,36 +23,17 @@ type flaky struct {
 // between puts a flaky before the port of the mesh.
 func between(t *testing.T, m *Mesh) *flaky {
 	t.Helper()
-	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	f, envoy := &flaky{}, m.slot.Dial
-	m.slot.Dial = lis.Addr().String()
-	var served sync.WaitGroup
-	served.Go(func() {
-		for {
-			conn, err := lis.Accept()
-			if err != nil {
-				return
-			}
-			served.Go(func() {
-				defer conn.Close()
-				if f.breaks() {
-					_, _ = io.WriteString(conn, "this is no TLS record")
-					// A close with unread bytes would be a reset.
-					_, _ = io.Copy(io.Discard, conn)
-					return
-				}
-				pass(conn, envoy)
-			})
+	m.slot.Dial = testbed.Serve(t, func(conn net.Conn) {
+		if f.breaks() {
+			_, _ = io.WriteString(conn, "this is no TLS record")
+			// A close with unread bytes would be a reset.
+			_, _ = io.Copy(io.Discard, conn)
+			return
 		}
-	})
-	t.Cleanup(func() {
-		m.slot.Dial = envoy
-		_ = lis.Close()
-		served.Wait()
-	})
+		pass(conn, envoy)
+	}).String()
+	t.Cleanup(func() { m.slot.Dial = envoy })
 	return f
 }
 
@@ -87,7 +69,7 @@ func pass(caller net.Conn, to string) {
 // Only faults of the transport are retried. Each retry is counted. A verdict is final.
 func TestOnlyFaultsAreRetried(t *testing.T) {
 	t.Parallel()
-	m := shared(t).Mesh(t, small(t, compile(t, onlyFrontend(policy.L4))))
+	m := sharedEnvoy.Get(t).Mesh(t, small(t, compile(t, onlyFrontend(policy.L4))))
 	friend, foe := Request{To: "tcp", Credential: mint(t, m, frontend)}, Request{To: "tcp", Credential: mint(t, m, intruder)}
 	f := between(t, m)
 	for _, tt := range []struct {

@@ -170,7 +170,7 @@ func TestAKeptConnectionThatEndsIsNoVerdict(t *testing.T) {
 	for _, p := range []policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC} {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
-			m := shared(t).Mesh(t, inbounds(t, onlyFrontend))
+			m := sharedEnvoy.Get(t).Mesh(t, inbounds(t, onlyFrontend))
 			requests := alternating(t, m, p, 100)
 			toll(t, m, midway, func() bool { return false })
 			batch, err := m.Stream(t.Context(), requests...)

@@ -79,7 +79,7 @@ var alike = cmp.Options{
 // one connection for each request.
 func TestStreamIsSend(t *testing.T) {
 	t.Parallel()
-	m := shared(t).Mesh(t, gated(t))
+	m := sharedEnvoy.Get(t).Mesh(t, gated(t))
 	callers := map[string]Request{
 		"frontend": {Credential: mint(t, m, frontend)}, "intruder": {Credential: mint(t, m, intruder)}, "anonymous": {}, "plaintext": {Plaintext: true},
 		"expired": {Credential: forge(t, m, certs.Template{Validity: certs.Expired})}, "foreign": {Credential: foreign(t, m)},
@@ -133,7 +133,7 @@ func TestStreamKeepsConnections(t *testing.T) {
 	for _, p := range []policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC} {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
-			m := shared(t).Mesh(t, inbounds(t, onlyFrontend))
+			m := sharedEnvoy.Get(t).Mesh(t, inbounds(t, onlyFrontend))
 			friend, foe := mint(t, m, frontend), mint(t, m, intruder)
 			for n, want := range map[int]int{1: 1, 2: 2, 100: 2, 2 * leastShare: 2, 2*leastShare + 2: 4} {
 				requests := make([]Request, n)

@@ -6,12 +6,12 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -68,32 +68,11 @@ func (b *bar) answer(conn net.Conn) bool {
 // putBefore returns a port that leads through the bar to an upstream.
 func (b *bar) putBefore(t *testing.T) func(int) int {
 	return func(upstream int) int {
-		var lc net.ListenConfig
-		lis, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Error(err)
-			return upstream
-		}
-		var served sync.WaitGroup
-		served.Go(func() {
-			for {
-				conn, err := lis.Accept()
-				if err != nil {
-					return
-				}
-				served.Go(func() {
-					defer conn.Close()
-					if !b.answer(conn) {
-						pass(conn, net.JoinHostPort("127.0.0.1", strconv.Itoa(upstream)))
-					}
-				})
+		return testbed.Serve(t, func(conn net.Conn) {
+			if !b.answer(conn) {
+				pass(conn, net.JoinHostPort("127.0.0.1", strconv.Itoa(upstream)))
 			}
-		})
-		t.Cleanup(func() {
-			_ = lis.Close()
-			served.Wait()
-		})
-		return lis.Addr().(*net.TCPAddr).Port
+		}).(*net.TCPAddr).Port
 	}
 }
 
@@ -135,7 +114,7 @@ func TestAFaultOfTheUpstreamIsNoDecision(t *testing.T) {
 // A target that the upstream cannot read proves nothing either, and the error names it.
 func TestATargetThatTheUpstreamCannotRead(t *testing.T) {
 	t.Parallel()
-	m := shared(t).Mesh(t, inbounds(t, allOf(policy.Allow)))
+	m := sharedEnvoy.Get(t).Mesh(t, inbounds(t, allOf(policy.Allow)))
 	_, err := m.Send(t.Context(), Request{To: "http", Credential: mint(t, m, frontend), Path: "/%zz"})
 	if !errors.As(err, new(*upstreamError)) || !strings.Contains(err.Error(), `it cannot read the target "/%zz"`) {
 		t.Errorf("got %v", err)

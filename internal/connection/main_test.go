@@ -19,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/internal/connection"
+	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -64,29 +65,9 @@ func serve(t *testing.T, p policy.Protocol, handle func(net.Conn)) *inbound {
 	if p == policy.TCP {
 		config.NextProtos = nil
 	}
-	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var served sync.WaitGroup
-	served.Go(func() {
-		for {
-			raw, err := lis.Accept()
-			if err != nil {
-				return
-			}
-			served.Go(func() {
-				defer raw.Close()
-				in.admit(raw, config, handle)
-			})
-		}
-	})
-	t.Cleanup(func() {
-		_ = lis.Close()
-		served.Wait()
-	})
+	address := testbed.Serve(t, func(raw net.Conn) { in.admit(raw, config, handle) })
 	in.call = caller.Call{
-		Dial: lis.Addr().String(), Source: source, Destination: target, Protocol: p,
+		Dial: address.String(), Source: source, Destination: target, Protocol: p,
 		Credential: client, Server: backend, Bundles: certs.NewBundleSet(ca),
 	}
 	return in

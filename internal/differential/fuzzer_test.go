@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
-	"go.uber.org/goleak"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
@@ -21,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -36,7 +35,7 @@ func TestEnvoyAgrees(t *testing.T) {
 	if testing.Short() {
 		sets = 50
 	}
-	f := differential.Fuzzer{Runner: suite.Runner{Harness: shared(t)}, Seed: 1, Done: func(t differential.Tally) { last = t }}
+	f := differential.Fuzzer{Runner: suite.Runner{Harness: sharedEnvoy.Get(t)}, Seed: 1, Done: func(t differential.Tally) { last = t }}
 	r, err := f.Run(t.Context(), differential.Limit{Sets: sets})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +62,7 @@ func TestFaultyCompilerIsFound(t *testing.T) {
 			if testing.Short() && name != "deny behind allow" {
 				t.Skip("slow: it draws and shrinks hundreds of sets; one mistake is enough here")
 			}
-			wrong := suite.Runner{Harness: shared(t), Compiler: compiler, AnyNames: true}
+			wrong := suite.Runner{Harness: sharedEnvoy.Get(t), Compiler: compiler, AnyNames: true}
 			r, err := differential.Fuzzer{Runner: wrong, Seed: 5}.Run(t.Context(), differential.Limit{Sets: 400, Disagreements: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -86,7 +85,7 @@ func TestFaultyCompilerIsFound(t *testing.T) {
 			if r := wrong.Case(t.Context(), small); !r.Failed() || r.Fault {
 				t.Errorf("it passes with the faulty compiler (%v):\n%s", r.Err, casewriter.YAML(d.Counterexample))
 			}
-			if r := (suite.Runner{Harness: shared(t)}).Case(t.Context(), small); !r.Passed() {
+			if r := (suite.Runner{Harness: sharedEnvoy.Get(t)}).Case(t.Context(), small); !r.Passed() {
 				t.Errorf("it fails with the reference (%v):\n%s", r.Err, casewriter.YAML(d.Counterexample))
 			}
 		})
@@ -113,7 +112,7 @@ func TestRefusalsAreFound(t *testing.T) {
 				}
 				return tt.spoil(f)
 			})
-			f := differential.Fuzzer{Runner: suite.Runner{Harness: shared(t), Compiler: compiler}, Seed: 6, Batch: 16}
+			f := differential.Fuzzer{Runner: suite.Runner{Harness: sharedEnvoy.Get(t), Compiler: compiler}, Seed: 6, Batch: 16}
 			r, err := f.Run(t.Context(), differential.Limit{Sets: 64, Disagreements: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -125,7 +124,7 @@ func TestRefusalsAreFound(t *testing.T) {
 			if !d.Alone || len(d.Case.Policies) != 3 || !strings.Contains(strings.Join(d.Problems, "\n"), tt.want) {
 				t.Errorf("alone %t, %d policies, problems %q", d.Alone, len(d.Case.Policies), d.Problems)
 			}
-			if r := (suite.Runner{Harness: shared(t)}).Case(t.Context(), d.Counterexample); !r.Passed() {
+			if r := (suite.Runner{Harness: sharedEnvoy.Get(t)}).Case(t.Context(), d.Counterexample); !r.Passed() {
 				t.Errorf("it fails with the reference (%v):\n%s", r.Err, casewriter.YAML(d.Counterexample))
 			}
 		})
@@ -149,7 +148,7 @@ func TestDisagreementInCompanyAlone(t *testing.T) {
 		compiled[key] = true
 		return suite.CompileOne(ctx, wrong, in, policies, opts)
 	})
-	f := differential.Fuzzer{Runner: suite.Runner{Harness: shared(t), Compiler: compiler}, Seed: 7, Batch: 8, Parallel: 1}
+	f := differential.Fuzzer{Runner: suite.Runner{Harness: sharedEnvoy.Get(t), Compiler: compiler}, Seed: 7, Batch: 8, Parallel: 1}
 	r, err := f.Run(t.Context(), differential.Limit{Sets: 16, Disagreements: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +165,7 @@ func TestDisagreementInCompanyAlone(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	f := differential.Fuzzer{Runner: suite.Runner{Harness: shared(t)}, Batch: 4, Parallel: 1}
+	f := differential.Fuzzer{Runner: suite.Runner{Harness: sharedEnvoy.Get(t)}, Batch: 4, Parallel: 1}
 	r, err := f.Run(t.Context(), differential.Limit{Time: time.Nanosecond})
 	if err != nil || r.Sets != 0 {
 		t.Errorf("%d sets after the time is over, %v", r.Sets, err)
@@ -182,7 +181,7 @@ func TestLimits(t *testing.T) {
 // BenchmarkDifferential measures sets of policies per second, from the drawing to the verdict
 // on a real Envoy.
 func BenchmarkDifferential(b *testing.B) {
-	h := shared(b)
+	h := sharedEnvoy.Get(b)
 	var sets, decisions, seconds float64
 	for seed := uint64(1); b.Loop(); seed++ {
 		r, err := differential.Fuzzer{Runner: suite.Runner{Harness: h}, Seed: seed}.Run(b.Context(), differential.Limit{Sets: 512})
@@ -259,36 +258,9 @@ func unparsable(f xds.Filters) (xds.Filters, error) {
 	return f, nil
 }
 
-// running is the one Envoy of all tests.
-var running struct {
-	once sync.Once
-	h    *harness.Harness
-	err  error
-}
+// sharedEnvoy is the one Envoy of all tests.
+var sharedEnvoy = testbed.Bed[*harness.Harness]{Start: func() (*harness.Harness, error) {
+	return harness.Start(context.Background(), harness.WithRuntime(envoy.Process))
+}}
 
-// tests closes the shared harness before goroutines are counted.
-type tests struct{ *testing.M }
-
-func (t tests) Run() int {
-	code := t.M.Run()
-	if running.h != nil {
-		if err := running.h.Close(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-	}
-	return code
-}
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
-
-func shared(t testing.TB) *harness.Harness {
-	t.Helper()
-	running.once.Do(func() {
-		running.h, running.err = harness.Start(context.Background(), harness.WithRuntime(envoy.Process))
-	})
-	if running.err != nil {
-		t.Fatal(running.err)
-	}
-	return running.h
-}
+func TestMain(m *testing.M) { sharedEnvoy.Main(m) }

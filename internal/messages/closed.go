@@ -2,11 +2,14 @@ package messages
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/known/anypb"
 )
 
@@ -19,6 +22,27 @@ const Read = ""
 // a field with a reason other than [Read] is not looked at. Every other field that is set
 // is unknown, and so is a message without an entry.
 type Closed map[string]map[string]string
+
+// Check reports the names that no message has, and fields that are listed twice. A misspelt
+// field would make an honest dump unverified.
+func (c Closed) Check() error {
+	var errs []error
+	for message, reasons := range c {
+		found, err := protoregistry.GlobalTypes.FindMessageByName(protoreflect.FullName(message))
+		if err != nil {
+			errs = append(errs, fmt.Errorf("there is no message %s", message))
+			continue
+		}
+		listed := map[string]bool{}
+		for name := range strings.FieldsSeq(strings.Join(slices.Collect(maps.Values(reasons)), " ")) {
+			if found.Descriptor().Fields().ByName(protoreflect.Name(name)) == nil || listed[name] {
+				errs = append(errs, fmt.Errorf("%s has no field %q, or the list has it twice", message, name))
+			}
+			listed[name] = true
+		}
+	}
+	return errors.Join(errs...)
+}
 
 // list is a Closed that can be asked.
 type list map[protoreflect.FullName]map[protoreflect.Name]bool

@@ -110,7 +110,7 @@ requests:
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			compiler := (&Foreign{CompilerFunc: tt.compile}).Remembering()
-			runner := Runner{Harness: shared(t), Compiler: compiler, AnyNames: true, Read: verdict.ReadForeign}
+			runner := Runner{Harness: sharedEnvoy.Get(t), Compiler: compiler, AnyNames: true, Read: verdict.ReadForeign}
 			if first := runner.Case(t.Context(), casetest.Parse(t, tt.text)); !first.Passed() {
 				t.Fatalf("the first time: %v", first.Failures())
 			}
@@ -132,7 +132,7 @@ requests:
 func TestAskAgainOfABrokenCompiler(t *testing.T) {
 	t.Parallel()
 	compiler := (&Foreign{CompilerFunc: from(2, own, func(*xds.Filters) error { return outOfOrder{} })}).Remembering()
-	runner := Runner{Harness: shared(t), Compiler: compiler}
+	runner := Runner{Harness: sharedEnvoy.Get(t), Compiler: compiler}
 	if first := runner.Case(t.Context(), casetest.Parse(t, accounts)); !first.Passed() {
 		t.Fatal(first.Failures())
 	}

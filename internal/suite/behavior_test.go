@@ -15,7 +15,7 @@ import (
 // The oracle follows what Envoy does, and not its version: the default release with its fix
 // reverted, which a runtime guard does, keeps the segment "..;x".
 func TestOracleFollowsTheProbe(t *testing.T) {
-	plain := shared(t)
+	plain := sharedEnvoy.Get(t)
 	bin, err := envoy.Fetch(t.Context(), harness.DefaultVersion)
 	if err != nil {
 		t.Fatal(err)

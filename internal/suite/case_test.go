@@ -40,7 +40,7 @@ func checkErr(t *testing.T, err error, want ...string) {
 
 func TestCaseAsWanted(t *testing.T) {
 	t.Parallel()
-	result := Runner{Harness: shared(t)}.Case(t.Context(), casetest.Parse(t, head+`
+	result := Runner{Harness: sharedEnvoy.Get(t)}.Case(t.Context(), casetest.Parse(t, head+`
 requests:
   - {from: [`+frontend+`, `+intruder+`], to: [backend/http-port, backend/tcp-port], want: deny}
   - {from: plaintext, to: backend/tcp-port, want: handshake-failure}
@@ -109,7 +109,7 @@ func TestCaseErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			result := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), casetest.Parse(t, tt.text))
+			result := Runner{Harness: sharedEnvoy.Get(t), Compiler: tt.compiler}.Case(t.Context(), casetest.Parse(t, tt.text))
 			checkErr(t, result.Err, tt.want...)
 			if result.Fault {
 				t.Error("the policies' error is taken for a fault of the machine")
@@ -134,7 +134,7 @@ policies:
   - {type: MeshTrafficPermission, name: p, spec: {default: {deny: [{path: {type: Prefix, value: /b}}], allow: []}}}
 requests: [{from: `+frontend+`, to: backend/a, want: deny}]
 `)
-	result := Runner{Harness: shared(t)}.Case(t.Context(), c)
+	result := Runner{Harness: sharedEnvoy.Get(t)}.Case(t.Context(), c)
 	checkErr(t, result.Err)
 	if len(result.Warnings) < 2 {
 		t.Fatalf("warnings %q, want several", result.Warnings)
@@ -187,7 +187,7 @@ requests:
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			result := Runner{Harness: shared(t), Compiler: tt.compiler, AnyNames: tt.anyNames}.Case(t.Context(), casetest.Parse(t, tt.text))
+			result := Runner{Harness: sharedEnvoy.Get(t), Compiler: tt.compiler, AnyNames: tt.anyNames}.Case(t.Context(), casetest.Parse(t, tt.text))
 			checkErr(t, result.Err, tt.want...)
 			for _, q := range result.Requests {
 				if len(q.Problems) > 0 {
@@ -207,7 +207,7 @@ func TestNoteOnTheAcceptedShadow(t *testing.T) {
 	accepted := strings.Replace(precise, "precise", "accepted", 1)
 	requests := "requests: [{from: [" + frontend + ", " + intruder + "], to: backend/http-port, want: allow}]\n"
 	for text, want := range map[string]int{accepted + requests: 1, precise + requests: 0, shadowed + ask: 0} {
-		result := Runner{Harness: shared(t)}.Case(t.Context(), casetest.Parse(t, text))
+		result := Runner{Harness: sharedEnvoy.Get(t)}.Case(t.Context(), casetest.Parse(t, text))
 		if !result.Passed() || len(result.Notes) != want {
 			t.Errorf("error %v, notes %q; want %d", result.Err, result.Notes, want)
 		}
@@ -243,7 +243,7 @@ func TestGate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := Runner{Harness: shared(t)}.Case(t.Context(), casetest.Parse(t, head+tt.text))
+			r := Runner{Harness: sharedEnvoy.Get(t)}.Case(t.Context(), casetest.Parse(t, head+tt.text))
 			if r.Passed() != tt.passed || r.Failed() != (tt.failed != "") || r.NotApplicable != (tt.skipped != "") {
 				t.Errorf("passed: %t, failed: %t, not applicable: %t", r.Passed(), r.Failed(), r.NotApplicable)
 			}
@@ -264,14 +264,14 @@ func TestGateExcusesNoFault(t *testing.T) {
 	c.Gate = cases.Gate{From: "99.0.0"}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r := (Runner{Harness: shared(t)}).Case(ctx, c); !r.Fault || r.Skipped != "" || !r.Failed() {
+	if r := (Runner{Harness: sharedEnvoy.Get(t)}).Case(ctx, c); !r.Fault || r.Skipped != "" || !r.Failed() {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestRule(t *testing.T) {
 	t.Parallel()
-	r := Runner{Harness: shared(t)}.Case(t.Context(), casetest.Parse(t, head+`
+	r := Runner{Harness: sharedEnvoy.Get(t)}.Case(t.Context(), casetest.Parse(t, head+`
 requests:
   - {from: `+frontend+`, to: backend/http-port, want: allow}
   - {from: `+intruder+`, to: backend/http-port, want: deny}

@@ -167,7 +167,7 @@ func TestForeignFiltersAreReadBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := Runner{Harness: shared(t), Compiler: bent(tt.change), AnyNames: true}.Case(t.Context(), casetest.Parse(t, accounts))
+			r := Runner{Harness: sharedEnvoy.Get(t), Compiler: bent(tt.change), AnyNames: true}.Case(t.Context(), casetest.Parse(t, accounts))
 			if r.Passed() || r.Fault {
 				t.Fatalf("passed %t, fault %t: %v", r.Passed(), r.Fault, r.Err)
 			}
@@ -182,7 +182,7 @@ func TestForeignFiltersAreReadBack(t *testing.T) {
 func TestHonestForeignFilters(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{accounts, head + "requests: [{from: " + frontend + ", to: backend/http-port, want: allow}]", shadowed + "requests: [{from: " + frontend + ", to: backend/tcp-port, want: allow}]"} {
-		r := Runner{Harness: shared(t), Compiler: bent(func(*xds.Filters) {})}.Case(t.Context(), casetest.Parse(t, text))
+		r := Runner{Harness: sharedEnvoy.Get(t), Compiler: bent(func(*xds.Filters) {})}.Case(t.Context(), casetest.Parse(t, text))
 		if !r.Passed() || r.Examination == nil || r.Examination.Asked == 0 || r.Examination.Classes == 0 {
 			t.Errorf("%s: %v, %+v", r.Case.Name, r.Failures(), r.Examination)
 		}
@@ -195,10 +195,10 @@ func TestHonestForeignFilters(t *testing.T) {
 		of := xds.Filters{Network: f.Network[:1]}
 		principal(`{"remoteIp": {"addressPrefix": "203.0.113.0", "prefixLen": 24}}`)(&of)
 	})
-	if r := (Runner{Harness: shared(t), Compiler: audited}).Case(t.Context(), casetest.Parse(t, accounts)); !r.Passed() {
+	if r := (Runner{Harness: sharedEnvoy.Get(t), Compiler: audited}).Case(t.Context(), casetest.Parse(t, accounts)); !r.Passed() {
 		t.Error(strings.Join(r.Failures(), "\n"))
 	}
-	if r := (Runner{Harness: shared(t)}).Case(t.Context(), casetest.Parse(t, accounts)); r.Examination != nil {
+	if r := (Runner{Harness: sharedEnvoy.Get(t)}).Case(t.Context(), casetest.Parse(t, accounts)); r.Examination != nil {
 		t.Error("meshproof's own filters are read back")
 	}
 }
@@ -223,11 +223,11 @@ requests:
 	}}
 	for want, passes := range map[string]bool{"deny}": true, "allow}": false} {
 		c := casetest.Parse(t, text+want)
-		r := Runner{Harness: shared(t), Compiler: compiler, Parallel: 1, Read: verdict.ReadForeign}.Case(t.Context(), c)
+		r := Runner{Harness: sharedEnvoy.Get(t), Compiler: compiler, Parallel: 1, Read: verdict.ReadForeign}.Case(t.Context(), c)
 		if r.Passed() != passes || r.Fault || !strings.Contains(r.WantsOnly, `kind "Gate"`) || len(r.Notes) == 0 || r.Examination != nil {
 			t.Errorf("%s: passed %t: %v, %q, %q", want, r.Passed(), r.Failures(), r.WantsOnly, r.Notes)
 		}
-		if r := (Runner{Harness: shared(t), Compiler: compiler}).Case(t.Context(), c); r.Err == nil || !strings.Contains(r.Err.Error(), "is unknown: the known kinds are") {
+		if r := (Runner{Harness: sharedEnvoy.Get(t), Compiler: compiler}).Case(t.Context(), c); r.Err == nil || !strings.Contains(r.Err.Error(), "is unknown: the known kinds are") {
 			t.Errorf("without a compiler: %v", r.Err)
 		}
 	}
@@ -241,7 +241,7 @@ requests:
 func TestOptionsOfOtherDialects(t *testing.T) {
 	t.Parallel()
 	c := casetest.Parse(t, strings.Replace(accounts, "workloads:", "options: {othermesh: {root: x}}\nworkloads:", 1))
-	r := Runner{Harness: shared(t), Compiler: &Foreign{CompilerFunc: func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+	r := Runner{Harness: sharedEnvoy.Get(t), Compiler: &Foreign{CompilerFunc: func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
 		if _, ok := opts.Document.At("othermesh.root"); !ok {
 			t.Error("the option did not arrive")
 		}
@@ -251,7 +251,7 @@ func TestOptionsOfOtherDialects(t *testing.T) {
 	if !r.Passed() || r.WantsOnly != "" || r.Examination == nil {
 		t.Errorf("%v, wants only %q", r.Failures(), r.WantsOnly)
 	}
-	if r := (Runner{Harness: shared(t)}).Case(t.Context(), c); r.Err == nil || !strings.Contains(r.Err.Error(), "only another compiler can read it") {
+	if r := (Runner{Harness: sharedEnvoy.Get(t)}).Case(t.Context(), c); r.Err == nil || !strings.Contains(r.Err.Error(), "only another compiler can read it") {
 		t.Errorf("meshproof's own compiler: %v", r.Err)
 	}
 }
@@ -260,7 +260,7 @@ func TestOptionsOfOtherDialects(t *testing.T) {
 func TestLateRefusals(t *testing.T) {
 	t.Parallel()
 	late := bent(func(f *xds.Filters) { f.Network[0].DelayDeny = durationpb.New(100 * time.Millisecond) })
-	r := Runner{Harness: shared(t), Compiler: late}.Case(t.Context(), casetest.Parse(t, accounts))
+	r := Runner{Harness: sharedEnvoy.Get(t), Compiler: late}.Case(t.Context(), casetest.Parse(t, accounts))
 	if notes := strings.Join(r.Notes, "\n"); !r.Passed() || !strings.Contains(notes, "backend/tcp-port refuses late: network[0].delay_deny is 100ms, and the slowest refusal took 0.") {
 		t.Errorf("%v\n%s", r.Failures(), notes)
 	}
@@ -319,11 +319,11 @@ counters: {backend/http-port: {allowed: 1, denied: 2}, backend/tcp-port: {allowe
 		}}
 	}
 	for _, anyNames := range []bool{false, true} {
-		r := Runner{Harness: shared(t), Compiler: divided(false), AnyNames: anyNames}.Case(t.Context(), casetest.Parse(t, text))
+		r := Runner{Harness: sharedEnvoy.Get(t), Compiler: divided(false), AnyNames: anyNames}.Case(t.Context(), casetest.Parse(t, text))
 		if !r.Passed() {
 			t.Errorf("any names %t: %s", anyNames, strings.Join(r.Failures(), "\n"))
 		}
-		r = Runner{Harness: shared(t), Compiler: divided(true), AnyNames: anyNames}.Case(t.Context(), casetest.Parse(t, text))
+		r = Runner{Harness: sharedEnvoy.Get(t), Compiler: divided(true), AnyNames: anyNames}.Case(t.Context(), casetest.Parse(t, text))
 		if r.Passed() || r.Fault {
 			t.Errorf("any names %t: a wrong compiler passes, or is broken: %v", anyNames, r.Err)
 		}
@@ -344,7 +344,7 @@ func TestPrefixOfAShadow(t *testing.T) {
 			f.HTTP[i].ShadowRulesStatPrefix = "istio_dry_run_allow_"
 		}
 	})
-	if r := (Runner{Harness: shared(t), Compiler: prefixed}).Case(t.Context(), c); !r.Passed() {
+	if r := (Runner{Harness: sharedEnvoy.Get(t), Compiler: prefixed}).Case(t.Context(), c); !r.Passed() {
 		t.Error(strings.Join(r.Failures(), "\n"))
 	}
 }
@@ -356,11 +356,11 @@ func TestForeignFiltersThatEnvoyRefuses(t *testing.T) {
 	bad := &Foreign{CompilerFunc: func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
 		return CompileOne(ctx, spoilt, in, docs, opts)
 	}}
-	if r := (Runner{Harness: shared(t), Compiler: bad}).Case(t.Context(), c); !r.Passed() || r.Examination != nil {
+	if r := (Runner{Harness: sharedEnvoy.Get(t), Compiler: bad}).Case(t.Context(), c); !r.Passed() || r.Examination != nil {
 		t.Errorf("%v, %+v", r.Failures(), r.Examination)
 	}
 	c.ExpectError = ""
-	if r := (Runner{Harness: shared(t), Compiler: bad}).Case(t.Context(), c); r.Passed() {
+	if r := (Runner{Harness: sharedEnvoy.Get(t), Compiler: bad}).Case(t.Context(), c); r.Passed() {
 		t.Error("filters that Envoy refuses pass")
 	}
 }
@@ -370,7 +370,7 @@ func TestUnreadFiltersOnAnotherVersion(t *testing.T) {
 	t.Parallel()
 	c := casetest.Parse(t, strings.Replace(accounts, "workloads:", "envoy: {before: 1.36.0}\nworkloads:", 1))
 	dark := bent(principal(`{"remoteIp": {"addressPrefix": "203.0.113.0", "prefixLen": 24}}`))
-	if r := (Runner{Harness: shared(t), Compiler: dark}).Case(t.Context(), c); !r.Failed() || !errors.Is(r.Err, ErrUnread) {
+	if r := (Runner{Harness: sharedEnvoy.Get(t), Compiler: dark}).Case(t.Context(), c); !r.Failed() || !errors.Is(r.Err, ErrUnread) {
 		t.Errorf("skipped %q: %v", r.Skipped, r.Err)
 	}
 }

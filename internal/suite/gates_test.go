@@ -135,7 +135,7 @@ var gatePrograms = map[string]struct {
 func playGates(t *testing.T, protocol policy.Protocol, program policy.Program, filters xds.Filters, kept bool) (problems []verdict.Problem, traces []policy.Trace) {
 	t.Helper()
 	td := spiffeid.RequireTrustDomainFromString("trust-domain.mesh")
-	mesh := shared(t).Mesh(t, harness.MeshSpec{TrustDomains: []spiffeid.TrustDomain{td}, Inbounds: []harness.Inbound{{
+	mesh := sharedEnvoy.Get(t).Mesh(t, harness.MeshSpec{TrustDomains: []spiffeid.TrustDomain{td}, Inbounds: []harness.Inbound{{
 		Name: "in", Identity: spiffeid.RequireFromString("spiffe://trust-domain.mesh/ns/default/sa/backend"),
 		Address: netip.MustParseAddrPort("10.0.0.7:8080"), Protocol: protocol, Filters: filters,
 	}}})

@@ -2,18 +2,15 @@ package suite
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"sync"
 	"testing"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
-	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
@@ -21,39 +18,12 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// running is the one Envoy of all tests that leave it as it was.
-var running struct {
-	once sync.Once
-	h    *harness.Harness
-	err  error
-}
+// sharedEnvoy is the one Envoy of all tests that leave it as it was.
+var sharedEnvoy = testbed.Bed[*harness.Harness]{Start: func() (*harness.Harness, error) {
+	return harness.Start(context.Background(), harness.WithRuntime(envoy.Process))
+}}
 
-// tests closes the shared harness before goroutines are counted.
-type tests struct{ *testing.M }
-
-func (t tests) Run() int {
-	code := t.M.Run()
-	if running.h != nil {
-		if err := running.h.Close(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-	}
-	return code
-}
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{m}) }
-
-func shared(t *testing.T) *harness.Harness {
-	t.Helper()
-	running.once.Do(func() {
-		running.h, running.err = harness.Start(context.Background(), harness.WithRuntime(envoy.Process))
-	})
-	if running.err != nil {
-		t.Fatal(running.err)
-	}
-	return running.h
-}
+func TestMain(m *testing.M) { sharedEnvoy.Main(m) }
 
 // The head of most cases: the frontend gets into the backend, and no other caller does.
 const (

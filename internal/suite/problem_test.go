@@ -111,7 +111,7 @@ func TestProblems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			checkProblems(t, Runner{Harness: shared(t), Compiler: tt.compiler}, tt.text, tt.want)
+			checkProblems(t, Runner{Harness: sharedEnvoy.Get(t), Compiler: tt.compiler}, tt.text, tt.want)
 		})
 	}
 }
@@ -159,7 +159,7 @@ func TestAnyNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			checkProblems(t, Runner{Harness: shared(t), Compiler: tt.compiler, AnyNames: tt.any}, tt.text, tt.want)
+			checkProblems(t, Runner{Harness: sharedEnvoy.Get(t), Compiler: tt.compiler, AnyNames: tt.any}, tt.text, tt.want)
 		})
 	}
 }
@@ -237,7 +237,7 @@ func TestProblemsOnTheNetworkLevel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			checkProblems(t, Runner{Harness: shared(t), Compiler: tt.compiler}, tt.text, tt.want)
+			checkProblems(t, Runner{Harness: sharedEnvoy.Get(t), Compiler: tt.compiler}, tt.text, tt.want)
 		})
 	}
 }
@@ -264,17 +264,17 @@ func TestNegativeControlsOfRefusals(t *testing.T) {
 			refused = append(refused, c)
 		}
 	}
-	for _, r := range (Runner{Harness: shared(t)}).Run(t.Context(), refused...) {
+	for _, r := range (Runner{Harness: sharedEnvoy.Get(t)}).Run(t.Context(), refused...) {
 		if !r.Passed() {
 			t.Errorf("%s: meshproof's own: %v", r.Case.Place, r.Err)
 		}
 	}
-	for _, r := range (Runner{Harness: shared(t), Compiler: AllowEverything}).Run(t.Context(), refused...) {
+	for _, r := range (Runner{Harness: sharedEnvoy.Get(t), Compiler: AllowEverything}).Run(t.Context(), refused...) {
 		if r.Passed() || r.Fault || r.Err == nil || !strings.Contains(r.Err.Error(), "the compiler accepts policies that must be refused") {
 			t.Errorf("%s: AllowEverything: passed %t, fault %t, error %v", r.Case.Place, r.Passed(), r.Fault, r.Err)
 		}
 	}
-	for _, r := range (Runner{Harness: shared(t), Compiler: refuser}).Run(t.Context(), all...) {
+	for _, r := range (Runner{Harness: sharedEnvoy.Get(t), Compiler: refuser}).Run(t.Context(), all...) {
 		if r.Passed() != (r.Case.ExpectError != "") || r.Fault {
 			t.Errorf("%s: a compiler that refuses everything: passed %t, fault %t, error %v", r.Case.Place, r.Passed(), r.Fault, r.Err)
 		}
@@ -319,7 +319,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := Runner{Harness: shared(t), Compiler: tt.compiler}.Case(t.Context(), casetest.Parse(t, tt.text))
+			r := Runner{Harness: sharedEnvoy.Get(t), Compiler: tt.compiler}.Case(t.Context(), casetest.Parse(t, tt.text))
 			checkErr(t, r.Err, tt.want...)
 			if r.Fault != tt.fault || r.Passed() != (tt.want == nil) {
 				t.Errorf("fault %t, passed %t", r.Fault, r.Passed())
@@ -337,7 +337,7 @@ func TestRefusalThatIsCutOff(t *testing.T) {
 		return xds.Filters{}, context.Cause(ctx)
 	})
 	c := casetest.Parse(t, "case: c\nworkloads: [{name: w, inbounds: [{port: 80}]}]\npolicies: [{type: Nothing}]\nexpectError: unknown\n")
-	if r := (Runner{Harness: shared(t), Compiler: waits}).Case(ctx, c); r.Passed() || !r.Fault {
+	if r := (Runner{Harness: sharedEnvoy.Get(t), Compiler: waits}).Case(ctx, c); r.Passed() || !r.Fault {
 		t.Errorf("passed %t, fault %t: %v", r.Passed(), r.Fault, r.Err)
 	}
 }

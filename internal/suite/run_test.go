@@ -67,7 +67,7 @@ func TestNegativeControls(t *testing.T) {
 	for name, compiler := range map[string]Compiler{"nil": nil, "Reference": Reference, "AllowEverything": AllowEverything, "DenyEverything": DenyEverything} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, r := range (Runner{Harness: shared(t), Compiler: compiler}).Run(t.Context(), casetest.Parse(t, head+both), casetest.Parse(t, shadowed+both)) {
+			for _, r := range (Runner{Harness: sharedEnvoy.Get(t), Compiler: compiler}).Run(t.Context(), casetest.Parse(t, head+both), casetest.Parse(t, shadowed+both)) {
 				right := name == "nil" || name == "Reference"
 				if r.Err != nil || r.Fault || r.Passed() != right {
 					t.Errorf("%s: error %v, fault %t, passed %t; want passed %t", r.Case.Name, r.Err, r.Fault, r.Passed(), right)
@@ -97,7 +97,7 @@ func TestDoneIsCalledInTheOrderOfTheEnds(t *testing.T) {
 		}
 	})
 	var done []result.Case
-	results := Runner{Harness: shared(t), Compiler: compiler, Parallel: 3, Done: func(r result.Case) {
+	results := Runner{Harness: sharedEnvoy.Get(t), Compiler: compiler, Parallel: 3, Done: func(r result.Case) {
 		done = append(done, r) // the race detector sees calls that overlap
 		close(ended[r.Case.Name])
 	}}.Run(t.Context(), series(t, 3)...)
@@ -142,7 +142,7 @@ func TestParallel(t *testing.T) {
 			ended := func(result.Case) { mu.Lock(); running--; mu.Unlock() }
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			results := Runner{Harness: shared(t), Compiler: compiler, Parallel: parallel, Done: ended}.Run(ctx, series(t, 6)...)
+			results := Runner{Harness: sharedEnvoy.Get(t), Compiler: compiler, Parallel: parallel, Done: ended}.Run(ctx, series(t, 6)...)
 			if most != want || slices.ContainsFunc(results, func(r result.Case) bool { return !r.Passed() }) {
 				t.Errorf("%d cases at once, want %d; results %+v", most, want, results)
 			}
@@ -174,7 +174,7 @@ func TestFaults(t *testing.T) {
 		ctx    context.Context
 	}{
 		"a harness that is gone": {Runner{Harness: gone}, t.Context()},
-		"a cancelled context":    {Runner{Harness: shared(t)}, cancelled},
+		"a cancelled context":    {Runner{Harness: sharedEnvoy.Get(t)}, cancelled},
 	} {
 		for _, r := range tt.runner.Run(tt.ctx, series(t, 5)...) {
 			if r.Err == nil || !r.Fault || r.Passed() || len(r.Requests) > 0 {
@@ -277,7 +277,7 @@ func TestTogetherIsAsAlone(t *testing.T) {
 	for name, compiler := range map[string]Compiler{"reference": Reference, "allow everything": AllowEverything} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := Runner{Harness: shared(t), Compiler: compiler, Kept: true}
+			r := Runner{Harness: sharedEnvoy.Get(t), Compiler: compiler, Kept: true}
 			alone, together := outcomes(r.Readings(t.Context(), read...)), outcomes(r.Together(t.Context(), read...))
 			if diff := cmp.Diff(alone, together); diff != "" || len(together) < number {
 				t.Errorf("%d cases (-alone +together):\n%s", len(together), diff)
@@ -293,7 +293,7 @@ func TestTogetherTellsWhatEnvoyRefuses(t *testing.T) {
 		return "requests: [{from: " + frontend + ", to: " + to + ", want: allow}]\n" + more
 	}
 	good, bad := casetest.Parse(t, grpc+ask("backend/grpc-port", "")), casetest.Parse(t, head+ask("backend/tcp-port", ""))
-	for i, r := range (Runner{Harness: shared(t), Compiler: spoilt}).Together(t.Context(), readings(t, []cases.Case{good, bad, good})...) {
+	for i, r := range (Runner{Harness: sharedEnvoy.Get(t), Compiler: spoilt}).Together(t.Context(), readings(t, []cases.Case{good, bad, good})...) {
 		if refused := i == 1; errors.Is(r.Err, xds.ErrNACK) != refused || r.Fault || !refused && len(r.Requests) != 1 {
 			t.Errorf("case %d: fault %t, %d requests: %v", i, r.Fault, len(r.Requests), r.Err)
 		}
@@ -304,7 +304,7 @@ func TestTogetherTellsWhatEnvoyRefuses(t *testing.T) {
 func TestPoliciesAreParsedOnce(t *testing.T) {
 	t.Parallel()
 	parsed := 0
-	r := Runner{Harness: shared(t), Read: func(c cases.Case) (*verdict.Reading, error) {
+	r := Runner{Harness: sharedEnvoy.Get(t), Read: func(c cases.Case) (*verdict.Reading, error) {
 		parsed++
 		return verdict.Read(c)
 	}}
@@ -348,7 +348,7 @@ requests:
   - {from: [one, same, `+frontend+`, more], to: backend/tcp-port, want: deny}
   - {from: [foreign, plaintext], to: backend/tcp-port, want: handshake-failure}
 `)
-	r := Runner{Harness: shared(t)}.Case(t.Context(), c)
+	r := Runner{Harness: sharedEnvoy.Get(t)}.Case(t.Context(), c)
 	if !r.Passed() {
 		t.Fatal(strings.Join(r.Failures(), "\n"))
 	}
