@@ -16,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/folder"
+	"github.com/meshproof/meshproof/internal/testbed"
 )
 
 // TestPodsTogetherRunAllCases runs every pod of the Job as a process that has only the
@@ -136,12 +137,7 @@ func writeEarlierReport(t *testing.T, dir string) {
 func findImage(t *testing.T) string {
 	t.Helper()
 	h, err := harness.Start(t.Context(), harness.WithRuntime(harness.Container))
-	if err != nil {
-		if os.Getenv("MESHPROOF_REQUIRE_DOCKER") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("no container: " + err.Error())
-	}
+	testbed.NeedDocker(t, err)
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -76,8 +77,8 @@ func addressesOf(t *testing.T, h *Harness) (open []string) {
 func TestAStrangerReachesNothingInAContainer(t *testing.T) {
 	t.Parallel()
 	h, err := Start(t.Context(), WithRuntime(Container))
-	if errors.Is(err, envoy.ErrNoDocker) && os.Getenv("MESHPROOF_REQUIRE_DOCKER") == "" {
-		t.Skip(err)
+	if errors.Is(err, envoy.ErrNoDocker) {
+		testbed.NeedDocker(t, err)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -229,8 +230,8 @@ func TestStartRefusesAnEnvoyOfAnotherVersion(t *testing.T) {
 func TestHarnessInAContainer(t *testing.T) {
 	t.Parallel()
 	h, err := Start(t.Context(), WithRuntime(Container))
-	if errors.Is(err, envoy.ErrNoDocker) && os.Getenv("MESHPROOF_REQUIRE_DOCKER") == "" {
-		t.Skip(err)
+	if errors.Is(err, envoy.ErrNoDocker) {
+		testbed.NeedDocker(t, err)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/testbed"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -71,12 +72,7 @@ func TestCasesInContainer(t *testing.T) {
 		t.Skip("slow: the same cases run on a process in TestUserStories and TestOtherCases")
 	}
 	h, err := harness.Start(t.Context(), harness.WithRuntime(harness.Container))
-	if err != nil && os.Getenv("MESHPROOF_REQUIRE_DOCKER") == "" {
-		t.Skip("no container: " + err.Error())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testbed.NeedDocker(t, err)
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}

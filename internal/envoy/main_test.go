@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/meshproof/meshproof/internal/testbed"
 	"go.uber.org/goleak"
 )
 
@@ -149,22 +150,10 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 }
 
-func dockerMissing(ctx context.Context) error {
-	_, err := findDaemon(ctx)
-	return err
-}
-
-// needDocker skips a test without Docker, or fails it where MESHPROOF_REQUIRE_DOCKER=1 promises one.
 func needDocker(t *testing.T) {
 	t.Helper()
-	err := dockerMissing(t.Context())
-	switch {
-	case err == nil:
-	case os.Getenv("MESHPROOF_REQUIRE_DOCKER") == "1":
-		t.Fatalf("MESHPROOF_REQUIRE_DOCKER is 1, but: %v", err)
-	default:
-		t.Skip(err)
-	}
+	_, err := findDaemon(t.Context())
+	testbed.NeedDocker(t, err)
 }
 
 // start prepares and starts an Envoy that is closed with the test.
@@ -187,21 +176,4 @@ func start(t *testing.T, o Options, bootstrap func(*Plan) []byte) *Envoy {
 		}
 	})
 	return e
-}
-
-// checkOneLine checks the style of an error: one line with the prefix of the package and the given texts.
-func checkOneLine(t *testing.T, err error, say ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatal("no error")
-	}
-	s := err.Error()
-	if !strings.HasPrefix(s, "envoy: ") || strings.Contains(s, "\n") {
-		t.Errorf("error is %q, want one line with prefix envoy:", s)
-	}
-	for _, part := range say {
-		if !strings.Contains(s, part) {
-			t.Errorf("error is %q, want %q in it", s, part)
-		}
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/internal/pin"
+	"github.com/meshproof/meshproof/internal/testbed"
 )
 
 // checkVersions runs a binary of the default version under the number 1.36.4.
@@ -28,7 +29,7 @@ func checkVersions(t *testing.T, r Runtime, asked map[string]bool) {
 		case !fits && !errors.Is(err, pin.ErrUnknownVersion):
 			t.Errorf("where %q is asked for: %q, %v; want %q", version, got, err, pin.ErrUnknownVersion)
 		case !fits:
-			checkOneLine(t, err, "check the version of "+e.plan.runner.source(), "it is Envoy "+pin.DefaultVersion+", not 1.36.4", e.plan.runner.variable())
+			testbed.CheckOneLine(t, "envoy: ", err, "check the version of "+e.plan.runner.source(), "it is Envoy "+pin.DefaultVersion+", not 1.36.4", e.plan.runner.variable())
 		}
 	}
 }
@@ -68,7 +69,7 @@ func TestRuntimeIsAFlag(t *testing.T) {
 		}
 	}
 	_, err := ParseRuntime("podman")
-	checkOneLine(t, err, `"podman"`, "auto, container or process")
+	testbed.CheckOneLine(t, "envoy: ", err, `"podman"`, "auto, container or process")
 	if got, want := Runtime(7).String(), "Runtime(7)"; got != want {
 		t.Errorf("String = %q, want %q", got, want)
 	}
@@ -78,7 +79,7 @@ func TestOptions(t *testing.T) {
 	t.Parallel()
 	for _, o := range []Options{{Ports: -1}, {Ports: maxContainerPorts + 1}, {DrainTime: -1}, {Runtime: 9}} {
 		_, err := Prepare(t.Context(), o)
-		checkOneLine(t, err, "options")
+		testbed.CheckOneLine(t, "envoy: ", err, "options")
 		if typed := (*pin.Error)(nil); errors.As(err, &typed) {
 			t.Errorf("%+v: %v is an *Error, but the machine is sound", o, err)
 		}
@@ -107,14 +108,14 @@ func TestOwnBinary(t *testing.T) {
 	if !errors.Is(err, pin.ErrUnknownVersion) {
 		t.Errorf("another version than ENVOY_BIN: %v", err)
 	}
-	checkOneLine(t, err, "ENVOY_BIN="+bin, "it is Envoy "+pin.DefaultVersion+", but 1.36.4 is asked for")
+	testbed.CheckOneLine(t, "envoy: ", err, "ENVOY_BIN="+bin, "it is Envoy "+pin.DefaultVersion+", but 1.36.4 is asked for")
 
 	t.Setenv("ENVOY_BIN", "/bin/echo")
 	_, err = Prepare(t.Context(), Options{})
-	checkOneLine(t, err, "ENVOY_BIN=/bin/echo", "--version printed")
+	testbed.CheckOneLine(t, "envoy: ", err, "ENVOY_BIN=/bin/echo", "--version printed")
 	t.Setenv("ENVOY_BIN", filepath.Join(t.TempDir(), "none"))
 	_, err = Prepare(t.Context(), Options{})
-	checkOneLine(t, err, "no such file")
+	testbed.CheckOneLine(t, "envoy: ", err, "no such file")
 }
 
 func TestOwnImage(t *testing.T) {
@@ -138,7 +139,7 @@ func TestOwnImage(t *testing.T) {
 	if _, err = Prepare(t.Context(), Options{}); !errors.Is(err, ErrNoImage) {
 		t.Errorf("an image that cannot be had: %v", err)
 	}
-	checkOneLine(t, err, "pull localhost:1/none:v1.2.3")
+	testbed.CheckOneLine(t, "envoy: ", err, "pull localhost:1/none:v1.2.3")
 }
 
 func TestImportError(t *testing.T) {

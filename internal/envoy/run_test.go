@@ -20,6 +20,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/meshproof/meshproof/internal/pin"
+	"github.com/meshproof/meshproof/internal/testbed"
 )
 
 var bothRuntimes = []Runtime{Process, Container}
@@ -254,7 +255,7 @@ func TestBootstrapRejected(t *testing.T) {
 			if err := e.Err(); !errors.Is(err, ErrExited) {
 				t.Errorf("Err is %v, want reason %q", err, ErrExited)
 			}
-			checkOneLine(t, e.Err(), "run Envoy "+pin.DefaultVersion+" as a "+r.String(), "exit status 1", "no such field: 'adress'")
+			testbed.CheckOneLine(t, "envoy: ", e.Err(), "run Envoy "+pin.DefaultVersion+" as a "+r.String(), "exit status 1", "no such field: 'adress'")
 			if _, err := e.AdminGet(t.Context(), "/ready"); !errors.Is(err, ErrExited) {
 				t.Errorf("AdminGet: %v, want reason %q", err, ErrExited)
 			}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/meshproof/meshproof/internal/testbed"
 )
 
 // TestAChangedBinaryIsRefused changes the binary in the cache, keeping its size.
@@ -42,7 +44,7 @@ func TestAChangedBinaryIsRefused(t *testing.T) {
 				if !errors.Is(err, ErrDigest) {
 					t.Errorf("%s: %v", what, err)
 				}
-				checkOneLine(t, err, "check the binary "+path, "it has SHA-256 ", " is pinned; look for what changed it and remove it")
+				testbed.CheckOneLine(t, "envoy: ", err, "check the binary "+path, "it has SHA-256 ", " is pinned; look for what changed it and remove it")
 			}
 			if n := downloads.Load(); n != 1 {
 				t.Errorf("%d downloads, want 1", n)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/meshproof/meshproof/internal/testbed"
 )
 
 // pinnedIndex is a package index with the releases of versions.json, for each platform.
@@ -239,7 +240,7 @@ func TestProposeErrors(t *testing.T) {
 			if !errors.Is(err, tc.reason) || !errors.As(err, &typed) || got != nil {
 				t.Fatalf("propose = %v, %v; want an *Error with reason %q", got, err, tc.reason)
 			}
-			checkOneLine(t, err, tc.say...)
+			testbed.CheckOneLine(t, "envoy: ", err, tc.say...)
 		})
 	}
 }
@@ -321,17 +322,17 @@ func TestBadCatalog(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "versions.json")
 		write(t, file, content)
 		_, err := proposer{}.propose(t.Context(), file)
-		checkOneLine(t, err, file, want, "name a copy of internal/pin/versions.json")
+		testbed.CheckOneLine(t, "envoy: ", err, file, want, "name a copy of internal/pin/versions.json")
 		if errors.As(err, new(*Error)) {
 			t.Errorf("%v is no failure of the machine", err)
 		}
-		checkOneLine(t, Adopt(file, []Proposal{{Version: "1.2.4"}}), want)
+		testbed.CheckOneLine(t, "envoy: ", Adopt(file, []Proposal{{Version: "1.2.4"}}), want)
 		if read(t, file) != content {
 			t.Errorf("%s was written", file)
 		}
 	}
 	_, err := proposer{}.propose(t.Context(), filepath.Join(t.TempDir(), "nowhere"))
-	checkOneLine(t, err, "no such file", "name a copy of")
+	testbed.CheckOneLine(t, "envoy: ", err, "no such file", "name a copy of")
 }
 
 // TestPipIndex reads what pip prints; a script stands for pip.

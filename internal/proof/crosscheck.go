@@ -119,9 +119,9 @@ const (
 func (p *Proof) draw(i int) []policy.Request {
 	in := p.Inbounds[i]
 	values := map[*policy.Attribute][]string{}
-	size := collect(in.Program.Gates, values) + collect(in.Program.Shadows, values)
+	size := collectGates(in.Program.Gates, values) + collectGates(in.Program.Shadows, values)
 	for _, route := range in.Program.Routes {
-		size += collectFrom(route.When, values) + collect(route.Gates, values) + collect(route.Shadows, values)
+		size += collect(route.When, values) + collectGates(route.Gates, values) + collectGates(route.Shadows, values)
 	}
 	random := rand.New(rand.NewPCG(uint64(size), uint64(i)))
 	pick := func(texts []string) string {
@@ -180,44 +180,30 @@ func mutated(text string, random *rand.Rand) string {
 	}
 }
 
-// collect gathers the strings of all conditions of gates, by attribute, and counts them.
-func collect(gates []policy.Gate, into map[*policy.Attribute][]string) int {
+// collectGates gathers the strings of all conditions of gates, by attribute, and counts them.
+func collectGates(gates []policy.Gate, into map[*policy.Attribute][]string) int {
 	n := 0
-	var rules func([]policy.Rule)
-	rules = func(all []policy.Rule) {
-		for _, rule := range all {
-			n += collectFrom(rule.When, into)
-			rules(rule.Then)
+	var collectRules func([]policy.Rule)
+	collectRules = func(rules []policy.Rule) {
+		for _, rule := range rules {
+			n += collect(rule.When, into)
+			collectRules(rule.Then)
 		}
 	}
 	for _, gate := range gates {
-		rules(gate.Rules)
+		collectRules(gate.Rules)
 	}
 	return n
 }
 
-func collectFrom(c policy.Condition, into map[*policy.Attribute][]string) int {
-	switch c := c.(type) {
-	case policy.And:
-		n := 0
-		for _, of := range c {
-			n += collectFrom(of, into)
+func collect(c policy.Condition, into map[*policy.Attribute][]string) (n int) {
+	for leaf := range policy.Walk(c) {
+		if is, ok := leaf.(policy.Is); ok {
+			into[is.Attribute] = append(into[is.Attribute], is.Match.Value)
+			n++
 		}
-		return n
-	case policy.Or:
-		n := 0
-		for _, of := range c {
-			n += collectFrom(of, into)
-		}
-		return n
-	case policy.Not:
-		return collectFrom(c.Of, into)
-	case policy.Is:
-		into[c.Attribute] = append(into[c.Attribute], c.Match.Value)
-		return 1
-	default:
-		return 0
 	}
+	return n
 }
 
 func requestText(r policy.Request) string {
