@@ -163,6 +163,53 @@ var passing = messages.Closed{
 
 var checkPassing = passing.Checker()
 
+// knownCluster lists the fields of clusters that lead nowhere but to the endpoints of the
+// cluster.
+var knownCluster = messages.Closed{
+	"envoy.config.cluster.v3.Cluster": {
+		messages.Read: `transport_socket transport_socket_matches typed_extension_protocol_options upstream_bind_config`,
+		apart:         "name type cluster_type original_dst_lb_config load_assignment",
+		measures: `alt_stat_name stats_matcher metadata health_checks outlier_detection lrs_server lrs_report_endpoint_metrics
+			track_timeout_budgets track_cluster_stats`,
+		limits: `connect_timeout per_connection_buffer_limit_bytes per_connection_buffer_high_watermark_timeout max_requests_per_connection
+			circuit_breakers wait_for_warm_on_init cleanup_interval close_connections_on_host_health_failure
+			ignore_health_on_host_removal preconnect_policy connection_pool_per_downstream_connection`,
+		forwards: `eds_cluster_config lb_policy lb_subset_config ring_hash_lb_config maglev_lb_config least_request_lb_config
+			round_robin_lb_config common_lb_config`,
+		presents: `upstream_http_protocol_options common_http_protocol_options http_protocol_options http2_protocol_options
+			protocol_selection upstream_connection_options dns_refresh_rate dns_jitter dns_failure_refresh_rate respect_dns_ttl
+			dns_lookup_family dns_resolvers use_tcp_for_dns_lookups dns_resolution_config typed_dns_resolver_config`,
+	},
+	"envoy.config.cluster.v3.Cluster.TransportSocketMatch": {messages.Read: "transport_socket", apart: "name match"},
+	"envoy.config.core.v3.TransportSocket":                 {messages.Read: "typed_config", apart: "name"},
+	rawBuffer:                                              {},
+	upstreamTLS: {presents: `common_tls_context sni auto_host_sni auto_sni_san_validation allow_renegotiation max_session_keys
+		enforce_rsa_key_usage`},
+	"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
+		presents: `common_http_protocol_options upstream_http_protocol_options explicit_http_config use_downstream_protocol_config
+			auto_config`,
+		measures: "outlier_detection",
+		limits:   "retry_policy",
+		forwards: "hash_policy",
+	},
+	"envoy.config.core.v3.BindConfig":         {messages.Read: "source_address extra_source_addresses", presents: "freebind"},
+	"envoy.config.core.v3.ExtraSourceAddress": {messages.Read: "address"},
+	"envoy.config.endpoint.v3.ClusterLoadAssignment": {
+		messages.Read: "endpoints", measures: "cluster_name", forwards: "policy",
+	},
+	"envoy.config.endpoint.v3.LocalityLbEndpoints": {
+		messages.Read: "lb_endpoints", measures: "locality metadata", forwards: "load_balancing_weight priority proximity",
+	},
+	"envoy.config.endpoint.v3.LbEndpoint": {
+		messages.Read: "endpoint", measures: "health_status metadata", forwards: "load_balancing_weight",
+	},
+	"envoy.config.endpoint.v3.Endpoint":  {messages.Read: "address", measures: "health_check_config observability_name", presents: "hostname"},
+	"envoy.config.core.v3.Address":       {messages.Read: "socket_address"},
+	"envoy.config.core.v3.SocketAddress": {apart: "protocol address port_value ipv4_compat"},
+}
+
+var checkCluster = knownCluster.Checker()
+
 // knownTLS lists the fields of mTLS that prove an identity.
 var knownTLS = messages.Closed{
 	downstreamTLS: {

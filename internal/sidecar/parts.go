@@ -20,6 +20,9 @@ var parts = map[string]string{
 	"envoy.admin.v3.RoutesConfigDump":       "static_route_configs dynamic_route_configs",
 	"envoy.admin.v3.ScopedRoutesConfigDump": "inline_scoped_route_configs dynamic_scoped_route_configs",
 	"envoy.admin.v3.EcdsConfigDump":         "ecds_filters",
+	"envoy.admin.v3.EndpointsConfigDump":    "static_endpoint_configs dynamic_endpoint_configs",
+	"envoy.admin.v3.ClustersConfigDump":     "version_info static_clusters dynamic_active_clusters dynamic_warming_clusters",
+	"envoy.admin.v3.SecretsConfigDump":      "static_secrets dynamic_active_secrets dynamic_warming_secrets",
 	// What changes how filters judge stands in a bootstrap too: other engines for regular
 	// expressions, other prefixes of headers, extensions.
 	bootstrapConfig: `node node_context_params static_resources dynamic_resources cluster_manager hds_config flags_path

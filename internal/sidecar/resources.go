@@ -10,6 +10,7 @@ import (
 
 	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	endpointv3 "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
@@ -36,7 +37,9 @@ type resources struct {
 	// scopes are the scoped route configurations, by the name of their set; over ADS
 	// there is one set, without a name.
 	scopes   map[string][]decoded[*routev3.ScopedRouteConfiguration]
-	clusters map[string]*clusterv3.Cluster
+	clusters map[string]decoded[*clusterv3.Cluster]
+	// assignments are the endpoints that came by EDS, by the name of the service.
+	assignments map[string]*endpointv3.ClusterLoadAssignment
 	// validations are the validation contexts of secrets, by the name of the secret.
 	validations map[string]decoded[*tlsv3.CertificateValidationContext]
 	// unattached are filters that came without a listener.
@@ -173,16 +176,22 @@ func (r *resources) addTyped(o object, message string) error {
 	case "envoy.admin.v3.ClustersConfigDump":
 		each(o, "static_clusters", r.addCluster)
 		each(o, "dynamic_active_clusters", r.addCluster)
+		each(o, "dynamic_warming_clusters", r.addCluster)
 	case "envoy.admin.v3.ClustersConfigDump.StaticCluster", "envoy.admin.v3.ClustersConfigDump.DynamicCluster":
 		r.addCluster(o)
 	case "envoy.admin.v3.SecretsConfigDump":
 		each(o, "static_secrets", r.addSecret)
 		each(o, "dynamic_active_secrets", r.addSecret)
+		each(o, "dynamic_warming_secrets", r.addSecret)
 	case "envoy.admin.v3.SecretsConfigDump.StaticSecret", "envoy.admin.v3.SecretsConfigDump.DynamicSecret":
 		r.addSecret(o)
 	case "envoy.admin.v3.BootstrapConfigDump":
 		r.addBootstrap(getObject(o, "bootstrap"))
 	case "envoy.admin.v3.EndpointsConfigDump":
+		each(o, "static_endpoint_configs", r.addEndpoints)
+		each(o, "dynamic_endpoint_configs", r.addEndpoints)
+	case "envoy.admin.v3.EndpointsConfigDump.StaticEndpointConfig", "envoy.admin.v3.EndpointsConfigDump.DynamicEndpointConfig":
+		r.addEndpoints(o)
 	case "envoy.config.listener.v3.Listener":
 		r.addListener(o, getString(o, "name"))
 	case "envoy.config.route.v3.RouteConfiguration":
@@ -312,12 +321,29 @@ func (r *resources) addCluster(o object) {
 		return
 	}
 	if r.clusters == nil {
-		r.clusters = map[string]*clusterv3.Cluster{}
+		r.clusters = map[string]decoded[*clusterv3.Cluster]{}
 	}
-	if before, ok := r.clusters[d.message.Name]; ok && !proto.Equal(before, d.message) {
+	if before, ok := r.clusters[d.message.Name]; ok && !proto.Equal(before.message, d.message) {
 		r.tellBeside("", "two clusters have the name %q", d.message.Name)
 	}
-	r.clusters[d.message.Name] = d.message
+	r.clusters[d.message.Name] = d
+}
+
+// addEndpoints takes the endpoints of a cluster. Endpoints that cannot be read count as
+// missing.
+func (r *resources) addEndpoints(o object) {
+	d, err := fromTree(get(o, "endpoint_config"), &endpointv3.ClusterLoadAssignment{})
+	if err != nil || len(d.faults) > 0 {
+		return
+	}
+	name := d.message.ClusterName
+	if before, ok := r.assignments[name]; ok && !proto.Equal(before, d.message) {
+		r.tellBeside("", "the service %q has two lists of endpoints", name)
+	}
+	if r.assignments == nil {
+		r.assignments = map[string]*endpointv3.ClusterLoadAssignment{}
+	}
+	r.assignments[name] = d.message
 }
 
 // addSecret takes the validation context of a secret, if it has one.

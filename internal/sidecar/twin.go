@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"slices"
 
-	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
@@ -51,23 +50,6 @@ func (r *reader) guardedBy(listeners []decoded[*listenerv3.Listener]) guarded {
 	return g
 }
 
-// workloadsOf names where clusters lead: the clusters, and the endpoints of static clusters
-// on this machine, or anywhere.
-func (r *reader) workloadsOf(l leading, anywhere bool) []string {
-	out := slices.Sorted(maps.Keys(l.names))
-	for _, name := range out[:len(out):len(out)] {
-		if unreadCluster(r.clusters[name]) != "" {
-			continue
-		}
-		for _, endpoint := range endpointsOf(r.clusters[name]) {
-			if ip := endpoint.Addr(); anywhere || ip.IsLoopback() || ip.IsUnspecified() || r.own[ip] {
-				out = append(out, fmt.Sprintf("port %d of the workload", endpoint.Port()))
-			}
-		}
-	}
-	return out
-}
-
 // twin says how an outbound listener leads to what the inbounds guard; "" where it does not.
 func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 	if l.GetInternalListener() != nil {
@@ -97,14 +79,15 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 		if ip.IsUnspecified() && !r.passesThrough(l, leads) {
 			return "it listens on every IP address, and not only for connections that are redirected to it"
 		}
-		if name, reason := r.unreadOf(leads); name != "" && (l.BindToPort == nil || l.BindToPort.Value) && !ip.IsUnspecified() && !ip.IsLoopback() && !reserved.Contains(ip) {
+		// A listener that binds no port gets the connections that another one redirects.
+		if name, reason := r.unreadOf(r.direct(leads)); name != "" && !ip.IsUnspecified() && !ip.IsLoopback() && !reserved.Contains(ip) {
 			return fmt.Sprintf("others may reach it on %s, and its cluster %q %s", ip, name, reason)
 		}
 	}
 	if leads.chosen || leads.absent {
 		return chosenElsewhere
 	}
-	for _, workload := range r.workloadsOf(leads, false) {
+	for _, workload := range r.workloadsOf(r.direct(leads), false) {
 		if g.workloads[workload] {
 			return fmt.Sprintf("it leads to %s, as an inbound does", workload)
 		}
@@ -115,49 +98,6 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 // reserved has the addresses that a mesh gives to services: nothing routes them.
 var reserved = netip.MustParsePrefix("240.0.0.0/4")
 
-// unreadOf returns a cluster of which nothing tells where it leads, and why; "" where all are
-// read.
-func (r *reader) unreadOf(l leading) (name, reason string) {
-	for _, name := range slices.Sorted(maps.Keys(l.names)) {
-		if reason := unreadCluster(r.clusters[name]); reason != "" {
-			return name, reason
-		}
-	}
-	return "", ""
-}
-
-// unreadCluster says why nothing tells where a cluster leads; "" for a static cluster of IP addresses
-// and for one that leads where the connection was going.
-func unreadCluster(c *clusterv3.Cluster) string {
-	switch {
-	case c == nil:
-		return "is not in the dump"
-	case c.GetClusterType() != nil:
-		return fmt.Sprintf("has the type %q, which may lead anywhere", c.GetClusterType().GetName())
-	case c.GetOriginalDstLbConfig() != nil:
-		return "lets callers choose an endpoint"
-	case c.GetType() != clusterv3.Cluster_STATIC && c.GetType() != clusterv3.Cluster_ORIGINAL_DST:
-		return fmt.Sprintf("finds its endpoints by %s", c.GetType())
-	}
-	switch messages.Name(c.GetTransportSocket().GetTypedConfig().GetTypeUrl()) {
-	case "", rawBuffer, upstreamTLS:
-	default:
-		return "has a transport socket that may lead elsewhere"
-	}
-	for _, locality := range c.GetLoadAssignment().GetEndpoints() {
-		if locality.LbConfig != nil {
-			return "finds its endpoints by discovery"
-		}
-		for _, endpoint := range locality.LbEndpoints {
-			_, err := netip.ParseAddr(endpoint.GetEndpoint().GetAddress().GetSocketAddress().GetAddress())
-			if err != nil || len(endpoint.GetEndpoint().AdditionalAddresses) > 0 {
-				return "has an endpoint that is not one IP address"
-			}
-		}
-	}
-	return ""
-}
-
 // passesThrough reports whether a listener only sends redirected connections on to where
 // they were going.
 func (r *reader) passesThrough(l *listenerv3.Listener, leads leading) bool {
@@ -166,7 +106,7 @@ func (r *reader) passesThrough(l *listenerv3.Listener, leads leading) bool {
 	}
 	for name := range leads.names {
 		// A static cluster without endpoints is a black hole.
-		if c := r.clusters[name]; unreadCluster(c) != "" || len(endpointsOf(c)) > 0 {
+		if r.unreadCluster(name) != "" || len(r.assignmentOf(r.clusters[name].message).GetEndpoints()) > 0 {
 			return false
 		}
 	}
@@ -311,16 +251,4 @@ func sockets(l *listenerv3.Listener) []*corev3.SocketAddress {
 // chainsOf returns the filter chains of a listener, the default chain last; it may be nil.
 func chainsOf(l *listenerv3.Listener) []*listenerv3.FilterChain {
 	return append(l.FilterChains[:len(l.FilterChains):len(l.FilterChains)], l.DefaultFilterChain)
-}
-
-func endpointsOf(c *clusterv3.Cluster) (out []netip.AddrPort) {
-	for _, locality := range c.GetLoadAssignment().GetEndpoints() {
-		for _, endpoint := range locality.LbEndpoints {
-			socket := endpoint.GetEndpoint().GetAddress().GetSocketAddress()
-			if ip, err := netip.ParseAddr(socket.GetAddress()); err == nil {
-				out = append(out, netip.AddrPortFrom(ip.Unmap(), uint16(socket.GetPortValue())))
-			}
-		}
-	}
-	return out
 }

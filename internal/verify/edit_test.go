@@ -191,6 +191,42 @@ func static(name, ip string, port int) string {
 	return fmt.Sprintf(`{"name": %q, "type": "STATIC", "load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": %q, "port_value": %d}}}}]}]}}`, name, ip, port)
 }
 
+// own and redis are the clusters of the two inbounds.
+var (
+	own   = static("self_inbound_dp_http-port", "127.0.0.1", 8080)
+	redis = static("self_inbound_dp_6379", "127.0.0.1", 6379)
+)
+
+// having adds fields to a cluster, retyped gives it another type.
+func having(cluster, fields string) string { return strings.Replace(cluster, "{", "{"+fields+", ", 1) }
+
+func retyped(cluster, fields string) string {
+	return strings.Replace(cluster, `"type": "STATIC"`, fields, 1)
+}
+
+func byEDS(name, fields string) string {
+	if fields != "" {
+		fields = ", " + fields
+	}
+	return fmt.Sprintf(`{"name": %q, "type": "EDS"%s}`, name, fields)
+}
+
+// meshTLS is a transport socket that demands a certificate of the mesh.
+func meshTLS(fields string) string {
+	return `"transport_socket": ` + typed("tls", "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext", `"common_tls_context": {"combined_validation_context": {
+		"default_validation_context": {"match_typed_subject_alt_names": [{"san_type": "URI", "matcher": {"prefix": "spiffe://default.zone-1.mesh.local/"}}]`+fields+`},
+		"validation_context_sds_secret_config": {"name": "system_trust_bundle", "sds_config": {"ads": {}}}}}`)
+}
+
+// redirecting makes the HTTP inbound hand over the connections that are redirected to it.
+var redirecting = put(listener+".use_original_dst", `true`)
+
+// endpoints adds what EDS gave.
+func endpoints(service, ip string, port int) edit {
+	assignment := fmt.Sprintf(`{"cluster_name": %q, "endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": %q, "port_value": %d}}}}]}]}`, service, ip, port)
+	return add("configs", `{"@type": "T/envoy.admin.v3.EndpointsConfigDump", "dynamic_endpoint_configs": [{"endpoint_config": `+assignment+`}]}`)
+}
+
 func clusters(all ...string) edit {
 	for i, one := range all {
 		all[i] = `{"cluster": ` + one + `}`

@@ -1,0 +1,172 @@
+package sidecar
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	endpointv3 "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
+	dnsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/clusters/dns/v3"
+	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+
+	"github.com/meshproof/meshproof/internal/messages"
+)
+
+// workloadsOf names where clusters lead: the clusters, and the endpoints of clusters on
+// this machine, or anywhere.
+func (r *reader) workloadsOf(l leading, anywhere bool) []string {
+	out := slices.Sorted(maps.Keys(l.names))
+	for _, name := range out[:len(out):len(out)] {
+		c := r.clusters[name].message
+		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
+			ip := hostOf(c, socket)
+			if ip.IsValid() && (anywhere || ip.IsLoopback() || ip.IsUnspecified() || r.own[ip]) {
+				out = append(out, fmt.Sprintf("port %d of the workload", socket.GetPortValue()))
+			}
+		})
+	}
+	return out
+}
+
+// unreadOf returns a cluster of which nothing tells where it leads, and why; "" where all are
+// read.
+func (r *reader) unreadOf(l leading) (name, reason string) {
+	for _, name := range slices.Sorted(maps.Keys(l.names)) {
+		if reason := r.unreadCluster(name); reason != "" {
+			return name, reason
+		}
+	}
+	return "", ""
+}
+
+// unreadCluster says why nothing tells where a cluster leads; "" for a cluster of IP addresses
+// and for one that leads where the connection was going.
+func (r *reader) unreadCluster(name string) (reason string) {
+	d, ok := r.clusters[name]
+	if !ok {
+		return "is not in the dump"
+	}
+	c := d.message
+	assignment := r.assignmentOf(c)
+	switch finds := discovery(c); {
+	case finds == byOther:
+		return fmt.Sprintf("has the type %q, which may lead anywhere", c.GetClusterType().GetName())
+	case c.GetOriginalDstLbConfig() != nil:
+		return "lets callers choose an endpoint"
+	case finds == clusterv3.Cluster_EDS && assignment == nil:
+		return "finds its endpoints by EDS, and they are not in the dump: take it with ?include_eds"
+	}
+	tell := func(at *messages.Path, why string) {
+		reason = cmp.Or(reason, fmt.Sprintf("may lead elsewhere: %s: %s", at, why))
+	}
+	for _, fault := range d.faults {
+		tell(fault.At, fault.What)
+	}
+	checkCluster(c.ProtoReflect(), nil, tell)
+	checkCluster(assignment.ProtoReflect(), (*messages.Path)(nil).Field("load_assignment"), tell)
+	eachEndpoint(assignment, func(socket *corev3.SocketAddress) {
+		if !hostOf(c, socket).IsValid() {
+			reason = cmp.Or(reason, fmt.Sprintf("has the endpoint %q, which is no IP address", socket.GetAddress()))
+		}
+	})
+	return reason
+}
+
+// byOther is an extension that finds endpoints in a way of its own.
+const byOther = clusterv3.Cluster_DiscoveryType(-1)
+
+// discoveries are the names of extensions that find endpoints as a type does. Releases of
+// Envoy spell their prefix in two ways.
+var discoveries = map[string]clusterv3.Cluster_DiscoveryType{
+	"static":       clusterv3.Cluster_STATIC,
+	"original_dst": clusterv3.Cluster_ORIGINAL_DST,
+	"eds":          clusterv3.Cluster_EDS,
+	"dns":          clusterv3.Cluster_STRICT_DNS,
+	"strict_dns":   clusterv3.Cluster_STRICT_DNS,
+	"logical_dns":  clusterv3.Cluster_LOGICAL_DNS,
+}
+
+// discovery returns how a cluster finds its endpoints, by its type or by an extension.
+func discovery(c *clusterv3.Cluster) clusterv3.Cluster_DiscoveryType {
+	extension := c.GetClusterType()
+	if extension == nil {
+		return c.GetType()
+	}
+	prefix, name, _ := strings.Cut(strings.TrimPrefix(extension.Name, "envoy."), ".")
+	finds, ok := discoveries[name]
+	if !ok || prefix != "cluster" && prefix != "clusters" {
+		return byOther
+	}
+	if packed := extension.GetTypedConfig(); packed != nil {
+		m, _, _ := messages.Unpack(packed)
+		if _, ok := m.(*dnsv3.DnsCluster); !ok || finds != clusterv3.Cluster_STRICT_DNS && finds != clusterv3.Cluster_LOGICAL_DNS {
+			return byOther
+		}
+	}
+	return finds
+}
+
+// assignmentOf returns the endpoints of a cluster, also where EDS gave them; nil where there
+// are none.
+func (r *reader) assignmentOf(c *clusterv3.Cluster) *endpointv3.ClusterLoadAssignment {
+	if discovery(c) == clusterv3.Cluster_EDS {
+		return r.assignments[cmp.Or(c.GetEdsClusterConfig().GetServiceName(), c.GetName())]
+	}
+	return c.GetLoadAssignment()
+}
+
+func eachEndpoint(of *endpointv3.ClusterLoadAssignment, do func(*corev3.SocketAddress)) {
+	for _, locality := range of.GetEndpoints() {
+		for _, endpoint := range locality.LbEndpoints {
+			do(endpoint.GetEndpoint().GetAddress().GetSocketAddress())
+		}
+	}
+}
+
+// hostOf returns the IP address of an endpoint. Every resolver takes localhost for this
+// machine; other names may lead anywhere.
+func hostOf(c *clusterv3.Cluster, socket *corev3.SocketAddress) netip.Addr {
+	finds := discovery(c)
+	if socket.GetAddress() == "localhost" && (finds == clusterv3.Cluster_STRICT_DNS || finds == clusterv3.Cluster_LOGICAL_DNS) {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	ip, err := netip.ParseAddr(socket.GetAddress())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return ip.Unmap()
+}
+
+// direct returns the clusters that may lead to a workload without a sidecar in between.
+func (r *reader) direct(l leading) leading {
+	l.names = maps.Clone(l.names)
+	maps.DeleteFunc(l.names, func(name string, _ bool) bool { return leadsToSidecars(r.clusters[name].message) })
+	return l
+}
+
+// leadsToSidecars reports whether every connection of a cluster demands a certificate of
+// the mesh. No workload has one: a sidecar answers, which judges the caller by itself.
+func leadsToSidecars(c *clusterv3.Cluster) bool {
+	if c.GetTransportSocketMatcher() != nil {
+		return false
+	}
+	sockets := []*corev3.TransportSocket{c.GetTransportSocket()}
+	for _, match := range c.GetTransportSocketMatches() {
+		sockets = append(sockets, match.TransportSocket)
+	}
+	return !slices.ContainsFunc(sockets, func(socket *corev3.TransportSocket) bool {
+		m, _, _ := messages.Unpack(socket.GetTypedConfig())
+		context, _ := m.(*tlsv3.UpstreamTlsContext)
+		combined := context.GetCommonTlsContext().GetCombinedValidationContext()
+		secret := combined.GetValidationContextSdsSecretConfig()
+		sans := combined.GetDefaultValidationContext().GetMatchTypedSubjectAltNames()
+		return secret.GetSdsConfig().GetAds() == nil || !namesBundle(secret.GetName()) || len(sans) == 0 ||
+			slices.ContainsFunc(sans, func(san *tlsv3.SubjectAltNameMatcher) bool { return trustDomainOf(san) == "" }) ||
+			combined.GetDefaultValidationContext().GetTrustChainVerification() != tlsv3.CertificateValidationContext_VERIFY_TRUST_CHAIN
+	})
+}
