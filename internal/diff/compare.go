@@ -122,7 +122,7 @@ func compare(was, is verdict.Inbound) Comparison {
 		if verdict.Nameless(class.Witness) && (was.Permissive || is.Permissive) {
 			continue
 		}
-		old, recent := policy.Decide(was.Program.Program, class.Witness), policy.Decide(is.Program.Program, class.Witness)
+		old, recent := was.Decide(class.Witness), is.Decide(class.Witness)
 		if was.Protocol.Layer() != is.Protocol.Layer() {
 			old.Layer = recent.Layer
 		}
@@ -148,7 +148,7 @@ func (c *Change) locate(was, is verdict.Inbound) {
 }
 
 func opinion(in verdict.Inbound, r policy.Request) Opinion {
-	decision, traces := policy.Explain(in.Program.Program, r)
+	decision, traces := in.Explain(r)
 	o := Opinion{Decision: decision}
 	o.Reason, o.ShadowReason = verdict.Reasons(traces, r)
 	return o

@@ -212,7 +212,7 @@ func agree(t testing.TB, c cases.Case) (asked int) {
 		cover := classes.Of(classes.Surface{Protocol: in.Protocol}, program, back)
 		ask := func(r policy.Request) {
 			asked++
-			first, second, third := policy.Decide(program, r), set.Evaluate(in.Inbound, r), policy.Decide(back, r)
+			first, second, third := policy.Decide(program, r), set.Evaluate(in.Inbound)(r), policy.Decide(back, r)
 			if first != second || first != third {
 				t.Fatalf("%s: %+v (-program +text):\n%s(-program +filters):\n%s%s\n%s", in, r, cmp.Diff(first, second), cmp.Diff(first, third), program, casewriter.YAML(c))
 			}

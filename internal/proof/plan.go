@@ -273,7 +273,7 @@ func (p *Proof) Attack() int {
 	for i, in := range p.Inbounds {
 		var victims []string
 		for class, c := range in.Cover.Classes {
-			if len(c.Witness.URIs) != 1 || len(victims) == mostVictims || policy.Decide(in.Program, c.Witness).Effect != policy.Allow {
+			if len(c.Witness.URIs) != 1 || len(victims) == mostVictims || in.Decide(c.Witness).Effect != policy.Allow {
 				continue
 			}
 			victim, err := spiffeid.FromString(c.Witness.URIs[0])
@@ -293,7 +293,7 @@ func (p *Proof) impersonate(i, class int, victim spiffeid.ID) {
 	for _, id := range adversary.Identities(victim) {
 		r := in.Cover.Classes[class].Witness
 		r.URIs, r.DNS = id.Template.URIs, id.Template.DNS
-		if slices.Contains(unlogged, id.Name) || policy.Decide(in.Program, r).Effect == policy.Allow {
+		if slices.Contains(unlogged, id.Name) || in.Decide(r).Effect == policy.Allow {
 			continue
 		}
 		q := cases.Request{

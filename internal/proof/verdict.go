@@ -50,7 +50,7 @@ func (p *Proof) Judge(r result.Case) Verdict {
 	for i, in := range p.Inbounds {
 		out := InboundVerdict{Inbound: in, Classes: make([]Class, len(in.Cover.Classes)), Rules: p.rules(i)}
 		for n, c := range in.Cover.Classes {
-			out.Classes[n] = Class{Text: c.String(), Decision: policy.Decide(in.Program, c.Witness)}
+			out.Classes[n] = Class{Text: c.String(), Decision: in.Decide(c.Witness)}
 		}
 		v.Inbounds[i] = out
 	}
@@ -159,7 +159,7 @@ func (v InboundVerdict) Grid() Grid {
 		var row []Cell
 		for _, request := range requests {
 			r := verdict.AskedBy(request, caller)
-			cell := Cell{Decision: policy.Decide(v.Inbound.Program, r), Class: classes.Unclassed}
+			cell := Cell{Decision: v.Inbound.Decide(r), Class: classes.Unclassed}
 			if class, ok := v.Inbound.Cover.Locate(r); ok {
 				cell.Class, cell.Asked, cell.Proven = class, v.Classes[class].Requests > 0, v.Classes[class].Proven
 			}

@@ -77,7 +77,7 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	if disputed != nil {
 		return *disputed
 	}
-	d, traces := policy.Explain(in.Program.Program, seen)
+	d, traces := in.Explain(seen)
 	// A network filter refuses the connection before Envoy reads the path.
 	if err != nil && !(d.Effect == policy.Deny && d.Layer == policy.L4) {
 		return Rejected{err}
@@ -85,7 +85,7 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	rule, _ := Reasons(traces, seen)
 	judged := Judged{
 		Seen: seen, Decision: d, Rule: rule,
-		Second: in.reading.set.Evaluate(in.Inbound.Inbound, plain), Ungated: !slices.ContainsFunc(in.Program.Gates, decides),
+		Second: in.second(plain), Ungated: !slices.ContainsFunc(in.Program.Gates, decides),
 	}
 	if in.HasSeveralGates() {
 		judged.Gates = traces
@@ -240,7 +240,7 @@ func wantOf(d policy.Decision) cases.Want {
 func (in Inbound) Request(r policy.Request) cases.Request {
 	q := cases.Request{
 		To: in.String(), Method: r.Method, Path: r.Path,
-		From: Caller(r, in.reading.Case.TrustDomains[0]), Want: wantOf(policy.Decide(in.Program.Program, r)),
+		From: Caller(r, in.reading.Case.TrustDomains[0]), Want: wantOf(in.Decide(r)),
 	}
 	switch {
 	case !Nameless(r):

@@ -17,7 +17,7 @@ const (
 // is denied because no rule matches. It is "" where no allow is near, and for any other
 // decision.
 func (in Inbound) NearestRule(r policy.Request) string {
-	if d := policy.Decide(in.Program.Program, r); d.Effect != policy.Deny || d.Origin != "default" {
+	if d := in.Decide(r); d.Effect != policy.Deny || d.Origin != "default" {
 		return ""
 	}
 	nearest, least, left := "", nearestEdits+1, nearestRules

@@ -20,6 +20,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/candidates"
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/classes"
 	"github.com/meshproof/meshproof/policy"
@@ -37,6 +38,9 @@ type Reading struct {
 
 	set      language.Policies
 	programs []language.Program
+	// second has the second opinion of each inbound, and indexes the rules of its program.
+	second  []func() func(policy.Request) policy.Decision
+	indexes []func() *candidates.Index
 	// wantsOnly is as [Reading.WantsOnly] says.
 	wantsOnly string
 	// among are the inbounds that lint is about; nil for those of the case.
@@ -63,14 +67,24 @@ func read(c cases.Case, set language.Policies) (*Reading, error) {
 	if err := fullNames(&c, set); err != nil {
 		return nil, err
 	}
-	r := &Reading{Case: c, set: set, programs: make([]language.Program, len(c.Inbounds))}
-	for i, in := range c.Inbounds {
+	for _, in := range c.Inbounds {
 		if err := set.Check(in.Inbound); err != nil {
 			return nil, &InboundError{err}
 		}
-		r.programs[i] = set.Program(in.Inbound)
 	}
+	r := &Reading{Case: c, set: set}
+	r.readPrograms()
 	return r, nil
+}
+
+// readPrograms reads what the policies come to on each inbound.
+func (r *Reading) readPrograms() {
+	for _, in := range r.Case.Inbounds {
+		program := r.set.Program(in.Inbound)
+		r.programs = append(r.programs, program)
+		r.indexes = append(r.indexes, sync.OnceValue(func() *candidates.Index { return candidates.Of(program.Program) }))
+		r.second = append(r.second, sync.OnceValue(func() func(policy.Request) policy.Decision { return r.set.Evaluate(in.Inbound) }))
+	}
 }
 
 // InboundError says that policies are refused on one inbound.
@@ -161,7 +175,8 @@ func (r *Reading) Inbound(name string) Inbound {
 }
 
 func (r *Reading) inbound(i int) Inbound {
-	return Inbound{Inbound: r.Case.Inbounds[i], Program: r.programs[i], reading: r}
+	second := func(q policy.Request) policy.Decision { return r.second[i]()(q) }
+	return Inbound{Inbound: r.Case.Inbounds[i], Program: r.programs[i], reading: r, second: second, index: r.indexes[i]}
 }
 
 // Inbound is one inbound of a case, and what the policies come to there.
@@ -170,6 +185,18 @@ type Inbound struct {
 	Program language.Program
 
 	reading *Reading
+	// second is the second opinion on a request.
+	second func(policy.Request) policy.Decision
+	index  func() *candidates.Index
+}
+
+// Decide is [policy.Decide] of the inbound's program, for many requests to many rules.
+func (in Inbound) Decide(r policy.Request) policy.Decision { return in.index().Decide(r) }
+
+// Explain is [policy.Explain] of the inbound's program. The traces have the rules that the
+// request can meet.
+func (in Inbound) Explain(r policy.Request) (policy.Decision, []policy.Trace) {
+	return policy.Explain(in.index().Narrow(&r), r)
 }
 
 // Reading returns the reading that the inbound is of.

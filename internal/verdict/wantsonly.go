@@ -34,10 +34,8 @@ func ReadForeign(c cases.Case) (*Reading, error) {
 	if head.Type != "" {
 		kind = fmt.Sprintf("type %q", head.Type)
 	}
-	r := &Reading{Case: c, set: nobodys{}, wantsOnly: kind + " belongs to no dialect", programs: make([]language.Program, len(c.Inbounds))}
-	for i, in := range c.Inbounds {
-		r.programs[i] = r.set.Program(in.Inbound)
-	}
+	r := &Reading{Case: c, set: nobodys{}, wantsOnly: kind + " belongs to no dialect"}
+	r.readPrograms()
 	return r, nil
 }
 
@@ -63,7 +61,9 @@ func (nobodys) Program(policy.Inbound) language.Program {
 }
 
 // Evaluate implements [language.Policies].
-func (nobodys) Evaluate(policy.Inbound, policy.Request) policy.Decision { return policy.Decision{} }
+func (nobodys) Evaluate(policy.Inbound) func(policy.Request) policy.Decision {
+	return func(policy.Request) policy.Decision { return policy.Decision{} }
+}
 
 // Lint implements [language.Policies].
 func (nobodys) Lint([]policy.Inbound) []policy.Warning { return nil }

@@ -16,8 +16,8 @@ func TestEmptySetOfADialect(t *testing.T) {
 		for _, in := range inbounds() {
 			program := set.Program(in)
 			for _, r := range requests(in) {
-				if got := policy.Decide(program.Program, r); got.Effect != want || got != set.Evaluate(in, r) {
-					t.Errorf("%q: %s: %+v: Decide says %+v, Evaluate %+v", name, in, r, got, set.Evaluate(in, r))
+				if got := policy.Decide(program.Program, r); got.Effect != want || got != set.Evaluate(in)(r) {
+					t.Errorf("%q: %s: %+v: Decide says %+v, Evaluate %+v", name, in, r, got, set.Evaluate(in)(r))
 				}
 			}
 		}

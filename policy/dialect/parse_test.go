@@ -111,7 +111,7 @@ func FuzzAgreement(f *testing.F) {
 			if in.Protocol.Layer() == policy.L7 {
 				r.Method, r.Path = method, path
 			}
-			if want, got := policy.Decide(program, r), set.Evaluate(in, r); want != got {
+			if want, got := policy.Decide(program, r), set.Evaluate(in)(r); want != got {
 				t.Fatalf("%s: %+v: Decide says %+v, Evaluate %+v:\n%s", in, r, want, got, program)
 			}
 		}

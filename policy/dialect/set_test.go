@@ -86,12 +86,12 @@ func TestOptionsReachTheDialect(t *testing.T) {
 	web := policy.Request{URIs: []string{"spiffe://td/web"}, Method: "GET", Path: "/"}
 	for form, want := range map[string]policy.Effect{"shadowForm: accepted": policy.Deny, "shadowForm: precise": policy.Allow} {
 		set := parse(t, fixture, options(t, form))
-		for name, d := range map[string]policy.Decision{"Evaluate": set.Evaluate(in, web), "Program": policy.Decide(set.Program(in).Program, web)} {
+		for name, d := range map[string]policy.Decision{"Evaluate": set.Evaluate(in)(web), "Program": policy.Decide(set.Program(in).Program, web)} {
 			if d.Effect != policy.Allow || !d.Shadowed || d.Shadow.Effect != want {
 				t.Errorf("%s: %s of an allowed caller: %+v", form, name, d)
 			}
 		}
-		if d := set.Evaluate(in, legacy); d.Shadow != (policy.Verdict{Effect: policy.Deny, Origin: "kri_mtp_default__shop_owner_"}) {
+		if d := set.Evaluate(in)(legacy); d.Shadow != (policy.Verdict{Effect: policy.Deny, Origin: "kri_mtp_default__shop_owner_"}) {
 			t.Errorf("%s: of a caller that is to be denied: %+v", form, d)
 		}
 	}
@@ -115,7 +115,7 @@ func TestDecideAgreesWithEvaluate(t *testing.T) {
 				effects := map[policy.Effect]int{}
 				for _, r := range requests(in) {
 					want := policy.Decide(program, r)
-					if diff := cmp.Diff(want, set.Evaluate(in, r)); diff != "" {
+					if diff := cmp.Diff(want, set.Evaluate(in)(r)); diff != "" {
 						t.Errorf("%s, %s, %s: %+v (-Decide +Evaluate):\n%s", name, form, in, r, diff)
 					}
 					effects[want.Effect]++
@@ -143,7 +143,7 @@ func TestEmptySet(t *testing.T) {
 			t.Errorf("%s: %+v", in, p)
 		}
 		for _, r := range requests(in) {
-			if diff := cmp.Diff(policy.Decide(want, r), zero.Evaluate(in, r)); diff != "" {
+			if diff := cmp.Diff(policy.Decide(want, r), zero.Evaluate(in)(r)); diff != "" {
 				t.Errorf("%s: %+v (-want +got):\n%s", in, r, diff)
 			}
 		}
@@ -195,7 +195,7 @@ func TestSetIsSafeForConcurrentUse(t *testing.T) {
 				t.Errorf("another program:\n%s", got)
 			}
 			for _, r := range requests(in) {
-				if got := set.Evaluate(in, r); got != policy.Decide(want, r) {
+				if got := set.Evaluate(in)(r); got != policy.Decide(want, r) {
 					t.Errorf("%+v: another decision: %+v", r, got)
 				}
 			}
@@ -250,7 +250,7 @@ func TestGateway(t *testing.T) {
 			t.Errorf("%s: a tree of named rules: %v", in, tree)
 		}
 		for _, r := range append(requests(in), policy.Request{URIs: []string{"spiffe://td/ns/shop/sa/web"}}) {
-			if want, got := policy.Decide(got.Program, r), set.Evaluate(in, r); want != got {
+			if want, got := policy.Decide(got.Program, r), set.Evaluate(in)(r); want != got {
 				t.Errorf("%s: %+v: Decide says %+v, Evaluate %+v", in, r, want, got)
 			}
 		}

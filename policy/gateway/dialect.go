@@ -64,8 +64,8 @@ func (p policies) Program(in policy.Inbound) language.Program {
 	return out
 }
 
-func (p policies) Evaluate(in policy.Inbound, r policy.Request) policy.Decision {
-	return evaluation.Evaluate(p.all, in, p.options, r)
+func (p policies) Evaluate(in policy.Inbound) func(policy.Request) policy.Decision {
+	return evaluation.On(p.all, in, p.options)
 }
 
 // Locate implements [capability.Locator].

@@ -67,7 +67,7 @@ func (a alike) differ(r policy.Request) string {
 	first := policy.Decide(a.readings[0].program, r)
 	for _, reading := range a.readings {
 		got := policy.Decide(reading.program, r)
-		if second := evaluation.Evaluate(reading.policies, a.inbound, reading.opts, r); second != got {
+		if second := evaluation.On(reading.policies, a.inbound, reading.opts)(r); second != got {
 			return fmt.Sprintf("%s: Evaluate says %+v, Decide %+v:\n%s", reading, second, got, reading.program)
 		}
 		precise := reading.opts.Option == permission.Option3 || reading.opts.ShadowForm == permission.Precise

@@ -68,7 +68,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	r := policy.Request{URIs: []string{"spiffe://trust-domain.mesh/ns/team-9/sa/a"}, Method: "GET", Path: "/"}
 	b.ReportAllocs()
 	for b.Loop() {
-		evaluation.Evaluate(ps, in, permission.Options{}, r)
+		evaluation.On(ps, in, permission.Options{})(r)
 	}
 }
 

@@ -47,10 +47,10 @@ type Policies interface {
 	// Program selects the policies of the inbound and lowers them. Where [Check]
 	// refuses, the program lets no caller in.
 	Program(in policy.Inbound) Program
-	// Evaluate judges a request straight from the text of the policies. It is a
-	// second opinion on Program and on [policy.Decide], and shares no code with them
-	// but the parsing of the policies.
-	Evaluate(in policy.Inbound, r policy.Request) policy.Decision
+	// Evaluate selects the policies of the inbound, and returns a function that judges
+	// requests straight from their text. It is a second opinion on Program and on
+	// [policy.Decide], and shares no code with them but the parsing of the policies.
+	Evaluate(in policy.Inbound) func(policy.Request) policy.Decision
 	// Lint warns of policies that are legal but may not do what their author means.
 	// The inbounds are all that there are.
 	Lint(inbounds []policy.Inbound) []policy.Warning

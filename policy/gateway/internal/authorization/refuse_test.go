@@ -97,7 +97,7 @@ func FuzzParseAll(f *testing.F) {
 				t.Fatal(err)
 			}
 			r := policy.Request{URIs: []string{uri}}
-			if want, got := evaluation.Evaluate(ps, in, options, r), policy.Decide(program, r); want != got {
+			if want, got := evaluation.On(ps, in, options)(r), policy.Decide(program, r); want != got {
 				t.Fatalf("%s: %q: Decide says %+v, Evaluate %+v", in, uri, got, want)
 			}
 		}
@@ -142,7 +142,7 @@ func FuzzSource(f *testing.F) {
 		}
 		named := policy.Request{URIs: []string{id}}
 		for _, r := range []policy.Request{named, {URIs: []string{uri}}, {URIs: []string{"x", uri}, DNS: []string{dns}}, {DNS: []string{dns}}} {
-			if first, second := policy.Decide(program, r), evaluation.Evaluate(ps, in, options, r); first != second {
+			if first, second := policy.Decide(program, r), evaluation.On(ps, in, options)(r); first != second {
 				t.Fatalf("%q: Decide says %+v, Evaluate %+v:\n%s", r, first, second, program)
 			}
 		}

@@ -13,10 +13,18 @@ import (
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
 )
 
-// Evaluate judges one request.
-func Evaluate(ps []authorization.Policy, in policy.Inbound, opts authorization.Options, r policy.Request) policy.Decision {
-	d, _ := judge(ps, in, opts, r)
-	return d
+// On selects the policies of the inbound, and returns a function that judges requests.
+func On(ps []authorization.Policy, in policy.Inbound, opts authorization.Options) func(policy.Request) policy.Decision {
+	var selected []authorization.Policy
+	for _, p := range ps {
+		if targets(p.Resource(), in.Workload) {
+			selected = append(selected, p)
+		}
+	}
+	return func(r policy.Request) policy.Decision {
+		d, _ := judge(selected, in, opts, r)
+		return d
+	}
 }
 
 // Locate returns "file:line" of the rule that lets the request in, "" where there is none.

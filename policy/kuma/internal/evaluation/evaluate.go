@@ -17,15 +17,17 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 )
 
-// Evaluate judges one request straight from the text of the policies.
-func Evaluate(ps []permission.Policy, in policy.Inbound, opts permission.Options, r policy.Request) policy.Decision {
-	return newEvaluation(ps, in, opts, r).evaluate(in, opts, r)
+// On selects the policies that apply to the inbound, and returns a function that judges
+// requests straight from their text.
+func On(ps []permission.Policy, in policy.Inbound, opts permission.Options) func(policy.Request) policy.Decision {
+	selected := applying(ps, in, opts)
+	return func(r policy.Request) policy.Decision { return newEvaluation(selected, in, r).evaluate(in, opts, r) }
 }
 
 // Locate returns "file:line" of the matcher or the item that decides a request, and of that
 // which decides in the shadow. It is "" where none does.
 func Locate(ps []permission.Policy, in policy.Inbound, opts permission.Options, r policy.Request) (decides, shadow string) {
-	e := newEvaluation(ps, in, opts, r)
+	e := newEvaluation(applying(ps, in, opts), in, r)
 	d := e.evaluate(in, opts, r)
 	if e.isFrom() {
 		place := e.lastItem(in, r)
@@ -60,8 +62,8 @@ func Locate(ps []permission.Policy, in policy.Inbound, opts permission.Options, 
 	return decides, shadow
 }
 
-func newEvaluation(ps []permission.Policy, in policy.Inbound, opts permission.Options, r policy.Request) *evaluation {
-	e := &evaluation{selected: applying(ps, in, opts), tcp: in.Protocol == policy.TCP, peer: strings.Join(r.URIs, ","), method: r.Method}
+func newEvaluation(selected []*permission.Policy, in policy.Inbound, r policy.Request) *evaluation {
+	e := &evaluation{selected: selected, tcp: in.Protocol == policy.TCP, peer: strings.Join(r.URIs, ","), method: r.Method}
 	e.path, _, _ = strings.Cut(r.Path, "?")
 	return e
 }
@@ -117,7 +119,7 @@ func (e *evaluation) evaluate(in policy.Inbound, opts permission.Options, r poli
 
 // evaluation is one request and the policies that apply to it.
 type evaluation struct {
-	selected []permission.Policy
+	selected []*permission.Policy
 	tcp      bool
 	peer     string
 	method   string
@@ -143,9 +145,9 @@ func (e *evaluation) first(lists ...permission.List) string { return e.find(list
 
 func (e *evaluation) find(lists ...permission.List) found {
 	for _, p := range e.selected {
-		for _, r := range p.Rules {
+		for i := range p.Rules {
 			for _, l := range lists {
-				for _, m := range r.Lists[l] {
+				for _, m := range p.Rules[i].Lists[l] {
 					if e.meets(m, l) {
 						return found{cmp.Or(e.name, p.Origin), p.Doc.Place(m.Field)}
 					}
@@ -159,8 +161,8 @@ func (e *evaluation) find(lists ...permission.List) found {
 // shadows reports whether there is an allowWithShadowDeny that can match on the inbound.
 func (e *evaluation) shadows() bool {
 	for _, p := range e.selected {
-		for _, r := range p.Rules {
-			for _, m := range r.Lists[permission.AllowWithShadowDeny] {
+		for i := range p.Rules {
+			for _, m := range p.Rules[i].Lists[permission.AllowWithShadowDeny] {
 				if !e.tcp || m.Path == nil && m.Method == "" {
 					return true
 				}
@@ -259,12 +261,12 @@ func (e *evaluation) fromOf(in policy.Inbound) []permission.FromItem {
 
 // governing returns the policies of the legacy form that govern the request on the route
 // that it takes: those of the inbound, and then those of the route.
-func (e *evaluation) governing(in policy.Inbound) []permission.Policy {
+func (e *evaluation) governing(in policy.Inbound) []*permission.Policy {
 	taken := -1
 	if !e.tcp {
 		taken = slices.IndexFunc(in.Routes, func(r policy.InboundRoute) bool { return e.takes(r.When) })
 	}
-	var out []permission.Policy
+	var out []*permission.Policy
 	for _, p := range e.selected {
 		if p.Target.Kind != permission.Route || taken >= 0 && in.Routes[taken].Name == p.Target.Name {
 			out = append(out, p)

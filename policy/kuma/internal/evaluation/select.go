@@ -10,7 +10,7 @@ import (
 
 // applying returns the policies that apply to the inbound, the weakest first. Where one of
 // them has a matcher, those of the legacy form do not apply.
-func applying(ps []permission.Policy, in policy.Inbound, opts permission.Options) []permission.Policy {
+func applying(ps []permission.Policy, in policy.Inbound, opts permission.Options) []*permission.Policy {
 	var found []weighed
 	hasMatcher := false
 	for i := range ps {
@@ -35,10 +35,10 @@ func applying(ps []permission.Policy, in policy.Inbound, opts permission.Options
 			return 0
 		}
 	})
-	var out []permission.Policy
+	var out []*permission.Policy
 	for _, f := range found {
 		if !hasMatcher || f.policy.From == nil {
-			out = append(out, *f.policy)
+			out = append(out, f.policy)
 		}
 	}
 	return out

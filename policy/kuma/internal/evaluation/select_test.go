@@ -87,14 +87,14 @@ func TestApplyingAgreesWithSelection(t *testing.T) {
 		yaml := drawPolicies(r)
 		ps, in := fixture.Parse(t, yaml), drawInbound(r)
 		opts := permission.Options{SystemNamespace: drawn(r, "system", "", "ops")}
-		names := func(ps []permission.Policy) []string {
-			out := []string{}
-			for _, p := range ps {
-				out = append(out, p.Origin)
-			}
-			return out
+		selected, applying := []string{}, []string{}
+		for _, p := range selection.Select(ps, in, opts).Policies {
+			selected = append(selected, p.Origin)
 		}
-		if d := cmp.Diff(names(selection.Select(ps, in, opts).Policies), names(evaluation.Applying(ps, in, opts))); d != "" {
+		for _, p := range evaluation.Applying(ps, in, opts) {
+			applying = append(applying, p.Origin)
+		}
+		if d := cmp.Diff(selected, applying); d != "" {
 			r.Fatalf("%+v (-selection +evaluation):\n%s\n%s", in, d, yaml)
 		}
 	})

@@ -1,0 +1,71 @@
+package candidates_test
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/meshproof/meshproof/internal/candidates"
+	"github.com/meshproof/meshproof/internal/draw"
+	"github.com/meshproof/meshproof/internal/programtest"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+)
+
+// The smaller program decides as the whole one does, with its routes and the rules within
+// rules, and every rule that a request meets is still there.
+func TestNarrowDecidesAlike(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := draw.Program().Draw(t, "program")
+		for i := range p.Gates {
+			for k := range p.Gates[i].Rules {
+				if p.Gates[i].Form == policy.Ordered {
+					p.Gates[i].Rules[k].Then = draw.Gate(p.Gates[i].Layer, true).Draw(t, "then").Rules
+				}
+			}
+		}
+		for i := range rapid.IntRange(0, 2).Draw(t, "routes") {
+			p.Routes = append(p.Routes, policy.Route{
+				Name: fmt.Sprint(i), When: attribute.Path.Segments(rapid.SampledFrom(draw.Paths).Draw(t, "route")),
+				Gates: rapid.SliceOfN(draw.Gate(policy.L7, false), 0, 2).Draw(t, "gates"),
+			})
+		}
+		index := candidates.OfAny(p)
+		for range 8 {
+			r := draw.Request().Draw(t, "request")
+			if want, got := policy.Decide(p, r), index.Decide(r); want != got {
+				t.Fatalf("%+v: decided as %+v, by its candidates as %+v\n%s\n%s", r, want, got, p, index.Narrow(&r))
+			}
+		}
+	})
+}
+
+// Of many alternatives a request gets those that it can meet.
+func TestNarrowLeavesOut(t *testing.T) {
+	t.Parallel()
+	var or policy.Or
+	var rules []policy.Rule
+	for i := range 1000 {
+		id := fmt.Sprintf("spiffe://td/%d", i)
+		or = append(or, programtest.Is(id))
+		rules = append(rules, programtest.Deny("exact", programtest.Is(id+"/x")), programtest.Deny("prefix", policy.And{attribute.Method.Exact("GET"), programtest.Under(id + "/")}))
+	}
+	rules = append(rules, programtest.Allow("or", or), programtest.Allow("any", policy.Not{Of: attribute.Method.Exact("POST")}))
+	index := candidates.Of(programtest.Enforce(policy.L7, rules...))
+	for identity, want := range map[string]string{
+		"spiffe://td/7":      `[allow by or when identity = "spiffe://td/7" allow by any when not method = "POST"]`,
+		"spiffe://td/7/x":    `[deny by exact when identity = "spiffe://td/7/x" deny by prefix when method = "GET" and identity starts with "spiffe://td/7/" allow by any when not method = "POST"]`,
+		"spiffe://td/7/y":    `[deny by prefix when method = "GET" and identity starts with "spiffe://td/7/" allow by any when not method = "POST"]`,
+		"spiffe://other/7/y": `[allow by any when not method = "POST"]`,
+	} {
+		var got []string
+		for _, rule := range index.Narrow(&policy.Request{URIs: []string{identity}, Method: "GET"}).Gates[0].Rules {
+			got = append(got, fmt.Sprintf("%s when %s", rule.Verdict, rule.When))
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: %s, want %s", identity, got, want)
+		}
+	}
+}

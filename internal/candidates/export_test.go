@@ -1,0 +1,6 @@
+package candidates
+
+import "github.com/meshproof/meshproof/policy"
+
+// OfAny returns the index of a program, however short.
+func OfAny(p policy.Program) *Index { return of(p, 0) }
