@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -42,10 +43,20 @@ func (v *Verification) Holds() bool {
 // Envoy returns the version that the sidecar states of itself, empty where it states none.
 func (v *Verification) Envoy() string { return v.sidecar.Envoy }
 
-// On says which Envoy is asked. Releases decide differently, so another Envoy than the
-// sidecar's verifies nothing.
-func (v *Verification) On(version, runtime string) {
+// On says which Envoy is asked, and how it behaves. Releases decide differently, so another
+// Envoy than the sidecar's verifies nothing.
+func (v *Verification) On(version, runtime string, behaves behavior.Set) {
 	v.Report.Envoy, v.Report.Runtime = version, runtime
+	for _, replay := range v.Replays {
+		open := openRegex(replay.Filters, !replay.Proof.Case.Normalization.Raw)
+		if behaves.Fixed(behavior.RegexBytes) || open == "" {
+			continue
+		}
+		reason := fmt.Sprintf("on this Envoy the regular expression %q does not match a byte that is no UTF-8, which callers can send", open)
+		for _, name := range replay.Inbounds {
+			v.Unverified = append(v.Unverified, Unverified{Gap: Sampled, Inbound: name, Reasons: []string{reason}})
+		}
+	}
 	if v.sidecar.Envoy == "" && slices.ContainsFunc(v.sidecar.Inbounds, func(in sidecar.Inbound) bool { return in.Address.IsValid() }) {
 		v.Findings = append(v.Findings, Finding{Fact: NoVersion, Inbound: "the sidecar", Envoy: version})
 	}

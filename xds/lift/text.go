@@ -4,6 +4,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
@@ -187,8 +188,12 @@ func spellOut(re *syntax.Regexp) ([]alternative, bool) {
 	case syntax.OpNoMatch:
 		return nil, true
 	case syntax.OpLiteral:
-		return []alternative{exact(string(re.Rune))}, re.Flags&syntax.FoldCase == 0
+		return []alternative{exact(string(re.Rune))}, re.Flags&syntax.FoldCase == 0 && isASCII(re.Rune)
 	case syntax.OpCharClass:
+		// One character that is not ASCII is several to an Envoy that reads bytes.
+		if !isASCII(re.Rune) {
+			return nil, false
+		}
 		return spellOutClass(re.Rune)
 	case syntax.OpCapture:
 		return spellOut(re.Sub[0])
@@ -213,6 +218,10 @@ func spellOut(re *syntax.Regexp) ([]alternative, bool) {
 	default:
 		return nil, false
 	}
+}
+
+func isASCII(text []rune) bool {
+	return !slices.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 // unanchored drops the anchors at both ends: the whole value has to match anyway.

@@ -1,0 +1,79 @@
+package verify
+
+import (
+	"regexp/syntax"
+	"slices"
+	"unicode"
+
+	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// openRegex returns a regular expression in the filters that compares what callers write and
+// takes more characters than those of ASCII; "" where there is none. An Envoy without the fix
+// of CVE-2026-73552 reads none of them in a byte that is no UTF-8: /admin.* does not match
+// the path "/admin\xff", which HTTP/2 lets callers send. No class has such a request. The
+// names in a certificate are ASCII. A path that is normalized is ASCII too, without its query.
+func openRegex(f xds.Filters, normalized bool) (found string) {
+	look := func(expression string) {
+		if found == "" && isOpen(expression) {
+			found = expression
+		}
+	}
+	v := messages.Visitor{
+		Closed: func(string, string, *messages.Path) {},
+		Opened: func(string, []messages.Fault, *messages.Path) {},
+		Message: func(m protoreflect.Message, _ *messages.Path) {
+			switch m := m.Interface().(type) {
+			case *routev3.HeaderMatcher:
+				look(m.GetStringMatch().GetSafeRegex().GetRegex())
+			case *matcherv3.Matcher_MatcherList_Predicate_SinglePredicate:
+				if messages.Name(m.GetInput().GetTypedConfig().GetTypeUrl()) == "envoy.type.matcher.v3.HttpRequestHeaderMatchInput" {
+					look(m.GetValueMatch().GetSafeRegex().GetRegex())
+				}
+			case *envoymatcherv3.PathMatcher:
+				if !normalized {
+					look(m.GetPath().GetSafeRegex().GetRegex())
+				}
+			case *routev3.RouteMatch:
+				if !normalized {
+					look(m.GetSafeRegex().GetRegex())
+				}
+			}
+		},
+	}
+	visit := func(m proto.Message) { v.Visit(m.ProtoReflect()) }
+	for _, filter := range f.HTTP {
+		visit(filter)
+	}
+	for _, route := range f.Routes {
+		visit(route.Match)
+		for _, filter := range route.HTTP {
+			visit(filter)
+		}
+	}
+	return found
+}
+
+// isOpen reports whether a regular expression takes characters that are not ASCII.
+func isOpen(expression string) bool {
+	parsed, err := syntax.Parse(expression, syntax.Perl)
+	return err != nil || takesMore(parsed)
+}
+
+func takesMore(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return true
+	case syntax.OpLiteral, syntax.OpCharClass:
+		return slices.ContainsFunc(re.Rune, func(r rune) bool { return r > unicode.MaxASCII })
+	default:
+		return slices.ContainsFunc(re.Sub, takesMore)
+	}
+}
