@@ -19,7 +19,7 @@ type builder struct {
 	// workloads has each workload as a caller, by its name.
 	workloads map[string]Caller
 	callers   map[string]Caller
-	// folder is that of the case file.
+	// folder is the folder of the case file.
 	folder string
 }
 

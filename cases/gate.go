@@ -22,7 +22,7 @@ type Gate struct {
 	From, Before string
 	// Behaves are the answers that the Envoy gives to probes.
 	Behaves []behavior.Condition
-	// AnyOf are gates, one of which admits the Envoy; none for no such demand.
+	// AnyOf are gates: at least one of them admits the Envoy. Without any there is no such demand.
 	AnyOf []Gate
 }
 

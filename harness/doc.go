@@ -17,7 +17,7 @@
 //   - The Envoy that runs is of the version that was asked for.
 //
 // What it does not: it does not judge, and it takes filters, not policies. It compiles one
-// program of its own, that of the positive control. Package xds compiles programs to
+// program of its own, for the positive control. Package xds compiles programs to
 // filters; the dialects under package policy make programs of policies.
 //
 // It needs a Docker daemon of this machine, or python3 with pip, which gets a pinned

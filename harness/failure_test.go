@@ -132,7 +132,7 @@ func TestPushesAreBounded(t *testing.T) {
 	if _, err := m.Send(t.Context(), request); err == nil || !strings.Contains(err.Error(), "call SetFilters again") {
 		t.Errorf("Send behind a push that was cut off: %v", err)
 	}
-	// Neither a refusal nor a push that never reached Envoy settles it.
+	// A refusal does not settle it, and a push that never reached Envoy does not either.
 	if err := m.SetFilters(t.Context(), map[string]xds.Filters{"tcp": spoilt(t)}); !errors.Is(err, xds.ErrNACK) {
 		t.Errorf("error %v, want %q", err, xds.ErrNACK)
 	}

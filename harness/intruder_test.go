@@ -141,7 +141,7 @@ func TestAForgedRequestAtTheUpstream(t *testing.T) {
 	checkForms(t, findings, evidence.Refused, evidence.Served)
 }
 
-// Another user of the machine cannot open the admin socket of a process, nor read its folder.
+// Another user of the machine cannot open the admin socket of a process, and cannot read its folder.
 func TestAnotherUserReachesNoAdminSocket(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {

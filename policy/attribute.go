@@ -40,7 +40,7 @@ func (a *Attribute) Prefix(value string) Is { return Is{a, Match{Prefix, value}}
 func (a *Attribute) Segments(value string) Is { return Is{a, Match{Segments, value}} }
 
 // Equal reports whether both are the same row. Libraries that compare values by
-// reflection ask for it.
+// reflection call it.
 func (a *Attribute) Equal(b *Attribute) bool { return a == b }
 
 // matches reports whether the attribute of a request is matched. A row without values

@@ -3,7 +3,7 @@ package policy
 // Decision is what becomes of a request, and what the shadows say of it. [Explain] says
 // the same gate by gate.
 type Decision struct {
-	// Verdict is that of the gate that decides: the gate that denies the request, or else
+	// Verdict is the verdict of the gate that decides: the gate that denies the request, or else
 	// the last gate. A gate that only logs does not count.
 	Verdict
 	// Layer is the layer of the gate that decides. It gives a refusal its form.

@@ -44,7 +44,7 @@ func (l Layer) String() string {
 	return "L4"
 }
 
-// Verdict is an effect together with the origin that is answerable for it.
+// Verdict is an effect together with its origin.
 type Verdict struct {
 	Effect Effect
 	// Origin is the name that Envoy reports as effective policy: a KRI, the name

@@ -6,7 +6,7 @@ type Trace struct {
 	// Shadow is true for a gate that only observes.
 	Shadow bool
 	// Decides is true for the gate whose verdict became the decision, and for the
-	// shadow whose verdict became that of all shadows.
+	// shadow whose verdict became the verdict of all shadows.
 	Decides bool
 	// Matched has an entry for each rule of the gate: whether its condition holds.
 	// Rules behind the decisive one are judged too, so that a reader sees what it

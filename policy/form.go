@@ -2,7 +2,7 @@ package policy
 
 import "strconv"
 
-// Form is the way in which Envoy's RBAC filter holds the rules of a gate.
+// Form is how Envoy's RBAC filter holds the rules of a gate.
 type Form uint8
 
 const (

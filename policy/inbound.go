@@ -44,7 +44,7 @@ func (p *Protocol) UnmarshalText(text []byte) error {
 // MarshalText returns the name used in case files.
 func (p Protocol) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// Workload is the metadata by which policies select what they apply to.
+// Workload is the metadata that policies select by.
 type Workload struct {
 	Name      string
 	Namespace string
@@ -62,10 +62,10 @@ type Inbound struct {
 	Name     string
 	Port     uint16
 	Protocol Protocol
-	// Tags are those of the inbound, by which legacy policies select; nil where the
+	// Tags are the tags of the inbound: legacy policies select by them. They are nil where the
 	// workload's labels serve.
 	Tags map[string]string
-	// Routes are those behind the inbound, in the order in which they are tried; a
+	// Routes are the routes behind the inbound, in the order of their trial; a
 	// request that none of them matches passes to the workload all the same. On tcp
 	// there are none.
 	Routes []InboundRoute

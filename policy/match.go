@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// MatchKind is the way in which a string is compared.
+// MatchKind is how a string is compared.
 type MatchKind uint8
 
 const (

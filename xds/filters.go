@@ -22,8 +22,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Filters are the authorization filters of one inbound in the order in which
-// Envoy runs them: those of the network first, then those of HTTP. The zero
+// Filters are the authorization filters of one inbound in the order of Envoy: those of the network first, then those of HTTP. The zero
 // value authorizes nothing and lets everything pass.
 //
 // The listener gives each filter stat prefixes of its own, see [FilterPlace]. A
@@ -112,7 +111,7 @@ func (f *Filters) add(s stage) (err error) {
 // shadow first.
 type stage struct{ gate, shadow *policy.Gate }
 
-// stagesOf puts gates and shadows in the order in which Envoy asks them. A gate shares
+// stagesOf puts gates and shadows in the order of Envoy. A gate shares
 // its filter with the last shadow in front of it.
 func stagesOf(gates, shadows []policy.Gate) []stage {
 	out := make([]stage, 0, len(gates)+len(shadows))

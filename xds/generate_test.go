@@ -105,7 +105,7 @@ func drawGate(layer policy.Layer) *rapid.Generator[policy.Gate] {
 	})
 }
 
-// drawNamed draws a gate of named rules, some of which share a name.
+// drawNamed draws a gate of named rules. Some of them share a name.
 func drawNamed(layer policy.Layer, fallbacks ...policy.Effect) *rapid.Generator[policy.Gate] {
 	return rapid.Custom(func(t *rapid.T) policy.Gate {
 		fallback := rapid.SampledFrom(fallbacks).Draw(t, "fallback")
@@ -141,7 +141,7 @@ func drawForm(layer policy.Layer) *rapid.Generator[policy.Gate] {
 	return rapid.OneOf(drawGate(layer), drawGate(layer), drawGate(layer), drawNamed(layer, policy.Deny, policy.Allow))
 }
 
-// drawGates draws gates of a layer, at most two, some of which only log.
+// drawGates draws at most two gates of a layer. Some of them only log.
 func drawGates(layer policy.Layer) *rapid.Generator[[]policy.Gate] {
 	return rapid.SliceOfN(rapid.OneOf(drawForm(layer), drawForm(layer), drawForm(layer), drawNamed(layer, policy.Log)), 0, 2)
 }

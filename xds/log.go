@@ -34,7 +34,7 @@ type AccessLog struct {
 	Caller, Destination netip.AddrPort
 	// PeerURIs are the URI SANs of the caller's certificate.
 	PeerURIs []string
-	// Enforced is the verdict of all enforcing engines together, and Shadow that of all
+	// Enforced is the verdict of all enforcing engines together, and Shadow the verdict of all
 	// shadows, see [AccessLog.SetFilters]. On a connection the observing filter reports
 	// what Enforced says.
 	Enforced, Shadow Engine

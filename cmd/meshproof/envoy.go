@@ -71,11 +71,11 @@ func newEnvoyPropose() *cobra.Command {
 	var output outputFormat
 	cmd := &cobra.Command{
 		Use:   "propose",
-		Short: "Propose newer releases of Envoy than those that are pinned",
+		Short: "Propose releases of Envoy that are newer than the pinned ones",
 		Long: `Propose asks pip which releases of Envoy there are. For each minor release since the oldest pinned one,
 it proposes the newest patch, with the size and the digest of its binaries. It leaves out post-releases.
 It downloads the binaries that it proposes, but does not keep or run them. Look at a proposal before you
-commit it: the digest is that of the first download.
+commit it: the digest is the digest of the first download.
 
 With --write the pins are read from that file, and the proposals are written into it.`,
 		Example: `  meshproof envoy propose

@@ -92,7 +92,7 @@ func (o optionFlags) document() manifest.Document {
 }
 
 // sideFlags are the options of one of two sets that are compared. An option that is not
-// given for the set is that of both sets.
+// given for the set holds for both sets.
 type sideFlags struct {
 	flags optionFlags
 	set   *pflag.FlagSet
@@ -106,7 +106,7 @@ func (s *sideFlags) add(cmd *cobra.Command, both optionFlags, name string) {
 	for _, f := range both {
 		own := newOptionFlag(f.Flag)
 		if f.UsageOfSet != "" {
-			s.set.Var(own, s.prefix+f.Name, fmt.Sprintf(f.UsageOfSet, name)+" (default: that of --"+f.Name+")")
+			s.set.Var(own, s.prefix+f.Name, fmt.Sprintf(f.UsageOfSet, name)+" (default: the value of --"+f.Name+")")
 			completeValues(cmd, s.prefix+f.Name)
 		}
 		s.flags = append(s.flags, own)

@@ -80,7 +80,7 @@ another compiler. They are held against the same policies.`,
 	o.compiler.add(cmd)
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	addStrict(cmd, &o.strict)
-	flags.StringVar(&o.policies, "policies", "", "run the cases against the policies of this file or folder, instead of those that the cases state")
+	flags.StringVar(&o.policies, "policies", "", "run the cases against the policies of this file or folder, instead of their own")
 	flags.Var(textFlag{&o.shard, "I/N"}, "shard", "run only part I of N, from 1; job/N takes I from JOB_COMPLETION_INDEX of a Kubernetes Job")
 	flags.IntVar(&o.sets, "sets", matrix.FreshSets, "with --profile or --report: how many sets of random policies another compiler is asked for beside the cases, 0 for none")
 	flags.Uint64Var(&o.seed, "seed", 0, "the same seed draws the same sets (default: a random seed)")

@@ -166,7 +166,7 @@ func (o *sourceOptions) surroundings() (lab.Surroundings, error) {
 	return lab.Surroundings{Inbound: in, Options: language.Options{Document: o.options.document(), TrustDomain: o.trustDomain}}, nil
 }
 
-// checkFlags refuses a flag that is about a kind of file of which there is none.
+// checkFlags refuses a flag about a kind of file if there is no such file.
 func (o *sourceOptions) checkFlags(sawPolicies, sawCase bool) (err error) {
 	saw := map[fileKind]bool{policyFiles: sawPolicies || !sawCase, caseFiles: sawCase}
 	o.flags.Visit(func(f *pflag.Flag) {

@@ -19,7 +19,7 @@ import (
 )
 
 // opinions are the packages that hold a second opinion, each with the functions and methods
-// of this module that it may call: those that parse, and those that print. Code that selects,
+// of this module that it may call: some parse, and some print. Code that selects,
 // orders, matches or normalizes is written anew there. If the two opinions shared such code,
 // a mistake in it would be proven right.
 var opinions = map[string][]string{

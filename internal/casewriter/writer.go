@@ -124,7 +124,7 @@ func (p *printer) item(lines []string) {
 	}
 }
 
-// gateText is a gate, or the list of gates of which one has to admit; "" for the zero value.
+// gateText is a gate, or a list of gates; at least one of them has to admit. It is "" for the zero value.
 func gateText(g cases.Gate) string {
 	if len(g.AnyOf) > 0 {
 		all := make([]string, len(g.AnyOf))

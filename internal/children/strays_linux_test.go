@@ -47,7 +47,7 @@ setsid env -i sh -c 'echo $$; exec >/dev/null 2>&1; setsid sleep 301 & sleep 302
 		t.Fatal(err)
 	}
 	if children.AwaitNone(0) {
-		t.Error("a command that nobody forgot is none")
+		t.Error("a command that is waited for is no stray")
 	}
 	children.Forget(cmd)
 	children.EndStrays()

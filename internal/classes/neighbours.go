@@ -78,7 +78,7 @@ func equal(r, s policy.Request) bool {
 }
 
 // hide makes a neighbour of each cell that stands for no class, since the rules never
-// come to ask for it: a hidden matcher is still worth a request.
+// come to ask it: a hidden matcher is still worth a request.
 func (c *Cover) hide(used [][]bool) {
 	for d, a := range c.axes {
 		if a == nil || a.settled {

@@ -126,7 +126,7 @@ func ParseCounter(name string) (c Counter, ok bool) {
 		layer = policy.L7
 	} else {
 		c.Stat = strings.TrimSuffix(c.Stat, "_effective")
-		// The stat prefix of a network filter names its place; that of a shadow repeats it.
+		// The stat prefix of a network filter names its place; the stat prefix of a shadow repeats it.
 		if start := strings.LastIndexByte(c.Stat, '_'); start >= 0 {
 			if place, ok := parsePlace(layer, c.Stat[start+1:]+"_"); ok {
 				c.Stat, prefix = c.Stat[:start], prefixOf(place)

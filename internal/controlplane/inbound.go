@@ -38,11 +38,11 @@ func (i Inbound) check() error {
 	case !statPrefix.MatchString(i.Stat):
 		return fmt.Errorf("xds: inbound %s: stat prefix %q may only have letters, digits, '_' and '-'", i.Destination, i.Stat)
 	case placeSuffix.MatchString(i.Stat):
-		return fmt.Errorf("xds: inbound %s: stat prefix %q ends like that of one of its filters", i.Destination, i.Stat)
+		return fmt.Errorf("xds: inbound %s: stat prefix %q ends like the stat prefix of one of its filters", i.Destination, i.Stat)
 	case !i.Destination.IsValid() || i.Destination.Port() == 0:
 		return fmt.Errorf("xds: inbound %s: destination %s is not an address with a port", i.Stat, i.Destination)
 	case i.Destination == canaryDestination:
-		return fmt.Errorf("xds: inbound %s: destination %s is that of the canary", i.Stat, i.Destination)
+		return fmt.Errorf("xds: inbound %s: destination %s is the destination of the canary", i.Stat, i.Destination)
 	case i.Protocol == policy.TCP && len(i.Filters.HTTP)+len(i.Filters.Routes) > 0:
 		return fmt.Errorf("xds: inbound %s: an HTTP filter cannot stand on a tcp inbound; compile the policies for its protocol", i.Stat)
 	default:

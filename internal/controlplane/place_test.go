@@ -65,7 +65,7 @@ func TestParseCounter(t *testing.T) {
 	}
 }
 
-// The stat prefix of an inbound must not read like that of one of its filters.
+// The stat prefix of an inbound must not read like the stat prefix of one of its filters.
 func TestInboundWithTheStatPrefixOfAFilter(t *testing.T) {
 	t.Parallel()
 	for stat, want := range map[string]bool{"mesh": true, "filter1": true, "mesh_filter": true, "mesh_filter1": false, "mesh_log0": false, "mesh_effective": false} {

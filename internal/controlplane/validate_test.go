@@ -119,7 +119,7 @@ func TestListenerRefuses(t *testing.T) {
 		"no destination":         {with(func(in *Inbound) { in.Destination = netip.AddrPort{} }), `xds: inbound http: destination invalid AddrPort is not an address with a port`},
 		"no port":                {with(func(in *Inbound) { in.Destination = netip.MustParseAddrPort("10.0.0.1:0") }), `xds: inbound http: destination 10.0.0.1:0 is not an address with a port`},
 		"HTTP filter on tcp":     {with(func(in *Inbound) { in.Protocol, in.Filters = policy.TCP, l7 }), `xds: inbound http: an HTTP filter cannot stand on a tcp inbound; compile the policies for its protocol`},
-		"canary's destination":   {with(func(in *Inbound) { in.Destination = canaryDestination }), `xds: inbound http: destination 240.0.0.1:1 is that of the canary`},
+		"canary's destination":   {with(func(in *Inbound) { in.Destination = canaryDestination }), `xds: inbound http: destination 240.0.0.1:1 is the destination of the canary`},
 		"stat prefix of another": {with(func(in *Inbound) { in.Destination = netip.MustParseAddrPort("10.0.0.9:80") }), `xds: listener mesh: two inbounds have the stat prefix "http"; filters with one prefix would share counters`},
 		"destination of another": {with(func(in *Inbound) { in.Stat = "other" }), `xds: listener mesh: two inbounds have the destination 10.0.0.1:80`},
 	} {

@@ -59,7 +59,7 @@ func (s *shrinker) shrink(c cases.Case, q cases.Request) cases.Case {
 	return s.named()
 }
 
-// shrinker holds the smallest case so far, and the cases that were tried for it.
+// shrinker holds the smallest case so far, and the cases that were tried.
 type shrinker struct {
 	ctx    context.Context
 	shows  func(context.Context, *verdict.Reading) bool

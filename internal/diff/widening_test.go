@@ -10,13 +10,13 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// An attacker changes policies so that somebody gets in, and hides the change behind what the
+// An attacker changes policies so that a caller gets in, and hides the change behind what the
 // other policies say of most workloads. Each row widens access to a workload that can exist.
 func TestWideningIsFound(t *testing.T) {
 	t.Parallel()
 	const (
-		somebody = "[{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]"
-		everyone = `[{spiffeId: {type: Prefix, value: "spiffe://trust-domain.mesh/"}}]`
+		oneCaller = "[{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]"
+		everyone  = `[{spiffeId: {type: Prefix, value: "spiffe://trust-domain.mesh/"}}]`
 	)
 	mtp := func(name, target, rules string) string {
 		return fmt.Sprintf("---\n{type: MeshTrafficPermission, mesh: default, name: %s, spec: {targetRef: %s, %s}}\n", name, target, rules)
@@ -50,7 +50,7 @@ func TestWideningIsFound(t *testing.T) {
 		system = "kuma-system"
 		zone   = "kuma.io/origin: zone, kuma.io/zone: "
 	)
-	denyAll, allowAll, allowOne := lists("deny", everyone), lists("allow", everyone), lists("allow", somebody)
+	denyAll, allowAll, allowOne := lists("deny", everyone), lists("allow", everyone), lists("allow", oneCaller)
 	labels := func(text string) string { return "{kind: Dataplane, labels: {" + text + "}}" }
 	named := func(name string) string { return "{kind: Dataplane, name: " + name + "}" }
 	section := func(name string) string { return "{kind: Dataplane, sectionName: '" + name + "'}" }
@@ -60,7 +60,7 @@ func TestWideningIsFound(t *testing.T) {
 	dataplane := "---\n{type: Dataplane, mesh: default, name: web, labels: {tier: web}, networking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, protocol: %s}]}}\n"
 
 	for name, tt := range map[string]struct{ same, old, recent string }{
-		// What a workload has where no policy asks for it.
+		// What a workload has where no policy asks for more.
 		"a deny of the namespace default":       {object("deny", "default", "", mesh, denyAll), object("p", system, "", mesh, allowOne), object("p", system, "", mesh, allowAll)},
 		"a deny of the port 8080":               {mtp("deny", section("8080"), denyAll), mtp("p", mesh, allowOne), mtp("p", mesh, allowAll)},
 		"a deny of the workload backend":        {mtp("deny", named("backend"), denyAll), mtp("p", mesh, allowOne), mtp("p", mesh, allowAll)},

@@ -199,10 +199,10 @@ func (r *run) count(t Tally, found []suspect, err error) {
 	}
 }
 
-// ErrNotAdmitted says that of many sets in turn none may be asked.
+// ErrNotAdmitted says that many sets were drawn, and none of them may be asked.
 var ErrNotAdmitted = errors.New("differential: no set of policies can be drawn that may be asked")
 
-// mostTries is how many sets are drawn for one that may be asked.
+// mostTries is how many sets are drawn to get a set that may be asked.
 const mostTries = 200
 
 // draw draws the set of that number. It returns false where no set may be asked.

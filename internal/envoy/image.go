@@ -83,7 +83,7 @@ func ensureImage(ctx context.Context, c *testcontainers.DockerClient, o Options,
 	return ref, version, nil
 }
 
-// releaseImage returns the image of a release: the official one if it is present; else the one that was built from the pinned
+// releaseImage returns the image of a release: the official one if it is present; else the image that was built from the pinned
 // binary if that is present; else the official one if it can be pulled.
 func releaseImage(ctx context.Context, c *testcontainers.DockerClient, version string) (string, error) {
 	official := officialImage + ":v" + version
@@ -191,7 +191,7 @@ func fileDigest(path string) (string, error) {
 	return pin.Digest(f)
 }
 
-// libraryDirs are the directories in which the dynamic loader of a Linux distribution looks.
+// libraryDirs are the directories where the dynamic loader of a Linux distribution looks.
 func libraryDirs(machine elf.Machine) []string {
 	triplet := map[elf.Machine]string{elf.EM_X86_64: "x86_64-linux-gnu", elf.EM_AARCH64: "aarch64-linux-gnu"}[machine]
 	return []string{"/lib/" + triplet, "/usr/lib/" + triplet, "/lib64", "/usr/lib64", "/lib", "/usr/lib"}

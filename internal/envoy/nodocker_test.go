@@ -21,7 +21,7 @@ import (
 // The test needs a helper process, because testcontainers looks for a daemon once per process.
 func TestWithoutDocker(t *testing.T) {
 	t.Parallel()
-	if _, err := Fetch(t.Context(), pin.DefaultVersion); err != nil { // the helper may have no source for it
+	if _, err := Fetch(t.Context(), pin.DefaultVersion); err != nil { // the helper may have no source of Envoy
 		t.Fatal(err)
 	}
 	mute, err := net.Listen("unix", filepath.Join(t.TempDir(), "mute"))

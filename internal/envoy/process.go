@@ -23,7 +23,7 @@ import (
 // process runs a binary as a child process.
 type process struct {
 	bin string
-	// pinned is the version that the binary is pinned for, empty for that of ENVOY_BIN.
+	// pinned is the version that the binary is pinned for, empty for the binary of ENVOY_BIN.
 	pinned string
 }
 

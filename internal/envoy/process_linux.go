@@ -38,7 +38,7 @@ func holdPort() (port netip.AddrPort, release func() error, err error) {
 }
 
 // envoyProcAttr keeps the signals of a terminal from Envoy. It lets the kernel kill Envoy together with the thread that started
-// it, so this thread must be locked as long as Envoy runs. There is no moment in which Envoy could outlive this process.
+// it, so this thread must be locked as long as Envoy runs. At no moment could Envoy outlive this process.
 func envoyProcAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -41,7 +41,7 @@ type Examination struct {
 type Question struct {
 	// Class says which requests are of the class.
 	Class string
-	// Policies is the decision of the policies, Filters that of the filters as they were read.
+	// Policies is the decision of the policies, Filters the decision of the filters as they were read.
 	Policies, Filters policy.Decision
 	// Differs is true where the two are not the same, and the filters were read whole.
 	Differs bool
@@ -150,7 +150,7 @@ func (q Question) String() string {
 	case p.Effect == policy.Deny && p.Layer != f.Layer:
 		return fmt.Sprintf("%s: the policies deny on %s, the filters on %s", q.Class, p.Layer, f.Layer)
 	default:
-		return fmt.Sprintf("%s: the shadow of the policies says %s, that of the filters %s", q.Class, shadowText(p), shadowText(f))
+		return fmt.Sprintf("%s: the shadow of the policies says %s, the shadow of the filters %s", q.Class, shadowText(p), shadowText(f))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // withoutLogs returns filters that decide alike. It leaves out what a filter that only logs
-// asks for: whatever that is, the filter lets every request pass.
+// asks for: the filter lets every request pass in any case.
 func withoutLogs(f xds.Filters) xds.Filters {
 	out := xds.Filters{HTTP: httpWithoutLogs(f.HTTP)}
 	for _, filter := range f.Network {

@@ -54,7 +54,7 @@ func (all Trees) Err() error {
 	return errors.Join(errs...)
 }
 
-// WriteText prints each tree. Of several inbounds it names those that have none.
+// WriteText prints each tree. Of several inbounds it names the inbounds that have no tree.
 func (all Trees) WriteText(w io.Writer, _ terminal.Paint) {
 	for _, t := range all {
 		switch {

@@ -44,7 +44,7 @@ func Files(path string) ([]string, error) {
 	return files, err
 }
 
-// Limit is the size up to which [Read] reads a file, in bytes. A thousand policies have
+// Limit is the largest size of a file that [Read] reads, in bytes. A thousand policies have
 // half a megabyte.
 const Limit = 16 << 20
 

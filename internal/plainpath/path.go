@@ -133,7 +133,7 @@ func unescape(segment string) (string, bool) {
 	return out, true
 }
 
-// withoutEmpty drops the empty segments, but for the last, which is a slash at the end.
+// withoutEmpty drops the empty segments. It keeps an empty last segment, which is a slash at the end.
 func withoutEmpty(segments []string) []string {
 	var out []string
 	for i, segment := range segments {

@@ -44,7 +44,7 @@ func plan(t *testing.T, c cases.Case) *proof.Proof {
 }
 
 // huge reports whether a case has thousands of rules and tens of thousands of requests. The
-// command prove takes seconds for it, so the tests leave it out.
+// command prove takes seconds, so the tests leave it out.
 func huge(c cases.Case) bool { return c.Story == "legacy-size" }
 
 // The plan of a built-in case has each class of each inbound, the witness first, and no

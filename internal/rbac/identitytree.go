@@ -10,7 +10,7 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// alternative is one way in which a rule can match: an operand of its outermost Or. A guard
+// alternative is one way to match a rule: an operand of its outermost Or. A guard
 // is an identity without which the alternative cannot match.
 type alternative struct {
 	rule    int
@@ -200,7 +200,7 @@ func assume(c policy.Condition, identity string) policy.Condition {
 const (
 	// identityTreeMin is the number of exactly compared identities from which on a
 	// gate is compiled to a map. Below it a linear scan costs less than a
-	// microsecond and the filter keeps the shape in which the rules were written.
+	// microsecond and the filter keeps the shape of the written rules.
 	identityTreeMin = 8
 	// residueMax bounds the rules repeated under one identity of the map. An
 	// identity with a longer residue stays in the list, so that the size of the
@@ -217,7 +217,7 @@ const (
 // whole gate, evaluated for that identity, comes down to: the first verdict that
 // stands for all other values of the request, preceded by the rules before it that
 // still ask for method or path. It returns nil where the map would not pay, and
-// for rules that nest others, which keep the shape in which they were written.
+// for rules that nest others, which keep their written shape.
 func identityTree(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Matcher {
 	if slices.ContainsFunc(rules, func(r policy.Rule) bool { return len(r.Then) > 0 }) {
 		return nil

@@ -57,7 +57,7 @@ func checkPrefixes(rule policy.Rule) error {
 	return nil
 }
 
-// alternatives spells an Or at the top as several principals, of which one is enough.
+// alternatives spells an Or at the top as several principals; one of them is enough.
 func alternatives(c policy.Condition) []*rbacv3.Principal {
 	whole := rewrite.Condition(c, principalShape)
 	if _, ok := c.(policy.Or); ok {

@@ -102,7 +102,7 @@ func checkLeaf(c policy.Condition, form policy.Form) error {
 }
 
 // NarrowRoute adds what a condition asks for to a route match. It returns an error for
-// a condition that is more than an And of attributes by which Envoy can tell a route.
+// a condition that is more than an And of attributes that tell a route to Envoy.
 func NarrowRoute(match *routev3.RouteMatch, c policy.Condition) error {
 	for c := range policy.Walk(c) {
 		switch c := c.(type) {

@@ -20,7 +20,7 @@ func TestEveryAttributeHasARow(t *testing.T) {
 	for _, a := range attribute.All() {
 		r := rows[a]
 		if r == nil {
-			t.Errorf("attribute %s has no row in package xds: how does Envoy ask for it?", a.Name)
+			t.Errorf("attribute %s has no row in package xds: how does Envoy ask?", a.Name)
 			continue
 		}
 		for column, wrong := range map[string]bool{

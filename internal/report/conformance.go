@@ -292,7 +292,7 @@ func (i Implementation) Missing() []string {
 	return out
 }
 
-// UnknownImplementation returns an implementation of which nothing is known but what it
+// UnknownImplementation returns an implementation about which nothing is known but what it
 // says of itself.
 func UnknownImplementation(project, version string) Implementation {
 	const unknown = "unknown"

@@ -18,7 +18,7 @@ import (
 	"github.com/meshproof/meshproof/internal/report/reporttest"
 )
 
-// everything is a run in which each level of a profile has another result.
+// everything is a run where each level of a profile has another result.
 func everything() report.Run {
 	needs := func(names ...feature.Name) func(*report.Case) { return func(c *report.Case) { c.Features = names } }
 	wrong := reporttest.Denied("/admin")

@@ -8,7 +8,7 @@
 //
 // The package guarantees that the same runs give the same bytes, and that it refuses a run
 // that was changed after it was written by accident, because a run and each case have a hash.
-// The hash has no key: whoever changes a run on purpose can write the right hash. The package
+// The hash has no key: a person who changes a run on purpose can write the right hash. The package
 // judges nothing.
 package report
 

@@ -51,7 +51,7 @@ type Case struct {
 	// Counters is what the counters of each inbound moved by.
 	Counters map[string]evidence.Counters
 	// Rules is the same for each rule that decided on an inbound, by the name of the inbound
-	// and that of the rule. Envoy counts by rule on L7 alone.
+	// and the name of the rule. Envoy counts by rule on L7 alone.
 	Rules map[string]map[string]evidence.Counters
 	// Warnings are the warnings of lint and lowering, in order of their place.
 	Warnings []policy.Warning
@@ -131,7 +131,7 @@ func (c Case) Failures() []string {
 	return out
 }
 
-// WriteFailure prints why a case failed, with the evidence for it and the command that
+// WriteFailure prints why a case failed, with the evidence and the command that
 // repeats the case.
 func (c Case) WriteFailure(w io.Writer, p terminal.Paint, again string) {
 	fmt.Fprintf(w, "%s %s: %s\n", p.Mark(false), c.Case.Place, terminal.Printable(c.Case.Name))

@@ -302,7 +302,7 @@ func isObserver(name string, f rbacFilter) bool {
 	return (name == observerName || strings.HasPrefix(name, observerName+".")) && f.GetRules() == nil && f.GetMatcher() == nil
 }
 
-// isCanary reports whether a filter chain is the chain in which the lab reads the version.
+// isCanary reports whether a filter chain is the chain where the lab reads the version.
 // No workload can have its destination, and it leads to none.
 func isCanary(chain *listenerv3.FilterChain) bool {
 	ranges := chain.GetFilterChainMatch().GetPrefixRanges()

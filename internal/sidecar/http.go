@@ -115,7 +115,7 @@ func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
 // overrides are the typed_per_filter_config of one place, by filter name.
 type overrides = map[string]*anypb.Any
 
-// routes reads the filters by which routes replace the filters of the inbound. One virtual
+// routes reads the filters of routes that replace the filters of the inbound. One virtual
 // host for all authorities, and routes with one answer each, can be replayed. Everything
 // else is lost.
 func (c *chain) routes(m *hcmv3.HttpConnectionManager) {

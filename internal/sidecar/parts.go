@@ -70,7 +70,7 @@ func (r *resources) addBootstrap(o object) {
 }
 
 // addRuntime tells which runtime values may change how an Envoy judges. An Envoy without
-// layers has one that its admin interface writes.
+// layers has a layer that its admin interface writes.
 func (r *resources) addRuntime(bootstrap object) {
 	runtime := getObject(bootstrap, "layered_runtime")
 	r.checkParts(runtime, "envoy.config.bootstrap.v3.LayeredRuntime")

@@ -198,7 +198,7 @@ func labelsOf(l *listenerv3.Listener) []string {
 	return out
 }
 
-// chainOf returns the label of the filter chain in which a path lies.
+// chainOf returns the label of the filter chain that contains a path.
 func chainOf(at *messages.Path, labels []string) string {
 	text := at.String()
 	if strings.HasPrefix(text, "default_filter_chain") {

@@ -227,7 +227,7 @@ func (r *resources) addListener(tree any, name string) {
 	r.serveListener(d)
 }
 
-// addDynamic takes the states of a listener in which it has connections: the active state,
+// addDynamic takes the states of a listener with connections: the active state,
 // and the draining state, which judges the connections that it has.
 func (r *resources) addDynamic(o object) {
 	r.checkParts(o, "envoy.admin.v3.ListenersConfigDump.DynamicListener")
@@ -261,7 +261,7 @@ func (r *resources) addRouteConfig(o object) {
 	r.tellRefusal("route configuration", nameOf(get(o, "route_config")), o)
 }
 
-// tellRefusal tells about a resource of which Envoy refused an update.
+// tellRefusal tells about a resource if Envoy refused its update.
 func (r *resources) tellRefusal(what, name string, o object) {
 	if failed := getObject(o, "error_state"); failed != nil {
 		r.unknown = append(r.unknown, Unknown{Kind: Note, Reason: fmt.Sprintf("Envoy refused an update of %s %q: %s", what, name, words(getString(failed, "details")))})

@@ -7,8 +7,8 @@
 // kind, a type or a field that the xDS API did not have when this was built, a matcher input
 // that no policy can ask for, a configuration that is missing. Its kind says what it means:
 // [Inbound.Incomplete] is set where [Inbound.Filters] is not the whole authorization. Another
-// listener that leads to the workload of an inbound is read as an inbound, whatever its
-// direction says. Bad input is an error or an Unknown, never a panic.
+// listener that leads to the workload of an inbound is read as an inbound, even if its direction
+// says otherwise. Bad input is an error or an Unknown, never a panic.
 //
 // It judges no request, runs no Envoy and knows no policy. It looks at clusters and secrets
 // only to find where listeners lead and which CAs they trust, and at access logs, tracing

@@ -83,7 +83,7 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.
 		return
 	}
 	if secret.GetSdsConfig().GetAds() == nil || !namesBundle(secret.Name) {
-		tell(at.Field("validation_context_sds_secret_config"), fmt.Sprintf("secret %q is none by which a control plane that meshproof knows gives the CAs of its mesh", secret.Name))
+		tell(at.Field("validation_context_sds_secret_config"), fmt.Sprintf("no control plane that meshproof knows gives the CAs of its mesh in secret %q", secret.Name))
 	}
 	if context.GetTrustedCa() != nil || context.GetCustomValidatorConfig() != nil {
 		tell(at, "CAs stand in the listener beside those of the control plane")
@@ -106,7 +106,7 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.
 	if mesh, ok := strings.CutPrefix(secret.Name, kumaBundle); ok {
 		for _, san := range context.GetMatchTypedSubjectAltNames() {
 			if domain := trustDomainOf(san); domain != mesh {
-				tell(at, fmt.Sprintf("secret %q has the CAs of another mesh than that of the trust domain %q", secret.Name, domain))
+				tell(at, fmt.Sprintf("secret %q has the CAs of another mesh than the mesh of the trust domain %q", secret.Name, domain))
 			}
 		}
 	}

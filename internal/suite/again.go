@@ -53,8 +53,8 @@ type Again struct {
 const mostWorse = 3
 
 // AskAgain asks about all cases again, several times and several at once. The order of cases
-// and inbounds, and the number of times, follow from the seed. Whoever answers otherwise than
-// before has to be right again: such an answer is put on Envoy, and Envoy is asked all that it
+// and inbounds, and the number of times, follow from the seed. A compiler that answers otherwise
+// than before has to be right again: such an answer is put on Envoy, and Envoy is asked all that it
 // was asked for the first answer. So the order of rules may differ, and a decision may not. An
 // error says that the compiler or Envoy is out of order.
 func (f *Foreign) AskAgain(ctx context.Context, seed uint64) (Again, error) {

@@ -187,7 +187,7 @@ func TestHonestForeignFilters(t *testing.T) {
 			t.Errorf("%s: %v, %+v", r.Case.Name, r.Failures(), r.Examination)
 		}
 	}
-	// A filter that only logs decides nothing, whatever it asks for.
+	// A filter that only logs decides nothing.
 	audited := bent(func(f *xds.Filters) {
 		logs := proto.CloneOf(f.Network[0])
 		logs.Rules.Action = rbacv3.RBAC_LOG

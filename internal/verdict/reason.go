@@ -7,7 +7,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Reasons returns the rules by which the gates and the shadows come to their verdicts, as
+// Reasons returns the rules that lead the gates and the shadows to their verdicts, as
 // text. The traces are those that [policy.Explain] returns for the request. A reason is ""
 // where no gate decides, or no shadow is asked. A long condition is abridged.
 func Reasons(traces []policy.Trace, r policy.Request) (decision, shadow string) {

@@ -17,7 +17,7 @@ type outcome string
 
 const (
 	verified outcome = "verified"
-	// unverified is a dump in which something could not be proven: exit status 1.
+	// unverified is a dump with something that could not be proven: exit status 1.
 	unverified outcome = "unverified"
 	// differs is a dump whose filters decide a class otherwise than the policies.
 	differs outcome = "differs"
@@ -263,12 +263,12 @@ var forgeries = []forged{
 	{"RBAC that feeds a script", unverified, []edit{drop(rbac + ".matcher"), behind(lua())}},
 	{"RBAC that only logs", differs, []edit{drop(rbac + ".matcher"), put(rbac+".rules", `{"action": "LOG"}`)}},
 	{"RBAC that logs in front, by a header", verified, []edit{push(filters, typed("log", "envoy.extensions.filters.http.rbac.v3.RBAC", `"rules": {"action": "LOG", "policies": {"p": {"permissions": [{"header": {"name": "x", "present_match": true}}], "principals": [{"any": true}]}}}`))}},
-	{"RBAC that logs in front, by what nobody knows", verified, []edit{push(filters, typed("log", "envoy.extensions.filters.http.rbac.v3.RBAC", `"rules": {"action": "LOG", "policies": {"p": {"permissions": [{"matcher": `+typed("x", "acme.Matcher", "")+`}], "principals": [{"any": true}]}}}`))}},
+	{"RBAC that logs in front, by an unknown matcher", verified, []edit{push(filters, typed("log", "envoy.extensions.filters.http.rbac.v3.RBAC", `"rules": {"action": "LOG", "policies": {"p": {"permissions": [{"matcher": `+typed("x", "acme.Matcher", "")+`}], "principals": [{"any": true}]}}}`))}},
 	{"ext_authz behind", unverified, []edit{behind(typed("authz", "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz", ""))}},
 	{"a script behind", verified, []edit{behind(lua())}},
 	{"a script behind that answers", verified, []edit{behind(script("-- httpCall\nfunction envoy_on_request(h) local x = h:headers():get('x') .. [[io]]; if #x > 3 then h:respond({[':status'] = '403'}, x) end end"))}},
 	{"a script behind that calls", unverified, []edit{behind(script("function envoy_on_request(h) h:httpCall('self_inbound_dp_6379', {}, '', 1) end"))}},
-	{"a script behind that computes whom it calls", unverified, []edit{behind(script("function envoy_on_request(h) h['http' .. 'Call'](h, 'self_inbound_dp_6379', {}, '', 1) end"))}},
+	{"a script behind that computes the name of its target", unverified, []edit{behind(script("function envoy_on_request(h) h['http' .. 'Call'](h, 'self_inbound_dp_6379', {}, '', 1) end"))}},
 	{"a script behind that loads another", unverified, []edit{behind(script("function envoy_on_request(h) loadstring(h:headers():get('x'))() end"))}},
 	{"a script behind with the libraries of the machine", unverified, []edit{behind(script("local os = os; function envoy_on_request(h) os.execute('curl 127.0.0.1:6379') end"))}},
 	{"a script behind that chooses an endpoint", unverified, []edit{behind(script("function envoy_on_request(h) h:setUpstreamOverrideHost('127.0.0.1:6379', true) end"))}},

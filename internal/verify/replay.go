@@ -22,7 +22,7 @@ import (
 )
 
 // Replay is one inbound of the sidecar, and the proof of what it has to enforce. The proof
-// is that of all equal inbounds.
+// holds for all equal inbounds.
 type Replay struct {
 	// Filters are the filters of the sidecar.
 	Filters xds.Filters

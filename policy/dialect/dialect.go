@@ -1,5 +1,5 @@
-// Package dialect reads policies of any dialect: it finds out in which dialect they are
-// written.
+// Package dialect reads policies of any dialect: it finds out which dialect they are
+// of.
 //
 // It guarantees that no document is passed over: a document without a dialect is an
 // error, and policies of two dialects are never mixed. It adds no meaning of its

@@ -74,7 +74,7 @@ func TestParseTakesBothForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := set.Program(inbounds()[0]).Program; !got.Equal(parse(t, fixture, language.Options{}).Program(inbounds()[0]).Program) {
-		t.Errorf("another program than that of the fixture alone:\n%s", got)
+		t.Errorf("another program than the fixture alone has:\n%s", got)
 	}
 }
 

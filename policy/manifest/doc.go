@@ -11,6 +11,6 @@
 // nesting, and more than 10,000 keys in one mapping. Scalars follow YAML 1.2: true and
 // false are booleans, yes and no are text.
 //
-// It has no schema but that of a list of objects, which counts as its objects. The types
+// Its only schema is a list of objects, which counts as its objects. The types
 // that a document is decoded into are its schema.
 package manifest

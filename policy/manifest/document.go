@@ -119,7 +119,7 @@ func (d Document) without(drop func(key string) bool) Document {
 }
 
 // Errorf returns an [*Error] about a field of the document. The path of the field begins
-// at the document. The line is that of the field, or of its nearest parent that exists.
+// at the document. The line is the line of the field, or of its nearest parent that exists.
 func (d Document) Errorf(field, format string, a ...any) error {
 	at, _ := d.nearest(field)
 	return &Error{File: d.file, Line: at.line, Field: join(d.field, field), Reason: fmt.Sprintf(format, a...)}

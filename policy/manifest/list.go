@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// listSchema is a list of objects. That of kubectl is of kind List, that of an API server of
-// a kind such as PodList, and that of kumactl has no kind.
+// listSchema is a list of objects. The list of kubectl has the kind List, the list of an API
+// server has a kind such as PodList, and the list of kumactl has no kind.
 type listSchema struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string `yaml:"kind"`

@@ -140,7 +140,7 @@ func drawShadows(t *rapid.T, layer policy.Layer) (out []policy.Gate) {
 	return out
 }
 
-// drawGates draws gates of a layer, one of which decides.
+// drawGates draws gates of a layer. One of them decides.
 func drawGates(t *rapid.T, layer policy.Layer) (out []policy.Gate) {
 	if rapid.Bool().Draw(t, "logs") {
 		out = append(out, drawLog(t, layer))

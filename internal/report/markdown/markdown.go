@@ -71,7 +71,7 @@ func verdict(runs []report.Run, labels []string) string {
 		text += fmt.Sprintf(" In %s Envoy or the machine failed, which proves nothing either way.", terminal.Count(faults, "case"))
 	}
 	if slices.ContainsFunc(runs, func(r report.Run) bool { return r.AnyNames }) {
-		text += " Any name of a policy would do: only what was decided was compared, not by which."
+		text += " Any name of a policy would do: the decision was compared, and not the policy that made it."
 	}
 	if parts != nil {
 		text += fmt.Sprintf(" Only a part of a run: %s.", list(parts))
@@ -145,7 +145,7 @@ func stories(d *document, runs []report.Run, labels []string) {
 		}
 		t.rows = append(t.rows, row)
 	}
-	d.table("Stories of which not every case passed", t)
+	d.table("Stories with a case that did not pass", t)
 }
 
 // cells has the differences between the runs.

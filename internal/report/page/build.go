@@ -142,7 +142,7 @@ func (s *storyView) count(labels []string, ids idSet) {
 	}
 }
 
-// shows is the case to which a cell of the matrix links: the first that failed in the run,
+// shows is the case that a cell of the matrix links to: the first that failed in the run,
 // else the first with a truth table, else the first that the run has.
 func (s *storyView) shows(run int) *caseView {
 	var best *caseView

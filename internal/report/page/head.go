@@ -146,7 +146,7 @@ func (v *view) note(c *caseView, runs []report.Run, labels []string) {
 	}
 }
 
-// problems says why a case failed, in the runs in which it failed.
+// problems says why a case failed, in each run where it failed.
 func (c *caseView) problems(runs []report.Run, labels []string) []note {
 	failed := make([]*report.Case, len(c.runs))
 	var failedRuns []int
@@ -172,7 +172,7 @@ func (c *caseView) problems(runs []report.Run, labels []string) []note {
 	return notes
 }
 
-// differentCells finds the cells in which the truth tables of a case differ, with the cell
+// differentCells finds the cells where the truth tables of a case differ, with the cell
 // of each run.
 func (c *caseView) differentCells() []differentRequest {
 	callers, _ := layOut(c.runs)

@@ -29,7 +29,7 @@ func page(t testing.TB, runs ...report.Run) string {
 	return out.String()
 }
 
-// someRuns are the runs of [matrix], and a case in which they agree.
+// someRuns are the runs of [matrix], and a case where they agree.
 func someRuns() []report.Run {
 	runs := reporttest.Matrix()
 	shared := reporttest.With(reporttest.NewCase("everybody agrees", "in common", "1", reporttest.Allowed("/"), reporttest.Denied("/admin")), func(c *report.Case) {

@@ -141,7 +141,7 @@ func askText(q report.Request, protocol string) string {
 	case protocol == policy.TCP.String():
 		text = "connect"
 	case protocol == "" && q.Method == "" && q.Path == "":
-		text = "request" // the results do not say of which protocol
+		text = "request" // the results do not name its protocol
 	default:
 		method, path := requestline.Of(q.Method, q.Path, "")
 		text = method + " " + path

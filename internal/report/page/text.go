@@ -45,7 +45,7 @@ func formatCount(n int) string {
 	return text
 }
 
-// presentCases returns the cases without those that are nil.
+// presentCases returns the cases that are not nil.
 func presentCases(runs []*report.Case) []*report.Case {
 	return slices.DeleteFunc(slices.Clone(runs), func(c *report.Case) bool { return c == nil })
 }

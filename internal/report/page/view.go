@@ -19,7 +19,7 @@ type view struct {
 	Title, Heading string
 	Verdict        string
 	Result         status
-	// Facts hold for all runs. Columns names the attributes in which the runs differ.
+	// Facts hold for all runs. Columns names the attributes that differ between the runs.
 	Facts   []fact
 	Columns []string
 	Runs    []runView
@@ -153,7 +153,7 @@ type caseView struct {
 	runs []*report.Case
 }
 
-// Status is the status of the first run, which is that of all runs if the case is uniform.
+// Status is the status of the first run, and of all runs if the case is uniform.
 func (c *caseView) Status() status { return c.Results[0].Status }
 
 // Requests counts the requests of the first run that has some.
@@ -209,7 +209,7 @@ type failedCase struct {
 	Problems []note
 }
 
-// differentCase is a case in which runs differ.
+// differentCase is a case where runs differ.
 type differentCase struct {
 	Case    *caseView
 	Rows    []differentRequest

@@ -13,7 +13,7 @@
 // [Evaluate], two implementations that share nothing but the parsed text. An absent
 // list, an empty list and a list with items stay three things, from the text to the
 // program and back. A refusal names file, line and field. A list without a value is
-// refused, for it could be meant as absent or as empty.
+// refused, since its author could mean absent or empty.
 //
 // A rule that names an SVID lets that identity in. A certificate with several URI or DNS
 // SANs is no SVID; there one SAN that a rule names is enough, as in Envoy. The package

@@ -149,7 +149,7 @@ func (p Policy) eachMiss(w policy.Workload, yield func(miss) bool) {
 	}
 }
 
-// nearest returns the workload to which the policy comes nearest, and the first requirement
+// nearest returns the workload that the policy comes nearest to, and the first requirement
 // that it does not meet: it misses the fewest, and of several it is the closest.
 func (p Policy) nearest(inbounds []policy.Inbound) (w policy.Workload, reason string) {
 	var least [2]int

@@ -150,7 +150,7 @@ func (r *Resources) find(meshName, name string) (*mesh, *dataplane.Dataplane, *p
 }
 
 // findInbound returns the inbound of an identifier. Each part of the identifier has to
-// be that of the dataplane.
+// be the mesh of the dataplane.
 func findInbound(d *dataplane.Dataplane, text string) (policy.Inbound, *problem) {
 	asked, err := kri.Parse(text)
 	if err != nil {

@@ -264,7 +264,7 @@ func Check(s selection.Selection, in policy.Inbound, opts permission.Options) er
 // the last item that matches decides.
 func Tree(sel selection.Selection, in policy.Inbound) (*tree.Node, error) {
 	if sel.IsFrom() {
-		return nil, fmt.Errorf("policy/kuma: tree of inbound %s: its policies are of the legacy form, of which the last item that matches decides; options 1, 2 and 3 have a tree", in)
+		return nil, fmt.Errorf("policy/kuma: tree of inbound %s: its policies are of the legacy form, where the last item that matches decides; options 1, 2 and 3 have a tree", in)
 	}
 	l := lowering{layer: in.Protocol.Layer()}
 	return l.tree(sel), nil

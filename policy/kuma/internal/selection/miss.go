@@ -26,7 +26,7 @@ func missReason(p *permission.Policy, in *policy.Inbound, opts permission.Option
 	return reason
 }
 
-// Nearest returns the inbound to which the policy comes nearest, and the first requirement
+// Nearest returns the inbound that the policy comes nearest to, and the first requirement
 // that the inbound does not meet. It misses the fewest requirements; of several, what it has
 // is closest to what the policy asks for.
 func Nearest(p *permission.Policy, inbounds []policy.Inbound, opts permission.Options) (nearest policy.Inbound, reason string) {
