@@ -26,7 +26,7 @@
 //   - Without a complete Implementation no report is written of a compiler that is not meshproof's own.
 //
 //   - The filters of the compiler are read back: what they decide otherwise than the policies of a case, and what cannot be
-//     read in them, fails the case, whatever its requests are.
+//     read in them, fails the case, even if all its requests pass.
 //
 //   - Where there are profiles or a report, the compiler is also asked about policies that were drawn for the run.
 //

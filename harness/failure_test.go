@@ -194,7 +194,7 @@ func TestNewMeshThatIsCutOffGivesItsPortBack(t *testing.T) {
 }
 
 // An Envoy that stands still must not hold a run: after two silences and a silent admin
-// endpoint everything that waits for it ends.
+// endpoint, all its waiters end.
 func TestAnEnvoyThatHangsIsKilled(t *testing.T) {
 	t.Parallel()
 	h := own(t)

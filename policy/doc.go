@@ -1,6 +1,5 @@
-// Package policy holds the decision program. It is the one small form to which every
-// dialect of authorization policy is lowered, and from which package xds compiles the
-// filters of Envoy.
+// Package policy holds the decision program. Every dialect of authorization policy is
+// lowered to this one small form, and package xds compiles the filters of Envoy from it.
 //
 // The package guarantees that [Decide] is a total function: every [Program] judges every
 // [Request], without error and without side effect, exactly as an Envoy RBAC filter that

@@ -17,7 +17,7 @@ type envoyFlags struct {
 
 func (e *envoyFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&e.version, "envoy", "", "version of Envoy, see meshproof envoy list (default "+harness.DefaultVersion+", or that of ENVOY_BIN or ENVOY_IMAGE)")
+	flags.StringVar(&e.version, "envoy", "", "version of Envoy, see meshproof envoy list (default "+harness.DefaultVersion+", or the version of ENVOY_BIN or ENVOY_IMAGE)")
 	flags.Var(textFlag{&e.runtime, "auto|container|process"}, "runtime", "how to run Envoy")
 	completeValues(cmd, "runtime")
 	completeFunc(cmd, "envoy", completeVersions)

@@ -35,7 +35,7 @@ mistake is killed if the case fails, and it survives if the case passes. Mistake
 are left out.
 
 A case is run with its own requests and with those of its proof, see meshproof prove. Both scores are
-printed: that of all requests, and that of the requests which the cases state. With --own-requests a case is
+printed: the score of all requests, and the score of the requests that the cases state. With --own-requests a case is
 run with its own requests only. Exit status 1 if a mistake survived.`,
 		Example: `  meshproof mutate cases/kuma/mesh-operator-2.yaml
   meshproof mutate my-cases --own-requests`,

@@ -73,7 +73,7 @@ another compiler. They are held against the same policies.`,
 	}
 	flags := cmd.Flags()
 	o.flags = flags
-	flags.StringSliceVar(&o.versions, "envoy", nil, "versions of Envoy, separated by commas, see meshproof envoy list, or all of those (default "+harness.DefaultVersion+", or that of ENVOY_BIN or ENVOY_IMAGE)")
+	flags.StringSliceVar(&o.versions, "envoy", nil, "versions of Envoy, separated by commas, see meshproof envoy list, or all of them (default "+harness.DefaultVersion+", or the version of ENVOY_BIN or ENVOY_IMAGE)")
 	flags.Var(textFlag{&o.runtime, "auto|container|process"}, "runtime", "how to run Envoy")
 	flags.Var(&o.filter, "case", "run only the cases whose name or story matches this regular expression")
 	o.claims.add(cmd)

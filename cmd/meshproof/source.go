@@ -57,7 +57,7 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags.Var(textFlag{&o.trustDomain, "name"}, "trust-domain", "trust domain of the service accounts that an AuthorizationPolicy names, trust-domain.mesh where it is empty")
 	addFileFlags(cmd, policyFiles, flags)
 	flags = newFileFlags()
-	cmd.Flags().StringVar(&o.to, "to", "", "only this inbound, as workload/inbound: of a case, of a Dataplane, or one that is made")
+	cmd.Flags().StringVar(&o.to, "to", "", "only this inbound, as workload/inbound: of a case, of a Dataplane, or made for a policy")
 	flags.Var(&o.filter, "case", "only the cases whose name or story matches this regular expression")
 	addFileFlags(cmd, caseFiles, flags)
 	completeValues(cmd, "protocol")

@@ -37,7 +37,7 @@ func newVerify() *cobra.Command {
 		Short: "Hold what a live sidecar enforces against policies",
 		Long: `Verify takes the authorization filters out of a sidecar's /config_dump, or out of a folder of filters and
 listeners, runs them in the lab's Envoy under lab identities, and holds every class of requests against the
-policies: the classes that the policies tell apart, and those that the filters do. The lab's Envoy is of the version
+policies: the classes that the policies tell apart, and the classes that the filters tell apart. The lab's Envoy is of the version
 that the dump states, unless --envoy names another; where it is another, nothing is verified.
 
 POLICIES are files or folders with policies, and with the Dataplane that the sidecar is of; else the flags

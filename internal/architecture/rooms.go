@@ -7,7 +7,7 @@ var leftOut = []string{
 	"internal/draw", "internal/grpcplane", "internal/property", "internal/report/reporttest", "internal/testbed",
 }
 
-// walls has, for a path, the room to which the packages under that path belong. A
+// walls has, for a path, the room of the packages under that path. A
 // package with no entry is a room of its own.
 var walls = map[string]string{
 	"cases":               "cases",

@@ -42,7 +42,7 @@ func of(p policy.Program, least int) *Index {
 }
 
 // Narrow returns a program that decides the request as the whole program does. An Or with
-// many alternatives has only those that the request can meet.
+// many alternatives has only the alternatives that the request can meet.
 func (x *Index) Narrow(r *policy.Request) policy.Program {
 	p := policy.Program{Gates: narrow(x.program.Gates, x.gates, r), Shadows: narrow(x.program.Shadows, x.shadows, r)}
 	for i, route := range x.program.Routes {
@@ -51,7 +51,7 @@ func (x *Index) Narrow(r *policy.Request) policy.Program {
 		}
 		own := x.routes[i].Narrow(r)
 		route.Gates, route.Shadows = own.Gates, own.Shadows
-		// The first route that matches is the only one that counts.
+		// Only the first route that matches counts.
 		p.Routes = []policy.Route{route}
 		break
 	}

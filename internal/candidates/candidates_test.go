@@ -42,7 +42,7 @@ func TestNarrowDecidesAlike(t *testing.T) {
 	})
 }
 
-// Of many alternatives a request gets those that it can meet.
+// Of many alternatives a request gets the ones it can meet.
 func TestNarrowLeavesOut(t *testing.T) {
 	t.Parallel()
 	var or policy.Or

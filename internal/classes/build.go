@@ -23,7 +23,7 @@ type node struct {
 	kids []ref
 	// ranks is not nil in a node of names. There, the first of the keys that covers a
 	// name of the caller tells, and the last of the kids is for callers without such a
-	// name. The keys are in the order in which they are asked, and ranks lists them in
+	// name. The keys are in the order of the questions, and ranks lists them in
 	// the order of the patterns.
 	ranks []int32
 }

@@ -17,7 +17,7 @@ type names struct {
 	*axis
 	firsts *axis
 	known  []truth
-	// trail are the patterns in the order in which they became known. present are the
+	// trail are the patterns in the order of their discovery. present are the
 	// patterns that were assumed to cover a name.
 	trail, present []int32
 }

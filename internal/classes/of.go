@@ -20,7 +20,7 @@ import (
 )
 
 // Of cuts the requests to one inbound into classes that each of the programs decides
-// alike. Two programs give the classes by which they can be compared. The shadows of a
+// alike. Two programs give classes that compare them. The shadows of a
 // program must stand in the order of their places, as [policy.Program.Check] says.
 //
 // Callers, paths and methods are combined only where a program goes on to ask for one

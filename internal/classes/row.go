@@ -21,7 +21,7 @@ type row struct {
 	space func(on Surface) space
 	// pattern brings a match into the form of the space.
 	pattern func(m policy.Match) pattern
-	// usual returns the value of requests to which the attribute makes no difference. It
+	// usual returns the value of requests where the attribute makes no difference. It
 	// is nil where such requests have no value.
 	usual func(on Surface) string
 	// perName is true where each name of a caller is judged by itself, and names where
@@ -114,7 +114,7 @@ func leafOf(c policy.Condition) (leaf, bool) {
 // bytesPattern is the pattern of a match that compares bytes.
 func bytesPattern(m policy.Match) pattern { return pattern{m.Value, m.Kind} }
 
-// plainSpace is the space of an attribute with a text, of which any text can be sent. It
+// plainSpace is the space of an attribute with a text, if every text can be sent. It
 // is embedded by spaces that know more.
 type plainSpace struct{ attribute *policy.Attribute }
 

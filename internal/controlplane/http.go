@@ -91,7 +91,7 @@ func addHTTPFilter(hcm *hcmv3.HttpConnectionManager, name string, config proto.M
 	return nil
 }
 
-// httpFilterName returns the name by which a route refers to the filter that it replaces.
+// httpFilterName returns the name that a route gives to the filter that it replaces.
 func httpFilterName(index int) string {
 	if index == 0 {
 		return "envoy.filters.http.rbac"

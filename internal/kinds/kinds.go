@@ -88,7 +88,7 @@ func kindsOf(dialects []language.Dialect) []manifest.Head {
 const groupOfIstio = "security.istio.io"
 
 // isMisspelt reports whether a kind may mean one of the known kinds. The kind of an object
-// may be that of another tool, so that its group has to be close too, unless the kind is
+// may belong to another tool, so that its group has to be close too, unless the kind is
 // spelt right.
 func isMisspelt(head manifest.Head, known []manifest.Head) bool {
 	close := func(a, b string) bool { _, ok := spelling.Closest(a, []string{b}); return ok }

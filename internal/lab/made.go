@@ -85,7 +85,7 @@ type Population struct {
 // together: a workload may have the labels of both.
 //
 // Of two sets that are compared, this is enough to find each request that a change lets in. At
-// most two policies are answerable for it: one denies it before, another one allows it after,
+// most two policies cause that: one denies before, another one allows after,
 // and one of the two has changed. What other policies must not say is found by values: where a
 // target tells values apart, each value, another one and the lack of it are combined with those
 // of all other targets, as long as the two still select the inbound. Of inbounds that the same
@@ -130,7 +130,7 @@ type target struct {
 	changed, described bool
 	// least is the least inbound that it selects.
 	least policy.Inbound
-	// policies are those that have the same target, each with its place.
+	// policies have the same target; each has its place.
 	policies []string
 }
 

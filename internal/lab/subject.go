@@ -24,7 +24,7 @@ type Subject struct {
 	Inbound cases.Inbound
 	// TrustDomains are the trust domains that the inbound trusts.
 	TrustDomains []spiffeid.TrustDomain
-	// Callers are those that have a name: of a case, those of its requests and its
+	// Callers are the callers with a name: of a case, those of its requests and its
 	// workloads; of policy files, the Dataplanes.
 	Callers []cases.Caller
 	// Set has the policies.

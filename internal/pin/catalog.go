@@ -115,7 +115,7 @@ func (c catalog) find(version, platform string) (wheel, error) {
 // baseline is a platform tag with a version: the version of glibc (PEP 600), or of macOS.
 var baseline = regexp.MustCompile(`^(manylinux_2_|macosx_)(\d+)(_.+)$`)
 
-// laterBaselines is the number of baselines above the pinned one that are tried. glibc and macOS add one or two a year.
+// laterBaselines is how many baselines above the pinned baseline are tried. glibc and macOS add one or two a year.
 const laterBaselines = 20
 
 // tags are the possible platform tags of a release: the tag of the newest pinned wheel, then the tags with older and with

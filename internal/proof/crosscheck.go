@@ -15,7 +15,7 @@ import (
 )
 
 // CoverError says that the cover of an inbound contradicts itself, or that the proof does not
-// ask what it promises. Then nothing is proven, whatever Envoy answers.
+// ask what it promises. Then nothing is proven, even if Envoy answers as it should.
 type CoverError struct{ Inbound, Why string }
 
 // Error names the inbound.

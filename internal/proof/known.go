@@ -13,7 +13,7 @@ import (
 // KnownAnswers are the answers that the built-in cases state, held against what meshproof
 // expects. People wrote them from the designs, so that they do not share the mistakes of the
 // oracle, the plain evaluator and the compiler: a mistake that all three make alike is found
-// here, whatever is proven.
+// here, even if all classes are proven.
 type KnownAnswers struct {
 	// Answers and Cases count what was held.
 	Answers, Cases int

@@ -143,7 +143,7 @@ func inputOf(m proto.Message) *xdscorev3.TypedExtensionConfig {
 }
 
 // predicate compiles a condition that [simplify] and [check] went over: it has no
-// constants and no lists of less than two, both of which Envoy refuses, and each of its
+// constants and no lists of less than two, since Envoy refuses both, and each of its
 // attributes has a row.
 func predicate(c policy.Condition) *predicateProto { return rewrite.Condition(c, predicateShape) }
 

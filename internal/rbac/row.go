@@ -120,7 +120,7 @@ func NarrowRoute(match *routev3.RouteMatch, c policy.Condition) error {
 			}
 			r.route(match, c.Match)
 		default:
-			return fmt.Errorf("condition %q: no route can ask Envoy for it", c)
+			return fmt.Errorf("condition %q: no route can ask Envoy about this", c)
 		}
 	}
 	return nil

@@ -211,7 +211,7 @@ func (e *missingError) Error() string {
 		list += fmt.Sprintf(" and %d more", more)
 	}
 	if e.hint != "" {
-		return fmt.Sprintf("there is no shard %s: one is there, but of another run, for it differs in %s", list, e.hint)
+		return fmt.Sprintf("there is no shard %s: one is there, but of another run: it differs in %s", list, e.hint)
 	}
 	return fmt.Sprintf("there is no shard %s: name the results of every shard", list)
 }

@@ -128,7 +128,7 @@ func TestMergeRefuses(t *testing.T) {
 		"a whole run besides": {append(shards(2), whole), "along with its shards"},
 		"of other Envoys": {
 			func() []report.Run { s := shards(2); s[1].EnvoySHA256 = "ffff"; return s }(),
-			"there is no shard 2/2: one is there, but of another run, for it differs in envoySHA256 (8aa1 here, ffff there)",
+			"there is no shard 2/2: one is there, but of another run: it differs in envoySHA256 (8aa1 here, ffff there)",
 		},
 		"of an Envoy that behaves otherwise": {
 			func() []report.Run {
@@ -136,15 +136,15 @@ func TestMergeRefuses(t *testing.T) {
 				s[1].Behavior = map[string]string{"headerLines": "joined", "dotParameters": "kept"}
 				return s
 			}(),
-			"there is no shard 2/2: one is there, but of another run, for it differs in behavior (none here, dotParameters kept, headerLines joined there)",
+			"there is no shard 2/2: one is there, but of another run: it differs in behavior (none here, dotParameters kept, headerLines joined there)",
 		},
 		"of other profiles": {
 			func() []report.Run { s := shards(2); s[1].Profiles = []feature.Profile{feature.GEP3779}; return s }(),
-			"there is no shard 1/2: one is there, but of another run, for it differs in profiles ([GEP-3779] here, [KUMA-MTP GEP-3779] there)",
+			"there is no shard 1/2: one is there, but of another run: it differs in profiles ([GEP-3779] here, [KUMA-MTP GEP-3779] there)",
 		},
 		"of other names": {
 			func() []report.Run { s := shards(2); s[1].AnyNames, s[1].Runtime = true, ""; return s }(),
-			"there is no shard 2/2: one is there, but of another run, for it differs in runtime (process here, none there), anyNames (false here, true there)",
+			"there is no shard 2/2: one is there, but of another run: it differs in runtime (process here, none there), anyNames (false here, true there)",
 		},
 		"of another run, that differs more": {
 			func() []report.Run {
@@ -154,7 +154,7 @@ func TestMergeRefuses(t *testing.T) {
 				far.Meshproof = "v0"
 				return []report.Run{s[0], far, s[1]}
 			}(),
-			"there is no shard 2/2: one is there, but of another run, for it differs in runtime (process here, container there)",
+			"there is no shard 2/2: one is there, but of another run: it differs in runtime (process here, container there)",
 		},
 		"a shard too many": {[]report.Run{{Shard: "1/10001"}}, `shard "1/10001": there are 10000 parts at most`},
 		"figures that differ": {

@@ -215,7 +215,7 @@ type Story struct {
 	Cases []Case
 }
 
-// Stories groups the cases of a run by story, in the order in which the stories first appear.
+// Stories groups the cases of a run by story, in the order of their first case.
 func (r Run) Stories() []Story {
 	var out []Story
 	at := map[string]int{}

@@ -33,7 +33,7 @@ func (r *reader) workloadsOf(l leading, anywhere bool) []string {
 	return out
 }
 
-// unreadOf returns a cluster of which nothing tells where it leads, and why; "" where all are
+// unreadOf returns a cluster if nothing tells where the cluster leads, and why; "" where all are
 // read.
 func (r *reader) unreadOf(l leading) (name, reason string) {
 	for _, name := range slices.Sorted(maps.Keys(l.names)) {
@@ -45,7 +45,7 @@ func (r *reader) unreadOf(l leading) (name, reason string) {
 }
 
 // unreadCluster says why nothing tells where a cluster leads; "" for a cluster of IP addresses
-// and for one that leads where the connection was going.
+// and for a cluster that leads where the connection was going.
 func (r *reader) unreadCluster(name string) (reason string) {
 	d, ok := r.clusters[name]
 	if !ok {

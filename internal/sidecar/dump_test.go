@@ -89,7 +89,7 @@ func TestDirection(t *testing.T) {
 		{`"name": "anything"`, "anything", "", guess},
 		{`"address": {"socket_address": {"address": "::", "port_value": 90}}`, "[::]:90", "", guess},
 		{`"name": "inbound:10.0.0.1:80", "traffic_direction": "OUTBOUND"`, "", "traffic_direction is OUTBOUND", ""},
-		{`"name": "outbound:10.0.0.1:80"`, "", "its name is that of an outbound listener", ""},
+		{`"name": "outbound:10.0.0.1:80"`, "", "its name is the name of an outbound listener", ""},
 		{`"name": "udp", "traffic_direction": "INBOUND", "udp_listener_config": {}`, "udp", "", "it listens on UDP, which the lab does not"},
 		{`"name": "api", "traffic_direction": "INBOUND", "api_listener": {}`, "api", "", "an API listener: requests come from inside of the process"},
 	} {

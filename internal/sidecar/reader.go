@@ -233,7 +233,7 @@ func direction(l *listenerv3.Listener) (inbound bool, reason string) {
 	case l.TrafficDirection == corev3.TrafficDirection_INBOUND || named(inboundNames):
 		return true, ""
 	case named(outboundNames):
-		return false, "its name is that of an outbound listener"
+		return false, "its name is the name of an outbound listener"
 	default:
 		return true, "neither traffic_direction nor its name tells its direction: taken for inbound"
 	}

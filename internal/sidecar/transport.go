@@ -44,7 +44,7 @@ func (c *chain) transport(of *listenerv3.FilterChain) Transport {
 	return MutualTLS
 }
 
-// bundleNames are the secrets by which control planes hand out the CAs of their mesh: of
+// bundleNames are the secrets that control planes use for the CAs of their mesh: of
 // Kuma with and without MeshIdentity, and of Istio. A name that ends in a colon is a prefix.
 var bundleNames = []string{"system_trust_bundle", kumaBundle, "ROOTCA"}
 

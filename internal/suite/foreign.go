@@ -11,8 +11,8 @@ import (
 )
 
 // Foreign is a compiler that is not meshproof's own: a program, a control plane, or Go code
-// of an importer. Its filters are read back, see package examination: whatever cannot be read,
-// and whatever they decide otherwise than the policies, fails the case.
+// of an importer. Its filters are read back, see package examination. The case fails if something
+// cannot be read, or if the filters decide something otherwise than the policies.
 type Foreign struct {
 	CompilerFunc
 

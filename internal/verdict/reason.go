@@ -8,7 +8,7 @@ import (
 )
 
 // Reasons returns the rules that lead the gates and the shadows to their verdicts, as
-// text. The traces are those that [policy.Explain] returns for the request. A reason is ""
+// text. [policy.Explain] returns the traces of the request. A reason is ""
 // where no gate decides, or no shadow is asked. A long condition is abridged.
 func Reasons(traces []policy.Trace, r policy.Request) (decision, shadow string) {
 	for _, t := range traces {

@@ -102,7 +102,7 @@ func (s *source) on(in cases.Inbound, enforced sidecar.Inbound) (*verdict.Readin
 	return whole.For(c)
 }
 
-// decidesAlike reports whether the policies say the same of an inbound, whichever of two
+// decidesAlike reports whether the policies say the same of an inbound for each of two
 // layers it has.
 func (s *source) decidesAlike(a, b cases.Inbound, enforced sidecar.Inbound) (bool, error) {
 	first, errFirst := s.on(a, enforced)

@@ -7,7 +7,7 @@ const (
 	counted  = "it names, counts or logs decisions"
 	replayed = "it says when the filter judges, and how it refuses"
 	apart    = "the reader looks at it by itself, or it refuses more only"
-	unsaid   = "no policy can ask for it, which is told with its place"
+	unsaid   = "no policy can ask this, which is told with its place"
 )
 
 // known lists the fields of filters that are read or change no decision. The program could

@@ -34,7 +34,7 @@ const (
 )
 
 // Write writes the report of the runs into a folder, and makes the folder if there is none.
-// For each run it writes results-VERSION.json, of which all other files can be made again,
+// For each run it writes results-VERSION.json. All other files can be made again from it,
 // and conformance-VERSION.yaml. For all runs together it writes index.html, junit.xml and
 // summary.md. It replaces files of the same names, each as a whole. It removes results and
 // conformance reports of earlier runs. If all runs are shards, those of other shards stay,

@@ -48,7 +48,7 @@ func newView(runs []report.Run) *view {
 	return v
 }
 
-// collectStories groups the cases of all runs by story and name, in the order in which they
+// collectStories groups the cases of all runs by story and name, in the order where they
 // first appear. Where a run has several cases of one name, the first one belongs to the first
 // one of another run, and so on.
 func collectStories(runs []report.Run) []*storyView {

@@ -98,7 +98,7 @@ func newCell(q report.Request, evidence string, gated, differs bool) cell {
 	return c
 }
 
-// layOut finds the callers and requests of a case, in the order in which they first appear in
+// layOut finds the callers and requests of a case, in the order of their first appearance in
 // any run, so that the tables of all runs have the same rows and columns.
 func layOut(runs []*report.Case) (callers []string, inbounds []inboundTable) {
 	protocols := findProtocols(runs)
