@@ -95,6 +95,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	if err != nil {
 		return o.source.nothingLeft(err)
 	}
+	d.Arguments = func(without ...string) []string { return append([]string{after}, o.source.words(without...)...) }
 	d.ToConfirm, d.DenyWidening, d.Strict = o.confirm, o.denyWidening, o.source.strict
 	if o.anyNames {
 		d.ForgetNames()

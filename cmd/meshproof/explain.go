@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,8 +26,9 @@ func newExplain() *cobra.Command {
 		Use:   "explain PATH…",
 		Short: "Tell which rule decides one request",
 		Long: `Explain judges one request without Envoy and shows the way to the decision: every rule in order,
-which of them match, and which one decides. PATH and flags are those of compile. Where the case gives
-the caller a name, use the name.
+which of them match, and which one decides. PATH and flags are those of compile; --case without a PATH
+is about the built-in user stories. Where the case gives the caller a name, use the name. The other commands
+print the command that explains a request which failed.
 
 With --tree it prints the decision tree of each inbound instead: the matchers of all its policies,
 grouped by their effect, and the decision at the end of each path.`,
@@ -36,7 +36,12 @@ grouped by their effect, and the decision at the end of each path.`,
   meshproof explain cases/kuma/credentials.yaml --from expired
   meshproof explain cases/kuma/design-example.yaml --to backend/http-port --from spiffe://trust-domain.mesh/ns/legacy/sa/app
   meshproof explain cases/kuma/option-3.yaml --to backend/http-port --tree --output svg`,
-		Args: needPath,
+		Args: func(cmd *cobra.Command, paths []string) error {
+			if len(paths) == 0 && cmd.Flags().Changed("case") {
+				return nil
+			}
+			return needPath(cmd, paths)
+		},
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if err := o.checkOutput(); err != nil {
 				return err
@@ -53,12 +58,13 @@ grouped by their effect, and the decision at the end of each path.`,
 		},
 	}
 	o.source.add(cmd)
+	cmd.Flags().StringVar(&o.source.policies, "policies", "", "explain by the policies of this file or folder, instead of those that the cases state")
 	flags := cmd.Flags()
 	addOutput(cmd, &o.output, outputSVG)
 	flags.Var(oneOf[treeShape]{&o.tree, []treeShape{prunedTree, fullTree}}, "tree", "print the decision tree; --tree=full prints it before pruning")
 	flags.Lookup("tree").NoOptDefVal = string(prunedTree)
 	completeValues(cmd, "tree")
-	flags.StringArrayVar(&o.from, "from", nil, "SPIFFE ID of the caller, or its name: a caller or workload of the case, or a Dataplane; repeat it for a certificate with several URI SANs, leave it out for a certificate without any")
+	flags.StringArrayVar(&o.from, "from", nil, "SPIFFE ID of the caller, or its name: a caller or workload of the case, a Dataplane, plaintext or anonymous; a DNS SAN as dns:NAME; repeat it for a certificate with several SANs, leave it out for a certificate without any")
 	flags.StringVar(&o.method, "method", "GET", "HTTP method")
 	flags.StringVar(&o.path, "path", "/", "path as sent; it is judged as the listener normalizes it")
 	return cmd
@@ -69,13 +75,8 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
-	for flag, text := range map[string]string{"method": o.method, "path": o.path} {
-		if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-			return fmt.Errorf("--%s: %q cannot stand in a request line", flag, text)
-		}
-	}
-	if o.path == "" || o.path[0] != '/' && o.path != "*" {
-		return fmt.Errorf("--path: %q does not begin with /", o.path)
+	if err := explanation.CheckRequestLine(o.method, o.path); err != nil {
+		return err
 	}
 	subjects, err := o.source.subjects(paths)
 	if err != nil {

@@ -111,6 +111,15 @@ func addFileFlags(cmd *cobra.Command, kind fileKind, flags *pflag.FlagSet) {
 	})
 }
 
+// flagValue is the value of a flag as a command states it.
+func flagValue(f *pflag.Flag) string {
+	value := f.Value.String()
+	if slices.Contains([]string{"stringToString", "stringSlice"}, f.Value.Type()) {
+		value = strings.TrimSuffix(strings.TrimPrefix(value, "["), "]")
+	}
+	return value
+}
+
 // outputFormat is the value of --output. Every result has text and JSON.
 type outputFormat string
 

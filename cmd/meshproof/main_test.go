@@ -39,6 +39,7 @@ func TestScripts(t *testing.T) {
 			"exits":       exits,
 			"refuses":     refuses,
 			"query":       query,
+			"pastes":      pastes,
 			"nothingleft": nothingLeft,
 		},
 	})
@@ -127,6 +128,35 @@ func query(ts *testscript.TestScript, neg bool, args []string) {
 	if got.String() != args[2] {
 		ts.Fatalf("%s is %q, want %q", args[1], got.String(), args[2])
 	}
+}
+
+// explainLine is a decision of the policies, or the command that explains it, as they are
+// printed.
+var explainLine = regexp.MustCompile(`(?m)^ +policies +([^;\n]+).*$|^ +explain +(meshproof explain .*)$`)
+
+// pastes runs "pastes N": standard output must have N lines with a command that explains a
+// request. A shell runs each, and it must print the decision that stands before the command,
+// if one does. Their output is then the standard output of the last command.
+func pastes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: pastes N")
+	}
+	printed, decision, n, script := ts.ReadFile("stdout"), "", 0, "set -e\n"
+	for _, line := range explainLine.FindAllStringSubmatch(printed, -1) {
+		if line[2] == "" {
+			decision = line[1]
+			continue
+		}
+		ts.Check(ts.Exec("sh", "-c", line[2]))
+		if said := ts.ReadFile("stdout"); decision != "" && !strings.Contains(said, "\ndecision  "+decision+"\n") {
+			ts.Fatalf("%s: the decision is another one than %s", line[2], decision)
+		}
+		n, decision, script = n+1, "", script+line[2]+"\n"
+	}
+	if strconv.Itoa(n) != args[0] {
+		ts.Fatalf("there are %d commands", n)
+	}
+	ts.Check(ts.Exec("sh", "-c", script))
 }
 
 // nothingLeft checks that a script left no run directory and no process behind.

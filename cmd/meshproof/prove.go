@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/compilation"
 	"github.com/meshproof/meshproof/internal/counterexample"
+	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/report"
@@ -80,7 +81,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if info, err := os.Stat(o.counterexamples); err == nil && !info.IsDir() {
 		return fmt.Errorf("--counterexamples: %s is not a folder: name a folder", o.counterexamples)
 	}
-	proofs, err := o.plan(subjects)
+	proofs, err := o.plan(paths, subjects)
 	if err != nil {
 		return err
 	}
@@ -120,6 +121,10 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if proven.Counterexamples, err = o.finder(runner, progress).Find(ctx, proven.Suspects()); err != nil {
 		err = fmt.Errorf("--counterexamples: %w", err)
 	}
+	for _, c := range proven.Counterexamples {
+		command := explanation.NewCommand(summary.Arguments(c.Case, false)...)
+		c.Result.Explain(func(q result.Request) string { return command.Line(c.Case, q.Request, true) })
+	}
 	progress.Stop()
 	err = errors.Join(err, printResult(stdout, o.output, proven))
 	if o.report != "" {
@@ -145,7 +150,7 @@ func (o *proveOptions) finder(runner suite.Runner, progress *terminal.Progress) 
 	}
 }
 
-func (o *proveOptions) plan(subjects []lab.Case) (out []*proof.Proof, err error) {
+func (o *proveOptions) plan(paths []string, subjects []lab.Case) (out []*proof.Proof, err error) {
 	for _, c := range subjects {
 		p, refused := proof.Plan(c.Case)
 		err = errors.Join(err, refused)
@@ -155,6 +160,7 @@ func (o *proveOptions) plan(subjects []lab.Case) (out []*proof.Proof, err error)
 		out = append(out, p)
 		if err == nil {
 			p.LintAmong(c.Among)
+			p.Explain = o.source.explainer(paths, c).Line
 		}
 		for i, m := range c.Made {
 			if err == nil {

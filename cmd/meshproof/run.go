@@ -15,6 +15,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/report"
@@ -180,6 +181,15 @@ func (o runOptions) againCommand(paths []string) func(cases.Case, report.Run) st
 	}
 }
 
+// explain returns the command that explains a request of a case.
+func (o runOptions) explain(c cases.Case, q result.Request, builtIn bool) string {
+	arguments := summary.Arguments(c, builtIn)
+	if o.policies != "" {
+		arguments = append(arguments, "--policies", o.policies)
+	}
+	return explanation.NewCommand(arguments...).Line(c, q.Request, true)
+}
+
 // drawAgain returns the command that draws the same policies once more.
 func (o runOptions) drawAgain(paths []string, envoy string) string {
 	words := []string{"meshproof", "run"}
@@ -188,7 +198,7 @@ func (o runOptions) drawAgain(paths []string, envoy string) string {
 	}
 	o.flags.Visit(func(f *pflag.Flag) {
 		if !slices.Contains([]string{"seed", "envoy", "envoy-log", "output", "times", "shard"}, f.Name) {
-			words = append(words, "--"+f.Name+"="+terminal.Quote(strings.Trim(f.Value.String(), "[]")))
+			words = append(words, terminal.Quote("--"+f.Name+"="+flagValue(f)))
 		}
 	})
 	return strings.Join(append(words, "--seed", fmt.Sprint(o.seed), "--envoy", envoy), " ")
@@ -204,6 +214,7 @@ func (o runOptions) suite(paths []string, stderr io.Writer) (matrix.Suite, error
 		o.seed = uint64(rand.Uint32())
 	}
 	s := matrix.Suite{Selection: selection, Shard: o.shard, Runtime: o.runtime, AnyNames: o.anyNames, Strict: o.strict, Again: o.againCommand(paths)}
+	s.Explain = func(c cases.Case, q result.Request) string { return o.explain(c, q, len(paths) == 0) }
 	if s.Versions, err = o.versionList(); err != nil {
 		return s, err
 	}

@@ -6,14 +6,17 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/matrix"
+	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -34,6 +37,8 @@ type sourceOptions struct {
 	// strict refuses documents of other kinds, which are otherwise told on stderr.
 	strict bool
 	stderr io.Writer
+	// policies is a path whose policies stand in for those of the cases.
+	policies string
 	// flags tells which of them were set.
 	flags *pflag.FlagSet
 }
@@ -94,6 +99,28 @@ func leaveOut(stderr io.Writer, strict bool, all ...*lab.Files) error {
 	return nil
 }
 
+// explainer returns the command that explains requests to the inbounds of a case which was
+// read from the paths. The further arguments are for a case that was made of policies.
+func (o *sourceOptions) explainer(paths []string, c lab.Case, further ...string) explanation.Command {
+	if !c.Generated {
+		return explanation.NewCommand(summary.Arguments(c.Case, false)...)
+	}
+	return explanation.NewCommand(slices.Concat(paths, o.words(), further)...)
+}
+
+// words are the given flags about policy files, of the two sets of diff those about NEW,
+// without those of the names.
+func (o *sourceOptions) words(without ...string) []string {
+	var out []string
+	o.flags.Visit(func(f *pflag.Flag) {
+		name, isOfNew := strings.CutPrefix(f.Name, "new-")
+		if (isOfNew || slices.Contains(f.Annotations[fileKindKey], string(policyFiles))) && !slices.Contains(without, name) {
+			out = append(out, "--"+name+"="+flagValue(f))
+		}
+	})
+	return out
+}
+
 // judge returns the exit status of a result that was printed: with --strict, a warning fails.
 func (o *sourceOptions) judge(subjects []lab.Subject) error {
 	return exitFor(false, o.strict && slices.ContainsFunc(subjects, lab.Subject.HasUnexpectedWarning))
@@ -123,7 +150,14 @@ func (o *sourceOptions) casesInFull(paths []string) ([]lab.Case, lab.Population,
 }
 
 func (o *sourceOptions) open(paths []string) (*lab.Files, lab.Surroundings, error) {
-	files, err := lab.Open(o.choice(), paths...)
+	open := lab.Open
+	if len(paths) == 0 {
+		open = lab.OpenBuiltIn
+	}
+	files, err := open(o.choice(), paths...)
+	if err == nil && o.policies != "" {
+		err = files.ReplacePolicies(o.policies)
+	}
 	if err != nil {
 		return nil, lab.Surroundings{}, err
 	}
@@ -197,7 +231,7 @@ func (o *sourceOptions) checkFilesFlags(all ...*lab.Files) error {
 // inboundFlag returns the first given flag that describes an inbound, "" where there is
 // none.
 func (o *sourceOptions) inboundFlag() string {
-	for _, name := range []string{"label", "port", "workload", "namespace", "mesh", "zone", "inbound", "protocol", "origin"} {
+	for _, name := range explanation.InboundFlags {
 		if o.flags.Changed(name) {
 			return name
 		}

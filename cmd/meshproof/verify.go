@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/folder"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/sidecar"
@@ -79,6 +81,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	if err != nil {
 		return o.source.nothingLeft(err)
 	}
+	v.Explain(func(c lab.Case, ports ...string) explanation.Command { return o.source.explainer(paths, c, ports...) })
 	v.Report.Strict = o.source.strict
 	began := time.Now()
 	progress := terminal.NewProgress(stderr, len(v.Replays))

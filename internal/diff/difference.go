@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/result"
@@ -30,9 +32,14 @@ type Difference struct {
 	Truncated bool
 	// Warnings are the warnings of lint and lowering about NEW.
 	Warnings []policy.Warning
+	// Arguments returns the arguments of a command that read NEW, but for some flags; nil for
+	// no commands.
+	Arguments func(withoutFlags ...string) []string
 	// DenyWidening and Strict say what makes the verdict bad: access that widens or may
 	// widen, and a warning.
 	DenyWidening, Strict bool
+
+	old, recent *lab.Files
 }
 
 // ForgetNames leaves out the changes that concern nothing but the names of policies.
@@ -254,7 +261,11 @@ func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
 			}
 			fmt.Fprintf(w, "%s, %s (%s): %s\n", terminal.Printable(one.New.Name), found.Inbound, found.Inbound.Protocol, found.Cover)
 			for _, change := range found.Changes {
-				writeChange(w, p, change, one.shown(asked))
+				shown := one.shown(asked)
+				writeChange(w, p, change, shown)
+				if line := d.explain(one, change, shown); line != "" {
+					fmt.Fprintf(w, "      explain  %s\n", line)
+				}
 				asked++
 			}
 			fmt.Fprintln(w)
@@ -286,6 +297,37 @@ func (c Case) shown(n int) []result.Request {
 		return nil
 	}
 	return []result.Request{c.Before.Requests[n], c.After.Requests[n]}
+}
+
+// explain returns the command that explains by the new policies why access widens, or what
+// Envoy decides otherwise.
+func (d *Difference) explain(c Case, change Change, shown []result.Request) string {
+	isWrong := func(q result.Request) bool { return len(q.Problems) > 0 }
+	if d.Arguments == nil || change.Kind() != Widened && !slices.ContainsFunc(shown, isWrong) {
+		return ""
+	}
+	arguments, ok := d.argumentsOf(c, change.Request.To)
+	if !ok {
+		return ""
+	}
+	return explanation.NewCommand(arguments...).Line(c.New, change.Request, false)
+}
+
+// argumentsOf returns the arguments of a command about an inbound under the new policies. It
+// reports false where no arguments lead to the inbound.
+func (d *Difference) argumentsOf(c Case, to string) ([]string, bool) {
+	switch made := c.Made != nil; {
+	case d.recent.Empty() || made && d.recent.HasDataplanes:
+		return nil, false
+	case !c.generated:
+		return summary.Arguments(c.New, false), true
+	case made || d.old.HasDataplanes && !d.recent.HasDataplanes:
+		i := slices.IndexFunc(c.New.Inbounds, func(in cases.Inbound) bool { return in.String() == to })
+		words, ok := explanation.Describe(c.New.Inbounds[i].Inbound)
+		return append(d.Arguments(explanation.InboundFlags...), words...), ok
+	default:
+		return d.Arguments(), true
+	}
 }
 
 func writeChange(w io.Writer, p terminal.Paint, c Change, shown []result.Request) {

@@ -51,6 +51,8 @@ type changeJSON struct {
 	Old      opinionJSON `json:"old"`
 	New      opinionJSON `json:"new"`
 	Problems []string    `json:"problems,omitempty"`
+	// Explain is the command that explains the request by the new policies.
+	Explain string `json:"explain,omitempty"`
 }
 
 type opinionJSON struct {
@@ -95,9 +97,11 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 					Case: one.New.Name, Inbound: found.Inbound.String(), Kind: c.Kind().String(), Class: c.Text,
 					From: c.Request.From.Name, Method: c.Witness.Method, Path: c.Witness.Path, Old: newOpinionJSON(c.Old), New: newOpinionJSON(c.New),
 				}
-				for _, shown := range one.shown(asked) {
-					j.Problems = append(j.Problems, shown.ProblemTexts()...)
+				shown := one.shown(asked)
+				for _, q := range shown {
+					j.Problems = append(j.Problems, q.ProblemTexts()...)
 				}
+				j.Explain = d.explain(one, c, shown)
 				out.Changes = append(out.Changes, j)
 				asked++
 			}

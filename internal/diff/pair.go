@@ -28,6 +28,8 @@ type Case struct {
 	Comparisons []Comparison
 	// Made says of each inbound why it was made; nil where the inbounds are described.
 	Made []lab.Made
+	// generated is true where New was made of policy files.
+	generated bool
 	// among are the inbounds that lint is about.
 	among []policy.Inbound
 	// Before and After are the results of [Difference.Confirm], nil before it.
@@ -42,7 +44,7 @@ func Of(old, recent Side, to string) (*Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	var d Difference
+	d := Difference{old: old.Files, recent: recent.Files}
 	single := len(olds) == 1 && len(recents) == 1
 	if olds, recents, err = d.populate(old, recent, olds, recents); err != nil {
 		return nil, err
@@ -78,7 +80,7 @@ func Of(old, recent Side, to string) (*Difference, error) {
 			was.Inbounds = c.Inbounds
 		}
 		useOneDialect(&was.Case, &c.Case)
-		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, Inbounds: changes, Made: c.Made, among: c.Among})
+		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, generated: c.Generated, Inbounds: changes, Made: c.Made, among: c.Among})
 	}
 	for i, c := range olds {
 		if !paired[i] {

@@ -3,30 +3,40 @@ package explanation
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/verdict"
 )
 
-// Caller is the caller of the explained request: the URI SANs of its certificate, or the
-// name that a case gives it. The zero value shows a certificate without a URI SAN.
+// Caller is the caller of the explained request: the URI SANs and DNS SANs of its
+// certificate, or the name that a case gives it. The zero value shows a certificate without
+// a SAN.
 type Caller struct {
-	Name string
-	URIs []string
+	Name      string
+	URIs, DNS []string
 }
 
-// ParseCaller reads the texts that describe one caller. Each is a SPIFFE ID, or a tag of a
-// legacy certificate such as kuma://env/dev. A single one may be a name.
+// dnsPrefix stands before a DNS SAN.
+const dnsPrefix = "dns:"
+
+// ParseCaller reads the texts that describe one caller. Each is a SPIFFE ID, a tag of a
+// legacy certificate such as kuma://env/dev, or a DNS name such as dns:web.example. A single
+// one may be a name.
 func ParseCaller(texts []string) (Caller, error) {
 	var c Caller
 	for _, text := range texts {
 		uri, err := url.Parse(text)
+		name, isDNS := strings.CutPrefix(text, dnsPrefix)
 		switch {
+		case isDNS && name != "":
+			c.DNS = append(c.DNS, name)
 		case err == nil && uri.Scheme == "":
 			c.Name = text
 		case err == nil && uri.Scheme == "kuma" && uri.Host != "" && len(uri.Path) > 1:
@@ -44,17 +54,28 @@ func ParseCaller(texts []string) (Caller, error) {
 	return c, nil
 }
 
-// in returns the caller of a request to the subject.
+// in returns the caller of a request to the subject. It has a name where the case, the
+// Dataplanes or the format of cases name it.
 func (c Caller) in(s lab.Subject) (cases.Caller, error) {
-	if c.Name == "" {
-		return cases.Caller{Template: certs.Template{URIs: c.URIs}}, nil
+	name := c.Name
+	switch {
+	case name == casefile.Plaintext:
+		return cases.Caller{Name: name, Plaintext: true}, nil
+	case name == casefile.Anonymous:
+		return cases.Caller{Name: name, Anonymous: true}, nil
+	case len(c.URIs) == 1 && len(c.DNS) == 0:
+		// A case may name its callers by their SPIFFE IDs.
+		name = c.URIs[0]
 	}
 	var known []string
 	for _, caller := range s.Callers {
-		if caller.Name == c.Name {
+		if caller.Name == name {
 			return caller, nil
 		}
 		known = append(known, caller.Name)
+	}
+	if c.Name == "" {
+		return cases.Caller{Template: certs.Template{URIs: c.URIs, DNS: c.DNS}}, nil
 	}
 	return cases.Caller{}, fmt.Errorf("%s has no caller %q: use a SPIFFE ID or one of %s", s.Title(), c.Name, strings.Join(known, ", "))
 }
@@ -62,9 +83,8 @@ func (c Caller) in(s lab.Subject) (cases.Caller, error) {
 // keepOut says what becomes of a caller that no policy judges: mTLS keeps it out, or lets it
 // in without a certificate.
 func (e *Explanation) keepOut(s lab.Subject, from cases.Caller) {
-	e.Caller = from.Name
-	for _, uri := range from.Template.URIs {
-		e.Caller += " " + uri
+	if !slices.Contains(from.Template.URIs, from.Name) {
+		e.Caller = strings.Join(append([]string{from.Name}, from.Template.URIs...), " ")
 	}
 	unjudged := from.Plaintext && !s.Set.Program(s.Inbound.Inbound).JudgesPlaintext
 	switch why := verdict.KeepsOut(s.Inbound, s.TrustDomains, from); {

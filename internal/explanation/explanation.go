@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/lab"
@@ -56,6 +57,19 @@ type Rule struct {
 	Rules   []Rule `json:"rules,omitempty"`
 }
 
+// CheckRequestLine refuses a method and a path that cannot be sent.
+func CheckRequestLine(method, path string) error {
+	for flag, text := range map[string]string{"method": method, "path": path} {
+		if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+			return fmt.Errorf("--%s: %q cannot stand in a request line", flag, text)
+		}
+	}
+	if path == "" || path[0] != '/' && path != "*" {
+		return fmt.Errorf("--path: %q does not begin with /", path)
+	}
+	return nil
+}
+
 // Of explains one request to each subject. The certificate of the caller, and method and
 // path of the request count, nothing else. It fails where a subject has no caller of the name.
 func Of(subjects []lab.Subject, from Caller, method, path string) (Explanations, error) {
@@ -66,7 +80,7 @@ func Of(subjects []lab.Subject, from Caller, method, path string) (Explanations,
 			return nil, err
 		}
 		out[i] = explain(s, cases.Request{From: caller, Method: method, Path: path})
-		if from.Name != "" {
+		if caller.Name != "" {
 			out[i].keepOut(s, caller)
 		}
 	}
@@ -78,6 +92,9 @@ func explain(s lab.Subject, q cases.Request) Explanation {
 	e := Explanation{
 		Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(),
 		Caller: request.Identity(), Shadow: "none", Gates: []Gate{},
+	}
+	for _, name := range request.DNS {
+		e.Caller = strings.TrimSpace(e.Caller + " " + dnsPrefix + name)
 	}
 	if rejected != nil {
 		e.Request, e.Decision = q.Method+" "+q.Path, "400: "+rejected.Error()
@@ -136,7 +153,7 @@ func (e Explanation) write(w io.Writer) {
 	if e.Case != "" {
 		fmt.Fprintf(w, "case      %s\n", terminal.Printable(e.Case))
 	}
-	fmt.Fprintf(w, "inbound   %s (%s)\ncaller    %s\n", e.Inbound, e.Protocol, cmp.Or(e.Caller, "without a URI SAN"))
+	fmt.Fprintf(w, "inbound   %s (%s)\ncaller    %s\n", e.Inbound, e.Protocol, cmp.Or(e.Caller, "without a SAN"))
 	if e.Request != "" {
 		fmt.Fprintf(w, "request   %s\n", e.Request)
 	}

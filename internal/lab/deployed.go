@@ -18,6 +18,17 @@ func OpenPolicies(path string) (*Files, error) {
 	return files, err
 }
 
+// ReplacePolicies gives all cases the policies of a file or folder.
+func (f *Files) ReplacePolicies(path string) error {
+	deployed, err := OpenPolicies(path)
+	for i := range f.Cases {
+		if err == nil {
+			f.Cases[i], err = WithPolicies(f.Cases[i], deployed.Policies)
+		}
+	}
+	return err
+}
+
 // WithPolicies returns the case with other policies than its own. A case that
 // expects its own policies to be refused is an error.
 func WithPolicies(c cases.Case, policies []manifest.Document) (cases.Case, error) {

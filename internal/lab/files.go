@@ -149,6 +149,13 @@ func OpenDocuments(choice Choice, paths ...string) (*Files, error) {
 	return f, err
 }
 
+// OpenBuiltIn returns the chosen user stories. There are no paths.
+func OpenBuiltIn(choice Choice, _ ...string) (*Files, error) {
+	all, err := cases.Stories()
+	all = slices.DeleteFunc(all, func(c cases.Case) bool { return !choice.Matches(c) || c.ExpectError != "" })
+	return &Files{Name: "the built-in cases", Cases: all, HasCases: true}, err
+}
+
 // OpenSet is [Open] for one set of policies, which may be empty: a folder without files
 // is no error.
 func OpenSet(choice Choice, path string) (*Files, error) {

@@ -63,6 +63,8 @@ type Suite struct {
 	Log func(version string) io.Writer
 	// Again returns the command that repeats a case of a run; nil for none.
 	Again func(c cases.Case, run report.Run) string
+	// Explain returns the command that explains a request of a case; nil for none.
+	Explain func(c cases.Case, q result.Request) string
 	// Suite calls Started when an Envoy is up, and Done after each case, one call at a time.
 	Started func(version string, cases int)
 	Done    func(version string, r result.Case)
@@ -265,6 +267,9 @@ func (u *underway) result(plan []cases.Case, ran map[string]result.Case, fresh *
 		out.Report.Implementation = Reference()
 	}
 	add := func(r result.Case) {
+		if s.Explain != nil {
+			r.Explain(func(q result.Request) string { return s.Explain(r.Case, q) })
+		}
 		built := report.Build(r)
 		if s.Again != nil {
 			built.Again = s.Again(r.Case, out.Report)

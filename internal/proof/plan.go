@@ -36,6 +36,9 @@ type Proof struct {
 	// none. It runs beside the proof, because the proof trusts the trust domain of each
 	// caller.
 	Own *verdict.Reading
+	// Explain returns the command that explains a request of a case, whose caller the files
+	// name or not; nil for none.
+	Explain func(c cases.Case, q cases.Request, named bool) string
 	// asked says of each request of the case which inbound and class it is of.
 	asked []ask
 }

@@ -41,6 +41,7 @@ type Proven struct {
 
 // Add judges a proof by the result of its case.
 func (r *Report) Add(p *Proof, of result.Case) {
+	p.explain(of, false)
 	r.Cases = append(r.Cases, Proven{Verdict: p.Judge(of), Result: of})
 }
 
@@ -63,8 +64,15 @@ func (r *Report) AddAll(proofs []*Proof, results []result.Case) {
 	for i, p := range proofs {
 		r.Add(p, results[i])
 		if p.Own != nil {
+			p.explain(own[0], true)
 			r.Cases[len(r.Cases)-1].Own, own = &own[0], own[1:]
 		}
+	}
+}
+
+func (p *Proof) explain(of result.Case, named bool) {
+	if p.Explain != nil {
+		of.Explain(func(q result.Request) string { return p.Explain(of.Case, q.Request, named) })
 	}
 }
 

@@ -125,7 +125,7 @@ func (c Case) hash() string {
 	seen := Case{Case: c.Case, Error: c.Error, Fault: c.Fault, Counters: c.Counters, Requests: make([]Request, len(c.Requests))}
 	for i, q := range c.Requests {
 		q = q.Lasting()
-		q.Rule, q.Problems, q.Protocol = "", nil, ""
+		q.Rule, q.Problems, q.Explain, q.Protocol = "", nil, "", ""
 		seen.Requests[i] = q
 	}
 	text, err := json.Marshal(seen)

@@ -164,6 +164,8 @@ type Request struct {
 	// Rule is the text of the rule that decides by the policies, "" if no policy is asked.
 	Rule     string   `json:"rule,omitempty"`
 	Problems []string `json:"problems,omitempty"`
+	// Explain is the command that shows how the policies decide a request that failed.
+	Explain  string   `json:"explain,omitempty"`
 	Evidence Evidence `json:"evidence"`
 }
 

@@ -89,12 +89,24 @@ type Request struct {
 	// NearestRule is the rule that the request comes nearest to, where it did not go as wanted
 	// and no rule matches.
 	NearestRule string
+	// Explain is the command that shows the way to the decision of the policies, where the
+	// request did not go as wanted; empty where there is none.
+	Explain string
 }
 
 // DecidedWrong reports whether Envoy allowed what the policies deny, or the other way
 // round. A decision by the wrong policy alone is not wrong in this sense.
 func (q Request) DecidedWrong() bool {
 	return q.Judged && (q.Finding.Form == evidence.Served) != (q.Decision.Effect == policy.Allow)
+}
+
+// Explain gives each request that did not go as wanted the command that explains it.
+func (c Case) Explain(command func(Request) string) {
+	for i := range c.Requests {
+		if q := &c.Requests[i]; len(q.Problems) > 0 && c.WantsOnly == "" {
+			q.Explain = command(*q)
+		}
+	}
 }
 
 // Passed reports whether the case went as wanted. A case that was skipped did not.
@@ -173,6 +185,9 @@ func (c Case) WriteRequest(w io.Writer, p terminal.Paint, q Request) {
 	fmt.Fprintf(w, "    counters  %s (all requests to %s)\n", c.Counters[q.To], terminal.Printable(q.To))
 	for _, rule := range slices.Sorted(maps.Keys(c.Rules[q.To])) {
 		fmt.Fprintf(w, "              %s: %s\n", terminal.Printable(rule), c.Rules[q.To][rule])
+	}
+	if q.Explain != "" {
+		fmt.Fprintf(w, "    explain   %s\n", q.Explain)
 	}
 }
 

@@ -163,7 +163,7 @@ func subjectsOf(all []lab.Case, files *lab.Files, portNamed bool) []*subject {
 	}
 	var out []*subject
 	for _, c := range all {
-		source := newSource(c)
+		source := newSource(c, c.Generated && !files.HasDataplanes)
 		for _, in := range c.Inbounds {
 			s := &subject{source: source, inbound: in, anyPort: anyPort}
 			if c.Generated {

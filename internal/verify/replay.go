@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/result"
@@ -29,6 +31,8 @@ type Replay struct {
 	Proof   *proof.Proof
 	// Inbounds name the inbounds, in order.
 	Inbounds []string
+
+	source *source
 }
 
 // mostReplays bounds the inbounds that differ. Each takes some 30 ms.
@@ -51,9 +55,23 @@ func (v *Verification) plan(ctx context.Context, all []*group) error {
 				v.Unverified = append(v.Unverified, Unverified{Gap: Sampled, Inbound: name, Reasons: cover.Sampled})
 			}
 		}
-		v.Replays = append(v.Replays, Replay{g.filters, plan, g.inbounds})
+		v.Replays = append(v.Replays, Replay{g.filters, plan, g.inbounds, g.source})
 	}
 	return nil
+}
+
+// Explain gives each request that will not be decided as specified the command that explains
+// it. The function returns the command for a case of the policies, where flags describe the
+// inbound with the further arguments.
+func (v *Verification) Explain(command func(lab.Case, ...string) explanation.Command) {
+	for _, replay := range v.Replays {
+		in := replay.Proof.Inbounds[0]
+		var port []string
+		if replay.source.ofFlags {
+			port = []string{"--port", strconv.Itoa(int(in.Port)), "--protocol", in.Protocol.String()}
+		}
+		replay.Proof.Explain = command(replay.source.Case, port...).Line
+	}
 }
 
 // Run runs the replays, one after the other, and takes their results. The error is the
@@ -74,11 +92,13 @@ func (v *Verification) Run(ctx context.Context, run func(context.Context, Replay
 // source is a case of the policies, which are read once.
 type source struct {
 	lab.Case
-	read func() (*verdict.Reading, error)
+	// ofFlags is true where flags describe the inbound.
+	ofFlags bool
+	read    func() (*verdict.Reading, error)
 }
 
-func newSource(c lab.Case) *source {
-	return &source{c, sync.OnceValues(func() (*verdict.Reading, error) {
+func newSource(c lab.Case, ofFlags bool) *source {
+	return &source{c, ofFlags, sync.OnceValues(func() (*verdict.Reading, error) {
 		c := c.Case
 		c.Inbounds = nil
 		return verdict.Read(c)
@@ -144,6 +164,7 @@ type groupKey struct {
 }
 
 type group struct {
+	source   *source
 	reading  *verdict.Reading
 	filters  xds.Filters
 	lifted   policy.Program
@@ -158,7 +179,7 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 	if err != nil {
 		return err
 	}
-	one := &group{reading: reading, filters: enforced.Filters, inbounds: []string{title(enforced)}}
+	one := &group{source: s, reading: reading, filters: enforced.Filters, inbounds: []string{title(enforced)}}
 	one.lifted, one.lost = enforced.Program()
 	key := groupKey{s, bytesOf(enforced.Filters), enforced.Normalization, in.Protocol, enforced.Permissive}
 	for _, other := range g.known[key] {

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"testing"
 	"time"
@@ -108,15 +109,18 @@ func TestAgain(t *testing.T) {
 	t.Parallel()
 	c := cases.Case{Name: "it's (not) 100% /metrics", Place: "cases/kuma/a.yaml:1"}
 	for name, tt := range map[string]struct {
-		version, runtime string
-		builtIn          bool
-		place, want      string
+		version, runtime  string
+		builtIn           bool
+		place, want, name string
 	}{
-		"built in": {"1.40.0", "process", true, c.Place, `meshproof run --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.40.0 --runtime process`},
-		"file":     {"1.39.3", "container", false, c.Place, `meshproof run cases/kuma/a.yaml --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.39.3 --runtime container`},
-		"odd file": {"1.40.0", "process", false, "-a: b.yaml:7", `meshproof run './-a: b.yaml' --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.40.0 --runtime process`},
+		"built in":       {"1.40.0", "process", true, c.Place, `meshproof run --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.40.0 --runtime process`, ""},
+		"file":           {"1.39.3", "container", false, c.Place, `meshproof run cases/kuma/a.yaml --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.39.3 --runtime container`, ""},
+		"odd file":       {"1.40.0", "process", false, "-a: b.yaml:7", `meshproof run './-a: b.yaml' --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.40.0 --runtime process`, ""},
+		"standard input": {"1.40.0", "process", false, "-:7", `meshproof run - --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.40.0 --runtime process`, ""},
+		"odd name":       {"1.40.0", "process", true, c.Place, `meshproof run --case '^a\x{a}b\x{1b}$' --envoy 1.40.0 --runtime process`, "a\nb\x1b"},
 	} {
 		c.Place = tt.place
+		c.Name = cmp.Or(tt.name, c.Name)
 		if got := Again(c, report.Run{Envoy: tt.version, Runtime: tt.runtime}, tt.builtIn); got != tt.want {
 			t.Errorf("%s: %s\nwant %s", name, got, tt.want)
 		}

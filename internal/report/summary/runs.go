@@ -9,6 +9,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/report"
@@ -148,18 +149,39 @@ func (r Runs) writeSlow(w io.Writer, p terminal.Paint) {
 // built-in case needs no file.
 func Again(c cases.Case, run report.Run, builtIn bool, flags ...string) string {
 	words := []string{"meshproof", "run"}
-	if !builtIn {
-		words = append(words, terminal.Quote(File(c)))
+	for _, word := range Arguments(c, builtIn) {
+		words = append(words, terminal.Quote(word))
 	}
-	words = append(words, "--case", terminal.Quote("^"+regexp.QuoteMeta(c.Name)+"$"))
 	words = append(words, "--envoy", run.Envoy, "--runtime", run.Runtime)
 	return strings.Join(append(words, flags...), " ")
 }
 
-// File returns the file of a case as an argument of a command.
+// Arguments returns the arguments of a command that choose one case.
+func Arguments(c cases.Case, builtIn bool) []string {
+	words := []string{"--case", "^" + patternOf(c.Name) + "$"}
+	if !builtIn {
+		words = append([]string{File(c)}, words...)
+	}
+	return words
+}
+
+// patternOf returns the regular expression of a name, on one line.
+func patternOf(name string) string {
+	var b strings.Builder
+	for _, r := range regexp.QuoteMeta(name) {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\x{%x}`, r)
+		}
+	}
+	return b.String()
+}
+
+// File returns the file of a case as an argument of a command. Standard input is "-".
 func File(c cases.Case) string {
 	file := c.Place[:strings.LastIndexByte(c.Place, ':')]
-	if strings.HasPrefix(file, "-") {
+	if strings.HasPrefix(file, "-") && file != "-" {
 		file = "./" + file
 	}
 	return file
