@@ -1,0 +1,318 @@
+package lab
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// target is a distinct target of a set. It is described if it selects a described inbound.
+type target struct {
+	capability.Target
+	changed, described bool
+	// least is the least inbound that it selects.
+	least policy.Inbound
+	// policies have the same target; each has its place.
+	policies []string
+}
+
+// populator collects the inbounds.
+type populator struct {
+	Population
+	like policy.Inbound
+	// all are the distinct targets of all sets.
+	all []*target
+	// seen has the index of each inbound in Made, by all but its workload's made name.
+	seen map[string]int
+	// selections has what selects each inbound that was made of others.
+	selections map[string]bool
+	named      map[string]bool
+	tried      int
+}
+
+// addAll adds targets to those of all sets. A target that another set has too has changed if
+// it has changed in one of them.
+func (p *populator) addAll(targets []*target) {
+	known := map[string]*target{}
+	for _, t := range p.all {
+		known[t.Key] = t
+	}
+	for _, t := range targets {
+		if same := known[t.Key]; same != nil {
+			same.changed = same.changed || t.changed
+			continue
+		}
+		p.all = append(p.all, t)
+	}
+}
+
+// ask takes the inbound for one that is asked anyway. So is an inbound of another name if the
+// same targets select it.
+func (p *populator) ask(like policy.Inbound) {
+	unnamed := like
+	unnamed.Workload.Name = madeName
+	key, _ := p.selection(like)
+	p.selections[key] = true
+	p.seen[keyOf(like)] = described
+	if other, _ := p.selection(unnamed); other == key {
+		p.seen[keyOf(unnamed)] = described
+	}
+}
+
+// selection returns the targets that select an inbound, and a text that is the same for
+// inbounds that are selected alike.
+func (p *populator) selection(in policy.Inbound) (key string, selecting []*target) {
+	var b strings.Builder
+	fmt.Fprint(&b, in.Protocol.Layer())
+	for i, t := range p.all {
+		if t.Miss(in) == "" {
+			fmt.Fprint(&b, " ", i)
+			selecting = append(selecting, t)
+		}
+	}
+	p.tried += len(p.all)
+	return b.String(), selecting
+}
+
+// exhausted reports whether a bound is reached.
+func (p *populator) exhausted() bool {
+	if p.tried > mostTried || len(p.Made) >= mostMade {
+		p.Truncated = true
+	}
+	return p.Truncated
+}
+
+// madeName stands for the name of a workload until its inbound is known to be new.
+const madeName = "made"
+
+// targets returns the distinct targets of a set.
+func (p *populator) targets(set PolicySet) []*target {
+	targeter, ok := set.Policies.(capability.Targeter)
+	if !ok {
+		p.Unasked = append(p.Unasked, Unasked{Policy: "the set of policies", Reason: "its dialect does not say what a policy selects"})
+		return nil
+	}
+	blank := p.like
+	blank.Name, blank.Tags, blank.Routes = "", nil, nil
+	blank.Workload.Name, blank.Workload.Labels = madeName, nil
+	var out []*target
+	known := map[string]*target{}
+	for _, t := range targeter.Targets() {
+		changed, name := set.Changed != nil && set.Changed(t.Place), fmt.Sprintf("%s (%s)", t.Policy, t.Place)
+		if same := known[t.Key]; same != nil {
+			same.changed = same.changed || changed
+			same.policies = append(same.policies, name)
+			continue
+		}
+		described := slices.ContainsFunc(set.Described, func(in policy.Inbound) bool { return t.Miss(in) == "" })
+		least := t.Fit(blank)
+		if reason := t.Miss(least); reason != "" && !described {
+			if !t.Inert {
+				reason = "its requirements contradict each other; on the nearest workload, " + reason
+			}
+			u := Unasked{t.Policy, t.Place, reason, t.Inert}
+			if !slices.Contains(p.Unasked, u) {
+				p.Unasked = append(p.Unasked, u)
+			}
+			continue
+		}
+		known[t.Key] = &target{t, changed, described, least, []string{name}}
+		out = append(out, known[t.Key])
+	}
+	return out
+}
+
+// makePairs makes an inbound for each wanted pair of targets that can select one together.
+func (p *populator) makePairs(olds, recents []*target, wanted func(a, b *target) bool) {
+	for _, a := range olds {
+		for _, b := range recents {
+			// Where both select described inbounds, those are asked.
+			if !wanted(a, b) || a.described && b.described {
+				continue
+			}
+			if p.tried++; p.exhausted() {
+				return
+			}
+			in, ok := p.fitBoth(a, b)
+			if !ok {
+				continue
+			}
+			p.make(in, a, b)
+			if a.changed || b.changed {
+				p.makeVariants(in, a, b)
+			}
+		}
+	}
+}
+
+// fitBoth returns an inbound that both targets select.
+func (p *populator) fitBoth(a, b *target) (policy.Inbound, bool) {
+	if in := b.Fit(a.least); a.Miss(in) == "" && b.Miss(in) == "" {
+		return in, true
+	}
+	if a.Vary == nil || b.Vary == nil {
+		return policy.Inbound{}, false
+	}
+	for _, in := range p.combine(a.least, []*target{a}, []*target{a, b}) {
+		if in = b.Fit(in); a.Miss(in) == "" && b.Miss(in) == "" {
+			return in, true
+		}
+	}
+	return policy.Inbound{}, false
+}
+
+// combine returns the inbound and all that the varying targets make of it, and of each other,
+// as long as the selecting targets select them.
+func (p *populator) combine(in policy.Inbound, selecting, varying []*target) []policy.Inbound {
+	out := []policy.Inbound{in}
+	known := map[string]bool{keyOf(in): true}
+	for i := 0; i < len(out); i++ {
+		for _, t := range varying {
+			if t.Vary == nil {
+				continue
+			}
+			for _, varied := range t.Vary(out[i]) {
+				if len(out) == mostStates {
+					p.Truncated = true
+				}
+				if p.tried++; p.exhausted() {
+					return out
+				}
+				if slices.ContainsFunc(selecting, func(t *target) bool { return t.Miss(varied) != "" }) {
+					continue
+				}
+				if key := keyOf(varied); !known[key] {
+					known[key] = true
+					out = append(out, varied)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// makeVariants makes the inbound of some targets once more for each other set of targets that
+// can select it beside them.
+func (p *populator) makeVariants(of policy.Inbound, targets ...*target) {
+	all := p.combine(of, targets, p.all)
+	if len(all) == 1 {
+		return
+	}
+	for i, in := range all {
+		if p.exhausted() {
+			return
+		}
+		key, selecting := p.selection(in)
+		if p.selections[key] {
+			continue
+		}
+		// The first one is made.
+		if p.selections[key] = true; i > 0 {
+			p.make(in, selecting...)
+		}
+	}
+}
+
+// makeConnections makes each inbound once more for tcp, if the two sets differ there and ask for
+// more than a connection shows.
+func (p *populator) makeConnections(withLike bool, sets []PolicySet) {
+	all := slices.Clone(p.Made)
+	if withLike {
+		all = append(all, Made{Inbound: p.like})
+	}
+	for _, of := range all {
+		in := of.Inbound
+		if in.Protocol.Layer() == policy.L4 || !slices.ContainsFunc(sets, func(s PolicySet) bool { return asksForRequests(s.Program(in).Program) }) {
+			continue
+		}
+		in.Protocol, in.Routes = policy.TCP, nil
+		if p.exhausted() {
+			return
+		}
+		if sets[0].Program(in).Equal(sets[1].Program(in).Program) {
+			continue
+		}
+		if p.named[in.Workload.Name] {
+			in.Workload.Name = madeName
+		}
+		_, selecting := p.selection(in)
+		p.make(in, selecting...)
+	}
+}
+
+// asksForRequests reports whether a program looks at more than a connection shows.
+func asksForRequests(program policy.Program) bool {
+	return slices.ContainsFunc(slices.Concat(program.Gates, program.Shadows), func(g policy.Gate) bool { return anyForRequests(g.Rules) })
+}
+
+func anyForRequests(rules []policy.Rule) bool {
+	return slices.ContainsFunc(rules, func(r policy.Rule) bool {
+		for c := range policy.Walk(r.When) {
+			if is, ok := c.(policy.Is); ok && is.Attribute.Layer == policy.L7 {
+				return true
+			}
+		}
+		return anyForRequests(r.Then)
+	})
+}
+
+// make adds an inbound, unless it is there already.
+func (p *populator) make(in policy.Inbound, targets ...*target) {
+	key := keyOf(in)
+	i, ok := p.seen[key]
+	switch {
+	case ok && (i == described || len(targets) > 1):
+		return
+	case !ok:
+		i = len(p.Made)
+		p.seen[key] = i
+		if in.Workload.Name == madeName {
+			in.Workload.Name = p.newName(targets)
+		}
+		p.Made = append(p.Made, Made{Inbound: in})
+	}
+	for _, t := range targets {
+		for _, name := range t.policies {
+			if !slices.Contains(p.Made[i].For, name) {
+				p.Made[i].For = append(p.Made[i].For, name)
+			}
+		}
+	}
+}
+
+// described stands for the index of an inbound that was not made.
+const described = -1
+
+// keyOf is the same for inbounds that policies cannot tell apart.
+func keyOf(in policy.Inbound) string {
+	w := in.Workload
+	key := []string{w.Name, w.Namespace, w.Mesh, w.Zone, w.Origin, in.Name, strconv.Itoa(int(in.Port)), in.Protocol.String()}
+	for _, set := range []map[string]string{w.Labels, in.Tags} {
+		key = append(key, strconv.Itoa(len(set)))
+		for _, name := range slices.Sorted(maps.Keys(set)) {
+			key = append(key, name, set[name])
+		}
+	}
+	for _, r := range in.Routes {
+		key = append(key, r.Name, r.When.String())
+	}
+	return strings.Join(key, "\x00")
+}
+
+// newName names a workload after the policies that select it.
+func (p *populator) newName(targets []*target) string {
+	name := madeName + "-for"
+	for _, t := range targets {
+		name += "-" + t.Name
+	}
+	for n, first := 2, name; p.named[name]; n++ {
+		name = fmt.Sprintf("%s-%d", first, n)
+	}
+	p.named[name] = true
+	return name
+}
