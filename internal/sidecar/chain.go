@@ -61,6 +61,9 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		Protocol: policy.TCP,
 	}}
 	c.leads = r.clustersOf(of)
+	for _, reason := range c.leads.calls.unread {
+		c.tell(Beside, "", "", reason)
+	}
 	c.in.Transport = c.transport(of)
 	for _, f := range of.Filters {
 		packed, faults, typeURL, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())

@@ -30,8 +30,10 @@ var parts = map[string]string{
 		watchdogs tracing layered_runtime admin overload_manager enable_dispatcher_stats use_tcp_for_dns_lookups dns_resolution_config
 		typed_dns_resolver_config fatal_actions default_config_source perf_tracing_file_path application_log_config
 		grpc_async_client_manager_config memory_allocator_manager`,
-	"envoy.admin.v3.ListenersConfigDump.DynamicListener": "name active_state warming_state draining_state error_state client_status",
-	"envoy.config.bootstrap.v3.LayeredRuntime":           "layers",
+	"envoy.admin.v3.ListenersConfigDump.DynamicListener":  "name active_state warming_state draining_state error_state client_status",
+	"envoy.config.bootstrap.v3.Bootstrap.StaticResources": "listeners clusters secrets",
+	"envoy.config.bootstrap.v3.ClusterManager":            "local_cluster_name outlier_detection load_stats_config enable_deferred_cluster_creation",
+	"envoy.config.bootstrap.v3.LayeredRuntime":            "layers",
 	// The values of every other layer are not in a dump.
 	"envoy.config.bootstrap.v3.RuntimeLayer": "name static_layer",
 }
@@ -65,7 +67,11 @@ func isHarmlessRuntime(key string) bool {
 func (r *resources) addBootstrap(o object) {
 	r.checkParts(o, bootstrapConfig)
 	r.envoy = versionOf(getObject(getObject(o, "node"), "user_agent_build_version"))
-	r.bootstrapped = append(r.bootstrapped, getList(getObject(o, "static_resources"), "listeners")...)
+	static := getObject(o, "static_resources")
+	r.checkParts(static, "envoy.config.bootstrap.v3.Bootstrap.StaticResources")
+	r.checkParts(getObject(o, "cluster_manager"), "envoy.config.bootstrap.v3.ClusterManager")
+	r.bootstrapped = append(r.bootstrapped, getList(static, "listeners")...)
+	each(static, "clusters", func(cluster object) { r.addCluster(object{"cluster": cluster}) })
 	r.addRuntime(o)
 }
 

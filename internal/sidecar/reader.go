@@ -24,6 +24,8 @@ type reader struct {
 	leads []leading
 	// led has the clusters of each chain.
 	led map[*listenerv3.FilterChain]leading
+	// guards has the clusters behind the inbounds.
+	guards map[string]bool
 	// own are the addresses on which inbounds listen.
 	own map[netip.Addr]bool
 }
@@ -98,6 +100,13 @@ func (r *reader) listener(d decoded[*listenerv3.Listener], g guarded) {
 	}
 	if l.FilterChainMatcher != nil {
 		tell(Beside, "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
+	}
+	for _, log := range l.AccessLog {
+		logging := newLeading().calls
+		logging.add(log)
+		for _, reason := range logging.unread {
+			tell(Beside, reason)
+		}
 	}
 	for _, f := range l.ListenerFilters {
 		r.listenerFilter(l.Name, f)

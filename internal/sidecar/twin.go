@@ -10,6 +10,7 @@ import (
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -44,7 +45,9 @@ func (r *reader) guardedBy(listeners []decoded[*listenerv3.Listener]) guarded {
 	for _, a := range g.addresses {
 		r.own[a.Addr()] = true
 	}
-	for _, workload := range r.workloadsOf(r.clustersOf(chains...), false) {
+	all := r.clustersOf(chains...)
+	r.guards = all.names
+	for _, workload := range r.workloadsOf(all, false) {
 		g.workloads[workload] = true
 	}
 	return g
@@ -87,7 +90,7 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 	if leads.chosen || leads.absent {
 		return chosenElsewhere
 	}
-	for _, workload := range r.workloadsOf(r.direct(leads), false) {
+	for _, workload := range append(r.workloadsOf(r.direct(leads), false), r.workloadsOf(r.called(leads), false)...) {
 		if g.workloads[workload] {
 			return fmt.Sprintf("it leads to %s, as an inbound does", workload)
 		}
@@ -119,6 +122,11 @@ type leading struct {
 	// chosen is set where callers or extensions choose the cluster. absent is set where the dump
 	// does not have all routes.
 	chosen, absent bool
+	calls          calls
+}
+
+func newLeading() leading {
+	return leading{names: map[string]bool{}, calls: calls{clusters: map[string]bool{}}}
 }
 
 const chosenElsewhere = "its callers, or something that meshproof does not read, choose the cluster"
@@ -133,7 +141,7 @@ var steadyFilters = map[string]bool{
 
 // clustersOf gathers the clusters of filter chains.
 func (r *reader) clustersOf(chains ...*listenerv3.FilterChain) leading {
-	out := leading{names: map[string]bool{}}
+	out := newLeading()
 	for _, chain := range chains {
 		of, ok := r.led[chain]
 		if !ok {
@@ -141,6 +149,8 @@ func (r *reader) clustersOf(chains ...*listenerv3.FilterChain) leading {
 			r.led[chain] = of
 		}
 		maps.Copy(out.names, of.names)
+		maps.Copy(out.calls.clusters, of.calls.clusters)
+		out.calls.unread = append(out.calls.unread, of.calls.unread...)
 		out.chosen, out.absent = out.chosen || of.chosen, out.absent || of.absent
 	}
 	return out
@@ -149,7 +159,7 @@ func (r *reader) clustersOf(chains ...*listenerv3.FilterChain) leading {
 // readClusters gathers the clusters of one chain, also of the route configurations that it
 // takes by RDS.
 func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
-	out := leading{names: map[string]bool{}}
+	out := newLeading()
 	routes := func(m proto.Message) {
 		switch m := m.(type) {
 		case *routev3.RouteAction:
@@ -169,29 +179,31 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 			return messages.Authorizes(name) || steadyFilters[name]
 		}
 		urls := f.GetConfigDiscovery().GetTypeUrls()
-		if steady(f.GetTypedConfig().GetTypeUrl()) || len(urls) > 0 && !slices.ContainsFunc(urls, func(url string) bool { return !steady(url) }) {
-			continue
-		}
 		m, _, _ := messages.Unpack(f.GetTypedConfig())
 		switch m := m.(type) {
 		case *tcpproxyv3.TcpProxy:
+			out.calls.add(m)
 			out.add(m.GetCluster())
 			for _, weighted := range m.GetWeightedClusters().GetClusters() {
 				out.add(weighted.Name)
 			}
 		case *hcmv3.HttpConnectionManager:
+			out.calls.addManager(m)
 			refs, _ := r.routeRefs(m)
 			out.absent = out.absent || len(refs) == 0
 			for _, ref := range refs {
 				configuration := ref.inline
 				if configuration == nil {
 					configuration = r.routes[ref.name].message
+					out.calls.add(configuration)
 				}
 				eachMessage(configuration, routes)
 				out.absent = out.absent || configuration == nil || configuration.Vhds != nil
 			}
+		case *networkrbacv3.RBAC:
 		default:
-			out.chosen = true
+			out.calls.add(f)
+			out.chosen = out.chosen || !steady(f.GetTypedConfig().GetTypeUrl()) && (len(urls) == 0 || slices.ContainsFunc(urls, func(url string) bool { return !steady(url) }))
 		}
 	}
 	return out
@@ -237,6 +249,25 @@ func (r *reader) shareWorkloads() {
 			tell(chosenElsewhere)
 		}
 	}
+	for i, in := range r.out.Inbounds {
+		for _, workload := range r.workloadsOf(r.called(r.leads[i]), false) {
+			if port, ok := ports[workload]; ok && port != in.Address.Port() {
+				reason := fmt.Sprintf("it sends requests of its own to %s, past the inbound on port %d", workload, port)
+				r.found.add(Unknown{Kind: Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason})
+			}
+		}
+	}
+}
+
+// called returns the clusters that a chain names, but where requests do not go.
+func (r *reader) called(l leading) leading {
+	out := newLeading()
+	for name := range l.calls.clusters {
+		if _, ok := r.clusters[name]; !l.names[name] && (ok || r.guards[name]) {
+			out.add(name)
+		}
+	}
+	return out
 }
 
 // sockets returns the addresses of a listener.

@@ -268,6 +268,14 @@ func at1(path, text string) edit {
 // behind puts a filter behind the RBAC filter of the HTTP inbound.
 func behind(filter string) edit { return at1(filters, filter) }
 
+const harmlessLayers = `"layered_runtime": {"layers": [{"static_layer": {}}]}`
+
+var toFile = typed("f", "envoy.extensions.access_loggers.file.v3.FileAccessLog", `"path": "/dev/stdout"`)
+
+func toGRPC(cluster string) string {
+	return typed("g", "envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig", `"common_config": {"grpc_service": {"envoy_grpc": {"cluster_name": "`+cluster+`"}}}`)
+}
+
 // bootstrap adds a bootstrap to the dump.
 func bootstrap(fields string) edit {
 	return add("configs", `{"@type": "T/envoy.admin.v3.BootstrapConfigDump", "bootstrap": {`+fields+`}}`)
