@@ -15,6 +15,8 @@ import (
 var (
 	mu    sync.Mutex
 	known = map[int]bool{}
+	// changed is closed when a command starts or is forgotten.
+	changed = make(chan struct{})
 )
 
 // Start starts a command that gets a process group of its own, and remembers it until [Forget].
@@ -26,6 +28,7 @@ func Start(cmd *exec.Cmd) error {
 		return err
 	}
 	known[cmd.Process.Pid] = true
+	tellChange()
 	return nil
 }
 
@@ -34,36 +37,37 @@ func Forget(cmd *exec.Cmd) {
 	mu.Lock()
 	defer mu.Unlock()
 	delete(known, cmd.Process.Pid)
+	tellChange()
 }
 
-// none reports whether no command is remembered.
-func none() bool {
-	mu.Lock()
-	defer mu.Unlock()
-	return len(known) == 0
+// tellChange wakes up those who wait. The lock is held.
+func tellChange() {
+	close(changed)
+	changed = make(chan struct{})
 }
 
-const (
-	interval = 50 * time.Millisecond
-	// quiet is how long there must be no child: the program itself ends in that time, if it
-	// does anything that looks for the end.
-	quiet = 500 * time.Millisecond
-)
+// quiet is how long there must be no child: the program itself ends in that time, if it does
+// anything that looks for the end.
+const quiet = 500 * time.Millisecond
 
 // AwaitNone waits until all commands have ended, and reports whether they have within the
 // limit.
 func AwaitNone(limit time.Duration) bool {
-	deadline, since := time.Now().Add(limit), time.Now()
+	late := time.After(limit)
 	for {
-		switch {
-		case !none():
-			since = time.Now()
-		case time.Since(since) >= quiet:
-			return true
+		mu.Lock()
+		none, change := len(known) == 0, changed
+		mu.Unlock()
+		var calm <-chan time.Time
+		if none {
+			calm = time.After(quiet)
 		}
-		if time.Now().After(deadline) {
+		select {
+		case <-change:
+		case <-calm:
+			return true
+		case <-late:
 			return false
 		}
-		time.Sleep(interval)
 	}
 }
