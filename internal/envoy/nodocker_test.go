@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,6 +32,12 @@ func TestWithoutDocker(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer mute.Close()
+	answering := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Api-Version", "1.47")
+		_, _ = io.WriteString(w, "{}")
+	}))
+	defer answering.Close()
+	remote := "tcp://" + answering.Listener.Addr().String()
 	silent := "unix://" + mute.Addr().String()
 	t.Run("hosts", func(t *testing.T) {
 		for name, tc := range map[string]struct {
@@ -42,6 +51,10 @@ func TestWithoutDocker(t *testing.T) {
 			"garbage": {
 				"container", "garbage",
 				"DOCKER_HOST=garbage is no address such as unix:///var/run/docker.sock; correct DOCKER_HOST or use the process runtime",
+			},
+			"on another machine": {
+				"container", remote,
+				"the daemon at " + remote + " is not on this machine, and Envoy could not connect back; use the process runtime",
 			},
 			"mute": {
 				"container", silent,
