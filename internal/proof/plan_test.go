@@ -216,6 +216,17 @@ func TestVerdict(t *testing.T) {
 	if proven, _ := p.Judge(failed).Counts(); proven != 0 {
 		t.Errorf("%d classes are proven by counters that do not add up", proven)
 	}
+	// A cover with examples only is no proof, neither in the heading nor in the last line.
+	p = proof.PlanRead(p.Reading, policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{{When: policy.Is{Attribute: &policy.Attribute{Name: "new", Phrase: "new"}}}}}}})
+	sampled := asWanted(p)
+	sampled.Case.Name = "sampled"
+	report := proof.Report{}
+	report.Add(p, sampled)
+	var text strings.Builder
+	if report.WriteText(&text, false); report.Holds() || !strings.HasPrefix(text.String(), "✗ sampled\n") || !strings.Contains(text.String(), "\n✗ ") {
+		t.Errorf("%s", text.String())
+	}
+	p = plan(t, casetest.Parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]"))
 	// Without requests no class is proven.
 	if v := p.Judge(result.Case{Case: p.Case, Err: fmt.Errorf("refused")}); v.Holds() {
 		t.Error("it holds without a request")

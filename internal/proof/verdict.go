@@ -105,10 +105,11 @@ func (v Verdict) Complete() bool {
 	return !slices.ContainsFunc(v.Inbounds, func(in InboundVerdict) bool { return !in.Inbound.Cover.Complete() })
 }
 
-// Holds reports whether everything was decided as specified.
+// Holds reports whether every request was asked about, and decided as specified. A sampled
+// cover does not hold.
 func (v Verdict) Holds() bool {
 	proven, of := v.Counts()
-	return v.Err == nil && proven == of && len(v.Disagreements) == 0
+	return v.Err == nil && proven == of && len(v.Disagreements) == 0 && v.Complete()
 }
 
 // Sentence says in one what was proven.
