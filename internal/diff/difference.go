@@ -127,6 +127,9 @@ func (d *Difference) widenings() []string {
 			out = append(out, "nothing can be said of "+u.Policy+": "+u.Reason)
 		}
 	}
+	if reasons := d.sampled(); len(reasons) > 0 {
+		out = append(out, "the cover is sampled: "+strings.Join(reasons, "; "))
+	}
 	if d.Truncated {
 		out = append(out, "sampled: not each set of policies that may select one workload was compared, there are too many")
 	}
@@ -160,23 +163,33 @@ func (d *Difference) Verdict() string {
 	}
 }
 
-// classes counts the classes, and reports whether all covers are complete.
-func (d *Difference) classes() (n int, complete bool) {
-	complete = true
+// classes counts the classes.
+func (d *Difference) classes() int {
+	n := 0
 	for _, c := range d.Cases {
 		for _, found := range c.Comparisons {
 			n += len(found.Cover.Classes)
-			complete = complete && found.Cover.Complete()
 		}
 	}
-	return n, complete
+	return n
+}
+
+// sampled says of which requests the covers have examples only.
+func (d *Difference) sampled() []string {
+	var out []string
+	for _, c := range d.Cases {
+		for _, found := range c.Comparisons {
+			out = append(out, found.Cover.Sampled...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Sentence says in one sentence what changes, and what Envoy says about it.
 func (d *Difference) Sentence() string {
-	n, complete := d.classes()
-	classes, cover := terminal.Plural(n, "class", "classes"), "; cover sampled"
-	if complete {
+	classes, cover := terminal.Plural(d.classes(), "class", "classes"), "; cover sampled"
+	if len(d.sampled()) == 0 {
 		cover = "; cover complete"
 	}
 	var text string

@@ -77,9 +77,8 @@ func newOpinionJSON(o Opinion) opinionJSON {
 // MarshalJSON implements [json.Marshaler].
 func (d *Difference) MarshalJSON() ([]byte, error) {
 	counts := d.counts()
-	classes, complete := d.classes()
 	out := differenceJSON{
-		Sentence: d.Sentence(), Classes: classes, Complete: complete,
+		Sentence: d.Sentence(), Classes: d.classes(), Complete: len(d.sampled()) == 0,
 		OnlyOld: append([]string{}, d.OnlyOld...), OnlyNew: append([]string{}, d.OnlyNew...), Inbounds: []inboundChangeJSON{},
 		Widened: counts[Widened], Narrowed: counts[Narrowed],
 		Shadow: counts[ShadowChanged], Origin: counts[OriginChanged], Envoy: d.Envoy, Changes: []changeJSON{},
