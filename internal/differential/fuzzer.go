@@ -40,11 +40,9 @@ type Fuzzer struct {
 	Seed uint64
 	// Forms are the forms of the policies that are drawn; all forms where it is empty.
 	Forms []policyset.Form
-	// Fresh draws names that were never used before, see [policyset.DrawFresh].
-	Fresh bool
-	// Admits reports whether a set may be asked; nil for every set. Another set takes the
-	// place of a set that may not.
-	Admits func(cases.Case) bool
+	// Draw returns the set of a number; nil for [policyset.Draw]. It returns false where no set
+	// may be asked.
+	Draw func(number uint64) (cases.Case, bool)
 	// Batch is the number of sets of one push; 64 where it is not positive.
 	Batch int
 	// Parallel is the number of batches under way; 3 where it is not positive. While one
@@ -199,24 +197,14 @@ func (r *run) count(t Tally, found []suspect, err error) {
 	}
 }
 
-// ErrNotAdmitted says that many sets were drawn, and none of them may be asked.
+// ErrNotAdmitted says that no set may be asked.
 var ErrNotAdmitted = errors.New("differential: no set of policies can be drawn that may be asked")
 
-// mostTries is how many sets are drawn to get a set that may be asked.
-const mostTries = 200
-
-// draw draws the set of that number. It returns false where no set may be asked.
 func (f Fuzzer) draw(number uint64) (cases.Case, bool) {
-	draw := policyset.Draw
-	if f.Fresh {
-		draw = policyset.DrawFresh
+	if f.Draw != nil {
+		return f.Draw(number)
 	}
-	for try := range uint64(mostTries) {
-		if drawn := draw(f.Seed, number+try<<32, f.Forms...); f.Admits == nil || f.Admits(drawn) {
-			return drawn, true
-		}
-	}
-	return cases.Case{}, false
+	return policyset.Draw(f.Seed, number, f.Forms...), true
 }
 
 // ask draws n sets and runs them in one push.

@@ -22,12 +22,12 @@ const FreshCase = "policies that were drawn for this run"
 // FreshSets is the usual number of [Suite.Sets].
 const FreshSets = 40
 
-// freshForms returns the forms of policies to draw: those of the claimed profiles of which the
-// plan has a case. A profile without cases is not in the report either.
-func (s Suite) freshForms(plan []cases.Case) []policyset.Form {
+// freshForms returns the forms of policies to draw: those of the claimed profiles of which there
+// is a case. A profile without cases is not in the report either.
+func (s Suite) freshForms(covered []cases.Case) []policyset.Form {
 	var out []policyset.Form
 	for _, p := range s.Selection.Claimed() {
-		for _, c := range plan {
+		for _, c := range covered {
 			if reason, _ := s.Selection.Skip(c); reason == "" && slices.ContainsFunc(c.Features, func(name feature.Name) bool { f, _ := feature.Lookup(name); return f.Profile == p }) {
 				out = append(out, policyset.Forms(p)...)
 				break
@@ -38,13 +38,21 @@ func (s Suite) freshForms(plan []cases.Case) []policyset.Form {
 }
 
 // fresh has the compiler under test compile policies that were drawn for this run, and asks
-// Envoy about them. Then it asks the compiler for everything once more. It returns nil where
-// meshproof's own compiler is tested, and in all shards but the first.
-func (u *underway) fresh(ctx context.Context, plan []cases.Case) *result.Case {
+// Envoy about them. Then it asks the compiler for everything again. It returns nil where
+// meshproof's own compiler is tested, and in all shards but the first, which does this for the
+// cases of all shards.
+func (u *underway) fresh(ctx context.Context) *result.Case {
 	s := u.suite
-	forms := s.freshForms(plan)
 	compiler, foreign := u.runner.Compiler.(*suite.Foreign)
-	if !foreign || s.Sets == 0 || len(forms) == 0 || s.Shard.part.Number > 1 {
+	if !foreign || s.Sets == 0 || s.Shard.part.Number > 1 {
+		return nil
+	}
+	covered, err := s.covered()
+	if err != nil {
+		return &result.Case{Fault: true, Err: err}
+	}
+	forms := s.freshForms(covered)
+	if len(forms) == 0 {
 		return nil
 	}
 	out := &result.Case{
@@ -60,12 +68,8 @@ func (u *underway) fresh(ctx context.Context, plan []cases.Case) *result.Case {
 		out.Skipped = "no set of policies was to be drawn"
 		return out
 	}
-	fuzzer := differential.Fuzzer{Runner: u.runner, Seed: s.Seed, Forms: forms, Fresh: true, Admits: func(c cases.Case) bool {
-		return !slices.ContainsFunc(policyset.Needs(c), func(name feature.Name) bool {
-			f, _ := feature.Lookup(name)
-			return s.Selection.lacks(f) != ""
-		})
-	}}
+	source := newSource(s, covered, forms)
+	fuzzer := differential.Fuzzer{Runner: u.runner, Seed: s.Seed, Draw: source.draw}
 	drawn, err := fuzzer.Run(ctx, differential.Limit{Sets: s.Sets})
 	out.Drawn.Sets, out.Drawn.Decisions, out.Took = drawn.Sets, drawn.Decisions, drawn.Took
 	switch {
@@ -81,6 +85,14 @@ func (u *underway) fresh(ctx context.Context, plan []cases.Case) *result.Case {
 			out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("set %d: %s", d.Set, problem))
 		}
 	}
+	quiet := u.runner
+	quiet.Done = nil
+	for _, r := range quiet.Run(ctx, source.mustRefuse(s.Sets)...) {
+		out.Fault = out.Fault || r.Fault
+		if failures := r.Failures(); len(failures) > 0 {
+			out.Drawn.Problems = append(out.Drawn.Problems, fmt.Sprintf("%s: %s", r.Case.Name, failures[0]))
+		}
+	}
 	again, err := compiler.AskAgain(ctx, s.Seed)
 	out.Drawn.Again, out.Drawn.Others = again.Answers, again.Others
 	out.Drawn.Problems = append(out.Drawn.Problems, again.Problems[:min(len(again.Problems), mostProblems)]...)
@@ -88,7 +100,7 @@ func (u *underway) fresh(ctx context.Context, plan []cases.Case) *result.Case {
 	for _, problem := range out.Drawn.Problems {
 		errs = append(errs, errors.New(problem))
 	}
-	out.Fault, out.Err = err != nil, errors.Join(errs...)
+	out.Fault, out.Err = out.Fault || err != nil, errors.Join(errs...)
 	out.Notes = []string{fmt.Sprintf("seed %d: %s of policies, %s; %s to questions asked again, %d of them other than before", s.Seed,
 		terminal.Count(drawn.Sets, "set"), terminal.Count(drawn.Decisions, "decision"), terminal.Count(again.Answers, "answer"), again.Others)}
 	return out

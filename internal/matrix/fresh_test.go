@@ -2,6 +2,7 @@ package matrix_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -33,24 +34,79 @@ func open(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts
 	return suite.CompileOne(ctx, suite.AllowEverything, in, docs, opts)
 }
 
-// ofProfiles returns a case of each profile.
+// ofProfiles returns cases of each profile, and some whose policies must be refused.
 func ofProfiles(t *testing.T) []cases.Case {
 	out := []cases.Case{few(t)[0], few(t)[2]}
+	left := map[string]int{"LegacyFrom": 1, "AuthorizationPolicySPIFFESource": 2, "AuthorizationPolicyValidation": 2}
 	for _, c := range casetest.Stories(t) {
-		if len(c.Requests) > 0 && slices.Equal(c.Features, []feature.Name{"LegacyFrom"}) {
-			return append(out, c)
+		for _, name := range c.Features {
+			if left[string(name)] > 0 && (len(c.Features) == 1 || len(c.Policies) > 0 && name == "AuthorizationPolicySPIFFESource") {
+				left[string(name)]--
+				out = append(out, c)
+				break
+			}
 		}
 	}
-	t.Fatal("no case is about LegacyFrom alone")
-	return nil
+	if len(out) != 7 {
+		t.Fatalf("%d cases", len(out))
+	}
+	return out
+}
+
+// textOf returns what a policy says, with its values changed; nil for no change.
+func textOf(t *testing.T, doc manifest.Document, change func(string) string) string {
+	var of func(v any) any
+	of = func(v any) any {
+		switch v := v.(type) {
+		case string:
+			if change != nil {
+				return change(v)
+			}
+		case []any:
+			for i := range v {
+				v[i] = of(v[i])
+			}
+		case map[string]any:
+			for key := range v {
+				v[key] = of(v[key])
+			}
+		}
+		return v
+	}
+	var v any
+	if err := doc.Decode(&v); err != nil {
+		t.Error(err)
+	}
+	return fmt.Sprint(of(v))
 }
 
 // A compiler is asked for policies that it cannot know, and for everything twice.
 func TestFreshPolicies(t *testing.T) {
 	t.Parallel()
 	gateway := matrix.Selection{Profiles: []feature.Profile{feature.GEP3779}}
+	// The policies of the cases, by everything that they say.
+	written := map[string]bool{}
+	for _, c := range ofProfiles(t) {
+		for _, doc := range c.Policies {
+			written[textOf(t, doc, nil)] = true
+		}
+	}
+	shapes := map[string]bool{}
+	for _, c := range ofProfiles(t) {
+		for _, doc := range c.Policies {
+			shapes[textOf(t, doc, func(string) string { return "" })] = true
+		}
+	}
 	known := func(docs []manifest.Document) bool {
-		return len(docs) == 0 || !strings.Contains(docs[0].Place(""), "seed")
+		return !slices.ContainsFunc(docs, func(doc manifest.Document) bool { return !written[textOf(t, doc, nil)] })
+	}
+	where := func(honestly func(policy.Inbound, []manifest.Document, language.Options) bool) suite.CompilerFunc {
+		return func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+			if honestly(in, docs, opts) {
+				return honest(ctx, in, docs, opts)
+			}
+			return open(ctx, in, docs, opts)
+		}
 	}
 	// times counts how often a compiler was asked a question.
 	var mu sync.Mutex
@@ -82,18 +138,28 @@ func TestFreshPolicies(t *testing.T) {
 		missing bool
 	}{
 		"honest": {honest, matrix.Selection{}, 60, "", "", false, false},
-		"right for known policies": {func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
-			if known(docs) {
-				return honest(ctx, in, docs, opts)
+		"right for known policies": {where(func(_ policy.Inbound, docs []manifest.Document, _ language.Options) bool { return known(docs) }),
+			matrix.Selection{}, 10, "", "not as the policies say", false, false},
+		"right for the usual trust domain": {where(func(_ policy.Inbound, _ []manifest.Document, opts language.Options) bool {
+			td := opts.TrustDomain.Name()
+			return td == "trust-domain.mesh" || td == "default" || td == ""
+		}), gateway, 10, "", "not as the policies say", false, false},
+		"right for two policies at most": {where(func(_ policy.Inbound, docs []manifest.Document, _ language.Options) bool { return len(docs) <= 2 }),
+			gateway, 20, "", "not as the policies say", false, false},
+		"right for known ports": {where(func(in policy.Inbound, _ []manifest.Document, _ language.Options) bool {
+			return slices.Contains([]uint16{8080, 8081, 5432, 9090}, in.Port)
+		}), gateway, 10, "", "not as the policies say", false, false},
+		"right but for policies that look like those of the cases": {where(func(_ policy.Inbound, docs []manifest.Document, _ language.Options) bool {
+			blank := func(string) string { return "" }
+			return known(docs) || !slices.ContainsFunc(docs, func(doc manifest.Document) bool { return shapes[textOf(t, doc, blank)] })
+		}), gateway, 10, "", "not as the policies say", false, false},
+		"right but for refusals of other names": {func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+			f, err := honest(ctx, in, docs, opts)
+			if err != nil && !known(docs) {
+				return open(ctx, in, docs, opts)
 			}
-			return open(ctx, in, docs, opts)
-		}, matrix.Selection{}, 10, "", "not as the policies say", false, false},
-		"right for the usual trust domain": {func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
-			if td := opts.TrustDomain.Name(); td == "trust-domain.mesh" || td == "default" || td == "" {
-				return honest(ctx, in, docs, opts)
-			}
-			return open(ctx, in, docs, opts)
-		}, gateway, 10, "", "not as the policies say", false, false},
+			return f, err
+		}, gateway, 5, "", "the compiler accepts policies that must be refused", false, false},
 		"right the first time": {from("first", 2, open), gateway, 5, "", "asked again, the compiler gives other filters", false, false},
 		"right two times, for callers in plaintext": {from("second", 3, func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
 			f, err := honest(ctx, in, docs, opts)

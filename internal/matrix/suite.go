@@ -107,6 +107,19 @@ func (e *DigestError) Error() string {
 // unknown profile or feature, if the selection has no case, and if the report of another
 // compiler lacks a field of its Implementation.
 func (s Suite) Plan() ([]cases.Case, error) {
+	covered, err := s.covered()
+	if err != nil {
+		return nil, err
+	}
+	times := s.Times
+	if times == nil {
+		times = Measured()
+	}
+	return s.Shard.Pick(covered, times.Cost), nil
+}
+
+// covered returns the cases of the selection, of all shards.
+func (s Suite) covered() ([]cases.Case, error) {
 	if err := s.Selection.check(); err != nil {
 		return nil, err
 	}
@@ -132,11 +145,7 @@ func (s Suite) Plan() ([]cases.Case, error) {
 	if len(covered) == 0 {
 		return nil, fmt.Errorf("conformance: of %d cases none belongs to the profiles %v: a case names its features", len(all), s.Selection.Claimed())
 	}
-	times := s.Times
-	if times == nil {
-		times = Measured()
-	}
-	return s.Shard.Pick(covered, times.Cost), nil
+	return covered, nil
 }
 
 // Run runs the cases on every version and returns the results in the order of the versions.
@@ -209,7 +218,7 @@ func (s Suite) runVersion(ctx context.Context, version string, plan []cases.Case
 	for _, r := range u.runner.Run(ctx, wanted...) {
 		ran[r.Case.Name] = r
 	}
-	return u.result(plan, ran, u.fresh(ctx, plan))
+	return u.result(plan, ran, u.fresh(ctx))
 }
 
 // underway is a suite on a running Envoy.

@@ -47,7 +47,7 @@ func Run(t *testing.T, s Suite) {
 			t.Cleanup(func() {
 				ran := subtests.wait()
 				// The context of the test has ended by now.
-				fresh := u.fresh(context.WithoutCancel(t.Context()), plan)
+				fresh := u.fresh(context.WithoutCancel(t.Context()))
 				if fresh != nil && fresh.Failed() {
 					t.Errorf("%s\n%v", FreshCase, fresh.Err)
 				}

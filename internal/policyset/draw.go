@@ -50,8 +50,8 @@ type generator struct {
 	options object
 	// unused are the names that no policy has yet.
 	unused []string
-	// fresh replaces the usual names; nil where they stay.
-	fresh *words
+	// size is that of a set, see [DrawFresh].
+	size size
 }
 
 // object is a YAML mapping.
@@ -69,6 +69,9 @@ type resource struct {
 	Spec       object `json:"spec"`
 }
 
+// isKuma reports whether the policy is a MeshTrafficPermission.
+func (r resource) isKuma() bool { return r.Kind+r.Type == "MeshTrafficPermission" }
+
 // set draws one set.
 func (g *generator) set(name string, of []Form) cases.Case {
 	if len(of) == 0 {
@@ -76,19 +79,30 @@ func (g *generator) set(name string, of []Form) cases.Case {
 	}
 	g.c = cases.Case{Name: name, Place: name, TrustDomains: []spiffeid.TrustDomain{ownDomain, otherDomain}}
 	g.options = object{}
-	g.unused = shuffled(g.chooser, policyNames)
+	known := policyNames
+	if g.size != usualSize {
+		known = slices.Concat(policyNames, otherPolicyNames)
+	}
+	g.unused = shuffled(g.chooser, known)
 	policies := g.policies(pick(g.chooser, of...))
 	g.c.Options.TrustDomain = g.c.TrustDomains[0]
+	if g.size != usualSize && policies[0].isKuma() && g.oneIn(3) {
+		g.options["systemNamespace"] = "mesh-control"
+		for _, p := range policies {
+			if p.Metadata["namespace"] == "kuma-system" {
+				p.Metadata["namespace"] = "mesh-control"
+			}
+		}
+	}
 	if len(g.options) > 0 {
 		g.c.Options.Document = documents(name, g.options)[0]
 	}
 	g.workloads()
-	if g.fresh == nil {
-		g.c.Policies = documents(name, policies...)
-		return g.c
+	if g.size != usualSize {
+		g.adorn(policies)
+		g.move(policies)
 	}
-	g.fresh.names(&g.c)
-	g.c.Policies = documents(name, g.fresh.policies(policies)...)
+	g.c.Policies = documents(name, policies...)
 	return g.c
 }
 
@@ -133,7 +147,16 @@ var ports = []policy.Inbound{
 
 // workloads adds one or two workloads with one or two inbounds each.
 func (g *generator) workloads() {
-	for i, name := range names[:g.between(1, len(names))] {
+	known := names
+	if g.size == large {
+		known = append(slices.Clone(names), "db", "cart")
+	}
+	// Plaintext is where a compiler may be wrong and no class of callers shows it.
+	permissive := 6
+	if g.size != usualSize {
+		permissive = 2
+	}
+	for i, name := range known[:g.between(1, min(g.size.upTo(2), len(known)))] {
 		w := policy.Workload{
 			Name: name, Namespace: pick(g.chooser, namespaces...), Mesh: "default",
 			Labels: map[string]string{"app": name, "tier": pick(g.chooser, "front", "back")},
@@ -144,25 +167,34 @@ func (g *generator) workloads() {
 		if g.oneIn(4) {
 			w.Zone, w.Origin = pick(g.chooser, zones...), "zone"
 		}
-		id, err := spiffeid.FromSegments(g.c.TrustDomains[0], "ns", w.Namespace, "sa", name)
-		if err != nil {
-			panic(fmt.Sprintf("policyset: %s: %v", name, err))
-		}
-		peer := language.Peer{Workload: w, Identity: id, IP: netip.AddrFrom4([4]byte{10, 64, 0, byte(i + 1)})}
+		id := identityOf(g.c.TrustDomains[0], w)
+		peer := language.Peer{Workload: w, Identity: id, IP: addressOf(i)}
 		g.c.Options.Peers = append(g.c.Options.Peers, peer)
 		first := g.choose(len(ports))
-		for k := range g.between(1, 2) {
+		for k := range g.between(1, min(g.size.upTo(2), len(ports))) {
 			in := ports[(first+k)%len(ports)]
 			in.Workload = w
 			if g.legacy {
 				in.Tags, in.Routes = g.tags(), g.routesOf(in.Protocol)
 			}
 			g.c.Inbounds = append(g.c.Inbounds, cases.Inbound{
-				Inbound: in, Identity: id, IP: peer.IP, Permissive: g.oneIn(6),
+				Inbound: in, Identity: id, IP: peer.IP, Permissive: g.oneIn(permissive),
 			})
 		}
 	}
 }
+
+// identityOf returns the SPIFFE ID of a workload.
+func identityOf(td spiffeid.TrustDomain, w policy.Workload) spiffeid.ID {
+	id, err := spiffeid.FromSegments(td, "ns", w.Namespace, "sa", w.Name)
+	if err != nil {
+		panic(fmt.Sprintf("policyset: %s: %v", w.Name, err))
+	}
+	return id
+}
+
+// addressOf returns the address of the workload at an index.
+func addressOf(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 64, 0, byte(i + 1)}) }
 
 // Form is a design of policies.
 type Form uint8
@@ -289,7 +321,8 @@ var (
 	namespaces = []string{"default", "a"}
 	zones      = []string{"east", "west"}
 	// policyNames are not in order, because the order of policies decides.
-	policyNames = []string{"p", "q", "pq", "a-p", "p-a", "z"}
+	policyNames      = []string{"p", "q", "pq", "a-p", "p-a", "z"}
+	otherPolicyNames = []string{"a", "b", "qp", "qq", "x", "x-y", "y", "yx", "zz", "z-p", "p-z", "c"}
 
 	services = []string{"web", "api", "db"}
 	routes   = []string{"orders", "items"}

@@ -1,195 +1,185 @@
 package policyset
 
 import (
-	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"regexp"
-	"strconv"
-	"strings"
-
-	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"slices"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
-// DrawFresh is [Draw] with names, ports and trust domains that were never used before: they
-// follow from seed and number too. A compiler that is right only for names it knows, or
-// for the usual trust domain, is found out; a compiler that recognizes drawn sets is not.
+// DrawFresh is [Draw] for a compiler that may know the usual sets: sizes, names, labels, ports,
+// addresses and trust domains follow from seed and number too. No set has all of them as
+// another set has them.
 func DrawFresh(seed, number uint64, of ...Form) cases.Case {
-	g := generator{chooser: random(seed, number), fresh: newWords(seed, number)}
-	return g.set(fmt.Sprintf("set %d of seed %d", number, seed), of)
-}
-
-// words are what the names of a set are replaced by. Names that have a part in common still
-// have it.
-type words struct {
-	// parts has a new part for each letter and each word of the usual names.
-	parts   map[string]string
-	domains *strings.Replacer
-	ports   map[uint16]uint16
-}
-
-var (
-	// knownWords are the words in the usual names, and knownLetters what the short names
-	// consist of. "default" is the name of a mesh and of a namespace that policies may
-	// leave out, so it stays.
-	knownWords   = []string{"web", "api", "db", "orders", "items", "east", "west", "front", "back", "dev", "prod", "http", "tcp", "grpc"}
-	knownLetters = "abcpqxyz"
-	wordPattern  = regexp.MustCompile(`[A-Za-z0-9]+`)
-)
-
-func newWords(seed, number uint64) *words {
-	r := rand.New(rand.NewPCG(number, ^seed))
-	word := func(letters int) string {
-		b := make([]byte, letters)
-		for i := range b {
-			b[i] = byte('a' + r.IntN(26))
-		}
-		return string(b)
-	}
-	w := &words{parts: map[string]string{}, ports: map[uint16]uint16{}}
-	taken := map[string]bool{}
-	unused := func(letters int) string {
-		for {
-			if text := word(letters); !taken[text] {
-				taken[text] = true
-				return text
-			}
-		}
-	}
-	for _, known := range knownWords {
-		w.parts[known] = unused(5)
-	}
-	for _, letter := range knownLetters {
-		w.parts[string(letter)] = unused(3)
-	}
-	w.domains = strings.NewReplacer(ownDomain.Name(), unused(6)+".example", otherDomain.Name(), unused(6)+".example")
-	next := uint16(1024 + r.IntN(50_000))
-	for _, in := range ports {
-		next += uint16(1 + r.IntN(100))
-		w.ports[in.Port] = next
-	}
-	return w
-}
-
-// text replaces the names in a text.
-func (w *words) text(s string) string {
-	if td := w.domains.Replace(s); td != s {
-		before, path, found := strings.Cut(strings.TrimPrefix(td, "spiffe://"), "/")
-		if !found {
-			return td
-		}
-		return "spiffe://" + before + "/" + w.text(path)
-	}
-	return wordPattern.ReplaceAllStringFunc(s, func(word string) string {
-		if port, err := strconv.ParseUint(word, 10, 16); err == nil && w.ports[uint16(port)] != 0 {
-			return fmt.Sprint(w.ports[uint16(port)])
-		}
-		if part := w.parts[word]; part != "" {
-			return part
-		}
-		if strings.Trim(word, knownLetters) != "" {
-			return word
-		}
-		var b strings.Builder
-		for _, letter := range word {
-			b.WriteString(w.parts[string(letter)])
-		}
-		return b.String()
-	})
-}
-
-// value replaces the names in a value that was read from JSON. Keys stay.
-func (w *words) value(v any) any {
-	switch v := v.(type) {
-	case string:
-		return w.text(v)
-	case float64:
-		if port := w.ports[uint16(v)]; port != 0 {
-			return port
-		}
-	case []any:
-		for i := range v {
-			v[i] = w.value(v[i])
-		}
-	case map[string]any:
-		for key := range v {
-			// These values are no names.
-			if key != "apiVersion" && key != "kind" && key != "type" && key != "method" {
-				v[key] = w.value(v[key])
-			}
-		}
-	}
-	return v
-}
-
-// policies replaces the names in policies.
-func (w *words) policies(of []resource) []any {
-	var out []any
-	text, err := json.Marshal(of)
-	if err == nil {
-		err = json.Unmarshal(text, &out)
-	}
+	g := generator{chooser: random(seed, number)}
+	g.size = pick(g.chooser, small, medium, medium, large)
+	c, err := rename(g.set(fmt.Sprintf("set %d of seed %d", number, seed), of), rand.New(rand.NewPCG(number, ^seed)), nil)
 	if err != nil {
 		panic(fmt.Sprintf("policyset: %v", err))
 	}
-	return w.value(out).([]any)
+	return c
 }
 
-// names replaces the names in a case, apart from its policies.
-func (w *words) names(c *cases.Case) {
-	for i, td := range c.TrustDomains {
-		c.TrustDomains[i] = spiffeid.RequireTrustDomainFromString(w.text(td.Name()))
+// FromCase makes another case from one that was written: with other names, as [DrawFresh] has
+// them, and sometimes with a part of a policy less or in another place. It has no requests.
+// Where the policies must be refused, the error of the new case is the one that it expects. The
+// result is false for a case of which no other can be made.
+func FromCase(c cases.Case, seed, number uint64) (cases.Case, bool) {
+	r := rand.New(rand.NewPCG(number, seed))
+	name := fmt.Sprintf("set %d of seed %d, after %q", number, seed, c.Name)
+	if len(c.Inbounds) == 0 {
+		in := ports[r.IntN(len(ports))]
+		in.Workload = policy.Workload{Name: "backend", Namespace: "shop", Mesh: "default"}
+		c.Inbounds = []cases.Inbound{{Inbound: in, Identity: identityOf(c.TrustDomains[0], in.Workload), IP: addressOf(0)}}
 	}
-	c.Options.TrustDomain = c.TrustDomains[0]
-	labels := func(of map[string]string) map[string]string {
-		if of == nil {
-			return nil
+	for _, change := range []func([]any){func(policies []any) { alter(r, policies) }, nil} {
+		if change != nil && (c.ExpectError != "" || r.IntN(2) == 0) {
+			continue
 		}
-		out := map[string]string{}
-		for key, value := range of {
-			out[key] = w.text(value)
+		out, err := rename(c, r, change)
+		if err != nil {
+			return c, false
 		}
-		return out
-	}
-	workload := func(of *policy.Workload) {
-		for _, field := range []*string{&of.Name, &of.Namespace, &of.Zone} {
-			*field = w.text(*field)
-		}
-		of.Labels = labels(of.Labels)
-	}
-	for i := range c.Options.Peers {
-		peer := &c.Options.Peers[i]
-		peer.Identity = spiffeid.RequireFromString(w.text(peer.Identity.String()))
-		workload(&peer.Workload)
-	}
-	for i := range c.Inbounds {
-		in := &c.Inbounds[i]
-		in.Identity = spiffeid.RequireFromString(w.text(in.Identity.String()))
-		in.Name, in.Port = w.text(in.Name), w.ports[in.Port]
-		in.Tags = labels(in.Tags)
-		workload(&in.Workload)
-		for r, route := range in.Routes {
-			in.Routes[r] = policy.InboundRoute{Name: w.text(route.Name), When: w.condition(route.When)}
+		out.Name, out.Place = name, c.Place
+		switch _, err = verdict.Read(out); {
+		case err == nil && c.ExpectError == "":
+			return out, true
+		case err != nil && c.ExpectError != "":
+			out.ExpectError = err.Error()
+			return out, true
 		}
 	}
+	return c, false
 }
 
-// condition replaces the names in the condition of a route.
-func (w *words) condition(c policy.Condition) policy.Condition {
-	switch c := c.(type) {
-	case policy.And:
-		out := make(policy.And, len(c))
-		for i := range c {
-			out[i] = w.condition(c[i])
+// alter takes an item out of one list of the policies, or exchanges two.
+func alter(r *rand.Rand, policies []any) {
+	type list struct {
+		in  map[string]any
+		key string
+	}
+	var lists []list
+	var find func(v any)
+	find = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				find(item)
+			}
+		case map[string]any:
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				if items, ok := v[key].([]any); ok && len(items) > 0 {
+					lists = append(lists, list{v, key})
+				}
+				find(v[key])
+			}
 		}
-		return out
-	case policy.Is:
-		c.Match.Value = w.text(c.Match.Value)
-		return c
+	}
+	find(policies)
+	if len(lists) == 0 {
+		return
+	}
+	of := lists[r.IntN(len(lists))]
+	items := slices.Clone(of.in[of.key].([]any))
+	i, j := r.IntN(len(items)), r.IntN(len(items))
+	if i != j {
+		items[i], items[j] = items[j], items[i]
+	} else {
+		items = slices.Delete(items, i, i+1)
+	}
+	of.in[of.key] = items
+}
+
+// size says how large a set is. The zero value is that of [Draw].
+type size uint8
+
+const (
+	usualSize size = iota
+	small
+	medium
+	large
+)
+
+// upTo returns the most of something that a set of the size has.
+func (s size) upTo(most int) int {
+	switch s {
+	case small:
+		return 1
+	case large:
+		return 3 * most
 	default:
-		return c
+		return most
+	}
+}
+
+// adorn adds what decides nothing: labels and annotations that nothing selects by, fields of an
+// API server, and peers that only call.
+func (g *generator) adorn(policies []resource) {
+	for i := range policies {
+		p := &policies[i]
+		if p.Metadata == nil || g.oneIn(2) {
+			continue
+		}
+		for key, value := range map[string]any{
+			"annotations": object{"kubectl.kubernetes.io/last-applied-configuration": "{}"}, "uid": "6f7a3c0e-5b1d-4c1e-9d0f-2a8b7c6d5e4f",
+			"resourceVersion": "81273", "generation": 2, "creationTimestamp": "2025-03-04T05:06:07Z",
+		} {
+			p.Metadata[key] = value
+		}
+	}
+	for _, name := range []string{"caller", "visitor"} {
+		if g.oneIn(2) {
+			continue
+		}
+		w := policy.Workload{Name: name, Namespace: pick(g.chooser, namespaces...), Mesh: "default", Labels: map[string]string{"app": name}}
+		g.c.Options.Peers = append(g.c.Options.Peers, language.Peer{Workload: w, Identity: identityOf(g.c.TrustDomains[0], w), IP: addressOf(len(g.c.Options.Peers))})
+	}
+	for i := range g.c.Inbounds {
+		extra := map[string]string{"pod-template-hash": "5d8f", "version": "v2", "team": "checkout"}
+		labels := maps.Clone(g.c.Inbounds[i].Workload.Labels)
+		for _, key := range slices.Sorted(maps.Keys(extra))[:g.choose(len(extra)+1)] {
+			labels[key] = extra[key]
+		}
+		g.c.Inbounds[i].Workload.Labels = labels
+	}
+}
+
+// move moves a set out of the mesh that policies may leave out, one time in three. A legacy mesh
+// is a trust domain, and stays.
+func (g *generator) move(policies []resource) {
+	if g.legacy || !g.oneIn(3) {
+		return
+	}
+	const mesh = "prod"
+	for i := range g.c.Inbounds {
+		if w := &g.c.Inbounds[i].Workload; w.Mesh == "default" {
+			w.Mesh = mesh
+		}
+	}
+	for i := range g.c.Options.Peers {
+		if w := &g.c.Options.Peers[i].Workload; w.Mesh == "default" {
+			w.Mesh = mesh
+		}
+	}
+	for i := range policies {
+		p := &policies[i]
+		switch {
+		case !p.isKuma():
+		case p.Metadata == nil && p.Mesh == "default":
+			p.Mesh = mesh
+		case p.Metadata != nil:
+			labels, _ := p.Metadata["labels"].(object)
+			labels = maps.Clone(labels)
+			if labels == nil {
+				labels = object{}
+			}
+			labels["kuma.io/mesh"] = mesh
+			p.Metadata["labels"] = labels
+		}
 	}
 }

@@ -2,7 +2,7 @@ package policyset
 
 // gatewayPolicies draws AuthorizationPolicies of GEP-3779.
 func (g *generator) gatewayPolicies() []resource {
-	return some(g.chooser, 1, 3, func() resource {
+	return some(g.chooser, 1, g.size.upTo(3), func() resource {
 		p := resource{APIVersion: "gateway.networking.x-k8s.io/v1alpha1", Kind: "XAuthorizationPolicy"}
 		if g.oneIn(4) {
 			p.APIVersion, p.Kind = "gateway.networking.k8s.io/v1", "AuthorizationPolicy"
@@ -13,7 +13,7 @@ func (g *generator) gatewayPolicies() []resource {
 		}
 		// An absent and an empty list both let no caller in.
 		if !g.oneIn(8) {
-			p.Spec["rules"] = some(g.chooser, 0, 3, g.grant)
+			p.Spec["rules"] = some(g.chooser, 0, g.size.upTo(3), g.grant)
 		}
 		return p
 	})
@@ -40,7 +40,7 @@ func (g *generator) selector() object {
 func (g *generator) grant() object {
 	rule := object{}
 	if !g.oneIn(10) {
-		rule["sources"] = some(g.chooser, 0, 3, g.source)
+		rule["sources"] = some(g.chooser, 0, g.size.upTo(3), g.source)
 	}
 	if g.oneIn(4) {
 		rule["networkAttributes"] = object{"ports": some(g.chooser, 1, 2, func() uint16 { return pick[uint16](g.chooser, 8080, 5432, 8081, 9090) })}

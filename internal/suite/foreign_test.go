@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -233,6 +234,39 @@ requests:
 	}
 	if len(asked.Peers) != 2 || asked.Peers[1].Workload.Labels["app"] != "web" || !slices.Equal(asked.Document.Keys(), []string{"othermesh"}) {
 		t.Errorf("the compiler was told %+v", asked)
+	}
+}
+
+// A case may expect that no dialect owns its policies, and it may count by the plain names of
+// policies. Both hold for another compiler too, which refuses in words of its own.
+func TestHonestForeignCompilerOfStories(t *testing.T) {
+	t.Parallel()
+	honest := &Foreign{CompilerFunc: func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+		f, err := own(ctx, in, docs, opts)
+		if err != nil {
+			err = errors.New("in other words")
+		}
+		return f, err
+	}}
+	accepting := &Foreign{CompilerFunc: func(context.Context, policy.Inbound, []manifest.Document, language.Options) (xds.Filters, error) {
+		return xds.Filters{}, nil
+	}}
+	asked := 0
+	for _, c := range casetest.Stories(t) {
+		unknown := strings.HasSuffix(c.ExpectError, "is unknown") && len(c.Inbounds) == 0
+		if !unknown && !slices.ContainsFunc(c.Counters, func(of cases.Counters) bool { return of.Rule != "" }) {
+			continue
+		}
+		asked++
+		if r := (Runner{Harness: sharedEnvoy.Get(t), Compiler: honest, Read: verdict.ReadForeign}).Case(t.Context(), c); !r.Passed() {
+			t.Errorf("%s: %v", c.Name, r.Failures())
+		}
+		if r := (Runner{Harness: sharedEnvoy.Get(t), Compiler: accepting, Read: verdict.ReadForeign}).Case(t.Context(), c); r.Passed() {
+			t.Errorf("%s: a compiler without filters passes", c.Name)
+		}
+	}
+	if asked < 5 {
+		t.Errorf("%d cases", asked)
 	}
 }
 

@@ -27,7 +27,9 @@ func ReadForeign(c cases.Case) (*Reading, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.As(c), nil
+		read := r.Case
+		read.Options = c.Options
+		return r.As(read), nil
 	}
 	head := c.Policies[i].Type()
 	kind := fmt.Sprintf("kind %q of apiVersion %q", head.Kind, head.APIVersion)

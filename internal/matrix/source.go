@@ -1,0 +1,76 @@
+package matrix
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/policyset"
+)
+
+// source draws policies that no compiler can know beforehand. Every other set is drawn at
+// random; the sets between are made from cases, with other names, so that a compiler does not
+// get by with what it knows of the cases.
+type source struct {
+	suite Suite
+	forms []policyset.Form
+	// accepted are the cases whose policies are accepted, refused the others, in an order that
+	// follows from the seed.
+	accepted, refused []cases.Case
+}
+
+func newSource(s Suite, of []cases.Case, forms []policyset.Form) *source {
+	out := &source{suite: s, forms: forms}
+	for _, c := range of {
+		switch reason, _ := s.Selection.Skip(c); {
+		case reason != "":
+		case c.ExpectError != "":
+			out.refused = append(out.refused, c)
+		default:
+			out.accepted = append(out.accepted, c)
+		}
+	}
+	r := rand.New(rand.NewPCG(s.Seed, 0))
+	for _, list := range [][]cases.Case{out.accepted, out.refused} {
+		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	}
+	return out
+}
+
+// mostTries is how many sets are drawn to get a set that the selection admits.
+const mostTries = 200
+
+// draw returns the set of that number. It returns false where no set may be asked.
+func (s *source) draw(number uint64) (cases.Case, bool) {
+	if n := number / 2; number%2 == 1 && len(s.accepted) > 0 {
+		if c, ok := policyset.FromCase(s.accepted[n%uint64(len(s.accepted))], s.suite.Seed, number); ok {
+			return c, true
+		}
+	}
+	for try := range uint64(mostTries) {
+		if c := policyset.DrawFresh(s.suite.Seed, number+try<<32, s.forms...); s.admits(c) {
+			return c, true
+		}
+	}
+	return cases.Case{}, false
+}
+
+// admits reports whether the compiler claims all that a drawn set needs.
+func (s *source) admits(c cases.Case) bool {
+	return !slices.ContainsFunc(policyset.Needs(c), func(name feature.Name) bool {
+		f, _ := feature.Lookup(name)
+		return s.suite.Selection.lacks(f) != ""
+	})
+}
+
+// mustRefuse returns cases whose policies must be refused, at most so many.
+func (s *source) mustRefuse(most int) []cases.Case {
+	var out []cases.Case
+	for i, c := range s.refused[:min(most, len(s.refused))] {
+		if c, ok := policyset.FromCase(c, s.suite.Seed, uint64(i)); ok {
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,274 @@
+package policyset
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// rename returns the case with other names, ports, addresses and trust domains, and without its
+// requests. The change, nil for none, alters the policies, which are values that were read from
+// JSON. An error says that a policy has no JSON form.
+func rename(c cases.Case, r *rand.Rand, change func(policies []any)) (cases.Case, error) {
+	w := newWords(r)
+	policies, options, err := valuesOf(c)
+	if err != nil {
+		return c, err
+	}
+	if _, stated := c.Options.Document.At("systemNamespace"); stated {
+		delete(w.kept, "kuma")
+		delete(w.kept, "system")
+	}
+	// ServiceAccount sources stand for SPIFFE IDs of this form.
+	if w.rarely() && !slices.ContainsFunc(c.Policies, func(p manifest.Document) bool { return profileOf(p) == feature.GEP3779 }) {
+		w.kept["ns"], w.kept["sa"] = false, false
+	} else {
+		w.keep("ns", "sa")
+	}
+	w.rename(c)
+	w.value("", policies)
+	w.value("", options)
+	w.choose()
+	out := w.rename(c)
+	policies, options = w.value("", policies).([]any), w.value("", options)
+	if change != nil {
+		change(policies)
+	}
+	file := letters(r, 1+r.IntN(8)) + ".yaml"
+	out.Policies = nil
+	for _, p := range policies {
+		out.Policies = append(out.Policies, w.document(file, p))
+	}
+	if fields, ok := options.(map[string]any); ok && len(fields) > 0 {
+		out.Options.Document = w.document(file, options)
+	}
+	return out, nil
+}
+
+// valuesOf returns the policies and the options of a case as they are read from JSON.
+func valuesOf(c cases.Case) (policies []any, options any, err error) {
+	for _, doc := range c.Policies {
+		var v any
+		if err := doc.Decode(&v); err != nil {
+			return nil, nil, err
+		}
+		policies = append(policies, v)
+	}
+	if len(c.Options.Document.Keys()) > 0 {
+		err = c.Options.Document.Decode(&options)
+	}
+	if err == nil {
+		_, err = json.Marshal([]any{policies, options})
+	}
+	return policies, options, err
+}
+
+// The values of these keys are no names, wherever they stand.
+var noNames = map[string]bool{
+	"apiVersion": true, "kind": true, "type": true, "action": true, "operator": true, "enforcementLevel": true, "group": true,
+	"shadowForm": true, "legacyCompiler": true, "kumaOption": true, "status": true, "annotations": true,
+	"kuma.io/policy-role": true, "kuma.io/origin": true, "kuma.io/effect": true,
+	"uid": true, "resourceVersion": true, "creationTimestamp": true, "generation": true,
+}
+
+// named are the keys of mappings whose keys are names.
+var named = map[string]bool{"labels": true, "matchLabels": true, "tags": true}
+
+// value replaces the names in a value that stands under a key.
+func (w *words) value(key string, v any) any {
+	if noNames[key] {
+		return v
+	}
+	switch v := v.(type) {
+	case string:
+		switch key {
+		case "method":
+			return w.method(v)
+		case "key":
+			return w.label(v)
+		default:
+			return w.text(v)
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = w.value(key, v[i])
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for _, inner := range slices.Sorted(maps.Keys(v)) {
+			value := w.value(inner, v[inner])
+			if named[key] {
+				inner = w.label(inner)
+			}
+			out[inner] = value
+		}
+		return out
+	}
+	if key == "port" || key == "ports" {
+		var port uint16
+		if _, err := fmt.Sscan(fmt.Sprint(v), &port); err == nil {
+			return w.usualPort(port)
+		}
+	}
+	return v
+}
+
+// label replaces the key of a label. A control plane knows the labels of Kuma.
+func (w *words) label(key string) string {
+	if strings.Contains(key, "kuma.io/") {
+		return key
+	}
+	return w.replace(w.names, key)
+}
+
+// rename replaces the names in a case, apart from its policies and options.
+func (w *words) rename(c cases.Case) cases.Case {
+	out := cases.Case{Name: c.Name, Story: c.Story, Features: c.Features, Place: c.Place, Options: c.Options, Normalization: c.Normalization}
+	for _, td := range c.TrustDomains {
+		out.TrustDomains = append(out.TrustDomains, spiffeid.RequireTrustDomainFromString(w.trustDomain(td.Name())))
+	}
+	if len(out.TrustDomains) > 0 {
+		out.Options.TrustDomain = out.TrustDomains[0]
+	}
+	moved := map[netip.Addr]netip.Addr{}
+	stay := w.chosen && w.rarely()
+	address := func(ip netip.Addr) netip.Addr {
+		to, ok := moved[ip]
+		for !ok {
+			if to = ip; w.chosen && !stay {
+				to = w.address()
+			}
+			ok = !slices.Contains(slices.Collect(maps.Values(moved)), to)
+		}
+		moved[ip] = to
+		return to
+	}
+	out.Options.Peers = nil
+	for _, peer := range c.Options.Peers {
+		out.Options.Peers = append(out.Options.Peers, language.Peer{Workload: w.workload(peer.Workload), Identity: w.identity(peer.Identity), IP: address(peer.IP)})
+	}
+	for _, in := range c.Inbounds {
+		in.Workload, in.Identity, in.IP = w.workload(in.Workload), w.identity(in.Identity), address(in.IP)
+		in.Port = w.usualPort(in.Port)
+		in.Name, in.Tags = w.replace(w.names, in.Name), w.labels(in.Tags)
+		in.Routes = slices.Clone(in.Routes)
+		for i, route := range in.Routes {
+			in.Routes[i] = policy.InboundRoute{Name: w.replace(w.names, route.Name), When: w.condition(route.When)}
+		}
+		out.Inbounds = append(out.Inbounds, in)
+	}
+	return out
+}
+
+func (w *words) identity(id spiffeid.ID) spiffeid.ID {
+	return spiffeid.RequireFromString(w.text(id.String()))
+}
+
+func (w *words) workload(of policy.Workload) policy.Workload {
+	of.Name, of.Namespace, of.Mesh, of.Zone = w.replace(w.names, of.Name), w.replace(w.names, of.Namespace), w.replace(w.names, of.Mesh), w.replace(w.names, of.Zone)
+	of.Labels = w.labels(of.Labels)
+	return of
+}
+
+func (w *words) labels(of map[string]string) map[string]string {
+	if of == nil {
+		return nil
+	}
+	out := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		value := of[key]
+		if !noNames[key] {
+			value = w.text(value)
+		}
+		out[w.label(key)] = value
+	}
+	return out
+}
+
+// condition replaces the names in the condition of a route.
+func (w *words) condition(c policy.Condition) policy.Condition {
+	switch c := c.(type) {
+	case policy.And:
+		out := make(policy.And, len(c))
+		for i := range c {
+			out[i] = w.condition(c[i])
+		}
+		return out
+	case policy.Is:
+		if strings.HasPrefix(c.Match.Value, "/") {
+			c.Match.Value = w.text(c.Match.Value)
+		} else {
+			c.Match.Value = w.method(c.Match.Value)
+		}
+		return c
+	default:
+		return c
+	}
+}
+
+// address chooses an address of a workload.
+func (w *words) address() netip.Addr {
+	blocks := [][2]byte{{10, byte(w.IntN(256))}, {172, byte(16 + w.IntN(16))}, {192, 168}, {100, byte(64 + w.IntN(64))}, {byte(20 + w.IntN(70)), byte(w.IntN(256))}}
+	block := blocks[w.IntN(len(blocks))]
+	return netip.AddrFrom4([4]byte{block[0], block[1], byte(w.IntN(256)), byte(1 + w.IntN(254))})
+}
+
+// document writes a value as JSON, which is YAML, with its fields in any order, and reads it
+// back.
+func (w *words) document(file string, v any) manifest.Document {
+	var b bytes.Buffer
+	w.write(&b, v)
+	docs, err := manifest.Parse(file, b.Bytes())
+	if err != nil || len(docs) != 1 {
+		panic(fmt.Sprintf("policyset: %v in %s", err, b.Bytes()))
+	}
+	return docs[0]
+}
+
+func (w *words) write(b *bytes.Buffer, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		keys := slices.Sorted(maps.Keys(v))
+		w.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+		for i, key := range keys {
+			b.WriteByte("{,"[min(i, 1)])
+			w.write(b, key)
+			b.WriteByte(':')
+			w.write(b, v[key])
+		}
+		if len(keys) == 0 {
+			b.WriteByte('{')
+		}
+		b.WriteByte('}')
+	case []any:
+		b.WriteByte('[')
+		for i, item := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			w.write(b, item)
+		}
+		b.WriteByte(']')
+	default:
+		text, err := json.Marshal(v)
+		if err != nil {
+			panic(fmt.Sprintf("policyset: %v", err))
+		}
+		b.Write(text)
+	}
+}
