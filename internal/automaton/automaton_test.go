@@ -1,0 +1,264 @@
+package automaton_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/meshproof/meshproof/internal/automaton"
+)
+
+// words are all texts over an alphabet up to a length, the shortest first.
+func words(alphabet string, most int) []string {
+	out := []string{""}
+	for from := 0; most > 0; most-- {
+		to := len(out)
+		for _, w := range out[from:to] {
+			for i := range len(alphabet) {
+				out = append(out, w+alphabet[i:i+1])
+			}
+		}
+		from = to
+	}
+	return out
+}
+
+var shortWords = words("ab/", 5)
+
+// drawn is a language and a plain reading of it.
+type drawn struct {
+	text     string
+	language *automaton.Language
+	matches  func(string) bool
+}
+
+func drawLanguage() *rapid.Generator[drawn] {
+	return rapid.Custom(func(t *rapid.T) drawn {
+		value := rapid.StringOfN(rapid.SampledFrom([]rune("ab/")), 0, 3, -1).Draw(t, "value")
+		fold := rapid.IntRange(0, 3).Draw(t, "fold") == 0
+		lower := func(s string) string {
+			if fold {
+				return strings.ToLower(s)
+			}
+			return s
+		}
+		if fold {
+			value = strings.ToUpper(value)
+		}
+		switch rapid.IntRange(0, 7).Draw(t, "kind") {
+		case 0:
+			return drawn{"exact " + value, automaton.Literal(value, false, false, fold), func(s string) bool { return lower(s) == lower(value) }}
+		case 1:
+			return drawn{"prefix " + value, automaton.Literal(value, false, true, fold), func(s string) bool { return strings.HasPrefix(lower(s), lower(value)) }}
+		case 2:
+			return drawn{"suffix " + value, automaton.Literal(value, true, false, fold), func(s string) bool { return strings.HasSuffix(lower(s), lower(value)) }}
+		case 3:
+			return drawn{"contains " + value, automaton.Literal(value, true, true, fold), func(s string) bool { return strings.Contains(lower(s), lower(value)) }}
+		case 4:
+			return drawn{"segments " + value, automaton.Segments(value), func(s string) bool { return s == value || strings.HasPrefix(s, value+"/") }}
+		}
+		expression := drawExpression(2).Draw(t, "expression")
+		language, err := automaton.Regex(expression, rapid.SampledFrom([]automaton.Encoding{automaton.Latin1, automaton.UTF8}).Draw(t, "encoding"))
+		if err != nil {
+			t.Fatalf("%s: %v", expression, err)
+		}
+		whole := regexp.MustCompile(`\A(?:` + expression + `)\z`)
+		return drawn{"regex " + expression, language, whole.MatchString}
+	})
+}
+
+func drawExpression(depth int) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		if depth == 0 || rapid.IntRange(0, 2).Draw(t, "leaf") == 0 {
+			return rapid.SampledFrom([]string{"a", "b", "/", ".", "[^/]", "[ab]", "", "^", "$", `\b`, `\B`, `(?m:^)`, `(?m:$)`, "(?i:A)", "(?s:.)", `\w`, `\W`}).Draw(t, "leaf")
+		}
+		sub := drawExpression(depth - 1)
+		switch rapid.IntRange(0, 6).Draw(t, "of") {
+		case 0:
+			return "(?:" + sub.Draw(t, "x") + ")*"
+		case 1:
+			return "(?:" + sub.Draw(t, "x") + ")+?"
+		case 2:
+			return "(" + sub.Draw(t, "x") + ")?"
+		case 3:
+			return "(?:" + sub.Draw(t, "x") + "){1,2}"
+		case 4:
+			return "(?:" + sub.Draw(t, "x") + "|" + sub.Draw(t, "y") + ")"
+		default:
+			return sub.Draw(t, "x") + sub.Draw(t, "y")
+		}
+	})
+}
+
+// TestMatches holds each language against a plain reading.
+func TestMatches(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		l := drawLanguage().Draw(t, "language")
+		for _, w := range words("ab/", 4) {
+			if got, want := l.language.Matches(w), l.matches(w); got != want {
+				t.Fatalf("%s matches %q: %t, want %t", l.text, w, got, want)
+			}
+		}
+	})
+}
+
+// TestShortest holds the answer to each question against all short texts.
+func TestShortest(t *testing.T) {
+	t.Parallel()
+	var search automaton.Search
+	counts := map[automaton.Answer]int{}
+	sendable := map[string]*automaton.Language{}
+	for _, e := range []string{`[ab/]*`, `/[ab/]*`, `(/[ab]+)*`, `[ab]{0,4}`} {
+		sendable[e], _ = automaton.Regex(e, automaton.Latin1)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		e := rapid.SampledFrom([]string{`[ab/]*`, `/[ab/]*`, `(/[ab]+)*`, `[ab]{0,4}`}).Draw(t, "sendable")
+		in := []drawn{{e, sendable[e], regexp.MustCompile(`\A(?:` + e + `)\z`).MatchString}}
+		in = append(in, rapid.SliceOfN(drawLanguage(), 0, 2).Draw(t, "in")...)
+		out := rapid.SliceOfN(drawLanguage(), 0, 3).Draw(t, "out")
+		question := func(w string) bool {
+			for _, l := range in {
+				if !l.matches(w) {
+					return false
+				}
+			}
+			for _, l := range out {
+				if l.matches(w) {
+					return false
+				}
+			}
+			return true
+		}
+		languages := func(of []drawn) (all []*automaton.Language) {
+			for _, l := range of {
+				all = append(all, l.language)
+			}
+			return all
+		}
+		word, answer := search.Shortest(languages(in), languages(out))
+		counts[answer]++
+		switch answer {
+		case automaton.Found:
+			if !question(word) {
+				t.Fatalf("%q is no answer to %v but not %v", word, texts(in), texts(out))
+			}
+		case automaton.Empty:
+			for _, w := range shortWords {
+				if question(w) {
+					t.Fatalf("%q is an answer to %v but not %v", w, texts(in), texts(out))
+				}
+			}
+		default:
+			t.Fatalf("the search for %v but not %v met its limit", texts(in), texts(out))
+		}
+	})
+	if counts[automaton.Found] == 0 || counts[automaton.Empty] == 0 {
+		t.Errorf("the answers are %v: none is of one kind", counts)
+	}
+}
+
+func texts(of []drawn) (out []string) {
+	for _, l := range of {
+		out = append(out, l.text)
+	}
+	return out
+}
+
+func regex(t testing.TB, expression string) *automaton.Language {
+	t.Helper()
+	l, err := automaton.Regex(expression, automaton.Latin1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestHardQuestions asks what some ways of searching cannot answer.
+func TestHardQuestions(t *testing.T) {
+	t.Parallel()
+	lower := regex(t, `[a-z]*`)
+	for name, tt := range map[string]struct {
+		in, out []string
+		want    automaton.Answer
+	}{
+		"a letter far from the end":     {[]string{`.*x.{20}`}, []string{`.*x.{20}`}, automaton.Empty},
+		"gaps":                          {[]string{`.*ax.{20}y.*`}, gaps(10), automaton.Found},
+		"many parts":                    {contains(8), nil, automaton.Found},
+		"lengths":                       {nil, []string{`(..)*.`, `(...)*`, `(.....)*`}, automaton.Found},
+		"nothing is left":               {[]string{`.*b`}, []string{`.*`}, automaton.Empty},
+		"it explodes in all directions": {nil, exploding(), automaton.Limited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in, out := []*automaton.Language{lower}, []*automaton.Language(nil)
+			for _, e := range tt.in {
+				in = append(in, regex(t, e))
+			}
+			for _, e := range tt.out {
+				out = append(out, regex(t, e))
+			}
+			var s automaton.Search
+			word, answer := s.Shortest(in, out)
+			if answer != tt.want {
+				t.Errorf("%v %q, want %v", answer, word, tt.want)
+			}
+		})
+	}
+}
+
+func gaps(n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprintf(`.*%c.{20}z.*`, 'b'+i))
+	}
+	return out
+}
+
+func contains(n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprintf(`.*%c%c%c.*`, 'a'+i, 'c'+i, 'b'+i))
+	}
+	return out
+}
+
+// exploding returns clauses of three letters in random places: texts of 40 letters that
+// meet none of them solve a puzzle.
+func exploding() (out []string) {
+	out = append(out, `[a-z]{0,39}`, `[a-z]{41,}`, `[a-z]*[c-z][a-z]*`)
+	seed := uint32(7)
+	next := func(n uint32) int {
+		seed = seed*1664525 + 1013904223
+		return int(seed >> 8 % 0x10000 % n)
+	}
+	for range 175 {
+		places := map[int]bool{}
+		for len(places) < 3 {
+			places[next(40)] = true
+		}
+		var b strings.Builder
+		for i := range 40 {
+			switch {
+			case !places[i]:
+				b.WriteByte('.')
+			case next(2) == 0:
+				b.WriteByte('a')
+			default:
+				b.WriteByte('b')
+			}
+		}
+		out = append(out, b.String())
+	}
+	return out
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for _, e := range []string{`(`, `\C`, `a{1001}`, `(?i)\xe9`, `(?i:é)`, `(((a{30}){30}){30})`} {
+		if _, err := automaton.Regex(e, automaton.Latin1); err == nil {
+			t.Errorf("%s: no error", e)
+		}
+	}
+}

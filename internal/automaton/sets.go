@@ -1,0 +1,122 @@
+package automaton
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// sets is the part of the deterministic automaton of a language that was needed so far.
+type sets struct {
+	of      *Language
+	start   int32
+	states  []set
+	numbers map[string]int32
+	// next has the state behind each state and class of bytes, counted from 1; 0 where it is
+	// not known yet.
+	next []int32
+	// size is about the number of 4 bytes that are kept.
+	size int
+}
+
+// set is a state: the nodes in which a text can be.
+type set struct {
+	nodes   []int32
+	accepts bool
+	// loops are the bytes that lead from an accepting node back to it: whatever follows of
+	// them, the text is of the language.
+	loops []bytes
+	// far is the price of the cheapest way to the end of a text.
+	far int32
+}
+
+// dead is the state of a text that no text of the language begins with.
+const dead = 0
+
+func newSets(of *Language) *sets {
+	s := &sets{of: of, numbers: map[string]int32{}}
+	s.number(nil)
+	s.start = s.number(slices.Clone(of.starts))
+	return s
+}
+
+// number returns the state of a set of nodes. It takes the nodes over.
+func (s *sets) number(nodes []int32) int32 {
+	slices.Sort(nodes)
+	nodes = slices.Compact(nodes)
+	key := keyOf(nodes)
+	if at, ok := s.numbers[key]; ok {
+		return at
+	}
+	state := set{nodes: nodes, far: unreachable}
+	for _, at := range nodes {
+		n := &s.of.nodes[at]
+		state.far = min(state.far, s.of.far[at])
+		if n.accepts {
+			state.accepts = true
+			if n.loops != (bytes{}) {
+				state.loops = append(state.loops, n.loops)
+			}
+		}
+	}
+	at := int32(len(s.states))
+	s.numbers[key] = at
+	s.states = append(s.states, state)
+	s.next = append(s.next, make([]int32, len(s.of.sample))...)
+	s.size += 2*len(nodes) + len(s.of.sample) + 32
+	return at
+}
+
+// step returns the state behind a state and a byte.
+func (s *sets) step(at int32, c byte) int32 {
+	i := int(at)*len(s.of.sample) + int(s.of.class[c])
+	if s.next[i] == 0 {
+		var nodes []int32
+		for _, n := range s.states[at].nodes {
+			nodes = append(nodes, s.of.after(n, c)...)
+		}
+		s.next[i] = s.number(nodes) + 1
+	}
+	return s.next[i] - 1
+}
+
+// whole reports whether the language has every text that goes on with bytes of an alphabet.
+func (s *sets) whole(at int32, alphabet *bytes) bool {
+	for i := range s.states[at].loops {
+		if alphabet.within(&s.states[at].loops[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxMatcherSize bounds what a language keeps for matching.
+const maxMatcherSize = 1 << 18
+
+// Matches reports whether a text is of the language.
+func (l *Language) Matches(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.matcher == nil || l.matcher.size > maxMatcherSize {
+		l.matcher = newSets(l)
+	}
+	at := l.matcher.start
+	for i := range len(text) {
+		if at = l.matcher.step(at, text[i]); at == dead {
+			return false
+		}
+		if l.matcher.size > 2*maxMatcherSize {
+			nodes := l.matcher.states[at].nodes
+			l.matcher = newSets(l)
+			at = l.matcher.number(nodes)
+		}
+	}
+	return l.matcher.states[at].accepts
+}
+
+func keyOf(numbers []int32) string {
+	key := make([]byte, 0, len(numbers)*4)
+	for _, n := range numbers {
+		key = binary.LittleEndian.AppendUint32(key, uint32(n))
+	}
+	return string(key)
+}
