@@ -30,14 +30,14 @@ type Attribute struct {
 }
 
 // Exact returns the condition that the attribute is the value.
-func (a *Attribute) Exact(value string) Is { return Is{a, Match{Exact, value}} }
+func (a *Attribute) Exact(value string) Is { return Is{a, Match{Kind: Exact, Value: value}} }
 
 // Prefix returns the condition that the attribute begins with the value.
-func (a *Attribute) Prefix(value string) Is { return Is{a, Match{Prefix, value}} }
+func (a *Attribute) Prefix(value string) Is { return Is{a, Match{Kind: Prefix, Value: value}} }
 
 // Segments returns the condition that the attribute begins with the segments of the
 // value, see [Segments].
-func (a *Attribute) Segments(value string) Is { return Is{a, Match{Segments, value}} }
+func (a *Attribute) Segments(value string) Is { return Is{a, Match{Kind: Segments, Value: value}} }
 
 // Equal reports whether both are the same row. Libraries that compare values by
 // reflection call it.
@@ -51,13 +51,13 @@ func (a *Attribute) matches(m *Match, r *Request) bool {
 		return false
 	case a.Text != nil:
 		text, ok := a.Text(r)
-		return ok && m.Matches(text)
+		return ok && m.matches(text, r.UTF8)
 	case a.Each == nil:
 		return false
 	}
 	for i := 0; ; i++ {
 		value, ok := a.Each(r, i)
-		if !ok || m.Matches(value) {
+		if !ok || m.matches(value, r.UTF8) {
 			return ok
 		}
 	}

@@ -149,6 +149,9 @@ func (f Form) checkCondition(c Condition) error {
 	case !is.Attribute.admits(is.Match.Kind):
 		return fmt.Errorf("cannot be judged: the attribute %s has no match of the kind %s", is.Attribute.Name, is.Match.Kind)
 	default:
+		if err := is.Match.check(); err != nil {
+			return fmt.Errorf("cannot be judged: %w", err)
+		}
 		return nil
 	}
 }

@@ -1,8 +1,11 @@
 package policy
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // MatchKind is how a string is compared.
@@ -17,11 +20,18 @@ const (
 	// "/metrics/x" but not "/metricsx". A value that ends in "/" means the same as
 	// without it, and "/" alone covers everything, also the "*" of an OPTIONS request.
 	Segments
+	// Suffix compares the last bytes.
+	Suffix
+	// Contains looks for the bytes anywhere.
+	Contains
+	// Regex compares the whole string with a regular expression of RE2, as
+	// envoy.type.matcher.v3.RegexMatcher does.
+	Regex
 )
 
-var matchKindNames = [...]string{Exact: "Exact", Prefix: "Prefix", Segments: "Segments"}
+var matchKindNames = [...]string{Exact: "Exact", Prefix: "Prefix", Segments: "Segments", Suffix: "Suffix", Contains: "Contains", Regex: "Regex"}
 
-// String returns "Exact", "Prefix" or "Segments".
+// String returns the name of the kind, such as "Exact".
 func (k MatchKind) String() string {
 	if int(k) < len(matchKindNames) {
 		return matchKindNames[k]
@@ -29,36 +39,97 @@ func (k MatchKind) String() string {
 	return "kind " + strconv.Itoa(int(k))
 }
 
-// Match compares a string byte by byte. It is case sensitive, as
-// envoy.type.matcher.v3.StringMatcher is by default.
+// Match compares a string byte by byte, as envoy.type.matcher.v3.StringMatcher does.
 type Match struct {
 	Kind  MatchKind
 	Value string
+	// AnyCase takes the letters of ASCII for the same in both cases. It is ignore_case of a
+	// StringMatcher. A match of [Segments] or [Regex] has no such flag.
+	AnyCase bool
 }
 
-// Matches reports whether s is matched. A match of an unknown kind matches nothing.
-func (m Match) Matches(s string) bool {
+// Matches reports whether s is matched. A match of an unknown kind, and a regular
+// expression that cannot be read, match nothing. A regular expression reads s as Latin-1,
+// see [Request.UTF8].
+func (m Match) Matches(s string) bool { return m.matches(s, false) }
+
+// matches reads a regular expression as an Envoy does that takes s for UTF-8 or not.
+func (m *Match) matches(s string, asUTF8 bool) bool {
+	value := m.Value
+	if m.AnyCase {
+		s, value = lower(s), lower(value)
+	}
 	switch m.Kind {
 	case Exact:
-		return s == m.Value
+		return s == value
 	case Prefix:
-		return strings.HasPrefix(s, m.Value)
+		return strings.HasPrefix(s, value)
+	case Suffix:
+		return strings.HasSuffix(s, value)
+	case Contains:
+		return strings.Contains(s, value)
 	case Segments:
 		segment := m.Segment()
 		rest, ok := strings.CutPrefix(s, segment)
 		return segment == "" || ok && (rest == "" || rest[0] == '/')
+	case Regex:
+		l := regexes.language(m.Value, asUTF8)
+		return l != nil && l.Matches(s)
 	default:
 		return false
 	}
+}
+
+// lower turns the letters of ASCII to lower case.
+func lower(s string) string {
+	for i := range len(s) {
+		if s[i] >= 'A' && s[i] <= 'Z' {
+			out := []byte(s)
+			for i, c := range out {
+				if c >= 'A' && c <= 'Z' {
+					out[i] = c | 0x20
+				}
+			}
+			return string(out)
+		}
+	}
+	return s
 }
 
 // Segment returns the value without its closing slashes. For [Segments] it is empty
 // where every path is covered.
 func (m Match) Segment() string { return strings.TrimRight(m.Value, "/") }
 
+// check reports what gives a match no meaning, or what Envoy refuses.
+func (m Match) check() error {
+	switch {
+	case m.AnyCase && (m.Kind == Segments || m.Kind == Regex):
+		return fmt.Errorf("a match of the kind %s cannot leave the case open", m.Kind)
+	case m.Value == "" && (m.Kind == Suffix || m.Kind == Contains || m.Kind == Regex):
+		return fmt.Errorf("a match of the kind %s has no value: Envoy refuses it", m.Kind)
+	case m.AnyCase && m.Value == "":
+		return errors.New("a match without a value cannot leave the case open")
+	case m.Kind != Regex:
+		return nil
+	}
+	for i := range len(m.Value) {
+		if m.Value[i] >= utf8.RuneSelf {
+			return errors.New("the regular expression has a character beyond ASCII: releases of Envoy read it differently")
+		}
+	}
+	_, err := compile(m.Value, false)
+	if err != nil {
+		return fmt.Errorf("the regular expression cannot be read: %w", err)
+	}
+	return nil
+}
+
 // String returns the match in the program's text form.
 func (m Match) String() string {
 	value := strconv.Quote(m.Value)
+	if m.AnyCase {
+		value += " in any case"
+	}
 	switch m.Kind {
 	case Exact:
 		return "= " + value
@@ -66,6 +137,12 @@ func (m Match) String() string {
 		return "starts with " + value
 	case Segments:
 		return "under " + value
+	case Suffix:
+		return "ends with " + value
+	case Contains:
+		return "contains " + value
+	case Regex:
+		return "matches the regex " + value
 	default:
 		return "matches by " + m.Kind.String() + " " + value
 	}

@@ -14,6 +14,10 @@ type Request struct {
 	Method string
 	// Path is the normalized path with its query; empty on L4.
 	Path string
+	// UTF8 is true where the Envoy that judges reads regular expressions as UTF-8: then none
+	// matches a byte that is no UTF-8, see CVE-2026-73552. Others read them as Latin-1. Values
+	// of ASCII match alike in both.
+	UTF8 bool
 	// Others has the values of attributes that have no field here, by the name of the
 	// attribute. The map is never changed: a request with another value gets a map of
 	// its own.

@@ -190,7 +190,7 @@ func mutateCondition(c policy.Condition) []mutatedCondition {
 			m := mutations{original: c}
 			if is, ok := c.(policy.Is); ok && is.Match.Kind == policy.Exact {
 				for _, kind := range is.Attribute.Kinds {
-					if kind != policy.Exact {
+					if kind == policy.Prefix || kind == policy.Segments {
 						m.mutants = append(m.mutants, mutatedCondition{ExactToPrefix, policy.Is{Attribute: is.Attribute, Match: policy.Match{Kind: kind, Value: is.Match.Value}}})
 					}
 				}

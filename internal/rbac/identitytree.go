@@ -2,6 +2,8 @@ package rbac
 
 import (
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 
@@ -110,7 +112,7 @@ func splitGuard(c policy.Condition) (guard policy.Match, rest policy.Condition, 
 
 func identityMatch(c policy.Condition) (policy.Match, bool) {
 	is, ok := c.(policy.Is)
-	return is.Match, ok && is.Attribute == attribute.Identity
+	return is.Match, ok && is.Attribute == attribute.Identity && !is.Match.AnyCase && (is.Match.Kind == policy.Exact || is.Match.Kind == policy.Prefix)
 }
 
 // meets returns the alternatives that the identity can meet, in rule order.
@@ -189,12 +191,18 @@ func assume(c policy.Condition, identity string) policy.Condition {
 		Or:  simpleShape.Or,
 		Not: simpleShape.Not,
 		Leaf: func(c policy.Condition) policy.Condition {
-			if match, ok := identityMatch(c); ok {
-				return policy.Constant(match.Matches(identity))
+			is, ok := c.(policy.Is)
+			if !ok || is.Attribute != attribute.Identity || is.Match.Kind == policy.Regex && !isASCII(identity) {
+				// Releases of Envoy read other bytes differently.
+				return c
 			}
-			return c
+			return policy.Constant(is.Match.Matches(identity))
 		},
 	})
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 const (

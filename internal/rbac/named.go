@@ -89,10 +89,20 @@ func anyPrincipal(of ...*rbacv3.Principal) *rbacv3.Principal {
 }
 
 func envoyString(m policy.Match) *envoymatcherv3.StringMatcher {
-	if m.Kind == policy.Prefix {
-		return &envoymatcherv3.StringMatcher{MatchPattern: &envoymatcherv3.StringMatcher_Prefix{Prefix: m.Value}}
+	out := &envoymatcherv3.StringMatcher{IgnoreCase: m.AnyCase}
+	switch m.Kind {
+	case policy.Prefix:
+		out.MatchPattern = &envoymatcherv3.StringMatcher_Prefix{Prefix: m.Value}
+	case policy.Suffix:
+		out.MatchPattern = &envoymatcherv3.StringMatcher_Suffix{Suffix: m.Value}
+	case policy.Contains:
+		out.MatchPattern = &envoymatcherv3.StringMatcher_Contains{Contains: m.Value}
+	case policy.Regex:
+		out.MatchPattern = &envoymatcherv3.StringMatcher_SafeRegex{SafeRegex: &envoymatcherv3.RegexMatcher{Regex: m.Value}}
+	default:
+		out.MatchPattern = &envoymatcherv3.StringMatcher_Exact{Exact: m.Value}
 	}
-	return &envoymatcherv3.StringMatcher{MatchPattern: &envoymatcherv3.StringMatcher_Exact{Exact: m.Value}}
+	return out
 }
 
 // simplify returns a condition of the same meaning without constants inside and without

@@ -175,10 +175,22 @@ func single(in *xdscorev3.TypedExtensionConfig, value *matcherv3.StringMatcher) 
 }
 
 func stringMatcher(m policy.Match) *matcherv3.StringMatcher {
-	if m.Kind == policy.Prefix {
-		return prefix(m.Value)
+	out := &matcherv3.StringMatcher{IgnoreCase: m.AnyCase}
+	switch m.Kind {
+	case policy.Prefix:
+		out.MatchPattern = &matcherv3.StringMatcher_Prefix{Prefix: m.Value}
+	case policy.Suffix:
+		out.MatchPattern = &matcherv3.StringMatcher_Suffix{Suffix: m.Value}
+	case policy.Contains:
+		out.MatchPattern = &matcherv3.StringMatcher_Contains{Contains: m.Value}
+	case policy.Regex:
+		out.MatchPattern = &matcherv3.StringMatcher_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{
+			EngineType: &matcherv3.RegexMatcher_GoogleRe2{GoogleRe2: &matcherv3.RegexMatcher_GoogleRE2{}}, Regex: m.Value,
+		}}
+	default:
+		out.MatchPattern = &matcherv3.StringMatcher_Exact{Exact: m.Value}
 	}
-	return exact(m.Value)
+	return out
 }
 
 func exact(value string) *matcherv3.StringMatcher {

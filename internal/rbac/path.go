@@ -36,13 +36,22 @@ var _ = add(row{
 		return []string{request.GetPath()}
 	},
 	// No path contains its query, but the header that Envoy compares does.
-	never: func(m policy.Match) bool { return strings.Contains(m.Value, "?") },
+	never: func(m policy.Match) bool { return m.Kind != policy.Regex && strings.Contains(m.Value, "?") },
+	unsaid: func(m policy.Match) string {
+		if m.AnyCase || m.Kind == policy.Suffix || m.Kind == policy.Contains || m.Kind == policy.Regex {
+			return "the header :path ends in the query"
+		}
+		return ""
+	},
 })
 
 // pathPredicate spells out what a header input cannot: the pseudo header :path carries
 // the query, and a prefix of bytes does not end at a segment.
 func pathPredicate(m policy.Match) *predicateProto {
-	if m.Kind == policy.Exact {
+	switch m.Kind {
+	case policy.Prefix:
+		return single(pathInput, prefix(m.Value))
+	case policy.Exact:
 		return anyOf(single(pathInput, exact(m.Value)), single(pathInput, prefix(m.Value+"?")))
 	}
 	segment := m.Segment()
@@ -61,7 +70,7 @@ func pathPrincipal(m policy.Match) *rbacv3.Principal {
 			Rule: &envoymatcherv3.PathMatcher_Path{Path: envoyString(m)},
 		}}}
 	}
-	if m.Kind == policy.Exact {
+	if m.Kind != policy.Segments {
 		return compare(m)
 	}
 	segment := m.Segment()

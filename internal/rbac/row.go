@@ -39,6 +39,9 @@ type row struct {
 	// never reports whether no request has a value that is matched, although the text
 	// that Envoy compares may have one. It is nil where there is no such match.
 	never func(m policy.Match) bool
+	// unsaid returns why a matcher cannot ask for a match, and "" where it can. It is nil
+	// where a matcher can ask for every match of the attribute.
+	unsaid func(m policy.Match) string
 }
 
 var rows = map[*policy.Attribute]*row{}
@@ -94,6 +97,8 @@ func checkLeaf(c policy.Condition, form policy.Form) error {
 			return fmt.Errorf("%q is not valid UTF-8", c.Match.Value)
 		case c.Match == (policy.Match{Kind: policy.Prefix}):
 			return fmt.Errorf("condition %q: Envoy takes no empty prefix", c)
+		case form != policy.Named && r.unsaid != nil && r.unsaid(c.Match) != "":
+			return fmt.Errorf("condition %q: a gate of %s rules cannot ask Envoy for it: %s", c, form, r.unsaid(c.Match))
 		}
 		return nil
 	default:
@@ -117,6 +122,9 @@ func NarrowRoute(match *routev3.RouteMatch, c policy.Condition) error {
 			}
 			if !utf8.ValidString(c.Match.Value) {
 				return fmt.Errorf("%q is not valid UTF-8", c.Match.Value)
+			}
+			if c.Match.Kind != policy.Exact && c.Match.Kind != policy.Segments || c.Match.AnyCase {
+				return fmt.Errorf("condition %q: a route is told by a whole value, or by the segments of a path", c)
 			}
 			r.route(match, c.Match)
 		default:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/plainpath"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/policy"
@@ -73,6 +74,7 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 		return Unknown{}
 	}
 	seen, err := See(in.Protocol, in.normalization(), q)
+	seen.UTF8 = !in.reading.envoy.Fixed(behavior.RegexBytes)
 	plain, disputed := in.plainlySeen(q, seen, err)
 	if disputed != nil {
 		return *disputed

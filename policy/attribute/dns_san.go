@@ -16,6 +16,6 @@ var DNSSAN = add(&policy.Attribute{
 	Phrase: "DNS SANs",
 	Layer:  policy.L4,
 	Text:   func(r *policy.Request) (string, bool) { return strings.Join(r.DNS, ","), len(r.DNS) > 0 },
-	Kinds:  []policy.MatchKind{policy.Exact, policy.Prefix},
+	Kinds:  []policy.MatchKind{policy.Exact, policy.Prefix, policy.Suffix, policy.Contains, policy.Regex},
 	Forms:  []policy.Form{policy.Ordered},
 })

@@ -17,6 +17,6 @@ var Identity = add(&policy.Attribute{
 	Layer:  policy.L4,
 	Text:   func(r *policy.Request) (string, bool) { return strings.Join(r.URIs, ","), true },
 	Always: true,
-	Kinds:  []policy.MatchKind{policy.Exact, policy.Prefix},
+	Kinds:  []policy.MatchKind{policy.Exact, policy.Prefix, policy.Suffix, policy.Contains, policy.Regex},
 	Forms:  []policy.Form{policy.Ordered},
 })

@@ -9,7 +9,7 @@ var Method = add(&policy.Attribute{
 	Layer:    policy.L7,
 	Text:     func(r *policy.Request) (string, bool) { return r.Method, true },
 	Always:   true,
-	Kinds:    []policy.MatchKind{policy.Exact},
+	Kinds:    []policy.MatchKind{policy.Exact, policy.Prefix, policy.Suffix, policy.Contains, policy.Regex},
 	Forms:    []policy.Form{policy.Ordered, policy.Named},
 	Routable: true,
 })

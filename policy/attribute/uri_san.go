@@ -16,6 +16,6 @@ var URISAN = add(&policy.Attribute{
 		}
 		return valueAt(r.DNS, i-len(r.URIs))
 	},
-	Kinds: []policy.MatchKind{policy.Exact, policy.Prefix},
+	Kinds: []policy.MatchKind{policy.Exact, policy.Prefix, policy.Suffix, policy.Contains, policy.Regex},
 	Forms: []policy.Form{policy.Named},
 })

@@ -7,11 +7,8 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// Why a comparison of the path cannot be said.
-const (
-	withQuery  = "it compares the path together with its query"
-	notSegment = "it compares the beginning of the path, and not at the end of a segment"
-)
+// withQuery says why a comparison of the path cannot be said.
+const withQuery = "it compares the path together with its query"
 
 // paths returns the Or of comparisons of the path, all of them raw or none. A policy
 // compares whole segments without the query. Package xds writes several comparisons for
@@ -50,7 +47,17 @@ type pathSet struct {
 // condition is only close.
 func (s pathSet) condition(a alternative) (policy.Condition, string) {
 	path, _, query := strings.Cut(a.Value, "?")
+	is := policy.Is{Attribute: attribute.Path, Match: a.Match}
 	switch {
+	case a.AnyCase && a.Kind == policy.Prefix && a.Value == path && !a.longer:
+		return is, ""
+	case a.AnyCase && a.longer:
+		return is, "it compares without regard to case, and asks for more than a beginning"
+	case a.AnyCase, a.Kind == policy.Suffix, a.Kind == policy.Contains, a.Kind == policy.Regex:
+		if s.raw {
+			return is, withQuery
+		}
+		return is, ""
 	case query && !s.raw:
 		return policy.Never, ""
 	case a.Kind == policy.Exact:
@@ -68,8 +75,10 @@ func (s pathSet) condition(a alternative) (policy.Condition, string) {
 	switch {
 	case path == "/":
 		return policy.Not{Of: attribute.Path.Exact(path)}, ""
+	case a.longer && (!whole || strings.HasSuffix(segment, "/")):
+		return policy.And{attribute.Path.Prefix(path), policy.Not{Of: attribute.Path.Exact(path)}}, ""
 	case !whole || strings.HasSuffix(segment, "/"):
-		return attribute.Path.Segments(path), notSegment
+		return attribute.Path.Prefix(path), ""
 	case !a.longer && s.hasExact(segment) && (!s.raw || s.has[policy.Match{Kind: policy.Prefix, Value: segment + "?"}]):
 		return attribute.Path.Segments(segment), ""
 	}

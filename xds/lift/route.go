@@ -140,7 +140,8 @@ func (t *translator) routePath(m *routev3.RouteMatch, at *messages.Path) reading
 	default:
 		return t.unsaid(at, "it asks for no path, or in a way that no policy can")
 	}
-	if sensitive := m.CaseSensitive; sensitive != nil && !sensitive.Value {
+	_, regex := m.PathSpecifier.(*routev3.RouteMatch_SafeRegex)
+	if sensitive := m.CaseSensitive; sensitive != nil && !sensitive.Value && !regex {
 		of.ignoreCase()
 	}
 	return t.anyTerm([]term{{path: &comparison{text: of, at: at}}})

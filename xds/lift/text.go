@@ -1,15 +1,19 @@
 package lift
 
 import (
+	"fmt"
+	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -41,6 +45,8 @@ type stringMatcher interface {
 	proto.Message
 	GetExact() string
 	GetPrefix() string
+	GetSuffix() string
+	GetContains() string
 	GetIgnoreCase() bool
 }
 
@@ -56,15 +62,28 @@ func textOf(m stringMatcher) text {
 		t = text{alternatives: []alternative{exact(m.GetExact())}}
 	case "prefix":
 		t = text{alternatives: []alternative{beginning(m.GetPrefix())}}
+	case "suffix":
+		t = textBy(policy.Suffix, m.GetSuffix())
+	case "contains":
+		t = textBy(policy.Contains, m.GetContains())
 	case "safe_regex":
 		return regexText(regexOf(m))
 	default:
-		return text{reason: "it looks for more than a whole value or its beginning (" + string(pattern.Name()) + ")"}
+		return text{reason: "it compares by an extension (" + string(pattern.Name()) + ")"}
 	}
 	if m.GetIgnoreCase() {
 		t.ignoreCase()
 	}
 	return t
+}
+
+// textBy returns the texts that a match has. Envoy refuses an empty suffix, and an empty
+// part.
+func textBy(kind policy.MatchKind, value string) text {
+	if value == "" {
+		return text{reason: "it compares with nothing: Envoy refuses it"}
+	}
+	return text{alternatives: []alternative{{Match: policy.Match{Kind: kind, Value: value}}}}
 }
 
 func regexOf(m stringMatcher) string {
@@ -80,10 +99,11 @@ func regexOf(m stringMatcher) string {
 
 // ignoreCase makes the set match texts in any case.
 func (t *text) ignoreCase() {
-	for _, of := range t.alternatives {
-		if strings.ToLower(of.Value) != strings.ToUpper(of.Value) {
-			t.reason = "it compares without regard to case"
-		}
+	for i := range t.alternatives {
+		of := &t.alternatives[i]
+		of.AnyCase = of.Kind != policy.Regex && strings.ContainsFunc(of.Value, func(c rune) bool {
+			return c|0x20 >= 'a' && c|0x20 <= 'z'
+		})
 	}
 }
 
@@ -130,7 +150,7 @@ func (t *translator) attribute(a *policy.Attribute, of text, at *messages.Path) 
 		case everything:
 			return exactly(policy.Always)
 		case !slices.Contains(a.Kinds, of.Kind):
-			return t.unsaid(at, "it asks for the beginning of a "+a.Name)
+			return t.unsaid(at, fmt.Sprintf("it asks for a %s by a match of the kind %s", a.Name, of.Kind))
 		case of.longer:
 			return exactly(policy.And{policy.Is{Attribute: a, Match: of.Match}, policy.Not{Of: a.Exact(of.Value)}})
 		default:
@@ -144,8 +164,7 @@ func (t *translator) name(of text, at *messages.Path) reading {
 	return t.each(of, at, func(a alternative) reading {
 		// No SAN is empty, so that each is longer than "".
 		if a.longer && a.Value != "" {
-			t.lost.add(at, "it asks for a name that is longer than a prefix")
-			return partly(policy.Is{Attribute: attribute.URISAN, Match: a.Match})
+			a.Match = policy.Match{Kind: policy.Regex, Value: regexp.QuoteMeta(a.Value) + ".+"}
 		}
 		return exactly(policy.Is{Attribute: attribute.URISAN, Match: a.Match})
 	})
@@ -163,8 +182,9 @@ func (t *translator) constant(of text, at *messages.Path, value string) reading 
 const maxAlternatives = 64
 
 // regexText reads a regular expression of RE2 that has to match the whole value. It spells
-// out an expression that is a list of texts and of prefixes. For any other expression, the
-// common prefix of its matches is close. Values have no line breaks.
+// out an expression that is a list of texts and of prefixes. Releases of Envoy read an
+// expression with characters beyond ASCII differently: the common prefix of its matches is
+// close. Values have no line breaks.
 func regexText(expression string) text {
 	parsed, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
@@ -174,7 +194,11 @@ func regexText(expression string) text {
 	if alternatives, ok := spellOut(parsed); ok {
 		return text{alternatives: alternatives}
 	}
-	t := text{reason: "its regular expression is more than a list of values and beginnings"}
+	asASCII := strings.IndexFunc(expression, func(c rune) bool { return c >= utf8.RuneSelf }) < 0
+	if _, err := automaton.Regex(expression, automaton.Latin1); err == nil && asASCII {
+		return textBy(policy.Regex, expression)
+	}
+	t := text{reason: "releases of Envoy read its regular expression differently, or it is too large"}
 	if begins := literalStart(parsed); begins != "" {
 		t.alternatives = []alternative{beginning(begins)}
 	}
