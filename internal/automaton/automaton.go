@@ -1,8 +1,8 @@
 // Package automaton has the sets of texts that a string matcher of Envoy tells from the
 // others: regular languages over bytes.
 //
-// It guarantees that a text is matched exactly where Envoy matches it, for all 256 bytes,
-// and answers, with a [Search]: is there a text that some languages have and others have not? It
+// It guarantees that a text is matched exactly where Envoy matches it, for all 256 bytes; a
+// [Search] answers whether there is a text that some languages have and others have not. It
 // knows no policy, and nothing of what callers can send.
 package automaton
 

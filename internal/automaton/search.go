@@ -37,8 +37,10 @@ const (
 	// quickLimit ends the first way of searching, which is the best one for nearly all
 	// questions.
 	quickLimit = 2000
+	// maxStates bounds the states of all combinations, for questions of many languages.
+	maxStates = 500_000
 	// maxHard is how many questions may go to the limit. Later ones end at the quick limit.
-	maxHard = 32
+	maxHard = 16
 	// maxSearchSize bounds the memory of what is remembered, in units of 4 bytes, and
 	// maxQuestionSize that of one way of searching.
 	maxSearchSize   = 1 << 24
@@ -61,6 +63,7 @@ func (s *Search) Shortest(in, out []*Language) (string, Answer) {
 	if limit == 0 {
 		limit = DefaultLimit
 	}
+	limit = min(limit, max(quickLimit, maxStates/(len(in)+len(out))))
 	text, answer := s.attempt(in, out, false, min(limit, quickLimit))
 	if answer != Limited || s.hard >= maxHard || limit <= quickLimit {
 		return text, answer

@@ -58,6 +58,9 @@ type Cover struct {
 	// edges has a class for each pattern of names: the first class that was asked for
 	// the pattern last and has a name that it covers.
 	edges map[int32]ref
+	// regular is not nil where the programs have matches that form no tree. Then axes, nodes,
+	// names and regions are not used.
+	regular *regular
 	// hidden are requests of cells that no class has a witness of.
 	hidden map[int32][]Neighbour
 }
@@ -123,6 +126,9 @@ func (c *Cover) Complete() bool { return len(c.Sampled) == 0 }
 // Locate returns the index of the class that a request is in. It returns false for some
 // requests that cannot be sent, and for callers with several names where Sampled says so.
 func (c *Cover) Locate(r policy.Request) (int, bool) {
+	if c.regular != nil {
+		return c.regular.locate(r)
+	}
 	var met []int32
 	if c.names != nil {
 		met = c.names.met(&r)
@@ -225,6 +231,9 @@ const mostNamed = 3
 
 // String says which requests are of the class.
 func (c Class) String() string {
+	if c.cover.regular != nil {
+		return c.cover.regular.describe(int(c.self))
+	}
 	var parts []string
 	if text := c.callers(); text != "" {
 		parts = append(parts, text)

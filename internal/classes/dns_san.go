@@ -48,6 +48,11 @@ func (d dnsSpace) describe(p pattern) string {
 	return d.name() + " " + d.value(p.text) + "…"
 }
 
+// sendable implements [sender].
+func (dnsSpace) sendable() (natural, all string, without []string) {
+	return `[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*`, `[!-~]+`, nil
+}
+
 // canBeSent reports whether an SVID can have the names of the caller. The SPIFFE
 // validator refuses a certificate without a URI SAN.
 func canBeSent(r *policy.Request) bool { return len(r.URIs) > 0 || len(r.DNS) == 0 }

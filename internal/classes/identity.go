@@ -2,6 +2,7 @@ package classes
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -186,6 +187,24 @@ func (d *callerSpace) around(p pattern, witness string) []variant {
 	return out
 }
 
+// sendable implements [sender]. It is about a single SPIFFE ID.
+func (d *callerSpace) sendable() (natural, all string, without []string) {
+	any := `[a-z0-9._-]+`
+	if len(d.trusted) > 0 {
+		any = oneOf(d.trusted)
+	}
+	const name = `[a-z][a-z0-9]*(-[a-z0-9]+)*`
+	return scheme + oneOf(d.known) + "/ns/" + name + "/sa/" + name, scheme + any + `(/[a-zA-Z0-9._-]+)+`, []string{`.*/\.{1,2}(/.*)?`}
+}
+
+func oneOf(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = regexp.QuoteMeta(text)
+	}
+	return "(" + strings.Join(quoted, "|") + ")"
+}
+
 // addNames returns callers with several names: the witness and an identity of another
 // cell. Envoy joins the URI SANs, or looks at each of them and at DNS SANs too.
 func (d *callerSpace) addNames(r policy.Request, witness, other string) []policy.Request {
@@ -204,9 +223,14 @@ func trustDomainsOf(leaves []leaf) []string {
 	seen := make(map[string]bool)
 	for _, l := range leaves {
 		p := l.pattern
+		if p.kind == policy.Regex {
+			if e, err := regexp.Compile(p.text); err == nil {
+				p.text, _ = e.LiteralPrefix()
+			}
+		}
 		rest, ok := strings.CutPrefix(p.text, scheme)
 		td, _, whole := strings.Cut(rest, "/")
-		if !ok || td == "" || !whole && p.kind == policy.Prefix || seen[td] {
+		if !ok || td == "" || !whole && p.kind != policy.Exact || seen[td] {
 			continue
 		}
 		if seen[td] = true; len(out) < maxKnownDomains {

@@ -188,6 +188,9 @@ type list struct {
 // step is one alternative of one rule.
 type step struct {
 	when   expr
+	// id is the same for steps with the same condition, and number is the step's own. They
+	// are for a cover that is regular.
+	id, number int32
 	effect policy.Effect
 	// then is asked first, where it is not nil.
 	then *list
@@ -204,6 +207,8 @@ type compiledProgram struct {
 
 type compiledRoute struct {
 	when expr
+	// step is the question for the route, for a cover that is regular.
+	step step
 	compiledGates
 }
 
@@ -214,6 +219,8 @@ type compiler struct {
 	// sets is true where callers are sets of names. Otherwise marked is true where the
 	// patterns of names have a mark, see [leaf.markedPattern].
 	sets, marked bool
+	// regular is not nil where leaves are numbers of atoms.
+	regular *regular
 }
 
 func (c compiler) program(p policy.Program) compiledProgram {
@@ -301,6 +308,9 @@ func (c compiler) condition(when policy.Condition) expr {
 func (c compiler) leaf(when policy.Condition) expr {
 	if when == policy.Always {
 		return expr{op: opAlways}
+	}
+	if c.regular != nil {
+		return c.regular.leaf(when)
 	}
 	l, ok := leafOf(when)
 	if !ok || c.axes[l.dimension] == nil {

@@ -67,6 +67,15 @@ func (d methodSpace) sound(method string) error {
 	}
 }
 
+// sendable implements [sender].
+func (d methodSpace) sendable() (natural, all string, without []string) {
+	natural = strings.Join(knownMethods, "|")
+	if !d.tokens {
+		return natural, natural, nil
+	}
+	return natural, "[-a-zA-Z0-9!#$%&'*+.^_`|~]+", []string{"CONNECT"}
+}
+
 func isTokenChar(c rune) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c)
 }

@@ -23,6 +23,13 @@ func (c *Cover) Neighbours(class int) []Neighbour {
 		at, _ := c.Locate(r)
 		out = append(out, Neighbour{r, at, why})
 	}
+	if c.regular != nil {
+		c.regular.neighbours(class, add)
+		for _, n := range c.hidden[int32(class)] {
+			add(n.Request, n.Why)
+		}
+		return out
+	}
 	c.otherNames(of, add)
 	for d, region := range of.regions() {
 		if !region.cut {

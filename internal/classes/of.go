@@ -14,9 +14,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // Of cuts the requests to one inbound into classes that each of the programs decides
@@ -38,6 +40,9 @@ const maxClasses = 1 << 20
 func cut(limit int, on Surface, programs []policy.Program) *Cover {
 	s := surveyOf(programs)
 	c := &Cover{layer: on.Protocol.Layer(), programs: programs}
+	if s.regular {
+		return cutRegular(c, limit, on, &s)
+	}
 	c.cutDimensions(on, &s)
 	b := newBuilder(c, limit)
 	for _, p := range programs {
@@ -167,6 +172,9 @@ type survey struct {
 	tangled bool
 	// opaque are conditions that no dimension knows.
 	opaque []policy.Condition
+	// regular is true where a match is more than a value or its beginning: then the patterns
+	// form no tree.
+	regular bool
 	// names are conditions on the names of callers, in another dimension than the
 	// caller: they become opaque where each name is judged by itself.
 	names []policy.Condition
@@ -248,12 +256,24 @@ func (s *survey) leaf(c policy.Condition) bool {
 		return false
 	}
 	s.leaves[l.dimension] = append(s.leaves[l.dimension], l)
+	s.regular = s.regular || !formsTree(c.(policy.Is))
 	if l.dimension == callers {
 		s.perName, s.joined = s.perName || l.perName, s.joined || !l.perName
 	} else if rows[c.(policy.Is).Attribute].names {
 		s.names = append(s.names, c)
 	}
 	return l.dimension == callers
+}
+
+// formsTree reports whether a match is a pattern of a [family].
+func formsTree(is policy.Is) bool {
+	m := is.Match
+	switch {
+	case m.AnyCase, m.Kind == policy.Prefix && is.Attribute == attribute.Path && strings.HasSuffix(m.Value, "/"):
+		return false
+	default:
+		return m.Kind == policy.Exact || m.Kind == policy.Prefix || m.Kind == policy.Segments
+	}
 }
 
 // mixed reports whether the programs look at names in both ways.

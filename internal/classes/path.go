@@ -22,6 +22,8 @@ func pathPattern(m policy.Match) pattern {
 	switch {
 	case m.Kind == policy.Exact:
 		return pattern{m.Value + "/", policy.Exact}
+	case m.Kind == policy.Prefix:
+		return pattern{m.Value, policy.Prefix}
 	case m.Segment() == "":
 		return pattern{"", policy.Prefix}
 	default:
@@ -85,6 +87,24 @@ func (d pathSpace) complete(prefix string, n int) []string {
 	}
 }
 
+// sendable implements [sender]. The listener refuses or rewrites the other paths.
+func (d pathSpace) sendable() (natural, all string, without []string) {
+	n := d.normalization
+	if !n.Raw {
+		without = append(without, `.*/\.{1,2}(/.*)?`, `.*%(00|2[dDeE]|3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]|7[eE]).*`)
+		if !n.KeepDotParameters {
+			without = append(without, `.*/\.{1,2};.*`)
+		}
+	}
+	if !n.KeepSlashes {
+		without = append(without, `.*//.*`)
+	}
+	if n.EscapedSlashes != policy.KeepEscapedSlashes {
+		without = append(without, `.*%(2[fF]|5[cC]).*`)
+	}
+	return `/([a-z][a-z0-9._-]*(/[a-z][a-z0-9._-]*)*)?`, `/([-a-zA-Z0-9._~/!$&'()*+,;=:@]|%[0-9a-fA-F]{2})*`, without
+}
+
 // filler returns a name, another one for each n.
 func filler(n int) string {
 	if n == 0 {
@@ -112,8 +132,11 @@ func (d pathSpace) around(p pattern, _ string) []variant {
 
 func (d pathSpace) describe(p pattern) string {
 	path := d.value(p.text)
-	if p.kind == policy.Exact {
+	switch {
+	case p.kind == policy.Exact:
 		return "path " + path
+	case path == p.text && path != "":
+		return "path " + path + "…"
 	}
 	return "path under " + path
 }

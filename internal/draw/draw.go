@@ -17,6 +17,12 @@ var (
 	Identities = []string{"spiffe://td/ns/a/sa/x", "spiffe://td/ns/a/sa/y", "spiffe://td/ns/ab/sa/x", "spiffe://td/ns/a", "spiffe://td/"}
 	Paths      = []string{"/", "/a", "/a/", "/a/b", "/ab", "/a//b"}
 	Methods    = []string{"GET", "HEAD", "POST"}
+	// Regular are matches of identities that are more than a value or its beginning.
+	Regular = []policy.Match{
+		{Kind: policy.Suffix, Value: "/sa/x"}, {Kind: policy.Suffix, Value: "x"}, {Kind: policy.Contains, Value: "/ns/a/"}, {Kind: policy.Contains, Value: "b"},
+		{Kind: policy.Regex, Value: ".*/ns/a/.*"}, {Kind: policy.Regex, Value: "spiffe://td/ns/[^/]+/sa/y"}, {Kind: policy.Regex, Value: "(?i).*/SA/.|.{30,}"},
+		{Kind: policy.Prefix, Value: "spiffe://TD/ns/A", AnyCase: true}, {Kind: policy.Suffix, Value: "/SA/Y", AnyCase: true},
+	}
 )
 
 // Condition draws a condition that can be judged on the layer, nested at most
@@ -35,9 +41,12 @@ func Condition(layer policy.Layer, depth int) *rapid.Generator[policy.Condition]
 		case "constant":
 			return policy.Constant(rapid.Bool().Draw(t, "constant"))
 		case "identity":
+			if rapid.IntRange(0, 9).Draw(t, "regular") == 0 {
+				return policy.Is{Attribute: attribute.Identity, Match: rapid.SampledFrom(Regular).Draw(t, "identity")}
+			}
 			return policy.Is{Attribute: attribute.Identity, Match: policy.Match{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(Identities).Draw(t, "identity")}}
 		case "path":
-			kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Segments})
+			kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Segments, policy.Prefix})
 			return policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(Paths).Draw(t, "path")}}
 		case "method":
 			return attribute.Method.Exact(rapid.SampledFrom(Methods).Draw(t, "method"))

@@ -112,7 +112,7 @@ func (x *Examination) plaintext(in verdict.Inbound, program policy.Program, cove
 	seen := map[string]bool{}
 	for _, c := range cover.Classes {
 		r := verdict.AskedBy(c.Witness, policy.Request{})
-		key := fmt.Sprintf("%q", r)
+		key := fmt.Sprintf("%#v", r)
 		if seen[key] || len(seen) == mostAsked {
 			continue
 		}

@@ -109,7 +109,7 @@ func (q *questions) add(some []policy.Request, mostCallers, mostRequests int) (c
 			break
 		}
 		request := q.in.Request(r)
-		key, name := fmt.Sprintf("%q", r), request.From.Name
+		key, name := fmt.Sprintf("%#v", r), request.From.Name
 		if request.Want == cases.HandshakeFailure || q.asked[key] || !known[name] && len(callers) == mostCallers {
 			continue
 		}

@@ -113,7 +113,7 @@ func (p *Proof) ask(i int) {
 	in := p.Inbounds[i]
 	asked := map[string]bool{}
 	add := func(r policy.Request, class int, path string) {
-		key := fmt.Sprintf("%q %q", r, path)
+		key := fmt.Sprintf("%#v %q", r, path)
 		if asked[key] {
 			return
 		}

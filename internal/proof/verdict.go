@@ -172,7 +172,7 @@ func (v InboundVerdict) Grid() Grid {
 }
 
 // requestKey tells requests of different text apart.
-func requestKey(r policy.Request) string { return fmt.Sprintf("%q", r) }
+func requestKey(r policy.Request) string { return fmt.Sprintf("%#v", r) }
 
 // title names a request in a column of the table.
 func title(r policy.Request) string {

@@ -191,10 +191,10 @@ func regexText(expression string) text {
 		return text{reason: "its regular expression cannot be read"}
 	}
 	parsed = unanchored(parsed.Simplify())
-	if alternatives, ok := spellOut(parsed); ok {
+	asASCII := strings.IndexFunc(expression, func(c rune) bool { return c >= utf8.RuneSelf }) < 0
+	if alternatives, ok := spellOut(parsed); ok && asASCII {
 		return text{alternatives: alternatives}
 	}
-	asASCII := strings.IndexFunc(expression, func(c rune) bool { return c >= utf8.RuneSelf }) < 0
 	if _, err := automaton.Regex(expression, automaton.Latin1); err == nil && asASCII {
 		return textBy(policy.Regex, expression)
 	}

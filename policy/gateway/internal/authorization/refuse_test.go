@@ -143,7 +143,7 @@ func FuzzSource(f *testing.F) {
 		named := policy.Request{URIs: []string{id}}
 		for _, r := range []policy.Request{named, {URIs: []string{uri}}, {URIs: []string{"x", uri}, DNS: []string{dns}}, {DNS: []string{dns}}} {
 			if first, second := policy.Decide(program, r), evaluation.On(ps, in, options)(r); first != second {
-				t.Fatalf("%q: Decide says %+v, Evaluate %+v:\n%s", r, first, second, program)
+				t.Fatalf("%+v: Decide says %+v, Evaluate %+v:\n%s", r, first, second, program)
 			}
 		}
 		if d := policy.Decide(program, named); d.Effect != policy.Allow {

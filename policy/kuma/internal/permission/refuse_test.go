@@ -137,11 +137,11 @@ func FuzzMatcher(f *testing.F) {
 		own := policy.Request{URIs: []string{id}, Path: path, Method: method}
 		for _, r := range []policy.Request{own, {URIs: []string{uri}, Path: target, Method: verb}} {
 			if first, second := policy.Decide(program, r), evaluation.On(ps, in, permission.Options{})(r); first != second {
-				t.Fatalf("%q: Decide says %+v, Evaluate %+v:\n%s", r, first, second, program)
+				t.Fatalf("%+v: Decide says %+v, Evaluate %+v:\n%s", r, first, second, program)
 			}
 		}
 		if d := policy.Decide(program, own); d.Effect != policy.Deny || d.Origin == "default" {
-			t.Fatalf("%q is what the matcher names, and it says %s:\n%s", own, d.Verdict, program)
+			t.Fatalf("%+v is what the matcher names, and it says %s:\n%s", own, d.Verdict, program)
 		}
 	})
 }

@@ -1,0 +1,488 @@
+package classes
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/automaton"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// regular is the part of a cover for programs with matches of any kind: each match is a
+// regular language. A class is then an outcome: the requests for which the same steps of
+// all lists decide. Each outcome has a request, or none is possible, or the search for it
+// met its limit and [Cover.Sampled] names the patterns.
+type regular struct {
+	cover    *Cover
+	values   values
+	atoms    []atom
+	numbers  map[policy.Is]int32
+	programs []compiledProgram
+	steps    []*step
+	ids      map[string]int32
+	// classes has the class of each outcome, and hits the steps that decide in each class.
+	classes map[string]int
+	hits    [][]int32
+	limit   int
+	full    bool
+	// memory has what is known of atoms for the request that was asked last.
+	memory memory
+}
+
+// atom is a match of an attribute.
+type atom struct {
+	is        policy.Is
+	dimension int
+	perName   bool
+	language  *automaton.Language
+}
+
+// cutRegular makes the cover of programs with matches of any kind.
+func cutRegular(c *Cover, limit int, on Surface, s *survey) *Cover {
+	r := &regular{cover: c, numbers: map[policy.Is]int32{}, ids: map[string]int32{}, classes: map[string]int{}, limit: limit}
+	c.regular = r
+	for _, p := range c.programs {
+		r.programs = append(r.programs, compiler{axes: make([]*axis, len(table())), regular: r}.program(p))
+	}
+	for i := range r.programs {
+		r.number(&r.programs[i])
+	}
+	r.values = newValues(r, on, s)
+	for _, when := range s.opaque {
+		c.Sampled = append(c.Sampled, fmt.Sprintf("condition %q: requests that meet it were not looked for", when))
+	}
+	if s.mixed() {
+		c.Sampled = append(c.Sampled, "callers with several names: the rules look at each name by itself, and at all of them as one text")
+	}
+	t := tour{regular: r, known: map[int32]bool{}, request: r.values.start()}
+	t.program(0)
+	if r.full {
+		c.Sampled = append(c.Sampled, fmt.Sprintf("there are more than %d classes, and no others were looked for", limit))
+	}
+	r.finish(s)
+	if lost := r.values.sampled(); lost != "" {
+		c.Sampled = append(c.Sampled, lost)
+	}
+	return c
+}
+
+// leaf returns the number of the atom of a leaf.
+func (r *regular) leaf(when policy.Condition) expr {
+	l, ok := leafOf(when)
+	if !ok {
+		return expr{op: opNever}
+	}
+	is := when.(policy.Is)
+	at, ok := r.numbers[is]
+	if !ok {
+		at = int32(len(r.atoms))
+		r.numbers[is] = at
+		r.atoms = append(r.atoms, atom{is: is, dimension: l.dimension, perName: l.perName})
+	}
+	return expr{op: opLeaf, dimension: l.dimension, cell: at}
+}
+
+// number numbers the steps of a program.
+func (r *regular) number(p *compiledProgram) {
+	each := func(of compiledGates) {
+		for _, lists := range [][]*list{of.gates, of.shadows} {
+			for _, l := range lists {
+				r.numberList(l)
+			}
+		}
+	}
+	for i := range p.routes {
+		route := &p.routes[i]
+		r.numberStep(&route.step, route.when)
+		each(route.compiledGates)
+	}
+	each(p.own)
+}
+
+func (r *regular) numberList(l *list) {
+	for i := range l.steps {
+		s := &l.steps[i]
+		if s.number != 0 {
+			return
+		}
+		r.numberStep(s, s.when)
+		if s.then != nil {
+			r.numberList(s.then)
+		}
+	}
+}
+
+// numberStep numbers a step, from 1.
+func (r *regular) numberStep(s *step, when expr) {
+	s.when = when
+	key := r.condition(&s.when).String()
+	id, ok := r.ids[key]
+	if !ok {
+		id = int32(len(r.ids))
+		r.ids[key] = id
+	}
+	r.steps = append(r.steps, s)
+	s.id, s.number = id, int32(len(r.steps))
+}
+
+// condition turns a compiled condition back.
+func (r *regular) condition(e *expr) policy.Condition {
+	operands := make([]policy.Condition, len(e.operands))
+	for i := range e.operands {
+		operands[i] = r.condition(&e.operands[i])
+	}
+	switch e.op {
+	case opAlways:
+		return policy.Always
+	case opAll:
+		return policy.And(operands)
+	case opAny:
+		return policy.Or(operands)
+	case opNot:
+		return policy.Not{Of: operands[0]}
+	case opLeaf:
+		return r.atoms[e.cell].is
+	default:
+		return policy.Never
+	}
+}
+
+// memory remembers which atoms a request meets.
+type memory struct {
+	request *policy.Request
+	truths  []truth
+	asked   []int32
+}
+
+// ask makes the memory one of another request.
+func (r *regular) ask(request *policy.Request) *memory {
+	m := &r.memory
+	if m.truths == nil {
+		m.truths = make([]truth, len(r.atoms))
+	}
+	for _, at := range m.asked {
+		m.truths[at] = unknown
+	}
+	m.request, m.asked = request, m.asked[:0]
+	return m
+}
+
+func (r *regular) met(m *memory, at int32) bool {
+	if m.truths[at] == unknown {
+		m.truths[at] = no
+		if r.atoms[at].is.Holds(m.request) {
+			m.truths[at] = yes
+		}
+		m.asked = append(m.asked, at)
+	}
+	return m.truths[at] == yes
+}
+
+// holds reports whether a request meets a condition.
+func (r *regular) holds(m *memory, e *expr) bool {
+	switch e.op {
+	case opAlways:
+		return true
+	case opLeaf:
+		return r.met(m, e.cell)
+	case opNot:
+		return !r.holds(m, &e.operands[0])
+	case opAll, opAny:
+		for i := range e.operands {
+			if r.holds(m, &e.operands[i]) == (e.op == opAny) {
+				return e.op == opAny
+			}
+		}
+		return e.op == opAll
+	default:
+		return false
+	}
+}
+
+// tour goes through the programs by every way that a request can take. It holds a request
+// that takes the way so far.
+type tour struct {
+	*regular
+	request     policy.Request
+	obligations []obligation
+	// known has the truth of the conditions on the way.
+	known map[int32]bool
+	hits  []int32
+}
+
+// obligation is a condition that holds, or does not hold, for the requests of a way.
+type obligation struct {
+	step *step
+	want bool
+}
+
+func (t *tour) program(i int) {
+	if i == len(t.programs) {
+		t.class()
+		return
+	}
+	p := &t.programs[i]
+	t.route(p, 0, func(of compiledGates) {
+		t.gates(of.gates, func() { t.gates(of.shadows, func() { t.program(i + 1) }) })
+	})
+}
+
+func (t *tour) route(p *compiledProgram, i int, then func(compiledGates)) {
+	if i == len(p.routes) {
+		then(p.own)
+		return
+	}
+	route := &p.routes[i]
+	t.branch(&route.step, func() {
+		t.hits = append(t.hits, route.step.number)
+		then(route.compiledGates)
+		t.hits = t.hits[:len(t.hits)-1]
+	}, func() { t.route(p, i+1, then) })
+}
+
+// gates asks gates until one denies.
+func (t *tour) gates(lists []*list, then func()) {
+	if len(lists) == 0 {
+		then()
+		return
+	}
+	t.list(lists[0], 0, func(e policy.Effect) {
+		if e == policy.Deny {
+			then()
+		} else {
+			t.gates(lists[1:], then)
+		}
+	})
+}
+
+// list asks the steps of a list from the given one on.
+func (t *tour) list(l *list, from int, then func(policy.Effect)) {
+	before := len(t.obligations)
+	request := t.request
+	defer func() { t.forget(before, request) }()
+	for i := from; i < len(l.steps); i++ {
+		s := &l.steps[i]
+		met := func() {
+			t.hits = append(t.hits, s.number)
+			if s.then != nil {
+				t.list(s.then, 0, then)
+			} else {
+				then(s.effect)
+			}
+			t.hits = t.hits[:len(t.hits)-1]
+		}
+		if holds, ok := t.known[s.id]; ok {
+			if holds {
+				met()
+				return
+			}
+			continue
+		}
+		if !t.both(s, met) {
+			return
+		}
+	}
+	t.hits = append(t.hits, 0)
+	then(l.fallback)
+	t.hits = t.hits[:len(t.hits)-1]
+}
+
+// branch goes on with requests that meet a step, and with the others.
+func (t *tour) branch(s *step, met, missed func()) {
+	if holds, ok := t.known[s.id]; ok {
+		if holds {
+			met()
+		} else {
+			missed()
+		}
+		return
+	}
+	before, request := len(t.obligations), t.request
+	if t.both(s, met) {
+		missed()
+	}
+	t.forget(before, request)
+}
+
+// both goes on with requests that meet a step. Then it turns to those that do not, and
+// reports whether there are any.
+func (t *tour) both(s *step, met func()) bool {
+	if t.full {
+		return false
+	}
+	before, request := len(t.obligations), t.request
+	holds := t.holds(t.ask(&t.request), &s.when)
+	if t.oblige(s, true, holds) {
+		met()
+	}
+	t.forget(before, request)
+	return t.oblige(s, false, !holds)
+}
+
+// oblige narrows the way. Fits is true where the request is still on it.
+func (t *tour) oblige(s *step, want, fits bool) bool {
+	t.obligations = append(t.obligations, obligation{s, want})
+	t.known[s.id] = want
+	if fits {
+		return true
+	}
+	request, ok := t.solve(t.obligations, t.request)
+	if ok {
+		t.request = request
+	}
+	return ok
+}
+
+func (t *tour) forget(before int, request policy.Request) {
+	for _, o := range t.obligations[before:] {
+		delete(t.known, o.step.id)
+	}
+	t.obligations, t.request = t.obligations[:before], request
+}
+
+func (t *tour) class() {
+	r, c := t.regular, t.cover
+	if len(c.Classes) == r.limit {
+		r.full = true
+		return
+	}
+	r.classes[outcome(t.hits)] = len(c.Classes)
+	r.hits = append(r.hits, slices.Clone(t.hits))
+	c.Classes = append(c.Classes, Class{Witness: t.request, cover: c, self: ref(len(c.Classes)), parent: noRef})
+}
+
+func outcome(hits []int32) string {
+	key := make([]byte, 0, 2*len(hits))
+	for _, hit := range hits {
+		key = binary.AppendUvarint(key, uint64(hit))
+	}
+	return string(key)
+}
+
+// locate finds the class of a request by the steps that decide.
+func (r *regular) locate(request policy.Request) (int, bool) {
+	m := &memory{request: &request, truths: make([]truth, len(r.atoms))}
+	var hits []int32
+	for i := range r.programs {
+		p := &r.programs[i]
+		of := p.own
+		for n := range p.routes {
+			if route := &p.routes[n]; r.holds(m, &route.when) {
+				hits, of = append(hits, route.step.number), route.compiledGates
+				break
+			}
+		}
+		for _, lists := range [][]*list{of.gates, of.shadows} {
+			for _, l := range lists {
+				var effect policy.Effect
+				if hits, effect = r.follow(m, l, hits); effect == policy.Deny {
+					break
+				}
+			}
+		}
+	}
+	at, ok := r.classes[outcome(hits)]
+	if !ok {
+		at = Unclassed
+	}
+	return at, ok
+}
+
+func (r *regular) follow(m *memory, l *list, hits []int32) ([]int32, policy.Effect) {
+	for i := range l.steps {
+		s := &l.steps[i]
+		switch {
+		case !r.holds(m, &s.when):
+		case s.then != nil:
+			return r.follow(m, s.then, append(hits, s.number))
+		default:
+			return append(hits, s.number), s.effect
+		}
+	}
+	return append(hits, 0), l.fallback
+}
+
+// describe says which requests are of a class: by the conditions that decide.
+func (r *regular) describe(class int) string {
+	var parts []string
+	for _, hit := range r.hits[class] {
+		if hit > 0 {
+			if text := r.condition(&r.steps[hit-1].when).String(); !slices.Contains(parts, text) {
+				parts = append(parts, text)
+			}
+		}
+	}
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
+	case len(r.cover.Classes) == 1:
+		return "every request"
+	default:
+		return "any other request"
+	}
+}
+
+// each calls f with the atoms of a condition.
+func (r *regular) each(e *expr, f func(at int32)) {
+	if e.op == opLeaf {
+		f(e.cell)
+	}
+	for i := range e.operands {
+		r.each(&e.operands[i], f)
+	}
+}
+
+// finish counts the dimensions, and hides the atoms that no witness has.
+func (r *regular) finish(s *survey) {
+	used := make([]bool, len(r.atoms))
+	cells := make([]map[string]bool, len(table()))
+	for i := range r.cover.Classes {
+		m := r.ask(&r.cover.Classes[i].Witness)
+		for _, hit := range r.hits[i] {
+			if hit > 0 {
+				r.each(&r.steps[hit-1].when, func(at int32) { used[at] = used[at] || r.met(m, at) })
+			}
+		}
+		for d := range cells {
+			if cells[d] == nil {
+				cells[d] = map[string]bool{}
+			}
+			cells[d][r.values.read(d, m.request)] = true
+		}
+	}
+	unreachable := make([][]Unreachable, len(table()))
+	for at, a := range r.atoms {
+		if used[at] || r.values.unknown(a.dimension) {
+			continue
+		}
+		request := r.values.start()
+		switch r.values.find(a.dimension, literals{with: []int32{int32(at)}}, &request) {
+		case automaton.Found:
+			if class, ok := r.locate(request); ok && canBeSent(&request) {
+				r.hide(class, request, a.is)
+			}
+		case automaton.Empty:
+			unreachable[a.dimension] = append(unreachable[a.dimension], Unreachable{a.is.String(), errNothing})
+		}
+	}
+	for d, of := range table() {
+		if len(s.leaves[d]) == 0 || r.values.unknown(d) {
+			continue
+		}
+		dim := Dimension{Name: r.values.name(d), Matchers: distinct(s.leaves[d]), Cells: len(cells[d]), Unreachable: unreachable[d]}
+		for _, row := range of {
+			dim.Attributes = append(dim.Attributes, row.attribute)
+		}
+		r.cover.Dimensions = append(r.cover.Dimensions, dim)
+	}
+}
+
+func (r *regular) hide(class int, request policy.Request, is policy.Is) {
+	c := r.cover
+	if c.hidden == nil {
+		c.hidden = make(map[int32][]Neighbour)
+	}
+	c.hidden[int32(class)] = append(c.hidden[int32(class)], Neighbour{Request: request, Why: "a matcher that is never asked: " + is.String()})
+}

@@ -1,0 +1,213 @@
+package classes_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/internal/classes"
+)
+
+// by is a match of an attribute.
+func by(a *policy.Attribute, kind policy.MatchKind, value string) policy.Is {
+	return policy.Is{Attribute: a, Match: policy.Match{Kind: kind, Value: value}}
+}
+
+// ordered is a gate of a rule for each condition.
+func ordered(conditions ...policy.Condition) policy.Program {
+	gate := policy.Gate{Layer: policy.L7, Default: policy.Verdict{Origin: "default"}}
+	for i, c := range conditions {
+		gate.Rules = append(gate.Rules, rule(policy.Effect(i%2), fmt.Sprint("rule-", i), c))
+	}
+	return policy.Program{Gates: []policy.Gate{gate}}
+}
+
+// mixedMatches are suffixes, parts and regular expressions of identities, a third each.
+func mixedMatches(n int) (out []policy.Condition) {
+	for i := range n {
+		switch i % 3 {
+		case 0:
+			out = append(out, by(attribute.Identity, policy.Suffix, fmt.Sprintf("/sa/account%d", i)))
+		case 1:
+			out = append(out, by(attribute.Identity, policy.Contains, fmt.Sprintf("/ns/space%d/", i)))
+		default:
+			out = append(out, by(attribute.Identity, policy.Regex, fmt.Sprintf(`spiffe://[^/]+/ns/team%d-[a-z]+/sa/[a-z-]+`, i)))
+		}
+	}
+	return out
+}
+
+// TestMixedMatches cuts by matches that overlap: each has its class, and a request.
+func TestMixedMatches(t *testing.T) {
+	t.Parallel()
+	p := ordered(mixedMatches(60)...)
+	cover := classes.Of(classes.Surface{}, p)
+	if !cover.Complete() || len(cover.Classes) != 61 {
+		t.Fatalf("%s, want 61 classes", cover)
+	}
+	for i, c := range cover.Classes {
+		if at, ok := cover.Locate(c.Witness); !ok || at != i {
+			t.Errorf("the witness of class %d is in class %d", i, at)
+		}
+		if id := c.Witness.URIs[0]; !strings.HasPrefix(id, "spiffe://trust-domain.mesh/ns/") {
+			t.Errorf("the witness %s is not natural", id)
+		}
+	}
+}
+
+// TestHiddenMatches finds what has no request.
+func TestHiddenMatches(t *testing.T) {
+	t.Parallel()
+	p := ordered(
+		by(attribute.Identity, policy.Regex, `.*/ns/[a-m][^/]*/.*`),
+		by(attribute.Identity, policy.Contains, "/ns/b/"),
+		by(attribute.Identity, policy.Suffix, "//"),
+		policy.And{by(attribute.Path, policy.Suffix, ".json"), attribute.Path.Segments("/api")},
+	)
+	cover := classes.Of(classes.Surface{}, p)
+	if !cover.Complete() || len(cover.Classes) != 3 {
+		t.Fatalf("%s, want 3 classes: %v", cover, cover.Classes)
+	}
+	if w := cover.Classes[1].Witness; w.Path != "/api/a.json" {
+		t.Errorf("the witness of %s is %s", cover.Classes[1], w.Path)
+	}
+	unreachable := cover.Dimensions[0].Unreachable
+	if len(unreachable) != 1 || unreachable[0].Cell != `identity ends with "//"` {
+		t.Errorf("unreachable: %v", unreachable)
+	}
+	why := func(n classes.Neighbour) string { return n.Why }
+	var whys []string
+	for _, n := range cover.Neighbours(0) {
+		whys = append(whys, why(n))
+	}
+	if !slices.Contains(whys, `a matcher that is never asked: identity contains "/ns/b/"`) {
+		t.Errorf("the neighbours are %q", whys)
+	}
+}
+
+// TestNamesByRegex cuts callers as sets of names, as the filters of Istio do.
+func TestNamesByRegex(t *testing.T) {
+	t.Parallel()
+	gate := policy.Gate{Layer: policy.L7, Form: policy.Named}
+	for i, ns := range []string{"a", "b", "c"} {
+		gate.Rules = append(gate.Rules, rule(policy.Allow, fmt.Sprint(i), policy.And{
+			by(attribute.URISAN, policy.Regex, ".*/ns/"+ns+"/.*"), attribute.Path.Segments("/" + ns),
+		}))
+	}
+	cover := classes.Of(classes.Surface{}, policy.Program{Gates: []policy.Gate{gate}})
+	if !cover.Complete() || len(cover.Classes) != 4 {
+		t.Fatalf("%s, want 4 classes", cover)
+	}
+	for i := range cover.Classes[:3] {
+		var without bool
+		for _, n := range cover.Neighbours(i) {
+			without = without || strings.HasPrefix(n.Why, "without: path") && n.Class != i
+		}
+		if !without {
+			t.Errorf("class %d has no neighbour of another path: %v", i, cover.Neighbours(i))
+		}
+	}
+}
+
+// TestExplodingMatches meets the limit, and says so.
+func TestExplodingMatches(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	cover := classes.Of(classes.Surface{}, ordered(exploding()...))
+	if cover.Complete() || !strings.Contains(cover.Sampled[0], "met their limit") || !strings.Contains(cover.Sampled[0], "identity matches the regex") {
+		t.Errorf("sampled: %q", cover.Sampled)
+	}
+	t.Logf("%v", time.Since(began))
+}
+
+// exploding are patterns of which no search can say quickly whether they leave anything: a
+// puzzle of 40 letters.
+func exploding() []policy.Condition {
+	const front = `spiffe://[^/]+/ns/a/sa/`
+	all := policy.And{by(attribute.Identity, policy.Regex, front+`[ab]{40}`)}
+	seed := uint32(7)
+	next := func(n uint32) int {
+		seed = seed*1664525 + 1013904223
+		return int(seed >> 8 % 0x10000 % n)
+	}
+	for range 175 {
+		places := map[int]bool{}
+		for len(places) < 3 {
+			places[next(40)] = true
+		}
+		text := front
+		for i := range 40 {
+			switch {
+			case !places[i]:
+				text += "."
+			case next(2) == 0:
+				text += "a"
+			default:
+				text += "b"
+			}
+		}
+		all = append(all, policy.Not{Of: by(attribute.Identity, policy.Regex, text)})
+	}
+	return []policy.Condition{all}
+}
+
+// BenchmarkMixedMatches has suffixes, parts and regular expressions on one attribute.
+func BenchmarkMixedMatches(b *testing.B) {
+	for _, n := range []int{300, 3000} {
+		p := ordered(mixedMatches(n)...)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				cover := classes.Of(classes.Surface{}, p)
+				if !cover.Complete() {
+					b.Fatal(cover.Sampled)
+				}
+				b.ReportMetric(float64(len(cover.Classes)), "classes")
+				runtime.GC()
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				b.ReportMetric(float64(m.HeapAlloc)/1e6, "heap-MB")
+				b.ReportMetric(float64(m.Sys)/1e6, "sys-MB")
+				runtime.KeepAlive(cover)
+			}
+		})
+	}
+}
+
+// BenchmarkExplodingMatches ends every search at its limit.
+func BenchmarkExplodingMatches(b *testing.B) {
+	p := ordered(exploding()...)
+	for b.Loop() {
+		classes.Of(classes.Surface{}, p)
+	}
+}
+
+// BenchmarkRegularPairs compares two versions of rules on two attributes, of which a tenth
+// changed.
+func BenchmarkRegularPairs(b *testing.B) {
+	const n = 300
+	version := func(v int) policy.Program {
+		ids, gate := mixedMatches(n), policy.Gate{Layer: policy.L7}
+		for i := range n {
+			path := fmt.Sprintf("/api/v%d", i)
+			if i%10 == 0 {
+				path += strings.Repeat("x", v)
+			}
+			gate.Rules = append(gate.Rules, rule(policy.Effect(i%2), fmt.Sprint(i), policy.And{ids[i], attribute.Path.Segments(path)}))
+		}
+		return policy.Program{Gates: []policy.Gate{gate}}
+	}
+	was, is := version(0), version(1)
+	for b.Loop() {
+		cover := classes.Of(classes.Surface{}, was, is)
+		if !cover.Complete() {
+			b.Fatal(cover.Sampled)
+		}
+		b.ReportMetric(float64(len(cover.Classes)), "classes")
+	}
+}

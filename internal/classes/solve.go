@@ -1,0 +1,227 @@
+package classes
+
+import (
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/automaton"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// maxSolving bounds the values that are tried for one way.
+const maxSolving = 2000
+
+// solving looks for a request that meets obligations. It repairs one obligation after the
+// other: each repair adds an atom that the value of a dimension has to have, or must not
+// have, and asks for another value. Where an obligation can be repaired in several ways, it
+// tries each. So it finds a request, or there is none.
+type solving struct {
+	*regular
+	obligations []obligation
+	literals    []literals
+	request     policy.Request
+	steps       int
+}
+
+// solve returns a request that meets the obligations, and false where there is none or where
+// the search met its limit.
+func (r *regular) solve(obligations []obligation, from policy.Request) (policy.Request, bool) {
+	s := solving{regular: r, obligations: obligations, literals: make([]literals, len(table())), request: from}
+	answer := s.run()
+	if answer == automaton.Limited && s.steps > maxSolving {
+		for _, l := range s.literals {
+			r.values.limit(l)
+		}
+	}
+	return s.request, answer == automaton.Found
+}
+
+// run repairs the first obligation that the request does not meet. The last obligation
+// is the newest, and comes first.
+func (s *solving) run() automaton.Answer {
+	if s.steps++; s.steps > maxSolving {
+		return automaton.Limited
+	}
+	m := s.ask(&s.request)
+	last := len(s.obligations) - 1
+	for i := range s.obligations {
+		o := s.obligations[(i+last)%(last+1)]
+		if s.holds(m, &o.step.when) != o.want {
+			return s.repair(&o.step.when, o.want)
+		}
+	}
+	if !canBeSent(&s.request) {
+		return s.repairCaller()
+	}
+	return automaton.Found
+}
+
+// repairCaller gives a request with DNS SANs a URI SAN.
+func (s *solving) repairCaller() automaton.Answer {
+	before := s.request
+	l := s.literals[callers]
+	text, answer := s.values.text(s.values.sets[callers], l)
+	if answer == automaton.Found {
+		s.request.URIs = []string{text}
+		if answer = s.run(); answer != automaton.Found {
+			s.request = before
+		}
+	}
+	return answer
+}
+
+// repair makes a condition hold, or not, and goes on.
+func (s *solving) repair(e *expr, want bool) automaton.Answer {
+	switch e.op {
+	case opLeaf:
+		return s.add(e.cell, want)
+	case opNot:
+		return s.repair(&e.operands[0], !want)
+	case opAll, opAny:
+		if (e.op == opAll) == want {
+			// All operands are needed. The others are looked at later.
+			m := s.ask(&s.request)
+			i := slices.IndexFunc(e.operands, func(operand expr) bool { return s.holds(m, &operand) != want })
+			if i < 0 {
+				return automaton.Limited
+			}
+			return s.repair(&e.operands[i], want)
+		}
+		answer := automaton.Empty
+		for i := range e.operands {
+			switch s.repair(&e.operands[i], want) {
+			case automaton.Found:
+				return automaton.Found
+			case automaton.Limited:
+				answer = automaton.Limited
+			}
+		}
+		return answer
+	default:
+		return automaton.Empty
+	}
+}
+
+// add asks for a value that has an atom, or has not, and goes on.
+func (s *solving) add(at int32, want bool) automaton.Answer {
+	d := s.atoms[at].dimension
+	before, request := s.literals[d], s.request
+	l := &s.literals[d]
+	if slices.Contains(l.with, at) || slices.Contains(l.without, at) {
+		return automaton.Empty
+	}
+	if want {
+		l.with = append(slices.Clip(l.with), at)
+	} else {
+		l.without = append(slices.Clip(l.without), at)
+	}
+	answer := s.values.find(d, *l, &s.request)
+	if answer == automaton.Found {
+		if answer = s.run(); answer == automaton.Found {
+			return answer
+		}
+	}
+	if answer != automaton.Limited || s.steps <= maxSolving {
+		s.literals[d] = before
+	}
+	s.request = request
+	return answer
+}
+
+// neighbours adds requests close to the border of a class: for each match of the steps that
+// decide, the witness with a value on the other side of it, and values close to the
+// witness's own.
+func (r *regular) neighbours(class int, add func(policy.Request, string)) {
+	witness := r.cover.Classes[class].Witness
+	seen := make([]bool, len(r.atoms))
+	touched := make([]bool, len(table()))
+	for _, hit := range r.hits[class] {
+		if hit == 0 {
+			continue
+		}
+		r.each(&r.steps[hit-1].when, func(at int32) {
+			d := r.atoms[at].dimension
+			if seen[at] || r.values.unknown(d) {
+				return
+			}
+			seen[at], touched[d] = true, true
+			l, why := literals{with: []int32{at}}, "with: "
+			if r.atoms[at].is.Holds(&witness) {
+				l, why = literals{without: []int32{at}}, "without: "
+			}
+			other := witness
+			if r.values.find(d, l, &other) == automaton.Found {
+				add(other, why+r.atoms[at].is.String())
+			}
+			r.around(at, witness, add)
+		})
+	}
+	for d := range touched {
+		if touched[d] {
+			r.aroundValue(d, witness, add)
+		}
+	}
+	if touched[callers] || !slices.Contains(touched, true) {
+		r.otherCallers(witness, add)
+	}
+}
+
+// aroundValue adds values close to that of the witness.
+func (r *regular) aroundValue(d int, witness policy.Request, add func(policy.Request, string)) {
+	in := r.values.spaces[d]
+	value := in.read(&witness)
+	if d == callers && len(witness.URIs) != 1 || value == "" {
+		return
+	}
+	key := value
+	if d != callers {
+		key = in.key(value)
+	}
+	for _, v := range in.around(pattern{key, policy.Exact}, value) {
+		r.try(d, witness, v, add)
+	}
+}
+
+func (r *regular) try(d int, witness policy.Request, v variant, add func(policy.Request, string)) {
+	if in := r.values.spaces[d]; in.sound(v.value) == nil {
+		in.put(&witness, v.value)
+		add(witness, v.why)
+	}
+}
+
+// around adds values that are one step away from what an atom matches in the witness.
+func (r *regular) around(at int32, witness policy.Request, add func(policy.Request, string)) {
+	a := &r.atoms[at]
+	d := a.dimension
+	value := r.values.spaces[d].read(&witness)
+	if d == callers && len(witness.URIs) != 1 || value == "" || a.is.Match.Kind != policy.Suffix && a.is.Match.Kind != policy.Contains && a.is.Match.Kind != policy.Regex {
+		return
+	}
+	// The nearest text that is not matched has one byte less, or one byte more.
+	for i := len(value) - 1; i >= 0; i-- {
+		if shorter := value[:i] + value[i+1:]; !a.is.Match.Matches(shorter) && r.values.spaces[d].sound(shorter) == nil {
+			r.try(d, witness, variant{shorter, "one byte less"}, add)
+			break
+		}
+	}
+	for i := len(value); i >= 0; i-- {
+		if longer := value[:i] + "x" + value[i:]; !a.is.Match.Matches(longer) && r.values.spaces[d].sound(longer) == nil {
+			r.try(d, witness, variant{longer, "one byte more"}, add)
+			break
+		}
+	}
+}
+
+// otherCallers adds callers without a name and with several names.
+func (r *regular) otherCallers(witness policy.Request, add func(policy.Request, string)) {
+	nobody := witness
+	nobody.URIs, nobody.DNS = nil, nil
+	add(nobody, "no certificate")
+	space := *r.values.spaces[callers].(*callerSpace)
+	space.perName = r.values.perName()
+	start := r.values.start()
+	if len(witness.URIs) == 1 && len(start.URIs) == 1 && start.URIs[0] != witness.URIs[0] {
+		for _, caller := range space.addNames(witness, witness.URIs[0], start.URIs[0]) {
+			add(caller, "several names")
+		}
+	}
+}

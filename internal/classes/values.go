@@ -1,0 +1,394 @@
+package classes
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/automaton"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// errNothing says why a match is in no class.
+var errNothing = errors.New("nothing that can be sent is matched")
+
+// sender is a space that knows its values as a regular language. Spaces without it have
+// all texts of printable ASCII.
+type sender interface {
+	// sendable returns regular expressions: natural values, all values, and what is none of
+	// them.
+	sendable() (natural, all string, without []string)
+}
+
+// values finds values of the dimensions that some atoms have and others have not.
+type values struct {
+	*regular
+	search automaton.Search
+	// spaces has the space of each dimension, and usual its usual value.
+	spaces []space
+	usual  []string
+	// sets has the languages of the values of each dimension, the natural ones first. The
+	// last one has all values that can be sent.
+	sets [][]*automaton.Language
+	// joined are callers with several names, for programs that see the names as one text.
+	// any are the names behind the first name of a caller.
+	joined, any *automaton.Language
+	answers     map[string]answered
+	// limited are the patterns of searches that met their limit.
+	limited []string
+	cuts    int
+}
+
+// literals are atoms that a value has, and atoms that it has not.
+type literals struct{ with, without []int32 }
+
+type answered struct {
+	text   string
+	answer automaton.Answer
+}
+
+func newValues(r *regular, on Surface, s *survey) values {
+	v := values{regular: r, answers: map[string]answered{}}
+	known := on.TrustDomains
+	if len(known) == 0 {
+		known = trustDomainsOf(s.leaves[callers])
+	}
+	for d, of := range table() {
+		var in space = &callerSpace{trusted: on.TrustDomains, known: known}
+		usual := ""
+		if d != callers {
+			in = of[0].space(on)
+			if of[0].usual != nil {
+				usual = of[0].usual(on)
+			}
+		}
+		var sets []*automaton.Language
+		switch {
+		case of[0].attribute.Layer == policy.L7 && r.cover.layer == policy.L4:
+			// On L4 there is nothing to know of a request: its attributes are empty.
+			usual, sets = "", []*automaton.Language{automaton.Literal("", false, false, false)}
+		default:
+			sets = languagesOf(in)
+		}
+		v.spaces, v.usual, v.sets = append(v.spaces, in), append(v.usual, usual), append(v.sets, sets)
+	}
+	single := v.sets[callers]
+	if s.joined && !s.perName {
+		_, all, without := v.spaces[callers].(*callerSpace).sendable()
+		v.joined = language(all + `(,` + all + `)*`).minus(append(without, `.*/\.{1,2},.*`))
+	}
+	v.any = language(`[!-~]*`).Language
+	v.sets[callers] = single
+	return v
+}
+
+// expression is a language that is known to be sound.
+type expression struct{ *automaton.Language }
+
+// language returns the language of an expression of this package.
+func language(text string) expression {
+	l, err := automaton.Regex(text, automaton.Latin1)
+	if err != nil {
+		panic(fmt.Sprintf("classes: %s: %v", text, err))
+	}
+	return expression{l}
+}
+
+func (e expression) minus(without []string) *automaton.Language {
+	var others []*automaton.Language
+	for _, text := range without {
+		others = append(others, language(text).Language)
+	}
+	if len(others) == 0 {
+		return e.Language
+	}
+	l, err := e.Minus(others...)
+	if err != nil {
+		panic("classes: " + err.Error())
+	}
+	return l
+}
+
+func languagesOf(s space) []*automaton.Language {
+	in, ok := s.(sender)
+	if !ok {
+		return []*automaton.Language{language(`[!-~]*`).Language}
+	}
+	natural, all, without := in.sendable()
+	return []*automaton.Language{language(natural).minus(without), language(all).minus(without)}
+}
+
+// name returns the name of a dimension.
+func (v *values) name(d int) string { return v.spaces[d].name() }
+
+// read returns the value of a request, as far as it tells requests apart.
+func (v *values) read(d int, request *policy.Request) string {
+	if d == callers {
+		return strings.Join(request.URIs, ",") + " " + strings.Join(request.DNS, ",")
+	}
+	return v.spaces[d].read(request)
+}
+
+// unknown reports whether every request has the same value of the dimension.
+func (v *values) unknown(d int) bool {
+	return d != callers && v.cover.layer == policy.L4 && table()[d][0].attribute.Layer == policy.L7
+}
+
+// start returns a request of usual values.
+func (v *values) start() policy.Request {
+	var request policy.Request
+	v.find(callers, literals{}, &request)
+	for d := range v.spaces {
+		if d != callers && v.usual[d] != "" {
+			v.spaces[d].put(&request, v.usual[d])
+		}
+	}
+	return request
+}
+
+// find gives a request a value of the dimension.
+func (v *values) find(d int, l literals, request *policy.Request) automaton.Answer {
+	if d == callers {
+		return v.caller(l, request)
+	}
+	// Usual values come first, then none at all, where a request needs none.
+	candidate := *request
+	v.spaces[d].put(&candidate, v.usual[d])
+	if row := table()[d][0]; row.usual == nil {
+		v.clear(d, &candidate)
+	}
+	if len(l.with) == 0 && v.fits(l, &candidate) {
+		*request = candidate
+		return automaton.Found
+	}
+	text, answer := v.text(v.sets[d], l)
+	if answer != automaton.Found {
+		return answer
+	}
+	candidate = *request
+	v.spaces[d].put(&candidate, text)
+	if v.spaces[d].sound(text) != nil && !v.unknown(d) || !v.fits(l, &candidate) {
+		return v.limit(l)
+	}
+	*request = candidate
+	return automaton.Found
+}
+
+// clear takes the value of a dimension away.
+func (v *values) clear(d int, request *policy.Request) {
+	if _, ok := v.spaces[d].(dnsSpace); ok {
+		request.DNS = nil
+		return
+	}
+	others := map[string][]string{}
+	for name, values := range request.Others {
+		if name != table()[d][0].attribute.Name {
+			others[name] = values
+		}
+	}
+	if request.Others != nil {
+		request.Others = others
+	}
+}
+
+// fits reports whether a request has some atoms, and none of the others.
+func (v *values) fits(l literals, request *policy.Request) bool {
+	return !slices.ContainsFunc(l.with, func(at int32) bool { return !v.atoms[at].is.Holds(request) }) &&
+		!slices.ContainsFunc(l.without, func(at int32) bool { return v.atoms[at].is.Holds(request) })
+}
+
+// text returns a text of one of the languages, of which the last has the others.
+func (v *values) text(sets []*automaton.Language, l literals) (string, automaton.Answer) {
+	key := v.key(sets, l)
+	if known, ok := v.answers[key]; ok {
+		return known.text, known.answer
+	}
+	text, answer := v.newText(sets, l)
+	if answer == automaton.Limited {
+		v.limit(l)
+	}
+	v.answers[key] = answered{text, answer}
+	return text, answer
+}
+
+func (v *values) key(sets []*automaton.Language, l literals) string {
+	key := fmt.Appendf(make([]byte, 0, 64), "%p ", sets[len(sets)-1])
+	for _, of := range [][]int32{l.with, l.without} {
+		sorted := slices.Sorted(slices.Values(of))
+		key = binary.AppendUvarint(key, uint64(len(sorted)))
+		for _, at := range sorted {
+			key = binary.AppendUvarint(key, uint64(at))
+		}
+	}
+	return string(key)
+}
+
+func (v *values) newText(sets []*automaton.Language, l literals) (string, automaton.Answer) {
+	all := sets[len(sets)-1]
+	for _, at := range l.with {
+		if m := v.atoms[at].is.Match; m.Kind == policy.Exact && !m.AnyCase {
+			if all.Matches(m.Value) && v.matches(l, m.Value) {
+				return m.Value, automaton.Found
+			}
+			return "", automaton.Empty
+		}
+	}
+	in, out := make([]*automaton.Language, 1, len(l.with)+1), make([]*automaton.Language, 0, len(l.without))
+	for _, at := range l.with {
+		in = append(in, v.languageOf(at))
+	}
+	for _, at := range l.without {
+		out = append(out, v.languageOf(at))
+	}
+	if slices.Contains(in[1:], nil) || slices.Contains(out, nil) {
+		return "", automaton.Limited
+	}
+	for i, set := range sets {
+		in[0] = set
+		if v.search.Limit = 0; i < len(sets)-1 {
+			v.search.Limit = naturalLimit
+		}
+		if text, answer := v.search.Shortest(in, out); answer == automaton.Found || i == len(sets)-1 {
+			return text, answer
+		}
+	}
+	return "", automaton.Empty
+}
+
+// naturalLimit bounds the search for a natural value: the search for any value follows.
+const naturalLimit = 2000
+
+// matches reports whether a text has some atoms, and none of the others.
+func (v *values) matches(l literals, text string) bool {
+	return !slices.ContainsFunc(l.with, func(at int32) bool { return !v.atoms[at].is.Match.Matches(text) }) &&
+		!slices.ContainsFunc(l.without, func(at int32) bool { return v.atoms[at].is.Match.Matches(text) })
+}
+
+// languageOf returns the texts that an atom matches, and nil where they are not known.
+func (v *values) languageOf(at int32) *automaton.Language {
+	a := &v.atoms[at]
+	if a.language != nil {
+		return a.language
+	}
+	m := a.is.Match
+	switch m.Kind {
+	case policy.Segments:
+		if a.language = automaton.Segments(m.Segment()); m.Segment() == "" {
+			a.language = automaton.Literal("", true, true, false)
+		}
+	case policy.Regex:
+		a.language, _ = automaton.Regex(m.Value, automaton.Latin1)
+	default:
+		a.language = automaton.Literal(m.Value, m.Kind == policy.Suffix || m.Kind == policy.Contains, m.Kind == policy.Prefix || m.Kind == policy.Contains, m.AnyCase)
+	}
+	return a.language
+}
+
+// limit notes the patterns of a search that met its limit.
+func (v *values) limit(l literals) automaton.Answer {
+	v.cuts++
+	for _, at := range slices.Concat(l.with, l.without) {
+		if text := v.atoms[at].is.String(); len(v.limited) < 2*mostNamed && !slices.Contains(v.limited, text) {
+			v.limited = append(v.limited, text)
+		}
+	}
+	return automaton.Limited
+}
+
+// sampled says which searches met their limit, and "" for none.
+func (v *values) sampled() string {
+	if v.cuts == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d searches for a value met their limit of %d steps, so that classes may be missing; their patterns: %s",
+		v.cuts, automaton.DefaultLimit, strings.Join(v.limited, "; "))
+}
+
+// caller gives a request a caller.
+func (v *values) caller(l literals, request *policy.Request) automaton.Answer {
+	space := v.spaces[callers].(*callerSpace)
+	// Names of DNS SANs stay where rules look at them as one text.
+	uris := func(names ...string) policy.Request {
+		r := *request
+		r.URIs = names
+		if v.perName() {
+			r.DNS = nil
+		}
+		return r
+	}
+	text, answer := v.text(v.sets[callers], l)
+	if answer == automaton.Found {
+		*request = uris(text)
+		return answer
+	}
+	if v.perName() && v.joined == nil && !v.mixedNames() && len(l.with) > 0 {
+		found, several := v.names(l, space)
+		if found == automaton.Found {
+			r := *request
+			r.URIs, r.DNS = several.URIs, several.DNS
+			if !v.fits(l, &r) {
+				return v.limit(l)
+			}
+			*request = r
+		}
+		return found
+	}
+	if v.joined != nil {
+		if text, joined := v.text([]*automaton.Language{v.joined}, l); joined == automaton.Found {
+			*request = uris(splitNames(text)...)
+			return joined
+		} else if joined == automaton.Limited {
+			answer = joined
+		}
+	}
+	// The last resort is a caller without any name.
+	if r := uris(); v.fits(l, &r) {
+		r.DNS = nil
+		*request = r
+		return automaton.Found
+	}
+	return answer
+}
+
+// perName reports whether an atom looks at each name of a caller by itself, and mixedNames
+// whether others look at all of them as one text.
+func (v *values) perName() bool {
+	return slices.ContainsFunc(v.atoms, func(a atom) bool { return a.perName })
+}
+
+func (v *values) mixedNames() bool {
+	return slices.ContainsFunc(v.atoms, func(a atom) bool { return a.dimension == callers && !a.perName })
+}
+
+// names finds several names of a caller: one for each atom, and a SPIFFE ID in front.
+func (v *values) names(l literals, space *callerSpace) (automaton.Answer, policy.Request) {
+	var names []string
+	sets := append(slices.Clone(v.sets[callers]), v.any)
+	for _, at := range l.with {
+		if slices.ContainsFunc(names, v.atoms[at].is.Match.Matches) {
+			continue
+		}
+		name, answer := v.text(sets, literals{[]int32{at}, l.without})
+		if answer != automaton.Found {
+			return answer, policy.Request{}
+		}
+		names = append(names, name)
+	}
+	front := slices.IndexFunc(names, func(name string) bool { return space.soundID(name) == nil })
+	if front < 0 {
+		name, answer := v.text(v.sets[callers], literals{nil, l.without})
+		if answer != automaton.Found {
+			return answer, policy.Request{}
+		}
+		names, front = append(names, name), len(names)
+	}
+	r := policy.Request{URIs: []string{names[front]}}
+	for i, name := range names {
+		if i != front {
+			addName(&r, name)
+		}
+	}
+	return automaton.Found, r
+}
