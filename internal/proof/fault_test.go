@@ -29,11 +29,11 @@ var faults = []struct {
 		{"policy/kuma/internal/evaluation/evaluate.go", `strings.Index(e.path+"/", below) == 0`, `strings.Index(e.path+"/", below) == 0 || FAULT && strings.HasPrefix(e.path, strings.TrimRight(want.Value, "/"))`},
 	}},
 	{"an exact identity ignores case", []change{
-		{"policy/match.go", `return s == m.Value`, `return s == m.Value || FAULT && strings.EqualFold(s, m.Value)`},
+		{"policy/match.go", `return s == value`, `return s == value || FAULT && strings.EqualFold(s, value)`},
 		{"policy/kuma/internal/evaluation/evaluate.go", `return e.peer == want.Value`, `return e.peer == want.Value || FAULT && strings.EqualFold(e.peer, want.Value)`},
 	}},
 	{"an exact identity is a prefix", []change{
-		{"policy/match.go", `return s == m.Value`, `return s == m.Value || FAULT && strings.HasPrefix(s, m.Value)`},
+		{"policy/match.go", `return s == value`, `return s == value || FAULT && strings.HasPrefix(s, value)`},
 		{"policy/kuma/internal/evaluation/evaluate.go", `return e.peer == want.Value`, `return e.peer == want.Value || FAULT && strings.HasPrefix(e.peer, want.Value)`},
 	}},
 	{"an allow goes before a deny", []change{
