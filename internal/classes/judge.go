@@ -187,11 +187,11 @@ type list struct {
 
 // step is one alternative of one rule.
 type step struct {
-	when   expr
+	when expr
 	// id is the same for steps with the same condition, and number is the step's own. They
 	// are for a cover that is regular.
 	id, number int32
-	effect policy.Effect
+	effect     policy.Effect
 	// then is asked first, where it is not nil.
 	then *list
 }

@@ -40,7 +40,7 @@ func TestProgramLost(t *testing.T) {
 		"anybody who speaks TLS":  {listener: serving(l4(policies(anybody, `{"authenticated": {}}`, "")))},
 		"path of whole segments":  {listener: on(l7(policies(`{"or_rules": {"rules": [{"url_path": {"path": {"exact": "/a"}}}, {"url_path": {"path": {"prefix": "/a/"}}}]}}`, web, "")))},
 		"case that does not vary": {listener: on(l7(policies(`{"url_path": {"path": {"exact": "/1", "ignore_case": true}}}`, web, "")))},
-		"case": {listener: on(l7(policies(`{"url_path": {"path": {"exact": "/a", "ignore_case": true}}}`, web, "")))},
+		"case":                    {listener: on(l7(policies(`{"url_path": {"path": {"exact": "/a", "ignore_case": true}}}`, web, "")))},
 		"address": {
 			listener: serving(l4(policies(anybody, web+`, {"direct_remote_ip": {"address_prefix": "10.0.0.0"}}`, ""))),
 			asks:     uri,
@@ -61,7 +61,7 @@ func TestProgramLost(t *testing.T) {
 			lost:     []string{`http[0].rules.policies["p"].permissions[0].uri_template: no policy can ask for a path with wildcards`},
 		},
 		"template without wildcards": {listener: on(l7(policies(strings.Replace(template, "/*/", "/", 1), web, "")))},
-		"suffixes": {listener: on(l7(policies(`{"not_rule": {"url_path": {"path": {"suffix": "a"}}}}, {"url_path": {"path": {"suffix": "b"}}}`, web, "")))},
+		"suffixes":                   {listener: on(l7(policies(`{"not_rule": {"url_path": {"path": {"suffix": "a"}}}}, {"url_path": {"path": {"suffix": "b"}}}`, web, "")))},
 		"regular expression": {
 			listener: serving(l4(matching(strings.Replace(identity, `"exact": "spiffe://a/b"`, `"safe_regex": {"regex": "spiffe://a/.*/b"}`, 1), onMatch))),
 		},
