@@ -12,11 +12,12 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// No cover of the built-in cases contradicts itself.
+// No cover of the built-in cases contradicts itself. One story has thousands of
+// rules and takes nine tenths of the time: -short leaves it out.
 func TestCrossCheckOfTheCases(t *testing.T) {
 	t.Parallel()
 	for _, c := range casetest.Stories(t) {
-		if c.ExpectError != "" || len(c.Inbounds) == 0 {
+		if c.ExpectError != "" || len(c.Inbounds) == 0 || testing.Short() && c.Story == "legacy-size" {
 			continue
 		}
 		p, err := Plan(c)
