@@ -26,8 +26,10 @@ type reader struct {
 	led map[*listenerv3.FilterChain]leading
 	// guards has the clusters behind the inbounds.
 	guards map[string]bool
-	// own are the addresses on which inbounds listen.
-	own map[netip.Addr]bool
+	// own are the addresses of this machine on which listeners are. outbounds are the
+	// addresses of outbound listeners among them.
+	own       map[netip.Addr]bool
+	outbounds []netip.AddrPort
 }
 
 // wanted are names of resources, and whether scoped route configurations are asked

@@ -30,8 +30,10 @@ type guarded struct {
 func (r *reader) guardedBy(listeners []decoded[*listenerv3.Listener]) guarded {
 	g := guarded{workloads: map[string]bool{}}
 	var chains []*listenerv3.FilterChain
+	r.own = map[netip.Addr]bool{}
 	for _, d := range listeners {
 		if inbound, _ := direction(d.message); !inbound {
+			r.bindOutbound(d.message)
 			continue
 		}
 		chains = append(chains, chainsOf(d.message)...)
@@ -41,7 +43,6 @@ func (r *reader) guardedBy(listeners []decoded[*listenerv3.Listener]) guarded {
 			}
 		}
 	}
-	r.own = map[netip.Addr]bool{}
 	for _, a := range g.addresses {
 		r.own[a.Addr()] = true
 	}
@@ -53,6 +54,37 @@ func (r *reader) guardedBy(listeners []decoded[*listenerv3.Listener]) guarded {
 	return g
 }
 
+// bindOutbound notes the addresses of this machine that an outbound listener binds.
+func (r *reader) bindOutbound(l *listenerv3.Listener) {
+	if l.BindToPort != nil && !l.BindToPort.Value {
+		return
+	}
+	for _, socket := range sockets(l) {
+		if ip, err := netip.ParseAddr(socket.GetAddress()); err == nil {
+			r.own[ip.Unmap()] = r.own[ip.Unmap()] || !ip.IsUnspecified()
+			r.outbounds = append(r.outbounds, netip.AddrPortFrom(ip.Unmap(), uint16(socket.GetPortValue())))
+		}
+	}
+}
+
+// leadsToOutbound reports whether an endpoint is one of the outbound listeners.
+func (r *reader) leadsToOutbound(l leading) bool {
+	for name := range l.names {
+		c := r.clusters[name].message
+		found := false
+		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
+			to := netip.AddrPortFrom(hostOf(c, socket), uint16(socket.GetPortValue()))
+			found = found || slices.ContainsFunc(r.outbounds, func(a netip.AddrPort) bool {
+				return a.Port() == to.Port() && (a.Addr() == to.Addr() || a.Addr().IsUnspecified() || to.Addr().IsUnspecified())
+			})
+		})
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
 // twin says how an outbound listener leads to what the inbounds guard; "" where it does not.
 func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 	if l.GetInternalListener() != nil {
@@ -60,6 +92,7 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 	}
 	leads := r.clustersOf(chainsOf(l)...)
 	leads.absent = leads.absent || l.FcdsConfig != nil
+	reachable := false
 	for _, socket := range sockets(l) {
 		a := address(l, socket, nil)
 		ip := a.Addr()
@@ -83,14 +116,20 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 			return "it listens on every IP address, and not only for connections that are redirected to it"
 		}
 		// A listener that binds no port gets the connections that another one redirects.
-		if name, reason := r.unreadOf(r.direct(leads)); name != "" && !ip.IsUnspecified() && !ip.IsLoopback() && !reserved.Contains(ip) {
+		if ip.IsUnspecified() || ip.IsLoopback() || reserved.Contains(ip) {
+			continue
+		}
+		reachable = true
+		if name, reason := r.unreadOf(r.direct(leads)); name != "" {
 			return fmt.Sprintf("others may reach it on %s, and its cluster %q %s", ip, name, reason)
 		}
 	}
 	if leads.chosen || leads.absent {
 		return chosenElsewhere
 	}
-	for _, workload := range append(r.workloadsOf(r.direct(leads), false), r.workloadsOf(r.called(leads), false)...) {
+	// Inbounds on every address do not tell which addresses the machine has.
+	anywhere := reachable && (r.own[netip.IPv4Unspecified()] || r.own[netip.IPv6Unspecified()])
+	for _, workload := range append(r.workloadsOf(r.direct(leads), anywhere), r.workloadsOf(r.called(leads), false)...) {
 		if g.workloads[workload] {
 			return fmt.Sprintf("it leads to %s, as an inbound does", workload)
 		}
@@ -247,6 +286,9 @@ func (r *reader) shareWorkloads() {
 		}
 		if r.leads[i].chosen {
 			tell(chosenElsewhere)
+		}
+		if r.leadsToOutbound(r.leads[i]) {
+			tell("it leads to an outbound listener, and not to its workload")
 		}
 	}
 	for i, in := range r.out.Inbounds {

@@ -138,6 +138,19 @@ func leading(edits ...edit) edit {
 	return copied(outbound, "configs.0.static_listeners[]", append(edits, listenerOf)...)
 }
 
+// elsewhere is another address of the machine.
+var elsewhere = put("address.socket_address", `{"address": "10.0.0.8", "port_value": 9999}`)
+
+// alone adds an outbound listener in the place of the example's.
+func alone(edits ...edit) edit {
+	return func(dump any) any { return drop("configs.0.dynamic_listeners.2")(leading(edits...)(dump)) }
+}
+
+// structured is a message in the form of a TypedStruct.
+func structured(message, fields string) string {
+	return `{"@type": "T/xds.type.v3.TypedStruct", "type_url": "type.googleapis.com/` + message + `", "value": ` + fields + `}`
+}
+
 func typed(name, message, fields string) string {
 	if fields != "" {
 		fields = ", " + fields
