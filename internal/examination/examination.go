@@ -11,6 +11,8 @@ package examination
 import (
 	"fmt"
 
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/classes"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -68,11 +70,6 @@ func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample in
 		x.Unread = append(x.Unread, fmt.Sprintf("%s: %s", in, part))
 	}
 	cover := classes.Of(in.Surface(), in.Program.Program, program)
-	if len(lost) == 0 {
-		for _, reason := range cover.Sampled {
-			x.Unread = append(x.Unread, fmt.Sprintf("%s: not every request is in a class: %s", in, reason))
-		}
-	}
 	x.Classes += len(cover.Classes)
 	var agreeing []int
 	differing := 0
@@ -94,13 +91,46 @@ func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample in
 		}
 	}
 	if len(lost) == 0 {
-		x.Differing += differing
+		outside := x.outside(in, program, cover)
+		x.Differing += differing + outside
+		for _, reason := range cover.Sampled {
+			// One request that is decided otherwise says more.
+			if outside == 0 {
+				x.Unread = append(x.Unread, fmt.Sprintf("%s: not every request is in a class: %s", in, reason))
+			}
+		}
 	}
 	for n := range min(sample, len(agreeing)) {
 		c := cover.Classes[agreeing[n*len(agreeing)/min(sample, len(agreeing))]]
 		x.ask(in.Request(c.Witness), x.question(in, program, c.String(), c.Witness))
 	}
 	x.plaintext(in, program, cover)
+}
+
+// outside asks for requests that are in no class, where the filters decide them otherwise than
+// the policies. Such callers have several names: the policies look at each of them and the
+// filters at all as one text, or the other way round. It returns their number.
+func (x *Examination) outside(in verdict.Inbound, program policy.Program, cover *classes.Cover) (differing int) {
+	if cover.Complete() {
+		return 0
+	}
+	for i := range cover.Classes[:min(len(cover.Classes), mostAsked)] {
+		for _, n := range cover.Neighbours(i) {
+			r := n.Request
+			if n.Class != classes.Unclassed || len(r.URIs)+len(r.DNS) < 2 || len(r.URIs) == 0 || differing == mostAsked {
+				continue
+			}
+			// TLS keeps out a caller whose first name is no SPIFFE ID.
+			if id, err := spiffeid.FromString(r.URIs[0]); err != nil || id.Path() == "" {
+				continue
+			}
+			if question := x.question(in, program, "callers with several names", r); question.Differs {
+				differing++
+				x.ask(in.Request(r), question)
+			}
+		}
+	}
+	return differing
 }
 
 // plaintext asks for each class as a caller without TLS, where the policies judge it. A

@@ -179,6 +179,39 @@ func TestForeignFiltersAreReadBack(t *testing.T) {
 	}
 }
 
+// A compiler may look at all names of a caller as one text where the policies look at each of
+// them, or the other way round. It is right about callers with one name alone, and Envoy shows it.
+func TestSeveralNames(t *testing.T) {
+	t.Parallel()
+	joined := namedGate(policy.L4, policy.Deny, ruled(policy.Allow, "x", attribute.Identity.Exact(frontend)))
+	joined.Form = policy.Ordered
+	each := namedGate(policy.L4, policy.Deny, ruled(policy.Allow, "x", attribute.URISAN.Exact(frontend)))
+	const connections = `
+case: friends only
+workloads: [{name: backend, inbounds: [{name: tcp-port, port: 5432, protocol: tcp}]}]
+policies: [{type: MeshTrafficPermission, name: friends, spec: {default: {allow: [{spiffeId: {type: Exact, value: ` + frontend + `}}]}}}]
+requests: [{from: ` + frontend + `, to: backend/tcp-port, want: allow}]
+`
+	for name, tt := range map[string]struct {
+		text string
+		gate policy.Gate
+	}{
+		"policies of each name, filters of all":  {accounts, joined},
+		"policies of all names, filters of each": {connections, each},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			compiler := &Foreign{CompilerFunc: func(context.Context, policy.Inbound, []manifest.Document, language.Options) (xds.Filters, error) {
+				return xds.Compile(policy.Program{Gates: []policy.Gate{tt.gate}})
+			}}
+			r := Runner{Harness: sharedEnvoy.Get(t), Compiler: compiler, AnyNames: true}.Case(t.Context(), casetest.Parse(t, tt.text))
+			if failures := strings.Join(r.Failures(), "\n"); !errors.Is(r.Err, ErrDiffers) || errors.Is(r.Err, ErrUnread) || !strings.Contains(failures, "callers with several names: the policies say ") {
+				t.Errorf("%s\n%+v", failures, r.Examination)
+			}
+		})
+	}
+}
+
 // An honest compiler passes, in either form, and the examination says what was asked.
 func TestHonestForeignFilters(t *testing.T) {
 	t.Parallel()
