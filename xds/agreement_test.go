@@ -2,6 +2,7 @@ package xds
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/enginetest"
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
@@ -85,7 +87,10 @@ func (f Filters) run(r *policy.Request) (out []FilterLog) {
 	for i, filter := range f.Network {
 		out = append(out, runFilter(network[i], compiled{filter.Matcher, filter.Rules}, compiled{filter.ShadowMatcher, filter.ShadowRules}, filter.ShadowRulesStatPrefix, r))
 	}
-	route := f.route(r)
+	var route *Route
+	if i := slices.IndexFunc(f.Routes, func(route Route) bool { return enginetest.Routes(route.Match, r) }); i >= 0 {
+		route = &f.Routes[i]
+	}
 	for i, filter := range f.HTTP {
 		name := filter.ShadowRulesStatPrefix
 		if route != nil && i < len(route.HTTP) {
@@ -104,11 +109,9 @@ func (f Filters) run(r *policy.Request) (out []FilterLog) {
 }
 
 func runFilter(place FilterPlace, enforced, shadow compiled, name string, r *policy.Request) FilterLog {
-	run := func(c compiled) Engine {
-		if c == (compiled{}) {
-			return Engine{}
-		}
-		return Engine{Ran: true, Verdict: c.judge(r)}
+	run := func(c compiled) (e Engine) {
+		e.Verdict, e.Ran = enginetest.Judge(c.matcher, c.rules, r)
+		return e
 	}
 	return FilterLog{FilterPlace: place, Enforced: run(enforced), Shadow: run(shadow), ShadowName: name}
 }

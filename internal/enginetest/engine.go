@@ -1,0 +1,226 @@
+// Package enginetest decides requests by Envoy's messages, as Envoy does, for tests that need no
+// Envoy.
+//
+// It guarantees that a message which it does not know is a panic, and never a decision. Tests on
+// Envoy hold the same filters against the real engine.
+package enginetest
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	xdscorev3 "github.com/cncf/xds/go/xds/core/v3"
+	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	sslinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/ssl/v3"
+	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Judge is an RBAC engine: the action that its matcher comes to, or the policy of its rules that
+// is effective. It returns false where there is no engine. A matcher that comes to no action
+// denies without a name.
+func Judge(m *matcherv3.Matcher, rules *rbacv3.RBAC, r *policy.Request) (policy.Verdict, bool) {
+	switch {
+	case m != nil:
+		v, _ := judgeMatcher(m, r)
+		return v, true
+	case rules != nil:
+		return judgeRules(rules, r), true
+	}
+	return policy.Verdict{}, false
+}
+
+// judgeMatcher follows xds.type.matcher.v3.Matcher: the first entry that matches and comes to an
+// action decides; a nested matcher that comes to none lets the evaluation go on behind it;
+// on_no_match is asked last.
+func judgeMatcher(m *matcherv3.Matcher, r *policy.Request) (policy.Verdict, bool) {
+	for _, entry := range m.GetMatcherList().GetMatchers() {
+		if holds(entry.Predicate, r) {
+			if v, ok := outcome(entry.OnMatch, r); ok {
+				return v, true
+			}
+		}
+	}
+	if tree := m.GetMatcherTree(); tree != nil {
+		value := input(tree.Input, r)
+		entries := []*matcherv3.Matcher_OnMatch{tree.GetExactMatchMap().GetMap()[value]}
+		for i := len(value); i >= 0; i-- {
+			entries = append(entries, tree.GetPrefixMatchMap().GetMap()[value[:i]])
+		}
+		for _, entry := range entries {
+			if v, ok := outcome(entry, r); ok {
+				return v, true
+			}
+		}
+	}
+	return outcome(m.OnNoMatch, r)
+}
+
+func outcome(on *matcherv3.Matcher_OnMatch, r *policy.Request) (policy.Verdict, bool) {
+	switch on := on.GetOnMatch().(type) {
+	case *matcherv3.Matcher_OnMatch_Matcher:
+		return judgeMatcher(on.Matcher, r)
+	case *matcherv3.Matcher_OnMatch_Action:
+		var action rbacv3.Action
+		if err := on.Action.TypedConfig.UnmarshalTo(&action); err != nil {
+			panic(err)
+		}
+		v := policy.Verdict{Origin: action.Name}
+		if action.Action != rbacv3.RBAC_DENY {
+			v.Effect = policy.Allow
+		}
+		return v, true
+	}
+	return policy.Verdict{}, false
+}
+
+func holds(p *matcherv3.Matcher_MatcherList_Predicate, r *policy.Request) bool {
+	is := func(of *matcherv3.Matcher_MatcherList_Predicate) bool { return holds(of, r) }
+	switch p := p.MatchType.(type) {
+	case *matcherv3.Matcher_MatcherList_Predicate_AndMatcher:
+		return all(p.AndMatcher.Predicate, is)
+	case *matcherv3.Matcher_MatcherList_Predicate_OrMatcher:
+		return slices.ContainsFunc(p.OrMatcher.Predicate, is)
+	case *matcherv3.Matcher_MatcherList_Predicate_NotMatcher:
+		return !is(p.NotMatcher)
+	case *matcherv3.Matcher_MatcherList_Predicate_SinglePredicate_:
+		return matches(p.SinglePredicate.GetValueMatch(), input(p.SinglePredicate.Input, r))
+	}
+	panic(fmt.Sprintf("predicate %v is unknown", p))
+}
+
+func all[M any](of []M, is func(M) bool) bool {
+	return !slices.ContainsFunc(of, func(m M) bool { return !is(m) })
+}
+
+func input(config *xdscorev3.TypedExtensionConfig, r *policy.Request) string {
+	in, err := config.TypedConfig.UnmarshalNew()
+	if err != nil {
+		panic(err)
+	}
+	switch in := in.(type) {
+	case *sslinputsv3.UriSanInput:
+		return strings.Join(r.URIs, ",")
+	case *envoymatcherv3.HttpRequestHeaderMatchInput:
+		return header(in.HeaderName, r)
+	}
+	panic(fmt.Sprintf("input %v is unknown", in))
+}
+
+func header(name string, r *policy.Request) string {
+	switch name {
+	case ":path":
+		return r.Path
+	case ":method":
+		return r.Method
+	}
+	panic(fmt.Sprintf("header %s is unknown", name))
+}
+
+// matches reads a StringMatcher of xds.type or of envoy.type: both have the same fields.
+func matches(matcher proto.Message, value string) bool {
+	m := matcher.ProtoReflect()
+	pattern := m.WhichOneof(m.Descriptor().Oneofs().ByName("match_pattern"))
+	switch text := m.Get(pattern); pattern.Name() {
+	case "exact":
+		return value == text.String()
+	case "prefix":
+		return strings.HasPrefix(value, text.String())
+	case "safe_regex":
+		return regexp.MustCompile(`\A(?:` + text.Message().Interface().(interface{ GetRegex() string }).GetRegex() + `)\z`).MatchString(value)
+	}
+	panic(fmt.Sprintf("matcher %v is unknown", matcher))
+}
+
+// judgeRules follows envoy.config.rbac.v3.RBAC: the first policy in the order of names that has a
+// permission and a principal for the request is the effective one.
+func judgeRules(rules *rbacv3.RBAC, r *policy.Request) policy.Verdict {
+	matched, missed := policy.Verdict{Effect: policy.Allow}, policy.Verdict{Effect: policy.Allow}
+	switch rules.Action {
+	case rbacv3.RBAC_ALLOW:
+		missed.Effect = policy.Deny
+	case rbacv3.RBAC_DENY:
+		matched.Effect = policy.Deny
+	case rbacv3.RBAC_LOG:
+		matched.Effect, missed.Effect = policy.Log, policy.Log
+	}
+	for _, name := range slices.Sorted(maps.Keys(rules.Policies)) {
+		p := rules.Policies[name]
+		if slices.ContainsFunc(p.Permissions, func(of *rbacv3.Permission) bool { return permits(of, r) }) &&
+			slices.ContainsFunc(p.Principals, func(of *rbacv3.Principal) bool { return names(of, r) }) {
+			matched.Origin = name
+			return matched
+		}
+	}
+	return missed
+}
+
+func permits(p *rbacv3.Permission, r *policy.Request) bool {
+	is := func(of *rbacv3.Permission) bool { return permits(of, r) }
+	switch p := p.Rule.(type) {
+	case *rbacv3.Permission_Any:
+		return true
+	case *rbacv3.Permission_AndRules:
+		return all(p.AndRules.Rules, is)
+	case *rbacv3.Permission_OrRules:
+		return slices.ContainsFunc(p.OrRules.Rules, is)
+	case *rbacv3.Permission_NotRule:
+		return !is(p.NotRule)
+	case *rbacv3.Permission_Header:
+		return hasHeader(p.Header, r)
+	case *rbacv3.Permission_UrlPath:
+		return matches(p.UrlPath.GetPath(), r.PathOnly())
+	}
+	panic(fmt.Sprintf("permission %v is unknown", p))
+}
+
+func names(p *rbacv3.Principal, r *policy.Request) bool {
+	is := func(of *rbacv3.Principal) bool { return names(of, r) }
+	switch p := p.Identifier.(type) {
+	case *rbacv3.Principal_Any:
+		return true
+	case *rbacv3.Principal_AndIds:
+		return all(p.AndIds.Ids, is)
+	case *rbacv3.Principal_OrIds:
+		return slices.ContainsFunc(p.OrIds.Ids, is)
+	case *rbacv3.Principal_NotId:
+		return !is(p.NotId)
+	case *rbacv3.Principal_Authenticated_:
+		return slices.ContainsFunc(slices.Concat(r.URIs, r.DNS), func(name string) bool { return matches(p.Authenticated.PrincipalName, name) })
+	case *rbacv3.Principal_Header:
+		return hasHeader(p.Header, r)
+	case *rbacv3.Principal_UrlPath:
+		return matches(p.UrlPath.GetPath(), r.PathOnly())
+	}
+	panic(fmt.Sprintf("principal %v is unknown", p))
+}
+
+func hasHeader(m *routev3.HeaderMatcher, r *policy.Request) bool {
+	return matches(m.GetStringMatch(), header(m.Name, r)) != m.InvertMatch
+}
+
+// Routes reports whether a route takes a request, as envoy.config.route.v3.RouteMatch says.
+func Routes(m *routev3.RouteMatch, r *policy.Request) bool {
+	if !all(m.Headers, func(h *routev3.HeaderMatcher) bool { return hasHeader(h, r) }) {
+		return false
+	}
+	path := r.PathOnly()
+	switch by := m.PathSpecifier.(type) {
+	case *routev3.RouteMatch_Prefix:
+		return strings.HasPrefix(path, by.Prefix)
+	case *routev3.RouteMatch_Path:
+		return path == by.Path
+	case *routev3.RouteMatch_PathSeparatedPrefix:
+		return path == by.PathSeparatedPrefix || strings.HasPrefix(path, by.PathSeparatedPrefix+"/")
+	case *routev3.RouteMatch_SafeRegex:
+		return regexp.MustCompile(`\A(?:` + by.SafeRegex.Regex + `)\z`).MatchString(path)
+	}
+	panic(fmt.Sprintf("path of %v is unknown", m))
+}
