@@ -3,14 +3,13 @@ package sidecar
 import (
 	"fmt"
 	"slices"
+	"strings"
 
-	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
-	tracev3 "github.com/envoyproxy/go-control-plane/envoy/config/trace/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/config/trace/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/meshproof/meshproof/internal/messages"
 )
@@ -25,52 +24,80 @@ type calls struct {
 	unread []string
 }
 
-// loggers are the extensions that log or trace, and that send nothing else anywhere: callers
-// choose neither the method nor the path of what they send.
-var loggers = map[string]bool{
-	"envoy.extensions.access_loggers.file.v3.FileAccessLog":                          true,
-	"envoy.extensions.access_loggers.stream.v3.StdoutAccessLog":                      true,
-	"envoy.extensions.access_loggers.stream.v3.StderrAccessLog":                      true,
-	"envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig":                true,
-	"envoy.extensions.access_loggers.grpc.v3.TcpGrpcAccessLogConfig":                 true,
-	"envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig": true,
-	"envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig":              true,
-	"envoy.config.trace.v3.ZipkinConfig":                                             true,
-	"envoy.config.trace.v3.DatadogConfig":                                            true,
-	"envoy.config.trace.v3.OpenTelemetryConfig":                                      true,
-	"envoy.config.trace.v3.SkyWalkingConfig":                                         true,
+// quietExtensions are the extensions around the filters that send nothing but logs and traces:
+// callers choose neither the method nor the path of those.
+var quietExtensions = map[string]bool{
+	"envoy.extensions.access_loggers.file.v3.FileAccessLog":                                true,
+	"envoy.extensions.access_loggers.stream.v3.StdoutAccessLog":                            true,
+	"envoy.extensions.access_loggers.stream.v3.StderrAccessLog":                            true,
+	"envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig":                      true,
+	"envoy.extensions.access_loggers.grpc.v3.TcpGrpcAccessLogConfig":                       true,
+	"envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig":       true,
+	"envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig":                    true,
+	"envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter":                      true,
+	"envoy.config.trace.v3.ZipkinConfig":                                                   true,
+	"envoy.config.trace.v3.DatadogConfig":                                                  true,
+	"envoy.config.trace.v3.OpenTelemetryConfig":                                            true,
+	"envoy.config.trace.v3.SkyWalkingConfig":                                               true,
+	"envoy.extensions.formatter.cel.v3.Cel":                                                true,
+	"envoy.extensions.formatter.metadata.v3.Metadata":                                      true,
+	"envoy.extensions.formatter.req_without_query.v3.ReqWithoutQuery":                      true,
+	"envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig": true,
+	"envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig":    true,
+	"envoy.extensions.internal_redirect.previous_routes.v3.PreviousRoutesConfig":           true,
+	"envoy.extensions.internal_redirect.safe_cross_scheme.v3.SafeCrossSchemeConfig":        true,
+	"envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig":                   true,
+	"envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig":               true,
+	"envoy.extensions.rate_limit_descriptors.expr.v3.Descriptor":                           true,
+	"envoy.extensions.retry.host.omit_canary_hosts.v3.OmitCanaryHostsPredicate":            true,
+	"envoy.extensions.retry.host.omit_host_metadata.v3.OmitHostMetadataConfig":             true,
+	"envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate":                 true,
+	"envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig":      true,
 }
 
-// add adds what a part of a chain may call.
+// add adds what a part of a chain may call. Filters, and what routes say of them, are read
+// elsewhere.
 func (c *calls) add(m proto.Message) {
-	eachMessage(m, func(m proto.Message) {
-		switch m := m.(type) {
-		case *accesslogv3.AccessLog:
-			c.addLogger(m.GetTypedConfig())
-		case *tracev3.Tracing_Http:
-			c.addLogger(m.GetTypedConfig())
-		case *corev3.GrpcService_GoogleGrpc:
-			c.refuse(fmt.Sprintf("it opens connections of its own to %q", m.TargetUri))
+	extension := func(typeURL string, at *messages.Path) {
+		place := at.String()
+		_, ok := m.(anyFilter)
+		if _, upgrade := m.(*hcmv3.HttpConnectionManager_UpgradeConfig); upgrade || ok && (place == "typed_config" || place == "config_discovery.default_config") {
+			return
 		}
-		m.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
-			switch {
-			case field.Kind() != protoreflect.StringKind || field.IsMap():
-			case field.IsList():
-				for i := range value.List().Len() {
-					c.clusters[value.List().Get(i).String()] = true
-				}
-			default:
-				c.clusters[value.String()] = true
+		if name := messages.Name(typeURL); !quietExtensions[name] && !strings.Contains(place, "typed_per_filter_config[") && !strings.Contains(place, "typed_filter_metadata[") {
+			c.refuse(fmt.Sprintf("the extension %s is not known to send no requests", name))
+		}
+	}
+	messages.Visitor{
+		Closed: func(typeURL, _ string, at *messages.Path) { extension(typeURL, at) },
+		Opened: func(typeURL string, _ []messages.Fault, at *messages.Path) { extension(typeURL, at) },
+		Message: func(m protoreflect.Message, _ *messages.Path) {
+			if of, ok := m.Interface().(*corev3.GrpcService_GoogleGrpc); ok {
+				c.refuse(fmt.Sprintf("it opens connections of its own to %q", of.TargetUri))
 			}
-			return true
-		})
-	})
+			c.addTexts(m)
+		},
+	}.Visit(m.ProtoReflect())
 }
 
-func (c *calls) addLogger(packed *anypb.Any) {
-	if name := messages.Name(messages.TypeURL(packed)); !loggers[name] {
-		c.refuse(fmt.Sprintf("%s is not known to log or to trace only", name))
-	}
+// anyFilter is a network filter or an HTTP filter.
+type anyFilter interface {
+	GetConfigDiscovery() *corev3.ExtensionConfigSource
+}
+
+func (c *calls) addTexts(m protoreflect.Message) {
+	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		switch {
+		case field.Kind() != protoreflect.StringKind || field.IsMap():
+		case field.IsList():
+			for i := range value.List().Len() {
+				c.clusters[value.List().Get(i).String()] = true
+			}
+		default:
+			c.clusters[value.String()] = true
+		}
+		return true
+	})
 }
 
 func (c *calls) refuse(reason string) {
