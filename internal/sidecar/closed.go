@@ -123,7 +123,7 @@ var known = messages.Closed{
 	},
 	routeFilter: {apart: "config is_optional disabled"},
 	"envoy.extensions.filters.http.lua.v3.Lua": {
-		apart:    "inline_code source_codes default_source_code",
+		apart:    "source_codes default_source_code",
 		measures: "stat_prefix filter_context",
 		forwards: "clear_route_cache",
 	},

@@ -44,7 +44,7 @@ func wordSet(text string) map[string]bool {
 
 // unprovenLua says why a Lua filter may send requests of its own; "" where it cannot.
 func unprovenLua(m *luav3.Lua) (reason string) {
-	sources := []*corev3.DataSource{m.GetDefaultSourceCode(), {Specifier: &corev3.DataSource_InlineString{InlineString: m.GetInlineCode()}}}
+	sources := []*corev3.DataSource{m.GetDefaultSourceCode()}
 	for _, name := range slices.Sorted(maps.Keys(m.GetSourceCodes())) {
 		sources = append(sources, m.SourceCodes[name])
 	}
