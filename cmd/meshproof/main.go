@@ -23,6 +23,7 @@ import (
 
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/children"
+	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -103,7 +104,11 @@ func noArgs(cmd *cobra.Command, args []string) error {
 			known = append(known, c.Name())
 		}
 	}
-	return fmt.Errorf("unknown command %q: %s has %s", args[0], cmd.CommandPath(), strings.Join(known, ", "))
+	meant := ""
+	if closest, ok := spelling.Closest(args[0], known); ok {
+		meant = "did you mean " + closest + "? "
+	}
+	return fmt.Errorf("unknown command %q: %s%s has %s", args[0], meant, cmd.CommandPath(), strings.Join(known, ", "))
 }
 
 // newGroup returns a command that only has commands below it.

@@ -1,14 +1,17 @@
 package envoy
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/meshproof/meshproof/internal/pin"
 	"github.com/meshproof/meshproof/internal/testbed"
@@ -56,6 +59,41 @@ func TestABinaryMayLie(t *testing.T) {
 	}
 	t.Setenv("ENVOY_BIN", liar)
 	checkVersions(t, Process, map[string]bool{"": false, "1.36.4": false})
+}
+
+// A binary that never says its version ends with what it started, also where that holds its
+// standard output.
+func TestABinaryMayHang(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	hangs, alive := filepath.Join(dir, "envoy"), filepath.Join(dir, "alive")
+	if err := unix.Mkfifo(alive, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(hangs, []byte(fmt.Sprintf("#!/bin/sh\nexec 3>%q\nsleep 1000 &\necho >&3\nwait\n", alive)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop, ended := errors.New("stop"), make(chan error)
+	go func() {
+		f, err := os.Open(alive)
+		if err == nil {
+			_, err = f.Read(make([]byte, 1))
+		}
+		cancel(stop)
+		if err == nil {
+			// It ends with the last process that holds it open.
+			_, err = io.Copy(io.Discard, f)
+			f.Close()
+		}
+		ended <- err
+	}()
+	if _, err := binaryVersion(ctx, hangs); !errors.Is(err, stop) {
+		t.Errorf("error %v", err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }
 
 func TestRuntimeIsAFlag(t *testing.T) {

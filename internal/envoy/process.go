@@ -95,12 +95,24 @@ func ownBinary(ctx context.Context, asked, bin string) (path, version string, er
 	return path, version, nil
 }
 
+const versionTimeout = 10 * time.Second
+
 // binaryVersion runs a binary to ask it for its version.
 func binaryVersion(ctx context.Context, path string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	within, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
-	if err != nil {
+	cmd := exec.CommandContext(within, path, "--version")
+	// A script may have started a program that holds its standard output.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case within.Err() != nil:
+		return "", fmt.Errorf("it has not answered --version for %s", versionTimeout)
+	case err != nil:
 		return "", err
 	}
 	m := versionOutput.FindSubmatch(out)
