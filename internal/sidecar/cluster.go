@@ -145,28 +145,30 @@ func hostOf(c *clusterv3.Cluster, socket *corev3.SocketAddress) netip.Addr {
 // direct returns the clusters that may lead to a workload without a sidecar in between.
 func (r *reader) direct(l leading) leading {
 	l.names = maps.Clone(l.names)
-	maps.DeleteFunc(l.names, func(name string, _ bool) bool { return leadsToSidecars(r.clusters[name].message) })
+	maps.DeleteFunc(l.names, func(name string, _ bool) bool { return leadsToSidecars(r.clusters[name]) })
 	return l
 }
 
 // leadsToSidecars reports whether every connection of a cluster demands a certificate of
 // the mesh. No workload has one: a sidecar answers, which judges the caller by itself.
-func leadsToSidecars(c *clusterv3.Cluster) bool {
-	if c.GetTransportSocketMatcher() != nil {
-		return false
-	}
+func leadsToSidecars(d decoded[*clusterv3.Cluster]) bool {
+	c := d.message
+	sound := len(d.faults) == 0 && discovery(c) != byOther && c.GetOriginalDstLbConfig() == nil
+	doubt := func(*messages.Path, string) { sound = false }
+	checkCluster(c.ProtoReflect(), nil, doubt)
 	sockets := []*corev3.TransportSocket{c.GetTransportSocket()}
 	for _, match := range c.GetTransportSocketMatches() {
 		sockets = append(sockets, match.TransportSocket)
 	}
-	return !slices.ContainsFunc(sockets, func(socket *corev3.TransportSocket) bool {
+	for _, socket := range sockets {
 		m, _, _ := messages.Unpack(socket.GetTypedConfig())
 		context, _ := m.(*tlsv3.UpstreamTlsContext)
-		combined := context.GetCommonTlsContext().GetCombinedValidationContext()
-		secret := combined.GetValidationContextSdsSecretConfig()
-		sans := combined.GetDefaultValidationContext().GetMatchTypedSubjectAltNames()
-		return secret.GetSdsConfig().GetAds() == nil || !namesBundle(secret.GetName()) || len(sans) == 0 ||
-			slices.ContainsFunc(sans, func(san *tlsv3.SubjectAltNameMatcher) bool { return trustDomainOf(san) == "" }) ||
-			combined.GetDefaultValidationContext().GetTrustChainVerification() != tlsv3.CertificateValidationContext_VERIFY_TRUST_CHAIN
-	})
+		common := context.GetCommonTlsContext()
+		checkTLS(common.ProtoReflect(), nil, doubt)
+		secret := common.GetCombinedValidationContext().GetValidationContextSdsSecretConfig()
+		sans := common.GetCombinedValidationContext().GetDefaultValidationContext().GetMatchTypedSubjectAltNames()
+		sound = sound && secret.GetSdsConfig().GetAds() != nil && namesBundle(secret.GetName()) && len(sans) > 0 &&
+			!slices.ContainsFunc(sans, func(san *tlsv3.SubjectAltNameMatcher) bool { return trustDomainOf(san) == "" })
+	}
+	return sound
 }
