@@ -79,7 +79,10 @@ func (s *Search) Shortest(in, out []*Language) (string, Answer) {
 			return string(back), answer
 		}
 	}
-	if text, answer = s.attempt(in, out, false, limit); answer == Limited {
+	if limit > 2*quickLimit {
+		text, answer = s.attempt(in, out, false, limit)
+	}
+	if answer == Limited {
 		s.hard++
 	}
 	return text, answer

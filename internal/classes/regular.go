@@ -62,9 +62,7 @@ func cutRegular(c *Cover, limit int, on Surface, s *survey) *Cover {
 		c.Sampled = append(c.Sampled, fmt.Sprintf("there are more than %d classes, and no others were looked for", limit))
 	}
 	r.finish(s)
-	if lost := r.values.sampled(); lost != "" {
-		c.Sampled = append(c.Sampled, lost)
-	}
+	c.Sampled = append(c.Sampled, r.values.sampled()...)
 	return c
 }
 

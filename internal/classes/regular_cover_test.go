@@ -211,3 +211,16 @@ func BenchmarkRegularPairs(b *testing.B) {
 		b.ReportMetric(float64(len(cover.Classes)), "classes")
 	}
 }
+
+// TestUnprintableNames says that names of other bytes were not looked for.
+func TestUnprintableNames(t *testing.T) {
+	t.Parallel()
+	for expression, complete := range map[string]bool{`.*/evil\xff`: false, `[^\x00-\x7f]+`: false, `spiffe://td/a b`: false, `.*/ns/[a-z]+/.*|\xff`: true} {
+		gate := policy.Gate{Form: policy.Named, Default: policy.Verdict{Effect: policy.Allow}}
+		gate.Rules = []policy.Rule{rule(policy.Deny, "evil", by(attribute.URISAN, policy.Regex, expression))}
+		cover := classes.Of(classes.Surface{Protocol: policy.TCP}, policy.Program{Gates: []policy.Gate{gate}})
+		if cover.Complete() != complete {
+			t.Errorf("%s: %s", expression, cover)
+		}
+	}
+}

@@ -7,8 +7,13 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// maxSolving bounds the values that are tried for one way.
-const maxSolving = 2000
+// maxSolving bounds the values that are tried for one way, and maxCutSolving where some
+// searches met their limit before: the cover is sampled then.
+const (
+	maxSolving    = 2000
+	maxCutSolving = 50
+	mostCuts      = 16
+)
 
 // solving looks for a request that meets obligations. It repairs one obligation after the
 // other: each repair adds an atom that the value of a dimension has to have, or must not
@@ -20,14 +25,18 @@ type solving struct {
 	literals    []literals
 	request     policy.Request
 	steps       int
+	limit       int
 }
 
 // solve returns a request that meets the obligations, and false where there is none or where
 // the search met its limit.
 func (r *regular) solve(obligations []obligation, from policy.Request) (policy.Request, bool) {
-	s := solving{regular: r, obligations: obligations, literals: make([]literals, len(table())), request: from}
+	s := solving{regular: r, obligations: obligations, literals: make([]literals, len(table())), request: from, limit: maxSolving}
+	if r.values.cuts > mostCuts {
+		s.limit = maxCutSolving
+	}
 	answer := s.run()
-	if answer == automaton.Limited && s.steps > maxSolving {
+	if answer == automaton.Limited && s.steps > s.limit {
 		for _, l := range s.literals {
 			r.values.limit(l)
 		}
@@ -38,7 +47,7 @@ func (r *regular) solve(obligations []obligation, from policy.Request) (policy.R
 // run repairs the first obligation that the request does not meet. The last obligation
 // is the newest, and comes first.
 func (s *solving) run() automaton.Answer {
-	if s.steps++; s.steps > maxSolving {
+	if s.steps++; s.steps > s.limit {
 		return automaton.Limited
 	}
 	m := s.ask(&s.request)
@@ -120,7 +129,7 @@ func (s *solving) add(at int32, want bool) automaton.Answer {
 			return answer
 		}
 	}
-	if answer != automaton.Limited || s.steps <= maxSolving {
+	if answer != automaton.Limited || s.steps <= s.limit {
 		s.literals[d] = before
 	}
 	s.request = request

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/policy"
@@ -39,6 +40,8 @@ type values struct {
 	// limited are the patterns of searches that met their limit.
 	limited []string
 	cuts    int
+	// unprintable are patterns that need other characters than printable ASCII.
+	unprintable []string
 }
 
 // literals are atoms that a value has, and atoms that it has not.
@@ -164,6 +167,9 @@ func (v *values) find(d int, l literals, request *policy.Request) automaton.Answ
 		return automaton.Found
 	}
 	text, answer := v.text(v.sets[d], l)
+	if answer == automaton.Empty && v.open(d) {
+		answer = v.beyond(l)
+	}
 	if answer != automaton.Found {
 		return answer
 	}
@@ -174,6 +180,30 @@ func (v *values) find(d int, l literals, request *policy.Request) automaton.Answ
 	}
 	*request = candidate
 	return automaton.Found
+}
+
+// open reports whether values of the dimension can have any bytes.
+func (v *values) open(d int) bool {
+	in, isSender := v.spaces[d].(sender)
+	_, ofDNS := in.(dnsSpace)
+	return ofDNS || !isSender && !v.unknown(d)
+}
+
+// anyBytes are all texts.
+var anyBytes = sync.OnceValue(func() *automaton.Language { return automaton.Literal("", true, true, false) })
+
+// beyond says what becomes of atoms that no text of printable ASCII has: other texts may have
+// them, and callers may send those.
+func (v *values) beyond(l literals) automaton.Answer {
+	if _, answer := v.text([]*automaton.Language{anyBytes()}, l); answer == automaton.Empty {
+		return automaton.Empty
+	}
+	for _, at := range l.with {
+		if text := v.atoms[at].is.String(); len(v.unprintable) < mostNamed && !slices.Contains(v.unprintable, text) {
+			v.unprintable = append(v.unprintable, text)
+		}
+	}
+	return automaton.Limited
 }
 
 // clear takes the value of a dimension away.
@@ -297,13 +327,16 @@ func (v *values) limit(l literals) automaton.Answer {
 	return automaton.Limited
 }
 
-// sampled says which searches met their limit, and "" for none.
-func (v *values) sampled() string {
-	if v.cuts == 0 {
-		return ""
+// sampled says what was not searched to the end.
+func (v *values) sampled() (out []string) {
+	if v.cuts > 0 {
+		out = append(out, fmt.Sprintf("%d searches for a value met their limit of %d steps, so that classes may be missing; their patterns: %s",
+			v.cuts, automaton.DefaultLimit, strings.Join(v.limited, "; ")))
 	}
-	return fmt.Sprintf("%d searches for a value met their limit of %d steps, so that classes may be missing; their patterns: %s",
-		v.cuts, automaton.DefaultLimit, strings.Join(v.limited, "; "))
+	if len(v.unprintable) > 0 {
+		out = append(out, "no value of printable ASCII is enough for some patterns, and no other value was looked for: "+strings.Join(v.unprintable, "; "))
+	}
+	return out
 }
 
 // caller gives a request a caller.
@@ -335,7 +368,7 @@ func (v *values) caller(l literals, request *policy.Request) automaton.Answer {
 		}
 		return found
 	}
-	if v.joined != nil {
+	if v.joined != nil && answer == automaton.Empty {
 		if text, joined := v.text([]*automaton.Language{v.joined}, l); joined == automaton.Found {
 			*request = uris(splitNames(text)...)
 			return joined
@@ -370,7 +403,11 @@ func (v *values) names(l literals, space *callerSpace) (automaton.Answer, policy
 		if slices.ContainsFunc(names, v.atoms[at].is.Match.Matches) {
 			continue
 		}
-		name, answer := v.text(sets, literals{[]int32{at}, l.without})
+		only := literals{[]int32{at}, l.without}
+		name, answer := v.text(sets, only)
+		if answer == automaton.Empty {
+			answer = v.beyond(only)
+		}
 		if answer != automaton.Found {
 			return answer, policy.Request{}
 		}
