@@ -55,10 +55,11 @@ func TestProgramLost(t *testing.T) {
 			asks:     uri,
 			lost:     []string{`network[0].rules.policies["p"]: no policy has a condition in CEL`},
 		},
-		"template": {
-			listener: on(l7(policies(template, web, ""))),
+		"template": {listener: on(l7(policies(template, web, "")))},
+		"template with a star in a name": {
+			listener: on(l7(policies(strings.Replace(template, "/*/x", "/a*", 1), web, ""))),
 			asks:     `path under "/api/" and ` + uri,
-			lost:     []string{`http[0].rules.policies["p"].permissions[0].uri_template: no policy can ask for a path with wildcards`},
+			lost:     []string{`http[0].rules.policies["p"].permissions[0].uri_template: its template cannot be read`},
 		},
 		"template without wildcards": {listener: on(l7(policies(strings.Replace(template, "/*/", "/", 1), web, "")))},
 		"suffixes":                   {listener: on(l7(policies(`{"not_rule": {"url_path": {"path": {"suffix": "a"}}}}, {"url_path": {"path": {"suffix": "b"}}}`, web, "")))},
@@ -160,8 +161,8 @@ shadow http[3] 1 L7 behind 3 gates
 	}
 }
 
-// adminTemplate is a permission that no policy can say.
-const adminTemplate = `{"uri_template": {"name": "t", "typed_config": {"@type": "type.googleapis.com/envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig", "path_template": "/admin/*"}}}`
+// adminTemplate is a permission that cannot be read.
+const adminTemplate = `{"uri_template": {"name": "t", "typed_config": {"@type": "type.googleapis.com/envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig", "path_template": "/admin/a*"}}}`
 
 // The conditions of a rule that decides nothing cut classes, and so do the conditions of
 // the rules after it.

@@ -164,7 +164,7 @@ func (t *translator) urlPath(of text, at *messages.Path) term {
 }
 
 // template compares the path with a path that has wildcards. The part in front of the first
-// wildcard is close.
+// wildcard is close to a template that cannot be read.
 func (t *translator) template(of *rbacv3.Permission_UriTemplate, at *messages.Path) term {
 	m, _, err := messages.Unpack(of.UriTemplate.GetTypedConfig())
 	config, ok := m.(*urltemplatev3.UriTemplateMatchConfig)
@@ -178,7 +178,10 @@ func (t *translator) template(of *rbacv3.Permission_UriTemplate, at *messages.Pa
 	if until < 0 {
 		return term{path: &comparison{text: text{alternatives: []alternative{exact(config.PathTemplate)}}, at: at}}
 	}
-	t.lost.add(at, "no policy can ask for a path with wildcards")
+	if expression, ok := templateRegex(config.PathTemplate); ok {
+		return term{path: &comparison{text: textBy(policy.Regex, expression), at: at}}
+	}
+	t.lost.add(at, "its template cannot be read")
 	literal := config.PathTemplate[:until]
 	return term{reading: partly(attribute.Path.Segments(literal[:strings.LastIndexByte(literal, '/')+1]))}
 }
