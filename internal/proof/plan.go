@@ -140,7 +140,7 @@ func (p *Proof) ask(i int) {
 	if !readsPaths(in.Cover) {
 		return
 	}
-	for class, c := range in.Cover.Classes {
+	for class, c := range in.Cover.Classes[:min(len(in.Cover.Classes), mostVariants)] {
 		if path, ok := verdict.Detour(p.Case.Normalization, c.Witness.Path); ok {
 			add(c.Witness, class, path)
 		}
@@ -171,7 +171,7 @@ func ownRequests(reading *verdict.Reading) *verdict.Reading {
 	return reading.As(c)
 }
 
-// mostVariants bounds the requests of crossed and of longerNames.
+// mostVariants bounds the requests of crossed and of longerNames, and those by a detour.
 const mostVariants = 4096
 
 // crossed returns the request of each witness from the caller of each other witness. A
