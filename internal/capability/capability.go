@@ -63,9 +63,10 @@ type Target struct {
 
 // Locator is a set of policies that can say which line of them decides a request.
 type Locator interface {
-	// Locate returns "file:line" of what decides, and of what decides in the shadow. It is ""
-	// where no line does, because no policy speaks of the request.
-	Locate(in policy.Inbound, r policy.Request) (decides, shadow string)
+	// Locate selects the policies of an inbound, and returns a function that says "file:line"
+	// of what decides a request, and of what decides in the shadow. It is "" where no line
+	// does, because no policy speaks of the request.
+	Locate(in policy.Inbound) func(r policy.Request) (decides, shadow string)
 }
 
 // Namer is a set of policies that have a plain name beside the one under which Envoy reports

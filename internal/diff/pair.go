@@ -296,10 +296,15 @@ func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab
 		}
 		return olds, recents, nil
 	}
-	madeOld, errOld := old.MadeCases(old.Surroundings, population.Made)
-	madeNew, errNew := recent.MadeCases(recent.Surroundings, population.Made)
+	// Where no policy has changed, the programs are the same: there is nothing to compare.
+	changed := slices.DeleteFunc(slices.Clone(population.Made), func(m lab.Made) bool { return !m.Changed })
+	madeOld, errOld := old.MadeCases(old.Surroundings, changed)
+	madeNew, errNew := recent.MadeCases(recent.Surroundings, changed)
 	if first := slices.IndexFunc(recents, func(c lab.Case) bool { return c.Generated }); first >= 0 && len(setNew.Described) == 0 {
-		recents[first].Among = slices.Concat(recents[first].Among, inboundsOf(madeNew))
+		recents[first].Among = slices.Clone(recents[first].Among)
+		for _, m := range population.Made {
+			recents[first].Among = append(recents[first].Among, m.Inbound)
+		}
 	}
 	return append(olds, madeOld...), append(recents, madeNew...), errors.Join(errOld, errNew)
 }
@@ -325,7 +330,8 @@ func changedPolicies(side, other Side) func(place string) bool {
 	}
 	changed := map[string]bool{}
 	for _, doc := range side.Policies {
-		changed[doc.Place("")] = !same[doc.Flow()]
+		place := doc.Place("")
+		changed[place] = changed[place] || !same[doc.Flow()]
 	}
 	return func(place string) bool { return changed[place] }
 }

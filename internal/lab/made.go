@@ -16,6 +16,9 @@ type Made struct {
 	policy.Inbound
 	// For names the policies, each with its "file:line".
 	For []string
+	// Changed is true where one of the policies that select the inbound has changed. Elsewhere
+	// two sets that are compared have the same program.
+	Changed bool
 }
 
 // String says what the inbound is beside its name, and for which policies it was made.
@@ -117,6 +120,7 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 			}
 		}
 		p.makePairs(targets[0], targets[1], func(a, b *target) bool { return a.Key != b.Key && (a.changed || b.changed) })
+		p.findChanged()
 		p.makeConnections(!described, sets)
 	}
 	return p.Population

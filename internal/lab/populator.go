@@ -127,6 +127,19 @@ func (p *populator) targets(set PolicySet) []*target {
 	return out
 }
 
+// findChanged marks the inbounds that a changed target selects.
+func (p *populator) findChanged() {
+	for _, t := range p.all {
+		if !t.changed {
+			continue
+		}
+		for i := range p.Made {
+			m := &p.Made[i]
+			m.Changed = m.Changed || t.Miss(m.Inbound) == ""
+		}
+	}
+}
+
 // makePairs makes an inbound for each wanted pair of targets that can select one together.
 func (p *populator) makePairs(olds, recents []*target, wanted func(a, b *target) bool) {
 	for _, a := range olds {
@@ -223,11 +236,11 @@ func (p *populator) makeVariants(of policy.Inbound, targets ...*target) {
 func (p *populator) makeConnections(withLike bool, sets []PolicySet) {
 	all := slices.Clone(p.Made)
 	if withLike {
-		all = append(all, Made{Inbound: p.like})
+		all = append(all, Made{Inbound: p.like, Changed: true})
 	}
 	for _, of := range all {
 		in := of.Inbound
-		if in.Protocol.Layer() == policy.L4 || !slices.ContainsFunc(sets, func(s PolicySet) bool { return asksForRequests(s.Program(in).Program) }) {
+		if !of.Changed || in.Protocol.Layer() == policy.L4 || !slices.ContainsFunc(sets, func(s PolicySet) bool { return asksForRequests(s.Program(in).Program) }) {
 			continue
 		}
 		in.Protocol, in.Routes = policy.TCP, nil
@@ -277,6 +290,7 @@ func (p *populator) make(in policy.Inbound, targets ...*target) {
 		p.Made = append(p.Made, Made{Inbound: in})
 	}
 	for _, t := range targets {
+		p.Made[i].Changed = p.Made[i].Changed || t.changed
 		for _, name := range t.policies {
 			if !slices.Contains(p.Made[i].For, name) {
 				p.Made[i].For = append(p.Made[i].For, name)

@@ -41,6 +41,8 @@ type Reading struct {
 	// second has the second opinion of each inbound, and indexes the rules of its program.
 	second  []func() func(policy.Request) policy.Decision
 	indexes []func() *candidates.Index
+	// places has what says which line decides on each inbound.
+	places []func() locate
 	// wantsOnly is as [Reading.WantsOnly] says.
 	wantsOnly string
 	// among are the inbounds that lint is about; nil for those of the case.
@@ -82,6 +84,7 @@ func (r *Reading) readPrograms() {
 	for _, in := range r.Case.Inbounds {
 		program := r.set.Program(in.Inbound)
 		r.programs = append(r.programs, program)
+		r.places = append(r.places, sync.OnceValue(func() locate { return r.locateOn(in.Inbound) }))
 		r.indexes = append(r.indexes, sync.OnceValue(func() *candidates.Index { return candidates.Of(program.Program) }))
 		r.second = append(r.second, sync.OnceValue(func() func(policy.Request) policy.Decision { return r.set.Evaluate(in.Inbound) }))
 	}
@@ -176,7 +179,7 @@ func (r *Reading) Inbound(name string) Inbound {
 
 func (r *Reading) inbound(i int) Inbound {
 	second := func(q policy.Request) policy.Decision { return r.second[i]()(q) }
-	return Inbound{Inbound: r.Case.Inbounds[i], Program: r.programs[i], reading: r, second: second, index: r.indexes[i]}
+	return Inbound{Inbound: r.Case.Inbounds[i], Program: r.programs[i], reading: r, second: second, index: r.indexes[i], locate: r.places[i]}
 }
 
 // Inbound is one inbound of a case, and what the policies come to there.
@@ -188,6 +191,17 @@ type Inbound struct {
 	// second is the second opinion on a request.
 	second func(policy.Request) policy.Decision
 	index  func() *candidates.Index
+	locate func() locate
+}
+
+// locate says which lines decide a request.
+type locate func(policy.Request) (decides, shadow string)
+
+func (r *Reading) locateOn(in policy.Inbound) locate {
+	if locator, ok := r.set.(capability.Locator); ok {
+		return locator.Locate(in)
+	}
+	return func(policy.Request) (string, string) { return "", "" }
 }
 
 // Decide is [policy.Decide] of the inbound's program, for many requests to many rules.
@@ -205,10 +219,7 @@ func (in Inbound) Reading() *Reading { return in.reading }
 // Locate returns "file:line" of what decides a request of the inbound, and of what decides
 // in the shadow. It is "" where no line does.
 func (in Inbound) Locate(r policy.Request) (decides, shadow string) {
-	if locator, ok := in.reading.set.(capability.Locator); ok {
-		return locator.Locate(in.Inbound.Inbound, r)
-	}
-	return "", ""
+	return in.locate()(r)
 }
 
 // MTLS returns how the listener of the inbound takes plaintext.

@@ -69,8 +69,8 @@ func (p policies) Evaluate(in policy.Inbound) func(policy.Request) policy.Decisi
 }
 
 // Locate implements [capability.Locator].
-func (p policies) Locate(in policy.Inbound, r policy.Request) (decides, shadow string) {
-	return evaluation.Locate(p.all, in, p.options, r), ""
+func (p policies) Locate(in policy.Inbound) func(policy.Request) (decides, shadow string) {
+	return func(r policy.Request) (string, string) { return evaluation.Locate(p.all, in, p.options, r), "" }
 }
 
 // FullNames implements [capability.Namer]. A policy has a full name for each of its rules.

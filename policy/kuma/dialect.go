@@ -148,8 +148,8 @@ func (p policies) Evaluate(in policy.Inbound) func(policy.Request) policy.Decisi
 }
 
 // Locate implements [capability.Locator].
-func (p policies) Locate(in policy.Inbound, r policy.Request) (decides, shadow string) {
-	return evaluation.Locate(p.all, in, p.options, r)
+func (p policies) Locate(in policy.Inbound) func(policy.Request) (decides, shadow string) {
+	return evaluation.Locate(p.all, in, p.options)
 }
 
 // FullNames implements [capability.Namer]. The plain name is the display name.

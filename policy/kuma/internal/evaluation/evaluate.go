@@ -24,10 +24,15 @@ func On(ps []permission.Policy, in policy.Inbound, opts permission.Options) func
 	return func(r policy.Request) policy.Decision { return newEvaluation(selected, in, r).evaluate(in, opts, r) }
 }
 
-// Locate returns "file:line" of the matcher or the item that decides a request, and of that
-// which decides in the shadow. It is "" where none does.
-func Locate(ps []permission.Policy, in policy.Inbound, opts permission.Options, r policy.Request) (decides, shadow string) {
-	e := newEvaluation(applying(ps, in, opts), in, r)
+// Locate selects the policies that apply to the inbound, and returns a function that says
+// "file:line" of the matcher or the item that decides a request, and of that which decides in
+// the shadow. It is "" where none does.
+func Locate(ps []permission.Policy, in policy.Inbound, opts permission.Options) func(policy.Request) (decides, shadow string) {
+	selected := applying(ps, in, opts)
+	return func(r policy.Request) (string, string) { return newEvaluation(selected, in, r).locate(in, opts, r) }
+}
+
+func (e *evaluation) locate(in policy.Inbound, opts permission.Options, r policy.Request) (decides, shadow string) {
 	d := e.evaluate(in, opts, r)
 	if e.isFrom() {
 		place := e.lastItem(in, r)
