@@ -166,6 +166,9 @@ func (g *generator) workloads() {
 		}
 		if g.oneIn(4) {
 			w.Zone, w.Origin = pick(g.chooser, zones...), "zone"
+			if g.size != usualSize && g.oneIn(3) {
+				w.Origin = "global"
+			}
 		}
 		id := identityOf(g.c.TrustDomains[0], w)
 		peer := language.Peer{Workload: w, Identity: id, IP: addressOf(i)}

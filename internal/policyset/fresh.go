@@ -120,16 +120,24 @@ func (s size) upTo(most int) int {
 // adorn adds what decides nothing: labels and annotations that nothing selects by, fields of an
 // API server, and peers that only call.
 func (g *generator) adorn(policies []resource) {
+	written := object{
+		"annotations": object{"kubectl.kubernetes.io/last-applied-configuration": "{}"}, "uid": "6f7a3c0e-5b1d-4c1e-9d0f-2a8b7c6d5e4f",
+		"resourceVersion": "81273", "generation": 2, "creationTimestamp": "2025-03-04T05:06:07Z", "finalizers": []string{"example.com/keep"},
+		"managedFields":   []object{{"manager": "kubectl", "operation": "Apply"}},
+		"ownerReferences": []object{{"apiVersion": "apps/v1", "kind": "Deployment", "name": "owner", "uid": "1"}},
+	}
 	for i := range policies {
 		p := &policies[i]
 		if p.Metadata == nil || g.oneIn(2) {
 			continue
 		}
-		for key, value := range map[string]any{
-			"annotations": object{"kubectl.kubernetes.io/last-applied-configuration": "{}"}, "uid": "6f7a3c0e-5b1d-4c1e-9d0f-2a8b7c6d5e4f",
-			"resourceVersion": "81273", "generation": 2, "creationTimestamp": "2025-03-04T05:06:07Z",
-		} {
-			p.Metadata[key] = value
+		for _, key := range slices.Sorted(maps.Keys(written)) {
+			if g.oneIn(2) {
+				p.Metadata[key] = written[key]
+			}
+		}
+		if g.oneIn(2) {
+			p.label("app.kubernetes.io/managed-by", "helm")
 		}
 	}
 	for _, name := range []string{"caller", "visitor"} {
@@ -140,7 +148,7 @@ func (g *generator) adorn(policies []resource) {
 		g.c.Options.Peers = append(g.c.Options.Peers, language.Peer{Workload: w, Identity: identityOf(g.c.TrustDomains[0], w), IP: addressOf(len(g.c.Options.Peers))})
 	}
 	for i := range g.c.Inbounds {
-		extra := map[string]string{"pod-template-hash": "5d8f", "version": "v2", "team": "checkout"}
+		extra := map[string]string{"pod-template-hash": "5d8f", "version": "v2", "team": "checkout", "app.kubernetes.io/name": "web"}
 		labels := maps.Clone(g.c.Inbounds[i].Workload.Labels)
 		for _, key := range slices.Sorted(maps.Keys(extra))[:g.choose(len(extra)+1)] {
 			labels[key] = extra[key]
@@ -173,13 +181,17 @@ func (g *generator) move(policies []resource) {
 		case p.Metadata == nil && p.Mesh == "default":
 			p.Mesh = mesh
 		case p.Metadata != nil:
-			labels, _ := p.Metadata["labels"].(object)
-			labels = maps.Clone(labels)
-			if labels == nil {
-				labels = object{}
-			}
-			labels["kuma.io/mesh"] = mesh
-			p.Metadata["labels"] = labels
+			p.label("kuma.io/mesh", mesh)
 		}
 	}
+}
+
+// label adds a label to the metadata.
+func (r *resource) label(key, value string) {
+	labels, _ := r.Metadata["labels"].(object)
+	if labels = maps.Clone(labels); labels == nil {
+		labels = object{}
+	}
+	labels[key] = value
+	r.Metadata["labels"] = labels
 }

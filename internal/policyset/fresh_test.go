@@ -3,6 +3,7 @@ package policyset
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -112,8 +113,24 @@ func TestNoFeatureTellsDrawnSets(t *testing.T) {
 		"fields of an API server":         has(`"resourceVersion"`),
 		"SPIFFE IDs of a service account": has(`/ns/[^"]*/sa/`),
 		"a long path":                     has(`"/[^"]{40}`),
-		"GET":                             has(`"GET"`),
-		"PATCH":                           has(`"PATCH"`),
+		"a name with a dash":              func(c cases.Case) bool { return strings.Contains(c.Inbounds[0].Workload.Name, "-") },
+		"a long name":                     func(c cases.Case) bool { return len(c.Inbounds[0].Workload.Name) > 12 },
+		"a trust domain without a dot": func(c cases.Case) bool {
+			return !strings.Contains(c.TrustDomains[0].Name(), ".") && c.TrustDomains[0].Name() != "default"
+		},
+		"a trust domain with _":          func(c cases.Case) bool { return strings.Contains(c.TrustDomains[0].Name(), "_") },
+		"a long trust domain":            func(c cases.Case) bool { return len(c.TrustDomains[0].Name()) > 40 },
+		"the trust domain cluster.local": func(c cases.Case) bool { return c.TrustDomains[0].Name() == "cluster.local" },
+		"managed fields":                 has(`"managedFields"`),
+		"an owner":                       has(`"ownerReferences"`),
+		"finalizers":                     has(`"finalizers"`),
+		"a label with a slash": func(c cases.Case) bool {
+			return slices.ContainsFunc(slices.Collect(maps.Keys(c.Inbounds[0].Workload.Labels)), func(key string) bool { return strings.Contains(key, "/") })
+		},
+		"the origin global": anyInbound(func(in cases.Inbound) bool { return in.Workload.Origin == "global" }),
+		"very much text":    func(c cases.Case) bool { return len(text(c)) > 10_000 },
+		"GET":               has(`"GET"`),
+		"PATCH":             has(`"PATCH"`),
 	}
 	count := map[string]int{}
 	for number := range uint64(sets) {

@@ -40,7 +40,11 @@ func (g *generator) selector() object {
 func (g *generator) grant() object {
 	rule := object{}
 	if !g.oneIn(10) {
-		rule["sources"] = some(g.chooser, 0, g.size.upTo(3), g.source)
+		most := g.size.upTo(3)
+		if g.size == large && g.oneIn(12) {
+			most = 200
+		}
+		rule["sources"] = some(g.chooser, 0, most, g.source)
 	}
 	if g.oneIn(4) {
 		rule["networkAttributes"] = object{"ports": some(g.chooser, 1, 2, func() uint16 { return pick[uint16](g.chooser, 8080, 5432, 8081, 9090) })}

@@ -82,6 +82,7 @@ var noNames = map[string]bool{
 	"shadowForm": true, "legacyCompiler": true, "kumaOption": true, "status": true, "annotations": true,
 	"kuma.io/policy-role": true, "kuma.io/origin": true, "kuma.io/effect": true,
 	"uid": true, "resourceVersion": true, "creationTimestamp": true, "generation": true,
+	"finalizers": true, "managedFields": true, "ownerReferences": true,
 }
 
 // named are the keys of mappings whose keys are names.

@@ -207,6 +207,9 @@ var usualMethods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OP
 var styles = []func(*rand.Rand) string{
 	func(r *rand.Rand) string { return nouns[r.IntN(len(nouns))] },
 	func(r *rand.Rand) string { return nouns[r.IntN(len(nouns))] + fmt.Sprint(r.IntN(10)) },
+	func(r *rand.Rand) string {
+		return nouns[r.IntN(len(nouns))] + "-" + nouns[r.IntN(len(nouns))] + "-" + letters(r, 1+r.IntN(6))
+	},
 	func(r *rand.Rand) string { return letters(r, 1+r.IntN(4)) },
 	func(r *rand.Rand) string { return letters(r, 5+r.IntN(8)) },
 	func(r *rand.Rand) string {
@@ -242,13 +245,23 @@ func (w *words) segment() string {
 
 // domain makes up a trust domain.
 func (w *words) domain() string {
-	last := []string{"cluster.local", "com", "corp", "dev", "example", "internal", "io", "lan", "local", "mesh", "net", "org", "svc", "test"}
+	last := []string{"com", "corp", "dev", "example", "internal", "io", "lan", "local", "mesh", "net", "org", "svc", "test"}
 	parts := []string{last[w.IntN(len(last))]}
-	for range 1 + w.IntN(3) {
+	switch w.IntN(8) {
+	case 0:
+		return "cluster.local"
+	case 1:
+		parts = nil
+	}
+	for range 1 + w.IntN(4) {
 		parts = append(parts, styles[w.IntN(len(styles))](w.Rand))
 	}
 	slices.Reverse(parts)
-	return strings.Join(parts, ".")
+	td := strings.Join(parts, ".")
+	if w.IntN(8) == 0 {
+		return strings.ReplaceAll(td, "-", "_")
+	}
+	return td
 }
 
 // port chooses a port, one time in two a well-known one.
