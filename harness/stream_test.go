@@ -76,7 +76,8 @@ var alike = cmp.Options{
 }
 
 // For all requests, callers and inbounds, the evidence and the counters are the same as with
-// one connection for each request.
+// one connection for each request. With -short a caller that no TLS inbound lets in sends every
+// fifth request: Envoy does not read what the others hold.
 func TestStreamIsSend(t *testing.T) {
 	t.Parallel()
 	m := sharedEnvoy.Get(t).Mesh(t, gated(t))
@@ -90,6 +91,10 @@ func TestStreamIsSend(t *testing.T) {
 			t.Run(fmt.Sprint(who, " to ", in.Name), func(t *testing.T) {
 				t.Parallel()
 				requests := oddities(in)
+				if refused := as.Credential == nil || who == "expired" || who == "foreign"; refused && !as.Plaintext && testing.Short() {
+					every := 0
+					requests = slices.DeleteFunc(requests, func(Request) bool { every++; return every%5 != 1 })
+				}
 				for i := range requests {
 					requests[i].Credential, requests[i].Plaintext = as.Credential, as.Plaintext
 				}

@@ -116,7 +116,7 @@ func TestNegativeControls(t *testing.T) {
 			t.Parallel()
 			h := harness.New(t, harness.WithRuntime(harness.Process), harness.WithEnvoy(testedEnvoy()))
 			found := 0
-			for _, r := range (suite.Runner{Harness: h, Compiler: control.compiler}).Run(t.Context(), builtIn(t, inThisTier)...) {
+			for _, r := range (suite.Runner{Harness: h, Compiler: control.compiler, Kept: true}).Run(t.Context(), builtIn(t, inThisTier)...) {
 				if r.Fault {
 					t.Errorf("%s: %v", r.Case.Place, r.Err)
 				}

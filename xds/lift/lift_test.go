@@ -62,12 +62,13 @@ func sameProgram(t fataler, p policy.Program) policy.Program {
 type fataler interface{ Fatalf(string, ...any) }
 
 // The same for each inbound of the cases, on requests of its classes and on their
-// neighbours. With -short the test takes every fourth case.
+// neighbours. One story has thousands of rules and takes nine tenths of the time: -short
+// leaves it out.
 func TestProgramOfStories(t *testing.T) {
 	t.Parallel()
 	stories, requests := must[[]cases.Case](t)(cases.Stories()), 0
-	for i, c := range stories {
-		if testing.Short() && i%4 != 0 {
+	for _, c := range stories {
+		if testing.Short() && c.Story == "legacy-size" {
 			continue
 		}
 		set, err := dialect.Parse(c.Policies, c.Options)

@@ -48,14 +48,19 @@ func lastWins(items []legacy.Item, uris []string) legacy.Action {
 	return action
 }
 
-// decide asks the compiler's program.
-func decide(t interface{ Fatal(...any) }, items []legacy.Item, opts legacy.Options, uris []string) policy.Decision {
+// compile returns the compiler's program.
+func compile(t interface{ Fatal(...any) }, items []legacy.Item, opts legacy.Options) policy.Program {
 	gate, shadows := legacy.Gates(items, opts)
 	program := policy.Program{Gates: []policy.Gate{gate}, Shadows: shadows}
 	if err := program.Check(); err != nil {
 		t.Fatal(err)
 	}
-	return policy.Decide(program, policy.Request{URIs: uris})
+	return program
+}
+
+// decide asks the compiler's program.
+func decide(t interface{ Fatal(...any) }, items []legacy.Item, opts legacy.Options, uris []string) policy.Decision {
+	return policy.Decide(compile(t, items, opts), policy.Request{URIs: uris})
 }
 
 // want is the decision of the third opinion.
@@ -127,11 +132,7 @@ func TestCompilersAgree(t *testing.T) {
 		for _, precise := range []bool{false, true} {
 			for _, compiler := range []legacy.Compiler{legacy.Compact, legacy.Full} {
 				opts := legacy.Options{Compiler: compiler, Precise: precise}
-				gate, shadows := legacy.Gates(items, opts)
-				program := policy.Program{Gates: []policy.Gate{gate}, Shadows: shadows}
-				if err := program.Check(); err != nil {
-					r.Fatal(err)
-				}
+				program := compile(r, items, opts)
 				for _, c := range all {
 					uris := c.uris()
 					if got, want := policy.Decide(program, policy.Request{URIs: uris}), want(items, precise, uris); got != want {
@@ -167,9 +168,10 @@ func TestManyRuns(t *testing.T) {
 		for i := range n {
 			items = append(items, legacy.Item{Tags: []legacy.Tag{label(i)}, Action: legacy.Action(i % 2)})
 		}
+		program := compile(t, items, legacy.Options{})
 		for i := range n {
 			for _, uris := range [][]string{{label(i).String()}, {label(i).String(), label(max(0, i-1)).String()}, {label(i).String(), label(n / 2).String()}} {
-				if got, want := decide(t, items, legacy.Options{}, uris), want(items, false, uris); got != want {
+				if got, want := policy.Decide(program, policy.Request{URIs: uris}), want(items, false, uris); got != want {
 					t.Errorf("%d items, client %v: got %+v, want %+v", n, uris, got, want)
 				}
 			}
