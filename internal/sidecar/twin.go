@@ -10,7 +10,6 @@ import (
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
-	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -217,6 +216,9 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 			name := messages.Name(url)
 			return messages.Authorizes(name) || steadyFilters[name]
 		}
+		if messages.Authorizes(messages.Name(f.GetTypedConfig().GetTypeUrl())) {
+			continue
+		}
 		urls := f.GetConfigDiscovery().GetTypeUrls()
 		m, _, _ := messages.Unpack(f.GetTypedConfig())
 		switch m := m.(type) {
@@ -239,7 +241,6 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 				eachMessage(configuration, routes)
 				out.absent = out.absent || configuration == nil || configuration.Vhds != nil
 			}
-		case *networkrbacv3.RBAC:
 		default:
 			out.calls.add(f)
 			out.chosen = out.chosen || !steady(f.GetTypedConfig().GetTypeUrl()) && (len(urls) == 0 || slices.ContainsFunc(urls, func(url string) bool { return !steady(url) }))
