@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/automaton"
+	"github.com/meshproof/meshproof/internal/property"
 )
 
 // words are all texts over an alphabet up to a length, the shortest first.
@@ -96,7 +97,7 @@ func drawExpression(depth int) *rapid.Generator[string] {
 // TestMatches holds each language against a plain reading.
 func TestMatches(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		l := drawLanguage().Draw(t, "language")
 		for _, w := range words("ab/", 4) {
 			if got, want := l.language.Matches(w), l.matches(w); got != want {
@@ -115,7 +116,7 @@ func TestShortest(t *testing.T) {
 	for _, e := range []string{`[ab/]*`, `/[ab/]*`, `(/[ab]+)*`, `[ab]{0,4}`} {
 		sendable[e], _ = automaton.Regex(e, automaton.Latin1)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		e := rapid.SampledFrom([]string{`[ab/]*`, `/[ab/]*`, `(/[ab]+)*`, `[ab]{0,4}`}).Draw(t, "sendable")
 		in := []drawn{{e, sendable[e], regexp.MustCompile(`\A(?:` + e + `)\z`).MatchString}}
 		in = append(in, rapid.SliceOfN(drawLanguage(), 0, 2).Draw(t, "in")...)

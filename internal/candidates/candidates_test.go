@@ -9,6 +9,7 @@ import (
 	"github.com/meshproof/meshproof/internal/candidates"
 	"github.com/meshproof/meshproof/internal/draw"
 	"github.com/meshproof/meshproof/internal/programtest"
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -17,7 +18,7 @@ import (
 // rules, and every rule that a request meets is still there.
 func TestNarrowDecidesAlike(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		p := draw.Program().Draw(t, "program")
 		for i := range p.Gates {
 			for k := range p.Gates[i].Rules {

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -29,7 +30,7 @@ func TestSendable(t *testing.T) {
 		sets := languagesOf(in)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rapid.Check(t, func(t *rapid.T) {
+			property.Check(t, func(t *rapid.T) {
 				value := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 6).Draw(t, "parts"), "")
 				if strings.Contains(name, "identity") && rapid.Bool().Draw(t, "id") {
 					value = "spiffe://td/" + value
