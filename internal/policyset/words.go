@@ -58,8 +58,13 @@ func (w *words) keep(some ...string) {
 // itself, so that nothing known and nothing unknown tells a set apart.
 func (w *words) choose() {
 	w.chosen = true
-	style := w.IntN(len(styles))
-	w.fill(w.names, w.rarely(), func() string { return styles[style](w.Rand) }, func(suffix string) string { return letters(w.Rand, len(suffix)) })
+	style, mixed := w.IntN(len(styles)), w.IntN(2) == 0
+	w.fill(w.names, w.rarely(), func() string {
+		if mixed {
+			style = w.IntN(len(styles))
+		}
+		return styles[style](w.Rand)
+	}, func(suffix string) string { return letters(w.Rand, len(suffix)) })
 	w.fill(w.segments, w.rarely(), w.segment, func(string) string { return letters(w.Rand, 1+w.IntN(4)) })
 	w.fill(w.domains, w.rarely(), w.domain, func(suffix string) string { return suffix })
 	stay, taken := w.rarely(), map[uint16]bool{}
@@ -203,7 +208,7 @@ func (w *words) method(m string) string {
 
 var usualMethods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"}
 
-// styles are the ways to make up a part of a name. A set has one of them.
+// styles are the ways to make up a part of a name. A set has one of them, or all.
 var styles = []func(*rand.Rand) string{
 	func(r *rand.Rand) string { return nouns[r.IntN(len(nouns))] },
 	func(r *rand.Rand) string { return nouns[r.IntN(len(nouns))] + fmt.Sprint(r.IntN(10)) },
