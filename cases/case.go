@@ -86,7 +86,9 @@ type Request struct {
 	Method, Path, Authority string
 	Headers                 []policy.Header
 	// GRPC is "Service/Method".
-	GRPC     string
+	GRPC string
+	// SNI is the server name of the handshake, empty for none.
+	SNI      string
 	SourceIP netip.Addr
 	Want     Want
 	// By, Shadow and ShadowBy are nil where the request states none.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -37,6 +38,9 @@ func (b *builder) addRequests() error {
 			if err != nil {
 				return err
 			}
+			if caller.Plaintext && slices.ContainsFunc(s.SNI, func(name string) bool { return name != "" }) {
+				return b.doc.Errorf(field+".sni", "a caller in plaintext has no handshake, and so no server name")
+			}
 			for _, to := range s.To {
 				inbound, err := b.inbound(b.doc, field+".to", to)
 				if err != nil {
@@ -45,28 +49,36 @@ func (b *builder) addRequests() error {
 				if err := b.checkProtocol(field, s, inbound); err != nil {
 					return err
 				}
-				for _, method := range orNone(s.Method) {
-					for _, path := range orNone(s.Path) {
-						request := Request{
-							Place: b.doc.Place(field), From: caller, To: to, Method: method, Path: path,
-							Authority: s.Authority, Headers: s.Headers, GRPC: s.GRPC, SourceIP: caller.SourceIP,
-							Want: s.Want.Want, By: s.By, Shadow: s.Shadow.value(), ShadowBy: s.ShadowBy,
-						}
-						if source.IsValid() {
-							request.SourceIP = source
-						}
-						b.out.Requests = append(b.out.Requests, request)
-					}
+				request := Request{
+					Place: b.doc.Place(field), From: caller, To: to,
+					Authority: s.Authority, Headers: s.Headers, GRPC: s.GRPC, SourceIP: caller.SourceIP,
+					Want: s.Want.Want, By: s.By, Shadow: s.Shadow.value(), ShadowBy: s.ShadowBy,
 				}
+				if source.IsValid() {
+					request.SourceIP = source
+				}
+				b.addCrossed(request, s)
 			}
 		}
 	}
 	return nil
 }
 
+// addCrossed adds the request with each server name, method and path.
+func (b *builder) addCrossed(request Request, s requestSchema) {
+	for _, sni := range orNone(s.SNI) {
+		for _, method := range orNone(s.Method) {
+			for _, path := range orNone(s.Path) {
+				request.SNI, request.Method, request.Path = sni, method, path
+				b.out.Requests = append(b.out.Requests, request)
+			}
+		}
+	}
+}
+
 // fits reports whether the lists cross to that many requests at most. No list is empty.
 func (s requestSchema) fits(most int) bool {
-	for _, list := range [][]string{s.From, s.To, orNone(s.Method), orNone(s.Path)} {
+	for _, list := range [][]string{s.From, s.To, orNone(s.SNI), orNone(s.Method), orNone(s.Path)} {
 		most /= len(list)
 	}
 	return most > 0
@@ -95,6 +107,14 @@ func (b *builder) checkRequest(field string, s requestSchema) error {
 		return b.doc.Errorf(field+".grpc", "a gRPC call has no method or path of its own")
 	case strings.ContainsAny(s.Authority, " \r\n/@?#"):
 		return b.doc.Errorf(field+".authority", "%q is not a host, with or without a port", s.Authority)
+	}
+	if s.SNI != nil && len(s.SNI) == 0 {
+		return b.doc.Errorf(field+".sni", "the list is empty: leave it out, or nothing is sent")
+	}
+	for _, name := range s.SNI {
+		if err := servername.Check(name); err != nil {
+			return b.doc.Errorf(field+".sni", "%v", err)
+		}
 	}
 	for _, line := range []struct {
 		key    string

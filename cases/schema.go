@@ -130,6 +130,7 @@ type requestSchema struct {
 	Authority string        `yaml:"authority"`
 	Headers   headers       `yaml:"headers"`
 	GRPC      string        `yaml:"grpc"`
+	SNI       oneOrMore     `yaml:"sni"`
 	SourceIP  string        `yaml:"sourceIP"`
 	Want      *wantSchema   `yaml:"want"`
 	By        *string       `yaml:"by"`

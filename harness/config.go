@@ -98,6 +98,7 @@ func (m *Mesh) listener(inbounds []Inbound) controlplane.Listener {
 			MTLS:          in.MTLS,
 			Identity:      m.identityName(i),
 			Filters:       in.Filters,
+			AsksForSNI:    in.asksForSNI,
 			Normalization: in.Normalization,
 		})
 	}

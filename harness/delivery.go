@@ -181,6 +181,7 @@ func (d *delivery) sendOne(s *session, number int, call caller.Call) (done bool,
 	e := &d.evidence[number]
 	began := time.Now()
 	e.Call = call
+	e.ReadsSNI = d.mesh.readsSNI()
 	e.Answer = s.conn.Send(call)
 	e.Took = time.Since(began)
 	if e.Answer.Outcome != caller.Answered && len(s.sent) > 0 && e.Answer.Outcome != caller.Fault {

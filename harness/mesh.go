@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
@@ -99,6 +100,9 @@ func (m *Mesh) start(ctx context.Context) (err error) {
 	if m.bundles, err = m.ca.BundleSet(m.domains...); err != nil {
 		return err
 	}
+	for i, in := range m.inbounds {
+		m.inbounds[i].asksForSNI = rbac.AskForSNI(in.Filters.Messages())
+	}
 	if err := m.addControl(); err != nil {
 		return err
 	}
@@ -174,7 +178,7 @@ func (m *Mesh) SetFilters(ctx context.Context, filters map[string]xds.Filters) e
 			return m.unknownInbound(name)
 		}
 		replaced[m.stat(i, changed[i])] = true
-		changed[i].Filters = filters[name]
+		changed[i].Filters, changed[i].asksForSNI = filters[name], rbac.AskForSNI(filters[name].Messages())
 		changed[i].changes++
 	}
 	if err := m.push(ctx, controlplane.Update{Listeners: []controlplane.Listener{m.listener(changed)}}); err != nil {
@@ -266,6 +270,14 @@ type Inbound struct {
 	Normalization policy.PathNormalization
 	// changes counts the changes of the filters.
 	changes int
+	// asksForSNI is true where a filter asks for the server name of a handshake.
+	asksForSNI bool
+}
+
+// readsSNI reports whether Envoy learns the server name of each handshake: one inbound that
+// needs the TLS inspector gives it to the listener of all.
+func (m *Mesh) readsSNI() bool {
+	return slices.ContainsFunc(m.inbounds, func(in Inbound) bool { return in.asksForSNI || in.MTLS != xds.Strict })
 }
 
 // Request is one request of one caller.
@@ -276,6 +288,8 @@ type Request struct {
 	Credential *certs.Credential
 	// Plaintext turns TLS off.
 	Plaintext bool
+	// SNI is the server name of the handshake, as [caller.Call] has it.
+	SNI string
 	// SourceIP is the address that the caller plays. The zero value stands for an address
 	// that no workload has.
 	SourceIP netip.Addr

@@ -178,6 +178,7 @@ type connectionKey struct {
 	inbound    int
 	credential *certs.Credential
 	plaintext  bool
+	sni        string
 	source     netip.Addr
 	// A gRPC client has one authority.
 	grpc      bool
@@ -209,7 +210,7 @@ func (d *delivery) shareConnections() {
 			d.fresh = append(d.fresh, sequence{inbound: in, requests: []int{i}})
 			continue
 		}
-		key := connectionKey{inbound: target, credential: r.Credential, plaintext: r.Plaintext, source: r.SourceIP}
+		key := connectionKey{inbound: target, credential: r.Credential, plaintext: r.Plaintext, sni: r.SNI, source: r.SourceIP}
 		if r.GRPC != "" {
 			key.grpc, key.authority = true, r.Authority
 		}
@@ -245,6 +246,7 @@ func (m *Mesh) call(in Inbound, r Request, source netip.AddrPort) caller.Call {
 		Protocol:    in.Protocol,
 		Credential:  r.Credential,
 		Plaintext:   r.Plaintext,
+		SNI:         r.SNI,
 		Server:      in.Identity,
 		Bundles:     m.bundles,
 		Method:      r.Method,

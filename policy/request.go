@@ -10,6 +10,9 @@ type Request struct {
 	URIs []string
 	// DNS are the DNS SANs of the peer's certificate in certificate order.
 	DNS []string
+	// SNI is the server name of the TLS handshake in lower case, as Envoy keeps it. It is
+	// empty for a caller that sent none.
+	SNI string
 	// Method is the HTTP method, case sensitive; empty on L4.
 	Method string
 	// Path is the normalized path with its query; empty on L4.

@@ -34,6 +34,8 @@ type AccessLog struct {
 	Caller, Destination netip.AddrPort
 	// PeerURIs are the URI SANs of the caller's certificate.
 	PeerURIs []string
+	// SNI is the server name of the caller's handshake, in lower case; empty for none.
+	SNI string
 	// Enforced is the verdict of all enforcing engines together, and Shadow the verdict of all
 	// shadows, see [AccessLog.SetFilters]. On a connection the observing filter reports
 	// what Enforced says.

@@ -21,6 +21,8 @@ type Call struct {
 	Protocol policy.Protocol
 	// Credential is the certificate that the caller shows; nil for none.
 	Credential *certs.Credential
+	// SNI is the server name of the TLS handshake; empty for none.
+	SNI string
 	// Plaintext turns TLS off.
 	Plaintext bool
 	// Server is the identity that the caller demands of the inbound. Bundles verify it.

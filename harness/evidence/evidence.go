@@ -35,6 +35,8 @@ type Evidence struct {
 	// Path is the path as the inbound normalizes it, for a request of a shared connection.
 	// It is empty where that path is not known in advance.
 	Path string
+	// ReadsSNI is true where Envoy learns the server name of the handshake.
+	ReadsSNI bool
 	// Retries counts the transport faults before this attempt. A request that has a
 	// verdict is never sent again.
 	Retries int

@@ -48,6 +48,7 @@ func (e Evidence) Find() (Finding, error) {
 		e.checkEntry(&sides)
 	}
 	e.checkFilters(&sides, f)
+	e.checkSNI(&sides)
 	if len(sides) > 0 {
 		return f, &Disagreement{Form: f.Form, Sides: sides}
 	}
@@ -67,6 +68,16 @@ func (e Evidence) checkFilters(sides *checklist, f Finding) {
 		sides.want(f.Form != Refused || filter.Layer == f.Layer, "filter %d on %s refused, but the refusal has the form of %s", filter.Index, filter.Layer, f.Layer)
 		return
 	}
+}
+
+// checkSNI compares the server name in the log with the name that was sent. Envoy keeps it in
+// lower case.
+func (e Evidence) checkSNI(sides *checklist) {
+	want := ""
+	if e.ReadsSNI && !e.Call.Plaintext {
+		want = strings.ToLower(e.Call.SNI)
+	}
+	sides.want(e.Log.SNI == want, "the access log has the server name %q, the caller sent %q", e.Log.SNI, want)
 }
 
 // passedInPlaintext reports whether a plaintext caller got an answer, or was judged by a

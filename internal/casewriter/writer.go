@@ -338,6 +338,7 @@ func (p *printer) request(some []cases.Request) string {
 		}
 		f.add("path", texts(paths))
 	}
+	f.add("sni", text(q.SNI))
 	f.add("authority", text(q.Authority))
 	f.add("headers", headerLines(q.Headers))
 	f.add("grpc", text(q.GRPC))

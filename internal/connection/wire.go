@@ -67,6 +67,7 @@ func tlsConfig(c caller.Call) *tls.Config {
 			cert := c.Credential.TLSCertificate()
 			return &cert, nil
 		},
+		ServerName: c.SNI,
 		NextProtos: alpn(c),
 	}
 }

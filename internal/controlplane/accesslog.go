@@ -66,6 +66,7 @@ func commonEntry(common *accesslogdatav3.AccessLogCommon) xds.AccessLog {
 		TransportFailure: common.GetDownstreamTransportFailureReason(),
 		UpstreamBytes:    common.GetUpstreamWireBytesSent(),
 		PeerURIs:         rbac.Logged(attribute.Identity, common, nil),
+		SNI:              strings.Join(rbac.Logged(attribute.SNI, common, nil), ","),
 	}
 	return log
 }

@@ -23,6 +23,9 @@ type Inbound struct {
 	// Identity is the name of the secret with the workload's SVID.
 	Identity string
 	Filters  xds.Filters
+	// AsksForSNI is true where a filter asks for the server name of a handshake: the
+	// listener then has a TLS inspector.
+	AsksForSNI bool
 	// Normalization applies to HTTP inbounds.
 	Normalization policy.PathNormalization
 }

@@ -53,7 +53,7 @@ func (l Listener) build(version string) (*listenerv3.Listener, error) {
 		return nil, err
 	}
 	for _, inbound := range l.Inbounds {
-		if inbound.MTLS != xds.Strict && len(out.ListenerFilters) == 1 {
+		if (inbound.MTLS != xds.Strict || inbound.AsksForSNI) && len(out.ListenerFilters) == 1 {
 			out.ListenerFilters = append(out.ListenerFilters,
 				listenerFilter("envoy.filters.listener.tls_inspector", &tlsinspectorv3.TlsInspector{}))
 		}

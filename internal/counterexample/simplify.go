@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/requestline"
+	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -28,6 +29,7 @@ func (s *shrinker) request() {
 	}
 	with(func(q *cases.Request) { q.SourceIP, q.From.SourceIP = netip.Addr{}, netip.Addr{} })
 	with(func(q *cases.Request) { q.Authority = "" })
+	with(func(q *cases.Request) { q.SNI = "" })
 	minimize(s.smallest.c.Requests[0].Headers, func(kept []policy.Header) bool {
 		return with(func(q *cases.Request) { q.Headers = kept })
 	})
@@ -185,6 +187,7 @@ func (s *shrinker) named() cases.Case {
 			what = method + " " + path
 		}
 	}
+	what += servername.With(q.SNI)
 	c.Name = fmt.Sprintf("counterexample: %s expected of %s as %s to %s, Envoy differs", q.Want, what, q.From.Name, q.To)
 	c.Source = string(casewriter.YAML(c))
 	return c

@@ -46,6 +46,7 @@ type changeJSON struct {
 	Kind     string      `json:"kind"`
 	Class    string      `json:"class"`
 	From     string      `json:"from"`
+	SNI      string      `json:"sni,omitempty"`
 	Method   string      `json:"method,omitempty"`
 	Path     string      `json:"path,omitempty"`
 	Old      opinionJSON `json:"old"`
@@ -94,7 +95,7 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 			for _, c := range found.Changes {
 				j := changeJSON{
 					Case: one.New.Name, Inbound: found.Inbound.String(), Kind: c.Kind().String(), Class: c.Text,
-					From: c.Request.From.Name, Method: c.Witness.Method, Path: c.Witness.Path, Old: newOpinionJSON(c.Old), New: newOpinionJSON(c.New),
+					From: c.Request.From.Name, SNI: c.Witness.SNI, Method: c.Witness.Method, Path: c.Witness.Path, Old: newOpinionJSON(c.Old), New: newOpinionJSON(c.New),
 				}
 				shown := one.shown(asked)
 				for _, q := range shown {

@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -229,5 +230,5 @@ func witnessText(c Change) string {
 	if c.Witness.Path != "" {
 		words = append(words, c.Witness.Method, c.Witness.Path)
 	}
-	return strings.Join(append(words, "as", c.Request.From.Name), " ")
+	return strings.Join(append(words, "as", c.Request.From.Name), " ") + servername.With(c.Witness.SNI)
 }

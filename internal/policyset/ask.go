@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/classes"
+	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -31,9 +32,9 @@ func Ask(c cases.Case, seed, number uint64) (*verdict.Reading, error) {
 
 func describe(in verdict.Inbound, q cases.Request) string {
 	if in.Protocol.Layer() == policy.L4 {
-		return "a connection"
+		return "a connection" + servername.With(q.SNI)
 	}
-	return q.Method + " " + q.Path
+	return q.Method + " " + q.Path + servername.With(q.SNI)
 }
 
 // The bounds of what is asked of one inbound. A caller costs a handshake, and where the

@@ -10,6 +10,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/internal/classes"
+	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -65,7 +66,7 @@ func (p *Proof) checkClasses(i int) string {
 func (p *Proof) checkAsked(i int) string {
 	in := p.Inbounds[i]
 	asked := map[string]bool{}
-	detours := 0
+	detours, capitals := 0, 0
 	for n, a := range p.asked {
 		if a.inbound != i {
 			continue
@@ -73,6 +74,9 @@ func (p *Proof) checkAsked(i int) string {
 		asked[requestKey(a.request)] = true
 		if q := p.Case.Requests[n]; a.request.Path != "" && q.Path != a.request.Path {
 			detours++
+		}
+		if a.request.SNI != p.Case.Requests[n].SNI {
+			capitals++
 		}
 	}
 	promised := 0
@@ -101,8 +105,11 @@ func (p *Proof) checkAsked(i int) string {
 			}
 		}
 	}
-	if detours == 0 && !p.Case.Normalization.Raw && readsPaths(in.Cover) && slices.ContainsFunc(in.Cover.Classes, func(c classes.Class) bool { return strings.HasPrefix(c.Witness.Path, "/") }) {
+	if detours == 0 && !p.Case.Normalization.Raw && reads(in.Cover, attribute.Path) && slices.ContainsFunc(in.Cover.Classes, func(c classes.Class) bool { return strings.HasPrefix(c.Witness.Path, "/") }) {
 		return "no path is asked in another spelling"
+	}
+	if capitals == 0 && reads(in.Cover, attribute.SNI) && slices.ContainsFunc(in.Cover.Classes, func(c classes.Class) bool { return strings.ContainsAny(c.Witness.SNI, "abcdefghijklmnopqrstuvwxyz") }) {
+		return "no server name is asked in capitals"
 	}
 	return ""
 }
@@ -133,19 +140,25 @@ func (p *Proof) draw(i int) []policy.Request {
 	identities := slices.Concat(values[attribute.Identity], values[attribute.URISAN], []string{"spiffe://trust-domain.mesh/ns/default/sa/any"})
 	paths := append(slices.Clone(values[attribute.Path]), "/", "/any")
 	methods := append(slices.Clone(values[attribute.Method]), "GET", "POST")
+	names := append(slices.Clone(values[attribute.SNI]), "", "any.example")
 	var out []policy.Request
 	for range max(leastDrawn, min(mostDrawn, mostWork/(size+1))) {
 		var r policy.Request
-		names := 1
+		uris := 1
 		if random.IntN(8) == 0 {
-			names = 2
+			uris = 2
 		}
-		for len(r.URIs) < names {
+		for len(r.URIs) < uris {
 			uri := pick(identities)
 			if _, err := spiffeid.FromString(uri); err != nil {
 				uri = "spiffe://trust-domain.mesh/ns/default/sa/any"
 			}
 			r.URIs = append(r.URIs, uri)
+		}
+		if len(values[attribute.SNI]) > 0 {
+			if r.SNI = servername.Kept(pick(names)); servername.Check(r.SNI) != nil {
+				r.SNI = ""
+			}
 		}
 		if in.Protocol.Layer() == policy.L7 {
 			r.Method = methods[random.IntN(len(methods))]
@@ -207,5 +220,5 @@ func collect(c policy.Condition, into map[*policy.Attribute][]string) (n int) {
 }
 
 func requestText(r policy.Request) string {
-	return strings.TrimSpace(fmt.Sprintf("%s %s as %s", r.Method, r.Path, strings.Join(slices.Concat(r.URIs, r.DNS), " + ")))
+	return strings.TrimSpace(fmt.Sprintf("%s %s as %s", r.Method, r.Path, strings.Join(slices.Concat(r.URIs, r.DNS), " + "))) + servername.With(r.SNI)
 }

@@ -54,6 +54,7 @@ type classJSON struct {
 	Shadow   string   `json:"shadow"`
 	Rule     string   `json:"rule,omitempty"`
 	From     string   `json:"from"`
+	SNI      string   `json:"sni,omitempty"`
 	Method   string   `json:"method,omitempty"`
 	Path     string   `json:"path,omitempty"`
 	Requests int      `json:"requests"`
@@ -118,7 +119,7 @@ func (in InboundVerdict) form() inboundJSON {
 	for _, c := range in.Classes {
 		j := classJSON{
 			Class: c.Text, Proven: c.Proven, Decision: c.Decision.Effect.String(), By: c.Decision.Origin, Shadow: "none", Rule: c.Witness.Rule,
-			From: c.Witness.From.Name, Method: c.Witness.Method, Path: c.Witness.Path, Requests: c.Requests, Problems: c.Witness.ProblemTexts(),
+			From: c.Witness.From.Name, SNI: c.Witness.SNI, Method: c.Witness.Method, Path: c.Witness.Path, Requests: c.Requests, Problems: c.Witness.ProblemTexts(),
 		}
 		if c.Decision.Shadowed {
 			j.Shadow = c.Decision.Shadow.Effect.String()

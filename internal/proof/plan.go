@@ -112,22 +112,26 @@ const mostBordered = 1024
 func (p *Proof) ask(i int) {
 	in := p.Inbounds[i]
 	asked := map[string]bool{}
-	add := func(r policy.Request, class int, path string) {
-		key := fmt.Sprintf("%#v %q", r, path)
+	addAs := func(r policy.Request, class int, sni, path string) {
+		key := fmt.Sprintf("%#v %q %q", r, sni, path)
 		if asked[key] {
 			return
 		}
 		asked[key] = true
 		q := in.Request(r)
 		q.Path = path
+		if sni != r.SNI {
+			q.SNI = sni
+		}
 		p.add(q, ask{i, class, r})
 	}
+	add := func(r policy.Request, class int) { addAs(r, class, r.SNI, r.Path) }
 	for class, c := range in.Cover.Classes {
-		add(c.Witness, class, c.Witness.Path)
+		add(c.Witness, class)
 	}
 	for class := range in.Cover.Classes[:min(len(in.Cover.Classes), mostBordered)] {
 		for _, n := range in.Cover.Neighbours(class) {
-			add(n.Request, n.Class, n.Request.Path)
+			add(n.Request, n.Class)
 		}
 	}
 	for _, r := range slices.Concat(crossed(in.Cover), longerNames(in)) {
@@ -135,14 +139,14 @@ func (p *Proof) ask(i int) {
 		if !ok {
 			class = classes.Unclassed
 		}
-		add(r, class, r.Path)
-	}
-	if !readsPaths(in.Cover) {
-		return
+		add(r, class)
 	}
 	for class, c := range in.Cover.Classes[:min(len(in.Cover.Classes), mostVariants)] {
-		if path, ok := verdict.Detour(p.Case.Normalization, c.Witness.Path); ok {
-			add(c.Witness, class, path)
+		if path, ok := verdict.Detour(p.Case.Normalization, c.Witness.Path); ok && reads(in.Cover, attribute.Path) {
+			addAs(c.Witness, class, c.Witness.SNI, path)
+		}
+		if sni, ok := verdict.OtherCase(c.Witness.SNI); ok && reads(in.Cover, attribute.SNI) && !verdict.Nameless(c.Witness) {
+			addAs(c.Witness, class, sni, c.Witness.Path)
 		}
 	}
 }
@@ -254,9 +258,9 @@ func judgesNames(p policy.Program) bool {
 	})
 }
 
-// readsPaths reports whether a program looks at paths.
-func readsPaths(c *classes.Cover) bool {
-	return slices.ContainsFunc(c.Dimensions, func(d classes.Dimension) bool { return slices.Contains(d.Attributes, attribute.Path) })
+// reads reports whether a program looks at the attribute.
+func reads(c *classes.Cover, a *policy.Attribute) bool {
+	return slices.ContainsFunc(c.Dimensions, func(d classes.Dimension) bool { return slices.Contains(d.Attributes, a) })
 }
 
 // mostVictims is how many identities of an inbound are impersonated.
@@ -301,7 +305,7 @@ func (p *Proof) impersonate(i, class int, victim spiffeid.ID) {
 		}
 		q := cases.Request{
 			From: cases.Caller{Name: id.Name + " as " + victim.String(), Template: id.Template, SignedBy: id.SignedBy},
-			To:   in.String(), Method: r.Method, Path: r.Path, Want: cases.Refused,
+			To:   in.String(), SNI: r.SNI, Method: r.Method, Path: r.Path, Want: cases.Refused,
 		}
 		p.add(q, ask{inbound: i, class: classes.Unclassed, request: r})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/classes"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -176,8 +177,9 @@ func requestKey(r policy.Request) string { return fmt.Sprintf("%#v", r) }
 
 // title names a request in a column of the table.
 func title(r policy.Request) string {
-	if r.Path == "" {
-		return "connection"
+	text := "connection"
+	if r.Path != "" {
+		text = r.Method + " " + r.Path
 	}
-	return r.Method + " " + r.Path
+	return text + servername.With(r.SNI)
 }

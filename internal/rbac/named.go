@@ -5,6 +5,7 @@ import (
 
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
@@ -35,12 +36,18 @@ func Named(gate policy.Gate) (*rbacv3.RBAC, error) {
 		if err := check(when, policy.Named); err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i, err)
 		}
+		permission, principals, err := split(when)
+		if err != nil {
+			return nil, fmt.Errorf("rule %d: %w", i, err)
+		}
 		named := out.Policies[rule.Origin]
 		if named == nil {
-			named = &rbacv3.Policy{Permissions: []*rbacv3.Permission{{Rule: &rbacv3.Permission_Any{Any: true}}}}
+			named = &rbacv3.Policy{Permissions: []*rbacv3.Permission{permission}}
 			out.Policies[rule.Origin] = named
+		} else if !proto.Equal(named.Permissions[0], permission) {
+			return nil, fmt.Errorf("rule %d: another rule of the name %q asks for other permissions: an RBAC policy has one set of them", i, rule.Origin)
 		}
-		named.Principals = append(named.Principals, alternatives(when)...)
+		named.Principals = append(named.Principals, principals...)
 	}
 	return out, nil
 }
@@ -55,6 +62,58 @@ func checkPrefixes(rule policy.Rule) error {
 		}
 	}
 	return nil
+}
+
+// split returns the part of a condition that permissions ask for, and the part that
+// principals ask for: an RBAC policy is the And of the two. It returns an error where one
+// part of an And needs both.
+func split(c policy.Condition) (*rbacv3.Permission, []*rbacv3.Principal, error) {
+	parts, ok := c.(policy.And)
+	if !ok {
+		parts = policy.And{c}
+	}
+	var permitted, named policy.And
+	for _, part := range parts {
+		permissions, principals := 0, 0
+		for c := range policy.Walk(part) {
+			if is, ok := c.(policy.Is); !ok {
+				continue
+			} else if rows[is.Attribute].permission != nil {
+				permissions++
+			} else {
+				principals++
+			}
+		}
+		switch {
+		case permissions == 0:
+			named = append(named, part)
+		case principals == 0:
+			permitted = append(permitted, part)
+		default:
+			return nil, nil, fmt.Errorf("condition %q: no named rule can ask Envoy for it, since one part of it is a permission and another a principal", part)
+		}
+	}
+	return rewrite.Condition(simpleList(permitted, policy.Always), permissionShape), alternatives(simpleList(named, policy.Always)), nil
+}
+
+// permissionShape compiles a condition whose leaves are permissions.
+var permissionShape = rewrite.Shape[*rbacv3.Permission]{
+	And: func(of []*rbacv3.Permission) *rbacv3.Permission {
+		return &rbacv3.Permission{Rule: &rbacv3.Permission_AndRules{AndRules: &rbacv3.Permission_Set{Rules: of}}}
+	},
+	Or: func(of []*rbacv3.Permission) *rbacv3.Permission {
+		return &rbacv3.Permission{Rule: &rbacv3.Permission_OrRules{OrRules: &rbacv3.Permission_Set{Rules: of}}}
+	},
+	Not: func(of *rbacv3.Permission) *rbacv3.Permission {
+		return &rbacv3.Permission{Rule: &rbacv3.Permission_NotRule{NotRule: of}}
+	},
+	Leaf: func(c policy.Condition) *rbacv3.Permission {
+		is, ok := c.(policy.Is)
+		if !ok {
+			return &rbacv3.Permission{Rule: &rbacv3.Permission_Any{Any: true}}
+		}
+		return rows[is.Attribute].permission(is.Match)
+	},
 }
 
 // alternatives spells an Or at the top as several principals; one of them is enough.

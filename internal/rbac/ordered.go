@@ -132,6 +132,7 @@ type (
 var inputNames = map[string]string{
 	"UriSanInput":                 "uri_san",
 	"DnsSanInput":                 "dns_san",
+	"ServerNameInput":             "server_name",
 	"HttpRequestHeaderMatchInput": "request_headers",
 }
 

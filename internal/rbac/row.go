@@ -31,6 +31,8 @@ type row struct {
 	predicate func(m policy.Match) *predicateProto
 	// principal asks for the attribute in a named rule, nil where no principal shows it.
 	principal func(m policy.Match) *rbacv3.Principal
+	// permission asks for the attribute in a named rule where no principal does.
+	permission func(m policy.Match) *rbacv3.Permission
 	// route narrows a route match, nil where a route cannot ask for the attribute.
 	route func(route *routev3.RouteMatch, m policy.Match)
 	// logged returns the values that an entry of the access log reports, nil where it
@@ -91,7 +93,7 @@ func checkLeaf(c policy.Condition, form policy.Form) error {
 		switch r := rows[c.Attribute]; {
 		case c.Attribute == nil:
 			return fmt.Errorf("condition %q names no attribute", c)
-		case r == nil, form == policy.Named && r.principal == nil, form != policy.Named && r.predicate == nil:
+		case r == nil, form == policy.Named && r.principal == nil && r.permission == nil, form != policy.Named && r.predicate == nil:
 			return fmt.Errorf("condition %q: a gate of %s rules cannot ask Envoy for the attribute %s", c, form, c.Attribute.Name)
 		case !utf8.ValidString(c.Match.Value):
 			return fmt.Errorf("%q is not valid UTF-8", c.Match.Value)

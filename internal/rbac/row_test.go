@@ -26,7 +26,7 @@ func TestEveryAttributeHasARow(t *testing.T) {
 		for column, wrong := range map[string]bool{
 			"since":     !semver.IsValid("v" + r.since),
 			"predicate": (r.predicate != nil) != slices.Contains(a.Forms, policy.Ordered),
-			"principal": (r.principal != nil) != slices.Contains(a.Forms, policy.Named),
+			"principal": (r.principal != nil || r.permission != nil) != slices.Contains(a.Forms, policy.Named),
 			"route":     (r.route != nil) != a.Routable,
 		} {
 			if wrong {

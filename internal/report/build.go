@@ -56,7 +56,7 @@ func buildCounters(c evidence.Counters, rules map[string]evidence.Counters) Coun
 func buildRequest(q result.Request) Request {
 	e := q.Evidence
 	out := Request{
-		From: q.From.Name, To: q.To, Method: q.Method, Path: q.Path, GRPC: q.GRPC, Want: q.Want.String(),
+		From: q.From.Name, To: q.To, Method: q.Method, Path: q.Path, GRPC: q.GRPC, SNI: q.SNI, Want: q.Want.String(),
 		Passed: len(q.Problems) == 0, Outcome: Outcome(q), Shadow: "none", Rule: q.Rule, Problems: q.ProblemTexts(), Explain: q.Explain,
 		Evidence: Evidence{
 			Caller: e.Answer.String(), Log: e.Log.Details + e.Log.Termination + e.Log.TransportFailure, Peer: e.Log.PeerURIs,

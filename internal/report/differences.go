@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/requestline"
+	"github.com/meshproof/meshproof/internal/servername"
 )
 
 // Difference is a case whose status is not the same in all runs of a matrix, or a request
@@ -159,7 +160,7 @@ func by(effect, policy string) string {
 
 // Asking identifies a request of a case, in all runs.
 type Asking struct {
-	from, to, method, path, grpc, header string
+	from, to, method, path, grpc, sni, header string
 	// nth counts requests that are equal otherwise.
 	nth int
 }
@@ -169,7 +170,7 @@ func Askings(c Case) []Asking {
 	out := make([]Asking, len(c.Requests))
 	alike := map[Asking]int{}
 	for i, q := range c.Requests {
-		a := Asking{from: q.From, to: q.To, method: q.Method, path: q.Path, grpc: q.GRPC, header: strings.Join(q.Header, ", ")}
+		a := Asking{from: q.From, to: q.To, method: q.Method, path: q.Path, grpc: q.GRPC, sni: q.SNI, header: strings.Join(q.Header, ", ")}
 		alike[a]++
 		a.nth = alike[a]
 		out[i] = a
@@ -187,7 +188,7 @@ func (a Asking) String() string {
 		method, path := requestline.Of(a.method, a.path, "")
 		text += " " + method + " " + path
 	}
-	text += " as " + a.from
+	text += " as " + a.from + servername.With(a.sni)
 	if a.header != "" {
 		text += " with " + a.header
 	}

@@ -149,6 +149,8 @@ type Request struct {
 	Method string `json:"method,omitempty"`
 	Path   string `json:"path,omitempty"`
 	GRPC   string `json:"grpc,omitempty"`
+	// SNI is the server name of the handshake, empty for none.
+	SNI string `json:"sni,omitempty"`
 	// Header has the other header lines, each as "name: value", with the authority as host.
 	Header []string `json:"header,omitempty"`
 	Want   string   `json:"want"`

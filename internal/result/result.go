@@ -16,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/requestline"
+	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -193,15 +194,15 @@ func (c Case) WriteRequest(w io.Writer, p terminal.Paint, q Request) {
 
 // Text says where the request goes, and on L7 what it asks for.
 func (q Request) Text() string {
+	text := q.To
 	switch {
 	case q.GRPC != "":
-		return q.To + " " + q.GRPC
+		text += " " + q.GRPC
 	case q.Evidence.Call.Protocol.Layer() == policy.L7:
 		method, path := requestline.Of(q.Method, q.Path, "")
-		return q.To + " " + method + " " + path
-	default:
-		return q.To
+		text += " " + method + " " + path
 	}
+	return text + servername.With(q.SNI)
 }
 
 func shadowText(d policy.Decision) string {

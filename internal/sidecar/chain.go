@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
@@ -17,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -38,6 +40,8 @@ type chain struct {
 	// RBAC filter. Lost and disabled filters are among them.
 	replaceable []string
 	disabled    bool
+	// readsSNI is true behind a TLS inspector.
+	readsSNI bool
 }
 
 type otherFilter struct {
@@ -60,6 +64,7 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		Match:    of.FilterChainMatch,
 		Protocol: policy.TCP,
 	}}
+	c.readsSNI = slices.ContainsFunc(l.ListenerFilters, r.inspectsTLS)
 	c.leads = r.clustersOf(of)
 	for _, reason := range c.leads.calls.unread {
 		c.tell(Beside, "", "", reason)
@@ -86,6 +91,9 @@ func (c *chain) close() {
 			}
 		}
 		c.found.add(s.unknown)
+	}
+	if !c.readsSNI && rbac.AskForSNI(c.in.Filters.Messages()) {
+		c.tell(Beside, "", "", "a filter asks for the server name (SNI), and no TLS inspector stands in the listener: Envoy knows no server name, and no caller matches")
 	}
 	c.out.Inbounds = append(c.out.Inbounds, c.in)
 	c.reader.leads = append(c.reader.leads, c.leads)
@@ -269,7 +277,7 @@ func (c *chain) inspect(name string, m proto.Message, logs bool) bool {
 
 // addUnattached adds an inbound of filters that came without a listener.
 func (r *reader) addUnattached(l unattached) {
-	c := chain{reader: r, in: Inbound{Listener: l.file, Chain: l.inbound, Protocol: policy.TCP, Transport: OtherTransport}}
+	c := chain{reader: r, readsSNI: true, in: Inbound{Listener: l.file, Chain: l.inbound, Protocol: policy.TCP, Transport: OtherTransport}}
 	for _, f := range l.filters {
 		name := f.name
 		c.tellFaults(name, f.faults)
@@ -285,6 +293,9 @@ func (r *reader) addUnattached(l unattached) {
 		default:
 			c.noteOther(name, messages.TypeURL(f.message), m, err)
 		}
+	}
+	if rbac.AskForSNI(c.in.Filters.Messages()) {
+		c.tell(Note, "", "", "a filter asks for the server name (SNI): its listener needs a TLS inspector, or no caller matches")
 	}
 	if l.protocol != "" && c.in.Protocol.UnmarshalText([]byte(l.protocol)) != nil {
 		c.tell(Beside, "", "", fmt.Sprintf("protocol %q is none that meshproof knows", l.protocol))

@@ -190,6 +190,7 @@ const (
 	httpManager     = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
 	tcpProxy        = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy"
 	originalDst     = "envoy.extensions.filters.listener.original_dst.v3.OriginalDst"
+	tlsInspector    = "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector"
 	directResponse  = "envoy.extensions.filters.network.direct_response.v3.Config"
 	router          = "envoy.extensions.filters.http.router.v3.Router"
 	downstreamTLS   = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext"

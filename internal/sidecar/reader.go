@@ -160,6 +160,13 @@ func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 	r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: InFront})
 }
 
+// inspectsTLS reports whether a listener filter reads the server name of each handshake. A
+// filter that a rule may disable does not.
+func (r *reader) inspectsTLS(f *listenerv3.ListenerFilter) bool {
+	packed, _, _, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
+	return reason == "" && f.FilterDisabled == nil && messages.Name(messages.TypeURL(packed)) == tlsInspector
+}
+
 // extension returns the configuration of a filter, from the filter or by discovery. The reason says
 // why there is none; the type URL is then the type that is missing.
 func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.ExtensionConfigSource) (packed *anypb.Any, faults []messages.Fault, typeURL, reason string) {

@@ -155,7 +155,7 @@ func (r *run) requests(minted credentials) ([]harness.Request, error) {
 			return nil, fmt.Errorf("%s: mint %s: %w", q.Place, q.From.Name, err)
 		}
 		out = append(out, harness.Request{
-			To: q.To, Credential: credential, Plaintext: q.From.Plaintext, SourceIP: q.SourceIP,
+			To: q.To, Credential: credential, Plaintext: q.From.Plaintext, SNI: q.SNI, SourceIP: q.SourceIP,
 			Method: q.Method, Path: q.Path, Authority: q.Authority, Headers: q.Headers, GRPC: q.GRPC,
 		})
 	}

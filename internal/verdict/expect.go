@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/plainpath"
 	"github.com/meshproof/meshproof/internal/requestline"
+	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -190,11 +191,11 @@ func trustDomainOf(uris []string) string {
 	return td
 }
 
-// See returns a request as the policies see it. On L4 that is the caller alone. On L7 the
+// See returns a request as the policies see it. On L4 that is the caller and the server name of its handshake. On L7 the
 // listener has normalized the path; the error says why it answers
 // 400 instead, and the request then has no path.
 func See(protocol policy.Protocol, n policy.PathNormalization, q cases.Request) (policy.Request, error) {
-	seen := policy.Request{URIs: q.From.Template.URIs, DNS: q.From.Template.DNS}
+	seen := policy.Request{URIs: q.From.Template.URIs, DNS: q.From.Template.DNS, SNI: servername.Kept(q.SNI)}
 	if protocol.Layer() == policy.L4 {
 		return seen, nil
 	}
@@ -212,6 +213,13 @@ func Detour(n policy.PathNormalization, path string) (detour string, ok bool) {
 	detour = "/." + path
 	normal, err := n.Apply(detour)
 	return detour, err == nil && normal == path
+}
+
+// OtherCase returns a server name in another case, which Envoy takes for the same name. It
+// reports whether there is one.
+func OtherCase(name string) (other string, ok bool) {
+	other = strings.ToUpper(name)
+	return other, other != name && servername.Kept(other) == name
 }
 
 // Want returns what a case has to want of a request that must become what is expected.
@@ -241,7 +249,7 @@ func wantOf(d policy.Decision) cases.Want {
 // The latter wants the handshake to fail.
 func (in Inbound) Request(r policy.Request) cases.Request {
 	q := cases.Request{
-		To: in.String(), Method: r.Method, Path: r.Path,
+		To: in.String(), SNI: r.SNI, Method: r.Method, Path: r.Path,
 		From: Caller(r, in.reading.Case.TrustDomains[0]), Want: wantOf(in.Decide(r)),
 	}
 	switch {
@@ -249,7 +257,7 @@ func (in Inbound) Request(r policy.Request) cases.Request {
 	case !in.Permissive:
 		q.From, q.Want = cases.Caller{Name: "anonymous", Anonymous: true}, cases.HandshakeFailure
 	default:
-		q.From = Plaintext
+		q.From, q.SNI = Plaintext, ""
 		if in.passesUnjudged(q.From) {
 			q.Want = cases.Allow
 		}

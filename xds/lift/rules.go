@@ -92,6 +92,8 @@ func (t *translator) permission(p *rbacv3.Permission, at *messages.Path) term {
 		return t.urlPath(textOf(of.UrlPath.GetPath()), at.Field("url_path"))
 	case *rbacv3.Permission_UriTemplate:
 		return t.template(of, at.Field("uri_template"))
+	case *rbacv3.Permission_RequestedServerName:
+		return term{reading: t.serverName(textOf(of.RequestedServerName), at.Field("requested_server_name"))}
 	case *rbacv3.Permission_DestinationPort:
 		if t.port != 0 {
 			return term{reading: exactly(policy.Constant(of.DestinationPort == uint32(t.port)))}
@@ -131,6 +133,21 @@ func (t *translator) principal(p *rbacv3.Principal, at *messages.Path) term {
 		}
 	}
 	return term{reading: t.unsaid(at, unknownMember(p, "identifier"))}
+}
+
+// serverName compares the SNI. A permission takes a name that was not sent for an empty one,
+// unlike a matcher.
+func (t *translator) serverName(of text, at *messages.Path) reading {
+	return t.each(of, at, func(a alternative) reading {
+		switch {
+		case a.Match == policy.Match{}:
+			return exactly(policy.Not{Of: attribute.SNI.Prefix("")})
+		case a.Match == policy.Match{Kind: policy.Prefix} && !a.longer:
+			return exactly(policy.Always)
+		default:
+			return t.attribute(attribute.SNI, text{alternatives: []alternative{a}}, at).reading
+		}
+	})
 }
 
 // unknownMember says that no policy can ask for the member of a oneof that is set.

@@ -11,7 +11,7 @@ import (
 
 var _ = add(row{
 	attribute: attribute.Port,
-	rank:      4,
+	rank:      5,
 	space:     func(Surface) space { return portSpace{plainSpace{attribute.Port}} },
 	pattern:   bytesPattern,
 	usual:     func(Surface) string { return "80" },

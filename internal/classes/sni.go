@@ -1,0 +1,65 @@
+package classes
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/servername"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+)
+
+var _ = add(row{
+	attribute: attribute.SNI,
+	rank:      4,
+	space:     func(Surface) space { return sniSpace{plainSpace{attribute.SNI}} },
+	pattern:   func(m policy.Match) pattern { return pattern{nameMark + m.Value, m.Kind} },
+})
+
+// sniSpace is the space of server names. The empty value is a handshake without one. The
+// mark in front of the others keeps it out of every pattern.
+type sniSpace struct{ plainSpace }
+
+func (sniSpace) read(r *policy.Request) string       { return r.SNI }
+func (sniSpace) put(r *policy.Request, value string) { r.SNI = value }
+func (sniSpace) value(key string) string             { return strings.TrimPrefix(key, nameMark) }
+
+func (sniSpace) key(value string) string {
+	if value == "" {
+		return ""
+	}
+	return nameMark + value
+}
+
+func (sniSpace) sound(name string) error {
+	if name != servername.Kept(name) {
+		return fmt.Errorf("Envoy keeps a server name in lower case, and %q never matches", name)
+	}
+	return servername.Check(name)
+}
+
+func (s sniSpace) complete(prefix string, n int) []string {
+	prefix = s.value(prefix)
+	return []string{prefix + filler(n) + ".example", prefix + filler(n), prefix}
+}
+
+// around has no server name too: a caller chooses what it sends.
+func (s sniSpace) around(p pattern, witness string) []variant {
+	name := s.value(p.text)
+	_, parent, _ := strings.Cut(witness, ".")
+	return []variant{
+		{"", "no server name"},
+		{witness + ".evil.example", "a longer name"},
+		{"sub." + witness, "a name below it"},
+		{"x" + witness, "another name with the same end"},
+		{parent, "the name above it"},
+		{name[:max(0, len(name)-1)], "a shorter name"},
+	}
+}
+
+func (s sniSpace) describe(p pattern) string {
+	if p.kind == policy.Exact {
+		return s.name() + " " + s.value(p.text)
+	}
+	return s.name() + " " + s.value(p.text) + "…"
+}
