@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/explanation"
+	"github.com/meshproof/meshproof/internal/servername"
 )
 
 // explainOptions are the flags of explain.
@@ -18,6 +20,7 @@ type explainOptions struct {
 	tree         treeShape
 	from         []string
 	method, path string
+	sni          string
 }
 
 func newExplain() *cobra.Command {
@@ -47,7 +50,7 @@ grouped by their effect, and the decision at the end of each path.`,
 				return err
 			}
 			if o.tree != noTree {
-				for _, name := range []string{"from", "method", "path"} {
+				for _, name := range []string{"from", "sni", "method", "path"} {
 					if cmd.Flags().Changed(name) {
 						return fmt.Errorf("--%s is about one request: leave it out with --tree", name)
 					}
@@ -65,6 +68,7 @@ grouped by their effect, and the decision at the end of each path.`,
 	flags.Lookup("tree").NoOptDefVal = string(prunedTree)
 	completeValues(cmd, "tree")
 	flags.StringArrayVar(&o.from, "from", nil, "SPIFFE ID of the caller, or its name: a caller or workload of the case, a Dataplane, plaintext or anonymous; a DNS SAN as dns:NAME; repeat it for a certificate with several SANs, leave it out for a certificate without any")
+	flags.StringVar(&o.sni, "sni", "", "server name that the caller sends in its TLS handshake; leave it out for none")
 	flags.StringVar(&o.method, "method", "GET", "HTTP method")
 	flags.StringVar(&o.path, "path", "/", "path as sent; it is judged as the listener normalizes it")
 	return cmd
@@ -78,11 +82,14 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 	if err := explanation.CheckRequestLine(o.method, o.path); err != nil {
 		return err
 	}
+	if err := servername.Check(o.sni); err != nil {
+		return fmt.Errorf("--sni: %w", err)
+	}
 	subjects, err := o.source.subjects(paths)
 	if err != nil {
 		return err
 	}
-	explained, err := explanation.Of(subjects, from, o.method, o.path)
+	explained, err := explanation.Of(subjects, from, cases.Request{SNI: o.sni, Method: o.method, Path: o.path})
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}

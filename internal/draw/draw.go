@@ -23,13 +23,14 @@ var (
 		{Kind: policy.Regex, Value: ".*/ns/a/.*"}, {Kind: policy.Regex, Value: "spiffe://td/ns/[^/]+/sa/y"}, {Kind: policy.Regex, Value: "(?i).*/SA/.|.{30,}"},
 		{Kind: policy.Prefix, Value: "spiffe://TD/ns/A", AnyCase: true}, {Kind: policy.Suffix, Value: "/SA/Y", AnyCase: true},
 	}
+	Names = []string{"", "a.example", "a.example.evil", "b.a.example", "b"}
 )
 
 // Condition draws a condition that can be judged on the layer, nested at most
 // depth levels deep.
 func Condition(layer policy.Layer, depth int) *rapid.Generator[policy.Condition] {
 	return rapid.Custom(func(t *rapid.T) policy.Condition {
-		kinds := []string{"constant", "identity"}
+		kinds := []string{"constant", "identity", "sni"}
 		if layer == policy.L7 {
 			kinds = append(kinds, "path", "method")
 		}
@@ -45,6 +46,8 @@ func Condition(layer policy.Layer, depth int) *rapid.Generator[policy.Condition]
 				return policy.Is{Attribute: attribute.Identity, Match: rapid.SampledFrom(Regular).Draw(t, "identity")}
 			}
 			return policy.Is{Attribute: attribute.Identity, Match: policy.Match{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(Identities).Draw(t, "identity")}}
+		case "sni":
+			return policy.Is{Attribute: attribute.SNI, Match: policy.Match{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(Names).Draw(t, "sni")}}
 		case "path":
 			kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Segments, policy.Prefix})
 			return policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(Paths).Draw(t, "path")}}
@@ -65,6 +68,7 @@ func Request() *rapid.Generator[policy.Request] {
 	return rapid.Custom(func(t *rapid.T) policy.Request {
 		return policy.Request{
 			URIs:   rapid.SliceOfN(rapid.SampledFrom(Identities), 0, 2).Draw(t, "uris"),
+			SNI:    rapid.SampledFrom(Names).Draw(t, "sni"),
 			Method: rapid.SampledFrom(Methods).Draw(t, "method"),
 			Path:   rapid.SampledFrom(Paths).Draw(t, "path") + rapid.SampledFrom([]string{"", "?", "?a=/b"}).Draw(t, "query"),
 		}

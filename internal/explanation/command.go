@@ -43,6 +43,9 @@ func (c Command) Line(of cases.Case, q cases.Request, named bool) string {
 		return ""
 	}
 	words := append([]string{"--to", q.To}, from...)
+	if q.SNI != "" && !q.From.Plaintext {
+		words = append(words, "--sni", q.SNI)
+	}
 	isL7 := func(in cases.Inbound) bool { return in.String() == q.To && in.Protocol.Layer() == policy.L7 }
 	if slices.ContainsFunc(of.Inbounds, isL7) {
 		method, path := requestline.Of(q.Method, q.Path, q.GRPC)

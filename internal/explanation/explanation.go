@@ -23,11 +23,13 @@ type Explanations []Explanation
 
 // Explanation is the way to the decision on one request to one inbound.
 type Explanation struct {
-	Case     string   `json:"case,omitempty"`
-	Inbound  string   `json:"inbound"`
-	Protocol string   `json:"protocol"`
-	Caller   string   `json:"caller"`
-	Request  string   `json:"request,omitempty"`
+	Case     string `json:"case,omitempty"`
+	Inbound  string `json:"inbound"`
+	Protocol string `json:"protocol"`
+	Caller   string `json:"caller"`
+	Request  string `json:"request,omitempty"`
+	// SNI is the server name of the handshake, as Envoy keeps it.
+	SNI      string   `json:"sni,omitempty"`
 	Decision string   `json:"decision"`
 	Shadow   string   `json:"shadow"`
 	Gates    []Gate   `json:"gates"`
@@ -70,16 +72,17 @@ func CheckRequestLine(method, path string) error {
 	return nil
 }
 
-// Of explains one request to each subject. The certificate of the caller, and method and
-// path of the request count, nothing else. It fails where a subject has no caller of the name.
-func Of(subjects []lab.Subject, from Caller, method, path string) (Explanations, error) {
+// Of explains one request to each subject, as each caller would send it: the request names
+// no caller and no inbound. It fails where a subject has no caller of the name.
+func Of(subjects []lab.Subject, from Caller, request cases.Request) (Explanations, error) {
 	out := make(Explanations, len(subjects))
 	for i, s := range subjects {
 		caller, err := from.in(s)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = explain(s, cases.Request{From: caller, Method: method, Path: path})
+		request.From = caller
+		out[i] = explain(s, request)
 		if caller.Name != "" {
 			out[i].keepOut(s, caller)
 		}
@@ -103,6 +106,7 @@ func explain(s lab.Subject, q cases.Request) Explanation {
 	if s.Inbound.Protocol.Layer() == policy.L7 {
 		e.Request = request.Method + " " + request.Path
 	}
+	e.SNI = request.SNI
 	program := s.Set.Program(s.Inbound.Inbound)
 	decision, traces := policy.Explain(program.Program, request)
 	e.Decision = decision.Verdict.String()
@@ -156,6 +160,9 @@ func (e Explanation) write(w io.Writer) {
 	fmt.Fprintf(w, "inbound   %s (%s)\ncaller    %s\n", e.Inbound, e.Protocol, cmp.Or(e.Caller, "without a SAN"))
 	if e.Request != "" {
 		fmt.Fprintf(w, "request   %s\n", e.Request)
+	}
+	if e.SNI != "" {
+		fmt.Fprintf(w, "sni       %s\n", e.SNI)
 	}
 	fmt.Fprintf(w, "decision  %s\nshadow    %s\n", e.Decision, e.Shadow)
 	for _, g := range e.Gates {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -42,6 +43,13 @@ func Rules(p policy.Program) (*rbacv3.RBAC, error) {
 		return nil, fmt.Errorf("grpcplane: the gate of the program only logs: %w", ErrUnsupported)
 	case p.Gates[0].Form != policy.Named:
 		return nil, fmt.Errorf("grpcplane: the rules of the program are ordered: %w", ErrUnsupported)
+	}
+	for _, rule := range p.Gates[0].Rules {
+		for c := range policy.Walk(rule.When) {
+			if is, ok := c.(policy.Is); ok && is.Attribute == attribute.SNI {
+				return nil, fmt.Errorf("grpcplane: rule %s asks for the server name of the handshake, which grpc-go always takes for empty: %w", rule.Verdict, ErrUnsupported)
+			}
+		}
 	}
 	f, err := xds.Compile(policy.Program{Gates: p.Gates})
 	if err != nil {

@@ -88,6 +88,9 @@ func TestRulesRefuse(t *testing.T) {
 	for want, p := range map[string]policy.Program{
 		"grpcplane: the rules of the program are ordered: grpc-go cannot run it": {Gates: []policy.Gate{{Layer: policy.L4}}},
 		"grpcplane: the program has 2 gates: grpc-go cannot run it":              {Gates: []policy.Gate{named, named}},
+		`grpcplane: rule allow by sni asks for the server name of the handshake, which grpc-go always takes for empty: grpc-go cannot run it`: {Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{
+			{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "sni"}, When: policy.Not{Of: attribute.SNI.Exact("a.example")}},
+		}}}},
 		"grpcplane: the program has routes: grpc-go cannot run it":               {Gates: []policy.Gate{named}, Routes: []policy.Route{{Name: "r"}}},
 	} {
 		if _, err := grpcplane.Rules(p); !errors.Is(err, grpcplane.ErrUnsupported) || err.Error() != want {

@@ -312,7 +312,8 @@ var (
 		"spiffe://trust-domain.mesh/ns/b/sa/y", "spiffe://trust-domain.mesh/ns/default/sa/web", "spiffe://trust-domain.mesh/ns/default/sa/api",
 		"spiffe://trust-domain.mesh/ns/a", "spiffe://other.mesh/ns/a/sa/x", "spiffe://other.mesh/ns/b/sa/x",
 	}
-	prefixes = []string{
+	serverNames = []string{"web.example", "api.web.example", "web.example.evil"}
+	prefixes    = []string{
 		"spiffe://trust-domain.mesh", "spiffe://trust-domain.mesh/", "spiffe://trust-domain.mesh/ns/a", "spiffe://trust-domain.mesh/ns/a/",
 		"spiffe://trust-domain.mesh/ns/ab/", "spiffe://trust-domain.mesh/ns/b/sa/", "spiffe://trust-domain.mesh/ns/a/sa/x",
 		"spiffe://other.mesh/", "spiffe://trust", "spiffe://o",

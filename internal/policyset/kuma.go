@@ -138,6 +138,9 @@ func (g *generator) matcher() object {
 	if !g.oneIn(5) {
 		m[pick(g.chooser, "spiffeId", "spiffeId", "spiffeID")] = g.match(identities, prefixes)
 	}
+	if g.oneIn(8) {
+		m["sni"] = object{"type": "Exact", "value": pick(g.chooser, serverNames...)}
+	}
 	if g.oneIn(3) {
 		m["path"] = g.match(paths, paths)
 	}

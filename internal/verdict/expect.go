@@ -195,7 +195,10 @@ func trustDomainOf(uris []string) string {
 // listener has normalized the path; the error says why it answers
 // 400 instead, and the request then has no path.
 func See(protocol policy.Protocol, n policy.PathNormalization, q cases.Request) (policy.Request, error) {
-	seen := policy.Request{URIs: q.From.Template.URIs, DNS: q.From.Template.DNS, SNI: servername.Kept(q.SNI)}
+	seen := policy.Request{URIs: q.From.Template.URIs, DNS: q.From.Template.DNS}
+	if !q.From.Plaintext {
+		seen.SNI = servername.Kept(q.SNI)
+	}
 	if protocol.Layer() == policy.L4 {
 		return seen, nil
 	}

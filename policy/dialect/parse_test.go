@@ -33,7 +33,7 @@ func TestParseRefuses(t *testing.T) {
 		"a scalar":               {"MeshTrafficPermission\n", "p.yaml:1: the policy has neither type nor apiVersion and kind: " + known},
 		"an unknown version":     {"apiVersion: kuma.io/v2\nkind: MeshTrafficPermission\n", `p.yaml:1: apiVersion: version "kuma.io/v2" is not supported: use kuma.io/v1alpha1`},
 		"what the dialect refuses": {"type: MeshTrafficPermission\nname: p\nspec:\n  default:\n    allow: [{}]\n",
-			"p.yaml:5: spec.default.allow[0]: an empty matcher is not allowed: set spiffeId, path or method"},
+			"p.yaml:5: spec.default.allow[0]: an empty matcher is not allowed: set spiffeId, sni, path or method"},
 		"a policy twice": {fixture + "---\n" + fixture[:len("type: MeshTrafficPermission\nmesh: default\nname: operator\n")],
 			"p.yaml:38: name: kri_mtp_default___operator_ is defined twice, first at p.yaml:1"},
 		// Documents without a dialect come first: the user may have left them in by mistake.

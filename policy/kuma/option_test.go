@@ -167,7 +167,7 @@ func TestRefusedConditions(t *testing.T) {
 		{"{rules: [{conditions: [{method: GET}]}]}", "spec.rules[0].default.action: the action is missing: use Deny, Allow or AllowWithShadowDeny"},
 		{"{rules: [{conditions: [{method: GET}], default: {action: DENY}}]}", `spec.rules[0].default.action: action "DENY" is unknown: use Deny, Allow or AllowWithShadowDeny`},
 		{"{rules: [{conditions: [{method: GET}], default: {action: Nothing}}]}", `spec.rules[0].default.action: action "Nothing" is unknown: use Deny, Allow or AllowWithShadowDeny`},
-		{"{rules: [{conditions: [{}], default: {action: Deny}}]}", "spec.rules[0].conditions[0]: an empty matcher is not allowed: set spiffeId, path or method"},
+		{"{rules: [{conditions: [{}], default: {action: Deny}}]}", "spec.rules[0].conditions[0]: an empty matcher is not allowed: set spiffeId, sni, path or method"},
 		{"{rules: [{conditions: [{method: get}], default: {action: Deny}}]}", "spec.rules[0].conditions[0].method: methods are case sensitive: write GET instead of get"},
 		{"{rules: [{conditions: {method: GET}, default: {action: Deny}}]}", "spec.rules[0].conditions: expected a list, found a mapping"},
 		{"{rules: [{conditions: [{method: GET}], default: {action: Deny}}, {default: {allow: []}}]}", "spec.rules[1].default: lists and conditions must not stand in one policy: no option reads both"},

@@ -68,7 +68,7 @@ func (e *evaluation) locate(in policy.Inbound, opts permission.Options, r policy
 }
 
 func newEvaluation(selected []*permission.Policy, in policy.Inbound, r policy.Request) *evaluation {
-	e := &evaluation{selected: selected, tcp: in.Protocol == policy.TCP, peer: strings.Join(r.URIs, ","), method: r.Method}
+	e := &evaluation{selected: selected, tcp: in.Protocol == policy.TCP, peer: strings.Join(r.URIs, ","), sni: r.SNI, method: r.Method}
 	e.path, _, _ = strings.Cut(r.Path, "?")
 	return e
 }
@@ -127,6 +127,7 @@ type evaluation struct {
 	selected []*permission.Policy
 	tcp      bool
 	peer     string
+	sni      string
 	method   string
 	path     string
 	// name is the origin of every verdict where it is set.
@@ -179,6 +180,9 @@ func (e *evaluation) shadows() bool {
 
 func (e *evaluation) meets(m permission.Matcher, l permission.List) bool {
 	if m.Identity != nil && !e.isPeer(*m.Identity) {
+		return false
+	}
+	if m.SNI != "" && m.SNI != e.sni {
 		return false
 	}
 	if e.tcp {

@@ -171,6 +171,7 @@ type Conf struct {
 type Match struct {
 	SPIFFEID      *Value `json:"spiffeId,omitempty"`
 	SPIFFEIDUpper *Value `json:"spiffeID,omitempty"`
+	SNI           *Value `json:"sni,omitempty"`
 	Path          *Value `json:"path,omitempty"`
 	Method        string `json:"method,omitempty"`
 }
@@ -239,6 +240,9 @@ func newMatches(p permission.Policy, r permission.Rule, l permission.List) []Mat
 	out := make([]Match, len(r.Lists[l]))
 	for i, m := range r.Lists[l] {
 		out[i] = Match{Path: newValue(m.Path), Method: m.Method}
+		if m.SNI != "" {
+			out[i].SNI = &Value{Type: policy.Exact.String(), Value: m.SNI}
+		}
 		if _, upper := p.Doc.At(m.Field + ".spiffeID"); upper {
 			out[i].SPIFFEIDUpper = newValue(m.Identity)
 		} else {

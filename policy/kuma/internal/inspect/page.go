@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 )
 
 //go:embed page.html page.css
@@ -69,6 +70,8 @@ type inboundView struct {
 	KRI, Mesh, Dataplane, Section, Protocol string
 	// L7 is true where a request has a method and a path.
 	L7 bool
+	// SNI is true where a rule asks for the server name.
+	SNI bool
 	// Legacy is true where from governs the inbound.
 	Legacy bool
 	Rules  []Rule
@@ -107,6 +110,7 @@ func (h handler) page(w http.ResponseWriter, req *http.Request) {
 			if query.Has("path") {
 				q.Path = strings.TrimSpace(query.Get("path"))
 			}
+			q.SNI = strings.TrimSpace(query.Get("sni"))
 			v.Inbound = h.inboundView(m, d, in, q, query.Has("identity"))
 		}
 	}
@@ -155,11 +159,19 @@ func (h handler) inboundView(m *mesh, d *dataplane.Dataplane, in policy.Inbound,
 		L7: in.Protocol.Layer() == policy.L7, Legacy: slices.ContainsFunc(rules, func(r Rule) bool { return r.From != nil }), Rules: rules, Warnings: h.resources.inboundWarnings(m, sel, in),
 		Asked: asked, Question: q, Tree: h.resources.treeText(m, in),
 	}
+	v.SNI = slices.ContainsFunc(sel.Policies, asksForSNI)
 	if asked {
 		v.Answer = q.answer(sel, in, h.resources.opts)
 	}
 	v.Groups, v.Total = q.groups(sel, in, h.resources.opts)
 	return v
+}
+
+// asksForSNI reports whether a matcher of the policy asks for the server name.
+func asksForSNI(p permission.Policy) bool {
+	return slices.ContainsFunc(p.Rules, func(r permission.Rule) bool {
+		return slices.ContainsFunc(slices.Concat(r.Lists[:]...), func(m permission.Matcher) bool { return m.SNI != "" })
+	})
 }
 
 // jsonText prints a part of a policy on one line.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
@@ -20,7 +21,9 @@ type question struct {
 	// them: one SPIFFE ID, and under the legacy form a URI for each tag. It is empty for a
 	// TLS caller without a URI SAN.
 	Identity string
-	Method   string
+	// SNI is the server name of the caller's handshake, empty for none.
+	SNI    string
+	Method string
 	// Path is the path as sent. The listener normalizes it before it is judged.
 	Path string
 }
@@ -71,7 +74,7 @@ func (q question) answer(sel selection.Selection, in policy.Inbound, opts permis
 	}
 	program := lowering.Lower(sel, in, opts)
 	decision, traces := policy.Explain(program, request)
-	a := answer{Decision: decision, Seen: strings.TrimSpace(request.Method + " " + request.Path)}
+	a := answer{Decision: decision, Seen: strings.TrimSpace(request.Method + " " + request.Path + servername.With(request.SNI))}
 	for _, t := range traces {
 		if !t.Shadow && t.Decisive >= 0 {
 			a.Deciding = deciding(t.Gate.Rules, request)
@@ -97,8 +100,12 @@ func deciding(rules []policy.Rule, r policy.Request) string {
 
 // request returns the request without its caller, or says why no policy judges it.
 func (q question) request(in policy.Inbound) (policy.Request, string) {
+	if err := servername.Check(q.SNI); err != nil {
+		return policy.Request{}, err.Error()
+	}
+	sni := servername.Kept(q.SNI)
 	if in.Protocol.Layer() == policy.L4 {
-		return policy.Request{}, ""
+		return policy.Request{SNI: sni}, ""
 	}
 	if q.Method == "" {
 		return policy.Request{}, "a request has a method: write one, such as GET"
@@ -110,7 +117,7 @@ func (q question) request(in policy.Inbound) (policy.Request, string) {
 	if err != nil {
 		return policy.Request{}, "the listener answers 400 before any policy is asked: " + err.Error()
 	}
-	return policy.Request{Method: q.Method, Path: path}, ""
+	return policy.Request{SNI: sni, Method: q.Method, Path: path}, ""
 }
 
 // unmatched is a byte that no pattern has. A text that ends in it meets no pattern but

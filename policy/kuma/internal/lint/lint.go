@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
@@ -70,6 +71,7 @@ func lintMatchers(p *permission.Policy) []policy.Warning {
 		for l, matchers := range r.Lists {
 			for _, m := range matchers {
 				out = append(out, lintPrefix(p, permission.List(l), m)...)
+				out = append(out, lintSNI(p, permission.List(l), m)...)
 				out = append(out, lintPath(p, m)...)
 			}
 		}
@@ -119,10 +121,33 @@ func blindEffect(l permission.List, m permission.Matcher) string {
 		return "there this allows nothing"
 	case l == permission.AllowWithShadowDeny:
 		return "there this allows nothing, and denies nothing in the shadow"
+	case m.SNI != "":
+		return "there this denies every request with the server name " + m.SNI + ofIdentity(m)
 	case m.Identity == nil:
 		return "there this denies everybody"
 	default:
 		return "there this denies every request of the identity"
+	}
+}
+
+func ofIdentity(m permission.Matcher) string {
+	if m.Identity == nil {
+		return ""
+	}
+	return " of the identity"
+}
+
+// lintSNI warns of a deny that a caller can avoid, and of a name that no caller sends.
+func lintSNI(p *permission.Policy, l permission.List, m permission.Matcher) []policy.Warning {
+	switch {
+	case m.SNI == "":
+		return nil
+	case servername.IsAddress(m.SNI):
+		return []policy.Warning{p.Warn(m.Field+".sni", "%s is an address: a client sends no server name to an address, so that this never matches", m.SNI)}
+	case l == permission.Deny:
+		return []policy.Warning{p.Warn(m.Field+".sni", "a caller can send another server name than %s, or none, and is not denied then: deny the identity, or allow by server name", m.SNI)}
+	default:
+		return nil
 	}
 }
 

@@ -145,7 +145,7 @@ func deniesOf(ps []permission.Policy, layer policy.Layer) denySet {
 		for _, r := range ps[i].Rules {
 			for _, m := range r.Lists[permission.Deny] {
 				m = reduceTo(m, layer)
-				if m.Identity != nil && !m.NeedsL7() {
+				if m.Identity != nil && m.SNI == "" && !m.NeedsL7() {
 					out.identities[*m.Identity] = ps[i].Origin
 				} else {
 					out.others = append(out.others, denial{Matcher: m, origin: ps[i].Origin})
@@ -157,7 +157,7 @@ func deniesOf(ps []permission.Policy, layer policy.Layer) denySet {
 }
 
 // reduceTo keeps of a deny what it asks on an inbound of the layer. L4 sees the
-// identity only. On L7 the path / is dropped, for every request is under it.
+// identity and the server name only. On L7 the path / is dropped, for every request is under it.
 func reduceTo(m permission.Matcher, layer policy.Layer) permission.Matcher {
 	switch {
 	case layer == policy.L4:
@@ -178,7 +178,7 @@ func (s denySet) find(allowed permission.Matcher) (strongerDeny, bool) {
 	for i := range s.others {
 		switch d := &s.others[i]; {
 		case !coversMatcher(&d.Matcher, &allowed):
-		case d.Identity == nil && !d.NeedsL7():
+		case d.Identity == nil && d.SNI == "" && !d.NeedsL7():
 			return strongerDeny{d.origin, "everybody"}, true
 		default:
 			return strongerDeny{d.origin, "the same requests"}, true
@@ -205,7 +205,7 @@ func (s denySet) findIdentity(m policy.Match) (string, bool) {
 // this one.
 func coversMatcher(m, other *permission.Matcher) bool {
 	switch {
-	case m.Method != "" && m.Method != other.Method:
+	case m.Method != "" && m.Method != other.Method, m.SNI != "" && m.SNI != other.SNI:
 		return false
 	case m.Identity != nil && (other.Identity == nil || !coversIdentity(*m.Identity, *other.Identity)):
 		return false

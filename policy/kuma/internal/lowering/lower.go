@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
@@ -26,8 +25,8 @@ const defaultOrigin = "default"
 // also has another shadow, and its rules nest.
 //
 // A tcp inbound shows neither path nor method. There an allow that asks for one never
-// matches. A deny that asks for one keeps its identity, and denies everybody where it
-// has none. Package lint warns of each such matcher.
+// matches. A deny that asks for one keeps its identity and its server name, and denies
+// everybody where it has neither. Package lint warns of each such matcher.
 func Lower(sel selection.Selection, in policy.Inbound, opts permission.Options) policy.Program {
 	if sel.IsFrom() {
 		return lowerFrom(sel, in, opts)
@@ -143,14 +142,10 @@ func (l *lowering) allowed(m *permission.Matcher) policy.Condition {
 
 // denied lowers a matcher that refuses requests.
 func (l *lowering) denied(m *permission.Matcher) policy.Condition {
-	switch {
-	case l.layer == policy.L7 || !m.NeedsL7():
+	if l.layer == policy.L7 || !m.NeedsL7() {
 		return m.When
-	case m.Identity == nil:
-		return policy.Always
-	default:
-		return policy.Is{Attribute: attribute.Identity, Match: *m.Identity}
 	}
+	return m.OnConnection
 }
 
 // fromItems has the legacy items that govern an inbound, in order of concatenation.

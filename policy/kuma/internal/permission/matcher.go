@@ -3,6 +3,7 @@ package permission
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
@@ -26,6 +27,9 @@ func parseMatcher(doc manifest.Document, field string, schema matcherSchema) (Ma
 	case schema.SPIFFEIDUpper != nil:
 		m.Identity, err = parseString(doc, field+".spiffeID", *schema.SPIFFEIDUpper, checkIdentity)
 	}
+	if err == nil && schema.SNI != nil {
+		m.SNI, err = parseSNI(doc, field+".sni", *schema.SNI)
+	}
 	if err == nil && schema.Path != nil {
 		m.Path, err = parseString(doc, field+".path", *schema.Path, checkPath)
 	}
@@ -35,13 +39,14 @@ func parseMatcher(doc manifest.Document, field string, schema matcherSchema) (Ma
 			err = doc.Errorf(field+".method", "%v", reason)
 		}
 	}
-	if err == nil && m.Identity == nil && !m.NeedsL7() {
-		err = doc.Errorf(field, "an empty matcher is not allowed: set spiffeId, path or method")
+	if err == nil && m.Identity == nil && m.SNI == "" && !m.NeedsL7() {
+		err = doc.Errorf(field, "an empty matcher is not allowed: set spiffeId, sni, path or method")
 	}
 	if err != nil {
 		return Matcher{}, err
 	}
-	m.When = m.condition()
+	m.OnConnection = allOf(m.onConnection())
+	m.When = allOf(append(m.onConnection(), m.onRequest()...))
 	return m, nil
 }
 
@@ -57,6 +62,31 @@ func parseString(doc manifest.Document, field string, schema stringSchema, check
 		return nil, doc.Errorf(field+".value", "%v", err)
 	}
 	return &match, nil
+}
+
+// subdomain is a DNS subdomain of RFC 1123 in the form that Kubernetes demands.
+var subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+
+// longestSubdomain is the length of the longest name, in bytes.
+const longestSubdomain = 253
+
+// parseSNI takes what Kuma takes: a DNS subdomain in lower case. Envoy keeps the name of a
+// caller in lower case too.
+func parseSNI(doc manifest.Document, field string, schema sniSchema) (string, error) {
+	switch {
+	case schema.Type == nil:
+		return "", doc.Errorf(field+".type", "the type is missing: use Exact")
+	case schema.Value == "":
+		return "", doc.Errorf(field+".value", "the value is missing")
+	case len(schema.Value) > longestSubdomain:
+		return "", doc.Errorf(field+".value", "a server name has no more than %d characters", longestSubdomain)
+	case subdomain.MatchString(strings.ToLower(schema.Value)) && !subdomain.MatchString(schema.Value):
+		return "", doc.Errorf(field+".value", "Envoy compares server names in lower case: write %q", strings.ToLower(schema.Value))
+	case !subdomain.MatchString(schema.Value):
+		return "", doc.Errorf(field+".value", "%q is no DNS name (RFC 1123): use letters in lower case, digits, - and ., with a letter or digit at each end", schema.Value)
+	default:
+		return schema.Value, nil
+	}
 }
 
 // checkIdentity checks an Exact against the SPIFFE ID standard. A Prefix has to be the
@@ -118,22 +148,40 @@ func checkMethod(method string) error {
 	return nil
 }
 
-// condition returns the matcher as a condition on L7.
-func (m *Matcher) condition() policy.Condition {
+// onConnection returns what the matcher asks of a connection.
+func (m *Matcher) onConnection() policy.And {
 	var all policy.And
 	if m.Identity != nil {
 		all = append(all, policy.Is{Attribute: attribute.Identity, Match: *m.Identity})
 	}
+	if m.SNI != "" {
+		all = append(all, attribute.SNI.Exact(m.SNI))
+	}
+	return all
+}
+
+// onRequest returns what the matcher asks beyond that.
+func (m *Matcher) onRequest() policy.And {
+	var all policy.And
 	if m.Path != nil {
 		all = append(all, pathCondition(*m.Path))
 	}
 	if m.Method != "" {
 		all = append(all, attribute.Method.Exact(m.Method))
 	}
-	if len(all) == 1 {
-		return all[0]
-	}
 	return all
+}
+
+// allOf returns an And without needless brackets.
+func allOf(all policy.And) policy.Condition {
+	switch len(all) {
+	case 0:
+		return policy.Always
+	case 1:
+		return all[0]
+	default:
+		return all
+	}
 }
 
 // pathCondition compares a path. A Prefix of a path ends at a segment.

@@ -84,10 +84,13 @@ func (l List) String() string { return ListNames[l] }
 type Matcher struct {
 	Field    string
 	Identity *policy.Match
-	Path     *policy.Match
-	Method   string
-	// When is the matcher as a condition, on L7.
-	When policy.Condition
+	// SNI is the server name of the handshake.
+	SNI    string
+	Path   *policy.Match
+	Method string
+	// When is the matcher as a condition, on L7. OnConnection is the part of it that a
+	// connection shows.
+	When, OnConnection policy.Condition
 }
 
 // NeedsL7 reports whether the matcher asks for something that a connection does not

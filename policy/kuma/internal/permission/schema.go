@@ -77,6 +77,7 @@ func (c confSchema) lists() [3]*[]matcherSchema {
 type matcherSchema struct {
 	SPIFFEID      *stringSchema `yaml:"spiffeId"`
 	SPIFFEIDUpper *stringSchema `yaml:"spiffeID"`
+	SNI           *sniSchema    `yaml:"sni"`
 	Path          *stringSchema `yaml:"path"`
 	Method        *string       `yaml:"method"`
 }
@@ -94,6 +95,22 @@ func (m *matcherSchema) UnmarshalManifest(d manifest.Document) error {
 type stringSchema struct {
 	Type  *matchType `yaml:"type"`
 	Value string     `yaml:"value"`
+}
+
+// sniSchema is compared as a whole: Kuma has no other type for a server name.
+type sniSchema struct {
+	Type  *sniType `yaml:"type"`
+	Value string   `yaml:"value"`
+}
+
+type sniType struct{}
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (*sniType) UnmarshalText(text []byte) error {
+	if string(text) != "Exact" {
+		return fmt.Errorf("match type %q is not supported for a server name: use Exact", text)
+	}
+	return nil
 }
 
 // matchType adds strict reading to the kind of a match.
