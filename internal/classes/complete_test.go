@@ -2,6 +2,7 @@ package classes_test
 
 import (
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -31,6 +32,9 @@ func sendable(on classes.Surface, p policy.Program, r policy.Request) bool {
 		}
 	}
 	if perName && len(r.URIs) == 0 && len(r.DNS) > 0 {
+		return false
+	}
+	if r.SNI != strings.ToLower(r.SNI) || strings.HasSuffix(r.SNI, ".") || net.ParseIP(r.SNI) != nil || strings.Contains(r.SNI, " ") {
 		return false
 	}
 	if on.Protocol == policy.TCP {

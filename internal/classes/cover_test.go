@@ -21,6 +21,7 @@ var (
 	oddIdentities = []string{"", "s", "spiffe://", "spiffe://t", "spiffe://td", "spiffe://td/ns/a/sa/x,spiffe://td/ns/a", "spiffe://td/ns/a,", "kuma://env/dev", "kuma://env/", "web.example"}
 	oddPaths      = []string{"", "//", "/a//", "*", "/%2f", "/a{", "/a?b", "/./a"}
 	oddMethods    = []string{"", "get", "CONNECT", "G T", "PURGE"}
+	oddNames      = []string{"A.example", "a.example.", "10.0.0.1", "a b", ".", "b."}
 )
 
 // classedCondition draws a condition like [draw.Condition], of identities or of names, sometimes
@@ -32,7 +33,7 @@ func classedCondition(layer policy.Layer, names bool, depth int) *rapid.Generato
 }
 
 func altered(t *rapid.T, c policy.Condition, names bool) policy.Condition {
-	odd := map[*policy.Attribute][]string{attribute.Identity: oddIdentities, attribute.Path: oddPaths, attribute.Method: oddMethods}
+	odd := map[*policy.Attribute][]string{attribute.Identity: oddIdentities, attribute.Path: oddPaths, attribute.Method: oddMethods, attribute.SNI: oddNames}
 	return rewrite.Condition(c, rewrite.Leaves(func(c policy.Condition) policy.Condition {
 		is, ok := c.(policy.Is)
 		if !ok {
@@ -122,6 +123,7 @@ func anyone(layer policy.Layer) *rapid.Generator[policy.Request] {
 		if rapid.IntRange(0, 9).Draw(t, "with dns") == 0 {
 			r.DNS = []string{names.Draw(t, "dns")}
 		}
+		r.SNI = rapid.OneOf(rapid.SampledFrom(append([]string{"a", "10.0.0.1", "a.example."}, draw.Names...)), rapid.StringMatching(`[ab.]{1,4}`)).Draw(t, "sni")
 		if layer == policy.L7 {
 			r.Method = rapid.SampledFrom([]string{"GET", "HEAD", "POST", "PUT", "get"}).Draw(t, "method")
 			r.Path = rapid.OneOf(rapid.SampledFrom(append([]string{"*", "/c", "/a/bc", "/a/b/c"}, draw.Paths...)), rapid.StringMatching("(/[abc]{1,2}){0,3}/?")).Draw(t, "path") +

@@ -99,21 +99,52 @@ func (c *Cover) hide(used [][]bool) {
 
 func (c *Cover) hideCell(d int, cell int32, used []bool) {
 	a := c.axes[d]
-	if !a.reachable(cell) || used[cell] {
+	if !a.reachable(cell) {
+		c.hideAround(d, a.patterns[cell])
 		return
 	}
+	if used[cell] {
+		return
+	}
+	r := c.withoutDimension(d)
+	c.put(&r, d, cell)
+	c.addHidden(r, "a matcher that is never asked: "+c.cellText(d, cell))
+}
+
+// hideAround makes neighbours of the values around an exact server name that no caller
+// sends. A compiler that takes the name for a beginning lets other names in.
+func (c *Cover) hideAround(d int, p pattern) {
+	a := c.axes[d]
+	if _, names := a.space.(sniSpace); !names || p.kind != policy.Exact {
+		return
+	}
+	for _, v := range a.around(p, a.value(p.text)) {
+		if a.sound(v.value) == nil {
+			r := c.withoutDimension(d)
+			a.put(&r, v.value)
+			c.addHidden(r, v.why)
+		}
+	}
+}
+
+// withoutDimension returns the request that stands for all others in the other dimensions.
+func (c *Cover) withoutDimension(d int) policy.Request {
 	var r policy.Request
 	for other := range c.axes {
 		if a := c.axes[other]; other != d && a != nil && !a.settled {
 			c.put(&r, other, a.start)
 		}
 	}
-	c.put(&r, d, cell)
+	return r
+}
+
+// addHidden adds a neighbour to the class that it is in.
+func (c *Cover) addHidden(r policy.Request, why string) {
 	if at, ok := c.Locate(r); ok && canBeSent(&r) {
 		if c.hidden == nil {
 			c.hidden = make(map[int32][]Neighbour)
 		}
-		c.hidden[int32(at)] = append(c.hidden[int32(at)], Neighbour{Request: r, Why: "a matcher that is never asked: " + c.cellText(d, cell)})
+		c.hidden[int32(at)] = append(c.hidden[int32(at)], Neighbour{Request: r, Why: why})
 	}
 }
 

@@ -109,6 +109,7 @@ var registry = []Feature{
 	{"MTPOption2", KumaMTP, Extended, "The lists of all policies are one conf (option 2 of the design)."},
 	{"MTPOption3", KumaMTP, Extended, "Rules have conditions and an action, and are a decision tree (option 3 of the design)."},
 	{"MTPPreciseShadow", KumaMTP, Extended, "The shadow allows what is plainly allowed, so that its counters count what would change."},
+	{"MTPServerName", KumaMTP, Extended, "The server name of the handshake is compared as a whole, and Envoy learns it from a TLS inspector."},
 	{"MTPPermissiveMTLS", KumaMTP, Extended, "A permissive inbound lets plaintext pass unjudged, and judges TLS as a strict one does."},
 
 	{"LegacyFrom", KumaMTPLegacy, Core, "The last from item that meets a client decides."},

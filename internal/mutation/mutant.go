@@ -152,6 +152,8 @@ const (
 	ShadowSwapped
 	// AndToOr asks for one of several conditions instead of all.
 	AndToOr
+	// NoInspector leaves the TLS inspector out, so that Envoy knows no server name.
+	NoInspector
 	// RawPaths judges paths without normalization.
 	RawPaths
 	// WrongFilter configures the filter of another protocol, which judges nothing.
@@ -165,7 +167,7 @@ const (
 var kindNames = [kinds]string{
 	DenyMoved: "deny moved behind an allow", ExactToPrefix: "exact turned prefix", LastRuleLost: "last rule lost",
 	NoMatchDropped: "no-match dropped", NoMatchInverted: "no-match inverted", ShadowSwapped: "shadow swapped with enforced",
-	AndToOr: "and turned or", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", StaleTrust: "stale trust bundle",
+	AndToOr: "and turned or", NoInspector: "server name not read", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", StaleTrust: "stale trust bundle",
 }
 
 // String names the mistake in a few words.

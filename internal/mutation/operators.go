@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // place is the place of a gate in a program.
@@ -85,11 +86,35 @@ func gateMutants(p policy.Program, original placedGate) []Mutant {
 	for _, list := range mutateList(original.gate.Rules) {
 		mutant(list.kind, list.where, func(g *policy.Gate) { g.Rules = list.rules })
 	}
+	if rules, read := withoutNames(original.gate.Rules); read {
+		mutant(NoInspector, "", func(g *policy.Gate) { g.Rules = rules })
+	}
 	if original.gate.Form != policy.Named {
 		mutant(NoMatchInverted, ", no match", func(g *policy.Gate) { g.Default.Effect = policy.Allow - g.Default.Effect })
 		mutant(NoMatchDropped, ", no match", func(g *policy.Gate) { g.Default = policy.Verdict{} })
 	}
 	return out
+}
+
+// withoutNames returns the rules as Envoy judges by them without a TLS inspector: no server
+// name ever matches. It reports whether a rule asks for one.
+func withoutNames(rules []policy.Rule) (out []policy.Rule, read bool) {
+	unread := rewrite.Leaves(func(c policy.Condition) policy.Condition {
+		if is, ok := c.(policy.Is); ok && is.Attribute == attribute.SNI {
+			read = true
+			return policy.Never
+		}
+		return c
+	})
+	out = slices.Clone(rules)
+	for i, rule := range out {
+		if rule.When != nil {
+			out[i].When = rewrite.Condition(rule.When, unread)
+		}
+		then, within := withoutNames(rule.Then)
+		out[i].Then, read = then, read || within
+	}
+	return out, read
 }
 
 // mutatedList is a list of rules with one mistake.

@@ -29,6 +29,7 @@ var needs = []need{
 	{"MTPSpiffeID", feature.KumaMTP, field{"spiffeID", ""}},
 	{"MTPPath", feature.KumaMTP, field{"path", ""}},
 	{"MTPMethod", feature.KumaMTP, field{"method", ""}},
+	{"MTPServerName", feature.KumaMTP, field{"sni", ""}},
 	{"MTPShadow", feature.KumaMTP, field{"allowWithShadowDeny", ""}},
 	{"MTPShadow", feature.KumaMTP, field{"action", "AllowWithShadowDeny"}},
 	{"MTPShadow", feature.KumaMTP, field{"kuma.io/effect", ""}},

@@ -93,7 +93,7 @@ func (c *chain) close() {
 		c.found.add(s.unknown)
 	}
 	if !c.readsSNI && rbac.AskForSNI(c.in.Filters.Messages()) {
-		c.tell(Beside, "", "", "a filter asks for the server name (SNI), and no TLS inspector stands in the listener: Envoy knows no server name, and no caller matches")
+		c.tell(Beside, "", "", "a filter asks for the server name (SNI), and the listener has no TLS inspector that reads every handshake: Envoy knows no server name then, and no caller matches")
 	}
 	c.out.Inbounds = append(c.out.Inbounds, c.in)
 	c.reader.leads = append(c.reader.leads, c.leads)

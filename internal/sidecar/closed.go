@@ -153,7 +153,7 @@ var passing = messages.Closed{
 			replace_dots_in_grpc_service_name`,
 	},
 	"envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig": {answers: "alternate_protocols_cache_options"},
-	"envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector": {
+	tlsInspector: {
 		measures: "enable_ja3_fingerprinting enable_ja4_fingerprinting",
 		limits:   "initial_read_buffer_size close_connection_on_client_hello_parsing_errors max_client_hello_size",
 	},

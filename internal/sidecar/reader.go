@@ -8,6 +8,7 @@ import (
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	tlsinspectorv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/listener/tls_inspector/v3"
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/meshproof/meshproof/internal/messages"
@@ -161,10 +162,16 @@ func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 }
 
 // inspectsTLS reports whether a listener filter reads the server name of each handshake. A
-// filter that a rule may disable does not.
+// filter that a rule may disable does not, and neither does a filter that gives up before
+// the longest handshake that Envoy takes.
 func (r *reader) inspectsTLS(f *listenerv3.ListenerFilter) bool {
 	packed, _, _, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
-	return reason == "" && f.FilterDisabled == nil && messages.Name(messages.TypeURL(packed)) == tlsInspector
+	if reason != "" || f.FilterDisabled != nil {
+		return false
+	}
+	m, _, _ := messages.Unpack(packed)
+	inspector, ok := m.(*tlsinspectorv3.TlsInspector)
+	return ok && inspector.MaxClientHelloSize == nil
 }
 
 // extension returns the configuration of a filter, from the filter or by discovery. The reason says
