@@ -32,6 +32,7 @@ var (
 	somePaths    = []string{"", "/", "/a", "/a/", "/a/b", "/ab"}
 	someTargets  = []string{"/", "/a", "/a/", "/a/b", "/ab", "/a?b", "/a?", "/ab?/a", "/b/../a", "//a"}
 	someMethods  = []string{"GET", "HEAD", "POST"}
+	someNames    = []string{"", "a.example", "A.Example", "a.example.evil", "b.a.example"}
 )
 
 func drawIdentity(t *rapid.T) policy.Condition {
@@ -58,7 +59,7 @@ func dnsOf(who int) []string {
 
 // drawCondition draws a condition that the layer can judge.
 func drawCondition(t *rapid.T, layer policy.Layer, depth int) policy.Condition {
-	kinds := []string{"identity", "identity", "everybody", "dns"}
+	kinds := []string{"identity", "identity", "everybody", "dns", "sni"}
 	if layer == policy.L7 {
 		kinds = append(kinds, "path", "path", "method")
 	}
@@ -73,6 +74,9 @@ func drawCondition(t *rapid.T, layer policy.Layer, depth int) policy.Condition {
 		return drawIdentity(t)
 	case "dns":
 		return drawDNS(t)
+	case "sni":
+		kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Prefix}).Draw(t, "match")
+		return policy.Is{Attribute: attribute.SNI, Match: policy.Match{Kind: kind, Value: rapid.SampledFrom([]string{"a.example", "A.Example", "a.", "b"}).Draw(t, "sni")}}
 	case "path":
 		kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Segments}).Draw(t, "match")
 		return policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: kind, Value: rapid.SampledFrom(somePaths).Draw(t, "path")}}
@@ -117,7 +121,10 @@ func drawProgram(t *rapid.T, layer policy.Layer) policy.Program {
 	var p policy.Program
 	if rapid.Bool().Draw(t, "logs") {
 		p.Gates = append(p.Gates, policy.Gate{Layer: layer, Form: policy.Named, Default: policy.Verdict{Effect: policy.Log}, Rules: []policy.Rule{{
-			Verdict: policy.Verdict{Effect: policy.Log, Origin: "audit"}, When: attribute.URISAN.Exact(someCallers[0][0]),
+			Verdict: policy.Verdict{Effect: policy.Log, Origin: "audit"}, When: rapid.SampledFrom([]policy.Condition{
+				attribute.URISAN.Exact(someCallers[0][0]), attribute.SNI.Exact("a.example"), policy.Not{Of: attribute.SNI.Prefix("a.")},
+				policy.And{attribute.URISAN.Prefix("spiffe://trust-domain.mesh/ns/a"), attribute.SNI.Prefix("a.")},
+			}).Draw(t, "audit"),
 		}}})
 	}
 	for range rapid.IntRange(1, 2).Draw(t, "gates") {
@@ -182,7 +189,9 @@ func TestEnvoyDecidesAsTheOracleDoes(t *testing.T) {
 		for range rapid.IntRange(6, 12).Draw(rt, "requests") {
 			who := rapid.IntRange(0, len(someCallers)-1).Draw(rt, "who")
 			p := rapid.SampledFrom(protocols).Draw(rt, "protocol")
-			request, ask := Request{To: p.String(), Credential: credentials[who]}, policy.Request{URIs: someCallers[who], DNS: dnsOf(who)}
+			sni := rapid.SampledFrom(someNames).Draw(rt, "sni")
+			request := Request{To: p.String(), Credential: credentials[who], SNI: sni}
+			ask := policy.Request{URIs: someCallers[who], DNS: dnsOf(who), SNI: strings.ToLower(sni)}
 			if p.Layer() == policy.L7 {
 				request.Method, request.Path = rapid.SampledFrom(someMethods).Draw(rt, "method"), rapid.SampledFrom(someTargets).Draw(rt, "target")
 				path, err := policy.PathNormalization{}.Apply(request.Path)

@@ -91,7 +91,7 @@ func TestRulesRefuse(t *testing.T) {
 		`grpcplane: rule allow by sni asks for the server name of the handshake, which grpc-go always takes for empty: grpc-go cannot run it`: {Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{
 			{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "sni"}, When: policy.Not{Of: attribute.SNI.Exact("a.example")}},
 		}}}},
-		"grpcplane: the program has routes: grpc-go cannot run it":               {Gates: []policy.Gate{named}, Routes: []policy.Route{{Name: "r"}}},
+		"grpcplane: the program has routes: grpc-go cannot run it": {Gates: []policy.Gate{named}, Routes: []policy.Route{{Name: "r"}}},
 	} {
 		if _, err := grpcplane.Rules(p); !errors.Is(err, grpcplane.ErrUnsupported) || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

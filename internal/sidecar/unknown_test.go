@@ -34,6 +34,14 @@ func TestUnknown(t *testing.T) {
 			filters: l4(matching(asking("envoy.extensions.matching.common_inputs.network.v3.FilterStateInput", `, "key": "k"`), onMatch)), guards: 1,
 			want: []string{"opaque " + at + `filter "rbac": matcher.matcher_list.matchers[0].predicate.single_predicate.input.typed_config: type.googleapis.com/envoy.extensions.matching.common_inputs.network.v3.FilterStateInput: no policy can ask for this`},
 		},
+		"server name without a TLS inspector": {
+			filters: l4(matching(asking("envoy.extensions.matching.common_inputs.network.v3.ServerNameInput", ""), onMatch)), guards: 1,
+			want: []string{"beside " + at[:len(at)-2] + ": a filter asks for the server name (SNI), and the listener has no TLS inspector that reads every handshake: Envoy knows no server name then, and no caller matches"},
+		},
+		"permission for a server name without a TLS inspector": {
+			filters: l4(`"rules": {"policies": {"p": {"permissions": [{"requested_server_name": {"exact": "a"}}], "principals": [{"any": true}]}}}`), guards: 1,
+			want: []string{"beside " + at[:len(at)-2] + ": a filter asks for the server name (SNI), and the listener has no TLS inspector that reads every handshake: Envoy knows no server name then, and no caller matches"},
+		},
 		"custom matcher": {
 			filters: manager("", l7(matching(`{"input": {"name": "cel", "typed_config": {"@type": "type.googleapis.com/xds.type.matcher.v3.HttpAttributesCelMatchInput"}},
 				"custom_match": {"name": "cel", "typed_config": {"@type": "type.googleapis.com/xds.type.matcher.v3.CelMatcher"}}}`, onMatch))), guards: 1,

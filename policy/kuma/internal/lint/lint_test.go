@@ -29,6 +29,16 @@ func TestLint(t *testing.T) {
 		want           []string
 	}{
 		{name: "nothing to say", policies: allow(exact("spiffe://td/a")), in: fixture.Inbounds()},
+		{name: "allow by server name", policies: allow("sni: {type: Exact, value: a.example}"), in: fixture.Inbounds()},
+		{name: "deny by server name", policies: one("default: {deny: [{sni: {type: Exact, value: a.example}}]}"), in: http,
+			want: []string{"policies.yaml:1: spec.default.deny[0].sni: a caller can send another server name than a.example, or none, and is not denied then: deny the identity, or allow by server name"}},
+		{name: "address as a server name", policies: allow("sni: {type: Exact, value: 10.0.0.1}"), in: http,
+			want: []string{"policies.yaml:1: spec.default.allow[0].sni: 10.0.0.1 is an address: a client sends no server name to an address, so that this never matches"}},
+		{name: "deny by server name hides no other name", policies: one("default: {deny: [{sni: {type: Exact, value: a.example}, method: GET}], allow: [{sni: {type: Exact, value: b.example}, method: GET}, {sni: {type: Exact, value: a.example}, method: GET}]}"), in: http,
+			want: []string{
+				"policies.yaml:1: spec.default.deny[0].sni: a caller can send another server name than a.example, or none, and is not denied then: deny the identity, or allow by server name",
+				"policies.yaml:1: spec.default.allow[1]: never allows: kri_mtp_default___p_ denies the same requests",
+			}},
 		{name: "nothing at all", policies: "", in: fixture.Inbounds()},
 		{name: "no spec", policies: "{type: MeshTrafficPermission, name: p}", in: http,
 			want: []string{"policies.yaml:1: spec: MeshTrafficPermission p has no rules: it has no effect"}},
