@@ -63,3 +63,10 @@ func (s sniSpace) describe(p pattern) string {
 	}
 	return s.name() + " " + s.value(p.text) + "…"
 }
+
+// sendable implements [sender]. A search that comes upon another spelling of an address is
+// no proof.
+func (sniSpace) sendable() (natural, all string, without []string) {
+	const octet = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
+	return `[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*`, `[!-@\[-~]+`, []string{`.*\.`, `(` + octet + `\.){3}` + octet}
+}

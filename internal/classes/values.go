@@ -212,6 +212,10 @@ func (v *values) clear(d int, request *policy.Request) {
 		request.DNS = nil
 		return
 	}
+	if _, ok := v.spaces[d].(sniSpace); ok {
+		request.SNI = ""
+		return
+	}
 	others := map[string][]string{}
 	for name, values := range request.Others {
 		if name != table()[d][0].attribute.Name {
