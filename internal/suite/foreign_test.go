@@ -148,7 +148,7 @@ func TestForeignFiltersAreReadBack(t *testing.T) {
 		"a filter state":                   {principal(`{"filterState": {"key": "x", "stringMatch": {"exact": "y"}}}`), ErrUnread, "filter_state"},
 		"a destination address":            {and(`{"destinationIp": {"addressPrefix": "10.9.9.9", "prefixLen": 32}}`), ErrUnread, "destination_ip"},
 		"callers without TLS":              {principal(`{"notId": {"authenticated": {}}}`), ErrDiffers, "plaintext"},
-		"a server name":                    {and(`{"requestedServerName": {"exact": "backdoor.example"}}`), ErrUnread, "requested_server_name"},
+		"a server name":                    {and(`{"requestedServerName": {"exact": "backdoor.example"}}`), ErrDiffers, "sni backdoor.example"},
 		"a port range":                     {and(`{"destinationPortRange": {"start": 1, "end": 65535}}`), ErrDiffers, ""},
 		"a condition in CEL": {eachPolicy(func(p *rbacv3.Policy) {
 			p.Condition = &exprv1.Expr{ExprKind: &exprv1.Expr_ConstExpr{ConstExpr: &exprv1.Constant{ConstantKind: &exprv1.Constant_BoolValue{BoolValue: true}}}}

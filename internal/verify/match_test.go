@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
-	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/sidecar"
@@ -27,14 +27,12 @@ func inbound(address string) sidecar.Inbound {
 	}
 }
 
-// askingSNI returns a filter that lets callers in by the server name that they ask for. No
-// policy can say that.
-func askingSNI(name string) *networkrbacv3.RBAC {
-	return &networkrbacv3.RBAC{Rules: &rbacv3.RBAC{Policies: map[string]*rbacv3.Policy{"sni": {
-		Permissions: []*rbacv3.Permission{{Rule: &rbacv3.Permission_RequestedServerName{RequestedServerName: &matcherv3.StringMatcher{
-			MatchPattern: &matcherv3.StringMatcher_Exact{Exact: name},
-		}}}},
-		Principals: []*rbacv3.Principal{{Identifier: &rbacv3.Principal_Any{Any: true}}},
+// askingAddress returns a filter that lets callers in by the address that they go to. No
+// policy can ask for it.
+func askingAddress(ip string) *networkrbacv3.RBAC {
+	return &networkrbacv3.RBAC{Rules: &rbacv3.RBAC{Policies: map[string]*rbacv3.Policy{"address": {
+		Permissions: []*rbacv3.Permission{{Rule: &rbacv3.Permission_DestinationIp{DestinationIp: &corev3.CidrRange{AddressPrefix: ip}}}},
+		Principals:  []*rbacv3.Principal{{Identifier: &rbacv3.Principal_Any{Any: true}}},
 	}}}}
 }
 
@@ -93,7 +91,7 @@ func TestMatch(t *testing.T) {
 	http := inbound("10.0.0.1:8080")
 	http.Protocol = policy.HTTP
 	lossy := inbound("10.0.0.1:8080")
-	lossy.Filters.Network = []*networkrbacv3.RBAC{askingSNI("evil.example")}
+	lossy.Filters.Network = []*networkrbacv3.RBAC{askingAddress("10.9.9.9")}
 	judge := sidecar.Unknown{Kind: sidecar.Beside, Listener: "inbound", Filter: "authz", Reason: "it asks", Position: sidecar.InFront}
 	behind := judge
 	behind.Kind, behind.Position = sidecar.Note, sidecar.Behind
@@ -127,7 +125,7 @@ func TestMatch(t *testing.T) {
 			[]string{`the sidecar: listener "twin": it warms`}, nil, 0},
 		"a lost filter": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{lost}}, 0, []string{"listener inbound (10.0.0.1:8080): a part of its filters cannot be replayed, see unknown"}, nil, 0},
 		"what no class can ask": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{lossy}}, 1,
-			[]string{`listener inbound (10.0.0.1:8080): not all of its requests can be asked: network[0].rules.policies["sni"].permissions[0]: no policy can ask for requested_server_name`}, nil, 0},
+			[]string{`listener inbound (10.0.0.1:8080): not all of its requests can be asked: network[0].rules.policies["address"].permissions[0]: no policy can ask for destination_ip`}, nil, 0},
 		"a judge in front": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []sidecar.Unknown{judge}}, 1, []string{`listener inbound (10.0.0.1:8080): filter "authz": it asks`}, nil, 0},
 		"a judge behind":   {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []sidecar.Unknown{behind}}, 1, nil, nil, 0},
 	} {
