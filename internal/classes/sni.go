@@ -33,7 +33,7 @@ func (sniSpace) key(value string) string {
 
 func (sniSpace) sound(name string) error {
 	if name != servername.Kept(name) {
-		return fmt.Errorf("Envoy keeps a server name in lower case, and %q never matches", name)
+		return fmt.Errorf("no caller has the server name %q: Envoy keeps it in lower case", name)
 	}
 	return servername.Check(name)
 }
