@@ -12,6 +12,7 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	rbacconfigv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	corsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/cors/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	routerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/router/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
@@ -108,6 +109,12 @@ func TestUnfaithful(t *testing.T) {
 			},
 			want: `filter "acme": type.googleapis.com/acme.Decider: meshproof does not know what this filter does; it stands in front of RBAC`,
 		},
+		"an unknown filter behind": {
+			manager: func(m *hcmv3.HttpConnectionManager) {
+				m.HttpFilters = slices.Insert(m.HttpFilters, 1, httpFilter("acme", unlinked("acme.Decider")))
+			},
+			want: `filter "acme": type.googleapis.com/acme.Decider: meshproof does not know what this filter does; it stands behind RBAC`,
+		},
 		"an unknown filter of the listener": {
 			change: func(l *listenerv3.Listener) {
 				l.ListenerFilters = []*listenerv3.ListenerFilter{{Name: "acme", ConfigType: &listenerv3.ListenerFilter_TypedConfig{TypedConfig: unlinked("acme.Decider")}}}
@@ -151,13 +158,13 @@ func TestUnfaithful(t *testing.T) {
 	}
 }
 
-// TestHarmless accepts what lets no request past RBAC: an unknown filter behind it, and a
-// filter that only logs.
+// TestHarmless accepts what lets no request past RBAC: a filter behind it that sends no
+// requests of its own, and a filter that only logs.
 func TestHarmless(t *testing.T) {
 	t.Parallel()
 	for i, filter := range []*hcmv3.HttpFilter{
 		httpFilter("log", packed(t, &httprbacv3.RBAC{Rules: &rbacconfigv3.RBAC{Action: rbacconfigv3.RBAC_LOG}})),
-		httpFilter("acme", unlinked("acme.Decider")),
+		httpFilter("cors", packed(t, &corsv3.Cors{})),
 	} {
 		hcm := manager(t)
 		hcm.HttpFilters = slices.Insert(hcm.HttpFilters, i, filter)

@@ -119,8 +119,8 @@ func TestAgain(t *testing.T) {
 		"standard input": {"1.40.0", "process", false, "-:7", `meshproof run - --case '^it'\''s \(not\) 100% /metrics$' --envoy 1.40.0 --runtime process`, ""},
 		"odd name":       {"1.40.0", "process", true, c.Place, `meshproof run --case '^a\x{a}b\x{1b}$' --envoy 1.40.0 --runtime process`, "a\nb\x1b"},
 	} {
-		c.Place = tt.place
-		c.Name = cmp.Or(tt.name, c.Name)
+		c := c
+		c.Place, c.Name = tt.place, cmp.Or(tt.name, c.Name)
 		if got := Again(c, report.Run{Envoy: tt.version, Runtime: tt.runtime}, tt.builtIn); got != tt.want {
 			t.Errorf("%s: %s\nwant %s", name, got, tt.want)
 		}
