@@ -9,7 +9,7 @@ RACE = $(eval RACE := $(shell $(GO) build -race runtime/cgo 2>/dev/null && echo 
 TEST_FLAGS ?= $(RACE) -timeout 20m
 
 # The packages whose tests link no harness. A test in internal/architecture holds this list.
-PURE = ./cases ./certs ./harness/caller ./harness/evidence ./internal/ads ./internal/architecture ./internal/automaton ./internal/behavior/... ./internal/browsertest ./internal/candidates ./internal/casewriter ./internal/children ./internal/classes ./internal/connection ./internal/controlplane ./internal/counterexample ./internal/dataplane ./internal/dialects ./internal/diff ./internal/examination ./internal/explanation ./internal/feature ./internal/folder ./internal/grpcplane ./internal/kinds ./internal/kri ./internal/lab ./internal/messages ./internal/pin ./internal/plainpath ./internal/policyset ./internal/progress ./internal/proof ./internal/property ./internal/rbac ./internal/report/... ./internal/servername ./internal/spelling ./internal/terminal ./internal/upstream ./internal/verdict ./internal/verify ./internal/webserver ./policy/... ./xds/...
+PURE = ./cases ./certs ./harness/caller ./harness/evidence ./internal/ads ./internal/architecture ./internal/automaton ./internal/behavior/... ./internal/browsertest ./internal/candidates ./internal/casewriter ./internal/children ./internal/connection ./internal/controlplane ./internal/counterexample ./internal/dataplane ./internal/dialects ./internal/diff ./internal/examination ./internal/explanation ./internal/feature ./internal/folder ./internal/grpcplane ./internal/kinds ./internal/kri ./internal/lab ./internal/messages ./internal/pin ./internal/plainpath ./internal/policyset ./internal/progress ./internal/proof ./internal/property ./internal/rbac ./internal/report/... ./internal/servername ./internal/spelling ./internal/terminal ./internal/upstream ./internal/verdict ./internal/verify ./internal/webserver ./policy/... ./xds/...
 
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -45,7 +45,7 @@ lint: vet
 bench: ## the figures of docs/performance.md
 	$(GO) run ./cmd/meshproof envoy fetch
 	$(GO) test -run '^$$' -bench . ./harness ./internal/suite ./internal/differential ./internal/plainpath ./internal/policyset
-	$(GO) test -run '^$$' -bench . ./certs ./policy/... ./xds ./internal/classes ./internal/controlplane
+	$(GO) test -run '^$$' -bench . ./certs ./policy/... ./xds ./internal/controlplane
 
 # The folder that matrix writes its report into.
 REPORT ?= matrix

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/meshproof/meshproof/harness/evidence"
-	"github.com/meshproof/meshproof/internal/classes"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/xds"
 	"github.com/meshproof/meshproof/xds/lift"
 )

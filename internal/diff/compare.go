@@ -15,10 +15,10 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/classes"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 )
 
 // Comparison has the differences between two sets of policies on one inbound.

@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/classes"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 )
 
 // Ask reads the policies of a drawn set and chooses requests to each of its inbounds. The

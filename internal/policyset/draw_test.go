@@ -10,10 +10,10 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casewriter"
-	"github.com/meshproof/meshproof/internal/classes"
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/xds"
 	"github.com/meshproof/meshproof/xds/lift"

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/meshproof/meshproof/internal/classes"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 )
 
 // Verdict says how many classes Envoy decided as specified.

@@ -14,7 +14,7 @@ import (
 var addedFiles = map[string]string{
 	"attribute.go":  "policy/attribute/port.go",
 	"xds.go":        "internal/rbac/port.go",
-	"classes.go":    "internal/classes/port.go",
+	"classes.go":    "policy/classes/port.go",
 	"added_test.go": "xds/added_test.go",
 }
 
@@ -59,7 +59,7 @@ func TestThreeFilesAddAnAttribute(t *testing.T) {
 // TestMissingRowsHaveNames leaves the rows of the attribute out of the other two tables.
 func TestMissingRowsHaveNames(t *testing.T) {
 	t.Parallel()
-	out, err := testWith(t, []string{"attribute.go"}, "TestEveryAttributeHasARow", "./internal/rbac", "./internal/classes")
+	out, err := testWith(t, []string{"attribute.go"}, "TestEveryAttributeHasARow", "./internal/rbac", "./policy/classes")
 	for _, want := range []string{"attribute port has no row in package xds", "attribute port has no row in package classes"} {
 		if err == nil || !strings.Contains(out, want) {
 			t.Errorf("%v, want %q in:\n%s", err, want, out)

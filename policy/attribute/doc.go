@@ -4,7 +4,7 @@
 // attribute.
 //
 // Two other tables have a row for each attribute. Package xds says how a filter asks
-// about it. Package internal/classes says which values can be sent. The package
+// about it. Package policy/classes says which values can be sent. The package
 // guarantees that a new attribute is three files: a test walks the three tables and names
 // each attribute that lacks a row. Package attribute itself knows no Envoy message and no dialect.
 package attribute

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/meshproof/meshproof/internal/classes"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/xds"
 	"github.com/meshproof/meshproof/xds/lift"
 )

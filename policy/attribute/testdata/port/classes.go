@@ -1,4 +1,4 @@
-// This file goes into internal/classes: it cuts the ports into classes.
+// This file goes into policy/classes: it cuts the ports into classes.
 
 package classes
 

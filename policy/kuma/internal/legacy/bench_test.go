@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/meshproof/meshproof/internal/classes"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 )
 

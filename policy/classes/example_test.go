@@ -3,9 +3,9 @@ package classes_test
 import (
 	"fmt"
 
-	"github.com/meshproof/meshproof/internal/classes"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/classes"
 )
 
 // Two versions of a policy set are compared class by class. If they agree on every class,

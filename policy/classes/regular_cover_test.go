@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/meshproof/meshproof/internal/classes"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/classes"
 )
 
 // by is a match of an attribute.
