@@ -24,7 +24,11 @@ import (
 func TestRename(t *testing.T) {
 	t.Parallel()
 	differ, inbounds := 0, 0
-	for number := range uint64(200) {
+	sets := uint64(200)
+	if testing.Short() {
+		sets = 40
+	}
+	for number := range sets {
 		usual := Draw(7, number)
 		fresh, err := rename(usual, rand.New(rand.NewPCG(7, number)), nil)
 		if err != nil {
@@ -59,8 +63,7 @@ func TestRename(t *testing.T) {
 func TestNoFeatureTellsDrawnSets(t *testing.T) {
 	t.Parallel()
 	const sets = 300
-	text := func(c cases.Case) string {
-		out := ""
+	textOf := func(c cases.Case) (out string) {
 		for _, p := range c.Policies {
 			var v any
 			if err := p.Decode(&v); err != nil {
@@ -74,9 +77,10 @@ func TestNoFeatureTellsDrawnSets(t *testing.T) {
 		}
 		return out
 	}
+	var text string
 	has := func(pattern string) func(cases.Case) bool {
 		p := regexp.MustCompile(pattern)
-		return func(c cases.Case) bool { return p.MatchString(text(c)) }
+		return func(cases.Case) bool { return p.MatchString(text) }
 	}
 	anyInbound := func(holds func(cases.Inbound) bool) func(cases.Case) bool {
 		return func(c cases.Case) bool { return slices.ContainsFunc(c.Inbounds, holds) }
@@ -95,8 +99,8 @@ func TestNoFeatureTellsDrawnSets(t *testing.T) {
 		"addresses of 10.0.0.0/8":       func(c cases.Case) bool { return c.Inbounds[0].IP.As4()[0] == 10 },
 		"one policy":                    func(c cases.Case) bool { return len(c.Policies) == 1 },
 		"more than four policies":       func(c cases.Case) bool { return len(c.Policies) > 4 },
-		"little text":                   func(c cases.Case) bool { return len(text(c)) < 500 },
-		"much text":                     func(c cases.Case) bool { return len(text(c)) > 2000 },
+		"little text":                   func(cases.Case) bool { return len(text) < 500 },
+		"much text":                     func(cases.Case) bool { return len(text) > 2000 },
 		"one inbound":                   func(c cases.Case) bool { return len(c.Inbounds) == 1 },
 		"more than four inbounds":       func(c cases.Case) bool { return len(c.Inbounds) > 4 },
 		"as many peers as workloads":    func(c cases.Case) bool { return len(c.Options.Peers) <= 2 },
@@ -128,7 +132,7 @@ func TestNoFeatureTellsDrawnSets(t *testing.T) {
 			return slices.ContainsFunc(slices.Collect(maps.Keys(c.Inbounds[0].Workload.Labels)), func(key string) bool { return strings.Contains(key, "/") })
 		},
 		"the origin global": anyInbound(func(in cases.Inbound) bool { return in.Workload.Origin == "global" }),
-		"very much text":    func(c cases.Case) bool { return len(text(c)) > 10_000 },
+		"very much text":    func(cases.Case) bool { return len(text) > 10_000 },
 		"GET":               has(`"GET"`),
 		"PATCH":             has(`"PATCH"`),
 	}
@@ -138,6 +142,7 @@ func TestNoFeatureTellsDrawnSets(t *testing.T) {
 		if _, err := verdict.Read(c); err != nil {
 			t.Fatalf("%v\n%s", err, casewriter.YAML(c))
 		}
+		text = textOf(c)
 		for name, holds := range is {
 			if holds(c) {
 				count[name]++
