@@ -21,6 +21,14 @@ type metadata struct {
 	ResourceVersion   string            `yaml:"resourceVersion"`
 	Generation        int64             `yaml:"generation"`
 	CreationTimestamp string            `yaml:"creationTimestamp"`
+	// What else an API server adds decides nothing.
+	DeletionTimestamp          string            `yaml:"deletionTimestamp"`
+	DeletionGracePeriodSeconds int64             `yaml:"deletionGracePeriodSeconds"`
+	GenerateName               string            `yaml:"generateName"`
+	OwnerReferences            manifest.Document `yaml:"ownerReferences"`
+	ManagedFields              manifest.Document `yaml:"managedFields"`
+	Finalizers                 manifest.Document `yaml:"finalizers"`
+	SelfLink                   string            `yaml:"selfLink"`
 }
 
 type spec struct {

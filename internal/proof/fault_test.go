@@ -45,7 +45,7 @@ var faults = []struct {
 		{"internal/plainpath/path.go", `if !n.KeepSlashes {`, `if !n.KeepSlashes && !FAULT {`},
 	}},
 	{"a deny with a path is dropped on tcp", []change{
-		{"policy/kuma/internal/lowering/lower.go", "	case m.Identity == nil:\n		return policy.Always", "	case FAULT:\n		return policy.Never\n	case m.Identity == nil:\n		return policy.Always"},
+		{"policy/kuma/internal/lowering/lower.go", "\treturn m.OnConnection", "\tif FAULT {\n\t\treturn policy.Never\n\t}\n\treturn m.OnConnection"},
 		{"policy/kuma/internal/evaluation/evaluate.go", `return l == permission.Deny || m.Path == nil`, `return l == permission.Deny && !FAULT || m.Path == nil`},
 	}},
 	{"the scope of a namespace is dropped", []change{

@@ -14,12 +14,14 @@ package proof
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/adversary"
+	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -134,7 +136,7 @@ func (p *Proof) ask(i int) {
 			add(n.Request, n.Class)
 		}
 	}
-	for _, r := range slices.Concat(crossed(in.Cover), longerNames(in)) {
+	for _, r := range slices.Concat(crossed(in.Cover), longerNames(in), longerServerNames(in)) {
 		class, ok := in.Cover.Locate(r)
 		if !ok {
 			class = classes.Unclassed
@@ -212,6 +214,62 @@ func axes(c *classes.Cover) (callers, requests []policy.Request) {
 		}
 	}
 	return callers, requests
+}
+
+// longerServerNames returns witnesses with a letter behind each server name that the program
+// compares. A name that no caller can send, such as an address, has no class with neighbours,
+// and yet a matcher that compares the beginning takes the longer name for it.
+func longerServerNames(in Inbound) (out []policy.Request) {
+	var names []string
+	for c := range conditions(in.Program) {
+		if is, ok := c.(policy.Is); ok && is.Attribute == attribute.SNI && is.Match.Value != "" && !slices.Contains(names, is.Match.Value+"x") {
+			names = append(names, is.Match.Value+"x")
+		}
+	}
+	for _, name := range names {
+		if servername.Check(name) != nil || name != servername.Kept(name) {
+			continue
+		}
+		for _, class := range in.Cover.Classes {
+			if len(out) == mostVariants {
+				return out
+			}
+			if r := class.Witness; !verdict.Nameless(r) {
+				r.SNI = name
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// conditions returns the conditions of all rules that a program has.
+func conditions(p policy.Program) iter.Seq[policy.Condition] {
+	return func(yield func(policy.Condition) bool) {
+		var walk func(rules []policy.Rule) bool
+		walk = func(rules []policy.Rule) bool {
+			for _, rule := range rules {
+				for c := range policy.Walk(rule.When) {
+					if !yield(c) {
+						return false
+					}
+				}
+				if !walk(rule.Then) {
+					return false
+				}
+			}
+			return true
+		}
+		gates := slices.Concat(p.Gates, p.Shadows)
+		for _, route := range p.Routes {
+			gates = slices.Concat(gates, route.Gates, route.Shadows)
+		}
+		for _, gate := range gates {
+			if !walk(gate.Rules) {
+				return
+			}
+		}
+	}
 }
 
 // longerNames returns each witness with one of its names a letter longer. Where a gate
