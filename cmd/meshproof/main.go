@@ -68,8 +68,8 @@ func newRoot() *cobra.Command {
 		Short: "Prove what a mesh authorization policy really does, by asking a real Envoy",
 		Long: `meshproof proves what a mesh authorization policy really does, by asking a real Envoy.
 
-Exit status: 0 all as wanted, 1 a decision differs, 2 bad input or usage,
-3 Envoy or the machine failed, 130 interrupted.`,
+Exit status: 0 all as wanted, 1 a decision differs or something was not verified,
+2 bad input or usage, 3 Envoy or the machine failed, 130 interrupted.`,
 		Version: version(debug.ReadBuildInfo()),
 		// An unknown command is an error, not a page of help.
 		Args: noArgs,
