@@ -125,11 +125,7 @@ const (
 // time.
 func (p *Proof) draw(i int) []policy.Request {
 	in := p.Inbounds[i]
-	values := map[*policy.Attribute][]string{}
-	size := collectGates(in.Program.Gates, values) + collectGates(in.Program.Shadows, values)
-	for _, route := range in.Program.Routes {
-		size += collect(route.When, values) + collectGates(route.Gates, values) + collectGates(route.Shadows, values)
-	}
+	values, size := valuesOf(in.Program)
 	random := rand.New(rand.NewPCG(uint64(size), uint64(i)))
 	pick := func(texts []string) string {
 		if len(texts) == 0 {
@@ -191,6 +187,16 @@ func mutated(text string, random *rand.Rand) string {
 	default:
 		return text
 	}
+}
+
+// valuesOf returns the strings that a program compares, by attribute, and their number.
+func valuesOf(p policy.Program) (values map[*policy.Attribute][]string, size int) {
+	values = map[*policy.Attribute][]string{}
+	size = collectGates(p.Gates, values) + collectGates(p.Shadows, values)
+	for _, route := range p.Routes {
+		size += collect(route.When, values) + collectGates(route.Gates, values) + collectGates(route.Shadows, values)
+	}
+	return values, size
 }
 
 // collectGates gathers the strings of all conditions of gates, by attribute, and counts them.

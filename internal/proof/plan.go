@@ -14,7 +14,6 @@ package proof
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
@@ -143,11 +142,12 @@ func (p *Proof) ask(i int) {
 		}
 		add(r, class)
 	}
+	readsPath, readsSNI := reads(in.Cover, attribute.Path), reads(in.Cover, attribute.SNI)
 	for class, c := range in.Cover.Classes[:min(len(in.Cover.Classes), mostVariants)] {
-		if path, ok := verdict.Detour(p.Case.Normalization, c.Witness.Path); ok && reads(in.Cover, attribute.Path) {
+		if path, ok := verdict.Detour(p.Case.Normalization, c.Witness.Path); ok && readsPath {
 			addAs(c.Witness, class, c.Witness.SNI, path)
 		}
-		if sni, ok := verdict.OtherCase(c.Witness.SNI); ok && reads(in.Cover, attribute.SNI) && !verdict.Nameless(c.Witness) {
+		if sni, ok := verdict.OtherCase(c.Witness.SNI); ok && readsSNI && !verdict.Nameless(c.Witness) {
 			addAs(c.Witness, class, sni, c.Witness.Path)
 		}
 	}
@@ -220,14 +220,11 @@ func axes(c *classes.Cover) (callers, requests []policy.Request) {
 // compares. A name that no caller can send, such as an address, has no class with neighbours,
 // and yet a matcher that compares the beginning takes the longer name for it.
 func longerServerNames(in Inbound) (out []policy.Request) {
-	var names []string
-	for c := range conditions(in.Program) {
-		if is, ok := c.(policy.Is); ok && is.Attribute == attribute.SNI && is.Match.Value != "" && !slices.Contains(names, is.Match.Value+"x") {
-			names = append(names, is.Match.Value+"x")
-		}
-	}
-	for _, name := range names {
-		if servername.Check(name) != nil || name != servername.Kept(name) {
+	values, _ := valuesOf(in.Program)
+	slices.Sort(values[attribute.SNI])
+	for _, value := range slices.Compact(values[attribute.SNI]) {
+		name := value + "x"
+		if value == "" || servername.Check(name) != nil || name != servername.Kept(name) {
 			continue
 		}
 		for _, class := range in.Cover.Classes {
@@ -241,35 +238,6 @@ func longerServerNames(in Inbound) (out []policy.Request) {
 		}
 	}
 	return out
-}
-
-// conditions returns the conditions of all rules that a program has.
-func conditions(p policy.Program) iter.Seq[policy.Condition] {
-	return func(yield func(policy.Condition) bool) {
-		var walk func(rules []policy.Rule) bool
-		walk = func(rules []policy.Rule) bool {
-			for _, rule := range rules {
-				for c := range policy.Walk(rule.When) {
-					if !yield(c) {
-						return false
-					}
-				}
-				if !walk(rule.Then) {
-					return false
-				}
-			}
-			return true
-		}
-		gates := slices.Concat(p.Gates, p.Shadows)
-		for _, route := range p.Routes {
-			gates = slices.Concat(gates, route.Gates, route.Shadows)
-		}
-		for _, gate := range gates {
-			if !walk(gate.Rules) {
-				return
-			}
-		}
-	}
 }
 
 // longerNames returns each witness with one of its names a letter longer. Where a gate
