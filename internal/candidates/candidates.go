@@ -142,7 +142,7 @@ func waysOf(when policy.Condition) []policy.Condition {
 func demandOf(when policy.Condition) *policy.Is {
 	switch c := when.(type) {
 	case policy.Is:
-		if c.Attribute == nil || c.Attribute.Text == nil && c.Attribute.Each == nil || c.Match.Kind > policy.Segments {
+		if c.Attribute == nil || c.Attribute.Text == nil && c.Attribute.Each == nil || c.Match.AnyCase || c.Match.Kind > policy.Segments {
 			return nil
 		}
 		return &c

@@ -43,6 +43,19 @@ func TestNarrowDecidesAlike(t *testing.T) {
 	})
 }
 
+// A match in any case takes values of other bytes than its own.
+func TestNarrowKeepsAnyCase(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []policy.MatchKind{policy.Exact, policy.Prefix} {
+		when := policy.Is{Attribute: attribute.Identity, Match: policy.Match{Kind: kind, Value: "spiffe://td/A", AnyCase: true}}
+		p := programtest.Enforce(policy.L4, programtest.Allow("any case", when))
+		r := policy.Request{URIs: []string{"spiffe://td/a"}}
+		if want, got := policy.Decide(p, r), candidates.OfAny(p).Decide(r); got != want || got.Effect != policy.Allow {
+			t.Errorf("%s: decided as %+v, by its candidates as %+v", kind, want, got)
+		}
+	}
+}
+
 // Of many alternatives a request gets the ones it can meet.
 func TestNarrowLeavesOut(t *testing.T) {
 	t.Parallel()
