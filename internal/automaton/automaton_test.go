@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/automaton"
+	"github.com/meshproof/meshproof/internal/programtest"
 	"github.com/meshproof/meshproof/internal/property"
 )
 
@@ -225,34 +226,9 @@ func contains(n int) (out []string) {
 	return out
 }
 
-// exploding returns clauses of three letters in random places: texts of 40 letters that
-// meet none of them solve a puzzle.
-func exploding() (out []string) {
-	out = append(out, `[a-z]{0,39}`, `[a-z]{41,}`, `[a-z]*[c-z][a-z]*`)
-	seed := uint32(7)
-	next := func(n uint32) int {
-		seed = seed*1664525 + 1013904223
-		return int(seed >> 8 % 0x10000 % n)
-	}
-	for range 175 {
-		places := map[int]bool{}
-		for len(places) < 3 {
-			places[next(40)] = true
-		}
-		var b strings.Builder
-		for i := range 40 {
-			switch {
-			case !places[i]:
-				b.WriteByte('.')
-			case next(2) == 0:
-				b.WriteByte('a')
-			default:
-				b.WriteByte('b')
-			}
-		}
-		out = append(out, b.String())
-	}
-	return out
+// exploding returns a puzzle, and what leaves no other text.
+func exploding() []string {
+	return append([]string{`[a-z]{0,39}`, `[a-z]{41,}`, `[a-z]*[c-z][a-z]*`}, programtest.Puzzle()...)
 }
 
 func TestRefused(t *testing.T) {

@@ -3,6 +3,8 @@
 package programtest
 
 import (
+	"strings"
+
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -88,4 +90,34 @@ func SeveralGates() policy.Program {
 			Shadows: []policy.Gate{shadow("dry_run_allow_", 2, named(policy.L7, policy.Deny))},
 		}},
 	}
+}
+
+// Puzzle returns patterns of 40 letters, each with three letters in random places: a text that
+// meets none of them solves a puzzle, which no search does quickly. The draw is the same each
+// time.
+func Puzzle() (patterns []string) {
+	seed := uint32(7)
+	next := func(n uint32) int {
+		seed = seed*1664525 + 1013904223
+		return int(seed >> 8 % 0x10000 % n)
+	}
+	for range 175 {
+		places := map[int]bool{}
+		for len(places) < 3 {
+			places[next(40)] = true
+		}
+		var b strings.Builder
+		for i := range 40 {
+			switch {
+			case !places[i]:
+				b.WriteByte('.')
+			case next(2) == 0:
+				b.WriteByte('a')
+			default:
+				b.WriteByte('b')
+			}
+		}
+		patterns = append(patterns, b.String())
+	}
+	return patterns
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/meshproof/meshproof/internal/programtest"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -130,28 +131,8 @@ func TestExplodingMatches(t *testing.T) {
 func exploding() []policy.Condition {
 	const front = `spiffe://[^/]+/ns/a/sa/`
 	all := policy.And{by(attribute.Identity, policy.Regex, front+`[ab]{40}`)}
-	seed := uint32(7)
-	next := func(n uint32) int {
-		seed = seed*1664525 + 1013904223
-		return int(seed >> 8 % 0x10000 % n)
-	}
-	for range 175 {
-		places := map[int]bool{}
-		for len(places) < 3 {
-			places[next(40)] = true
-		}
-		text := front
-		for i := range 40 {
-			switch {
-			case !places[i]:
-				text += "."
-			case next(2) == 0:
-				text += "a"
-			default:
-				text += "b"
-			}
-		}
-		all = append(all, policy.Not{Of: by(attribute.Identity, policy.Regex, text)})
+	for _, pattern := range programtest.Puzzle() {
+		all = append(all, policy.Not{Of: by(attribute.Identity, policy.Regex, front+pattern)})
 	}
 	return []policy.Condition{all}
 }
