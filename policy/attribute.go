@@ -6,8 +6,12 @@ import "slices"
 // policy/attribute has the rows, one file for each. A row never changes after it was
 // built, and its pointer tells it from others.
 type Attribute struct {
-	// Name is the name in tables and messages, such as "uri-san".
+	// Name is the name in tables and messages, such as "uri-san". It tells the attributes of
+	// a family apart.
 	Name string
+	// Family is the name of the attributes that differ by a key alone, such as the headers of
+	// a request, and Key is the key. Both are empty for an attribute of its own.
+	Family, Key string
 	// Phrase names the attribute in the text form of a program, such as "a URI SAN".
 	Phrase string
 	// Layer is the lowest layer on which the attribute can be judged.

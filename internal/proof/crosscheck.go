@@ -192,37 +192,13 @@ func mutated(text string, random *rand.Rand) string {
 // valuesOf returns the strings that a program compares, by attribute, and their number.
 func valuesOf(p policy.Program) (values map[*policy.Attribute][]string, size int) {
 	values = map[*policy.Attribute][]string{}
-	size = collectGates(p.Gates, values) + collectGates(p.Shadows, values)
-	for _, route := range p.Routes {
-		size += collect(route.When, values) + collectGates(route.Gates, values) + collectGates(route.Shadows, values)
+	for c := range p.Conditions() {
+		if is, ok := c.(policy.Is); ok {
+			values[is.Attribute] = append(values[is.Attribute], is.Match.Value)
+			size++
+		}
 	}
 	return values, size
-}
-
-// collectGates gathers the strings of all conditions of gates, by attribute, and counts them.
-func collectGates(gates []policy.Gate, into map[*policy.Attribute][]string) int {
-	n := 0
-	var collectRules func([]policy.Rule)
-	collectRules = func(rules []policy.Rule) {
-		for _, rule := range rules {
-			n += collect(rule.When, into)
-			collectRules(rule.Then)
-		}
-	}
-	for _, gate := range gates {
-		collectRules(gate.Rules)
-	}
-	return n
-}
-
-func collect(c policy.Condition, into map[*policy.Attribute][]string) (n int) {
-	for leaf := range policy.Walk(c) {
-		if is, ok := leaf.(policy.Is); ok {
-			into[is.Attribute] = append(into[is.Attribute], is.Match.Value)
-			n++
-		}
-	}
-	return n
 }
 
 func requestText(r policy.Request) string {

@@ -78,7 +78,7 @@ func split(c policy.Condition) (*rbacv3.Permission, []*rbacv3.Principal, error) 
 		for c := range policy.Walk(part) {
 			if is, ok := c.(policy.Is); !ok {
 				continue
-			} else if rows[is.Attribute].permission != nil {
+			} else if rowOf(is.Attribute).permission != nil {
 				permissions++
 			} else {
 				principals++
@@ -112,7 +112,7 @@ var permissionShape = rewrite.Shape[*rbacv3.Permission]{
 		if !ok {
 			return &rbacv3.Permission{Rule: &rbacv3.Permission_Any{Any: true}}
 		}
-		return rows[is.Attribute].permission(is.Match)
+		return rowOf(is.Attribute).permission(is.Match)
 	},
 }
 
@@ -139,7 +139,7 @@ var principalShape = rewrite.Shape[*rbacv3.Principal]{
 		if !ok {
 			return &rbacv3.Principal{Identifier: &rbacv3.Principal_Any{Any: true}}
 		}
-		return rows[is.Attribute].principal(is.Match)
+		return rowOf(is.Attribute).principal(is.Match)
 	},
 }
 
@@ -189,7 +189,7 @@ func simpleLeaf(c policy.Condition) policy.Condition {
 	if !ok || is.Attribute == nil {
 		return c
 	}
-	switch r := rows[is.Attribute]; {
+	switch r := rowOf(is.Attribute); {
 	case is.Match.Kind == policy.Segments && is.Match.Segment() == "":
 		return policy.Always
 	case is.Match == (policy.Match{Kind: policy.Prefix}) && is.Attribute.Always:

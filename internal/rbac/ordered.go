@@ -158,7 +158,7 @@ var predicateShape = rewrite.Shape[*predicateProto]{
 	},
 	Leaf: func(c policy.Condition) *predicateProto {
 		is, _ := c.(policy.Is)
-		return rows[is.Attribute].predicate(is.Match)
+		return rowOf(is.Attribute).predicate(is.Match)
 	},
 }
 

@@ -9,6 +9,7 @@ package rbac
 
 import (
 	"fmt"
+	"sync"
 	"unicode/utf8"
 
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
@@ -46,16 +47,59 @@ type row struct {
 	unsaid func(m policy.Match) string
 }
 
-var rows = map[*policy.Attribute]*row{}
+// rows has the rows of attributes of their own, and families those of the others, by the
+// names of the families.
+var (
+	rows     = map[*policy.Attribute]*row{}
+	families = map[string]*family{}
+)
+
+// family makes the rows of attributes that differ by a key.
+type family struct {
+	of func(a *policy.Attribute) row
+	// shown returns the attribute that an input of a matcher shows, and nil for none.
+	shown func(input proto.Message) *policy.Attribute
+	made  sync.Map
+}
 
 // add puts a row into the table.
 func add(r row) *row {
+	r.complete()
+	rows[r.attribute] = &r
+	return &r
+}
+
+// addFamily puts the rows of a family into the table.
+func addFamily(name string, f *family) *family {
+	families[name] = f
+	return f
+}
+
+// complete fills in the default of the column predicate.
+func (r *row) complete() {
 	if r.input != nil && r.predicate == nil {
 		in := inputOf(r.input)
 		r.predicate = func(m policy.Match) *predicateProto { return single(in, stringMatcher(m)) }
 	}
-	rows[r.attribute] = &r
-	return &r
+}
+
+// rowOf returns the row of an attribute, and nil for an attribute without one.
+func rowOf(a *policy.Attribute) *row {
+	if r := rows[a]; r != nil || a == nil {
+		return r
+	}
+	f := families[a.Family]
+	if f == nil {
+		return nil
+	}
+	if made, ok := f.made.Load(a); ok {
+		return made.(*row)
+	}
+	r := f.of(a)
+	r.attribute = a
+	r.complete()
+	made, _ := f.made.LoadOrStore(a, &r)
+	return made.(*row)
 }
 
 // Shown returns the attribute that an input of a matcher shows, such as
@@ -63,6 +107,11 @@ func add(r row) *row {
 func Shown(input proto.Message) *policy.Attribute {
 	for a, r := range rows {
 		if r.input != nil && proto.Equal(r.input, input) {
+			return a
+		}
+	}
+	for _, f := range families {
+		if a := f.shown(input); a != nil {
 			return a
 		}
 	}
@@ -90,7 +139,7 @@ func checkLeaf(c policy.Condition, form policy.Form) error {
 	case policy.And, policy.Or, policy.Not, policy.Constant:
 		return nil
 	case policy.Is:
-		switch r := rows[c.Attribute]; {
+		switch r := rowOf(c.Attribute); {
 		case c.Attribute == nil:
 			return fmt.Errorf("condition %q names no attribute", c)
 		case r == nil, form == policy.Named && r.principal == nil && r.permission == nil, form != policy.Named && r.predicate == nil:
@@ -115,7 +164,7 @@ func NarrowRoute(match *routev3.RouteMatch, c policy.Condition) error {
 		switch c := c.(type) {
 		case policy.And:
 		case policy.Is:
-			r := rows[c.Attribute]
+			r := rowOf(c.Attribute)
 			if c.Attribute == nil {
 				return fmt.Errorf("condition %q names no attribute", c)
 			}
@@ -139,7 +188,7 @@ func NarrowRoute(match *routev3.RouteMatch, c policy.Condition) error {
 // Logged returns the values of an attribute that an entry of the access log reports.
 // The request is nil for a connection.
 func Logged(a *policy.Attribute, common *accesslogdatav3.AccessLogCommon, request *accesslogdatav3.HTTPRequestProperties) []string {
-	if r := rows[a]; r != nil && r.logged != nil {
+	if r := rowOf(a); r != nil && r.logged != nil {
 		return r.logged(common, request)
 	}
 	return nil

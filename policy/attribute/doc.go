@@ -12,6 +12,7 @@ package attribute
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/meshproof/meshproof/policy"
 )
@@ -24,7 +25,34 @@ func add(row *policy.Attribute) *policy.Attribute {
 	return row
 }
 
-// All returns the rows in the order of their names.
+// family makes attributes that differ by a key alone, such as the headers of a request. The
+// same key gives the same attribute, so that pointers tell attributes apart.
+type family struct {
+	of   func(key string) *policy.Attribute
+	made sync.Map
+}
+
+// addFamily puts a family into the table. The key is that of the attribute that stands for
+// the family in the table.
+func addFamily(name, key string, of func(key string) *policy.Attribute) *family {
+	f := &family{of: func(key string) *policy.Attribute {
+		a := of(key)
+		a.Name, a.Family, a.Key = name+" "+key, name, key
+		return a
+	}}
+	rows = append(rows, f.attribute(key))
+	return f
+}
+
+func (f *family) attribute(key string) *policy.Attribute {
+	if made, ok := f.made.Load(key); ok {
+		return made.(*policy.Attribute)
+	}
+	made, _ := f.made.LoadOrStore(key, f.of(key))
+	return made.(*policy.Attribute)
+}
+
+// All returns the rows in the order of their names. One attribute stands for its family.
 func All() []*policy.Attribute {
 	return slices.SortedFunc(slices.Values(rows), func(a, b *policy.Attribute) int { return strings.Compare(a.Name, b.Name) })
 }

@@ -45,6 +45,7 @@ type Cover struct {
 	Sampled []string
 
 	layer policy.Layer
+	table *table
 	// axes has an axis for each dimension, nil where the dimension tells nothing.
 	axes  []*axis
 	nodes []node

@@ -24,6 +24,8 @@ type dnsSpace struct{ plainSpace }
 func (dnsSpace) read(r *policy.Request) string       { return strings.Join(r.DNS, ",") }
 func (dnsSpace) put(r *policy.Request, value string) { r.DNS = splitNames(value) }
 
+func (dnsSpace) clear(r *policy.Request) { r.DNS = nil }
+
 func (dnsSpace) value(key string) string { return strings.TrimPrefix(key, nameMark) }
 
 func (dnsSpace) key(value string) string {

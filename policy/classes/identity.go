@@ -81,6 +81,8 @@ func (d *callerSpace) isRest(p pattern) bool {
 
 func (d *callerSpace) put(r *policy.Request, value string) { r.URIs = splitNames(value) }
 
+func (d *callerSpace) clear(r *policy.Request) { r.URIs = nil }
+
 // splitNames returns the names that Envoy joins to a text.
 func splitNames(text string) []string {
 	if text == "" {

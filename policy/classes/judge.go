@@ -215,7 +215,8 @@ type compiledRoute struct {
 type compiledGates struct{ gates, shadows []*list }
 
 type compiler struct {
-	axes []*axis
+	table *table
+	axes  []*axis
 	// sets is true where callers are sets of names. Otherwise marked is true where the
 	// patterns of names have a mark, see [leaf.markedPattern].
 	sets, marked bool
@@ -312,7 +313,7 @@ func (c compiler) leaf(when policy.Condition) expr {
 	if c.regular != nil {
 		return c.regular.leaf(when)
 	}
-	l, ok := leafOf(when)
+	l, ok := c.table.leafOf(when)
 	if !ok || c.axes[l.dimension] == nil {
 		return expr{op: opNever}
 	}

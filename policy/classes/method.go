@@ -44,6 +44,7 @@ var knownMethods = strings.Fields(`GET POST PUT DELETE PATCH HEAD OPTIONS TRACE 
 func (methodSpace) name() string                        { return "method" }
 func (methodSpace) read(r *policy.Request) string       { return r.Method }
 func (methodSpace) put(r *policy.Request, value string) { r.Method = value }
+func (methodSpace) clear(r *policy.Request)             { r.Method = "" }
 func (methodSpace) key(value string) string             { return value }
 func (methodSpace) value(key string) string             { return key }
 func (methodSpace) describe(p pattern) string           { return "method " + p.text }

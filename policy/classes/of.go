@@ -38,15 +38,15 @@ func Of(on Surface, programs ...policy.Program) *Cover { return cut(maxClasses, 
 const maxClasses = 1 << 20
 
 func cut(limit int, on Surface, programs []policy.Program) *Cover {
-	s := surveyOf(programs)
-	c := &Cover{layer: on.Protocol.Layer(), programs: programs}
+	c := &Cover{layer: on.Protocol.Layer(), programs: programs, table: tableOf(programs)}
+	s := surveyOf(c.table, programs)
 	if s.regular {
 		return cutRegular(c, limit, on, &s)
 	}
 	c.cutDimensions(on, &s)
 	b := newBuilder(c, limit)
 	for _, p := range programs {
-		b.programs = append(b.programs, compiler{axes: c.axes, sets: c.names != nil, marked: s.perName}.program(p))
+		b.programs = append(b.programs, compiler{table: c.table, axes: c.axes, sets: c.names != nil, marked: s.perName}.program(p))
 	}
 	for _, when := range s.opaque {
 		c.Sampled = append(c.Sampled, fmt.Sprintf("condition %q: requests that meet it were not looked for", when))
@@ -74,9 +74,9 @@ func (c *Cover) start() []view {
 // cutDimensions cuts each dimension, and looks for witnesses. A dimension has no axis
 // where requests need no value of it and no program looks at it.
 func (c *Cover) cutDimensions(on Surface, s *survey) {
-	c.axes = make([]*axis, len(table()))
+	c.axes = make([]*axis, len(c.table.rows))
 	c.axes[callers] = c.cutCallers(on, s)
-	for d, of := range table() {
+	for d, of := range c.table.rows {
 		r := of[0]
 		if d == callers || r.usual == nil && len(s.leaves[d]) == 0 {
 			continue
@@ -141,7 +141,7 @@ func (c *Cover) dimensions(s *survey) []Dimension {
 			continue
 		}
 		dim := Dimension{Name: a.name(), Matchers: distinct(s.leaves[d]), Cells: len(a.patterns) - len(a.unreachable)}
-		for _, r := range table()[d] {
+		for _, r := range c.table.rows[d] {
 			dim.Attributes = append(dim.Attributes, r.attribute)
 		}
 		for _, cell := range slices.Sorted(maps.Keys(a.unreachable)) {
@@ -162,6 +162,7 @@ func distinct(leaves []leaf) int {
 
 // survey is what the programs look at.
 type survey struct {
+	table *table
 	// leaves are those of each dimension.
 	leaves [][]leaf
 	// joined and perName are as in [callerSpace].
@@ -180,8 +181,8 @@ type survey struct {
 	names []policy.Condition
 }
 
-func surveyOf(programs []policy.Program) survey {
-	s := survey{leaves: make([][]leaf, len(table()))}
+func surveyOf(t *table, programs []policy.Program) survey {
+	s := survey{table: t, leaves: make([][]leaf, len(t.rows))}
 	for _, p := range programs {
 		s.gates(p.Gates)
 		s.gates(p.Shadows)
@@ -194,7 +195,7 @@ func surveyOf(programs []policy.Program) survey {
 	}
 	if s.perName {
 		for _, c := range s.names {
-			l, _ := leafOf(c)
+			l, _ := t.leafOf(c)
 			s.leaves[l.dimension] = nil
 		}
 		s.opaque = append(s.opaque, s.names...)
@@ -250,7 +251,7 @@ func (s *survey) leaf(c policy.Condition) bool {
 	if _, constant := c.(policy.Constant); constant {
 		return false
 	}
-	l, ok := leafOf(c)
+	l, ok := s.table.leafOf(c)
 	if !ok {
 		s.opaque = append(s.opaque, c)
 		return false
@@ -259,7 +260,7 @@ func (s *survey) leaf(c policy.Condition) bool {
 	s.regular = s.regular || !formsTree(c.(policy.Is))
 	if l.dimension == callers {
 		s.perName, s.joined = s.perName || l.perName, s.joined || !l.perName
-	} else if rows[c.(policy.Is).Attribute].names {
+	} else if s.table.row(l.dimension, c.(policy.Is).Attribute).names {
 		s.names = append(s.names, c)
 	}
 	return l.dimension == callers

@@ -38,6 +38,7 @@ type pathSpace struct{ normalization policy.PathNormalization }
 func (pathSpace) name() string                        { return "path" }
 func (pathSpace) read(r *policy.Request) string       { return r.Path }
 func (pathSpace) put(r *policy.Request, value string) { r.Path = value }
+func (pathSpace) clear(r *policy.Request)             { r.Path = "" }
 func (pathSpace) key(value string) string             { return (&policy.Request{Path: value}).PathOnly() + "/" }
 func (pathSpace) value(key string) string             { return strings.TrimSuffix(key, "/") }
 

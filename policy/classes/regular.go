@@ -44,7 +44,7 @@ func cutRegular(c *Cover, limit int, on Surface, s *survey) *Cover {
 	r := &regular{cover: c, numbers: map[policy.Is]int32{}, ids: map[string]int32{}, classes: map[string]int{}, limit: limit}
 	c.regular = r
 	for _, p := range c.programs {
-		r.programs = append(r.programs, compiler{axes: make([]*axis, len(table())), regular: r}.program(p))
+		r.programs = append(r.programs, compiler{table: c.table, axes: make([]*axis, len(c.table.rows)), regular: r}.program(p))
 	}
 	for i := range r.programs {
 		r.number(&r.programs[i])
@@ -68,7 +68,7 @@ func cutRegular(c *Cover, limit int, on Surface, s *survey) *Cover {
 
 // leaf returns the number of the atom of a leaf.
 func (r *regular) leaf(when policy.Condition) expr {
-	l, ok := leafOf(when)
+	l, ok := r.cover.table.leafOf(when)
 	if !ok {
 		return expr{op: opNever}
 	}
@@ -435,7 +435,7 @@ func (r *regular) each(e *expr, f func(at int32)) {
 // finish counts the dimensions, and hides the atoms that no witness has.
 func (r *regular) finish(s *survey) {
 	used := make([]bool, len(r.atoms))
-	cells := make([]map[string]bool, len(table()))
+	cells := make([]map[string]bool, len(r.values.spaces))
 	for i := range r.cover.Classes {
 		m := r.ask(&r.cover.Classes[i].Witness)
 		for _, hit := range r.hits[i] {
@@ -450,7 +450,7 @@ func (r *regular) finish(s *survey) {
 			cells[d][r.values.read(d, m.request)] = true
 		}
 	}
-	unreachable := make([][]Unreachable, len(table()))
+	unreachable := make([][]Unreachable, len(r.values.spaces))
 	for at, a := range r.atoms {
 		if used[at] || r.values.unknown(a.dimension) {
 			continue
@@ -465,7 +465,7 @@ func (r *regular) finish(s *survey) {
 			unreachable[a.dimension] = append(unreachable[a.dimension], Unreachable{a.is.String(), errNothing})
 		}
 	}
-	for d, of := range table() {
+	for d, of := range r.cover.table.rows {
 		if len(s.leaves[d]) == 0 || r.values.unknown(d) {
 			continue
 		}

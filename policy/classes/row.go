@@ -11,7 +11,7 @@ import (
 )
 
 // row says how an attribute cuts requests. Attributes of one rank cut the same
-// dimension.
+// dimension, except those of a family.
 type row struct {
 	attribute *policy.Attribute
 	// rank orders the dimensions in descriptions. Rank 0 is the caller.
@@ -32,9 +32,10 @@ type row struct {
 // space is the set of values of a dimension.
 type space interface {
 	name() string
-	// read returns the value of a request, and put sets it.
+	// read returns the value of a request, put sets it, and clear takes it away.
 	read(r *policy.Request) string
 	put(r *policy.Request, value string)
+	clear(r *policy.Request)
 	// key returns the text that patterns compare, and value turns a key back.
 	key(value string) string
 	value(key string) string
@@ -58,7 +59,12 @@ type variant struct{ value, why string }
 // callers is the dimension of the caller.
 const callers = 0
 
-var rows = map[*policy.Attribute]*row{}
+// rows has the rows of attributes of their own, and families makes the rows of the others,
+// by the names of the families.
+var (
+	rows     = map[*policy.Attribute]*row{}
+	families = map[string]func(a *policy.Attribute) row{}
+)
 
 // add puts a row into the table.
 func add(r row) *row {
@@ -66,31 +72,74 @@ func add(r row) *row {
 	return &r
 }
 
-// table has the rows of each dimension.
-var table = sync.OnceValue(func() [][]*row {
-	var out [][]*row
-	for _, r := range slices.SortedFunc(maps.Values(rows), func(a, b *row) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.attribute.Name, b.attribute.Name))
-	}) {
-		if last := len(out) - 1; last >= 0 && out[last][0].rank == r.rank {
-			out[last] = append(out[last], r)
-		} else {
-			out = append(out, []*row{r})
-		}
-	}
-	return out
-})
+// addFamily puts the rows of a family into the table.
+func addFamily(name string, of func(a *policy.Attribute) row) func(a *policy.Attribute) row {
+	families[name] = of
+	return of
+}
 
-// dimensionOf has the dimension of each attribute.
-var dimensionOf = sync.OnceValue(func() map[*policy.Attribute]int {
-	out := make(map[*policy.Attribute]int, len(rows))
-	for d, of := range table() {
-		for _, r := range of {
-			out[r.attribute] = d
+// rowOf returns the row of an attribute, and nil for an attribute without one.
+func rowOf(a *policy.Attribute) *row {
+	if r := rows[a]; r != nil || a == nil {
+		return r
+	}
+	of := families[a.Family]
+	if of == nil {
+		return nil
+	}
+	r := of(a)
+	r.attribute = a
+	return &r
+}
+
+// table has the rows of each dimension. Each attribute of a family is a dimension of its own.
+type table struct {
+	rows      [][]*row
+	dimension map[*policy.Attribute]int
+}
+
+// tableOf returns the rows of all attributes of their own, and of those attributes of
+// families that the programs ask for.
+func tableOf(programs []policy.Program) *table {
+	asked := map[*policy.Attribute]*row{}
+	for _, p := range programs {
+		for c := range p.Conditions() {
+			is, ok := c.(policy.Is)
+			if !ok || is.Attribute == nil || is.Attribute.Family == "" || asked[is.Attribute] != nil {
+				continue
+			}
+			if r := rowOf(is.Attribute); r != nil {
+				asked[is.Attribute] = r
+			}
 		}
 	}
-	return out
-})
+	if len(asked) == 0 {
+		return ownTable()
+	}
+	maps.Copy(asked, rows)
+	return newTable(asked)
+}
+
+// ownTable has the rows of all attributes of their own.
+var ownTable = sync.OnceValue(func() *table { return newTable(rows) })
+
+func newTable(of map[*policy.Attribute]*row) *table {
+	t := &table{dimension: make(map[*policy.Attribute]int, len(of))}
+	for _, r := range slices.SortedFunc(maps.Values(of), compareRows) {
+		last := len(t.rows) - 1
+		if last >= 0 && t.rows[last][0].rank == r.rank && r.attribute.Family == "" {
+			t.rows[last] = append(t.rows[last], r)
+		} else {
+			t.rows, last = append(t.rows, []*row{r}), last+1
+		}
+		t.dimension[r.attribute] = last
+	}
+	return t
+}
+
+func compareRows(a, b *row) int {
+	return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.attribute.Family, b.attribute.Family), strings.Compare(a.attribute.Name, b.attribute.Name))
+}
 
 // leaf is a condition that looks at one attribute.
 type leaf struct {
@@ -102,13 +151,20 @@ type leaf struct {
 
 // leafOf brings a leaf of a condition into the form of all dimensions. It returns false
 // for an attribute without a row.
-func leafOf(c policy.Condition) (leaf, bool) {
+func (t *table) leafOf(c policy.Condition) (leaf, bool) {
 	is, _ := c.(policy.Is)
-	r := rows[is.Attribute]
-	if r == nil {
+	d, ok := t.dimension[is.Attribute]
+	if !ok {
 		return leaf{}, false
 	}
-	return leaf{dimension: dimensionOf()[is.Attribute], pattern: r.pattern(is.Match), perName: r.perName}, true
+	r := t.row(d, is.Attribute)
+	return leaf{dimension: d, pattern: r.pattern(is.Match), perName: r.perName}, true
+}
+
+// row returns the row of an attribute of a dimension.
+func (t *table) row(d int, a *policy.Attribute) *row {
+	of := t.rows[d]
+	return of[slices.IndexFunc(of, func(r *row) bool { return r.attribute == a })]
 }
 
 // bytesPattern is the pattern of a match that compares bytes.
@@ -131,6 +187,11 @@ func (s plainSpace) put(r *policy.Request, value string) {
 		r.Others = map[string][]string{}
 	}
 	r.Others[s.attribute.Name] = []string{value}
+}
+
+func (s plainSpace) clear(r *policy.Request) {
+	r.Others = maps.Clone(r.Others)
+	delete(r.Others, s.attribute.Name)
 }
 
 func (plainSpace) key(value string) string { return value }

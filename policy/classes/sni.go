@@ -22,6 +22,7 @@ type sniSpace struct{ plainSpace }
 
 func (sniSpace) read(r *policy.Request) string       { return r.SNI }
 func (sniSpace) put(r *policy.Request, value string) { r.SNI = value }
+func (sniSpace) clear(r *policy.Request)             { r.SNI = "" }
 func (sniSpace) value(key string) string             { return strings.TrimPrefix(key, nameMark) }
 
 func (sniSpace) key(value string) string {

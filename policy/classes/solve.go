@@ -31,7 +31,7 @@ type solving struct {
 // solve returns a request that meets the obligations, and false where there is none or where
 // the search met its limit.
 func (r *regular) solve(obligations []obligation, from policy.Request) (policy.Request, bool) {
-	s := solving{regular: r, obligations: obligations, literals: make([]literals, len(table())), request: from, limit: maxSolving}
+	s := solving{regular: r, obligations: obligations, literals: make([]literals, len(r.values.spaces)), request: from, limit: maxSolving}
 	if r.values.cuts > mostCuts {
 		s.limit = maxCutSolving
 	}
@@ -142,7 +142,7 @@ func (s *solving) add(at int32, want bool) automaton.Answer {
 func (r *regular) neighbours(class int, add func(policy.Request, string)) {
 	witness := r.cover.Classes[class].Witness
 	seen := make([]bool, len(r.atoms))
-	touched := make([]bool, len(table()))
+	touched := make([]bool, len(r.values.spaces))
 	for _, hit := range r.hits[class] {
 		if hit == 0 {
 			continue

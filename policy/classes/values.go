@@ -58,7 +58,7 @@ func newValues(r *regular, on Surface, s *survey) values {
 	if len(known) == 0 {
 		known = trustDomainsOf(s.leaves[callers])
 	}
-	for d, of := range table() {
+	for d, of := range r.cover.table.rows {
 		var in space = &callerSpace{trusted: on.TrustDomains, known: known}
 		usual := ""
 		if d != callers {
@@ -136,7 +136,7 @@ func (v *values) read(d int, request *policy.Request) string {
 
 // unknown reports whether every request has the same value of the dimension.
 func (v *values) unknown(d int) bool {
-	return d != callers && v.cover.layer == policy.L4 && table()[d][0].attribute.Layer == policy.L7
+	return d != callers && v.cover.layer == policy.L4 && v.cover.table.rows[d][0].attribute.Layer == policy.L7
 }
 
 // start returns a request of usual values.
@@ -159,8 +159,8 @@ func (v *values) find(d int, l literals, request *policy.Request) automaton.Answ
 	// Usual values come first, then none at all, where a request needs none.
 	candidate := *request
 	v.spaces[d].put(&candidate, v.usual[d])
-	if row := table()[d][0]; row.usual == nil {
-		v.clear(d, &candidate)
+	if row := v.cover.table.rows[d][0]; row.usual == nil {
+		v.spaces[d].clear(&candidate)
 	}
 	if len(l.with) == 0 && v.fits(l, &candidate) {
 		*request = candidate
@@ -204,27 +204,6 @@ func (v *values) beyond(l literals) automaton.Answer {
 		}
 	}
 	return automaton.Limited
-}
-
-// clear takes the value of a dimension away.
-func (v *values) clear(d int, request *policy.Request) {
-	if _, ok := v.spaces[d].(dnsSpace); ok {
-		request.DNS = nil
-		return
-	}
-	if _, ok := v.spaces[d].(sniSpace); ok {
-		request.SNI = ""
-		return
-	}
-	others := map[string][]string{}
-	for name, values := range request.Others {
-		if name != table()[d][0].attribute.Name {
-			others[name] = values
-		}
-	}
-	if request.Others != nil {
-		request.Others = others
-	}
 }
 
 // fits reports whether a request has some atoms, and none of the others.
