@@ -30,6 +30,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
@@ -106,7 +107,7 @@ func (c Compiler) compile(ctx context.Context, in policy.Inbound, policies []man
 	if err != nil {
 		return xds.Filters{}, err
 	}
-	found, err := sidecar.Fetch(ctx, c.Target, sidecar.FetchOptions{Node: node, Transport: c.Transport})
+	found, err := sidecar.Fetch(ctx, c.Target, dump.FetchOptions{Node: node, Transport: c.Transport})
 	if err != nil {
 		return xds.Filters{}, err
 	}
@@ -158,7 +159,7 @@ func chooseFilters(found sidecar.Sidecar, in policy.Inbound) (xds.Filters, error
 func checkReplay(found sidecar.Sidecar, in sidecar.Inbound) error {
 	for _, u := range found.Of(in) {
 		// The lab has its own mTLS.
-		if u.Kind != sidecar.Note && u.Kind != sidecar.Exposed {
+		if u.Kind != dump.Note && u.Kind != dump.Exposed {
 			return &unreadError{fmt.Sprintf("its filters cannot be replayed: %s", u)}
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
@@ -45,11 +46,17 @@ type chain struct {
 }
 
 type otherFilter struct {
-	unknown Unknown
+	unknown dump.Unknown
 	// judgesBefore is the number of RBAC filters in front of it.
 	judgesBefore int
 	// contained is set where it is harmless behind RBAC.
 	contained bool
+}
+
+// setPosition sets the place of the filter and adds it to the reason.
+func (s *otherFilter) setPosition(p dump.Position) {
+	s.unknown.Position = p
+	s.unknown.Reason += "; " + p.String()
 }
 
 func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of *listenerv3.FilterChain, label string) {
@@ -67,7 +74,7 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 	c.readsSNI = slices.ContainsFunc(l.ListenerFilters, r.inspectsTLS)
 	c.leads = r.clustersOf(of)
 	for _, reason := range c.leads.calls.unread {
-		c.tell(Beside, "", "", reason)
+		c.tell(dump.Beside, "", "", reason)
 	}
 	c.in.Transport = c.transport(of)
 	for _, f := range of.Filters {
@@ -81,19 +88,19 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 func (c *chain) close() {
 	for _, s := range c.others {
 		switch {
-		case s.unknown.Kind == Lost:
+		case s.unknown.Kind == dump.Lost:
 		case s.judgesBefore < c.judges:
-			s.unknown.setPosition(InFront)
+			s.setPosition(dump.InFront)
 		case c.judges > 0:
-			s.unknown.setPosition(Behind)
-			if s.unknown.Kind == Beside && s.contained && !c.goesOn() {
-				s.unknown.Kind = Note
+			s.setPosition(dump.Behind)
+			if s.unknown.Kind == dump.Beside && s.contained && !c.goesOn() {
+				s.unknown.Kind = dump.Note
 			}
 		}
 		c.found.add(s.unknown)
 	}
 	if !c.readsSNI && rbac.AskForSNI(c.in.Filters.Messages()) {
-		c.tell(Beside, "", "", "a filter asks for the server name (SNI), and the listener has no TLS inspector that reads every handshake: Envoy knows no server name then, and no caller matches")
+		c.tell(dump.Beside, "", "", "a filter asks for the server name (SNI), and the listener has no TLS inspector that reads every handshake: Envoy knows no server name then, and no caller matches")
 	}
 	c.out.Inbounds = append(c.out.Inbounds, c.in)
 	c.reader.leads = append(c.reader.leads, c.leads)
@@ -105,21 +112,21 @@ func (c *chain) close() {
 func (c *chain) goesOn() bool { return c.observes || len(c.in.Filters.Routes) > 0 }
 
 // unknown returns an Unknown of this chain.
-func (c *chain) unknown(kind Kind, filter, reason string) Unknown {
-	u := Unknown{Kind: kind, Listener: c.in.Listener, Chain: c.in.Chain, Filter: filter, Reason: reason}
+func (c *chain) unknown(kind dump.Kind, filter, reason string) dump.Unknown {
+	u := dump.Unknown{Kind: kind, Listener: c.in.Listener, Chain: c.in.Chain, Filter: filter, Reason: reason}
 	if c.in.Chain == "" && filter != "" {
-		u.Position = InFront
+		u.Position = dump.InFront
 	}
 	return u
 }
 
-func (c *chain) tell(kind Kind, filter, typeURL, reason string) {
+func (c *chain) tell(kind dump.Kind, filter, typeURL, reason string) {
 	u := c.unknown(kind, filter, reason)
 	u.Type = typeURL
 	c.found.add(u)
 }
 
-func (c *chain) noteFilter(kind Kind, filter, typeURL, reason string) {
+func (c *chain) noteFilter(kind dump.Kind, filter, typeURL, reason string) {
 	u := c.unknown(kind, filter, reason)
 	u.Type = typeURL
 	c.others = append(c.others, otherFilter{unknown: u, judgesBefore: c.judges})
@@ -128,10 +135,10 @@ func (c *chain) noteFilter(kind Kind, filter, typeURL, reason string) {
 // tellFaults tells what the configuration of a filter lost.
 func (c *chain) tellFaults(filter string, faults []messages.Fault) {
 	for _, f := range faults {
-		u := c.unknown(Beside, filter, f.What)
+		u := c.unknown(dump.Beside, filter, f.What)
 		u.Path = f.At.String()
 		if f.Guards {
-			u.Kind = Lost
+			u.Kind = dump.Lost
 		}
 		c.found.add(u)
 	}
@@ -140,11 +147,11 @@ func (c *chain) tellFaults(filter string, faults []messages.Fault) {
 // filter reads a network filter.
 func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, typeURL, reason string) {
 	if reason != "" {
-		c.noteFilter(Lost, name, typeURL, reason)
+		c.noteFilter(dump.Lost, name, typeURL, reason)
 		return
 	}
 	if c.ended {
-		c.tell(Beside, name, typeURL, "it stands behind the last filter: nothing reaches it")
+		c.tell(dump.Beside, name, typeURL, "it stands behind the last filter: nothing reaches it")
 	}
 	c.tellFaults(name, faults)
 	m, _, err := messages.Unpack(packed)
@@ -170,13 +177,13 @@ func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, 
 func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 	message := messages.Name(typeURL)
 	if err != nil && (messages.Authorizes(message) || message == httpManager || messages.IsTypedStruct(message)) {
-		c.noteFilter(Lost, name, typeURL, err.Error())
+		c.noteFilter(dump.Lost, name, typeURL, err.Error())
 		return
 	}
 	kind, reason, tell := roleOf(message)
 	if !tell {
 		checkPassing(m.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-			u := c.unknown(Beside, name, reason)
+			u := c.unknown(dump.Beside, name, reason)
 			u.Path = at.String()
 			c.found.add(u)
 		})
@@ -264,11 +271,11 @@ func (c *chain) judge(name string, f rbacFilter) bool {
 // read. A filter that was read in part is left out, because it would judge otherwise.
 func (c *chain) inspect(name string, m proto.Message, logs bool) bool {
 	whole := true
-	inspect(m, func(u Unknown) {
-		whole = whole && u.Kind != Lost
+	inspect(m, func(u dump.Unknown) {
+		whole = whole && u.Kind != dump.Lost
 		u.Listener, u.Chain, u.Filter = c.in.Listener, c.in.Chain, name
 		if logs {
-			u.Kind = Note
+			u.Kind = dump.Note
 		}
 		c.found.add(u)
 	})
@@ -276,12 +283,12 @@ func (c *chain) inspect(name string, m proto.Message, logs bool) bool {
 }
 
 // addUnattached adds an inbound of filters that came without a listener.
-func (r *reader) addUnattached(l unattached) {
-	c := chain{reader: r, readsSNI: true, in: Inbound{Listener: l.file, Chain: l.inbound, Protocol: policy.TCP, Transport: OtherTransport}}
-	for _, f := range l.filters {
-		name := f.name
-		c.tellFaults(name, f.faults)
-		m, _, err := messages.Unpack(f.message)
+func (r *reader) addUnattached(l dump.Unattached) {
+	c := chain{reader: r, readsSNI: true, in: Inbound{Listener: l.File, Chain: l.Inbound, Protocol: policy.TCP, Transport: OtherTransport}}
+	for _, f := range l.Filters {
+		name := f.Name
+		c.tellFaults(name, f.Faults)
+		m, _, err := messages.Unpack(f.Message)
 		switch m := m.(type) {
 		case *networkrbacv3.RBAC:
 			c.network(name, m)
@@ -289,16 +296,16 @@ func (r *reader) addUnattached(l unattached) {
 			c.in.Protocol = policy.HTTP
 			c.addHTTP(name, "", m)
 		case *httprbacv3.RBACPerRoute:
-			c.tell(Lost, name, f.message.TypeUrl, "a filter of a route, without its route")
+			c.tell(dump.Lost, name, f.Message.TypeUrl, "a filter of a route, without its route")
 		default:
-			c.noteOther(name, messages.TypeURL(f.message), m, err)
+			c.noteOther(name, messages.TypeURL(f.Message), m, err)
 		}
 	}
 	if rbac.AskForSNI(c.in.Filters.Messages()) {
-		c.tell(Note, "", "", "a filter asks for the server name (SNI): its listener needs a TLS inspector, or no caller matches")
+		c.tell(dump.Note, "", "", "a filter asks for the server name (SNI): its listener needs a TLS inspector, or no caller matches")
 	}
-	if l.protocol != "" && c.in.Protocol.UnmarshalText([]byte(l.protocol)) != nil {
-		c.tell(Beside, "", "", fmt.Sprintf("protocol %q is none that meshproof knows", l.protocol))
+	if l.Protocol != "" && c.in.Protocol.UnmarshalText([]byte(l.Protocol)) != nil {
+		c.tell(dump.Beside, "", "", fmt.Sprintf("protocol %q is none that meshproof knows", l.Protocol))
 	}
 	c.close()
 }

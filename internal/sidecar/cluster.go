@@ -14,6 +14,7 @@ import (
 	dnsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/clusters/dns/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
 
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
@@ -22,7 +23,7 @@ import (
 func (r *reader) workloadsOf(l leading, anywhere bool) []string {
 	out := slices.Sorted(maps.Keys(l.names))
 	for _, name := range out[:len(out):len(out)] {
-		c := r.clusters[name].message
+		c := r.Clusters[name].Message
 		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
 			ip := hostOf(c, socket)
 			if ip.IsValid() && (anywhere || ip.IsLoopback() || ip.IsUnspecified() || r.own[ip]) {
@@ -47,11 +48,11 @@ func (r *reader) unreadOf(l leading) (name, reason string) {
 // unreadCluster says why nothing tells where a cluster leads; "" for a cluster of IP addresses
 // and for a cluster that leads where the connection was going.
 func (r *reader) unreadCluster(name string) (reason string) {
-	d, ok := r.clusters[name]
+	d, ok := r.Clusters[name]
 	if !ok {
 		return "is not in the dump"
 	}
-	c := d.message
+	c := d.Message
 	assignment := r.assignmentOf(c)
 	switch finds := discovery(c); {
 	case finds == byOther:
@@ -64,7 +65,7 @@ func (r *reader) unreadCluster(name string) (reason string) {
 	tell := func(at *messages.Path, why string) {
 		reason = cmp.Or(reason, fmt.Sprintf("may lead elsewhere: %s: %s", at, why))
 	}
-	for _, fault := range d.faults {
+	for _, fault := range d.Faults {
 		tell(fault.At, fault.What)
 	}
 	checkCluster(c.ProtoReflect(), nil, tell)
@@ -115,7 +116,7 @@ func discovery(c *clusterv3.Cluster) clusterv3.Cluster_DiscoveryType {
 // are none.
 func (r *reader) assignmentOf(c *clusterv3.Cluster) *endpointv3.ClusterLoadAssignment {
 	if discovery(c) == clusterv3.Cluster_EDS {
-		return r.assignments[cmp.Or(c.GetEdsClusterConfig().GetServiceName(), c.GetName())]
+		return r.Assignments[cmp.Or(c.GetEdsClusterConfig().GetServiceName(), c.GetName())]
 	}
 	return c.GetLoadAssignment()
 }
@@ -145,15 +146,15 @@ func hostOf(c *clusterv3.Cluster, socket *corev3.SocketAddress) netip.Addr {
 // direct returns the clusters that may lead to a workload without a sidecar in between.
 func (r *reader) direct(l leading) leading {
 	l.names = maps.Clone(l.names)
-	maps.DeleteFunc(l.names, func(name string, _ bool) bool { return leadsToSidecars(r.clusters[name]) })
+	maps.DeleteFunc(l.names, func(name string, _ bool) bool { return leadsToSidecars(r.Clusters[name]) })
 	return l
 }
 
 // leadsToSidecars reports whether every connection of a cluster demands a certificate of
 // the mesh. No workload has one: a sidecar answers, which judges the caller by itself.
-func leadsToSidecars(d decoded[*clusterv3.Cluster]) bool {
-	c := d.message
-	sound := len(d.faults) == 0 && discovery(c) != byOther && c.GetOriginalDstLbConfig() == nil
+func leadsToSidecars(d dump.Decoded[*clusterv3.Cluster]) bool {
+	c := d.Message
+	sound := len(d.Faults) == 0 && discovery(c) != byOther && c.GetOriginalDstLbConfig() == nil
 	doubt := func(*messages.Path, string) { sound = false }
 	checkCluster(c.ProtoReflect(), nil, doubt)
 	sockets := []*corev3.TransportSocket{c.GetTransportSocket()}

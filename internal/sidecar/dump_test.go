@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/golden"
 )
 
@@ -22,7 +23,7 @@ var camelCase = strings.NewReplacer("filter_chains", "filterChains", "port_value
 func TestDumpForms(t *testing.T) {
 	t.Parallel()
 	listener := serving(l4(permitAll))
-	want := dump(t, []byte(whole(listener)))
+	want := readDump(t, []byte(whole(listener)))
 	if len(want.Inbounds) != 1 || len(want.Inbounds[0].Filters.Network) != 1 || want.Unknown != nil {
 		t.Fatalf("read %+v", want)
 	}
@@ -37,7 +38,7 @@ func TestDumpForms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(describe(t, want), describe(t, dump(t, []byte(text)))); diff != "" {
+			if diff := cmp.Diff(describe(t, want), describe(t, readDump(t, []byte(text)))); diff != "" {
 				t.Errorf("(-the whole dump +this):\n%s", diff)
 			}
 		})
@@ -75,7 +76,7 @@ func TestDiscoveredFilters(t *testing.T) {
 		{"ecds_filter": %s, "error_state": {"details": "no such\nfield"}}, {"ecds_filter": %s}]}`,
 		typed("envoy.config.core.v3.TypedExtensionConfig", filter("four", networkRBAC, `"stat_prefix": "s", `+denyAll)),
 		typed("envoy.config.core.v3.TypedExtensionConfig", filter("seven", httpRBAC, permitAll+`, "rules_stat_prefix": "r_", "shadow_rules_stat_prefix": "s_"`)))
-	s := dump(t, []byte(whole(serving(discovered("four", networkRBAC), manager("", discovered("seven", httpRBAC))), ecds)))
+	s := readDump(t, []byte(whole(serving(discovered("four", networkRBAC), manager("", discovered("seven", httpRBAC))), ecds)))
 	golden.Compare(t, "discovered.golden", describe(t, s))
 }
 
@@ -93,7 +94,7 @@ func TestDirection(t *testing.T) {
 		{`"name": "udp", "traffic_direction": "INBOUND", "udp_listener_config": {}`, "udp", "", "it listens on UDP, which the lab does not"},
 		{`"name": "api", "traffic_direction": "INBOUND", "api_listener": {}`, "api", "", "an API listener: requests come from inside of the process"},
 	} {
-		s := dump(t, []byte(`{"filter_chains": [{}], `+tt.listener+`}`))
+		s := readDump(t, []byte(`{"filter_chains": [{}], `+tt.listener+`}`))
 		var inbound, skipped, unknown string
 		for _, in := range s.Inbounds {
 			inbound = in.Listener
@@ -137,7 +138,7 @@ func FuzzDump(f *testing.F) {
 			}
 			lost := false
 			for _, u := range s.Of(in) {
-				lost = lost || u.Kind == Lost
+				lost = lost || u.Kind == dump.Lost
 			}
 			if lost != in.Incomplete || in.Incomplete && in.Unguarded() {
 				t.Errorf("%s is incomplete: %t, lost: %t", in.Listener, in.Incomplete, lost)
@@ -209,7 +210,7 @@ func TestFolderOfOneFileIsDump(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(describe(t, dump(t, testdata(t, "kuma.json"))), describe(t, s)); diff != "" {
+	if diff := cmp.Diff(describe(t, readDump(t, testdata(t, "kuma.json"))), describe(t, s)); diff != "" {
 		t.Errorf("(-dump +folder):\n%s", diff)
 	}
 }
@@ -230,16 +231,16 @@ func TestNamedFilters(t *testing.T) {
 		"one in lowerCamelCase":      {camelCase(deny), "deny", false, ""},
 		"a list":                     {"[" + deny + ", " + allow + "]", "deny allow", false, ""},
 		"a list in lowerCamelCase":   {camelCase("[" + deny + ", " + allow + "]"), "deny allow", false, ""},
-		"another filter in front":    {"[" + lua + ", " + allow + "]", "allow", false, InFront.String()},
-		"another filter behind":      {"[" + allow + ", " + lua + "]", "allow", false, Behind.String()},
+		"another filter in front":    {"[" + lua + ", " + allow + "]", "allow", false, dump.InFront.String()},
+		"another filter behind":      {"[" + allow + ", " + lua + "]", "allow", false, dump.Behind.String()},
 		"a field beside":             {disabled, "deny", true, ""},
 		"a field beside, in a list":  {"[" + allow + ", " + disabled + "]", "allow deny", true, ""},
 		"with and without its name":  {"[" + allow + `, {"@type": "` + prefix + httpRBAC + `", ` + denyAll + "}]", "allow #1", false, ""},
-		"an unknown filter in front": {"[" + filter("x", "acme.Thing", "") + ", " + allow + "]", "allow", false, InFront.String()},
+		"an unknown filter in front": {"[" + filter("x", "acme.Thing", "") + ", " + allow + "]", "allow", false, dump.InFront.String()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := dump(t, []byte(tt.text))
+			s := readDump(t, []byte(tt.text))
 			if len(s.Inbounds) != 1 {
 				t.Fatalf("%d inbounds", len(s.Inbounds))
 			}
@@ -248,7 +249,7 @@ func TestNamedFilters(t *testing.T) {
 				guards = append(guards, g.Filter)
 			}
 			for _, u := range s.Unknown {
-				if u.Position != Unplaced {
+				if u.Position != dump.Unplaced {
 					positions = append(positions, u.Position.String())
 				}
 			}
@@ -277,7 +278,7 @@ func TestEnvoyVersion(t *testing.T) {
 		camelCase(bootstrap(`, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40, "patch": 1}}`)):                                       "1.40.1",
 		bootstrap(`, "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 41}, "metadata": {"build.label": "dev", "build.type": "RELEASE"}}`): "1.41.0-dev",
 	} {
-		if got := dump(t, []byte(`{"configs": [`+text+`]}`)).Envoy; got != want {
+		if got := readDump(t, []byte(`{"configs": [`+text+`]}`)).Envoy; got != want {
 			t.Errorf("%s: version %q, want %q", text, got, want)
 		}
 	}

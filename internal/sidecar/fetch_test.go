@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
@@ -39,7 +40,7 @@ func TestFetch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := dump(t, []byte("["+strings.Join([]string{
+	want := readDump(t, []byte("["+strings.Join([]string{
 		listener, typed("envoy.config.route.v3.RouteConfiguration", config),
 		typed("envoy.config.core.v3.TypedExtensionConfig", four), typed("envoy.config.core.v3.TypedExtensionConfig", seven),
 	}, ",")+"]"))
@@ -93,7 +94,7 @@ func TestFetchErrors(t *testing.T) {
 			}
 		})
 	}
-	_, err := Fetch(t.Context(), "plane:1", FetchOptions{Transport: insecure.NewCredentials()})
+	_, err := Fetch(t.Context(), "plane:1", dump.FetchOptions{Transport: insecure.NewCredentials()})
 	if err == nil || err.Error() != "sidecar: fetch from control plane plane:1: the node has no ID: say which proxy is asked for" {
 		t.Errorf("without a node: %v", err)
 	}
@@ -119,17 +120,19 @@ func TestFetchFromOddControlPlanes(t *testing.T) {
 			p.serve(t, tt.script)
 			_, err := fetchFrom(t, p.target)
 			// The protobuf runtime varies its white space on purpose.
-			if err == nil || words(err.Error()) != "sidecar: fetch from control plane "+p.target+": "+tt.want {
+			if err == nil || oneLine(err.Error()) != "sidecar: fetch from control plane "+p.target+": "+tt.want {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 			if tt.refuses {
-				if got := words(<-tt.script.refused); got != tt.want {
+				if got := oneLine(<-tt.script.refused); got != tt.want {
 					t.Errorf("refused with %q, want %q", got, tt.want)
 				}
 			}
 		})
 	}
 }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // The report names fields of a binary resource that its definition does not have, in the
 // RBAC filter and around it.
@@ -156,7 +159,7 @@ func TestFetchOfALaterAPI(t *testing.T) {
 	}, lines(s.Unknown)); diff != "" {
 		t.Errorf("unknown (-want +got):\n%s", diff)
 	}
-	if !s.Inbounds[0].Incomplete || s.Unknown[0].Kind != Beside || s.Unknown[1].Kind != Lost {
+	if !s.Inbounds[0].Incomplete || s.Unknown[0].Kind != dump.Beside || s.Unknown[1].Kind != dump.Lost {
 		t.Errorf("incomplete is %t: %+v", s.Inbounds[0].Incomplete, s.Unknown)
 	}
 }
@@ -186,12 +189,12 @@ func TestFetchOfTypedStructs(t *testing.T) {
 	got := lines(s.Unknown)
 	at := `listener "in": filter chain "c": `
 	for i, want := range []struct {
-		kind Kind
+		kind dump.Kind
 		text string
 	}{
-		{Lost, `filter_chains[0].filters[2].typed_config: field "exempt" is none that RBAC has here`},
-		{Beside, `filter "custom": type.googleapis.com/acme.Filter: meshproof does not know what this filter does; it stands in front of RBAC`},
-		{Lost, `filter "broken": type.googleapis.com/envoy.extensions.filters.network.rbac.v3.RBAC: it is no RBAC: proto: `},
+		{dump.Lost, `filter_chains[0].filters[2].typed_config: field "exempt" is none that RBAC has here`},
+		{dump.Beside, `filter "custom": type.googleapis.com/acme.Filter: meshproof does not know what this filter does; it stands in front of RBAC`},
+		{dump.Lost, `filter "broken": type.googleapis.com/envoy.extensions.filters.network.rbac.v3.RBAC: it is no RBAC: proto: `},
 	} {
 		if i >= len(got) || !strings.HasPrefix(got[i], at+want.text) || s.Unknown[i].Kind != want.kind {
 			t.Fatalf("unknown: %q, want %s %q", got, want.kind, want.text)
@@ -234,14 +237,11 @@ func FuzzResource(f *testing.F) {
 		f.Add(must[[]byte](f)(proto.Marshal(&listener)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		found, err := fromAnys(&discoveryv3.DiscoveryResponse{Resources: []*anypb.Any{{TypeUrl: resource.ListenerType, Value: data}}},
-			func() *listenerv3.Listener { return &listenerv3.Listener{} })
-		if err != nil {
+		var listener listenerv3.Listener
+		if err := proto.Unmarshal(data, &listener); err != nil {
 			return
 		}
-		var r resources
-		r.serveListener(found[0])
-		s, _ := r.read()
+		s, _ := read(&dump.Resources{Listeners: []dump.Decoded[*listenerv3.Listener]{{Message: &listener, Faults: messages.Unread(listener.ProtoReflect())}}})
 		for _, u := range s.Unknown {
 			if u.Reason == "" || strings.Contains(u.String(), "\n") {
 				t.Errorf("unknown %q", u.String())

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -25,7 +26,7 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 	case hcmv3.HttpConnectionManager_HTTP2:
 		c.in.Protocol = policy.HTTP2
 	case hcmv3.HttpConnectionManager_HTTP3:
-		c.tell(Beside, name, "", "it speaks HTTP/3, which the lab does not")
+		c.tell(dump.Beside, name, "", "it speaks HTTP/3, which the lab does not")
 	}
 	c.in.StatPrefix = m.StatPrefix
 	c.in.ForwardClientCert = m.ForwardClientCertDetails
@@ -42,12 +43,12 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 		c.in.Normalization.EscapedSlashes = policy.UnescapeSlashes
 	case hcmv3.HttpConnectionManager_UNESCAPE_AND_REDIRECT:
 		c.in.Normalization.EscapedSlashes = policy.UnescapeSlashes
-		c.tell(Note, name, "", "path_with_escaped_slashes_action UNESCAPE_AND_REDIRECT: a path with escaped slashes is redirected, taken for forwarded")
+		c.tell(dump.Note, name, "", "path_with_escaped_slashes_action UNESCAPE_AND_REDIRECT: a path with escaped slashes is redirected, taken for forwarded")
 	}
 	c.settings(name, m)
 	for i, f := range m.HttpFilters {
 		if i < len(m.HttpFilters)-1 && messages.Name(messages.TypeURL(f.GetTypedConfig())) == router {
-			c.tell(Beside, f.Name, "", "a router in front of other filters: nothing reaches them")
+			c.tell(dump.Beside, f.Name, "", "a router in front of other filters: nothing reaches them")
 		}
 		c.httpFilter(m.StatPrefix, f)
 	}
@@ -58,11 +59,11 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 func (c *chain) settings(name string, m *hcmv3.HttpConnectionManager) {
 	c.checkKnown(name, m)
 	if absolute := m.GetHttpProtocolOptions().GetAllowAbsoluteUrl(); absolute != nil && !absolute.Value {
-		c.tell(Beside, name, "", "allow_absolute_url is false: the filters see a whole URL for a path")
+		c.tell(dump.Beside, name, "", "allow_absolute_url is false: the filters see a whole URL for a path")
 	}
 	for _, u := range m.UpgradeConfigs {
 		if len(u.Filters) > 0 {
-			c.tell(Lost, name, "", fmt.Sprintf("requests that upgrade to %q pass other filters", u.UpgradeType))
+			c.tell(dump.Lost, name, "", fmt.Sprintf("requests that upgrade to %q pass other filters", u.UpgradeType))
 		}
 		c.upgrade(name, u.UpgradeType)
 	}
@@ -72,14 +73,14 @@ func (c *chain) settings(name string, m *hcmv3.HttpConnectionManager) {
 // an upgrade to WebSocket there are no more requests.
 func (c *chain) upgrade(filter, to string) {
 	if !strings.EqualFold(to, "websocket") {
-		c.tell(Beside, filter, "", fmt.Sprintf("after an upgrade to %q, no filter sees the requests inside", to))
+		c.tell(dump.Beside, filter, "", fmt.Sprintf("after an upgrade to %q, no filter sees the requests inside", to))
 	}
 }
 
 // checkKnown tells about the fields of a message that meshproof does not know.
 func (c *chain) checkKnown(filter string, m proto.Message) {
 	checkKnown(m.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-		u := c.unknown(Beside, filter, reason)
+		u := c.unknown(dump.Beside, filter, reason)
 		u.Path = at.String()
 		c.found.add(u)
 	})
@@ -89,7 +90,7 @@ func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
 	packed, faults, typeURL, reason := c.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
 	if reason != "" {
 		c.replaceable = append(c.replaceable, f.Name)
-		c.noteFilter(Lost, f.Name, typeURL, reason)
+		c.noteFilter(dump.Lost, f.Name, typeURL, reason)
 		return
 	}
 	c.tellFaults(f.Name, faults)
@@ -106,7 +107,7 @@ func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
 		c.noteOther(f.Name, messages.TypeURL(packed), m, err)
 	case f.Disabled:
 		c.disabled = true
-		c.noteFilter(Note, f.Name, packed.TypeUrl, "an RBAC filter that is disabled: it judges only where a route enables it")
+		c.noteFilter(dump.Note, f.Name, packed.TypeUrl, "an RBAC filter that is disabled: it judges only where a route enables it")
 	default:
 		c.addHTTP(f.Name, statPrefix, rbac)
 	}
@@ -132,13 +133,13 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 			}
 		}
 		if config.Vhds != nil {
-			c.tell(Lost, "", "", fmt.Sprintf("route configuration %q: virtual hosts come by discovery (vhds), which is not read", config.Name))
+			c.tell(dump.Lost, "", "", fmt.Sprintf("route configuration %q: virtual hosts come by discovery (vhds), which is not read", config.Name))
 		}
 		if !overriding(config, c.replaceable) {
 			continue
 		}
 		if why := c.severalChoices(config, len(configs)); why != "" {
-			c.tell(Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces RBAC filters: %s", config.Name, why))
+			c.tell(dump.Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces RBAC filters: %s", config.Name, why))
 			continue
 		}
 		c.ownRoutes(config)
@@ -228,7 +229,7 @@ func (c *chain) override(filter, route string, packed *anypb.Any, depth int) (*h
 	if err != nil {
 		reason = err.Error()
 	}
-	c.tell(Lost, filter, packed.TypeUrl, fmt.Sprintf("route %q: %s", route, reason))
+	c.tell(dump.Lost, filter, packed.TypeUrl, fmt.Sprintf("route %q: %s", route, reason))
 	return nil, false
 }
 
@@ -236,7 +237,7 @@ func (c *chain) override(filter, route string, packed *anypb.Any, depth int) (*h
 func (c *chain) checkMatch(route string, m *routev3.RouteMatch) {
 	if m.GetRuntimeFraction() != nil || m.GetTlsContext() != nil || m.GetConnectMatcher() != nil ||
 		m.GetPathMatchPolicy() != nil || len(m.GetDynamicMetadata()) > 0 || len(m.GetFilterState()) > 0 {
-		c.tell(Opaque, "", "", fmt.Sprintf("route %q asks for more than path, header and query", route))
+		c.tell(dump.Opaque, "", "", fmt.Sprintf("route %q asks for more than path, header and query", route))
 	}
 }
 
@@ -249,7 +250,7 @@ func (c *chain) tellScripts(config *routev3.RouteConfiguration) {
 		}
 		c.checkKnown("", script)
 		if why := unprovenSource(script.GetSourceCode()); why != "" {
-			c.tell(Beside, "", typeURL(script), fmt.Sprintf("route configuration %q: %s", config.Name, why))
+			c.tell(dump.Beside, "", typeURL(script), fmt.Sprintf("route configuration %q: %s", config.Name, why))
 		}
 	})
 }
@@ -267,7 +268,7 @@ func (c *chain) tellUnnamed(config *routev3.RouteConfiguration, m *hcmv3.HttpCon
 	eachOverride(config, func(name string, packed *anypb.Any) {
 		named := slices.ContainsFunc(m.HttpFilters, func(f *hcmv3.HttpFilter) bool { return f.Name == name })
 		if !named && messages.Name(packed.GetTypeUrl()) == routeRBAC {
-			c.tell(Note, name, packed.TypeUrl, fmt.Sprintf("route configuration %q has RBAC for a filter that is not there: Envoy passes over it", config.Name))
+			c.tell(dump.Note, name, packed.TypeUrl, fmt.Sprintf("route configuration %q has RBAC for a filter that is not there: Envoy passes over it", config.Name))
 		}
 	})
 }
@@ -295,12 +296,12 @@ func eachOverride(config *routev3.RouteConfiguration, do func(name string, packe
 func (c *chain) routeConfigs(m *hcmv3.HttpConnectionManager) (out []*routev3.RouteConfiguration) {
 	refs, scopes := c.routeRefs(m)
 	if m.GetScopedRoutes().GetScopedRds() != nil {
-		c.wanted.scopes = true
+		c.wanted.Scopes = true
 		for _, d := range scopes {
-			c.tellFaults("", d.faults)
+			c.tellFaults("", d.Faults)
 		}
 		if len(refs) == 0 {
-			c.tell(Lost, "", "", fmt.Sprintf("scoped route configurations %q are not there: routes may replace RBAC filters", m.GetScopedRoutes().Name))
+			c.tell(dump.Lost, "", "", fmt.Sprintf("scoped route configurations %q are not there: routes may replace RBAC filters", m.GetScopedRoutes().Name))
 		}
 	}
 	for _, ref := range refs {
@@ -314,12 +315,12 @@ func (c *chain) routeConfigs(m *hcmv3.HttpConnectionManager) (out []*routev3.Rou
 }
 
 func (c *chain) named(name string) []*routev3.RouteConfiguration {
-	c.wanted.routes[name] = true
-	d, ok := c.reader.resources.routes[name]
+	c.wanted.Routes[name] = true
+	d, ok := c.Routes[name]
 	if !ok {
-		c.tell(Lost, "", "", fmt.Sprintf("route configuration %q is not there: routes may replace RBAC filters", name))
+		c.tell(dump.Lost, "", "", fmt.Sprintf("route configuration %q is not there: routes may replace RBAC filters", name))
 		return nil
 	}
-	c.tellFaults("", d.faults)
-	return []*routev3.RouteConfiguration{d.message}
+	c.tellFaults("", d.Faults)
+	return []*routev3.RouteConfiguration{d.Message}
 }

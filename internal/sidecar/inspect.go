@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
@@ -38,25 +39,25 @@ var understood = map[string]bool{
 
 // inspect tells what in an RBAC filter cannot be replayed, and what no policy can
 // say.
-func inspect(m proto.Message, tell func(Unknown)) {
+func inspect(m proto.Message, tell func(dump.Unknown)) {
 	v := messages.Visitor{
 		Closed: func(typeURL, reason string, at *messages.Path) {
-			tell(Unknown{Kind: Lost, Type: typeURL, Path: at.String(), Reason: reason})
+			tell(dump.Unknown{Kind: dump.Lost, Type: typeURL, Path: at.String(), Reason: reason})
 		},
 		Opened: func(typeURL string, faults []messages.Fault, at *messages.Path) {
 			for _, f := range faults {
-				tell(Unknown{Kind: Lost, Path: f.At.String(), Reason: f.What})
+				tell(dump.Unknown{Kind: dump.Lost, Path: f.At.String(), Reason: f.What})
 			}
 			if !understood[messages.Name(typeURL)] {
-				tell(Unknown{Kind: Opaque, Type: typeURL, Path: at.String(), Reason: "no policy can ask for this"})
+				tell(dump.Unknown{Kind: dump.Opaque, Type: typeURL, Path: at.String(), Reason: "no policy can ask for this"})
 			}
 		},
 		Message: func(m protoreflect.Message, at *messages.Path) {
 			for _, reason := range append(oddities(m.Interface()), deprecated(m)...) {
-				tell(Unknown{Kind: Opaque, Path: at.String(), Reason: reason})
+				tell(dump.Unknown{Kind: dump.Opaque, Path: at.String(), Reason: reason})
 			}
 			if logs(m.Interface()) {
-				tell(Unknown{Kind: Note, Path: at.String(), Reason: "action LOG refuses no request"})
+				tell(dump.Unknown{Kind: dump.Note, Path: at.String(), Reason: "action LOG refuses no request"})
 			}
 		},
 	}
@@ -168,16 +169,16 @@ var wrappingFilters = map[string]bool{
 }
 
 // roleOf returns what a filter that is no RBAC filter means for the RBAC filters.
-func roleOf(message string) (kind Kind, reason string, tell bool) {
+func roleOf(message string) (kind dump.Kind, reason string, tell bool) {
 	switch how, ok := decidingFilters[message]; {
 	case passing[message] != nil:
 		return 0, "", false
 	case wrappingFilters[message]:
-		return Lost, "it runs other filters under conditions of its own", true
+		return dump.Lost, "it runs other filters under conditions of its own", true
 	case ok:
-		return Beside, "it " + how, true
+		return dump.Beside, "it " + how, true
 	default:
-		return Beside, "meshproof does not know what this filter does", true
+		return dump.Beside, "meshproof does not know what this filter does", true
 	}
 }
 

@@ -94,7 +94,7 @@ func TestProgramLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, lost := dump(t, []byte(whole(tt.listener))).Inbounds[0].Program()
+			p, lost := readDump(t, []byte(whole(tt.listener))).Inbounds[0].Program()
 			if diff := cmp.Diff(tt.lost, lost); diff != "" {
 				t.Errorf("lost (-want +got):\n%s", diff)
 			}
@@ -130,7 +130,7 @@ func TestProgramOfSeveralFilters(t *testing.T) {
 		http = append(http, filter(fmt.Sprint("rbac", i), httpRBAC, f))
 	}
 	chain = append(chain, manager("", strings.Join(http, ",")))
-	p, lost := dump(t, []byte(whole(serving(chain...)))).Inbounds[0].Program()
+	p, lost := readDump(t, []byte(whole(serving(chain...)))).Inbounds[0].Program()
 	const want = `gate of named rules L4
   else allow
 gate of named rules L7
@@ -169,7 +169,7 @@ func TestProgramLostCutsClasses(t *testing.T) {
 	t.Parallel()
 	deny := strings.Replace(policies(adminTemplate, anybody, ""), `{"policies"`, `{"action": "DENY", "policies"`, 1)
 	allow := policies(anybody, `{"authenticated": {"principal_name": {"exact": "spiffe://td/web"}}}`, "")
-	in := dump(t, []byte(whole(serving(manager("", l7(deny), strings.Replace(l7(allow), `"rbac"`, `"rbac2"`, 1)))))).Inbounds[0]
+	in := readDump(t, []byte(whole(serving(manager("", l7(deny), strings.Replace(l7(allow), `"rbac"`, `"rbac2"`, 1)))))).Inbounds[0]
 	p, lost := in.Program()
 	if len(lost) != 1 {
 		t.Fatalf("lost %q", lost)
@@ -241,7 +241,7 @@ func TestProgramOfOtherMeshes(t *testing.T) {
 		t.Run(mesh, func(t *testing.T) {
 			t.Parallel()
 			var b strings.Builder
-			for _, in := range dump(t, testdata(t, mesh+".json")).Inbounds {
+			for _, in := range readDump(t, testdata(t, mesh+".json")).Inbounds {
 				p, lost := in.Program()
 				fmt.Fprintf(&b, "inbound %s / %s\n%s", in.Listener, in.Chain, p)
 				for _, sentence := range lost {

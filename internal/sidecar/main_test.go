@@ -79,7 +79,7 @@ func compact(t *testing.T, m proto.Message) string {
 	return out.String()
 }
 
-func dump(t *testing.T, data []byte) Sidecar {
+func readDump(t *testing.T, data []byte) Sidecar {
 	t.Helper()
 	s, err := Dump(data)
 	if err != nil {
@@ -94,7 +94,7 @@ func TestDumpOfOtherMeshes(t *testing.T) {
 	for _, mesh := range []string{"kuma", "istio"} {
 		t.Run(mesh, func(t *testing.T) {
 			t.Parallel()
-			golden.Compare(t, mesh+".golden", describe(t, dump(t, testdata(t, mesh+".json"))))
+			golden.Compare(t, mesh+".golden", describe(t, readDump(t, testdata(t, mesh+".json"))))
 		})
 	}
 }

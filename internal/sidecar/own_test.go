@@ -22,6 +22,7 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/controlplane"
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
@@ -178,7 +179,7 @@ func TestRoundTripOfRecord(t *testing.T) {
 
 func checkOurs(t *testing.T, want []controlplane.Inbound, data []byte) {
 	t.Helper()
-	s := dump(t, data)
+	s := readDump(t, data)
 	// The control plane has routes counted too, which decides nothing.
 	same := cmp.Options{protocmp.Transform(), protocmp.IgnoreFields(&httprbacv3.RBAC{}, "track_per_rule_stats")}
 	byStat := map[string]Inbound{}
@@ -218,7 +219,9 @@ func checkOurs(t *testing.T, want []controlplane.Inbound, data []byte) {
 		t.Errorf("skipped (-want +got):\n%s", diff)
 	}
 	// The lab gives its CAs, its upstreams and its bootstrap in a way of its own.
-	besides := slices.DeleteFunc(slices.Clone(s.Unknown), func(u Unknown) bool { return u.Kind == Exposed || u.Type == bootstrapConfig })
+	besides := slices.DeleteFunc(slices.Clone(s.Unknown), func(u dump.Unknown) bool {
+		return u.Kind == dump.Exposed || u.Type == "envoy.config.bootstrap.v3.Bootstrap"
+	})
 	if diff := cmp.Diff([]string{
 		`listener "mesh": neither traffic_direction nor its name tells its direction: taken for inbound`,
 		`listener "mesh": filter "envoy.filters.listener.proxy_protocol": type.googleapis.com/envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol: it lets callers say source and destination in a PROXY header`,
@@ -227,7 +230,7 @@ func checkOurs(t *testing.T, want []controlplane.Inbound, data []byte) {
 	}
 }
 
-func lines(unknown []Unknown) []string {
+func lines(unknown []dump.Unknown) []string {
 	var out []string
 	for _, u := range unknown {
 		out = append(out, u.String())

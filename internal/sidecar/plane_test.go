@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
@@ -93,7 +94,7 @@ func fetchFrom(t *testing.T, target string) (Sidecar, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errPatience)
 	defer cancel()
-	return Fetch(ctx, target, FetchOptions{
+	return Fetch(ctx, target, dump.FetchOptions{
 		Node: &corev3.Node{Id: nodeID, Cluster: "backend"}, Transport: insecure.NewCredentials(), PerRPC: token("t0ken"),
 	})
 }
@@ -103,7 +104,12 @@ var errPatience = errors.New("out of patience")
 // decodeAs is a resource of the JSON that the other tests use.
 func decodeAs[M proto.Message](t *testing.T, text string, into M) M {
 	t.Helper()
-	return must[decoded[M]](t)(fromTree(must[any](t)(messages.Parse([]byte(text))), into)).message
+	tree := must[any](t)(messages.Parse([]byte(text)))
+	delete(tree.(messages.Object), "@type")
+	if _, err := messages.Decode(tree, into); err != nil {
+		t.Fatal(err)
+	}
+	return into
 }
 
 // script answers the first request of each type with its resources.

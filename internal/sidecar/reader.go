@@ -11,16 +11,17 @@ import (
 	tlsinspectorv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/listener/tls_inspector/v3"
 	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
 // reader turns resources into a Sidecar.
 type reader struct {
-	*resources
+	*dump.Resources
 	out   Sidecar
 	found findings
 	// wanted are the resources that the listeners refer to.
-	wanted wanted
+	wanted dump.References
 	// leads says of each inbound where its requests go.
 	leads []leading
 	// led has the clusters of each chain.
@@ -33,31 +34,24 @@ type reader struct {
 	outbounds []netip.AddrPort
 }
 
-// wanted are names of resources, and whether scoped route configurations are asked
-// for at all.
-type wanted struct {
-	routes, extensions map[string]bool
-	scopes             bool
-}
-
-func (r *resources) read() (Sidecar, wanted) {
-	r.addBootstrapped()
-	reader := reader{resources: r, led: map[*listenerv3.FilterChain]leading{}, wanted: wanted{routes: map[string]bool{}, extensions: map[string]bool{}}}
-	for _, u := range r.unknown {
+// read reads the inbounds, and returns what their listeners refer to.
+func read(r *dump.Resources) (Sidecar, dump.References) {
+	reader := reader{Resources: r, led: map[*listenerv3.FilterChain]leading{}, wanted: dump.References{Routes: map[string]bool{}, Extensions: map[string]bool{}}}
+	for _, u := range r.Unknown {
 		reader.found.add(u)
 	}
-	guarded := reader.guardedBy(r.listeners)
-	for _, l := range r.listeners {
+	guarded := reader.guardedBy(r.Listeners)
+	for _, l := range r.Listeners {
 		reader.listener(l, guarded)
 	}
-	for _, l := range r.unattached {
+	for _, l := range r.Unattached {
 		reader.addUnattached(l)
 	}
 	reader.shareWorkloads()
-	reader.out.Unknown, reader.out.Envoy = reader.found.list, r.envoy
+	reader.out.Unknown, reader.out.Envoy = reader.found.list, r.Envoy
 	of := reader.out.Index()
 	for i, in := range reader.out.Inbounds {
-		if slices.ContainsFunc(of(in), func(u Unknown) bool { return u.Kind == Lost }) {
+		if slices.ContainsFunc(of(in), func(u dump.Unknown) bool { return u.Kind == dump.Lost }) {
 			reader.out.Inbounds[i].Incomplete = true
 		}
 	}
@@ -68,10 +62,10 @@ func (r *reader) skip(listener, chain, reason string) {
 	r.out.Skipped = append(r.out.Skipped, Skipped{listener, chain, reason})
 }
 
-func (r *reader) listener(d decoded[*listenerv3.Listener], g guarded) {
-	l := d.message
-	tell := func(kind Kind, reason string) {
-		r.found.add(Unknown{Kind: kind, Listener: l.Name, Reason: reason})
+func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
+	l := d.Message
+	tell := func(kind dump.Kind, reason string) {
+		r.found.add(dump.Unknown{Kind: kind, Listener: l.Name, Reason: reason})
 	}
 	inbound, reason := direction(l)
 	if !inbound {
@@ -81,40 +75,40 @@ func (r *reader) listener(d decoded[*listenerv3.Listener], g guarded) {
 			r.outbound(d)
 			return
 		}
-		tell(Exposed, reason+", but "+twin)
+		tell(dump.Exposed, reason+", but "+twin)
 	} else if reason != "" {
-		tell(Note, reason)
+		tell(dump.Note, reason)
 	}
 	labels := labelsOf(l)
-	r.faults(l.Name, labels, d.faults)
+	r.faults(l.Name, labels, d.Faults)
 	checkKnown(l.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-		r.found.add(Unknown{Kind: Beside, Listener: l.Name, Chain: chainOf(at, labels), Path: at.String(), Reason: reason})
+		r.found.add(dump.Unknown{Kind: dump.Beside, Listener: l.Name, Chain: chainOf(at, labels), Path: at.String(), Reason: reason})
 	})
 	switch {
 	case l.ApiListener != nil:
-		tell(Exposed, "an API listener: requests come from inside of the process")
+		tell(dump.Exposed, "an API listener: requests come from inside of the process")
 	case listensOnUDP(l):
-		tell(Exposed, "it listens on UDP, which the lab does not")
+		tell(dump.Exposed, "it listens on UDP, which the lab does not")
 	case l.GetInternalListener() != nil:
-		tell(Exposed, "an internal listener: connections come from inside of Envoy")
+		tell(dump.Exposed, "an internal listener: connections come from inside of Envoy")
 	}
 	if l.FcdsConfig != nil {
-		tell(Lost, "filter chains come by discovery of their own (fcds_config), which is not read")
+		tell(dump.Lost, "filter chains come by discovery of their own (fcds_config), which is not read")
 	}
 	if l.FilterChainMatcher != nil {
-		tell(Beside, "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
+		tell(dump.Beside, "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
 	}
 	for _, log := range l.AccessLog {
 		logging := newLeading().calls
 		logging.add(log)
 		for _, reason := range logging.unread {
-			tell(Beside, reason)
+			tell(dump.Beside, reason)
 		}
 	}
 	for _, f := range l.ListenerFilters {
 		r.listenerFilter(l.Name, f)
 		if messages.Name(messages.TypeURL(f.GetTypedConfig())) == originalDst && !l.GetUseOriginalDst().GetValue() {
-			tell(Beside, "the filters see the destination from before a redirection: the port is not the listener's")
+			tell(dump.Beside, "the filters see the destination from before a redirection: the port is not the listener's")
 		}
 	}
 	from := len(r.out.Inbounds)
@@ -130,16 +124,16 @@ func (r *reader) listener(d decoded[*listenerv3.Listener], g guarded) {
 
 // outbound tells what of a listener outside of its chains is not known: it may listen in more
 // ways than meshproof reads.
-func (r *reader) outbound(d decoded[*listenerv3.Listener]) {
+func (r *reader) outbound(d dump.Decoded[*listenerv3.Listener]) {
 	tell := func(at *messages.Path, reason string) {
 		if text := at.String(); !strings.Contains(text, "filter_chain") && !strings.HasPrefix(text, "listener_filters") {
-			r.found.add(Unknown{Kind: Exposed, Listener: d.message.Name, Path: text, Reason: reason})
+			r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: d.Message.Name, Path: text, Reason: reason})
 		}
 	}
-	for _, fault := range d.faults {
+	for _, fault := range d.Faults {
 		tell(fault.At, fault.What)
 	}
-	checkKnown(d.message.ProtoReflect(), nil, tell)
+	checkKnown(d.Message.ProtoReflect(), nil, tell)
 }
 
 func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
@@ -147,18 +141,18 @@ func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 	if reason == "" {
 		held := messages.TypeURL(packed)
 		if kind, reason, tell := roleOf(messages.Name(held)); tell {
-			r.found.add(Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason, Position: InFront})
+			r.found.add(dump.Unknown{Kind: kind, Listener: listener, Filter: f.Name, Type: held, Reason: reason, Position: dump.InFront})
 		} else {
 			checkPassing(packed.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-				r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Path: at.String(), Reason: reason, Position: InFront})
+				r.found.add(dump.Unknown{Kind: dump.Beside, Listener: listener, Filter: f.Name, Path: at.String(), Reason: reason, Position: dump.InFront})
 			})
 		}
 		for _, fault := range faults {
-			r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Path: fault.At.String(), Reason: fault.What, Position: InFront})
+			r.found.add(dump.Unknown{Kind: dump.Beside, Listener: listener, Filter: f.Name, Path: fault.At.String(), Reason: fault.What, Position: dump.InFront})
 		}
 		return
 	}
-	r.found.add(Unknown{Kind: Beside, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: InFront})
+	r.found.add(dump.Unknown{Kind: dump.Beside, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: dump.InFront})
 }
 
 // inspectsTLS reports whether a listener filter reads the server name of each handshake. A
@@ -183,9 +177,9 @@ func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.Exte
 		}
 		return typed, nil, typed.TypeUrl, ""
 	}
-	r.wanted.extensions[name] = true
-	if d, ok := r.extensions[name]; ok {
-		return d.message, d.faults, d.message.GetTypeUrl(), ""
+	r.wanted.Extensions[name] = true
+	if d, ok := r.Extensions[name]; ok {
+		return d.Message, d.Faults, d.Message.GetTypeUrl(), ""
 	}
 	types := strings.Join(discovery.TypeUrls, ", ")
 	if discovery.DefaultConfig != nil {
@@ -197,9 +191,9 @@ func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.Exte
 // faults tells what a listener lost, by filter chain.
 func (r *reader) faults(listener string, labels []string, faults []messages.Fault) {
 	for _, f := range faults {
-		u := Unknown{Kind: Beside, Listener: listener, Chain: chainOf(f.At, labels), Path: f.At.String(), Reason: f.What}
+		u := dump.Unknown{Kind: dump.Beside, Listener: listener, Chain: chainOf(f.At, labels), Path: f.At.String(), Reason: f.What}
 		if f.Guards {
-			u.Kind = Lost
+			u.Kind = dump.Lost
 		}
 		r.found.add(u)
 	}

@@ -3,7 +3,7 @@
 // ([Dump]), out of files ([Folder]), or from a control plane over ADS ([Fetch]).
 //
 // It guarantees that all before the workload is read, is harmless, or is named. It knows by name what is harmless: each field from the listener to
-// the routes that is not on its closed list is an [Unknown], and so is a filter of another
+// the routes that is not on its closed list is a [dump.Unknown], and so is a filter of another
 // kind, a type or a field that the xDS API did not have when this was built, a matcher input
 // that no policy can ask for, a configuration that is missing. Its kind says what it means:
 // [Inbound.Incomplete] is set where [Inbound.Filters] is not the whole authorization. Another
@@ -23,6 +23,7 @@ import (
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 	"github.com/meshproof/meshproof/xds/lift"
@@ -34,7 +35,7 @@ type Sidecar struct {
 	// default filter chain last.
 	Inbounds []Inbound
 	// Unknown is what was found and not understood, and notes.
-	Unknown []Unknown
+	Unknown []dump.Unknown
 	// Skipped are the listeners and filter chains that serve no inbound.
 	Skipped []Skipped
 	// Envoy is the version that the sidecar states of itself, such as "1.36.4" or
@@ -85,7 +86,7 @@ type Inbound struct {
 	ForwardClientCert hcmv3.HttpConnectionManager_ForwardClientCertDetails
 	UseRemoteAddress  bool
 	// Incomplete is set where Filters lacks a part of the authorization: a filter, or
-	// something in a filter. An Unknown of kind [Lost] says which. A replay would prove
+	// something in a filter. An Unknown of kind [dump.Lost] says which. A replay would prove
 	// nothing.
 	Incomplete bool
 }
@@ -131,7 +132,7 @@ const (
 	Plaintext Transport = iota
 	// TLS does not demand a client certificate.
 	TLS
-	// MutualTLS demands a client certificate. An Unknown of kind [Exposed] tells where the
+	// MutualTLS demands a client certificate. An Unknown of kind [dump.Exposed] tells where the
 	// certificate may prove no identity of the mesh.
 	MutualTLS
 	// OtherTransport is a transport socket of another kind, named as Unknown.
@@ -145,19 +146,19 @@ func (t Transport) String() string { return transportNames[t] }
 
 // Of returns what was not understood about an inbound: in its chain, in its listener, or in
 // the whole dump.
-func (s Sidecar) Of(i Inbound) []Unknown {
+func (s Sidecar) Of(i Inbound) []dump.Unknown {
 	return s.Index()(i)
 }
 
 // Index returns [Sidecar.Of] for many inbounds.
-func (s Sidecar) Index() func(Inbound) []Unknown {
+func (s Sidecar) Index() func(Inbound) []dump.Unknown {
 	type place struct{ listener, chain string }
 	at := map[place][]int{}
 	for n, u := range s.Unknown {
 		key := place{u.Listener, u.Chain}
 		at[key] = append(at[key], n)
 	}
-	return func(i Inbound) []Unknown {
+	return func(i Inbound) []dump.Unknown {
 		var found []int
 		places := []place{{}, {i.Listener, ""}, {"", i.Chain}, {i.Listener, i.Chain}}
 		for n, key := range places {
@@ -166,7 +167,7 @@ func (s Sidecar) Index() func(Inbound) []Unknown {
 			}
 		}
 		slices.Sort(found)
-		var out []Unknown
+		var out []dump.Unknown
 		for _, n := range found {
 			out = append(out, s.Unknown[n])
 		}
@@ -174,14 +175,14 @@ func (s Sidecar) Index() func(Inbound) []Unknown {
 	}
 }
 
-// Loose returns what was not understood, is no [Note], and is about none of the inbounds: a
+// Loose returns what was not understood, is no [dump.Note], and is about none of the inbounds: a
 // listener that could not be read, or that serves nothing yet.
-func (s Sidecar) Loose() []Unknown {
-	of, about := s.Index(), map[Unknown]bool{}
+func (s Sidecar) Loose() []dump.Unknown {
+	of, about := s.Index(), map[dump.Unknown]bool{}
 	for _, in := range s.Inbounds {
 		for _, u := range of(in) {
 			about[u] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(s.Unknown), func(u Unknown) bool { return u.Kind == Note || about[u] })
+	return slices.DeleteFunc(slices.Clone(s.Unknown), func(u dump.Unknown) bool { return u.Kind == dump.Note || about[u] })
 }

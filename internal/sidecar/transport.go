@@ -10,6 +10,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
@@ -21,7 +22,7 @@ func (c *chain) transport(of *listenerv3.FilterChain) Transport {
 	switch messages.Name(packed.GetTypeUrl()) {
 	case "", rawBuffer:
 		if of.GetTransportSocket() != nil && packed == nil {
-			c.tell(Exposed, name, "", "the transport socket has no configuration")
+			c.tell(dump.Exposed, name, "", "the transport socket has no configuration")
 			return OtherTransport
 		}
 		return Plaintext
@@ -29,7 +30,7 @@ func (c *chain) transport(of *listenerv3.FilterChain) Transport {
 	m, faults, err := messages.Unpack(packed)
 	context, ok := m.(*tlsv3.DownstreamTlsContext)
 	if err != nil || !ok {
-		c.tell(Exposed, name, packed.TypeUrl, "a transport socket that is not TLS")
+		c.tell(dump.Exposed, name, packed.TypeUrl, "a transport socket that is not TLS")
 		return OtherTransport
 	}
 	c.tellFaults(name, faults)
@@ -37,7 +38,7 @@ func (c *chain) transport(of *listenerv3.FilterChain) Transport {
 		return TLS
 	}
 	c.unproven(context, func(at *messages.Path, reason string) {
-		u := c.unknown(Exposed, name, reason)
+		u := c.unknown(dump.Exposed, name, reason)
 		u.Type, u.Path = packed.TypeUrl, at.String()
 		c.found.add(u)
 	})
@@ -88,18 +89,18 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.
 	if context.GetTrustedCa() != nil || context.GetCustomValidatorConfig() != nil {
 		tell(at, "CAs stand in the listener beside those of the control plane")
 	}
-	if delivered, ok := c.validations[secret.Name]; ok {
-		for _, fault := range delivered.faults {
+	if delivered, ok := c.Validations[secret.Name]; ok {
+		for _, fault := range delivered.Faults {
 			tell(at, fmt.Sprintf("secret %q: %s", secret.Name, fault.What))
 		}
-		checkTLS(delivered.message.ProtoReflect(), (*messages.Path)(nil).Field("secret").Key(secret.Name), tell)
-		if delivered.message.GetTrustedCa() == nil && delivered.message.GetCustomValidatorConfig() == nil {
+		checkTLS(delivered.Message.ProtoReflect(), (*messages.Path)(nil).Field("secret").Key(secret.Name), tell)
+		if delivered.Message.GetTrustedCa() == nil && delivered.Message.GetCustomValidatorConfig() == nil {
 			tell(at, fmt.Sprintf("secret %q has nothing to verify client certificates by", secret.Name))
 		}
-		merged := proto.CloneOf(delivered.message)
+		merged := proto.CloneOf(delivered.Message)
 		if context != nil {
 			merged = proto.CloneOf(context)
-			proto.Merge(merged, delivered.message)
+			proto.Merge(merged, delivered.Message)
 		}
 		context = merged
 	}

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
@@ -26,19 +27,19 @@ type guarded struct {
 }
 
 // guardedBy gathers what the inbound listeners serve.
-func (r *reader) guardedBy(listeners []decoded[*listenerv3.Listener]) guarded {
+func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guarded {
 	g := guarded{workloads: map[string]bool{}}
 	var chains []*listenerv3.FilterChain
 	r.own = map[netip.Addr]bool{}
 	for _, d := range listeners {
-		if inbound, _ := direction(d.message); !inbound {
-			r.bindOutbound(d.message)
+		if inbound, _ := direction(d.Message); !inbound {
+			r.bindOutbound(d.Message)
 			continue
 		}
-		chains = append(chains, chainsOf(d.message)...)
-		for _, socket := range sockets(d.message) {
-			for _, chain := range chainsOf(d.message) {
-				g.addresses = append(g.addresses, address(d.message, socket, chain.GetFilterChainMatch()))
+		chains = append(chains, chainsOf(d.Message)...)
+		for _, socket := range sockets(d.Message) {
+			for _, chain := range chainsOf(d.Message) {
+				g.addresses = append(g.addresses, address(d.Message, socket, chain.GetFilterChainMatch()))
 			}
 		}
 	}
@@ -69,7 +70,7 @@ func (r *reader) bindOutbound(l *listenerv3.Listener) {
 // leadsToOutbound reports whether an endpoint is one of the outbound listeners.
 func (r *reader) leadsToOutbound(l leading) bool {
 	for name := range l.names {
-		c := r.clusters[name].message
+		c := r.Clusters[name].Message
 		found := false
 		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
 			to := netip.AddrPortFrom(hostOf(c, socket), uint16(socket.GetPortValue()))
@@ -147,7 +148,7 @@ func (r *reader) passesThrough(l *listenerv3.Listener, leads leading) bool {
 	}
 	for name := range leads.names {
 		// A static cluster without endpoints is a black hole.
-		if r.unreadCluster(name) != "" || len(r.assignmentOf(r.clusters[name].message).GetEndpoints()) > 0 {
+		if r.unreadCluster(name) != "" || len(r.assignmentOf(r.Clusters[name].Message).GetEndpoints()) > 0 {
 			return false
 		}
 	}
@@ -235,7 +236,7 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 			for _, ref := range refs {
 				configuration := ref.inline
 				if configuration == nil {
-					configuration = r.routes[ref.name].message
+					configuration = r.Routes[ref.name].Message
 					out.calls.add(configuration)
 				}
 				eachMessage(configuration, routes)
@@ -271,7 +272,7 @@ func (r *reader) shareWorkloads() {
 	told := map[string]bool{}
 	for i, in := range r.out.Inbounds {
 		tell := func(format string, args ...any) {
-			r.found.add(Unknown{Kind: Exposed, Listener: in.Listener, Chain: in.Chain, Reason: fmt.Sprintf(format, args...)})
+			r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: fmt.Sprintf(format, args...)})
 		}
 		for _, workload := range r.workloadsOf(r.leads[i], true) {
 			switch port, ok := ports[workload]; {
@@ -282,7 +283,7 @@ func (r *reader) shareWorkloads() {
 				tell("it leads to %s, as the inbound on port %d does", workload, port)
 			}
 		}
-		if name, reason := r.unreadOf(r.leads[i]); name != "" && r.clusters != nil {
+		if name, reason := r.unreadOf(r.leads[i]); name != "" && r.Clusters != nil {
 			tell("nothing tells which workload it leads to: its cluster %q %s", name, reason)
 		}
 		if r.leads[i].chosen {
@@ -296,7 +297,7 @@ func (r *reader) shareWorkloads() {
 		for _, workload := range r.workloadsOf(r.called(r.leads[i]), false) {
 			if port, ok := ports[workload]; ok && port != in.Address.Port() {
 				reason := fmt.Sprintf("it sends requests of its own to %s, past the inbound on port %d", workload, port)
-				r.found.add(Unknown{Kind: Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason})
+				r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason})
 			}
 		}
 	}
@@ -306,7 +307,7 @@ func (r *reader) shareWorkloads() {
 func (r *reader) called(l leading) leading {
 	out := newLeading()
 	for name := range l.calls.clusters {
-		if _, ok := r.clusters[name]; !l.names[name] && (ok || r.guards[name]) {
+		if _, ok := r.Clusters[name]; !l.names[name] && (ok || r.guards[name]) {
 			out.add(name)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/internal/dump"
 )
 
 // The report names everything that is not understood, with its place and its effect.
@@ -157,7 +159,7 @@ func TestUnknown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := dump(t, []byte(whole(serving(tt.filters))))
+			s := readDump(t, []byte(whole(serving(tt.filters))))
 			var got []string
 			for _, u := range s.Unknown {
 				got = append(got, u.Kind.String()+" "+u.String())
@@ -238,7 +240,7 @@ func TestUnknownListener(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := dump(t, []byte(listening(tt.listener, tt.chain, l4(denyAll))))
+			s := readDump(t, []byte(listening(tt.listener, tt.chain, l4(denyAll))))
 			var want []string
 			if tt.want != "" {
 				want = []string{tt.want}
@@ -259,14 +261,14 @@ func TestBrokenParts(t *testing.T) {
 	broken := strings.Replace(serving(), `"port_value": 80`, `"port_value": "many"`, 1)
 	both := fmt.Sprintf(`{"configs": [7, {"@type": "type.googleapis.com/envoy.admin.v3.NewDump"},
 		{"@type": "type.googleapis.com/envoy.admin.v3.ListenersConfigDump", "static_listeners": [{"listener": %s}, {"listener": %s}]}]}`, broken, serving(l4(denyAll)))
-	s := dump(t, []byte(both))
+	s := readDump(t, []byte(both))
 	if len(s.Inbounds) != 1 || len(s.Inbounds[0].Guards) != 1 {
 		t.Errorf("inbounds: %+v", s.Inbounds)
 	}
 	got := lines(s.Unknown)
 	if len(got) != 3 || got[0] != "configs[0] of the dump is no object" ||
 		got[1] != `type.googleapis.com/envoy.admin.v3.NewDump: configs[1] of the dump: meshproof does not know what "envoy.admin.v3.NewDump" is for` ||
-		!strings.HasPrefix(got[2], `listener "in": listener not read: it is no Listener: proto: `) || s.Unknown[2].Kind != Lost {
+		!strings.HasPrefix(got[2], `listener "in": listener not read: it is no Listener: proto: `) || s.Unknown[2].Kind != dump.Lost {
 		t.Errorf("unknown: %q", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/sidecar"
@@ -71,7 +72,7 @@ func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool
 
 // claim takes a sidecar's inbound among the replays, and notes findings and gaps. Unknown is
 // what was not understood about it.
-func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []sidecar.Unknown, replays *groups) error {
+func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []dump.Unknown, replays *groups) error {
 	name, hasAddress := title(enforced), enforced.Address.IsValid()
 	if enforced.Incomplete {
 		v.Unverified = append(v.Unverified, Unverified{Gap: NotReplayable, Inbound: name})
@@ -115,10 +116,10 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []sid
 
 // otherJudges returns what decides about requests to an inbound besides the RBAC filters
 // that are replayed, or leads past them, each once.
-func otherJudges(unknown []sidecar.Unknown) []string {
+func otherJudges(unknown []dump.Unknown) []string {
 	var out []string
 	for _, u := range unknown {
-		if u.Kind == sidecar.Note {
+		if u.Kind == dump.Note {
 			continue
 		}
 		reason := u.Reason

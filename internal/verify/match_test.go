@@ -14,6 +14,7 @@ import (
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
@@ -92,9 +93,9 @@ func TestMatch(t *testing.T) {
 	http.Protocol = policy.HTTP
 	lossy := inbound("10.0.0.1:8080")
 	lossy.Filters.Network = []*networkrbacv3.RBAC{askingAddress("10.9.9.9")}
-	judge := sidecar.Unknown{Kind: sidecar.Beside, Listener: "inbound", Filter: "authz", Reason: "it asks", Position: sidecar.InFront}
+	judge := dump.Unknown{Kind: dump.Beside, Listener: "inbound", Filter: "authz", Reason: "it asks", Position: dump.InFront}
 	behind := judge
-	behind.Kind, behind.Position = sidecar.Note, sidecar.Behind
+	behind.Kind, behind.Position = dump.Note, dump.Behind
 	for name, tt := range map[string]struct {
 		files      string
 		portNamed  bool
@@ -121,13 +122,13 @@ func TestMatch(t *testing.T) {
 			[]string{"listener inbound (10.0.0.1:8080): it is a http listener, the inbound speaks tcp"}, 0},
 		"no filter": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{unguarded}}, 1, nil, []string{"listener inbound (10.0.0.1:8080): it has no authorization filter: every caller passes"}, 0},
 		"no mTLS":   {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{plaintext}}, 1, []string{"listener inbound (10.0.0.1:8080): its transport is plaintext: an identity is no better than that"}, nil, 0},
-		"a listener that was not read": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []sidecar.Unknown{{Kind: sidecar.Exposed, Listener: "twin", Reason: "it warms"}}}, 1,
+		"a listener that was not read": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []dump.Unknown{{Kind: dump.Exposed, Listener: "twin", Reason: "it warms"}}}, 1,
 			[]string{`the sidecar: listener "twin": it warms`}, nil, 0},
 		"a lost filter": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{lost}}, 0, []string{"listener inbound (10.0.0.1:8080): a part of its filters cannot be replayed, see unknown"}, nil, 0},
 		"what no class can ask": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{lossy}}, 1,
 			[]string{`listener inbound (10.0.0.1:8080): not all of its requests can be asked: network[0].rules.policies["address"].permissions[0]: no policy can ask for destination_ip`}, nil, 0},
-		"a judge in front": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []sidecar.Unknown{judge}}, 1, []string{`listener inbound (10.0.0.1:8080): filter "authz": it asks`}, nil, 0},
-		"a judge behind":   {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []sidecar.Unknown{behind}}, 1, nil, nil, 0},
+		"a judge in front": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []dump.Unknown{judge}}, 1, []string{`listener inbound (10.0.0.1:8080): filter "authz": it asks`}, nil, 0},
+		"a judge behind":   {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []dump.Unknown{behind}}, 1, nil, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

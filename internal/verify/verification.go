@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -115,7 +116,7 @@ func (v *Verification) WriteText(w io.Writer, p terminal.Paint) {
 func (v *Verification) unknown() (unknown, notes []string) {
 	unknown, notes = []string{}, []string{}
 	for _, u := range v.sidecar.Unknown {
-		if u.Kind == sidecar.Note {
+		if u.Kind == dump.Note {
 			notes = append(notes, u.String())
 		} else {
 			unknown = append(unknown, u.String())

@@ -1,4 +1,4 @@
-package sidecar
+package dump
 
 import (
 	"fmt"
@@ -20,59 +20,59 @@ import (
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
-// decoded is a resource with what it lost when it was decoded.
-type decoded[M proto.Message] struct {
-	message M
-	faults  []messages.Fault
+// Decoded is a resource with what it lost when it was decoded.
+type Decoded[M proto.Message] struct {
+	Message M
+	Faults  []messages.Fault
 }
 
-// resources are all resources of a dump, a folder or a control plane. The listeners decide
+// Resources are all resources of a dump, a folder or a control plane. The listeners decide
 // which of them are read.
-type resources struct {
-	listeners []decoded[*listenerv3.Listener]
+type Resources struct {
+	Listeners []Decoded[*listenerv3.Listener]
 	// bootstrapped are the listeners of the bootstrap, as JSON.
 	bootstrapped []any
-	routes       map[string]decoded[*routev3.RouteConfiguration]
-	extensions   map[string]decoded[*anypb.Any]
+	Routes       map[string]Decoded[*routev3.RouteConfiguration]
+	Extensions   map[string]Decoded[*anypb.Any]
 	// scopes are the scoped route configurations, by the name of their set; over ADS
 	// there is one set, without a name.
-	scopes   map[string][]decoded[*routev3.ScopedRouteConfiguration]
-	clusters map[string]decoded[*clusterv3.Cluster]
-	// assignments are the endpoints that came by EDS, by the name of the service.
-	assignments map[string]*endpointv3.ClusterLoadAssignment
-	// validations are the validation contexts of secrets, by the name of the secret.
-	validations map[string]decoded[*tlsv3.CertificateValidationContext]
-	// unattached are filters that came without a listener.
-	unattached []unattached
-	unknown    []Unknown
-	// envoy is the version of the sidecar; empty where nothing names it.
-	envoy string
+	scopes   map[string][]Decoded[*routev3.ScopedRouteConfiguration]
+	Clusters map[string]Decoded[*clusterv3.Cluster]
+	// Assignments are the endpoints that came by EDS, by the name of the service.
+	Assignments map[string]*endpointv3.ClusterLoadAssignment
+	// Validations are the validation contexts of secrets, by the name of the secret.
+	Validations map[string]Decoded[*tlsv3.CertificateValidationContext]
+	// Unattached are filters that came without a listener.
+	Unattached []Unattached
+	Unknown    []Unknown
+	// Envoy is the version of the sidecar; empty where nothing names it.
+	Envoy string
 }
 
-// unattached are the filters of one inbound, without a listener.
-type unattached struct {
-	file, inbound, protocol string
-	filters                 []unattachedFilter
+// Unattached are the filters of one inbound, without a listener.
+type Unattached struct {
+	File, Inbound, Protocol string
+	Filters                 []UnattachedFilter
 }
 
-// unattachedFilter is the configuration of a filter, with its name or its index.
-type unattachedFilter struct {
-	decoded[*anypb.Any]
-	name string
+// UnattachedFilter is the configuration of a filter, with its name or its index.
+type UnattachedFilter struct {
+	Decoded[*anypb.Any]
+	Name string
 }
 
-func (r *resources) lost(listener, format string, args ...any) {
-	r.unknown = append(r.unknown, Unknown{Kind: Lost, Listener: listener, Reason: fmt.Sprintf(format, args...)})
+func (r *Resources) lost(listener, format string, args ...any) {
+	r.Unknown = append(r.Unknown, Unknown{Kind: Lost, Listener: listener, Reason: fmt.Sprintf(format, args...)})
 }
 
-func (r *resources) tellBeside(typeURL, format string, args ...any) {
-	r.unknown = append(r.unknown, Unknown{Kind: Beside, Type: typeURL, Reason: fmt.Sprintf(format, args...)})
+func (r *Resources) tellBeside(typeURL, format string, args ...any) {
+	r.Unknown = append(r.Unknown, Unknown{Kind: Beside, Type: typeURL, Reason: fmt.Sprintf(format, args...)})
 }
 
 // serveListener adds a listener.
-func (r *resources) serveListener(d decoded[*listenerv3.Listener]) {
-	nameListener(d.message)
-	r.listeners = append(r.listeners, d)
+func (r *Resources) serveListener(d Decoded[*listenerv3.Listener]) {
+	nameListener(d.Message)
+	r.Listeners = append(r.Listeners, d)
 }
 
 // nameListener gives a listener without a name its address as name.
@@ -83,29 +83,29 @@ func nameListener(l *listenerv3.Listener) {
 	}
 }
 
-func (r *resources) addRoute(d decoded[*routev3.RouteConfiguration]) {
-	if r.routes == nil {
-		r.routes = map[string]decoded[*routev3.RouteConfiguration]{}
+func (r *Resources) addRoute(d Decoded[*routev3.RouteConfiguration]) {
+	if r.Routes == nil {
+		r.Routes = map[string]Decoded[*routev3.RouteConfiguration]{}
 	}
-	r.routes[d.message.Name] = d
+	r.Routes[d.Message.Name] = d
 }
 
-func (r *resources) addExtension(name string, d decoded[*anypb.Any]) {
-	if r.extensions == nil {
-		r.extensions = map[string]decoded[*anypb.Any]{}
+func (r *Resources) addExtension(name string, d Decoded[*anypb.Any]) {
+	if r.Extensions == nil {
+		r.Extensions = map[string]Decoded[*anypb.Any]{}
 	}
-	r.extensions[name] = d
+	r.Extensions[name] = d
 }
 
-func (r *resources) addScope(set string, d decoded[*routev3.ScopedRouteConfiguration]) {
+func (r *Resources) addScope(set string, d Decoded[*routev3.ScopedRouteConfiguration]) {
 	if r.scopes == nil {
-		r.scopes = map[string][]decoded[*routev3.ScopedRouteConfiguration]{}
+		r.scopes = map[string][]Decoded[*routev3.ScopedRouteConfiguration]{}
 	}
 	r.scopes[set] = append(r.scopes[set], d)
 }
 
-// scopesOf returns the scopes of a set.
-func (r *resources) scopesOf(set string) []decoded[*routev3.ScopedRouteConfiguration] {
+// ScopesOf returns the scopes of a set.
+func (r *Resources) ScopesOf(set string) []Decoded[*routev3.ScopedRouteConfiguration] {
 	if found, ok := r.scopes[set]; ok {
 		return found
 	}
@@ -113,11 +113,12 @@ func (r *resources) scopesOf(set string) []decoded[*routev3.ScopedRouteConfigura
 }
 
 // fromTree decodes a typed resource. An error names the type of the resource.
-func fromTree[M proto.Message](tree any, into M) (decoded[M], error) {
+func fromTree[M proto.Message](tree any, into M) (Decoded[M], error) {
 	if o, ok := tree.(object); ok {
 		if url, _ := o["@type"].(string); url != "" {
-			if got := messages.Name(url); got != messages.Name(typeURL(into)) {
-				return decoded[M]{}, fmt.Errorf("it is a %s, not a %s", got, messages.Name(typeURL(into)))
+			wanted := string(into.ProtoReflect().Descriptor().FullName())
+			if got := messages.Name(url); got != wanted {
+				return Decoded[M]{}, fmt.Errorf("it is a %s, not a %s", got, wanted)
 			}
 			bare := object{}
 			for k, v := range o {
@@ -129,11 +130,11 @@ func fromTree[M proto.Message](tree any, into M) (decoded[M], error) {
 		}
 	}
 	faults, err := messages.Decode(tree, into)
-	return decoded[M]{into, faults}, err
+	return Decoded[M]{into, faults}, err
 }
 
 // addConfigs takes the parts of a dump.
-func (r *resources) addConfigs(configs []any) {
+func (r *Resources) addConfigs(configs []any) {
 	for i, config := range configs {
 		o, ok := config.(object)
 		if !ok {
@@ -148,7 +149,7 @@ func (r *resources) addConfigs(configs []any) {
 
 // addTyped takes a part of a dump, or a single resource. It skips, by name, what has
 // nothing to do with inbounds.
-func (r *resources) addTyped(o object, message string) error {
+func (r *Resources) addTyped(o object, message string) error {
 	r.checkParts(o, message)
 	switch message {
 	case "envoy.admin.v3.ListenersConfigDump":
@@ -218,7 +219,7 @@ func nameOf(tree any) string {
 	return getString(o, "name")
 }
 
-func (r *resources) addListener(tree any, name string) {
+func (r *Resources) addListener(tree any, name string) {
 	d, err := fromTree(tree, &listenerv3.Listener{})
 	if err != nil {
 		r.lost(name, "listener not read: %v", err)
@@ -229,21 +230,21 @@ func (r *resources) addListener(tree any, name string) {
 
 // addDynamic takes the states of a listener with connections: the active state,
 // and the draining state, which judges the connections that it has.
-func (r *resources) addDynamic(o object) {
+func (r *Resources) addDynamic(o object) {
 	r.checkParts(o, "envoy.admin.v3.ListenersConfigDump.DynamicListener")
 	name := getString(o, "name")
 	tell := func(kind Kind, format string, args ...any) {
-		r.unknown = append(r.unknown, Unknown{Kind: kind, Listener: name, Reason: fmt.Sprintf(format, args...)})
+		r.Unknown = append(r.Unknown, Unknown{Kind: kind, Listener: name, Reason: fmt.Sprintf(format, args...)})
 	}
 	if active := getObject(o, "active_state"); active != nil {
 		r.addListener(get(active, "listener"), name)
 	}
 	if draining := getObject(o, "draining_state"); draining != nil {
 		tell(Note, "version %q drains: it judges the connections that it has, and is an inbound of its own here", getString(draining, "version_info"))
-		read := len(r.listeners)
+		read := len(r.Listeners)
 		r.addListener(get(draining, "listener"), name)
-		for _, d := range r.listeners[read:] {
-			d.message.Name += " (draining)"
+		for _, d := range r.Listeners[read:] {
+			d.Message.Name += " (draining)"
 		}
 	}
 	if warming := getObject(o, "warming_state"); warming != nil {
@@ -256,38 +257,38 @@ func (r *resources) addDynamic(o object) {
 
 func words(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-func (r *resources) addRouteConfig(o object) {
+func (r *Resources) addRouteConfig(o object) {
 	r.routeFrom(get(o, "route_config"))
 	r.tellRefusal("route configuration", nameOf(get(o, "route_config")), o)
 }
 
 // tellRefusal tells about a resource if Envoy refused its update.
-func (r *resources) tellRefusal(what, name string, o object) {
+func (r *Resources) tellRefusal(what, name string, o object) {
 	if failed := getObject(o, "error_state"); failed != nil {
-		r.unknown = append(r.unknown, Unknown{Kind: Note, Reason: fmt.Sprintf("Envoy refused an update of %s %q: %s", what, name, words(getString(failed, "details")))})
+		r.Unknown = append(r.Unknown, Unknown{Kind: Note, Reason: fmt.Sprintf("Envoy refused an update of %s %q: %s", what, name, words(getString(failed, "details")))})
 	}
 }
 
-func (r *resources) routeFrom(tree any) {
+func (r *Resources) routeFrom(tree any) {
 	d, err := fromTree(tree, &routev3.RouteConfiguration{})
 	if err != nil {
 		// A listener that refers to it does not find it.
 		r.tellBeside("", "route configuration %q not read: %v", nameOf(tree), err)
 		return
 	}
-	if before, ok := r.routes[d.message.Name]; ok && !proto.Equal(before.message, d.message) {
-		r.lost("", "there are several route configurations %q: nothing tells which a listener has", d.message.Name)
+	if before, ok := r.Routes[d.Message.Name]; ok && !proto.Equal(before.Message, d.Message) {
+		r.lost("", "there are several route configurations %q: nothing tells which a listener has", d.Message.Name)
 	}
 	r.addRoute(d)
 }
 
-func (r *resources) addScopes(o object) {
+func (r *Resources) addScopes(o object) {
 	for _, tree := range getList(o, "scoped_route_configs") {
 		r.scopeFrom(getString(o, "name"), tree)
 	}
 }
 
-func (r *resources) scopeFrom(set string, tree any) {
+func (r *Resources) scopeFrom(set string, tree any) {
 	d, err := fromTree(tree, &routev3.ScopedRouteConfiguration{})
 	if err != nil {
 		r.lost("", "scoped route configuration %q not read: %v", nameOf(tree), err)
@@ -296,58 +297,58 @@ func (r *resources) scopeFrom(set string, tree any) {
 	r.addScope(set, d)
 }
 
-func (r *resources) addECDS(o object) {
+func (r *Resources) addECDS(o object) {
 	r.extensionFrom(get(o, "ecds_filter"))
 	r.tellRefusal("extension configuration", nameOf(get(o, "ecds_filter")), o)
 }
 
-func (r *resources) extensionFrom(tree any) {
+func (r *Resources) extensionFrom(tree any) {
 	d, err := fromTree(tree, &corev3.TypedExtensionConfig{})
 	if err != nil {
 		// A filter that refers to it does not find it.
 		r.tellBeside("", "extension configuration %q not read: %v", nameOf(tree), err)
 		return
 	}
-	if before, ok := r.extensions[d.message.Name]; ok && !proto.Equal(before.message, d.message.TypedConfig) {
-		r.lost("", "there are several extension configurations %q: nothing tells which a filter has", d.message.Name)
+	if before, ok := r.Extensions[d.Message.Name]; ok && !proto.Equal(before.Message, d.Message.TypedConfig) {
+		r.lost("", "there are several extension configurations %q: nothing tells which a filter has", d.Message.Name)
 	}
-	r.addExtension(d.message.Name, decoded[*anypb.Any]{d.message.TypedConfig, d.faults})
+	r.addExtension(d.Message.Name, Decoded[*anypb.Any]{d.Message.TypedConfig, d.Faults})
 }
 
 // addCluster takes a cluster. A cluster that cannot be read counts as missing.
-func (r *resources) addCluster(o object) {
+func (r *Resources) addCluster(o object) {
 	d, err := fromTree(get(o, "cluster"), &clusterv3.Cluster{})
 	if err != nil {
 		return
 	}
-	if r.clusters == nil {
-		r.clusters = map[string]decoded[*clusterv3.Cluster]{}
+	if r.Clusters == nil {
+		r.Clusters = map[string]Decoded[*clusterv3.Cluster]{}
 	}
-	if before, ok := r.clusters[d.message.Name]; ok && !proto.Equal(before.message, d.message) {
-		r.tellBeside("", "two clusters have the name %q", d.message.Name)
+	if before, ok := r.Clusters[d.Message.Name]; ok && !proto.Equal(before.Message, d.Message) {
+		r.tellBeside("", "two clusters have the name %q", d.Message.Name)
 	}
-	r.clusters[d.message.Name] = d
+	r.Clusters[d.Message.Name] = d
 }
 
 // addEndpoints takes the endpoints of a cluster. Endpoints that cannot be read count as
 // missing.
-func (r *resources) addEndpoints(o object) {
+func (r *Resources) addEndpoints(o object) {
 	d, err := fromTree(get(o, "endpoint_config"), &endpointv3.ClusterLoadAssignment{})
-	if err != nil || len(d.faults) > 0 {
+	if err != nil || len(d.Faults) > 0 {
 		return
 	}
-	name := d.message.ClusterName
-	if before, ok := r.assignments[name]; ok && !proto.Equal(before, d.message) {
+	name := d.Message.ClusterName
+	if before, ok := r.Assignments[name]; ok && !proto.Equal(before, d.Message) {
 		r.tellBeside("", "the service %q has two lists of endpoints", name)
 	}
-	if r.assignments == nil {
-		r.assignments = map[string]*endpointv3.ClusterLoadAssignment{}
+	if r.Assignments == nil {
+		r.Assignments = map[string]*endpointv3.ClusterLoadAssignment{}
 	}
-	r.assignments[name] = d.message
+	r.Assignments[name] = d.Message
 }
 
 // addSecret takes the validation context of a secret, if it has one.
-func (r *resources) addSecret(o object) {
+func (r *Resources) addSecret(o object) {
 	secret := getObject(o, "secret")
 	tree := get(secret, "validation_context")
 	if tree == nil {
@@ -356,36 +357,36 @@ func (r *resources) addSecret(o object) {
 	name := getString(secret, "name")
 	d, err := fromTree(tree, &tlsv3.CertificateValidationContext{})
 	if err != nil {
-		r.unknown = append(r.unknown, Unknown{Kind: Exposed, Reason: fmt.Sprintf("secret %q not read: %v", name, err)})
+		r.Unknown = append(r.Unknown, Unknown{Kind: Exposed, Reason: fmt.Sprintf("secret %q not read: %v", name, err)})
 		return
 	}
-	if before, ok := r.validations[name]; ok && !proto.Equal(before.message, d.message) {
-		r.unknown = append(r.unknown, Unknown{Kind: Exposed, Reason: fmt.Sprintf("there are several secrets %q: nothing tells which a listener has", name)})
+	if before, ok := r.Validations[name]; ok && !proto.Equal(before.Message, d.Message) {
+		r.Unknown = append(r.Unknown, Unknown{Kind: Exposed, Reason: fmt.Sprintf("there are several secrets %q: nothing tells which a listener has", name)})
 	}
-	if r.validations == nil {
-		r.validations = map[string]decoded[*tlsv3.CertificateValidationContext]{}
+	if r.Validations == nil {
+		r.Validations = map[string]Decoded[*tlsv3.CertificateValidationContext]{}
 	}
-	r.validations[name] = d
+	r.Validations[name] = d
 }
 
-func (r *resources) addFilters(l unattached, filters []any) {
+func (r *Resources) addFilters(l Unattached, filters []any) {
 	for i, tree := range filters {
 		name := fmt.Sprintf("#%d", i)
 		if named, inner := unwrap(tree); inner != nil {
 			name, tree = getString(named, "name"), inner
 			for _, key := range slices.Sorted(maps.Keys(named)) {
 				if key != "name" && key != "typed_config" && key != "typedConfig" {
-					r.lost(l.file, "filter %q has the field %q: of a filter without its listener, only name and typed_config are read", name, key)
+					r.lost(l.File, "filter %q has the field %q: of a filter without its listener, only name and typed_config are read", name, key)
 				}
 			}
 		}
 		packed := &anypb.Any{}
 		faults, err := messages.Decode(tree, packed)
 		if err != nil {
-			r.lost(l.file, "filter not read: %v", err)
+			r.lost(l.File, "filter not read: %v", err)
 			continue
 		}
-		l.filters = append(l.filters, unattachedFilter{decoded[*anypb.Any]{packed, faults}, name})
+		l.Filters = append(l.Filters, UnattachedFilter{Decoded[*anypb.Any]{packed, faults}, name})
 	}
-	r.unattached = append(r.unattached, l)
+	r.Unattached = append(r.Unattached, l)
 }

@@ -1,4 +1,12 @@
-package sidecar
+// Package dump gathers what one Envoy was configured with, as [Resources]: out of the
+// configuration dump of its admin interface ([Parse]), out of files ([Folder]), or from its
+// control plane over ADS ([Fetch]).
+//
+// It guarantees that each part of the input is in the resources, is harmless, or is an
+// [Unknown]. Bad input is an error or an Unknown, never a panic. It keeps no resource that
+// has nothing to do with inbounds, and it does not know what a resource means: package
+// sidecar reads the inbounds out of them.
+package dump
 
 import (
 	"errors"
@@ -10,35 +18,33 @@ import (
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
-// Dump reads the configuration dump of an Envoy's admin interface, as /config_dump
+// Parse takes the configuration dump of an Envoy's admin interface, as /config_dump
 // prints it, whole or with a query such as ?include_eds or
-// ?resource=dynamic_listeners. It also reads what a file of [Folder] may hold.
+// ?resource=dynamic_listeners. It also takes what a file of [Folder] may hold.
 //
-// Listeners are read in their active state. Where another version of a listener warms,
-// drains or was refused, an Unknown of kind [Pending] names it. The resources that a
-// listener refers to, by RDS, scoped RDS or extension configuration discovery, are looked
-// up in the dump.
+// Listeners are taken in their active state. Where another version of a listener warms,
+// drains or was refused, an [Unknown] names it.
 //
 // It returns an error for input that is no JSON, for more than [messages.MaxSize] bytes,
 // and for JSON without anything that it can read.
-func Dump(data []byte) (Sidecar, error) {
-	var r resources
+func Parse(data []byte) (*Resources, error) {
+	r := &Resources{}
 	tree, err := messages.Parse(data)
 	if err == nil {
 		err = r.add(tree, "")
 	}
 	if err != nil {
-		return Sidecar{}, fmt.Errorf("sidecar: read dump: %w", err)
+		return nil, fmt.Errorf("read dump: %w", err)
 	}
-	s, _ := r.read()
-	return s, nil
+	r.addBootstrapped()
+	return r, nil
 }
 
 // errForeign is for JSON of an unknown form.
 var errForeign = errors.New("it is neither a configuration dump, nor a listener, nor typed RBAC filters: give it the output of Envoy's /config_dump")
 
 // add takes resources from JSON. Filters without a listener are named after the file.
-func (r *resources) add(tree any, file string) error {
+func (r *Resources) add(tree any, file string) error {
 	switch tree := tree.(type) {
 	case []any:
 		return r.addAll(tree, file)
@@ -50,7 +56,7 @@ func (r *resources) add(tree any, file string) error {
 }
 
 // addAll takes an array: the filters of one inbound, in order, or other values.
-func (r *resources) addAll(list []any, file string) error {
+func (r *Resources) addAll(list []any, file string) error {
 	filters, authorizes := len(list) > 0, false
 	for _, item := range list {
 		o, _ := item.(object)
@@ -62,7 +68,7 @@ func (r *resources) addAll(list []any, file string) error {
 		authorizes = authorizes || messages.Authorizes(typeOf(o))
 	}
 	if filters && authorizes {
-		r.addFilters(unattached{file: file}, list)
+		r.addFilters(Unattached{File: file}, list)
 		return nil
 	}
 	if len(list) == 0 {
@@ -80,7 +86,7 @@ func (r *resources) addAll(list []any, file string) error {
 	return nil
 }
 
-func (r *resources) addObject(o object, file string) error {
+func (r *Resources) addObject(o object, file string) error {
 	if configs, ok := get(o, "configs").([]any); ok {
 		r.addConfigs(configs)
 		return nil
@@ -89,16 +95,16 @@ func (r *resources) addObject(o object, file string) error {
 	_, inner := unwrap(o)
 	switch {
 	case messages.Authorizes(typeOf(inner)):
-		r.addFilters(unattached{file: file}, []any{o})
+		r.addFilters(Unattached{File: file}, []any{o})
 		return nil
 	case messages.Authorizes(message):
-		r.addFilters(unattached{file: file}, []any{o})
+		r.addFilters(Unattached{File: file}, []any{o})
 		return nil
 	case message != "":
 		return r.addTyped(o, message)
 	case get(o, "filters") != nil && get(o, "inbound") != nil:
 		// One entry of what `meshproof compile --output json` prints.
-		r.addFilters(unattached{file: file, inbound: getString(o, "inbound"), protocol: getString(o, "protocol")}, getList(o, "filters"))
+		r.addFilters(Unattached{File: file, Inbound: getString(o, "inbound"), Protocol: getString(o, "protocol")}, getList(o, "filters"))
 		return nil
 	case get(o, "address") != nil || get(o, "filter_chains") != nil:
 		r.addListener(o, getString(o, "name"))
@@ -113,19 +119,16 @@ func typeOf(o object) string {
 	return messages.Name(url)
 }
 
-// Folder reads all files *.json below a folder, in the order of their names. Each
+// Folder takes all files *.json below a folder, in the order of their names. Each
 // holds a configuration dump, a listener, a route configuration or an extension
 // configuration with its @type, an RBAC filter with its @type or with its name and its
 // typed_config, an array of such filters (the filters of one inbound, in order; with names,
-// other filters may stand among them), or what `meshproof compile --output json` prints. Listeners find what they refer to in any of the files.
-//
-// Filters without a listener become an inbound whose listener is the file's name
-// and whose transport is not known.
+// other filters may stand among them), or what `meshproof compile --output json` prints.
 //
 // It returns an error with the name of a file that cannot be read or holds nothing of
 // these, and an error for a folder without such files.
-func Folder(dir fs.FS) (Sidecar, error) {
-	var r resources
+func Folder(dir fs.FS) (*Resources, error) {
+	r := &Resources{}
 	files := 0
 	err := fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".json") {
@@ -141,13 +144,13 @@ func Folder(dir fs.FS) (Sidecar, error) {
 		err = fmt.Errorf("it has no file *.json: %w", fs.ErrNotExist)
 	}
 	if err != nil {
-		return Sidecar{}, fmt.Errorf("sidecar: read folder: %w", err)
+		return nil, fmt.Errorf("read folder: %w", err)
 	}
-	s, _ := r.read()
-	return s, nil
+	r.addBootstrapped()
+	return r, nil
 }
 
-func (r *resources) addFile(dir fs.FS, name string) error {
+func (r *Resources) addFile(dir fs.FS, name string) error {
 	info, err := fs.Stat(dir, name)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package sidecar
+package dump
 
 import (
 	"cmp"
@@ -39,7 +39,7 @@ var parts = map[string]string{
 }
 
 // checkParts tells about fields of a message of a dump that are not read.
-func (r *resources) checkParts(o object, message string) {
+func (r *Resources) checkParts(o object, message string) {
 	known, ok := parts[message]
 	for _, key := range slices.Sorted(maps.Keys(o)) {
 		if ok && key != "@type" && !slices.ContainsFunc(strings.Fields(known), func(name string) bool { return key == name || key == camel(name) }) {
@@ -64,9 +64,9 @@ func isHarmlessRuntime(key string) bool {
 
 // addBootstrap tells what in the bootstrap changes how an Envoy judges. A runtime key may
 // bring back what a release has mended.
-func (r *resources) addBootstrap(o object) {
+func (r *Resources) addBootstrap(o object) {
 	r.checkParts(o, bootstrapConfig)
-	r.envoy = versionOf(getObject(getObject(o, "node"), "user_agent_build_version"))
+	r.Envoy = versionOf(getObject(getObject(o, "node"), "user_agent_build_version"))
 	static := getObject(o, "static_resources")
 	r.checkParts(static, "envoy.config.bootstrap.v3.Bootstrap.StaticResources")
 	r.checkParts(getObject(o, "cluster_manager"), "envoy.config.bootstrap.v3.ClusterManager")
@@ -77,7 +77,7 @@ func (r *resources) addBootstrap(o object) {
 
 // addRuntime tells which runtime values may change how an Envoy judges. An Envoy without
 // layers has a layer that its admin interface writes.
-func (r *resources) addRuntime(bootstrap object) {
+func (r *Resources) addRuntime(bootstrap object) {
 	runtime := getObject(bootstrap, "layered_runtime")
 	r.checkParts(runtime, "envoy.config.bootstrap.v3.LayeredRuntime")
 	layers := getList(runtime, "layers")
@@ -115,14 +115,14 @@ func versionOf(build object) string {
 
 // addBootstrapped adds the listeners of the bootstrap that the dump does not list, as where
 // only its dynamic listeners were asked for.
-func (r *resources) addBootstrapped() {
-	listed := r.listeners
+func (r *Resources) addBootstrapped() {
+	listed := r.Listeners
 	for _, tree := range r.bootstrapped {
 		d, err := fromTree(tree, &listenerv3.Listener{})
 		if err == nil {
-			nameListener(d.message)
+			nameListener(d.Message)
 		}
-		if err != nil || !slices.ContainsFunc(listed, func(l decoded[*listenerv3.Listener]) bool { return proto.Equal(l.message, d.message) }) {
+		if err != nil || !slices.ContainsFunc(listed, func(l Decoded[*listenerv3.Listener]) bool { return proto.Equal(l.Message, d.Message) }) {
 			r.addListener(tree, nameOf(tree))
 		}
 	}

@@ -1,4 +1,4 @@
-package sidecar
+package dump
 
 import (
 	"fmt"
@@ -85,29 +85,4 @@ func (u Unknown) String() string {
 		place = append(place, u.Type)
 	}
 	return strings.Map(messages.Printable, strings.Join(append(place, u.Reason), ": "))
-}
-
-// setPosition sets the place of a filter and adds it to the reason.
-func (u *Unknown) setPosition(p Position) {
-	u.Position = p
-	u.Reason += "; " + p.String()
-}
-
-// findings collects each Unknown once.
-type findings struct {
-	list []Unknown
-	seen map[Unknown]bool
-}
-
-func (f *findings) add(u Unknown) {
-	key := u
-	key.Path = ""
-	if f.seen[key] {
-		return
-	}
-	if f.seen == nil {
-		f.seen = map[Unknown]bool{}
-	}
-	f.seen[key] = true
-	f.list = append(f.list, u)
 }

@@ -1,4 +1,4 @@
-package sidecar
+package dump
 
 import (
 	"context"
@@ -44,25 +44,31 @@ type FetchOptions struct {
 	PerRPC credentials.PerRPCCredentials
 }
 
+// References are the names of resources that listeners refer to, and whether they refer to
+// scoped route configurations at all.
+type References struct {
+	Routes, Extensions map[string]bool
+	Scopes             bool
+}
+
 // Fetch asks a control plane over ADS, in the state of the world variant, for the listeners
-// of one proxy and for the route and extension configurations that its inbounds refer to.
-// It acknowledges each answer. It returns once it has every resource that the last
-// listeners refer to.
+// of one proxy and for the resources that they refer to, which read tells. It acknowledges
+// each answer. It returns once it has every resource that the last listeners refer to; read
+// has seen all resources then.
 //
 // The target is host:port. An error names it, and the missing resources where the context
 // ended first. A control plane may take the node for a proxy that started: give the node an
 // ID of its own.
-func Fetch(ctx context.Context, target string, o FetchOptions) (Sidecar, error) {
-	s, err := fetch(ctx, target, o)
-	if err != nil {
-		return Sidecar{}, fmt.Errorf("sidecar: fetch from control plane %s: %w", target, err)
+func Fetch(ctx context.Context, target string, o FetchOptions, read func(*Resources) References) error {
+	if err := fetch(ctx, target, o, read); err != nil {
+		return fmt.Errorf("fetch from control plane %s: %w", target, err)
 	}
-	return s, nil
+	return nil
 }
 
-func fetch(ctx context.Context, target string, o FetchOptions) (Sidecar, error) {
+func fetch(ctx context.Context, target string, o FetchOptions, read func(*Resources) References) error {
 	if o.Node.GetId() == "" {
-		return Sidecar{}, errors.New("the node has no ID: say which proxy is asked for")
+		return errors.New("the node has no ID: say which proxy is asked for")
 	}
 	if o.Transport == nil {
 		o.Transport = credentials.NewTLS(nil)
@@ -76,7 +82,7 @@ func fetch(ctx context.Context, target string, o FetchOptions) (Sidecar, error) 
 	}
 	conn, err := grpc.NewClient(target, dial...)
 	if err != nil {
-		return Sidecar{}, err
+		return err
 	}
 	defer conn.Close()
 	// The control plane must not learn the deadline: it could end the stream a moment
@@ -86,14 +92,14 @@ func fetch(ctx context.Context, target string, o FetchOptions) (Sidecar, error) 
 	defer context.AfterFunc(ctx, cancel)()
 	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(conn).StreamAggregatedResources(streaming)
 	if err != nil {
-		return Sidecar{}, reasonOf(ctx, err)
+		return reasonOf(ctx, err)
 	}
 	c := client{stream: stream, node: o.Node, subscribed: map[string]*subscription{}}
-	s, err := c.run(ctx)
+	err = c.run(ctx, read)
 	late := time.AfterFunc(endTimeout, cancel)
 	defer late.Stop()
 	c.endStream()
-	return s, err
+	return err
 }
 
 // endStream ends the stream in order, so that the last ACK or the NACK arrives.
@@ -127,9 +133,9 @@ type client struct {
 	stream     discoveryv3.AggregatedDiscoveryService_StreamAggregatedResourcesClient
 	node       *corev3.Node
 	subscribed map[string]*subscription
-	has        resources
+	has        Resources
 	// wanted are the resources that the last listeners refer to.
-	wanted wanted
+	wanted References
 }
 
 // subscription has the names that were asked for of one type, and the last answer.
@@ -139,28 +145,27 @@ type subscription struct {
 	answered       bool
 }
 
-func (c *client) run(ctx context.Context) (Sidecar, error) {
+func (c *client) run(ctx context.Context, read func(*Resources) References) error {
 	if err := c.subscribe(resource.ListenerType, nil); err != nil {
-		return Sidecar{}, c.failed(ctx, err)
+		return c.failed(ctx, err)
 	}
 	for {
 		answer, err := c.stream.Recv()
 		if err != nil {
-			return Sidecar{}, fmt.Errorf("waiting for %s: %w", c.missing(), reasonOf(ctx, err))
+			return fmt.Errorf("waiting for %s: %w", c.missing(), reasonOf(ctx, err))
 		}
 		if err := c.takeAnswer(answer); err != nil {
-			return Sidecar{}, err
+			return err
 		}
 		if !c.answered(resource.ListenerType) {
 			continue
 		}
-		var s Sidecar
-		s, c.wanted = c.has.read()
+		c.wanted = read(&c.has)
 		if err := c.subscribeToReferences(); err != nil {
-			return Sidecar{}, c.failed(ctx, err)
+			return c.failed(ctx, err)
 		}
 		if c.missing() == "" {
-			return s, nil
+			return nil
 		}
 	}
 }
@@ -175,12 +180,12 @@ func (c *client) failed(ctx context.Context, err error) error {
 
 // subscribeToReferences subscribes to the resources that the listeners refer to.
 func (c *client) subscribeToReferences() error {
-	if c.wanted.scopes {
+	if c.wanted.Scopes {
 		if err := c.subscribe(resource.ScopedRouteType, nil); err != nil {
 			return err
 		}
 	}
-	for typeURL, names := range map[string]map[string]bool{resource.RouteType: c.wanted.routes, resource.ExtensionConfigType: c.wanted.extensions} {
+	for typeURL, names := range map[string]map[string]bool{resource.RouteType: c.wanted.Routes, resource.ExtensionConfigType: c.wanted.Extensions} {
 		if len(names) == 0 {
 			continue
 		}
@@ -246,7 +251,7 @@ func (c *client) storeResources(answer *discoveryv3.DiscoveryResponse) error {
 	switch answer.TypeUrl {
 	case resource.ListenerType:
 		listeners, err := fromAnys(answer, func() *listenerv3.Listener { return &listenerv3.Listener{} })
-		c.has.listeners = nil
+		c.has.Listeners = nil
 		for _, d := range listeners {
 			c.has.serveListener(d)
 		}
@@ -267,7 +272,7 @@ func (c *client) storeResources(answer *discoveryv3.DiscoveryResponse) error {
 	default:
 		extensions, err := fromAnys(answer, func() *corev3.TypedExtensionConfig { return &corev3.TypedExtensionConfig{} })
 		for _, d := range extensions {
-			c.has.addExtension(d.message.Name, decoded[*anypb.Any]{d.message.TypedConfig, d.faults})
+			c.has.addExtension(d.Message.Name, Decoded[*anypb.Any]{d.Message.TypedConfig, d.Faults})
 		}
 		return err
 	}
@@ -275,8 +280,8 @@ func (c *client) storeResources(answer *discoveryv3.DiscoveryResponse) error {
 
 // fromAnys unmarshals the resources of an answer. A resource with a time to live comes in a
 // discovery Resource.
-func fromAnys[M proto.Message](answer *discoveryv3.DiscoveryResponse, empty func() M) ([]decoded[M], error) {
-	out := make([]decoded[M], 0, len(answer.Resources))
+func fromAnys[M proto.Message](answer *discoveryv3.DiscoveryResponse, empty func() M) ([]Decoded[M], error) {
+	out := make([]Decoded[M], 0, len(answer.Resources))
 	for i, packed := range answer.Resources {
 		var wrapper discoveryv3.Resource
 		if packed.MessageIs(&wrapper) {
@@ -289,7 +294,7 @@ func fromAnys[M proto.Message](answer *discoveryv3.DiscoveryResponse, empty func
 		if err := packed.UnmarshalTo(m); err != nil {
 			return nil, fmt.Errorf("resource %d: %s", i, messages.OneLine(err))
 		}
-		out = append(out, decoded[M]{m, messages.Unread(m.ProtoReflect())})
+		out = append(out, Decoded[M]{m, messages.Unread(m.ProtoReflect())})
 	}
 	return out, nil
 }
@@ -300,16 +305,16 @@ func (c *client) missing() string {
 	if !c.answered(resource.ListenerType) {
 		out = append(out, "listeners")
 	}
-	if c.wanted.scopes && !c.answered(resource.ScopedRouteType) {
+	if c.wanted.Scopes && !c.answered(resource.ScopedRouteType) {
 		out = append(out, "scoped route configurations")
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.wanted.routes)) {
-		if _, ok := c.has.routes[name]; !ok {
+	for _, name := range slices.Sorted(maps.Keys(c.wanted.Routes)) {
+		if _, ok := c.has.Routes[name]; !ok {
 			out = append(out, fmt.Sprintf("route configuration %q", name))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.wanted.extensions)) {
-		if _, ok := c.has.extensions[name]; !ok {
+	for _, name := range slices.Sorted(maps.Keys(c.wanted.Extensions)) {
+		if _, ok := c.has.Extensions[name]; !ok {
 			out = append(out, fmt.Sprintf("extension configuration %q", name))
 		}
 	}
