@@ -56,6 +56,17 @@ func TestCompileGolden(t *testing.T) {
 			allow("everybody", policy.Or{a, policy.Not{Of: policy.Never}}),
 			deny("hidden", under("spiffe://")),
 		),
+		"permissions": {Gates: []policy.Gate{{Layer: policy.L7, Form: policy.Named, Rules: []policy.Rule{
+			// The method alone is a principal. Beside a server name it is a permission.
+			allow("alone", policy.And{attribute.Method.Exact("GET"), attribute.URISAN.Exact("spiffe://td.mesh/a")}),
+			allow("beside", policy.And{
+				policy.Or{
+					policy.And{attribute.Method.Exact("GET"), attribute.Path.Segments("/a"), attribute.SNI.Exact("web.example")},
+					policy.Not{Of: attribute.Path.Exact("/b")},
+				},
+				attribute.URISAN.Exact("spiffe://td.mesh/a"),
+			}),
+		}}}},
 		"several-gates": severalGates(),
 		"deny-all":      {Gates: []policy.Gate{{}}},
 		"allow-all":     {Gates: []policy.Gate{{Layer: policy.L7, Default: policy.Verdict{Effect: policy.Allow, Origin: "default"}}}},

@@ -33,10 +33,13 @@ func TestCompileNamesWhatItCannotSay(t *testing.T) {
 	routed.Routes = []policy.Route{{Name: "r", When: rain, Gates: routed.Gates}}
 	sans := enforce(policy.L4, allow("p", attribute.DNSSAN.Exact("a")))
 	sans.Gates[0].Form, sans.Gates[0].Default = policy.Named, policy.Verdict{}
+	mixed := enforce(policy.L4, allow("p", policy.Or{attribute.URISAN.Exact("a"), attribute.SNI.Exact("b")}))
+	mixed.Gates[0].Form, mixed.Gates[0].Default = policy.Named, policy.Verdict{}
 	for name, tt := range map[string]struct {
 		program policy.Program
 		want    string
 	}{
+		"a mixed part":     {mixed, `condition "a URI SAN = \"a\" or SNI = \"b\"": no named rule can ask Envoy for it, since one part of it is a permission and another a principal`},
 		"ordered rules":    {ordered, `rule 0: condition "weather = \"rain\"": a gate of ordered rules cannot ask Envoy for the attribute weather`},
 		"named rules":      {named, `rule 0: condition "weather = \"rain\"": a gate of named rules cannot ask Envoy for the attribute weather`},
 		"a route":          {routed, `route r: condition "weather = \"rain\"": no route can ask Envoy for the attribute weather`},

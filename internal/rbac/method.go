@@ -18,6 +18,9 @@ var _ = add(row{
 	principal: func(m policy.Match) *rbacv3.Principal {
 		return &rbacv3.Principal{Identifier: &rbacv3.Principal_Header{Header: methodMatcher(m)}}
 	},
+	permission: func(m policy.Match) *rbacv3.Permission {
+		return &rbacv3.Permission{Rule: &rbacv3.Permission_Header{Header: methodMatcher(m)}}
+	},
 	route: func(route *routev3.RouteMatch, m policy.Match) {
 		route.Headers = append(route.Headers, methodMatcher(m))
 	},

@@ -65,8 +65,9 @@ func checkPrefixes(rule policy.Rule) error {
 }
 
 // split returns the part of a condition that permissions ask for, and the part that
-// principals ask for: an RBAC policy is the And of the two. It returns an error where one
-// part of an And needs both.
+// principals ask for: an RBAC policy is the And of the two. What both can ask for is a
+// principal, unless something that only a permission can ask for stands beside it. It returns
+// an error where one part of an And needs both.
 func split(c policy.Condition) (*rbacv3.Permission, []*rbacv3.Principal, error) {
 	parts, ok := c.(policy.And)
 	if !ok {
@@ -74,20 +75,18 @@ func split(c policy.Condition) (*rbacv3.Permission, []*rbacv3.Principal, error) 
 	}
 	var permitted, named policy.And
 	for _, part := range parts {
-		permissions, principals := 0, 0
+		permissionOnly, principalOnly := false, false
 		for c := range policy.Walk(part) {
-			if is, ok := c.(policy.Is); !ok {
-				continue
-			} else if rowOf(is.Attribute).permission != nil {
-				permissions++
-			} else {
-				principals++
+			if is, ok := c.(policy.Is); ok {
+				r := rowOf(is.Attribute)
+				permissionOnly = permissionOnly || r.principal == nil
+				principalOnly = principalOnly || r.permission == nil
 			}
 		}
 		switch {
-		case permissions == 0:
+		case !permissionOnly:
 			named = append(named, part)
-		case principals == 0:
+		case !principalOnly:
 			permitted = append(permitted, part)
 		default:
 			return nil, nil, fmt.Errorf("condition %q: no named rule can ask Envoy for it, since one part of it is a permission and another a principal", part)

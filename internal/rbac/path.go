@@ -22,7 +22,24 @@ var _ = add(row{
 	since:     "1.36.4",
 	input:     pathHeader,
 	predicate: pathPredicate,
-	principal: pathPrincipal,
+	principal: func(m policy.Match) *rbacv3.Principal {
+		compare := func(m policy.Match) *rbacv3.Principal {
+			return &rbacv3.Principal{Identifier: &rbacv3.Principal_UrlPath{UrlPath: urlPath(m)}}
+		}
+		if m.Kind != policy.Segments {
+			return compare(m)
+		}
+		return anyPrincipal(compare(wholeSegment(m)), compare(furtherSegments(m)))
+	},
+	permission: func(m policy.Match) *rbacv3.Permission {
+		compare := func(m policy.Match) *rbacv3.Permission {
+			return &rbacv3.Permission{Rule: &rbacv3.Permission_UrlPath{UrlPath: urlPath(m)}}
+		}
+		if m.Kind != policy.Segments {
+			return compare(m)
+		}
+		return permissionShape.Or([]*rbacv3.Permission{compare(wholeSegment(m)), compare(furtherSegments(m))})
+	},
 	route: func(route *routev3.RouteMatch, m policy.Match) {
 		segment := m.Segment()
 		switch {
@@ -62,17 +79,15 @@ func pathPredicate(m policy.Match) *predicateProto {
 	)
 }
 
-// pathPrincipal compares the path without its query, as PathMatcher does by itself. The
-// end of a segment is spelled out.
-func pathPrincipal(m policy.Match) *rbacv3.Principal {
-	compare := func(m policy.Match) *rbacv3.Principal {
-		return &rbacv3.Principal{Identifier: &rbacv3.Principal_UrlPath{UrlPath: &envoymatcherv3.PathMatcher{
-			Rule: &envoymatcherv3.PathMatcher_Path{Path: envoyString(m)},
-		}}}
-	}
-	if m.Kind != policy.Segments {
-		return compare(m)
-	}
-	segment := m.Segment()
-	return anyPrincipal(compare(policy.Match{Value: segment}), compare(policy.Match{Kind: policy.Prefix, Value: segment + "/"}))
+// urlPath compares the path without its query, as PathMatcher does by itself.
+func urlPath(m policy.Match) *envoymatcherv3.PathMatcher {
+	return &envoymatcherv3.PathMatcher{Rule: &envoymatcherv3.PathMatcher_Path{Path: envoyString(m)}}
+}
+
+// wholeSegment and furtherSegments spell out the end of a segment, where a path ends too or a
+// slash follows.
+func wholeSegment(m policy.Match) policy.Match { return policy.Match{Value: m.Segment()} }
+
+func furtherSegments(m policy.Match) policy.Match {
+	return policy.Match{Kind: policy.Prefix, Value: m.Segment() + "/"}
 }

@@ -32,7 +32,8 @@ type row struct {
 	predicate func(m policy.Match) *predicateProto
 	// principal asks for the attribute in a named rule, nil where no principal shows it.
 	principal func(m policy.Match) *rbacv3.Principal
-	// permission asks for the attribute in a named rule where no principal does.
+	// permission asks for the attribute in a named rule beside others that no principal shows,
+	// nil where no permission shows it.
 	permission func(m policy.Match) *rbacv3.Permission
 	// route narrows a route match, nil where a route cannot ask for the attribute.
 	route func(route *routev3.RouteMatch, m policy.Match)
