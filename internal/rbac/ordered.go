@@ -134,6 +134,7 @@ var inputNames = map[string]string{
 	"DnsSanInput":                 "dns_san",
 	"ServerNameInput":             "server_name",
 	"HttpRequestHeaderMatchInput": "request_headers",
+	"DynamicMetadataInput":        "dynamic_metadata",
 }
 
 // inputOf names what a matcher looks at. All predicates share an input: to marshal one

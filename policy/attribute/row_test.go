@@ -23,6 +23,38 @@ func TestEveryColumn(t *testing.T) {
 	}
 }
 
+// TestClaims holds which claims a match meets.
+func TestClaims(t *testing.T) {
+	t.Parallel()
+	r := &policy.Request{Others: map[string][]string{"claim iss": {"https://a.example"}, "claim sub": {""}, "claim realm.roles[]": {"dev", "ops,dev"}}}
+	roles := attribute.Claim("realm", "roles", "[]")
+	for _, tt := range []struct {
+		condition policy.Condition
+		want      bool
+	}{
+		{attribute.Claim("iss").Exact("https://a.example"), true},
+		{attribute.Claim("iss").Prefix("https://b"), false},
+		{attribute.Claim("sub").Exact(""), true},
+		{attribute.Claim("aud").Exact(""), false},
+		{policy.Not{Of: attribute.Claim("aud").Prefix("x")}, true},
+		{roles.Exact("dev"), true},
+		{roles.Exact("ops"), false},
+		{roles.Prefix("ops"), true},
+		{roles.Exact("dev,ops,dev"), false},
+		{attribute.Claim("realm", "roles").Exact("dev"), false},
+		{attribute.Claim("iss", "[]").Exact("https://a.example"), false},
+		{attribute.RequestPrincipal(policy.Match{Kind: policy.Prefix, Value: "https:"}, policy.Match{}), true},
+		{attribute.RequestPrincipal(policy.Match{Value: "https://a.example"}, policy.Match{Value: "x"}), false},
+	} {
+		if got := tt.condition.Holds(r); got != tt.want {
+			t.Errorf("%s: %t, want %t", tt.condition, got, tt.want)
+		}
+	}
+	if attribute.Claim("realm", "roles", "[]") != roles || attribute.Claim("realm.roles", "[]") == roles {
+		t.Error("the same path gives the same attribute, and another path another one")
+	}
+}
+
 // TestSeveralValues holds how Envoy joins the names of a caller.
 func TestSeveralValues(t *testing.T) {
 	t.Parallel()

@@ -55,6 +55,8 @@ func (dnsSpace) sendable() (natural, all string, without []string) {
 	return `[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*`, `[!-~]+`, nil
 }
 
-// canBeSent reports whether an SVID can have the names of the caller. The SPIFFE
-// validator refuses a certificate without a URI SAN.
-func canBeSent(r *policy.Request) bool { return len(r.URIs) > 0 || len(r.DNS) == 0 }
+// canBeSent reports whether an SVID can have the names of the caller, and a token the
+// claims. The SPIFFE validator refuses a certificate without a URI SAN.
+func canBeSent(r *policy.Request) bool {
+	return (len(r.URIs) > 0 || len(r.DNS) == 0) && checkClaims(r) == nil
+}

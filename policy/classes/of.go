@@ -257,7 +257,7 @@ func (s *survey) leaf(c policy.Condition) bool {
 		return false
 	}
 	s.leaves[l.dimension] = append(s.leaves[l.dimension], l)
-	s.regular = s.regular || !formsTree(c.(policy.Is))
+	s.regular = s.regular || !formsTree(c.(policy.Is)) || s.table.row(l.dimension, c.(policy.Is).Attribute).several
 	if l.dimension == callers {
 		s.perName, s.joined = s.perName || l.perName, s.joined || !l.perName
 	} else if s.table.row(l.dimension, c.(policy.Is).Attribute).names {

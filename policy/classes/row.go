@@ -27,6 +27,9 @@ type row struct {
 	// perName is true where each name of a caller is judged by itself, and names where
 	// the attribute is made of names of the caller.
 	perName, names bool
+	// several is true where each of several values is judged by itself. The values of the
+	// space are texts that have all of them, see [between].
+	several bool
 }
 
 // space is the set of values of a dimension.

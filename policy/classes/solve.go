@@ -58,10 +58,30 @@ func (s *solving) run() automaton.Answer {
 			return s.repair(&o.step.when, o.want)
 		}
 	}
-	if !canBeSent(&s.request) {
+	switch {
+	case checkClaims(&s.request) != nil:
+		return s.repairClaims()
+	case !canBeSent(&s.request):
 		return s.repairCaller()
 	}
 	return automaton.Found
+}
+
+// repairClaims takes away a claim that is not asked for, where no token has all of them.
+func (s *solving) repairClaims() automaton.Answer {
+	before := s.request
+	for d, of := range s.cover.table.rows {
+		if path, _ := claimPath(of[0].attribute.Name); path == nil || len(s.literals[d].with) > 0 {
+			continue
+		}
+		if s.values.spaces[d].clear(&s.request); checkClaims(&s.request) == nil {
+			if answer := s.run(); answer != automaton.Empty {
+				return answer
+			}
+		}
+	}
+	s.request = before
+	return automaton.Empty
 }
 
 // repairCaller gives a request with DNS SANs a URI SAN.
@@ -202,7 +222,7 @@ func (r *regular) around(at int32, witness policy.Request, add func(policy.Reque
 	a := &r.atoms[at]
 	d := a.dimension
 	value := r.values.spaces[d].read(&witness)
-	if d == callers && len(witness.URIs) != 1 || value == "" || a.is.Match.Kind != policy.Suffix && a.is.Match.Kind != policy.Contains && a.is.Match.Kind != policy.Regex {
+	if d == callers && len(witness.URIs) != 1 || value == "" || value == absent || r.cover.table.rows[d][0].several || a.is.Match.Kind != policy.Suffix && a.is.Match.Kind != policy.Contains && a.is.Match.Kind != policy.Regex {
 		return
 	}
 	// The nearest text that is not matched has one byte less, or one byte more.

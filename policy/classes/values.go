@@ -166,8 +166,8 @@ func (v *values) find(d int, l literals, request *policy.Request) automaton.Answ
 		*request = candidate
 		return automaton.Found
 	}
-	text, answer := v.text(v.sets[d], l)
-	if answer == automaton.Empty && v.open(d) {
+	text, answer := v.texts(d, l)
+	if answer == automaton.Empty && v.open(d) && !v.several(d) {
 		answer = v.beyond(l)
 	}
 	if answer != automaton.Found {
@@ -182,11 +182,42 @@ func (v *values) find(d int, l literals, request *policy.Request) automaton.Answ
 	return automaton.Found
 }
 
+// texts returns a value that has some atoms, and none of the others. Where each of several
+// values is judged by itself, there is one for each atom.
+func (v *values) texts(d int, l literals) (string, automaton.Answer) {
+	if !v.several(d) {
+		return v.text(v.sets[d], l)
+	}
+	var out []string
+	for _, at := range l.with {
+		if slices.ContainsFunc(out, v.atoms[at].is.Match.Matches) {
+			continue
+		}
+		only := literals{[]int32{at}, l.without}
+		text, answer := v.text(v.sets[d], only)
+		if answer == automaton.Empty {
+			answer = v.beyond(only)
+		}
+		if answer != automaton.Found {
+			return "", answer
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, between), automaton.Found
+}
+
+// several reports whether each of several values is judged by itself.
+func (v *values) several(d int) bool { return v.cover.table.rows[d][0].several }
+
 // open reports whether values of the dimension can have any bytes.
 func (v *values) open(d int) bool {
 	in, isSender := v.spaces[d].(sender)
-	_, ofDNS := in.(dnsSpace)
-	return ofDNS || !isSender && !v.unknown(d)
+	switch in.(type) {
+	case dnsSpace, claimSpace, claimListSpace:
+		return true
+	default:
+		return !isSender && !v.unknown(d)
+	}
 }
 
 // anyBytes are all texts.

@@ -1,0 +1,69 @@
+// Package claim names the claims of a token (RFC 7519) by their place in its payload.
+//
+// It guarantees that two places never have one key, and that a key can be read back. It
+// knows no token, no Envoy message and no policy.
+package claim
+
+import (
+	"strconv"
+	"strings"
+)
+
+// List is the last segment of a path that means the texts of a list, and not a text.
+const List = "[]"
+
+// Key returns the name of a place in a payload: "sub", "realm_access.roles[]". A segment
+// with other characters than letters, digits, "_" and "-" stands in quotes.
+func Key(path ...string) string {
+	var b strings.Builder
+	for i, segment := range path {
+		if i > 0 && i == len(path)-1 && segment == List {
+			b.WriteString(List)
+			break
+		}
+		if i > 0 {
+			b.WriteByte('.')
+		}
+		if segment == "" || strings.ContainsFunc(segment, func(r rune) bool { return !isPlain(r) }) {
+			segment = strconv.Quote(segment)
+		}
+		b.WriteString(segment)
+	}
+	return b.String()
+}
+
+func isPlain(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
+}
+
+// Path returns the path that a key was made of, without the segment [List]. It reports
+// whether that segment is the last one, and returns no path for a text that is no key.
+func Path(key string) (path []string, list bool) {
+	rest, list := strings.CutSuffix(key, List)
+	for {
+		end := strings.IndexFunc(rest, func(r rune) bool { return !isPlain(r) })
+		segment := rest
+		switch quoted, err := strconv.QuotedPrefix(rest); {
+		case err == nil:
+			if segment, err = strconv.Unquote(quoted); err != nil {
+				return nil, list
+			}
+			rest = rest[len(quoted):]
+		case end == 0, rest == "":
+			return nil, list
+		case end > 0:
+			segment, rest = rest[:end], rest[end:]
+		default:
+			rest = ""
+		}
+		path = append(path, segment)
+		if rest == "" {
+			return path, list
+		}
+		after, ok := strings.CutPrefix(rest, ".")
+		if !ok {
+			return nil, list
+		}
+		rest = after
+	}
+}

@@ -1,0 +1,47 @@
+package attribute
+
+import (
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/claim"
+	"github.com/meshproof/meshproof/policy"
+)
+
+var claims = addFamily("claim", "sub", func(key string) *policy.Attribute {
+	name := "claim " + key
+	a := &policy.Attribute{
+		Phrase: name,
+		Layer:  policy.L7,
+		Kinds:  []policy.MatchKind{policy.Exact, policy.Prefix, policy.Suffix, policy.Contains, policy.Regex},
+		Forms:  []policy.Form{policy.Ordered, policy.Named},
+	}
+	value := func(r *policy.Request, i int) (string, bool) { return valueAt(r.Others[name], i) }
+	if strings.HasSuffix(key, claim.List) {
+		a.Each = value
+	} else {
+		a.Text = func(r *policy.Request) (string, bool) { return value(r, 0) }
+	}
+	return a
+})
+
+// Claim is a text in the payload of a token (RFC 7519) that Envoy has verified, at a path of
+// nested names. With the last name "[]" it is each text of the list at the path before it,
+// and one match is enough: Claim("groups", "[]"). A number, a truth value, an object and an
+// absent claim are no text, and no match meets them; nor does a match of the list meet a
+// single text, or a match of the text a list. A policy that takes both asks for both.
+//
+// Envoy knows claims from the filter envoy.filters.http.jwt_authn alone, which stands in
+// front and writes them to its dynamic metadata. The matcher input is
+// envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput, and the principal
+// is sourced_metadata of envoy.config.rbac.v3.Principal.
+func Claim(path ...string) *policy.Attribute { return claims.attribute(claim.Key(path...)) }
+
+// RequestPrincipal returns the condition that a verified token has an issuer and a subject.
+// Istio writes both as one text, "issuer/subject", and its compiler asks for the claims iss
+// and sub, parted at the last slash: a subject with a slash is then never met.
+func RequestPrincipal(issuer, subject policy.Match) policy.And {
+	return policy.And{
+		policy.Is{Attribute: Claim("iss"), Match: issuer},
+		policy.Is{Attribute: Claim("sub"), Match: subject},
+	}
+}
