@@ -3,6 +3,8 @@ package policy
 import (
 	"errors"
 	"fmt"
+
+	"github.com/meshproof/meshproof/internal/endpoint"
 )
 
 // Check reports the first thing that gives a program no meaning: a condition that
@@ -149,9 +151,23 @@ func (f Form) checkCondition(c Condition) error {
 	case !is.Attribute.admits(is.Match.Kind):
 		return fmt.Errorf("cannot be judged: the attribute %s has no match of the kind %s", is.Attribute.Name, is.Match.Kind)
 	default:
-		if err := is.Match.check(); err != nil {
+		if err := is.check(); err != nil {
 			return fmt.Errorf("cannot be judged: %w", err)
 		}
 		return nil
 	}
+}
+
+// check reports what gives a leaf no meaning. A port and an address have one text each: Envoy
+// compares some of them as numbers, and others as texts.
+func (c Is) check() error {
+	if c.Match.Kind == Exact && c.Attribute.admits(Range) {
+		_, err := endpoint.Port(c.Match.Value)
+		return err
+	}
+	if c.Match.Kind == Exact && c.Attribute.admits(CIDR) {
+		_, err := endpoint.Address(c.Match.Value)
+		return err
+	}
+	return c.Match.check()
 }

@@ -3,9 +3,12 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/meshproof/meshproof/internal/endpoint"
 )
 
 // MatchKind is how a string is compared.
@@ -27,9 +30,16 @@ const (
 	// Regex compares the whole string with a regular expression of RE2, as
 	// envoy.type.matcher.v3.RegexMatcher does.
 	Regex
+	// Range compares a port with a range of ports: "8000-8999" has both of its ends, as
+	// envoy.type.v3.Int32Range has the first one only.
+	Range
+	// CIDR compares an address with a block of addresses, such as "10.0.0.0/8", as
+	// envoy.config.core.v3.CidrRange does. No block of IPv4 has an address of IPv6, and none of
+	// IPv6 has an address of IPv4.
+	CIDR
 )
 
-var matchKindNames = [...]string{Exact: "Exact", Prefix: "Prefix", Segments: "Segments", Suffix: "Suffix", Contains: "Contains", Regex: "Regex"}
+var matchKindNames = [...]string{Exact: "Exact", Prefix: "Prefix", Segments: "Segments", Suffix: "Suffix", Contains: "Contains", Regex: "Regex", Range: "Range", CIDR: "CIDR"}
 
 // String returns the name of the kind, such as "Exact".
 func (k MatchKind) String() string {
@@ -75,6 +85,14 @@ func (m *Match) matches(s string, asUTF8 bool) bool {
 	case Regex:
 		l := regexes.language(m.Value, asUTF8)
 		return l != nil && l.Matches(s)
+	case Range:
+		first, last, err := endpoint.Ports(m.Value)
+		port, wrong := endpoint.Port(s)
+		return err == nil && wrong == nil && first <= port && port <= last
+	case CIDR:
+		block, err := endpoint.Block(m.Value)
+		address, wrong := netip.ParseAddr(s)
+		return err == nil && wrong == nil && block.Contains(address)
 	default:
 		return false
 	}
@@ -103,12 +121,18 @@ func (m Match) Segment() string { return strings.TrimRight(m.Value, "/") }
 // check reports what gives a match no meaning, or what Envoy refuses.
 func (m Match) check() error {
 	switch {
-	case m.AnyCase && (m.Kind == Segments || m.Kind == Regex):
+	case m.AnyCase && (m.Kind == Segments || m.Kind >= Regex):
 		return fmt.Errorf("a match of the kind %s cannot leave the case open", m.Kind)
 	case m.Value == "" && (m.Kind == Suffix || m.Kind == Contains || m.Kind == Regex):
 		return fmt.Errorf("a match of the kind %s has no value: Envoy refuses it", m.Kind)
 	case m.AnyCase && m.Value == "":
 		return errors.New("a match without a value cannot leave the case open")
+	case m.Kind == Range:
+		_, _, err := endpoint.Ports(m.Value)
+		return err
+	case m.Kind == CIDR:
+		_, err := endpoint.Block(m.Value)
+		return err
 	case m.Kind != Regex:
 		return nil
 	}
@@ -143,6 +167,8 @@ func (m Match) String() string {
 		return "contains " + value
 	case Regex:
 		return "matches the regex " + value
+	case Range, CIDR:
+		return "in " + m.Value
 	default:
 		return "matches by " + m.Kind.String() + " " + value
 	}

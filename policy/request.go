@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"net/netip"
+	"strings"
+)
 
 // Request is what a program may look at. It describes a caller, and on L7 the request
 // as the filters see it: after the listener has normalized the path.
@@ -13,6 +16,15 @@ type Request struct {
 	// SNI is the server name of the TLS handshake in lower case, as Envoy keeps it. It is
 	// empty for a caller that sent none.
 	SNI string
+	// Port is the port that the caller connects to, as the listener restores it; 0 where it is
+	// not known.
+	Port uint16
+	// Source is the address of the caller that connects: the peer. It is not valid where it is
+	// not known.
+	Source netip.Addr
+	// Remote is the address of the caller in a header that the listener trusts, such as
+	// x-forwarded-for. It is not valid where none says so: then it is Source.
+	Remote netip.Addr
 	// Method is the HTTP method, case sensitive; empty on L4.
 	Method string
 	// Path is the normalized path with its query; empty on L4.

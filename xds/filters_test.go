@@ -28,6 +28,19 @@ func manyIdentities() policy.Program {
 	)
 }
 
+// endpointRules asks for ports and addresses, alone and in ranges and blocks.
+func endpointRules() []policy.Rule {
+	in := func(a *policy.Attribute, kind policy.MatchKind, value string) policy.Is {
+		return policy.Is{Attribute: a, Match: policy.Match{Kind: kind, Value: value}}
+	}
+	return []policy.Rule{
+		allow("a-port", attribute.DestinationPort.Exact("8080")),
+		allow("b-range", in(attribute.DestinationPort, policy.Range, "8000-8999")),
+		allow("c-source", policy.And{in(attribute.SourceAddress, policy.CIDR, "10.0.0.0/8"), policy.Not{Of: in(attribute.SourceAddress, policy.CIDR, "10.1.0.0/16")}}),
+		allow("d-remote", policy.Or{attribute.RemoteAddress.Exact("2001:db8::7"), in(attribute.RemoteAddress, policy.CIDR, "2001:db8::/32")}),
+	}
+}
+
 func TestCompileGolden(t *testing.T) {
 	t.Parallel()
 	a := is("spiffe://td.mesh/ns/a/sa/a")
@@ -44,6 +57,8 @@ func TestCompileGolden(t *testing.T) {
 			allow("not", policy.Not{Of: a}),
 			allow("all", policy.And{a, attribute.Method.Exact("GET"), policy.Not{Of: attribute.Path.Exact("/admin")}}),
 		),
+		"endpoint":       enforce(policy.L4, endpointRules()...),
+		"endpoint-named": {Gates: []policy.Gate{{Form: policy.Named, Rules: endpointRules()}}},
 		"lists-of-one": enforce(policy.L7,
 			allow("one", policy.Or{policy.And{a}}),
 			allow("neutral", policy.And{policy.Always, policy.Or{policy.Never, attribute.Method.Exact("GET")}}),

@@ -133,6 +133,9 @@ var inputNames = map[string]string{
 	"UriSanInput":                 "uri_san",
 	"DnsSanInput":                 "dns_san",
 	"ServerNameInput":             "server_name",
+	"DestinationPortInput":        "destination_port",
+	"SourceIPInput":               "source_ip",
+	"DirectSourceIPInput":         "direct_source_ip",
 	"HttpRequestHeaderMatchInput": "request_headers",
 	"DynamicMetadataInput":        "dynamic_metadata",
 }

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// addedFiles are the files of the attribute port, and where they belong.
+// addedFiles are the files of the attribute source-port, and where they belong.
 var addedFiles = map[string]string{
-	"attribute.go":  "policy/attribute/port.go",
-	"xds.go":        "internal/rbac/port.go",
-	"classes.go":    "policy/classes/port.go",
+	"attribute.go":  "policy/attribute/source_port.go",
+	"xds.go":        "internal/rbac/source_port.go",
+	"classes.go":    "policy/classes/source_port.go",
 	"added_test.go": "xds/added_test.go",
 }
 
@@ -27,7 +27,7 @@ func testWith(t *testing.T, files []string, run string, packages ...string) (str
 	}
 	replace := map[string]string{}
 	for _, file := range files {
-		replace[filepath.Join(root, addedFiles[file])] = filepath.Join(root, "policy/attribute/testdata/port", file)
+		replace[filepath.Join(root, addedFiles[file])] = filepath.Join(root, "policy/attribute/testdata/sourceport", file)
 	}
 	overlay := filepath.Join(t.TempDir(), "overlay.json")
 	content, err := json.Marshal(map[string]any{"Replace": replace})
@@ -45,7 +45,7 @@ func testWith(t *testing.T, files []string, run string, packages ...string) (str
 	return out.String(), err
 }
 
-// TestThreeFilesAddAnAttribute adds the attribute port: a decision, a compile, a lift and
+// TestThreeFilesAddAnAttribute adds the attribute source-port: a decision, a compile, a lift and
 // a cover of classes know it.
 func TestThreeFilesAddAnAttribute(t *testing.T) {
 	t.Parallel()
@@ -60,7 +60,7 @@ func TestThreeFilesAddAnAttribute(t *testing.T) {
 func TestMissingRowsHaveNames(t *testing.T) {
 	t.Parallel()
 	out, err := testWith(t, []string{"attribute.go"}, "TestEveryAttributeHasARow", "./internal/rbac", "./policy/classes")
-	for _, want := range []string{"attribute port has no row in package xds", "attribute port has no row in package classes"} {
+	for _, want := range []string{"attribute source-port has no row in package xds", "attribute source-port has no row in package classes"} {
 		if err == nil || !strings.Contains(out, want) {
 			t.Errorf("%v, want %q in:\n%s", err, want, out)
 		}

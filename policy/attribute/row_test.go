@@ -1,6 +1,7 @@
 package attribute_test
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/meshproof/meshproof/policy"
@@ -80,6 +81,65 @@ func TestSeveralValues(t *testing.T) {
 	} {
 		if got := tt.condition.Holds(tt.request); got != tt.want {
 			t.Errorf("%s for %+v: %t, want %t", tt.condition, *tt.request, got, tt.want)
+		}
+	}
+}
+
+// TestEndpoint holds what ranges and blocks have, and what they have not.
+func TestEndpoint(t *testing.T) {
+	t.Parallel()
+	is := func(a *policy.Attribute, kind policy.MatchKind, value string) policy.Is {
+		return policy.Is{Attribute: a, Match: policy.Match{Kind: kind, Value: value}}
+	}
+	from := func(address string) *policy.Request { return &policy.Request{Source: netip.MustParseAddr(address)} }
+	behind := func(address, remote string) *policy.Request {
+		return &policy.Request{Source: netip.MustParseAddr(address), Remote: netip.MustParseAddr(remote)}
+	}
+	ports := is(attribute.DestinationPort, policy.Range, "8000-8999")
+	block := is(attribute.SourceAddress, policy.CIDR, "10.0.0.0/8")
+	for _, tt := range []struct {
+		condition policy.Condition
+		request   *policy.Request
+		want      bool
+	}{
+		{ports, &policy.Request{Port: 7999}, false},
+		{ports, &policy.Request{Port: 8000}, true},
+		{ports, &policy.Request{Port: 8999}, true},
+		{ports, &policy.Request{Port: 9000}, false},
+		{ports, &policy.Request{}, false},
+		{attribute.DestinationPort.Exact("80"), &policy.Request{Port: 80}, true},
+		{attribute.DestinationPort.Exact("80"), &policy.Request{Port: 8080}, false},
+		{block, from("9.255.255.255"), false},
+		{block, from("10.0.0.0"), true},
+		{block, from("10.255.255.255"), true},
+		{block, from("11.0.0.0"), false},
+		{block, from("::ffff:10.0.0.1"), false},
+		{block, &policy.Request{}, false},
+		{is(attribute.SourceAddress, policy.CIDR, "::ffff:10.0.0.0/104"), from("10.0.0.1"), false},
+		{is(attribute.SourceAddress, policy.CIDR, "::ffff:10.0.0.0/104"), from("::ffff:10.0.0.1"), true},
+		{is(attribute.SourceAddress, policy.CIDR, "0.0.0.0/0"), from("2001:db8::1"), false},
+		{is(attribute.SourceAddress, policy.CIDR, "::/0"), from("10.0.0.1"), false},
+		{attribute.SourceAddress.Exact("2001:db8::1"), from("2001:db8::1"), true},
+		{block, behind("10.0.0.1", "192.0.2.1"), true},
+		{attribute.RemoteAddress.Exact("192.0.2.1"), behind("10.0.0.1", "192.0.2.1"), true},
+		{attribute.RemoteAddress.Exact("10.0.0.1"), behind("10.0.0.1", "192.0.2.1"), false},
+		{attribute.RemoteAddress.Exact("10.0.0.1"), from("10.0.0.1"), true},
+	} {
+		if got := tt.condition.Holds(tt.request); got != tt.want {
+			t.Errorf("%s for %+v: %t, want %t", tt.condition, *tt.request, got, tt.want)
+		}
+	}
+	for c, wrong := range map[policy.Is]bool{
+		ports: false, block: false, attribute.DestinationPort.Exact("80"): false, attribute.SourceAddress.Exact("10.0.0.1"): false,
+		attribute.DestinationPort.Exact("080"): true, attribute.DestinationPort.Prefix("80"): true, is(attribute.DestinationPort, policy.Range, "9-8"): true,
+		is(attribute.DestinationPort, policy.CIDR, "10.0.0.0/8"): true, is(attribute.SourceAddress, policy.Range, "8000-8999"): true,
+		attribute.SourceAddress.Exact("10.0.0.01"): true, attribute.RemoteAddress.Exact("10.0.0.0/8"): true,
+		is(attribute.SourceAddress, policy.CIDR, "10.1.0.0/8"): true, is(attribute.RemoteAddress, policy.CIDR, "10.0.0.1"): true,
+		{Attribute: attribute.RemoteAddress, Match: policy.Match{Kind: policy.CIDR, Value: "10.0.0.0/8", AnyCase: true}}: true,
+	} {
+		p := policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{{When: c}}}}}
+		if err := p.Check(); (err != nil) != wrong {
+			t.Errorf("%s: %v", c, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -24,12 +25,21 @@ type axis struct {
 	rest, start int32
 	// settled is true where every request of the layer has the same value.
 	settled bool
+	// parts has the patterns that some intervals were cut into, see [laminar].
+	parts map[pattern][]pattern
 }
 
 // newAxis looks for a witness of each cell.
 func newAxis(s space, patterns []pattern) *axis {
+	in, ofIntervals := s.(intervals)
+	var parts map[pattern][]pattern
+	if ofIntervals {
+		if parts = laminar(patterns); parts != nil {
+			patterns = slices.Concat(slices.Collect(maps.Values(parts))...)
+		}
+	}
 	f := newFamily(patterns)
-	a := &axis{space: s, family: f, witnesses: make([]string, len(f.patterns)), unreachable: make(map[int32]error)}
+	a := &axis{parts: parts, space: s, family: f, witnesses: make([]string, len(f.patterns)), unreachable: make(map[int32]error)}
 	callers, ofCallers := s.(*callerSpace)
 	for i, p := range a.patterns {
 		value, err := a.search(int32(i))
@@ -39,6 +49,9 @@ func newAxis(s space, patterns []pattern) *axis {
 		if ofCallers && callers.isRest(p) {
 			a.rest = int32(i)
 		}
+	}
+	if ofIntervals {
+		a.prefer(in.natural())
 	}
 	return a
 }
@@ -69,6 +82,9 @@ func (a *axis) reachable(cell int32) bool { return a.unreachable[cell] == nil }
 // pattern itself. Where that fails, it tries every junction: each value of the cell
 // turns away, at some character, from the texts that lead to the patterns inside it.
 func (a *axis) search(cell int32) (string, error) {
+	if in, ok := a.space.(intervals); ok {
+		return a.searchInterval(in, cell)
+	}
 	p := a.patterns[cell]
 	if p.kind == policy.Exact {
 		value := a.value(p.text)
@@ -167,13 +183,18 @@ func (a *axis) emptiness(p pattern, inside []int32) error {
 }
 
 // pattern is a matcher in the form that is the same for every dimension: it covers a text
-// that is the pattern's own (Exact), or that begins with it (Prefix).
+// that is the pattern's own (Exact), or that begins with it (Prefix), or that is between it
+// and the last text (Range), see [intervals].
 type pattern struct {
 	text string
 	kind policy.MatchKind
+	last string
 }
 
 func (p pattern) covers(text string) bool {
+	if p.kind == policy.Range {
+		return p.text <= text && text <= p.last
+	}
 	return policy.Match{Kind: p.kind, Value: p.text}.Matches(text)
 }
 
@@ -205,7 +226,7 @@ func newFamily(patterns []pattern) *family {
 		}
 	}
 	for i, p := range sorted {
-		closeUntil(func(q pattern) bool { return q.kind == policy.Prefix && q.covers(p.text) }, i)
+		closeUntil(func(q pattern) bool { return q.kind != policy.Exact && q.covers(p.text) }, i)
 		if len(open) > 0 {
 			f.parents[i] = open[len(open)-1]
 		}
@@ -217,7 +238,7 @@ func newFamily(patterns []pattern) *family {
 
 // compare puts a pattern in front of all that it covers.
 func (p pattern) compare(q pattern) int {
-	return cmp.Or(strings.Compare(p.text, q.text), int(q.kind)-int(p.kind))
+	return cmp.Or(strings.Compare(p.text, q.text), int(q.kind)-int(p.kind), strings.Compare(q.last, p.last))
 }
 
 // number returns the number of one of the family's patterns.

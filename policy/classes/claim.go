@@ -17,7 +17,7 @@ var _ = addFamily("claim", func(a *policy.Attribute) row {
 	r := row{
 		rank:    9,
 		space:   func(Surface) space { return s },
-		pattern: func(m policy.Match) pattern { return pattern{nameMark + m.Value, m.Kind} },
+		pattern: func(m policy.Match) pattern { return pattern{text: nameMark + m.Value, kind: m.Kind} },
 		usual:   func(Surface) string { return absent },
 	}
 	if a.Each != nil {

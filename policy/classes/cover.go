@@ -16,6 +16,8 @@ type Surface struct {
 	// TrustDomains are the names of the trust domains whose callers the inbound takes;
 	// empty for any.
 	TrustDomains []string
+	// Ports are the ports that callers connect to; empty for any.
+	Ports []uint16
 }
 
 // Cover cuts the requests to one inbound into classes. Each program that it was made of

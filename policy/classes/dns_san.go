@@ -11,7 +11,7 @@ var _ = add(row{
 	attribute: attribute.DNSSAN,
 	rank:      1,
 	space:     func(Surface) space { return dnsSpace{plainSpace{attribute.DNSSAN}} },
-	pattern:   func(m policy.Match) pattern { return pattern{nameMark + m.Value, m.Kind} },
+	pattern:   func(m policy.Match) pattern { return pattern{text: nameMark + m.Value, kind: m.Kind} },
 	names:     true,
 })
 
@@ -40,7 +40,7 @@ func (d dnsSpace) complete(prefix string, n int) []string {
 }
 
 func (d dnsSpace) around(p pattern, witness string) []variant {
-	return d.plainSpace.around(pattern{d.value(p.text), p.kind}, witness)
+	return d.plainSpace.around(pattern{text: d.value(p.text), kind: p.kind}, witness)
 }
 
 func (d dnsSpace) describe(p pattern) string {

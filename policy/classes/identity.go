@@ -68,7 +68,7 @@ func (d *callerSpace) value(key string) string {
 // itself.
 func (l leaf) markedPattern() pattern {
 	if p := l.pattern; l.dimension == callers && (l.perName || p.text != "") {
-		return pattern{nameMark + p.text, p.kind}
+		return pattern{text: nameMark + p.text, kind: p.kind}
 	}
 	return l.pattern
 }

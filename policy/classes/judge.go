@@ -325,6 +325,15 @@ func (c compiler) leaf(when policy.Condition) expr {
 	case c.marked:
 		p = l.markedPattern()
 	}
-	e.cell = c.axes[l.dimension].number(p)
+	a := c.axes[l.dimension]
+	if parts, cut := a.parts[p]; cut {
+		any := expr{op: opAny}
+		for _, part := range parts {
+			e.cell = a.number(part)
+			any.operands = append(any.operands, e)
+		}
+		return any
+	}
+	e.cell = a.number(p)
 	return e
 }

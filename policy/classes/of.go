@@ -110,7 +110,7 @@ func (c *Cover) cutCallers(on Surface, s *survey) *axis {
 		return a
 	case s.mixed() || !s.combines():
 		single := space
-		marked := []pattern{{nameMark, policy.Prefix}}
+		marked := []pattern{{text: nameMark, kind: policy.Prefix}}
 		for _, l := range s.leaves[callers] {
 			marked = append(marked, l.markedPattern())
 		}
@@ -273,7 +273,7 @@ func formsTree(is policy.Is) bool {
 	case m.AnyCase, m.Kind == policy.Prefix && is.Attribute == attribute.Path && strings.HasSuffix(m.Value, "/"):
 		return false
 	default:
-		return m.Kind == policy.Exact || m.Kind == policy.Prefix || m.Kind == policy.Segments
+		return m.Kind == policy.Exact || m.Kind == policy.Prefix || m.Kind == policy.Segments || m.Kind == policy.Range || m.Kind == policy.CIDR
 	}
 }
 

@@ -21,13 +21,13 @@ var _ = add(row{
 func pathPattern(m policy.Match) pattern {
 	switch {
 	case m.Kind == policy.Exact:
-		return pattern{m.Value + "/", policy.Exact}
+		return pattern{text: m.Value + "/", kind: policy.Exact}
 	case m.Kind == policy.Prefix:
-		return pattern{m.Value, policy.Prefix}
+		return pattern{text: m.Value, kind: policy.Prefix}
 	case m.Segment() == "":
-		return pattern{"", policy.Prefix}
+		return pattern{kind: policy.Prefix}
 	default:
-		return pattern{m.Segment() + "/", policy.Prefix}
+		return pattern{text: m.Segment() + "/", kind: policy.Prefix}
 	}
 }
 

@@ -171,7 +171,7 @@ func (t *table) row(d int, a *policy.Attribute) *row {
 }
 
 // bytesPattern is the pattern of a match that compares bytes.
-func bytesPattern(m policy.Match) pattern { return pattern{m.Value, m.Kind} }
+func bytesPattern(m policy.Match) pattern { return pattern{text: m.Value, kind: m.Kind} }
 
 // plainSpace is the space of an attribute with a text, if every text can be sent. It
 // is embedded by spaces that know more.

@@ -13,7 +13,7 @@ var _ = add(row{
 	attribute: attribute.SNI,
 	rank:      4,
 	space:     func(Surface) space { return sniSpace{plainSpace{attribute.SNI}} },
-	pattern:   func(m policy.Match) pattern { return pattern{nameMark + m.Value, m.Kind} },
+	pattern:   func(m policy.Match) pattern { return pattern{text: nameMark + m.Value, kind: m.Kind} },
 })
 
 // sniSpace is the space of server names. The empty value is a handshake without one. The

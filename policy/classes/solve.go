@@ -205,7 +205,7 @@ func (r *regular) aroundValue(d int, witness policy.Request, add func(policy.Req
 	if d != callers {
 		key = in.key(value)
 	}
-	for _, v := range in.around(pattern{key, policy.Exact}, value) {
+	for _, v := range in.around(pattern{text: key, kind: policy.Exact}, value) {
 		r.try(d, witness, v, add)
 	}
 }
@@ -222,6 +222,12 @@ func (r *regular) around(at int32, witness policy.Request, add func(policy.Reque
 	a := &r.atoms[at]
 	d := a.dimension
 	value := r.values.spaces[d].read(&witness)
+	if in, ok := r.values.spaces[d].(intervals); ok {
+		for _, v := range in.around(r.values.intervalOf(at), value) {
+			r.try(d, witness, v, add)
+		}
+		return
+	}
 	if d == callers && len(witness.URIs) != 1 || value == "" || value == absent || r.cover.table.rows[d][0].several || a.is.Match.Kind != policy.Suffix && a.is.Match.Kind != policy.Contains && a.is.Match.Kind != policy.Regex {
 		return
 	}

@@ -30,6 +30,8 @@ type values struct {
 	// spaces has the space of each dimension, and usual its usual value.
 	spaces []space
 	usual  []string
+	// asked is true for dimensions that a program asks for.
+	asked []bool
 	// sets has the languages of the values of each dimension, the natural ones first. The
 	// last one has all values that can be sent.
 	sets [][]*automaton.Language
@@ -76,6 +78,7 @@ func newValues(r *regular, on Surface, s *survey) values {
 			sets = languagesOf(in)
 		}
 		v.spaces, v.usual, v.sets = append(v.spaces, in), append(v.usual, usual), append(v.sets, sets)
+		v.asked = append(v.asked, len(s.leaves[d]) > 0)
 	}
 	single := v.sets[callers]
 	if s.joined && !s.perName {
@@ -144,7 +147,10 @@ func (v *values) start() policy.Request {
 	var request policy.Request
 	v.find(callers, literals{}, &request)
 	for d := range v.spaces {
-		if d != callers && v.usual[d] != "" {
+		switch in, ok := v.spaces[d].(intervals); {
+		case ok && v.asked[d]:
+			in.put(&request, in.natural())
+		case d != callers && v.usual[d] != "":
 			v.spaces[d].put(&request, v.usual[d])
 		}
 	}
@@ -155,6 +161,12 @@ func (v *values) start() policy.Request {
 func (v *values) find(d int, l literals, request *policy.Request) automaton.Answer {
 	if d == callers {
 		return v.caller(l, request)
+	}
+	if in, ok := v.spaces[d].(intervals); ok {
+		if v.findInterval(in, l, request) {
+			return automaton.Found
+		}
+		return automaton.Empty
 	}
 	// Usual values come first, then none at all, where a request needs none.
 	candidate := *request

@@ -5,17 +5,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	xdscorev3 "github.com/cncf/xds/go/xds/core/v3"
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
-	networkinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/network/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // matcher reads an xds.type.matcher.v3.Matcher: the first entry that matches and comes
@@ -108,10 +107,10 @@ func (t *translator) terms(list *matcherv3.Matcher_MatcherList_Predicate_Predica
 }
 
 func (t *translator) single(p *matcherv3.Matcher_MatcherList_Predicate_SinglePredicate, at *messages.Path) term {
-	if p.GetValueMatch() == nil {
-		return term{reading: t.unsaid(at, "it asks for more than a string matcher can")}
+	if p.GetValueMatch() != nil {
+		return t.input(p.Input, textOf(p.GetValueMatch()), at)
 	}
-	return t.input(p.Input, textOf(p.GetValueMatch()), at)
+	return term{reading: t.unsaid(at, "it asks for more than a string matcher can")}
 }
 
 // input compares what a matcher looks at with a text.
@@ -120,16 +119,15 @@ func (t *translator) input(config *xdscorev3.TypedExtensionConfig, of text, at *
 	if err != nil {
 		return term{reading: t.unsaid(at.Field("input"), "no input can be read: "+err.Error())}
 	}
-	if shown := rbac.Shown(in); shown != nil && shown.Layer == policy.L4 {
+	switch shown := rbac.Shown(in); {
+	case shown == attribute.DestinationPort:
+		return term{reading: t.portText(of, at)}
+	case shown == attribute.SourceAddress || shown == attribute.RemoteAddress:
+	case shown != nil && shown.Layer == policy.L4:
 		return t.attribute(shown, of, at)
 	}
-	switch in := in.(type) {
-	case *envoymatcherv3.HttpRequestHeaderMatchInput:
+	if in, ok := in.(*envoymatcherv3.HttpRequestHeaderMatchInput); ok {
 		return t.header(in.HeaderName, of, at)
-	case *networkinputsv3.DestinationPortInput:
-		if t.port != 0 {
-			return term{reading: t.constant(of, at, strconv.Itoa(int(t.port)))}
-		}
 	}
 	return term{reading: t.unsaid(at, fmt.Sprintf("no policy can ask for a %s", in.ProtoReflect().Descriptor().Name()))}
 }

@@ -95,13 +95,9 @@ func (t *translator) permission(p *rbacv3.Permission, at *messages.Path) term {
 	case *rbacv3.Permission_RequestedServerName:
 		return term{reading: t.serverName(textOf(of.RequestedServerName), at.Field("requested_server_name"))}
 	case *rbacv3.Permission_DestinationPort:
-		if t.port != 0 {
-			return term{reading: exactly(policy.Constant(of.DestinationPort == uint32(t.port)))}
-		}
+		return term{reading: t.portIn(int(of.DestinationPort), int(of.DestinationPort)+1)}
 	case *rbacv3.Permission_DestinationPortRange:
-		if port := int32(t.port); port != 0 {
-			return term{reading: exactly(policy.Constant(of.DestinationPortRange.GetStart() <= port && port < of.DestinationPortRange.GetEnd()))}
-		}
+		return term{reading: t.portIn(int(of.DestinationPortRange.GetStart()), int(of.DestinationPortRange.GetEnd()))}
 	}
 	return term{reading: t.unsaid(at, unknownMember(p, "rule"))}
 }

@@ -1,4 +1,4 @@
-// This folder adds an attribute to the project: the port of the inbound. A test compiles
+// This folder adds an attribute to the project: the port of the caller. A test compiles
 // the project with its files on top, to show that an attribute needs these three files and
 // no other. This file goes into policy/attribute.
 
@@ -6,12 +6,12 @@ package attribute
 
 import "github.com/meshproof/meshproof/policy"
 
-// Port is the port of the inbound.
-var Port = add(&policy.Attribute{
-	Name:   "port",
-	Phrase: "port",
+// SourcePort is the port of the caller.
+var SourcePort = add(&policy.Attribute{
+	Name:   "source-port",
+	Phrase: "source port",
 	Layer:  policy.L4,
-	Text:   func(r *policy.Request) (string, bool) { return valueAt(r.Others["port"], 0) },
+	Text:   func(r *policy.Request) (string, bool) { return valueAt(r.Others["source-port"], 0) },
 	Kinds:  []policy.MatchKind{policy.Exact},
 	Forms:  []policy.Form{policy.Ordered},
 })

@@ -19,13 +19,13 @@ func TestAddedAttribute(t *testing.T) {
 	}
 	p := policy.Program{Gates: []policy.Gate{{
 		Default: verdict(policy.Deny, "default"),
-		Rules:   []policy.Rule{{Verdict: verdict(policy.Allow, "p"), When: attribute.Port.Exact("8080")}},
+		Rules:   []policy.Rule{{Verdict: verdict(policy.Allow, "p"), When: attribute.SourcePort.Exact("8080")}},
 	}}}
 	if err := p.Check(); err != nil {
 		t.Fatal(err)
 	}
 	for port, want := range map[string]policy.Effect{"8080": policy.Allow, "80": policy.Deny} {
-		if got := policy.Decide(p, policy.Request{Others: map[string][]string{"port": {port}}}); got.Effect != want {
+		if got := policy.Decide(p, policy.Request{Others: map[string][]string{"source-port": {port}}}); got.Effect != want {
 			t.Errorf("port %s: %s, want %s", port, got.Effect, want)
 		}
 	}
@@ -39,12 +39,12 @@ func TestAddedAttribute(t *testing.T) {
 	cover := classes.Of(classes.Surface{Protocol: policy.TCP}, p)
 	var got []string
 	for _, class := range cover.Classes {
-		got = append(got, fmt.Sprint(class, ": ", class.Witness.Others["port"], " ", policy.Decide(p, class.Witness).Effect))
+		got = append(got, fmt.Sprint(class, ": ", class.Witness.Others["source-port"], " ", policy.Decide(p, class.Witness).Effect))
 	}
-	if want := []string{"any other port: [80] deny", "port 8080: [8080] allow"}; !slices.Equal(got, want) || !cover.Complete() {
+	if want := []string{"any other source-port: [80] deny", "source-port 8080: [8080] allow"}; !slices.Equal(got, want) || !cover.Complete() {
 		t.Errorf("classes %q, want %q, of %s", got, want, cover)
 	}
 	if cover.Neighbours(1) == nil {
-		t.Error("the class of port 8080 has no neighbour")
+		t.Error("the class of source port 8080 has no neighbour")
 	}
 }

@@ -1,0 +1,164 @@
+package classes
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/meshproof/meshproof/internal/endpoint"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+)
+
+// The peer's address and the remote address are one dimension: no inbound trusts a header
+// that says who the caller is.
+var (
+	_ = add(addressRow(attribute.SourceAddress))
+	_ = add(addressRow(attribute.RemoteAddress))
+)
+
+func addressRow(a *policy.Attribute) row {
+	return row{
+		attribute: a,
+		rank:      11,
+		space:     func(Surface) space { return addressSpace{plainSpace{attribute.SourceAddress}} },
+		pattern: func(m policy.Match) pattern {
+			block, err := endpoint.Block(m.Value)
+			if m.Kind == policy.Exact {
+				var address netip.Addr
+				address, err = endpoint.Address(m.Value)
+				block = netip.PrefixFrom(address, address.BitLen())
+			}
+			if err != nil {
+				// It holds for no address.
+				return interval("\x01", "\x00")
+			}
+			return interval(addressKey(block.Addr()), addressKey(lastOf(block)))
+		},
+	}
+}
+
+// addressSpace is the space of addresses. A key is a mark of the family, and the 16 bytes of
+// an address of IPv6: those of IPv4 stand behind 12 bytes of zero.
+type addressSpace struct{ plainSpace }
+
+const (
+	markIPv4 = 4
+	markIPv6 = 6
+	keyBytes = 17
+)
+
+func addressKey(address netip.Addr) string {
+	key := make([]byte, keyBytes)
+	if address.Is4() {
+		key[0] = markIPv4
+		bytes := address.As4()
+		copy(key[keyBytes-len(bytes):], bytes[:])
+	} else {
+		key[0] = markIPv6
+		bytes := address.As16()
+		copy(key[1:], bytes[:])
+	}
+	return string(key)
+}
+
+// lastOf returns the last address of a block.
+func lastOf(block netip.Prefix) netip.Addr {
+	bytes := block.Addr().AsSlice()
+	for bit := block.Bits(); bit < len(bytes)*8; bit++ {
+		bytes[bit/8] |= 0x80 >> (bit % 8)
+	}
+	last, _ := netip.AddrFromSlice(bytes)
+	return last
+}
+
+// addressOf returns the address of a key, and false where none has it.
+func addressOf(key string) (netip.Addr, bool) {
+	if len(key) != keyBytes {
+		return netip.Addr{}, false
+	}
+	if key[0] == markIPv4 {
+		address, _ := netip.AddrFromSlice([]byte(key[keyBytes-4:]))
+		return address, addressKey(address) == key
+	}
+	address, _ := netip.AddrFromSlice([]byte(key[1:]))
+	return address, key[0] == markIPv6
+}
+
+func (addressSpace) name() string     { return "source address" }
+func (addressSpace) alphabet() string { return "" }
+
+func (addressSpace) clear(r *policy.Request) { r.Source, r.Remote = netip.Addr{}, netip.Addr{} }
+
+func (s addressSpace) put(r *policy.Request, value string) {
+	s.clear(r)
+	if address, err := endpoint.Address(value); err == nil {
+		r.Source = address
+	}
+}
+
+func (addressSpace) key(value string) string {
+	address, err := endpoint.Address(value)
+	if err != nil {
+		return ""
+	}
+	return addressKey(address)
+}
+
+func (addressSpace) value(key string) string {
+	if address, ok := addressOf(key); ok {
+		return address.String()
+	}
+	return ""
+}
+
+// sound takes every address but the two that mean none and all: Envoy's PROXY protocol filter
+// takes these too, but no caller has them.
+func (addressSpace) sound(value string) error {
+	address, err := endpoint.Address(value)
+	if err != nil {
+		return err
+	}
+	if address.IsUnspecified() {
+		return fmt.Errorf("no caller has the address %s", address)
+	}
+	return nil
+}
+
+func (s addressSpace) from(text string) (string, bool) {
+	first4, first6 := addressKey(netip.AddrFrom4([4]byte{3: 1})), addressKey(netip.IPv6Loopback())
+	switch key := max(text, first4); {
+	case key <= addressKey(netip.AddrFrom4([4]byte{255, 255, 255, 255})):
+		return key, true
+	default:
+		key = max(key, first6)
+		return key, key[0] == markIPv6
+	}
+}
+
+// natural is the address of callers that a case gives none.
+func (addressSpace) natural() string { return "10.255.255.254" }
+
+func (addressSpace) complete(string, int) []string { return nil }
+
+// around has the address of IPv4 in the notation of IPv6 too, which is another address.
+func (s addressSpace) around(p pattern, witness string) []variant {
+	out := aroundInterval(s, p, "address")
+	if address, err := netip.ParseAddr(witness); err == nil && address.Is4() {
+		out = append(out, variant{netip.AddrFrom16(address.As16()).String(), "the same address in IPv6"})
+	}
+	return out
+}
+
+func (s addressSpace) describe(p pattern) string {
+	first, _ := addressOf(p.text)
+	if p.text == p.last {
+		return s.name() + " " + first.String()
+	}
+	bits := first.BitLen()
+	for ; bits > 0; bits-- {
+		if block, err := first.Prefix(bits); err == nil && addressKey(lastOf(block)) == p.last {
+			break
+		}
+	}
+	return fmt.Sprintf("%s %s/%d", s.name(), first, bits)
+}
