@@ -1,0 +1,215 @@
+package automaton
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// attempt is one way of searching: A* over the combinations of states.
+type attempt struct {
+	in, out  []*Language
+	det      []*sets // of in, nil where nodes stand for themselves
+	negative []*sets
+	bytes    []byte
+	limit    int
+
+	width    int
+	tuples   []int32
+	parents  []int32
+	by       []byte
+	costs    []int32
+	seen     map[string]int32
+	key      []byte
+	next     []int32
+	open     queue
+	overflow bool
+}
+
+func (s *Search) attempt(in, out []*Language, deterministic bool, limit int) (string, Answer) {
+	a := attempt{in: in, out: out, limit: limit, width: len(in) + len(out), seen: map[string]int32{}}
+	a.key, a.next = make([]byte, 4*a.width), make([]int32, a.width)
+	if deterministic {
+		for _, l := range in {
+			a.det = append(a.det, s.setsOf(l))
+		}
+	}
+	for _, l := range out {
+		a.negative = append(a.negative, s.setsOf(l))
+	}
+	before := a.size()
+	defer func() { s.size += a.size() - before }()
+	a.chooseBytes()
+	a.begin(0)
+	for len(a.open) > 0 {
+		f, at := a.open.pop()
+		tuple := a.tuples[int(at)*a.width : int(at+1)*a.width]
+		if f > a.costs[at]+a.far(tuple) {
+			continue
+		}
+		if a.accepts(tuple) {
+			return a.text(at), Found
+		}
+		a.expand(at)
+		if a.overflow || a.size()-before > maxQuestionSize {
+			return "", Limited
+		}
+	}
+	return "", Empty
+}
+
+func (a *attempt) size() (n int) {
+	for _, of := range a.det {
+		n += of.size
+	}
+	for _, of := range a.negative {
+		n += of.size
+	}
+	return n
+}
+
+// chooseBytes takes the cheapest of the bytes that no language tells apart.
+func (a *attempt) chooseBytes() {
+	seen := map[string]bool{}
+	signature := make([]byte, 0, a.width)
+	for _, c := range byPrice {
+		if !a.in[0].alphabet.has(c) {
+			continue
+		}
+		signature = signature[:0]
+		for _, l := range a.in {
+			signature = append(signature, l.class[c])
+		}
+		for _, l := range a.out {
+			signature = append(signature, l.class[c])
+		}
+		if !seen[string(signature)] {
+			seen[string(signature)] = true
+			a.bytes = append(a.bytes, c)
+		}
+	}
+}
+
+// begin adds every combination of first states.
+func (a *attempt) begin(i int) {
+	switch {
+	case i == a.width:
+		a.visit(-1, 0, 0)
+	case i >= len(a.in):
+		a.next[i] = a.negative[i-len(a.in)].start
+		a.begin(i + 1)
+	case a.det != nil:
+		a.next[i] = a.det[i].start
+		a.begin(i + 1)
+	default:
+		for _, at := range a.in[i].starts {
+			a.next[i] = at
+			a.begin(i + 1)
+		}
+	}
+}
+
+func (a *attempt) expand(at int32) {
+	for _, c := range a.bytes {
+		if a.negate(at, c) {
+			a.product(at, c, 0)
+		}
+		if a.overflow {
+			return
+		}
+	}
+}
+
+// negate steps the languages of out. It reports false where one of them has every text from
+// here on.
+func (a *attempt) negate(at int32, c byte) bool {
+	tuple := a.tuples[int(at)*a.width : int(at+1)*a.width]
+	for i, of := range a.negative {
+		to := of.step(tuple[len(a.in)+i], c)
+		if of.whole(to, &a.in[0].alphabet) {
+			return false
+		}
+		a.next[len(a.in)+i] = to
+	}
+	return true
+}
+
+// product visits every combination of the next states of the languages of in.
+func (a *attempt) product(at int32, c byte, i int) {
+	if i == len(a.in) {
+		a.visit(at, c, a.costs[at]+price(c))
+		return
+	}
+	from := a.tuples[int(at)*a.width+i]
+	if a.det != nil {
+		if to := a.det[i].step(from, c); to != dead {
+			a.next[i] = to
+			a.product(at, c, i+1)
+		}
+		return
+	}
+	for _, to := range a.in[i].after(from, c) {
+		a.next[i] = to
+		a.product(at, c, i+1)
+	}
+}
+
+// visit adds the next combination.
+func (a *attempt) visit(from int32, c byte, cost int32) {
+	for i, n := range a.next {
+		binary.LittleEndian.PutUint32(a.key[4*i:], uint32(n))
+	}
+	at, ok := a.seen[string(a.key)]
+	switch {
+	case ok && a.costs[at] <= cost:
+		return
+	case ok:
+		a.costs[at], a.parents[at], a.by[at] = cost, from, c
+	case len(a.parents) >= a.limit:
+		a.overflow = true
+		return
+	default:
+		at = int32(len(a.parents))
+		a.seen[string(a.key)] = at
+		a.tuples = append(a.tuples, a.next...)
+		a.parents, a.by, a.costs = append(a.parents, from), append(a.by, c), append(a.costs, cost)
+	}
+	if far := a.far(a.next); far < unreachable {
+		a.open.push(cost+far, at)
+	}
+}
+
+// far is a price that no way to a text from a combination can be below.
+func (a *attempt) far(tuple []int32) int32 {
+	far := int32(0)
+	for i, l := range a.in {
+		if a.det != nil {
+			far = max(far, a.det[i].states[tuple[i]].far)
+		} else {
+			far = max(far, l.far[tuple[i]])
+		}
+	}
+	return far
+}
+
+func (a *attempt) accepts(tuple []int32) bool {
+	for i, l := range a.in {
+		if a.det != nil && !a.det[i].states[tuple[i]].accepts || a.det == nil && !l.nodes[tuple[i]].accepts {
+			return false
+		}
+	}
+	for i, of := range a.negative {
+		if of.states[tuple[len(a.in)+i]].accepts {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *attempt) text(at int32) string {
+	var out []byte
+	for ; a.parents[at] >= 0; at = a.parents[at] {
+		out = append(out, a.by[at])
+	}
+	slices.Reverse(out)
+	return string(out)
+}
