@@ -87,7 +87,7 @@ func readDocuments(inside *folder.Inside, file string) ([]manifest.Document, err
 	if _, is := docs[0].At("case"); is {
 		return nil, nil
 	}
-	own, _, err := kinds.Split(docs)
+	own, _, err := kinds.Split(file, docs)
 	return own, err
 }
 

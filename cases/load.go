@@ -52,7 +52,7 @@ func Load(paths ...string) ([]Case, error) {
 }
 
 func find(path string) ([]string, error) {
-	files, err := folder.Files(path)
+	files, err := folder.YAML(path)
 	if err == nil && len(files) == 0 {
 		err = fmt.Errorf("%s: there is no case file: name a .yaml file, or a folder with some", path)
 	}

@@ -25,8 +25,8 @@ func newGet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get KIND PATH…",
 		Short: "Print policies as an API server would",
-		Long: `Get prints the policies of one kind in case files and policy files. The kinds are ` + strings.Join(kinds, " and ") + `.
-A plural or the short name of a kind does too.
+		Long: `Get prints the policies of one kind in case files and policy files. PATH is a file or a folder. The kinds are
+` + strings.Join(kinds, " and ") + `. The plural or the short name of a kind will do.
 
 An AuthorizationPolicy in a case file has the status that a controller would publish, because the workloads
 are known there. A MeshTrafficPermission has its mesh, role and target, and the name that Envoy reports.
@@ -40,7 +40,7 @@ refused is left out.`,
   meshproof get authorizationpolicy policies.yaml --namespace shop -o yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || !slices.Contains(slices.Concat(cluster.Nouns()...), strings.ToLower(args[0])) {
-				return fmt.Errorf("nothing that can be got: write %s KIND PATH, where KIND is %s", cmd.CommandPath(), strings.Join(kinds, " or "))
+				return fmt.Errorf("KIND is missing or unknown: write %s KIND PATH, where KIND is %s", cmd.CommandPath(), strings.Join(kinds, " or "))
 			}
 			wanted.Noun = args[0]
 			return needPath(cmd, args[1:])
@@ -56,6 +56,9 @@ refused is left out.`,
 			}
 			if err != nil {
 				return err
+			}
+			if len(objects) == 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "meshproof: note: %s: there is no %s that was asked for\n", files.Name, args[0])
 			}
 			switch {
 			case output == outputYAML:
@@ -83,14 +86,15 @@ func newDescribe() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "describe pod NAME PATH…",
 		Short: "Print the AuthorizationPolicies that a pod is subject to",
-		Long: `Describe prints the AuthorizationPolicies that select a pod, and by which target. PATH is a case
-file, whose workloads are the pods, or a file with policies. Then the flags describe the pod.`,
+		Long: `Describe prints the AuthorizationPolicies that select a pod, and by which target. PATH is a file or a
+folder with cases, whose workloads are the pods, or with policies. The flags describe the pod that policies are
+asked about.`,
 		Example: `  meshproof describe pod backend cases/gateway/gateway-rules.yaml
   meshproof describe pod backend policies.yaml --namespace shop --label app=backend`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 || !slices.Contains([]string{"pod", "pods"}, strings.ToLower(args[0])):
-				return fmt.Errorf("nothing that can be described: write %s pod NAME PATH", cmd.CommandPath())
+				return fmt.Errorf("only a pod can be described: write %s pod NAME PATH", cmd.CommandPath())
 			case len(args) == 1:
 				return fmt.Errorf("no pod was named: see %s --help", cmd.CommandPath())
 			}

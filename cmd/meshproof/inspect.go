@@ -28,7 +28,7 @@ func newInspectServe() *cobra.Command {
 		Use:   "serve FOLDER",
 		Short: "Serve the Inspect API and a page on the policies and Dataplanes of a folder",
 		Long: `Serve answers which rules of MeshTrafficPermissions apply to an inbound, in which order, from
-which policy, and who may call it. FOLDER has Dataplanes and MeshTrafficPermissions in .yaml files,
+which policy, and who may call it. FOLDER has Dataplanes and MeshTrafficPermissions in .yaml, .yml and .json files,
 which are read once. Documents of other tools are left out. An interrupt ends it. It does not authenticate callers: listen on
 loopback, where it answers only requests for localhost.`,
 		Example: `  meshproof inspect serve policies

@@ -54,10 +54,14 @@ func (all Objects) Err() error {
 	return errors.Join(errs...)
 }
 
-// WriteText prints a table.
+// WriteText prints a table. Without an object it prints nothing, because no kind says which
+// columns there are.
 func (all Objects) WriteText(w io.Writer, _ terminal.Paint) {
 	if slices.ContainsFunc(all, func(o capability.Object) bool { return o.Target != "" }) {
 		all.writeMeshes(w)
+		return
+	}
+	if len(all) == 0 {
 		return
 	}
 	table := terminal.Table{{"NAMESPACE", "NAME", "KIND", "RULES", "ACCEPTED", "REASON"}}

@@ -6,6 +6,7 @@
 package folder
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,10 +20,15 @@ import (
 // Stdin is the path that means standard input.
 const Stdin = "-"
 
-// Files returns the file that a path names. For a folder it returns the .yaml and .yml
-// files in it and below it, in the order of their paths. A folder without such a file is
-// no error.
-func Files(path string) ([]string, error) {
+// Files returns the file that a path names. For a folder it returns the files in it and below
+// it that kubectl applies: .yaml, .yml and .json, in the order of their paths. A folder
+// without such a file is no error.
+func Files(path string) ([]string, error) { return files(path, isManifest) }
+
+// YAML is [Files] without the .json files of a folder, for files that are no manifests.
+func YAML(path string) ([]string, error) { return files(path, isYAML) }
+
+func files(path string, wanted func(file string) bool) ([]string, error) {
 	if path == Stdin {
 		return []string{path}, nil
 	}
@@ -33,22 +39,23 @@ func Files(path string) ([]string, error) {
 	if !info.IsDir() {
 		return []string{path}, nil
 	}
-	var files []string
+	var found []string
 	// Without the separator the walk does not enter a symbolic link to a folder.
 	err = filepath.WalkDir(path+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && isYAML(file) {
-			files = append(files, filepath.Clean(file))
+		if err == nil && !entry.IsDir() && wanted(file) {
+			found = append(found, filepath.Clean(file))
 		}
 		return err
 	})
-	return files, err
+	return found, err
 }
 
 // Limit is the largest size of a file that [Read] reads, in bytes. A thousand policies have
 // half a megabyte.
 const Limit = 16 << 20
 
-// Read returns the content of a regular file, or of [Stdin], of at most [Limit] bytes.
+// Read returns the content of a regular file, or of [Stdin], of at most [Limit] bytes. It
+// leaves out the mark that editors write before UTF-8, and refuses UTF-16.
 // Standard input is read once; to read it again is an error. Its error is of type
 // *[fs.PathError].
 func Read(path string) ([]byte, error) { return ReadUpTo(path, Limit) }
@@ -87,10 +94,15 @@ func readRegular(f *os.File, path string, limit int64) ([]byte, error) {
 // readAll reads up to the limit. The size of a file may be stale or missing, as in /proc.
 func readAll(f *os.File, path string, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
+	switch {
+	case err != nil:
+		return data, err
+	case int64(len(data)) > limit:
 		return nil, &fs.PathError{Op: "read", Path: path, Err: tooLarge(int64(len(data)), limit)}
+	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is UTF-16: save it as UTF-8")}
 	}
-	return data, err
+	return bytes.TrimPrefix(data, []byte("\ufeff")), nil
 }
 
 // CheckRegular refuses what is no regular file, and a file of more than a number of bytes.

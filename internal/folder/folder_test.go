@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,9 @@ func TestReadRefusesAtOnce(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	write(t, in("full"), "12345")
 	write(t, in("small"), "")
+	write(t, in("marked"), "\ufeffab")
+	write(t, in("little"), "\xff\xfea\x00")
+	write(t, in("big"), "\xfe\xff\x00a")
 	large := in("large")
 	write(t, large, "")
 	if err := os.Truncate(large, 100<<20); err != nil {
@@ -50,6 +54,9 @@ func TestReadRefusesAtOnce(t *testing.T) {
 		{in("full"), 5, "=12345"},
 		{in("link to full"), 5, "=12345"},
 		{in("small"), 5, "="},
+		{in("marked"), 5, "=ab"},
+		{in("little"), 5, "it is UTF-16: save it as UTF-8"},
+		{in("big"), 5, "it is UTF-16: save it as UTF-8"},
 		{in("full"), 4, "it has 5 bytes or more, and the limit is 4"},
 		{large, folder.Limit, "it has 104857600 bytes or more, and the limit is 16777216"},
 		{"/dev/zero", folder.Limit, "it is a device, and only regular files are read"},
@@ -68,6 +75,37 @@ func TestReadRefusesAtOnce(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) || !errors.As(err, new(*fs.PathError)) || data != nil {
 			t.Errorf("%s: %d bytes, %v, want an error with %q", c.path, len(data), err, c.want)
+		}
+	}
+}
+
+// TestFilesOfAFolder shows that a folder has the files that kubectl applies from it.
+func TestFilesOfAFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"a.yaml", "b.yml", "c.json", "d.txt", "e.yaml.bak"} {
+		write(t, filepath.Join(dir, name), "")
+	}
+	inside, err := folder.OpenInside(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inside.Close()
+	for want, list := range map[string]func() ([]string, error){
+		"a.yaml b.yml c.json": func() ([]string, error) { return folder.Files(dir) },
+		"a.yaml b.yml":        func() ([]string, error) { return folder.YAML(dir) },
+		"c.json a.yaml b.yml": func() ([]string, error) { return inside.Files(".") },
+	} {
+		files, err := list()
+		var names []string
+		for _, file := range files {
+			names = append(names, filepath.Base(file))
+		}
+		slices.Sort(names)
+		wanted := strings.Fields(want)
+		slices.Sort(wanted)
+		if err != nil || !slices.Equal(names, wanted) {
+			t.Errorf("%v, %v, want %v", names, err, wanted)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (i *Inside) Files(pattern string) ([]string, error) {
 			continue
 		}
 		err = fs.WalkDir(i.root.FS(), match, func(file string, entry fs.DirEntry, err error) error {
-			if err == nil && !entry.IsDir() && isYAML(file) {
+			if err == nil && !entry.IsDir() && isManifest(file) {
 				files = append(files, file)
 			}
 			return err
@@ -79,6 +79,8 @@ func (i *Inside) Read(file string) ([]byte, error) {
 	defer f.Close()
 	return readRegular(f, i.Path(file), Limit)
 }
+
+func isManifest(file string) bool { return isYAML(file) || strings.HasSuffix(file, ".json") }
 
 func isYAML(file string) bool {
 	return strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml")

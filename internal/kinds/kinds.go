@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -41,29 +42,37 @@ func (o Others) String() string {
 func (o Others) Refusals() error {
 	var errs []error
 	for _, doc := range o {
-		errs = append(errs, doc.Errorf("", "a document of kind %s is neither a policy nor a Dataplane", name(doc)))
+		kind := name(doc)
+		if kind != withoutKind {
+			kind = "of kind " + kind
+		}
+		errs = append(errs, doc.Errorf("", "a document %s is neither a policy nor a Dataplane", kind))
 	}
 	return errors.Join(errs...)
 }
+
+const withoutKind = "without a kind"
 
 func name(doc manifest.Document) string {
 	head := doc.Type()
 	if group(head) == groupOfIstio {
 		return head.Kind + " of Istio"
 	}
-	return cmp.Or(head.Type, head.Kind)
+	return cmp.Or(head.Type, head.Kind, withoutKind)
 }
 
-// Split returns the policies and Dataplanes among the documents, and the documents of other
-// kinds. Its error joins the errors of documents that may be a misspelt policy or Dataplane,
+// Split returns the policies and Dataplanes among the documents of a file, and the documents of
+// other kinds. Its error joins the errors of documents that may be a misspelt policy or Dataplane,
 // one line each.
-func Split(docs []manifest.Document) (own []manifest.Document, others Others, err error) {
+func Split(file string, docs []manifest.Document) (own []manifest.Document, others Others, err error) {
 	dialects := dialects.Having[language.Dialect]()
 	var errs []error
 	for _, doc := range docs {
 		switch head := doc.Type(); {
 		case dataplane.Owns(doc) || slices.ContainsFunc(dialects, func(d language.Dialect) bool { return d.Owns(doc) }):
 			own = append(own, doc)
+		case head == (manifest.Head{}) && isOfOtherTool(file):
+			others = append(others, doc)
 		case head.Type == "" && (head.APIVersion == "" || head.Kind == "") || isMisspelt(head, kindsOf(dialects)):
 			_, err := dialect.Parse([]manifest.Document{doc}, language.Options{})
 			errs = append(errs, err)
@@ -74,6 +83,14 @@ func Split(docs []manifest.Document) (own []manifest.Document, others Others, er
 		}
 	}
 	return own, others, errors.Join(errs...)
+}
+
+// isOfOtherTool reports whether a file may have documents without a kind. Kustomize needs none
+// in its own file, and JSON is what many tools write.
+func isOfOtherTool(file string) bool {
+	base := filepath.Base(file)
+	extension := filepath.Ext(base)
+	return extension == ".json" || strings.TrimSuffix(base, extension) == "kustomization"
 }
 
 func kindsOf(dialects []language.Dialect) []manifest.Head {

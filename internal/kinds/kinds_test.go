@@ -48,7 +48,7 @@ func TestSplit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mine, others, err := kinds.Split(docs)
+		mine, others, err := kinds.Split("p.yaml", docs)
 		got := fmt.Sprint(err)
 		switch {
 		case err != nil:
@@ -63,13 +63,44 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// Neither kubectl nor kumactl applies a document without a kind. So it is left out where its
+// file is known to be of another tool; elsewhere the kind may be misspelt.
+func TestSplitWithoutKind(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"a/kustomization.yaml": "1 without a kind",
+		"kustomization.yml":    "1 without a kind",
+		"a/package.json":       "1 without a kind",
+		"a/values.yaml":        "",
+	} {
+		docs, err := manifest.Parse(name, []byte("{tpye: MeshTrafficPermission}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, others, err := kinds.Split(name, docs)
+		if (err == nil) != (want != "") || others.String() != want {
+			t.Errorf("%s: %q, %v, want %q", name, others, err, want)
+		}
+		if want != "" && others.Refusals().Error() != name+":1: a document without a kind is neither a policy nor a Dataplane" {
+			t.Errorf("%s: %v", name, others.Refusals())
+		}
+		docs, err = manifest.Parse(name, []byte("{kind: MeshTrafficPermission}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, others, err := kinds.Split(name, docs); err == nil {
+			t.Errorf("%s: a kind alone is left out: %v", name, others)
+		}
+	}
+}
+
 func TestOthers(t *testing.T) {
 	t.Parallel()
 	docs, err := manifest.Parse("p.yaml", []byte("{apiVersion: v1, kind: Service}\n---\n{apiVersion: apps/v1, kind: Deployment}\n---\n{type: Mesh}\n---\n{apiVersion: apps/v1, kind: Deployment}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, others, err := kinds.Split(docs)
+	_, others, err := kinds.Split("p.yaml", docs)
 	if err != nil || others.String() != "2 Deployment, 1 Mesh, 1 Service" {
 		t.Errorf("%q, %v", others, err)
 	}

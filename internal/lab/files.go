@@ -58,12 +58,8 @@ type file struct {
 }
 
 // isCaseFile tells case files from policy files: the first document of a case file has
-// the field case. A file without any document is taken for a case file, which has to
-// have a case.
+// the field case. The file has a document.
 func (f file) isCaseFile() bool {
-	if len(f.docs) == 0 {
-		return true
-	}
 	_, is := f.docs[0].At("case")
 	return is
 }
@@ -80,7 +76,7 @@ func readFile(path string) (file, error) {
 // add sorts the content of a file.
 func (f *Files) add(from file, choice Choice) error {
 	if !from.isCaseFile() {
-		own, others, err := kinds.Split(from.docs)
+		own, others, err := kinds.Split(from.path, from.docs)
 		f.Policies, f.Others = append(f.Policies, own...), append(f.Others, others...)
 		return err
 	}
@@ -94,22 +90,6 @@ func (f *Files) add(from file, choice Choice) error {
 	return err
 }
 
-// Read reads files, which are case files or policy files. Its error names the file, and
-// the line where there is one. Files with documents of other kinds alone are an error.
-func Read(choice Choice, paths ...string) (*Files, error) {
-	f := &Files{Name: strings.Join(paths, " ")}
-	for _, path := range paths {
-		from, err := readFile(path)
-		if err == nil {
-			err = f.add(from, choice)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return f, f.checkOthers()
-}
-
 // checkOthers refuses files with nothing but documents of other kinds.
 func (f *Files) checkOthers() error {
 	if f.Empty() && len(f.Others) > 0 {
@@ -119,17 +99,27 @@ func (f *Files) checkOthers() error {
 }
 
 // Open reads files and folders for a lab: case files, policies and Dataplanes. It passes
-// over a file without any document, and leaves out each case that has no inbound. A folder without files is an error, and so are files with documents of
-// other kinds alone.
+// over a file without any document, and leaves out each case that has no inbound. A folder
+// without files is an error, and so are files with documents of other kinds alone.
 func Open(choice Choice, paths ...string) (*Files, error) {
 	f, err := OpenDocuments(choice, paths...)
 	if err == nil {
-		err = f.takeDataplanes()
+		err = f.describeInbounds()
 	}
 	return f, err
 }
 
-// OpenDocuments is [Open], but the Dataplanes are among the policies, as they are written.
+// Read is [OpenDocuments], but files without a policy and a case are an error.
+func Read(choice Choice, paths ...string) (*Files, error) {
+	f, err := OpenDocuments(choice, paths...)
+	if err == nil && f.Empty() {
+		err = fmt.Errorf("%s: there is no policy and no case", f.Name)
+	}
+	return f, err
+}
+
+// OpenDocuments is [Open], but the Dataplanes are among the policies, as they are written, and
+// a case may have no inbound.
 func OpenDocuments(choice Choice, paths ...string) (*Files, error) {
 	var all []string
 	for _, path := range paths {
@@ -138,7 +128,7 @@ func OpenDocuments(choice Choice, paths ...string) (*Files, error) {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("%s: there is no .yaml file in this folder", path)
+			return nil, fmt.Errorf("%s: there is no .yaml, .yml or .json file in this folder", path)
 		}
 		all = append(all, found...)
 	}
@@ -165,7 +155,7 @@ func OpenSet(choice Choice, path string) (*Files, error) {
 	}
 	f, err := open(choice, path, found)
 	if err == nil {
-		err = f.takeDataplanes()
+		err = f.describeInbounds()
 	}
 	return f, err
 }
@@ -195,12 +185,13 @@ func open(choice Choice, name string, paths []string) (*Files, error) {
 			return nil, err
 		}
 	}
-	f.Cases = slices.DeleteFunc(f.Cases, func(c cases.Case) bool { return len(c.Inbounds) == 0 })
 	return f, nil
 }
 
-// takeDataplanes separates the Dataplanes from the policies.
-func (f *Files) takeDataplanes() error {
+// describeInbounds separates the Dataplanes from the policies, and leaves out each case that
+// has no inbound.
+func (f *Files) describeInbounds() error {
+	f.Cases = slices.DeleteFunc(f.Cases, func(c cases.Case) bool { return len(c.Inbounds) == 0 })
 	var policies []manifest.Document
 	for _, doc := range f.Policies {
 		if !dataplane.Owns(doc) {

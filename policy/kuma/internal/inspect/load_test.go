@@ -22,7 +22,7 @@ func TestParseRefuses(t *testing.T) {
 		return "type: Dataplane\nname: backend\nnetworking:\n  inbound:\n" + inbounds
 	}
 	for name, tt := range map[string]struct{ yaml, want string }{
-		"nothing":              {"", "there is nothing to inspect: name a folder with Dataplanes and MeshTrafficPermissions in .yaml files"},
+		"nothing":              {"", "there is nothing to inspect: name a folder with Dataplanes and MeshTrafficPermissions"},
 		"another kind":         {"type: Mesh\nname: default\n", `a.yaml:1: type: kind "Mesh" is unknown: a folder to inspect has MeshTrafficPermissions and Dataplanes`},
 		"another object":       {"apiVersion: v1\nkind: Pod\n", `a.yaml:2: kind: kind "Pod" of apiVersion "v1" is unknown: a folder to inspect has MeshTrafficPermissions and Dataplanes`},
 		"no kind":              {"name: a\n", "a.yaml:1: there is neither type nor apiVersion and kind: a folder to inspect has MeshTrafficPermissions and Dataplanes"},

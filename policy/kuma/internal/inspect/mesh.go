@@ -189,7 +189,7 @@ func sections(d *dataplane.Dataplane) string {
 // line each with its place.
 func Parse(docs []manifest.Document, opts permission.Options) (*Resources, error) {
 	if len(docs) == 0 {
-		return nil, errors.New("there is nothing to inspect: name a folder with Dataplanes and MeshTrafficPermissions in .yaml files")
+		return nil, errors.New("there is nothing to inspect: name a folder with Dataplanes and MeshTrafficPermissions")
 	}
 	var owned []manifest.Document
 	var dataplanes []*dataplane.Dataplane
