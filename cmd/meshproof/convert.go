@@ -8,8 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/dialects"
-	"github.com/meshproof/meshproof/internal/folder"
-	"github.com/meshproof/meshproof/policy/manifest"
+	"github.com/meshproof/meshproof/internal/lab"
 )
 
 func newConvert() *cobra.Command {
@@ -31,7 +30,7 @@ what the shadow says of a plain allow: notes on standard error say so.`,
 			if !cmd.Flags().Changed("to") {
 				return errors.New("--to is missing: use option1, option2 or option3")
 			}
-			policies, err := readPolicies(paths)
+			policies, err := lab.Documents(paths...)
 			if err != nil {
 				return err
 			}
@@ -52,21 +51,4 @@ what the shadow says of a plain allow: notes on standard error say so.`,
 	cmd.Flags().Lookup("to").DefValue = ""
 	completeValues(cmd, "to")
 	return cmd
-}
-
-// readPolicies reads files that hold policies and nothing else.
-func readPolicies(paths []string) ([]manifest.Document, error) {
-	var docs []manifest.Document
-	for _, path := range paths {
-		data, err := folder.Read(path)
-		if err != nil {
-			return nil, fmt.Errorf("%w: name a file with policies", err)
-		}
-		read, err := manifest.Parse(path, data)
-		if err != nil {
-			return nil, err
-		}
-		docs = append(docs, read...)
-	}
-	return docs, nil
 }

@@ -67,7 +67,7 @@ grouped by their effect, and the decision at the end of each path.`,
 	flags.Var(oneOf[treeShape]{&o.tree, []treeShape{prunedTree, fullTree}}, "tree", "print the decision tree; --tree=full prints it before pruning")
 	flags.Lookup("tree").NoOptDefVal = string(prunedTree)
 	completeValues(cmd, "tree")
-	flags.StringArrayVar(&o.from, "from", nil, "SPIFFE ID of the caller, or its name: a caller or workload of the case, a Dataplane, plaintext or anonymous; a DNS SAN as dns:NAME; repeat it for a certificate with several SANs, leave it out for a certificate without any")
+	flags.StringArrayVar(&o.from, "from", nil, "SPIFFE ID of the `caller`, or its name: a caller or workload of the case, a Dataplane, plaintext or anonymous; a DNS SAN as dns:NAME; repeat it for a certificate with several SANs, leave it out for a certificate without any")
 	flags.StringVar(&o.sni, "sni", "", "server name that the caller sends in its TLS handshake; leave it out for none")
 	flags.StringVar(&o.method, "method", "GET", "HTTP method")
 	flags.StringVar(&o.path, "path", "/", "path as sent; it is judged as the listener normalizes it")

@@ -54,9 +54,9 @@ type claims struct {
 func (c *claims) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	c.flags = flags
-	flags.StringSliceVar(&c.profiles, "profile", nil, "run only the cases of these profiles, see meshproof features")
-	flags.StringSliceVar(&c.supported, "supported-features", nil, "extended features that are supported, or none; a case that needs another feature is not applicable (default: all)")
-	flags.StringSliceVar(&c.exempt, "exempt-features", nil, "features that are not supported")
+	flags.StringSliceVar(&c.profiles, "profile", nil, "run only the cases of these `profiles`, see meshproof features")
+	flags.StringSliceVar(&c.supported, "supported-features", nil, "extended `features` that are supported, or none; a case that needs another feature is not applicable (default: all)")
+	flags.StringSliceVar(&c.exempt, "exempt-features", nil, "`features` that are not supported")
 	completeWords(cmd, "profile", feature.Profiles())
 	completeWords(cmd, "supported-features", append(featureNames(feature.Extended), matrix.NoFeature))
 	completeWords(cmd, "exempt-features", append(featureNames(feature.Core, feature.Extended), matrix.AuthorizationPolicyCoreFeatures))

@@ -111,6 +111,12 @@ func addFileFlags(cmd *cobra.Command, kind fileKind, flags *pflag.FlagSet) {
 	})
 }
 
+// addLabels adds --label.
+func addLabels(flags *pflag.FlagSet, labels *map[string]string, of string) {
+	flags.StringToStringVar(labels, "label", nil, "label of the "+of+", as `key=value`; repeatable")
+	flags.Lookup("label").DefValue = ""
+}
+
 // flagValue is the value of a flag as a command states it.
 func flagValue(f *pflag.Flag) string {
 	value := f.Value.String()

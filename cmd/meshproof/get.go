@@ -120,7 +120,9 @@ asked about.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&pod.Namespace, "namespace", "n", "default", "policy files: namespace of the pod")
 	addStrictFiles(cmd, &strict)
-	flags.StringToStringVar(&pod.Labels, "label", nil, "policy files: label of the pod, as key=value; repeatable")
+	labels := newFileFlags()
+	addLabels(labels, &pod.Labels, "pod")
+	addFileFlags(cmd, policyFiles, labels)
 	flags.Var(&filter, "case", "case files: only the cases whose name or story matches this regular expression")
 	return cmd
 }

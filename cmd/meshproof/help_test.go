@@ -5,8 +5,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/meshproof/meshproof/cases"
 )
@@ -58,6 +62,27 @@ func TestExamples(t *testing.T) {
 	if examples < 8 {
 		t.Errorf("%d examples, want those of run, compile and explain", examples)
 	}
+}
+
+// The help of a flag says what it takes in plain words, and has one default.
+func TestHelpOfFlags(t *testing.T) {
+	t.Parallel()
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		for _, c := range cmd.Commands() {
+			check(c)
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			kind, usage := pflag.UnquoteUsage(f)
+			if slices.Contains([]string{"stringToString", "stringArray", "strings", "uint", "uint16"}, kind) {
+				t.Errorf("%s --%s takes %s, which is a word of Go", cmd.CommandPath(), f.Name, kind)
+			}
+			if kind == "key=value" && f.DefValue != "" || strings.Contains(usage, "(default") && !slices.Contains([]string{"", "0", "[]"}, f.DefValue) {
+				t.Errorf("%s --%s: %s (default %s)", cmd.CommandPath(), f.Name, usage, f.DefValue)
+			}
+		})
+	}
+	check(newRoot())
 }
 
 // splitShell splits a command line into words as a shell does.

@@ -81,7 +81,28 @@ Exit status: 0 all as wanted, 1 a decision differs or something was not verified
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(badFlag)
 	root.AddCommand(newRun(), newProve(), newDiff(), newVerify(), newMutate(), newFuzz(), newCompile(), newConvert(), newExplain(), newInspect(), newDescribe(), newGet(), newEnvoy(), newFeatures(), newReport())
+	checkTopics(root)
 	return root
+}
+
+// checkTopics lets help and completion refuse what they do not know, as all commands do.
+func checkTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err != nil {
+					found, rest = root, args
+				}
+				return noArgs(found, rest)
+			}
+		case "completion":
+			cmd.Args, cmd.RunE = noArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 }
 
 // badFlag adds where the flags are described.

@@ -107,6 +107,8 @@ func (s *sideFlags) add(cmd *cobra.Command, both optionFlags, name string) {
 		own := newOptionFlag(f.Flag)
 		if f.UsageOfSet != "" {
 			s.set.Var(own, s.prefix+f.Name, fmt.Sprintf(f.UsageOfSet, name)+" (default: the value of --"+f.Name+")")
+			// The other flag has the default.
+			s.set.Lookup(s.prefix + f.Name).DefValue = ""
 			completeValues(cmd, s.prefix+f.Name)
 		}
 		s.flags = append(s.flags, own)

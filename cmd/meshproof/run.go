@@ -74,7 +74,7 @@ another compiler. They are held against the same policies.`,
 	}
 	flags := cmd.Flags()
 	o.flags = flags
-	flags.StringSliceVar(&o.versions, "envoy", nil, "versions of Envoy, separated by commas, see meshproof envoy list, or all of them (default "+harness.DefaultVersion+", or the version of ENVOY_BIN or ENVOY_IMAGE)")
+	flags.StringSliceVar(&o.versions, "envoy", nil, "`versions` of Envoy, separated by commas, see meshproof envoy list, or all of them (default "+harness.DefaultVersion+", or the version of ENVOY_BIN or ENVOY_IMAGE)")
 	flags.Var(textFlag{&o.runtime, "auto|container|process"}, "runtime", "how to run Envoy")
 	flags.Var(&o.filter, "case", "run only the cases whose name or story matches this regular expression")
 	o.claims.add(cmd)
@@ -84,7 +84,7 @@ another compiler. They are held against the same policies.`,
 	flags.StringVar(&o.policies, "policies", "", "run the cases against the policies of this file or folder, instead of their own")
 	flags.Var(textFlag{&o.shard, "I/N"}, "shard", "run only part I of N, from 1; job/N takes I from JOB_COMPLETION_INDEX of a Kubernetes Job")
 	flags.IntVar(&o.sets, "sets", matrix.FreshSets, "with --profile or --report: how many sets of random policies another compiler is asked for beside the cases, 0 for none")
-	flags.Uint64Var(&o.seed, "seed", 0, "the same seed draws the same sets (default: a random seed)")
+	flags.Uint64Var(&o.seed, "seed", 0, "the same `number` draws the same sets (default: a random seed)")
 	flags.StringVar(&o.times, "times", "", "balance the shards by the times in this file, see meshproof report times (default: those measured for the built-in cases)")
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	flags.StringVar(&o.envoyLog, "envoy-log", "", "write Envoy's own log to this file; with several versions, to a file each, whose name ends in the version")
@@ -173,6 +173,9 @@ func (o runOptions) againCommand(paths []string) func(cases.Case, report.Run) st
 	if o.policies != "" {
 		more = append(more, "--policies", terminal.Quote(o.policies))
 	}
+	if o.strict {
+		more = append(more, "--strict")
+	}
 	return func(c cases.Case, run report.Run) string {
 		if c.Name == matrix.FreshCase {
 			return o.drawAgain(paths, run.Envoy)
@@ -221,7 +224,13 @@ func (o runOptions) suite(paths []string, stderr io.Writer) (matrix.Suite, error
 	if s.Times, err = matrix.ReadTimes(o.times); err != nil {
 		return s, fmt.Errorf("--times: %w", err)
 	}
-	if len(selection.Profiles) > 0 || o.report != "" {
+	draws := len(selection.Profiles) > 0 || o.report != ""
+	for _, name := range []string{"sets", "seed"} {
+		if o.flags.Changed(name) && !(draws && o.compiler.isForeign()) {
+			return s, fmt.Errorf("--%s: policies are drawn only for another compiler, with --profile or --report: see meshproof run --help", name)
+		}
+	}
+	if draws {
 		s.Sets, s.Seed = cmp.Or(o.sets, -1), o.seed
 	}
 	memo := verdict.Memo{Foreign: o.compiler.isForeign()}

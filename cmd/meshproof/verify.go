@@ -39,8 +39,9 @@ func newVerify() *cobra.Command {
 		Short: "Hold what a live sidecar enforces against policies",
 		Long: `Verify takes the authorization filters out of a sidecar's /config_dump, or out of a folder of filters and
 listeners, runs them in the lab's Envoy under lab identities, and holds every class of requests against the
-policies: the classes that the policies tell apart, and the classes that the filters tell apart. The lab's Envoy is of the version
-that the dump states, unless --envoy names another; where it is another, nothing is verified.
+policies: the classes that the policies tell apart, and the classes that the filters tell apart. The lab's Envoy
+has the version that the dump states, unless --envoy names another. Where it is another, nothing is verified. Where
+the dump states none, the default version is asked, and a finding says so.
 
 POLICIES are files or folders with policies, and with the Dataplane that the sidecar is of; else the flags
 describe its workload. The parts of the sidecar that cannot be replayed are named. Exit status 1 where a class is
@@ -49,6 +50,13 @@ before it.`,
 		Example: `  meshproof verify policies/ --config-dump dump.json --label app=backend`,
 		Args:    needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {
+			const one = "one of them says what the sidecar enforces"
+			switch {
+			case o.dump == "" && o.filters == "":
+				return errors.New("--config-dump and --filters are missing: " + one)
+			case o.dump != "" && o.filters != "":
+				return errors.New("--filters: leave out --filters or --config-dump: " + one)
+			}
 			return o.run(cmd.Context(), paths, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -60,8 +68,7 @@ before it.`,
 	o.envoy.add(cmd)
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	addOutput(cmd, &o.output)
-	cmd.MarkFlagsOneRequired("config-dump", "filters")
-	cmd.MarkFlagsMutuallyExclusive("config-dump", "filters")
+	flags.Lookup("envoy").Usage = "version of Envoy, see meshproof envoy list (default: the version that the dump states)"
 	return cmd
 }
 
