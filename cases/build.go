@@ -26,7 +26,7 @@ type builder struct {
 // build reads a case of a file in the folder.
 func build(doc manifest.Document, folder string) (Case, error) {
 	if head := doc.Type(); head.Type != "" || head.Kind != "" {
-		return Case{}, doc.Errorf("", "this is a policy, not a case: put it under policies: of a case, or give the file to compile or explain")
+		return Case{}, doc.Errorf("", "this is no case: put a policy under policies: of a case, or give the file to prove or explain")
 	}
 	b := &builder{doc: doc, workloads: map[string]Caller{}, callers: map[string]Caller{}, folder: folder}
 	if err := doc.Decode(&b.schema); err != nil {

@@ -211,7 +211,7 @@ func (s *shadowSchema) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("shadow %q is unknown: use one of %v", text, shadowNames)
+	return fmt.Errorf("shadow %q is unknown: use one of %s", text, strings.Join(shadowNames[:], ", "))
 }
 
 // value returns the stated shadow, nil where none is stated.

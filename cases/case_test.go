@@ -123,5 +123,5 @@ requests:
 func ExampleParse_refused() {
 	_, err := cases.Parse("case.yaml", []byte("case: a\nworkloads: [{name: w, inbounds: [{port: 80}]}]\nrequests:\n  - {from: w, to: w/81, want: deny}\n"))
 	fmt.Println(err)
-	// Output: cases: case.yaml:4: requests[0].to: there is no inbound "w/81": the case has ["w/80"]
+	// Output: cases: case.yaml:4: requests[0].to: there is no inbound "w/81": the case has w/80
 }

@@ -37,7 +37,7 @@ func Load(paths ...string) ([]Case, error) {
 				target, err = filepath.EvalSymlinks(target)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("cases: %w", err)
+				return nil, fmt.Errorf("cases: %s: %w", file, err)
 			}
 			if !seen[target] {
 				seen[target] = true

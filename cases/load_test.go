@@ -158,6 +158,18 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// A link that leads to itself is an error with its name.
+func TestLoadLoop(t *testing.T) {
+	t.Parallel()
+	loop := filepath.Join(t.TempDir(), "loop.yaml")
+	if err := os.Symlink("loop.yaml", loop); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cases.Load(filepath.Dir(loop)); err == nil || !strings.Contains(err.Error(), loop) {
+		t.Errorf("%v, want an error with %s", err, loop)
+	}
+}
+
 func TestLoadUnreadableFile(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"a.yaml": fileOf("a")})

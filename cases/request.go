@@ -211,5 +211,5 @@ func (b *builder) inbound(doc manifest.Document, field, name string) (Inbound, e
 		}
 		known = append(known, in.String())
 	}
-	return Inbound{}, doc.Errorf(field, "there is no inbound %q: the case has %q", name, known)
+	return Inbound{}, doc.Errorf(field, "there is no inbound %q: the case has %s", name, strings.Join(known, ", "))
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Protocol is what an inbound speaks behind its mTLS.
@@ -38,7 +39,7 @@ func (p *Protocol) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("protocol %q is unknown: use one of %v", text, protocolNames)
+	return fmt.Errorf("protocol %q is unknown: use one of %s", text, strings.Join(protocolNames[:], ", "))
 }
 
 // MarshalText returns the name used in case files.

@@ -34,7 +34,7 @@ func (e *EscapedSlashes) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("escapedSlashes %q is unknown: use one of %v", text, escapedSlashesNames)
+	return fmt.Errorf("escapedSlashes %q is unknown: use one of %s", text, strings.Join(escapedSlashesNames[:], ", "))
 }
 
 // errPathRejected is returned for a path that the listener answers with a 400

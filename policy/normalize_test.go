@@ -104,7 +104,7 @@ func TestEscapedSlashesText(t *testing.T) {
 		}
 	}
 	var e policy.EscapedSlashes
-	if err := e.UnmarshalText([]byte("redirect")); err == nil || err.Error() != `escapedSlashes "redirect" is unknown: use one of [reject keep unescape]` {
+	if err := e.UnmarshalText([]byte("redirect")); err == nil || err.Error() != `escapedSlashes "redirect" is unknown: use one of reject, keep, unescape` {
 		t.Errorf("UnmarshalText(redirect) = %v", err)
 	}
 }

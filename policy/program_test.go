@@ -102,7 +102,7 @@ func TestInbound(t *testing.T) {
 		}
 	}
 	var p policy.Protocol
-	if err := p.UnmarshalText([]byte("HTTP")); err == nil || err.Error() != `protocol "HTTP" is unknown: use one of [http http2 grpc tcp]` {
+	if err := p.UnmarshalText([]byte("HTTP")); err == nil || err.Error() != `protocol "HTTP" is unknown: use one of http, http2, grpc, tcp` {
 		t.Errorf("UnmarshalText(HTTP) = %v", err)
 	}
 }

@@ -71,6 +71,8 @@ func Split(file string, docs []manifest.Document) (own []manifest.Document, othe
 		switch head := doc.Type(); {
 		case dataplane.Owns(doc) || slices.ContainsFunc(dialects, func(d language.Dialect) bool { return d.Owns(doc) }):
 			own = append(own, doc)
+		case head.Type == predecessor, head.Kind == predecessor && group(head) == "kuma.io":
+			errs = append(errs, doc.Errorf("", "kind %q is not read: meshproof knows its successor, MeshTrafficPermission: take it out of the files", predecessor))
 		case head == (manifest.Head{}) && isOfOtherTool(file):
 			others = append(others, doc)
 		case head.Type == "" && (head.APIVersion == "" || head.Kind == "") || isMisspelt(head, kindsOf(dialects)):
@@ -84,6 +86,10 @@ func Split(file string, docs []manifest.Document) (own []manifest.Document, othe
 	}
 	return own, others, errors.Join(errs...)
 }
+
+// predecessor is Kuma's kind before MeshTrafficPermission. It decides too, so that it is not
+// left out.
+const predecessor = "TrafficPermission"
 
 // isOfOtherTool reports whether a file may have documents without a kind. Kustomize needs none
 // in its own file, and JSON is what many tools write.

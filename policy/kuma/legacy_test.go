@@ -212,9 +212,9 @@ func TestWorkloadsAreSelectedByTags(t *testing.T) {
 		"{kind: MeshService, name: backend}":                                      {"", ""},
 		"{kind: MeshService, name: pod-1}":                                        {`targetRef asks for kuma.io/service="pod-1", the workload has "backend"`, `targetRef asks for kuma.io/service="pod-1", the workload has "backend"`},
 		"{kind: MeshSubset, tags: {kuma.io/service: backend, version: v1}}":       {"", ""},
-		"{kind: MeshSubset, tags: {kuma.io/zone: east}}":                          {"", `targetRef asks for kuma.io/zone="east", the workload has ""`},
+		"{kind: MeshSubset, tags: {kuma.io/zone: east}}":                          {"", `targetRef asks for kuma.io/zone="east", the workload has none`},
 		"{kind: MeshServiceSubset, name: backend, tags: {version: v2}}":           {`targetRef asks for version="v2", the workload has "v1"`, `targetRef asks for version="v2", the workload has "v1"`},
-		"{kind: MeshServiceSubset, name: backend, tags: {version: v1, tier: db}}": {`targetRef asks for tier="db", the workload has ""`, `targetRef asks for tier="db", the workload has ""`},
+		"{kind: MeshServiceSubset, name: backend, tags: {version: v1, tier: db}}": {`targetRef asks for tier="db", the workload has none`, `targetRef asks for tier="db", the workload has none`},
 	} {
 		ps := fixture.Parse(t, "{type: MeshTrafficPermission, name: a, spec: {targetRef: "+target+", from: []}}")
 		var got [2]string

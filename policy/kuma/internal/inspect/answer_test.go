@@ -56,7 +56,7 @@ name: elsewhere
 spec: {targetRef: {kind: Dataplane, labels: {app: frontend}}, default: {allow: [{method: GET}]}}
 `
 	idle := `{"policies":[],"warnings":[{"reason":"idle","kri":"kri_mtp_default___elsewhere_","place":"mesh.yaml:6",` +
-		`"message":"MeshTrafficPermission elsewhere applies to no inbound (backend/http-port: targetRef.labels asks for app=\"frontend\", the workload has \"\")"}]}`
+		`"message":"MeshTrafficPermission elsewhere applies to no inbound (backend/http-port: targetRef.labels asks for app=\"frontend\", the workload has none)"}]}`
 	empty := "---\n{type: MeshTrafficPermission, name: empty, spec: {}}\n"
 	lint := `{"policies":[],"warnings":[{"reason":"lint","kri":"kri_mtp_default___empty_","place":"mesh.yaml:6: spec",` +
 		`"message":"MeshTrafficPermission empty has no rules: it has no effect"}]}`

@@ -20,7 +20,7 @@ func TestTags(t *testing.T) {
 		admin     = "/meshes/default/dataplanes/backend/_inbounds/kri_dp_default___backend_admin/_policies"
 		actions   = "it has actions, which do not merge into one conf: ask for the policies of an inbound"
 		some      = "it applies to some of the inbounds, this is about all of them alike: ask for the policies of an inbound"
-		idle      = `MeshTrafficPermission by-label applies to no inbound (backend/http-port: targetRef.labels asks for kuma.io/service="backend", the workload has "")`
+		idle      = `MeshTrafficPermission by-label applies to no inbound (backend/http-port: targetRef.labels asks for kuma.io/service="backend", the workload has none)`
 	)
 	r := load(t, "tags")
 	for target, want := range map[string]struct {

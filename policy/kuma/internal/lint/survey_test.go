@@ -318,7 +318,7 @@ func TestNearestInbound(t *testing.T) {
 		"labels: {app: payment}, sectionName: grpc":             `payments/grpc: targetRef.labels asks for app="payment", the workload has "payments"`,
 		"labels: {app: front, tier: back}":                      `frontend/http: targetRef.labels asks for app="front", the workload has "frontend"`,
 		"labels: {app: payments, tier: bakc}":                   `payments/http: targetRef.labels asks for tier="bakc", the workload has "back"`,
-		"labels: {app: payments, zone: east}, sectionName: prc": `payments/grpc: targetRef.labels asks for zone="east", the workload has ""`,
+		"labels: {app: payments, zone: east}, sectionName: prc": `payments/grpc: targetRef.labels asks for zone="east", the workload has none`,
 		"name: payment": `payments/http: targetRef.name is "payment"`,
 	} {
 		p := fixture.Parse(t, "{type: MeshTrafficPermission, name: p, spec: {targetRef: {kind: Dataplane, "+target+"}, default: {allow: [{method: GET}]}}}")

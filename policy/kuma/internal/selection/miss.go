@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/policy"
@@ -81,13 +82,21 @@ func eachTargetMiss(t *permission.Target, in *policy.Inbound, yield func(miss) b
 	}
 	for _, want := range t.Labels {
 		if got := workloadLabel(&in.Workload, want.Key); got != want.Value &&
-			!yield(miss{fmt.Sprintf("targetRef.labels asks for %s=%q, the workload has %q", want.Key, want.Value, got), want.Value, got}) {
+			!yield(miss{fmt.Sprintf("targetRef.labels asks for %s=%q, the workload has %s", want.Key, want.Value, orNone(got)), want.Value, got}) {
 			return
 		}
 	}
 	if t.Section != "" && t.Section != in.Section() {
 		yield(miss{fmt.Sprintf("targetRef.sectionName is %q, the inbound's is %q", t.Section, in.Section()), t.Section, in.Section()})
 	}
+}
+
+// orNone quotes the value of a label or a tag.
+func orNone(value string) string {
+	if value == "" {
+		return "none"
+	}
+	return strconv.Quote(value)
 }
 
 // eachLegacyMiss is [eachMiss] for a targetRef of the legacy kinds.
@@ -102,7 +111,7 @@ func eachLegacyMiss(t *permission.Target, in *policy.Inbound, yield func(miss) b
 	}
 	for _, want := range t.Labels {
 		if got, owner := inboundTag(in, want.Key); got != want.Value &&
-			!yield(miss{fmt.Sprintf("targetRef asks for %s=%q, the %s has %q", want.Key, want.Value, owner, got), want.Value, got}) {
+			!yield(miss{fmt.Sprintf("targetRef asks for %s=%q, the %s has %s", want.Key, want.Value, owner, orNone(got)), want.Value, got}) {
 			return
 		}
 	}

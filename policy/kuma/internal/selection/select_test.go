@@ -49,7 +49,7 @@ func TestSelect(t *testing.T) {
 		{name: "name", policy: target("name: backend"), in: plain},
 		{name: "other name", policy: target("name: frontend"), in: plain, want: `targetRef.name is "frontend"`},
 		{name: "one label", policy: target("labels: {app: backend}"), in: plain},
-		{name: "one label of two", policy: target("labels: {app: backend, v: v1}"), in: plain, want: `targetRef.labels asks for v="v1", the workload has ""`},
+		{name: "one label of two", policy: target("labels: {app: backend, v: v1}"), in: plain, want: `targetRef.labels asks for v="v1", the workload has none`},
 		{name: "display name", policy: target("labels: {kuma.io/display-name: backend}"), in: plain},
 		{name: "computed labels", policy: target("labels: {kuma.io/mesh: default, kuma.io/zone: east, kuma.io/origin: zone, k8s.kuma.io/namespace: default}"), in: zone("zone", "east")},
 		{name: "section by name", policy: target("sectionName: http-port"), in: plain},
