@@ -14,6 +14,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/openregex"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -65,7 +66,11 @@ func Of(reading *verdict.Reading, filters []xds.Filters, anyNames bool, sample i
 }
 
 func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample int) {
-	program, lost := lift.Program(withoutLogs(filters), in.Port)
+	filters = withoutLogs(filters)
+	program, lost := lift.Program(filters, in.Port)
+	if doubt := openregex.Doubt(filters, x.Reading.Case.Normalization, x.Reading.Envoy()); doubt != "" {
+		lost = append(lost, doubt)
+	}
 	for _, part := range lost {
 		x.Unread = append(x.Unread, fmt.Sprintf("%s: %s", in, part))
 	}

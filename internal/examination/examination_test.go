@@ -4,6 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/examination"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -69,5 +73,28 @@ func TestExamination(t *testing.T) {
 				t.Errorf("differs %t: %s; %d classes differ", got.Differs, got, x.Differing)
 			}
 		})
+	}
+}
+
+// A regular expression that takes any character takes other requests on an Envoy without a fix.
+func TestOpenRegex(t *testing.T) {
+	t.Parallel()
+	const friend = `{"authenticated": {"principal_name": {"exact": "spiffe://trust-domain.mesh/friend"}}}`
+	for expression, open := range map[string]bool{"/admin.*": true, "/admin(/[a-z]+)?": false} {
+		filter := &httprbacv3.RBAC{}
+		header := `{"header": {"name": ":path", "string_match": {"safe_regex": {"regex": "` + expression + `"}}}}`
+		if err := protojson.Unmarshal([]byte(`{"rules": {"action": "DENY", "policies": {"x": {"permissions": [`+header+`], "principals": [`+friend+`]}}}}`), filter); err != nil {
+			t.Fatal(err)
+		}
+		reading, err := verdict.Read(casetest.Parse(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fixed := range []bool{true, false} {
+			x := examination.Of(reading.On(behavior.Set{}.With(behavior.RegexBytes, fixed)), []xds.Filters{{HTTP: []*httprbacv3.RBAC{filter}}}, true, 2)
+			if doubted := strings.Contains(strings.Join(x.Unread, "\n"), "does not match a byte that is no UTF-8"); doubted != (open && !fixed) {
+				t.Errorf("%s, fixed %t: unread %q", expression, fixed, x.Unread)
+			}
+		}
 	}
 }

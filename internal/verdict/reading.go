@@ -104,6 +104,9 @@ func (r *Reading) On(envoy behavior.Set) *Reading {
 	return &on
 }
 
+// Envoy returns how the Envoy of [Reading.On] behaves.
+func (r *Reading) Envoy() behavior.Set { return r.envoy }
+
 // As returns the reading of a case that has the same policies, options and inbounds, and
 // other requests or trust domains.
 func (r *Reading) As(c cases.Case) *Reading {

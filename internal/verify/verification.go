@@ -15,6 +15,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/internal/openregex"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -49,11 +50,10 @@ func (v *Verification) Envoy() string { return v.sidecar.Envoy }
 func (v *Verification) On(version, runtime string, behaves behavior.Set) {
 	v.Report.Envoy, v.Report.Runtime = version, runtime
 	for _, replay := range v.Replays {
-		open := openRegex(replay.Filters, !replay.Proof.Case.Normalization.Raw)
-		if behaves.Fixed(behavior.RegexBytes) || open == "" {
+		reason := openregex.Doubt(replay.Filters, replay.Proof.Case.Normalization, behaves)
+		if reason == "" {
 			continue
 		}
-		reason := fmt.Sprintf("on this Envoy the regular expression %q does not match a byte that is no UTF-8, which callers can send", open)
 		for _, name := range replay.Inbounds {
 			v.Unverified = append(v.Unverified, Unverified{Gap: Sampled, Inbound: name, Reasons: []string{reason}})
 		}

@@ -1,6 +1,12 @@
-package verify
+// Package openregex finds the regular expressions of filters that releases of Envoy read in two
+// ways.
+//
+// It guarantees that an expression which it does not name takes the same requests on all of
+// them. It asks no Envoy; package behavior says how one reads.
+package openregex
 
 import (
+	"fmt"
 	"regexp/syntax"
 	"slices"
 	"unicode"
@@ -11,16 +17,30 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
 
-// openRegex returns a regular expression in the filters that compares what callers write and
-// takes more characters than those of ASCII; "" where there is none. An Envoy without the fix
-// of CVE-2026-73552 reads none of them in a byte that is no UTF-8: /admin.* does not match
-// the path "/admin\xff", which HTTP/2 lets callers send. No class has such a request. The
-// names in a certificate are ASCII. A path that is normalized is ASCII too, without its query.
-func openRegex(f xds.Filters, normalized bool) (found string) {
+// Doubt says which expression of the filters an Envoy with this behaviour may read otherwise
+// than a class of requests says; "" where there is none.
+//
+// Such an expression compares what callers write and takes more characters than those of
+// ASCII. An Envoy without the fix of CVE-2026-73552 reads none of them in a byte that is no
+// UTF-8: /admin.* does not match the path "/admin\xff", which HTTP/2 lets callers send. No class
+// has such a request. The names in a certificate are ASCII. A path that is normalized is ASCII
+// too, without its query.
+func Doubt(f xds.Filters, n policy.PathNormalization, envoy behavior.Set) string {
+	found := find(f, !n.Raw)
+	if found == "" || envoy.Fixed(behavior.RegexBytes) {
+		return ""
+	}
+	return fmt.Sprintf("on this Envoy the regular expression %q does not match a byte that is no UTF-8, which callers can send", found)
+}
+
+// find returns the first such expression.
+func find(f xds.Filters, normalized bool) (found string) {
 	look := func(expression string) {
 		if found == "" && isOpen(expression) {
 			found = expression
