@@ -50,6 +50,7 @@ func (b *builder) head() error {
 		Story:          s.Story,
 		Features:       s.Features,
 		Gate:           s.Envoy.gate,
+		Advisory:       s.Advisory.advisory,
 		Place:          b.doc.Place(""),
 		Policies:       s.Policies.list,
 		ExpectError:    s.ExpectError,

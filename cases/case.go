@@ -41,6 +41,8 @@ type Case struct {
 	Features []feature.Name
 	// Gate says on which Envoys the case holds.
 	Gate Gate
+	// Advisory is the advisory that the case shows; nil for none.
+	Advisory *Advisory
 	// Source is the case as written, with the comments above it.
 	Source string
 	// Place is "file:line" of the case.

@@ -16,6 +16,7 @@ type caseSchema struct {
 	Story         string                       `yaml:"story"`
 	Features      []feature.Name               `yaml:"features"`
 	Envoy         gateSchema                   `yaml:"envoy"`
+	Advisory      advisorySchema               `yaml:"advisory"`
 	TrustDomains  []string                     `yaml:"trustDomains"`
 	Options       optionsSchema                `yaml:"options"`
 	Workloads     orFiles[workloadSchema]      `yaml:"workloads"`

@@ -135,6 +135,7 @@ const (
 	outputYAML     outputFormat = "yaml"
 	outputSVG      outputFormat = "svg"
 	outputMarkdown outputFormat = "markdown"
+	outputSARIF    outputFormat = "sarif"
 )
 
 // addOutput adds --output with text, JSON and further formats.

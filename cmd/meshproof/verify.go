@@ -131,13 +131,18 @@ func (o *verifyOptions) read() (sidecar.Sidecar, error) {
 		}
 		return sidecar.Folder(os.DirFS(o.filters))
 	}
-	data, err := folder.ReadUpTo(o.dump, messages.MaxSize)
+	return readDump(o.dump)
+}
+
+// readDump reads the file of --config-dump.
+func readDump(file string) (sidecar.Sidecar, error) {
+	data, err := folder.ReadUpTo(file, messages.MaxSize)
 	if err != nil {
 		return sidecar.Sidecar{}, fmt.Errorf("--config-dump: %w", err)
 	}
 	found, err := sidecar.Dump(data)
 	if err != nil {
-		return sidecar.Sidecar{}, fmt.Errorf("--config-dump: %s: %w", o.dump, err)
+		return sidecar.Sidecar{}, fmt.Errorf("--config-dump: %s: %w", file, err)
 	}
 	return found, nil
 }

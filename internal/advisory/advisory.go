@@ -1,0 +1,98 @@
+// Package advisory knows released security advisories: which of them an Envoy has, and
+// which requests pass policies because of them.
+//
+// The advisories are those of the built-in cases. A case holds where the flaw is mended, so
+// what becomes of it on an Envoy says whether that Envoy has the flaw. [Attempts] looks for
+// requests that policies refuse on an Envoy without a flaw, and that an Envoy with the flaw
+// lets pass; the real Envoy then shows whether it does.
+//
+// The package guarantees that no version number is taken for a flaw: behaviours are asked
+// of the Envoy that runs. What it does not: a policy without a finding may still be passed
+// by a request that was not tried, since only the spellings of each flaw are. It starts no
+// Envoy.
+package advisory
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/result"
+)
+
+// Advisory is an advisory with the cases that show it.
+type Advisory struct {
+	cases.Advisory
+	Cases []cases.Case
+}
+
+// Known returns the advisories of the cases, in the order of their numbers.
+func Known(all []cases.Case) []Advisory {
+	var out []Advisory
+	for _, c := range all {
+		if c.Advisory == nil {
+			continue
+		}
+		i := slices.IndexFunc(out, func(a Advisory) bool { return a.ID == c.Advisory.ID })
+		if i < 0 {
+			i = len(out)
+			out = append(out, Advisory{Advisory: *c.Advisory})
+		}
+		out[i].Cases = append(out[i].Cases, c)
+	}
+	slices.SortFunc(out, func(a, b Advisory) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+// CasesOf returns the cases of all advisories.
+func CasesOf(known []Advisory) []cases.Case {
+	var out []cases.Case
+	for _, a := range known {
+		out = append(out, a.Cases...)
+	}
+	return out
+}
+
+// Behavior returns the behaviour by which an Envoy shows the flaw, and false where the gates
+// of the cases name none.
+func (a Advisory) Behavior() (behavior.Behavior, bool) {
+	for _, c := range a.Cases {
+		for _, condition := range c.Gate.Behaves {
+			if condition.Fixed {
+				return condition.Behavior, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// State is what one Envoy does with the cases of an advisory.
+type State string
+
+const (
+	// Unknown says that a case was not run, or went in a way that no gate allows.
+	Unknown State = "unknown"
+	// Absent says that the Envoy decides as the cases want.
+	Absent State = "not affected"
+	// Present says that the Envoy has the flaw.
+	Present State = "has the flaw"
+)
+
+// StateOf returns what the results of an advisory's cases say of the Envoy.
+func StateOf(results []result.Case) State {
+	state := Absent
+	for _, r := range results {
+		switch {
+		case r.Passed():
+		case r.NotApplicable:
+			state = Present
+		default:
+			return Unknown
+		}
+	}
+	if len(results) == 0 {
+		return Unknown
+	}
+	return state
+}

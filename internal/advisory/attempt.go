@@ -1,0 +1,117 @@
+package advisory
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
+)
+
+// Attempt is a case whose requests try to get past the policies by flaws of an Envoy.
+type Attempt struct {
+	Reading *verdict.Reading
+	// tries has an entry for each request.
+	tries []try
+}
+
+// try says how a request gets past the policies.
+type try struct {
+	flaw behavior.Behavior
+	// denied is the decision on an Envoy without the flaw, and rejected says why its listener
+	// refuses the request instead.
+	denied   policy.Decision
+	rejected error
+	// at is "file:line" of what refuses the request.
+	at string
+}
+
+// Attempts looks for requests that pass the policies of a case on an Envoy that behaves in
+// this way, and that the policies refuse on an Envoy without its flaws. There is one request
+// for each flaw and each rule that it gets past.
+func Attempts(reading *verdict.Reading, as behavior.Set) Attempt {
+	out := Attempt{Reading: reading.WithoutRequests()}
+	for _, flaw := range behavior.All {
+		if !as.Fixed(flaw) {
+			out.add(flaw)
+		}
+	}
+	return out
+}
+
+func (a *Attempt) add(flaw behavior.Behavior) {
+	flawed := a.Reading.On(behavior.Set{}.With(flaw, false)).Inbounds()
+	for i, in := range a.Reading.On(behavior.Set{}).Inbounds() {
+		if in.Protocol.Layer() == policy.L4 {
+			continue
+		}
+		passed := map[string]bool{}
+		cover := classes.Of(in.TrustedSurface(), in.Program.Program)
+		disguise := disguises(flaw, cover)
+		for _, class := range cover.Classes {
+			refused := in.Request(class.Witness)
+			if d := in.Decide(class.Witness); d.Effect == policy.Allow || passed[d.Origin] {
+				continue
+			}
+			for q := range disguise(refused) {
+				try, ok := passes(in, flawed[i], q)
+				if !ok || passed[try.denied.Origin] {
+					continue
+				}
+				passed[try.denied.Origin] = true
+				try.flaw = flaw
+				q.Want = cases.Allow
+				a.Reading.Ask(q)
+				a.tries = append(a.tries, try)
+				break
+			}
+		}
+	}
+}
+
+// passes reports whether a request passes on the Envoy with the flaw, and not on the one
+// without.
+func passes(sound, flawed verdict.Inbound, q cases.Request) (try, bool) {
+	if judged, ok := flawed.Expect(q).(verdict.Judged); !ok || judged.Decision.Effect != policy.Allow {
+		return try{}, false
+	}
+	switch e := sound.Expect(q).(type) {
+	case verdict.Rejected:
+		return try{rejected: e.Why}, true
+	case verdict.Judged:
+		at, _ := sound.Locate(e.Seen)
+		return try{denied: e.Decision, at: at}, e.Decision.Effect == policy.Deny
+	default:
+		return try{}, false
+	}
+}
+
+// disguises returns the spellings of a refused request that a flaw lets pass.
+func disguises(flaw behavior.Behavior, cover *classes.Cover) func(cases.Request) func(yield func(cases.Request) bool) {
+	paths := []string{"/"}
+	for _, class := range cover.Classes {
+		if path := class.Witness.PathOnly(); strings.HasPrefix(path, "/") && !slices.Contains(paths, path) && len(paths) < mostPaths {
+			paths = append(paths, path)
+		}
+	}
+	return func(q cases.Request) func(yield func(cases.Request) bool) {
+		return func(yield func(cases.Request) bool) {
+			if flaw != behavior.DotParameters {
+				return
+			}
+			for _, path := range paths {
+				detour := q
+				detour.Path = strings.TrimSuffix(path, "/") + strings.Repeat("/..;", strings.Count(strings.Trim(path, "/"), "/")+1) + q.Path
+				if !yield(detour) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// mostPaths bounds the paths through which a detour leads.
+const mostPaths = 256
