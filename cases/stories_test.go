@@ -22,7 +22,7 @@ import (
 func TestEmbeddedStories(t *testing.T) {
 	t.Parallel()
 	embedded := casetest.Stories(t)
-	onDisk, err := cases.Load("gateway", "kuma")
+	onDisk, err := cases.Load("advisories", "gateway", "kuma")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestStoryNames(t *testing.T) {
 		}
 	}
 	onDisk := 0
-	for _, folder := range []string{"gateway", "kuma"} {
+	for _, folder := range []string{"advisories", "gateway", "kuma"} {
 		entries, err := os.ReadDir(folder)
 		if err != nil {
 			t.Fatal(err)
@@ -197,6 +197,8 @@ func covered(t *testing.T) string {
 		t.Fatal(files, err)
 	}
 	total, requests := 0, 0
+	// The advisories have a page of their own, and one line here.
+	advisories, advisoryRequests := 0, 0
 	for _, file := range files {
 		read, err := cases.Load(file)
 		if err != nil {
@@ -206,11 +208,16 @@ func covered(t *testing.T) string {
 		for _, c := range read {
 			count += len(c.Requests)
 		}
+		if filepath.Dir(file) == "advisories" {
+			advisories, advisoryRequests = advisories+len(read), advisoryRequests+count
+			continue
+		}
 		fmt.Fprintf(&b, "| [%s](cases/%s) | %s | %d | %d |\n", strings.TrimSuffix(filepath.Base(file), ".yaml"), filepath.ToSlash(file), opening(t, file), len(read), count)
 		total += len(read)
 		requests += count
 	}
-	fmt.Fprintf(&b, "| | | **%d** | **%d** |\n", total, requests)
+	fmt.Fprintf(&b, "| [advisories](docs/advisories.md) | Released security advisories, a file each | %d | %d |\n", advisories, advisoryRequests)
+	fmt.Fprintf(&b, "| | | **%d** | **%d** |\n", total+advisories, requests+advisoryRequests)
 	return b.String()
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/advisory"
+	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -46,7 +48,6 @@ states. Exit status 1 where the Envoy has an advisory.`,
 	cmd.Flags().StringVar(&o.dump, "config-dump", "", "answer of a sidecar's admin endpoint to /config_dump, for the version of its Envoy")
 	o.envoy.add(cmd)
 	addOutput(cmd, &o.output, outputSARIF)
-	cmd.MarkFlagsMutuallyExclusive("config-dump", "envoy")
 	return cmd
 }
 
@@ -59,15 +60,9 @@ func (o *advisoriesOptions) run(ctx context.Context, paths []string, stdout, std
 	if err != nil {
 		return err
 	}
-	if o.dump != "" {
-		found, err := readDump(o.dump)
-		switch {
-		case err != nil:
-			return err
-		case found.Envoy == "":
-			return fmt.Errorf("--config-dump: %s: the dump does not state the version of its Envoy, because it has no bootstrap: name the version with --envoy", o.dump)
-		}
-		o.envoy.version = found.Envoy
+	doubts, err := o.readVersion()
+	if err != nil {
+		return err
 	}
 	known := advisory.Known(stories)
 	progress := terminal.NewProgress(stderr, len(readings))
@@ -81,6 +76,7 @@ func (o *advisoriesOptions) run(ctx context.Context, paths []string, stdout, std
 	ran := runner.Run(progress.Count(ctx), advisory.CasesOf(known)...)
 	report := advisory.NewReport(known, ran)
 	report.Envoy, report.Runtime, report.Behavior = h.Version(), h.Runtime().String(), h.Behavior()
+	report.Problems = doubts
 	for _, reading := range readings {
 		attempt := advisory.Attempts(reading, h.Behavior())
 		result := runner.Reading(progress.Count(ctx), attempt.Reading)
@@ -97,6 +93,27 @@ func (o *advisoriesOptions) run(ctx context.Context, paths []string, stdout, std
 		err = printResult(stdout, o.output, report)
 	}
 	return withFailure(exitFor(false, !report.Holds()), err)
+}
+
+// readVersion takes the version of Envoy from the dump, and returns what else the dump says of
+// the Envoy that may change how it judges. A version of the flags comes first.
+func (o *advisoriesOptions) readVersion() (doubts []string, err error) {
+	if o.dump == "" {
+		return nil, nil
+	}
+	found, err := readDump(o.dump)
+	if err != nil {
+		return nil, err
+	}
+	if o.envoy.version = cmp.Or(o.envoy.version, found.Envoy); o.envoy.version == "" {
+		return nil, fmt.Errorf("--config-dump: %s: the dump does not state the version of its Envoy, because it has no bootstrap: name the version with --envoy", o.dump)
+	}
+	for _, u := range found.Unknown {
+		if u.Kind == dump.Beside && u.Listener == "" {
+			doubts = append(doubts, u.String())
+		}
+	}
+	return doubts, nil
 }
 
 // readings reads the policies, with the inbounds that they are about.

@@ -81,36 +81,67 @@ func (r *Report) Holds() bool {
 
 // Sentence sums the report up.
 func (r *Report) Sentence() string {
-	present, bypasses := 0, 0
+	present, unknown, bypasses := 0, 0, 0
 	for _, f := range r.Findings {
-		if f.State == Present {
+		switch f.State {
+		case Present:
 			present++
+		case Unknown:
+			unknown++
 		}
 		bypasses += len(f.Bypasses)
 	}
-	text := fmt.Sprintf("Envoy %s has %d of %s", r.Envoy, present, terminal.Count(len(r.Findings), "advisory"))
-	text = strings.Replace(text, "advisorys", "advisories", 1)
-	if r.Searched > 0 {
-		text += fmt.Sprintf("; %s the policies of %s because of them", terminal.Plural(bypasses, "request passes", "requests pass"), terminal.Count(r.Searched, "inbound"))
+	text := fmt.Sprintf("Envoy %s has %d of %s", r.Envoy, present, terminal.Plural(len(r.Findings), "advisory", "advisories"))
+	if unknown > 0 {
+		text += fmt.Sprintf(", %d unknown", unknown)
 	}
-	return text
+	switch {
+	case r.Searched == 0:
+		return text
+	case bypasses == 0:
+		return fmt.Sprintf("%s; no request was found that passes the policies of %s by them", text, terminal.Count(r.Searched, "inbound"))
+	default:
+		return fmt.Sprintf("%s; %s the policies of %s by them", text, terminal.Plural(bypasses, "request passes", "requests pass"), terminal.Count(r.Searched, "inbound"))
+	}
 }
 
 // WriteText prints the advisories, the requests and a sentence.
 func (r *Report) WriteText(w io.Writer, p terminal.Paint) {
+	r.writeGroup(w, p, "advisories of Envoy", func(product string) bool { return product == envoy })
+	r.writeGroup(w, p, "advisories of control planes and libraries: the same policies, compiled by meshproof, on this Envoy", func(product string) bool { return product != envoy })
+	for _, text := range r.Problems {
+		fmt.Fprintf(w, "%s %s\n", p.Mark(false), text)
+	}
+	fmt.Fprintf(w, "%s %s\n", p.Mark(r.Holds()), r.Sentence())
+}
+
+// envoy is the product of Envoy's own advisories.
+const envoy = "Envoy"
+
+func (r *Report) writeGroup(w io.Writer, p terminal.Paint, title string, has func(product string) bool) {
+	var findings []Finding
+	var table terminal.Table
 	for _, f := range r.Findings {
-		fmt.Fprintf(w, "%s %-16s %-13s %-8s %s\n", p.Mark(f.State == Absent), f.ID, f.State, f.Product, f.Loses)
+		if has(f.Product) {
+			findings = append(findings, f)
+			table = append(table, []string{f.ID, string(f.State), f.Product, f.Loses})
+		}
+	}
+	if len(findings) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%s\n", title)
+	for i, line := range table.Lines() {
+		f := findings[i]
+		fmt.Fprintf(w, "%s %s\n", p.Mark(f.State == Absent), line)
 		if f.State == Present && len(f.Fixed) > 0 {
 			fmt.Fprintf(w, "    fixed in %s\n", strings.Join(f.Fixed, ", "))
 		}
 		for _, b := range f.Bypasses {
-			fmt.Fprintf(w, "    %s %s as %s is served\n      without the flaw: %s\n", p.Mark(false), b.Request.Text(), terminal.Printable(b.Request.From.Name), b.text())
+			fmt.Fprintf(w, "    %s is served to %s\n      without the flaw: %s\n", terminal.Printable(b.Request.Text()), terminal.Printable(b.Request.From.Name), b.text())
 		}
 	}
-	for _, text := range r.Problems {
-		fmt.Fprintf(w, "%s %s\n", p.Mark(false), text)
-	}
-	fmt.Fprintf(w, "\n%s %s\n", p.Mark(r.Holds()), r.Sentence())
+	fmt.Fprintln(w)
 }
 
 func (b Bypass) text() string {

@@ -17,7 +17,7 @@ type Finding struct {
 	// Rule is the ID of its kind.
 	Rule string
 	Text string
-	// Place is "file:line", or empty.
+	// Place begins with "file:line", and more may follow behind ": "; or it is empty.
 	Place string
 }
 
@@ -84,6 +84,7 @@ func New(version string, rules []Rule, findings []Finding) Log {
 }
 
 func locations(place string) []location {
+	place, _, _ = strings.Cut(place, ": ")
 	file, line := place, 0
 	if at := strings.LastIndexByte(place, ':'); at >= 0 {
 		if n, err := strconv.Atoi(place[at+1:]); err == nil {

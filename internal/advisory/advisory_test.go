@@ -1,0 +1,147 @@
+package advisory_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/advisory"
+	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy"
+)
+
+func TestStateOf(t *testing.T) {
+	t.Parallel()
+	passed, gated := result.Case{}, result.Case{Skipped: "it holds where …", NotApplicable: true}
+	for name, tt := range map[string]struct {
+		results []result.Case
+		want    advisory.State
+	}{
+		"no result":            {nil, advisory.Unknown},
+		"all as wanted":        {[]result.Case{passed, passed}, advisory.Absent},
+		"one as without a fix": {[]result.Case{passed, gated}, advisory.Present},
+		"one went wrong":       {[]result.Case{gated, {Err: errors.New("wrong")}}, advisory.Unknown},
+		"one was not run":      {[]result.Case{{Skipped: "Envoy is gone", Fault: true}}, advisory.Unknown},
+	} {
+		if got := advisory.StateOf(tt.results); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+const detour = `case: a deny with an open rest
+workloads: [{name: backend, inbounds: [{name: http-port, port: 8080, protocol: http}, {name: tcp-port, port: 5432, protocol: tcp}]}]
+options: {OPTIONS}
+policies:
+  - type: MeshTrafficPermission
+    mesh: default
+    name: p
+    spec: {default: {deny: [{path: {type: Prefix, value: /admin/users}}], allow: [{path: {type: Prefix, value: PATH}}]}}
+requests: [{from: spiffe://trust-domain.mesh/a, to: backend/http-port, want: deny, path: /admin/users}]
+`
+
+// TestAttempts holds the requests that a flaw lets past policies.
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	flawed := behavior.Set{}.With(behavior.DotParameters, false)
+	for _, tt := range []struct {
+		name, path, options string
+		envoy               behavior.Set
+		want                []string
+	}{
+		{"an open rest", "/", "", flawed, []string{"/..;/admin/users"}},
+		{"an open rest, without the flaw", "/", "", behavior.Set{}, nil},
+		// Paths outside of /public are denied by default, and reached through it.
+		{"an open folder", "/public/news", "", flawed, []string{"/public/news/..;/..;/admin/users", "/public/news/..;/..;/"}},
+		{"a listener that normalizes nothing", "/", "pathNormalization: {normalizePath: false, mergeSlashes: false, escapedSlashes: keep}", flawed, nil},
+	} {
+		text := strings.NewReplacer("PATH", tt.path, "OPTIONS", tt.options).Replace(detour)
+		reading, err := verdict.Read(casetest.Parse(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		attempt := advisory.Attempts(reading, tt.envoy)
+		var got []string
+		for _, q := range attempt.Reading.Case.Requests {
+			got = append(got, q.Path)
+			if e, ok := attempt.Reading.On(tt.envoy).Inbound(q.To).Expect(q).(verdict.Judged); !ok || e.Decision.Effect != policy.Allow {
+				t.Errorf("%s: %s does not pass: %+v", tt.name, q.Path, e)
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(tt.want)
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+var rewrite = flag.Bool("rewrite", false, "write the list of advisories into docs/advisories.md")
+
+// TestDocumentLists compares the list of the document with the cases.
+func TestDocumentLists(t *testing.T) {
+	const file, begin, end = "../../docs/advisories.md", "<!-- advisories -->\n", "<!-- /advisories -->"
+	document, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, opened := strings.Cut(string(document), begin)
+	list, tail, closed := strings.Cut(rest, end)
+	if !opened || !closed {
+		t.Fatalf("%s has no place for the list", file)
+	}
+	want := listed(advisory.Known(casetest.Stories(t)))
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(head+begin+want+end+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(list, want); diff != "" {
+		t.Errorf("rerun with -rewrite (-document +cases):\n%s", diff)
+	}
+}
+
+func listed(known []advisory.Advisory) string {
+	var b strings.Builder
+	b.WriteString("| advisory | of | what the author of a policy loses | fixed in | told by |\n|---|---|---|---|---|\n")
+	for _, a := range known {
+		told := "all releases here have the fix"
+		if flaw, ok := a.Behavior(); ok {
+			told = "`" + flaw.String() + "`"
+		} else if a.Product != "Envoy" {
+			told = "the compiler under test"
+		}
+		file, _, _ := strings.Cut(a.Cases[0].Place, ":")
+		names := strings.Join(append([]string{fmt.Sprintf("[%s](../%s)", a.ID, file)}, a.Aliases...), ", ")
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", names, a.Product, a.Loses, strings.Join(a.Fixed, ", "), told)
+	}
+	return b.String()
+}
+
+// TestAdvisoryIsNeeded refuses what gives a case of an advisory no meaning.
+func TestAdvisoryIsNeeded(t *testing.T) {
+	t.Parallel()
+	for want, advisory := range map[string]string{
+		"is no number of an advisory": "{id: CVE-26-1, product: Envoy, loses: a deny}",
+		"the product is missing":      "{id: CVE-2026-73551, loses: a deny}",
+		"the loss is missing":         "{id: kuma#16873, product: Kuma}",
+		"one of them is no number":    "{id: CVE-2026-73551, aliases: [GHSA], product: Envoy, loses: a deny}",
+		"did you mean fixed?":         "{id: CVE-2026-73551, product: Envoy, loses: a deny, fix: 1.0.0}",
+	} {
+		text := strings.Replace(detour, "options: {OPTIONS}", "advisory: "+advisory, 1)
+		if _, err := cases.Parse("test.yaml", []byte(strings.Replace(text, "PATH", "/", 1))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", advisory, err, want)
+		}
+	}
+}
