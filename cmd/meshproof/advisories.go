@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/advisory"
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/matrix"
@@ -52,7 +51,7 @@ states. Exit status 1 where the Envoy has an advisory.`,
 }
 
 func (o *advisoriesOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
-	stories, err := cases.Stories()
+	known, err := advisory.BuiltIn()
 	if err != nil {
 		return err
 	}
@@ -64,7 +63,6 @@ func (o *advisoriesOptions) run(ctx context.Context, paths []string, stdout, std
 	if err != nil {
 		return err
 	}
-	known := advisory.Known(stories)
 	progress := terminal.NewProgress(stderr, len(readings))
 	defer progress.Stop()
 	h, err := o.envoy.start(ctx)

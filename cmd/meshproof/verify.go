@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/meshproof/meshproof/internal/advisory"
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/lab"
@@ -91,6 +92,10 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	v.Explain(func(c lab.Case, ports ...string) explanation.Command { return o.source.explainer(paths, c, ports...) })
 	v.Report.Strict = o.source.strict
 	began := time.Now()
+	known, err := advisory.BuiltIn()
+	if err != nil {
+		return err
+	}
 	progress := terminal.NewProgress(stderr, len(v.Replays))
 	defer progress.Stop()
 	h, err := o.envoy.startNear(ctx, v.Envoy())
@@ -99,6 +104,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	}
 	defer func() { err = withFailure(err, newEndError(h.Close())) }()
 	v.On(h.Version(), h.Runtime().String(), h.Behavior())
+	v.Advisories = advisory.PresentIn(known, h.Behavior())
 	err = v.Run(progress.Count(ctx), func(ctx context.Context, replay verify.Replay) result.Case {
 		r := suite.Runner{Harness: h, Kept: true, Divided: true, AnyNames: o.anyNames, Compiler: suite.Fixed(replay.Filters)}.Reading(ctx, replay.Proof.Reading)
 		progress.End(r.Case.Name, r.Failed())

@@ -13,6 +13,7 @@
 package advisory
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -45,6 +46,12 @@ func Known(all []cases.Case) []Advisory {
 	return out
 }
 
+// BuiltIn returns the advisories of the built-in cases. An error is a defect of the build.
+func BuiltIn() ([]Advisory, error) {
+	stories, err := cases.Stories()
+	return Known(stories), err
+}
+
 // CasesOf returns the cases of all advisories.
 func CasesOf(known []Advisory) []cases.Case {
 	var out []cases.Case
@@ -65,6 +72,17 @@ func (a Advisory) Behavior() (behavior.Behavior, bool) {
 		}
 	}
 	return 0, false
+}
+
+// PresentIn returns the advisories of an Envoy that behaves in this way, a line each. It
+// tells only those that a behaviour shows.
+func PresentIn(known []Advisory, as behavior.Set) (lines []string) {
+	for _, a := range known {
+		if b, ok := a.Behavior(); ok && !as.Fixed(b) {
+			lines = append(lines, fmt.Sprintf("%s: this %s loses %s; it is fixed in %s", a.ID, a.Product, a.Loses, strings.Join(a.Fixed, ", ")))
+		}
+	}
+	return lines
 }
 
 // State is what one Envoy does with the cases of an advisory.

@@ -30,6 +30,8 @@ type Verification struct {
 	// Unverified are the inbounds that no proof covers, or covers only in part.
 	Unverified []Unverified
 	Findings   []Finding
+	// Advisories name the released flaws of the Envoy that was asked.
+	Advisories []string
 
 	sidecar sidecar.Sidecar
 	// leftOut are the inbounds of other Dataplanes.
@@ -106,6 +108,7 @@ func (v *Verification) WriteText(w io.Writer, p terminal.Paint) {
 	section("not verified", v.unverified())
 	section("finding", lines(v.Findings))
 	unknown, notes := v.unknown()
+	section("advisory", v.Advisories)
 	section("unknown", unknown)
 	section("note", notes)
 	section("left out", v.skipped())
@@ -159,6 +162,7 @@ type verificationJSON struct {
 	proof.JSON
 	Unverified []string `json:"unverified"`
 	Findings   []string `json:"findings"`
+	Advisories []string `json:"advisories,omitempty"`
 	Unknown    []string `json:"unknown"`
 	Notes      []string `json:"notes"`
 	LeftOut    []string `json:"leftOut"`
@@ -169,7 +173,7 @@ type verificationJSON struct {
 // MarshalJSON implements [json.Marshaler].
 func (v *Verification) MarshalJSON() ([]byte, error) {
 	unknown, notes := v.unknown()
-	out := verificationJSON{v.Report.Form(), v.unverified(), lines(v.Findings), unknown, notes, v.skipped(), v.equal()}
+	out := verificationJSON{v.Report.Form(), v.unverified(), lines(v.Findings), v.Advisories, unknown, notes, v.skipped(), v.equal()}
 	out.Sentence = v.Sentence()
 	return terminal.MarshalJSON(out)
 }
