@@ -29,6 +29,9 @@ type Attribute struct {
 	Kinds []MatchKind
 	// Forms are the forms of gates that show the attribute.
 	Forms []Form
+	// Joined is what a gate of ordered rules sees where a gate of named rules sees each value
+	// by itself: all values as one text. It is nil where there is no such attribute.
+	Joined *Attribute
 	// Routable is true where a route can be told by the attribute, see [Route.When].
 	Routable bool
 }

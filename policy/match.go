@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/internal/endpoint"
 )
 
@@ -37,9 +38,18 @@ const (
 	// envoy.config.core.v3.CidrRange does. No block of IPv4 has an address of IPv6, and none of
 	// IPv6 has an address of IPv4.
 	CIDR
+	// Present takes any text. It has no value. What has no text is absent.
+	Present
+	// Template compares a path with a template, as
+	// envoy.extensions.path.match.uri_template.v3 does: "*" is one segment, "**" any number
+	// of them. Braces around a wildcard change nothing, and "{name}" is one segment too.
+	Template
 )
 
-var matchKindNames = [...]string{Exact: "Exact", Prefix: "Prefix", Segments: "Segments", Suffix: "Suffix", Contains: "Contains", Regex: "Regex", Range: "Range", CIDR: "CIDR"}
+var matchKindNames = [...]string{
+	Exact: "Exact", Prefix: "Prefix", Segments: "Segments", Suffix: "Suffix", Contains: "Contains", Regex: "Regex", Range: "Range", CIDR: "CIDR",
+	Present: "Present", Template: "Template",
+}
 
 // String returns the name of the kind, such as "Exact".
 func (k MatchKind) String() string {
@@ -54,7 +64,7 @@ type Match struct {
 	Kind  MatchKind
 	Value string
 	// AnyCase takes the letters of ASCII for the same in both cases. It is ignore_case of a
-	// StringMatcher. A match of [Segments] or [Regex] has no such flag.
+	// StringMatcher. A match of [Segments], [Regex], [Present] or [Template] has no such flag.
 	AnyCase bool
 }
 
@@ -82,8 +92,8 @@ func (m *Match) matches(s string, asUTF8 bool) bool {
 		segment := m.Segment()
 		rest, ok := strings.CutPrefix(s, segment)
 		return segment == "" || ok && (rest == "" || rest[0] == '/')
-	case Regex:
-		l := regexes.language(m.Value, asUTF8)
+	case Regex, Template:
+		l := languages.of(languageKey{m.Kind, m.Value, asUTF8})
 		return l != nil && l.Matches(s)
 	case Range:
 		first, last, err := endpoint.Ports(m.Value)
@@ -93,6 +103,8 @@ func (m *Match) matches(s string, asUTF8 bool) bool {
 		block, err := endpoint.Block(m.Value)
 		address, wrong := netip.ParseAddr(s)
 		return err == nil && wrong == nil && block.Contains(address)
+	case Present:
+		return true
 	default:
 		return false
 	}
@@ -123,8 +135,10 @@ func (m Match) check() error {
 	switch {
 	case m.AnyCase && (m.Kind == Segments || m.Kind >= Regex):
 		return fmt.Errorf("a match of the kind %s cannot leave the case open", m.Kind)
-	case m.Value == "" && (m.Kind == Suffix || m.Kind == Contains || m.Kind == Regex):
+	case m.Value == "" && (m.Kind == Suffix || m.Kind == Contains || m.Kind == Regex || m.Kind == Template):
 		return fmt.Errorf("a match of the kind %s has no value: Envoy refuses it", m.Kind)
+	case m.Value != "" && m.Kind == Present:
+		return errors.New("a match of the kind Present compares with no value")
 	case m.AnyCase && m.Value == "":
 		return errors.New("a match without a value cannot leave the case open")
 	case m.Kind == Range:
@@ -133,6 +147,11 @@ func (m Match) check() error {
 	case m.Kind == CIDR:
 		_, err := endpoint.Block(m.Value)
 		return err
+	case m.Kind == Template:
+		if _, err := automaton.Template(m.Value); err != nil {
+			return fmt.Errorf("the template cannot be read: %w", err)
+		}
+		return nil
 	case m.Kind != Regex:
 		return nil
 	}
@@ -141,8 +160,7 @@ func (m Match) check() error {
 			return errors.New("the regular expression has a character beyond ASCII: releases of Envoy read it differently")
 		}
 	}
-	_, err := compile(m.Value, false)
-	if err != nil {
+	if _, err := automaton.Regex(m.Value, automaton.Latin1); err != nil {
 		return fmt.Errorf("the regular expression cannot be read: %w", err)
 	}
 	return nil
@@ -169,6 +187,10 @@ func (m Match) String() string {
 		return "matches the regex " + value
 	case Range, CIDR:
 		return "in " + m.Value
+	case Present:
+		return "is present"
+	case Template:
+		return "matches the template " + value
 	default:
 		return "matches by " + m.Kind.String() + " " + value
 	}

@@ -29,6 +29,14 @@ type Request struct {
 	Method string
 	// Path is the normalized path with its query; empty on L4.
 	Path string
+	// Host is the authority as the caller sends it, with a port where it has one; empty on L4.
+	Host string
+	// Headers are the lines of the other headers in the order of sending. The names are in
+	// lower case. There are none on L4.
+	Headers []Header
+	// JoinsLines is true where the Envoy that judges compares all lines of a header as one
+	// text, joined by commas, see CVE-2026-26308. Others compare each line by itself.
+	JoinsLines bool
 	// UTF8 is true where the Envoy that judges reads regular expressions as UTF-8: then none
 	// matches a byte that is no UTF-8, see CVE-2026-73552. Others read them as Latin-1. Values
 	// of ASCII match alike in both.

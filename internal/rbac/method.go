@@ -16,22 +16,13 @@ var _ = add(row{
 	since:     "1.36.4",
 	input:     &envoymatcherv3.HttpRequestHeaderMatchInput{HeaderName: ":method"},
 	principal: func(m policy.Match) *rbacv3.Principal {
-		return &rbacv3.Principal{Identifier: &rbacv3.Principal_Header{Header: methodMatcher(m)}}
+		return headerPrincipal(":method", m)
 	},
-	permission: func(m policy.Match) *rbacv3.Permission {
-		return &rbacv3.Permission{Rule: &rbacv3.Permission_Header{Header: methodMatcher(m)}}
-	},
+	permission: func(m policy.Match) *rbacv3.Permission { return headerPermission(":method", m) },
 	route: func(route *routev3.RouteMatch, m policy.Match) {
-		route.Headers = append(route.Headers, methodMatcher(m))
+		route.Headers = append(route.Headers, headerMatcher(":method", m))
 	},
 	logged: func(_ *accesslogdatav3.AccessLogCommon, request *accesslogdatav3.HTTPRequestProperties) []string {
 		return []string{corev3.RequestMethod_name[int32(request.GetRequestMethod())]}
 	},
 })
-
-func methodMatcher(m policy.Match) *routev3.HeaderMatcher {
-	return &routev3.HeaderMatcher{
-		Name:                 ":method",
-		HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: envoyString(m)},
-	}
-}

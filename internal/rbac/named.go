@@ -75,18 +75,18 @@ func split(c policy.Condition) (*rbacv3.Permission, []*rbacv3.Principal, error) 
 	}
 	var permitted, named policy.And
 	for _, part := range parts {
-		permissionOnly, principalOnly := false, false
+		asPrincipal, asPermission := true, true
 		for c := range policy.Walk(part) {
 			if is, ok := c.(policy.Is); ok {
 				r := rowOf(is.Attribute)
-				permissionOnly = permissionOnly || r.principal == nil
-				principalOnly = principalOnly || r.permission == nil
+				asPrincipal = asPrincipal && r.isPrincipal(is.Match)
+				asPermission = asPermission && r.permission != nil
 			}
 		}
 		switch {
-		case !permissionOnly:
+		case asPrincipal:
 			named = append(named, part)
-		case !principalOnly:
+		case asPermission:
 			permitted = append(permitted, part)
 		default:
 			return nil, nil, fmt.Errorf("condition %q: no named rule can ask Envoy for it, since one part of it is a permission and another a principal", part)

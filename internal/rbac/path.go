@@ -3,17 +3,20 @@ package rbac
 import (
 	"strings"
 
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	accesslogdatav3 "github.com/envoyproxy/go-control-plane/envoy/data/accesslog/v3"
+	uritemplatev3 "github.com/envoyproxy/go-control-plane/envoy/extensions/path/match/uri_template/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 
+	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 var (
-	pathHeader = &envoymatcherv3.HttpRequestHeaderMatchInput{HeaderName: ":path"}
+	pathHeader = headerInput(":path")
 	pathInput  = inputOf(pathHeader)
 )
 
@@ -35,10 +38,14 @@ var _ = add(row{
 		compare := func(m policy.Match) *rbacv3.Permission {
 			return &rbacv3.Permission{Rule: &rbacv3.Permission_UrlPath{UrlPath: urlPath(m)}}
 		}
-		if m.Kind != policy.Segments {
+		switch m.Kind {
+		case policy.Segments:
+			return permissionShape.Or([]*rbacv3.Permission{compare(wholeSegment(m)), compare(furtherSegments(m))})
+		case policy.Template:
+			return &rbacv3.Permission{Rule: &rbacv3.Permission_UriTemplate{UriTemplate: uriTemplate(m)}}
+		default:
 			return compare(m)
 		}
-		return permissionShape.Or([]*rbacv3.Permission{compare(wholeSegment(m)), compare(furtherSegments(m))})
 	},
 	route: func(route *routev3.RouteMatch, m policy.Match) {
 		segment := m.Segment()
@@ -55,6 +62,9 @@ var _ = add(row{
 	// No path contains its query, but the header that Envoy compares does.
 	never: func(m policy.Match) bool { return m.Kind != policy.Regex && strings.Contains(m.Value, "?") },
 	unsaid: func(m policy.Match) string {
+		if m.Kind == policy.Template {
+			return "no input of a matcher reads a template"
+		}
 		if m.AnyCase || m.Kind == policy.Suffix || m.Kind == policy.Contains || m.Kind == policy.Regex {
 			return "the header :path ends in the query"
 		}
@@ -82,6 +92,13 @@ func pathPredicate(m policy.Match) *predicateProto {
 // urlPath compares the path without its query, as PathMatcher does by itself.
 func urlPath(m policy.Match) *envoymatcherv3.PathMatcher {
 	return &envoymatcherv3.PathMatcher{Rule: &envoymatcherv3.PathMatcher_Path{Path: envoyString(m)}}
+}
+
+func uriTemplate(m policy.Match) *corev3.TypedExtensionConfig {
+	return &corev3.TypedExtensionConfig{
+		Name:        "envoy.path.match.uri_template.uri_template_matcher",
+		TypedConfig: mustAny(&uritemplatev3.UriTemplateMatchConfig{PathTemplate: automaton.Wildcards(m.Value)}),
+	}
 }
 
 // wholeSegment and furtherSegments spell out the end of a segment, where a path ends too or a

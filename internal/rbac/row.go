@@ -15,7 +15,6 @@ import (
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	accesslogdatav3 "github.com/envoyproxy/go-control-plane/envoy/data/accesslog/v3"
-	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/policy"
@@ -119,12 +118,6 @@ func Shown(input proto.Message) *policy.Attribute {
 	return nil
 }
 
-// ShownByHeader returns the attribute that a header of a request shows, and nil for none.
-// The name is in lower case.
-func ShownByHeader(name string) *policy.Attribute {
-	return Shown(&envoymatcherv3.HttpRequestHeaderMatchInput{HeaderName: name})
-}
-
 // check reports the first leaf of a condition that the form cannot say.
 func check(c policy.Condition, form policy.Form) error {
 	for c := range policy.Walk(c) {
@@ -156,6 +149,12 @@ func checkLeaf(c policy.Condition, form policy.Form) error {
 	default:
 		return fmt.Errorf("condition %q of the type %T is none of package policy", c, c)
 	}
+}
+
+// isPrincipal reports whether a principal can ask for a match. Envoy reads templates in
+// permissions alone.
+func (r *row) isPrincipal(m policy.Match) bool {
+	return r.principal != nil && m.Kind != policy.Template
 }
 
 // NarrowRoute adds what a condition asks for to a route match. It returns an error for

@@ -10,7 +10,7 @@ var Path = add(&policy.Attribute{
 	Layer:    policy.L7,
 	Text:     func(r *policy.Request) (string, bool) { return r.PathOnly(), true },
 	Always:   true,
-	Kinds:    []policy.MatchKind{policy.Exact, policy.Prefix, policy.Segments, policy.Suffix, policy.Contains, policy.Regex},
+	Kinds:    []policy.MatchKind{policy.Exact, policy.Prefix, policy.Segments, policy.Suffix, policy.Contains, policy.Regex, policy.Template},
 	Forms:    []policy.Form{policy.Ordered, policy.Named},
 	Routable: true,
 })

@@ -80,7 +80,8 @@ func (c *Cover) otherCallers(of *Class, add func(policy.Request, string)) {
 
 // equal reports whether two requests are alike in all attributes.
 func equal(r, s policy.Request) bool {
-	return r.SNI == s.SNI && r.Port == s.Port && r.Source == s.Source && r.Remote == s.Remote && r.Method == s.Method && r.Path == s.Path && slices.Equal(r.URIs, s.URIs) && slices.Equal(r.DNS, s.DNS) &&
+	return r.SNI == s.SNI && r.Port == s.Port && r.Source == s.Source && r.Remote == s.Remote && r.Method == s.Method && r.Path == s.Path && r.Host == s.Host &&
+		slices.Equal(r.Headers, s.Headers) && slices.Equal(r.URIs, s.URIs) && slices.Equal(r.DNS, s.DNS) &&
 		maps.EqualFunc(r.Others, s.Others, slices.Equal)
 }
 

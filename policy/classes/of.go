@@ -78,7 +78,7 @@ func (c *Cover) cutDimensions(on Surface, s *survey) {
 	c.axes[callers] = c.cutCallers(on, s)
 	for d, of := range c.table.rows {
 		r := of[0]
-		if d == callers || r.usual == nil && len(s.leaves[d]) == 0 {
+		if d == callers || (r.usual == nil || r.quiet) && len(s.leaves[d]) == 0 {
 			continue
 		}
 		a := newAxis(r.space(on), patternsOf(s.leaves[d]))
@@ -257,7 +257,7 @@ func (s *survey) leaf(c policy.Condition) bool {
 		return false
 	}
 	s.leaves[l.dimension] = append(s.leaves[l.dimension], l)
-	s.regular = s.regular || !formsTree(c.(policy.Is)) || s.table.row(l.dimension, c.(policy.Is).Attribute).several
+	s.regular = s.regular || s.table.row(l.dimension, c.(policy.Is).Attribute).mixes || !formsTree(c.(policy.Is)) || s.table.row(l.dimension, c.(policy.Is).Attribute).several
 	if l.dimension == callers {
 		s.perName, s.joined = s.perName || l.perName, s.joined || !l.perName
 	} else if s.table.row(l.dimension, c.(policy.Is).Attribute).names {

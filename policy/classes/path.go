@@ -4,16 +4,20 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-var _ = add(row{
+var pathRow = add(row{
 	attribute: attribute.Path,
 	rank:      2,
 	space:     func(on Surface) space { return pathSpace{on.Normalization} },
 	pattern:   pathPattern,
 	usual:     func(Surface) string { return "/" },
+	within: func(path *automaton.Language) *automaton.Language {
+		return automaton.Parted(path, '?', anyBytes(), true)
+	},
 })
 
 // pathPattern makes every path end in a slash, so that whole segments are a prefix of

@@ -36,7 +36,9 @@ type atom struct {
 	is        policy.Is
 	dimension int
 	perName   bool
-	language  *automaton.Language
+	// within is as in [row], where values of the dimension are more than the attribute.
+	within   func(*automaton.Language) *automaton.Language
+	language *automaton.Language
 }
 
 // cutRegular makes the cover of programs with matches of any kind.

@@ -7,14 +7,16 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/policy"
 )
 
 // row says how an attribute cuts requests. Attributes of one rank cut the same
-// dimension, except those of a family.
+// dimension.
 type row struct {
 	attribute *policy.Attribute
-	// rank orders the dimensions in descriptions. Rank 0 is the caller.
+	// rank orders the dimensions in descriptions. Rank 0 is the caller. The attributes of a
+	// family cut one dimension for each key, or that of the attributes without a key.
 	rank int
 	// space returns the values that can be sent to an inbound. It is nil for an
 	// attribute of the caller, see [Cover.cutCallers].
@@ -24,6 +26,15 @@ type row struct {
 	// usual returns the value of requests where the attribute makes no difference. It
 	// is nil where such requests have no value.
 	usual func(on Surface) string
+	// quiet is true where requests need the usual value only if a program asks for the
+	// attribute.
+	quiet bool
+	// mixes is true where the matches of the attribute, with the others of its dimension, form
+	// no tree.
+	mixes bool
+	// within says where the attribute stands in the value of its dimension: it turns a
+	// language of the attribute into one of values. It is nil where the attribute is the value.
+	within func(of *automaton.Language) *automaton.Language
 	// perName is true where each name of a caller is judged by itself, and names where
 	// the attribute is made of names of the caller.
 	perName, names bool
@@ -95,7 +106,7 @@ func rowOf(a *policy.Attribute) *row {
 	return &r
 }
 
-// table has the rows of each dimension. Each attribute of a family is a dimension of its own.
+// table has the rows of each dimension.
 type table struct {
 	rows      [][]*row
 	dimension map[*policy.Attribute]int
@@ -130,7 +141,7 @@ func newTable(of map[*policy.Attribute]*row) *table {
 	t := &table{dimension: make(map[*policy.Attribute]int, len(of))}
 	for _, r := range slices.SortedFunc(maps.Values(of), compareRows) {
 		last := len(t.rows) - 1
-		if last >= 0 && t.rows[last][0].rank == r.rank && r.attribute.Family == "" {
+		if last >= 0 && t.rows[last][0].rank == r.rank && slices.Contains([]string{"", r.attribute.Key}, t.rows[last][0].attribute.Key) {
 			t.rows[last] = append(t.rows[last], r)
 		} else {
 			t.rows, last = append(t.rows, []*row{r}), last+1
@@ -141,7 +152,7 @@ func newTable(of map[*policy.Attribute]*row) *table {
 }
 
 func compareRows(a, b *row) int {
-	return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.attribute.Family, b.attribute.Family), strings.Compare(a.attribute.Name, b.attribute.Name))
+	return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.attribute.Key, b.attribute.Key), strings.Compare(a.attribute.Family, b.attribute.Family), strings.Compare(a.attribute.Name, b.attribute.Name))
 }
 
 // leaf is a condition that looks at one attribute.

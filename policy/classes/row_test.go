@@ -10,8 +10,16 @@ import (
 // TestEveryAttributeHasARow names each attribute that lacks a row or a column here.
 func TestEveryAttributeHasARow(t *testing.T) {
 	t.Parallel()
+	names := map[int]string{}
 	for _, a := range attribute.All() {
 		r := rowOf(a)
+		if r != nil && r.space != nil {
+			name := r.space(Surface{}).name()
+			if other := names[r.rank]; other != "" && other != name {
+				t.Errorf("attribute %s: its rank is that of the %s, but it cuts the %s", a.Name, other, name)
+			}
+			names[r.rank] = name
+		}
 		switch {
 		case r == nil:
 			t.Errorf("attribute %s has no row in package classes: which values can be sent?", a.Name)

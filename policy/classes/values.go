@@ -10,6 +10,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // errNothing says why a match is in no class.
@@ -65,7 +66,7 @@ func newValues(r *regular, on Surface, s *survey) values {
 		usual := ""
 		if d != callers {
 			in = of[0].space(on)
-			if of[0].usual != nil {
+			if of[0].usual != nil && !(of[0].quiet && len(s.leaves[d]) == 0) {
 				usual = of[0].usual(on)
 			}
 		}
@@ -76,6 +77,9 @@ func newValues(r *regular, on Surface, s *survey) values {
 			usual, sets = "", []*automaton.Language{automaton.Literal("", false, false, false)}
 		default:
 			sets = languagesOf(in)
+			if r.readsWhole(d) {
+				sets = withQueries(sets)
+			}
 		}
 		v.spaces, v.usual, v.sets = append(v.spaces, in), append(v.usual, usual), append(v.sets, sets)
 		v.asked = append(v.asked, len(s.leaves[d]) > 0)
@@ -88,6 +92,21 @@ func newValues(r *regular, on Surface, s *survey) values {
 	v.any = language(`[!-~]*`).Language
 	v.sets[callers] = single
 	return v
+}
+
+// readsWhole reports whether an atom looks at more than the path of a request, and prepares
+// the atoms of the dimension for values that have a query.
+func (r *regular) readsWhole(d int) bool {
+	row := func(at int) *row { return r.cover.table.row(d, r.atoms[at].is.Attribute) }
+	if r.cover.table.dimension[attribute.Path] != d || !slices.ContainsFunc(r.atoms, func(a atom) bool { return a.dimension == d && a.is.Attribute != attribute.Path }) {
+		return false
+	}
+	for at := range r.atoms {
+		if r.atoms[at].dimension == d {
+			r.atoms[at].within = row(at).within
+		}
+	}
+	return true
 }
 
 // expression is a language that is known to be sound.
@@ -167,6 +186,9 @@ func (v *values) find(d int, l literals, request *policy.Request) automaton.Answ
 			return automaton.Found
 		}
 		return automaton.Empty
+	}
+	if _, ok := v.spaces[d].(headerSpace); ok {
+		return v.header(d, l, request)
 	}
 	// Usual values come first, then none at all, where a request needs none.
 	candidate := *request
@@ -284,7 +306,7 @@ func (v *values) key(sets []*automaton.Language, l literals) string {
 func (v *values) newText(sets []*automaton.Language, l literals) (string, automaton.Answer) {
 	all := sets[len(sets)-1]
 	for _, at := range l.with {
-		if m := v.atoms[at].is.Match; m.Kind == policy.Exact && !m.AnyCase {
+		if m := v.atoms[at].is.Match; m.Kind == policy.Exact && !m.AnyCase && v.atoms[at].within == nil {
 			if all.Matches(m.Value) && v.matches(l, m.Value) {
 				return m.Value, automaton.Found
 			}
@@ -318,8 +340,13 @@ const naturalLimit = 2000
 
 // matches reports whether a text has some atoms, and none of the others.
 func (v *values) matches(l literals, text string) bool {
-	return !slices.ContainsFunc(l.with, func(at int32) bool { return !v.atoms[at].is.Match.Matches(text) }) &&
-		!slices.ContainsFunc(l.without, func(at int32) bool { return v.atoms[at].is.Match.Matches(text) })
+	has := func(at int32) bool {
+		if a := &v.atoms[at]; a.within == nil {
+			return a.is.Match.Matches(text)
+		}
+		return v.languageOf(at).Matches(text)
+	}
+	return !slices.ContainsFunc(l.with, func(at int32) bool { return !has(at) }) && !slices.ContainsFunc(l.without, has)
 }
 
 // languageOf returns the texts that an atom matches, and nil where they are not known.
@@ -336,8 +363,15 @@ func (v *values) languageOf(at int32) *automaton.Language {
 		}
 	case policy.Regex:
 		a.language, _ = automaton.Regex(m.Value, automaton.Latin1)
+	case policy.Template:
+		a.language, _ = automaton.Template(m.Value)
+	case policy.Present:
+		a.language = anyBytes()
 	default:
 		a.language = automaton.Literal(m.Value, m.Kind == policy.Suffix || m.Kind == policy.Contains, m.Kind == policy.Prefix || m.Kind == policy.Contains, m.AnyCase)
+	}
+	if a.within != nil && a.language != nil {
+		a.language = a.within(a.language)
 	}
 	return a.language
 }

@@ -127,7 +127,7 @@ func (t *translator) input(config *xdscorev3.TypedExtensionConfig, of text, at *
 		return t.attribute(shown, of, at)
 	}
 	if in, ok := in.(*envoymatcherv3.HttpRequestHeaderMatchInput); ok {
-		return t.header(in.HeaderName, of, at)
+		return t.header(in.HeaderName, true, of, at)
 	}
 	return term{reading: t.unsaid(at, fmt.Sprintf("no policy can ask for a %s", in.ProtoReflect().Descriptor().Name()))}
 }

@@ -2,12 +2,12 @@ package lift
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 
 	"github.com/meshproof/meshproof/internal/messages"
-	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
@@ -103,7 +103,7 @@ func insertL7(asks, gates []policy.Gate) (out []policy.Gate) {
 func (t *translator) routeMatch(m *routev3.RouteMatch, at *messages.Path) reading {
 	of := []reading{t.routePath(m, at)}
 	for i, h := range m.GetHeaders() {
-		of = append(of, t.anyTerm([]term{t.headerMatcher(h, at.Field("headers").Index(i))}))
+		of = append(of, t.anyTerm([]term{t.routeHeader(h, at.Field("headers").Index(i))}))
 	}
 	for _, more := range []struct {
 		set  bool
@@ -148,39 +148,55 @@ func (t *translator) routePath(m *routev3.RouteMatch, at *messages.Path) reading
 }
 
 // header compares a header of the request. A connection has none, and Envoy refuses a
-// network filter that asks for one.
-func (t *translator) header(name string, of text, at *messages.Path) term {
-	name = strings.ToLower(name)
-	shown := rbac.ShownByHeader(name)
+// network filter that asks for one. A matcher joins the lines of a header.
+func (t *translator) header(name string, joins bool, of text, at *messages.Path) term {
+	a := attribute.Header(name)
+	form := policy.Named
+	if joins && a.Joined != nil {
+		a, form = a.Joined, policy.Ordered
+	}
 	switch {
 	case t.layer == policy.L4:
 		return term{reading: t.unsaid(at, "it asks for a header of a connection: Envoy refuses it")}
-	case shown == nil:
-		return term{reading: t.unsaid(at, fmt.Sprintf("no policy can ask for the header %q", name))}
+	case !slices.Contains(a.Forms, form):
+		return term{reading: t.unsaid(at, fmt.Sprintf("no policy can ask for the header %q", strings.ToLower(name)))}
+	case a == attribute.Header(":path"):
+		return t.attribute(attribute.Path, of, at)
 	default:
-		return t.attribute(shown, of, at)
+		return t.attribute(a, of, at)
 	}
 }
 
 // headerMatcher reads an envoy.config.route.v3.HeaderMatcher.
 func (t *translator) headerMatcher(h *routev3.HeaderMatcher, at *messages.Path) term {
-	out := t.header(h.GetName(), headerText(h), at)
-	if !h.GetInvertMatch() {
-		return out
+	out := t.header(h.GetName(), false, headerText(h), at)
+	if of, ok := h.GetHeaderMatchSpecifier().(*routev3.HeaderMatcher_PresentMatch); ok && !of.PresentMatch {
+		out = term{reading: negated(t.anyTerm([]term{out}))}
 	}
-	return term{reading: negated(t.anyTerm([]term{out}))}
+	switch {
+	case !h.GetInvertMatch():
+		return out
+	case !attribute.Header(h.GetName()).Always:
+		return term{reading: t.unsaid(at, "it inverts a match of a header that may be absent")}
+	default:
+		return term{reading: negated(t.anyTerm([]term{out}))}
+	}
+}
+
+// routeHeader reads a header matcher of a route. Releases of Envoy differ in what a route
+// makes of several lines.
+func (t *translator) routeHeader(h *routev3.HeaderMatcher, at *messages.Path) term {
+	if !attribute.Header(h.GetName()).Always {
+		return term{reading: t.unsaid(at, fmt.Sprintf("no route of a policy can ask for the header %q", strings.ToLower(h.GetName())))}
+	}
+	return t.headerMatcher(h, at)
 }
 
 func headerText(h *routev3.HeaderMatcher) text {
 	switch of := h.GetHeaderMatchSpecifier().(type) {
 	case *routev3.HeaderMatcher_StringMatch:
 		return textOf(of.StringMatch)
-	case *routev3.HeaderMatcher_PresentMatch:
-		if !of.PresentMatch {
-			return text{}
-		}
-		return text{alternatives: []alternative{beginning("")}}
-	case nil:
+	case *routev3.HeaderMatcher_PresentMatch, nil:
 		return text{alternatives: []alternative{beginning("")}}
 	default:
 		return text{reason: unknownMember(h, "header_match_specifier")}

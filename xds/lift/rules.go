@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -187,14 +188,11 @@ func (t *translator) template(of *rbacv3.Permission_UriTemplate, at *messages.Pa
 	case t.layer == policy.L4:
 		return term{reading: exactly(policy.Never)}
 	}
-	until := strings.IndexAny(config.PathTemplate, "*{")
-	if until < 0 {
-		return term{path: &comparison{text: text{alternatives: []alternative{exact(config.PathTemplate)}}, at: at}}
-	}
-	if expression, ok := templateRegex(config.PathTemplate); ok {
-		return term{path: &comparison{text: textBy(policy.Regex, expression), at: at}}
+	is := policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: policy.Template, Value: config.PathTemplate}}
+	if _, err := automaton.Template(config.PathTemplate); err == nil {
+		return term{reading: exactly(is)}
 	}
 	t.lost.add(at, "its template cannot be read")
-	literal := config.PathTemplate[:until]
+	literal, _, _ := strings.Cut(strings.ReplaceAll(config.PathTemplate, "{", "*"), "*")
 	return term{reading: partly(attribute.Path.Segments(literal[:strings.LastIndexByte(literal, '/')+1]))}
 }

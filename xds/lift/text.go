@@ -15,6 +15,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -22,6 +23,8 @@ import (
 // text is a set of texts. One of the alternatives has to match.
 type text struct {
 	alternatives []alternative
+	// regex is the regular expression that the alternatives spell out, if any.
+	regex string
 	// reason says why the alternatives are not the whole set; "" where they are.
 	reason string
 }
@@ -140,9 +143,16 @@ func (t *translator) attribute(a *policy.Attribute, of text, at *messages.Path) 
 		// The header carries the query.
 		return term{path: &comparison{text: of, raw: true, at: at}}
 	}
+	// A header can have bytes that are no UTF-8. Where Envoy reads expressions as UTF-8, a
+	// beginning has them and an expression has not.
+	if a.Family != "" && of.regex != "" && of.reason == "" && slices.ContainsFunc(of.alternatives, func(of alternative) bool { return of.Kind != policy.Exact }) {
+		of = textBy(policy.Regex, of.regex)
+	}
 	return term{reading: t.each(of, at, func(of alternative) reading {
 		everything := of.Match == policy.Match{Kind: policy.Prefix}
 		switch {
+		case everything && !a.Always && slices.Contains(a.Kinds, policy.Present):
+			return exactly(policy.Is{Attribute: a, Match: policy.Match{Kind: policy.Present}})
 		case everything && !a.Always:
 			return exactly(a.Prefix(""))
 		case everything && of.longer && slices.Contains(a.Kinds, policy.Prefix):
@@ -186,6 +196,9 @@ const maxAlternatives = 64
 // expression with characters beyond ASCII differently: the common prefix of its matches is
 // close. Values have no line breaks.
 func regexText(expression string) text {
+	if expression == rbac.AnyBytes {
+		return text{alternatives: []alternative{beginning("")}}
+	}
 	parsed, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
 		return text{reason: "its regular expression cannot be read"}
@@ -193,7 +206,7 @@ func regexText(expression string) text {
 	parsed = unanchored(parsed.Simplify())
 	asASCII := strings.IndexFunc(expression, func(c rune) bool { return c >= utf8.RuneSelf }) < 0
 	if alternatives, ok := spellOut(parsed); ok && asASCII {
-		return text{alternatives: alternatives}
+		return text{alternatives: alternatives, regex: expression}
 	}
 	if _, err := automaton.Regex(expression, automaton.Latin1); err == nil && asASCII {
 		return textBy(policy.Regex, expression)

@@ -1,6 +1,7 @@
-package lift
+package automaton
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 )
@@ -11,6 +12,23 @@ const (
 	oneSegment   = `[-a-zA-Z0-9._~%!$&'()*+,;=:@]+`
 	manySegments = `[-a-zA-Z0-9._~%!$&'()*+,;=:@/]*`
 )
+
+// Template returns the paths that a template matches. A wildcard stands at the beginning of a
+// segment. Behind the last wildcard may be more of its segment. It returns an error for a
+// template that Envoy refuses.
+func Template(template string) (*Language, error) {
+	expression, ok := templateRegex(Wildcards(template))
+	if !ok {
+		return nil, errors.New(`it is no path with wildcards such as "/a/*/b" or "/a/**"`)
+	}
+	return Regex(expression, Latin1)
+}
+
+// Wildcards returns a template without the braces that stand around wildcards alone: Envoy
+// takes "*" for "{*}".
+func Wildcards(template string) string {
+	return strings.NewReplacer("{*}", "*", "{**}", "**").Replace(template)
+}
 
 // templateRegex returns the regular expression of a template, and false for a template that
 // it cannot read. A wildcard stands at the beginning of a segment. Behind the last wildcard

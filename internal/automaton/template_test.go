@@ -1,4 +1,4 @@
-package lift
+package automaton
 
 import "testing"
 

@@ -1,0 +1,20 @@
+package rbac
+
+import (
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	accesslogdatav3 "github.com/envoyproxy/go-control-plane/envoy/data/accesslog/v3"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+)
+
+var _ = add(row{
+	attribute:  attribute.Host,
+	since:      "1.36.4",
+	input:      headerInput(":authority"),
+	principal:  func(m policy.Match) *rbacv3.Principal { return headerPrincipal(":authority", m) },
+	permission: func(m policy.Match) *rbacv3.Permission { return headerPermission(":authority", m) },
+	logged: func(_ *accesslogdatav3.AccessLogCommon, request *accesslogdatav3.HTTPRequestProperties) []string {
+		return []string{request.GetAuthority()}
+	},
+})

@@ -1,0 +1,152 @@
+package classes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/meshproof/meshproof/internal/automaton"
+	"github.com/meshproof/meshproof/policy"
+)
+
+var (
+	_ = addFamily("header", headerRow)
+	_ = addFamily("joined-header", headerRow)
+)
+
+// headerRow is the row of a header, for its lines and for their text alike: both cut the lines
+// of one header.
+func headerRow(a *policy.Attribute) row {
+	return row{rank: 21, space: func(Surface) space { return headerSpace{a.Key} }, pattern: bytesPattern, mixes: true}
+}
+
+// headerSpace is the space of the lines of one header. A value has each line with a line
+// break behind it, so that no line and an empty line are two values.
+type headerSpace struct{ header string }
+
+const lineEnd = "\n"
+
+func (s headerSpace) name() string { return "header " + s.header }
+
+func (s headerSpace) read(r *policy.Request) string {
+	var out strings.Builder
+	for _, line := range r.Headers {
+		if line.Name == s.header {
+			out.WriteString(line.Value + lineEnd)
+		}
+	}
+	return out.String()
+}
+
+func (s headerSpace) put(r *policy.Request, value string) {
+	s.clear(r)
+	for line := range strings.Lines(value) {
+		r.Headers = append(r.Headers, policy.Header{Name: s.header, Value: strings.TrimSuffix(line, lineEnd)})
+	}
+}
+
+func (s headerSpace) clear(r *policy.Request) {
+	r.Headers = slices.DeleteFunc(slices.Clone(r.Headers), func(h policy.Header) bool { return h.Name == s.header })
+}
+
+func (headerSpace) key(value string) string       { return value }
+func (headerSpace) value(key string) string       { return key }
+func (headerSpace) alphabet() string              { return nameChars }
+func (headerSpace) complete(string, int) []string { return nil }
+
+// sendableLine are the lines that a caller can send: a codec takes spaces at the ends away,
+// and refuses control characters (RFC 9110, section 5.5).
+const sendableLine = `([!-~\x80-\xff]([\t -~\x80-\xff]*[!-~\x80-\xff])?)?`
+
+var isLine = sync.OnceValue(func() *automaton.Language { return language(sendableLine).Language })
+
+func (s headerSpace) sound(value string) error {
+	for line := range strings.Lines(value) {
+		if line = strings.TrimSuffix(line, lineEnd); !isLine().Matches(line) {
+			return fmt.Errorf("%q cannot stand in a line of a header", line)
+		}
+	}
+	return nil
+}
+
+// sendable implements [sender], for one line.
+func (headerSpace) sendable() (natural, all string, without []string) {
+	return `[a-z][a-z0-9-]*`, sendableLine, nil
+}
+
+func (s headerSpace) describe(p pattern) string { return s.name() + " " + p.text }
+
+// around has what a caller can do with the lines of its request.
+func (headerSpace) around(_ pattern, value string) []variant {
+	lines := strings.Split(strings.TrimSuffix(value, lineEnd), lineEnd)
+	out := []variant{{"", "without the header"}, {lineEnd, "an empty header"}}
+	if value == "" {
+		return append(out, variant{"any" + lineEnd, "with the header"})
+	}
+	if len(lines) > 1 {
+		slices.Reverse(lines)
+		out = append(out, variant{strings.Join(lines, lineEnd) + lineEnd, "the lines in another order"},
+			variant{strings.Join(lines, ",") + lineEnd, "all lines in one"}, variant{strings.Join(lines[1:], lineEnd) + lineEnd, "a line less"})
+	}
+	line := lines[0]
+	for _, v := range []variant{
+		{"any" + lineEnd + line, "a line more in front"},
+		{line + lineEnd + "any", "a line more behind it"},
+		{line + lineEnd + line, "the line twice"},
+		{"any," + line, "a list with it in one line"},
+		{line + ",any", "a list with it in one line"},
+		{strings.ToUpper(line), "another case"},
+		{strings.ToLower(line), "another case"},
+		{line + "x", "a longer value"},
+		{"x" + line, "another value with the same end"},
+		{strings.TrimSpace(line[:max(0, len(line)-1)]), "a shorter value"},
+		{line + "\xff", "with a byte that is no UTF-8"},
+		{"\xff" + line, "with a byte that is no UTF-8"},
+	} {
+		out = append(out, variant{v.value + lineEnd, v.why})
+	}
+	return out
+}
+
+// header gives a request lines of a header. Where no single line is enough, there is a line
+// for each atom that looks at lines by themselves.
+func (v *values) header(d int, l literals, request *policy.Request) automaton.Answer {
+	in := v.spaces[d]
+	try := func(value string) automaton.Answer {
+		candidate := *request
+		in.put(&candidate, value)
+		if in.sound(value) != nil || !v.fits(l, &candidate) {
+			return v.limit(l)
+		}
+		*request = candidate
+		return automaton.Found
+	}
+	if len(l.with) == 0 {
+		return try("")
+	}
+	text, answer := v.text(v.sets[d], l)
+	if answer == automaton.Found {
+		return try(text + lineEnd)
+	}
+	joined := func(at int32) bool { return v.atoms[at].is.Attribute.Each == nil }
+	mixed := slices.ContainsFunc(slices.Concat(l.with, l.without), joined)
+	if mixed && slices.ContainsFunc(l.with, func(at int32) bool { return !joined(at) }) {
+		return v.limit(l)
+	}
+	if answer != automaton.Empty || mixed || len(l.with) == 1 {
+		return answer
+	}
+	var lines []string
+	for _, at := range l.with {
+		if slices.ContainsFunc(lines, v.atoms[at].is.Match.Matches) {
+			continue
+		}
+		line, answer := v.text(v.sets[d], literals{with: []int32{at}, without: l.without})
+		if answer != automaton.Found {
+			return answer
+		}
+		lines = append(lines, line)
+	}
+	return try(strings.Join(lines, lineEnd) + lineEnd)
+}
