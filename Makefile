@@ -16,7 +16,7 @@ ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .PHONY: run check test slow vet lint bench
 
-run: ## run every user story on a real Envoy
+run: ## run all built-in cases on a real Envoy
 	$(GO) run ./cmd/meshproof run --envoy $(ENVOY)
 
 check: vet ## an answer within a minute: formatting, vet, the pure tests and the nine user stories

@@ -161,11 +161,11 @@ func TestDeparturesHaveCases(t *testing.T) {
 	}
 }
 
-var rewrite = flag.Bool("rewrite", false, "write the list of cases into the README")
+var rewrite = flag.Bool("rewrite", false, "write the list of cases into README.md")
 
-// TestREADMELists compares the list of cases in the README with the cases.
+// TestREADMELists compares the list in README.md of this folder with the cases.
 func TestREADMELists(t *testing.T) {
-	const file, begin, end = "../README.md", "<!-- covered -->\n", "<!-- /covered -->"
+	const file, begin, end = "README.md", "<!-- covered -->\n", "<!-- /covered -->"
 	readme, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -212,11 +212,11 @@ func covered(t *testing.T) string {
 			advisories, advisoryRequests = advisories+len(read), advisoryRequests+count
 			continue
 		}
-		fmt.Fprintf(&b, "| [%s](cases/%s) | %s | %d | %d |\n", strings.TrimSuffix(filepath.Base(file), ".yaml"), filepath.ToSlash(file), opening(t, file), len(read), count)
+		fmt.Fprintf(&b, "| [%s](%s) | %s | %d | %d |\n", strings.TrimSuffix(filepath.Base(file), ".yaml"), filepath.ToSlash(file), opening(t, file), len(read), count)
 		total += len(read)
 		requests += count
 	}
-	fmt.Fprintf(&b, "| [advisories](docs/advisories.md) | Released security advisories, a file each | %d | %d |\n", advisories, advisoryRequests)
+	fmt.Fprintf(&b, "| [advisories](../docs/advisories.md) | Released security advisories, a file each | %d | %d |\n", advisories, advisoryRequests)
 	fmt.Fprintf(&b, "| | | **%d** | **%d** |\n", total+advisories, requests+advisoryRequests)
 	return b.String()
 }

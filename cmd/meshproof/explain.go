@@ -30,7 +30,7 @@ func newExplain() *cobra.Command {
 		Short: "Tell which rule decides one request",
 		Long: `Explain judges one request without Envoy and shows the way to the decision: every rule in order,
 which of them match, and which one decides. PATH and flags are those of compile; --case without a PATH
-is about the built-in user stories. Where the case gives the caller a name, use the name. The other commands
+is about the built-in cases. Where the case gives the caller a name, use the name. The other commands
 print the command that explains a request which failed.
 
 With --tree it prints the decision tree of each inbound instead: the matchers of all its policies,

@@ -27,6 +27,22 @@ func TestDocumentedExitStatus(t *testing.T) {
 	}
 }
 
+func TestDocumentedGo(t *testing.T) {
+	t.Parallel()
+	module, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	needed := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(module)
+	if needed == nil || !strings.Contains(string(readme), "need Go "+string(needed[1])+",") {
+		t.Errorf("the README does not say that Go %s is needed", needed)
+	}
+}
+
 // The examples in the help are valid command lines.
 func TestExamples(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,7 @@ func newMutate() *cobra.Command {
 	var o mutateOptions
 	cmd := &cobra.Command{
 		Use:   "mutate [PATH…]",
-		Short: "Score cases by the mistakes that they would notice (without a path: the built-in user stories)",
+		Short: "Score cases by the mistakes that they would notice (without a path: the built-in cases)",
 		Long: `Mutate makes one mistake at a time in what the policies of a case compile to: a deny behind an allow,
 an exact match turned prefix, a rule lost, and more. It runs the case with each mistake on a real Envoy. A
 mistake is killed if the case fails, and it survives if the case passes. Mistakes that change no decision

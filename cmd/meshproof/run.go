@@ -52,7 +52,7 @@ func newRun() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run [PATH…]",
-		Short: "Run case files on a real Envoy (without a path: the built-in user stories)",
+		Short: "Run case files on a real Envoy (without a path: the built-in cases)",
 		Long: `Run boots Envoy, brings up the inbounds of each case, fires its requests as their callers,
 and holds answers, upstream, access log and counters against the policies and the case.
 

@@ -160,7 +160,7 @@ func OpenDocuments(choice Choice, paths ...string) (*Files, error) {
 	return f, err
 }
 
-// OpenBuiltIn returns the chosen user stories. There are no paths.
+// OpenBuiltIn returns the chosen built-in cases. There are no paths.
 func OpenBuiltIn(choice Choice, _ ...string) (*Files, error) {
 	all, err := cases.Stories()
 	all = slices.DeleteFunc(all, func(c cases.Case) bool { return !choice.Matches(c) || c.ExpectError != "" })
