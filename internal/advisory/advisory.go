@@ -89,28 +89,40 @@ func PresentIn(known []Advisory, as behavior.Set) (lines []string) {
 type State string
 
 const (
-	// Unknown says that a case was not run, or went in a way that no gate allows.
+	// Unknown says that a case was not run.
 	Unknown State = "unknown"
 	// Absent says that the Envoy decides as the cases want.
 	Absent State = "not affected"
-	// Present says that the Envoy has the flaw.
+	// Present says that the Envoy has the flaw: a case failed as its gate says of such an Envoy.
 	Present State = "has the flaw"
+	// Wrong says that a case failed although its gate admits the Envoy: the filters are wrong.
+	Wrong State = "failed"
 )
 
-// StateOf returns what the results of an advisory's cases say of the Envoy.
-func StateOf(results []result.Case) State {
+// Outcome is what became of one case of an advisory. Asked says that requests were sent:
+// a case that needs what a compiler does not claim is not applicable either, and says nothing.
+type Outcome struct{ Passed, Failed, NotApplicable, Asked bool }
+
+// StateOf returns what the cases of an advisory say together.
+func StateOf(outcomes ...Outcome) State {
 	state := Absent
-	for _, r := range results {
-		switch {
-		case r.Passed():
-		case r.NotApplicable:
-			state = Present
-		default:
-			return Unknown
-		}
-	}
-	if len(results) == 0 {
+	if len(outcomes) == 0 {
 		return Unknown
 	}
+	for _, o := range outcomes {
+		switch {
+		case o.Failed:
+			return Wrong
+		case o.NotApplicable && o.Asked:
+			state = Present
+		case !o.Passed && state == Absent:
+			state = Unknown
+		}
+	}
 	return state
+}
+
+// outcomeOf returns what the result of a case says.
+func outcomeOf(r result.Case) Outcome {
+	return Outcome{Passed: r.Passed(), Failed: r.Failed() && !r.Fault, NotApplicable: r.NotApplicable, Asked: len(r.Requests) > 0}
 }

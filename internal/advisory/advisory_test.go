@@ -1,7 +1,6 @@
 package advisory_test
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -15,25 +14,25 @@ import (
 	"github.com/meshproof/meshproof/internal/advisory"
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/casetest"
-	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
 
 func TestStateOf(t *testing.T) {
 	t.Parallel()
-	passed, gated := result.Case{}, result.Case{Skipped: "it holds where …", NotApplicable: true}
+	passed, gated := advisory.Outcome{Passed: true, Asked: true}, advisory.Outcome{NotApplicable: true, Asked: true}
 	for name, tt := range map[string]struct {
-		results []result.Case
-		want    advisory.State
+		outcomes []advisory.Outcome
+		want     advisory.State
 	}{
-		"no result":            {nil, advisory.Unknown},
-		"all as wanted":        {[]result.Case{passed, passed}, advisory.Absent},
-		"one as without a fix": {[]result.Case{passed, gated}, advisory.Present},
-		"one went wrong":       {[]result.Case{gated, {Err: errors.New("wrong")}}, advisory.Unknown},
-		"one was not run":      {[]result.Case{{Skipped: "Envoy is gone", Fault: true}}, advisory.Unknown},
+		"no result":                     {nil, advisory.Unknown},
+		"all as wanted":                 {[]advisory.Outcome{passed, passed}, advisory.Absent},
+		"one as without a fix":          {[]advisory.Outcome{passed, gated}, advisory.Present},
+		"one went wrong":                {[]advisory.Outcome{gated, {Failed: true, Asked: true}}, advisory.Wrong},
+		"one was not run":               {[]advisory.Outcome{passed, {}}, advisory.Unknown},
+		"one needs what is not claimed": {[]advisory.Outcome{passed, {NotApplicable: true}}, advisory.Unknown},
 	} {
-		if got := advisory.StateOf(tt.results); got != tt.want {
+		if got := advisory.StateOf(tt.outcomes...); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}

@@ -42,10 +42,13 @@ type Bypass struct {
 func NewReport(known []Advisory, ran []result.Case) *Report {
 	r := &Report{}
 	for _, a := range known {
-		own := slices.DeleteFunc(slices.Clone(ran), func(c result.Case) bool {
-			return !slices.ContainsFunc(a.Cases, func(of cases.Case) bool { return of.Name == c.Case.Name })
-		})
-		r.Findings = append(r.Findings, Finding{Advisory: a, State: StateOf(own)})
+		var outcomes []Outcome
+		for _, c := range ran {
+			if slices.ContainsFunc(a.Cases, func(of cases.Case) bool { return of.Name == c.Case.Name }) {
+				outcomes = append(outcomes, outcomeOf(c))
+			}
+		}
+		r.Findings = append(r.Findings, Finding{Advisory: a, State: StateOf(outcomes...)})
 	}
 	return r
 }
@@ -86,7 +89,7 @@ func (r *Report) Sentence() string {
 		switch f.State {
 		case Present:
 			present++
-		case Unknown:
+		case Unknown, Wrong:
 			unknown++
 		}
 		bypasses += len(f.Bypasses)
@@ -107,16 +110,16 @@ func (r *Report) Sentence() string {
 
 // WriteText prints the advisories, the requests and a sentence.
 func (r *Report) WriteText(w io.Writer, p terminal.Paint) {
-	r.writeGroup(w, p, "advisories of Envoy", func(product string) bool { return product == envoy })
-	r.writeGroup(w, p, "advisories of control planes and libraries: the same policies, compiled by meshproof, on this Envoy", func(product string) bool { return product != envoy })
+	r.writeGroup(w, p, "advisories of Envoy", func(product string) bool { return product == Envoy })
+	r.writeGroup(w, p, "advisories of control planes and libraries: the same policies, compiled by meshproof, on this Envoy", func(product string) bool { return product != Envoy })
 	for _, text := range r.Problems {
 		fmt.Fprintf(w, "%s %s\n", p.Mark(false), text)
 	}
 	fmt.Fprintf(w, "%s %s\n", p.Mark(r.Holds()), r.Sentence())
 }
 
-// envoy is the product of Envoy's own advisories.
-const envoy = "Envoy"
+// Envoy is the product of Envoy's own advisories.
+const Envoy = "Envoy"
 
 func (r *Report) writeGroup(w io.Writer, p terminal.Paint, title string, has func(product string) bool) {
 	var findings []Finding

@@ -21,6 +21,9 @@ func Build(r result.Case) Case {
 	}
 	c.Examination, c.Drawn = (*Examination)(r.Examination), (*Drawn)(r.Drawn)
 	c.WantsOnly = r.WantsOnly
+	if a := r.Case.Advisory; a != nil {
+		c.Advisory = &Advisory{a.ID, a.Product, a.Loses}
+	}
 	for _, w := range r.Warnings {
 		c.Warnings = append(c.Warnings, w.String())
 	}

@@ -80,6 +80,7 @@ type Case struct {
 	Story    string         `json:"story"`
 	Place    string         `json:"place"`
 	Features []feature.Name `json:"features,omitempty"`
+	Advisory *Advisory      `json:"advisory,omitempty"`
 	Passed   bool           `json:"passed"`
 	// Skipped says why the case proves nothing here, "" for a case that ran.
 	Skipped string `json:"skipped,omitempty"`
@@ -111,6 +112,13 @@ type Case struct {
 	Again string `json:"again,omitempty"`
 	// Source is the text of the case, with its policies.
 	Source string `json:"source,omitempty"`
+}
+
+// Advisory is the released advisory that a case shows.
+type Advisory struct {
+	ID      string `json:"id"`
+	Product string `json:"product"`
+	Loses   string `json:"loses"`
 }
 
 // Examination is what came of reading a compiler's filters back: the classes of requests that

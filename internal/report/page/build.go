@@ -13,7 +13,7 @@ import (
 // fixedIDs are the IDs in the template.
 var fixedIDs = []string{
 	"main", "runs", "failed", "differs", "times", "matrix", "cases", "nuances", "filter", "only", "count", "bar", "open", "close",
-	"matrix-title", "differs-title", "times-title", "cases-title",
+	"matrix-title", "advisories", "advisories-title", "differs-title", "times-title", "cases-title",
 }
 
 func newView(runs []report.Run) *view {
@@ -42,6 +42,7 @@ func newView(runs []report.Run) *view {
 			s.count(labels, ids)
 		}
 	}
+	v.advisories()
 	v.times()
 	v.head()
 	v.verdict(runs)

@@ -31,6 +31,7 @@ type view struct {
 	Times, Slow []caseTime
 	SlowCases   int
 	Profiles    []profileView
+	Advisories  []advisoryView
 	// Total counts the cases, Requests the requests of all runs.
 	Total, Requests int
 }
