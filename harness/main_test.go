@@ -1,8 +1,10 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
+	"os"
 	"testing"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
@@ -17,7 +19,9 @@ import (
 
 // sharedEnvoy is the Envoy that tests share if they leave it unchanged. The other tests start
 // their own.
-var sharedEnvoy = testbed.Bed[*Harness]{Start: func() (*Harness, error) { return Start(context.Background(), WithRuntime(Process)) }}
+var sharedEnvoy = testbed.Bed[*Harness]{Start: func() (*Harness, error) {
+	return Start(context.Background(), WithRuntime(Process), WithEnvoy(cmp.Or(os.Getenv("MESHPROOF_ENVOY"), DefaultVersion)))
+}}
 
 func TestMain(m *testing.M) { sharedEnvoy.Main(m) }
 
