@@ -100,6 +100,7 @@ func (m *Mesh) listener(inbounds []Inbound) controlplane.Listener {
 			Filters:       in.Filters,
 			AsksForSNI:    in.asksForSNI,
 			Normalization: in.Normalization,
+			Tokens:        in.Tokens,
 		})
 	}
 	return l

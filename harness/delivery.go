@@ -162,7 +162,7 @@ func (d *delivery) sendSequence(ctx context.Context, l sequence) error {
 			done, err := d.sendOne(s, number, call)
 			if done {
 				progress.Ask(ctx)
-				e.Retries = retries
+				e.Retries, e.ReadsTokens = retries, l.inbound.Tokens.Reads()
 				if e.Shared = l.kept; l.kept {
 					e.Path = l.inbound.normalizedPath(call.WithDefaults().Path)
 				}

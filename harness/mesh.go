@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/rbac"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
@@ -268,6 +269,8 @@ type Inbound struct {
 	// Filters authorize. With the zero value every caller with a sound SVID passes.
 	Filters       xds.Filters
 	Normalization policy.PathNormalization
+	// Tokens is what the inbound demands of tokens (JWT). The zero value reads none.
+	Tokens token.Demand
 	// changes counts the changes of the filters.
 	changes int
 	// asksForSNI is true where a filter asks for the server name of a handshake.

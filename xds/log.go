@@ -36,6 +36,8 @@ type AccessLog struct {
 	PeerURIs []string
 	// SNI is the server name of the caller's handshake, in lower case; empty for none.
 	SNI string
+	// Claims is the payload of the token that Envoy verified, as JSON; nil for none.
+	Claims map[string]any
 	// Enforced is the verdict of all enforcing engines together, and Shadow the verdict of all
 	// shadows, see [AccessLog.SetFilters]. On a connection the observing filter reports
 	// what Enforced says.

@@ -37,6 +37,8 @@ type Evidence struct {
 	Path string
 	// ReadsSNI is true where Envoy learns the server name of the handshake.
 	ReadsSNI bool
+	// ReadsTokens is true where Envoy verifies the token of a request.
+	ReadsTokens bool
 	// Retries counts the transport faults before this attempt. A request that has a
 	// verdict is never sent again.
 	Retries int

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -49,6 +51,7 @@ func (e Evidence) Find() (Finding, error) {
 	}
 	e.checkFilters(&sides, f)
 	e.checkSNI(&sides)
+	e.checkToken(&sides, f)
 	if len(sides) > 0 {
 		return f, &Disagreement{Form: f.Form, Sides: sides}
 	}
@@ -78,6 +81,21 @@ func (e Evidence) checkSNI(sides *checklist) {
 		want = strings.ToLower(e.Call.SNI)
 	}
 	sides.want(e.Log.SNI == want, "the access log has the server name %q, the caller sent %q", e.Log.SNI, want)
+}
+
+// checkToken compares the claims in the log with the token that was sent. Envoy writes no
+// claims of a token that it refuses, nor of a request that was refused before.
+func (e Evidence) checkToken(sides *checklist, f Finding) {
+	sent := map[string]any(nil)
+	for _, h := range e.Call.Headers {
+		if e.ReadsTokens && strings.EqualFold(h.Name, token.Header) {
+			sent = token.Payload(h.Value)
+		}
+	}
+	if e.Log.Claims == nil && (f.Form != Served && (f.Form != Refused || f.Layer != policy.L7)) {
+		return
+	}
+	sides.want(reflect.DeepEqual(e.Log.Claims, sent), "the access log has the claims %v, the caller sent %v", e.Log.Claims, sent)
 }
 
 // passedInPlaintext reports whether a plaintext caller got an answer, or was judged by a
@@ -191,7 +209,7 @@ func (e Evidence) checkArrival(sides *checklist) {
 	sides.want(e.Arrival.Method == sent.Method, "the upstream saw method %s, the caller sent %s", e.Arrival.Method, sent.Method)
 	sides.want(e.Arrival.Authority == sent.Authority, "the upstream saw authority %q, the caller sent %q", e.Arrival.Authority, sent.Authority)
 	for _, h := range e.Call.Headers {
-		sides.want(ownedByEnvoy(h.Name) || slices.Contains(e.Arrival.Header.Values(h.Name), h.Value), "the upstream did not see the header %s: %s", h.Name, h.Value)
+		sides.want(ownedByEnvoy(h.Name) || e.ReadsTokens && strings.EqualFold(h.Name, token.Header) || slices.Contains(e.Arrival.Header.Values(h.Name), h.Value), "the upstream did not see the header %s: %s", h.Name, h.Value)
 	}
 	if e.Call.GRPC == "" {
 		e.checkBody(sides)

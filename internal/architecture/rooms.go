@@ -44,6 +44,8 @@ var walls = map[string]string{
 	"internal/controlplane":   "xds",
 	"internal/messages":       "xds",
 	"internal/rbac":           "xds",
+	"internal/tokenfilter":    "xds",
 
+	"internal/claim":     "internal/token",
 	"internal/webserver": "cmd/meshproof",
 }

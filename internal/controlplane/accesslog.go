@@ -43,6 +43,9 @@ func requestEntry(entry *accesslogdatav3.HTTPAccessLogEntry) xds.AccessLog {
 	log := commonEntry(entry.GetCommonProperties())
 	log.Request = true
 	log.SetFilters(filterLogs(policy.L7, metadataOf(entry.GetCommonProperties(), "envoy.filters.http.rbac")))
+	if payload := metadataOf(entry.GetCommonProperties(), rbac.TokenFilter)[rbac.TokenPayload].GetStructValue(); payload != nil {
+		log.Claims = payload.AsMap()
+	}
 	request := entry.GetRequest()
 	log.Method = strings.Join(rbac.Logged(attribute.Method, entry.GetCommonProperties(), request), ",")
 	log.Path = strings.Join(rbac.Logged(attribute.Path, entry.GetCommonProperties(), request), ",")

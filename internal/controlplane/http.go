@@ -16,6 +16,8 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/internal/rbac"
+	"github.com/meshproof/meshproof/internal/tokenfilter"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -65,6 +67,15 @@ func (i Inbound) httpManager(auth xds.Filters) (*hcmv3.HttpConnectionManager, er
 		hcm.PathWithEscapedSlashesAction = hcmv3.HttpConnectionManager_KEEP_UNCHANGED
 	case policy.UnescapeSlashes:
 		hcm.PathWithEscapedSlashesAction = hcmv3.HttpConnectionManager_UNESCAPE_AND_FORWARD
+	}
+	if i.Tokens.Reads() {
+		filter, err := tokenfilter.Filter(i.Tokens)
+		if err != nil {
+			return nil, err
+		}
+		if err := addHTTPFilter(hcm, rbac.TokenFilter, filter); err != nil {
+			return nil, err
+		}
 	}
 	for n, filter := range auth.HTTP {
 		if places[n].Logs {

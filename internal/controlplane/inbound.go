@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"regexp"
 
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -26,6 +27,8 @@ type Inbound struct {
 	// AsksForSNI is true where a filter asks for the server name of a handshake: the
 	// listener then has a TLS inspector.
 	AsksForSNI bool
+	// Tokens is what an HTTP inbound demands of tokens.
+	Tokens token.Demand
 	// Normalization applies to HTTP inbounds.
 	Normalization policy.PathNormalization
 }

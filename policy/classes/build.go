@@ -153,7 +153,7 @@ func (b *builder) class(parent ref) ref {
 			c.put(&class.Witness, d, v.cell)
 		}
 	}
-	if !canBeSent(&class.Witness) {
+	if !c.canBeSent(&class.Witness) {
 		return noRef
 	}
 	for d, v := range b.state {

@@ -8,20 +8,27 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/internal/claim"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 )
 
 var _ = addFamily("claim", func(a *policy.Attribute) row {
-	s := claimSpace{plainSpace: plainSpace{a}, other: a.Family + " " + otherKind(a.Key)}
+	path, _ := claim.Path(a.Key)
+	of := func(on Surface) claimSpace {
+		return claimSpace{plainSpace: plainSpace{a}, other: a.Family + " " + otherKind(a.Key), path: path, demand: on.demand()}
+	}
 	r := row{
 		rank:    9,
-		space:   func(Surface) space { return s },
+		space:   func(on Surface) space { return of(on) },
 		pattern: func(m policy.Match) pattern { return pattern{text: nameMark + m.Value, kind: m.Kind} },
-		usual:   func(Surface) string { return absent },
+		usual:   func(on Surface) string { return of(on).usual() },
 	}
 	if a.Each != nil {
-		r.several, r.space = true, func(Surface) space { return claimListSpace{s} }
+		r.several = true
+		r.space = func(on Surface) space { return claimListSpace{of(on)} }
+		r.usual = func(Surface) string { return absent }
 	}
 	return r
 })
@@ -50,6 +57,57 @@ type claimSpace struct {
 	plainSpace
 	// other is the name of the attribute that shows the same claim as a list, or as a text.
 	other string
+	path  []string
+	// demand is what the inbound demands of tokens.
+	demand token.Demand
+}
+
+// usual is a text that a token cannot be without, and else no claim.
+func (s claimSpace) usual() string {
+	if texts := s.only(); len(texts) > 0 && s.impossible(false) == nil {
+		return texts[0]
+	}
+	return absent
+}
+
+// only returns the only texts that a token can have, and none where it can have others: the
+// issuers, and the audiences where each issuer has some.
+func (s claimSpace) only() (texts []string) {
+	for _, issuer := range s.demand.Issuers {
+		var of []string
+		switch s.attribute.Key {
+		case "iss":
+			of = slices.DeleteFunc([]string{issuer.Name}, func(name string) bool { return name == "" })
+		case "aud":
+			of = issuer.Audiences
+		}
+		if len(of) == 0 {
+			return nil
+		}
+		texts = append(texts, of...)
+	}
+	return texts
+}
+
+// impossible returns why no token that the inbound takes has a text, or a list, at the path.
+// The claims of RFC 7519, section 4.1, have types of their own, as Envoy reads them.
+func (s claimSpace) impossible(list bool) error {
+	only := ""
+	switch s.path[0] {
+	case "iss", "sub", "jti":
+		only = "a text"
+	case "aud":
+		only, list = "a text or a list", false
+	case "exp", "nbf", "iat":
+		only, list = "a number", true
+	}
+	switch {
+	case !s.demand.Reads():
+		return errors.New("the inbound verifies no token")
+	case only != "" && (list || len(s.path) > 1):
+		return fmt.Errorf("the claim %s of a token is %s", s.path[0], only)
+	}
+	return nil
 }
 
 // claimListSpace is the space of the lists of texts at a claim.
@@ -112,26 +170,47 @@ func (s claimSpace) sound(value string) error {
 	if value == absent {
 		return nil
 	}
-	if !utf8.ValidString(strings.TrimPrefix(value, asOther)) {
-		return fmt.Errorf("no token has the %s %q: JSON has UTF-8 only", s.name(), value)
-	}
-	return nil
+	text, other := strings.CutPrefix(value, asOther)
+	return s.soundText(text, other)
 }
 
 func (s claimListSpace) sound(value string) error {
+	if value == absent {
+		return nil
+	}
 	for text := range strings.SplitSeq(value, between) {
-		if err := s.claimSpace.sound(text); err != nil {
+		other, isOther := strings.CutPrefix(text, asOther)
+		if err := s.soundText(other, !isOther); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s claimSpace) complete(prefix string, n int) []string {
-	if prefix == "" {
-		return []string{absent, filler(n)}
+// soundText returns why no token has the text at the path, or in a list there.
+func (s claimSpace) soundText(text string, list bool) error {
+	if err := s.impossible(list); err != nil {
+		return err
 	}
-	return s.plainSpace.complete(s.value(prefix), n)
+	texts := s.only()
+	switch {
+	case !utf8.ValidString(text):
+		return fmt.Errorf("no token has the %s %q: JSON has UTF-8 only", s.name(), text)
+	case !list && len(texts) > 0 && !slices.Contains(texts, text):
+		return fmt.Errorf("the inbound takes no token with the %s %q", s.name(), text)
+	}
+	return nil
+}
+
+func (s claimSpace) complete(prefix string, n int) []string {
+	switch texts := s.only(); {
+	case len(texts) > 0 && s.impossible(false) == nil:
+		return append(slices.DeleteFunc(texts, func(text string) bool { return !strings.HasPrefix(s.key(text), prefix) }), absent)
+	case prefix == "":
+		return []string{absent, filler(n)}
+	default:
+		return s.plainSpace.complete(s.value(prefix), n)
+	}
 }
 
 // around has the claim as a list, and as a text of two, too: a compiler may ask for the
@@ -140,7 +219,11 @@ func (s claimSpace) around(p pattern, witness string) []variant {
 	if witness == absent || strings.HasPrefix(witness, asOther) {
 		return nil
 	}
-	return []variant{
+	var out []variant
+	for _, text := range s.only() {
+		out = append(out, variant{text, "another that the inbound takes"})
+	}
+	return append(out, []variant{
 		{absent, "no such claim"},
 		{asOther + witness, "the claim as a list"},
 		{witness + ",x", "two texts in one"},
@@ -148,7 +231,7 @@ func (s claimSpace) around(p pattern, witness string) []variant {
 		{"x" + witness, "another text with the same end"},
 		{swapCase(witness), "another case"},
 		{witness[:max(0, len(witness)-1)], "a shorter text"},
-	}
+	}...)
 }
 
 func (s claimListSpace) around(_ pattern, witness string) []variant {
@@ -177,42 +260,115 @@ func (s claimSpace) describe(p pattern) string {
 }
 
 // sendable implements [sender].
-func (claimSpace) sendable() (natural, all string, without []string) {
-	return `[a-z][a-z0-9-]*`, `[ -~]*`, nil
+func (s claimSpace) sendable() (natural, all string, without []string) { return s.texts(false) }
+
+// sendable implements [sender]. It is about a single text of the list.
+func (s claimListSpace) sendable() (natural, all string, without []string) { return s.texts(true) }
+
+func (s claimSpace) texts(list bool) (natural, all string, without []string) {
+	natural, all = `[a-z][a-z0-9-]*`, `[\x01-\x7f]*`
+	if texts := s.only(); len(texts) > 0 && !list {
+		natural, all = oneOf(texts), oneOf(texts)
+	}
+	if s.impossible(list) != nil {
+		without = []string{`(?s).*`}
+	}
+	return natural, all, without
 }
 
-var (
-	errTwoKinds = errors.New("a claim is a text or a list, and not both")
-	errNoObject = errors.New("a claim with claims below it is an object, and no text")
-)
+// claimsCanBeSent reports whether a token that the inbound takes has the claims of a request.
+// A claim is not there in two forms, and what the inbound demands beside the claims must not
+// change what the programs ask for.
+func (c *Cover) claimsCanBeSent(r *policy.Request) bool {
+	if !c.table.asksClaims() {
+		return true
+	}
+	t := c.demand.Complete(token.Of(r.Others))
+	if c.demand.Refuses(t) != (token.Refusal{}) {
+		return false
+	}
+	seen := c.demand.Seen(t)
+	for _, of := range c.table.rows {
+		if a := of[0].attribute; a.Family == "claim" && !slices.Equal(seen[a.Name], r.Others[a.Name]) {
+			return false
+		}
+	}
+	return true
+}
 
-// checkClaims returns why no token has the claims of a request.
-func checkClaims(r *policy.Request) error {
-	for name := range r.Others {
-		path, list := claimPath(name)
-		if path == nil {
-			continue
+// asksForAudience reports whether a program asks for the audience and the inbound demands one:
+// the issuer then depends on it, and no tree tells that.
+func (c *Cover) asksForAudience() bool {
+	return slices.ContainsFunc(c.demand.Issuers, func(i token.Issuer) bool { return len(i.Audiences) > 0 }) &&
+		slices.ContainsFunc(c.table.rows, func(of []*row) bool { return of[0].attribute.Name == "claim aud" })
+}
+
+func (t *table) asksClaims() bool {
+	return slices.ContainsFunc(t.rows, func(of []*row) bool { return of[0].attribute.Family == "claim" })
+}
+
+// repairClaims gives a request the claims that the inbound demands of a token, or takes
+// claims away that are not asked for.
+func (s *solving) repairClaims() automaton.Answer {
+	before := s.request
+	try := func(change func(*policy.Request)) automaton.Answer {
+		s.request = before
+		if change(&s.request); !s.cover.claimsCanBeSent(&s.request) {
+			return automaton.Empty
 		}
-		if _, both := r.Others["claim "+claim.Key(path...)]; both && list {
-			return errTwoKinds
+		for d, of := range s.cover.table.rows {
+			if of[0].attribute.Family == "claim" && !s.values.fits(s.literals[d], &s.request) {
+				return automaton.Empty
+			}
 		}
-		for above := 1; above < len(path); above++ {
-			key := "claim " + claim.Key(path[:above]...)
-			_, text := r.Others[key]
-			_, texts := r.Others[key+claim.List]
-			if text || texts {
-				return errNoObject
+		return s.run()
+	}
+	without := func(r *policy.Request) {
+		asked := map[string]bool{}
+		for d, of := range s.cover.table.rows {
+			asked[of[0].attribute.Name] = len(s.literals[d].with) > 0
+		}
+		r.Others = maps.Clone(r.Others)
+		maps.DeleteFunc(r.Others, func(name string, _ []string) bool { return strings.HasPrefix(name, "claim ") && !asked[name] })
+	}
+	changes := []func(*policy.Request){without}
+	for _, issuer := range s.cover.demand.Issuers {
+		for _, audience := range append(slices.Clone(issuer.Audiences), "")[:max(1, len(issuer.Audiences))] {
+			for _, key := range []string{"claim aud", "claim aud[]"} {
+				issue := func(r *policy.Request) { giveIssuer(r, issuer.Name, key, audience) }
+				changes = append(changes, issue, func(r *policy.Request) { without(r); issue(r) })
 			}
 		}
 	}
-	return nil
+	answer := automaton.Empty
+	for _, change := range changes {
+		switch try(change) {
+		case automaton.Found:
+			return automaton.Found
+		case automaton.Limited:
+			answer = automaton.Limited
+		}
+	}
+	s.request = before
+	return answer
 }
 
-// claimPath returns the path of an attribute of the family, and none for another.
-func claimPath(name string) (path []string, list bool) {
-	key, ok := strings.CutPrefix(name, "claim ")
-	if !ok {
-		return nil, false
+// giveIssuer gives a request an issuer, and an audience as a text or as one of a list.
+func giveIssuer(r *policy.Request, issuer, key, audience string) {
+	r.Others = maps.Clone(r.Others)
+	if r.Others == nil {
+		r.Others = map[string][]string{}
 	}
-	return claim.Path(key)
+	if issuer != "" {
+		r.Others["claim iss"] = []string{issuer}
+	}
+	switch has := r.Others[key]; {
+	case audience == "" || slices.Contains(has, audience):
+	case key == "claim aud":
+		r.Others[key] = []string{audience}
+		delete(r.Others, "claim aud[]")
+	default:
+		r.Others[key] = append(slices.Clip(has), audience)
+		delete(r.Others, "claim aud")
+	}
 }

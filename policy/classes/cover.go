@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -18,6 +19,17 @@ type Surface struct {
 	TrustDomains []string
 	// Ports are the ports that callers connect to; empty for any.
 	Ports []uint16
+	// Tokens is what the inbound demands of tokens; nil for an inbound that takes a token of
+	// any issuer, and requires none.
+	Tokens *token.Demand
+}
+
+// demand returns what the inbound demands of tokens.
+func (on Surface) demand() token.Demand {
+	if on.Tokens == nil {
+		return token.Demand{Issuers: []token.Issuer{{}}}
+	}
+	return *on.Tokens
 }
 
 // Cover cuts the requests to one inbound into classes. Each program that it was made of
@@ -47,7 +59,9 @@ type Cover struct {
 	Sampled []string
 
 	layer policy.Layer
-	table *table
+	// demand is what the inbound demands of tokens.
+	demand token.Demand
+	table  *table
 	// axes has an axis for each dimension, nil where the dimension tells nothing.
 	axes  []*axis
 	nodes []node

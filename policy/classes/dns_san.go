@@ -17,7 +17,7 @@ var _ = add(row{
 
 // dnsSpace is the space of the text that Envoy makes of all DNS SANs. Any text can be
 // sent: the SPIFFE validator looks at the URI SAN in front only. A caller without a URI
-// SAN has no DNS SAN either, see [canBeSent]. The empty value is a caller without any
+// SAN has no DNS SAN either, see [namesCanBeSent]. The empty value is a caller without any
 // DNS SAN. The mark in front of the others keeps it out of every pattern.
 type dnsSpace struct{ plainSpace }
 
@@ -55,8 +55,9 @@ func (dnsSpace) sendable() (natural, all string, without []string) {
 	return `[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*`, `[!-~]+`, nil
 }
 
-// canBeSent reports whether an SVID can have the names of the caller, and a token the
-// claims. The SPIFFE validator refuses a certificate without a URI SAN.
-func canBeSent(r *policy.Request) bool {
-	return (len(r.URIs) > 0 || len(r.DNS) == 0) && checkClaims(r) == nil
-}
+// namesCanBeSent reports whether an SVID can have the names of the caller. The SPIFFE
+// validator refuses a certificate without a URI SAN.
+func namesCanBeSent(r *policy.Request) bool { return len(r.URIs) > 0 || len(r.DNS) == 0 }
+
+// canBeSent reports whether an SVID can have the names of the caller, and a token the claims.
+func (c *Cover) canBeSent(r *policy.Request) bool { return namesCanBeSent(r) && c.claimsCanBeSent(r) }

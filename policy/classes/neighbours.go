@@ -16,7 +16,7 @@ func (c *Cover) Neighbours(class int) []Neighbour {
 	var out []Neighbour
 	seen := []policy.Request{of.Witness}
 	add := func(r policy.Request, why string) {
-		if !canBeSent(&r) || slices.ContainsFunc(seen, func(s policy.Request) bool { return equal(r, s) }) {
+		if !c.canBeSent(&r) || slices.ContainsFunc(seen, func(s policy.Request) bool { return equal(r, s) }) {
 			return
 		}
 		seen = append(seen, r)
@@ -141,7 +141,7 @@ func (c *Cover) withoutDimension(d int) policy.Request {
 
 // addHidden adds a neighbour to the class that it is in.
 func (c *Cover) addHidden(r policy.Request, why string) {
-	if at, ok := c.Locate(r); ok && canBeSent(&r) {
+	if at, ok := c.Locate(r); ok && c.canBeSent(&r) {
 		if c.hidden == nil {
 			c.hidden = make(map[int32][]Neighbour)
 		}

@@ -38,9 +38,9 @@ func Of(on Surface, programs ...policy.Program) *Cover { return cut(maxClasses, 
 const maxClasses = 1 << 20
 
 func cut(limit int, on Surface, programs []policy.Program) *Cover {
-	c := &Cover{layer: on.Protocol.Layer(), programs: programs, table: tableOf(programs)}
+	c := &Cover{layer: on.Protocol.Layer(), demand: on.demand(), programs: programs, table: tableOf(programs)}
 	s := surveyOf(c.table, programs)
-	if s.regular {
+	if s.regular || c.asksForAudience() {
 		return cutRegular(c, limit, on, &s)
 	}
 	c.cutDimensions(on, &s)

@@ -308,7 +308,7 @@ func (r *regular) finish(s *survey) {
 		request := r.values.start()
 		switch r.values.find(a.dimension, literals{with: []int32{int32(at)}}, &request) {
 		case automaton.Found:
-			if class, ok := r.locate(request); ok && canBeSent(&request) {
+			if class, ok := r.locate(request); ok && r.cover.canBeSent(&request) {
 				r.hide(class, request, a.is)
 			}
 		case automaton.Empty:

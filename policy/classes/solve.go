@@ -59,29 +59,12 @@ func (s *solving) run() automaton.Answer {
 		}
 	}
 	switch {
-	case checkClaims(&s.request) != nil:
+	case !s.cover.claimsCanBeSent(&s.request):
 		return s.repairClaims()
-	case !canBeSent(&s.request):
+	case !namesCanBeSent(&s.request):
 		return s.repairCaller()
 	}
 	return automaton.Found
-}
-
-// repairClaims takes away a claim that is not asked for, where no token has all of them.
-func (s *solving) repairClaims() automaton.Answer {
-	before := s.request
-	for d, of := range s.cover.table.rows {
-		if path, _ := claimPath(of[0].attribute.Name); path == nil || len(s.literals[d].with) > 0 {
-			continue
-		}
-		if s.values.spaces[d].clear(&s.request); checkClaims(&s.request) == nil {
-			if answer := s.run(); answer != automaton.Empty {
-				return answer
-			}
-		}
-	}
-	s.request = before
-	return automaton.Empty
 }
 
 // repairCaller gives a request with DNS SANs a URI SAN.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/meshproof/meshproof/internal/automaton"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -173,6 +174,9 @@ func (v *values) start() policy.Request {
 			v.spaces[d].put(&request, v.usual[d])
 		}
 	}
+	if v.cover.table.asksClaims() {
+		request.Others = v.cover.demand.Seen(v.cover.demand.Complete(token.Of(request.Others)))
+	}
 	return request
 }
 
@@ -204,6 +208,13 @@ func (v *values) find(d int, l literals, request *policy.Request) automaton.Answ
 	if answer == automaton.Empty && v.open(d) && !v.several(d) {
 		answer = v.beyond(l)
 	}
+	if answer == automaton.Empty && len(l.with) == 0 && !v.cover.table.rows[d][0].attribute.Always {
+		candidate = *request
+		if v.spaces[d].clear(&candidate); v.fits(l, &candidate) {
+			*request = candidate
+			return automaton.Found
+		}
+	}
 	if answer != automaton.Found {
 		return answer
 	}
@@ -229,7 +240,7 @@ func (v *values) texts(d int, l literals) (string, automaton.Answer) {
 		}
 		only := literals{[]int32{at}, l.without}
 		text, answer := v.text(v.sets[d], only)
-		if answer == automaton.Empty {
+		if answer == automaton.Empty && v.open(d) {
 			answer = v.beyond(only)
 		}
 		if answer != automaton.Found {
@@ -245,10 +256,14 @@ func (v *values) several(d int) bool { return v.cover.table.rows[d][0].several }
 
 // open reports whether values of the dimension can have any bytes.
 func (v *values) open(d int) bool {
-	in, isSender := v.spaces[d].(sender)
-	switch in.(type) {
-	case dnsSpace, claimSpace, claimListSpace:
+	_, isSender := v.spaces[d].(sender)
+	switch in := v.spaces[d].(type) {
+	case dnsSpace:
 		return true
+	case claimSpace:
+		return in.impossible(false) == nil && len(in.only()) == 0
+	case claimListSpace:
+		return in.impossible(true) == nil
 	default:
 		return !isSender && !v.unknown(d)
 	}
