@@ -1,9 +1,6 @@
 package advisory
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -50,13 +47,13 @@ func (a *Attempt) add(flaw behavior.Behavior) {
 		}
 		passed := map[string]bool{}
 		cover := classes.Of(in.TrustedSurface(), in.Program.Program)
-		disguise := disguises(flaw, cover)
+		paths := openPaths(cover)
 		for _, class := range cover.Classes {
 			refused := in.Request(class.Witness)
 			if d := in.Decide(class.Witness); d.Effect == policy.Allow || passed[d.Origin] {
 				continue
 			}
-			for q := range disguise(refused) {
+			for q := range disguises[flaw](refused, paths) {
 				try, ok := passes(in, flawed[i], q)
 				if !ok || passed[try.denied.Origin] {
 					continue
@@ -88,30 +85,3 @@ func passes(sound, flawed verdict.Inbound, q cases.Request) (try, bool) {
 		return try{}, false
 	}
 }
-
-// disguises returns the spellings of a refused request that a flaw lets pass.
-func disguises(flaw behavior.Behavior, cover *classes.Cover) func(cases.Request) func(yield func(cases.Request) bool) {
-	paths := []string{"/"}
-	for _, class := range cover.Classes {
-		if path := class.Witness.PathOnly(); strings.HasPrefix(path, "/") && !slices.Contains(paths, path) && len(paths) < mostPaths {
-			paths = append(paths, path)
-		}
-	}
-	return func(q cases.Request) func(yield func(cases.Request) bool) {
-		return func(yield func(cases.Request) bool) {
-			if flaw != behavior.DotParameters {
-				return
-			}
-			for _, path := range paths {
-				detour := q
-				detour.Path = strings.TrimSuffix(path, "/") + strings.Repeat("/..;", strings.Count(strings.Trim(path, "/"), "/")+1) + q.Path
-				if !yield(detour) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// mostPaths bounds the paths through which a detour leads.
-const mostPaths = 256

@@ -27,12 +27,13 @@ type findingJSON struct {
 }
 
 type bypassJSON struct {
-	Inbound string `json:"inbound"`
-	From    string `json:"from"`
-	Method  string `json:"method,omitempty"`
-	Path    string `json:"path,omitempty"`
-	Refuses string `json:"refuses"`
-	At      string `json:"at,omitempty"`
+	Inbound string   `json:"inbound"`
+	From    string   `json:"from"`
+	Method  string   `json:"method,omitempty"`
+	Path    string   `json:"path,omitempty"`
+	Headers []string `json:"headers,omitempty"`
+	Refuses string   `json:"refuses"`
+	At      string   `json:"at,omitempty"`
 }
 
 // MarshalJSON implements [encoding/json.Marshaler].
@@ -48,9 +49,17 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		}
 		for _, b := range f.Bypasses {
 			q := b.Request
-			one.Bypasses = append(one.Bypasses, bypassJSON{q.To, q.From.Name, q.Method, q.Path, b.Refuses, b.At})
+			one.Bypasses = append(one.Bypasses, bypassJSON{q.To, q.From.Name, q.Method, q.Path, headersOf(b), b.Refuses, b.At})
 		}
 		out.Advisories = append(out.Advisories, one)
 	}
 	return terminal.MarshalJSON(out)
+}
+
+// headersOf are the header lines of the request, as readers can tell their bytes.
+func headersOf(b Bypass) (lines []string) {
+	for _, h := range b.Request.Headers {
+		lines = append(lines, terminal.Printable(h.Name+": "+h.Value))
+	}
+	return lines
 }
