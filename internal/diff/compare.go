@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/beyond"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -30,6 +31,8 @@ type Comparison struct {
 	// Changes has the classes that are decided otherwise, in the cover's order, and
 	// then the changes for callers in plaintext.
 	Changes []Change
+	// Beyond says which requests that the lab cannot send are let in now.
+	Beyond []string
 	// was is the inbound under the old policies, is under the new ones.
 	was, is verdict.Inbound
 }
@@ -138,6 +141,9 @@ func compare(was, is verdict.Inbound) Comparison {
 		c.Changes = append(c.Changes, change)
 	}
 	c.Changes = append(c.Changes, plaintextChanges(c.Cover, was, is)...)
+	if c.Cover.Complete() && !was.Program.Equal(is.Program.Program) {
+		c.Beyond = beyond.Widened(c.Cover, is.Surface(), was.Program.Program, is.Program.Program)
+	}
 	return c
 }
 

@@ -108,6 +108,11 @@ func (d *Difference) widenings() []string {
 		out = append(out, "access widens in "+terminal.Plural(n, "class", "classes")+" of requests")
 	}
 	for _, c := range d.Cases {
+		for _, found := range c.Comparisons {
+			for _, reason := range found.Beyond {
+				out = append(out, "access widens at "+found.Inbound.String()+" by requests that the lab cannot send: "+reason)
+			}
+		}
 		for _, in := range c.Inbounds {
 			if in.Widens {
 				out = append(out, "plaintext is let in at "+in.Text)

@@ -125,8 +125,37 @@ func TestWideningIsFound(t *testing.T) {
 	}
 }
 
+// Requests that the lab cannot send widen access too. They are in no class, and the verdict
+// names them.
+func TestWideningBeyondTheLab(t *testing.T) {
+	t.Parallel()
+	policies := func(rules string) string {
+		return "{type: MeshTrafficPermission, mesh: default, name: p, spec: {targetRef: {kind: Mesh}, default: {allow: [{path: {type: Exact, value: /a}}" + rules + "]}}}\n"
+	}
+	for name, more := range map[string]string{
+		"a method in lower case":            ", {method: get}",
+		"a path that the listener rewrites": ", {path: {type: Prefix, value: /b//c}}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := differenceOf(t, policies(""), policies(more))
+			if n := d.counts()[Widened]; n != 0 || len(d.widenings()) == 0 {
+				t.Errorf("%d classes widen, and the verdict is %q", n, d.Verdict())
+			}
+			if back := differenceOf(t, policies(more), policies("")).widenings(); len(back) > 0 {
+				t.Errorf("the other way round: %q", back)
+			}
+		})
+	}
+}
+
 // widened counts the classes that widen.
 func widened(t *testing.T, old, recent string) int {
+	t.Helper()
+	return differenceOf(t, old, recent).counts()[Widened]
+}
+
+func differenceOf(t *testing.T, old, recent string) *Difference {
 	t.Helper()
 	s := lab.Surroundings{Inbound: policy.Inbound{Port: 8080, Workload: policy.Workload{Name: "backend", Namespace: "default", Mesh: "default"}}}
 	side := func(text string) Side {
@@ -144,5 +173,5 @@ func widened(t *testing.T, old, recent string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.counts()[Widened]
+	return d
 }

@@ -11,11 +11,16 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-const bootstrapConfig = "envoy.config.bootstrap.v3.Bootstrap"
+const (
+	configDump      = "envoy.admin.v3.ConfigDump"
+	listenerState   = "envoy.admin.v3.ListenersConfigDump.DynamicListenerState"
+	bootstrapConfig = "envoy.config.bootstrap.v3.Bootstrap"
+)
 
 // parts are the fields of the messages of a dump. What stands in another field would be
 // passed over.
 var parts = map[string]string{
+	configDump:                              "configs",
 	"envoy.admin.v3.ListenersConfigDump":    "version_info static_listeners dynamic_listeners",
 	"envoy.admin.v3.RoutesConfigDump":       "static_route_configs dynamic_route_configs",
 	"envoy.admin.v3.ScopedRoutesConfigDump": "inline_scoped_route_configs dynamic_scoped_route_configs",
@@ -30,10 +35,25 @@ var parts = map[string]string{
 		watchdogs tracing layered_runtime admin overload_manager enable_dispatcher_stats use_tcp_for_dns_lookups dns_resolution_config
 		typed_dns_resolver_config fatal_actions default_config_source perf_tracing_file_path application_log_config
 		grpc_async_client_manager_config memory_allocator_manager`,
-	"envoy.admin.v3.ListenersConfigDump.DynamicListener":  "name active_state warming_state draining_state error_state client_status",
-	"envoy.config.bootstrap.v3.Bootstrap.StaticResources": "listeners clusters secrets",
-	"envoy.config.bootstrap.v3.ClusterManager":            "local_cluster_name outlier_detection load_stats_config enable_deferred_cluster_creation",
-	"envoy.config.bootstrap.v3.LayeredRuntime":            "layers",
+	"envoy.admin.v3.BootstrapConfigDump":                 "bootstrap last_updated",
+	"envoy.admin.v3.ListenersConfigDump.StaticListener":  "listener last_updated",
+	"envoy.admin.v3.ListenersConfigDump.DynamicListener": "name active_state warming_state draining_state error_state client_status",
+	listenerState: "version_info listener last_updated",
+	"envoy.admin.v3.RoutesConfigDump.StaticRouteConfig":               "route_config last_updated",
+	"envoy.admin.v3.RoutesConfigDump.DynamicRouteConfig":              "version_info route_config last_updated error_state client_status",
+	"envoy.admin.v3.ScopedRoutesConfigDump.InlineScopedRouteConfigs":  "name scoped_route_configs last_updated",
+	"envoy.admin.v3.ScopedRoutesConfigDump.DynamicScopedRouteConfigs": "name version_info scoped_route_configs last_updated error_state client_status",
+	"envoy.admin.v3.EcdsConfigDump.EcdsFilterConfig":                  "version_info ecds_filter last_updated error_state client_status",
+	"envoy.admin.v3.EndpointsConfigDump.StaticEndpointConfig":         "endpoint_config last_updated",
+	"envoy.admin.v3.EndpointsConfigDump.DynamicEndpointConfig":        "version_info endpoint_config last_updated error_state client_status",
+	"envoy.admin.v3.ClustersConfigDump.StaticCluster":                 "cluster last_updated",
+	"envoy.admin.v3.ClustersConfigDump.DynamicCluster":                "version_info cluster last_updated error_state client_status",
+	"envoy.extensions.transport_sockets.tls.v3.Secret":                "name tls_certificate session_ticket_keys validation_context generic_secret",
+	"envoy.admin.v3.SecretsConfigDump.StaticSecret":                   "name last_updated secret",
+	"envoy.admin.v3.SecretsConfigDump.DynamicSecret":                  "name version_info last_updated secret error_state client_status",
+	"envoy.config.bootstrap.v3.Bootstrap.StaticResources":             "listeners clusters secrets",
+	"envoy.config.bootstrap.v3.ClusterManager":                        "local_cluster_name outlier_detection load_stats_config enable_deferred_cluster_creation",
+	"envoy.config.bootstrap.v3.LayeredRuntime":                        "layers",
 	// The values of every other layer are not in a dump.
 	"envoy.config.bootstrap.v3.RuntimeLayer": "name static_layer",
 }
@@ -51,6 +71,38 @@ func (r *Resources) checkParts(o object, message string) {
 	}
 }
 
+// each reads the entries of a list. The message is that of an entry; it is empty where the
+// entries are resources, which are held against their own definition.
+func (r *Resources) each(o object, list, message string, do func(object)) {
+	of := get(o, list)
+	items, isList := of.([]any)
+	if of != nil && !isList {
+		r.tellBeside(message, "%q of a dump is no list", list)
+	}
+	for i, item := range items {
+		entry, ok := item.(object)
+		if !ok {
+			r.tellBeside(message, "%s[%d] of a dump is no object", list, i)
+			continue
+		}
+		if message != "" {
+			r.checkParts(entry, message)
+		}
+		do(entry)
+	}
+}
+
+// part returns an object of a dump, held against its message; nil where there is none.
+func (r *Resources) part(o object, name, message string) object {
+	of := get(o, name)
+	out, ok := of.(object)
+	if of != nil && !ok {
+		r.tellBeside(message, "%q of a dump is no object", name)
+	}
+	r.checkParts(out, message)
+	return out
+}
+
 // harmlessRuntime are runtime keys that change no decision about a request. A key that ends
 // in a dot is a prefix.
 var harmlessRuntime = []string{"re2.max_program_size.", "overload.", "upstream.", "health_check.",
@@ -65,34 +117,32 @@ func isHarmlessRuntime(key string) bool {
 // addBootstrap tells what in the bootstrap changes how an Envoy judges. A runtime key may
 // bring back what a release has mended.
 func (r *Resources) addBootstrap(o object) {
-	r.checkParts(o, bootstrapConfig)
-	r.Envoy = versionOf(getObject(getObject(o, "node"), "user_agent_build_version"))
-	static := getObject(o, "static_resources")
-	r.checkParts(static, "envoy.config.bootstrap.v3.Bootstrap.StaticResources")
-	r.checkParts(getObject(o, "cluster_manager"), "envoy.config.bootstrap.v3.ClusterManager")
-	r.bootstrapped = append(r.bootstrapped, getList(static, "listeners")...)
-	each(static, "clusters", func(cluster object) { r.addCluster(object{"cluster": cluster}) })
+	version := versionOf(getObject(getObject(o, "node"), "user_agent_build_version"))
+	if r.bootstraps++; r.bootstraps > 1 && version != r.Envoy {
+		r.tellBeside(bootstrapConfig, "there are several, of Envoy %q and of Envoy %q: give the dump of one sidecar", r.Envoy, version)
+	}
+	r.Envoy = version
+	static := r.part(o, "static_resources", "envoy.config.bootstrap.v3.Bootstrap.StaticResources")
+	r.part(o, "cluster_manager", "envoy.config.bootstrap.v3.ClusterManager")
+	r.each(static, "listeners", "", func(listener object) { r.bootstrapped = append(r.bootstrapped, listener) })
+	r.each(static, "clusters", "", func(cluster object) { r.addCluster(object{"cluster": cluster}) })
 	r.addRuntime(o)
 }
 
 // addRuntime tells which runtime values may change how an Envoy judges. An Envoy without
 // layers has a layer that its admin interface writes.
 func (r *Resources) addRuntime(bootstrap object) {
-	runtime := getObject(bootstrap, "layered_runtime")
-	r.checkParts(runtime, "envoy.config.bootstrap.v3.LayeredRuntime")
-	layers := getList(runtime, "layers")
-	if len(layers) == 0 {
+	runtime := r.part(bootstrap, "layered_runtime", "envoy.config.bootstrap.v3.LayeredRuntime")
+	if len(getList(runtime, "layers")) == 0 {
 		r.tellBeside(bootstrapConfig, "it has no runtime layers, so that /runtime_modify may change how Envoy judges: the values are not in the dump")
 	}
-	for _, item := range layers {
-		layer, _ := item.(object)
-		r.checkParts(layer, "envoy.config.bootstrap.v3.RuntimeLayer")
-		for _, key := range runtimeKeys(getObject(layer, "static_layer"), "") {
+	r.each(runtime, "layers", "envoy.config.bootstrap.v3.RuntimeLayer", func(layer object) {
+		for _, key := range runtimeKeys(r.part(layer, "static_layer", "google.protobuf.Struct"), "") {
 			if !isHarmlessRuntime(key) {
 				r.tellBeside(bootstrapConfig, "the runtime key %q may change how Envoy judges", key)
 			}
 		}
-	}
+	})
 }
 
 // versionOf returns the version that an Envoy states of its build, empty where it states

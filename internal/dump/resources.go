@@ -45,6 +45,7 @@ type Resources struct {
 	// Unattached are filters that came without a listener.
 	Unattached []Unattached
 	Unknown    []Unknown
+	bootstraps int
 	// Envoy is the version of the sidecar; empty where nothing names it.
 	Envoy string
 }
@@ -153,44 +154,44 @@ func (r *Resources) addTyped(o object, message string) error {
 	r.checkParts(o, message)
 	switch message {
 	case "envoy.admin.v3.ListenersConfigDump":
-		each(o, "static_listeners", func(l object) { r.addListener(get(l, "listener"), nameOf(get(l, "listener"))) })
-		each(o, "dynamic_listeners", r.addDynamic)
+		r.each(o, "static_listeners", message+".StaticListener", r.addStatic)
+		r.each(o, "dynamic_listeners", message+".DynamicListener", r.addDynamic)
 	case "envoy.admin.v3.ListenersConfigDump.StaticListener":
-		r.addListener(get(o, "listener"), nameOf(get(o, "listener")))
+		r.addStatic(o)
 	case "envoy.admin.v3.ListenersConfigDump.DynamicListener":
 		r.addDynamic(o)
 	case "envoy.admin.v3.RoutesConfigDump":
 		// The static ones stand in their listeners, and RDS never finds them.
-		each(o, "dynamic_route_configs", r.addRouteConfig)
+		r.each(o, "dynamic_route_configs", message+".DynamicRouteConfig", r.addRouteConfig)
 	case "envoy.admin.v3.RoutesConfigDump.StaticRouteConfig":
 	case "envoy.admin.v3.RoutesConfigDump.DynamicRouteConfig":
 		r.addRouteConfig(o)
 	case "envoy.admin.v3.ScopedRoutesConfigDump":
-		each(o, "inline_scoped_route_configs", r.addScopes)
-		each(o, "dynamic_scoped_route_configs", r.addScopes)
+		r.each(o, "inline_scoped_route_configs", message+".InlineScopedRouteConfigs", r.addScopes)
+		r.each(o, "dynamic_scoped_route_configs", message+".DynamicScopedRouteConfigs", r.addScopes)
 	case "envoy.admin.v3.ScopedRoutesConfigDump.InlineScopedRouteConfigs", "envoy.admin.v3.ScopedRoutesConfigDump.DynamicScopedRouteConfigs":
 		r.addScopes(o)
 	case "envoy.admin.v3.EcdsConfigDump":
-		each(o, "ecds_filters", r.addECDS)
+		r.each(o, "ecds_filters", message+".EcdsFilterConfig", r.addECDS)
 	case "envoy.admin.v3.EcdsConfigDump.EcdsFilterConfig":
 		r.addECDS(o)
 	case "envoy.admin.v3.ClustersConfigDump":
-		each(o, "static_clusters", r.addCluster)
-		each(o, "dynamic_active_clusters", r.addCluster)
-		each(o, "dynamic_warming_clusters", r.addCluster)
+		r.each(o, "static_clusters", message+".StaticCluster", r.addCluster)
+		r.each(o, "dynamic_active_clusters", message+".DynamicCluster", r.addCluster)
+		r.each(o, "dynamic_warming_clusters", message+".DynamicCluster", r.addCluster)
 	case "envoy.admin.v3.ClustersConfigDump.StaticCluster", "envoy.admin.v3.ClustersConfigDump.DynamicCluster":
 		r.addCluster(o)
 	case "envoy.admin.v3.SecretsConfigDump":
-		each(o, "static_secrets", r.addSecret)
-		each(o, "dynamic_active_secrets", r.addSecret)
-		each(o, "dynamic_warming_secrets", r.addSecret)
+		r.each(o, "static_secrets", message+".StaticSecret", r.addSecret)
+		r.each(o, "dynamic_active_secrets", message+".DynamicSecret", r.addSecret)
+		r.each(o, "dynamic_warming_secrets", message+".DynamicSecret", r.addSecret)
 	case "envoy.admin.v3.SecretsConfigDump.StaticSecret", "envoy.admin.v3.SecretsConfigDump.DynamicSecret":
 		r.addSecret(o)
 	case "envoy.admin.v3.BootstrapConfigDump":
-		r.addBootstrap(getObject(o, "bootstrap"))
+		r.addBootstrap(r.part(o, "bootstrap", bootstrapConfig))
 	case "envoy.admin.v3.EndpointsConfigDump":
-		each(o, "static_endpoint_configs", r.addEndpoints)
-		each(o, "dynamic_endpoint_configs", r.addEndpoints)
+		r.each(o, "static_endpoint_configs", message+".StaticEndpointConfig", r.addEndpoints)
+		r.each(o, "dynamic_endpoint_configs", message+".DynamicEndpointConfig", r.addEndpoints)
 	case "envoy.admin.v3.EndpointsConfigDump.StaticEndpointConfig", "envoy.admin.v3.EndpointsConfigDump.DynamicEndpointConfig":
 		r.addEndpoints(o)
 	case "envoy.config.listener.v3.Listener":
@@ -207,13 +208,6 @@ func (r *Resources) addTyped(o object, message string) error {
 	return nil
 }
 
-func each(o object, list string, do func(object)) {
-	for _, item := range getList(o, list) {
-		entry, _ := item.(object)
-		do(entry)
-	}
-}
-
 func nameOf(tree any) string {
 	o, _ := tree.(object)
 	return getString(o, "name")
@@ -228,18 +222,22 @@ func (r *Resources) addListener(tree any, name string) {
 	r.serveListener(d)
 }
 
+// addStatic takes a listener of the bootstrap.
+func (r *Resources) addStatic(o object) {
+	r.addListener(get(o, "listener"), nameOf(get(o, "listener")))
+}
+
 // addDynamic takes the states of a listener with connections: the active state,
 // and the draining state, which judges the connections that it has.
 func (r *Resources) addDynamic(o object) {
-	r.checkParts(o, "envoy.admin.v3.ListenersConfigDump.DynamicListener")
 	name := getString(o, "name")
 	tell := func(kind Kind, format string, args ...any) {
 		r.Unknown = append(r.Unknown, Unknown{Kind: kind, Listener: name, Reason: fmt.Sprintf(format, args...)})
 	}
-	if active := getObject(o, "active_state"); active != nil {
+	if active := r.part(o, "active_state", listenerState); active != nil {
 		r.addListener(get(active, "listener"), name)
 	}
-	if draining := getObject(o, "draining_state"); draining != nil {
+	if draining := r.part(o, "draining_state", listenerState); draining != nil {
 		tell(Note, "version %q drains: it judges the connections that it has, and is an inbound of its own here", getString(draining, "version_info"))
 		read := len(r.Listeners)
 		r.addListener(get(draining, "listener"), name)
@@ -247,7 +245,7 @@ func (r *Resources) addDynamic(o object) {
 			d.Message.Name += " (draining)"
 		}
 	}
-	if warming := getObject(o, "warming_state"); warming != nil {
+	if warming := r.part(o, "warming_state", listenerState); warming != nil {
 		tell(Exposed, "version %q warms: it will serve soon, and was not read; take another dump in a while", getString(warming, "version_info"))
 	}
 	if failed := getObject(o, "error_state"); failed != nil {
@@ -283,9 +281,7 @@ func (r *Resources) routeFrom(tree any) {
 }
 
 func (r *Resources) addScopes(o object) {
-	for _, tree := range getList(o, "scoped_route_configs") {
-		r.scopeFrom(getString(o, "name"), tree)
-	}
+	r.each(o, "scoped_route_configs", "", func(scope object) { r.scopeFrom(getString(o, "name"), scope) })
 }
 
 func (r *Resources) scopeFrom(set string, tree any) {
@@ -317,12 +313,12 @@ func (r *Resources) extensionFrom(tree any) {
 
 // addCluster takes a cluster. A cluster that cannot be read counts as missing.
 func (r *Resources) addCluster(o object) {
+	if r.Clusters == nil {
+		r.Clusters = map[string]Decoded[*clusterv3.Cluster]{}
+	}
 	d, err := fromTree(get(o, "cluster"), &clusterv3.Cluster{})
 	if err != nil {
 		return
-	}
-	if r.Clusters == nil {
-		r.Clusters = map[string]Decoded[*clusterv3.Cluster]{}
 	}
 	if before, ok := r.Clusters[d.Message.Name]; ok && !proto.Equal(before.Message, d.Message) {
 		r.tellBeside("", "two clusters have the name %q", d.Message.Name)
@@ -349,12 +345,15 @@ func (r *Resources) addEndpoints(o object) {
 
 // addSecret takes the validation context of a secret, if it has one.
 func (r *Resources) addSecret(o object) {
-	secret := getObject(o, "secret")
+	secret := r.part(o, "secret", "envoy.extensions.transport_sockets.tls.v3.Secret")
 	tree := get(secret, "validation_context")
 	if tree == nil {
 		return
 	}
 	name := getString(secret, "name")
+	if listed := getString(o, "name"); listed != name {
+		r.Unknown = append(r.Unknown, Unknown{Kind: Exposed, Reason: fmt.Sprintf("secret %q is listed as %q: nothing tells which a listener has", name, listed)})
+	}
 	d, err := fromTree(tree, &tlsv3.CertificateValidationContext{})
 	if err != nil {
 		r.Unknown = append(r.Unknown, Unknown{Kind: Exposed, Reason: fmt.Sprintf("secret %q not read: %v", name, err)})

@@ -14,6 +14,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/beyond"
 	"github.com/meshproof/meshproof/internal/openregex"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -103,6 +104,9 @@ func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample in
 			if outside == 0 {
 				x.Unread = append(x.Unread, fmt.Sprintf("%s: not every request is in a class: %s", in, reason))
 			}
+		}
+		for _, reason := range beyond.Widened(cover, in.Surface(), in.Program.Program, program) {
+			x.Unread = append(x.Unread, fmt.Sprintf("%s: %s", in, reason))
 		}
 	}
 	for n := range min(sample, len(agreeing)) {

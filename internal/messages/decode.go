@@ -141,8 +141,8 @@ const (
 type Object = map[string]any
 
 // Parse reads one JSON value. Numbers stay as they are written. It returns an error for
-// input that is no JSON, is larger than [MaxSize] bytes, or is nested deeper than 512
-// levels.
+// input that is no JSON, is larger than [MaxSize] bytes, is nested deeper than 512 levels,
+// or has a key of an object twice: readers of JSON differ in which of the two counts.
 func Parse(data []byte) (any, error) {
 	if len(data) > MaxSize {
 		return nil, fmt.Errorf("it has %d bytes, the limit is %d: ask Envoy for less, as in /config_dump?resource=dynamic_listeners", len(data), MaxSize)
@@ -158,6 +158,9 @@ func Parse(data []byte) (any, error) {
 	}
 	if tooDeep(tree, maxDepth) {
 		return nil, fmt.Errorf("it is nested deeper than %d levels", maxDepth)
+	}
+	if key, twice := repeatedKey(data); twice {
+		return nil, fmt.Errorf("an object has the key %q twice", key)
 	}
 	return tree, nil
 }

@@ -37,6 +37,8 @@ type chain struct {
 	observes bool
 	// judges is the number of RBAC filters so far, with the lost filters.
 	judges int
+	// observers are the names of the filters of the lab that were skipped.
+	observers []string
 	// replaceable are the names of the HTTP filters that a route may replace by another
 	// RBAC filter. Lost and disabled filters are among them.
 	replaceable []string
@@ -49,8 +51,9 @@ type otherFilter struct {
 	unknown dump.Unknown
 	// judgesBefore is the number of RBAC filters in front of it.
 	judgesBefore int
-	// contained is set where it is harmless behind RBAC.
-	contained bool
+	// contained is set where it is harmless behind RBAC, and rewrites where it may change the
+	// path or the method there.
+	contained, rewrites bool
 }
 
 // setPosition sets the place of the filter and adds it to the reason.
@@ -71,8 +74,11 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		Match:    of.FilterChainMatch,
 		Protocol: policy.TCP,
 	}}
-	c.readsSNI = slices.ContainsFunc(l.ListenerFilters, r.inspectsTLS)
-	c.leads = r.clustersOf(of)
+	c.readsSNI = r.inspectsTLS(l)
+	c.leads = r.leadsOf(l, of)
+	if socket != nil && !c.in.Address.IsValid() {
+		c.tell(dump.Exposed, "", "", "it serves no address that a caller can connect to")
+	}
 	for _, reason := range c.leads.calls.unread {
 		c.tell(dump.Beside, "", "", reason)
 	}
@@ -95,6 +101,9 @@ func (c *chain) close() {
 			s.setPosition(dump.Behind)
 			if s.unknown.Kind == dump.Beside && s.contained && !c.goesOn() {
 				s.unknown.Kind = dump.Note
+				if s.rewrites {
+					c.in.Rewrites = append(c.in.Rewrites, fmt.Sprintf("filter %q may change the path", s.unknown.Filter))
+				}
 			}
 		}
 		c.found.add(s.unknown)
@@ -189,16 +198,18 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 		})
 		return
 	}
-	contained := containedFilters[message]
+	contained, rewrites := containedFilters[message], rewritingFilters[message]
 	if script, ok := m.(*luav3.Lua); ok {
 		c.checkKnown(name, script)
 		why := unprovenLua(script)
 		if contained = why == ""; !contained {
 			reason += "; " + why
 		}
+		rewrites = slices.ContainsFunc(sourcesOf(script), rewritesPath)
 	}
 	c.noteFilter(kind, name, typeURL, reason)
-	c.others[len(c.others)-1].contained = contained
+	other := &c.others[len(c.others)-1]
+	other.contained, other.rewrites = contained, rewrites
 }
 
 func (c *chain) network(name string, from *networkrbacv3.RBAC) {

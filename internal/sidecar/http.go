@@ -1,8 +1,10 @@
 package sidecar
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -97,6 +99,7 @@ func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
 	m, _, err := messages.Unpack(packed)
 	rbac, ok := m.(*httprbacv3.RBAC)
 	if ok && isObserver(f.Name, rbac) {
+		c.observers = append(c.observers, f.Name)
 		return
 	}
 	if ok || messages.Name(messages.TypeURL(packed)) == httpRBAC {
@@ -126,11 +129,12 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 		c.tellUnnamed(config, m)
 		c.tellScripts(config)
 		for _, host := range config.VirtualHosts {
-			for _, route := range host.Routes {
-				for _, u := range route.GetRoute().GetUpgradeConfigs() {
-					c.upgrade("", u.UpgradeType)
-				}
+			for i, route := range host.Routes {
+				c.checkRoute(nameOf(route, i), route)
 			}
+		}
+		if overriding(config, c.observers) {
+			c.tell(dump.Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces a filter that only observes", config.Name))
 		}
 		if config.Vhds != nil {
 			c.tell(dump.Lost, "", "", fmt.Sprintf("route configuration %q: virtual hosts come by discovery (vhds), which is not read", config.Name))
@@ -143,6 +147,63 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 			continue
 		}
 		c.ownRoutes(config)
+	}
+}
+
+// nameOf names a route of a virtual host.
+func nameOf(route *routev3.Route, i int) string {
+	return cmp.Or(route.Name, fmt.Sprintf("route %d", i))
+}
+
+// checkRoute tells what of a route no request shows: protocols inside of it, and requests that
+// are not asked. It notes where the workload sees another path than the filters.
+func (c *chain) checkRoute(name string, route *routev3.Route) {
+	for _, u := range route.GetRoute().GetUpgradeConfigs() {
+		c.upgrade("", u.UpgradeType)
+	}
+	if takesAnyTarget(route.GetMatch()) {
+		c.tell(dump.Beside, "", "", fmt.Sprintf("route %q takes requests whose target does not begin with /, as in OPTIONS *, and none is asked", name))
+	}
+	if to := route.GetRoute(); to.GetPrefixRewrite() != "" || to.GetRegexRewrite() != nil || to.GetPathRewrite() != "" || to.GetPathRewritePolicy() != nil {
+		c.in.Rewrites = append(c.in.Rewrites, fmt.Sprintf("route %q rewrites the path", name))
+	}
+}
+
+// takesAnyTarget reports whether a route may take a request whose target does not begin with
+// a slash.
+func takesAnyTarget(m *routev3.RouteMatch) bool {
+	slashed := func(path string) bool { return strings.HasPrefix(path, "/") }
+	switch by := m.GetPathSpecifier().(type) {
+	case *routev3.RouteMatch_Prefix:
+		return !slashed(by.Prefix)
+	case *routev3.RouteMatch_Path:
+		return !slashed(by.Path)
+	case *routev3.RouteMatch_PathSeparatedPrefix:
+		return !slashed(by.PathSeparatedPrefix)
+	case *routev3.RouteMatch_SafeRegex:
+		expression, err := syntax.Parse(by.SafeRegex.GetRegex(), syntax.Perl)
+		return err != nil || !beginsWithSlash(expression.Simplify())
+	default:
+		// A template begins with a slash. CONNECT is told elsewhere.
+		return m.GetPathMatchPolicy() == nil && m.GetConnectMatcher() == nil
+	}
+}
+
+// beginsWithSlash reports whether all that an expression matches begins with a slash, as far as
+// its first part tells.
+func beginsWithSlash(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return re.Rune[0] == '/'
+	case syntax.OpCapture, syntax.OpPlus:
+		return beginsWithSlash(re.Sub[0])
+	case syntax.OpAlternate:
+		return !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !beginsWithSlash(sub) })
+	case syntax.OpConcat:
+		i := slices.IndexFunc(re.Sub, func(sub *syntax.Regexp) bool { return sub.Op != syntax.OpBeginText && sub.Op != syntax.OpBeginLine })
+		return i >= 0 && beginsWithSlash(re.Sub[i])
+	default:
+		return false
 	}
 }
 
@@ -182,10 +243,7 @@ func (c *chain) ownRoutes(config *routev3.RouteConfiguration) {
 	last := 0
 	for _, host := range config.VirtualHosts {
 		for i, route := range host.Routes {
-			name := route.Name
-			if name == "" {
-				name = fmt.Sprintf("route %d", i)
-			}
+			name := nameOf(route, i)
 			filters := slices.Clone(c.in.Filters.HTTP)
 			for n, filter := range c.replaceable {
 				for _, of := range []overrides{config.TypedPerFilterConfig, host.TypedPerFilterConfig, route.TypedPerFilterConfig} {

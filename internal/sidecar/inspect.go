@@ -161,6 +161,12 @@ var containedFilters = map[string]bool{
 	"stats.PluginConfig": true,
 }
 
+// rewritingFilters are the contained filters that may change the path or the method.
+var rewritingFilters = map[string]bool{
+	"envoy.extensions.filters.http.grpc_json_transcoder.v3.GrpcJsonTranscoder": true,
+	"envoy.extensions.filters.http.header_mutation.v3.HeaderMutation":          true,
+}
+
 // wrappingFilters run other filters under conditions of their own, RBAC filters too.
 var wrappingFilters = map[string]bool{
 	"envoy.extensions.common.matching.v3.ExtensionWithMatcher":        true,

@@ -28,10 +28,10 @@ type reader struct {
 	led map[*listenerv3.FilterChain]leading
 	// guards has the clusters behind the inbounds.
 	guards map[string]bool
-	// own are the addresses of this machine on which listeners are. outbounds are the
-	// addresses of outbound listeners among them.
-	own       map[netip.Addr]bool
-	outbounds []netip.AddrPort
+	// own are the addresses of this machine on which listeners are. outbounds and inbounds are
+	// the addresses of the listeners.
+	own                 map[netip.Addr]bool
+	outbounds, inbounds []netip.AddrPort
 }
 
 // read reads the inbounds, and returns what their listeners refer to.
@@ -98,13 +98,6 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	if l.FilterChainMatcher != nil {
 		tell(dump.Beside, "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
 	}
-	for _, log := range l.AccessLog {
-		logging := newLeading().calls
-		logging.add(log)
-		for _, reason := range logging.unread {
-			tell(dump.Beside, reason)
-		}
-	}
 	for _, f := range l.ListenerFilters {
 		r.listenerFilter(l.Name, f)
 		if messages.Name(messages.TypeURL(f.GetTypedConfig())) == originalDst && !l.GetUseOriginalDst().GetValue() {
@@ -113,6 +106,9 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	}
 	from := len(r.out.Inbounds)
 	for _, socket := range sockets(l) {
+		if socket != nil && !address(l, socket, nil).IsValid() {
+			tell(dump.Exposed, fmt.Sprintf("it listens on %q, port %d, which is no address", socket.GetAddress(), socket.GetPortValue()))
+		}
 		for i, chain := range chainsOf(l) {
 			if chain != nil {
 				r.chain(l, socket, chain, labels[i])
@@ -155,10 +151,18 @@ func (r *reader) listenerFilter(listener string, f *listenerv3.ListenerFilter) {
 	r.found.add(dump.Unknown{Kind: dump.Beside, Listener: listener, Filter: f.Name, Type: typeURL, Reason: reason, Position: dump.InFront})
 }
 
-// inspectsTLS reports whether a listener filter reads the server name of each handshake. A
+// inspectsTLS reports whether a listener reads the server name of each handshake.
+func (r *reader) inspectsTLS(l *listenerv3.Listener) bool {
+	// A caller may wait until the filters give up, and begin the handshake then.
+	limit := l.ListenerFiltersTimeout
+	endless := limit != nil && limit.AsDuration() == 0
+	return (endless || !l.ContinueOnListenerFiltersTimeout) && slices.ContainsFunc(l.ListenerFilters, r.isInspector)
+}
+
+// isInspector reports whether a listener filter reads the server name of each handshake. A
 // filter that a rule may disable does not, and neither does a filter that gives up before
 // the longest handshake that Envoy takes.
-func (r *reader) inspectsTLS(f *listenerv3.ListenerFilter) bool {
+func (r *reader) isInspector(f *listenerv3.ListenerFilter) bool {
 	packed, _, _, reason := r.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
 	if reason != "" || f.FilterDisabled != nil {
 		return false
@@ -178,10 +182,14 @@ func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.Exte
 		return typed, nil, typed.TypeUrl, ""
 	}
 	r.wanted.Extensions[name] = true
+	types := strings.Join(discovery.TypeUrls, ", ")
 	if d, ok := r.Extensions[name]; ok {
+		held := messages.TypeURL(d.Message)
+		if !slices.ContainsFunc(discovery.TypeUrls, func(url string) bool { return messages.Name(url) == messages.Name(held) }) {
+			return nil, nil, types, fmt.Sprintf("its configuration by discovery is of another type, %s: Envoy takes none but those that the filter names", messages.Name(held))
+		}
 		return d.Message, d.Faults, d.Message.GetTypeUrl(), ""
 	}
-	types := strings.Join(discovery.TypeUrls, ", ")
 	if discovery.DefaultConfig != nil {
 		return nil, nil, types, "its configuration comes by discovery and is not there; Envoy may use the default configuration"
 	}

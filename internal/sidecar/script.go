@@ -42,16 +42,46 @@ func wordSet(text string) map[string]bool {
 	return out
 }
 
-// unprovenLua says why a Lua filter may send requests of its own; "" where it cannot.
-func unprovenLua(m *luav3.Lua) (reason string) {
+// sourcesOf returns the scripts of a Lua filter.
+func sourcesOf(m *luav3.Lua) []*corev3.DataSource {
 	sources := []*corev3.DataSource{m.GetDefaultSourceCode()}
 	for _, name := range slices.Sorted(maps.Keys(m.GetSourceCodes())) {
 		sources = append(sources, m.SourceCodes[name])
 	}
-	for _, source := range sources {
+	return sources
+}
+
+// unprovenLua says why a Lua filter may send requests of its own; "" where it cannot.
+func unprovenLua(m *luav3.Lua) (reason string) {
+	for _, source := range sourcesOf(m) {
 		reason = cmp.Or(reason, unprovenSource(source))
 	}
 	return reason
+}
+
+// headerWriters are the methods that write a header, by its name.
+var headerWriters = wordSet(`add append replace`)
+
+// rewritesPath reports whether a script may change the path or the method of a request. It
+// does not where it writes out the name of each header that it writes.
+func rewritesPath(of *corev3.DataSource) bool {
+	tokens, _ := luaTokens(of.GetInlineString() + string(of.GetInlineBytes()))
+	for i, token := range tokens {
+		if i == 0 || !headerWriters[token] || tokens[i-1] != ":" && tokens[i-1] != "." {
+			continue
+		}
+		if len(tokens) < i+4 || tokens[i+1] != "(" || tokens[i+3] != "," || !isPlainQuote(tokens[i+2]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPlainQuote reports whether a token is a text that stands for itself, and for no header
+// that is a part of the request line.
+func isPlainQuote(token string) bool {
+	text, ok := strings.CutPrefix(token, luaQuote)
+	return ok && text != "" && !strings.ContainsAny(text, `:\\`)
 }
 
 func unprovenSource(of *corev3.DataSource) string {
@@ -125,6 +155,10 @@ func ownNames(tokens []string) map[string]bool {
 
 func isLuaName(token string) bool { return strings.IndexByte(luaStart, token[0]) >= 0 }
 
+// luaQuote begins the token of a text in quotation marks. A text in long brackets is nothing
+// else.
+const luaQuote = `"`
+
 const (
 	luaStart = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 	luaDigit = "0123456789"
@@ -143,10 +177,10 @@ func luaTokens(source string) (out []string, ok bool) {
 		case strings.IndexByte(" \t\r\n", c) >= 0:
 		case c == '"' || c == '\'':
 			n = quoteEnd(source)
-			out = append(out, `"`)
+			out = append(out, luaQuote+source[1:max(1, n-1)])
 		case c == '[' && longEnd(source) != 0:
 			n = longEnd(source)
-			out = append(out, `"`)
+			out = append(out, luaQuote)
 		case strings.IndexByte(luaStart, c) >= 0:
 			n = len(source) - len(strings.TrimLeft(source, luaStart+luaDigit))
 			out = append(out, source[:n])

@@ -85,6 +85,8 @@ type Inbound struct {
 	Normalization     policy.PathNormalization
 	ForwardClientCert hcmv3.HttpConnectionManager_ForwardClientCertDetails
 	UseRemoteAddress  bool
+	// Rewrites say what gives the workload another path or method than RBAC has judged.
+	Rewrites []string
 	// Incomplete is set where Filters lacks a part of the authorization: a filter, or
 	// something in a filter. An Unknown of kind [dump.Lost] says which. A replay would prove
 	// nothing.

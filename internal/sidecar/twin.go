@@ -38,6 +38,9 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 		}
 		chains = append(chains, chainsOf(d.Message)...)
 		for _, socket := range sockets(d.Message) {
+			if a := address(d.Message, socket, nil); a.IsValid() {
+				r.inbounds = append(r.inbounds, netip.AddrPortFrom(a.Addr(), uint16(socket.GetPortValue())))
+			}
 			for _, chain := range chainsOf(d.Message) {
 				g.addresses = append(g.addresses, address(d.Message, socket, chain.GetFilterChainMatch()))
 			}
@@ -67,22 +70,21 @@ func (r *reader) bindOutbound(l *listenerv3.Listener) {
 	}
 }
 
-// leadsToOutbound reports whether an endpoint is one of the outbound listeners.
-func (r *reader) leadsToOutbound(l leading) bool {
+// reaches returns the first of some listening addresses that is an endpoint.
+func (r *reader) reaches(l leading, listening []netip.AddrPort) (found netip.AddrPort, ok bool) {
 	for name := range l.names {
 		c := r.Clusters[name].Message
-		found := false
 		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
 			to := netip.AddrPortFrom(hostOf(c, socket), uint16(socket.GetPortValue()))
-			found = found || slices.ContainsFunc(r.outbounds, func(a netip.AddrPort) bool {
+			i := slices.IndexFunc(listening, func(a netip.AddrPort) bool {
 				return a.Port() == to.Port() && (a.Addr() == to.Addr() || a.Addr().IsUnspecified() || to.Addr().IsUnspecified())
 			})
+			if i >= 0 && !ok {
+				found, ok = listening[i], true
+			}
 		})
-		if found {
-			return true
-		}
 	}
-	return false
+	return found, ok
 }
 
 // twin says how an outbound listener leads to what the inbounds guard; "" where it does not.
@@ -90,7 +92,7 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 	if l.GetInternalListener() != nil {
 		return "it is reached from inside of Envoy"
 	}
-	leads := r.clustersOf(chainsOf(l)...)
+	leads := r.leadsOf(l, chainsOf(l)...)
 	leads.absent = leads.absent || l.FcdsConfig != nil
 	reachable := false
 	for _, socket := range sockets(l) {
@@ -195,6 +197,15 @@ func (r *reader) clustersOf(chains ...*listenerv3.FilterChain) leading {
 	return out
 }
 
+// leadsOf gathers the clusters of filter chains of a listener, with those of its access logs.
+func (r *reader) leadsOf(l *listenerv3.Listener, chains ...*listenerv3.FilterChain) leading {
+	out := r.clustersOf(chains...)
+	for _, log := range l.AccessLog {
+		out.calls.add(log)
+	}
+	return out
+}
+
 // readClusters gathers the clusters of one chain, also of the route configurations that it
 // takes by RDS.
 func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
@@ -289,8 +300,12 @@ func (r *reader) shareWorkloads() {
 		if r.leads[i].chosen {
 			tell(chosenElsewhere)
 		}
-		if r.leadsToOutbound(r.leads[i]) {
-			tell("it leads to an outbound listener, and not to its workload")
+		if to, ok := r.reaches(r.leads[i], r.outbounds); ok {
+			tell("it leads to an outbound listener, %s, and not to its workload", to)
+		}
+		others := slices.DeleteFunc(slices.Clone(r.inbounds), func(a netip.AddrPort) bool { return a.Port() == in.Address.Port() })
+		if to, ok := r.reaches(r.leads[i], others); ok {
+			tell("it leads to the listener of another inbound, %s, which sees this sidecar for a caller", to)
 		}
 	}
 	for i, in := range r.out.Inbounds {

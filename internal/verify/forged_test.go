@@ -49,7 +49,7 @@ func TestForgedDumps(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	for _, tt := range forgeries {
+	for _, tt := range slices.Concat(forgeries, forgedForms, forgedRequests, forgedSurroundings) {
 		if seen[tt.name] {
 			t.Fatalf("two rows %q", tt.name)
 		}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/beyond"
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/proof"
@@ -50,6 +51,9 @@ func (v *Verification) plan(ctx context.Context, all []*group) error {
 		plan := proof.PlanRead(g.reading, g.lifted)
 		cover := plan.Inbounds[0].Cover
 		cover.Sampled = append(cover.Sampled, g.lost...)
+		if in := plan.Inbounds[0]; len(cover.Sampled) == 0 {
+			cover.Sampled = beyond.Widened(cover, in.Surface(), in.Program, g.lifted)
+		}
 		for _, name := range g.inbounds {
 			if len(cover.Sampled) > 0 {
 				v.Unverified = append(v.Unverified, Unverified{Gap: Sampled, Inbound: name, Reasons: cover.Sampled})
@@ -181,6 +185,11 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 	}
 	one := &group{source: s, reading: reading, filters: enforced.Filters, inbounds: []string{title(enforced)}}
 	one.lifted, one.lost = enforced.Program()
+	if asksForRequests(reading.Inbounds()[0].Program.Program) || asksForRequests(one.lifted) {
+		for _, what := range enforced.Rewrites {
+			one.lost = append(one.lost, what+" behind RBAC: the workload sees another request than RBAC has judged")
+		}
+	}
 	key := groupKey{s, bytesOf(enforced.Filters), enforced.Normalization, in.Protocol, enforced.Permissive}
 	for _, other := range g.known[key] {
 		if one.equals(other) {
@@ -197,6 +206,16 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 	g.known[key] = append(g.known[key], one)
 	g.list = append(g.list, one)
 	return nil
+}
+
+// asksForRequests reports whether a program looks at more than a connection shows.
+func asksForRequests(p policy.Program) bool {
+	for c := range p.Conditions() {
+		if is, ok := c.(policy.Is); ok && is.Attribute.Layer == policy.L7 {
+			return true
+		}
+	}
+	return false
 }
 
 // equals compares what the filters and the policies come to on inbounds of one key.

@@ -23,6 +23,8 @@ type callerSpace struct {
 	perName bool
 	// joined is true where a condition looks at the names as one text.
 	joined bool
+	// wide is true where any text is a name.
+	wide bool
 	// trusted are the trust domains of the callers; empty for any.
 	trusted []string
 	// known are trust domains to take witnesses from.
@@ -45,7 +47,12 @@ func (d *callerSpace) describe(p pattern) string {
 }
 
 // alphabet has the comma between URI SANs.
-func (*callerSpace) alphabet() string { return strings.TrimSuffix(unreservedChars, "~") + "/," }
+func (d *callerSpace) alphabet() string {
+	if d.wide {
+		return wideSpace{}.alphabet() + ","
+	}
+	return strings.TrimSuffix(unreservedChars, "~") + "/,"
+}
 
 // nameMark stands in front of every name.
 const nameMark = "+"
@@ -111,6 +118,8 @@ func (d *callerSpace) sound(identity string) error {
 func (d *callerSpace) soundID(identity string) error {
 	id, err := spiffeid.FromString(identity)
 	switch {
+	case d.wide:
+		return nil
 	case err != nil:
 		return fmt.Errorf("%q is not a SPIFFE ID: %w", identity, err)
 	case id.Path() == "":
@@ -135,7 +144,11 @@ func (d *callerSpace) complete(key string, n int) []string {
 		}
 		return out
 	}
-	return d.completeName(prefix, n)
+	out := d.completeName(prefix, n)
+	if d.wide {
+		out = append(out, prefix+unusual+filler(n))
+	}
+	return out
 }
 
 func (d *callerSpace) completeName(prefix string, n int) []string {
@@ -196,6 +209,9 @@ func (d *callerSpace) sendable() (natural, all string, without []string) {
 		any = oneOf(d.trusted)
 	}
 	const name = `[a-z][a-z0-9]*(-[a-z0-9]+)*`
+	if d.wide {
+		return scheme + oneOf(d.known) + "/ns/" + name + "/sa/" + name, anyText, nil
+	}
 	return scheme + oneOf(d.known) + "/ns/" + name + "/sa/" + name, scheme + any + `(/[a-zA-Z0-9._-]+)+`, []string{`.*/\.{1,2}(/.*)?`}
 }
 

@@ -81,7 +81,7 @@ func (c *Cover) cutDimensions(on Surface, s *survey) {
 		if d == callers || (r.usual == nil || r.quiet) && len(s.leaves[d]) == 0 {
 			continue
 		}
-		a := newAxis(r.space(on), patternsOf(s.leaves[d]))
+		a := newAxis(r.widened(on), patternsOf(s.leaves[d]))
 		usual := ""
 		if r.usual != nil {
 			usual = r.usual(on)
@@ -98,7 +98,7 @@ func (c *Cover) cutDimensions(on Surface, s *survey) {
 // cutCallers cuts the callers: by one text each where that is enough, and otherwise as
 // sets of names.
 func (c *Cover) cutCallers(on Surface, s *survey) *axis {
-	space := callerSpace{perName: s.perName, joined: s.joined, trusted: on.TrustDomains, known: on.TrustDomains}
+	space := callerSpace{perName: s.perName, joined: s.joined, wide: on.AnyText, trusted: on.TrustDomains, known: on.TrustDomains}
 	if len(space.known) == 0 {
 		space.known = trustDomainsOf(s.leaves[callers])
 	}

@@ -63,10 +63,10 @@ func newValues(r *regular, on Surface, s *survey) values {
 		known = trustDomainsOf(s.leaves[callers])
 	}
 	for d, of := range r.cover.table.rows {
-		var in space = &callerSpace{trusted: on.TrustDomains, known: known}
+		var in space = &callerSpace{wide: on.AnyText, trusted: on.TrustDomains, known: known}
 		usual := ""
 		if d != callers {
-			in = of[0].space(on)
+			in = of[0].widened(on)
 			if of[0].usual != nil && !(of[0].quiet && len(s.leaves[d]) == 0) {
 				usual = of[0].usual(on)
 			}
@@ -88,7 +88,10 @@ func newValues(r *regular, on Surface, s *survey) values {
 	single := v.sets[callers]
 	if s.joined && !s.perName {
 		_, all, without := v.spaces[callers].(*callerSpace).sendable()
-		v.joined = language(all + `(,` + all + `)*`).minus(append(without, `.*/\.{1,2},.*`))
+		if len(without) > 0 {
+			without = append(without, `.*/\.{1,2},.*`)
+		}
+		v.joined = language(all + `(,` + all + `)*`).minus(without)
 	}
 	v.any = language(`[!-~]*`).Language
 	v.sets[callers] = single

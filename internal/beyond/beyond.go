@@ -1,0 +1,55 @@
+// Package beyond looks beyond the requests that the lab can send: at paths that its listeners
+// rewrite, at methods that its client refuses, at names that its CAs do not sign. An Envoy
+// elsewhere may meet them.
+//
+// It guarantees that it finds each kind of request, of those too, that one program lets in and
+// another does not, or says which it did not search. It asks no Envoy: it is for two programs
+// that are known as a whole.
+package beyond
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
+)
+
+// mostNamed is how many kinds of requests are named.
+const mostNamed = 3
+
+// Widened says which requests the second program lets in and the first does not, one sentence
+// for each kind. The first sentences name requests, and the others what was not searched. It
+// leaves out what the classes of requests that are asked show too: the same rules let those in.
+func Widened(asked *classes.Cover, on classes.Surface, specified, enforced policy.Program) []string {
+	type decisions struct{ specified, enforced policy.Decision }
+	both := func(r policy.Request) (d decisions, widened bool) {
+		d = decisions{policy.Decide(specified, r), policy.Decide(enforced, r)}
+		return d, d.specified.Effect == policy.Deny && d.enforced.Effect != policy.Deny
+	}
+	shown := map[decisions]bool{}
+	for _, class := range asked.Classes {
+		d, _ := both(class.Witness)
+		shown[d] = true
+	}
+	on.AnyText, on.TrustDomains = true, nil
+	cover := classes.Of(on, specified, enforced)
+	var out []string
+	more := 0
+	for _, class := range cover.Classes {
+		if d, widened := both(class.Witness); !widened || shown[d] {
+			continue
+		}
+		if len(out) == mostNamed {
+			more++
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s: not asked, and let in though the policies deny it", class))
+	}
+	if more > 0 {
+		out = append(out, fmt.Sprintf("%d more kinds of such requests", more))
+	}
+	for _, reason := range cover.Sampled {
+		out = append(out, "of requests that the lab cannot send, "+reason)
+	}
+	return out
+}
