@@ -133,7 +133,7 @@ func TestWideningBeyondTheLab(t *testing.T) {
 		return "{type: MeshTrafficPermission, mesh: default, name: p, spec: {targetRef: {kind: Mesh}, default: {allow: [{path: {type: Exact, value: /a}}" + rules + "]}}}\n"
 	}
 	for name, more := range map[string]string{
-		"a method in lower case":            ", {method: get}",
+		"a method of its own":               ", {method: PREACH}",
 		"a path that the listener rewrites": ", {path: {type: Prefix, value: /b//c}}",
 	} {
 		t.Run(name, func(t *testing.T) {

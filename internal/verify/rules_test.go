@@ -3,8 +3,8 @@ package verify
 // forgedRules change what RBAC itself asks for.
 var forgedRules = []forged{
 	// RBAC by matchers.
-	{"by header", unverified, []edit{allowing(header, `"header_name": "x-debug"`, inList(`"exact": "1"`))}},
-	{"by authority", unverified, []edit{allowing(header, `"header_name": ":authority"`, inList(`"exact": "evil"`))}},
+	{"by header", differs, []edit{allowing(header, `"header_name": "x-debug"`, inList(`"exact": "1"`))}},
+	{"by authority", differs, []edit{allowing(header, `"header_name": ":authority"`, inList(`"exact": "evil"`))}},
 	{"by a path of other letters", unverified, []edit{allowing(header, `"header_name": ":path"`, inList(`"safe_regex": {"regex": "/[é]"}`))}},
 	{"by method", differs, []edit{allowing(header, `"header_name": ":method"`, inList(`"exact": "PROPFIND"`))}},
 	{"by query", unverified, []edit{allowing(header, `"header_name": ":path"`, inList(`"exact": "/a?debug"`))}},

@@ -7,18 +7,26 @@ import (
 
 // wideSpace is a space of which every text is a value, see [Surface]. A path still begins
 // with a slash.
-type wideSpace struct{ space }
+type wideSpace struct {
+	space
+	ofPaths bool
+}
 
-// widened returns the space of an attribute on a surface.
+// widened returns the space of an attribute on a surface. The client and the listener of the
+// lab refuse methods, paths and hosts that others may send or let pass.
 func (r *row) widened(on Surface) space {
-	if on.AnyText {
-		return wideSpace{r.space(on)}
+	s := r.space(on)
+	switch s.(type) {
+	case methodSpace, hostSpace, pathSpace:
+		if _, ofPaths := s.(pathSpace); on.AnyText {
+			return wideSpace{s, ofPaths}
+		}
 	}
-	return r.space(on)
+	return s
 }
 
 func (s wideSpace) sound(value string) error {
-	if _, ofPaths := s.space.(pathSpace); ofPaths && !strings.HasPrefix(value, "/") {
+	if s.ofPaths && !strings.HasPrefix(value, "/") {
 		return errors.New("a path begins with /")
 	}
 	return nil
@@ -28,7 +36,7 @@ func (s wideSpace) complete(prefix string, n int) []string {
 	return append(s.space.complete(prefix, n), s.value(prefix+unusual+filler(n)))
 }
 
-func (wideSpace) alphabet() string { return nameChars + "\\\"<>^`{|} " }
+func (wideSpace) alphabet() string { return nameChars + " " }
 
 // unusual is a character that few patterns have.
 const unusual = "!"
@@ -38,12 +46,10 @@ const anyText = `(.|\n)*`
 
 // sendable implements [sender].
 func (s wideSpace) sendable() (natural, all string, without []string) {
-	natural, all = `[!-~]*`, anyText
-	if in, ok := s.space.(sender); ok {
-		natural, _, _ = in.sendable()
+	natural, _, _ = s.space.(sender).sendable()
+	if s.ofPaths {
+		// The query is no part of it.
+		return natural, `/[^?]*`, nil
 	}
-	if _, ofPaths := s.space.(pathSpace); ofPaths {
-		all = "/" + anyText
-	}
-	return natural, all, nil
+	return natural, anyText, nil
 }
