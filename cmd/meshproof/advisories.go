@@ -65,7 +65,7 @@ func (o *advisoriesOptions) run(ctx context.Context, paths []string, stdout, std
 	}
 	progress := terminal.NewProgress(stderr, len(readings))
 	defer progress.Stop()
-	h, err := o.envoy.start(ctx)
+	h, err := o.envoy.start(progress.Count(ctx))
 	if err != nil {
 		return err
 	}

@@ -123,13 +123,13 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 // confirmAll shows all changes on one Envoy.
 func (o *diffOptions) confirmAll(ctx context.Context, d *diff.Difference, stderr io.Writer) (err error) {
 	began := time.Now()
-	h, err := o.envoy.start(ctx)
+	progress := terminal.NewProgress(stderr, 2*d.Changed())
+	defer progress.Stop()
+	h, err := o.envoy.start(progress.Count(ctx))
 	if err != nil {
 		return err
 	}
 	defer func() { err = withFailure(err, newEndError(h.Close())) }()
-	progress := terminal.NewProgress(stderr, 2*d.Changed())
-	defer progress.Stop()
 	runner := suite.Runner{Harness: h, Kept: true, AnyNames: o.anyNames, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
 	results, err := d.Confirm(progress.Count(ctx), h.Version(), runner.Readings)
 	if err := errors.Join(err, machineError(suite.Outage(results))); err != nil {

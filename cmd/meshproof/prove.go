@@ -94,7 +94,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	readings := proof.Readings(proofs)
 	progress := terminal.NewProgress(stderr, len(readings))
 	defer progress.Stop()
-	h, err := o.envoy.start(ctx)
+	h, err := o.envoy.start(progress.Count(ctx))
 	if err != nil {
 		return err
 	}

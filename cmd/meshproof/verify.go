@@ -98,7 +98,7 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	}
 	progress := terminal.NewProgress(stderr, len(v.Replays))
 	defer progress.Stop()
-	h, err := o.envoy.startNear(ctx, v.Envoy())
+	h, err := o.envoy.startNear(progress.Count(ctx), v.Envoy())
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -284,8 +285,14 @@ func pip(ctx context.Context, dir string, args ...string) (string, error) {
 	return "", errors.New("pip: " + pipReason(stderr.String()))
 }
 
-// pipReason returns the last error in the output of pip. The lines before it are retries and context. Where pip itself failed,
-// that is the last line of Python's traceback.
+// brokenBy is what pip says of a connection to the package index that it tries again.
+var brokenBy = regexp.MustCompile(`(?m)^WARNING: Retrying .* after connection broken by '(.*)': `)
+
+// pythonObject is how Python prints the object that an error is about.
+var pythonObject = regexp.MustCompile(`<[^<>]*>: `)
+
+// pipReason returns the last error in the output of pip. The lines before it are context. Where pip itself failed, that is the
+// last line of Python's traceback. Without an index pip finds no version: then the reason is why the index does not answer.
 func pipReason(stderr string) string {
 	reason, traceback := "failed without a message", false
 	for line := range strings.Lines(stderr) {
@@ -301,6 +308,9 @@ func pipReason(stderr string) string {
 		} else if line != "" && !strings.HasPrefix(line, "WARNING: ") && reason == "failed without a message" {
 			reason = line
 		}
+	}
+	if broken := brokenBy.FindAllStringSubmatch(stderr, -1); broken != nil && strings.HasPrefix(reason, "No matching distribution") {
+		reason = "the package index does not answer: " + pythonObject.ReplaceAllString(broken[len(broken)-1][1], "")
 	}
 	return reason
 }

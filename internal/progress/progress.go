@@ -1,4 +1,5 @@
-// Package progress counts the requests of a long run, while it goes on.
+// Package progress counts the requests of a long run, while it goes on, and says what it does
+// before the first one.
 //
 // It guarantees that a count never goes back, and that a run without a counter costs
 // nothing. It prints nothing; package terminal does.
@@ -10,7 +11,16 @@ import (
 )
 
 // Counter counts requests. It is safe for concurrent use.
-type Counter struct{ asked, due atomic.Int64 }
+type Counter struct {
+	asked, due atomic.Int64
+	doing      atomic.Value // string
+}
+
+// Doing returns what is being done that takes long and asks no request, or "".
+func (c *Counter) Doing() string {
+	doing, _ := c.doing.Load().(string)
+	return doing
+}
 
 // Asked returns how many requests were asked, and of how many; due is 0 where that is not
 // known.
@@ -26,6 +36,13 @@ type key struct{}
 
 // With returns a context whose requests the counter counts.
 func With(ctx context.Context, c *Counter) context.Context { return context.WithValue(ctx, key{}, c) }
+
+// Do tells the counter of the context what is being done; "" is the end of it.
+func Do(ctx context.Context, what string) {
+	if c, ok := ctx.Value(key{}).(*Counter); ok {
+		c.doing.Store(what)
+	}
+}
 
 // Expect tells the counter of the context that so many requests are due.
 func Expect(ctx context.Context, requests int) {

@@ -26,7 +26,15 @@ func TestCounter(t *testing.T) {
 	// More were asked than were known to be due.
 	progress.Ask(ctx)
 	check(3, 0)
+	if c.Doing() != "" {
+		t.Errorf("it does %q", c.Doing())
+	}
+	progress.Do(ctx, "fetching")
+	if c.Doing() != "fetching" {
+		t.Errorf("it does %q", c.Doing())
+	}
 	// Without a counter nothing happens.
+	progress.Do(t.Context(), "nothing")
 	progress.Expect(t.Context(), 1)
 	progress.Ask(t.Context())
 	check(3, 0)

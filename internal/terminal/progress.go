@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -124,7 +125,7 @@ func (p *Progress) line() string {
 	asked, due := p.requests.Asked()
 	switch {
 	case p.starting && asked == 0:
-		return "starting Envoy"
+		return cmp.Or(p.requests.Doing(), "starting Envoy")
 	case p.starting:
 		line = "asking Envoy"
 	}

@@ -57,6 +57,9 @@ func TestProgressElsewhere(t *testing.T) {
 	ctx := p.Count(t.Context())
 	progress.Expect(ctx, 900)
 	p.tick()
+	progress.Do(ctx, "fetching Envoy")
+	p.tick()
+	progress.Do(ctx, "")
 	progress.Ask(ctx)
 	p.tick()
 	p.End("the first", true)
@@ -69,7 +72,7 @@ func TestProgressElsewhere(t *testing.T) {
 	// It waits for the tick.
 	p.Stop()
 	p.Stop()
-	const want = "meshproof: starting Envoy\nmeshproof: asking Envoy, 1 of 900 requests\n" +
+	const want = "meshproof: starting Envoy\nmeshproof: fetching Envoy\nmeshproof: asking Envoy, 1 of 900 requests\n" +
 		"meshproof: 1 of 2 cases, 1 failed, 1 of 900 requests: the first\nmeshproof: 1 of 2 cases, 1 failed, 901 requests: the first\n"
 	if got.String() != want || stopped != 1 {
 		t.Errorf("%q, want %q; stopped %d times", got.String(), want, stopped)
