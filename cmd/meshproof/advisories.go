@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/internal/advisory"
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/matrix"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -75,12 +76,7 @@ func (o *advisoriesOptions) run(ctx context.Context, paths []string, stdout, std
 	report := advisory.NewReport(known, ran)
 	report.Envoy, report.Runtime, report.Behavior = h.Version(), h.Runtime().String(), h.Behavior()
 	report.Problems = doubts
-	for _, reading := range readings {
-		attempt := advisory.Attempts(reading, h.Behavior())
-		result := runner.Reading(progress.Count(ctx), attempt.Reading)
-		report.Add(attempt, result)
-		ran = append(ran, result)
-	}
+	ran = append(ran, report.Search(readings, func(r *verdict.Reading) result.Case { return runner.Reading(progress.Count(ctx), r) })...)
 	if err := errors.Join(context.Cause(ctx), machineError(suite.Outage(ran))); err != nil {
 		return err
 	}

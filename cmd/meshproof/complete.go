@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/optionflag"
 )
 
 // completeValues offers the values of a flag whose type lists them, as in a|b|c.
@@ -20,6 +21,20 @@ func completeWords[T ~string](cmd *cobra.Command, flag string, words []T) {
 func completeFunc(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
 		panic(err) // the flag is missing, or has its completion already: a defect of the caller
+	}
+}
+
+// completeOptions offers the values of options: of the flags for all policies, and of those
+// for one of two sets.
+func completeOptions(cmd *cobra.Command, options optionflag.Set) {
+	for _, f := range options {
+		for _, name := range []string{f.Name, "old-" + f.Name, "new-" + f.Name} {
+			if flag := cmd.Flags().Lookup(name); flag != nil && len(f.Values) > 0 {
+				if _, done := cmd.GetFlagCompletionFunc(name); !done {
+					completeValues(cmd, name)
+				}
+			}
+		}
 	}
 }
 

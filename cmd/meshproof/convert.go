@@ -9,11 +9,12 @@ import (
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/optionflag"
 )
 
 func newConvert() *cobra.Command {
 	converter := dialects.Having[capability.Converter]()[0]
-	to := newOptionFlag(converter.Designs())
+	to := optionflag.New(converter.Designs())
 	cmd := &cobra.Command{
 		Use:   "convert --to OPTION FILE…",
 		Short: "Rewrite MeshTrafficPermissions for another design",

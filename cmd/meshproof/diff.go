@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/internal/diff"
+	"github.com/meshproof/meshproof/internal/optionflag"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -18,8 +19,8 @@ import (
 // diffOptions are the flags of diff.
 type diffOptions struct {
 	source       sourceOptions
-	oldFlags     sideFlags
-	newFlags     sideFlags
+	oldFlags     optionflag.Side
+	newFlags     optionflag.Side
 	output       outputFormat
 	confirm      bool
 	denyWidening bool
@@ -56,8 +57,9 @@ NEW has a case that OLD lacks, or if a policy cannot be asked; 1 with --strict i
 	}
 	o.source.add(cmd)
 	flags := cmd.Flags()
-	o.oldFlags.add(cmd, o.source.options, "OLD")
-	o.newFlags.add(cmd, o.source.options, "NEW")
+	o.oldFlags.Add(flags, o.source.options, "OLD")
+	o.newFlags.Add(flags, o.source.options, "NEW")
+	completeOptions(cmd, o.source.options)
 	flags.BoolVar(&o.confirm, "confirm", false, "show each change on a real Envoy, under the old policies and the new ones")
 	flags.BoolVar(&o.denyWidening, "deny-widening", false, "exit with 1 if access widens, or may widen")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
@@ -90,7 +92,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 		return err
 	}
 	ofOld, ofNew := s, s
-	ofOld.Options.Document, ofNew.Options.Document = o.oldFlags.overriding(o.source.options).document(), o.newFlags.overriding(o.source.options).document()
+	ofOld.Options.Document, ofNew.Options.Document = o.oldFlags.Overriding(o.source.options).Document(), o.newFlags.Overriding(o.source.options).Document()
 	d, err := diff.Of(diff.Side{Files: old, Surroundings: ofOld}, diff.Side{Files: recent, Surroundings: ofNew}, o.source.to)
 	if err != nil {
 		return o.source.nothingLeft(err)

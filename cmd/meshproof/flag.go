@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
@@ -84,9 +83,7 @@ func (f *caseFilter) String() string {
 // Type implements pflag.Value.
 func (*caseFilter) Type() string { return "regexp" }
 
-func (f *caseFilter) matches(c cases.Case) bool {
-	return lab.Choice{Pattern: f.pattern}.Matches(c)
-}
+func (f *caseFilter) choice() lab.Choice { return lab.Choice{Pattern: f.pattern} }
 
 // fileKind is a kind of input file. Some flags speak of one kind only.
 type fileKind string

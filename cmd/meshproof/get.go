@@ -46,7 +46,7 @@ refused is left out.`,
 			return needPath(cmd, args[1:])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			files, err := lab.Read(lab.Choice{Pattern: filter.pattern}, args[1:]...)
+			files, err := lab.Read(filter.choice(), args[1:]...)
 			if err != nil {
 				return err
 			}
@@ -101,7 +101,7 @@ asked about.`,
 			return needPath(cmd, args[2:])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			files, err := lab.Read(lab.Choice{Pattern: filter.pattern}, args[2:]...)
+			files, err := lab.Read(filter.choice(), args[2:]...)
 			if err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/optionflag"
 	"github.com/meshproof/meshproof/internal/webserver"
 	"github.com/meshproof/meshproof/policy/language"
 )
@@ -22,7 +23,7 @@ func newInspect() *cobra.Command {
 
 func newInspectServe() *cobra.Command {
 	var listen string
-	var options optionFlags
+	var options optionflag.Set
 	var strict bool
 	cmd := &cobra.Command{
 		Use:   "serve FOLDER",
@@ -42,7 +43,7 @@ loopback, where it answers only requests for localhost.`,
 			if err != nil {
 				return fmt.Errorf("inspect: %w", err)
 			}
-			return serveInspect(cmd.Context(), files, listen, language.Options{Document: options.document()}, cmd.OutOrStdout())
+			return serveInspect(cmd.Context(), files, listen, language.Options{Document: options.Document()}, cmd.OutOrStdout())
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
@@ -50,8 +51,8 @@ loopback, where it answers only requests for localhost.`,
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:5681", "address to listen on, as host:port; port 0 takes a free one")
 	addStrictFiles(cmd, &strict)
-	options.add(cmd.Flags())
-	options.complete(cmd)
+	options.Add(cmd.Flags())
+	completeOptions(cmd, options)
 	return cmd
 }
 

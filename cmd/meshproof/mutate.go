@@ -55,7 +55,7 @@ run with its own requests only. Exit status 1 if a mistake survived.`,
 
 func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
 	var memo verdict.Memo
-	chosen, err := loadCases(o.filter, paths, nil, matrix.Selection{}, memo.Read)
+	chosen, err := matrix.Choice{Choice: o.filter.choice(), Read: memo.Read}.Load(paths...)
 	if err != nil {
 		return err
 	}

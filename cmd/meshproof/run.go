@@ -243,7 +243,7 @@ func (o runOptions) suite(paths []string, stderr io.Writer) (matrix.Suite, error
 		}
 		policies = files.Policies
 	}
-	s.Cases, err = loadCases(o.filter, paths, policies, selection, s.Read)
+	s.Cases, err = matrix.Choice{Choice: o.filter.choice(), Policies: policies, Selection: selection, Read: s.Read}.Load(paths...)
 	return s, err
 }
 

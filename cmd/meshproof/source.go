@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -12,16 +11,12 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/matrix"
+	"github.com/meshproof/meshproof/internal/optionflag"
 	"github.com/meshproof/meshproof/internal/report/summary"
-	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // sourceOptions are the flags that say which inbound policy files are about. In a
@@ -31,7 +26,7 @@ type sourceOptions struct {
 	port    uint16
 	to      string
 	filter  caseFilter
-	options optionFlags
+	options optionflag.Set
 	// trustDomain is the mesh's own; the zero value means the default.
 	trustDomain spiffeid.TrustDomain
 	// strict refuses documents of other kinds, which are otherwise told on stderr.
@@ -58,7 +53,7 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags.Uint16Var(&o.port, "port", 8080, "`number` of the port of the inbound")
 	flags.Var(textFlag{&o.inbound.Protocol, "http|http2|grpc|tcp"}, "protocol", "protocol of the inbound")
 	flags.StringVar(&w.Origin, "origin", "", "origin of the workload, global or zone; zone where --zone is set")
-	o.options.add(flags)
+	o.options.Add(flags)
 	flags.Var(textFlag{&o.trustDomain, "name"}, "trust-domain", "trust domain of the service accounts that an AuthorizationPolicy names, trust-domain.mesh where it is empty")
 	addFileFlags(cmd, policyFiles, flags)
 	flags = newFileFlags()
@@ -66,11 +61,11 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags.Var(&o.filter, "case", "only the cases whose name or story matches this regular expression")
 	addFileFlags(cmd, caseFiles, flags)
 	completeValues(cmd, "protocol")
-	o.options.complete(cmd)
+	completeOptions(cmd, o.options)
 	cmd.ValidArgsFunction = completeFiles
 }
 
-func (o *sourceOptions) choice() lab.Choice { return lab.Choice{Pattern: o.filter.pattern} }
+func (o *sourceOptions) choice() lab.Choice { return o.filter.choice() }
 
 // subjects reads files and folders, and returns the inbounds that they describe.
 func (o *sourceOptions) subjects(paths []string) ([]lab.Subject, error) {
@@ -197,7 +192,7 @@ func (o *sourceOptions) surroundings() (lab.Surroundings, error) {
 	case w.Origin == "" && w.Zone != "":
 		w.Origin = "zone"
 	}
-	return lab.Surroundings{Inbound: in, Options: language.Options{Document: o.options.document(), TrustDomain: o.trustDomain}}, nil
+	return lab.Surroundings{Inbound: in, Options: language.Options{Document: o.options.Document(), TrustDomain: o.trustDomain}}, nil
 }
 
 // checkFlags refuses a flag about a kind of file if there is no such file.
@@ -237,42 +232,4 @@ func (o *sourceOptions) inboundFlag() string {
 		}
 	}
 	return ""
-}
-
-// loadCases reads the chosen cases, the built-in ones without a path. It refuses bad
-// policies before Envoy is started for them. Policies, if any, replace those of the cases.
-func loadCases(filter caseFilter, paths []string, policies []manifest.Document, selection matrix.Selection, read func(cases.Case) (*verdict.Reading, error)) ([]cases.Case, error) {
-	open := cases.Stories
-	if len(paths) > 0 {
-		open = func() ([]cases.Case, error) { return cases.Load(paths...) }
-	}
-	all, err := open()
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: name a case file, or a folder with some", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var chosen []cases.Case
-	var errs []error
-	for _, c := range all {
-		if !filter.matches(c) {
-			continue
-		}
-		if policies != nil {
-			c, err = lab.WithPolicies(c, policies)
-			errs = append(errs, err)
-		}
-		chosen = append(chosen, c)
-		if reason, _ := selection.Skip(c); c.ExpectError == "" && reason == "" {
-			// Policies that only one inbound refuses are a result of the case.
-			if _, err := read(c); !errors.As(err, new(*verdict.InboundError)) {
-				errs = append(errs, err)
-			}
-		}
-	}
-	if len(chosen) == 0 {
-		return nil, fmt.Errorf("--case: none of %s has a name or story that matches %q", terminal.Count(len(all), "case"), &filter)
-	}
-	return chosen, errors.Join(errs...)
 }

@@ -3,6 +3,7 @@ package advisory
 import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -24,6 +25,19 @@ type try struct {
 	rejected error
 	// at is "file:line" of what refuses the request.
 	at string
+}
+
+// Search looks for requests that pass the policies of cases on the Envoy of the report, and
+// asks the Envoy. It returns the results.
+func (r *Report) Search(readings []*verdict.Reading, ask func(*verdict.Reading) result.Case) []result.Case {
+	var out []result.Case
+	for _, reading := range readings {
+		attempt := Attempts(reading, r.Behavior)
+		ran := ask(attempt.Reading)
+		r.add(attempt, ran)
+		out = append(out, ran)
+	}
+	return out
 }
 
 // Attempts looks for requests that pass the policies of a case on an Envoy that behaves in

@@ -53,8 +53,8 @@ func NewReport(known []Advisory, ran []result.Case) *Report {
 	return r
 }
 
-// Add takes in what became of an attempt.
-func (r *Report) Add(a Attempt, ran result.Case) {
+// add takes in what became of an attempt.
+func (r *Report) add(a Attempt, ran result.Case) {
 	r.Searched += len(a.Reading.Case.Inbounds)
 	if ran.Err != nil {
 		r.Problems = append(r.Problems, fmt.Sprintf("%s: %v", terminal.Printable(ran.Case.Name), ran.Err))

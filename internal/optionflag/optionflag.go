@@ -1,10 +1,14 @@
-package main
+// Package optionflag states the options of dialects as flags of a command: a flag for each
+// option, and the document that a case would state under options.
+//
+// It guarantees that a flag which has its default adds nothing to the document. It knows no
+// dialect: the dialects say which options they have.
+package optionflag
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/meshproof/meshproof/internal/capability"
@@ -12,31 +16,32 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// optionFlags are the options of all dialects, which a case states under options.
-type optionFlags []*optionFlag
+// Set are the options of all dialects, which a case states under options.
+type Set []*Flag
 
-// optionFlag is a [capability.Flag] with its text; it implements pflag.Value.
-type optionFlag struct {
+// Flag is a [capability.Flag] with its text; it implements pflag.Value.
+type Flag struct {
 	capability.Flag
 	text string
 	// value is the value of the key in YAML, empty for the default.
 	value string
 }
 
-func newOptionFlag(f capability.Flag) *optionFlag {
+// New returns the flag with its default.
+func New(f capability.Flag) *Flag {
 	if len(f.Values) > 0 {
-		return &optionFlag{Flag: f, text: f.Values[0]}
+		return &Flag{Flag: f, text: f.Values[0]}
 	}
-	return &optionFlag{Flag: f}
+	return &Flag{Flag: f}
 }
 
 // Set implements pflag.Value.
-func (f *optionFlag) Set(text string) error {
+func (f *Flag) Set(text string) error {
 	value, err := f.Value(text)
 	if err != nil {
 		return err
 	}
-	byDefault, err := f.Value(newOptionFlag(f.Flag).text)
+	byDefault, err := f.Value(New(f.Flag).text)
 	if value == byDefault {
 		value = ""
 	}
@@ -45,36 +50,29 @@ func (f *optionFlag) Set(text string) error {
 }
 
 // String implements pflag.Value.
-func (f *optionFlag) String() string { return f.text }
+func (f *Flag) String() string { return f.text }
 
 // Type implements pflag.Value.
-func (f *optionFlag) Type() string {
+func (f *Flag) Type() string {
 	if len(f.Values) == 0 {
 		return "string"
 	}
 	return strings.Join(f.Values, "|")
 }
 
-func (o *optionFlags) add(flags *pflag.FlagSet) {
+// Add adds the flags of all dialects.
+func (o *Set) Add(flags *pflag.FlagSet) {
 	for _, dialect := range dialects.Having[capability.Flagger]() {
 		for _, f := range dialect.Flags() {
-			flag := newOptionFlag(f)
+			flag := New(f)
 			*o = append(*o, flag)
 			flags.Var(flag, f.Name, f.Usage)
 		}
 	}
 }
 
-func (o optionFlags) complete(cmd *cobra.Command) {
-	for _, f := range o {
-		if len(f.Values) > 0 {
-			completeValues(cmd, f.Name)
-		}
-	}
-}
-
-// document returns the options as a case states them.
-func (o optionFlags) document() manifest.Document {
+// Document returns the options as a case states them.
+func (o Set) Document() manifest.Document {
 	var text strings.Builder
 	for _, f := range o {
 		if f.value != "" {
@@ -91,33 +89,32 @@ func (o optionFlags) document() manifest.Document {
 	return docs[0]
 }
 
-// sideFlags are the options of one of two sets that are compared. An option that is not
+// Side are the options of one of two sets that are compared. An option that is not
 // given for the set holds for both sets.
-type sideFlags struct {
-	flags optionFlags
+type Side struct {
+	flags Set
 	set   *pflag.FlagSet
 	// prefix stands in front of the name of each flag.
 	prefix string
 }
 
-// add adds the flags for the set of that name, such as OLD, beside those of both sets.
-func (s *sideFlags) add(cmd *cobra.Command, both optionFlags, name string) {
-	s.set, s.prefix = cmd.Flags(), strings.ToLower(name)+"-"
+// Add adds the flags for the set of that name, such as OLD, beside those of both sets.
+func (s *Side) Add(flags *pflag.FlagSet, both Set, name string) {
+	s.set, s.prefix = flags, strings.ToLower(name)+"-"
 	for _, f := range both {
-		own := newOptionFlag(f.Flag)
+		own := New(f.Flag)
 		if f.UsageOfSet != "" {
 			s.set.Var(own, s.prefix+f.Name, fmt.Sprintf(f.UsageOfSet, name)+" (default: the value of --"+f.Name+")")
 			// The other flag has the default.
 			s.set.Lookup(s.prefix + f.Name).DefValue = ""
-			completeValues(cmd, s.prefix+f.Name)
 		}
 		s.flags = append(s.flags, own)
 	}
 }
 
-// overriding returns the options of the set, given the options of both sets.
-func (s *sideFlags) overriding(both optionFlags) optionFlags {
-	out := make(optionFlags, len(both))
+// Overriding returns the options of the set, given the options of both sets.
+func (s *Side) Overriding(both Set) Set {
+	out := make(Set, len(both))
 	for i, f := range both {
 		out[i] = f
 		if s.set.Changed(s.prefix + f.Name) {
