@@ -13,6 +13,7 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/casefile"
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -94,8 +95,8 @@ func (b *builder) forge(name string, doc manifest.Document) (Caller, error) {
 		}
 	}
 	if s.SourceIP != "" {
-		if c.SourceIP, err = netip.ParseAddr(s.SourceIP); err != nil || !c.SourceIP.Is4() {
-			return Caller{}, doc.Errorf("sourceIP", "%q is not an IPv4 address", s.SourceIP)
+		if c.SourceIP, err = endpoint.Caller(s.SourceIP); err != nil {
+			return Caller{}, doc.Errorf("sourceIP", "%v", err)
 		}
 	}
 	return c, nil

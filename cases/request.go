@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -29,8 +30,8 @@ func (b *builder) addRequests() error {
 		var source netip.Addr
 		if s.SourceIP != "" {
 			var err error
-			if source, err = b.address(field+".sourceIP", s.SourceIP); err != nil {
-				return err
+			if source, err = endpoint.Caller(s.SourceIP); err != nil {
+				return b.doc.Errorf(field+".sourceIP", "%v", err)
 			}
 		}
 		for _, from := range s.From {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -211,7 +212,7 @@ func checkReleased(t *testing.T, h *Harness) {
 		t.Errorf("%d callers are still watched for log entries", n)
 	}
 	for port := uint16(firstSource); port < h.sources.next; port++ {
-		if a := h.upstream.Take(netip.AddrPortFrom(defaultSource, port)); a != nil {
+		if a := h.upstream.Take(netip.AddrPortFrom(endpoint.Unnamed, port)); a != nil {
 			t.Errorf("the upstream still watches the caller with port %d: %+v", port, a)
 		}
 	}

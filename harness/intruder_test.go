@@ -22,6 +22,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/controlplane"
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
@@ -127,7 +128,7 @@ func TestAForgedRequestAtTheUpstream(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		request.Header.Set(controlplane.CallerHeader, netip.AddrPortFrom(defaultSource, port).String())
+		request.Header.Set(controlplane.CallerHeader, netip.AddrPortFrom(endpoint.Unnamed, port).String())
 		response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
 		if err != nil {
 			t.Fatal(err)

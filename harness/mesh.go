@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/peer"
 	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
@@ -102,7 +103,7 @@ func (m *Mesh) start(ctx context.Context) (err error) {
 		return err
 	}
 	for i, in := range m.inbounds {
-		m.inbounds[i].asksForSNI = rbac.AskForSNI(in.Filters.Messages())
+		m.inbounds[i] = in.with(in.Filters)
 	}
 	if err := m.addControl(); err != nil {
 		return err
@@ -179,7 +180,7 @@ func (m *Mesh) SetFilters(ctx context.Context, filters map[string]xds.Filters) e
 			return m.unknownInbound(name)
 		}
 		replaced[m.stat(i, changed[i])] = true
-		changed[i].Filters, changed[i].asksForSNI = filters[name], rbac.AskForSNI(filters[name].Messages())
+		changed[i] = changed[i].with(filters[name])
 		changed[i].changes++
 	}
 	if err := m.push(ctx, controlplane.Update{Listeners: []controlplane.Listener{m.listener(changed)}}); err != nil {
@@ -277,6 +278,13 @@ type Inbound struct {
 	asksForSNI bool
 }
 
+// with returns the inbound with filters, which ask for the address that a caller plays.
+func (i Inbound) with(filters xds.Filters) Inbound {
+	i.Filters, _ = peer.Play(filters)
+	i.asksForSNI = rbac.AskForSNI(filters.Messages())
+	return i
+}
+
 // readsSNI reports whether Envoy learns the server name of each handshake: one inbound that
 // needs the TLS inspector gives it to the listener of all.
 func (m *Mesh) readsSNI() bool {
@@ -302,8 +310,6 @@ type Request struct {
 	GRPC                    string
 	Body                    string
 }
-
-var defaultSource = netip.MustParseAddr("10.255.255.254")
 
 func (s MeshSpec) check() error {
 	if len(s.TrustDomains) == 0 {

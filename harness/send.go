@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/connection"
+	"github.com/meshproof/meshproof/internal/endpoint"
 )
 
 // Batch is the evidence of requests that were sent together.
@@ -261,7 +262,7 @@ func (m *Mesh) call(in Inbound, r Request, source netip.AddrPort) caller.Call {
 // sourceIP is the address that the caller of the request plays.
 func (r Request) sourceIP() netip.Addr {
 	if !r.SourceIP.IsValid() {
-		return defaultSource
+		return endpoint.Unnamed
 	}
 	return r.SourceIP
 }

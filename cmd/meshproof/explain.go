@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,7 @@ type explainOptions struct {
 	from         []string
 	method, path string
 	sni          string
+	address      netip.Addr
 }
 
 func newExplain() *cobra.Command {
@@ -50,7 +52,7 @@ grouped by their effect, and the decision at the end of each path.`,
 				return err
 			}
 			if o.tree != noTree {
-				for _, name := range []string{"from", "sni", "method", "path"} {
+				for _, name := range []string{"from", "sni", "source", "method", "path"} {
 					if cmd.Flags().Changed(name) {
 						return fmt.Errorf("--%s is about one request: leave it out with --tree", name)
 					}
@@ -69,6 +71,7 @@ grouped by their effect, and the decision at the end of each path.`,
 	completeValues(cmd, "tree")
 	flags.StringArrayVar(&o.from, "from", nil, "SPIFFE ID of the `caller`, or its name: a caller or workload of the case, a Dataplane, plaintext or anonymous; a DNS SAN as dns:NAME; repeat it for a certificate with several SANs, leave it out for a certificate without any")
 	flags.StringVar(&o.sni, "sni", "", "server name that the caller sends in its TLS handshake; leave it out for none")
+	flags.TextVar(&o.address, "source", netip.Addr{}, "address that the caller connects from; leave it out for its own")
 	flags.StringVar(&o.method, "method", "GET", "HTTP method")
 	flags.StringVar(&o.path, "path", "/", "path as sent; it is judged as the listener normalizes it")
 	return cmd
@@ -89,7 +92,7 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	explained, err := explanation.Of(subjects, from, cases.Request{SNI: o.sni, Method: o.method, Path: o.path})
+	explained, err := explanation.Of(subjects, from, cases.Request{SNI: o.sni, SourceIP: o.address, Method: o.method, Path: o.path})
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}

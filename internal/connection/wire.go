@@ -30,8 +30,7 @@ func dial(ctx context.Context, c caller.Call, patience time.Duration) (*wire, er
 	out := &wire{Conn: raw, raw: raw}
 	out.startCall(patience)
 	out.stopWatch = context.AfterFunc(ctx, func() { _ = raw.Close() })
-	played := proxyproto.HeaderProxyFromAddrs(2, net.TCPAddrFromAddrPort(c.Source), net.TCPAddrFromAddrPort(c.Destination))
-	if _, err := played.WriteTo(raw); err != nil {
+	if _, err := played(c).WriteTo(raw); err != nil {
 		return nil, errors.Join(err, out.Close())
 	}
 	if c.Plaintext {
@@ -45,6 +44,18 @@ func dial(ctx context.Context, c caller.Call, patience time.Duration) (*wire, er
 		return nil, err
 	}
 	return out, nil
+}
+
+// played is the PROXY protocol header of a call. Both addresses in it are of one family, so
+// that a caller of IPv6 plays the address of the inbound in the notation of IPv6
+// (RFC 4291, section 2.5.5.2).
+func played(c caller.Call) *proxyproto.Header {
+	source, destination := net.TCPAddrFromAddrPort(c.Source), net.TCPAddrFromAddrPort(c.Destination)
+	out := &proxyproto.Header{Version: 2, Command: proxyproto.PROXY, TransportProtocol: proxyproto.TCPv4, SourceAddr: source, DestinationAddr: destination}
+	if c.Source.Addr().Is6() {
+		out.TransportProtocol = proxyproto.TCPv6
+	}
+	return out
 }
 
 // tlsConfig always sends the credential. By default, Go's client sends no certificate

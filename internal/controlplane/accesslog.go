@@ -62,9 +62,11 @@ func connectionEntry(entry *accesslogdatav3.TCPAccessLogEntry) xds.AccessLog {
 }
 
 func commonEntry(common *accesslogdatav3.AccessLogCommon) xds.AccessLog {
+	// A caller of IPv6 plays the destination in the notation of IPv6.
+	destination := addrPort(common.GetDownstreamLocalAddress())
 	log := xds.AccessLog{
 		Caller:           addrPort(common.GetDownstreamRemoteAddress()),
-		Destination:      addrPort(common.GetDownstreamLocalAddress()),
+		Destination:      netip.AddrPortFrom(destination.Addr().Unmap(), destination.Port()),
 		Termination:      common.GetConnectionTerminationDetails(),
 		TransportFailure: common.GetDownstreamTransportFailureReason(),
 		UpstreamBytes:    common.GetUpstreamWireBytesSent(),

@@ -89,22 +89,31 @@ func (l Listener) check() error {
 
 func canaryChain(version string) *listenerv3.FilterChain {
 	return &listenerv3.FilterChain{
-		Name:             "canary",
-		FilterChainMatch: matchDestination(canaryDestination),
+		Name: "canary",
+		FilterChainMatch: &listenerv3.FilterChainMatch{
+			DestinationPort: wrapperspb.UInt32(uint32(canaryDestination.Port())),
+			PrefixRanges:    []*corev3.CidrRange{wholeAddress(canaryDestination.Addr())},
+		},
 		Filters: []*listenerv3.Filter{networkFilter("envoy.filters.network.direct_response", messages.MustPack(&directv3.Config{
 			Response: &corev3.DataSource{Specifier: &corev3.DataSource_InlineString{InlineString: version}},
 		}))},
 	}
 }
 
+// matchDestination matches the destination in both families: a caller of IPv6 plays an address
+// of IPv4 in the notation of IPv6.
 func matchDestination(to netip.AddrPort) *listenerv3.FilterChainMatch {
-	return &listenerv3.FilterChainMatch{
-		DestinationPort: wrapperspb.UInt32(uint32(to.Port())),
-		PrefixRanges: []*corev3.CidrRange{{
-			AddressPrefix: to.Addr().String(),
-			PrefixLen:     wrapperspb.UInt32(uint32(to.Addr().BitLen())),
-		}},
+	out := &listenerv3.FilterChainMatch{DestinationPort: wrapperspb.UInt32(uint32(to.Port()))}
+	for _, address := range []netip.Addr{to.Addr(), netip.AddrFrom16(to.Addr().As16())} {
+		if len(out.PrefixRanges) == 0 || address != to.Addr() {
+			out.PrefixRanges = append(out.PrefixRanges, wholeAddress(address))
+		}
 	}
+	return out
+}
+
+func wholeAddress(address netip.Addr) *corev3.CidrRange {
+	return &corev3.CidrRange{AddressPrefix: address.String(), PrefixLen: wrapperspb.UInt32(uint32(address.BitLen()))}
 }
 
 func listenerFilter(name string, config proto.Message) *listenerv3.ListenerFilter {

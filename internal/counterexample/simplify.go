@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/casewriter"
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/policy"
@@ -187,7 +188,7 @@ func (s *shrinker) named() cases.Case {
 			what = method + " " + path
 		}
 	}
-	what += servername.With(q.SNI)
+	what += servername.With(q.SNI) + endpoint.From(q.SourceIP, q.From.SourceIP)
 	c.Name = fmt.Sprintf("counterexample: %s expected of %s as %s to %s, Envoy differs", q.Want, what, q.From.Name, q.To)
 	c.Source = string(casewriter.YAML(c))
 	return c

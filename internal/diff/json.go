@@ -2,7 +2,9 @@ package diff
 
 import (
 	"fmt"
+	"net/netip"
 
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -46,6 +48,7 @@ type changeJSON struct {
 	Kind     string      `json:"kind"`
 	Class    string      `json:"class"`
 	From     string      `json:"from"`
+	Source   string      `json:"sourceIP,omitempty"`
 	SNI      string      `json:"sni,omitempty"`
 	Method   string      `json:"method,omitempty"`
 	Path     string      `json:"path,omitempty"`
@@ -95,7 +98,7 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 			for _, c := range found.Changes {
 				j := changeJSON{
 					Case: one.New.Name, Inbound: found.Inbound.String(), Kind: c.Kind().String(), Class: c.Text,
-					From: c.Request.From.Name, SNI: c.Witness.SNI, Method: c.Witness.Method, Path: c.Witness.Path, Old: newOpinionJSON(c.Old), New: newOpinionJSON(c.New),
+					From: c.Request.From.Name, Source: endpoint.Played(c.Witness.Source, netip.Addr{}), SNI: c.Witness.SNI, Method: c.Witness.Method, Path: c.Witness.Path, Old: newOpinionJSON(c.Old), New: newOpinionJSON(c.New),
 				}
 				shown := one.shown(asked)
 				for _, q := range shown {

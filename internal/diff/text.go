@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/result"
@@ -230,5 +232,5 @@ func witnessText(c Change) string {
 	if c.Witness.Path != "" {
 		words = append(words, c.Witness.Method, c.Witness.Path)
 	}
-	return strings.Join(append(words, "as", c.Request.From.Name), " ") + servername.With(c.Witness.SNI)
+	return strings.Join(append(words, "as", c.Request.From.Name), " ") + servername.With(c.Witness.SNI) + endpoint.From(c.Witness.Source, netip.Addr{})
 }

@@ -11,6 +11,49 @@ import (
 	"strings"
 )
 
+// Unnamed is the address that a caller plays where a case gives it none. No workload has it.
+var Unnamed = netip.AddrFrom4([4]byte{10, 255, 255, 254})
+
+// Callers are the first and the last addresses of the blocks that callers connect from. The
+// others mean no address, a group, or everybody (RFC 6890; RFC 5771; RFC 4291, section 2.7).
+var Callers = [...][2]netip.Addr{
+	{netip.MustParseAddr("0.0.0.1"), netip.MustParseAddr("223.255.255.255")},
+	{netip.MustParseAddr("240.0.0.0"), netip.MustParseAddr("255.255.255.254")},
+	{netip.MustParseAddr("::1"), netip.MustParseAddr("feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")},
+}
+
+// Caller reads the address of a caller.
+func Caller(text string) (netip.Addr, error) {
+	address, err := Address(text)
+	if err != nil {
+		return address, err
+	}
+	for _, block := range Callers {
+		if block[0].BitLen() == address.BitLen() && !address.Less(block[0]) && !block[1].Less(address) {
+			return address, nil
+		}
+	}
+	return netip.Addr{}, fmt.Errorf("no caller has the address %s: use one like 10.0.0.1", address)
+}
+
+// From returns " from ADDRESS" for texts about a request, and "" where the caller plays its own
+// address, or none.
+func From(played, own netip.Addr) string {
+	text := Played(played, own)
+	if text == "" {
+		return ""
+	}
+	return " from " + text
+}
+
+// Played returns the text of the address that a caller plays, and "" for its own, or none.
+func Played(played, own netip.Addr) string {
+	if !played.IsValid() || played == own {
+		return ""
+	}
+	return played.String()
+}
+
 // Port reads a port in decimal digits.
 func Port(text string) (uint16, error) {
 	port, err := strconv.ParseUint(text, 10, 16)

@@ -8,15 +8,20 @@ package enginetest
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	xdscorev3 "github.com/cncf/xds/go/xds/core/v3"
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	networkinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/network/v3"
 	sslinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/ssl/v3"
+	ipv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/input_matchers/ip/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"google.golang.org/protobuf/proto"
 
@@ -91,7 +96,11 @@ func holds(p *matcherv3.Matcher_MatcherList_Predicate, r *policy.Request) bool {
 	case *matcherv3.Matcher_MatcherList_Predicate_NotMatcher:
 		return !is(p.NotMatcher)
 	case *matcherv3.Matcher_MatcherList_Predicate_SinglePredicate_:
-		return matches(p.SinglePredicate.GetValueMatch(), input(p.SinglePredicate.Input, r))
+		value := input(p.SinglePredicate.Input, r)
+		if custom := p.SinglePredicate.GetCustomMatch(); custom != nil {
+			return inBlocks(custom, value)
+		}
+		return matches(p.SinglePredicate.GetValueMatch(), value)
 	}
 	panic(fmt.Sprintf("predicate %v is unknown", p))
 }
@@ -108,6 +117,12 @@ func input(config *xdscorev3.TypedExtensionConfig, r *policy.Request) string {
 	switch in := in.(type) {
 	case *sslinputsv3.UriSanInput:
 		return strings.Join(r.URIs, ",")
+	case *networkinputsv3.DestinationPortInput:
+		return strconv.Itoa(int(r.Port))
+	case *networkinputsv3.DirectSourceIPInput:
+		return r.Source.String()
+	case *networkinputsv3.SourceIPInput:
+		return remote(r).String()
 	case *envoymatcherv3.HttpRequestHeaderMatchInput:
 		return header(in.HeaderName, r)
 	}
@@ -137,6 +152,37 @@ func matches(matcher proto.Message, value string) bool {
 		return regexp.MustCompile(`\A(?:` + text.Message().Interface().(interface{ GetRegex() string }).GetRegex() + `)\z`).MatchString(value)
 	}
 	panic(fmt.Sprintf("matcher %v is unknown", matcher))
+}
+
+// remote is the address of the caller in a trusted header, or else of the peer.
+func remote(r *policy.Request) netip.Addr {
+	if r.Remote.IsValid() {
+		return r.Remote
+	}
+	return r.Source
+}
+
+// inBlocks follows envoy.extensions.matching.input_matchers.ip.v3.Ip.
+func inBlocks(config *xdscorev3.TypedExtensionConfig, value string) bool {
+	var m ipv3.Ip
+	if err := config.TypedConfig.UnmarshalTo(&m); err != nil {
+		panic(err)
+	}
+	address, err := netip.ParseAddr(value)
+	return err == nil && slices.ContainsFunc(m.CidrRanges, func(block *corev3.CidrRange) bool { return inBlock(block, address) })
+}
+
+// inBlock follows envoy.config.core.v3.CidrRange: both addresses are of one family, and the
+// first bits are alike.
+func inBlock(block *corev3.CidrRange, address netip.Addr) bool {
+	of := netip.MustParseAddr(block.AddressPrefix)
+	a, b := of.AsSlice(), address.AsSlice()
+	for bit := range min(int(block.GetPrefixLen().GetValue()), 8*len(a)) {
+		if len(a) != len(b) || (a[bit/8]^b[bit/8])&(0x80>>(bit%8)) != 0 {
+			return false
+		}
+	}
+	return len(a) == len(b)
 }
 
 // judgeRules follows envoy.config.rbac.v3.RBAC: the first policy in the order of names that has a
@@ -178,6 +224,12 @@ func permits(p *rbacv3.Permission, r *policy.Request) bool {
 	case *rbacv3.Permission_UrlPath:
 		return matches(p.UrlPath.GetPath(), r.PathOnly())
 	}
+	switch p := p.Rule.(type) {
+	case *rbacv3.Permission_DestinationPort:
+		return uint32(r.Port) == p.DestinationPort
+	case *rbacv3.Permission_DestinationPortRange:
+		return p.DestinationPortRange.Start <= int32(r.Port) && int32(r.Port) < p.DestinationPortRange.End
+	}
 	panic(fmt.Sprintf("permission %v is unknown", p))
 }
 
@@ -198,6 +250,14 @@ func names(p *rbacv3.Principal, r *policy.Request) bool {
 		return hasHeader(p.Header, r)
 	case *rbacv3.Principal_UrlPath:
 		return matches(p.UrlPath.GetPath(), r.PathOnly())
+	}
+	switch p := p.Identifier.(type) {
+	case *rbacv3.Principal_SourceIp:
+		return inBlock(p.SourceIp, r.Source)
+	case *rbacv3.Principal_DirectRemoteIp:
+		return inBlock(p.DirectRemoteIp, r.Source)
+	case *rbacv3.Principal_RemoteIp:
+		return inBlock(p.RemoteIp, remote(r))
 	}
 	panic(fmt.Sprintf("principal %v is unknown", p))
 }

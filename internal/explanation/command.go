@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
@@ -45,6 +46,9 @@ func (c Command) Line(of cases.Case, q cases.Request, named bool) string {
 	words := append([]string{"--to", q.To}, from...)
 	if q.SNI != "" && !q.From.Plaintext {
 		words = append(words, "--sni", q.SNI)
+	}
+	if source := endpoint.Played(q.SourceIP, q.From.SourceIP); source != "" {
+		words = append(words, "--source", source)
 	}
 	isL7 := func(in cases.Inbound) bool { return in.String() == q.To && in.Protocol.Layer() == policy.L7 }
 	if slices.ContainsFunc(of.Inbounds, isL7) {

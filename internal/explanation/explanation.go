@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -28,6 +29,8 @@ type Explanation struct {
 	Protocol string `json:"protocol"`
 	Caller   string `json:"caller"`
 	Request  string `json:"request,omitempty"`
+	// Source is the address that the caller plays, if it is not the caller's own.
+	Source string `json:"sourceIP,omitempty"`
 	// SNI is the server name of the handshake, as Envoy keeps it.
 	SNI      string   `json:"sni,omitempty"`
 	Decision string   `json:"decision"`
@@ -81,8 +84,11 @@ func Of(subjects []lab.Subject, from Caller, request cases.Request) (Explanation
 		if err != nil {
 			return nil, err
 		}
-		request.From = caller
-		out[i] = explain(s, request)
+		q := request
+		if q.From = caller; !q.SourceIP.IsValid() {
+			q.SourceIP = caller.SourceIP
+		}
+		out[i] = explain(s, q)
 		if caller.Name != "" {
 			out[i].keepOut(s, caller)
 		}
@@ -91,7 +97,7 @@ func Of(subjects []lab.Subject, from Caller, request cases.Request) (Explanation
 }
 
 func explain(s lab.Subject, q cases.Request) Explanation {
-	request, rejected := verdict.See(s.Inbound.Protocol, s.Normalization, q)
+	request, rejected := verdict.See(s.Inbound.Inbound, s.Normalization, q)
 	e := Explanation{
 		Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(),
 		Caller: request.Identity(), Shadow: "none", Gates: []Gate{},
@@ -106,7 +112,7 @@ func explain(s lab.Subject, q cases.Request) Explanation {
 	if s.Inbound.Protocol.Layer() == policy.L7 {
 		e.Request = request.Method + " " + request.Path
 	}
-	e.SNI = request.SNI
+	e.SNI, e.Source = request.SNI, endpoint.Played(q.SourceIP, q.From.SourceIP)
 	program := s.Set.Program(s.Inbound.Inbound)
 	decision, traces := policy.Explain(program.Program, request)
 	e.Decision = decision.Verdict.String()
@@ -160,6 +166,9 @@ func (e Explanation) write(w io.Writer) {
 	fmt.Fprintf(w, "inbound   %s (%s)\ncaller    %s\n", e.Inbound, e.Protocol, cmp.Or(e.Caller, "without a SAN"))
 	if e.Request != "" {
 		fmt.Fprintf(w, "request   %s\n", e.Request)
+	}
+	if e.Source != "" {
+		fmt.Fprintf(w, "from      %s\n", e.Source)
 	}
 	if e.SNI != "" {
 		fmt.Fprintf(w, "sni       %s\n", e.SNI)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -32,9 +33,9 @@ func Ask(c cases.Case, seed, number uint64) (*verdict.Reading, error) {
 
 func describe(in verdict.Inbound, q cases.Request) string {
 	if in.Protocol.Layer() == policy.L4 {
-		return "a connection" + servername.With(q.SNI)
+		return "a connection" + servername.With(q.SNI) + endpoint.From(q.SourceIP, q.From.SourceIP)
 	}
-	return q.Method + " " + q.Path + servername.With(q.SNI)
+	return q.Method + " " + q.Path + servername.With(q.SNI) + endpoint.From(q.SourceIP, q.From.SourceIP)
 }
 
 // The bounds of what is asked of one inbound. A caller costs a handshake, and where the

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -156,6 +158,7 @@ func (p *Proof) draw(i int) []policy.Request {
 				r.SNI = ""
 			}
 		}
+		r.Port, r.Source = in.Port, drawAddress(slices.Concat(values[attribute.SourceAddress], values[attribute.RemoteAddress]), random)
 		if in.Protocol.Layer() == policy.L7 {
 			r.Method = methods[random.IntN(len(methods))]
 			path, err := p.Case.Normalization.Apply(pick(paths))
@@ -167,6 +170,36 @@ func (p *Proof) draw(i int) []policy.Request {
 		out = append(out, r)
 	}
 	return out
+}
+
+// drawAddress draws an address in one of the blocks, or just outside of it.
+func drawAddress(blocks []string, random *rand.Rand) netip.Addr {
+	if len(blocks) == 0 {
+		return endpoint.Unnamed
+	}
+	text := blocks[random.IntN(len(blocks))]
+	block, err := netip.ParsePrefix(text)
+	if address, wrong := netip.ParseAddr(text); wrong == nil {
+		block, err = netip.PrefixFrom(address, address.BitLen()), nil
+	}
+	if err != nil {
+		return endpoint.Unnamed
+	}
+	bytes := block.Addr().AsSlice()
+	for bit := block.Bits(); bit < len(bytes)*8; bit++ {
+		bytes[bit/8] |= byte(random.IntN(2)) << (7 - bit%8)
+	}
+	address, _ := netip.AddrFromSlice(bytes)
+	switch random.IntN(4) {
+	case 0:
+		address = block.Addr().Prev()
+	case 1:
+		address = block.Addr()
+	}
+	if _, err := endpoint.Caller(address.String()); err != nil {
+		return endpoint.Unnamed
+	}
+	return address
 }
 
 // mutated returns a text that is like the text of a pattern, or just not.
@@ -202,5 +235,5 @@ func valuesOf(p policy.Program) (values map[*policy.Attribute][]string, size int
 }
 
 func requestText(r policy.Request) string {
-	return strings.TrimSpace(fmt.Sprintf("%s %s as %s", r.Method, r.Path, strings.Join(slices.Concat(r.URIs, r.DNS), " + "))) + servername.With(r.SNI)
+	return strings.TrimSpace(fmt.Sprintf("%s %s as %s", r.Method, r.Path, strings.Join(slices.Concat(r.URIs, r.DNS), " + "))) + servername.With(r.SNI) + endpoint.From(r.Source, netip.Addr{})
 }

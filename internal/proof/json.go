@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
@@ -54,6 +55,7 @@ type classJSON struct {
 	Shadow   string   `json:"shadow"`
 	Rule     string   `json:"rule,omitempty"`
 	From     string   `json:"from"`
+	Source   string   `json:"sourceIP,omitempty"`
 	SNI      string   `json:"sni,omitempty"`
 	Method   string   `json:"method,omitempty"`
 	Path     string   `json:"path,omitempty"`
@@ -119,7 +121,7 @@ func (in InboundVerdict) form() inboundJSON {
 	for _, c := range in.Classes {
 		j := classJSON{
 			Class: c.Text, Proven: c.Proven, Decision: c.Decision.Effect.String(), By: c.Decision.Origin, Shadow: "none", Rule: c.Witness.Rule,
-			From: c.Witness.From.Name, SNI: c.Witness.SNI, Method: c.Witness.Method, Path: c.Witness.Path, Requests: c.Requests, Problems: c.Witness.ProblemTexts(),
+			From: c.Witness.From.Name, Source: endpoint.Played(c.Witness.SourceIP, c.Witness.From.SourceIP), SNI: c.Witness.SNI, Method: c.Witness.Method, Path: c.Witness.Path, Requests: c.Requests, Problems: c.Witness.ProblemTexts(),
 		}
 		if c.Decision.Shadowed {
 			j.Shadow = c.Decision.Shadow.Effect.String()

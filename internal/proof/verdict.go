@@ -3,8 +3,10 @@ package proof
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -181,5 +183,5 @@ func title(r policy.Request) string {
 	if r.Path != "" {
 		text = r.Method + " " + r.Path
 	}
-	return text + servername.With(r.SNI)
+	return text + servername.With(r.SNI) + endpoint.From(r.Source, netip.Addr{})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/result"
 )
 
@@ -59,7 +60,7 @@ func buildCounters(c evidence.Counters, rules map[string]evidence.Counters) Coun
 func buildRequest(q result.Request) Request {
 	e := q.Evidence
 	out := Request{
-		From: q.From.Name, To: q.To, Method: q.Method, Path: q.Path, GRPC: q.GRPC, SNI: q.SNI, Want: q.Want.String(),
+		From: q.From.Name, To: q.To, Method: q.Method, Path: q.Path, GRPC: q.GRPC, SNI: q.SNI, Source: endpoint.Played(q.SourceIP, q.From.SourceIP), Want: q.Want.String(),
 		Passed: len(q.Problems) == 0, Outcome: Outcome(q), Shadow: "none", Rule: q.Rule, Problems: q.ProblemTexts(), Explain: q.Explain,
 		Evidence: Evidence{
 			Caller: e.Answer.String(), Log: e.Log.Details + e.Log.Termination + e.Log.TransportFailure, Peer: e.Log.PeerURIs,

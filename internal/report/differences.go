@@ -160,7 +160,7 @@ func by(effect, policy string) string {
 
 // Asking identifies a request of a case, in all runs.
 type Asking struct {
-	from, to, method, path, grpc, sni, header string
+	from, to, method, path, grpc, sni, source, header string
 	// nth counts requests that are equal otherwise.
 	nth int
 }
@@ -170,7 +170,7 @@ func Askings(c Case) []Asking {
 	out := make([]Asking, len(c.Requests))
 	alike := map[Asking]int{}
 	for i, q := range c.Requests {
-		a := Asking{from: q.From, to: q.To, method: q.Method, path: q.Path, grpc: q.GRPC, sni: q.SNI, header: strings.Join(q.Header, ", ")}
+		a := Asking{from: q.From, to: q.To, method: q.Method, path: q.Path, grpc: q.GRPC, sni: q.SNI, source: q.Source, header: strings.Join(q.Header, ", ")}
 		alike[a]++
 		a.nth = alike[a]
 		out[i] = a
@@ -188,7 +188,7 @@ func (a Asking) String() string {
 		method, path := requestline.Of(a.method, a.path, "")
 		text += " " + method + " " + path
 	}
-	text += " as " + a.from + servername.With(a.sni)
+	text += " as " + a.from + servername.With(a.sni) + FromAddress(a.source)
 	if a.header != "" {
 		text += " with " + a.header
 	}
@@ -196,4 +196,12 @@ func (a Asking) String() string {
 		text += " (" + strconv.Itoa(a.nth) + ")"
 	}
 	return text
+}
+
+// FromAddress is the text for the address that a caller plays, "" for its own.
+func FromAddress(address string) string {
+	if address == "" {
+		return ""
+	}
+	return " from " + address
 }

@@ -157,6 +157,8 @@ type Request struct {
 	Method string `json:"method,omitempty"`
 	Path   string `json:"path,omitempty"`
 	GRPC   string `json:"grpc,omitempty"`
+	// Source is the address that the caller plays, empty where it is the caller's own.
+	Source string `json:"sourceIP,omitempty"`
 	// SNI is the server name of the handshake, empty for none.
 	SNI string `json:"sni,omitempty"`
 	// Header has the other header lines, each as "name: value", with the authority as host.

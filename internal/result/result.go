@@ -15,6 +15,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -202,7 +203,7 @@ func (q Request) Text() string {
 		method, path := requestline.Of(q.Method, q.Path, "")
 		text += " " + method + " " + path
 	}
-	return text + servername.With(q.SNI)
+	return text + servername.With(q.SNI) + endpoint.From(q.SourceIP, q.From.SourceIP)
 }
 
 func shadowText(d policy.Decision) string {

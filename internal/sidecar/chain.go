@@ -21,6 +21,9 @@ import (
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/xds"
+	"github.com/meshproof/meshproof/xds/lift"
 )
 
 // chain reads one filter chain, or filters without one.
@@ -45,6 +48,9 @@ type chain struct {
 	disabled    bool
 	// readsSNI is true behind a TLS inspector.
 	readsSNI bool
+	// remote says where the connection manager has the remote address from; "" for the
+	// connection.
+	remote string
 }
 
 type otherFilter struct {
@@ -111,8 +117,17 @@ func (c *chain) close() {
 	if !c.readsSNI && rbac.AskForSNI(c.in.Filters.Messages()) {
 		c.tell(dump.Beside, "", "", "a filter asks for the server name (SNI), and the listener has no TLS inspector that reads every handshake: Envoy knows no server name then, and no caller matches")
 	}
+	if c.remote != "" && c.asksForRemote() {
+		c.tell(dump.Opaque, "", "", "a filter asks for the remote address, and "+c.remote+": no caller of the lab plays it")
+	}
 	c.out.Inbounds = append(c.out.Inbounds, c.in)
 	c.reader.leads = append(c.reader.leads, c.leads)
+}
+
+// asksForRemote reports whether an HTTP filter asks for the remote address.
+func (c *chain) asksForRemote() bool {
+	p, _ := lift.Program(xds.Filters{HTTP: c.in.Filters.HTTP, Routes: c.in.Filters.Routes}, 0)
+	return reads(p, attribute.RemoteAddress)
 }
 
 // goesOn reports whether any filter behind RBAC may have a part in the authorization: it may

@@ -33,6 +33,12 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 	c.in.StatPrefix = m.StatPrefix
 	c.in.ForwardClientCert = m.ForwardClientCertDetails
 	c.in.UseRemoteAddress = m.GetUseRemoteAddress().GetValue()
+	switch {
+	case !c.in.UseRemoteAddress || m.XffNumTrustedHops > 0:
+		c.remote = "the connection manager takes it from the header x-forwarded-for (use_remote_address, xff_num_trusted_hops), which callers write"
+	case m.GetRepresentIpv4RemoteAddressAsIpv4MappedIpv6():
+		c.remote = "the connection manager turns it into an address of IPv6 (represent_ipv4_remote_address_as_ipv4_mapped_ipv6)"
+	}
 	c.in.Normalization = policy.PathNormalization{
 		Raw:            !m.GetNormalizePath().GetValue(),
 		KeepSlashes:    !m.MergeSlashes,

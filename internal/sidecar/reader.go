@@ -295,16 +295,26 @@ func address(l *listenerv3.Listener, socket *corev3.SocketAddress, match *listen
 		// Connections of every port are redirected here.
 		port = 0
 	}
-	if ranges := match.GetPrefixRanges(); len(ranges) == 1 {
-		to, err := netip.ParseAddr(ranges[0].GetAddressPrefix())
-		if err == nil && ranges[0].GetPrefixLen().GetValue() == uint32(to.BitLen()) {
-			ip = to
-		}
+	if to, ok := onlyAddress(match.GetPrefixRanges()); ok {
+		ip = to
 	}
 	if port > 65535 {
 		return netip.AddrPort{}
 	}
 	return netip.AddrPortFrom(ip, uint16(port))
+}
+
+// onlyAddress returns the address that all blocks are. The notation of an address of IPv4 in
+// IPv6 counts for the same address.
+func onlyAddress(blocks []*corev3.CidrRange) (ip netip.Addr, ok bool) {
+	for i, block := range blocks {
+		to, err := netip.ParseAddr(block.GetAddressPrefix())
+		if err != nil || block.GetPrefixLen().GetValue() != uint32(to.BitLen()) || i > 0 && to.Unmap() != ip {
+			return netip.Addr{}, false
+		}
+		ip = to.Unmap()
+	}
+	return ip, len(blocks) > 0
 }
 
 // permissive marks each inbound of a listener that serves the same address over a weaker

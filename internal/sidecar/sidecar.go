@@ -25,6 +25,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
 	"github.com/meshproof/meshproof/xds/lift"
 )
@@ -96,7 +97,21 @@ type Inbound struct {
 // Program turns the filters of the inbound back into a program, as [lift.Program] does.
 // It knows the port that callers connect to, if the inbound has one.
 func (i Inbound) Program() (p policy.Program, lost []string) {
-	return lift.Program(i.Filters, i.Address.Port())
+	p, lost = lift.Program(i.Filters, i.Address.Port())
+	if i.Address.Port() == 0 && reads(p, attribute.DestinationPort) {
+		lost = append(lost, "a filter asks for the port that callers connect to, and the inbound has every port")
+	}
+	return p, lost
+}
+
+// reads reports whether a program asks for an attribute.
+func reads(p policy.Program, a *policy.Attribute) bool {
+	for c := range p.Conditions() {
+		if is, ok := c.(policy.Is); ok && is.Attribute == a {
+			return true
+		}
+	}
+	return false
 }
 
 // Guard is one RBAC filter in its place.

@@ -22,6 +22,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/examination"
+	"github.com/meshproof/meshproof/internal/peer"
 	"github.com/meshproof/meshproof/internal/progress"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -205,6 +206,11 @@ func (r *run) compile(ctx context.Context) bool {
 			Name: in.String(), Identity: in.Identity, Address: in.Address(), Protocol: in.Protocol,
 			MTLS: in.MTLS(), Filters: filters[i], Normalization: r.runner.Fault.normalization(c.Normalization),
 		})
+	}
+	for _, in := range r.inbounds {
+		if note := peer.Note(in.Name, in.Filters); note != "" {
+			r.result.Notes = append(r.result.Notes, note)
+		}
 	}
 	if r.isForeign() && r.reading.WantsOnly() == "" && c.ExpectError == "" {
 		r.examination = examination.Of(r.reading, filters, r.runner.AnyNames, r.runner.sample())

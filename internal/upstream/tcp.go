@@ -91,7 +91,11 @@ func (e *tcpEcho) echo(c *tcpConn) {
 	if header != nil && e.shows(header) {
 		if from, ok := header.SourceAddr.(*net.TCPAddr); ok {
 			ap := from.AddrPort()
-			c.caller = netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+			address := netip.AddrFrom16(ap.Addr().As16())
+			if header.TransportProtocol.IsIPv4() {
+				address = address.Unmap()
+			}
+			c.caller = netip.AddrPortFrom(address, ap.Port())
 		}
 	}
 	close(c.known)

@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/plainpath"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
@@ -74,7 +75,7 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	if in.reading.wantsOnly != "" {
 		return Unknown{}
 	}
-	seen, err := See(in.Protocol, in.normalization(), q)
+	seen, err := See(in.Inbound.Inbound, in.normalization(), q)
 	seen.UTF8 = !in.reading.envoy.Fixed(behavior.RegexBytes)
 	plain, disputed := in.plainlySeen(q, seen, err)
 	if disputed != nil {
@@ -191,15 +192,15 @@ func trustDomainOf(uris []string) string {
 	return td
 }
 
-// See returns a request as the policies see it. On L4 that is the caller and the server name of its handshake. On L7 the
-// listener has normalized the path; the error says why it answers
+// See returns a request to an inbound as the policies see it. On L4 that is the caller with its
+// address, the port, and the server name of the handshake. On L7 the listener has normalized the path; the error says why it answers
 // 400 instead, and the request then has no path.
-func See(protocol policy.Protocol, n policy.PathNormalization, q cases.Request) (policy.Request, error) {
-	seen := policy.Request{URIs: q.From.Template.URIs, DNS: q.From.Template.DNS}
+func See(in policy.Inbound, n policy.PathNormalization, q cases.Request) (policy.Request, error) {
+	seen := placed(policy.Request{URIs: q.From.Template.URIs, DNS: q.From.Template.DNS, Source: q.SourceIP}, in)
 	if !q.From.Plaintext {
 		seen.SNI = servername.Kept(q.SNI)
 	}
-	if protocol.Layer() == policy.L4 {
+	if in.Protocol.Layer() == policy.L4 {
 		return seen, nil
 	}
 	var path string
@@ -207,6 +208,14 @@ func See(protocol policy.Protocol, n policy.PathNormalization, q cases.Request) 
 	seen.Method, path = requestline.Of(q.Method, q.Path, q.GRPC)
 	seen.Path, err = n.Apply(path)
 	return seen, err
+}
+
+// placed gives a request the port of the inbound, and the address of a caller without one.
+func placed(r policy.Request, in policy.Inbound) policy.Request {
+	if r.Port = in.Port; !r.Source.IsValid() {
+		r.Source = endpoint.Unnamed
+	}
+	return r
 }
 
 // Detour returns another path that the listener normalizes to a given path: the path behind
@@ -252,7 +261,7 @@ func wantOf(d policy.Decision) cases.Want {
 // The latter wants the handshake to fail.
 func (in Inbound) Request(r policy.Request) cases.Request {
 	q := cases.Request{
-		To: in.String(), SNI: r.SNI, Method: r.Method, Path: r.Path,
+		To: in.String(), SNI: r.SNI, SourceIP: r.Source, Method: r.Method, Path: r.Path,
 		From: Caller(r, in.reading.Case.TrustDomains[0]), Want: wantOf(in.Decide(r)),
 	}
 	switch {

@@ -208,11 +208,14 @@ func (r *Reading) locateOn(in policy.Inbound) locate {
 }
 
 // Decide is [policy.Decide] of the inbound's program, for many requests to many rules.
-func (in Inbound) Decide(r policy.Request) policy.Decision { return in.index().Decide(r) }
+func (in Inbound) Decide(r policy.Request) policy.Decision {
+	return in.index().Decide(placed(r, in.Inbound.Inbound))
+}
 
 // Explain is [policy.Explain] of the inbound's program. The traces have the rules that the
 // request can meet.
 func (in Inbound) Explain(r policy.Request) (policy.Decision, []policy.Trace) {
+	r = placed(r, in.Inbound.Inbound)
 	return policy.Explain(in.index().Narrow(&r), r)
 }
 
@@ -240,7 +243,7 @@ func (in Inbound) MTLS() xds.MTLS {
 // Surface says which requests reach the inbound, from callers of any trust domain: whether
 // a trust domain is trusted is a question of mTLS, and the policies decide for all of them.
 func (in Inbound) Surface() classes.Surface {
-	return classes.Surface{Protocol: in.Protocol, Normalization: in.reading.Case.Normalization}
+	return classes.Surface{Protocol: in.Protocol, Normalization: in.reading.Case.Normalization, Ports: []uint16{in.Port}}
 }
 
 // TrustedSurface says which requests reach the inbound from callers of the trust domains

@@ -111,32 +111,21 @@ func (addressSpace) value(key string) string {
 	return ""
 }
 
-// sound takes every address but the two that mean none and all: Envoy's PROXY protocol filter
-// takes these too, but no caller has them.
 func (addressSpace) sound(value string) error {
-	address, err := endpoint.Address(value)
-	if err != nil {
-		return err
-	}
-	if address.IsUnspecified() {
-		return fmt.Errorf("no caller has the address %s", address)
-	}
-	return nil
+	_, err := endpoint.Caller(value)
+	return err
 }
 
-func (s addressSpace) from(text string) (string, bool) {
-	first4, first6 := addressKey(netip.AddrFrom4([4]byte{3: 1})), addressKey(netip.IPv6Loopback())
-	switch key := max(text, first4); {
-	case key <= addressKey(netip.AddrFrom4([4]byte{255, 255, 255, 255})):
-		return key, true
-	default:
-		key = max(key, first6)
-		return key, key[0] == markIPv6
+func (addressSpace) from(text string) (string, bool) {
+	for _, block := range endpoint.Callers {
+		if key := max(text, addressKey(block[0])); key <= addressKey(block[1]) {
+			return key, true
+		}
 	}
+	return "", false
 }
 
-// natural is the address of callers that a case gives none.
-func (addressSpace) natural() string { return "10.255.255.254" }
+func (addressSpace) natural() string { return endpoint.Unnamed.String() }
 
 func (addressSpace) complete(string, int) []string { return nil }
 

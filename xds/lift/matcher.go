@@ -9,6 +9,7 @@ import (
 	xdscorev3 "github.com/cncf/xds/go/xds/core/v3"
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	ipv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/input_matchers/ip/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 
 	"github.com/meshproof/meshproof/internal/messages"
@@ -110,6 +111,13 @@ func (t *translator) single(p *matcherv3.Matcher_MatcherList_Predicate_SinglePre
 	if p.GetValueMatch() != nil {
 		return t.input(p.Input, textOf(p.GetValueMatch()), at)
 	}
+	in, _, err := messages.Unpack(p.GetInput().GetTypedConfig())
+	matcher, _, unread := messages.Unpack(p.GetCustomMatch().GetTypedConfig())
+	if of, ok := matcher.(*ipv3.Ip); ok && err == nil && unread == nil {
+		if shown := rbac.Shown(in); shown != nil && isAddress(shown) {
+			return term{reading: t.blocks(shown, of.GetCidrRanges(), at.Field("custom_match").Field("typed_config").Field("cidr_ranges"))}
+		}
+	}
 	return term{reading: t.unsaid(at, "it asks for more than a string matcher can")}
 }
 
@@ -122,7 +130,8 @@ func (t *translator) input(config *xdscorev3.TypedExtensionConfig, of text, at *
 	switch shown := rbac.Shown(in); {
 	case shown == attribute.DestinationPort:
 		return term{reading: t.portText(of, at)}
-	case shown == attribute.SourceAddress || shown == attribute.RemoteAddress:
+	case shown != nil && isAddress(shown):
+		return term{reading: t.addressText(shown, of, at)}
 	case shown != nil && shown.Layer == policy.L4:
 		return t.attribute(shown, of, at)
 	}

@@ -123,6 +123,12 @@ func (t *translator) principal(p *rbacv3.Principal, at *messages.Path) term {
 			return term{reading: exactly(policy.Always)}
 		}
 		return term{reading: t.name(textOf(of.Authenticated.PrincipalName), at.Field("authenticated").Field("principal_name"))}
+	case *rbacv3.Principal_SourceIp:
+		return term{reading: t.block(attribute.SourceAddress, of.SourceIp, at.Field("source_ip"))}
+	case *rbacv3.Principal_DirectRemoteIp:
+		return term{reading: t.block(attribute.SourceAddress, of.DirectRemoteIp, at.Field("direct_remote_ip"))}
+	case *rbacv3.Principal_RemoteIp:
+		return term{reading: t.block(attribute.RemoteAddress, of.RemoteIp, at.Field("remote_ip"))}
 	case *rbacv3.Principal_Custom:
 		m, _, _ := messages.Unpack(of.Custom.GetTypedConfig())
 		if config, ok := m.(*mtlsv3.Config); ok {

@@ -147,7 +147,7 @@ func askText(q report.Request, protocol string) string {
 		method, path := requestline.Of(q.Method, q.Path, "")
 		text = method + " " + path
 	}
-	return strings.Join(append([]string{text + servername.With(q.SNI)}, q.Header...), ", ")
+	return strings.Join(append([]string{text + servername.With(q.SNI) + report.FromAddress(q.Source)}, q.Header...), ", ")
 }
 
 // elideTrustDomain returns the callers without the trust domain that most of them share, and
