@@ -88,6 +88,7 @@ func (r *Resources) addAll(list []any, file string) error {
 
 func (r *Resources) addObject(o object, file string) error {
 	if configs, ok := get(o, "configs").([]any); ok {
+		r.IsDump = true
 		r.checkParts(o, configDump)
 		r.addConfigs(configs)
 		return nil

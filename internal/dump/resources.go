@@ -45,6 +45,8 @@ type Resources struct {
 	// Unattached are filters that came without a listener.
 	Unattached []Unattached
 	Unknown    []Unknown
+	// IsDump is set where a dump of an Envoy is among the input, which has all clusters.
+	IsDump     bool
 	bootstraps int
 	// Envoy is the version of the sidecar; empty where nothing names it.
 	Envoy string

@@ -294,7 +294,7 @@ func (r *reader) shareWorkloads() {
 				tell("it leads to %s, as the inbound on port %d does", workload, port)
 			}
 		}
-		if name, reason := r.unreadOf(r.leads[i]); name != "" && r.Clusters != nil {
+		if name, reason := r.unreadOf(r.leads[i]); name != "" && (r.IsDump || r.Clusters != nil) {
 			tell("nothing tells which workload it leads to: its cluster %q %s", name, reason)
 		}
 		if r.leads[i].chosen {

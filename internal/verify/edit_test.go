@@ -240,6 +240,21 @@ func endpoints(service, ip string, port int) edit {
 	return add("configs", `{"@type": "T/envoy.admin.v3.EndpointsConfigDump", "dynamic_endpoint_configs": [{"endpoint_config": `+assignment+`}]}`)
 }
 
+// completed adds the clusters of the example to a dump, unless an edit has added some.
+func completed(dump any) any {
+	return at(dump, "configs", func(old any) any {
+		list := old.([]any)
+		has := slices.ContainsFunc(list, func(part any) bool {
+			of, _ := part.(map[string]any)
+			return of["@type"] == "type.googleapis.com/envoy.admin.v3.ClustersConfigDump"
+		})
+		if has {
+			return list
+		}
+		return clusters(own, redis)(map[string]any{"configs": list}).(map[string]any)["configs"]
+	})
+}
+
 func clusters(all ...string) edit {
 	for i, one := range all {
 		all[i] = `{"cluster": ` + one + `}`

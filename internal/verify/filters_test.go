@@ -134,7 +134,7 @@ var forgedFilters = []forged{
 	{"a route for filters", unverified, []edit{drop(route + ".route"), put(route+".filter_action", `{}`)}},
 	{"early data", unverified, []edit{put(route+".route.early_data_policy", typed("x", "acme.Early", ""))}},
 	{"a route of a later API", unverified, []edit{put(route+".match.mood", `"good"`)}},
-	{"redirects inside, mirrors and rewrites", verified, []edit{put(route+".route.internal_redirect_policy", `{}`), put(route+".route.request_mirror_policies", `[{"cluster": "m"}]`), put(route+".route.prefix_rewrite", `"/x"`)}},
+	{"redirects inside, mirrors and rewrites", verified, []edit{clusters(own, redis, static("m", "10.1.1.1", 80)), put(route+".route.internal_redirect_policy", `{}`), put(route+".route.request_mirror_policies", `[{"cluster": "m"}]`), put(route+".route.prefix_rewrite", `"/x"`)}},
 	{"an answer of its own", verified, []edit{push(host+".routes", `{"match": {"prefix": "/health"}, "direct_response": {"status": 200}}`)}},
 	{"a mirror to another inbound", unverified, []edit{put(route+".route.request_mirror_policies", `[{"cluster": "self_inbound_dp_6379"}]`)}},
 	{"headers on the way on", verified, []edit{put(route+".request_headers_to_add", `[{"header": {"key": "x", "value": "y"}}]`)}},

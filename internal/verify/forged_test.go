@@ -60,6 +60,7 @@ func TestForgedDumps(t *testing.T) {
 			for _, e := range tt.edits {
 				dump = e(dump)
 			}
+			dump = completed(dump)
 			text, err := json.Marshal(dump)
 			if err != nil {
 				t.Fatal(err)
@@ -85,7 +86,8 @@ func exampleDump(t *testing.T) any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return value(string(text))
+	// The clusters are put back by completed.
+	return at(value(string(text)), "configs", func(old any) any { return old.([]any)[:1] })
 }
 
 func outcomeOf(v *Verification) outcome {

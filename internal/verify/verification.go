@@ -34,6 +34,8 @@ type Verification struct {
 	Advisories []string
 
 	sidecar sidecar.Sidecar
+	// guessed is set where neither the sidecar nor the user names the Envoy.
+	guessed bool
 	// leftOut are the inbounds of other Dataplanes.
 	leftOut []string
 }
@@ -47,9 +49,10 @@ func (v *Verification) Holds() bool {
 // Envoy returns the version that the sidecar states of itself, empty where it states none.
 func (v *Verification) Envoy() string { return v.sidecar.Envoy }
 
-// On says which Envoy is asked, and how it behaves. Releases decide differently, so another
-// Envoy than the sidecar's verifies nothing.
-func (v *Verification) On(version, runtime string, behaves behavior.Set) {
+// On says which Envoy is asked, whether the user named it, and how it behaves. Releases decide
+// differently, so another Envoy than the sidecar's verifies nothing. Where the sidecar states no
+// version, the user has to name it.
+func (v *Verification) On(version, runtime string, named bool, behaves behavior.Set) {
 	v.Report.Envoy, v.Report.Runtime = version, runtime
 	for _, replay := range v.Replays {
 		reason := openregex.Doubt(replay.Filters, replay.Proof.Case.Normalization, behaves)
@@ -61,9 +64,16 @@ func (v *Verification) On(version, runtime string, behaves behavior.Set) {
 		}
 	}
 	if v.sidecar.Envoy == "" && slices.ContainsFunc(v.sidecar.Inbounds, func(in sidecar.Inbound) bool { return in.Address.IsValid() }) {
-		v.Findings = append(v.Findings, Finding{Fact: NoVersion, Inbound: "the sidecar", Envoy: version})
+		if named {
+			v.Findings = append(v.Findings, Finding{Fact: NoVersion, Inbound: "the sidecar", Envoy: version})
+		} else {
+			v.guessed = true
+		}
 	}
 }
+
+// guess is what is not verified where nothing names the sidecar's Envoy.
+const guess = "the sidecar's Envoy: the dump does not state its version, and Envoy %s was asked: name the version by --envoy"
 
 // isOtherEnvoy reports whether another Envoy than the sidecar's was asked.
 func (v *Verification) isOtherEnvoy() bool {
@@ -73,6 +83,9 @@ func (v *Verification) isOtherEnvoy() bool {
 // unverified returns everything that no proof covers.
 func (v *Verification) unverified() []string {
 	out := lines(v.Unverified)
+	if v.guessed {
+		out = append(out, fmt.Sprintf(guess, v.Report.Envoy))
+	}
 	if v.isOtherEnvoy() {
 		out = append(out, fmt.Sprintf("Envoy %s, which the sidecar runs: Envoy %s was asked, and releases decide differently", v.sidecar.Envoy, v.Report.Envoy))
 	}
@@ -88,6 +101,9 @@ func (v *Verification) Sentence() string {
 	}
 	if n := len(unverified); n > 0 {
 		text += fmt.Sprintf("; %s not verified", terminal.Count(n, "inbound"))
+	}
+	if v.guessed {
+		text += "; not verified on the sidecar's Envoy"
 	}
 	if v.isOtherEnvoy() {
 		text += "; not verified on Envoy " + v.sidecar.Envoy
