@@ -39,6 +39,8 @@ const (
 	KumaMTPLegacy Profile = "KUMA-MTP-LEGACY"
 	// GEP3779 is Gateway API's AuthorizationPolicy.
 	GEP3779 Profile = "GEP-3779"
+	// IstioAuthz is Istio's AuthorizationPolicy, as a sidecar enforces it.
+	IstioAuthz Profile = "ISTIO-AUTHZ"
 )
 
 // UnmarshalText implements [encoding.TextUnmarshaler]; it refuses a profile that does
@@ -71,7 +73,7 @@ type Feature struct {
 }
 
 // Profiles returns all profiles, in the order of a report.
-func Profiles() []Profile { return []Profile{KumaMTP, KumaMTPLegacy, GEP3779} }
+func Profiles() []Profile { return []Profile{KumaMTP, KumaMTPLegacy, GEP3779, IstioAuthz} }
 
 // All returns all features, profile by profile, and the core features of a profile first.
 func All() []Feature { return slices.Clone(registry) }
@@ -131,4 +133,17 @@ var registry = []Feature{
 	{"AuthorizationPolicyNetworkEnforcement", GEP3779, Core, "A refusal closes the connection, on inbounds of HTTP too."},
 	{"AuthorizationPolicyValidation", GEP3779, Core, "What the API forbids is refused."},
 	{"AuthorizationPolicyPermissiveMTLS", GEP3779, Extended, "A caller in plaintext is judged as one without an identity."},
+
+	{"IstioAllow", IstioAuthz, Core, "Where an ALLOW applies, a caller needs a rule that matches it; an absent list, an empty one and an empty rule differ."},
+	{"IstioDeny", IstioAuthz, Core, "A DENY that matches refuses the request, whatever an ALLOW says."},
+	{"IstioSelection", IstioAuthz, Core, "A policy applies to its namespace, one of the root namespace to all, and a selector narrows both."},
+	{"IstioSource", IstioAuthz, Core, "Principals, namespaces and service accounts are compared as they stand, with a star at one end."},
+	{"IstioOperation", IstioAuthz, Core, "Methods, paths and ports are compared with a star at one end, and fields that begin with not exclude."},
+	{"IstioTCP", IstioAuthz, Core, "On tcp a field of HTTP takes its rule out of an ALLOW, and only itself out of a DENY."},
+	{"IstioStrictMTLS", IstioAuthz, Core, "Only callers with a sound certificate of a trusted domain are judged."},
+	{"IstioValidation", IstioAuthz, Core, "What the webhook refuses is refused."},
+	{"IstioPermissiveMTLS", IstioAuthz, Extended, "A caller in plaintext is judged as one without an identity."},
+	{"IstioTrustDomain", IstioAuthz, Extended, "A principal of the mesh's trust domain stands for those of its aliases too."},
+	{"IstioAudit", IstioAuthz, Extended, "An AUDIT marks the access log and refuses nothing."},
+	{"IstioDryRun", IstioAuthz, Extended, "A dry run observes, and refuses nothing."},
 }

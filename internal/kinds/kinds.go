@@ -55,9 +55,6 @@ const withoutKind = "without a kind"
 
 func name(doc manifest.Document) string {
 	head := doc.Type()
-	if group(head) == groupOfIstio {
-		return head.Kind + " of Istio"
-	}
 	return cmp.Or(head.Type, head.Kind, withoutKind)
 }
 
@@ -107,9 +104,6 @@ func kindsOf(dialects []language.Dialect) []manifest.Head {
 	return known
 }
 
-// groupOfIstio has an AuthorizationPolicy too.
-const groupOfIstio = "security.istio.io"
-
 // isMisspelt reports whether a kind may mean one of the known kinds. The kind of an object
 // may belong to another tool, so that its group has to be close too, unless the kind is
 // spelt right.
@@ -120,7 +114,7 @@ func isMisspelt(head manifest.Head, known []manifest.Head) bool {
 		case head.Type != "" || k.Type != "":
 			return close(head.Type, k.Type)
 		case head.Kind == k.Kind:
-			return group(head) != groupOfIstio
+			return true
 		default:
 			return close(head.Kind, k.Kind) && close(group(head), group(k))
 		}

@@ -209,15 +209,16 @@ const (
 	KumaOption3
 	KumaFrom
 	GatewayAPI
+	Istio
 )
 
-var formNames = [...]string{KumaOption1: "option1", KumaOption2: "option2", KumaOption3: "option3", KumaFrom: "from", GatewayAPI: "gateway"}
+var formNames = [...]string{KumaOption1: "option1", KumaOption2: "option2", KumaOption3: "option3", KumaFrom: "from", GatewayAPI: "gateway", Istio: "istio"}
 
 // FormNames are all forms in words, separated by "|".
 var FormNames = strings.Join(formNames[:], "|")
 
 // usual are the forms where none is asked for. The accepted design appears twice.
-var usual = []Form{KumaOption1, KumaOption1, KumaOption2, KumaOption3, KumaFrom, GatewayAPI}
+var usual = []Form{KumaOption1, KumaOption1, KumaOption2, KumaOption3, KumaFrom, GatewayAPI, Istio}
 
 // String returns one word.
 func (f Form) String() string { return formNames[f] }
@@ -239,6 +240,8 @@ func (g *generator) policies(form Form) []resource {
 		return g.legacyPolicies()
 	case GatewayAPI:
 		return g.gatewayPolicies()
+	case Istio:
+		return g.istioPolicies()
 	default:
 		return g.kumaPolicies(form)
 	}

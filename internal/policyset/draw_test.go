@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -118,6 +119,8 @@ func TestSetsCollide(t *testing.T) {
 		switch {
 		case c.TrustDomains[0].Name() == "default":
 			kind = "legacy " + options.LegacyCompiler
+		case strings.HasPrefix(c.Policies[0].Type().APIVersion, "security.istio.io/"):
+			kind = "istio"
 		case set.Program(c.Inbounds[0].Inbound).JudgesPlaintext:
 			kind = "gateway"
 		}
@@ -143,7 +146,7 @@ func TestSetsCollide(t *testing.T) {
 		}
 	}
 	for _, protocol := range []policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC, policy.TCP} {
-		for _, kind := range []string{"option1", "option2", "option3", "legacy compact", "legacy full", "gateway"} {
+		for _, kind := range []string{"option1", "option2", "option3", "legacy compact", "legacy full", "gateway", "istio"} {
 			if key := kind + " on " + protocol.String(); met[key] < 10 {
 				t.Errorf("%s: %d inbounds", key, met[key])
 			}
@@ -161,7 +164,7 @@ func TestSetsCollide(t *testing.T) {
 
 func TestForms(t *testing.T) {
 	t.Parallel()
-	for _, want := range []policyset.Form{policyset.KumaOption1, policyset.KumaOption2, policyset.KumaOption3, policyset.KumaFrom, policyset.GatewayAPI} {
+	for _, want := range []policyset.Form{policyset.KumaOption1, policyset.KumaOption2, policyset.KumaOption3, policyset.KumaFrom, policyset.GatewayAPI, policyset.Istio} {
 		var read policyset.Form
 		if err := read.UnmarshalText([]byte(want.String())); err != nil || read != want {
 			t.Errorf("%s reads as %s, %v", want, read, err)
@@ -172,6 +175,8 @@ func TestForms(t *testing.T) {
 			switch {
 			case c.TrustDomains[0].Name() == "default":
 				got = policyset.KumaFrom
+			case strings.HasPrefix(c.Policies[0].Type().APIVersion, "security.istio.io/"):
+				got = policyset.Istio
 			case c.Policies[0].Type().Kind != "" && c.Policies[0].Type().Kind != "MeshTrafficPermission":
 				got = policyset.GatewayAPI
 			}
@@ -180,7 +185,7 @@ func TestForms(t *testing.T) {
 			}
 		}
 	}
-	if err := new(policyset.Form).UnmarshalText([]byte("option4")); err == nil || err.Error() != `form "option4" is unknown: use one of option1, option2, option3, from, gateway` {
+	if err := new(policyset.Form).UnmarshalText([]byte("option4")); err == nil || err.Error() != `form "option4" is unknown: use one of option1, option2, option3, from, gateway, istio` {
 		t.Error(err)
 	}
 }

@@ -132,7 +132,7 @@ func (g *generator) adorn(policies []resource) {
 			continue
 		}
 		for _, key := range slices.Sorted(maps.Keys(written)) {
-			if g.oneIn(2) {
+			if _, stated := p.Metadata[key]; g.oneIn(2) && !stated {
 				p.Metadata[key] = written[key]
 			}
 		}

@@ -48,11 +48,19 @@ var needs = []need{
 	{"AuthorizationPolicySPIFFESource", feature.GEP3779, field{"type", "SPIFFE"}},
 	{"AuthorizationPolicyServiceAccountSource", feature.GEP3779, field{"type", "ServiceAccount"}},
 	{"AuthorizationPolicyPorts", feature.GEP3779, field{"ports", ""}},
+
+	{"IstioDeny", feature.IstioAuthz, field{"action", "DENY"}},
+	{"IstioSource", feature.IstioAuthz, field{"from", ""}},
+	{"IstioOperation", feature.IstioAuthz, field{"to", ""}},
+	{"IstioTrustDomain", feature.IstioAuthz, field{"trustDomainAliases", ""}},
+	{"IstioAudit", feature.IstioAuthz, field{"action", "AUDIT"}},
+	{"IstioDryRun", feature.IstioAuthz, field{"istio.io/dry-run", "true"}},
 }
 
 // permissive are the features that a permissive inbound needs.
 var permissive = map[feature.Profile]feature.Name{
 	feature.KumaMTP: "MTPPermissiveMTLS", feature.KumaMTPLegacy: "LegacyPermissiveMTLS", feature.GEP3779: "AuthorizationPolicyPermissiveMTLS",
+	feature.IstioAuthz: "IstioPermissiveMTLS",
 }
 
 // always are the features that each set of a profile needs.
@@ -60,6 +68,7 @@ var always = map[feature.Profile][]feature.Name{
 	feature.KumaMTP:       {"MTPOrder"},
 	feature.KumaMTPLegacy: {"LegacyFrom"},
 	feature.GEP3779:       {"AuthorizationPolicyTargetRefs", "AuthorizationPolicyAllow", "AuthorizationPolicyNetworkEnforcement"},
+	feature.IstioAuthz:    {"IstioAllow", "IstioSelection", "IstioTCP"},
 }
 
 // Core returns a feature of the core of a profile that each set of the profile needs.
@@ -72,6 +81,8 @@ func (f Form) Profile() feature.Profile {
 		return feature.KumaMTPLegacy
 	case GatewayAPI:
 		return feature.GEP3779
+	case Istio:
+		return feature.IstioAuthz
 	default:
 		return feature.KumaMTP
 	}
@@ -129,6 +140,9 @@ func Needs(c cases.Case) []feature.Name {
 
 // profileOf returns the profile of a policy.
 func profileOf(p manifest.Document) feature.Profile {
+	if strings.HasPrefix(p.Type().APIVersion, "security.istio.io/") {
+		return feature.IstioAuthz
+	}
 	if strings.HasSuffix(p.Type().Kind, "AuthorizationPolicy") {
 		return feature.GEP3779
 	}

@@ -32,8 +32,10 @@ func rename(c cases.Case, r *rand.Rand, change func(policies []any)) (cases.Case
 		delete(w.kept, "kuma")
 		delete(w.kept, "system")
 	}
-	// ServiceAccount sources stand for SPIFFE IDs of this form.
-	if w.rarely() && !slices.ContainsFunc(c.Policies, func(p manifest.Document) bool { return profileOf(p) == feature.GEP3779 }) {
+	// Service accounts stand for SPIFFE IDs of this form.
+	if w.rarely() && !slices.ContainsFunc(c.Policies, func(p manifest.Document) bool {
+		return profileOf(p) == feature.GEP3779 || profileOf(p) == feature.IstioAuthz
+	}) {
 		w.kept["ns"], w.kept["sa"] = false, false
 	} else {
 		w.keep("ns", "sa")
@@ -96,8 +98,18 @@ func (w *words) value(key string, v any) any {
 	switch v := v.(type) {
 	case string:
 		switch key {
-		case "method":
+		case "method", "methods", "notMethods":
 			return w.method(v)
+		case "principals", "notPrincipals":
+			// A principal is a SPIFFE ID without its scheme.
+			return strings.TrimPrefix(w.text(spiffeScheme+v), spiffeScheme)
+		case "paths", "notPaths":
+			if end, ok := strings.CutPrefix(v, "*"); ok {
+				return "*" + w.text(end)
+			}
+			return w.text(v)
+		case "trustDomainAliases":
+			return w.trustDomain(v)
 		case "key":
 			return w.label(v)
 		default:
@@ -129,9 +141,10 @@ func (w *words) value(key string, v any) any {
 	return v
 }
 
-// label replaces the key of a label. A control plane knows the labels of Kuma.
+// label replaces the key of a label. A control plane knows the labels of Kuma, and the
+// attributes of Istio's conditions.
 func (w *words) label(key string) string {
-	if strings.Contains(key, "kuma.io/") {
+	if strings.Contains(key, "kuma.io/") || strings.HasPrefix(key, "source.") {
 		return key
 	}
 	return w.replace(w.names, key)

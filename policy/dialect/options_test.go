@@ -11,7 +11,7 @@ import (
 // TestEmptySetOfADialect: which callers the empty set lets in is up to its dialect.
 func TestEmptySetOfADialect(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]policy.Effect{"": policy.Deny, "kuma": policy.Deny, "gateway": policy.Allow} {
+	for name, want := range map[string]policy.Effect{"": policy.Deny, "kuma": policy.Deny, "gateway": policy.Allow, "istio": policy.Allow} {
 		set := parse(t, "", language.Options{Dialect: name})
 		for _, in := range inbounds() {
 			program := set.Program(in)
@@ -22,7 +22,7 @@ func TestEmptySetOfADialect(t *testing.T) {
 			}
 		}
 	}
-	const want = `policy/dialect: there is no dialect "istoi": use one of kuma, gateway`
+	const want = `policy/dialect: there is no dialect "istoi": use one of kuma, gateway, istio`
 	if _, err := dialect.Parse(nil, language.Options{Dialect: "istoi"}); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -32,11 +32,12 @@ func TestEmptySetOfADialect(t *testing.T) {
 func TestParseRefusesOptions(t *testing.T) {
 	t.Parallel()
 	for yaml, want := range map[string]string{
-		"{shadow: precise}":              "p.yaml:1: shadow: unknown field: did you mean shadowForm?",
-		"{kumaoption: 2}":                "p.yaml:1: kumaoption: unknown field: did you mean kumaOption?",
-		"{kumaOption: 4}":                "p.yaml:1: kumaOption: kumaOption 4 is unknown: use 1, 2 or 3",
-		"{istio: {rootNamespace: mesh}}": "p.yaml:1: istio: no dialect has this option: only another compiler can read it",
-		"{shadowForm: exact}":            `p.yaml:1: shadowForm: shadowForm "exact" is unknown: use accepted or precise`,
+		"{shadow: precise}":               "p.yaml:1: shadow: unknown field: did you mean shadowForm?",
+		"{kumaoption: 2}":                 "p.yaml:1: kumaoption: unknown field: did you mean kumaOption?",
+		"{kumaOption: 4}":                 "p.yaml:1: kumaOption: kumaOption 4 is unknown: use 1, 2 or 3",
+		"{cilium: {mode: default}}":       "p.yaml:1: cilium: no dialect has this option: only another compiler can read it",
+		"{istio: {rootNamespaces: mesh}}": "p.yaml:1: istio.rootNamespaces: unknown field: did you mean rootNamespace?",
+		"{shadowForm: exact}":             `p.yaml:1: shadowForm: shadowForm "exact" is unknown: use accepted or precise`,
 	} {
 		for _, policies := range []string{"", fixture, ofGateway} {
 			if _, err := dialect.Parse(documents(t, policies), options(t, yaml)); err == nil || err.Error() != want {

@@ -1,0 +1,92 @@
+// Package istio is the dialect of Istio: AuthorizationPolicy, as a sidecar enforces it.
+//
+// It guarantees that the program and the second opinion decide alike: the two
+// implementations share nothing but the parsed text. A refusal names file, line and
+// field, and a field that cannot be judged is refused.
+//
+// Its program judges requests on HTTP and connections on tcp, plaintext ones too. It knows
+// neither waypoints nor gateways, and nothing of Envoy.
+package istio
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/istio/internal/authorization"
+	"github.com/meshproof/meshproof/policy/istio/internal/evaluation"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Dialect reads the AuthorizationPolicy of Istio. Its options are one mapping, istio, with
+// rootNamespace, trustDomain and trustDomainAliases.
+var Dialect language.Dialect = dialect{}
+
+type dialect struct{}
+
+func (dialect) Name() string { return "istio" }
+
+func (dialect) Kinds() []manifest.Head { return authorization.Kinds }
+
+func (dialect) Owns(doc manifest.Document) bool { return authorization.Owns(doc) }
+
+func (dialect) NewOptions() any { return new(authorization.Document) }
+
+func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.Policies, error) {
+	own, err := authorization.ReadOptions(opts.Document, opts.TrustDomain)
+	if err != nil {
+		return nil, err
+	}
+	all, err := authorization.ParseAll(docs)
+	if err != nil {
+		return nil, err
+	}
+	return policies{all, own}, nil
+}
+
+// policies implements [language.Policies].
+type policies struct {
+	all     []authorization.Policy
+	options authorization.Options
+}
+
+func (policies) Check(policy.Inbound) error { return nil }
+
+func (p policies) Program(in policy.Inbound) language.Program {
+	selection := authorization.Select(p.all, in, p.options)
+	out := language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true}
+	for _, ignored := range selection.Ignored {
+		out.Ignored = append(out.Ignored, fmt.Sprintf("%s: %s", ignored.Policy, ignored.Reason))
+	}
+	return out
+}
+
+func (p policies) Evaluate(in policy.Inbound) func(policy.Request) policy.Decision {
+	return evaluation.On(p.all, in, p.options)
+}
+
+// Locate implements [capability.Locator].
+func (p policies) Locate(in policy.Inbound) func(policy.Request) (decides, shadow string) {
+	return evaluation.Locate(p.all, in, p.options)
+}
+
+// FullNames implements [capability.Namer]. A policy has a full name for each of its rules.
+func (p policies) FullNames(plain string) []string {
+	var out []string
+	for _, one := range p.all {
+		if one.Resource().Metadata.Name == plain {
+			out = append(out, one.Origins()...)
+		}
+	}
+	return out
+}
+
+func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
+	return authorization.Lint(p.all, inbounds, p.options)
+}
+
+// Targets implements [capability.Targeter].
+func (p policies) Targets() []capability.Target { return authorization.Targets(p.all, p.options) }
+
+func (policies) Notes([]policy.Decision) []string { return nil }

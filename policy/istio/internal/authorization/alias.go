@@ -1,0 +1,43 @@
+package authorization
+
+import (
+	"slices"
+	"strings"
+)
+
+// localDomain stands for the mesh's own trust domain and its aliases, whatever their names.
+const localDomain = "cluster.local"
+
+// expand returns the principals that a principal of a policy stands for. A whole one, such as
+// td/ns/a/sa/b, whose trust domain is that of the mesh or an alias of it stands for those of
+// all of them. Every other one stands for itself.
+func (o Options) expand(principal string) []string {
+	domain, rest, _ := strings.Cut(principal, "/")
+	own := append([]string{o.TrustDomain}, o.TrustDomainAliases...)
+	alike := func(of string) bool {
+		return of == domain || of == "*" || covers(of, domain) || covers(domain, of)
+	}
+	if strings.Count(rest, "/") != 3 || domain == "*" || domain != localDomain && !slices.ContainsFunc(own, alike) {
+		return []string{principal}
+	}
+	var out []string
+	for _, of := range own {
+		expanded := of + "/" + rest
+		if tail, ok := strings.CutPrefix(domain, "*"); ok && strings.HasSuffix(of, tail) {
+			expanded = principal
+		}
+		if !slices.Contains(out, expanded) {
+			out = append(out, expanded)
+		}
+	}
+	return out
+}
+
+// covers reports whether a trust domain with a star at one end covers another.
+func covers(pattern, domain string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok && strings.HasPrefix(domain, prefix) {
+		return true
+	}
+	suffix, ok := strings.CutPrefix(pattern, "*")
+	return ok && strings.HasSuffix(domain, suffix)
+}

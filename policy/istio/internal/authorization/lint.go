@@ -1,0 +1,133 @@
+package authorization
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Lint warns, in the order of ps, of rules that Istio widens or leaves out on tcp, of values
+// that no request has, of negative sources that a caller without a name meets, of policies
+// that select no workload, and of ports that no selected workload has.
+func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning {
+	var out []policy.Warning
+	for _, p := range ps {
+		var selected []policy.Inbound
+		for _, in := range inbounds {
+			if p.missReason(in.Workload, opts) == "" {
+				selected = append(selected, in)
+			}
+		}
+		if len(inbounds) > 0 && len(selected) == 0 {
+			nearest, reason := p.nearest(inbounds, opts)
+			out = append(out, p.warn("", "selects-nothing: the policy selects no workload (%s: %s)", nearest.Name, reason))
+		}
+		for _, r := range p.rules {
+			out = append(out, p.lintTCP(r, selected)...)
+			out = append(out, p.lintNegative(r)...)
+			for t := range r.terms {
+				for field, values := range t.lists {
+					for i, value := range values {
+						if reason := t.subject.lint(value, values, selected); reason != "" {
+							out = append(out, p.warn(item(field, i), "%s", reason))
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// lintTCP warns of the first field of a rule that a selected tcp inbound does not have.
+func (p Policy) lintTCP(r rule, selected []policy.Inbound) []policy.Warning {
+	i := slices.IndexFunc(selected, func(in policy.Inbound) bool { return in.Protocol.Layer() == policy.L4 && r.reaches(in.Port) })
+	if i < 0 || !r.asksHTTP() {
+		return nil
+	}
+	field := ""
+	for t := range r.terms {
+		if t.subject.http {
+			t.lists(func(at string, _ []string) bool { field = at; return false })
+			break
+		}
+	}
+	if p.resource.Spec.Action == actionAllow {
+		return []policy.Warning{p.warn(field, "http-on-tcp: tcp inbound %s has no field of HTTP: there Istio leaves the whole rule out, and it allows nothing", selected[i])}
+	}
+	return []policy.Warning{p.warn(field, "http-on-tcp: tcp inbound %s has no field of HTTP: there Istio leaves this field out, and the rule matches more: name the ports of HTTP", selected[i])}
+}
+
+// reaches reports whether the rule can match on a port.
+func (r rule) reaches(port uint16) bool {
+	names := func(values []string) bool {
+		return slices.ContainsFunc(values, func(value string) bool { return portOf(value) == uint64(port) })
+	}
+	admits := func(terms []term) bool {
+		return !slices.ContainsFunc(terms, func(t term) bool {
+			return t.subject.name == "ports" && (len(t.values) > 0 && !names(t.values) || names(t.not))
+		})
+	}
+	return admits(r.when) && (r.to == nil || slices.ContainsFunc(r.to, admits))
+}
+
+// lintNegative warns of a source of an ALLOW that only says who does not call.
+func (p Policy) lintNegative(r rule) (out []policy.Warning) {
+	if p.resource.Spec.Action != actionAllow {
+		return nil
+	}
+	identity := []string{"principals", "namespaces", "serviceAccounts"}
+	for _, terms := range r.from {
+		field := ""
+		for _, t := range terms {
+			switch {
+			case !slices.Contains(identity, t.subject.name):
+			case len(t.values) > 0:
+				return out
+			default:
+				field = t.notField
+			}
+		}
+		if field != "" {
+			out = append(out, p.warn(field, `negative-without-identity: a caller in plaintext has no name and is none of them: add principals: ["*"] to let in only callers with a certificate`))
+		}
+	}
+	return out
+}
+
+// lint says why a value does not do what its author may mean, "" where it may. The values are
+// all of its list.
+func (s *subject) lint(value string, values []string, selected []policy.Inbound) string {
+	middle := strings.Trim(value, "*")
+	switch s.name {
+	case "principals":
+		if strings.HasPrefix(value, "spiffe://") {
+			return "scheme-in-principal: a principal has no scheme, and Istio puts one in front: it never matches, write " + strings.TrimPrefix(value, "spiffe://")
+		}
+	case "methods":
+		if value != strings.ToUpper(value) {
+			return "never-matches: methods are compared as they stand: write " + strings.ToUpper(value)
+		}
+	case "paths":
+		if strings.ContainsAny(value, "?#") {
+			return "never-matches: a path is compared without its query and fragment"
+		}
+		if value[0] != '/' && value[0] != '*' {
+			return "never-matches: every path begins with a slash: write /" + value
+		}
+	case "hosts":
+		name := func(other string) bool { return strings.HasPrefix(other, value+":") }
+		if !strings.ContainsAny(value, "*:") && !slices.ContainsFunc(values, name) {
+			return "host-without-port: a caller may send the port too, which is compared as part of the host: add " + value + ":*"
+		}
+	case "ports":
+		if len(selected) > 0 && !slices.ContainsFunc(selected, func(in policy.Inbound) bool { return uint64(in.Port) == portOf(value) }) {
+			return "port-of-no-inbound: no selected workload has an inbound on the port: a port is the workload's, not that of a Service"
+		}
+	}
+	if s.name != "namespaces" && strings.Contains(middle, "*") {
+		return "star-in-the-middle: a star inside a value is the character itself: only one at the start or the end stands for other text"
+	}
+	return ""
+}

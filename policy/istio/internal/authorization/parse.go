@@ -1,0 +1,310 @@
+package authorization
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+const (
+	group            = "security.istio.io"
+	kind             = "AuthorizationPolicy"
+	defaultNamespace = "default"
+)
+
+// Kinds is the one kind.
+var Kinds = []manifest.Head{{APIVersion: group, Kind: kind}}
+
+// versions are those that Istio serves. Their schema is the same.
+var versions = []string{"v1", "v1beta1"}
+
+// Owns reports whether the document is an AuthorizationPolicy of Istio, in any version.
+func Owns(doc manifest.Document) bool {
+	head := doc.Type()
+	of, _, _ := strings.Cut(head.APIVersion, "/")
+	return head.Type == "" && head.Kind == kind && of == group
+}
+
+// ParseAll parses each document, and refuses a policy that is there twice. Where there is an
+// error it returns no policies, and all errors joined, one line each.
+func ParseAll(docs []manifest.Document) ([]Policy, error) {
+	var errs []error
+	ps := make([]Policy, 0, len(docs))
+	places := map[string]string{}
+	for _, doc := range docs {
+		p, err := Parse(doc)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if first, ok := places[p.String()]; ok {
+			errs = append(errs, doc.Errorf("metadata.name", "%s is defined twice, first at %s: delete one of the two", p, first))
+			continue
+		}
+		places[p.String()] = doc.Place("")
+		ps = append(ps, p)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return ps, nil
+}
+
+// Parse reads one policy. Its errors are [*manifest.Error], all of them joined. It refuses a
+// field that is unknown or has a wrong type, what Istio's webhook refuses, and what this
+// package cannot judge.
+func Parse(doc manifest.Document) (Policy, error) {
+	var resource AuthorizationPolicy
+	if err := doc.Decode(&resource); err != nil {
+		return Policy{}, err
+	}
+	resource.Metadata.Namespace = cmp.Or(resource.Metadata.Namespace, defaultNamespace)
+	resource.Spec.Action = cmp.Or(resource.Spec.Action, actionAllow)
+	p := Policy{doc: doc, resource: resource}
+	r := &reader{doc: doc, action: resource.Spec.Action}
+	r.checkHead(resource)
+	r.checkSpec(resource.Spec)
+	p.observes = r.readDryRun(resource)
+	if resource.Spec.Rules != nil {
+		p.rules = r.readRules(*resource.Spec.Rules)
+	}
+	if len(r.errs) > 0 {
+		return Policy{}, errors.Join(r.errs...)
+	}
+	return p, nil
+}
+
+// reader collects the errors of one policy.
+type reader struct {
+	doc    manifest.Document
+	action string
+	errs   []error
+}
+
+func (r *reader) refuse(field, format string, args ...any) {
+	r.errs = append(r.errs, r.doc.Errorf(field, format, args...))
+}
+
+func item(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
+
+func (r *reader) checkHead(of AuthorizationPolicy) {
+	_, version, _ := strings.Cut(of.APIVersion, "/")
+	switch reasons := validation.IsDNS1123Subdomain(of.Metadata.Name); {
+	case !slices.Contains(versions, version):
+		r.refuse("apiVersion", "%q is no version of %s: use %s/v1", of.APIVersion, kind, group)
+	case of.Metadata.Name == "":
+		r.refuse("metadata.name", "a name is required")
+	case reasons != nil:
+		r.refuse("metadata.name", "%q is no name of a Kubernetes object: %s", of.Metadata.Name, reasons[0])
+	}
+	if reasons := validation.IsDNS1123Label(of.Metadata.Namespace); reasons != nil {
+		r.refuse("metadata.namespace", "%q is no namespace: %s", of.Metadata.Namespace, reasons[0])
+	}
+}
+
+func (r *reader) checkSpec(spec Spec) {
+	for _, field := range []string{"targetRef", "targetRefs"} {
+		if at, ok := r.doc.At("spec." + field); ok && !isNull(at) {
+			r.refuse("spec."+field, "it names a gateway, a service or a waypoint, and no sidecar: meshproof proves sidecars, which a selector names")
+		}
+	}
+	if spec.Selector != nil {
+		for _, key := range slices.Sorted(maps.Keys(spec.Selector.MatchLabels)) {
+			value, at := spec.Selector.MatchLabels[key], fmt.Sprintf("spec.selector.matchLabels[%q]", key)
+			switch {
+			case key == "":
+				r.refuse("spec.selector.matchLabels", "a label has no key")
+			case strings.Contains(key+value, "*"):
+				r.refuse(at, "a selector has no wildcard: write the whole label")
+			}
+		}
+	}
+	switch spec.Action {
+	case actionAllow, actionAudit, actionDeny:
+	case actionCustom:
+		r.refuse("spec.action", "%s is not built yet: it asks a server of its own, which no program describes", actionCustom)
+		return
+	default:
+		r.refuse("spec.action", "%q is unknown: use %s, %s or %s", spec.Action, actionAllow, actionDeny, actionAudit)
+		return
+	}
+	if at, ok := r.doc.At("spec.provider"); ok && !isNull(at) {
+		r.refuse("spec.provider", "only the action %s has a provider", actionCustom)
+	}
+	if spec.Action == actionDeny && (spec.Rules == nil || len(*spec.Rules) == 0) {
+		r.refuse("spec.rules", "%s without a rule never denies: write [{}] to deny every request", actionDeny)
+	}
+}
+
+func isNull(doc manifest.Document) bool {
+	var v any
+	return doc.Decode(&v) == nil && v == nil
+}
+
+func (r *reader) readDryRun(of AuthorizationPolicy) bool {
+	text, written := of.Metadata.Annotations[dryRun]
+	if !written {
+		return false
+	}
+	field := fmt.Sprintf("metadata.annotations[%q]", dryRun)
+	on, err := strconv.ParseBool(text)
+	switch {
+	case err != nil:
+		r.refuse(field, "%q is neither true nor false", text)
+	case of.Spec.Action != actionAllow && of.Spec.Action != actionDeny:
+		r.refuse(field, "the action %s has no dry run: only %s and %s have", of.Spec.Action, actionAllow, actionDeny)
+	}
+	return on
+}
+
+func (r *reader) readRules(from []*Rule) []rule {
+	out := make([]rule, len(from))
+	for i, rule := range from {
+		field := item("spec.rules", i)
+		out[i].field = field
+		if rule == nil {
+			r.refuse(field, "the rule has no value: write {} to match every request")
+			continue
+		}
+		if rule.From != nil {
+			out[i].from = r.readFrom(field+".from", *rule.From)
+		}
+		if rule.To != nil {
+			out[i].to = r.readTo(field+".to", *rule.To)
+		}
+		if rule.When != nil {
+			out[i].when = r.readWhen(field+".when", *rule.When)
+		}
+	}
+	return out
+}
+
+func (r *reader) readFrom(field string, from []*From) [][]term {
+	if len(from) == 0 {
+		r.refuse(field, "the list is empty: leave the field out to mean every caller")
+	}
+	out := make([][]term, len(from))
+	for i, f := range from {
+		at := item(field, i) + ".source"
+		if f == nil || f.Source == nil {
+			r.refuse(at, "the source is missing: leave from out to mean every caller")
+			continue
+		}
+		s := f.Source
+		for _, name := range []string{"trustDomains", "notTrustDomains"} {
+			if domains, ok := r.doc.At(at + "." + name); ok && !isNull(domains) {
+				r.refuse(at+"."+name, "trust domains are not built yet: write principals such as trust-domain/ns/*")
+			}
+		}
+		if len(s.ServiceAccounts)+len(s.NotServiceAccounts) > 0 && len(s.Principals)+len(s.NotPrincipals)+len(s.Namespaces)+len(s.NotNamespaces) > 0 {
+			r.refuse(at, "service accounts cannot stand beside principals or namespaces: write a source for each")
+		}
+		for _, l := range []struct {
+			name        string
+			values, not []string
+		}{
+			{"principals", s.Principals, s.NotPrincipals}, {"requestPrincipals", s.RequestPrincipals, s.NotRequestPrincipals},
+			{"namespaces", s.Namespaces, s.NotNamespaces}, {"serviceAccounts", s.ServiceAccounts, s.NotServiceAccounts},
+			{"ipBlocks", s.IPBlocks, s.NotIPBlocks}, {"remoteIpBlocks", s.RemoteIPBlocks, s.NotRemoteIPBlocks},
+		} {
+			out[i] = r.add(out[i], at, l.name, l.values, l.not)
+		}
+		if len(out[i]) == 0 {
+			r.refuse(at, "the source is empty: leave from out to mean every caller")
+		}
+	}
+	return out
+}
+
+func (r *reader) readTo(field string, to []*To) [][]term {
+	if len(to) == 0 {
+		r.refuse(field, "the list is empty: leave the field out to mean every operation")
+	}
+	out := make([][]term, len(to))
+	for i, t := range to {
+		at := item(field, i) + ".operation"
+		if t == nil || t.Operation == nil {
+			r.refuse(at, "the operation is missing: leave to out to mean every operation")
+			continue
+		}
+		o := t.Operation
+		for _, l := range []struct {
+			name        string
+			values, not []string
+		}{{"hosts", o.Hosts, o.NotHosts}, {"methods", o.Methods, o.NotMethods}, {"paths", o.Paths, o.NotPaths}, {"ports", o.Ports, o.NotPorts}} {
+			out[i] = r.add(out[i], at, l.name, l.values, l.not)
+		}
+		if len(out[i]) == 0 {
+			r.refuse(at, "the operation is empty: leave to out to mean every operation")
+		}
+	}
+	return out
+}
+
+// add adds the term of a field and of the field that begins with not.
+func (r *reader) add(terms []term, at, name string, values, not []string) []term {
+	if len(values)+len(not) == 0 {
+		return terms
+	}
+	subject := subjects[name]
+	t := term{subject: subject, values: values, not: not, field: at + "." + name, notField: at + ".not" + strings.ToUpper(name[:1]) + name[1:]}
+	r.check(subject, t.field, t.values)
+	r.check(subject, t.notField, t.not)
+	return append(terms, t)
+}
+
+func (r *reader) readWhen(field string, when []*Condition) []term {
+	var out []term
+	for i, c := range when {
+		at := item(field, i)
+		if c == nil || c.Key == "" {
+			r.refuse(at+".key", "the key is missing")
+			continue
+		}
+		if len(c.Values)+len(c.NotValues) == 0 {
+			r.refuse(at, "the condition has no value: write values, notValues or both")
+			continue
+		}
+		subject, reason := subjectOf(c.Key)
+		if reason != "" {
+			r.refuse(at+".key", "%s", reason)
+			continue
+		}
+		t := term{subject: subject, values: c.Values, not: c.NotValues, field: at + ".values", notField: at + ".notValues"}
+		r.check(subject, t.field, t.values)
+		r.check(subject, t.notField, t.not)
+		out = append(out, t)
+	}
+	return out
+}
+
+// check refuses values that the subject does not take.
+func (r *reader) check(s *subject, field string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	if s.missing != "" {
+		r.refuse(field, "meshproof cannot judge this field yet: %s", s.missing)
+		return
+	}
+	if s.most > 0 && len(values) > s.most {
+		r.refuse(field, "the list has %d values, at most %d are allowed", len(values), s.most)
+	}
+	for i, value := range values {
+		reason := "an empty value is not allowed"
+		if value != "" {
+			reason = s.refuse(value)
+		}
+		if reason != "" {
+			r.refuse(item(field, i), "%s", reason)
+		}
+	}
+}

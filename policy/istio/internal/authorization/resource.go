@@ -1,0 +1,96 @@
+package authorization
+
+import (
+	"github.com/meshproof/meshproof/internal/added"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// AuthorizationPolicy is the resource as security.istio.io declares it. A list that may be
+// absent is a pointer: nil means absent, which is not the same as empty.
+type AuthorizationPolicy struct {
+	APIVersion string            `yaml:"apiVersion"`
+	Kind       string            `yaml:"kind"`
+	Metadata   Metadata          `yaml:"metadata"`
+	Spec       Spec              `yaml:"spec"`
+	Status     manifest.Document `yaml:"status"`
+}
+
+// Metadata has the fields of a Kubernetes object's metadata that an author writes.
+type Metadata struct {
+	Name        string            `yaml:"name"`
+	Namespace   string            `yaml:"namespace"`
+	Labels      map[string]string `yaml:"labels"`
+	Annotations map[string]string `yaml:"annotations"`
+	added.Metadata
+}
+
+// Spec is what the policy asks for.
+type Spec struct {
+	Selector   *Selector         `yaml:"selector"`
+	TargetRef  manifest.Document `yaml:"targetRef"`
+	TargetRefs manifest.Document `yaml:"targetRefs"`
+	Action     string            `yaml:"action"`
+	Provider   manifest.Document `yaml:"provider"`
+	Rules      *[]*Rule          `yaml:"rules"`
+}
+
+// Selector selects workloads by labels. Without labels it selects all.
+type Selector struct {
+	MatchLabels map[string]string `yaml:"matchLabels"`
+}
+
+// Rule matches a request that meets one item of From, one of To, and all of When. A list
+// that is absent is met by all.
+type Rule struct {
+	From *[]*From      `yaml:"from"`
+	To   *[]*To        `yaml:"to"`
+	When *[]*Condition `yaml:"when"`
+}
+
+// From holds a source.
+type From struct {
+	Source *Source `yaml:"source"`
+}
+
+// Source says who calls. All of its fields have to match, each by one of its values, and a
+// field that begins with not by none of them.
+type Source struct {
+	Principals           []string          `yaml:"principals"`
+	NotPrincipals        []string          `yaml:"notPrincipals"`
+	RequestPrincipals    []string          `yaml:"requestPrincipals"`
+	NotRequestPrincipals []string          `yaml:"notRequestPrincipals"`
+	Namespaces           []string          `yaml:"namespaces"`
+	NotNamespaces        []string          `yaml:"notNamespaces"`
+	ServiceAccounts      []string          `yaml:"serviceAccounts"`
+	NotServiceAccounts   []string          `yaml:"notServiceAccounts"`
+	IPBlocks             []string          `yaml:"ipBlocks"`
+	NotIPBlocks          []string          `yaml:"notIpBlocks"`
+	RemoteIPBlocks       []string          `yaml:"remoteIpBlocks"`
+	NotRemoteIPBlocks    []string          `yaml:"notRemoteIpBlocks"`
+	TrustDomains         manifest.Document `yaml:"trustDomains"`
+	NotTrustDomains      manifest.Document `yaml:"notTrustDomains"`
+}
+
+// To holds an operation.
+type To struct {
+	Operation *Operation `yaml:"operation"`
+}
+
+// Operation says what is asked for, as [Source] says who asks.
+type Operation struct {
+	Hosts      []string `yaml:"hosts"`
+	NotHosts   []string `yaml:"notHosts"`
+	Ports      []string `yaml:"ports"`
+	NotPorts   []string `yaml:"notPorts"`
+	Methods    []string `yaml:"methods"`
+	NotMethods []string `yaml:"notMethods"`
+	Paths      []string `yaml:"paths"`
+	NotPaths   []string `yaml:"notPaths"`
+}
+
+// Condition compares an attribute. It is met by one of Values, and by none of NotValues.
+type Condition struct {
+	Key       string   `yaml:"key"`
+	Values    []string `yaml:"values"`
+	NotValues []string `yaml:"notValues"`
+}

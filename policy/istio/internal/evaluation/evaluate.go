@@ -1,0 +1,227 @@
+// Package evaluation judges one request straight from the text of the policies.
+//
+// It is the second opinion on package authorization and on [policy.Decide]. It shares the
+// parsed text with them and nothing else: it selects and matches by itself, and calls no
+// function of theirs. A test in internal/architecture holds that.
+package evaluation
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/istio/internal/authorization"
+)
+
+// On selects the policies of the inbound, and returns a function that judges requests.
+func On(ps []authorization.Policy, in policy.Inbound, opts authorization.Options) func(policy.Request) policy.Decision {
+	judge := judgeOf(ps, in, opts)
+	return func(r policy.Request) policy.Decision {
+		d, _, _ := judge(r)
+		return d
+	}
+}
+
+// Locate returns a function that says "file:line" of the rule that decides a request, and of
+// the rule that decides in the shadow; "" where none does.
+func Locate(ps []authorization.Policy, in policy.Inbound, opts authorization.Options) func(policy.Request) (decides, shadow string) {
+	judge := judgeOf(ps, in, opts)
+	return func(r policy.Request) (string, string) {
+		_, decides, shadow := judge(r)
+		return decides, shadow
+	}
+}
+
+// pool holds the policies of one action that are enforced, or that are dry runs.
+type pool struct {
+	action string
+	dry    bool
+}
+
+func judgeOf(ps []authorization.Policy, in policy.Inbound, opts authorization.Options) func(policy.Request) (d policy.Decision, decides, shadow string) {
+	pools := map[pool][]authorization.Policy{}
+	for _, p := range ps {
+		text := p.Resource()
+		if applies(text, in.Workload, opts) {
+			value := text.Metadata.Annotations["istio.io/dry-run"]
+			at := pool{text.Spec.Action, value == "true" || value == "1" || value == "t" || value == "T" || value == "True" || value == "TRUE"}
+			pools[at] = append(pools[at], p)
+		}
+	}
+	has := func(action string, dry bool) bool { return len(pools[pool{action, dry}]) > 0 }
+	return func(r policy.Request) (d policy.Decision, decides, shadow string) {
+		asked := question{in: in, opts: opts, r: r, tcp: in.Protocol == policy.TCP}
+		hit := func(action string, dry bool) (name, place string) { return asked.first(pools[pool{action, dry}]) }
+		layer := policy.L7
+		if asked.tcp {
+			layer = policy.L4
+		}
+		d.Effect = policy.Allow
+		if has("DENY", true) {
+			d.Shadowed, d.Shadow.Effect = true, policy.Allow
+			if name, place := hit("DENY", true); name != "" {
+				d.Shadow, shadow = policy.Verdict{Effect: policy.Deny, Origin: name}, place
+			}
+		}
+		if has("DENY", false) {
+			d.Layer = layer
+			if name, place := hit("DENY", false); name != "" {
+				d.Verdict = policy.Verdict{Effect: policy.Deny, Origin: name}
+				return d, place, shadow
+			}
+		}
+		if has("ALLOW", true) && (!d.Shadowed || d.Shadow.Effect == policy.Allow) {
+			name, place := hit("ALLOW", true)
+			d.Shadowed, d.Shadow, shadow = true, policy.Verdict{Effect: policy.Allow, Origin: name}, place
+			if name == "" {
+				d.Shadow.Effect = policy.Deny
+			}
+		}
+		if has("ALLOW", false) {
+			name, place := hit("ALLOW", false)
+			d.Layer, d.Origin, decides = layer, name, place
+			if name == "" {
+				d.Effect = policy.Deny
+			}
+		}
+		return d, decides, shadow
+	}
+}
+
+// applies reports whether the policy is about the workload.
+func applies(text authorization.AuthorizationPolicy, w policy.Workload, opts authorization.Options) bool {
+	namespace := w.Namespace
+	if namespace == "" {
+		namespace = "default"
+	}
+	if text.Metadata.Namespace != namespace && text.Metadata.Namespace != opts.RootNamespace {
+		return false
+	}
+	if text.Spec.Selector == nil {
+		return true
+	}
+	for key, want := range text.Spec.Selector.MatchLabels {
+		if value, ok := w.Labels[key]; !ok || value != want {
+			return false
+		}
+	}
+	return true
+}
+
+// question is a request to an inbound.
+type question struct {
+	in   policy.Inbound
+	opts authorization.Options
+	r    policy.Request
+	tcp  bool
+}
+
+// first returns the least name of the rules that match, and where the rule stands; "" where
+// none does.
+func (q question) first(ps []authorization.Policy) (name, place string) {
+	for _, p := range ps {
+		text := p.Resource()
+		if text.Spec.Rules == nil {
+			continue
+		}
+		for i, rule := range *text.Spec.Rules {
+			if !q.meets(*rule, text) {
+				continue
+			}
+			if own := fmt.Sprintf("ns[%s]-policy[%s]-rule[%d]", text.Metadata.Namespace, text.Metadata.Name, i); name == "" || own < name {
+				name, place = own, p.Place(fmt.Sprintf("spec.rules[%d]", i))
+			}
+		}
+	}
+	return name, place
+}
+
+// meets reports whether the rule matches the request. Without a list every request meets it.
+func (q question) meets(rule authorization.Rule, text authorization.AuthorizationPolicy) bool {
+	if q.tcp && text.Spec.Action == "ALLOW" && asksHTTP(rule) {
+		return false
+	}
+	met := rule.To == nil
+	if rule.To != nil {
+		for _, to := range *rule.To {
+			met = met || q.operation(*to.Operation)
+		}
+	}
+	called := rule.From == nil
+	if rule.From != nil {
+		for _, from := range *rule.From {
+			called = called || q.source(*from.Source, text.Metadata.Namespace)
+		}
+	}
+	if !met || !called {
+		return false
+	}
+	if rule.When != nil {
+		for _, c := range *rule.When {
+			if !q.condition(*c, text.Metadata.Namespace) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func asksHTTP(rule authorization.Rule) bool {
+	if rule.To != nil {
+		for _, to := range *rule.To {
+			o := to.Operation
+			if len(o.Hosts)+len(o.NotHosts)+len(o.Methods)+len(o.NotMethods)+len(o.Paths)+len(o.NotPaths) > 0 {
+				return true
+			}
+		}
+	}
+	if rule.From != nil {
+		for _, from := range *rule.From {
+			if len(from.Source.RequestPrincipals)+len(from.Source.NotRequestPrincipals) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (q question) operation(o authorization.Operation) bool {
+	if !q.one(o.Ports, o.NotPorts, q.port) {
+		return false
+	}
+	return q.tcp || q.one(o.Methods, o.NotMethods, q.method) && q.one(o.Paths, o.NotPaths, q.path)
+}
+
+func (q question) source(s authorization.Source, namespace string) bool {
+	account := func(value string) bool { return q.serviceAccount(value, namespace) }
+	return q.one(s.Principals, s.NotPrincipals, q.principal) && q.one(s.Namespaces, s.NotNamespaces, q.namespace) &&
+		q.one(s.ServiceAccounts, s.NotServiceAccounts, account)
+}
+
+func (q question) condition(c authorization.Condition, namespace string) bool {
+	switch c.Key {
+	case "source.principal":
+		return q.one(c.Values, c.NotValues, q.principal)
+	case "source.namespace":
+		return q.one(c.Values, c.NotValues, q.namespace)
+	case "source.serviceAccount":
+		return q.one(c.Values, c.NotValues, func(value string) bool { return q.serviceAccount(value, namespace) })
+	case "destination.port":
+		return q.one(c.Values, c.NotValues, q.port)
+	default:
+		return false
+	}
+}
+
+// one reports whether one of the values holds, where there are any, and none of the others.
+func (q question) one(values, not []string, holds func(string) bool) bool {
+	found := len(values) == 0
+	for _, value := range values {
+		found = found || holds(value)
+	}
+	for _, value := range not {
+		if holds(value) {
+			return false
+		}
+	}
+	return found
+}
