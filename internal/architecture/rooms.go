@@ -35,6 +35,7 @@ var walls = map[string]string{
 	"internal/requestline": "policy",
 	"internal/rewrite":     "policy",
 	"policy/gateway":       "policy/gateway",
+	"policy/istio":         "policy/istio",
 	"policy/kuma":          "policy/kuma",
 	"internal/dataplane":   "policy/kuma",
 	"internal/kri":         "policy/kuma",
