@@ -47,7 +47,7 @@ func TestOwns(t *testing.T) {
 		"{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy}":                      false,
 		"{apiVersion: policy.linkerd.io/v1alpha1, kind: AuthorizationPolicy}":                        false,
 		"{type: MeshTrafficPermission, apiVersion: security.istio.io/v1, kind: AuthorizationPolicy}": false,
-		"[AuthorizationPolicy]":                                                                      false,
+		"[AuthorizationPolicy]": false,
 	} {
 		if got := authorization.Owns(documents(t, yaml)[0]); got != want {
 			t.Errorf("Owns(%s) = %t, want %t", yaml, got, want)
