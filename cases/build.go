@@ -7,6 +7,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/internal/casefile"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -19,6 +20,7 @@ type builder struct {
 	// workloads has each workload as a caller, by its name.
 	workloads map[string]Caller
 	callers   map[string]Caller
+	tokens    map[string]*token.Token
 	// folder is the folder of the case file.
 	folder string
 }
@@ -28,11 +30,11 @@ func build(doc manifest.Document, folder string) (Case, error) {
 	if head := doc.Type(); head.Type != "" || head.Kind != "" {
 		return Case{}, doc.Errorf("", "this is no case: put a policy under policies: of a case, or give the file to prove or explain")
 	}
-	b := &builder{doc: doc, workloads: map[string]Caller{}, callers: map[string]Caller{}, folder: folder}
+	b := &builder{doc: doc, workloads: map[string]Caller{}, callers: map[string]Caller{}, tokens: map[string]*token.Token{noToken: nil}, folder: folder}
 	if err := doc.Decode(&b.schema); err != nil {
 		return Case{}, err
 	}
-	for _, step := range []func() error{b.head, b.trustDomains, b.addFiles, b.addWorkloads, b.addCallers, b.addRequests, b.addCounters, b.complete} {
+	for _, step := range []func() error{b.head, b.trustDomains, b.addFiles, b.addWorkloads, b.addCallers, b.addTokens, b.addRequests, b.addCounters, b.complete} {
 		if err := step(); err != nil {
 			return Case{}, err
 		}

@@ -26,6 +26,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -90,7 +91,9 @@ type Request struct {
 	// GRPC is "Service/Method".
 	GRPC string
 	// SNI is the server name of the handshake, empty for none.
-	SNI      string
+	SNI string
+	// Token is the token in the header Authorization; nil for none.
+	Token    *token.Token
 	SourceIP netip.Addr
 	Want     Want
 	// By, Shadow and ShadowBy are nil where the request states none.
@@ -164,12 +167,12 @@ func (w *wantSchema) UnmarshalManifest(d manifest.Document) error {
 		}
 	}
 	switch text {
-	case "400", "403", "404", "504":
+	case "400", "401", "403", "404", "504":
 		code, _ := strconv.Atoi(text)
 		w.Want = Status(code)
 		return nil
 	}
-	return fmt.Errorf("%q is not a form that can be wanted: use one of %s, 400, 403, 404, 504", text, strings.Join(wantNames[:], ", "))
+	return fmt.Errorf("%q is not a form that can be wanted: use one of %s, 400, 401, 403, 404, 504", text, strings.Join(wantNames[:], ", "))
 }
 
 func scalar(d manifest.Document) (string, error) {

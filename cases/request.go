@@ -65,13 +65,15 @@ func (b *builder) addRequests() error {
 	return nil
 }
 
-// addCrossed adds the request with each server name, method and path.
+// addCrossed adds the request with each server name, token, method and path.
 func (b *builder) addCrossed(request Request, s requestSchema) {
 	for _, sni := range orNone(s.SNI) {
-		for _, method := range orNone(s.Method) {
-			for _, path := range orNone(s.Path) {
-				request.SNI, request.Method, request.Path = sni, method, path
-				b.out.Requests = append(b.out.Requests, request)
+		for _, name := range orNone(s.Token) {
+			for _, method := range orNone(s.Method) {
+				for _, path := range orNone(s.Path) {
+					request.SNI, request.Token, request.Method, request.Path = sni, b.tokens[name], method, path
+					b.out.Requests = append(b.out.Requests, request)
+				}
 			}
 		}
 	}
@@ -79,7 +81,7 @@ func (b *builder) addCrossed(request Request, s requestSchema) {
 
 // fits reports whether the lists cross to that many requests at most. No list is empty.
 func (s requestSchema) fits(most int) bool {
-	for _, list := range [][]string{s.From, s.To, orNone(s.SNI), orNone(s.Method), orNone(s.Path)} {
+	for _, list := range [][]string{s.From, s.To, orNone(s.SNI), orNone(s.Token), orNone(s.Method), orNone(s.Path)} {
 		most /= len(list)
 	}
 	return most > 0
@@ -116,6 +118,9 @@ func (b *builder) checkRequest(field string, s requestSchema) error {
 		if err := servername.Check(name); err != nil {
 			return b.doc.Errorf(field+".sni", "%v", err)
 		}
+	}
+	if err := b.checkTokens(field, s); err != nil {
+		return err
 	}
 	for _, line := range []struct {
 		key    string
@@ -160,8 +165,8 @@ func (b *builder) checkStatement(field string, s requestSchema) error {
 	switch s.Want.Want {
 	case HandshakeFailure:
 		unjudged = "no policy judges a handshake that fails"
-	case Status(400):
-		unjudged = "no policy judges a request that the listener answers with 400"
+	case Status(400), Status(401):
+		unjudged = "no policy judges a request that the listener answers with " + s.Want.String()
 	}
 	switch {
 	case unjudged == "":
@@ -178,8 +183,8 @@ func (b *builder) checkStatement(field string, s requestSchema) error {
 func (b *builder) checkProtocol(field string, s requestSchema, in Inbound) error {
 	_, status := s.Want.Status()
 	switch {
-	case in.Protocol == policy.TCP && (s.GRPC != "" || s.Authority != "" || len(s.Method)+len(s.Path)+len(s.Headers) > 0):
-		return b.doc.Errorf(field, "inbound %s is tcp: a request to it has no method, path, authority, headers or grpc", in)
+	case in.Protocol == policy.TCP && (s.GRPC != "" || s.Authority != "" || len(s.Method)+len(s.Path)+len(s.Headers)+len(s.Token) > 0):
+		return b.doc.Errorf(field, "inbound %s is tcp: a request to it has no method, path, authority, headers, token or grpc", in)
 	case in.Protocol == policy.TCP && status:
 		return b.doc.Errorf(field+".want", "inbound %s is tcp: it answers no status, use deny or close", in)
 	case in.Protocol != policy.GRPC && s.GRPC != "":

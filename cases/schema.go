@@ -21,6 +21,7 @@ type caseSchema struct {
 	Options       optionsSchema                `yaml:"options"`
 	Workloads     orFiles[workloadSchema]      `yaml:"workloads"`
 	Callers       map[string]manifest.Document `yaml:"callers"`
+	Tokens        map[string]manifest.Document `yaml:"tokens"`
 	Policies      orFiles[manifest.Document]   `yaml:"policies"`
 	Requests      []requestSchema              `yaml:"requests"`
 	Counters      map[string]manifest.Document `yaml:"counters"`
@@ -132,6 +133,7 @@ type requestSchema struct {
 	Headers   headers       `yaml:"headers"`
 	GRPC      string        `yaml:"grpc"`
 	SNI       oneOrMore     `yaml:"sni"`
+	Token     oneOrMore     `yaml:"token"`
 	SourceIP  string        `yaml:"sourceIP"`
 	Want      *wantSchema   `yaml:"want"`
 	By        *string       `yaml:"by"`

@@ -23,10 +23,11 @@ import (
 // A caller that needs an entry under callers keeps its name where the entry may have it. Other callers get a name made of
 // their certificate.
 func YAML(c cases.Case) []byte {
-	p := printer{c: c, callers: newCallerNames(c)}
+	p := printer{c: c, callers: newCallerNames(c), tokens: newTokenNames(c)}
 	p.head()
 	p.workloads()
 	p.callerEntries()
+	p.tokenEntries()
 	p.policies()
 	p.requests()
 	p.counters()
@@ -44,6 +45,7 @@ type printer struct {
 	c       cases.Case
 	b       strings.Builder
 	callers *callerNames
+	tokens  *tokenNames
 }
 
 // field writes a line at the top, unless the value is "".
@@ -339,6 +341,7 @@ func (p *printer) request(some []cases.Request) string {
 		f.add("path", texts(paths))
 	}
 	f.add("sni", text(q.SNI))
+	f.add("token", p.tokens.name(q.Token))
 	f.add("authority", text(q.Authority))
 	f.add("headers", headerLines(q.Headers))
 	f.add("grpc", text(q.GRPC))

@@ -70,6 +70,9 @@ workloads:
 callers:
   caller: {expired: true}
   x-and-y: {uris: [spiffe://b.mesh/x, "spiffe://a.mesh/y,z"], dns: [x.mesh], signedBy: c.mesh, sourceIP: 10.9.9.9}
+tokens:
+  alice: {issuer: https://a.example, subject: alice, audience: api, claims: {exp: 1, realm: {roles: [dev, 7, true, null, 1.5]}}}
+  bob: {claims: {aud: [a, b]}, twice: {aud: c}, signedBy: https://b.example, expired: true}
 policies:
   - type: MeshTrafficPermission
     name: p
@@ -85,6 +88,8 @@ requests:
   - {from: spiffe://b.mesh/web, to: backend/5432, want: close}
   - {from: x-and-y, to: backend/api, headers: [{b: "1"}, {a: "2"}], sourceIP: 10.8.8.8, want: 403, by: default, shadow: deny, shadowBy: k}
   - {from: caller, to: web/80, authority: "shop:1", want: handshake-failure}
+  - {from: web, to: web/80, token: alice, want: allow}
+  - {from: web, to: web/80, token: bob, want: 401}
   - {from: plaintext, to: web/80, want: deny, shadow: none}
 counters:
   backend/api: {allowed: 1, denied: 0, shadow_allowed: 3, rules: {"a: b": {denied: 2}, k: {shadow_denied: 1}}}

@@ -97,7 +97,8 @@ func Of(subjects []lab.Subject, from Caller, request cases.Request) (Explanation
 }
 
 func explain(s lab.Subject, q cases.Request) Explanation {
-	request, rejected := verdict.See(s.Inbound.Inbound, s.Normalization, q)
+	program := s.Set.Program(s.Inbound.Inbound)
+	request, rejected := verdict.See(s.Inbound.Inbound, s.Normalization, program.Tokens, q)
 	e := Explanation{
 		Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(),
 		Caller: request.Identity(), Shadow: "none", Gates: []Gate{},
@@ -113,7 +114,6 @@ func explain(s lab.Subject, q cases.Request) Explanation {
 		e.Request = request.Method + " " + request.Path
 	}
 	e.SNI, e.Source = request.SNI, endpoint.Played(q.SourceIP, q.From.SourceIP)
-	program := s.Set.Program(s.Inbound.Inbound)
 	decision, traces := policy.Explain(program.Program, request)
 	e.Decision = decision.Verdict.String()
 	if decision.Shadowed {

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/internal/plainpath"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -24,9 +26,12 @@ type Expectation interface{ expectation() }
 // HandshakeFails says that mTLS keeps the caller out, and why.
 type HandshakeFails struct{ Why string }
 
-// Rejected says that the listener answers 400, and why: it refuses the path before any
-// filter of HTTP sees it.
-type Rejected struct{ Why error }
+// Rejected says that the listener answers with a status before the policies on L7 are asked,
+// and why: 400 because of the path, or what it answers to a token that it does not take.
+type Rejected struct {
+	Status int
+	Why    error
+}
 
 // Unjudged says that the request passes: it comes in plaintext, to a permissive inbound of
 // a dialect that judges no plaintext.
@@ -75,7 +80,7 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	if in.reading.wantsOnly != "" {
 		return Unknown{}
 	}
-	seen, err := See(in.Inbound.Inbound, in.normalization(), q)
+	seen, err := See(in.Inbound.Inbound, in.normalization(), in.Program.Tokens, q)
 	seen.UTF8 = !in.reading.envoy.Fixed(behavior.RegexBytes)
 	plain, disputed := in.plainlySeen(q, seen, err)
 	if disputed != nil {
@@ -83,8 +88,12 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	}
 	d, traces := in.Explain(seen)
 	// A network filter refuses the connection before Envoy reads the path.
-	if err != nil && !(d.Effect == policy.Deny && d.Layer == policy.L4) {
-		return Rejected{err}
+	early := d.Effect == policy.Deny && d.Layer == policy.L4
+	if err != nil && !early {
+		return Rejected{400, err}
+	}
+	if refusal := in.refusal(q); refusal.Status != 0 && !early {
+		return Rejected{refusal.Status, errors.New(refusal.Why)}
 	}
 	rule, _ := Reasons(traces, seen)
 	judged := Judged{
@@ -192,10 +201,24 @@ func trustDomainOf(uris []string) string {
 	return td
 }
 
+// refusal says what the filter for tokens makes of a request.
+func (in Inbound) refusal(q cases.Request) token.Refusal {
+	if in.Protocol.Layer() == policy.L4 {
+		return token.Refusal{}
+	}
+	for _, h := range q.Headers {
+		if q.Token == nil && strings.EqualFold(h.Name, token.Header) && in.Program.Tokens.Reads() && strings.Contains(h.Value, token.Scheme) {
+			return token.Refusal{Status: 401, Why: "no key of the lab signed the token in the header " + h.Name}
+		}
+	}
+	return in.Program.Tokens.Refuses(q.Token)
+}
+
 // See returns a request to an inbound as the policies see it. On L4 that is the caller with its
-// address, the port, and the server name of the handshake. On L7 the listener has normalized the path; the error says why it answers
+// address, the port, and the server name of the handshake. On L7 the listener has
+// verified the token and normalized the path; the error says why it answers
 // 400 instead, and the request then has no path.
-func See(in policy.Inbound, n policy.PathNormalization, q cases.Request) (policy.Request, error) {
+func See(in policy.Inbound, n policy.PathNormalization, tokens token.Demand, q cases.Request) (policy.Request, error) {
 	seen := placed(policy.Request{URIs: q.From.Template.URIs, DNS: q.From.Template.DNS, Source: q.SourceIP}, in)
 	if !q.From.Plaintext {
 		seen.SNI = servername.Kept(q.SNI)
@@ -203,6 +226,7 @@ func See(in policy.Inbound, n policy.PathNormalization, q cases.Request) (policy
 	if in.Protocol.Layer() == policy.L4 {
 		return seen, nil
 	}
+	seen.Others = tokens.Seen(q.Token)
 	var path string
 	var err error
 	seen.Method, path = requestline.Of(q.Method, q.Path, q.GRPC)
@@ -240,7 +264,10 @@ func Want(e Expectation) cases.Want {
 	case HandshakeFails:
 		return cases.HandshakeFailure
 	case Rejected:
-		return cases.Status(400)
+		if e.Status == 403 {
+			return cases.Refused // as a status, 403 is the word for a deny
+		}
+		return cases.Status(e.Status)
 	case Judged:
 		return wantOf(e.Decision)
 	default:
@@ -261,7 +288,7 @@ func wantOf(d policy.Decision) cases.Want {
 // The latter wants the handshake to fail.
 func (in Inbound) Request(r policy.Request) cases.Request {
 	q := cases.Request{
-		To: in.String(), SNI: r.SNI, SourceIP: r.Source, Method: r.Method, Path: r.Path,
+		To: in.String(), Token: in.token(r), SNI: r.SNI, SourceIP: r.Source, Method: r.Method, Path: r.Path,
 		From: Caller(r, in.reading.Case.TrustDomains[0]), Want: wantOf(in.Decide(r)),
 	}
 	switch {
@@ -275,6 +302,15 @@ func (in Inbound) Request(r policy.Request) cases.Request {
 		}
 	}
 	return q
+}
+
+// token returns a token with the claims of a request, and with what the inbound demands of
+// tokens beside.
+func (in Inbound) token(r policy.Request) *token.Token {
+	if in.Protocol.Layer() == policy.L4 {
+		return nil
+	}
+	return in.Program.Tokens.Complete(token.Of(r.Others))
 }
 
 // Plaintext is the caller that uses no TLS.

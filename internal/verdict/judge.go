@@ -83,8 +83,8 @@ func (j *Judgement) compareExpected(expected Expectation, anyNames bool, e evide
 			j.add(NotKeptOut, x.Why, describe(f))
 		}
 	case Rejected:
-		if f.Form != evidence.HandshakeFailed && (f.Form != evidence.Rejected || f.Status != 400) {
-			j.add(NotRejected, x.Why, describe(f))
+		if f.Form != evidence.HandshakeFailed && (f.Form != evidence.Rejected || f.Status != x.Status || x.Status == 401 && f.Judged) {
+			j.add(NotRejected, fmt.Sprintf("answer %d (%s)", x.Status, x.Why), describe(f))
 		}
 	case Disputed:
 		j.add(OtherOpinion, x.Oracle, x.Plain)
@@ -248,7 +248,8 @@ const (
 	OtherWant
 	// NotKeptOut is a caller that mTLS should have kept out. Expected is why.
 	NotKeptOut
-	// NotRejected is a path that the listener should have refused. Expected is why.
+	// NotRejected is a path or a token that the listener should have refused. Expected is how,
+	// and why.
 	NotRejected
 	// OtherOpinion is a contradiction between the decision program and the plain evaluator
 	// of the dialect.
@@ -282,7 +283,7 @@ var texts = [...]string{
 	Contradiction:       "%[2]s",
 	OtherWant:           "the case wants %s, Envoy says %s",
 	NotKeptOut:          "mTLS should keep the caller out (%s), Envoy says %s",
-	NotRejected:         "the listener should answer 400 (%s), Envoy says %s",
+	NotRejected:         "the listener should %s, Envoy says %s",
 	OtherOpinion:        "the oracle says %s, the plain evaluator %s: meshproof contradicts itself",
 	OtherDecision:       "the policies say %s, Envoy says %s",
 	OtherLayer:          "the refusal should come from an %s filter, Envoy refused on %s",

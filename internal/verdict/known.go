@@ -54,7 +54,7 @@ func bears(expected Expectation, want cases.Want) bool {
 	case HandshakeFails:
 		return want == cases.HandshakeFailure || want == cases.Refused
 	case Rejected:
-		return want == cases.Status(400) || want == cases.Refused
+		return want == Want(x) || want == cases.Refused
 	case Unjudged:
 		return want == cases.Allow || isStatus && status != 403
 	case Judged:

@@ -243,7 +243,7 @@ func (in Inbound) MTLS() xds.MTLS {
 // Surface says which requests reach the inbound, from callers of any trust domain: whether
 // a trust domain is trusted is a question of mTLS, and the policies decide for all of them.
 func (in Inbound) Surface() classes.Surface {
-	return classes.Surface{Protocol: in.Protocol, Normalization: in.reading.Case.Normalization, Ports: []uint16{in.Port}}
+	return classes.Surface{Protocol: in.Protocol, Normalization: in.reading.Case.Normalization, Ports: []uint16{in.Port}, Tokens: &in.Program.Tokens}
 }
 
 // TrustedSurface says which requests reach the inbound from callers of the trust domains

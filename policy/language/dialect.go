@@ -16,6 +16,7 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -70,6 +71,9 @@ type Program struct {
 	// JudgesPlaintext is true where the program also judges plaintext callers of a
 	// permissive inbound, as callers without a name. Otherwise they pass there.
 	JudgesPlaintext bool
+	// Tokens is what the policies demand of tokens (JWT) before they judge. The zero value
+	// reads no token, so that no request has claims.
+	Tokens token.Demand
 }
 
 // Options are what the policies themselves do not say. The zero value has the
