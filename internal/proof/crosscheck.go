@@ -10,8 +10,10 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/servername"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -63,6 +65,23 @@ func (p *Proof) checkClasses(i int) string {
 	return ""
 }
 
+// checkSent holds a request that is sent against the class that it is asked for: a part of the
+// class that no request carries would be proven by a request of another class.
+func (p *Proof) checkSent(in Inbound, q cases.Request, a ask) string {
+	if a.class == classes.Unclassed || verdict.Nameless(a.request) {
+		return ""
+	}
+	seen, err := in.Seen(q)
+	if err != nil {
+		return ""
+	}
+	seen.UTF8, seen.JoinsLines = a.request.UTF8, a.request.JoinsLines
+	if n, ok := in.Cover.Locate(seen); !ok || n != a.class {
+		return fmt.Sprintf("class %d of %d (%s) is asked by a request that is not of it: %s", a.class+1, len(in.Cover.Classes), in.Cover.Classes[a.class], requestText(seen))
+	}
+	return ""
+}
+
 // checkAsked looks for the requests that a proof promises: each witness, its request from
 // each other caller, and its caller with a longer name.
 func (p *Proof) checkAsked(i int) string {
@@ -74,6 +93,9 @@ func (p *Proof) checkAsked(i int) string {
 			continue
 		}
 		asked[requestKey(a.request)] = true
+		if why := p.checkSent(in, p.Case.Requests[n], a); why != "" {
+			return why
+		}
 		if q := p.Case.Requests[n]; a.request.Path != "" && q.Path != a.request.Path {
 			detours++
 		}

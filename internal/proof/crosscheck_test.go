@@ -89,6 +89,11 @@ func TestCrossCheck(t *testing.T) {
 		"no longer name": {func(p *Proof) {
 			drop(p, func(a ask) bool { return strings.HasSuffix(strings.Join(a.request.URIs, ""), "x") })
 		}, "a longer name is not asked"},
+		"a part of a request is not sent": {func(p *Proof) {
+			for i := range p.Case.Requests {
+				p.Case.Requests[i].Path = "/"
+			}
+		}, "is asked by a request that is not of it"},
 		"no other spelling": {func(p *Proof) {
 			for i := range p.asked {
 				p.Case.Requests[i].Path = p.asked[i].request.Path

@@ -234,6 +234,11 @@ func See(in policy.Inbound, n policy.PathNormalization, tokens token.Demand, q c
 	return seen, err
 }
 
+// Seen returns a request to the inbound as its policies see it, see [See].
+func (in Inbound) Seen(q cases.Request) (policy.Request, error) {
+	return See(in.Inbound.Inbound, in.normalization(), in.Program.Tokens, q)
+}
+
 // placed gives a request the port of the inbound, and the address of a caller without one.
 func placed(r policy.Request, in policy.Inbound) policy.Request {
 	if r.Port = in.Port; !r.Source.IsValid() {
