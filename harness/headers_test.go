@@ -3,6 +3,7 @@ package harness
 import (
 	"testing"
 
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -52,7 +53,7 @@ func TestEnvoyHeaders(t *testing.T) {
 	for _, protocol := range []policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC} {
 		t.Run(protocol.String(), func(t *testing.T) {
 			t.Parallel()
-			askEnvoy(t, protocol, 500, headerMatches)
+			askEnvoy(t, sharedEnvoy.Get(t), protocol, token.Demand{}, 500, headerMatches)
 		})
 	}
 }

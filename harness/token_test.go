@@ -29,20 +29,21 @@ func bearer(t testing.TB, to Inbound, as *token.Token, r Request) Request {
 	return r
 }
 
-// TestTokens asks each release of Envoy what it makes of each token, sound or not, on each
+// TestTokens asks Envoy what it makes of each token, sound or not, on each
 // protocol.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	onReleases(t, checkTokens)
 }
 
-// onReleases runs a test on every release, and on one of them where time is short.
+// onReleases runs a test on the oldest and the newest release, and on one where time is short.
 func onReleases(t *testing.T, check func(*testing.T, *Harness)) {
 	if testing.Short() {
 		check(t, sharedEnvoy.Get(t))
 		return
 	}
-	for _, version := range pin.Versions() {
+	versions := pin.Versions()
+	for _, version := range []string{versions[0], versions[len(versions)-1]} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			check(t, own(t, WithEnvoy(version)))
@@ -152,4 +153,44 @@ func checkTokens(t *testing.T, h *Harness) {
 			t.Errorf("%s to %s: %s, status %d, judged %t, want %s: %+v", a.name, a.in.Name, f.Form, f.Status, f.Judged, want, refusal)
 		}
 	}
+}
+
+// claimMatches are matches of each kind of claims of each form.
+func claimMatches(policy.Form) []policy.Condition {
+	var out []policy.Condition
+	for _, claim := range []*policy.Attribute{
+		attribute.Claim("sub"), attribute.Claim("groups", "[]"), attribute.Claim("realm", "roles", "[]"), attribute.Claim("kubernetes.io", "pod", "name"),
+	} {
+		is := func(kind policy.MatchKind, value string, anyCase bool) policy.Condition {
+			return policy.Is{Attribute: claim, Match: policy.Match{Kind: kind, Value: value, AnyCase: anyCase}}
+		}
+		out = append(out,
+			is(policy.Exact, "alice", false), is(policy.Exact, "Alice", true), is(policy.Exact, "", false), is(policy.Exact, "a,b", false), is(policy.Exact, "zoë", false),
+			is(policy.Prefix, "al", false), is(policy.Prefix, "AL", true), is(policy.Suffix, "ice", false), is(policy.Contains, "lic", false), is(policy.Contains, "LIC", true),
+			is(policy.Regex, ".+", false), is(policy.Regex, "a(li)?ce[0-9]*", false), is(policy.Regex, "(?i)alice.*", false),
+			policy.Not{Of: is(policy.Exact, "alice", false)},
+			policy.And{is(policy.Prefix, "a", false), policy.Not{Of: is(policy.Regex, ".+", false)}},
+			policy.Or{is(policy.Exact, "alice", false), attribute.Claim("iss").Exact("https://a.example")},
+		)
+	}
+	either := func(name, value string) policy.Or {
+		return policy.Or{attribute.Claim(name).Exact(value), attribute.Claim(name, "[]").Exact(value)}
+	}
+	return append(out,
+		either("groups", "dev"), policy.And{either("groups", "dev"), policy.Not{Of: either("groups", "ops")}},
+		policy.And{attribute.Claim("groups", "[]").Exact("dev"), attribute.Claim("groups", "[]").Exact("ops")},
+		attribute.RequestPrincipal(policy.Match{Value: "https://a.example"}, policy.Match{Kind: policy.Regex, Value: ".+"}),
+		attribute.RequestPrincipal(policy.Match{Kind: policy.Suffix, Value: ".example"}, policy.Match{Value: "alice"}),
+		policy.Not{Of: attribute.Claim("iss").Exact("https://a.example")},
+	)
+}
+
+// TestEnvoyMatchesClaims asks Envoy for claims of each kind.
+func TestEnvoyMatchesClaims(t *testing.T) {
+	t.Parallel()
+	demand := token.Demand{Issuers: []token.Issuer{{Name: "https://a.example"}, {Name: "https://b.example"}}}
+	onReleases(t, func(t *testing.T, h *Harness) {
+		askEnvoy(t, h, policy.HTTP, demand, 1000, claimMatches)
+		askEnvoy(t, h, policy.GRPC, demand, 100, func(form policy.Form) []policy.Condition { return claimMatches(form)[:16] })
+	})
 }

@@ -259,6 +259,9 @@ func (s claimSpace) describe(p pattern) string {
 	return fmt.Sprintf("%s %q…", s.name(), strings.TrimPrefix(p.text, nameMark))
 }
 
+// utf8Text are all texts of JSON.
+const utf8Text = `([\x00-\x7f]|[\xc2-\xdf][\x80-\xbf]|(\xe0[\xa0-\xbf]|\xed[\x80-\x9f]|[\xe1-\xec\xee\xef][\x80-\xbf])[\x80-\xbf]|(\xf0[\x90-\xbf]|\xf4[\x80-\x8f]|[\xf1-\xf3][\x80-\xbf])[\x80-\xbf]{2})*`
+
 // sendable implements [sender].
 func (s claimSpace) sendable() (natural, all string, without []string) { return s.texts(false) }
 
@@ -266,7 +269,7 @@ func (s claimSpace) sendable() (natural, all string, without []string) { return 
 func (s claimListSpace) sendable() (natural, all string, without []string) { return s.texts(true) }
 
 func (s claimSpace) texts(list bool) (natural, all string, without []string) {
-	natural, all = `[a-z][a-z0-9-]*`, `[\x01-\x7f]*`
+	natural, all = `[a-z][a-z0-9-]*`, utf8Text
 	if texts := s.only(); len(texts) > 0 && !list {
 		natural, all = oneOf(texts), oneOf(texts)
 	}

@@ -259,17 +259,9 @@ func (v *values) several(d int) bool { return v.cover.table.rows[d][0].several }
 
 // open reports whether values of the dimension can have any bytes.
 func (v *values) open(d int) bool {
-	_, isSender := v.spaces[d].(sender)
-	switch in := v.spaces[d].(type) {
-	case dnsSpace:
-		return true
-	case claimSpace:
-		return in.impossible(false) == nil && len(in.only()) == 0
-	case claimListSpace:
-		return in.impossible(true) == nil
-	default:
-		return !isSender && !v.unknown(d)
-	}
+	in, isSender := v.spaces[d].(sender)
+	_, ofDNS := in.(dnsSpace)
+	return ofDNS || !isSender && !v.unknown(d)
 }
 
 // anyBytes are all texts.
