@@ -4,6 +4,7 @@ package draw
 
 import (
 	"fmt"
+	"net/netip"
 
 	"pgregory.net/rapid"
 
@@ -23,14 +24,28 @@ var (
 		{Kind: policy.Regex, Value: ".*/ns/a/.*"}, {Kind: policy.Regex, Value: "spiffe://td/ns/[^/]+/sa/y"}, {Kind: policy.Regex, Value: "(?i).*/SA/.|.{30,}"},
 		{Kind: policy.Prefix, Value: "spiffe://TD/ns/A", AnyCase: true}, {Kind: policy.Suffix, Value: "/SA/Y", AnyCase: true},
 	}
+	Ports     = []uint16{79, 80, 8000, 8080, 8500, 8999, 9000, 65535}
+	Addresses = []string{"9.255.255.255", "10.0.0.0", "10.1.2.3", "10.1.255.255", "10.2.0.0", "11.0.0.0", "2001:db8::1", "::ffff:10.1.2.3"}
+	// Endpoints are matches of ports and addresses. Some of the ranges overlap in part.
+	Endpoints = []policy.Is{
+		attribute.DestinationPort.Exact("80"), attribute.DestinationPort.Exact("8080"), in(attribute.DestinationPort, policy.Range, "8000-8999"),
+		in(attribute.DestinationPort, policy.Range, "80-8080"), in(attribute.DestinationPort, policy.Range, "8500-65535"), in(attribute.DestinationPort, policy.Range, "1-65535"),
+		attribute.SourceAddress.Exact("10.1.2.3"), in(attribute.SourceAddress, policy.CIDR, "10.0.0.0/8"), in(attribute.SourceAddress, policy.CIDR, "10.1.0.0/16"),
+		in(attribute.SourceAddress, policy.CIDR, "0.0.0.0/0"), in(attribute.SourceAddress, policy.CIDR, "::/0"), in(attribute.SourceAddress, policy.CIDR, "224.0.0.0/4"),
+		attribute.RemoteAddress.Exact("2001:db8::1"), in(attribute.RemoteAddress, policy.CIDR, "10.0.0.0/15"), in(attribute.RemoteAddress, policy.CIDR, "::ffff:10.0.0.0/104"),
+	}
 	Names = []string{"", "a.example", "a.example.evil", "b.a.example", "b"}
 )
+
+func in(a *policy.Attribute, kind policy.MatchKind, value string) policy.Is {
+	return policy.Is{Attribute: a, Match: policy.Match{Kind: kind, Value: value}}
+}
 
 // Condition draws a condition that can be judged on the layer, nested at most
 // depth levels deep.
 func Condition(layer policy.Layer, depth int) *rapid.Generator[policy.Condition] {
 	return rapid.Custom(func(t *rapid.T) policy.Condition {
-		kinds := []string{"constant", "identity", "sni"}
+		kinds := []string{"constant", "identity", "sni", "endpoint"}
 		if layer == policy.L7 {
 			kinds = append(kinds, "path", "method")
 		}
@@ -48,6 +63,8 @@ func Condition(layer policy.Layer, depth int) *rapid.Generator[policy.Condition]
 			return policy.Is{Attribute: attribute.Identity, Match: policy.Match{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(Identities).Draw(t, "identity")}}
 		case "sni":
 			return policy.Is{Attribute: attribute.SNI, Match: policy.Match{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(Names).Draw(t, "sni")}}
+		case "endpoint":
+			return rapid.SampledFrom(Endpoints).Draw(t, "endpoint")
 		case "path":
 			kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Segments, policy.Prefix})
 			return policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(Paths).Draw(t, "path")}}
@@ -69,6 +86,8 @@ func Request() *rapid.Generator[policy.Request] {
 		return policy.Request{
 			URIs:   rapid.SliceOfN(rapid.SampledFrom(Identities), 0, 2).Draw(t, "uris"),
 			SNI:    rapid.SampledFrom(Names).Draw(t, "sni"),
+			Port:   rapid.SampledFrom(Ports).Draw(t, "port"),
+			Source: netip.MustParseAddr(rapid.SampledFrom(Addresses).Draw(t, "source")),
 			Method: rapid.SampledFrom(Methods).Draw(t, "method"),
 			Path:   rapid.SampledFrom(Paths).Draw(t, "path") + rapid.SampledFrom([]string{"", "?", "?a=/b"}).Draw(t, "query"),
 		}

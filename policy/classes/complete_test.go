@@ -37,6 +37,9 @@ func sendable(on classes.Surface, p policy.Program, r policy.Request) bool {
 	if r.SNI != strings.ToLower(r.SNI) || strings.HasSuffix(r.SNI, ".") || net.ParseIP(r.SNI) != nil || strings.Contains(r.SNI, " ") {
 		return false
 	}
+	if r.Port != 0 && len(on.Ports) > 0 && !slices.Contains(on.Ports, r.Port) || r.Source.IsMulticast() || r.Source.IsValid() && r.Source.IsUnspecified() {
+		return false
+	}
 	if on.Protocol == policy.TCP {
 		return true
 	}

@@ -2,6 +2,7 @@ package classes_test
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"testing"
 
@@ -21,6 +22,8 @@ var (
 	oddIdentities = []string{"", "s", "spiffe://", "spiffe://t", "spiffe://td", "spiffe://td/ns/a/sa/x,spiffe://td/ns/a", "spiffe://td/ns/a,", "kuma://env/dev", "kuma://env/", "web.example"}
 	oddPaths      = []string{"", "//", "/a//", "*", "/%2f", "/a{", "/a?b", "/./a"}
 	oddMethods    = []string{"", "get", "CONNECT", "G T", "PURGE"}
+	oddPorts      = []string{"", "x", "0", "080", "9-8", "80-80", "0-79"}
+	oddAddresses  = []string{"", "x", "10.1.2.3/8", "255.255.255.255", "0.0.0.0/0", "10.1.2.3/32"}
 	oddNames      = []string{"A.example", "a.example.", "10.0.0.1", "a b", ".", "b."}
 )
 
@@ -33,7 +36,8 @@ func classedCondition(layer policy.Layer, names bool, depth int) *rapid.Generato
 }
 
 func altered(t *rapid.T, c policy.Condition, names bool) policy.Condition {
-	odd := map[*policy.Attribute][]string{attribute.Identity: oddIdentities, attribute.Path: oddPaths, attribute.Method: oddMethods, attribute.SNI: oddNames}
+	odd := map[*policy.Attribute][]string{attribute.Identity: oddIdentities, attribute.Path: oddPaths, attribute.Method: oddMethods, attribute.SNI: oddNames,
+		attribute.DestinationPort: oddPorts, attribute.SourceAddress: oddAddresses, attribute.RemoteAddress: oddAddresses}
 	return rewrite.Condition(c, rewrite.Leaves(func(c policy.Condition) policy.Condition {
 		is, ok := c.(policy.Is)
 		if !ok {
@@ -124,6 +128,8 @@ func anyone(layer policy.Layer) *rapid.Generator[policy.Request] {
 			r.DNS = []string{names.Draw(t, "dns")}
 		}
 		r.SNI = rapid.OneOf(rapid.SampledFrom(append([]string{"a", "10.0.0.1", "a.example."}, draw.Names...)), rapid.StringMatching(`[ab.]{1,4}`)).Draw(t, "sni")
+		r.Port = rapid.OneOf(rapid.SampledFrom(draw.Ports), rapid.Uint16Min(1)).Draw(t, "port")
+		r.Source = netip.MustParseAddr(rapid.SampledFrom(append([]string{"0.0.0.1", "255.255.255.254", "240.0.0.1", "10.0.255.255"}, draw.Addresses...)).Draw(t, "source"))
 		if layer == policy.L7 {
 			r.Method = rapid.SampledFrom([]string{"GET", "HEAD", "POST", "PUT", "get"}).Draw(t, "method")
 			r.Path = rapid.OneOf(rapid.SampledFrom(append([]string{"*", "/c", "/a/bc", "/a/b/c"}, draw.Paths...)), rapid.StringMatching("(/[abc]{1,2}){0,3}/?")).Draw(t, "path") +
@@ -139,6 +145,7 @@ func surface() *rapid.Generator[classes.Surface] {
 			Protocol:      rapid.SampledFrom([]policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC, policy.TCP}).Draw(t, "protocol"),
 			Normalization: policy.PathNormalization{KeepSlashes: rapid.Bool().Draw(t, "keep slashes")},
 			TrustDomains:  rapid.SampledFrom([][]string{nil, {"td"}, {"td", "other"}}).Draw(t, "trust domains"),
+			Ports:         rapid.SampledFrom([][]uint16{nil, {8080}, {80, 8080, 9000}}).Draw(t, "ports"),
 		}
 	})
 }

@@ -248,6 +248,11 @@ func trustDomainsOf(leaves []leaf) []string {
 		}
 		rest, ok := strings.CutPrefix(p.text, scheme)
 		td, _, whole := strings.Cut(rest, "/")
+		// A match in any case may spell a trust domain in capitals, and none has these.
+		td = strings.ToLower(td)
+		if _, err := spiffeid.TrustDomainFromString(td); err != nil {
+			continue
+		}
 		if !ok || td == "" || !whole && p.kind != policy.Exact || seen[td] {
 			continue
 		}

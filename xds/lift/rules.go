@@ -98,7 +98,11 @@ func (t *translator) permission(p *rbacv3.Permission, at *messages.Path) term {
 	case *rbacv3.Permission_DestinationPort:
 		return term{reading: t.portIn(int(of.DestinationPort), int(of.DestinationPort)+1)}
 	case *rbacv3.Permission_DestinationPortRange:
-		return term{reading: t.portIn(int(of.DestinationPortRange.GetStart()), int(of.DestinationPortRange.GetEnd()))}
+		first, behind := int(of.DestinationPortRange.GetStart()), int(of.DestinationPortRange.GetEnd())
+		if first < 0 || behind > allPorts || first >= behind {
+			return term{reading: t.unsaid(at, "it asks for no range of ports: Envoy refuses it")}
+		}
+		return term{reading: t.portIn(first, behind)}
 	}
 	return term{reading: t.unsaid(at, unknownMember(p, "rule"))}
 }
