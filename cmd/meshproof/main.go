@@ -29,16 +29,19 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() {
-		stop() // the next signal kills
-		// Work that does not look at its context, such as parsing, must end too.
-		err := context.Cause(ctx)
-		if !children.AwaitNone(endTime) {
-			err = newEndError(fmt.Errorf("it takes longer than %s: the watchdogs end it now", endTime))
-		}
-		os.Exit(exitStatus(ctx, err, os.Stderr))
-	})
+	context.AfterFunc(ctx, func() { endAfterSignal(ctx, stop) })
 	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// endAfterSignal ends this process when everything that was started has ended. It ends work
+// that does not look at its context too, such as parsing.
+func endAfterSignal(ctx context.Context, stop context.CancelFunc) {
+	stop() // the next signal kills
+	err := context.Cause(ctx)
+	if !children.AwaitNone(endTime) {
+		err = newEndError(fmt.Errorf("it takes longer than %s: the watchdogs end it now", endTime))
+	}
+	os.Exit(exitStatus(ctx, err, os.Stderr))
 }
 
 // endTime is how long everything that was started may take to end after a signal. What is

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // The tests run this binary under the name meshproof.
 func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){"meshproof": main})
+	testscript.Main(tests{m}, map[string]func(){"meshproof": main, "stuck": stuck})
 }
 
 // tests replaces the program that the tests run. The race detector makes this binary three
