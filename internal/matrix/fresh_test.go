@@ -127,6 +127,10 @@ func TestFreshPolicies(t *testing.T) {
 			return honest(ctx, in, docs, opts)
 		}
 	}
+	many := 60
+	if testing.Short() {
+		many = 15
+	}
 	slow := []string{"right for known policies", "right for two policies at most", "right for known ports",
 		"right but for policies that look like those of the cases", "right two times, for callers in plaintext"}
 	for name, tt := range map[string]struct {
@@ -139,7 +143,7 @@ func TestFreshPolicies(t *testing.T) {
 		skipped bool
 		missing bool
 	}{
-		"honest": {honest, matrix.Selection{}, 60, "", "", false, false},
+		"honest": {honest, matrix.Selection{}, many, "", "", false, false},
 		"right for known policies": {where(func(_ policy.Inbound, docs []manifest.Document, _ language.Options) bool { return known(docs) }),
 			matrix.Selection{}, 10, "", "not as the policies say", false, false},
 		"right for the usual trust domain": {where(func(_ policy.Inbound, _ []manifest.Document, opts language.Options) bool {
@@ -176,7 +180,7 @@ func TestFreshPolicies(t *testing.T) {
 			return f, err
 		}), gateway, 20, "", "callers in plaintext", false, false},
 		"no sets":           {honest, matrix.Selection{}, -1, "", "", true, false},
-		"exempt features":   {honest, matrix.Selection{Profiles: []feature.Profile{feature.GEP3779}, Exempt: []feature.Name{"AuthorizationPolicyTargetRefs"}}, 5, "", "", true, false},
+		"exempt features":   {honest, matrix.Selection{Profiles: []feature.Profile{feature.GEP3779}, Exempt: []feature.Name{"AuthorizationPolicyTargetRefs"}}, 1, "", "", true, false},
 		"the second shard":  {honest, matrix.Selection{}, 5, "2/2", "", false, true},
 		"the first shard":   {honest, matrix.Selection{}, 5, "1/2", "", false, false},
 		"not asked for any": {honest, matrix.Selection{}, 0, "", "", false, true},

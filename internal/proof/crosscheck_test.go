@@ -13,11 +13,11 @@ import (
 )
 
 // No cover of the built-in cases contradicts itself. One story has thousands of
-// rules and takes nine tenths of the time: -short leaves it out.
+// rules and takes nine tenths of the time: -short leaves it out, and takes every third case.
 func TestCrossCheckOfTheCases(t *testing.T) {
 	t.Parallel()
-	for _, c := range casetest.Stories(t) {
-		if c.ExpectError != "" || len(c.Inbounds) == 0 || testing.Short() && c.Story == "legacy-size" {
+	for i, c := range casetest.Stories(t) {
+		if c.ExpectError != "" || len(c.Inbounds) == 0 || testing.Short() && (c.Story == "legacy-size" || i%3 != 1) {
 			continue
 		}
 		p, err := Plan(c)
@@ -35,7 +35,7 @@ func TestCrossCheckOfSets(t *testing.T) {
 	t.Parallel()
 	sets := uint64(2000)
 	if testing.Short() {
-		sets = 100
+		sets = 40
 	}
 	for number := range sets {
 		c := policyset.Draw(7, number)
