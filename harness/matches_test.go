@@ -31,6 +31,9 @@ func regularMatches(form policy.Form) []policy.Condition {
 		is(caller, policy.Regex, `.*/ns/[a-c]+/.*`, false), is(caller, policy.Regex, `spiffe://[^/]+/ns/(a|b)/sa/\w{2,3}`, false), is(caller, policy.Regex, `(?i).*/SA/x\b.*`, false),
 		is(attribute.Method, policy.Regex, "P(OST|UT)", false), is(attribute.Method, policy.Suffix, "T", false), is(attribute.Method, policy.Exact, "get", true),
 		is(attribute.Path, policy.Prefix, "/ad", false), is(attribute.Path, policy.Prefix, "/api/", false),
+		is(attribute.SNI, policy.Suffix, ".example", false), is(attribute.SNI, policy.Contains, "shop", true), is(attribute.SNI, policy.Regex, `[a-z]+\.shop`, false),
+		// No server name is not the empty one.
+		is(attribute.SNI, policy.Regex, `.*`, false),
 	}
 	if form == policy.Named {
 		out = append(out, is(attribute.Path, policy.Suffix, ".json", false), is(attribute.Path, policy.Contains, "/Admin", true),
@@ -98,7 +101,7 @@ func askEnvoy(t *testing.T, h *Harness, protocol policy.Protocol, tokens token.D
 		if err != nil {
 			t.Fatal(err)
 		}
-		requests[i] = bearer(t, spec.Inbounds[m.index(to[i])], tokens.Complete(token.Of(a.seen.Others)), Request{Credential: svid, Method: a.seen.Method, Path: a.seen.Path, Authority: a.seen.Host, Headers: a.seen.Headers})
+		requests[i] = bearer(t, spec.Inbounds[m.index(to[i])], tokens.Complete(token.Of(a.seen.Others)), Request{Credential: svid, Method: a.seen.Method, Path: a.seen.Path, Authority: a.seen.Host, Headers: a.seen.Headers, SNI: a.seen.SNI})
 	}
 	findings, _ := send(t, m, requests...)
 	for i, a := range all {

@@ -15,7 +15,11 @@ var _ = add(row{
 	since:     "1.36.4",
 	input:     &networkinputsv3.ServerNameInput{},
 	permission: func(m policy.Match) *rbacv3.Permission {
-		return &rbacv3.Permission{Rule: &rbacv3.Permission_RequestedServerName{RequestedServerName: envoyString(m)}}
+		if m.Kind == policy.Regex && m.Matches("") {
+			// A permission compares the name that was not sent as an empty one.
+			return permissionShape.And([]*rbacv3.Permission{serverName(m), permissionShape.Not(serverName(policy.Match{}))})
+		}
+		return serverName(m)
 	},
 	logged: func(common *accesslogdatav3.AccessLogCommon, _ *accesslogdatav3.HTTPRequestProperties) []string {
 		if name := common.GetTlsProperties().GetTlsSniHostname(); name != "" {
@@ -26,3 +30,7 @@ var _ = add(row{
 	// Envoy has no empty name, but a permission compares the name that was not sent as one.
 	never: func(m policy.Match) bool { return m == policy.Match{} },
 })
+
+func serverName(m policy.Match) *rbacv3.Permission {
+	return &rbacv3.Permission{Rule: &rbacv3.Permission_RequestedServerName{RequestedServerName: envoyString(m)}}
+}

@@ -13,6 +13,6 @@ var SNI = add(&policy.Attribute{
 	Phrase: "SNI",
 	Layer:  policy.L4,
 	Text:   func(r *policy.Request) (string, bool) { return r.SNI, r.SNI != "" },
-	Kinds:  []policy.MatchKind{policy.Exact, policy.Prefix},
+	Kinds:  []policy.MatchKind{policy.Exact, policy.Prefix, policy.Suffix, policy.Contains, policy.Regex},
 	Forms:  []policy.Form{policy.Ordered, policy.Named},
 })
