@@ -9,7 +9,9 @@ import (
 	xdscorev3 "github.com/cncf/xds/go/xds/core/v3"
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	networkinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/network/v3"
 	ipv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/input_matchers/ip/v3"
+	metadatav3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/input_matchers/metadata/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 
 	"github.com/meshproof/meshproof/internal/messages"
@@ -117,6 +119,10 @@ func (t *translator) single(p *matcherv3.Matcher_MatcherList_Predicate_SinglePre
 		if shown := rbac.Shown(in); shown != nil && isAddress(shown) {
 			return term{reading: t.blocks(shown, of.GetCidrRanges(), at.Field("custom_match").Field("typed_config").Field("cidr_ranges"))}
 		}
+	}
+	of, isMetadata := matcher.(*metadatav3.Metadata)
+	if input, ok := in.(*networkinputsv3.DynamicMetadataInput); ok && isMetadata && err == nil && unread == nil {
+		return term{reading: t.metadataInput(input, of.GetValue(), of.GetInvert(), at)}
 	}
 	return term{reading: t.unsaid(at, "it asks for more than a string matcher can")}
 }

@@ -95,6 +95,10 @@ func (t *translator) permission(p *rbacv3.Permission, at *messages.Path) term {
 		return t.template(of, at.Field("uri_template"))
 	case *rbacv3.Permission_RequestedServerName:
 		return term{reading: t.serverName(textOf(of.RequestedServerName), at.Field("requested_server_name"))}
+	case *rbacv3.Permission_Metadata:
+		return term{reading: t.metadata(of.Metadata, at.Field("metadata"))}
+	case *rbacv3.Permission_SourcedMetadata:
+		return term{reading: t.sourcedMetadata(of.SourcedMetadata, at.Field("sourced_metadata"))}
 	case *rbacv3.Permission_DestinationPort:
 		return term{reading: t.portIn(int(of.DestinationPort), int(of.DestinationPort)+1)}
 	case *rbacv3.Permission_DestinationPortRange:
@@ -121,6 +125,10 @@ func (t *translator) principal(p *rbacv3.Principal, at *messages.Path) term {
 		return t.headerMatcher(of.Header, at.Field("header"))
 	case *rbacv3.Principal_UrlPath:
 		return t.urlPath(textOf(of.UrlPath.GetPath()), at.Field("url_path"))
+	case *rbacv3.Principal_Metadata:
+		return term{reading: t.metadata(of.Metadata, at.Field("metadata"))}
+	case *rbacv3.Principal_SourcedMetadata:
+		return term{reading: t.sourcedMetadata(of.SourcedMetadata, at.Field("sourced_metadata"))}
 	case *rbacv3.Principal_Authenticated_:
 		if of.Authenticated.GetPrincipalName() == nil {
 			// It asks for TLS only, and every caller speaks TLS.
