@@ -20,7 +20,7 @@ type metadata struct {
 	UID               string            `yaml:"uid"`
 	ResourceVersion   string            `yaml:"resourceVersion"`
 	Generation        int64             `yaml:"generation"`
-	CreationTimestamp string            `yaml:"creationTimestamp"`
+	CreationTimestamp *string           `yaml:"creationTimestamp"`
 	// What else an API server adds decides nothing.
 	DeletionTimestamp          string            `yaml:"deletionTimestamp"`
 	DeletionGracePeriodSeconds int64             `yaml:"deletionGracePeriodSeconds"`

@@ -318,6 +318,16 @@ func TestRoundTripKeepsEveryField(t *testing.T) {
 	}
 }
 
+// kubectl create --dry-run writes a time without a value.
+func TestNoCreationTimestamp(t *testing.T) {
+	t.Parallel()
+	const text = `{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy, metadata: {name: p, creationTimestamp: null},
+  spec: {targetRefs: [{kind: Pod, selector: {}}], action: ALLOW, enforcementLevel: Network}}`
+	if at := parseAll(t, text)[0].Resource().Metadata.CreationTimestamp; at != nil {
+		t.Errorf("it was created at %s", *at)
+	}
+}
+
 func TestRoundTripOfRandomPolicies(t *testing.T) {
 	t.Parallel()
 	property.Check(t, func(r *rapid.T) {

@@ -93,7 +93,7 @@ type Metadata struct {
 	Generation        int64             `yaml:"generation" json:"generation,omitempty"`
 	UID               string            `yaml:"uid" json:"uid,omitempty"`
 	ResourceVersion   string            `yaml:"resourceVersion" json:"resourceVersion,omitempty"`
-	CreationTimestamp string            `yaml:"creationTimestamp" json:"creationTimestamp,omitempty"`
+	CreationTimestamp *string           `yaml:"creationTimestamp" json:"creationTimestamp,omitempty"`
 	// The other fields of an API server are read and not shown.
 	added.Metadata
 }
