@@ -13,10 +13,12 @@ import (
 )
 
 // The bounds of one shrinking: how many cases are run, and how many are made at all. Most
-// cases that are made do not parse, or were run before.
+// cases that are made do not parse, or were run before. A case counts once more for each
+// candidateSize bytes of its text, for it takes that much longer to read.
 const (
 	mostTries      = 2_000
 	mostCandidates = 10 * mostTries
+	candidateSize  = 1_024
 )
 
 // Shrink returns the smallest case it finds that shows what is wrong with request q of
@@ -91,7 +93,7 @@ type candidate struct {
 
 // over reports whether the shrinking has to end.
 func (s *shrinker) over() bool {
-	return s.ctx.Err() != nil || s.tries == 0 || s.candidates == 0
+	return s.ctx.Err() != nil || s.tries == 0 || s.candidates <= 0
 }
 
 // begin tries the case that the shrinking starts from.
@@ -123,6 +125,7 @@ func (s *shrinker) take(next candidate) bool {
 	}
 	s.candidates--
 	c, text, ok := s.read(next, s.want)
+	s.candidates -= len(text) / candidateSize
 	if !ok || s.seen[text] || s.text != "" && len(text) >= len(s.text) {
 		return false
 	}

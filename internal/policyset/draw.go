@@ -99,7 +99,6 @@ func (g *generator) set(name string, of []Form) cases.Case {
 	}
 	g.workloads()
 	if g.size != usualSize {
-		g.adorn(policies)
 		g.move(policies)
 	}
 	g.c.Policies = documents(name, policies...)
@@ -161,6 +160,9 @@ func (g *generator) workloads() {
 			Name: name, Namespace: pick(g.chooser, namespaces...), Mesh: "default",
 			Labels: map[string]string{"app": name, "tier": pick(g.chooser, "front", "back")},
 		}
+		if g.size != usualSize {
+			g.adorn(&w)
+		}
 		if g.oneIn(12) && !g.legacy {
 			w.Mesh = "other"
 		}
@@ -177,6 +179,9 @@ func (g *generator) workloads() {
 		for k := range g.between(1, min(g.size.upTo(2), len(ports))) {
 			in := ports[(first+k)%len(ports)]
 			in.Workload = w
+			if g.size != usualSize {
+				g.vary(&in, k == 0)
+			}
 			if g.legacy {
 				in.Tags, in.Routes = g.tags(), g.routesOf(in.Protocol)
 			}
@@ -184,6 +189,47 @@ func (g *generator) workloads() {
 				Inbound: in, Identity: id, IP: peer.IP, Permissive: g.oneIn(permissive),
 			})
 		}
+	}
+}
+
+// adorn gives a workload more labels, which policies may select by.
+func (g *generator) adorn(w *policy.Workload) {
+	for _, label := range moreLabels {
+		if g.oneIn(2) {
+			w.Labels[label.key] = pick(g.chooser, label.values...)
+		}
+	}
+	if g.oneIn(6) {
+		w.Namespace = w.Name
+	}
+}
+
+// moreLabels are labels beside those of [Draw].
+var moreLabels = []struct {
+	key    string
+	values []string
+}{
+	{"team", []string{"checkout", "search"}}, {"version", []string{"v1", "v2"}}, {"track", []string{"", "canary"}},
+	{"app.kubernetes.io/name", []string{"web", "api"}}, {"public", []string{"true", "false"}}, {"owner", []string{"A_1.2", "x"}},
+}
+
+// vary changes what an inbound is called and what it speaks, and gives it tags and routes. Only
+// the first inbound of a workload may have its name.
+func (g *generator) vary(in *policy.Inbound, first bool) {
+	switch n := g.choose(8); {
+	case n < 2:
+		in.Name = ""
+	case n == 2 && first:
+		in.Name = in.Workload.Name
+	}
+	if g.oneIn(3) {
+		in.Protocol = pick(g.chooser, policy.HTTP, policy.HTTP2, policy.GRPC, policy.TCP)
+	}
+	if g.oneIn(6) {
+		in.Tags = g.tag()
+	}
+	if g.oneIn(4) {
+		in.Routes = g.routesOf(in.Protocol)
 	}
 }
 
@@ -281,6 +327,14 @@ func (c *chooser) between(least, most int) int { return least + c.choose(most-le
 // pick chooses one of the items.
 func pick[T any](c *chooser, of ...T) T { return of[c.choose(len(of))] }
 
+// oddly chooses one of the usual items, seldom an odd one.
+func oddly(c *chooser, usual, odd []string) string {
+	if c.oneIn(8) {
+		usual = odd
+	}
+	return pick(c, usual...)
+}
+
 // some makes a number of items, both ends included.
 func some[T any](c *chooser, least, most int, item func() T) []T {
 	out := make([]T, c.between(least, most))
@@ -324,12 +378,22 @@ var (
 	paths   = []string{"/", "/a", "/a/", "/a/b", "/ab", "/a/b/c", "/b"}
 	methods = []string{"GET", "HEAD", "POST", "DELETE"}
 
+	// The odd names are legal, and a compiler may not expect them.
+	oddIdentities = []string{
+		"spiffe://trust-domain.mesh/x", "spiffe://trust-domain.mesh/A.b_C/x", "spiffe://trust-domain.mesh/ns/a/x", "spiffe://trust-domain.mesh/ns/a/sa/X",
+		"spiffe://trust-domain.mesh/ns/a/sa/x/y", "spiffe://trust-domain.mesh/ns/a/sa/x/y/z", "spiffe://trust-domain.mesh/1/2/3/4/5/6/7/8/9",
+		"spiffe://trust-domain.mesh/ns/a/sa/" + strings.Repeat("x-", 60) + "x", "spiffe://trust-domain.mesh/ns/a/sa/x.y_z",
+	}
+	oddServerNames = []string{"web", "a.b.c.d.web.example", strings.Repeat("a", 60) + ".example", "1.2.3.4"}
+	oddPaths       = []string{"/a/b/c/d/e/f/g/", "/A", "/a.b", "/v1/users/2024", "/a;v=1,2", "/a%20b", "/~a", "/" + strings.Repeat("a", 300)}
+	oddMethods     = []string{"PATCH", "PURGE", "M-SEARCH", "OPTIONS", "PROPFIND"}
+
 	names      = []string{"web", "api"}
 	namespaces = []string{"default", "a"}
 	zones      = []string{"east", "west"}
 	// policyNames are not in order, because the order of policies decides.
 	policyNames      = []string{"p", "q", "pq", "a-p", "p-a", "z"}
-	otherPolicyNames = []string{"a", "b", "qp", "qq", "x", "x-y", "y", "yx", "zz", "z-p", "p-z", "c"}
+	otherPolicyNames = []string{"a", "b", "p.q", "x.y.z", "a-b-c-d-e-f-x-y", "one", "two", "three", "four", "five", "six", "qp", "qq", "x", "x-y", "y", "yx", "zz", "z-p", "p-z", "c"}
 
 	services = []string{"web", "api", "db"}
 	routes   = []string{"orders", "items"}

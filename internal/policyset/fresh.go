@@ -9,7 +9,6 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/language"
 )
 
 // DrawFresh is [Draw] for a compiler that may know the usual sets: sizes, names, labels, ports,
@@ -18,7 +17,16 @@ import (
 func DrawFresh(seed, number uint64, of ...Form) cases.Case {
 	g := generator{chooser: random(seed, number)}
 	g.size = pick(g.chooser, small, medium, medium, large)
-	c, err := rename(g.set(fmt.Sprintf("set %d of seed %d", number, seed), of), rand.New(rand.NewPCG(number, ^seed)), nil)
+	drawn := g.set(fmt.Sprintf("set %d of seed %d", number, seed), of)
+	r := rand.New(rand.NewPCG(number, ^seed))
+	if r.IntN(3) == 0 {
+		if c, err := rename(drawn, r, func(policies []any) []any { return grow(&chooser{r.IntN}, policies) }); err == nil {
+			if _, err := verdict.Read(c); err == nil {
+				return c
+			}
+		}
+	}
+	c, err := rename(drawn, r, nil)
 	if err != nil {
 		panic(fmt.Sprintf("policyset: %v", err))
 	}
@@ -37,7 +45,7 @@ func FromCase(c cases.Case, seed, number uint64) (cases.Case, bool) {
 		in.Workload = policy.Workload{Name: "backend", Namespace: "shop", Mesh: "default"}
 		c.Inbounds = []cases.Inbound{{Inbound: in, Identity: identityOf(c.TrustDomains[0], in.Workload), IP: addressOf(0)}}
 	}
-	for _, change := range []func([]any){func(policies []any) { alter(r, policies) }, nil} {
+	for _, change := range []func([]any) []any{func(policies []any) []any { return alter(r, policies) }, nil} {
 		if change != nil && (c.ExpectError != "" || r.IntN(2) == 0) {
 			continue
 		}
@@ -57,35 +65,43 @@ func FromCase(c cases.Case, seed, number uint64) (cases.Case, bool) {
 	return c, false
 }
 
-// alter takes an item out of one list of the policies, or exchanges two.
-func alter(r *rand.Rand, policies []any) {
-	type list struct {
-		in  map[string]any
-		key string
-	}
-	var lists []list
-	var find func(v any)
-	find = func(v any) {
-		switch v := v.(type) {
-		case []any:
-			for _, item := range v {
-				find(item)
+// list is a list in a policy, and where it stands.
+type list struct {
+	in  map[string]any
+	key string
+}
+
+func (l list) items() []any { return l.in[l.key].([]any) }
+
+// listsIn returns the lists in a value that have items.
+func listsIn(v any) []list {
+	var out []list
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			out = append(out, listsIn(item)...)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if items, ok := v[key].([]any); ok && len(items) > 0 {
+				out = append(out, list{v, key})
 			}
-		case map[string]any:
-			for _, key := range slices.Sorted(maps.Keys(v)) {
-				if items, ok := v[key].([]any); ok && len(items) > 0 {
-					lists = append(lists, list{v, key})
-				}
-				find(v[key])
-			}
+			out = append(out, listsIn(v[key])...)
 		}
 	}
-	find(policies)
-	if len(lists) == 0 {
-		return
+	return out
+}
+
+// alter takes an item out of one list of the policies, exchanges two, or adds many.
+func alter(r *rand.Rand, policies []any) []any {
+	lists := listsIn(policies)
+	if r.IntN(3) == 0 {
+		return grow(&chooser{r.IntN}, policies)
+	} else if len(lists) == 0 {
+		return policies
 	}
 	of := lists[r.IntN(len(lists))]
-	items := slices.Clone(of.in[of.key].([]any))
+	items := slices.Clone(of.items())
 	i, j := r.IntN(len(items)), r.IntN(len(items))
 	if i != j {
 		items[i], items[j] = items[j], items[i]
@@ -93,6 +109,7 @@ func alter(r *rand.Rand, policies []any) {
 		items = slices.Delete(items, i, i+1)
 	}
 	of.in[of.key] = items
+	return policies
 }
 
 // size says how large a set is. The zero value is that of [Draw].
@@ -114,46 +131,6 @@ func (s size) upTo(most int) int {
 		return 3 * most
 	default:
 		return most
-	}
-}
-
-// adorn adds what decides nothing: labels and annotations that nothing selects by, fields of an
-// API server, and peers that only call.
-func (g *generator) adorn(policies []resource) {
-	written := object{
-		"annotations": object{"kubectl.kubernetes.io/last-applied-configuration": "{}"}, "uid": "6f7a3c0e-5b1d-4c1e-9d0f-2a8b7c6d5e4f",
-		"resourceVersion": "81273", "generation": 2, "creationTimestamp": "2025-03-04T05:06:07Z", "finalizers": []string{"example.com/keep"},
-		"managedFields":   []object{{"manager": "kubectl", "operation": "Apply"}},
-		"ownerReferences": []object{{"apiVersion": "apps/v1", "kind": "Deployment", "name": "owner", "uid": "1"}},
-	}
-	for i := range policies {
-		p := &policies[i]
-		if p.Metadata == nil || g.oneIn(2) {
-			continue
-		}
-		for _, key := range slices.Sorted(maps.Keys(written)) {
-			if _, stated := p.Metadata[key]; g.oneIn(2) && !stated {
-				p.Metadata[key] = written[key]
-			}
-		}
-		if g.oneIn(2) {
-			p.label("app.kubernetes.io/managed-by", "helm")
-		}
-	}
-	for _, name := range []string{"caller", "visitor"} {
-		if g.oneIn(2) {
-			continue
-		}
-		w := policy.Workload{Name: name, Namespace: pick(g.chooser, namespaces...), Mesh: "default", Labels: map[string]string{"app": name}}
-		g.c.Options.Peers = append(g.c.Options.Peers, language.Peer{Workload: w, Identity: identityOf(g.c.TrustDomains[0], w), IP: addressOf(len(g.c.Options.Peers))})
-	}
-	for i := range g.c.Inbounds {
-		extra := map[string]string{"pod-template-hash": "5d8f", "version": "v2", "team": "checkout", "app.kubernetes.io/name": "web"}
-		labels := maps.Clone(g.c.Inbounds[i].Workload.Labels)
-		for _, key := range slices.Sorted(maps.Keys(extra))[:g.choose(len(extra)+1)] {
-			labels[key] = extra[key]
-		}
-		g.c.Inbounds[i].Workload.Labels = labels
 	}
 }
 

@@ -22,6 +22,9 @@ func (g *generator) gatewayPolicies() []resource {
 // selector draws a label selector.
 func (g *generator) selector() object {
 	app, tier := pick(g.chooser, names...), pick(g.chooser, "front", "back")
+	if g.size != usualSize && g.oneIn(3) {
+		return g.longSelector(app, tier)
+	}
 	switch g.choose(5) {
 	case 0:
 		return object{"matchLabels": object{"app": app}}
@@ -36,6 +39,31 @@ func (g *generator) selector() object {
 	}
 }
 
+// longSelector draws a selector that asks for many labels, or for none in an empty list.
+func (g *generator) longSelector(app, tier string) object {
+	labels, expressions := object{"app": app}, []object{{"key": "tier", "operator": "In", "values": []string{tier, "front", ""}}}
+	for _, label := range moreLabels {
+		switch g.choose(6) {
+		case 0:
+			labels[label.key] = pick(g.chooser, label.values...)
+		case 1:
+			expressions = append(expressions, object{"key": label.key, "operator": pick(g.chooser, "In", "NotIn"), "values": label.values})
+		case 2:
+			expressions = append(expressions, object{"key": label.key, "operator": pick(g.chooser, "Exists", "DoesNotExist")})
+		}
+	}
+	switch g.choose(4) {
+	case 0:
+		return object{"matchLabels": labels}
+	case 1:
+		return object{"matchExpressions": expressions}
+	case 2:
+		return object{"matchLabels": object{}, "matchExpressions": expressions[:1]}
+	default:
+		return object{"matchLabels": labels, "matchExpressions": expressions}
+	}
+}
+
 // grant draws a rule. Without sources it lets every caller in, and with an empty list none.
 func (g *generator) grant() object {
 	rule := object{}
@@ -47,17 +75,25 @@ func (g *generator) grant() object {
 		rule["sources"] = some(g.chooser, 0, most, g.source)
 	}
 	if g.oneIn(4) {
-		rule["networkAttributes"] = object{"ports": some(g.chooser, 1, 2, func() uint16 { return pick[uint16](g.chooser, 8080, 5432, 8081, 9090) })}
+		rule["networkAttributes"] = object{"ports": some(g.chooser, 1, g.size.upTo(2), g.port)}
 	}
 	return rule
+}
+
+// port draws a port of an inbound, seldom one that no inbound has.
+func (g *generator) port() uint16 {
+	if g.size != usualSize && g.oneIn(8) {
+		return uint16(g.between(1, 65_535))
+	}
+	return pick[uint16](g.chooser, 8080, 5432, 8081, 9090)
 }
 
 // source draws a source of a rule.
 func (g *generator) source() object {
 	if g.oneIn(2) {
-		return object{"type": "SPIFFE", "spiffe": pick(g.chooser, identities...)}
+		return object{"type": "SPIFFE", "spiffe": oddly(g.chooser, identities, oddIdentities)}
 	}
-	account := object{"name": pick(g.chooser, "x", "y", "xy", "*")}
+	account := object{"name": oddly(g.chooser, []string{"x", "y", "xy", "*"}, []string{"x.y", "x-y", "1"})}
 	if !g.oneIn(3) {
 		account["namespace"] = pick(g.chooser, "a", "ab", "b")
 	}

@@ -33,6 +33,9 @@ func (g *generator) kumaPolicy(spec object) resource {
 	if g.oneIn(12) {
 		labels["kuma.io/effect"] = "shadow"
 	}
+	if g.size != usualSize && g.oneIn(8) {
+		labels["kuma.io/display-name"] = g.policyName()
+	}
 	if g.oneIn(3) {
 		metadata := object{"name": g.policyName(), "namespace": pick(g.chooser, "default", "a", "kuma-system")}
 		if len(labels) > 0 {
@@ -63,7 +66,14 @@ func (g *generator) target() object {
 	case 3:
 		ref["labels"] = object{"app": pick(g.chooser, names...)}
 	case 4:
-		ref["labels"] = object{"tier": pick(g.chooser, "front", "back"), "k8s.kuma.io/namespace": pick(g.chooser, namespaces...)}
+		labels := object{"tier": pick(g.chooser, "front", "back"), "k8s.kuma.io/namespace": pick(g.chooser, namespaces...)}
+		if g.size != usualSize {
+			labels = object{"tier": pick(g.chooser, "front", "back"), "app": pick(g.chooser, names...)}
+			for _, label := range moreLabels[:g.choose(3)] {
+				labels[label.key] = pick(g.chooser, label.values...)
+			}
+		}
+		ref["labels"] = labels
 	case 5:
 		ref["labels"] = object{"app": pick(g.chooser, names...)}
 		ref["sectionName"] = pick(g.chooser, "http-port", "tcp-port", "8081", "8080")
@@ -136,29 +146,26 @@ func (g *generator) matchers() []object {
 func (g *generator) matcher() object {
 	m := object{}
 	if !g.oneIn(5) {
-		m[pick(g.chooser, "spiffeId", "spiffeId", "spiffeID")] = g.match(identities, prefixes)
+		m[pick(g.chooser, "spiffeId", "spiffeId", "spiffeID")] = g.match(identities, prefixes, oddIdentities)
 	}
 	if g.oneIn(8) {
-		m["sni"] = object{"type": "Exact", "value": pick(g.chooser, serverNames...)}
+		m["sni"] = object{"type": "Exact", "value": oddly(g.chooser, serverNames, oddServerNames)}
 	}
 	if g.oneIn(3) {
-		m["path"] = g.match(paths, paths)
+		m["path"] = g.match(paths, paths, oddPaths)
 	}
-	if g.oneIn(4) {
-		m["method"] = pick(g.chooser, methods...)
-	}
-	if len(m) == 0 {
-		m["method"] = pick(g.chooser, methods...)
+	if g.oneIn(4) || len(m) == 0 {
+		m["method"] = oddly(g.chooser, methods, oddMethods)
 	}
 	return m
 }
 
-// match draws an exact or a prefix match.
-func (g *generator) match(exact, prefix []string) object {
+// match draws an exact or a prefix match, seldom of an odd value.
+func (g *generator) match(exact, prefix, odd []string) object {
 	if g.oneIn(2) {
-		return object{"type": "Exact", "value": pick(g.chooser, exact...)}
+		return object{"type": "Exact", "value": oddly(g.chooser, exact, odd)}
 	}
-	return object{"type": "Prefix", "value": pick(g.chooser, prefix...)}
+	return object{"type": "Prefix", "value": oddly(g.chooser, prefix, odd)}
 }
 
 // legacyPolicies draws MeshTrafficPermissions with from. One in ten has rules instead. Where

@@ -22,7 +22,7 @@ import (
 // rename returns the case with other names, ports, addresses and trust domains, and without its
 // requests. The change, nil for none, alters the policies, which are values that were read from
 // JSON. An error says that a policy has no JSON form.
-func rename(c cases.Case, r *rand.Rand, change func(policies []any)) (cases.Case, error) {
+func rename(c cases.Case, r *rand.Rand, change func(policies []any) []any) (cases.Case, error) {
 	w := newWords(r)
 	policies, options, err := valuesOf(c)
 	if err != nil {
@@ -40,6 +40,7 @@ func rename(c cases.Case, r *rand.Rand, change func(policies []any)) (cases.Case
 	} else {
 		w.keep("ns", "sa")
 	}
+	w.mayDeepen = !slices.ContainsFunc(listsIn(policies), func(l list) bool { return l.key == "from" }) && !hasAccounts(policies)
 	w.rename(c)
 	w.value("", policies)
 	w.value("", options)
@@ -47,8 +48,9 @@ func rename(c cases.Case, r *rand.Rand, change func(policies []any)) (cases.Case
 	out := w.rename(c)
 	policies, options = w.value("", policies).([]any), w.value("", options)
 	if change != nil {
-		change(policies)
+		policies = change(policies)
 	}
+	dress(&chooser{r.IntN}, &out, policies)
 	file := letters(r, 1+r.IntN(8)) + ".yaml"
 	out.Policies = nil
 	for _, p := range policies {
@@ -58,6 +60,19 @@ func rename(c cases.Case, r *rand.Rand, change func(policies []any)) (cases.Case
 		out.Options.Document = w.document(file, options)
 	}
 	return out, nil
+}
+
+// hasAccounts reports whether a value names a service account, which stands for a SPIFFE ID of
+// four segments.
+func hasAccounts(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return slices.ContainsFunc(v, hasAccounts)
+	case map[string]any:
+		_, ok := v["serviceAccount"]
+		return ok || slices.ContainsFunc(slices.Collect(maps.Values(v)), hasAccounts)
+	}
+	return false
 }
 
 // valuesOf returns the policies and the options of a case as they are read from JSON.
@@ -160,12 +175,12 @@ func (w *words) rename(c cases.Case) cases.Case {
 		out.Options.TrustDomain = out.TrustDomains[0]
 	}
 	moved := map[netip.Addr]netip.Addr{}
-	stay := w.chosen && w.rarely()
+	stay, choose := w.chosen && w.rarely(), &chooser{w.IntN}
 	address := func(ip netip.Addr) netip.Addr {
 		to, ok := moved[ip]
 		for !ok {
 			if to = ip; w.chosen && !stay {
-				to = w.address()
+				to = choose.address()
 			}
 			ok = !slices.Contains(slices.Collect(maps.Values(moved)), to)
 		}
@@ -233,13 +248,6 @@ func (w *words) condition(c policy.Condition) policy.Condition {
 	default:
 		return c
 	}
-}
-
-// address chooses an address of a workload.
-func (w *words) address() netip.Addr {
-	blocks := [][2]byte{{10, byte(w.IntN(256))}, {172, byte(16 + w.IntN(16))}, {192, 168}, {100, byte(64 + w.IntN(64))}, {byte(20 + w.IntN(70)), byte(w.IntN(256))}}
-	block := blocks[w.IntN(len(blocks))]
-	return netip.AddrFrom4([4]byte{block[0], block[1], byte(w.IntN(256)), byte(1 + w.IntN(254))})
 }
 
 // document writes a value as JSON, which is YAML, with its fields in any order, and reads it

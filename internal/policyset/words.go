@@ -25,6 +25,10 @@ type words struct {
 	methods         map[string]string
 	// kept are words that have a meaning of their own.
 	kept map[string]bool
+	// mayDeepen is true where SPIFFE IDs may have any number of segments, and deeper are the
+	// segments that stand in front of those they have.
+	mayDeepen bool
+	deeper    string
 	// chosen is true from [words.choose] on.
 	chosen bool
 }
@@ -58,6 +62,11 @@ func (w *words) keep(some ...string) {
 // itself, so that nothing known and nothing unknown tells a set apart.
 func (w *words) choose() {
 	w.chosen = true
+	if w.mayDeepen && w.rarely() {
+		for range 1 + w.IntN(5) {
+			w.deeper += likeCase(letters(w.Rand, 1+w.IntN(12)), []string{"a", "A"}[w.IntN(2)]) + "/"
+		}
+	}
 	style, mixed := w.IntN(len(styles)), w.IntN(2) == 0
 	w.fill(w.names, w.rarely(), func() string {
 		if mixed {
@@ -149,7 +158,10 @@ func (w *words) text(s string) string {
 		if !whole {
 			return spiffeScheme + w.startOfDomain(td)
 		}
-		return spiffeScheme + w.trustDomain(td) + "/" + w.replace(w.names, path)
+		if path != "" {
+			path = w.deeper + w.replace(w.names, path)
+		}
+		return spiffeScheme + w.trustDomain(td) + "/" + path
 	}
 	if strings.HasPrefix(s, "/") {
 		// An escape sequence is no word.
@@ -182,7 +194,7 @@ func (w *words) startOfDomain(s string) string {
 	}
 	for _, known := range slices.Sorted(maps.Keys(w.domains)) {
 		if to := w.domains[known]; s != "" && strings.HasPrefix(known, s) {
-			return to[:min(len(s), len(to)-1)]
+			return to[:max(1, min(len(s), len(to)-1))]
 		}
 	}
 	return s
@@ -206,7 +218,7 @@ func (w *words) method(m string) string {
 	return cmp.Or(w.methods[m], m)
 }
 
-var usualMethods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"}
+var usualMethods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PURGE", "PROPFIND", "REPORT"}
 
 // styles are the ways to make up a part of a name. A set has one of them, or all.
 var styles = []func(*rand.Rand) string{
@@ -225,10 +237,23 @@ var styles = []func(*rand.Rand) string{
 		}
 		return b.String()
 	},
+	func(r *rand.Rand) string { return fmt.Sprint(r.IntN(10)) + letters(r, 1+r.IntN(5)) },
+	// A name of Kubernetes has at most 63 bytes, and is seldom so long: it may be two of these.
+	func(r *rand.Rand) string {
+		word := nouns[r.IntN(len(nouns))]
+		for range 1 + r.IntN(8) {
+			word += "-" + nouns[r.IntN(len(nouns))]
+		}
+		return word[:min(len(word), []int{28, 28, 28, 58}[r.IntN(4)])] + letters(r, 1)
+	},
+	// The name of a pod.
+	func(r *rand.Rand) string {
+		return nouns[r.IntN(len(nouns))] + fmt.Sprintf("-%09x-", r.Uint64N(1<<36)) + letters(r, 5)
+	},
 }
 
 var nouns = strings.Fields(`account admin api audit auth backend basket billing books cache cart catalog chat checkout customer db details
-	edge email events frontend gateway invoice jobs ledger login mail media orders payments platform portal prod products profile queue
+	edge email events frontend gateway invoice jobs kube-system ledger login mail media monitoring orders payments platform portal prod production products profile queue
 	ratings reports reviews search session shipping shop staging stock store team track users web worker`)
 
 // letters makes up a word that begins with a letter.
