@@ -42,8 +42,8 @@ neighbours, and holds decision, deciding policy, shadow and counters against the
 the plain evaluator of the dialect.
 
 A set that is not decided as specified is run again alone. It is shrunk to the smallest case that still shows
-the difference, which is written as a case file. The same seed draws the same sets, so the seed is printed. Exit
-status 1 if a set is not decided as specified.`,
+the difference, which is written as a case file. The same seed draws the same sets, so the seed is printed.
+Another compiler is asked for each set several times. Exit status 1 if a set is not decided as specified.`,
 		Example: `  meshproof fuzz --for 5m
   meshproof fuzz --seed 42 --sets 1000 --envoy 1.39.3
   meshproof fuzz --compiler './mesh-compiler --stdio' --any-names --forms option1`,
@@ -137,7 +137,7 @@ func (o *fuzzOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 		err = fmt.Errorf("--export: %w", err)
 	}
 	report.WriteText(stdout, terminal.PaintFor(stdout))
-	return withFailure(exitFor(false, len(report.Disagreements) > 0), err)
+	return withFailure(exitFor(false, !report.Holds()), err)
 }
 
 // againCommand is the command that draws the set again.

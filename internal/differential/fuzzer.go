@@ -40,9 +40,12 @@ type Fuzzer struct {
 	Seed uint64
 	// Forms are the forms of the policies that are drawn; all forms where it is empty.
 	Forms []policyset.Form
-	// Draw returns the set of a number; nil for [policyset.Draw]. It returns false where no set
-	// may be asked.
+	// Draw returns the set of a number. It returns false where no set may be asked. Where it is
+	// nil, a foreign compiler gets sets of [policyset.DrawFresh] and is asked for each batch
+	// again, and meshproof's own compiler gets sets of [policyset.Draw].
 	Draw func(number uint64) (cases.Case, bool)
+	// Whole leaves the sets that do not agree as they are: no counterexample is searched.
+	Whole bool
 	// Batch is the number of sets of one push; 64 where it is not positive.
 	Batch int
 	// Parallel is the number of batches under way; 3 where it is not positive. While one
@@ -92,7 +95,13 @@ type Report struct {
 	Tally
 	// Disagreements are in the order of their sets.
 	Disagreements []Disagreement
+	// Worse are the answers that a foreign compiler gave when it was asked again, and that were
+	// worse than the first ones.
+	Worse []suite.AgainProblem
 }
+
+// Holds reports whether every set was decided as specified, however often it was asked.
+func (r Report) Holds() bool { return len(r.Disagreements)+len(r.Worse) == 0 }
 
 // Run draws and asks until a limit is reached or the context ends. Then it examines the
 // disagreements. Where the context ends, the report has what was done before, and the error
@@ -106,7 +115,7 @@ func (f Fuzzer) Run(ctx context.Context, limit Limit) (Report, error) {
 		r.limit.Disagreements = defaultDisagreements
 	}
 	r.askAll(ctx)
-	report := Report{Seed: f.Seed, Tally: r.tally}
+	report := Report{Seed: f.Seed, Tally: r.tally, Worse: r.worse}
 	if err := cmp.Or(context.Cause(ctx), r.err); err != nil {
 		return report, err
 	}
@@ -131,6 +140,7 @@ type run struct {
 	next     int
 	tally    Tally
 	suspects []suspect
+	worse    []suite.AgainProblem
 	err      error
 }
 
@@ -161,7 +171,7 @@ func (r *run) take(ctx context.Context) (first, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case ctx.Err() != nil, r.err != nil, len(r.suspects) >= r.limit.Disagreements,
+	case ctx.Err() != nil, r.err != nil, len(r.suspects) >= r.limit.Disagreements, len(r.worse) > 0,
 		r.limit.Time > 0 && time.Since(r.began) >= r.limit.Time:
 		return 0, 0
 	}
@@ -204,7 +214,16 @@ func (f Fuzzer) draw(number uint64) (cases.Case, bool) {
 	if f.Draw != nil {
 		return f.Draw(number)
 	}
+	if f.isForeign() {
+		return policyset.DrawFresh(f.Seed, number, f.Forms...), true
+	}
 	return policyset.Draw(f.Seed, number, f.Forms...), true
+}
+
+// isForeign reports whether the fuzzer itself draws for another compiler than meshproof's own.
+func (f Fuzzer) isForeign() bool {
+	_, foreign := f.Runner.Compiler.(*suite.Foreign)
+	return foreign && f.Draw == nil
 }
 
 // ask draws n sets and runs them in one push.
@@ -225,8 +244,15 @@ func (r *run) ask(ctx context.Context, first, n int) (Tally, []suspect, error) {
 		t.Inbounds += len(readings[i].Case.Inbounds)
 		t.Decisions += len(readings[i].Case.Requests)
 	}
+	runner := f.Runner
+	var remembering *suite.Foreign
+	if f.isForeign() {
+		// The memory of a batch ends with it, however long the run is.
+		remembering = runner.Compiler.(*suite.Foreign).Remembering()
+		runner.Compiler = remembering
+	}
 	var found []suspect
-	for i, r := range f.Runner.Together(ctx, readings...) {
+	for i, r := range runner.Together(ctx, readings...) {
 		switch {
 		case r.Fault:
 			return Tally{}, nil, cmp.Or(context.Cause(ctx), fmt.Errorf("differential: %s: %w", r.Case.Name, r.Err))
@@ -234,7 +260,17 @@ func (r *run) ask(ctx context.Context, first, n int) (Tally, []suspect, error) {
 			found = append(found, suspect{uint64(first + i), readings[i], r.Failures()})
 		}
 	}
-	return t, found, nil
+	if remembering == nil || len(found) > 0 {
+		return t, found, nil
+	}
+	again, err := remembering.AskAgain(ctx, f.Seed+uint64(first))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.worse = append(r.worse, again.Problems...)
+	if err != nil {
+		err = cmp.Or(context.Cause(ctx), fmt.Errorf("differential: asked again: %w", err))
+	}
+	return t, found, err
 }
 
 // suspect is a set that was not decided as specified when it ran together with others.
@@ -276,7 +312,7 @@ func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
 	}
 	d.Alone = true
 	switch {
-	case len(d.Case.Requests) == 0:
+	case len(d.Case.Requests) == 0 || f.Whole:
 		return d, nil
 	case len(alone.Requests) == 0:
 		// No request could be sent. Any request shows that.
@@ -352,7 +388,10 @@ func (r Report) WriteText(w io.Writer, p terminal.Paint) {
 		}
 		fmt.Fprintf(w, "  again: %s\n\n", d.Again)
 	}
-	fmt.Fprintf(w, "%s %s", p.Mark(len(r.Disagreements) == 0), r.Tally)
+	for _, worse := range r.Worse {
+		fmt.Fprintf(w, "%s %s\n", p.Mark(false), p.Red(terminal.Printable(worse.String())))
+	}
+	fmt.Fprintf(w, "%s %s", p.Mark(r.Holds()), r.Tally)
 	if n := len(r.Disagreements); n > 0 {
 		fmt.Fprintf(w, "; stopped at %s", terminal.Count(n, "disagreement"))
 	}

@@ -92,6 +92,55 @@ func TestFaultyCompilerIsFound(t *testing.T) {
 	}
 }
 
+// Another compiler gets sets that it cannot know, and is asked for each of them again.
+func TestForeignCompilerIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	own := func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+		return suite.CompileOne(ctx, suite.Reference, in, docs, opts)
+	}
+	var mu sync.Mutex
+	asked := map[string]bool{}
+	twice := func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+		mu.Lock()
+		key := in.String() + docs[0].Place("") + opts.TrustDomain.Name()
+		again := asked[key]
+		asked[key] = true
+		mu.Unlock()
+		if again {
+			return suite.CompileOne(ctx, suite.AllowEverything, in, docs, opts)
+		}
+		return own(ctx, in, docs, opts)
+	}
+	known := func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+		if slices.Contains([]uint16{8080, 8081, 5432, 9090}, in.Port) {
+			return own(ctx, in, docs, opts)
+		}
+		return suite.CompileOne(ctx, suite.AllowEverything, in, docs, opts)
+	}
+	for name, tt := range map[string]struct {
+		compile      suite.CompilerFunc
+		wrong, worse bool
+	}{
+		"honest":                {own, false, false},
+		"right the first time":  {twice, false, true},
+		"right for usual ports": {known, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := differential.Fuzzer{
+				Runner: suite.Runner{Harness: sharedEnvoy.Get(t), Compiler: &suite.Foreign{CompilerFunc: tt.compile}}, Seed: 3, Batch: 8, Whole: true,
+			}
+			r, err := f.Run(t.Context(), differential.Limit{Sets: 8})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (len(r.Disagreements) > 0) != tt.wrong || (len(r.Worse) > 0) != tt.worse || r.Holds() != (!tt.wrong && !tt.worse) {
+				t.Errorf("%d disagreements, worse %q", len(r.Disagreements), r.Worse)
+			}
+		})
+	}
+}
+
 // If Envoy refuses filters, or a compiler refuses policies, the report names the set that has
 // them, also when many sets are pushed together.
 func TestRefusalsAreFound(t *testing.T) {

@@ -39,8 +39,8 @@ func (s Suite) freshForms(covered []cases.Case) []policyset.Form {
 
 // fresh has the compiler under test compile policies that were drawn for this run, and asks
 // Envoy about them. Then it asks the compiler for everything again. It returns nil where
-// meshproof's own compiler is tested, and in all shards but the first, which does this for the
-// cases of all shards.
+// meshproof's own compiler is tested, and in all shards but the first, which draws for the
+// cases of all shards; see [underway.askAgain].
 func (u *underway) fresh(ctx context.Context) *result.Case {
 	s := u.suite
 	compiler, foreign := u.runner.Compiler.(*suite.Foreign)
@@ -69,7 +69,7 @@ func (u *underway) fresh(ctx context.Context) *result.Case {
 		return out
 	}
 	source := newSource(s, covered, forms)
-	fuzzer := differential.Fuzzer{Runner: u.runner, Seed: s.Seed, Draw: source.draw}
+	fuzzer := differential.Fuzzer{Runner: u.runner, Seed: s.Seed, Draw: source.draw, Whole: true}
 	drawn, err := fuzzer.Run(ctx, differential.Limit{Sets: s.Sets})
 	out.Drawn.Sets, out.Drawn.Decisions, out.Took = drawn.Sets, drawn.Decisions, drawn.Took
 	switch {
@@ -95,7 +95,9 @@ func (u *underway) fresh(ctx context.Context) *result.Case {
 	}
 	again, err := compiler.AskAgain(ctx, s.Seed)
 	out.Drawn.Again, out.Drawn.Others = again.Answers, again.Others
-	out.Drawn.Problems = append(out.Drawn.Problems, again.Problems[:min(len(again.Problems), mostProblems)]...)
+	for _, problem := range again.Problems[:min(len(again.Problems), mostProblems)] {
+		out.Drawn.Problems = append(out.Drawn.Problems, problem.String())
+	}
 	errs := []error{err}
 	for _, problem := range out.Drawn.Problems {
 		errs = append(errs, errors.New(problem))
@@ -108,3 +110,27 @@ func (u *underway) fresh(ctx context.Context) *result.Case {
 
 // mostProblems bounds the problems of a set that are told: they tend to have one cause.
 const mostProblems = 3
+
+// askAgain asks the compiler again for the cases of a shard that draws no policies. A case fails
+// where an answer is worse than the first one.
+func (u *underway) askAgain(ctx context.Context, ran map[string]result.Case) {
+	s := u.suite
+	compiler, foreign := u.runner.Compiler.(*suite.Foreign)
+	if !foreign || s.Sets <= 0 || s.Shard.part.Number <= 1 {
+		return
+	}
+	again, err := compiler.AskAgain(ctx, s.Seed)
+	fail := func(name string, fault bool, err error) {
+		r := ran[name]
+		r.Fault, r.Err = r.Fault || fault, errors.Join(r.Err, err)
+		ran[name] = r
+	}
+	for _, problem := range again.Problems {
+		fail(problem.Case, false, errors.New(problem.String()))
+	}
+	if err != nil {
+		for name := range ran {
+			fail(name, true, fmt.Errorf("asked again: %w", err))
+		}
+	}
+}

@@ -220,3 +220,47 @@ func TestFreshPolicies(t *testing.T) {
 		})
 	}
 }
+
+// A shard that draws no policies asks for its own cases again.
+func TestEachShardAsksAgain(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	asked := map[string]bool{}
+	twice := func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
+		key := in.String()
+		for _, doc := range docs {
+			key += doc.Place("")
+		}
+		mu.Lock()
+		again := asked[key]
+		asked[key] = true
+		mu.Unlock()
+		if again {
+			return open(ctx, in, docs, opts)
+		}
+		return honest(ctx, in, docs, opts)
+	}
+	for name, tt := range map[string]struct {
+		compile suite.CompilerFunc
+		failed  bool
+	}{"honest": {honest, false}, "right the first time": {twice, true}} {
+		s := matrix.Suite{Cases: ofProfiles(t), Runtime: harness.Process, Compiler: &suite.Foreign{CompilerFunc: tt.compile}, Sets: 5, Seed: 11}
+		if err := s.Shard.UnmarshalText([]byte("2/2")); err != nil {
+			t.Fatal(err)
+		}
+		results, err := s.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := false
+		for _, c := range results[0].Report.Cases {
+			if c.Error != "" && !strings.Contains(c.Error, c.Case+": asked again, the compiler gives other filters") {
+				t.Errorf("%s: %s: %s", name, c.Case, c.Error)
+			}
+			failed = failed || c.Error != ""
+		}
+		if failed != tt.failed {
+			t.Errorf("%s: a case failed: %t", name, failed)
+		}
+	}
+}

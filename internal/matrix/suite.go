@@ -49,7 +49,8 @@ type Suite struct {
 	// Sets is the number of sets of policies that are drawn at random, with names that were
 	// never used before, and that a foreign compiler is asked for beside the cases. 0 leaves
 	// this out. A negative number leaves it out and the report says so. Seed draws the same
-	// sets again. The first shard does this for all.
+	// sets again. The first shard does this for all. Where sets are drawn, each shard asks for its
+	// cases again.
 	Sets int
 	Seed uint64
 	// Times balance the shards; nil for [Measured]. All shards of a run need the same times.
@@ -218,6 +219,7 @@ func (s Suite) runVersion(ctx context.Context, version string, plan []cases.Case
 	for _, r := range u.runner.Run(ctx, wanted...) {
 		ran[r.Case.Name] = r
 	}
+	u.askAgain(ctx, ran)
 	return u.result(plan, ran, u.fresh(ctx))
 }
 

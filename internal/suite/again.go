@@ -38,6 +38,9 @@ func (r *run) remember(in Input, first answer) {
 const (
 	leastAgain = 2
 	mostAgain  = 10
+	// askedAtOnce is how many questions wait for an answer, as under the load of a cluster. Fewer
+	// answers are put on Envoy at once.
+	askedAtOnce = 16
 )
 
 // Again is what became of asking a compiler for everything again.
@@ -46,7 +49,15 @@ type Again struct {
 	// any answer before.
 	Answers, Others int
 	// Problems are the first answers that are worse than the first answer about their case.
-	Problems []string
+	Problems []AgainProblem
+}
+
+// AgainProblem is an answer that is worse than the first answer about the case of that name.
+type AgainProblem struct{ Case, Text string }
+
+// String says what the compiler gives.
+func (p AgainProblem) String() string {
+	return fmt.Sprintf("%s: asked again, the compiler gives %s", p.Case, p.Text)
 }
 
 // mostWorse is how many answers that are worse end the asking: they tend to have one cause.
@@ -68,7 +79,8 @@ func (f *Foreign) AskAgain(ctx context.Context, seed uint64) (Again, error) {
 	var out Again
 	var broken error
 	var workers sync.WaitGroup
-	for range defaultParallel {
+	proving := make(chan struct{}, defaultParallel)
+	for range askedAtOnce {
 		workers.Go(func() {
 			for {
 				mu.Lock()
@@ -79,13 +91,13 @@ func (f *Foreign) AskAgain(ctx context.Context, seed uint64) (Again, error) {
 				q := questions[out.Answers]
 				out.Answers++
 				mu.Unlock()
-				other, problem, err := q.of.again(ctx, f, q.order)
+				other, problem, err := q.of.again(ctx, f, q.order, proving)
 				mu.Lock()
 				if other {
 					out.Others++
 				}
 				if problem != "" {
-					out.Problems = append(out.Problems, fmt.Sprintf("%s: asked again, the compiler gives %s", q.of.run.result.Case.Name, problem))
+					out.Problems = append(out.Problems, AgainProblem{q.of.run.result.Case.Name, problem})
 				}
 				broken = cmp.Or(broken, err)
 				mu.Unlock()
@@ -118,8 +130,9 @@ func questionsOf(before []*asked, r *rand.Rand) []question {
 }
 
 // again asks about the case once more. Other is true for an answer that was not given before.
-// The problem says in what it is worse than the first answer, "" where it is not.
-func (a *asked) again(ctx context.Context, f *Foreign, order []int) (other bool, problem string, err error) {
+// The problem says in what it is worse than the first answer, "" where it is not. The channel
+// bounds the answers that are put on Envoy at once.
+func (a *asked) again(ctx context.Context, f *Foreign, order []int, proving chan struct{}) (other bool, problem string, err error) {
 	in := a.in
 	in.Inbounds = nil
 	for _, i := range order {
@@ -139,6 +152,8 @@ func (a *asked) again(ctx context.Context, f *Foreign, order []int) (other bool,
 	if a.isKnown(now) {
 		return false, "", nil
 	}
+	proving <- struct{}{}
+	defer func() { <-proving }()
 	r := a.run.prove(ctx, now)
 	switch {
 	case r.Fault:

@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -118,7 +119,7 @@ requests:
 			if err != nil {
 				t.Fatal(err)
 			}
-			if all := strings.Join(again.Problems, "\n"); !strings.Contains(all, tt.problem) || (all == "") != (tt.problem == "") {
+			if all := fmt.Sprint(again.Problems); !strings.Contains(all, tt.problem) || (len(again.Problems) == 0) != (tt.problem == "") {
 				t.Errorf("%q, want %q", again.Problems, tt.problem)
 			}
 			if again.Answers < leastAgain && tt.problem == "" || again.Others > 0 != tt.others {
