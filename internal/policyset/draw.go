@@ -194,8 +194,9 @@ func (g *generator) workloads() {
 
 // adorn gives a workload more labels, which policies may select by.
 func (g *generator) adorn(w *policy.Workload) {
+	few := g.oneIn(2)
 	for _, label := range moreLabels {
-		if g.oneIn(2) {
+		if !few && g.oneIn(2) {
 			w.Labels[label.key] = pick(g.chooser, label.values...)
 		}
 	}

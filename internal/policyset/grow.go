@@ -18,6 +18,7 @@ const (
 // growing are the lists that may have any number of items, with the most items more.
 var growing = map[string]int{
 	"sources": mostCallersMore, "allow": mostCallersMore, "deny": mostCallersMore, "allowWithShadowDeny": mostCallersMore, "conditions": mostCallersMore,
+	"principals": mostCallersMore, "notPrincipals": mostCallersMore, "namespaces": mostMore, "paths": mostMore,
 	"rules": mostMore, "from": mostMore, "values": mostMore, "ports": mostMore,
 }
 
@@ -86,11 +87,16 @@ func clone(v any) (out any) {
 // another returns an item about other callers. An item that names no caller is the same again.
 func another(c *chooser, key string, item any) any {
 	number := c.choose(1 << 20)
-	switch key {
-	case "values":
-		return fmt.Sprintf("v%d", number)
-	case "ports":
+	text, isText := item.(string)
+	switch {
+	case key == "ports" && isText:
+		return fmt.Sprint(1 + number%65_535)
+	case key == "ports":
 		return 1 + number%65_535
+	case isText && strings.Contains(text, "*"):
+		return item
+	case isText:
+		return fmt.Sprintf("%s%d", text, number)
 	default:
 		return otherCallers(clone(item), number)
 	}

@@ -40,7 +40,7 @@ func rename(c cases.Case, r *rand.Rand, change func(policies []any) []any) (case
 	} else {
 		w.keep("ns", "sa")
 	}
-	w.mayDeepen = !slices.ContainsFunc(listsIn(policies), func(l list) bool { return l.key == "from" }) && !hasAccounts(policies)
+	w.mayDeepen = !slices.ContainsFunc(c.Policies, namesSegments)
 	w.rename(c)
 	w.value("", policies)
 	w.value("", options)
@@ -62,17 +62,15 @@ func rename(c cases.Case, r *rand.Rand, change func(policies []any) []any) (case
 	return out, nil
 }
 
-// hasAccounts reports whether a value names a service account, which stands for a SPIFFE ID of
-// four segments.
-func hasAccounts(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		return slices.ContainsFunc(v, hasAccounts)
-	case map[string]any:
-		_, ok := v["serviceAccount"]
-		return ok || slices.ContainsFunc(slices.Collect(maps.Values(v)), hasAccounts)
+// namesSegments reports whether a policy names a part of SPIFFE IDs: the service in one of the
+// legacy form, or the service account.
+func namesSegments(p manifest.Document) bool {
+	has := map[field]bool{}
+	var v any
+	if p.Decode(&v) == nil {
+		collect("", v, has)
 	}
-	return false
+	return profileOf(p) == feature.IstioAuthz || has[field{"from", ""}] || has[field{"serviceAccount", ""}]
 }
 
 // valuesOf returns the policies and the options of a case as they are read from JSON.
