@@ -53,7 +53,7 @@ bench: ## the figures of docs/performance.md
 # The folder that matrix writes its report into.
 REPORT ?= matrix
 
-.PHONY: matrix prove mutate fuzz versions times sample image
+.PHONY: matrix prove mutate fuzz gofuzz versions times sample image
 
 matrix: ## the same cases on every pinned version of Envoy; the report lies in $(REPORT)
 	$(GO) run ./cmd/meshproof run --envoy all --report $(REPORT)
@@ -66,6 +66,15 @@ mutate: ## the score of the cases and their proofs
 
 fuzz: ## random sets of policies for a minute, on a real Envoy
 	$(GO) run ./cmd/meshproof fuzz --envoy $(ENVOY)
+
+# How long gofuzz gives each target.
+FUZZTIME ?= 1m
+
+gofuzz: ## each fuzz target of Go for $(FUZZTIME), one after the other
+	@set -e; targets=$$(grep -r --include='*_test.go' -o '^func Fuzz[A-Za-z0-9]*' .); \
+	for target in $$(echo "$$targets" | sed 's/func //; s/ //g'); do \
+		echo "$$target"; $(GO) test -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) "$$(dirname "$${target%:*}")"; \
+	done
 
 versions: ## look for newer releases of Envoy, and pin them
 	$(GO) run ./cmd/meshproof envoy propose --write internal/pin/versions.json

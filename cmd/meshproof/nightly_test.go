@@ -53,11 +53,13 @@ func TestNightlyRequiresDocker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests, containers := 0, 0
+	tests, containers, natives := 0, 0, 0
 	for name, job := range workflow.Jobs {
 		everyVersion := job.Strategy.Matrix["envoy"] == "${{ fromJSON(needs.versions.outputs.envoy) }}"
 		for _, step := range job.Steps {
 			switch {
+			case step.Run == "make gofuzz":
+				natives++ // these targets ask no Envoy
 			case strings.HasPrefix(step.Run, "make "), strings.HasPrefix(step.Run, "go test"):
 				tests++
 				if step.Env["MESHPROOF_SEED"] != "random" {
@@ -76,9 +78,99 @@ func TestNightlyRequiresDocker(t *testing.T) {
 			}
 		}
 	}
-	if tests == 0 || containers == 0 {
-		t.Errorf("%d steps run the tests, %d the cases in containers", tests, containers)
+	if tests == 0 || containers == 0 || natives == 0 {
+		t.Errorf("%d steps run the tests, %d the cases in containers, %d the fuzz targets of Go", tests, containers, natives)
 	}
+}
+
+// What the workflows run is there: targets and variables of make, scripts, commands and flags.
+func TestWorkflowsRunWhatThereIs(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ci.yml", "nightly.yml"} {
+		var workflow struct {
+			Jobs map[string]struct {
+				Strategy struct{ Matrix map[string]any }
+				Steps    []struct{ Run string }
+			}
+		}
+		text, err := os.ReadFile(filepath.Join(root, ".github", "workflows", name))
+		if err == nil {
+			err = yaml.Unmarshal(text, &workflow)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, job := range workflow.Jobs {
+			for _, step := range job.Steps {
+				for _, run := range expansions(step.Run, job.Strategy.Matrix) {
+					words := strings.Fields(run)
+					switch {
+					case len(words) == 0:
+					case words[0] == "make":
+						for _, word := range words[1:] {
+							variable, _, isVariable := strings.Cut(word, "=")
+							rule := `(?m)^` + regexp.QuoteMeta(word) + `:`
+							if isVariable {
+								rule = `(?m)^` + regexp.QuoteMeta(variable) + ` \?=`
+							}
+							if !regexp.MustCompile(rule).Match(makefile) {
+								t.Errorf("%s: %q: the Makefile has no %s", name, run, word)
+							}
+						}
+					case strings.HasPrefix(words[0], ".github/"):
+						if info, err := os.Stat(filepath.Join(root, words[0])); err != nil || info.Mode()&0o100 == 0 {
+							t.Errorf("%s: %q: no script: %v", name, run, err)
+						}
+					case strings.HasPrefix(run, "go run ./cmd/meshproof "), words[0] == "meshproof":
+						words = words[slices.IndexFunc(words, func(w string) bool { return strings.HasSuffix(w, "meshproof") })+1:]
+						cmd, rest, err := newRoot().Find(words)
+						if err == nil {
+							err = cmd.ParseFlags(rest)
+						}
+						if err == nil {
+							err = cmd.ValidateArgs(cmd.Flags().Args())
+						}
+						if err != nil || cmd.Name() == "meshproof" {
+							t.Errorf("%s: %q: %v", name, run, err)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// expansions returns what a step runs in each cell of a matrix, without what only GitHub knows.
+func expansions(run string, matrix map[string]any) []string {
+	out := []string{run}
+	put := func(cell map[string]any) {
+		for _, one := range out {
+			for key, value := range cell {
+				one = strings.ReplaceAll(one, "${{ matrix."+key+" }}", fmt.Sprint(value))
+			}
+			out = append(out, one)
+		}
+	}
+	for key, values := range matrix {
+		switch values := values.(type) {
+		case []any:
+			for _, value := range values {
+				if cell, ok := value.(map[string]any); ok {
+					put(cell)
+				} else {
+					put(map[string]any{key: value})
+				}
+			}
+		default: // the pinned versions
+			put(map[string]any{key: "1.40.0"})
+		}
+	}
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(one string) bool { return strings.Contains(one, "${{ matrix.") })
 }
 
 // The variables that Go code reads are in the documents. Those of one test alone are not.
