@@ -152,6 +152,11 @@ const (
 	ShadowSwapped
 	// AndToOr asks for one of several conditions instead of all.
 	AndToOr
+	// ExceptionDropped asks for all but one of several conditions: it leaves a negative one out.
+	ExceptionDropped
+	// EndMissed moves an end of a range of ports by one, or that of a block of addresses by one
+	// bit of its length.
+	EndMissed
 	// NoInspector leaves the TLS inspector out, so that Envoy knows no server name.
 	NoInspector
 	// RawPaths judges paths without normalization.
@@ -167,7 +172,7 @@ const (
 var kindNames = [kinds]string{
 	DenyMoved: "deny moved behind an allow", ExactToPrefix: "exact turned prefix", LastRuleLost: "last rule lost",
 	NoMatchDropped: "no-match dropped", NoMatchInverted: "no-match inverted", ShadowSwapped: "shadow swapped with enforced",
-	AndToOr: "and turned or", NoInspector: "server name not read", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", StaleTrust: "stale trust bundle",
+	AndToOr: "and turned or", ExceptionDropped: "exception dropped", EndMissed: "end of a range missed", NoInspector: "server name not read", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", StaleTrust: "stale trust bundle",
 }
 
 // String names the mistake in a few words.

@@ -142,3 +142,36 @@ func TestProofsFindEveryMutant(t *testing.T) {
 		t.Errorf("%d mutants in all", found)
 	}
 }
+
+// TestEndpointMutants makes mistakes at the ends of ranges and blocks, and leaves an exception out.
+func TestEndpointMutants(t *testing.T) {
+	t.Parallel()
+	in := func(a *policy.Attribute, kind policy.MatchKind, value string) policy.Condition {
+		return policy.Is{Attribute: a, Match: policy.Match{Kind: kind, Value: value}}
+	}
+	when := policy.And{
+		in(attribute.DestinationPort, policy.Range, "8000-65535"), in(attribute.SourceAddress, policy.CIDR, "10.0.0.0/8"),
+		policy.Not{Of: in(attribute.SourceAddress, policy.CIDR, "10.1.0.0/16")},
+	}
+	gate := policy.Gate{Form: policy.Named, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: when}}}
+	mutants, _ := mutation.Mutants(classes.Surface{Protocol: policy.TCP}, policy.Program{Gates: []policy.Gate{gate}})
+	var got []string
+	for _, m := range mutants {
+		if m.Kind == mutation.EndMissed || m.Kind == mutation.ExceptionDropped {
+			got = append(got, m.Kind.String()+": "+m.Program.Gates[0].Rules[0].When.String())
+		}
+	}
+	want := []string{
+		"end of a range missed: destination port in 8000-65534 and source address in 10.0.0.0/8 and not source address in 10.1.0.0/16",
+		"end of a range missed: destination port in 8001-65535 and source address in 10.0.0.0/8 and not source address in 10.1.0.0/16",
+		"end of a range missed: destination port in 7999-65535 and source address in 10.0.0.0/8 and not source address in 10.1.0.0/16",
+		"end of a range missed: destination port in 8000-65535 and source address in 10.0.0.0/7 and not source address in 10.1.0.0/16",
+		"end of a range missed: destination port in 8000-65535 and source address in 10.0.0.0/9 and not source address in 10.1.0.0/16",
+		"end of a range missed: destination port in 8000-65535 and source address in 10.0.0.0/8 and not source address in 10.0.0.0/15",
+		"end of a range missed: destination port in 8000-65535 and source address in 10.0.0.0/8 and not source address in 10.1.0.0/17",
+		"exception dropped: destination port in 8000-65535 and source address in 10.0.0.0/8",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

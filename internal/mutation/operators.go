@@ -2,8 +2,10 @@ package mutation
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -202,6 +204,11 @@ func mutateCondition(c policy.Condition) []mutatedCondition {
 			m := mutateOperands(operands, func(all []policy.Condition) policy.Condition { return policy.And(all) })
 			if all := m.original.(policy.And); len(all) > 1 {
 				m.mutants = slices.Insert(m.mutants, 0, mutatedCondition{AndToOr, policy.Or(all)})
+				for i, of := range all {
+					if _, not := of.(policy.Not); not {
+						m.mutants = append(m.mutants, mutatedCondition{ExceptionDropped, slices.Delete(slices.Clone(all), i, i+1)})
+					}
+				}
 			}
 			return m
 		},
@@ -213,7 +220,11 @@ func mutateCondition(c policy.Condition) []mutatedCondition {
 		},
 		Leaf: func(c policy.Condition) mutations {
 			m := mutations{original: c}
-			if is, ok := c.(policy.Is); ok && is.Match.Kind == policy.Exact {
+			is, ok := c.(policy.Is)
+			for _, value := range missedEnds(is.Match) {
+				m.mutants = append(m.mutants, mutatedCondition{EndMissed, policy.Is{Attribute: is.Attribute, Match: policy.Match{Kind: is.Match.Kind, Value: value}}})
+			}
+			if ok && is.Match.Kind == policy.Exact {
 				for _, kind := range is.Attribute.Kinds {
 					if kind == policy.Prefix || kind == policy.Segments {
 						m.mutants = append(m.mutants, mutatedCondition{ExactToPrefix, policy.Is{Attribute: is.Attribute, Match: policy.Match{Kind: kind, Value: is.Match.Value}}})
@@ -223,6 +234,28 @@ func mutateCondition(c policy.Condition) []mutatedCondition {
 			return m
 		},
 	}).mutants
+}
+
+// missedEnds returns the ranges with an end that is off by one, and the blocks that are half or
+// twice as large.
+func missedEnds(m policy.Match) (out []string) {
+	switch m.Kind {
+	case policy.Range:
+		first, last, err := endpoint.Ports(m.Value)
+		for _, ends := range [][2]int{{int(first), int(last) - 1}, {int(first), int(last) + 1}, {int(first) + 1, int(last)}, {int(first) - 1, int(last)}} {
+			if err == nil && ends[0] >= 0 && ends[0] <= ends[1] && ends[1] <= math.MaxUint16 {
+				out = append(out, endpoint.PortsText(uint16(ends[0]), uint16(ends[1])))
+			}
+		}
+	case policy.CIDR:
+		block, err := endpoint.Block(m.Value)
+		for _, bits := range []int{block.Bits() - 1, block.Bits() + 1} {
+			if other, wrong := block.Addr().Prefix(bits); err == nil && wrong == nil && bits >= 0 {
+				out = append(out, other.String())
+			}
+		}
+	}
+	return out
 }
 
 // mutateOperands joins operands, and makes a mutant of each mutant of one of them.
