@@ -2,6 +2,7 @@ package candidates_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -10,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/internal/draw"
 	"github.com/meshproof/meshproof/internal/programtest"
 	"github.com/meshproof/meshproof/internal/property"
+	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -33,6 +35,7 @@ func TestNarrowDecidesAlike(t *testing.T) {
 				Gates: rapid.SliceOfN(draw.Gate(policy.L7, false), 0, 2).Draw(t, "gates"),
 			})
 		}
+		inAnyCase(t, p)
 		index := candidates.OfAny(p)
 		for range 8 {
 			r := draw.Request().Draw(t, "request")
@@ -41,6 +44,34 @@ func TestNarrowDecidesAlike(t *testing.T) {
 			}
 		}
 	})
+}
+
+// inAnyCase lets one match of three take values in any case, and writes its value in capitals.
+func inAnyCase(t *rapid.T, p policy.Program) {
+	capitals := rewrite.Leaves(func(c policy.Condition) policy.Condition {
+		if is, ok := c.(policy.Is); ok && is.Match.Kind <= policy.Segments && rapid.IntRange(0, 2).Draw(t, "any case") == 0 {
+			is.Match.AnyCase, is.Match.Value = true, strings.ToUpper(is.Match.Value)
+			return is
+		}
+		return c
+	})
+	var change func(rules []policy.Rule)
+	change = func(rules []policy.Rule) {
+		for i := range rules {
+			if rules[i].When != nil {
+				rules[i].When = rewrite.Condition(rules[i].When, capitals)
+			}
+			change(rules[i].Then)
+		}
+	}
+	for _, gates := range [][]policy.Gate{p.Gates, p.Shadows} {
+		for _, g := range gates {
+			change(g.Rules)
+		}
+	}
+	for _, r := range p.Routes {
+		inAnyCase(t, policy.Program{Gates: r.Gates, Shadows: r.Shadows})
+	}
 }
 
 // A match in any case takes values of other bytes than its own.

@@ -65,6 +65,29 @@ func TestMutants(t *testing.T) {
 	}
 }
 
+// A match in any case makes one mistake at a time, and stays one in any case.
+func TestMutantsKeepAnyCase(t *testing.T) {
+	t.Parallel()
+	p := program()
+	when := attribute.Path.Exact("/A")
+	when.Match.AnyCase = true
+	p.Gates[0].Rules[2].When = when
+	mutants, excluded := mutation.Mutants(classes.Surface{}, p)
+	kept := 0
+	for _, m := range mutants {
+		if m.Kind != mutation.ExactToPrefix || !strings.Contains(m.Where, "rule 3") {
+			continue
+		}
+		is := m.Program.Gates[0].Rules[2].When.(policy.Is)
+		if kept++; !is.Match.AnyCase || is.Match.Value != "/A" {
+			t.Errorf("%s at %s: %s", m.Kind, m.Where, is)
+		}
+	}
+	if kept != 1 || excluded.Invalid > 0 {
+		t.Errorf("%d mutants compare a beginning, %d are invalid", kept, excluded.Invalid)
+	}
+}
+
 // TestEquivalentMutants shows that a change without another decision is no mutant.
 func TestEquivalentMutants(t *testing.T) {
 	t.Parallel()

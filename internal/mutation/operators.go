@@ -226,8 +226,10 @@ func mutateCondition(c policy.Condition) []mutatedCondition {
 			}
 			if ok && is.Match.Kind == policy.Exact {
 				for _, kind := range is.Attribute.Kinds {
-					if kind == policy.Prefix || kind == policy.Segments {
-						m.mutants = append(m.mutants, mutatedCondition{ExactToPrefix, policy.Is{Attribute: is.Attribute, Match: policy.Match{Kind: kind, Value: is.Match.Value}}})
+					// Segments are compared in their own case alone.
+					if kind == policy.Prefix || kind == policy.Segments && !is.Match.AnyCase {
+						is.Match.Kind = kind
+						m.mutants = append(m.mutants, mutatedCondition{ExactToPrefix, is})
 					}
 				}
 			}
