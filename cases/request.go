@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/endpoint"
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -108,8 +109,9 @@ func (b *builder) checkRequest(field string, s requestSchema) error {
 		return b.doc.Errorf(field+".grpc", "%q is not of the form Service/Method", s.GRPC)
 	case s.GRPC != "" && len(s.Method)+len(s.Path) > 0:
 		return b.doc.Errorf(field+".grpc", "a gRPC call has no method or path of its own")
-	case strings.ContainsAny(s.Authority, " \r\n/@?#"):
-		return b.doc.Errorf(field+".authority", "%q is not a host, with or without a port", s.Authority)
+	}
+	if err := requestline.CheckAuthority(s.Authority); err != nil {
+		return b.doc.Errorf(field+".authority", "%v", err)
 	}
 	if s.SNI != nil && len(s.SNI) == 0 {
 		return b.doc.Errorf(field+".sni", "the list is empty: leave it out, or nothing is sent")
@@ -139,19 +141,12 @@ func (b *builder) checkRequest(field string, s requestSchema) error {
 		}
 	}
 	for _, h := range s.Headers {
-		if slices.Contains(framing, strings.ToLower(h.Name)) {
-			return b.doc.Errorf(field+".headers", "%s is not a header of the request but of the connection: it cannot be sent as it is", h.Name)
-		}
-		if h.Name == "" || strings.ContainsAny(h.Name, " :\r\n") || strings.ContainsAny(h.Value, "\r\n") {
-			return b.doc.Errorf(field+".headers", "%q: %q cannot stand in a header line", h.Name, h.Value)
+		if err := requestline.CheckHeader(h); err != nil {
+			return b.doc.Errorf(field+".headers", "%v", err)
 		}
 	}
 	return nil
 }
-
-// framing are headers that say how a message is framed. The caller frames its messages
-// itself: a second such header would leave a call without an end.
-var framing = []string{"content-length", "transfer-encoding", "expect", "te", "trailer", "host"}
 
 // checkStatement refuses statements of a request that contradict each other.
 func (b *builder) checkStatement(field string, s requestSchema) error {

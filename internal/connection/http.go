@@ -114,6 +114,9 @@ func newRequest(ctx context.Context, c caller.Call) (*http.Request, error) {
 	// An empty value keeps net/http from adding a User-Agent of its own.
 	header := http.Header{"User-Agent": {""}}
 	for _, h := range c.Headers {
+		if strings.EqualFold(h.Name, "User-Agent") && header.Get(h.Name) == "" {
+			header.Del(h.Name)
+		}
 		header.Add(h.Name, h.Value)
 	}
 	request := (&http.Request{Method: c.Method, URL: target, Host: c.Authority, Header: header}).WithContext(ctx)

@@ -98,7 +98,7 @@ func Of(subjects []lab.Subject, from Caller, request cases.Request) (Explanation
 
 func explain(s lab.Subject, q cases.Request) Explanation {
 	program := s.Set.Program(s.Inbound.Inbound)
-	request, rejected := verdict.See(s.Inbound.Inbound, s.Normalization, program.Tokens, q)
+	request, rejected := verdict.See(s.Inbound, s.Normalization, program.Tokens, q)
 	e := Explanation{
 		Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(),
 		Caller: request.Identity(), Shadow: "none", Gates: []Gate{},

@@ -25,7 +25,7 @@ func Ask(c cases.Case, seed, number uint64) (*verdict.Reading, error) {
 	for _, in := range reading.Inbounds() {
 		for _, q := range choose.requests(in) {
 			q.Place = fmt.Sprintf("request %d, %s to %s as %s", len(reading.Case.Requests)+1, describe(in, q), q.To, q.From.Name)
-			reading.Case.Requests = append(reading.Case.Requests, q)
+			reading.Ask(q)
 		}
 	}
 	return reading, nil

@@ -12,33 +12,47 @@ import (
 
 var _ = addFamily("header", &family{
 	of: func(a *policy.Attribute) row {
-		return row{
+		r := row{
 			since:      "1.36.4",
 			principal:  func(m policy.Match) *rbacv3.Principal { return headerPrincipal(a.Key, m) },
 			permission: func(m policy.Match) *rbacv3.Permission { return headerPermission(a.Key, m) },
 		}
+		if a.Text != nil {
+			r.predicate = joinedPredicate(a.Key)
+		}
+		return r
 	},
-	// No input of a matcher shows lines by themselves.
-	shown: func(proto.Message) *policy.Attribute { return nil },
+	shown: func(input proto.Message) *policy.Attribute {
+		in, ok := input.(*envoymatcherv3.HttpRequestHeaderMatchInput)
+		switch {
+		case !ok:
+			return nil
+		case attribute.Header(in.HeaderName).Joined != nil:
+			return attribute.Header(in.HeaderName).Joined
+		default:
+			return attribute.Header(in.HeaderName)
+		}
+	},
 })
 
 var _ = addFamily("joined-header", &family{
 	of: func(a *policy.Attribute) row {
-		in := inputOf(headerInput(a.Key))
-		return row{since: "1.36.4", predicate: func(m policy.Match) *predicateProto {
-			if m.Kind == policy.Present {
-				m = policy.Match{Kind: policy.Regex, Value: AnyBytes}
-			}
-			return single(in, stringMatcher(m))
-		}}
+		return row{since: "1.36.4", predicate: joinedPredicate(a.Key)}
 	},
-	shown: func(input proto.Message) *policy.Attribute {
-		if in, ok := input.(*envoymatcherv3.HttpRequestHeaderMatchInput); ok {
-			return attribute.Header(in.HeaderName).Joined
-		}
-		return nil
-	},
+	// The family above shows both.
+	shown: func(proto.Message) *policy.Attribute { return nil },
 })
+
+// joinedPredicate asks the input, which joins the lines of a header.
+func joinedPredicate(name string) func(policy.Match) *predicateProto {
+	in := inputOf(headerInput(name))
+	return func(m policy.Match) *predicateProto {
+		if m.Kind == policy.Present {
+			m = policy.Match{Kind: policy.Regex, Value: AnyBytes}
+		}
+		return single(in, stringMatcher(m))
+	}
+}
 
 // The header :path as a whole. The input belongs to the row of the path.
 var _ = add(row{

@@ -167,8 +167,9 @@ func (r Runner) newRun(c cases.Case, began time.Time) *run {
 }
 
 func (r Runner) newReadingRun(reading *verdict.Reading, began time.Time) *run {
-	one := r.newRun(reading.Case, began)
-	one.reading = reading.On(r.Harness.Behavior())
+	on := reading.On(r.Harness.Behavior())
+	one := r.newRun(on.Case, began)
+	one.reading = on
 	one.result.Warnings = reading.Warnings()
 	if one.result.WantsOnly = reading.WantsOnly(); one.result.WantsOnly != "" {
 		one.result.Notes = append(one.result.Notes, "wants only: "+one.result.WantsOnly+", so Envoy was held against what the case wants, and nothing else")

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -80,8 +81,9 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	if in.reading.wantsOnly != "" {
 		return Unknown{}
 	}
-	seen, err := See(in.Inbound.Inbound, in.normalization(), in.Program.Tokens, q)
+	seen, err := See(in.Inbound, in.normalization(), in.Program.Tokens, q)
 	seen.UTF8 = !in.reading.envoy.Fixed(behavior.RegexBytes)
+	seen.JoinsLines = !in.reading.envoy.Fixed(behavior.HeaderLines)
 	plain, disputed := in.plainlySeen(q, seen, err)
 	if disputed != nil {
 		return *disputed
@@ -218,8 +220,8 @@ func (in Inbound) refusal(q cases.Request) token.Refusal {
 // address, the port, and the server name of the handshake. On L7 the listener has
 // verified the token and normalized the path; the error says why it answers
 // 400 instead, and the request then has no path.
-func See(in policy.Inbound, n policy.PathNormalization, tokens token.Demand, q cases.Request) (policy.Request, error) {
-	seen := placed(policy.Request{URIs: q.From.Template.URIs, DNS: q.From.Template.DNS, Source: q.SourceIP}, in)
+func See(in cases.Inbound, n policy.PathNormalization, tokens token.Demand, q cases.Request) (policy.Request, error) {
+	seen := placed(policy.Request{URIs: q.From.Template.URIs, DNS: q.From.Template.DNS, Source: q.SourceIP}, in.Inbound)
 	if !q.From.Plaintext {
 		seen.SNI = servername.Kept(q.SNI)
 	}
@@ -229,6 +231,8 @@ func See(in policy.Inbound, n policy.PathNormalization, tokens token.Demand, q c
 	seen.Others = tokens.Seen(q.Token)
 	var path string
 	var err error
+	seen.Host = cmp.Or(q.Authority, in.Address().String())
+	seen.Headers = requestline.Seen(q.Headers, in.Protocol, q.GRPC != "")
 	seen.Method, path = requestline.Of(q.Method, q.Path, q.GRPC)
 	seen.Path, err = n.Apply(path)
 	return seen, err
@@ -293,7 +297,7 @@ func wantOf(d policy.Decision) cases.Want {
 // The latter wants the handshake to fail.
 func (in Inbound) Request(r policy.Request) cases.Request {
 	q := cases.Request{
-		To: in.String(), Token: in.token(r), SNI: r.SNI, SourceIP: r.Source, Method: r.Method, Path: r.Path,
+		To: in.String(), Token: in.token(r), SNI: r.SNI, SourceIP: r.Source, Method: r.Method, Path: r.Path, Authority: r.Host, Headers: r.Headers,
 		From: Caller(r, in.reading.Case.TrustDomains[0]), Want: wantOf(in.Decide(r)),
 	}
 	switch {

@@ -13,6 +13,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,6 +50,8 @@ type Reading struct {
 	among []policy.Inbound
 	// envoy is what the Envoy does that judges.
 	envoy behavior.Set
+	// asked is true where the policies say what is wanted of the requests, and no case does.
+	asked bool
 }
 
 // Read reads the policies of a case. The error is the dialect's, and says why the policies
@@ -101,7 +104,26 @@ func (e *InboundError) Unwrap() error { return e.error }
 func (r *Reading) On(envoy behavior.Set) *Reading {
 	on := *r
 	on.envoy = envoy
+	if on.asked && envoy != r.envoy {
+		on.follow()
+	}
 	return &on
+}
+
+// follow wants of requests what the policies decide on the Envoy of the reading. What mTLS
+// keeps out is refused on every Envoy.
+func (r *Reading) follow() {
+	inbounds := map[string]Inbound{}
+	for _, in := range r.Inbounds() {
+		inbounds[in.String()] = in
+	}
+	r.Case.Requests = slices.Clone(r.Case.Requests)
+	for i := range r.Case.Requests {
+		q := &r.Case.Requests[i]
+		if judged, ok := inbounds[q.To].Expect(*q).(Judged); ok && (q.Want == cases.Allow || q.Want == cases.Deny) {
+			q.Want = wantOf(judged.Decision)
+		}
+	}
 }
 
 // Envoy returns how the Envoy of [Reading.On] behaves.
@@ -127,7 +149,8 @@ func (r *Reading) WithoutRequests() *Reading {
 // Ask adds a request to the case. The inbounds trust the trust domain of every such caller:
 // whether a trust domain is trusted is a question of mTLS, and the policies decide for all.
 func (r *Reading) Ask(q cases.Request) {
-	q.Place = fmt.Sprintf("request %d", len(r.Case.Requests)+1)
+	r.asked = true
+	q.Place = cmp.Or(q.Place, fmt.Sprintf("request %d", len(r.Case.Requests)+1))
 	if td := q.From.SignedBy; !td.IsZero() && !slices.Contains(r.Case.TrustDomains, td) {
 		r.Case.TrustDomains = append(r.Case.TrustDomains, td)
 	}
