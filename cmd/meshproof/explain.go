@@ -5,24 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/explanation"
-	"github.com/meshproof/meshproof/internal/servername"
 )
 
 // explainOptions are the flags of explain.
 type explainOptions struct {
-	source       sourceOptions
-	output       outputFormat
-	tree         treeShape
-	from         []string
-	method, path string
-	sni          string
-	address      netip.Addr
+	source   sourceOptions
+	output   outputFormat
+	tree     treeShape
+	question explanation.Question
 }
 
 func newExplain() *cobra.Command {
@@ -52,10 +46,8 @@ grouped by their effect, and the decision at the end of each path.`,
 				return err
 			}
 			if o.tree != noTree {
-				for _, name := range []string{"from", "sni", "source", "method", "path"} {
-					if cmd.Flags().Changed(name) {
-						return fmt.Errorf("--%s is about one request: leave it out with --tree", name)
-					}
+				if name := o.question.Changed(); name != "" {
+					return fmt.Errorf("--%s is about one request: leave it out with --tree", name)
 				}
 				return o.printTrees(paths, cmd.OutOrStdout())
 			}
@@ -69,30 +61,20 @@ grouped by their effect, and the decision at the end of each path.`,
 	flags.Var(oneOf[treeShape]{&o.tree, []treeShape{prunedTree, fullTree}}, "tree", "print the decision tree; --tree=full prints it before pruning")
 	flags.Lookup("tree").NoOptDefVal = string(prunedTree)
 	completeValues(cmd, "tree")
-	flags.StringArrayVar(&o.from, "from", nil, "SPIFFE ID of the `caller`, or its name: a caller or workload of the case, a Dataplane, plaintext or anonymous; a DNS SAN as dns:NAME; repeat it for a certificate with several SANs, leave it out for a certificate without any")
-	flags.StringVar(&o.sni, "sni", "", "server name that the caller sends in its TLS handshake; leave it out for none")
-	flags.TextVar(&o.address, "source", netip.Addr{}, "address that the caller connects from; leave it out for its own")
-	flags.StringVar(&o.method, "method", "GET", "HTTP method")
-	flags.StringVar(&o.path, "path", "/", "path as sent; it is judged as the listener normalizes it")
+	o.question.Add(flags)
 	return cmd
 }
 
 func (o *explainOptions) run(paths []string, stdout io.Writer) error {
-	from, err := explanation.ParseCaller(o.from)
+	from, request, err := o.question.Read()
 	if err != nil {
-		return fmt.Errorf("--from: %w", err)
-	}
-	if err := explanation.CheckRequestLine(o.method, o.path); err != nil {
 		return err
-	}
-	if err := servername.Check(o.sni); err != nil {
-		return fmt.Errorf("--sni: %w", err)
 	}
 	subjects, err := o.source.subjects(paths)
 	if err != nil {
 		return err
 	}
-	explained, err := explanation.Of(subjects, from, cases.Request{SNI: o.sni, SourceIP: o.address, Method: o.method, Path: o.path})
+	explained, err := explanation.Of(subjects, from, request)
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}

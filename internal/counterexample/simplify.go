@@ -188,7 +188,7 @@ func (s *shrinker) named() cases.Case {
 			what = method + " " + path
 		}
 	}
-	what += servername.With(q.SNI) + endpoint.From(q.SourceIP, q.From.SourceIP)
+	what += servername.With(q.SNI) + endpoint.From(q.SourceIP, q.From.SourceIP) + requestline.With(q.Authority, q.Headers)
 	c.Name = fmt.Sprintf("counterexample: %s expected of %s as %s to %s, Envoy differs", q.Want, what, q.From.Name, q.To)
 	c.Source = string(casewriter.YAML(c))
 	return c

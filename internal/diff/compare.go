@@ -203,7 +203,7 @@ func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound) []Change {
 	for _, class := range cover.Classes {
 		r := class.Witness
 		r.URIs, r.DNS, r.SNI = nil, nil, ""
-		q := cases.Request{To: is.String(), SourceIP: r.Source, Method: r.Method, Path: r.Path, From: verdict.Plaintext, Place: "plaintext"}
+		q := cases.Request{To: is.String(), SourceIP: r.Source, Method: r.Method, Path: r.Path, Authority: r.Host, Headers: r.Headers, From: verdict.Plaintext, Place: "plaintext"}
 		change := Change{Text: "callers in plaintext", Witness: r, Request: q, was: q}
 		change.Old, change.was.Want = plaintext(was, q, r)
 		change.New, change.Request.Want = plaintext(is, q, r)

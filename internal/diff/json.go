@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/meshproof/meshproof/internal/endpoint"
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -52,6 +53,7 @@ type changeJSON struct {
 	SNI      string      `json:"sni,omitempty"`
 	Method   string      `json:"method,omitempty"`
 	Path     string      `json:"path,omitempty"`
+	Headers  []string    `json:"headers,omitempty"`
 	Old      opinionJSON `json:"old"`
 	New      opinionJSON `json:"new"`
 	Problems []string    `json:"problems,omitempty"`
@@ -98,7 +100,7 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 			for _, c := range found.Changes {
 				j := changeJSON{
 					Case: one.New.Name, Inbound: found.Inbound.String(), Kind: c.Kind().String(), Class: c.Text,
-					From: c.Request.From.Name, Source: endpoint.Played(c.Witness.Source, netip.Addr{}), SNI: c.Witness.SNI, Method: c.Witness.Method, Path: c.Witness.Path, Old: newOpinionJSON(c.Old), New: newOpinionJSON(c.New),
+					From: c.Request.From.Name, Source: endpoint.Played(c.Witness.Source, netip.Addr{}), SNI: c.Witness.SNI, Method: c.Witness.Method, Path: c.Witness.Path, Headers: requestline.Lines(c.Witness.Host, c.Witness.Headers), Old: newOpinionJSON(c.Old), New: newOpinionJSON(c.New),
 				}
 				shown := one.shown(asked)
 				for _, q := range shown {

@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/report/summary"
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -232,5 +233,5 @@ func witnessText(c Change) string {
 	if c.Witness.Path != "" {
 		words = append(words, c.Witness.Method, c.Witness.Path)
 	}
-	return strings.Join(append(words, "as", c.Request.From.Name), " ") + servername.With(c.Witness.SNI) + endpoint.From(c.Witness.Source, netip.Addr{})
+	return strings.Join(append(words, "as", c.Request.From.Name), " ") + servername.With(c.Witness.SNI) + endpoint.From(c.Witness.Source, netip.Addr{}) + requestline.With(c.Witness.Host, c.Witness.Headers)
 }

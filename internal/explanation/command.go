@@ -62,6 +62,12 @@ func (c Command) Line(of cases.Case, q cases.Request, named bool) string {
 		if path != "/" {
 			words = append(words, "--path", path)
 		}
+		if q.Authority != "" {
+			words = append(words, "--authority", q.Authority)
+		}
+		for _, h := range q.Headers {
+			words = append(words, "--header", h.Name+": "+h.Value)
+		}
 	}
 	line := strings.Join(c, " ")
 	for _, word := range words {

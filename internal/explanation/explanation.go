@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -32,7 +33,11 @@ type Explanation struct {
 	// Source is the address that the caller plays, if it is not the caller's own.
 	Source string `json:"sourceIP,omitempty"`
 	// SNI is the server name of the handshake, as Envoy keeps it.
-	SNI      string   `json:"sni,omitempty"`
+	SNI string `json:"sni,omitempty"`
+	// Host is the authority that the caller asks for, if it is not the inbound's address, and
+	// Headers are its other header lines.
+	Host     string   `json:"host,omitempty"`
+	Headers  []string `json:"headers,omitempty"`
 	Decision string   `json:"decision"`
 	Shadow   string   `json:"shadow"`
 	Gates    []Gate   `json:"gates"`
@@ -111,7 +116,10 @@ func explain(s lab.Subject, q cases.Request) Explanation {
 		return e
 	}
 	if s.Inbound.Protocol.Layer() == policy.L7 {
-		e.Request = request.Method + " " + request.Path
+		e.Request, e.Host = request.Method+" "+request.Path, q.Authority
+		for _, h := range request.Headers {
+			e.Headers = append(e.Headers, requestline.Line(h))
+		}
 	}
 	e.SNI, e.Source = request.SNI, endpoint.Played(q.SourceIP, q.From.SourceIP)
 	decision, traces := policy.Explain(program.Program, request)
@@ -172,6 +180,12 @@ func (e Explanation) write(w io.Writer) {
 	}
 	if e.SNI != "" {
 		fmt.Fprintf(w, "sni       %s\n", e.SNI)
+	}
+	if e.Host != "" {
+		fmt.Fprintf(w, "host      %s\n", terminal.Printable(e.Host))
+	}
+	for _, line := range e.Headers {
+		fmt.Fprintf(w, "header    %s\n", terminal.Printable(line))
 	}
 	fmt.Fprintf(w, "decision  %s\nshadow    %s\n", e.Decision, e.Shadow)
 	for _, g := range e.Gates {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/endpoint"
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -257,5 +258,5 @@ func valuesOf(p policy.Program) (values map[*policy.Attribute][]string, size int
 }
 
 func requestText(r policy.Request) string {
-	return strings.TrimSpace(fmt.Sprintf("%s %s as %s", r.Method, r.Path, strings.Join(slices.Concat(r.URIs, r.DNS), " + "))) + servername.With(r.SNI) + endpoint.From(r.Source, netip.Addr{})
+	return strings.TrimSpace(fmt.Sprintf("%s %s as %s", r.Method, r.Path, strings.Join(slices.Concat(r.URIs, r.DNS), " + "))) + servername.With(r.SNI) + endpoint.From(r.Source, netip.Addr{}) + requestline.With(r.Host, r.Headers)
 }

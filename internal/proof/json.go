@@ -3,6 +3,7 @@ package proof
 import (
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -59,6 +60,7 @@ type classJSON struct {
 	SNI      string   `json:"sni,omitempty"`
 	Method   string   `json:"method,omitempty"`
 	Path     string   `json:"path,omitempty"`
+	Headers  []string `json:"headers,omitempty"`
 	Requests int      `json:"requests"`
 	Problems []string `json:"problems,omitempty"`
 }
@@ -121,7 +123,7 @@ func (in InboundVerdict) form() inboundJSON {
 	for _, c := range in.Classes {
 		j := classJSON{
 			Class: c.Text, Proven: c.Proven, Decision: c.Decision.Effect.String(), By: c.Decision.Origin, Shadow: "none", Rule: c.Witness.Rule,
-			From: c.Witness.From.Name, Source: endpoint.Played(c.Witness.SourceIP, c.Witness.From.SourceIP), SNI: c.Witness.SNI, Method: c.Witness.Method, Path: c.Witness.Path, Requests: c.Requests, Problems: c.Witness.ProblemTexts(),
+			From: c.Witness.From.Name, Source: endpoint.Played(c.Witness.SourceIP, c.Witness.From.SourceIP), SNI: c.Witness.SNI, Method: c.Witness.Method, Path: c.Witness.Path, Headers: requestline.Lines(c.Witness.Authority, c.Witness.Headers), Requests: c.Requests, Problems: c.Witness.ProblemTexts(),
 		}
 		if c.Decision.Shadowed {
 			j.Shadow = c.Decision.Shadow.Effect.String()

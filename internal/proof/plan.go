@@ -331,7 +331,7 @@ func (p *Proof) impersonate(i, class int, victim spiffeid.ID) {
 		}
 		q := cases.Request{
 			From: cases.Caller{Name: id.Name + " as " + victim.String(), Template: id.Template, SignedBy: id.SignedBy},
-			To:   in.String(), SNI: r.SNI, SourceIP: r.Source, Method: r.Method, Path: r.Path, Want: cases.Refused,
+			To:   in.String(), SNI: r.SNI, SourceIP: r.Source, Method: r.Method, Path: r.Path, Authority: r.Host, Headers: r.Headers, Want: cases.Refused,
 		}
 		p.add(q, ask{inbound: i, class: classes.Unclassed, request: r})
 	}

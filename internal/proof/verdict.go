@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/endpoint"
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -183,5 +184,5 @@ func title(r policy.Request) string {
 	if r.Path != "" {
 		text = r.Method + " " + r.Path
 	}
-	return text + servername.With(r.SNI) + endpoint.From(r.Source, netip.Addr{})
+	return text + servername.With(r.SNI) + endpoint.From(r.Source, netip.Addr{}) + requestline.With(r.Host, r.Headers)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/endpoint"
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/result"
 )
 
@@ -67,12 +68,7 @@ func buildRequest(q result.Request) Request {
 			Retries: e.Retries, Milliseconds: milliseconds(e.Took),
 		},
 	}
-	if q.Authority != "" {
-		out.Header = append(out.Header, "host: "+q.Authority)
-	}
-	for _, h := range q.Headers {
-		out.Header = append(out.Header, h.Name+": "+h.Value)
-	}
+	out.Header = requestline.Lines(q.Authority, q.Headers)
 	if q.Finding.Judged {
 		out.By = q.Finding.Verdict.Origin
 	}

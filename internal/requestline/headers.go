@@ -3,7 +3,10 @@ package requestline
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/meshproof/meshproof/policy"
 )
@@ -60,17 +63,30 @@ func CheckAuthority(authority string) error {
 	return nil
 }
 
-// With names the authority and the header lines in a text about a request.
-func With(authority string, lines []policy.Header) string {
-	var with []string
+// Line is a header line as a text. A value that no terminal prints stands in quotes.
+func Line(h policy.Header) string {
+	if !utf8.ValidString(h.Value) || strings.ContainsFunc(h.Value, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return h.Name + ": " + strconv.Quote(h.Value)
+	}
+	return h.Name + ": " + h.Value
+}
+
+// Lines are the authority, as the header host, and the header lines, as texts.
+func Lines(authority string, lines []policy.Header) []string {
+	var out []string
 	if authority != "" {
-		with = append(with, "host "+authority)
+		out = append(out, "host: "+authority)
 	}
 	for _, h := range lines {
-		with = append(with, h.Name+": "+h.Value)
+		out = append(out, Line(h))
 	}
-	if len(with) == 0 {
-		return ""
+	return out
+}
+
+// With names the authority and the header lines in a text about a request.
+func With(authority string, lines []policy.Header) string {
+	if with := Lines(authority, lines); len(with) > 0 {
+		return " with " + strings.Join(with, ", ")
 	}
-	return " with " + strings.Join(with, ", ")
+	return ""
 }

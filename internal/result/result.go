@@ -203,7 +203,7 @@ func (q Request) Text() string {
 		method, path := requestline.Of(q.Method, q.Path, "")
 		text += " " + method + " " + path
 	}
-	return text + servername.With(q.SNI) + endpoint.From(q.SourceIP, q.From.SourceIP)
+	return text + servername.With(q.SNI) + endpoint.From(q.SourceIP, q.From.SourceIP) + requestline.With(q.Authority, q.Headers)
 }
 
 func shadowText(d policy.Decision) string {

@@ -240,7 +240,7 @@ func See(in cases.Inbound, n policy.PathNormalization, tokens token.Demand, q ca
 
 // Seen returns a request to the inbound as its policies see it, see [See].
 func (in Inbound) Seen(q cases.Request) (policy.Request, error) {
-	return See(in.Inbound.Inbound, in.normalization(), in.Program.Tokens, q)
+	return See(in.Inbound, in.normalization(), in.Program.Tokens, q)
 }
 
 // placed gives a request the port of the inbound, and the address of a caller without one.

@@ -18,6 +18,7 @@ func TestHeader(t *testing.T) {
 		}
 		return r
 	}
+	agents := &policy.Request{Headers: []policy.Header{{Name: "user-agent", Value: "a"}, {Name: "user-agent", Value: "b"}}}
 	joining := lines("user", "admin")
 	joining.JoinsLines = true
 	is := func(a *policy.Attribute, kind policy.MatchKind, value string) policy.Is {
@@ -42,6 +43,8 @@ func TestHeader(t *testing.T) {
 		{joined.Exact("admin"), lines("user", "admin"), false},
 		{joined.Exact(",admin"), lines("", "admin"), true},
 		{role.Exact(""), lines(""), true},
+		{attribute.Header("User-Agent").Exact("b"), agents, false},
+		{attribute.Header("user-agent").Exact("a,b"), agents, true},
 		{role.Exact(""), lines(), false},
 		{joined.Exact(""), lines(), false},
 		{is(role, policy.Present, ""), lines(""), true},
@@ -76,7 +79,7 @@ func TestHeader(t *testing.T) {
 	if attribute.Header("x-role") != role || attribute.Header("host") != attribute.Host || attribute.Header(":method") != attribute.Method {
 		t.Error("one header is two attributes")
 	}
-	for _, name := range []string{"Connection", ":scheme", "x-request-id"} {
+	for _, name := range []string{"Connection", ":scheme", "x-envoy-internal"} {
 		if a := attribute.Header(name); len(a.Forms)+len(a.Joined.Forms) > 0 {
 			t.Errorf("a gate can ask for %s, which Envoy writes", name)
 		}
