@@ -47,7 +47,7 @@ func Note(inbound string, f xds.Filters) string {
 	if questions == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: %d questions for the address of the peer (direct_remote_ip, DirectSourceIPInput) are asked as questions for the remote address (remote_ip, SourceIPInput): callers play their address by the PROXY protocol, and Envoy's peer is the lab", inbound, questions)
+	return fmt.Sprintf("%s: the lab asks for the remote address (remote_ip, SourceIPInput) wherever a filter asks for the peer's (direct_remote_ip, DirectSourceIPInput), which is %d times: callers play their address by the PROXY protocol, and Envoy's peer is the lab", inbound, questions)
 }
 
 // filter is an RBAC filter of either layer.

@@ -52,7 +52,7 @@ func TestPlay(t *testing.T) {
 	if after := fmt.Sprint(byPeer.Messages()); before != after {
 		t.Error("the given filters were changed")
 	}
-	if note := peer.Note("backend/http", byPeer); !strings.HasPrefix(note, fmt.Sprintf("backend/http: %d questions", want)) {
+	if note := peer.Note("backend/http", byPeer); !strings.HasPrefix(note, "backend/http: the lab asks ") || !strings.Contains(note, fmt.Sprintf("which is %d times", want)) {
 		t.Errorf("note %q", note)
 	}
 	same, questions := peer.Play(byRemote)

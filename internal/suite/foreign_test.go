@@ -139,10 +139,11 @@ func TestForeignFiltersAreReadBack(t *testing.T) {
 		"identities that contain a word":   {principal(`{"authenticated": {"principalName": {"contains": "backdoor"}}}`), nil, ""},
 		"an identity in any case":          {principal(`{"authenticated": {"principalName": {"exact": "spiffe://trust-domain.mesh/ns/default/sa/FRONTEND", "ignoreCase": true}}}`), nil, ""},
 		"everybody but the intruder":       {principal(`{"notId": {"authenticated": {"principalName": {"exact": "` + intruder + `"}}}}`), ErrDiffers, ""},
-		"a remote address":                 {principal(`{"remoteIp": {"addressPrefix": "203.0.113.0", "prefixLen": 24}}`), ErrUnread, "remote_ip"},
-		"a direct remote address":          {principal(`{"directRemoteIp": {"addressPrefix": "203.0.113.0", "prefixLen": 24}}`), ErrUnread, "direct_remote_ip"},
-		"everybody outside the lab":        {principal(`{"notId": {"remoteIp": {"addressPrefix": "10.0.0.0", "prefixLen": 8}}}`), ErrUnread, "remote_ip"},
-		"a source address":                 {principal(`{"sourceIp": {"addressPrefix": "8.8.8.8", "prefixLen": 32}}`), ErrUnread, "source_ip"},
+		"a remote address":                 {principal(`{"remoteIp": {"addressPrefix": "203.0.113.0", "prefixLen": 24}}`), ErrDiffers, "from 203.0.113.1"},
+		"a direct remote address":          {principal(`{"directRemoteIp": {"addressPrefix": "203.0.113.0", "prefixLen": 24}}`), ErrDiffers, "source address 203.0.113.0/24"},
+		"everybody outside the lab":        {principal(`{"notId": {"remoteIp": {"addressPrefix": "10.0.0.0", "prefixLen": 8}}}`), ErrDiffers, "source address"},
+		"a source address":                 {principal(`{"sourceIp": {"addressPrefix": "8.8.8.8", "prefixLen": 32}}`), ErrDiffers, "8.8.8.8"},
+		"an address of IPv6":               {principal(`{"directRemoteIp": {"addressPrefix": "2001:db8::", "prefixLen": 32}}`), ErrDiffers, "from 2001:db8::1"},
 		"dynamic metadata":                 {principal(`{"metadata": ` + metadata + `}`), ErrUnread, "metadata"},
 		"metadata of a source":             {principal(`{"sourcedMetadata": {"metadataMatcher": ` + metadata + `}}`), ErrUnread, "sourced_metadata"},
 		"a filter state":                   {principal(`{"filterState": {"key": "x", "stringMatch": {"exact": "y"}}}`), ErrUnread, "filter_state"},
@@ -176,6 +177,30 @@ func TestForeignFiltersAreReadBack(t *testing.T) {
 				t.Errorf("%v\nwant %v of %s", r.Failures(), tt.kind, tt.want)
 			}
 		})
+	}
+}
+
+// Envoy sees the lab as the peer of each connection. A filter that asks for the peer is asked for
+// the remote address, and the result says so.
+func TestPlayedPeerIsNoted(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		principal string
+		notes     int
+	}{
+		{`{"directRemoteIp": {"addressPrefix": "10.255.255.254", "prefixLen": 32}}`, 3},
+		{`{"remoteIp": {"addressPrefix": "10.255.255.254", "prefixLen": 32}}`, 0},
+	} {
+		r := Runner{Harness: sharedEnvoy.Get(t), Compiler: bent(principal(tt.principal)), AnyNames: true}.Case(t.Context(), casetest.Parse(t, accounts))
+		notes := 0
+		for _, note := range r.Notes {
+			if strings.Contains(note, ": the lab asks for the remote address") {
+				notes++
+			}
+		}
+		if notes != tt.notes || r.Passed() {
+			t.Errorf("%s: passed %t, notes %q", tt.principal, r.Passed(), r.Notes)
+		}
 	}
 }
 
