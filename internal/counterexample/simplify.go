@@ -16,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -31,6 +32,12 @@ func (s *shrinker) request() {
 	with(func(q *cases.Request) { q.SourceIP, q.From.SourceIP = netip.Addr{}, netip.Addr{} })
 	with(func(q *cases.Request) { q.Authority = "" })
 	with(func(q *cases.Request) { q.SNI = "" })
+	with(func(q *cases.Request) { q.Token = nil })
+	if t := s.smallest.c.Requests[0].Token; t != nil {
+		for _, name := range slices.Sorted(maps.Keys(t.Claims)) {
+			with(func(q *cases.Request) { q.Token = q.Token.Without(name) })
+		}
+	}
 	minimize(s.smallest.c.Requests[0].Headers, func(kept []policy.Header) bool {
 		return with(func(q *cases.Request) { q.Headers = kept })
 	})
@@ -188,7 +195,7 @@ func (s *shrinker) named() cases.Case {
 			what = method + " " + path
 		}
 	}
-	what += servername.With(q.SNI) + endpoint.From(q.SourceIP, q.From.SourceIP) + requestline.With(q.Authority, q.Headers)
+	what += servername.With(q.SNI) + token.With(q.Token) + endpoint.From(q.SourceIP, q.From.SourceIP) + requestline.With(q.Authority, q.Headers)
 	c.Name = fmt.Sprintf("counterexample: %s expected of %s as %s to %s, Envoy differs", q.Want, what, q.From.Name, q.To)
 	c.Source = string(casewriter.YAML(c))
 	return c

@@ -16,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/token"
 )
 
 // Sentence says in one sentence what changes, and what Envoy says about it.
@@ -233,5 +234,5 @@ func witnessText(c Change) string {
 	if c.Witness.Path != "" {
 		words = append(words, c.Witness.Method, c.Witness.Path)
 	}
-	return strings.Join(append(words, "as", c.Request.From.Name), " ") + servername.With(c.Witness.SNI) + endpoint.From(c.Witness.Source, netip.Addr{}) + requestline.With(c.Witness.Host, c.Witness.Headers)
+	return strings.Join(append(words, "as", c.Request.From.Name), " ") + servername.With(c.Witness.SNI) + token.With(token.Of(c.Witness.Others)) + endpoint.From(c.Witness.Source, netip.Addr{}) + requestline.With(c.Witness.Host, c.Witness.Headers)
 }

@@ -50,6 +50,11 @@ func (c Command) Line(of cases.Case, q cases.Request, named bool) string {
 	if source := endpoint.Played(q.SourceIP, q.From.SourceIP); source != "" {
 		words = append(words, "--source", source)
 	}
+	claims, ok := claimWords(q.Token)
+	if !ok {
+		return ""
+	}
+	words = append(words, claims...)
 	isL7 := func(in cases.Inbound) bool { return in.String() == q.To && in.Protocol.Layer() == policy.L7 }
 	if slices.ContainsFunc(of.Inbounds, isL7) {
 		method, path := requestline.Of(q.Method, q.Path, q.GRPC)

@@ -16,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -34,6 +35,8 @@ type Explanation struct {
 	Source string `json:"sourceIP,omitempty"`
 	// SNI is the server name of the handshake, as Envoy keeps it.
 	SNI string `json:"sni,omitempty"`
+	// Token has the claims of the token; empty for none.
+	Token string `json:"token,omitempty"`
 	// Host is the authority that the caller asks for, if it is not the inbound's address, and
 	// Headers are its other header lines.
 	Host     string   `json:"host,omitempty"`
@@ -103,6 +106,7 @@ func Of(subjects []lab.Subject, from Caller, request cases.Request) (Explanation
 
 func explain(s lab.Subject, q cases.Request) Explanation {
 	program := s.Set.Program(s.Inbound.Inbound)
+	q.Token = program.Tokens.Complete(q.Token)
 	request, rejected := verdict.See(s.Inbound, s.Normalization, program.Tokens, q)
 	e := Explanation{
 		Case: s.Case, Inbound: s.Inbound.String(), Protocol: s.Inbound.Protocol.String(),
@@ -116,9 +120,13 @@ func explain(s lab.Subject, q cases.Request) Explanation {
 		return e
 	}
 	if s.Inbound.Protocol.Layer() == policy.L7 {
-		e.Request, e.Host = request.Method+" "+request.Path, q.Authority
+		e.Request, e.Host, e.Token = request.Method+" "+request.Path, q.Authority, token.Text(q.Token)
 		for _, h := range request.Headers {
 			e.Headers = append(e.Headers, requestline.Line(h))
+		}
+		if refusal := program.Tokens.Refuses(q.Token); refusal.Status != 0 {
+			e.Decision = fmt.Sprintf("%d: %s", refusal.Status, refusal.Why)
+			return e
 		}
 	}
 	e.SNI, e.Source = request.SNI, endpoint.Played(q.SourceIP, q.From.SourceIP)
@@ -180,6 +188,9 @@ func (e Explanation) write(w io.Writer) {
 	}
 	if e.SNI != "" {
 		fmt.Fprintf(w, "sni       %s\n", e.SNI)
+	}
+	if e.Token != "" {
+		fmt.Fprintf(w, "token     %s\n", terminal.Printable(e.Token))
 	}
 	if e.Host != "" {
 		fmt.Fprintf(w, "host      %s\n", terminal.Printable(e.Host))

@@ -18,6 +18,7 @@ type Question struct {
 	flags   *pflag.FlagSet
 	from    []string
 	headers []string
+	claims  []string
 	request cases.Request
 }
 
@@ -31,6 +32,7 @@ func (q *Question) Add(to *pflag.FlagSet) {
 	q.flags.StringVar(&q.request.Path, "path", "/", "path as sent; it is judged as the listener normalizes it")
 	q.flags.StringVar(&q.request.Authority, "authority", "", "`host` of the request, with a port or without; leave it out for the address of the inbound")
 	q.flags.StringArrayVar(&q.headers, "header", nil, "header line as `\"name: value\"`; repeat it for several lines, in the order of sending")
+	q.flags.StringArrayVar(&q.claims, "claim", nil, "claim of the token as `key=text`, such as sub=alice, or groups[]=dev for a text of a list; leave it out for no token")
 	to.AddFlagSet(q.flags)
 }
 
@@ -59,6 +61,9 @@ func (q *Question) Read() (Caller, cases.Request, error) {
 	}
 	if err := requestline.CheckAuthority(q.request.Authority); err != nil {
 		return Caller{}, cases.Request{}, fmt.Errorf("--authority: %w", err)
+	}
+	if q.request.Token, err = ParseClaims(q.claims); err != nil {
+		return Caller{}, cases.Request{}, fmt.Errorf("--claim: %w", err)
 	}
 	q.request.Headers = nil
 	for _, line := range q.headers {

@@ -8,6 +8,7 @@ import (
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -36,7 +37,7 @@ func describe(in verdict.Inbound, q cases.Request) string {
 	if in.Protocol.Layer() == policy.L4 {
 		return "a connection" + servername.With(q.SNI) + endpoint.From(q.SourceIP, q.From.SourceIP)
 	}
-	return q.Method + " " + q.Path + servername.With(q.SNI) + endpoint.From(q.SourceIP, q.From.SourceIP) + requestline.With(q.Authority, q.Headers)
+	return q.Method + " " + q.Path + servername.With(q.SNI) + token.With(q.Token) + endpoint.From(q.SourceIP, q.From.SourceIP) + requestline.With(q.Authority, q.Headers)
 }
 
 // The bounds of what is asked of one inbound. A caller costs a handshake, and where the

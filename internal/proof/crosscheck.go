@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -189,6 +190,7 @@ func (p *Proof) draw(i int) []policy.Request {
 				path = "/any"
 			}
 			r.Path = path
+			r.Others = drawClaims(in.Inbound.Program.Tokens, values, pick, random)
 		}
 		out = append(out, r)
 	}
@@ -258,5 +260,5 @@ func valuesOf(p policy.Program) (values map[*policy.Attribute][]string, size int
 }
 
 func requestText(r policy.Request) string {
-	return strings.TrimSpace(fmt.Sprintf("%s %s as %s", r.Method, r.Path, strings.Join(slices.Concat(r.URIs, r.DNS), " + "))) + servername.With(r.SNI) + endpoint.From(r.Source, netip.Addr{}) + requestline.With(r.Host, r.Headers)
+	return strings.TrimSpace(fmt.Sprintf("%s %s as %s", r.Method, r.Path, strings.Join(slices.Concat(r.URIs, r.DNS), " + "))) + servername.With(r.SNI) + token.With(token.Of(r.Others)) + endpoint.From(r.Source, netip.Addr{}) + requestline.With(r.Host, r.Headers)
 }

@@ -151,6 +151,7 @@ func (p *Proof) ask(i int) {
 			addAs(c.Witness, class, sni, c.Witness.Path)
 		}
 	}
+	p.forgeTokens(i)
 }
 
 // add takes a request into the case.

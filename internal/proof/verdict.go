@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/servername"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -184,5 +185,5 @@ func title(r policy.Request) string {
 	if r.Path != "" {
 		text = r.Method + " " + r.Path
 	}
-	return text + servername.With(r.SNI) + endpoint.From(r.Source, netip.Addr{}) + requestline.With(r.Host, r.Headers)
+	return text + servername.With(r.SNI) + token.With(token.Of(r.Others)) + endpoint.From(r.Source, netip.Addr{}) + requestline.With(r.Host, r.Headers)
 }

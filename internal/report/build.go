@@ -8,6 +8,7 @@ import (
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/token"
 )
 
 // Build makes the case of a report from the result of a case. It has no keys and no
@@ -61,7 +62,7 @@ func buildCounters(c evidence.Counters, rules map[string]evidence.Counters) Coun
 func buildRequest(q result.Request) Request {
 	e := q.Evidence
 	out := Request{
-		From: q.From.Name, To: q.To, Method: q.Method, Path: q.Path, GRPC: q.GRPC, SNI: q.SNI, Source: endpoint.Played(q.SourceIP, q.From.SourceIP), Want: q.Want.String(),
+		From: q.From.Name, To: q.To, Method: q.Method, Path: q.Path, GRPC: q.GRPC, SNI: q.SNI, Token: token.Text(q.Token), Source: endpoint.Played(q.SourceIP, q.From.SourceIP), Want: q.Want.String(),
 		Passed: len(q.Problems) == 0, Outcome: Outcome(q), Shadow: "none", Rule: q.Rule, Problems: q.ProblemTexts(), Explain: q.Explain,
 		Evidence: Evidence{
 			Caller: e.Answer.String(), Log: e.Log.Details + e.Log.Termination + e.Log.TransportFailure, Peer: e.Log.PeerURIs,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
+	"github.com/meshproof/meshproof/internal/token"
 )
 
 // Difference is a case whose status is not the same in all runs of a matrix, or a request
@@ -160,7 +161,7 @@ func by(effect, policy string) string {
 
 // Asking identifies a request of a case, in all runs.
 type Asking struct {
-	from, to, method, path, grpc, sni, source, header string
+	from, to, method, path, grpc, sni, token, source, header string
 	// nth counts requests that are equal otherwise.
 	nth int
 }
@@ -170,7 +171,7 @@ func Askings(c Case) []Asking {
 	out := make([]Asking, len(c.Requests))
 	alike := map[Asking]int{}
 	for i, q := range c.Requests {
-		a := Asking{from: q.From, to: q.To, method: q.Method, path: q.Path, grpc: q.GRPC, sni: q.SNI, source: q.Source, header: strings.Join(q.Header, ", ")}
+		a := Asking{from: q.From, to: q.To, method: q.Method, path: q.Path, grpc: q.GRPC, sni: q.SNI, token: q.Token, source: q.Source, header: strings.Join(q.Header, ", ")}
 		alike[a]++
 		a.nth = alike[a]
 		out[i] = a
@@ -188,7 +189,7 @@ func (a Asking) String() string {
 		method, path := requestline.Of(a.method, a.path, "")
 		text += " " + method + " " + path
 	}
-	text += " as " + a.from + servername.With(a.sni) + FromAddress(a.source)
+	text += " as " + a.from + servername.With(a.sni) + token.WithText(a.token) + FromAddress(a.source)
 	if a.header != "" {
 		text += " with " + a.header
 	}

@@ -161,6 +161,8 @@ type Request struct {
 	Source string `json:"sourceIP,omitempty"`
 	// SNI is the server name of the handshake, empty for none.
 	SNI string `json:"sni,omitempty"`
+	// Token has the claims of the token and what is wrong with it, empty for none.
+	Token string `json:"token,omitempty"`
 	// Header has the other header lines, each as "name: value", with the authority as host.
 	Header []string `json:"header,omitempty"`
 	Want   string   `json:"want"`

@@ -19,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -203,7 +204,7 @@ func (q Request) Text() string {
 		method, path := requestline.Of(q.Method, q.Path, "")
 		text += " " + method + " " + path
 	}
-	return text + servername.With(q.SNI) + endpoint.From(q.SourceIP, q.From.SourceIP) + requestline.With(q.Authority, q.Headers)
+	return text + servername.With(q.SNI) + token.With(q.Token) + endpoint.From(q.SourceIP, q.From.SourceIP) + requestline.With(q.Authority, q.Headers)
 }
 
 func shadowText(d policy.Decision) string {

@@ -8,6 +8,7 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -147,7 +148,7 @@ func askText(q report.Request, protocol string) string {
 		method, path := requestline.Of(q.Method, q.Path, "")
 		text = method + " " + path
 	}
-	return strings.Join(append([]string{text + servername.With(q.SNI) + report.FromAddress(q.Source)}, q.Header...), ", ")
+	return strings.Join(append([]string{text + servername.With(q.SNI) + token.WithText(q.Token) + report.FromAddress(q.Source)}, q.Header...), ", ")
 }
 
 // elideTrustDomain returns the callers without the trust domain that most of them share, and

@@ -1,0 +1,65 @@
+package explanation
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/claim"
+	"github.com/meshproof/meshproof/internal/token"
+)
+
+// ParseClaims returns a token with claims of the form key=text, such as sub=alice,
+// realm.name=x, and groups[]=dev for each text of a list. It returns nil for no claims.
+func ParseClaims(texts []string) (*token.Token, error) {
+	values := map[string][]string{}
+	for _, text := range texts {
+		key, value, ok := cutKey(text)
+		path, list := claim.Path(key)
+		if !ok || path == nil {
+			return nil, fmt.Errorf("%q is not of the form key=text: write sub=alice, a.b=x for a claim below a claim, groups[]=dev for a text of a list", text)
+		}
+		if name := "claim " + key; values[name] == nil || list {
+			values[name] = append(values[name], value)
+		} else {
+			return nil, fmt.Errorf("the claim %s has two texts: write %s[]=… for each text of a list", key, key)
+		}
+	}
+	return token.Of(values), nil
+}
+
+// cutKey cuts at the first "=" outside of quotes.
+func cutKey(text string) (key, value string, ok bool) {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case quoted && text[i] == '\\':
+			i++
+		case text[i] == '"':
+			quoted = !quoted
+		case text[i] == '=' && !quoted:
+			return text[:i], text[i+1:], true
+		}
+	}
+	return text, "", false
+}
+
+// claimWords are the flags for a token, and false where no flags can say it.
+func claimWords(t *token.Token) ([]string, bool) {
+	if t == nil {
+		return nil, true
+	}
+	values := t.Values()
+	if t.Fault != token.Sound || t.SignedBy != "" || len(t.Twice) > 0 || !reflect.DeepEqual(token.Of(values).Payload(), t.Claims) {
+		return nil, false
+	}
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		for _, text := range values[name] {
+			words = append(words, "--claim", strings.TrimPrefix(name, "claim ")+"="+text)
+		}
+	}
+	return words, true
+}
