@@ -15,20 +15,12 @@ import (
 	"github.com/spiffe/go-spiffe/v2/svid/x509svid"
 )
 
-// The errors of this package. Test for them with [errors.Is].
 var (
-	// ErrForeignTrustDomain is wrapped when an Authority is asked to mint an SVID of another trust domain.
-	ErrForeignTrustDomain = errors.New("the SPIFFE ID is of another trust domain")
-
-	// ErrNoWorkloadPath is wrapped when the ID of an SVID to mint has no path. Such an ID names the trust domain
-	// itself and belongs to a CA (X509-SVID, section 2: leaf certificates have a non-root path).
-	ErrNoWorkloadPath = errors.New("the SPIFFE ID has no path, so it names no workload")
-
-	// ErrNoTrustDomain is wrapped when the zero trust domain is given.
-	ErrNoTrustDomain = errors.New("the trust domain is empty")
-
-	// ErrUnknownTrustDomain is wrapped when a BundleSet holds no bundle of the wanted trust domain.
-	ErrUnknownTrustDomain = errors.New("the bundle set does not hold the trust domain")
+	errForeignTrustDomain = errors.New("the SPIFFE ID is of another trust domain")
+	// An ID without a path names the trust domain itself and belongs to a CA (X509-SVID, section 2: leaf certificates
+	// have a non-root path).
+	errNoWorkloadPath = errors.New("the SPIFFE ID has no path, so it names no workload")
+	errNoTrustDomain  = errors.New("the trust domain is empty")
 )
 
 // Authority is the CA of one trust domain: an ECDSA P-256 root, with or without an intermediate CA below it. Two
@@ -43,7 +35,7 @@ type Authority struct {
 }
 
 // NewAuthority creates a CA for td with a fresh key. The CA certificate carries the SPIFFE ID of td as its URI SAN and
-// is valid from one day before now to one year after. The errors wrap [ErrNoTrustDomain], or report a trust domain
+// is valid from one day before now to one year after. The errors report the zero trust domain, or a trust domain
 // that crypto/x509 does not accept as the host of a URI SAN (a trailing dot, for example).
 func NewAuthority(td spiffeid.TrustDomain) (*Authority, error) { return newAuthority(td, 0) }
 
@@ -65,7 +57,7 @@ func NewAuthorityWithIntermediate(td spiffeid.TrustDomain) (*Authority, error) {
 // newAuthority creates a CA whose root allows depth CAs below it and signs the leaves itself.
 func newAuthority(td spiffeid.TrustDomain, depth int) (*Authority, error) {
 	if td.IsZero() {
-		return nil, fmt.Errorf("certs: create a CA: %w", ErrNoTrustDomain)
+		return nil, fmt.Errorf("certs: create a CA: %w", errNoTrustDomain)
 	}
 	root, k, err := newCA(td, "meshproof root CA", depth, nil, key{})
 	if err != nil {
@@ -128,14 +120,14 @@ func (a *Authority) Bundle() *x509bundle.Bundle { return a.bundle.Clone() }
 func (a *Authority) String() string { return fmt.Sprintf("CA of trust domain %q", a.trustDomain) }
 
 // Mint issues a sound SVID with a fresh key for a workload of the CA's own trust domain, and lets go-spiffe verify it.
-// The errors wrap [ErrForeignTrustDomain] or [ErrNoWorkloadPath]. [Authority.Forge] can issue a name that Mint refuses.
+// The errors report an ID of another trust domain, or an ID without a path. [Authority.Forge] can issue a name that Mint refuses.
 func (a *Authority) Mint(id spiffeid.ID) (*Credential, error) {
 	if !id.MemberOf(a.trustDomain) {
 		return nil, fmt.Errorf("certs: mint %q with the %v: %w; use that trust domain's Authority, or Forge the name on purpose",
-			id, a, ErrForeignTrustDomain)
+			id, a, errForeignTrustDomain)
 	}
 	if id.Path() == "" {
-		return nil, fmt.Errorf("certs: mint %q: %w; add a path, or Forge the name on purpose", id, ErrNoWorkloadPath)
+		return nil, fmt.Errorf("certs: mint %q: %w; add a path, or Forge the name on purpose", id, errNoWorkloadPath)
 	}
 	c, err := a.issue(Template{URIs: []string{id.String()}})
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package certs mints SPIFFE identities in process for a test mesh. It is a test CA for other test suites too.
 //
 // An [Authority] is the CA of one trust domain, a [Federation] a family of CAs. A [Credential] is a certificate chain
-// with its private key, a [BundleSet] the list of the CAs that a verifier trusts.
+// with its private key.
 //
 // # What it guarantees
 //

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"github.com/spiffe/go-spiffe/v2/svid/x509svid"
 
@@ -36,7 +37,7 @@ func Example() {
 	}
 
 	for _, c := range []*certs.Credential{sound, twoNames} {
-		id, _, err := x509svid.ParseAndVerify(c.TLSCertificate().Certificate, certs.NewBundleSet(ca))
+		id, _, err := x509svid.ParseAndVerify(c.TLSCertificate().Certificate, x509bundle.NewSet(ca.Bundle()))
 		fmt.Println(id, err)
 	}
 	// Output:
@@ -54,8 +55,10 @@ func ExampleFederation() {
 		log.Fatal(err)
 	}
 	roots := x509.NewCertPool()
-	for _, pem := range trusted.All() {
-		roots.AppendCertsFromPEM(pem)
+	for _, bundle := range trusted.Bundles() {
+		for _, root := range bundle.X509Authorities() {
+			roots.AddCert(root)
+		}
 	}
 	server, err := ca.Mint(spiffeid.RequireFromPath(mesh, "/ns/shop/sa/backend"))
 	if err != nil {
@@ -115,12 +118,12 @@ func ExampleAuthority_Forge() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		_, _, err = x509svid.ParseAndVerify(c.TLSCertificate().Certificate, certs.NewBundleSet(ca))
+		_, _, err = x509svid.ParseAndVerify(c.TLSCertificate().Certificate, x509bundle.NewSet(ca.Bundle()))
 		fmt.Println(err)
 	}
 	// Output:
 	// x509svid: could not get leaf SPIFFE ID: certificate contains no URI SAN
 	// x509svid: leaf certificate with CA flag set to true
 	// x509svid: could not get leaf SPIFFE ID: path segment characters are limited to letters, numbers, dots, dashes, and underscores
-	// x509svid: could not get X509 bundle: certs: get the bundle of trust domain "partner.mesh": the bundle set does not hold the trust domain; it holds ["trust-domain.mesh"]; add its Authority to the set
+	// x509svid: could not get X509 bundle: x509bundle: no X.509 bundle for trust domain "partner.mesh"
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 
 	"github.com/meshproof/meshproof/certs"
 )
@@ -96,7 +97,7 @@ type kind struct {
 }
 
 // kinds returns all kinds of credentials, and the bundles that the verifiers trust.
-func kinds(t *testing.T) ([]kind, *certs.BundleSet) {
+func kinds(t *testing.T) ([]kind, *x509bundle.Set) {
 	t.Helper()
 	ca := newAuthority(t, mesh)
 	partnerCA := newAuthorityWithIntermediate(t, partner)
@@ -123,7 +124,7 @@ func kinds(t *testing.T) ([]kind, *certs.BundleSet) {
 		{"other CA of the same name", mint(t, newAuthority(t, mesh), backend), unknownCA, unknownCA},
 		{"other CA with an intermediate", mint(t, newAuthorityWithIntermediate(t, mesh), backend), unknownCA, unknownCA},
 		{"untrusted trust domain", forge(t, newAuthority(t, stranger), certs.Template{URIs: []string{"spiffe://stranger.mesh/x"}}),
-			"does not hold the trust domain", unknownCA},
+			"no X.509 bundle for trust domain", unknownCA},
 		{"name of the mesh, CA of the partner", forge(t, partnerCA, certs.Template{URIs: []string{good}}), unknownCA, ""},
 
 		{"no name", forge(t, ca, certs.Template{}), noURI, ""},
@@ -148,5 +149,5 @@ func kinds(t *testing.T) ([]kind, *certs.BundleSet) {
 		{"server usage only", forge(t, ca, certs.Template{URIs: []string{good}, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}), "", "incompatible key usage"},
 		{"no TLS usage", forge(t, ca, certs.Template{URIs: []string{good}, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageCodeSigning}}), "", "incompatible key usage"},
 		{"CA as leaf", forge(t, ca, certs.Template{URIs: []string{good}, CA: true}), "leaf certificate with CA flag set to true", ""},
-	}, certs.NewBundleSet(ca, partnerCA)
+	}, x509bundle.NewSet(ca.Bundle(), partnerCA.Bundle())
 }

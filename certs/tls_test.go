@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"github.com/spiffe/go-spiffe/v2/spiffetls/tlsconfig"
 	"github.com/spiffe/go-spiffe/v2/svid/x509svid"
@@ -27,8 +28,10 @@ func TestKindsOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool := x509.NewCertPool()
-	for _, pem := range bundles.All() {
-		pool.AppendCertsFromPEM(pem)
+	for _, bundle := range bundles.Bundles() {
+		for _, root := range bundle.X509Authorities() {
+			pool.AddCert(root)
+		}
 	}
 	perDomain := tlsconfig.MTLSServerConfig(svid, bundles, tlsconfig.AuthorizeAny())
 	pooled := &tls.Config{
@@ -126,10 +129,10 @@ func TestHandshakeAcrossTrustDomains(t *testing.T) {
 	meshCA, partnerCA := newAuthorityWithIntermediate(t, mesh), newAuthorityWithIntermediate(t, partner)
 	for name, tc := range map[string]struct {
 		server, client func(spiffeid.ID) (*certs.Credential, error)
-		bundles        *certs.BundleSet
+		bundles        *x509bundle.Set
 	}{
 		"federation":    {f.Mint, f.Mint, federated},
-		"intermediates": {meshCA.Mint, partnerCA.Mint, certs.NewBundleSet(meshCA, partnerCA)},
+		"intermediates": {meshCA.Mint, partnerCA.Mint, x509bundle.NewSet(meshCA.Bundle(), partnerCA.Bundle())},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

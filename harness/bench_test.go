@@ -21,6 +21,7 @@ import (
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -187,7 +188,7 @@ func bareEnvoy(b *testing.B, in harness.Inbound, ca *certs.Authority) string {
 	}
 	raw := must(controlplane.Bootstrap{
 		Admin: place.Admin, ControlPlane: host(up.TCPPort()), UpstreamHTTP: host(up.HTTPPort()), UpstreamTCP: host(up.TCPPort()), UpstreamSecret: up.Secret(),
-		Proxy: server, Authority: in.Identity.String(), Bundles: certs.NewBundleSet(ca),
+		Proxy: server, Authority: in.Identity.String(), Bundles: x509bundle.NewSet(ca.Bundle()),
 	}.JSON())(b)
 	var bootstrap bootstrapv3.Bootstrap
 	if err := protojson.Unmarshal(raw, &bootstrap); err != nil {

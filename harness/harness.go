@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"github.com/spiffe/go-spiffe/v2/spiffetls/tlsconfig"
 
@@ -261,7 +262,7 @@ var (
 // one harness and are never stored.
 type controlChannel struct {
 	server, proxy *certs.Credential
-	bundles       *certs.BundleSet
+	bundles       *x509bundle.Set
 }
 
 func newControlChannel() (*controlChannel, error) {
@@ -269,7 +270,7 @@ func newControlChannel() (*controlChannel, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &controlChannel{bundles: certs.NewBundleSet(ca)}
+	c := &controlChannel{bundles: x509bundle.NewSet(ca.Bundle())}
 	if c.server, err = ca.Mint(controlPlaneID); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/certs"
@@ -30,7 +31,7 @@ type Mesh struct {
 	slot    envoy.Slot
 	domains []spiffeid.TrustDomain
 	ca      *certs.Federation
-	bundles *certs.BundleSet
+	bundles *x509bundle.Set
 
 	control *certs.Credential
 

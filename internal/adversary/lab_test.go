@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pires/go-proxyproto"
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"github.com/spiffe/go-spiffe/v2/spiffetls/tlsconfig"
 
@@ -32,7 +33,7 @@ type lab struct {
 	upstream *upstream.Upstream
 	dial     string
 	inbounds map[string]controlplane.Inbound
-	bundles  *certs.BundleSet
+	bundles  *x509bundle.Set
 	caller   *certs.Credential
 	source   atomic.Uint32
 
@@ -57,7 +58,7 @@ func startLab(t *testing.T, version string, filters map[string]xds.Filters) *lab
 	closeAfter(t, l.upstream.Close)
 
 	ca := must(certs.NewAuthority(domain))(t)
-	l.bundles, l.caller = certs.NewBundleSet(ca), must(ca.Mint(attacker))(t)
+	l.bundles, l.caller = x509bundle.NewSet(ca.Bundle()), must(ca.Mint(attacker))(t)
 	plane, proxy := spiffeid.RequireFromPath(domain, "/control-plane"), spiffeid.RequireFromPath(domain, "/proxy")
 	var lc net.ListenConfig
 	listener := must(lc.Listen(ctx, "tcp", net.JoinHostPort(place.BindAddress, "0")))(t)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pires/go-proxyproto"
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"go.uber.org/goleak"
 
@@ -68,7 +69,7 @@ func serve(t *testing.T, p policy.Protocol, handle func(net.Conn)) *inbound {
 	address := testbed.Serve(t, func(raw net.Conn) { in.admit(raw, config, handle) })
 	in.call = caller.Call{
 		Dial: address.String(), Source: source, Destination: target, Protocol: p,
-		Credential: client, Server: backend, Bundles: certs.NewBundleSet(ca),
+		Credential: client, Server: backend, Bundles: x509bundle.NewSet(ca.Bundle()),
 	}
 	return in
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/certs"
@@ -47,8 +48,8 @@ func TestOutcomes(t *testing.T) {
 			"of a CA that is not asked for": {func(t *testing.T, in *inbound) { in.call.Credential = foreign(t, stranger) }, readAndClose, caller.Alert, "unknown certificate authority"},
 			"plaintext":                     {func(_ *testing.T, in *inbound) { in.call.Plaintext = true }, readAndClose, caller.Closed, ""},
 			"server has another identity":   {func(_ *testing.T, in *inbound) { in.call.Server = frontend }, readAndClose, caller.Fault, "unexpected ID"},
-			"server of another CA":          {func(t *testing.T, in *inbound) { in.call.Bundles = certs.NewBundleSet(authority(t, mesh)) }, readAndClose, caller.Fault, "unknown authority"},
-			"server's domain untrusted":     {func(t *testing.T, in *inbound) { in.call.Bundles = certs.NewBundleSet(authority(t, stranger)) }, readAndClose, caller.Fault, "does not hold the trust domain"},
+			"server of another CA":          {func(t *testing.T, in *inbound) { in.call.Bundles = x509bundle.NewSet(authority(t, mesh).Bundle()) }, readAndClose, caller.Fault, "unknown authority"},
+			"server's domain untrusted":     {func(t *testing.T, in *inbound) { in.call.Bundles = x509bundle.NewSet(authority(t, stranger).Bundle()) }, readAndClose, caller.Fault, "no X.509 bundle for trust domain"},
 			"no listener":                   {func(_ *testing.T, in *inbound) { in.call.Dial = "127.0.0.1:1" }, readAndClose, caller.Fault, "connection refused"},
 		} {
 			t.Run(p.String()+" "+name, func(t *testing.T) {

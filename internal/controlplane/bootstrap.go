@@ -19,6 +19,7 @@ import (
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
 	httpv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/upstreams/http/v3"
 	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
@@ -55,7 +56,7 @@ type Bootstrap struct {
 	// one identity it accepts there, from Bundles.
 	Proxy     *certs.Credential
 	Authority string
-	Bundles   *certs.BundleSet
+	Bundles   *x509bundle.Set
 }
 
 // JSON returns the bootstrap. It contains a private key: it belongs into a

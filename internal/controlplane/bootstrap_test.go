@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"google.golang.org/protobuf/proto"
 
@@ -42,7 +43,7 @@ func testBootstrap(t testing.TB) Bootstrap {
 		UpstreamSecret: "the secret of a run",
 
 		Authority: "spiffe://control.mesh/control-plane",
-		Bundles:   certs.NewBundleSet(ca),
+		Bundles:   x509bundle.NewSet(ca.Bundle()),
 	}
 }
 
@@ -81,7 +82,7 @@ func TestBootstrapRefuses(t *testing.T) {
 		"HTTP upstream's port": {func(b *Bootstrap) { b.UpstreamHTTP = "127.0.0.1:http" }, `xds: bootstrap: cluster meshproof_upstream_http: address "127.0.0.1:http": port "http" is not a number from 1 to 65535`},
 		"TCP upstream":         {func(b *Bootstrap) { b.UpstreamTCP = "127.0.0.1" }, `xds: bootstrap: cluster meshproof_upstream_tcp: address 127.0.0.1: missing port in address`},
 		"host":                 {func(b *Bootstrap) { b.UpstreamTCP = ":1" }, "xds: bootstrap: "},
-		"no bundle":            {func(b *Bootstrap) { b.Bundles = &certs.BundleSet{} }, "xds: bootstrap: "},
+		"no bundle":            {func(b *Bootstrap) { b.Bundles = x509bundle.NewSet() }, "xds: bootstrap: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +98,7 @@ func TestBootstrapRefuses(t *testing.T) {
 func TestSecretsGolden(t *testing.T) {
 	t.Parallel()
 	a, b := testAuthority(t, "a.mesh"), testAuthority(t, "b.mesh")
-	validation, err := ValidationSecret("mesh/trust", certs.NewBundleSet(b, a, testAuthority(t, "a.mesh")))
+	validation, err := ValidationSecret("mesh/trust", x509bundle.NewSet(b.Bundle(), a.Bundle()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/messages"
@@ -28,7 +29,7 @@ func IdentitySecret(name string, svid *certs.Credential) Secret {
 
 // ValidationSecret carries a SPIFFE validator with one bundle per trust domain.
 // A concatenated bundle would let one domain's CA forge the other's names.
-func ValidationSecret(name string, bundles *certs.BundleSet) (Secret, error) {
+func ValidationSecret(name string, bundles *x509bundle.Set) (Secret, error) {
 	validation, err := spiffeValidation(bundles)
 	if err != nil {
 		return Secret{}, fmt.Errorf("xds: secret %s: %w", name, err)
@@ -43,11 +44,15 @@ func tlsCertificate(svid *certs.Credential) *tlsv3.TlsCertificate {
 	return &tlsv3.TlsCertificate{CertificateChain: inline(svid.ChainPEM()), PrivateKey: inline(svid.KeyPEM())}
 }
 
-func spiffeValidation(bundles *certs.BundleSet) (*tlsv3.CertificateValidationContext, error) {
+func spiffeValidation(bundles *x509bundle.Set) (*tlsv3.CertificateValidationContext, error) {
 	config := &tlsv3.SPIFFECertValidatorConfig{}
-	for td, pem := range bundles.All() {
+	for _, bundle := range bundles.Bundles() {
+		pem, err := bundle.Marshal()
+		if err != nil {
+			return nil, err
+		}
 		config.TrustDomains = append(config.TrustDomains, &tlsv3.SPIFFECertValidatorConfig_TrustDomain{
-			Name:        td.Name(),
+			Name:        bundle.TrustDomain().Name(),
 			TrustBundle: inline(pem),
 		})
 	}

@@ -80,7 +80,11 @@ func (p *Plane) writeCertificates(domains []spiffeid.TrustDomain) error {
 		return err
 	}
 	var cas bytes.Buffer
-	for _, pem := range trusted.All() {
+	for _, bundle := range trusted.Bundles() {
+		pem, err := bundle.Marshal()
+		if err != nil {
+			return err
+		}
 		cas.Write(pem)
 	}
 	for name, content := range map[string][]byte{chainFile: svid.ChainPEM(), keyFile: svid.KeyPEM(), caFile: cas.Bytes()} {

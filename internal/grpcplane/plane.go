@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/connectivity"
@@ -28,7 +29,7 @@ var serverID = spiffeid.RequireFromString("spiffe://grpcplane.meshproof/server")
 type Plane struct {
 	programs int
 	ca       *certs.Federation
-	bundles  *certs.BundleSet
+	bundles  *x509bundle.Set
 	address  string
 	dir      string
 	control  *controlPlane

@@ -17,6 +17,7 @@ import (
 
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	"github.com/google/go-cmp/cmp"
+	"github.com/spiffe/go-spiffe/v2/bundle/x509bundle"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"github.com/spiffe/go-spiffe/v2/spiffetls/tlsconfig"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -117,7 +118,7 @@ func dumpOfEnvoy(t *testing.T, inbounds []controlplane.Inbound) []byte {
 	defer cancel()
 	plan := must[*envoy.Plan](t)(envoy.Prepare(ctx, envoy.Options{Runtime: envoy.Process, Ports: 1}))
 	ca := must[*certs.Authority](t)(certs.NewAuthority(controlDomain))
-	bundles := certs.NewBundleSet(ca)
+	bundles := x509bundle.NewSet(ca.Bundle())
 	listener := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
 	plane := controlplane.Serve(listener, &tls.Config{
 		MinVersion:            tls.VersionTLS13,
@@ -150,7 +151,7 @@ func dumpOfEnvoy(t *testing.T, inbounds []controlplane.Inbound) []byte {
 		t.Fatal(ctx.Err())
 	}
 	meshCA := must[*certs.Authority](t)(certs.NewAuthority(mesh))
-	trust := must[controlplane.Secret](t)(controlplane.ValidationSecret("trust", certs.NewBundleSet(meshCA)))
+	trust := must[controlplane.Secret](t)(controlplane.ValidationSecret("trust", x509bundle.NewSet(meshCA.Bundle())))
 	slot := e.Slot(0)
 	if err := plane.Push(ctx, controlplane.Update{
 		Listeners: []controlplane.Listener{{Name: "mesh", Bind: slot.Listen, Dial: slot.Dial, Inbounds: inbounds, Validation: "trust"}},
