@@ -30,6 +30,7 @@ type differenceJSON struct {
 	Made     []string `json:"made,omitempty"`
 	Unasked  []string `json:"unasked,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
 	// Verdict is whether the change passes, and why not. Fails is what the exit status says.
 	Verdict string `json:"verdict"`
 	Fails   bool   `json:"fails"`
@@ -96,7 +97,7 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 		for _, in := range one.Inbounds {
 			out.Inbounds = append(out.Inbounds, inboundChangeJSON{Case: one.New.Name, Change: in.Text, Widens: in.Widens})
 		}
-		out.Errors = append(out.Errors, one.errors()...)
+		out.Errors, out.Notes = append(out.Errors, one.errors()...), append(out.Notes, one.notes()...)
 		asked := 0
 		for _, found := range one.Comparisons {
 			for _, c := range found.Changes {

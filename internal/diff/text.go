@@ -119,6 +119,9 @@ func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
 		for _, err := range one.errors() {
 			fmt.Fprintf(w, "%s %s\n", p.Mark(false), p.Red(terminal.Printable(err)))
 		}
+		for _, note := range one.notes() {
+			fmt.Fprintf(w, "note: %s\n", terminal.Printable(note))
+		}
 	}
 	for _, text := range d.made() {
 		fmt.Fprintf(w, "made: %s\n", terminal.Printable(text))
@@ -218,6 +221,22 @@ func (c Case) errors() []string {
 	for _, r := range []*result.Case{c.Before, c.After} {
 		if r != nil && r.Err != nil {
 			out = append(out, r.Case.Name+": "+r.Err.Error())
+		}
+	}
+	return out
+}
+
+// notes are what the runs of both policies say beside their requests.
+func (c Case) notes() []string {
+	var out []string
+	for _, r := range []*result.Case{c.Before, c.After} {
+		if r == nil {
+			continue
+		}
+		for _, note := range r.Notes {
+			if !slices.Contains(out, note) {
+				out = append(out, note)
+			}
 		}
 	}
 	return out

@@ -26,6 +26,7 @@ type caseJSON struct {
 	Error    string        `json:"error,omitempty"`
 	Inbounds []inboundJSON `json:"inbounds"`
 	Warnings []string      `json:"warnings,omitempty"`
+	Notes    []string      `json:"notes,omitempty"`
 	Own      *ownJSON      `json:"own,omitempty"`
 }
 
@@ -101,7 +102,7 @@ func (r *Report) Form() JSON {
 func (r *Report) MarshalJSON() ([]byte, error) { return terminal.MarshalJSON(r.Form()) }
 
 func (p Proven) form() caseJSON {
-	out := caseJSON{Case: p.Result.Case.Name, Holds: p.Holds(), Inbounds: []inboundJSON{}}
+	out := caseJSON{Case: p.Result.Case.Name, Holds: p.Holds(), Inbounds: []inboundJSON{}, Notes: p.Result.Notes}
 	if p.Err != nil {
 		out.Error = p.Err.Error()
 	}

@@ -205,6 +205,9 @@ func (one Proven) WriteText(w io.Writer, p terminal.Paint) {
 	for _, warning := range one.Result.Warnings {
 		fmt.Fprintf(w, "  %s %s\n", p.Yellow("warning:"), warning)
 	}
+	for _, note := range one.Result.Notes {
+		fmt.Fprintf(w, "  note: %s\n", terminal.Printable(note))
+	}
 	writeWrong(w, p, one.Result, one.Disagreements)
 	one.writeOwn(w, p)
 	fmt.Fprintln(w)
