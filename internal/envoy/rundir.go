@@ -52,8 +52,10 @@ func runDirPath() string {
 func newRunDir(path string) (*runDir, error) {
 	// Before it is locked, another process may take the directory for unused and remove it: then try again.
 	for range 10 {
-		if err := os.Mkdir(path, 0o700); err != nil {
+		if err := os.Mkdir(path, 0o700); errors.Is(err, os.ErrExist) {
 			return nil, err
+		} else if err != nil {
+			return nil, fmt.Errorf("%w: set TMPDIR to a folder in which you may write", err)
 		}
 		lock, err := lockDir(path, os.O_CREATE, unix.LOCK_EX)
 		if err == nil {
