@@ -1,11 +1,21 @@
 package harness
 
 import (
+	"fmt"
 	"testing"
 
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
+	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/enginetest"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // headerMatches are matches of headers, of the host, of the query and of whole paths, of each
@@ -55,5 +65,60 @@ func TestEnvoyHeaders(t *testing.T) {
 			t.Parallel()
 			askEnvoy(t, sharedEnvoy.Get(t), protocol, token.Demand{}, 500, headerMatches)
 		})
+	}
+}
+
+// TestHeaderMatcher holds the engine of the tests against Envoy for what no policy compiles
+// to, but the filters of others have: inverted matches, and headers that are missing.
+func TestHeaderMatcher(t *testing.T) {
+	t.Parallel()
+	text := func(value string) *routev3.HeaderMatcher_StringMatch {
+		return &routev3.HeaderMatcher_StringMatch{StringMatch: &envoymatcherv3.StringMatcher{MatchPattern: &envoymatcherv3.StringMatcher_Exact{Exact: value}}}
+	}
+	var matchers []*routev3.HeaderMatcher
+	for _, invert := range []bool{false, true} {
+		matchers = append(matchers, &routev3.HeaderMatcher{InvertMatch: invert},
+			&routev3.HeaderMatcher{InvertMatch: invert, HeaderMatchSpecifier: &routev3.HeaderMatcher_PresentMatch{PresentMatch: true}},
+			&routev3.HeaderMatcher{InvertMatch: invert, HeaderMatchSpecifier: &routev3.HeaderMatcher_PresentMatch{}})
+		for _, missing := range []bool{false, true} {
+			matchers = append(matchers, &routev3.HeaderMatcher{InvertMatch: invert, TreatMissingHeaderAsEmpty: missing, HeaderMatchSpecifier: text("a")},
+				&routev3.HeaderMatcher{InvertMatch: invert, TreatMissingHeaderAsEmpty: missing, HeaderMatchSpecifier: text("")})
+		}
+	}
+	values := [][]string{nil, {""}, {"a"}, {"b"}, {"a", "b"}, {"b", "a"}, {"a", "a"}}
+	spec := MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}}
+	var requests []Request
+	var want []policy.Effect
+	h := sharedEnvoy.Get(t)
+	for i, m := range matchers {
+		m.Name = "x-role"
+		rules := &rbacv3.RBAC{Policies: map[string]*rbacv3.Policy{"rule": {
+			Permissions: []*rbacv3.Permission{{Rule: &rbacv3.Permission_Header{Header: m}}},
+			Principals:  []*rbacv3.Principal{{Identifier: &rbacv3.Principal_Any{Any: true}}},
+		}}}
+		name := fmt.Sprint("inbound", i)
+		spec.Inbounds = append(spec.Inbounds, Inbound{
+			Name: name, Identity: backend, Address: address(uint16(8000 + i)), Protocol: policy.HTTP, Filters: xds.Filters{HTTP: []*httprbacv3.RBAC{{Rules: rules}}},
+		})
+		for _, lines := range values {
+			seen := policy.Request{JoinsLines: !h.Behavior().Fixed(behavior.HeaderLines)}
+			for _, line := range lines {
+				seen.Headers = append(seen.Headers, policy.Header{Name: "x-role", Value: line})
+			}
+			requests = append(requests, Request{To: name, Headers: seen.Headers})
+			verdict, _ := enginetest.Judge(nil, rules, &seen)
+			want = append(want, verdict.Effect)
+		}
+	}
+	m := h.Mesh(t, spec)
+	svid := mint(t, m, frontend)
+	for i := range requests {
+		requests[i].Credential = svid
+	}
+	findings, _ := send(t, m, requests...)
+	for i, f := range findings {
+		if f.Verdict.Effect != want[i] {
+			t.Errorf("%v for %v: %s, want %s", matchers[i/len(values)], values[i%len(values)], f.Verdict.Effect, want[i])
+		}
 	}
 }

@@ -54,7 +54,7 @@ func judgeMatcher(m *matcherv3.Matcher, r *policy.Request) (policy.Verdict, bool
 		}
 	}
 	if tree := m.GetMatcherTree(); tree != nil {
-		value := input(tree.Input, r)
+		value, _ := input(tree.Input, r)
 		entries := []*matcherv3.Matcher_OnMatch{tree.GetExactMatchMap().GetMap()[value]}
 		for i := len(value); i >= 0; i-- {
 			entries = append(entries, tree.GetPrefixMatchMap().GetMap()[value[:i]])
@@ -96,7 +96,10 @@ func holds(p *matcherv3.Matcher_MatcherList_Predicate, r *policy.Request) bool {
 	case *matcherv3.Matcher_MatcherList_Predicate_NotMatcher:
 		return !is(p.NotMatcher)
 	case *matcherv3.Matcher_MatcherList_Predicate_SinglePredicate_:
-		value := input(p.SinglePredicate.Input, r)
+		value, ok := input(p.SinglePredicate.Input, r)
+		if !ok {
+			return false
+		}
 		if custom := p.SinglePredicate.GetCustomMatch(); custom != nil {
 			return inBlocks(custom, value)
 		}
@@ -109,34 +112,26 @@ func all[M any](of []M, is func(M) bool) bool {
 	return !slices.ContainsFunc(of, func(m M) bool { return !is(m) })
 }
 
-func input(config *xdscorev3.TypedExtensionConfig, r *policy.Request) string {
+// input returns what a matcher looks at, and false for a header that the request has not.
+func input(config *xdscorev3.TypedExtensionConfig, r *policy.Request) (string, bool) {
 	in, err := config.TypedConfig.UnmarshalNew()
 	if err != nil {
 		panic(err)
 	}
 	switch in := in.(type) {
 	case *sslinputsv3.UriSanInput:
-		return strings.Join(r.URIs, ",")
+		return strings.Join(r.URIs, ","), true
 	case *networkinputsv3.DestinationPortInput:
-		return strconv.Itoa(int(r.Port))
+		return strconv.Itoa(int(r.Port)), true
 	case *networkinputsv3.DirectSourceIPInput:
-		return r.Source.String()
+		return r.Source.String(), true
 	case *networkinputsv3.SourceIPInput:
-		return remote(r).String()
+		return remote(r).String(), true
 	case *envoymatcherv3.HttpRequestHeaderMatchInput:
-		return header(in.HeaderName, r)
+		lines := headerLines(in.HeaderName, r)
+		return strings.Join(lines, ","), len(lines) > 0
 	}
 	panic(fmt.Sprintf("input %v is unknown", in))
-}
-
-func header(name string, r *policy.Request) string {
-	switch name {
-	case ":path":
-		return r.Path
-	case ":method":
-		return r.Method
-	}
-	panic(fmt.Sprintf("header %s is unknown", name))
 }
 
 // matches reads a StringMatcher of xds.type or of envoy.type: both have the same fields.
@@ -262,8 +257,37 @@ func names(p *rbacv3.Principal, r *policy.Request) bool {
 	panic(fmt.Sprintf("principal %v is unknown", p))
 }
 
+// hasHeader follows envoy.config.route.v3.HeaderMatcher, as RBAC asks it.
 func hasHeader(m *routev3.HeaderMatcher, r *policy.Request) bool {
-	return matches(m.GetStringMatch(), header(m.Name, r)) != m.InvertMatch
+	lines := headerLines(m.Name, r)
+	if present, ok := m.HeaderMatchSpecifier.(*routev3.HeaderMatcher_PresentMatch); ok || m.HeaderMatchSpecifier == nil {
+		return (len(lines) > 0) == (!ok || present.PresentMatch) != m.InvertMatch
+	}
+	if len(lines) == 0 && m.TreatMissingHeaderAsEmpty {
+		lines = []string{""}
+	}
+	if r.JoinsLines && len(lines) > 1 {
+		lines = []string{strings.Join(lines, ",")}
+	}
+	matched := slices.ContainsFunc(lines, func(line string) bool { return matches(m.GetStringMatch(), line) })
+	return len(lines) > 0 && matched != m.InvertMatch
+}
+
+func headerLines(name string, r *policy.Request) (out []string) {
+	switch name {
+	case ":path":
+		return []string{r.Path}
+	case ":method":
+		return []string{r.Method}
+	case ":authority":
+		return []string{r.Host}
+	}
+	for _, h := range r.Headers {
+		if h.Name == name {
+			out = append(out, h.Value)
+		}
+	}
+	return out
 }
 
 // Routes reports whether a route takes a request, as envoy.config.route.v3.RouteMatch says.

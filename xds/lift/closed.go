@@ -47,7 +47,7 @@ var known = messages.Closed{
 	"envoy.extensions.matching.input_matchers.metadata.v3.Metadata": {messages.Read: "value", apart: "invert"},
 	"envoy.config.route.v3.HeaderMatcher": {
 		messages.Read: "string_match",
-		apart:         "name present_match invert_match",
+		apart:         "name present_match invert_match treat_missing_header_as_empty",
 		unsaid:        "exact_match safe_regex_match range_match prefix_match suffix_match contains_match",
 	},
 	"envoy.config.route.v3.RouteMatch": {

@@ -184,5 +184,10 @@ func drawRequest(t *rapid.T) policy.Request {
 		Path:   pick(t, "target", someTargets...),
 		URIs:   draws(t, 2, func() string { return pick(t, "uri", someNames...) }),
 		DNS:    draws(t, 1, func() string { return pick(t, "dns", someNames...) }),
+		Host:   pick(t, "host", "a", "b", "ab"),
+		Headers: draws(t, 3, func() policy.Header {
+			return policy.Header{Name: pick(t, "header", "x-role", "x-role", "x-other"), Value: pick(t, "line", "", "a", "b", "ab", "c")}
+		}),
+		JoinsLines: rapid.Bool().Draw(t, "joins"),
 	}
 }

@@ -126,6 +126,7 @@ var (
 		{exact: "/a"}, {exact: "/a/"}, {exact: "/a?b"}, {prefix: "/a/"}, {prefix: "/a?"}, {prefix: "/"}, {regex: "/a([/?].*)?"},
 		{regex: "/a(/.*)?"}, {regex: "/a/.+"}, {regex: "/.+"}, {regex: "/(a|ab)(/|[?].*)?"}, {prefix: "/a/?"}, {prefix: "/a"}, {regex: ".*b"},
 	}
+	rolePatterns   = []pattern{{exact: "a"}, {prefix: "a"}, {regex: "a.*"}, {regex: "(.*,)?b"}, {regex: ".*"}, {regex: "a|b"}}
 	methodPatterns = []pattern{{exact: "GET"}, {regex: "GET|HEAD"}, {regex: "(PO|GE)S?T"}, {regex: ".+"}}
 )
 
@@ -162,7 +163,9 @@ func packed(m proto.Message) *xdscorev3.TypedExtensionConfig {
 // drawInput draws what a matcher looks at, with patterns for it.
 func drawInput(t *rapid.T, layer policy.Layer) (*xdscorev3.TypedExtensionConfig, []pattern) {
 	if layer == policy.L7 {
-		switch rapid.IntRange(0, 3).Draw(t, "input") {
+		switch rapid.IntRange(0, 4).Draw(t, "input") {
+		case 2:
+			return packed(&envoymatcherv3.HttpRequestHeaderMatchInput{HeaderName: "x-role"}), rolePatterns
 		case 0:
 			return packed(&envoymatcherv3.HttpRequestHeaderMatchInput{HeaderName: ":method"}), methodPatterns
 		case 1:
@@ -241,14 +244,24 @@ func drawPredicate(t *rapid.T, layer policy.Layer, depth int) *matcherv3.Matcher
 
 func drawHeader(t *rapid.T) *routev3.HeaderMatcher {
 	name, patterns := ":method", methodPatterns
-	if rapid.Bool().Draw(t, "path") {
+	switch pick(t, "header", ":method", ":path", ":authority", "X-Role") {
+	case ":path":
 		name, patterns = ":path", pathPatterns
+	case ":authority":
+		name, patterns = ":authority", rolePatterns
+	case "X-Role":
+		name, patterns = "x-role", rolePatterns
 	}
-	return &routev3.HeaderMatcher{
-		Name:                 name,
-		HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: pick(t, "pattern", patterns...).envoy()},
-		InvertMatch:          rapid.Bool().Draw(t, "invert"),
+	out := &routev3.HeaderMatcher{
+		Name:                      name,
+		HeaderMatchSpecifier:      &routev3.HeaderMatcher_StringMatch{StringMatch: pick(t, "pattern", patterns...).envoy()},
+		InvertMatch:               rapid.Bool().Draw(t, "invert"),
+		TreatMissingHeaderAsEmpty: rapid.Bool().Draw(t, "missing as empty"),
 	}
+	if name == "x-role" && rapid.Bool().Draw(t, "presence") {
+		out.HeaderMatchSpecifier = &routev3.HeaderMatcher_PresentMatch{PresentMatch: rapid.Bool().Draw(t, "present")}
+	}
+	return out
 }
 
 func drawPermission(t *rapid.T, layer policy.Layer, depth int) *rbacv3.Permission {
