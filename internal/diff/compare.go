@@ -101,7 +101,7 @@ func (c Change) Kind() Kind {
 func Compare(before, after cases.Case) ([]Comparison, error) {
 	inbounds := make([]cases.Inbound, len(after.Inbounds))
 	for i, in := range after.Inbounds {
-		inbounds[i] = formerly(before, in)
+		inbounds[i] = formerly(before, after, in)
 	}
 	before.Inbounds = inbounds
 	old, errOld := verdict.Read(before)
@@ -160,11 +160,11 @@ func opinion(in verdict.Inbound, r policy.Request) Opinion {
 	return o
 }
 
-// formerly returns the inbound of that name in the old case, and the new inbound where
-// there is none. It has the new protocol, unless it took connections and takes requests now:
+// formerly returns what the inbound was in the old case, and the new inbound where it was not
+// there. It has the new protocol, unless it took connections and takes requests now:
 // then the policies of connections are held against those of requests.
-func formerly(before cases.Case, in cases.Inbound) cases.Inbound {
-	i := indexOf(before.Inbounds, in)
+func formerly(before, after cases.Case, in cases.Inbound) cases.Inbound {
+	i := counterpart(before.Inbounds, after.Inbounds, in)
 	if i < 0 {
 		return in
 	}

@@ -25,6 +25,8 @@ type Difference struct {
 	// more pairs of targets than inbounds were made for.
 	Unasked   []lab.Unasked
 	Truncated bool
+	// Unread are the documents of a mesh that have changed and are not read, such as its mTLS.
+	Unread []string
 	// Warnings are the warnings of lint and lowering about NEW.
 	Warnings []policy.Warning
 	// Arguments returns the arguments of a command that read NEW, but for some flags; nil for
@@ -121,6 +123,9 @@ func (d *Difference) widenings() []string {
 	}
 	for _, name := range d.OnlyNew {
 		out = append(out, "only NEW has "+name+", so that nothing can be compared")
+	}
+	for _, doc := range d.Unread {
+		out = append(out, "nothing can be said of "+doc+": it has changed, it may let callers in, and meshproof does not read its kind")
 	}
 	for _, u := range d.Unasked {
 		if !u.Inert {

@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/policy"
@@ -44,7 +45,7 @@ func Of(old, recent Side, to string) (*Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := Difference{old: old.Files, recent: recent.Files}
+	d := Difference{old: old.Files, recent: recent.Files, Unread: changedDocuments(old, recent)}
 	single := len(olds) == 1 && len(recents) == 1
 	if olds, recents, err = d.populate(old, recent, olds, recents); err != nil {
 		return nil, err
@@ -153,12 +154,15 @@ type InboundChange struct {
 func inboundChanges(olds, recents []cases.Inbound) []InboundChange {
 	var out []InboundChange
 	for _, in := range recents {
-		i := indexOf(olds, in)
+		i := counterpart(olds, recents, in)
 		if i < 0 {
 			out = append(out, InboundChange{Text: in.String() + ": only in NEW"})
 			continue
 		}
 		was := olds[i]
+		if was.String() != in.String() {
+			out = append(out, InboundChange{Text: fmt.Sprintf("%s: was %s", in, was)})
+		}
 		if was.Permissive != in.Permissive {
 			out = append(out, InboundChange{fmt.Sprintf("%s: mtls %s → %s", in, mtls(was), mtls(in)), in.Permissive})
 		}
@@ -170,12 +174,27 @@ func inboundChanges(olds, recents []cases.Inbound) []InboundChange {
 		}
 	}
 	for _, was := range olds {
-		if indexOf(recents, was) < 0 {
+		if !slices.ContainsFunc(recents, func(in cases.Inbound) bool {
+			i := counterpart(olds, recents, in)
+			return i >= 0 && olds[i].String() == was.String()
+		}) {
 			out = append(out, InboundChange{Text: was.String() + ": only in OLD"})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b InboundChange) int { return cmp.Compare(a.Text, b.Text) })
 	return out
+}
+
+// counterpart finds what an inbound of NEW was in OLD: the inbound of the same name, or else an
+// inbound of the same workload and port that has another name in NEW. It is -1 where there is
+// none.
+func counterpart(olds, recents []cases.Inbound, in cases.Inbound) int {
+	if i := indexOf(olds, in); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(olds, func(was cases.Inbound) bool {
+		return was.Port == in.Port && workloadOf(was.Inbound) == workloadOf(in.Inbound) && indexOf(recents, was) < 0
+	})
 }
 
 // indexOf finds the inbound of the same name, -1 where there is none.
@@ -334,6 +353,30 @@ func changedPolicies(side, other Side) func(place string) bool {
 		changed[place] = changed[place] || !same[doc.Flow()]
 	}
 	return func(place string) bool { return changed[place] }
+}
+
+// changedDocuments names the documents of meshes that one side has and the other has not, or has
+// otherwise.
+func changedDocuments(old, recent Side) (out []string) {
+	flows := func(of kinds.Others) map[string]bool {
+		known := map[string]bool{}
+		for _, doc := range of {
+			known[doc.Flow()] = true
+		}
+		return known
+	}
+	olds, recents := old.Others.OfMeshes(), recent.Others.OfMeshes()
+	for _, side := range []struct {
+		has   kinds.Others
+		other map[string]bool
+	}{{recents, flows(olds)}, {olds, flows(recents)}} {
+		for _, doc := range side.has {
+			if !side.other[doc.Flow()] {
+				out = append(out, doc.Place("")+" ("+kinds.Others{doc}.String()+")")
+			}
+		}
+	}
+	return out
 }
 
 // emptied returns the cases without policies.

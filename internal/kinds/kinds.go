@@ -51,6 +51,24 @@ func (o Others) Refusals() error {
 	return errors.Join(errs...)
 }
 
+// meshGroups are the API groups of meshes. Kuma writes its kinds without a group too.
+var meshGroups = []string{"kuma.io", "security.istio.io", "networking.istio.io", "telemetry.istio.io", "extensions.istio.io"}
+
+// harmlessKinds are kinds of meshes that let no caller in whom another one keeps out: they
+// limit, measure, or say where a client sends its requests.
+var harmlessKinds = strings.Fields(`MeshAccessLog MeshCircuitBreaker MeshExternalService MeshFaultInjection MeshHealthCheck MeshLoadBalancingStrategy
+	MeshMetric MeshMultiZoneService MeshRateLimit MeshRetry MeshService MeshTimeout MeshTrace
+	DestinationRule ServiceEntry Telemetry VirtualService WorkloadEntry WorkloadGroup`)
+
+// OfMeshes returns the documents of kinds that may have a part in the authorization, such as the
+// mTLS of a mesh. They are not read.
+func (o Others) OfMeshes() Others {
+	return slices.DeleteFunc(slices.Clone(o), func(doc manifest.Document) bool {
+		head := doc.Type()
+		return slices.Contains(harmlessKinds, name(doc)) || head.Type == "" && !slices.Contains(meshGroups, group(head))
+	})
+}
+
 const withoutKind = "without a kind"
 
 func name(doc manifest.Document) string {

@@ -103,6 +103,13 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 	if !described {
 		p.ask(like)
 	}
+	for _, set := range sets {
+		for _, in := range set.Described {
+			if slices.ContainsFunc(p.all, func(t *target) bool { return t.changed && t.Miss(in) == "" }) {
+				p.ask(in)
+			}
+		}
+	}
 	for _, t := range slices.Concat(targets...) {
 		if !t.described {
 			p.make(t.least, t)
@@ -110,12 +117,13 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 	}
 	if len(sets) == 1 {
 		for i := range targets[0] {
-			p.makePairs(targets[0][i:i+1], targets[0][i+1:], func(_, _ *target) bool { return true })
+			// Where both select described inbounds, those are asked.
+			p.makePairs(targets[0][i:i+1], targets[0][i+1:], func(a, b *target) bool { return !a.described || !b.described })
 		}
 	}
 	if len(sets) == 2 {
 		for _, t := range p.all {
-			if t.changed && !t.described {
+			if t.changed {
 				p.makeVariants(t.least, t)
 			}
 		}

@@ -144,8 +144,7 @@ func (p *populator) findChanged() {
 func (p *populator) makePairs(olds, recents []*target, wanted func(a, b *target) bool) {
 	for _, a := range olds {
 		for _, b := range recents {
-			// Where both select described inbounds, those are asked.
-			if !wanted(a, b) || a.described && b.described {
+			if !wanted(a, b) {
 				continue
 			}
 			if p.tried++; p.exhausted() {
@@ -155,7 +154,9 @@ func (p *populator) makePairs(olds, recents []*target, wanted func(a, b *target)
 			if !ok {
 				continue
 			}
-			p.make(in, a, b)
+			if key, _ := p.selection(in); !p.selections[key] || !a.described || !b.described {
+				p.make(in, a, b)
+			}
 			if a.changed || b.changed {
 				p.makeVariants(in, a, b)
 			}
@@ -213,7 +214,8 @@ func (p *populator) combine(in policy.Inbound, selecting, varying []*target) []p
 // can select it beside them.
 func (p *populator) makeVariants(of policy.Inbound, targets ...*target) {
 	all := p.combine(of, targets, p.all)
-	if len(all) == 1 {
+	isDescribed := !slices.ContainsFunc(targets, func(t *target) bool { return !t.described })
+	if len(all) == 1 && !isDescribed {
 		return
 	}
 	for i, in := range all {
@@ -224,8 +226,8 @@ func (p *populator) makeVariants(of policy.Inbound, targets ...*target) {
 		if p.selections[key] {
 			continue
 		}
-		// The first one is made.
-		if p.selections[key] = true; i > 0 {
+		// The first one is made, unless the inbounds of its targets are described.
+		if p.selections[key] = true; i > 0 || isDescribed {
 			p.make(in, selecting...)
 		}
 	}

@@ -1,0 +1,94 @@
+package diff
+
+import (
+	"fmt"
+	"testing"
+)
+
+// Each row widens access, or may widen it: to workloads beside those that Dataplanes describe, by
+// the Dataplanes themselves, by other documents of a mesh, and by policies of Istio.
+func TestVerdictOfWidening(t *testing.T) {
+	t.Parallel()
+	const one = "[{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}}]"
+	const all = `[{spiffeId: {type: Prefix, value: "spiffe://trust-domain.mesh/"}}]`
+	mtp := func(name, target, rules string) string {
+		return fmt.Sprintf("---\n{type: MeshTrafficPermission, mesh: default, name: %s, spec: {targetRef: %s, %s}}\n", name, target, rules)
+	}
+	ist := func(name, ns, spec string) string {
+		return fmt.Sprintf("---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: %s, namespace: %s}, spec: %s}\n", name, ns, spec)
+	}
+	gw := func(name, ns, spec string) string {
+		return fmt.Sprintf("---\n{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorizationPolicy, metadata: {name: %s, namespace: %s}, spec: %s}\n", name, ns, spec)
+	}
+	dp := func(name, labels, inbounds string) string {
+		return fmt.Sprintf("---\n{type: Dataplane, mesh: default, name: %s, labels: {%s}, networking: {address: 10.0.0.1, inbound: [%s]}}\n", name, labels, inbounds)
+	}
+	in8080 := "{name: in, port: 8080, protocol: http}"
+	const mesh = "{kind: Mesh}"
+	labels := func(text string) string { return "{kind: Dataplane, labels: {" + text + "}}" }
+	section := func(name string) string { return "{kind: Dataplane, sectionName: '" + name + "'}" }
+	allow := func(l string) string { return "default: {allow: " + l + "}" }
+	deny := func(l string) string { return "default: {deny: " + l + "}" }
+	for _, tt := range []struct{ name, same, old, recent string }{
+		{"described: another port", dp("web", "app: a", in8080) + mtp("d", section("8080"), deny(all)), mtp("p", labels("app: a"), allow(one)), mtp("p", labels("app: a"), allow(all))},
+		{"described: section name", dp("web", "app: a", in8080) + mtp("d", section("in"), deny(all)), mtp("p", labels("app: a"), allow(one)), mtp("p", labels("app: a"), allow(all))},
+		{"described: two together", dp("web", "app: a", in8080) + dp("api", "env: x", in8080) + mtp("p", labels("env: x"), allow(all)), mtp("d", labels("app: a"), deny(all)), mtp("d", labels("app: a"), deny("[]"))},
+		{"described: two together, allow", dp("web", "app: a", in8080) + dp("api", "env: x", in8080) + mtp("d", labels("app: a"), deny(all)), mtp("p", labels("env: x"), allow(one)), mtp("p", labels("env: x"), allow(all))},
+		{"described: deny by another label of the same", dp("web", "app: a, env: x", in8080) + mtp("d", labels("env: x"), deny(all)), mtp("p", labels("app: a"), allow(one)), mtp("p", labels("app: a"), allow(all))},
+		{"described: name", dp("web", "app: a", in8080) + mtp("d", "{kind: Dataplane, name: web}", deny(all)), mtp("p", labels("app: a"), allow(one)), mtp("p", labels("app: a"), allow(all))},
+		{"described: label changes", mtp("p", mesh, allow(all)) + mtp("d", labels("app: a"), deny(all)), dp("web", "app: a", in8080), dp("web", "app: b", in8080)},
+		{"described: label goes", mtp("p", mesh, allow(all)) + mtp("d", labels("app: a"), deny(all)), dp("web", "app: a", in8080), dp("web", "env: b", in8080)},
+		{"described: inbound renamed", mtp("p", mesh, allow(all)) + mtp("d", section("in"), deny(all)), dp("web", "app: a", in8080), dp("web", "app: a", "{name: in2, port: 8080, protocol: http}")},
+		{"described: mesh changes", mtp("p", mesh, allow(all)) + "---\n{type: MeshTrafficPermission, mesh: other, name: q, spec: {targetRef: {kind: Mesh}, default: {allow: " + one + "}}}\n", "---\n{type: Dataplane, mesh: other, name: web, networking: {address: 10.0.0.1, inbound: [" + in8080 + "]}}\n", "---\n{type: Dataplane, mesh: default, name: web, networking: {address: 10.0.0.1, inbound: [" + in8080 + "]}}\n"},
+		{"others: Mesh permissive", mtp("p", mesh, allow(one)), "---\n{type: Mesh, name: default, mtls: {enabledBackend: ca-1, backends: [{name: ca-1, type: builtin, mode: STRICT}]}}\n", "---\n{type: Mesh, name: default, mtls: {enabledBackend: ca-1, backends: [{name: ca-1, type: builtin, mode: PERMISSIVE}]}}\n"},
+		{"others: Mesh without mtls", mtp("p", mesh, allow(one)), "---\n{type: Mesh, name: default, mtls: {enabledBackend: ca-1, backends: [{name: ca-1, type: builtin}]}}\n", "---\n{type: Mesh, name: default}\n"},
+		{"others: MeshTLS", mtp("p", mesh, allow(one)), "", "---\n{type: MeshTLS, mesh: default, name: t, spec: {rules: [{default: {mode: Permissive}}]}}\n"},
+		{"others: MeshTrust", mtp("p", mesh, allow(one)), "", "---\n{type: MeshTrust, mesh: default, name: t, spec: {trustDomain: trust-domain.mesh}}\n"},
+		{"others: MeshProxyPatch", mtp("p", mesh, allow(one)), "", "---\n{type: MeshProxyPatch, mesh: default, name: t, spec: {targetRef: {kind: Mesh}}}\n"},
+		{"others: MeshHTTPRoute", mtp("p", mesh, allow(one)), "", "---\n{type: MeshHTTPRoute, mesh: default, name: t, spec: {targetRef: {kind: Mesh}}}\n"},
+		{"others: PeerAuthentication", ist("p", "x", "{}"), "", "---\n{apiVersion: security.istio.io/v1, kind: PeerAuthentication, metadata: {name: d, namespace: x}, spec: {mtls: {mode: PERMISSIVE}}}\n"},
+		{"others: EnvoyFilter", ist("p", "x", "{}"), "", "---\n{apiVersion: networking.istio.io/v1alpha3, kind: EnvoyFilter, metadata: {name: d, namespace: x}, spec: {}}\n"},
+		{"others: Sidecar", ist("p", "x", "{}"), "", "---\n{apiVersion: networking.istio.io/v1, kind: Sidecar, metadata: {name: d, namespace: x}, spec: {}}\n"},
+		{"others: RequestAuthentication goes", ist("p", "x", "{}"), "---\n{apiVersion: security.istio.io/v1, kind: RequestAuthentication, metadata: {name: d, namespace: x}, spec: {}}\n", ""},
+		// Istio
+		{"Dataplane: an inbound is renamed away from its deny", mtp("p", mesh, allow(all)) + mtp("d", section("in"), deny(all)), dp("web", "app: a", in8080), dp("web", "app: a", "{name: in2, port: 8080, protocol: http}")},
+		{"istio: last ALLOW deleted", ist("d", "x", "{action: DENY, rules: [{to: [{operation: {paths: [/x]}}]}]}"), ist("p", "x", "{rules: [{from: [{source: {principals: ['*/a']}}]}]}"), ""},
+		{"istio: DENY to shadow", "", ist("d", "x", "{action: DENY, rules: [{}]}"), "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: x, annotations: {istio.io/dry-run: 'true'}}, spec: {action: DENY, rules: [{}]}}\n"},
+		{"istio: ALLOW nothing to shadow", "", ist("d", "x", "{}"), "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: d, namespace: x, annotations: {istio.io/dry-run: 'true'}}, spec: {}}\n"},
+		{"istio: DENY to ALLOW", "", ist("d", "x", "{action: DENY, rules: [{}]}"), ist("d", "x", "{action: ALLOW, rules: [{}]}")},
+		{"istio: DENY to AUDIT", "", ist("d", "x", "{action: DENY, rules: [{}]}"), ist("d", "x", "{action: AUDIT, rules: [{}]}")},
+		{"istio: namespace", "", ist("d", "x", "{}"), ist("d", "y", "{}")},
+		{"istio: root to one", "", ist("d", "istio-system", "{}"), ist("d", "y", "{}")},
+		{"istio: selector", "", ist("d", "x", "{}"), ist("d", "x", "{selector: {matchLabels: {app: a}}}")},
+		{"istio: selector value", "", ist("d", "x", "{selector: {matchLabels: {app: b}}}"), ist("d", "x", "{selector: {matchLabels: {app: a}}}")},
+		{"istio: ALLOW on a corner", ist("d", "x", "{selector: {matchLabels: {app: a}}}"), ist("p", "x", "{selector: {matchLabels: {env: b}}, rules: [{from: [{source: {principals: ['trust-domain.mesh/a']}}]}]}"), ist("p", "x", "{selector: {matchLabels: {env: b}}, rules: [{}]}")},
+		{"istio: deny hides", ist("d", "x", "{action: DENY, selector: {matchLabels: {app: a}}, rules: [{}]}"), ist("p", "x", "{rules: [{from: [{source: {principals: ['trust-domain.mesh/a']}}]}]}"), ist("p", "x", "{rules: [{}]}")},
+		{"istio: rule added", "", ist("p", "x", "{rules: [{from: [{source: {principals: ['trust-domain.mesh/a']}}]}]}"), ist("p", "x", "{rules: [{from: [{source: {principals: ['trust-domain.mesh/a']}}]}, {to: [{operation: {ports: ['9090']}}]}]}")},
+		{"istio: from lost", "", ist("p", "x", "{rules: [{from: [{source: {namespaces: [y]}}], to: [{operation: {methods: [GET]}}]}]}"), ist("p", "x", "{rules: [{to: [{operation: {methods: [GET]}}]}]}")},
+		{"istio: notPrincipals", "", ist("p", "x", "{rules: [{from: [{source: {notPrincipals: ['trust-domain.mesh/a', 'trust-domain.mesh/b']}}]}]}"), ist("p", "x", "{rules: [{from: [{source: {notPrincipals: ['trust-domain.mesh/a']}}]}]}")},
+		{"istio: prefix", "", ist("p", "x", "{rules: [{to: [{operation: {paths: [/a]}}]}]}"), ist("p", "x", "{rules: [{to: [{operation: {paths: ['/a*']}}]}]}")},
+		{"istio: suffix", "", ist("p", "x", "{rules: [{to: [{operation: {paths: [/a]}}]}]}"), ist("p", "x", "{rules: [{to: [{operation: {paths: ['*/a']}}]}]}")},
+		{"istio: port in when", "", ist("p", "x", "{rules: [{when: [{key: destination.port, values: ['8080']}]}]}"), ist("p", "x", "{rules: [{when: [{key: destination.port, values: ['8080', '9090']}]}]}")},
+		{"istio: deny of tcp by path", "", ist("p", "x", "{action: DENY, rules: [{to: [{operation: {paths: [/a]}}]}]}"), ""},
+		// Gateway
+		{"gw: namespace", "", gw("p", "x", "{targetRefs: [{kind: Pod, selector: {}}], action: ALLOW, enforcementLevel: Network, rules: []}"), gw("p", "y", "{targetRefs: [{kind: Pod, selector: {}}], action: ALLOW, enforcementLevel: Network, rules: []}")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if d := differenceOf(t, tt.same+tt.old, tt.same+tt.recent); len(d.widenings()) == 0 {
+				t.Errorf("from\n%s\nto\n%s\nbeside\n%s: %s", tt.old, tt.recent, tt.same, d.Verdict())
+			}
+			if d := differenceOf(t, tt.same+tt.old, tt.same+tt.old); len(d.widenings()) > 0 {
+				t.Errorf("no change: %s", d.Verdict())
+			}
+		})
+	}
+	for kind, doc := range map[string]string{
+		"MeshTimeout": "---\n{type: MeshTimeout, mesh: default, name: t, spec: {}}\n",
+		"Deployment":  "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}\n",
+	} {
+		if d := differenceOf(t, mtp("p", mesh, allow(one)), mtp("p", mesh, allow(one))+doc); len(d.widenings()) > 0 {
+			t.Errorf("%s: %s", kind, d.Verdict())
+		}
+	}
+}
