@@ -185,7 +185,7 @@ func (f *Files) PolicySet(s Surroundings) (PolicySet, error) {
 	out := PolicySet{Policies: set, Described: slices.Concat(f.Inbounds()...)}
 	// Flags that describe what a policy can select describe an inbound.
 	if w := s.Inbound.Workload; len(out.Described) == 0 && (len(w.Labels) > 0 || s.Inbound.Name != "") {
-		out.Described = []policy.Inbound{s.Inbound}
+		out.Described, out.Chosen = []policy.Inbound{s.Inbound}, true
 	}
 	return out, nil
 }

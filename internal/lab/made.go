@@ -61,7 +61,9 @@ func (u Unasked) String() string {
 type PolicySet struct {
 	language.Policies
 	Described []policy.Inbound
-	Changed   func(place string) bool
+	// Chosen is set where flags describe the inbound: then workloads beside it are not asked for.
+	Chosen  bool
+	Changed func(place string) bool
 }
 
 // mostMade bounds the inbounds that are made, mostStates the values that are combined for one
@@ -121,13 +123,15 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 			p.makePairs(targets[0][i:i+1], targets[0][i+1:], func(a, b *target) bool { return !a.described || !b.described })
 		}
 	}
-	if len(sets) == 2 {
+	if chosen := slices.ContainsFunc(sets, func(s PolicySet) bool { return s.Chosen }); len(sets) == 2 {
 		for _, t := range p.all {
-			if t.changed {
+			if t.changed && !(t.described && chosen) {
 				p.makeVariants(t.least, t)
 			}
 		}
-		p.makePairs(targets[0], targets[1], func(a, b *target) bool { return a.Key != b.Key && (a.changed || b.changed) })
+		p.makePairs(targets[0], targets[1], func(a, b *target) bool {
+			return a.Key != b.Key && (a.changed || b.changed) && !(a.described && b.described && chosen)
+		})
 		p.findChanged()
 		p.makeConnections(!described, sets)
 	}
