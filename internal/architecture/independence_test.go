@@ -25,7 +25,7 @@ import (
 var opinions = map[string][]string{
 	"policy/kuma/internal/evaluation":    {"policy/manifest.Document.Place"},
 	"policy/gateway/internal/evaluation": {"policy/gateway/internal/authorization.Policy.Place", "policy/gateway/internal/authorization.Policy.Resource"},
-	"policy/istio/internal/evaluation":   {"policy/istio/internal/authorization.Policy.Place", "policy/istio/internal/authorization.Policy.Resource"},
+	"policy/istio/internal/evaluation":   {"internal/claim.Key", "policy/istio/internal/authorization.Policy.Place", "policy/istio/internal/authorization.Policy.Resource"},
 	"internal/plainpath":                 nil,
 }
 

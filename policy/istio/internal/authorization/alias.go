@@ -33,6 +33,16 @@ func (o Options) expand(principal string) []string {
 	return out
 }
 
+// domains returns the trust domains that one of a policy stands for: all of the mesh for one of
+// them, and itself for every other one.
+func (o Options) domains(domain string) []string {
+	own := append([]string{o.TrustDomain}, o.TrustDomainAliases...)
+	if slices.Contains(own, domain) {
+		return own
+	}
+	return []string{domain}
+}
+
 // covers reports whether a trust domain with a star at one end covers another.
 func covers(pattern, domain string) bool {
 	if prefix, ok := strings.CutSuffix(pattern, "*"); ok && strings.HasPrefix(domain, prefix) {

@@ -2,7 +2,10 @@ package authorization_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,17 +23,25 @@ import (
 // values has the values that are drawn for each field. They are few and alike, so that rules
 // often match, overlap or just fail.
 var values = map[string][]string{
-	"principals":      {"*", "td/ns/a/sa/x", "cluster.local/ns/a/sa/x", "old-td/ns/a/sa/x", "*-td/ns/a/sa/x", "other/ns/a/sa/x", "*/ns/a/sa/x", "*/sa/x", "td/ns/a/*", "td/ns/a/sa/x*", "spiffe://td/ns/a/sa/x", "*x", "*.x"},
-	"namespaces":      {"*", "a", "ab", "a*", "*b", "a.b", "a*b"},
-	"serviceAccounts": {"x", "a/x", "ab/x", "a/x.y", "a.b/x", "default/x"},
-	"methods":         {"GET", "*", "G*", "*T", "get"},
-	"paths":           {"/a", "/a/*", "*/b", "*", "/a*", "*.html", "/a*b"},
-	"ports":           {"8080", "5432", "09090", "0"},
+	"principals":        {"*", "td/ns/a/sa/x", "cluster.local/ns/a/sa/x", "old-td/ns/a/sa/x", "*-td/ns/a/sa/x", "other/ns/a/sa/x", "*/ns/a/sa/x", "*/sa/x", "td/ns/a/*", "td/ns/a/sa/x*", "spiffe://td/ns/a/sa/x", "*x", "*.x"},
+	"namespaces":        {"*", "a", "ab", "a*", "*b", "a.b", "a*b"},
+	"serviceAccounts":   {"x", "a/x", "ab/x", "a/x.y", "a.b/x", "default/x"},
+	"methods":           {"GET", "*", "G*", "*T", "get"},
+	"paths":             {"/a", "/a/*", "*/b", "*", "/a*", "*.html", "/a*b", "/{*}/b", "/a/{**}", "/{**}/b", "/a/{*}/{**}/c"},
+	"ports":             {"8080", "5432", "09090", "0"},
+	"hosts":             {"*", "a.example", "A.example", "a.*", "*.EXAMPLE", "a.example:8080"},
+	"ipBlocks":          {"10.0.0.1", "10.0.0.0/8", "10.1.2.3/31", "0.0.0.0/0", "::1", "fd00::/8"},
+	"requestPrincipals": {"*", "iss/sub", "iss/*", "*/sub", "*s/sub", "iss*", "*sub", "iss/s*", "iss", "https://iss/sub", "*/*", "iss/"},
+	"trustDomains":      {"*", "td", "old-td", "other", "*-td", "o*", "cluster.local"},
+	"texts":             {"*", "a", "a*", "*b", "a,b", "ab", ","},
 }
 
 // keys are the keys of when, with the field that has the same values.
 var keys = map[string]string{
 	"source.principal": "principals", "source.namespace": "namespaces", "source.serviceAccount": "serviceAccounts", "destination.port": "ports",
+	"source.ip": "ipBlocks", "remote.ip": "ipBlocks", "source.trustDomain": "trustDomains", "request.auth.principal": "requestPrincipals",
+	"connection.sni": "hosts", "request.headers[X-Role]": "texts", "request.headers[:path]": "paths", "request.headers[Host]": "hosts", "request.headers[:method]": "methods",
+	"request.auth.claims[groups]": "texts", "request.auth.claims[a.b][c]": "texts", "request.auth.audiences": "texts", "request.auth.presenter": "texts",
 }
 
 var names = []string{
@@ -41,6 +52,9 @@ var names = []string{
 
 func list(field string) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
+		if field == "remoteIpBlocks" {
+			field = "ipBlocks"
+		}
 		some := rapid.SliceOfN(rapid.SampledFrom(values[field]), 1, 3).Draw(t, field)
 		for i := range some {
 			some[i] = fmt.Sprintf("%q", some[i])
@@ -71,18 +85,18 @@ func drawRule(t *rapid.T) string {
 			if rapid.Bool().Draw(t, "accounts") {
 				return "{source: " + drawFields(t, "serviceAccounts") + "}"
 			}
-			return "{source: " + drawFields(t, "principals", "namespaces") + "}"
+			return "{source: " + drawFields(t, "principals", "namespaces", "trustDomains", "ipBlocks", "remoteIpBlocks", "requestPrincipals") + "}"
 		}), 1, 2).Draw(t, "sources"), ", ")+"]")
 	}
 	if rapid.Bool().Draw(t, "to") {
 		parts = append(parts, "to: ["+strings.Join(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
-			return "{operation: " + drawFields(t, "methods", "paths", "ports") + "}"
+			return "{operation: " + drawFields(t, "methods", "paths", "ports", "hosts") + "}"
 		}), 1, 2).Draw(t, "operations"), ", ")+"]")
 	}
 	if rapid.IntRange(0, 2).Draw(t, "when") == 0 {
-		key := rapid.SampledFrom([]string{"source.principal", "source.namespace", "source.serviceAccount", "destination.port"}).Draw(t, "key")
+		key := rapid.SampledFrom(slices.Sorted(maps.Keys(keys))).Draw(t, "key")
 		field := rapid.SampledFrom([]string{"values", "notValues"}).Draw(t, "field")
-		parts = append(parts, fmt.Sprintf("when: [{key: %s, %s: %s}]", key, field, list(keys[key]).Draw(t, "values")))
+		parts = append(parts, fmt.Sprintf("when: [{key: %q, %s: %s}]", key, field, list(keys[key]).Draw(t, "values")))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
@@ -119,10 +133,34 @@ func drawRequest(t *rapid.T, in policy.Inbound) policy.Request {
 		URIs: rapid.SliceOfN(rapid.SampledFrom(names), 0, 2).Draw(t, "uris"),
 		DNS:  rapid.SliceOfN(rapid.SampledFrom(names), 0, 1).Draw(t, "dns"),
 		UTF8: rapid.Bool().Draw(t, "utf-8"),
+		Port: rapid.SampledFrom([]uint16{in.Port, in.Port, 80, 0}).Draw(t, "port"),
+		SNI:  rapid.SampledFrom([]string{"", "a.example", "b.example"}).Draw(t, "sni"),
+	}
+	addresses := rapid.SampledFrom([]string{"10.0.0.1", "10.1.2.2", "11.0.0.1", "::1", "fd12::1"})
+	r.Source = netip.MustParseAddr(addresses.Draw(t, "source"))
+	if rapid.Bool().Draw(t, "forwarded") {
+		r.Remote = netip.MustParseAddr(addresses.Draw(t, "remote"))
 	}
 	if in.Protocol != policy.TCP {
 		r.Method = rapid.SampledFrom([]string{"GET", "HEAD", "PUT", "get"}).Draw(t, "method")
-		r.Path = rapid.SampledFrom([]string{"/", "/a", "/a?x=/b", "/a/b", "/ab", "/a/", "/x.html", "/a\xff/b", "*", "/a*b"}).Draw(t, "path")
+		r.Path = rapid.SampledFrom([]string{"/", "/a", "/a?x=/b", "/a/b", "/ab", "/a/", "/x.html", "/a\xff/b", "*", "/a*b", "//b", "/a//c", "/a/x/c", "/a/x/y/c", "/x/b", "/a/ü"}).Draw(t, "path")
+		r.Host = rapid.SampledFrom([]string{"a.example", "A.EXAMPLE", "a.example:8080", "b.example", ""}).Draw(t, "host")
+		r.JoinsLines = rapid.Bool().Draw(t, "joins lines")
+		texts := rapid.SampledFrom([]string{"a", "b", "ab", "", "a,b", "a\xffb"})
+		for _, line := range rapid.SliceOfN(texts, 0, 2).Draw(t, "lines") {
+			r.Headers = append(r.Headers, policy.Header{Name: "x-role", Value: line})
+		}
+		if rapid.Bool().Draw(t, "token") {
+			r.Others = map[string][]string{
+				"claim iss": {rapid.SampledFrom([]string{"iss", "https://iss", "s", ""}).Draw(t, "issuer")},
+				"claim sub": {rapid.SampledFrom([]string{"sub", "s", "", "*", "xsub"}).Draw(t, "subject")},
+			}
+			for _, name := range []string{"claim groups", "claim groups[]", "claim aud", "claim aud[]", "claim azp", `claim "a.b".c`, `claim "a.b".c[]`} {
+				if some := rapid.SliceOfN(texts, 0, 2).Draw(t, name); len(some) > 0 {
+					r.Others[name] = some
+				}
+			}
+		}
 	}
 	return r
 }

@@ -26,6 +26,7 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning
 		for _, r := range p.rules {
 			out = append(out, p.lintTCP(r, selected)...)
 			out = append(out, p.lintNegative(r)...)
+			out = append(out, p.lintLines(r)...)
 			for t := range r.terms {
 				for field, values := range t.lists {
 					for i, value := range values {
@@ -91,6 +92,25 @@ func (p Policy) lintNegative(r rule) (out []policy.Warning) {
 		}
 		if field != "" {
 			out = append(out, p.warn(field, `negative-without-identity: a caller in plaintext has no name and is none of them: add principals: ["*"] to let in only callers with a certificate`))
+		}
+	}
+	return out
+}
+
+// lintLines warns of a header that a DENY compares with a whole value, or with the end of one:
+// a caller writes another value beside it into the same line.
+func (p Policy) lintLines(r rule) (out []policy.Warning) {
+	if p.resource.Spec.Action != actionDeny {
+		return nil
+	}
+	for _, t := range r.when {
+		if !strings.HasPrefix(t.subject.name, "request.headers[") || strings.Contains(t.subject.name, "[:") {
+			continue
+		}
+		for i, value := range t.values {
+			if value != "*" {
+				out = append(out, p.warn(item(t.field, i), "one-line-of-many: the value is compared with a whole line, and a caller may write several values into one line: name what is allowed in notValues"))
+			}
 		}
 	}
 	return out

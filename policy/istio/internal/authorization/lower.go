@@ -55,7 +55,7 @@ func (s stage) gate(sel Selection, observes bool, in policy.Inbound, opts Option
 
 // lower returns the rules of a policy that have a part in the decision.
 func (p Policy) lower(effect policy.Effect, in policy.Inbound, opts Options) []policy.Rule {
-	s := scope{namespace: p.resource.Metadata.Namespace, opts: opts, port: in.Port}
+	s := scope{namespace: p.resource.Metadata.Namespace, opts: opts}
 	var out []policy.Rule
 	for i, r := range p.rules {
 		if in.Protocol.Layer() == policy.L4 {

@@ -199,11 +199,6 @@ func (r *reader) readFrom(field string, from []*From) [][]term {
 			continue
 		}
 		s := f.Source
-		for _, name := range []string{"trustDomains", "notTrustDomains"} {
-			if domains, ok := r.doc.At(at + "." + name); ok && !isNull(domains) {
-				r.refuse(at+"."+name, "trust domains are not built yet: write principals such as trust-domain/ns/*")
-			}
-		}
 		if len(s.ServiceAccounts)+len(s.NotServiceAccounts) > 0 && len(s.Principals)+len(s.NotPrincipals)+len(s.Namespaces)+len(s.NotNamespaces) > 0 {
 			r.refuse(at, "service accounts cannot stand beside principals or namespaces: write a source for each")
 		}
@@ -213,6 +208,7 @@ func (r *reader) readFrom(field string, from []*From) [][]term {
 		}{
 			{"principals", s.Principals, s.NotPrincipals}, {"requestPrincipals", s.RequestPrincipals, s.NotRequestPrincipals},
 			{"namespaces", s.Namespaces, s.NotNamespaces}, {"serviceAccounts", s.ServiceAccounts, s.NotServiceAccounts},
+			{"trustDomains", s.TrustDomains, s.NotTrustDomains},
 			{"ipBlocks", s.IPBlocks, s.NotIPBlocks}, {"remoteIpBlocks", s.RemoteIPBlocks, s.NotRemoteIPBlocks},
 		} {
 			out[i] = r.add(out[i], at, l.name, l.values, l.not)
@@ -289,10 +285,6 @@ func (r *reader) readWhen(field string, when []*Condition) []term {
 // check refuses values that the subject does not take.
 func (r *reader) check(s *subject, field string, values []string) {
 	if len(values) == 0 {
-		return
-	}
-	if s.missing != "" {
-		r.refuse(field, "meshproof cannot judge this field yet: %s", s.missing)
 		return
 	}
 	if s.most > 0 && len(values) > s.most {

@@ -55,20 +55,20 @@ type From struct {
 // Source says who calls. All of its fields have to match, each by one of its values, and a
 // field that begins with not by none of them.
 type Source struct {
-	Principals           []string          `yaml:"principals"`
-	NotPrincipals        []string          `yaml:"notPrincipals"`
-	RequestPrincipals    []string          `yaml:"requestPrincipals"`
-	NotRequestPrincipals []string          `yaml:"notRequestPrincipals"`
-	Namespaces           []string          `yaml:"namespaces"`
-	NotNamespaces        []string          `yaml:"notNamespaces"`
-	ServiceAccounts      []string          `yaml:"serviceAccounts"`
-	NotServiceAccounts   []string          `yaml:"notServiceAccounts"`
-	IPBlocks             []string          `yaml:"ipBlocks"`
-	NotIPBlocks          []string          `yaml:"notIpBlocks"`
-	RemoteIPBlocks       []string          `yaml:"remoteIpBlocks"`
-	NotRemoteIPBlocks    []string          `yaml:"notRemoteIpBlocks"`
-	TrustDomains         manifest.Document `yaml:"trustDomains"`
-	NotTrustDomains      manifest.Document `yaml:"notTrustDomains"`
+	Principals           []string `yaml:"principals"`
+	NotPrincipals        []string `yaml:"notPrincipals"`
+	RequestPrincipals    []string `yaml:"requestPrincipals"`
+	NotRequestPrincipals []string `yaml:"notRequestPrincipals"`
+	Namespaces           []string `yaml:"namespaces"`
+	NotNamespaces        []string `yaml:"notNamespaces"`
+	ServiceAccounts      []string `yaml:"serviceAccounts"`
+	NotServiceAccounts   []string `yaml:"notServiceAccounts"`
+	IPBlocks             []string `yaml:"ipBlocks"`
+	NotIPBlocks          []string `yaml:"notIpBlocks"`
+	RemoteIPBlocks       []string `yaml:"remoteIpBlocks"`
+	NotRemoteIPBlocks    []string `yaml:"notRemoteIpBlocks"`
+	TrustDomains         []string `yaml:"trustDomains"`
+	NotTrustDomains      []string `yaml:"notTrustDomains"`
 }
 
 // To holds an operation.

@@ -1,12 +1,14 @@
 package authorization
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -29,8 +31,6 @@ type subject struct {
 	name string
 	// http is true for a subject that only an HTTP request has.
 	http bool
-	// missing says why the subject cannot be judged, "" where it can.
-	missing string
 	// most is the largest number of values, 0 for any.
 	most int
 	// refuse says why a value is refused, "" where it is not. The value is not empty.
@@ -43,7 +43,6 @@ type subject struct {
 type scope struct {
 	namespace string
 	opts      Options
-	port      uint16
 }
 
 // subjects has the subjects by the name of their field.
@@ -76,10 +75,33 @@ var subjects = byName(
 			return matches(attribute.URISAN, fmt.Sprintf("spiffe://.+/ns/%s/(.+/|)sa/%s(/.+)?", regexp.QuoteMeta(namespace), regexp.QuoteMeta(account)))
 		},
 	},
-	&subject{name: "requestPrincipals", http: true, missing: "it knows no token of a request"},
-	&subject{name: "ipBlocks", missing: "it knows no address of a caller"},
-	&subject{name: "remoteIpBlocks", missing: "it knows no address of a caller"},
-	&subject{name: "hosts", http: true, missing: "it knows no host of a request"},
+	&subject{name: "requestPrincipals", http: true, refuse: refuseNothing, compile: func(value string, _ scope) policy.Condition { return requestPrincipal(value) }},
+	&subject{
+		name: "ipBlocks", refuse: refuseBlock,
+		compile: func(value string, _ scope) policy.Condition { return within(attribute.SourceAddress, value) },
+	},
+	&subject{
+		name: "remoteIpBlocks", refuse: refuseBlock,
+		compile: func(value string, _ scope) policy.Condition { return within(attribute.RemoteAddress, value) },
+	},
+	&subject{
+		name: "trustDomains", refuse: refuseTrustDomain,
+		compile: func(value string, s scope) policy.Condition {
+			var or []policy.Condition
+			for _, domain := range s.opts.domains(value) {
+				or = append(or, trustDomain(domain))
+			}
+			return anyOf(or)
+		},
+	},
+	&subject{
+		name: "hosts", http: true, refuse: refuseNothing,
+		compile: func(value string, _ scope) policy.Condition {
+			is := header(attribute.Host, value)
+			is.Match.AnyCase = is.Match.Kind != policy.Present
+			return is
+		},
+	},
 	&subject{
 		name: "methods", http: true, refuse: refuseNothing,
 		compile: func(value string, _ scope) policy.Condition {
@@ -91,14 +113,28 @@ var subjects = byName(
 	},
 	&subject{
 		name: "paths", http: true, refuse: refusePath,
-		compile: func(value string, _ scope) policy.Condition { return text(attribute.Path, value) },
+		compile: func(value string, _ scope) policy.Condition {
+			if isTemplate(value) {
+				return policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: policy.Template, Value: automaton.Wildcards(value)}}
+			}
+			return text(attribute.Path, value)
+		},
 	},
 	&subject{
 		name: "ports", refuse: refusePort,
-		compile: func(value string, s scope) policy.Condition {
-			return policy.Constant(portOf(value) == uint64(s.port))
+		compile: func(value string, _ scope) policy.Condition {
+			if portOf(value) == 0 {
+				return policy.Never
+			}
+			return attribute.DestinationPort.Exact(strconv.FormatUint(portOf(value), 10))
 		},
 	},
+	&subject{
+		name: "connection.sni", refuse: refuseNothing,
+		compile: func(value string, _ scope) policy.Condition { return text(attribute.SNI, value) },
+	},
+	claimSubject("request.auth.audiences", "aud"),
+	claimSubject("request.auth.presenter", "azp"),
 )
 
 func byName(all ...*subject) map[string]*subject {
@@ -112,26 +148,32 @@ func byName(all ...*subject) map[string]*subject {
 // keys are the keys of when that ask for the same as a field.
 var keys = map[string]string{
 	"source.principal": "principals", "source.namespace": "namespaces", "source.serviceAccount": "serviceAccounts",
-	"source.ip": "ipBlocks", "remote.ip": "remoteIpBlocks", "request.auth.principal": "requestPrincipals", "destination.port": "ports",
+	"source.trustDomain": "trustDomains", "source.ip": "ipBlocks", "remote.ip": "remoteIpBlocks", "request.auth.principal": "requestPrincipals", "destination.port": "ports",
 }
 
 // unbuilt are the keys of when that cannot be judged yet.
-var unbuilt = []string{
-	"destination.ip", "connection.sni", "request.headers", "request.auth.audiences", "request.auth.presenter", "request.auth.claims",
-	"source.trustDomain", "experimental.envoy.filters.",
-}
+var unbuilt = []string{"destination.ip", "experimental.envoy.filters."}
 
 // subjectOf returns the subject of a key of when, or the reason why there is none.
 func subjectOf(key string) (*subject, string) {
-	if name, ok := keys[key]; ok {
-		return subjects[name], ""
+	if s := subjects[cmp.Or(keys[key], key)]; s != nil && strings.Contains(key, ".") {
+		return s, ""
 	}
 	for _, prefix := range unbuilt {
 		if strings.HasPrefix(key, prefix) {
 			return nil, fmt.Sprintf("meshproof cannot judge the attribute %s yet", key)
 		}
 	}
+	name, path, bracketed := cutBrackets(key)
 	switch {
+	case name == "request.headers" && bracketed && len(path) == 1:
+		return headerSubject(key, path[0])
+	case name == "request.auth.claims" && bracketed && (path[0] == "scope" || path[0] == "permission"):
+		return nil, fmt.Sprintf("meshproof cannot judge the claim %s: Istio parts its text at the spaces", path[0])
+	case name == "request.auth.claims" && bracketed:
+		return claimSubject(key, path...), ""
+	case strings.HasPrefix(key, "request.headers"), strings.HasPrefix(key, "request.auth.claims"):
+		return nil, fmt.Sprintf("the name is not in brackets, as in %s[a]", name)
 	case key == "destination.namespace":
 		return nil, key + " is the namespace of the policy: set metadata.namespace"
 	case strings.HasPrefix(key, "destination.labels"):
@@ -141,50 +183,120 @@ func subjectOf(key string) (*subject, string) {
 	}
 }
 
-func refuseNothing(string) string { return "" }
-
-// refuseText refuses a value that is compared by a regular expression and has a character
-// that releases of Envoy read differently.
-func refuseText(byRegex bool, value string) string {
-	if byRegex && strings.ContainsFunc(value, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		return fmt.Sprintf("%q has a character beyond ASCII: releases of Envoy compare it differently here", value)
+// cutBrackets parts a[b][c] into a and the names in brackets, and reports whether there are
+// such names and nothing behind them.
+func cutBrackets(key string) (name string, path []string, ok bool) {
+	name, rest, ok := strings.Cut(key, "[")
+	for ok {
+		inner, behind, closed := strings.Cut(rest, "]")
+		if !closed || inner == "" || strings.Contains(inner, "[") {
+			return name, nil, false
+		}
+		path = append(path, inner)
+		if behind == "" {
+			return name, path, true
+		}
+		rest, ok = strings.CutPrefix(behind, "[")
 	}
-	return ""
+	return name, nil, false
 }
 
-func refuseServiceAccount(value string) string {
-	namespace, account, stated := strings.Cut(value, "/")
+// headerSubject is the subject of a header.
+func headerSubject(key, name string) (*subject, string) {
+	a := attribute.Header(name)
+	if len(a.Forms) == 0 {
+		return nil, fmt.Sprintf("meshproof cannot judge the header %s: Envoy or the codec of a caller writes it", name)
+	}
+	return &subject{
+		name: key, http: true, refuse: refuseNothing,
+		compile: func(value string, _ scope) policy.Condition {
+			if value == "*" && a == attribute.Method {
+				return policy.Always
+			}
+			return header(a, value)
+		},
+	}, ""
+}
+
+// claimSubject is the subject of a claim, which is a text or a list of texts.
+func claimSubject(key string, path ...string) *subject {
+	return &subject{
+		name: key, http: true, refuse: refuseNothing,
+		compile: func(value string, _ scope) policy.Condition {
+			return policy.Or{text(attribute.Claim(path...), value), text(attribute.Claim(append(slices.Clone(path), "[]")...), value)}
+		},
+	}
+}
+
+func within(a *policy.Attribute, value string) policy.Condition {
+	block, _ := blockOf(value)
+	if block.IsSingleIP() {
+		return a.Exact(block.Addr().String())
+	}
+	return policy.Is{Attribute: a, Match: policy.Match{Kind: policy.CIDR, Value: block.String()}}
+}
+
+// trustDomain compares the trust domain of the caller's names.
+func trustDomain(value string) policy.Condition {
+	const scheme = "spiffe://"
 	switch {
+	case value == "*":
+		return attribute.URISAN.Prefix(scheme)
 	case strings.Contains(value, "*"):
-		return fmt.Sprintf("%q has a wildcard: a service account has none, write namespaces", value)
-	case stated && (namespace == "" || account == "") || strings.Contains(account, "/"):
-		return fmt.Sprintf("%q is no service account: write its name, or namespace/name", value)
-	case len(value) > 320:
-		return fmt.Sprintf("the service account has %d characters, at most 320 are allowed", len(value))
+		return matches(attribute.URISAN, scheme+strings.Replace(regexp.QuoteMeta(value), `\*`, "[^/]*", 1)+"/.*")
 	default:
-		return refuseText(true, value)
+		return attribute.URISAN.Prefix(scheme + value + "/")
 	}
 }
 
-// portOf returns the number of a port that is valid.
-func portOf(value string) uint64 {
-	port, _ := strconv.ParseUint(value, 10, 16)
-	return port
+// requestPrincipal compares issuer and subject of a token with a text "issuer/subject", which
+// is parted at its last slash. A star stands at the start of the issuer, or at the end of the
+// subject; without a slash it stands for the other one as a whole too.
+func requestPrincipal(value string) policy.Condition {
+	something := policy.Match{Kind: policy.Regex, Value: ".+"}
+	end := func(value string) policy.Match {
+		if value == "*" {
+			return something
+		}
+		return policy.Match{Kind: policy.Suffix, Value: strings.TrimPrefix(value, "*")}
+	}
+	start := func(value string) policy.Match {
+		if value == "*" {
+			return something
+		}
+		return policy.Match{Kind: policy.Prefix, Value: strings.TrimSuffix(value, "*")}
+	}
+	issuer, subject, parted := cutLast(value)
+	switch {
+	case value == "*":
+		return attribute.RequestPrincipal(something, something)
+	case value[0] == '*' && parted:
+		return attribute.RequestPrincipal(end(issuer), policy.Match{Value: subject})
+	case value[0] == '*':
+		return attribute.RequestPrincipal(something, end(value))
+	case strings.HasSuffix(value, "*") && parted:
+		return attribute.RequestPrincipal(policy.Match{Value: issuer}, start(subject))
+	case strings.HasSuffix(value, "*"):
+		return attribute.RequestPrincipal(start(value), something)
+	default:
+		return attribute.RequestPrincipal(policy.Match{Value: issuer}, policy.Match{Value: subject})
+	}
 }
 
-func refusePort(value string) string {
-	if _, err := strconv.ParseUint(value, 10, 16); err != nil {
-		return fmt.Sprintf("%q is no port: write a number up to 65535", value)
+// cutLast parts a text at its last slash. Without one all of it is the first part.
+func cutLast(value string) (before, behind string, found bool) {
+	if i := strings.LastIndexByte(value, '/'); i >= 0 {
+		return value[:i], value[i+1:], true
 	}
-	return ""
+	return value, "", false
 }
 
-// refusePath refuses braces. They belong to templates.
-func refusePath(value string) string {
-	if strings.ContainsAny(value, "{}") {
-		return "meshproof cannot judge a path template yet: write a prefix such as /a/*"
+// header compares a header as text does. A star alone asks for its presence.
+func header(a *policy.Attribute, value string) policy.Is {
+	if value == "*" {
+		return policy.Is{Attribute: a, Match: policy.Match{Kind: policy.Present}}
 	}
-	return ""
+	return text(a, value).(policy.Is)
 }
 
 // text compares an attribute with a value of a policy: a star at one end stands for any

@@ -7,6 +7,7 @@ package evaluation
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/istio/internal/authorization"
@@ -181,6 +182,13 @@ func asksHTTP(rule authorization.Rule) bool {
 			}
 		}
 	}
+	if rule.When != nil {
+		for _, c := range *rule.When {
+			if strings.HasPrefix(c.Key, "request.") {
+				return true
+			}
+		}
+	}
 	return false
 }
 
@@ -188,28 +196,60 @@ func (q question) operation(o authorization.Operation) bool {
 	if !q.one(o.Ports, o.NotPorts, q.port) {
 		return false
 	}
-	return q.tcp || q.one(o.Methods, o.NotMethods, q.method) && q.one(o.Paths, o.NotPaths, q.path)
+	return q.tcp || q.one(o.Methods, o.NotMethods, q.method) && q.one(o.Paths, o.NotPaths, q.path) && q.one(o.Hosts, o.NotHosts, q.host)
 }
 
 func (q question) source(s authorization.Source, namespace string) bool {
 	account := func(value string) bool { return q.serviceAccount(value, namespace) }
 	return q.one(s.Principals, s.NotPrincipals, q.principal) && q.one(s.Namespaces, s.NotNamespaces, q.namespace) &&
-		q.one(s.ServiceAccounts, s.NotServiceAccounts, account)
+		q.one(s.ServiceAccounts, s.NotServiceAccounts, account) && q.one(s.TrustDomains, s.NotTrustDomains, q.trustDomain) &&
+		q.one(s.IPBlocks, s.NotIPBlocks, q.peer) && q.one(s.RemoteIPBlocks, s.NotRemoteIPBlocks, q.remote) &&
+		(q.tcp || q.one(s.RequestPrincipals, s.NotRequestPrincipals, q.requestPrincipal))
 }
 
 func (q question) condition(c authorization.Condition, namespace string) bool {
-	switch c.Key {
+	name, path := brackets(c.Key)
+	var holds func(value string) bool
+	switch name {
 	case "source.principal":
-		return q.one(c.Values, c.NotValues, q.principal)
+		holds = q.principal
 	case "source.namespace":
-		return q.one(c.Values, c.NotValues, q.namespace)
+		holds = q.namespace
 	case "source.serviceAccount":
-		return q.one(c.Values, c.NotValues, func(value string) bool { return q.serviceAccount(value, namespace) })
+		holds = func(value string) bool { return q.serviceAccount(value, namespace) }
+	case "source.trustDomain":
+		holds = q.trustDomain
+	case "source.ip":
+		holds = q.peer
+	case "remote.ip":
+		holds = q.remote
 	case "destination.port":
-		return q.one(c.Values, c.NotValues, q.port)
+		holds = q.port
+	case "connection.sni":
+		holds = q.serverName
+	case "request.headers":
+		holds = func(value string) bool { return q.header(path[0], value) }
+	case "request.auth.principal":
+		holds = q.requestPrincipal
+	case "request.auth.audiences":
+		holds = func(value string) bool { return q.claim(value, "aud") }
+	case "request.auth.presenter":
+		holds = func(value string) bool { return q.claim(value, "azp") }
+	case "request.auth.claims":
+		holds = func(value string) bool { return q.claim(value, path...) }
 	default:
 		return false
 	}
+	return q.tcp && strings.HasPrefix(name, "request.") || q.one(c.Values, c.NotValues, holds)
+}
+
+// brackets parts a[b][c] into a and the names in brackets.
+func brackets(key string) (name string, path []string) {
+	parts := strings.Split(key, "[")
+	for _, part := range parts[1:] {
+		path = append(path, strings.TrimSuffix(part, "]"))
+	}
+	return parts[0], path
 }
 
 // one reports whether one of the values holds, where there are any, and none of the others.

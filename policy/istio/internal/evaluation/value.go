@@ -1,8 +1,11 @@
 package evaluation
 
 import (
+	"net/netip"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/meshproof/meshproof/internal/claim"
 )
 
 func (q question) method(value string) bool {
@@ -18,7 +21,201 @@ func (q question) path(value string) bool {
 	if value == "*" {
 		return path != "" && q.plain(path)
 	}
+	if strings.Contains(value, "{*}") || strings.Contains(value, "{**}") {
+		return template(value, path)
+	}
 	return compare(value, path)
+}
+
+// template compares a path with segments. {*} stands for one that is not empty, {**} for any
+// text, slashes included. Both stand for characters of a path only.
+func template(value, path string) bool {
+	literal, rest, found := strings.Cut(value, "{*")
+	if !strings.HasPrefix(path, literal) {
+		return false
+	}
+	path = path[len(literal):]
+	if !found {
+		return path == ""
+	}
+	least, slash := 1, false
+	if behind, many := strings.CutPrefix(rest, "*}"); many {
+		rest, least, slash = behind, 0, true
+	} else {
+		rest = strings.TrimPrefix(rest, "}")
+	}
+	for n := 0; ; n++ {
+		if n >= least && template(rest, path[n:]) {
+			return true
+		}
+		if n == len(path) || !strings.ContainsRune("-._~%!$&'()*+,;=:@", rune(path[n])) && !alphanumeric(path[n]) && !(slash && path[n] == '/') {
+			return false
+		}
+	}
+}
+
+func alphanumeric(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// host compares letters of both cases alike.
+func (q question) host(value string) bool {
+	return value == "*" || compare(lower(value), lower(q.r.Host))
+}
+
+func lower(text string) string {
+	out := []byte(text)
+	for i, c := range out {
+		if c >= 'A' && c <= 'Z' {
+			out[i] = c + 'a' - 'A'
+		}
+	}
+	return string(out)
+}
+
+// serverName compares the server name of a caller that sends one.
+func (q question) serverName(value string) bool {
+	if q.r.SNI == "" {
+		return false
+	}
+	return value == "*" && q.plain(q.r.SNI) || value != "*" && compare(value, q.r.SNI)
+}
+
+// header compares each line of a header by itself, or all as one text where Envoy joins them.
+func (q question) header(name, value string) bool {
+	var lines []string
+	switch name = lower(name); name {
+	case ":method":
+		lines = []string{q.r.Method}
+	case ":path":
+		lines = []string{q.r.Path}
+	case ":authority", "host":
+		lines = []string{q.r.Host}
+	default:
+		for _, line := range q.r.Headers {
+			if line.Name == name {
+				lines = append(lines, line.Value)
+			}
+		}
+		if q.r.JoinsLines && len(lines) > 1 {
+			lines = []string{strings.Join(lines, ",")}
+		}
+	}
+	for _, line := range lines {
+		if value == "*" || compare(value, line) {
+			return true
+		}
+	}
+	return false
+}
+
+func (q question) peer(value string) bool { return inBlock(value, q.r.Source) }
+
+func (q question) remote(value string) bool {
+	if q.r.Remote.IsValid() {
+		return inBlock(value, q.r.Remote)
+	}
+	return inBlock(value, q.r.Source)
+}
+
+// inBlock compares the bits of an address with those of an address or a block.
+func inBlock(value string, address netip.Addr) bool {
+	text, bits := value, -1
+	if i := strings.IndexByte(value, '/'); i >= 0 {
+		text, bits = value[:i], 0
+		for _, digit := range value[i+1:] {
+			bits = bits*10 + int(digit-'0')
+		}
+	}
+	first, err := netip.ParseAddr(text)
+	if err != nil || !address.IsValid() || first.Is4() != address.Is4() {
+		return false
+	}
+	a, b := first.AsSlice(), address.AsSlice()
+	for i := range 8 * len(a) {
+		if i == bits {
+			break
+		}
+		if mask := byte(0x80) >> (i % 8); a[i/8]&mask != b[i/8]&mask {
+			return false
+		}
+	}
+	return true
+}
+
+// trustDomain looks at what stands between the scheme of a name and the next slash.
+func (q question) trustDomain(value string) bool {
+	domains := append([]string{q.opts.TrustDomain}, q.opts.TrustDomainAliases...)
+	alike := []string{value}
+	for _, domain := range domains {
+		if domain == value {
+			alike = domains
+		}
+	}
+	return q.named(func(name string) bool {
+		id, ok := strings.CutPrefix(name, "spiffe://")
+		domain, _, whole := strings.Cut(id, "/")
+		for _, value := range alike {
+			switch {
+			case value == "*" && ok:
+				return true
+			case strings.Contains(value, "*"):
+				if ok && whole && q.plain(name) && compare(value, domain) {
+					return true
+				}
+			case ok && whole && domain == value:
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// requestPrincipal compares issuer and subject, parted at the last slash. A star at the start
+// leaves the subject as it stands, and one at the end the issuer. Without a slash the star
+// belongs to the other end, and what the value does not speak of may be any.
+func (q question) requestPrincipal(value string) bool {
+	issuer, subject := q.r.Others["claim iss"], q.r.Others["claim sub"]
+	if len(issuer) == 0 || len(subject) == 0 {
+		return false
+	}
+	some := func(text string) bool { return text != "" && q.plain(text) }
+	at := strings.LastIndexByte(value, '/')
+	first, last := strings.TrimSuffix(value[:at+1], "/"), value[at+1:]
+	switch {
+	case value == "*":
+		return some(issuer[0]) && some(subject[0])
+	case value[0] == '*' && at < 0:
+		return some(issuer[0]) && strings.HasSuffix(subject[0], value[1:])
+	case first == "*":
+		return some(issuer[0]) && subject[0] == last
+	case value[0] == '*':
+		return strings.HasSuffix(issuer[0], first[1:]) && subject[0] == last
+	case last == "*" && at >= 0:
+		return issuer[0] == first && some(subject[0])
+	case value[len(value)-1] == '*' && at < 0:
+		return strings.HasPrefix(issuer[0], value[:len(value)-1]) && some(subject[0])
+	case value[len(value)-1] == '*':
+		return issuer[0] == first && strings.HasPrefix(subject[0], last[:len(last)-1])
+	case at < 0:
+		return issuer[0] == value && subject[0] == ""
+	default:
+		return issuer[0] == first && subject[0] == last
+	}
+}
+
+// claim compares a claim that is a text, and each text of a list.
+func (q question) claim(value string, path ...string) bool {
+	texts := q.r.Others["claim "+claim.Key(append(append([]string{}, path...), "[]")...)]
+	if single := q.r.Others["claim "+claim.Key(path...)]; len(single) > 0 {
+		texts = append(single[:1:1], texts...)
+	}
+	for _, text := range texts {
+		if value == "*" && text != "" && q.plain(text) || value != "*" && compare(value, text) {
+			return true
+		}
+	}
+	return false
 }
 
 // port compares numbers: 0080 is 80.
@@ -27,7 +224,7 @@ func (q question) port(value string) bool {
 	for _, digit := range value {
 		number = number*10 + int(digit-'0')
 	}
-	return number == int(q.in.Port)
+	return number != 0 && number == int(q.r.Port)
 }
 
 // compare compares a text with a value that may have a star at one end, and is no star alone.
