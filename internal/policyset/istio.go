@@ -42,13 +42,19 @@ func (g *generator) istioRule() object {
 	if g.oneIn(2) {
 		rule["to"] = some(g.chooser, 1, 2, func() object { return object{"operation": g.istioOperation()} })
 	}
-	if g.oneIn(6) {
-		rule["when"] = []object{{
-			"key": "source." + pick(g.chooser, "namespace", "serviceAccount"), pick(g.chooser, "values", "notValues"): some(g.chooser, 1, 2, func() string { return pick(g.chooser, "a", "ab", "x") }),
-		}}
+	if g.oneIn(4) {
+		key := pick(g.chooser, "source.namespace", "source.serviceAccount", "connection.sni", "request.headers[x-role]", "source.ip")
+		known := map[string][]string{"connection.sni": append([]string{"*", "*.example"}, serverNames...), "source.ip": blocks, "request.headers[x-role]": {"*", "admin", "adm*", "*min"}}[key]
+		if known == nil {
+			known = []string{"a", "ab", "x"}
+		}
+		rule["when"] = []object{{"key": key, pick(g.chooser, "values", "notValues"): some(g.chooser, 1, 2, func() string { return pick(g.chooser, known...) })}}
 	}
 	return rule
 }
+
+// blocks are addresses of callers, whole and in blocks.
+var blocks = []string{"10.64.0.1", "10.64.0.0/24", "10.64.0.0/31", "192.168.0.0/16", "0.0.0.0/0"}
 
 func (g *generator) istioSource() object {
 	principals := func() []string {
@@ -59,7 +65,11 @@ func (g *generator) istioSource() object {
 	namespaces := func() []string {
 		return some(g.chooser, 1, 2, func() string { return pick(g.chooser, "a", "ab", "b", "a*", "default") })
 	}
-	switch g.choose(5) {
+	switch g.choose(7) {
+	case 5:
+		return object{"trustDomains": some(g.chooser, 1, 2, func() string { return pick(g.chooser, "*", ownDomain.Name(), otherDomain.Name()) })}
+	case 6:
+		return object{pick(g.chooser, "ipBlocks", "remoteIpBlocks"): some(g.chooser, 1, 2, func() string { return pick(g.chooser, blocks...) }), "notNamespaces": namespaces()}
 	case 0:
 		return object{"principals": principals()}
 	case 1:
@@ -76,11 +86,14 @@ func (g *generator) istioSource() object {
 func (g *generator) istioOperation() object {
 	lists := map[string]func() string{
 		"methods": func() string { return pick(g.chooser, append([]string{"*", "P*"}, methods...)...) },
-		"paths":   func() string { return pick(g.chooser, append([]string{"*", "/a/*", "*/b"}, paths...)...) },
-		"ports":   func() string { return pick(g.chooser, "8080", "5432", "8081", "9090") },
+		"paths": func() string {
+			return pick(g.chooser, append([]string{"*", "/a/*", "*/b", "/a/{*}", "/{**}/b"}, paths...)...)
+		},
+		"hosts": func() string { return pick(g.chooser, "*", "web.example", "web.*", "*.EXAMPLE", "web.example:8080") },
+		"ports": func() string { return pick(g.chooser, "8080", "5432", "8081", "9090") },
 	}
 	operation := object{}
-	for _, name := range shuffled(g.chooser, []string{"methods", "paths", "ports"})[:g.between(1, 2)] {
+	for _, name := range shuffled(g.chooser, []string{"methods", "paths", "ports", "hosts"})[:g.between(1, 2)] {
 		key := name
 		if g.oneIn(4) {
 			key = "not" + strings.ToUpper(name[:1]) + name[1:]

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -116,13 +117,15 @@ func (w *words) value(key string, v any) any {
 		case "principals", "notPrincipals":
 			// A principal is a SPIFFE ID without its scheme.
 			return strings.TrimPrefix(w.text(spiffeScheme+v), spiffeScheme)
+		case "ipBlocks", "remoteIpBlocks":
+			return v
+		case "trustDomains", "trustDomainAliases":
+			return w.trustDomain(v)
 		case "paths", "notPaths":
 			if end, ok := strings.CutPrefix(v, "*"); ok {
 				return "*" + w.text(end)
 			}
 			return w.text(v)
-		case "trustDomainAliases":
-			return w.trustDomain(v)
 		case "key":
 			return w.label(v)
 		default:
@@ -154,10 +157,13 @@ func (w *words) value(key string, v any) any {
 	return v
 }
 
+// attributeKey is the key of a condition of Istio.
+var attributeKey = regexp.MustCompile(`^(source|connection|request)\.`)
+
 // label replaces the key of a label. A control plane knows the labels of Kuma, and the
 // attributes of Istio's conditions.
 func (w *words) label(key string) string {
-	if strings.Contains(key, "kuma.io/") || strings.HasPrefix(key, "source.") {
+	if strings.Contains(key, "kuma.io/") || attributeKey.MatchString(key) {
 		return key
 	}
 	return w.replace(w.names, key)

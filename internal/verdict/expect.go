@@ -296,6 +296,10 @@ func wantOf(d policy.Decision) cases.Want {
 // comes in plaintext where the inbound is permissive, and without a certificate elsewhere.
 // The latter wants the handshake to fail.
 func (in Inbound) Request(r policy.Request) cases.Request {
+	if Nameless(r) && in.Permissive {
+		// Without a handshake there is no server name, and the policies judge it so.
+		r.SNI = ""
+	}
 	q := cases.Request{
 		To: in.String(), Token: in.token(r), SNI: r.SNI, SourceIP: r.Source, Method: r.Method, Path: r.Path, Authority: r.Host, Headers: r.Headers,
 		From: Caller(r, in.reading.Case.TrustDomains[0]), Want: wantOf(in.Decide(r)),
@@ -305,7 +309,7 @@ func (in Inbound) Request(r policy.Request) cases.Request {
 	case !in.Permissive:
 		q.From, q.Want = cases.Caller{Name: "anonymous", Anonymous: true}, cases.HandshakeFailure
 	default:
-		q.From, q.SNI = Plaintext, ""
+		q.From = Plaintext
 		if in.passesUnjudged(q.From) {
 			q.Want = cases.Allow
 		}
