@@ -20,7 +20,8 @@ const mostNamed = 3
 // Widened says which requests the second program lets in and the first does not, one sentence
 // for each kind. The first sentences name requests, and the others what was not searched. It
 // leaves out what the classes of requests that are asked show too: the same rules let those in.
-func Widened(asked *classes.Cover, on classes.Surface, specified, enforced policy.Program) []string {
+// The function arrives, nil for every request, tells which requests get as far as the programs.
+func Widened(asked *classes.Cover, on classes.Surface, specified, enforced policy.Program, arrives func(policy.Request) bool) []string {
 	type decisions struct{ specified, enforced policy.Decision }
 	both := func(r policy.Request) (d decisions, widened bool) {
 		d = decisions{policy.Decide(specified, r), policy.Decide(enforced, r)}
@@ -36,7 +37,7 @@ func Widened(asked *classes.Cover, on classes.Surface, specified, enforced polic
 	var out []string
 	more := 0
 	for _, class := range cover.Classes {
-		if d, widened := both(class.Witness); !widened || shown[d] {
+		if d, widened := both(class.Witness); !widened || shown[d] || arrives != nil && !arrives(class.Witness) {
 			continue
 		}
 		if len(out) == mostNamed {

@@ -47,11 +47,11 @@ func TestWidened(t *testing.T) {
 			for _, class := range cover.Classes {
 				shown = shown || policy.Decide(specified, class.Witness).Effect != policy.Decide(enforced, class.Witness).Effect
 			}
-			got := Widened(cover, on, specified, enforced)
+			got := Widened(cover, on, specified, enforced, nil)
 			if shown != tt.asked || len(got) > 0 != tt.widened {
 				t.Errorf("asked %t, want %t; %q", shown, tt.asked, got)
 			}
-			if back := Widened(cover, on, enforced, specified); len(back) > 0 {
+			if back := Widened(cover, on, enforced, specified, nil); len(back) > 0 {
 				t.Errorf("the other way round: %q", back)
 			}
 		})

@@ -142,7 +142,7 @@ func compare(was, is verdict.Inbound) Comparison {
 	}
 	c.Changes = append(c.Changes, plaintextChanges(c.Cover, was, is)...)
 	if c.Cover.Complete() && !was.Program.Equal(is.Program.Program) {
-		c.Beyond = beyond.Widened(c.Cover, is.Surface(), was.Program.Program, is.Program.Program)
+		c.Beyond = beyond.Widened(c.Cover, is.Surface(), was.Program.Program, is.Program.Program, nil)
 	}
 	return c
 }

@@ -99,14 +99,14 @@ func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample in
 	if len(lost) == 0 {
 		outside := x.outside(in, program, cover)
 		x.Differing += differing + outside
-		for _, reason := range cover.Sampled {
-			// One request that is decided otherwise says more.
-			if outside == 0 {
+		// One request that is decided otherwise says more.
+		if outside == 0 {
+			for _, reason := range cover.Sampled {
 				x.Unread = append(x.Unread, fmt.Sprintf("%s: not every request is in a class: %s", in, reason))
 			}
-		}
-		for _, reason := range beyond.Widened(cover, in.Surface(), in.Program.Program, program) {
-			x.Unread = append(x.Unread, fmt.Sprintf("%s: %s", in, reason))
+			for _, reason := range beyond.Widened(cover, in.Surface(), in.Program.Program, program, hasIdentity) {
+				x.Unread = append(x.Unread, fmt.Sprintf("%s: %s", in, reason))
+			}
 		}
 	}
 	for n := range min(sample, len(agreeing)) {
@@ -126,11 +126,10 @@ func (x *Examination) outside(in verdict.Inbound, program policy.Program, cover 
 	for i := range cover.Classes[:min(len(cover.Classes), mostAsked)] {
 		for _, n := range cover.Neighbours(i) {
 			r := n.Request
-			if n.Class != classes.Unclassed || len(r.URIs)+len(r.DNS) < 2 || len(r.URIs) == 0 || differing == mostAsked {
+			if n.Class != classes.Unclassed || len(r.URIs)+len(r.DNS) < 2 || differing == mostAsked {
 				continue
 			}
-			// TLS keeps out a caller whose first name is no SPIFFE ID.
-			if id, err := spiffeid.FromString(r.URIs[0]); err != nil || id.Path() == "" {
+			if !hasIdentity(r) {
 				continue
 			}
 			if question := x.question(in, program, "callers with several names", r); question.Differs {
@@ -140,6 +139,15 @@ func (x *Examination) outside(in verdict.Inbound, program policy.Program, cover 
 		}
 	}
 	return differing
+}
+
+// hasIdentity reports whether TLS lets a caller in: its first name is a SPIFFE ID.
+func hasIdentity(r policy.Request) bool {
+	if len(r.URIs) == 0 {
+		return false
+	}
+	id, err := spiffeid.FromString(r.URIs[0])
+	return err == nil && id.Path() != ""
 }
 
 // plaintext asks for each class as a caller without TLS, where the policies judge it. A

@@ -7,7 +7,11 @@ func (g *generator) gatewayPolicies() []resource {
 		if g.oneIn(4) {
 			p.APIVersion, p.Kind = "gateway.networking.k8s.io/v1", "AuthorizationPolicy"
 		}
-		p.Metadata = object{"name": g.policyName(), "namespace": pick(g.chooser, namespaces...)}
+		in := namespaces
+		if g.size != usualSize && g.oneIn(4) {
+			in = names // a namespace may have the name of a workload
+		}
+		p.Metadata = object{"name": g.policyName(), "namespace": pick(g.chooser, in...)}
 		p.Spec = object{
 			"targetRefs": []object{{"kind": "Pod", "selector": g.selector()}}, "action": "ALLOW", "enforcementLevel": "Network",
 		}

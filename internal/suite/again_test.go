@@ -97,7 +97,7 @@ requests:
 		"plaintext the second time": {accounts, from(2, own, plaintext), "callers in plaintext", true},
 		"plaintext the third time":  {accounts, from(3, own, plaintext), "callers in plaintext", true},
 		"another identity":          {accounts, from(2, own, ok(principal(`{"authenticated": {"principalName": {"exact": "spiffe://trust-domain.mesh/ns/evil/sa/x"}}}`))), "ns/evil/sa/x", true},
-		"what cannot be read":       {accounts, from(3, own, ok(principal(`{"remoteIp": {"addressPrefix": "203.0.113.0", "prefixLen": 24}}`))), "remote_ip", true},
+		"what cannot be read":       {accounts, from(3, own, ok(principal(`{"filterState": {"key": "x", "stringMatch": {"exact": "y"}}}`))), "filter_state", true},
 		"an open HTTP filter":       {unknown, from(2, routed, ok(func(f *xds.Filters) { f.HTTP[0] = &httprbacv3.RBAC{} })), "the case wants deny, Envoy says served", true},
 		"the same rules twice":      {accounts, from(2, own, ok(eachPolicy(twice))), "", true},
 		"a refusal":                 {accounts, from(2, own, func(*xds.Filters) error { return errors.New("tired") }), "a refusal: tired", true},

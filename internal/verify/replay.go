@@ -52,7 +52,7 @@ func (v *Verification) plan(ctx context.Context, all []*group) error {
 		cover := plan.Inbounds[0].Cover
 		cover.Sampled = append(cover.Sampled, g.lost...)
 		if in := plan.Inbounds[0]; len(cover.Sampled) == 0 {
-			cover.Sampled = beyond.Widened(cover, in.Surface(), in.Program, g.lifted)
+			cover.Sampled = beyond.Widened(cover, in.Surface(), in.Program, g.lifted, nil)
 		}
 		for _, name := range g.inbounds {
 			if len(cover.Sampled) > 0 {

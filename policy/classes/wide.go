@@ -44,12 +44,16 @@ const unusual = "!"
 // anyText is the language of all texts, as package automaton reads it.
 const anyText = `(.|\n)*`
 
+// fieldText is the language of the texts that HTTP lets through: a header has no end of a line and
+// no NUL.
+const fieldText = `[^\r\n\x00]*`
+
 // sendable implements [sender].
 func (s wideSpace) sendable() (natural, all string, without []string) {
 	natural, _, _ = s.space.(sender).sendable()
 	if s.ofPaths {
 		// The query is no part of it.
-		return natural, `/[^?]*`, nil
+		return natural, `/[^?\r\n\x00]*`, nil
 	}
-	return natural, anyText, nil
+	return natural, fieldText, nil
 }
