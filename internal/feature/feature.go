@@ -149,6 +149,7 @@ var registry = []Feature{
 	{"IstioTemplates", IstioAuthz, Core, "In a path {*} is one segment, and {**} any number of them."},
 	{"IstioPermissiveMTLS", IstioAuthz, Extended, "A caller in plaintext is judged as one without an identity."},
 	{"IstioTrustDomain", IstioAuthz, Extended, "A principal of the mesh's trust domain stands for those of its aliases too."},
+	{"IstioTokens", IstioAuthz, Extended, "A RequestAuthentication refuses a bad token, and policies ask for the claims of a sound one."},
 	{"IstioAudit", IstioAuthz, Extended, "An AUDIT marks the access log and refuses nothing."},
 	{"IstioDryRun", IstioAuthz, Extended, "A dry run observes, and refuses nothing."},
 }

@@ -1,4 +1,5 @@
-// Package istio is the dialect of Istio: AuthorizationPolicy, as a sidecar enforces it.
+// Package istio is the dialect of Istio: AuthorizationPolicy and RequestAuthentication, as a
+// sidecar enforces them.
 //
 // It guarantees that the program and the second opinion decide alike: the two
 // implementations share nothing but the parsed text. A refusal names file, line and
@@ -9,10 +10,13 @@
 package istio
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/istio/internal/authentication"
 	"github.com/meshproof/meshproof/policy/istio/internal/authorization"
 	"github.com/meshproof/meshproof/policy/istio/internal/evaluation"
 	"github.com/meshproof/meshproof/policy/language"
@@ -27,9 +31,13 @@ type dialect struct{}
 
 func (dialect) Name() string { return "istio" }
 
-func (dialect) Kinds() []manifest.Head { return authorization.Kinds }
+func (dialect) Kinds() []manifest.Head {
+	return slices.Concat(authorization.Kinds, authentication.Kinds)
+}
 
-func (dialect) Owns(doc manifest.Document) bool { return authorization.Owns(doc) }
+func (dialect) Owns(doc manifest.Document) bool {
+	return authorization.Owns(doc) || authentication.Owns(doc)
+}
 
 func (dialect) NewOptions() any { return new(authorization.Document) }
 
@@ -38,16 +46,31 @@ func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.
 	if err != nil {
 		return nil, err
 	}
-	all, err := authorization.ParseAll(docs)
-	if err != nil {
+	tokens, others := part(docs, authentication.Owns)
+	all, err := authorization.ParseAll(others)
+	demands, wrong := authentication.ParseAll(tokens)
+	if err := errors.Join(err, wrong); err != nil {
 		return nil, err
 	}
-	return policies{all, own}, nil
+	return policies{all, demands, own}, nil
+}
+
+// part parts the documents that a function owns from the others.
+func part(docs []manifest.Document, owns func(manifest.Document) bool) (own, others []manifest.Document) {
+	for _, doc := range docs {
+		if owns(doc) {
+			own = append(own, doc)
+		} else {
+			others = append(others, doc)
+		}
+	}
+	return own, others
 }
 
 // policies implements [language.Policies].
 type policies struct {
 	all     []authorization.Policy
+	tokens  []authentication.Policy
 	options authorization.Options
 }
 
@@ -59,6 +82,8 @@ func (p policies) Program(in policy.Inbound) language.Program {
 	for _, ignored := range selection.Ignored {
 		out.Ignored = append(out.Ignored, fmt.Sprintf("%s: %s", ignored.Policy, ignored.Reason))
 	}
+	tokens, ignored := authentication.Demand(p.tokens, in, p.options.RootNamespace)
+	out.Tokens, out.Ignored = tokens, append(out.Ignored, ignored...)
 	return out
 }
 

@@ -1,0 +1,193 @@
+// Package authentication reads the RequestAuthentication of Istio: whose tokens (JWT) an
+// inbound takes, before an AuthorizationPolicy asks for their claims.
+//
+// It guarantees that a field that it cannot judge is refused. Keys are not read: the lab
+// signs the tokens of each issuer by a key of its own. A token comes in the header
+// Authorization alone, although Istio reads the parameter access_token too.
+package authentication
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/added"
+	"github.com/meshproof/meshproof/internal/token"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+const (
+	group            = "security.istio.io"
+	kind             = "RequestAuthentication"
+	defaultNamespace = "default"
+)
+
+// Kinds is the one kind.
+var Kinds = []manifest.Head{{APIVersion: group, Kind: kind}}
+
+// Owns reports whether the document is a RequestAuthentication of Istio, in any version.
+func Owns(doc manifest.Document) bool {
+	head := doc.Type()
+	of, _, _ := strings.Cut(head.APIVersion, "/")
+	return head.Type == "" && head.Kind == kind && of == group
+}
+
+// resource is the resource as security.istio.io declares it, as far as it can be judged.
+type resource struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string `yaml:"kind"`
+	Metadata   struct {
+		Name        string            `yaml:"name"`
+		Namespace   string            `yaml:"namespace"`
+		Labels      map[string]string `yaml:"labels"`
+		Annotations map[string]string `yaml:"annotations"`
+		added.Metadata
+	} `yaml:"metadata"`
+	Spec struct {
+		Selector *struct {
+			MatchLabels map[string]string `yaml:"matchLabels"`
+		} `yaml:"selector"`
+		TargetRef  manifest.Document `yaml:"targetRef"`
+		TargetRefs manifest.Document `yaml:"targetRefs"`
+		Rules      []jwtRule         `yaml:"jwtRules"`
+	} `yaml:"spec"`
+	Status manifest.Document `yaml:"status"`
+}
+
+type jwtRule struct {
+	Issuer    string   `yaml:"issuer"`
+	Audiences []string `yaml:"audiences"`
+	JwksURI   string   `yaml:"jwksUri"`
+	Jwks      string   `yaml:"jwks"`
+	Timeout   string   `yaml:"timeout"`
+	Forward   bool     `yaml:"forwardOriginalToken"`
+	// The others change what a request looks like, or where its token is.
+	FromHeaders           manifest.Document `yaml:"fromHeaders"`
+	FromParams            manifest.Document `yaml:"fromParams"`
+	FromCookies           manifest.Document `yaml:"fromCookies"`
+	OutputPayloadToHeader manifest.Document `yaml:"outputPayloadToHeader"`
+	OutputClaimToHeaders  manifest.Document `yaml:"outputClaimToHeaders"`
+	SpaceDelimitedClaims  manifest.Document `yaml:"spaceDelimitedClaims"`
+}
+
+// Policy is a valid RequestAuthentication.
+type Policy struct{ resource resource }
+
+// String returns "namespace/name".
+func (p Policy) String() string {
+	return p.resource.Metadata.Namespace + "/" + p.resource.Metadata.Name
+}
+
+// ParseAll parses each document. Where there is an error it returns no policies, and all
+// errors joined, one line each.
+func ParseAll(docs []manifest.Document) ([]Policy, error) {
+	var errs []error
+	var ps []Policy
+	for _, doc := range docs {
+		p, err := parse(doc)
+		if err == nil && slices.ContainsFunc(ps, func(other Policy) bool { return other.String() == p.String() }) {
+			err = doc.Errorf("metadata.name", "%s %s is defined twice: delete one of the two", kind, p)
+		}
+		errs, ps = append(errs, err), append(ps, p)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return ps, nil
+}
+
+func parse(doc manifest.Document) (Policy, error) {
+	var p Policy
+	if err := doc.Decode(&p.resource); err != nil {
+		return Policy{}, err
+	}
+	r := &p.resource
+	r.Metadata.Namespace = cmp.Or(r.Metadata.Namespace, defaultNamespace)
+	var errs []error
+	refuse := func(field, format string, args ...any) { errs = append(errs, doc.Errorf(field, format, args...)) }
+	if _, version, _ := strings.Cut(r.APIVersion, "/"); version != "v1" && version != "v1beta1" {
+		refuse("apiVersion", "%q is no version of %s: use %s/v1", r.APIVersion, kind, group)
+	}
+	if r.Metadata.Name == "" {
+		refuse("metadata.name", "a name is required")
+	}
+	for _, field := range []string{"targetRef", "targetRefs"} {
+		if isSet(doc, "spec."+field) {
+			refuse("spec."+field, "it names a gateway, a service or a waypoint, and no sidecar: meshproof proves sidecars, which a selector names")
+		}
+	}
+	for i, rule := range r.Spec.Rules {
+		at := fmt.Sprintf("spec.jwtRules[%d]", i)
+		switch {
+		case rule.Issuer == "":
+			refuse(at+".issuer", "an issuer is required")
+		case rule.Jwks != "" && rule.JwksURI != "":
+			refuse(at+".jwks", "the keys stand in jwksUri too: leave one of the two out")
+		case slices.Contains(rule.Audiences, ""):
+			refuse(at+".audiences", "an audience is empty")
+		}
+		for _, field := range []string{"fromHeaders", "fromParams", "fromCookies", "outputPayloadToHeader", "outputClaimToHeaders", "spaceDelimitedClaims"} {
+			if isSet(doc, at+"."+field) {
+				refuse(at+"."+field, "meshproof cannot judge this yet: it changes where the token is, or what a policy sees of it")
+			}
+		}
+	}
+	return p, errors.Join(errs...)
+}
+
+func isSet(doc manifest.Document, field string) bool {
+	at, ok := doc.At(field)
+	var value any
+	return ok && (at.Decode(&value) != nil || value != nil)
+}
+
+// missReason says why the policy does not apply to the workload, "" where it does.
+func (p Policy) missReason(w policy.Workload, rootNamespace string) string {
+	own, theirs := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, defaultNamespace)
+	if own != rootNamespace && own != theirs {
+		return fmt.Sprintf("it is of namespace %q, the workload of namespace %q", own, theirs)
+	}
+	if p.resource.Spec.Selector == nil {
+		return ""
+	}
+	for key, want := range p.resource.Spec.Selector.MatchLabels {
+		if w.Labels[key] != want {
+			return fmt.Sprintf("its selector asks for the label %q with value %q, the workload has %q", key, want, w.Labels[key])
+		}
+	}
+	return ""
+}
+
+// Demand returns what all policies together demand of tokens on an inbound, and a line for
+// each policy that does not apply. A request without a token passes to the policies: Istio
+// requires none. Of several rules for one issuer, one is enough.
+func Demand(ps []Policy, in policy.Inbound, rootNamespace string) (d token.Demand, ignored []string) {
+	for _, p := range ps {
+		if reason := p.missReason(in.Workload, rootNamespace); reason != "" {
+			ignored = append(ignored, fmt.Sprintf("%s: %s", p, reason))
+			continue
+		}
+		for _, rule := range p.resource.Spec.Rules {
+			addIssuer(&d, token.Issuer{Name: rule.Issuer, Audiences: rule.Audiences, Forward: rule.Forward})
+		}
+	}
+	return d, ignored
+}
+
+func addIssuer(d *token.Demand, issuer token.Issuer) {
+	i := slices.IndexFunc(d.Issuers, func(known token.Issuer) bool { return known.Name == issuer.Name })
+	if i < 0 {
+		d.Issuers = append(d.Issuers, issuer)
+		return
+	}
+	known := &d.Issuers[i]
+	if len(known.Audiences) == 0 || len(issuer.Audiences) == 0 {
+		known.Audiences = nil
+	} else {
+		known.Audiences = slices.Concat(known.Audiences, issuer.Audiences)
+	}
+	known.Forward = known.Forward || issuer.Forward
+}

@@ -1,0 +1,85 @@
+package authentication
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/internal/token"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+func parseText(t *testing.T, text string) ([]Policy, error) {
+	t.Helper()
+	docs, err := manifest.Parse("p.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ParseAll(docs)
+}
+
+const head = "apiVersion: security.istio.io/v1\nkind: RequestAuthentication\n"
+
+// TestDemand holds whose tokens a workload takes.
+func TestDemand(t *testing.T) {
+	t.Parallel()
+	ps, err := parseText(t, head+`metadata: {name: root, namespace: istio-system}
+spec: {jwtRules: [{issuer: a, audiences: [x], jwksUri: https://a/keys}]}
+---
+`+head+`metadata: {name: own, namespace: shop}
+spec: {jwtRules: [{issuer: a, audiences: [y]}, {issuer: b, forwardOriginalToken: true}]}
+---
+`+head+`metadata: {name: selected, namespace: shop}
+spec: {selector: {matchLabels: {app: web}}, jwtRules: [{issuer: b, audiences: [z]}, {issuer: c}]}
+---
+`+head+`metadata: {name: elsewhere, namespace: other}
+spec: {}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, ignored := Demand(ps, policy.Inbound{Workload: policy.Workload{Namespace: "shop", Labels: map[string]string{"app": "api"}}}, "istio-system")
+	want := token.Demand{Issuers: []token.Issuer{{Name: "a", Audiences: []string{"x", "y"}}, {Name: "b", Forward: true}}}
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{
+		`shop/selected: its selector asks for the label "app" with value "web", the workload has "api"`,
+		`other/elsewhere: it is of namespace "other", the workload of namespace "shop"`,
+	}, ignored); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	d, _ = Demand(ps, policy.Inbound{Workload: policy.Workload{Namespace: "shop", Labels: map[string]string{"app": "web"}}}, "istio-system")
+	want.Issuers = append(want.Issuers, token.Issuer{Name: "c"})
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Errorf("of two rules for one issuer, one is enough (-want +got):\n%s", diff)
+	}
+}
+
+// TestRefusals holds what is not read.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"spec: {jwtRules: [{audiences: [a]}]}":                       "spec.jwtRules[0].issuer: an issuer is required",
+		"spec: {jwtRules: [{issuer: a, jwks: '{}', jwksUri: b}]}":    "spec.jwtRules[0].jwks: the keys stand in jwksUri too",
+		"spec: {jwtRules: [{issuer: a, audiences: ['']}]}":           "spec.jwtRules[0].audiences: an audience is empty",
+		"spec: {jwtRules: [{issuer: a, fromHeaders: [{name: x}]}]}":  "spec.jwtRules[0].fromHeaders: meshproof cannot judge this yet",
+		"spec: {jwtRules: [{issuer: a, outputPayloadToHeader: x}]}":  "spec.jwtRules[0].outputPayloadToHeader: meshproof cannot judge this yet",
+		"spec: {jwtRules: [{issuer: a, spaceDelimitedClaims: [x]}]}": "spec.jwtRules[0].spaceDelimitedClaims: meshproof cannot judge this yet",
+		"spec: {targetRefs: [{kind: Gateway, name: x}]}":             "spec.targetRefs: it names a gateway",
+		"spec: {jwtRules: [{isuer: a}]}":                             "spec.jwtRules[0].isuer: unknown field",
+	} {
+		if _, err := parseText(t, head+"metadata: {name: x}\n"+text+"\n"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	twice := head + "metadata: {name: x}\n"
+	if _, err := parseText(t, twice+"---\n"+twice); err == nil || !strings.Contains(err.Error(), "defined twice") {
+		t.Errorf("two of one name: %v", err)
+	}
+	if _, err := parseText(t, "apiVersion: security.istio.io/v7\nkind: RequestAuthentication\n"); err == nil || !strings.Contains(err.Error(), "no version") || !strings.Contains(err.Error(), "a name is required") {
+		t.Errorf("no name, no version: %v", err)
+	}
+}
