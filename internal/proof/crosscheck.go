@@ -190,6 +190,7 @@ func (p *Proof) draw(i int) []policy.Request {
 				path = "/any"
 			}
 			r.Path = path
+			drawHeaders(&r, values, pick, random)
 			r.Others = drawClaims(in.Inbound.Program.Tokens, values, pick, random)
 		}
 		out = append(out, r)
