@@ -2,10 +2,13 @@ package classes_test
 
 import (
 	"fmt"
+	"net/netip"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -44,5 +47,114 @@ func TestPortCells(t *testing.T) {
 		if diff := cmp.Diff(tt.want, cells(cover, portText)); diff != "" || !cover.Complete() {
 			t.Errorf("%v (-want +got):\n%s%s", tt.conditions, diff, cover)
 		}
+	}
+}
+
+// TestPortsByBruteForce compares the classes of ranges with every port: the ports of a class are
+// decided alike, and no decision lacks a class. Half of the programs have a regular expression
+// beside the ranges.
+func TestPortsByBruteForce(t *testing.T) {
+	t.Parallel()
+	property.Check(t, func(t *rapid.T) {
+		edge := rapid.SampledFrom([]uint16{1, 2, 79, 80, 81, 8000, 8001, 8080, 8500, 9000, 65534, 65535})
+		var conditions []policy.Condition
+		for range rapid.IntRange(1, 5).Draw(t, "ranges") {
+			first, last := edge.Draw(t, "first"), edge.Draw(t, "last")
+			var c policy.Condition = by(attribute.DestinationPort, policy.Range, fmt.Sprintf("%d-%d", min(first, last), max(first, last)))
+			if rapid.Bool().Draw(t, "not") {
+				c = policy.Not{Of: c}
+			}
+			conditions = append(conditions, c)
+		}
+		if rapid.Bool().Draw(t, "regular") {
+			conditions[0] = policy.And{conditions[0], by(attribute.Identity, policy.Regex, ".*/ns/a/.*")}
+		}
+		p := ordered(conditions...)
+		cover := classes.Of(classes.Surface{}, p)
+		if !cover.Complete() {
+			t.Fatal(cover)
+		}
+		request := cover.Classes[0].Witness
+		seen := map[policy.Decision]bool{}
+		for _, class := range cover.Classes {
+			seen[policy.Decide(p, class.Witness)] = true
+		}
+		for port := 1; port <= 65535; port += 1 + rapid.IntRange(0, 40).Draw(t, "step") {
+			request.Port = uint16(port)
+			at, ok := cover.Locate(request)
+			if want := policy.Decide(p, request); !ok || policy.Decide(p, cover.Classes[at].Witness) != want || !seen[want] {
+				t.Fatalf("port %d is in class %d, %s, of\n%s", port, at, cover, p)
+			}
+		}
+	})
+}
+
+// TestAddressesBesideRegularExpressions is complete for blocks with exceptions, whatever else the
+// rules ask for, and finds what is covered.
+func TestAddressesBesideRegularExpressions(t *testing.T) {
+	t.Parallel()
+	in := func(block string) policy.Condition { return by(attribute.SourceAddress, policy.CIDR, block) }
+	team := by(attribute.Identity, policy.Regex, `.*/ns/team-[a-z]+/.*`)
+	cover := classes.Of(classes.Surface{}, ordered(
+		policy.And{team, in("10.0.0.0/8"), policy.Not{Of: in("10.1.0.0/16")}},
+		policy.And{in("10.0.0.0/9"), in("10.128.0.0/9")},
+		policy.Or{in("10.0.0.0/9"), in("10.128.0.0/9")},
+		in("10.0.0.0/8"),
+		by(attribute.RemoteAddress, policy.CIDR, "224.0.0.0/4"),
+		policy.Not{Of: policy.Or{in("0.0.0.0/0"), in("::/0")}},
+	))
+	var got []string
+	for _, c := range cover.Classes {
+		got = append(got, fmt.Sprint(c.Witness.Source, " ", c.Witness.URIs))
+	}
+	want := []string{"10.255.255.254 [spiffe://trust-domain.mesh/ns/team-a/sa/a]", "10.0.0.1 [spiffe://trust-domain.mesh/ns/a/sa/a]",
+		"10.255.255.254 [spiffe://trust-domain.mesh/ns/a/sa/a]", "11.0.0.0 [spiffe://trust-domain.mesh/ns/a/sa/a]"}
+	if diff := cmp.Diff(want, got); diff != "" || !cover.Complete() {
+		t.Errorf("%s (-want +got):\n%s", cover, diff)
+	}
+}
+
+// TestEndpointNeighbours asks for what is next to a block and to a range, on both sides.
+func TestEndpointNeighbours(t *testing.T) {
+	t.Parallel()
+	for _, regular := range []bool{false, true} {
+		p := policy.And{by(attribute.SourceAddress, policy.CIDR, "10.1.0.0/16"), by(attribute.DestinationPort, policy.Range, "8000-8999")}
+		if regular {
+			p = append(p, by(attribute.Identity, policy.Suffix, "/sa/a"))
+		}
+		cover := classes.Of(classes.Surface{Protocol: policy.TCP}, ordered(p))
+		at, ok := cover.Locate(policy.Request{URIs: []string{"spiffe://trust-domain.mesh/ns/a/sa/a"}, Port: 8080, Source: netip.MustParseAddr("10.1.2.3")})
+		if !ok {
+			t.Fatalf("regular %t: no class", regular)
+		}
+		got := map[string]bool{}
+		for _, n := range cover.Neighbours(at) {
+			got[n.Request.Source.String()] = n.Class == at && ok
+			got[fmt.Sprint(n.Request.Port)] = true
+		}
+		for _, want := range []string{"10.0.255.255", "10.1.0.0", "10.1.255.255", "10.2.0.0", "::ffff:10.1.0.1", "7999", "8000", "8999", "9000"} {
+			if _, ok := got[want]; !ok {
+				t.Errorf("regular %t: %s is not asked: %v", regular, want, got)
+			}
+		}
+	}
+}
+
+// BenchmarkBlocks has ten thousand blocks of addresses, each with an exception.
+func BenchmarkBlocks(b *testing.B) {
+	var conditions policy.Or
+	for i := range 10_000 {
+		block := func(bits int) policy.Condition {
+			return by(attribute.SourceAddress, policy.CIDR, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 0}), bits).String())
+		}
+		conditions = append(conditions, policy.And{block(24), policy.Not{Of: block(25)}})
+	}
+	p := ordered(conditions)
+	for b.Loop() {
+		cover := classes.Of(classes.Surface{Protocol: policy.TCP}, p)
+		if !cover.Complete() {
+			b.Fatal(cover)
+		}
+		b.ReportMetric(float64(len(cover.Classes)), "classes")
 	}
 }
