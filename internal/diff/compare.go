@@ -119,7 +119,11 @@ func Compare(before, after cases.Case) ([]Comparison, error) {
 
 // compare compares one inbound under both sets of policies.
 func compare(was, is verdict.Inbound) Comparison {
-	c := Comparison{Inbound: is.Inbound, was: was, is: is, Cover: classes.Of(is.Surface(), was.Program.Program, is.Program.Program)}
+	old, recent := was.Program.Program, is.Program.Program
+	if was.Port != is.Port {
+		old, recent = was.OnItsPort(), is.OnItsPort()
+	}
+	c := Comparison{Inbound: is.Inbound, was: was, is: is, Cover: classes.Of(is.Surface(), old, recent)}
 	for n, class := range c.Cover.Classes {
 		// A permissive inbound takes callers without a name in plaintext, see plaintext.
 		if verdict.Nameless(class.Witness) && (was.Permissive || is.Permissive) {
@@ -142,7 +146,7 @@ func compare(was, is verdict.Inbound) Comparison {
 	}
 	c.Changes = append(c.Changes, plaintextChanges(c.Cover, was, is)...)
 	if c.Cover.Complete() && !was.Program.Equal(is.Program.Program) {
-		c.Beyond = beyond.Widened(c.Cover, is.Surface(), was.Program.Program, is.Program.Program, nil)
+		c.Beyond = beyond.Widened(c.Cover, is.Surface(), old, recent, nil)
 	}
 	return c
 }

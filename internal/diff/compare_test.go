@@ -1,6 +1,7 @@
 package diff_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,4 +189,24 @@ func parse(t *testing.T, text string) cases.Case {
 		t.Fatalf("%d cases: %v", len(all), err)
 	}
 	return all[0]
+}
+
+// TestComparePorts finds what a new port changes: the old policies are asked about the old one.
+func TestComparePorts(t *testing.T) {
+	t.Parallel()
+	before := one(t, "http", `{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: default}, spec: {action: DENY, rules: [{to: [{operation: {ports: ["80"], paths: ["*.html"]}}]}]}}`)
+	after := before
+	after.Inbounds = slices.Clone(before.Inbounds)
+	after.Inbounds[0].Port = 8080
+	found, err := diff.Compare(before, after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, change := range found[0].Changes {
+		got = append(got, change.Kind().String()+" "+change.Witness.Path)
+	}
+	if want := []string{diff.Widened.String() + " /a.html"}; !slices.Equal(got, want) || !found[0].Cover.Complete() {
+		t.Errorf("changes %q, want %q, in %s", got, want, found[0].Cover)
+	}
 }
