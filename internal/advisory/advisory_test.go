@@ -85,6 +85,34 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
+const secondLine = `case: a deny on a header
+workloads: [{name: backend, namespace: shop, inbounds: [{port: 8080, protocol: http}]}]
+policies:
+  - apiVersion: security.istio.io/v1
+    kind: AuthorizationPolicy
+    metadata: {name: no-admin, namespace: shop}
+    spec: {action: DENY, rules: [{when: [{key: "request.headers[x-role]", values: [admin]}]}]}
+requests: [{from: spiffe://trust-domain.mesh/a, to: backend/8080, want: allow}]
+`
+
+// TestAttemptsByHeaders holds the lines that get past a deny on a header where an Envoy joins
+// lines, and that nothing is tried where it does not.
+func TestAttemptsByHeaders(t *testing.T) {
+	t.Parallel()
+	reading, err := verdict.Read(casetest.Parse(t, secondLine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	joins := behavior.Set{}.With(behavior.HeaderLines, false)
+	asked := advisory.Attempts(reading, joins).Reading.Case.Requests
+	if len(asked) != 1 || len(asked[0].Headers) < 2 {
+		t.Errorf("%d requests, want one with several lines: %+v", len(asked), asked)
+	}
+	if asked := advisory.Attempts(reading, behavior.Set{}).Reading.Case.Requests; len(asked) != 0 {
+		t.Errorf("an Envoy with the fix is asked: %+v", asked)
+	}
+}
+
 var rewrite = flag.Bool("rewrite", false, "write the list of advisories into docs/advisories.md")
 
 // TestDocumentLists compares the list of the document with the cases.

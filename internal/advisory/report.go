@@ -141,7 +141,7 @@ func (r *Report) writeGroup(w io.Writer, p terminal.Paint, title string, has fun
 			fmt.Fprintf(w, "    fixed in %s\n", strings.Join(f.Fixed, ", "))
 		}
 		for _, b := range f.Bypasses {
-			fmt.Fprintf(w, "    %s is served to %s\n", strings.Join(append([]string{terminal.Printable(b.Request.Text())}, headersOf(b)...), ", "), terminal.Printable(b.Request.From.Name))
+			fmt.Fprintf(w, "    %s is served to %s\n", terminal.Printable(b.Request.Text()), terminal.Printable(b.Request.From.Name))
 			fmt.Fprintf(w, "      without the flaw: %s\n", b.text())
 		}
 	}
@@ -150,6 +150,9 @@ func (r *Report) writeGroup(w io.Writer, p terminal.Paint, title string, has fun
 
 func (b Bypass) text() string {
 	text := "denied by " + terminal.Printable(b.Refuses)
+	if b.Refuses == "" {
+		text = "denied, because no rule allows it"
+	}
 	if b.At != "" {
 		text += " (" + terminal.Printable(b.At) + ")"
 	}

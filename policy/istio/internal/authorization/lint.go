@@ -130,6 +130,9 @@ func (s *subject) lint(value string, values []string, selected []policy.Inbound)
 			return "never-matches: methods are compared as they stand: write " + strings.ToUpper(value)
 		}
 	case "paths":
+		if isTemplate(value) {
+			return ""
+		}
 		if strings.ContainsAny(value, "?#") {
 			return "never-matches: a path is compared without its query and fragment"
 		}
