@@ -249,9 +249,10 @@ func policyInbounds(c cases.Case) []policy.Inbound {
 // Envoy. A case that fails then is skipped. A case that passes has a stale gate, and fails.
 func (r *run) gate() {
 	version := r.runner.Harness.Version()
-	// What cannot be read in filters cannot be read on any version.
-	unread := r.result.Examination != nil && len(r.result.Examination.Unread) > 0
-	if r.result.Case.Gate.Admits(version, r.runner.Harness.Behavior()) || r.result.Fault || unread {
+	// What cannot be read in filters cannot be read on any version, and what they decide otherwise
+	// than the policies they decide so on each.
+	wrong := r.result.Examination != nil && len(r.result.Examination.Unread)+r.examination.Differing > 0
+	if r.result.Case.Gate.Admits(version, r.runner.Harness.Behavior()) || r.result.Fault || wrong {
 		return
 	}
 	if r.result.Passed() {
