@@ -57,6 +57,9 @@ refused is left out.`,
 			if err != nil {
 				return err
 			}
+			if others := cluster.Homonyms(files, wanted); len(others) > 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "meshproof: note: %s: left out, as of another API group: %s\n", files.Name, others)
+			}
 			if len(objects) == 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "meshproof: note: %s: there is no %s that was asked for\n", files.Name, args[0])
 			}

@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -43,6 +45,16 @@ func ObjectsOf(files *lab.Files, wanted Filter) (Objects, error) {
 	return slices.DeleteFunc(out, func(o capability.Object) bool {
 		return wanted.Namespace != "" && o.Namespace != wanted.Namespace || wanted.Mesh != "" && o.Mesh != wanted.Mesh
 	}), nil
+}
+
+// Homonyms returns the policies outside of cases whose kind has the wanted name, but is of
+// another dialect, such as AuthorizationPolicy of Istio.
+func Homonyms(files *lab.Files, wanted Filter) kinds.Others {
+	lister := listerOf(wanted.Noun)
+	owner, ok := lister.(language.Dialect)
+	return slices.DeleteFunc(slices.Clone(kinds.Others(files.Policies)), func(doc manifest.Document) bool {
+		return !ok || owner.Owns(doc) || !slices.Contains(lister.Nouns(), strings.ToLower(doc.Type().Kind))
+	})
 }
 
 // Err joins the errors of the objects that are not valid.
