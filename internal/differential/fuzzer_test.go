@@ -63,7 +63,7 @@ func TestFaultyCompilerIsFound(t *testing.T) {
 				t.Skip("slow: it draws and shrinks hundreds of sets; one mistake is enough here")
 			}
 			wrong := suite.Runner{Harness: sharedEnvoy.Get(t), Compiler: compiler, AnyNames: true}
-			r, err := differential.Fuzzer{Runner: wrong, Seed: 5}.Run(t.Context(), differential.Limit{Sets: 400, Disagreements: 1})
+			r, err := differential.Fuzzer{Runner: wrong, Seed: 5, Batch: 16}.Run(t.Context(), differential.Limit{Sets: 400, Disagreements: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -258,12 +258,12 @@ func outcomes(results []result.Case) []outcome {
 }
 
 // The built-in cases have the same results together and one by one, with a right compiler
-// and with a wrong one. With -short there are twenty cases.
+// and with a wrong one. With -short there are ten cases.
 func TestTogetherIsAsAlone(t *testing.T) {
 	t.Parallel()
 	number := 80
 	if testing.Short() {
-		number = 20
+		number = 10
 	}
 	all := casetest.Stories(t)
 	var small []cases.Case
