@@ -64,6 +64,7 @@ func (p *printer) line(indent int, text string) {
 func (p *printer) head() {
 	c := p.c
 	p.field("case", sentence(c.Name))
+	p.field("advisory", advisoryText(c.Advisory))
 	p.field("story", text(c.Story))
 	p.field("features", texts(c.Features))
 	p.field("envoy", gateText(c.Gate))
@@ -75,6 +76,20 @@ func (p *printer) head() {
 		p.field("trustDomains", texts(names))
 	}
 	p.field("options", p.options())
+}
+
+// advisoryText is an advisory; "" for none.
+func advisoryText(a *cases.Advisory) string {
+	if a == nil {
+		return ""
+	}
+	var advisory fields
+	advisory.add("id", text(a.ID))
+	advisory.add("aliases", texts(a.Aliases))
+	advisory.add("product", text(a.Product))
+	advisory.add("loses", text(a.Loses))
+	advisory.add("fixed", texts(a.Fixed))
+	return advisory.flow()
 }
 
 func (p *printer) options() string {
