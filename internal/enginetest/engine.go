@@ -248,6 +248,7 @@ func names(p *rbacv3.Principal, r *policy.Request) bool {
 	}
 	switch p := p.Identifier.(type) {
 	case *rbacv3.Principal_SourceIp:
+		//lint:ignore SA1019 the filters of other compilers have it
 		return inBlock(p.SourceIp, r.Source)
 	case *rbacv3.Principal_DirectRemoteIp:
 		return inBlock(p.DirectRemoteIp, r.Source)

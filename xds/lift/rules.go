@@ -96,6 +96,7 @@ func (t *translator) permission(p *rbacv3.Permission, at *messages.Path) term {
 	case *rbacv3.Permission_RequestedServerName:
 		return term{reading: t.serverName(textOf(of.RequestedServerName), at.Field("requested_server_name"))}
 	case *rbacv3.Permission_Metadata:
+		//lint:ignore SA1019 the filters of other compilers have it
 		return term{reading: t.metadata(of.Metadata, at.Field("metadata"))}
 	case *rbacv3.Permission_SourcedMetadata:
 		return term{reading: t.sourcedMetadata(of.SourcedMetadata, at.Field("sourced_metadata"))}
@@ -126,6 +127,7 @@ func (t *translator) principal(p *rbacv3.Principal, at *messages.Path) term {
 	case *rbacv3.Principal_UrlPath:
 		return t.urlPath(textOf(of.UrlPath.GetPath()), at.Field("url_path"))
 	case *rbacv3.Principal_Metadata:
+		//lint:ignore SA1019 the filters of other compilers have it
 		return term{reading: t.metadata(of.Metadata, at.Field("metadata"))}
 	case *rbacv3.Principal_SourcedMetadata:
 		return term{reading: t.sourcedMetadata(of.SourcedMetadata, at.Field("sourced_metadata"))}
@@ -136,6 +138,7 @@ func (t *translator) principal(p *rbacv3.Principal, at *messages.Path) term {
 		}
 		return term{reading: t.name(textOf(of.Authenticated.PrincipalName), at.Field("authenticated").Field("principal_name"))}
 	case *rbacv3.Principal_SourceIp:
+		//lint:ignore SA1019 the filters of other compilers have it
 		return term{reading: t.block(attribute.SourceAddress, of.SourceIp, at.Field("source_ip"))}
 	case *rbacv3.Principal_DirectRemoteIp:
 		return term{reading: t.block(attribute.SourceAddress, of.DirectRemoteIp, at.Field("direct_remote_ip"))}
