@@ -30,9 +30,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestGo runs the tests of the module in the folder compiler, as its owner would, and reads
+// TestExampleCompilerOfGo runs the tests of the module in the folder compiler, as its owner would, and reads
 // its report.
-func TestGo(t *testing.T) {
+func TestExampleCompilerOfGo(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("it builds another module")
@@ -156,9 +156,9 @@ func TestWrongPython(t *testing.T) {
 
 var conversation = regexp.MustCompile("(?s)```\n(→.*?)```")
 
-// TestConversation sends the requests in the document to the compiler and compares the
+// TestDocumentedRequestsToACompiler sends the requests in the document to the compiler and compares the
 // answers.
-func TestConversation(t *testing.T) {
+func TestDocumentedRequestsToACompiler(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "docs", "compilers.md"))
 	if err != nil {

@@ -38,11 +38,11 @@ func byPeer(layer policy.Layer, form policy.Form) policy.Program {
 	return policy.Program{Gates: []policy.Gate{gate}}
 }
 
-// TestPeerIsPlayedTruly connects from real source addresses to listeners without the PROXY
+// TestPlayedPeersDecideAsRealPeersDo connects from real source addresses to listeners without the PROXY
 // protocol. There, filters that ask for the peer decide as the policy does, and the filters that
 // the lab plays in their place decide alike. Every address of 127.0.0.0/8 is this machine's on
 // Linux.
-func TestPeerIsPlayedTruly(t *testing.T) {
+func TestPlayedPeersDecideAsRealPeersDo(t *testing.T) {
 	t.Parallel()
 	type asked struct {
 		program  policy.Program

@@ -74,8 +74,8 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// TestUnfaithful has listeners whose filters would decide differently in the lab.
-func TestUnfaithful(t *testing.T) {
+// TestListenersThatDecideOtherwiseInTheLab has listeners whose filters would decide differently in the lab.
+func TestListenersThatDecideOtherwiseInTheLab(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		// change makes a sound listener unsound.

@@ -18,7 +18,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-func TestStateOf(t *testing.T) {
+func TestStateOfAnAdvisory(t *testing.T) {
 	t.Parallel()
 	passed, gated := advisory.Outcome{Passed: true, Asked: true}, advisory.Outcome{NotApplicable: true, Asked: true}
 	for name, tt := range map[string]struct {

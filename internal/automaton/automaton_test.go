@@ -179,8 +179,8 @@ func regex(t testing.TB, expression string) *automaton.Language {
 	return l
 }
 
-// TestHardQuestions asks what some ways of searching cannot answer.
-func TestHardQuestions(t *testing.T) {
+// TestQuestionsThatNeedAnotherWayOfSearching asks what some ways of searching cannot answer.
+func TestQuestionsThatNeedAnotherWayOfSearching(t *testing.T) {
 	t.Parallel()
 	lower := regex(t, `[a-z]*`)
 	for name, tt := range map[string]struct {

@@ -12,9 +12,9 @@ import (
 	"github.com/meshproof/meshproof/internal/children"
 )
 
-// TestStraysEnd starts a shell that leaves processes behind: one in its group, one with a
+// TestProcessesLeftBehindAreEnded starts a shell that leaves processes behind: one in its group, one with a
 // session and no environment of its own, and one of those has a child too.
-func TestStraysEnd(t *testing.T) {
+func TestProcessesLeftBehindAreEnded(t *testing.T) {
 	if err := children.Adopt(); err != nil {
 		t.Fatal(err)
 	}

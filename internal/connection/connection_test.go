@@ -83,8 +83,8 @@ func TestCallsShareConnection(t *testing.T) {
 	}
 }
 
-// TestReusable shows which answers end a connection.
-func TestReusable(t *testing.T) {
+// TestAnswersThatEndAConnection shows which answers end a connection.
+func TestAnswersThatEndAConnection(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", caller.BodyMax+1000)
 	for name, tt := range map[string]struct {
@@ -152,8 +152,8 @@ func TestServerClosesAfterAnswer(t *testing.T) {
 	}
 }
 
-// TestPatience shows that a server that sends nothing is no refusal.
-func TestPatience(t *testing.T) {
+// TestServerThatSendsNothingIsNoRefusal shows that a server that sends nothing is no refusal.
+func TestServerThatSendsNothingIsNoRefusal(t *testing.T) {
 	t.Parallel()
 	for _, p := range protocols {
 		t.Run(p.String(), func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-func TestMustBeAlone(t *testing.T) {
+func TestCallsThatNeedTheirOwnConnection(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		call caller.Call

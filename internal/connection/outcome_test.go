@@ -157,7 +157,7 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-func TestEndedContext(t *testing.T) {
+func TestCallWhoseContextEnded(t *testing.T) {
 	t.Parallel()
 	in := serve(t, policy.HTTP, readAndClose)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -167,8 +167,8 @@ func TestEndedContext(t *testing.T) {
 	}
 }
 
-// TestPlayed shows what the inbound learns about its caller.
-func TestPlayed(t *testing.T) {
+// TestWhatAnInboundLearnsAboutItsCaller shows what the inbound learns about its caller.
+func TestWhatAnInboundLearnsAboutItsCaller(t *testing.T) {
 	t.Parallel()
 	in := serve(t, policy.TCP, func(c net.Conn) { _, _ = io.CopyN(c, c, 10) })
 	if got := do(t.Context(), in.call); got.Outcome != caller.Answered || got.Body != "meshproof\n" {

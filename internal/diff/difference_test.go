@@ -49,7 +49,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-func TestOwner(t *testing.T) {
+func TestDialectOfAFile(t *testing.T) {
 	t.Parallel()
 	const ofKuma = "{type: MeshTrafficPermission, name: p}"
 	const ofGateway = "{apiVersion: gateway.networking.x-k8s.io/v1alpha1, kind: AuthorizationPolicy}"

@@ -6,8 +6,8 @@ import (
 	"github.com/meshproof/meshproof/internal/endpoint"
 )
 
-// TestOneText takes one text of each port, range, address and block, and refuses the others.
-func TestOneText(t *testing.T) {
+// TestEachEndpointHasOneText takes one text of each port, range, address and block, and refuses the others.
+func TestEachEndpointHasOneText(t *testing.T) {
 	t.Parallel()
 	readers := map[string]func(string) error{
 		"port":    func(s string) error { _, err := endpoint.Port(s); return err },

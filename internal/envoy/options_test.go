@@ -47,7 +47,7 @@ func TestATagIsNoVersion(t *testing.T) {
 	}
 }
 
-func TestABinaryMayLie(t *testing.T) {
+func TestBinaryThatSaysAnotherVersion(t *testing.T) {
 	bin, err := Fetch(t.Context(), pin.DefaultVersion)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestABinaryMayLie(t *testing.T) {
 
 // A binary that never says its version ends with what it started, also where that holds its
 // standard output.
-func TestABinaryMayHang(t *testing.T) {
+func TestBinaryThatNeverSaysItsVersion(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	hangs, alive := filepath.Join(dir, "envoy"), filepath.Join(dir, "alive")

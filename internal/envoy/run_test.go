@@ -95,7 +95,7 @@ func TestEveryPinnedVersion(t *testing.T) {
 	}
 }
 
-func TestSlots(t *testing.T) {
+func TestEachSlotHasItsOwnPorts(t *testing.T) {
 	t.Parallel()
 	for _, r := range bothRuntimes {
 		t.Run(r.String(), func(t *testing.T) {
@@ -343,7 +343,7 @@ func isZombie(pid int) bool {
 	return err == nil && strings.Contains(string(stat), ") Z ")
 }
 
-func TestTellingLine(t *testing.T) {
+func TestLineOfTheLogThatSaysWhy(t *testing.T) {
 	t.Parallel()
 	const pre = "[2026-01-02 03:04:05.678][12]"
 	for _, tc := range []struct{ log, want string }{

@@ -97,7 +97,7 @@ func TestSplitWithoutKind(t *testing.T) {
 	}
 }
 
-func TestOthers(t *testing.T) {
+func TestCountOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	docs, err := manifest.Parse("p.yaml", []byte("{apiVersion: v1, kind: Service}\n---\n{apiVersion: apps/v1, kind: Deployment}\n---\n{type: Mesh}\n---\n{apiVersion: apps/v1, kind: Deployment}\n"))
 	if err != nil {

@@ -81,7 +81,7 @@ func textOf(t *testing.T, doc manifest.Document, change func(string) string) str
 }
 
 // A compiler is asked for policies that it cannot know, and for everything twice.
-func TestFreshPolicies(t *testing.T) {
+func TestCompilersAreAskedForDrawnPolicies(t *testing.T) {
 	t.Parallel()
 	gateway := matrix.Selection{Profiles: []feature.Profile{feature.GEP3779}}
 	// The policies of the cases, by everything that they say.

@@ -53,8 +53,8 @@ func TestAChangedBinaryIsRefused(t *testing.T) {
 	}
 }
 
-// TestTheStamp shows when the binary is read again, and what reads it always.
-func TestTheStamp(t *testing.T) {
+// TestBinaryIsReadAgainWhenItsFileChanged shows when the binary is read again, and what reads it always.
+func TestBinaryIsReadAgainWhenItsFileChanged(t *testing.T) {
 	t.Parallel()
 	s, _ := fakeStore(t, fakeBinary)
 	path, err := s.Fetch(t.Context(), "9.9.9")

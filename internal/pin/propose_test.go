@@ -149,7 +149,7 @@ func TestProposalString(t *testing.T) {
 	}
 }
 
-func TestNews(t *testing.T) {
+func TestNewReleases(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		pinned, offered string

@@ -17,8 +17,8 @@ import (
 	"github.com/meshproof/meshproof/policy/language"
 )
 
-// TestBreaks has failures that end the compiler. Each further request gets the same error.
-func TestBreaks(t *testing.T) {
+// TestFailuresThatEndTheCompiler has failures that end the compiler. Each further request gets the same error.
+func TestFailuresThatEndTheCompiler(t *testing.T) {
 	t.Parallel()
 	first := strings.Repeat("x", 100)
 	for name, tt := range map[string]struct {
@@ -113,8 +113,8 @@ func TestGreeting(t *testing.T) {
 	}
 }
 
-// TestSilence has a compiler without a greeting, and a compiler that hangs later.
-func TestSilence(t *testing.T) {
+// TestCompilerThatSaysNothing has a compiler without a greeting, and a compiler that hangs later.
+func TestCompilerThatSaysNothing(t *testing.T) {
 	t.Parallel()
 	if _, err := Start(t.Context(), Shell("cat >/dev/null"), Options{Timeout: 50 * time.Millisecond}); !errors.Is(err, ErrSilent) || !strings.HasSuffix(err.Error(), "it hangs: no answer for 50ms") {
 		t.Errorf("got %v", err)
@@ -258,8 +258,8 @@ func TestAnyOrder(t *testing.T) {
 	}
 }
 
-// TestNoise has a compiler that writes much to standard error.
-func TestNoise(t *testing.T) {
+// TestCompilerThatWritesMuchToStandardError has a compiler that writes much to standard error.
+func TestCompilerThatWritesMuchToStandardError(t *testing.T) {
 	t.Parallel()
 	c := start(t, helper("noise"))
 	for range 3 {

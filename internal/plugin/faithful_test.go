@@ -27,10 +27,10 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// TestFaithful shows that the protocol loses nothing: through it, meshproof's own compiler
+// TestPluginGivesWhatItsCompilerGives shows that the protocol loses nothing: through it, meshproof's own compiler
 // gives the same filters and the same refusals for every case, and every line matches the
 // schema. With -short the test takes every third case.
-func TestFaithful(t *testing.T) {
+func TestPluginGivesWhatItsCompilerGives(t *testing.T) {
 	t.Parallel()
 	stories := casetest.Stories(t)
 	c := start(t, helper("reference"))

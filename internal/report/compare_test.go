@@ -189,7 +189,7 @@ func TestCompareEmpty(t *testing.T) {
 	})
 }
 
-func TestVisible(t *testing.T) {
+func TestHostileTextIsMadeVisible(t *testing.T) {
 	t.Parallel()
 	const want = "a|b `c` </td><script>alert(1)</script> *d* [e](http://f) &amp; \\u0000\\u001b[31m\\u202e next ]]> \\| _g_ \ufffd"
 	if got := report.Visible(reporttest.Hostile); got != want {

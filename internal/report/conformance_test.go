@@ -198,7 +198,7 @@ func TestHashSurvivesBytes(t *testing.T) {
 	}
 }
 
-func TestLastingHasNoKey(t *testing.T) {
+func TestForwardedCertificateWithoutItsHash(t *testing.T) {
 	t.Parallel()
 	for xfcc, want := range map[string]string{
 		"":                               "",

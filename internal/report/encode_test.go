@@ -213,7 +213,7 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-func TestAsking(t *testing.T) {
+func TestTextOfARequest(t *testing.T) {
 	t.Parallel()
 	for want, q := range map[string]report.Request{
 		"a/80 as x":        {From: "x", To: "a/80"},

@@ -48,7 +48,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-func TestSlow(t *testing.T) {
+func TestSlowestCases(t *testing.T) {
 	t.Parallel()
 	timed := func(name string, milliseconds float64) report.Case {
 		return report.Case{Case: name, Milliseconds: milliseconds}
@@ -84,7 +84,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-func TestLevel(t *testing.T) {
+func TestCaseIsInALevel(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		features []feature.Name
@@ -109,7 +109,7 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-func TestTally(t *testing.T) {
+func TestCountOfCasesByLevel(t *testing.T) {
 	t.Parallel()
 	runs := reporttest.Matrix()
 	for _, tt := range []struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-func TestSeen(t *testing.T) {
+func TestHeadersThatEnvoySees(t *testing.T) {
 	t.Parallel()
 	sent := []policy.Header{{Name: "Cookie", Value: "a=1"}, {Name: "X-Role", Value: " user\t"}, {Name: "cookie", Value: "b=2"}}
 	for name, tt := range map[string]struct {

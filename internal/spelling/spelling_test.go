@@ -22,7 +22,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-func TestGuess(t *testing.T) {
+func TestGuessOfAMisspeltWord(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{
 		"polcies": "policies", "POLICIES": "policies", "requst": "requests", "form": "from", "too": "to", "wants": "want",

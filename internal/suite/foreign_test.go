@@ -263,7 +263,7 @@ func TestHonestForeignFilters(t *testing.T) {
 }
 
 // No dialect owns this policy. A compiler that knows it is held against what the case wants.
-func TestWantsOnly(t *testing.T) {
+func TestCaseWithPoliciesOfNoDialect(t *testing.T) {
 	t.Parallel()
 	const text = `
 case: a policy of another mesh

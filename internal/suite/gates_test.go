@@ -236,7 +236,7 @@ func TestSeveralGates(t *testing.T) {
 }
 
 // The runner finds a compiler that loses, swaps, adds or renames a filter of any gate.
-func TestBentGates(t *testing.T) {
+func TestChangedGatesAreFound(t *testing.T) {
 	t.Parallel()
 	const audit, deny, allow = 0, 1, 2
 	for name, tt := range map[string]struct {

@@ -182,7 +182,7 @@ func TestExpectationsOfTheStories(t *testing.T) {
 
 // A memo reads the policies of a case once, also if they are refused. It distinguishes a
 // refusal of all policies from a refusal of one inbound.
-func TestMemo(t *testing.T) {
+func TestPoliciesOfACaseAreReadOnce(t *testing.T) {
 	t.Parallel()
 	good, bad := casetest.Parse(t, head+"requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]\n"), casetest.Parse(t, head+"expectError: x\n")
 	bad.Name, bad.Policies = "bad", []manifest.Document{{}}

@@ -114,8 +114,8 @@ func TestNamesByRegex(t *testing.T) {
 	}
 }
 
-// TestExplodingMatches meets the limit, and says so.
-func TestExplodingMatches(t *testing.T) {
+// TestMatchesThatMeetTheLimit meets the limit, and says so.
+func TestMatchesThatMeetTheLimit(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("it takes 20 s under the race detector")

@@ -68,7 +68,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-func TestAt(t *testing.T) {
+func TestFieldOfADocument(t *testing.T) {
 	t.Parallel()
 	doc := parseOne(t, placed)
 	for field, want := range map[string]any{
@@ -204,7 +204,7 @@ func TestDecodeKnown(t *testing.T) {
 	}
 }
 
-func TestWithout(t *testing.T) {
+func TestDocumentWithoutAField(t *testing.T) {
 	t.Parallel()
 	whole := parseOne(t, "{a: 1, b: [2], c: {d: e}}")
 	rest := whole.Without("b")

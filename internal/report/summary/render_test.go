@@ -105,7 +105,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-func TestAgain(t *testing.T) {
+func TestCommandThatRunsACaseAgain(t *testing.T) {
 	t.Parallel()
 	c := cases.Case{Name: "it's (not) 100% /metrics", Place: "cases/kuma/a.yaml:1"}
 	for name, tt := range map[string]struct {

@@ -137,9 +137,9 @@ func TestOrderOfPoliciesDoesNotMatter(t *testing.T) {
 	})
 }
 
-// TestPoliciesOnlyAdd: one more policy keeps out no caller of the others, unless it
+// TestAnotherPolicyKeepsNoCallerOut: one more policy keeps out no caller of the others, unless it
 // is the first that selects the workload.
-func TestPoliciesOnlyAdd(t *testing.T) {
+func TestAnotherPolicyKeepsNoCallerOut(t *testing.T) {
 	t.Parallel()
 	property.Check(t, func(r *rapid.T) {
 		ps := parseAll(t, drawPolicies(r))

@@ -40,7 +40,7 @@ func refusal(t *testing.T, name, body string) string {
 	return strings.ReplaceAll(err.Error(), "\n", " and ")
 }
 
-func TestOwns(t *testing.T) {
+func TestOwnedDocuments(t *testing.T) {
 	t.Parallel()
 	for yaml, want := range map[string]bool{
 		"{apiVersion: gateway.networking.x-k8s.io/v1alpha1, kind: XAuthorizationPolicy}": true,

@@ -79,7 +79,7 @@ spec: {targetRef: {kind: Dataplane, labels: {app: frontend}}, default: {allow: [
 }
 
 // Absent, empty and set lists stay different, and so do the two spellings of the identity.
-func TestConf(t *testing.T) {
+func TestAnswerKeepsTheConfAsWritten(t *testing.T) {
 	t.Parallel()
 	const rule = `{"deny":[],"allow":[{"spiffeID":{"type":"Prefix","value":"spiffe://td/"},"path":{"type":"Exact","value":"/a"},"method":"GET"},{"spiffeId":{"type":"Exact","value":"spiffe://td/b"}}]}`
 	r := parse(t, dataplaneOnly+"---\ntype: MeshTrafficPermission\nname: p\nspec: {rules: [{default: "+rule+"}]}\n", permission.Options{})

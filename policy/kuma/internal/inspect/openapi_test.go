@@ -179,7 +179,7 @@ func TestEmptyResponsesKeepTheContract(t *testing.T) {
 }
 
 // The check finds a response that the document does not allow.
-func TestContractIsTight(t *testing.T) {
+func TestContractRefusesWrongResponses(t *testing.T) {
 	t.Parallel()
 	c := newContract(t, load(t, "mesh"))
 	sound := fetch(t, c.server, http.MethodGet, httpPort)

@@ -16,7 +16,7 @@ import (
 )
 
 // Every identity gets the decision of its group.
-func TestGroupsAreExact(t *testing.T) {
+func TestEachIdentityIsDecidedAsItsGroup(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -27,7 +27,7 @@ func TestSection(t *testing.T) {
 
 // An allow that is hidden on one inbound and works on another causes no warning, and neither
 // does a policy without an inbound.
-func TestLook(t *testing.T) {
+func TestOnlyRulesHiddenEverywhereAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	ps := fixture.Parse(t, `
 {type: MeshTrafficPermission, name: opens, spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://td/a}}]}}}

@@ -63,7 +63,7 @@ func TestParseTakesBothSpellingsOfTheIdentity(t *testing.T) {
 	}
 }
 
-func TestOwns(t *testing.T) {
+func TestOwnedDocuments(t *testing.T) {
 	t.Parallel()
 	for yaml, want := range map[string]bool{
 		"type: MeshTrafficPermission":                                 true,
