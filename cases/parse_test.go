@@ -224,8 +224,9 @@ func TestParseHeaders(t *testing.T) {
   - {from: w, to: w/80, headers: {}, want: allow}
   - {from: w, to: w/80, headers: {b: "1", a: "2"}, want: allow}
   - {from: w, to: w/80, headers: [{b: "1"}, {a: ""}, {b: "2: 3"}], want: allow}
+  - {from: w, to: w/80, headers: {a: {base64: YWRtaW7/}}, want: allow}
 `)
-	for i, want := range [][]policy.Header{nil, nil, {{Name: "a", Value: "2"}, {Name: "b", Value: "1"}}, {{Name: "b", Value: "1"}, {Name: "a"}, {Name: "b", Value: "2: 3"}}} {
+	for i, want := range [][]policy.Header{nil, nil, {{Name: "a", Value: "2"}, {Name: "b", Value: "1"}}, {{Name: "b", Value: "1"}, {Name: "a"}, {Name: "b", Value: "2: 3"}}, {{Name: "a", Value: "admin\xff"}}} {
 		if diff := cmp.Diff(want, got.Requests[i].Headers); diff != "" {
 			t.Errorf("request %d (-want +got):\n%s", i, diff)
 		}

@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"encoding/base64"
 	"maps"
 	"slices"
 
@@ -185,7 +186,7 @@ func (h *headers) UnmarshalManifest(d manifest.Document) error {
 		lines = []manifest.Document{d}
 	}
 	for _, line := range lines {
-		var values map[string]string
+		var values map[string]headerValue
 		if err := line.Decode(&values); err != nil {
 			return err
 		}
@@ -193,9 +194,34 @@ func (h *headers) UnmarshalManifest(d manifest.Document) error {
 			return line.Errorf("", "an item is one header, as in {x-name: value}")
 		}
 		for _, name := range slices.Sorted(maps.Keys(values)) {
-			*h = append(*h, policy.Header{Name: name, Value: values[name]})
+			*h = append(*h, policy.Header{Name: name, Value: string(values[name])})
 		}
 	}
+	return nil
+}
+
+// headerValue reads a text, or {base64: TEXT} for bytes that are no UTF-8.
+type headerValue string
+
+// UnmarshalManifest implements [manifest.Unmarshaler].
+func (v *headerValue) UnmarshalManifest(d manifest.Document) error {
+	var text string
+	noText := d.Decode(&text)
+	if noText == nil {
+		*v = headerValue(text)
+		return nil
+	}
+	var encoded struct {
+		Base64 string `yaml:"base64"`
+	}
+	if d.Decode(&encoded) != nil {
+		return noText
+	}
+	bytes, err := base64.StdEncoding.DecodeString(encoded.Base64)
+	if err != nil {
+		return d.Errorf("base64", "%q is no base64: %v", encoded.Base64, err)
+	}
+	*v = headerValue(bytes)
 	return nil
 }
 

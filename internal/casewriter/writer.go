@@ -3,9 +3,11 @@ package casewriter
 
 import (
 	"cmp"
+	"encoding/base64"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
@@ -380,7 +382,11 @@ func headerLines(lines []policy.Header) string {
 	var f fields
 	ordered := true
 	for i, h := range lines {
-		f.add(quote(h.Name), quote(h.Value))
+		value := quote(h.Value)
+		if !utf8.ValidString(h.Value) {
+			value = "{base64: " + quote(base64.StdEncoding.EncodeToString([]byte(h.Value))) + "}"
+		}
+		f.add(quote(h.Name), value)
 		ordered = ordered && (i == 0 || lines[i-1].Name < h.Name)
 	}
 	if ordered {
