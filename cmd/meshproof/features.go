@@ -64,7 +64,7 @@ func (c *claims) add(cmd *cobra.Command) {
 
 func (c claims) selection() (s matrix.Selection, err error) {
 	if c.flags.Changed("profile") && len(c.profiles) == 0 {
-		return s, fmt.Errorf("--profile: name one of %v, or leave it out for all", feature.Profiles())
+		return s, fmt.Errorf("--profile: name one of %s, or leave it out for all", feature.ProfileNames())
 	}
 	for _, text := range c.profiles {
 		var p feature.Profile

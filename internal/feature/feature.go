@@ -12,6 +12,7 @@ package feature
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Name is the name of a feature, in Gateway API's spelling, such as
@@ -46,11 +47,20 @@ const (
 // UnmarshalText implements [encoding.TextUnmarshaler]; it refuses a profile that does
 // not exist.
 func (p *Profile) UnmarshalText(text []byte) error {
-	if all := Profiles(); !slices.Contains(all, Profile(text)) {
-		return fmt.Errorf("profile %q is unknown: there are %v", text, all)
+	if !slices.Contains(Profiles(), Profile(text)) {
+		return fmt.Errorf("profile %q is unknown: use one of %s", text, ProfileNames())
 	}
 	*p = Profile(text)
 	return nil
+}
+
+// ProfileNames returns the names of all profiles, with commas between them.
+func ProfileNames() string {
+	var names []string
+	for _, p := range Profiles() {
+		names = append(names, string(p))
+	}
+	return strings.Join(names, ", ")
 }
 
 // Level is the level of a feature: core or extended.
