@@ -2,12 +2,12 @@ package explanation
 
 import (
 	"fmt"
-	"net/netip"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/policy"
@@ -27,7 +27,10 @@ func (q *Question) Add(to *pflag.FlagSet) {
 	q.flags = pflag.NewFlagSet("", pflag.ContinueOnError)
 	q.flags.StringArrayVar(&q.from, "from", nil, "SPIFFE ID of the `caller`, or its name: a caller or workload of the case, a Dataplane, plaintext or anonymous; a DNS SAN as dns:NAME; repeat it for a certificate with several SANs, leave it out for a certificate without any")
 	q.flags.StringVar(&q.request.SNI, "sni", "", "server name that the caller sends in its TLS handshake; leave it out for none")
-	q.flags.TextVar(&q.request.SourceIP, "source", netip.Addr{}, "address that the caller connects from; leave it out for its own")
+	q.flags.Func("source", "`address` that the caller connects from; leave it out for its own", func(text string) (err error) {
+		q.request.SourceIP, err = endpoint.Caller(text)
+		return err
+	})
 	q.flags.StringVar(&q.request.Method, "method", "GET", "HTTP method")
 	q.flags.StringVar(&q.request.Path, "path", "/", "path as sent; it is judged as the listener normalizes it")
 	q.flags.StringVar(&q.request.Authority, "authority", "", "`host` of the request, with a port or without; leave it out for the address of the inbound")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/policy"
@@ -68,7 +69,7 @@ func (s portSpace) sound(value string) error {
 	case port == 0:
 		return fmt.Errorf("no inbound has the port 0")
 	case len(s.ports) > 0 && !slices.Contains(s.ports, port):
-		return fmt.Errorf("the inbound has not the port %d: %v", port, s.ports)
+		return fmt.Errorf("callers connect to port %s alone", strings.Trim(fmt.Sprint(s.ports), "[]"))
 	default:
 		return nil
 	}

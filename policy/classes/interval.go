@@ -68,8 +68,8 @@ func (a *axis) searchInterval(in intervals, cell int32) (string, error) {
 			return in.value(key), nil
 		}
 	}
-	if p.kind == policy.Range {
-		if err := in.sound(in.value(p.text)); err != nil {
+	for _, start := range slices.Backward(starts) {
+		if err := in.sound(in.value(start)); err != nil && a.find(start) == cell {
 			return "", err
 		}
 	}
