@@ -32,8 +32,17 @@ func regularMatches(form policy.Form) []policy.Condition {
 		is(attribute.Method, policy.Regex, "P(OST|UT)", false), is(attribute.Method, policy.Suffix, "T", false), is(attribute.Method, policy.Exact, "get", true),
 		is(attribute.Path, policy.Prefix, "/ad", false), is(attribute.Path, policy.Prefix, "/api/", false),
 		is(attribute.SNI, policy.Suffix, ".example", false), is(attribute.SNI, policy.Contains, "shop", true), is(attribute.SNI, policy.Regex, `[a-z]+\.shop`, false),
+		is(attribute.SNI, policy.Exact, "a.shop", false), is(attribute.SNI, policy.Prefix, "a.", false),
+		is(attribute.Method, policy.Prefix, "P", false), is(attribute.Method, policy.Contains, "OS", false), is(attribute.Path, policy.Segments, "/api", false),
+		// Every request has both.
+		policy.And{is(attribute.Host, policy.Present, "", false), is(attribute.Header(":path"), policy.Present, "", false), attribute.Method.Exact("GET")},
 		// No server name is not the empty one.
 		is(attribute.SNI, policy.Regex, `.*`, false),
+	}
+	if form == policy.Ordered {
+		for kind, value := range map[policy.MatchKind]string{policy.Exact: "a.shop", policy.Prefix: "a.", policy.Suffix: ".shop", policy.Contains: "sh", policy.Regex: `[a-z]+\.shop`} {
+			out = append(out, is(attribute.DNSSAN, kind, value, false))
+		}
 	}
 	if form == policy.Named {
 		out = append(out, is(attribute.Path, policy.Suffix, ".json", false), is(attribute.Path, policy.Contains, "/Admin", true),

@@ -46,12 +46,7 @@ var _ = addFamily("joined-header", &family{
 // joinedPredicate asks the input, which joins the lines of a header.
 func joinedPredicate(name string) func(policy.Match) *predicateProto {
 	in := inputOf(headerInput(name))
-	return func(m policy.Match) *predicateProto {
-		if m.Kind == policy.Present {
-			m = policy.Match{Kind: policy.Regex, Value: AnyBytes}
-		}
-		return single(in, stringMatcher(m))
-	}
+	return func(m policy.Match) *predicateProto { return single(in, stringMatcher(m)) }
 }
 
 // The header :path as a whole. The input belongs to the row of the path.

@@ -188,14 +188,20 @@ func stringMatcher(m policy.Match) *matcherv3.StringMatcher {
 		out.MatchPattern = &matcherv3.StringMatcher_Suffix{Suffix: m.Value}
 	case policy.Contains:
 		out.MatchPattern = &matcherv3.StringMatcher_Contains{Contains: m.Value}
+	case policy.Present:
+		out.MatchPattern = safeRegex(AnyBytes)
 	case policy.Regex:
-		out.MatchPattern = &matcherv3.StringMatcher_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{
-			EngineType: &matcherv3.RegexMatcher_GoogleRe2{GoogleRe2: &matcherv3.RegexMatcher_GoogleRE2{}}, Regex: m.Value,
-		}}
+		out.MatchPattern = safeRegex(m.Value)
 	default:
 		out.MatchPattern = &matcherv3.StringMatcher_Exact{Exact: m.Value}
 	}
 	return out
+}
+
+func safeRegex(expression string) *matcherv3.StringMatcher_SafeRegex {
+	return &matcherv3.StringMatcher_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{
+		EngineType: &matcherv3.RegexMatcher_GoogleRe2{GoogleRe2: &matcherv3.RegexMatcher_GoogleRE2{}}, Regex: expression,
+	}}
 }
 
 func exact(value string) *matcherv3.StringMatcher {

@@ -272,6 +272,9 @@ func formsTree(is policy.Is) bool {
 	switch {
 	case m.AnyCase, m.Kind == policy.Prefix && is.Attribute == attribute.Path && strings.HasSuffix(m.Value, "/"):
 		return false
+	case m.Kind == policy.Prefix && is.Attribute == attribute.Method:
+		// Few of the texts with a prefix are methods.
+		return false
 	default:
 		return m.Kind == policy.Exact || m.Kind == policy.Prefix || m.Kind == policy.Segments || m.Kind == policy.Range || m.Kind == policy.CIDR
 	}
