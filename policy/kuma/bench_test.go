@@ -63,6 +63,22 @@ func BenchmarkLint5000(b *testing.B) {
 	}
 }
 
+// BenchmarkLintLabels5000 lints 5,000 policies of one label each, on the inbounds that they
+// select.
+func BenchmarkLintLabels5000(b *testing.B) {
+	var text strings.Builder
+	inbounds := make([]policy.Inbound, 5000)
+	for i := range inbounds {
+		fmt.Fprintf(&text, "---\n{type: MeshTrafficPermission, mesh: default, name: p%d, spec: {targetRef: {kind: Dataplane, labels: {app: a%d}}, default: {allow: [{spiffeId: {type: Exact, value: spiffe://td/a}}]}}}\n", i, i)
+		inbounds[i] = policy.Inbound{Port: 8080, Workload: policy.Workload{Name: fmt.Sprintf("w%d", i), Mesh: "default", Labels: map[string]string{"app": fmt.Sprintf("a%d", i)}}}
+	}
+	ps := fixture.Parse(b, text.String())
+	b.ReportAllocs()
+	for b.Loop() {
+		lint.Lint(ps, inbounds, permission.Options{})
+	}
+}
+
 func BenchmarkEvaluate(b *testing.B) {
 	ps, in := fixture.Parse(b, fixture.Policies(10)), fixture.Inbounds()[0]
 	r := policy.Request{URIs: []string{"spiffe://trust-domain.mesh/ns/team-9/sa/a"}, Method: "GET", Path: "/"}

@@ -27,8 +27,9 @@ func Lint(ps []permission.Policy, inbounds []policy.Inbound, opts permission.Opt
 		out = append(out, lintMatchers(&ps[i])...)
 	}
 	s := newSurvey(opts)
+	index := selection.NewIndex(ps)
 	for _, in := range inbounds {
-		sel := selection.Select(ps, in, opts)
+		sel := selection.Select(index.Candidates(in), in, opts)
 		out = append(out, BlindSpots(sel.Policies, in)...)
 		s.add(sel, in)
 	}

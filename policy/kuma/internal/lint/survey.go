@@ -23,8 +23,9 @@ type Survey struct {
 // nothing.
 func TakeSurvey(ps []permission.Policy, inbounds []policy.Inbound, opts permission.Options) Survey {
 	s := newSurvey(opts)
+	index := selection.NewIndex(ps)
 	for _, in := range inbounds {
-		s.add(selection.Select(ps, in, opts), in)
+		s.add(selection.Select(index.Candidates(in), in, opts), in)
 	}
 	return Survey{Idle: s.idleWarnings(ps), Hidden: s.hiddenWarnings()}
 }
