@@ -40,14 +40,6 @@ var forgeries = slices.Concat([]forged{{"as it is", verified, nil}}, forgedWays,
 // place of an Envoy: the filters that are read whole decide as their program does.
 func TestForgedDumps(t *testing.T) {
 	t.Parallel()
-	files, err := lab.Open(lab.Choice{}, "../../examples/sidecar/policies")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := files.CasesFor(lab.Surroundings{}, files.Inbounds())
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := map[string]bool{}
 	for _, tt := range slices.Concat(forgeries, forgedForms, forgedRequests, forgedSurroundings) {
 		if seen[tt.name] {
@@ -56,28 +48,42 @@ func TestForgedDumps(t *testing.T) {
 		seen[tt.name] = true
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			dump := exampleDump(t)
-			for _, e := range tt.edits {
-				dump = e(dump)
-			}
-			dump = completed(dump)
-			text, err := json.Marshal(dump)
-			if err != nil {
-				t.Fatal(err)
-			}
-			found, err := sidecar.Dump(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			v, err := Match(t.Context(), all, files, false, "", found)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := matched(t, tt.edits...)
 			if got := outcomeOf(v); got != tt.want {
-				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(found.Unknown))
+				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(v.sidecar.Unknown))
 			}
 		})
 	}
+}
+
+// matched holds the example's dump, after some edits, against the example's policies.
+func matched(t *testing.T, edits ...edit) *Verification {
+	t.Helper()
+	files, err := lab.Open(lab.Choice{}, "../../examples/sidecar/policies")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := files.CasesFor(lab.Surroundings{}, files.Inbounds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dump := exampleDump(t)
+	for _, e := range edits {
+		dump = e(dump)
+	}
+	text, err := json.Marshal(completed(dump))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := sidecar.Dump(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Match(t.Context(), all, files, false, "", found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 func exampleDump(t *testing.T) any {
