@@ -49,7 +49,7 @@ func TestVerdictOfWidening(t *testing.T) {
 		{"others: PeerAuthentication", ist("p", "x", "{}"), "", "---\n{apiVersion: security.istio.io/v1, kind: PeerAuthentication, metadata: {name: d, namespace: x}, spec: {mtls: {mode: PERMISSIVE}}}\n"},
 		{"others: EnvoyFilter", ist("p", "x", "{}"), "", "---\n{apiVersion: networking.istio.io/v1alpha3, kind: EnvoyFilter, metadata: {name: d, namespace: x}, spec: {}}\n"},
 		{"others: Sidecar", ist("p", "x", "{}"), "", "---\n{apiVersion: networking.istio.io/v1, kind: Sidecar, metadata: {name: d, namespace: x}, spec: {}}\n"},
-		{"others: RequestAuthentication goes", ist("p", "x", "{}"), "---\n{apiVersion: security.istio.io/v1, kind: RequestAuthentication, metadata: {name: d, namespace: x}, spec: {}}\n", ""},
+		{"others: RequestAuthentication goes", ist("p", "x", "{}"), "---\n{apiVersion: security.istio.io/v1, kind: RequestAuthentication, metadata: {name: d, namespace: x}, spec: {jwtRules: [{issuer: a}]}}\n", ""},
 		// Istio
 		{"Dataplane: an inbound is renamed away from its deny", mtp("p", mesh, allow(all)) + mtp("d", section("in"), deny(all)), dp("web", "app: a", in8080), dp("web", "app: a", "{name: in2, port: 8080, protocol: http}")},
 		{"istio: last ALLOW deleted", ist("d", "x", "{action: DENY, rules: [{to: [{operation: {paths: [/x]}}]}]}"), ist("p", "x", "{rules: [{from: [{source: {principals: ['*/a']}}]}]}"), ""},

@@ -144,6 +144,9 @@ func compare(was, is verdict.Inbound) Comparison {
 		change.was.Place, change.Request.Place = place, place
 		c.Changes = append(c.Changes, change)
 	}
+	if is.Protocol.Layer() == policy.L7 && !was.Program.Tokens.Equal(is.Program.Tokens) {
+		c.Cover.Sampled = append(c.Cover.Sampled, "the policies demand other tokens (JWT) than before: who is let in and kept out by that is not compared")
+	}
 	c.Changes = append(c.Changes, plaintextChanges(c.Cover, was, is)...)
 	if c.Cover.Complete() && !was.Program.Equal(is.Program.Program) {
 		c.Beyond = beyond.Widened(c.Cover, is.Surface(), old, recent, nil)

@@ -46,6 +46,9 @@ func Rules(p policy.Program) (*rbacv3.RBAC, error) {
 	}
 	for _, rule := range p.Gates[0].Rules {
 		for c := range policy.Walk(rule.When) {
+			if is, ok := c.(policy.Is); ok && is.Attribute != nil && is.Attribute.Family == "claim" {
+				return nil, fmt.Errorf("grpcplane: rule %s asks for a claim of a token, which grpc-go does not verify: %w", rule.Verdict, ErrUnsupported)
+			}
 			if is, ok := c.(policy.Is); ok && is.Attribute == attribute.SNI {
 				return nil, fmt.Errorf("grpcplane: rule %s asks for the server name of the handshake, which grpc-go always takes for empty: %w", rule.Verdict, ErrUnsupported)
 			}

@@ -201,6 +201,9 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 			one.lost = append(one.lost, what+" behind RBAC: the workload sees another request than RBAC has judged")
 		}
 	}
+	if reading.Inbounds()[0].Program.Tokens.Reads() && in.Protocol.Layer() == policy.L7 {
+		one.lost = append(one.lost, "the policies demand tokens (JWT), and whether the sidecar verifies them so is not read")
+	}
 	key := groupKey{s, bytesOf(enforced.Filters), enforced.Normalization, in.Protocol, enforced.Permissive}
 	for _, other := range g.known[key] {
 		if one.equals(other) {
@@ -232,7 +235,7 @@ func asksForRequests(p policy.Program) bool {
 // equals compares what the filters and the policies come to on inbounds of one key.
 func (g *group) equals(other *group) bool {
 	own, others := g.reading.Inbounds()[0].Program, other.reading.Inbounds()[0].Program
-	return own.JudgesPlaintext == others.JudgesPlaintext && own.Equal(others.Program) && g.lifted.Equal(other.lifted) && slices.Equal(g.lost, other.lost)
+	return own.JudgesPlaintext == others.JudgesPlaintext && own.Tokens.Equal(others.Tokens) && own.Equal(others.Program) && g.lifted.Equal(other.lifted) && slices.Equal(g.lost, other.lost)
 }
 
 // bytesOf returns the filters as text that equal filters share.

@@ -112,6 +112,8 @@ func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 }
 
 // Targets implements [capability.Targeter].
-func (p policies) Targets() []capability.Target { return authorization.Targets(p.all, p.options) }
+func (p policies) Targets() []capability.Target {
+	return append(authorization.Targets(p.all, p.options), authentication.Targets(p.tokens, p.options.RootNamespace)...)
+}
 
 func (policies) Notes([]policy.Decision) []string { return nil }

@@ -10,10 +10,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/added"
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -74,7 +76,10 @@ type jwtRule struct {
 }
 
 // Policy is a valid RequestAuthentication.
-type Policy struct{ resource resource }
+type Policy struct {
+	resource resource
+	place    string
+}
 
 // String returns "namespace/name".
 func (p Policy) String() string {
@@ -104,6 +109,7 @@ func parse(doc manifest.Document) (Policy, error) {
 	if err := doc.Decode(&p.resource); err != nil {
 		return Policy{}, err
 	}
+	p.place = doc.Place("")
 	r := &p.resource
 	r.Metadata.Namespace = cmp.Or(r.Metadata.Namespace, defaultNamespace)
 	var errs []error
@@ -190,4 +196,32 @@ func addIssuer(d *token.Demand, issuer token.Issuer) {
 		known.Audiences = slices.Concat(known.Audiences, issuer.Audiences)
 	}
 	known.Forward = known.Forward || issuer.Forward
+}
+
+// Targets returns the workloads that the policies select, in order.
+func Targets(ps []Policy, rootNamespace string) []capability.Target {
+	var out []capability.Target
+	for _, p := range ps {
+		labels := map[string]string{}
+		if selector := p.resource.Spec.Selector; selector != nil {
+			labels = selector.MatchLabels
+		}
+		out = append(out, capability.Target{
+			Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.place,
+			Key:  p.resource.Metadata.Namespace + " " + fmt.Sprint(labels),
+			Miss: func(in policy.Inbound) string { return p.missReason(in.Workload, rootNamespace) },
+			Fit: func(in policy.Inbound) policy.Inbound {
+				w := &in.Workload
+				if own := p.resource.Metadata.Namespace; own != rootNamespace {
+					w.Namespace = own
+				}
+				merged := map[string]string{}
+				maps.Copy(merged, w.Labels)
+				maps.Copy(merged, labels)
+				w.Labels = merged
+				return in
+			},
+		})
+	}
+	return out
 }
