@@ -108,7 +108,10 @@ func (p policies) FullNames(plain string) []string {
 }
 
 func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
-	return authorization.Lint(p.all, inbounds, p.options)
+	return authorization.Lint(p.all, inbounds, p.options, func(in policy.Inbound) bool {
+		demand, _ := authentication.Demand(p.tokens, in, p.options.RootNamespace)
+		return demand.Reads()
+	})
 }
 
 // Targets implements [capability.Targeter].

@@ -159,9 +159,10 @@ func (p Policy) missReason(w policy.Workload, rootNamespace string) string {
 	if p.resource.Spec.Selector == nil {
 		return ""
 	}
-	for key, want := range p.resource.Spec.Selector.MatchLabels {
-		if w.Labels[key] != want {
-			return fmt.Sprintf("its selector asks for the label %q with value %q, the workload has %q", key, want, w.Labels[key])
+	labels := p.resource.Spec.Selector.MatchLabels
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if value, ok := w.Labels[key]; !ok || value != labels[key] {
+			return fmt.Sprintf("its selector asks for the label %q with value %q, the workload has %q", key, labels[key], value)
 		}
 	}
 	return ""

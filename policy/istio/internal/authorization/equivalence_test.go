@@ -266,7 +266,7 @@ func TestPrograms(t *testing.T) {
 			add(fmt.Sprintf("%s (%s)", in, in.Protocol), text)
 		}
 		var warnings strings.Builder
-		for _, w := range authorization.Lint(ps, inbounds(), options) {
+		for _, w := range authorization.Lint(ps, inbounds(), options, func(policy.Inbound) bool { return false }) {
 			fmt.Fprintf(&warnings, "warning: %s\n", w)
 		}
 		add("lint", warnings.String())

@@ -8,9 +8,10 @@ import (
 )
 
 // Lint warns, in the order of ps, of rules that Istio widens or leaves out on tcp, of values
-// that no request has, of negative sources that a caller without a name meets, of policies
-// that select no workload, and of ports that no selected workload has.
-func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning {
+// that no request has, of tokens that an inbound does not read, of negative sources that a
+// caller without a name meets, of policies that select no workload, and of ports that no
+// selected workload has.
+func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, readsTokens func(policy.Inbound) bool) []policy.Warning {
 	var out []policy.Warning
 	for _, p := range ps {
 		var selected []policy.Inbound
@@ -27,6 +28,7 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning
 			out = append(out, p.lintTCP(r, selected)...)
 			out = append(out, p.lintNegative(r)...)
 			out = append(out, p.lintLines(r)...)
+			out = append(out, p.lintTokens(r, selected, readsTokens)...)
 			for t := range r.terms {
 				for field, values := range t.lists {
 					for i, value := range values {
@@ -95,6 +97,22 @@ func (p Policy) lintNegative(r rule) (out []policy.Warning) {
 		}
 	}
 	return out
+}
+
+// lintTokens warns of the first field about a token where an inbound reads none.
+func (p Policy) lintTokens(r rule, selected []policy.Inbound, readsTokens func(policy.Inbound) bool) []policy.Warning {
+	for t := range r.terms {
+		if t.subject.name != "requestPrincipals" && !strings.HasPrefix(t.subject.name, "request.auth.") {
+			continue
+		}
+		blind := func(in policy.Inbound) bool { return in.Protocol.Layer() == policy.L7 && !readsTokens(in) }
+		if i := slices.IndexFunc(selected, blind); i >= 0 {
+			field := ""
+			t.lists(func(at string, _ []string) bool { field = at; return false })
+			return []policy.Warning{p.warn(field, "no-token-is-read: no RequestAuthentication applies to inbound %s, so that no request has a principal or a claim there", selected[i])}
+		}
+	}
+	return nil
 }
 
 // lintLines warns of a header that a DENY compares with a whole value, or with the end of one:

@@ -72,7 +72,7 @@ func FuzzParseAll(f *testing.F) {
 		if err != nil {
 			return
 		}
-		authorization.Lint(ps, inbounds(), options)
+		authorization.Lint(ps, inbounds(), options, func(policy.Inbound) bool { return false })
 		for _, in := range inbounds() {
 			r := policy.Request{URIs: []string{uri}}
 			if in.Protocol != policy.TCP {
