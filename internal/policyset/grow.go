@@ -18,8 +18,8 @@ const (
 // growing are the lists that may have any number of items, with the most items more.
 var growing = map[string]int{
 	"sources": mostCallersMore, "allow": mostCallersMore, "deny": mostCallersMore, "allowWithShadowDeny": mostCallersMore, "conditions": mostCallersMore,
-	"principals": mostCallersMore, "notPrincipals": mostCallersMore, "namespaces": mostMore, "paths": mostMore,
-	"rules": mostMore, "from": mostMore, "values": mostMore, "ports": mostMore,
+	"principals": mostCallersMore,
+	"rules":      mostMore, "from": mostMore, "values": mostMore, "ports": mostMore,
 }
 
 // grow makes one list of the policies a long one, or the list of all policies: with items like

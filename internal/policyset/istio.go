@@ -65,12 +65,12 @@ func (g *generator) istioSource() object {
 	namespaces := func() []string {
 		return some(g.chooser, 1, 2, func() string { return pick(g.chooser, "a", "ab", "b", "a*", "default") })
 	}
-	switch g.choose(7) {
+	switch g.choose(10) {
 	case 5:
 		return object{"trustDomains": some(g.chooser, 1, 2, func() string { return pick(g.chooser, "*", ownDomain.Name(), otherDomain.Name()) })}
 	case 6:
 		return object{pick(g.chooser, "ipBlocks", "remoteIpBlocks"): some(g.chooser, 1, 2, func() string { return pick(g.chooser, blocks...) }), "notNamespaces": namespaces()}
-	case 0:
+	case 0, 7, 8, 9:
 		return object{"principals": principals()}
 	case 1:
 		return object{"principals": principals(), "notNamespaces": namespaces()}
