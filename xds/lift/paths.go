@@ -55,15 +55,20 @@ func (s pathSet) condition(a alternative) (policy.Condition, string) {
 		return is, "it compares without regard to case, and asks for more than a beginning"
 	case a.AnyCase, a.Kind == policy.Suffix, a.Kind == policy.Contains, a.Kind == policy.Regex:
 		if s.raw {
-			return is, withQuery
+			return whole(a), ""
 		}
 		return is, ""
 	case query && !s.raw:
 		return policy.Never, ""
 	case a.Kind == policy.Exact:
-		return s.exactly(path, query)
+		if when, reason := s.exactly(path, query); reason == "" || a.longer {
+			return when, reason
+		}
+		return whole(a), ""
 	case query && a.Value == path+"?" && !a.longer && s.hasExact(path):
 		return s.exactly(path, false)
+	case query && !a.longer:
+		return whole(a), ""
 	case query:
 		return attribute.Path.Exact(path), withQuery
 	case a.longer && a.Value != "" && s.raw:
@@ -87,6 +92,11 @@ func (s pathSet) condition(a alternative) (policy.Condition, string) {
 		below = append(below, policy.Not{Of: attribute.Path.Exact(path)})
 	}
 	return below, ""
+}
+
+// whole returns the comparison of the path together with its query.
+func whole(a alternative) policy.Condition {
+	return policy.Is{Attribute: attribute.Header(":path"), Match: a.Match}
 }
 
 func (s pathSet) hasExact(path string) bool { return s.has[policy.Match{Value: path}] }
