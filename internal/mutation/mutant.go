@@ -157,6 +157,12 @@ const (
 	// EndMissed moves an end of a range of ports by one, or that of a block of addresses by one
 	// bit of its length.
 	EndMissed
+	// NotDropped asks for what a condition excludes.
+	NotDropped
+	// EndsExchanged compares the beginning of a value in place of its end.
+	EndsExchanged
+	// DotUnescaped lets a dot of a regular expression stand for any character.
+	DotUnescaped
 	// NoInspector leaves the TLS inspector out, so that Envoy knows no server name.
 	NoInspector
 	// RawPaths judges paths without normalization.
@@ -172,7 +178,8 @@ const (
 var kindNames = [kinds]string{
 	DenyMoved: "deny moved behind an allow", ExactToPrefix: "exact turned prefix", LastRuleLost: "last rule lost",
 	NoMatchDropped: "no-match dropped", NoMatchInverted: "no-match inverted", ShadowSwapped: "shadow swapped with enforced",
-	AndToOr: "and turned or", ExceptionDropped: "exception dropped", EndMissed: "end of a range missed", NoInspector: "server name not read", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", StaleTrust: "stale trust bundle",
+	AndToOr: "and turned or", ExceptionDropped: "exception dropped", EndMissed: "end of a range missed",
+	NotDropped: "not dropped", EndsExchanged: "suffix turned prefix", DotUnescaped: "dot taken for any character", NoInspector: "server name not read", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", StaleTrust: "stale trust bundle",
 }
 
 // String names the mistake in a few words.

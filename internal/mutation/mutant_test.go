@@ -198,3 +198,33 @@ func TestEndpointMutants(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestTextMutants makes mistakes in comparisons of texts.
+func TestTextMutants(t *testing.T) {
+	t.Parallel()
+	in := func(a *policy.Attribute, kind policy.MatchKind, value string) policy.Condition {
+		return policy.Is{Attribute: a, Match: policy.Match{Kind: kind, Value: value}}
+	}
+	for _, tt := range []struct {
+		when policy.Condition
+		want []string
+	}{
+		{policy.Not{Of: in(attribute.Header("x-role"), policy.Suffix, "admin")}, []string{
+			`suffix turned prefix: not a line of header x-role starts with "admin"`, `not dropped: a line of header x-role ends with "admin"`,
+		}},
+		{in(attribute.Path, policy.Regex, `/a\.json`), []string{`dot taken for any character: path matches the regex "/a.json"`}},
+	} {
+		gate := policy.Gate{Layer: policy.L7, Form: policy.Named, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "p"}, When: tt.when}}}
+		mutants, _ := mutation.Mutants(classes.Surface{}, policy.Program{Gates: []policy.Gate{gate}})
+		var got []string
+		for _, m := range mutants {
+			switch m.Kind {
+			case mutation.NotDropped, mutation.EndsExchanged, mutation.DotUnescaped:
+				got = append(got, m.Kind.String()+": "+m.Program.Gates[0].Rules[0].When.String())
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.when, diff)
+		}
+	}
+}

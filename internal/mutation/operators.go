@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/rewrite"
@@ -216,13 +217,18 @@ func mutateCondition(c policy.Condition) []mutatedCondition {
 			return mutateOperands(operands, func(all []policy.Condition) policy.Condition { return policy.Or(all) })
 		},
 		Not: func(operand mutations) mutations {
-			return mutateOperands([]mutations{operand}, func(all []policy.Condition) policy.Condition { return policy.Not{Of: all[0]} })
+			m := mutateOperands([]mutations{operand}, func(all []policy.Condition) policy.Condition { return policy.Not{Of: all[0]} })
+			m.mutants = append(m.mutants, mutatedCondition{NotDropped, operand.original})
+			return m
 		},
 		Leaf: func(c policy.Condition) mutations {
 			m := mutations{original: c}
 			is, ok := c.(policy.Is)
 			for _, value := range missedEnds(is.Match) {
 				m.mutants = append(m.mutants, mutatedCondition{EndMissed, policy.Is{Attribute: is.Attribute, Match: policy.Match{Kind: is.Match.Kind, Value: value}}})
+			}
+			if ok {
+				m.mutants = append(m.mutants, mutateText(is)...)
 			}
 			if ok && is.Match.Kind == policy.Exact {
 				for _, kind := range is.Attribute.Kinds {
@@ -236,6 +242,25 @@ func mutateCondition(c policy.Condition) []mutatedCondition {
 			return m
 		},
 	}).mutants
+}
+
+// mutateText makes the mistakes in the comparison of a text that need another kind of match.
+func mutateText(is policy.Is) (out []mutatedCondition) {
+	try := func(k Kind, m policy.Match) {
+		if is.Attribute != nil && slices.Contains(is.Attribute.Kinds, m.Kind) {
+			out = append(out, mutatedCondition{k, policy.Is{Attribute: is.Attribute, Match: m}})
+		}
+	}
+	m := is.Match
+	switch m.Kind {
+	case policy.Suffix:
+		try(EndsExchanged, policy.Match{Kind: policy.Prefix, Value: m.Value, AnyCase: m.AnyCase})
+	case policy.Regex:
+		if loose := strings.ReplaceAll(m.Value, `\.`, "."); loose != m.Value {
+			try(DotUnescaped, policy.Match{Kind: policy.Regex, Value: loose})
+		}
+	}
+	return out
 }
 
 // missedEnds returns the ranges with an end that is off by one, and the blocks that are half or

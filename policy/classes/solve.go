@@ -167,6 +167,13 @@ func (r *regular) neighbours(class int, add func(policy.Request, string)) {
 			r.around(at, witness, add)
 		})
 	}
+	// A rule that excludes what the witness has does not decide, and has a border here too.
+	for at := range r.atoms[:min(len(r.atoms), mostExcluding)] {
+		if a := &r.atoms[at]; !seen[at] && !r.values.unknown(a.dimension) && a.is.Holds(&witness) {
+			touched[a.dimension] = true
+			r.around(int32(at), witness, add)
+		}
+	}
 	for d := range touched {
 		if touched[d] {
 			r.aroundValue(d, witness, add)
@@ -177,11 +184,15 @@ func (r *regular) neighbours(class int, add func(policy.Request, string)) {
 	}
 }
 
+// mostExcluding bounds the matches that are tried for each class.
+const mostExcluding = 64
+
 // aroundValue adds values close to that of the witness.
 func (r *regular) aroundValue(d int, witness policy.Request, add func(policy.Request, string)) {
 	in := r.values.spaces[d]
 	value := in.read(&witness)
-	if d == callers && len(witness.URIs) != 1 || value == "" {
+	_, ofHeader := in.(headerSpace)
+	if d == callers && len(witness.URIs) != 1 || value == "" && !ofHeader {
 		return
 	}
 	key := value
@@ -218,6 +229,12 @@ func (r *regular) around(at int32, witness policy.Request, add func(policy.Reque
 	for i := len(value) - 1; i >= 0; i-- {
 		if shorter := value[:i] + value[i+1:]; !a.is.Match.Matches(shorter) && r.values.spaces[d].sound(shorter) == nil {
 			r.try(d, witness, variant{shorter, "one byte less"}, add)
+			break
+		}
+	}
+	for i := len(value) - 1; i >= 0 && a.is.Match.Kind == policy.Regex; i-- {
+		if other := value[:i] + "x" + value[i+1:]; value[i] == '.' && !a.is.Match.Matches(other) && r.values.spaces[d].sound(other) == nil {
+			r.try(d, witness, variant{other, "another character for a dot"}, add)
 			break
 		}
 	}
