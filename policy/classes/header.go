@@ -47,7 +47,13 @@ func (s headerSpace) put(r *policy.Request, value string) {
 }
 
 func (s headerSpace) clear(r *policy.Request) {
-	r.Headers = slices.DeleteFunc(slices.Clone(r.Headers), func(h policy.Header) bool { return h.Name == s.header })
+	var others []policy.Header
+	for _, h := range r.Headers {
+		if h.Name != s.header {
+			others = append(others, h)
+		}
+	}
+	r.Headers = others
 }
 
 func (headerSpace) key(value string) string       { return value }
