@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/internal/claim"
+	"github.com/meshproof/meshproof/internal/property"
 )
 
 // TestKey holds how places are written.
@@ -40,7 +41,7 @@ func TestKey(t *testing.T) {
 func TestPath(t *testing.T) {
 	t.Parallel()
 	segment := rapid.OneOf(rapid.SampledFrom([]string{"[]", "a", "", ".", `"`, `\`, "a.b"}), rapid.StringMatching(`[a-z.\[\]"\\]{0,4}`), rapid.String())
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		path := rapid.SliceOfN(segment, 1, 4).Draw(t, "path")
 		got, list := claim.Path(claim.Key(path...))
 		if list {

@@ -46,11 +46,10 @@ func Rules(p policy.Program) (*rbacv3.RBAC, error) {
 	}
 	for _, rule := range p.Gates[0].Rules {
 		for c := range policy.Walk(rule.When) {
-			if is, ok := c.(policy.Is); ok && is.Attribute != nil && is.Attribute.Family == "claim" {
-				return nil, fmt.Errorf("grpcplane: rule %s asks for a claim of a token, which grpc-go does not verify: %w", rule.Verdict, ErrUnsupported)
-			}
-			if is, ok := c.(policy.Is); ok && is.Attribute == attribute.SNI {
-				return nil, fmt.Errorf("grpcplane: rule %s asks for the server name of the handshake, which grpc-go always takes for empty: %w", rule.Verdict, ErrUnsupported)
+			if is, ok := c.(policy.Is); ok && is.Attribute != nil {
+				if why := unaskable(is.Attribute); why != "" {
+					return nil, fmt.Errorf("grpcplane: rule %s asks for %s: %w", rule.Verdict, why, ErrUnsupported)
+				}
 			}
 		}
 	}
@@ -62,6 +61,21 @@ func Rules(p policy.Program) (*rbacv3.RBAC, error) {
 		return f.Network[0].GetRules(), nil
 	}
 	return f.HTTP[0].GetRules(), nil
+}
+
+// unaskable returns why no rule can ask for the attribute, and "" where it can. Requests
+// differ by the names of their callers alone.
+func unaskable(a *policy.Attribute) string {
+	switch {
+	case a == attribute.URISAN:
+		return ""
+	case a == attribute.SNI:
+		return "the server name of the handshake, which grpc-go always takes for empty"
+	case a.Family == "claim":
+		return "a claim of a token, which grpc-go does not verify"
+	default:
+		return "the attribute " + a.Name + ", by which the requests of this plane do not differ"
+	}
 }
 
 // ErrNoConnection is wrapped by the error of a request without a connection: the server

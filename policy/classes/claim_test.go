@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -86,7 +87,7 @@ func claimCondition(depth int) *rapid.Generator[policy.Condition] {
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	tokens := someTokens()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom(slices.Sorted(func(yield func(string) bool) {
 			for name := range demands {
 				if !yield(name) {
