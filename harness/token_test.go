@@ -190,6 +190,17 @@ func TestEnvoyMatchesClaims(t *testing.T) {
 	t.Parallel()
 	demand := token.Demand{Issuers: []token.Issuer{{Name: "https://a.example"}, {Name: "https://b.example"}}}
 	onReleases(t, func(t *testing.T, h *Harness) {
+		if testing.Short() {
+			askEnvoy(t, h, policy.HTTP, demand, 300, func(form policy.Form) (out []policy.Condition) {
+				for i, when := range claimMatches(form) {
+					if i%3 == 0 {
+						out = append(out, when)
+					}
+				}
+				return out
+			})
+			return
+		}
 		askEnvoy(t, h, policy.HTTP, demand, 1000, claimMatches)
 		askEnvoy(t, h, policy.GRPC, demand, 100, func(form policy.Form) []policy.Condition { return claimMatches(form)[:16] })
 	})

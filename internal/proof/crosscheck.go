@@ -134,7 +134,9 @@ func (p *Proof) checkAsked(i int) string {
 	if detours == 0 && !p.Case.Normalization.Raw && reads(in.Cover, attribute.Path) && slices.ContainsFunc(in.Cover.Classes, func(c classes.Class) bool { return strings.HasPrefix(c.Witness.Path, "/") }) {
 		return "no path is asked in another spelling"
 	}
-	if capitals == 0 && reads(in.Cover, attribute.SNI) && slices.ContainsFunc(in.Cover.Classes, func(c classes.Class) bool { return strings.ContainsAny(c.Witness.SNI, "abcdefghijklmnopqrstuvwxyz") }) {
+	if capitals == 0 && reads(in.Cover, attribute.SNI) && slices.ContainsFunc(in.Cover.Classes, func(c classes.Class) bool {
+		return !verdict.Nameless(c.Witness) && strings.ContainsAny(c.Witness.SNI, "abcdefghijklmnopqrstuvwxyz")
+	}) {
 		return "no server name is asked in capitals"
 	}
 	return ""
@@ -185,6 +187,9 @@ func (p *Proof) draw(i int) []policy.Request {
 		r.Port, r.Source = in.Port, drawAddress(slices.Concat(values[attribute.SourceAddress], values[attribute.RemoteAddress]), random)
 		if in.Protocol.Layer() == policy.L7 {
 			r.Method = methods[random.IntN(len(methods))]
+			if in.Protocol == policy.HTTP && !slices.Contains(requestline.Methods, r.Method) {
+				r.Method = "GET" // HTTP/1.1 carries no other methods
+			}
 			path, err := p.Case.Normalization.Apply(pick(paths))
 			if err != nil || !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " ?#*") {
 				path = "/any"

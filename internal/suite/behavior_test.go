@@ -12,8 +12,8 @@ import (
 	"github.com/meshproof/meshproof/internal/envoy"
 )
 
-// The oracle follows what Envoy does, and not its version: the default release with its fix
-// reverted, which a runtime guard does, keeps the segment "..;x".
+// The oracle follows what Envoy does, and not its version: runtime guards revert the fixes of
+// the default release, and the cases of each behaviour follow.
 func TestOracleFollowsTheProbe(t *testing.T) {
 	plain := sharedEnvoy.Get(t)
 	bin, err := envoy.Fetch(t.Context(), harness.DefaultVersion)
@@ -21,13 +21,17 @@ func TestOracleFollowsTheProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	reverted := filepath.Join(t.TempDir(), "envoy")
-	const layer = `{"layered_runtime": {"layers": [{"name": "reverted", "static_layer": {"envoy.reloadable_features.strip_dotdot_segments_with_parameters": false}}]}}`
+	const layer = `{"layered_runtime": {"layers": [{"name": "reverted", "static_layer": {"envoy.reloadable_features.strip_dotdot_segments_with_parameters": false, "envoy.reloadable_features.rbac_match_headers_individually": false, "envoy.reloadable_features.re2_use_latin1_mode": false}}]}}`
 	if err := os.WriteFile(reverted, fmt.Appendf(nil, "#!/bin/sh\nexec %q \"$@\" --config-yaml '%s'\n", bin, layer), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("ENVOY_BIN", reverted)
 	h := harness.New(t, harness.WithRuntime(harness.Process))
-	if want := (behavior.Set{}).With(behavior.DotParameters, false); h.Behavior() != want || h.Version() != harness.DefaultVersion {
+	want := behavior.Set{}
+	for _, b := range behavior.All {
+		want = want.With(b, false)
+	}
+	if h.Behavior() != want || h.Version() != harness.DefaultVersion {
 		t.Fatalf("Envoy %s does %v", h.Version(), h.Behavior().Answers())
 	}
 	tried := 0

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -29,18 +30,6 @@ type methodSpace struct {
 	tokens bool
 }
 
-// knownMethods are the methods that Envoy's HTTP/1.1 codec lets pass, as measured on
-// 1.36.4, 1.37.0, 1.38.3, 1.39.3 and 1.40.0. It answers 400 to any other method, to any
-// in lower case, and to M-SEARCH, which it knows in the spelling MSEARCH only. HTTP/2
-// takes every token. CONNECT is missing, because it has no path and opens a tunnel.
-//
-// The versions differ in QUERY, and the newest counts: 1.40 lets it pass if it has a
-// Content-Type, and answers 400 without one on HTTP/2 too. Before 1.40, HTTP/1.1 knew no
-// QUERY, and HTTP/2 asked nothing of it.
-var knownMethods = strings.Fields(`GET POST PUT DELETE PATCH HEAD OPTIONS TRACE ACL BIND CHECKOUT COPY LINK LOCK MERGE MKACTIVITY
-	MKCALENDAR MKCOL MOVE MSEARCH NOTIFY PROPFIND PROPPATCH PURGE REBIND REPORT SEARCH SOURCE SUBSCRIBE UNBIND UNLINK UNLOCK
-	UNSUBSCRIBE QUERY`)
-
 func (methodSpace) name() string                        { return "method" }
 func (methodSpace) read(r *policy.Request) string       { return r.Method }
 func (methodSpace) put(r *policy.Request, value string) { r.Method = value }
@@ -57,7 +46,7 @@ func (d methodSpace) sound(method string) error {
 	switch {
 	case method == "CONNECT":
 		return errors.New("a CONNECT has no path and opens a tunnel")
-	case slices.Contains(knownMethods, method):
+	case slices.Contains(requestline.Methods, method):
 		return nil
 	case !d.tokens:
 		return fmt.Errorf("HTTP/1.1 answers 400 to the method %q", method)
@@ -70,7 +59,7 @@ func (d methodSpace) sound(method string) error {
 
 // sendable implements [sender].
 func (d methodSpace) sendable() (natural, all string, without []string) {
-	natural = strings.Join(knownMethods, "|")
+	natural = strings.Join(requestline.Methods, "|")
 	if !d.tokens {
 		return natural, natural, nil
 	}
@@ -82,8 +71,8 @@ func isTokenChar(c rune) bool {
 }
 
 func (d methodSpace) complete(prefix string, n int) []string {
-	if n < len(knownMethods) {
-		return []string{knownMethods[n]}
+	if n < len(requestline.Methods) {
+		return []string{requestline.Methods[n]}
 	}
 	return []string{fmt.Sprint("ANY", n)}
 }
