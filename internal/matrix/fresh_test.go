@@ -158,7 +158,7 @@ func TestCompilersAreAskedForDrawnPolicies(t *testing.T) {
 		"right but for policies that look like those of the cases": {where(func(_ policy.Inbound, docs []manifest.Document, _ language.Options) bool {
 			blank := func(string) string { return "" }
 			return known(docs) || !slices.ContainsFunc(docs, func(doc manifest.Document) bool { return shapes[textOf(t, doc, blank)] })
-		}), gateway, 10, "", "not as the policies say", false, false},
+		}), gateway, many, "", "not as the policies say", false, false},
 		"right but for refusals of other names": {func(ctx context.Context, in policy.Inbound, docs []manifest.Document, opts language.Options) (xds.Filters, error) {
 			f, err := honest(ctx, in, docs, opts)
 			if err != nil && !known(docs) {

@@ -135,7 +135,7 @@ func (p *Proof) ask(i int) {
 			add(n.Request, n.Class)
 		}
 	}
-	for _, r := range slices.Concat(crossed(in.Cover), longerNames(in), longerServerNames(in)) {
+	for _, r := range slices.Concat(crossedNeighbours(in.Cover), crossed(in.Cover), longerNames(in), longerServerNames(in)) {
 		class, ok := in.Cover.Locate(r)
 		if !ok {
 			class = classes.Unclassed
@@ -198,6 +198,29 @@ func crossed(c *classes.Cover) []policy.Request {
 	return out
 }
 
+// crossedNeighbours returns each neighbour whose request is not that of its class, from the
+// caller of each witness: another rule may hide the border from the caller of the class.
+func crossedNeighbours(c *classes.Cover) []policy.Request {
+	callers, _ := axes(c)
+	var out []policy.Request
+	for class := range c.Classes[:min(len(c.Classes), mostBordered)] {
+		own := verdict.AskedBy(c.Classes[class].Witness, policy.Request{})
+		for _, n := range c.Neighbours(class) {
+			request := verdict.AskedBy(n.Request, policy.Request{})
+			if requestKey(request) == requestKey(own) {
+				continue
+			}
+			for _, caller := range callers {
+				if len(out) == mostVariants/4 {
+					return out
+				}
+				out = append(out, verdict.AskedBy(request, caller))
+			}
+		}
+	}
+	return out
+}
+
 // axes returns the callers and the requests of all witnesses, each once, in order. A caller
 // has no request, and a request no caller.
 func axes(c *classes.Cover) (callers, requests []policy.Request) {
@@ -243,7 +266,7 @@ func longerServerNames(in Inbound) (out []policy.Request) {
 
 // longerNames returns each witness with one of its names a letter longer. Where a gate
 // looks at each name of a caller by itself, it also returns each witness with a longer form
-// of another witness's name added. A matcher that compares the beginning takes the longer
+// added, of another witness's name and of each name that a rule compares. A matcher that compares the beginning takes the longer
 // name for the name itself.
 func longerNames(in Inbound) []policy.Request {
 	var names []string
@@ -253,6 +276,15 @@ func longerNames(in Inbound) []policy.Request {
 			if !slices.Contains(names, name) && len(names) < mostVariants {
 				names = append(names, name)
 			}
+		}
+	}
+	for c := range in.Program.Conditions() {
+		is, ok := c.(policy.Is)
+		if !several || !ok || is.Attribute != attribute.URISAN || is.Match.Kind != policy.Exact || slices.Contains(names, is.Match.Value) || len(names) == mostCompared {
+			continue
+		}
+		if _, err := spiffeid.FromString(is.Match.Value); err == nil {
+			names = append(names, is.Match.Value)
 		}
 	}
 	var out []policy.Request
@@ -276,6 +308,9 @@ func longerNames(in Inbound) []policy.Request {
 	}
 	return out
 }
+
+// mostCompared bounds the names of rules in longer forms.
+const mostCompared = 64
 
 // judgesNames reports whether a gate looks at each name of a caller by itself.
 func judgesNames(p policy.Program) bool {
