@@ -25,22 +25,7 @@ func Targets(ps []Policy) []capability.Target {
 		if len(selector.MatchExpressions) > 0 {
 			t.Vary = func(in policy.Inbound) []policy.Inbound { return vary(selector, in) }
 		}
-		ports := p.ports()
-		if len(ports) == 0 {
-			out = append(out, t)
-			continue
-		}
-		for _, port := range ports {
-			onIt := onPort(t, fmt.Sprintf("port %d", port), func(uint16) uint16 { return port })
-			onIt.Vary = func(in policy.Inbound) []policy.Inbound { return varyPort(t.Vary, port, in) }
-			out = append(out, onIt)
-		}
-		out = append(out, onPort(t, fmt.Sprintf("a port that is none of %v", ports), func(port uint16) uint16 {
-			for slices.Contains(ports, port) {
-				port++
-			}
-			return max(port, 1)
-		}))
+		out = append(out, t.OnPorts(p.ports())...)
 	}
 	return out
 }
@@ -55,24 +40,6 @@ func (p Policy) ports() []uint16 {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// onPort narrows a target to the inbounds whose port is what the function makes of it.
-func onPort(t capability.Target, phrase string, choose func(uint16) uint16) capability.Target {
-	miss, fit := t.Miss, t.Fit
-	t.Key += " " + phrase
-	t.Miss = func(in policy.Inbound) string {
-		if reason := miss(in); reason != "" || choose(in.Port) == in.Port {
-			return reason
-		}
-		return fmt.Sprintf("its rules ask for %s, the inbound has %d", phrase, in.Port)
-	}
-	t.Fit = func(in policy.Inbound) policy.Inbound {
-		in = fit(in)
-		in.Port = choose(in.Port)
-		return in
-	}
-	return t
 }
 
 // fit changes the namespace and the labels of the inbound's workload so that the policy
@@ -139,18 +106,6 @@ func (s *LabelSelector) meets(set map[string]string, key string) bool {
 		listed := exists && slices.Contains(r.Values, value)
 		return !map[string]bool{"In": listed, "NotIn": !listed, "Exists": exists, "DoesNotExist": !exists}[r.Operator]
 	})
-}
-
-// varyPort adds to other variants an inbound on another port than the named one.
-func varyPort(others func(policy.Inbound) []policy.Inbound, port uint16, in policy.Inbound) (out []policy.Inbound) {
-	if others != nil {
-		out = others(in)
-	}
-	if in.Port == port {
-		in.Port = in.Port%65535 + 1
-		out = append(out, in)
-	}
-	return out
 }
 
 // vary returns an inbound for each value of a label that the expressions list, for one that

@@ -21,28 +21,7 @@ func Targets(ps []Policy, opts Options) []capability.Target {
 			Miss: func(in policy.Inbound) string { return p.missReason(in.Workload, opts) },
 			Fit:  func(in policy.Inbound) policy.Inbound { return p.fit(in, opts) },
 		}
-		ports := p.ports()
-		if len(ports) == 0 {
-			out = append(out, t)
-			continue
-		}
-		for _, port := range ports {
-			onIt := onPort(t, fmt.Sprintf("port %d", port), func(uint16) uint16 { return port })
-			onIt.Vary = func(in policy.Inbound) []policy.Inbound {
-				if in.Port != port {
-					return nil
-				}
-				in.Port = in.Port%65535 + 1
-				return []policy.Inbound{in}
-			}
-			out = append(out, onIt)
-		}
-		out = append(out, onPort(t, fmt.Sprintf("a port that is none of %v", ports), func(port uint16) uint16 {
-			for port == 0 || slices.Contains(ports, port) {
-				port++
-			}
-			return port
-		}))
+		out = append(out, t.OnPorts(p.ports())...)
 	}
 	return out
 }
@@ -64,24 +43,6 @@ func (p Policy) ports() []uint16 {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// onPort narrows a target to the inbounds whose port is what the function makes of it.
-func onPort(t capability.Target, phrase string, choose func(uint16) uint16) capability.Target {
-	miss, fit := t.Miss, t.Fit
-	t.Key += " " + phrase
-	t.Miss = func(in policy.Inbound) string {
-		if reason := miss(in); reason != "" || choose(in.Port) == in.Port {
-			return reason
-		}
-		return fmt.Sprintf("its rules ask for %s, the inbound has %d", phrase, in.Port)
-	}
-	t.Fit = func(in policy.Inbound) policy.Inbound {
-		in = fit(in)
-		in.Port = choose(in.Port)
-		return in
-	}
-	return t
 }
 
 // fit changes the namespace and the labels of the inbound's workload so that the policy selects
