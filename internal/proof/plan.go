@@ -130,12 +130,24 @@ func (p *Proof) ask(i int) {
 	for class, c := range in.Cover.Classes {
 		add(c.Witness, class)
 	}
+	callers, requests := axes(in.Cover)
+	known := map[string]bool{}
+	for _, request := range requests {
+		known[requestKey(request)] = true
+	}
+	// border are the requests of neighbours that no witness has.
+	var border []policy.Request
 	for class := range in.Cover.Classes[:min(len(in.Cover.Classes), mostBordered)] {
 		for _, n := range in.Cover.Neighbours(class) {
 			add(n.Request, n.Class)
+			request := verdict.AskedBy(n.Request, policy.Request{})
+			if key := requestKey(request); !known[key] {
+				known[key] = true
+				border = append(border, request)
+			}
 		}
 	}
-	for _, r := range slices.Concat(crossedNeighbours(in.Cover), crossed(in.Cover), longerNames(in), longerServerNames(in)) {
+	for _, r := range slices.Concat(crossed(callers, border, mostVariants/4), crossed(callers, requests, mostVariants), longerNames(in), longerServerNames(in)) {
 		class, ok := in.Cover.Locate(r)
 		if !ok {
 			class = classes.Unclassed
@@ -181,41 +193,18 @@ func ownRequests(reading *verdict.Reading) *verdict.Reading {
 // mostVariants bounds the requests of crossed and of longerNames, and those by a detour.
 const mostVariants = 4096
 
-// crossed returns the request of each witness from the caller of each other witness. A
-// rule may decide for a caller without a look at the request. A compiler may get that wrong
-// for requests that another rule names: it may put a broad allow before a deny.
-func crossed(c *classes.Cover) []policy.Request {
-	callers, requests := axes(c)
+// crossed returns each request from each caller, up to a limit. A rule may decide for a
+// caller without a look at the request, and it may hide the border of another rule from the
+// caller of a class. A compiler may get that wrong for requests that another rule names: it
+// may put a broad allow before a deny.
+func crossed(callers, requests []policy.Request, limit int) []policy.Request {
 	var out []policy.Request
 	for _, request := range requests {
 		for _, caller := range callers {
-			if len(out) == mostVariants {
+			if len(out) == limit {
 				return out
 			}
 			out = append(out, verdict.AskedBy(request, caller))
-		}
-	}
-	return out
-}
-
-// crossedNeighbours returns each neighbour whose request is not that of its class, from the
-// caller of each witness: another rule may hide the border from the caller of the class.
-func crossedNeighbours(c *classes.Cover) []policy.Request {
-	callers, _ := axes(c)
-	var out []policy.Request
-	for class := range c.Classes[:min(len(c.Classes), mostBordered)] {
-		own := verdict.AskedBy(c.Classes[class].Witness, policy.Request{})
-		for _, n := range c.Neighbours(class) {
-			request := verdict.AskedBy(n.Request, policy.Request{})
-			if requestKey(request) == requestKey(own) {
-				continue
-			}
-			for _, caller := range callers {
-				if len(out) == mostVariants/4 {
-					return out
-				}
-				out = append(out, verdict.AskedBy(request, caller))
-			}
 		}
 	}
 	return out
