@@ -45,40 +45,46 @@ func (r *Report) Search(readings []*verdict.Reading, ask func(*verdict.Reading) 
 // for each flaw and each rule that it gets past.
 func Attempts(reading *verdict.Reading, as behavior.Set) Attempt {
 	out := Attempt{Reading: reading.WithoutRequests()}
+	var flaws []behavior.Behavior
 	for _, flaw := range behavior.All {
 		if !as.Fixed(flaw) {
-			out.add(flaw)
+			flaws = append(flaws, flaw)
+		}
+	}
+	if len(flaws) == 0 {
+		return out
+	}
+	for i, in := range out.Reading.On(behavior.Set{}).Inbounds() {
+		if in.Protocol.Layer() == policy.L4 {
+			continue
+		}
+		cover := classes.Of(in.TrustedSurface(), in.Program.Program)
+		for _, flaw := range flaws {
+			out.add(in, out.Reading.On(behavior.Set{}.With(flaw, false)).Inbounds()[i], flaw, cover)
 		}
 	}
 	return out
 }
 
-func (a *Attempt) add(flaw behavior.Behavior) {
-	flawed := a.Reading.On(behavior.Set{}.With(flaw, false)).Inbounds()
-	for i, in := range a.Reading.On(behavior.Set{}).Inbounds() {
-		if in.Protocol.Layer() == policy.L4 {
+// add looks for requests that pass an inbound by a flaw.
+func (a *Attempt) add(sound, flawed verdict.Inbound, flaw behavior.Behavior, cover *classes.Cover) {
+	passed := map[string]bool{}
+	paths := openPaths(cover)
+	for _, class := range cover.Classes {
+		if d := sound.Decide(class.Witness); d.Effect == policy.Allow || passed[d.Origin] {
 			continue
 		}
-		passed := map[string]bool{}
-		cover := classes.Of(in.TrustedSurface(), in.Program.Program)
-		paths := openPaths(cover)
-		for _, class := range cover.Classes {
-			refused := in.Request(class.Witness)
-			if d := in.Decide(class.Witness); d.Effect == policy.Allow || passed[d.Origin] {
+		for q := range disguises[flaw](sound.Request(class.Witness), paths) {
+			try, ok := passes(sound, flawed, q)
+			if !ok || passed[try.denied.Origin] {
 				continue
 			}
-			for q := range disguises[flaw](refused, paths) {
-				try, ok := passes(in, flawed[i], q)
-				if !ok || passed[try.denied.Origin] {
-					continue
-				}
-				passed[try.denied.Origin] = true
-				try.flaw = flaw
-				q.Want = cases.Allow
-				a.Reading.Ask(q)
-				a.tries = append(a.tries, try)
-				break
-			}
+			passed[try.denied.Origin] = true
+			try.flaw = flaw
+			q.Want = cases.Allow
+			a.Reading.Ask(q)
+			a.tries = append(a.tries, try)
+			break
 		}
 	}
 }
