@@ -1,7 +1,6 @@
 package cases_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy/dialect"
 )
 
@@ -161,31 +161,8 @@ func TestDeparturesHaveCases(t *testing.T) {
 	}
 }
 
-var rewrite = flag.Bool("rewrite", false, "write the list of cases into README.md")
-
 // TestREADMELists compares the list in README.md of this folder with the cases.
-func TestREADMELists(t *testing.T) {
-	const file, begin, end = "README.md", "<!-- covered -->\n", "<!-- /covered -->"
-	readme, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, opened := strings.Cut(string(readme), begin)
-	list, tail, closed := strings.Cut(rest, end)
-	if !opened || !closed {
-		t.Fatalf("%s has no place for the list: %q, then %q", file, begin, end)
-	}
-	want := covered(t)
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(head+begin+want+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(list, want); diff != "" {
-		t.Errorf("rerun with -rewrite (-README +cases):\n%s", diff)
-	}
-}
+func TestREADMELists(t *testing.T) { golden.Section(t, "README.md", "covered", covered(t)) }
 
 // covered returns the list: for each file, the first sentence of its first comment, and the
 // numbers of its cases and requests.

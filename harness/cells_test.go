@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/meshproof/meshproof/internal/programtest"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
@@ -28,7 +29,7 @@ func TestEveryCellIsAsked(t *testing.T) {
 		}
 		for _, a := range attribute.All() {
 			for _, kind := range a.Kinds {
-				if !asked[cell{familyOf(a), kind}] && canSay(form, policy.Is{Attribute: a, Match: sampleOf(a, kind)}) {
+				if !asked[cell{familyOf(a), kind}] && canSay(form, policy.Is{Attribute: a, Match: programtest.Match(a, kind)}) {
 					t.Errorf("no test asks Envoy for a match %s of %s by %s rules", kind, familyOf(a), form)
 				}
 			}
@@ -52,19 +53,4 @@ func canSay(form policy.Form, when policy.Condition) bool {
 	}
 	_, err := xds.Compile(p)
 	return err == nil
-}
-
-// sampleOf is a match of the kind.
-func sampleOf(a *policy.Attribute, kind policy.MatchKind) policy.Match {
-	has := func(kind policy.MatchKind) bool { return slices.Contains(a.Kinds, kind) }
-	value := map[policy.MatchKind]string{policy.Present: "", policy.Range: "80-90", policy.CIDR: "10.0.0.0/8", policy.Template: "/a/*"}
-	m := policy.Match{Kind: kind, Value: "/a"}
-	if text, ok := value[kind]; ok {
-		m.Value = text
-	} else if has(policy.Range) {
-		m.Value = "80"
-	} else if has(policy.CIDR) {
-		m.Value = "10.0.0.7"
-	}
-	return m
 }

@@ -1,19 +1,16 @@
 package advisory_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/advisory"
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -113,30 +110,9 @@ func TestAttemptsByHeaders(t *testing.T) {
 	}
 }
 
-var rewrite = flag.Bool("rewrite", false, "write the list of advisories into docs/advisories.md")
-
 // TestDocumentLists compares the list of the document with the cases.
 func TestDocumentLists(t *testing.T) {
-	const file, begin, end = "../../docs/advisories.md", "<!-- advisories -->\n", "<!-- /advisories -->"
-	document, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, opened := strings.Cut(string(document), begin)
-	list, tail, closed := strings.Cut(rest, end)
-	if !opened || !closed {
-		t.Fatalf("%s has no place for the list", file)
-	}
-	want := listed(advisory.Known(casetest.Stories(t)))
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(head+begin+want+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(list, want); diff != "" {
-		t.Errorf("rerun with -rewrite (-document +cases):\n%s", diff)
-	}
+	golden.Section(t, "../../docs/advisories.md", "advisories", listed(advisory.Known(casetest.Stories(t))))
 }
 
 func listed(known []advisory.Advisory) string {

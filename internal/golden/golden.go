@@ -42,6 +42,31 @@ func Compare[T ~string | ~[]byte](t testing.TB, name string, got T) {
 	}
 }
 
+// Section holds a text against the part of a document that stands between the comments
+// "<!-- name -->" and "<!-- /name -->", each on a line of its own.
+func Section(t testing.TB, path, name, got string) {
+	t.Helper()
+	document, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
+	head, rest, opened := strings.Cut(string(document), begin)
+	want, tail, closed := strings.Cut(rest, end)
+	if !opened || !closed {
+		t.Fatalf("%s has no place for the text: %q, then %q", path, begin, end)
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(head+begin+got+end+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: rerun with -update if this is meant (-document +got):\n%s", path, diff)
+	}
+}
+
 // Archives runs a test for each archive under testdata that matches the pattern. The first
 // file of the archive is the input of the test. The test returns the other files.
 func Archives(t *testing.T, pattern string, test func(t *testing.T, input string) []txtar.File) {

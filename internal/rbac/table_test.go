@@ -3,7 +3,6 @@ package rbac
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 
 	"github.com/meshproof/meshproof/internal/golden"
+	"github.com/meshproof/meshproof/internal/programtest"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -23,26 +23,7 @@ import (
 // of the matches.
 func TestTable(t *testing.T) {
 	t.Parallel()
-	const file, begin, end = "../../docs/attributes.md", "<!-- table -->\n", "<!-- /table -->"
-	document, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, opened := strings.Cut(string(document), begin)
-	list, tail, closed := strings.Cut(rest, end)
-	if !opened || !closed {
-		t.Fatalf("%s has no place for the table", file)
-	}
-	want := table()
-	switch {
-	case list == want:
-	case golden.Update():
-		if err := os.WriteFile(file, []byte(head+begin+want+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	default:
-		t.Errorf("%s: rerun with -update. The rows say\n%s", file, want)
-	}
+	golden.Section(t, "../../docs/attributes.md", "table", table())
 }
 
 func table() string {
@@ -62,31 +43,11 @@ func table() string {
 	return b.String()
 }
 
-// sample is a value for each kind of match.
-func sample(a *policy.Attribute, kind policy.MatchKind) policy.Match {
-	m := policy.Match{Kind: kind, Value: "/a"}
-	switch {
-	case kind == policy.Present:
-		m.Value = ""
-	case kind == policy.Range:
-		m.Value = "80-90"
-	case kind == policy.CIDR:
-		m.Value = "10.0.0.0/8"
-	case kind == policy.Template:
-		m.Value = "/a/{*}"
-	case slices.Contains(a.Kinds, policy.Range):
-		m.Value = "80"
-	case slices.Contains(a.Kinds, policy.CIDR):
-		m.Value = "10.0.0.7"
-	}
-	return m
-}
-
 // sayable are the kinds of matches that a form can ask for.
 func sayable(a *policy.Attribute, form policy.Form) string {
 	var kinds []string
 	for _, kind := range a.Kinds {
-		gate := policy.Gate{Layer: a.Layer, Form: form, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "x"}, When: policy.Is{Attribute: a, Match: sample(a, kind)}}}}
+		gate := policy.Gate{Layer: a.Layer, Form: form, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "x"}, When: policy.Is{Attribute: a, Match: programtest.Match(a, kind)}}}}
 		if (policy.Program{Gates: []policy.Gate{gate}}).Check() != nil {
 			continue
 		}
@@ -123,7 +84,7 @@ func inputName(a *policy.Attribute, r *row) string {
 			visit(p.AndMatcher.GetPredicate()[0])
 		}
 	}
-	visit(r.predicate(sample(a, a.Kinds[0])))
+	visit(r.predicate(programtest.Match(a, a.Kinds[0])))
 	return found
 }
 
@@ -133,7 +94,7 @@ func ruleNames(a *policy.Attribute, r *row) string {
 	names := func(what string, ask func(policy.Match) proto.Message, oneof protoreflect.Name) {
 		var fields []string
 		for _, kind := range a.Kinds {
-			m := ask(sample(a, kind)).ProtoReflect()
+			m := ask(programtest.Match(a, kind)).ProtoReflect()
 			if field := m.WhichOneof(m.Descriptor().Oneofs().ByName(oneof)); field != nil && !slices.Contains(fields, string(field.Name())) {
 				fields = append(fields, string(field.Name()))
 			}
