@@ -74,8 +74,10 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Broken() bool { return !e.Unread() }
 
 // Unread reports whether the control plane sent listeners that decide by more than can be
-// read. Such a control plane is not verified, and it refuses nothing.
-func (e *Error) Unread() bool { return errors.As(e.Err, new(*unreadError)) }
+// read, or could not be asked. Such a control plane is not verified, and it refuses nothing.
+func (e *Error) Unread() bool {
+	return errors.As(e.Err, new(*unreadError)) || errors.As(e.Err, new(*plugin.UnaskedError))
+}
 
 // unreadError names what cannot be read of a listener.
 type unreadError struct{ text string }

@@ -33,7 +33,11 @@ import (
 )
 
 // greeting is what a compiler says of itself. The version may be empty.
-type greeting struct{ Name, Version string }
+type greeting struct {
+	Name, Version string
+	// protocol is the version of the protocol that the compiler speaks.
+	protocol int
+}
 
 func readGreeting(data []byte) (greeting, error) {
 	o, err := readObject(data)
@@ -45,13 +49,13 @@ func readGreeting(data []byte) (greeting, error) {
 	switch {
 	case err != nil:
 		return greeting{}, err
-	case spoken != protocol:
-		return greeting{}, fmt.Errorf("protocol: it speaks version %d, want %d", spoken, protocol)
+	case spoken < oldest || spoken > newest:
+		return greeting{}, fmt.Errorf("protocol: it speaks version %d, want %d or %d", spoken, oldest, newest)
 	}
 	if err := o.checkFields("protocol", "name", "version"); err != nil {
 		return greeting{}, err
 	}
-	var g greeting
+	g := greeting{protocol: spoken}
 	if g.Name, err = readValue[string](o, "name", "text"); err == nil && g.Name == "" {
 		err = errors.New("name is empty: want the name of the compiler")
 	}

@@ -85,7 +85,7 @@ func TestGreeting(t *testing.T) {
 		"not UTF-8":        {helper("say", `{"protocol": 1, "name": "`+"\xff"+`"}`), `bad answer: the greeting: it is not UTF-8`, ErrAnswer},
 		"no protocol":      {helper("say", `{"name": "a"}`), `bad answer: the greeting: protocol is missing: want a whole number`, ErrAnswer},
 		"text":             {helper("say", `{"protocol": "1", "name": "a"}`), `bad answer: the greeting: protocol: want a whole number, got "\"1\""`, ErrAnswer},
-		"another version":  {helper("say", `{"protocol": 2, "called": "a"}`), `bad answer: the greeting: protocol: it speaks version 2, want 1`, ErrAnswer},
+		"another version":  {helper("say", `{"protocol": 3, "called": "a"}`), `bad answer: the greeting: protocol: it speaks version 3, want 1 or 2`, ErrAnswer},
 		"no name":          {helper("say", `{"protocol": 1}`), `bad answer: the greeting: name is missing: want text`, ErrAnswer},
 		"empty name":       {helper("say", `{"protocol": 1, "name": ""}`), `bad answer: the greeting: name is empty: want the name of the compiler`, ErrAnswer},
 		"version":          {helper("say", `{"protocol": 1, "name": "a", "version": 2}`), `bad answer: the greeting: version: want text, got "2"`, ErrAnswer},
@@ -181,7 +181,7 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err := Start(ctx, helper("reference"), Options{}); !errors.Is(err, context.Canceled) {
+		if _, err := Start(ctx, helper("reference", "1"), Options{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 	})

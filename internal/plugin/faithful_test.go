@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,12 +29,21 @@ import (
 )
 
 // TestPluginGivesWhatItsCompilerGives shows that the protocol loses nothing: through it, meshproof's own compiler
-// gives the same filters and the same refusals for every case, and every line matches the
-// schema. With -short the test takes every third case.
+// gives the same filters and the same refusals for every case in both versions, and every line
+// matches the schema. With -short the test takes every third case.
 func TestPluginGivesWhatItsCompilerGives(t *testing.T) {
 	t.Parallel()
+	for version := oldest; version <= newest; version++ {
+		t.Run(fmt.Sprint("version ", version), func(t *testing.T) {
+			t.Parallel()
+			givesWhatItsCompilerGives(t, version)
+		})
+	}
+}
+
+func givesWhatItsCompilerGives(t *testing.T, version int) {
 	stories := casetest.Stories(t)
-	c := start(t, helper("reference"))
+	c := start(t, helper("reference", fmt.Sprint(version)))
 	if c.Name != "helper" || c.Version != "v1" {
 		t.Errorf("it is called %q %q", c.Name, c.Version)
 	}
@@ -48,7 +58,7 @@ func TestPluginGivesWhatItsCompilerGives(t *testing.T) {
 			inbounds = append(inbounds, in.Inbound)
 		}
 		for _, in := range inbounds {
-			ask, err := newRequest(7, in, s.Policies, s.Options)
+			ask, err := newRequest(version, 7, in, s.Policies, s.Options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +118,7 @@ func TestDocumented(t *testing.T) {
 
 func TestGreetingsMatchSchema(t *testing.T) {
 	t.Parallel()
-	first, err := encodeLine(hello{Protocol: protocol, Meshproof: "v1"})
+	first, err := encodeLine(newHello("v1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +163,7 @@ spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.m
 func TestPoliciesAsWritten(t *testing.T) {
 	t.Parallel()
 	docs := parse(t, `{empty: [], none: , object: {}, text: "8080", int: 8080, big: 9007199254740993, float: 1.5, no: false, html: "<&>", utf8: "ü"}`)
-	ask, err := newRequest(1, backend, docs, language.Options{})
+	ask, err := newRequest(newest, 1, backend, docs, language.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,8 +171,52 @@ func TestPoliciesAsWritten(t *testing.T) {
 	if !bytes.Contains(ask, []byte(want)) || bytes.Count(ask, []byte("\n")) != 1 || !bytes.HasSuffix(ask, []byte("\n")) {
 		t.Errorf("got %s\nwant %s in it, on one line", ask, want)
 	}
-	if _, err := newRequest(1, backend, parse(t, "{a: .nan}"), language.Options{}); err == nil {
-		t.Error(".nan was sent as JSON")
+	if _, err := newRequest(newest, 1, backend, parse(t, "{a: .nan}"), language.Options{}); !errors.As(err, new(*UnaskedError)) {
+		t.Errorf(".nan was sent as JSON, or refused by a compiler that was not asked: %v", err)
+	}
+}
+
+// TestRoutesByVersion shows that version 2 tells a route by any attribute, and that version 1
+// fails where it would lose a match. That is no refusal of the policies.
+func TestRoutesByVersion(t *testing.T) {
+	t.Parallel()
+	get, path := attribute.Method.Exact("GET"), attribute.Path.Segments("/a")
+	for name, tt := range map[string]struct {
+		when     policy.Condition
+		one, two string
+	}{
+		"path and method": {when: policy.And{path, get},
+			one: `"path":{"type":"Prefix","value":"/a"},"method":"GET"`,
+			two: `"when":[{"attribute":"path","kind":"Segments","value":"/a"},{"attribute":"method","kind":"Exact","value":"GET"}]`},
+		"query parameter": {when: policy.And{get, attribute.QueryParameter("id").Exact("7")},
+			two: `"when":[{"attribute":"method","kind":"Exact","value":"GET"},{"attribute":"query-parameter","key":"id","kind":"Exact","value":"7"}]`},
+		"header in any case": {when: policy.Is{Attribute: attribute.Header("x-role"), Match: policy.Match{Kind: policy.Suffix, Value: "admin", AnyCase: true}},
+			two: `"when":[{"attribute":"header","key":"x-role","kind":"Suffix","value":"admin","anyCase":true}]`},
+		"two paths":      {when: policy.And{path, attribute.Path.Exact("/a")}, two: `{"attribute":"path","kind":"Exact","value":"/a"}`},
+		"method prefix":  {when: attribute.Method.Prefix("GE"), two: `{"attribute":"method","kind":"Prefix","value":"GE"}`},
+		"either of two":  {when: policy.Or{path, get}},
+		"all but a path": {when: policy.Not{Of: path}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := backend
+			in.Routes = []policy.InboundRoute{{Name: "first", When: tt.when}}
+			for version, want := range map[int]string{1: tt.one, 2: tt.two} {
+				ask, err := newRequest(version, 1, in, nil, language.Options{})
+				switch unasked := (*UnaskedError)(nil); {
+				case want == "" && (!errors.As(err, &unasked) || !unasked.Unread()):
+					t.Errorf("version %d: got %s, %v; want an error", version, ask, err)
+				case want != "" && (err != nil || !bytes.Contains(ask, []byte(want))):
+					t.Errorf("version %d: got %s, %v\nwant %s in it", version, ask, err, want)
+				case want != "":
+					validate(t, schema(t, "request"), ask)
+				}
+			}
+			c := start(t, helper("reference", "1"))
+			if _, err := c.Compile(t.Context(), in, nil, language.Options{}); tt.one == "" && (isBroken(err) || !errors.As(err, new(*UnaskedError))) {
+				t.Errorf("the compiler of version 1 was asked: %v", err)
+			}
+		})
 	}
 }
 

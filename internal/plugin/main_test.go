@@ -136,8 +136,10 @@ func init() {
 	}
 }
 
-// each greets, and calls do for each request.
-func each(in io.Reader, out io.Writer, do func(id string, ask []byte)) {
+// each greets with version 1, and calls do for each request.
+func each(in io.Reader, out io.Writer, do func(id string, ask []byte)) { eachAfter(sound, in, out, do) }
+
+func eachAfter(greeting string, in io.Reader, out io.Writer, do func(id string, ask []byte)) {
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -149,7 +151,7 @@ func each(in io.Reader, out io.Writer, do func(id string, ask []byte)) {
 			panic(err)
 		}
 		if r.ID == 0 {
-			fmt.Fprintln(out, sound)
+			fmt.Fprintln(out, greeting)
 			continue
 		}
 		do(fmt.Sprint(r.ID), line)
@@ -165,10 +167,11 @@ func hold(address string) func() {
 	return func() { _, _ = io.Copy(io.Discard, conn) }
 }
 
-// reference is meshproof's own compiler behind the protocol. It knows a request from its
-// line only.
-func reference(in io.Reader, out io.Writer, _ []string) {
-	each(in, out, func(id string, ask []byte) {
+// reference is meshproof's own compiler behind the protocol, in the version of the first
+// argument. It knows a request from its line only.
+func reference(in io.Reader, out io.Writer, args []string) {
+	greeting := strings.Replace(sound, "1", args[0], 1)
+	eachAfter(greeting, in, out, func(id string, ask []byte) {
 		filters, err := compileLine(ask)
 		if err != nil {
 			text, _ := json.Marshal(err.Error())
@@ -238,9 +241,31 @@ func (i inbound) policy() policy.Inbound {
 		if r.Method != "" {
 			when = append(when, attribute.Method.Exact(r.Method))
 		}
+		for _, m := range r.When {
+			when = append(when, m.policy())
+		}
 		out.Routes = append(out.Routes, policy.InboundRoute{Name: r.Name, When: when})
 	}
 	return out
+}
+
+func (m match) policy() policy.Is {
+	families := map[string]func(string) *policy.Attribute{"header": attribute.Header, "query-parameter": attribute.QueryParameter}
+	var of *policy.Attribute
+	if family, ok := families[m.Attribute]; ok {
+		of = family(m.Key)
+	} else {
+		for _, a := range attribute.All() {
+			if a.Name == m.Attribute {
+				of = a
+			}
+		}
+	}
+	for kind := policy.Exact; ; kind++ {
+		if kind.String() == m.Kind {
+			return policy.Is{Attribute: of, Match: policy.Match{Kind: kind, Value: m.Value, AnyCase: m.AnyCase}}
+		}
+	}
 }
 
 func filtersJSON(f xds.Filters) ([]byte, error) {

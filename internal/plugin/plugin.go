@@ -4,10 +4,10 @@
 //
 // One process serves all requests. Each line, in both directions, is one JSON
 // object; protocol.schema.json describes all of them. meshproof greets, and the compiler
-// greets back. After that each request has an id, and its answer repeats the id:
+// greets back with the version of the protocol that it speaks. After that each request has an id, and its answer repeats the id:
 //
-//	→ {"protocol": 1, "meshproof": "v1.2.0"}
-//	← {"protocol": 1, "name": "my-mesh", "version": "0.3"}
+//	→ {"protocol": 1, "protocols": [1, 2], "meshproof": "v1.2.0"}
+//	← {"protocol": 2, "name": "my-mesh", "version": "0.3"}
 //	→ {"id": 1, "inbound": {…}, "policies": [{…}], "options": {…}}
 //	← {"id": 1, "filters": {"network": [{…}], "http": [{…}], "routes": [{"name": "…", "rbac": {…}}]}}
 //	→ {"id": 2, "inbound": {…}, "policies": [{…}], "options": {…}}
@@ -114,7 +114,7 @@ func Start(ctx context.Context, command []string, opts Options) (*Compiler, erro
 	// first.
 	greeting := &call{answer: make(chan answer, 1)}
 	c.register(greeting)
-	hello, err := encodeLine(hello{Protocol: protocol, Meshproof: opts.Meshproof})
+	hello, err := encodeLine(newHello(opts.Meshproof))
 	if err == nil {
 		err = c.start(ctx, command)
 	}
@@ -135,7 +135,7 @@ func Start(ctx context.Context, command []string, opts Options) (*Compiler, erro
 // the text under "error" in the answer, or an [*Error] for a broken compiler.
 func (c *Compiler) Compile(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 	id := c.ids.Add(1)
-	line, err := newRequest(id, in, policies, opts)
+	line, err := newRequest(c.protocol, id, in, policies, opts)
 	if err != nil {
 		return xds.Filters{}, err
 	}

@@ -13,13 +13,23 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-// protocol is the version of the protocol that this package speaks.
-const protocol = 1
+// The versions of the protocol that this package speaks. A compiler chooses one in its
+// greeting. Version 2 tells a route by attributes, and its filters have the filter for tokens.
+const (
+	oldest = 1
+	newest = 2
+)
 
-// hello is the first line to a compiler.
+// hello is the first line to a compiler. Protocol is the oldest version, because compilers
+// from the time of version 1 may compare it with theirs.
 type hello struct {
 	Protocol  int    `json:"protocol"`
+	Protocols []int  `json:"protocols"`
 	Meshproof string `json:"meshproof"`
+}
+
+func newHello(meshproof string) hello {
+	return hello{Protocol: oldest, Protocols: []int{oldest, newest}, Meshproof: meshproof}
 }
 
 // request asks for the filters of one inbound. All fields are present, except the
@@ -64,9 +74,22 @@ type peer struct {
 
 type route struct {
 	Name string `json:"name"`
-	// Path and Method are optional: without them the route takes any.
+	// Path and Method are the words of version 1 for a route. Both are optional: without them
+	// the route takes any.
 	Path   *path  `json:"path,omitempty"`
 	Method string `json:"method,omitempty"`
+	// When are the words of version 2: the route takes what meets all of them.
+	When []match `json:"when,omitempty"`
+}
+
+// match compares an attribute of a request, in the words of docs/attributes.md.
+type match struct {
+	Attribute string `json:"attribute"`
+	// Key is the name of a header or a parameter; other attributes have none.
+	Key     string `json:"key,omitempty"`
+	Kind    string `json:"kind"`
+	Value   string `json:"value"`
+	AnyCase bool   `json:"anyCase,omitempty"`
 }
 
 type path struct {
@@ -74,20 +97,40 @@ type path struct {
 	Value string `json:"value"`
 }
 
-// newRequest fails on options that no dialect has, and on a value of a policy that
-// JSON does not have, such as .nan.
-func newRequest(id int64, in policy.Inbound, policies []manifest.Document, opts language.Options) ([]byte, error) {
-	options, err := OptionsJSON(opts)
-	if err != nil {
-		return nil, err
+// UnaskedError says that the compiler was not asked, because its protocol has no words for the
+// question. That is no refusal of policies.
+type UnaskedError struct{ Err error }
+
+// Error says which part has no words.
+func (e *UnaskedError) Error() string {
+	return "plugin: the compiler cannot be asked: " + e.Err.Error()
+}
+
+// Unwrap returns the error about the part.
+func (e *UnaskedError) Unwrap() error { return e.Err }
+
+// Unread returns true. An error with this method is no refusal of policies, and no failure of
+// the compiler.
+func (e *UnaskedError) Unread() bool { return true }
+
+// newRequest fails with an [*UnaskedError] on options that no dialect has, on a value of a
+// policy that JSON does not have, such as .nan, and on a route that the version has no words
+// for.
+func newRequest(version int, id int64, in policy.Inbound, policies []manifest.Document, opts language.Options) ([]byte, error) {
+	r := request{ID: id, Policies: make([]any, len(policies)), Peers: newPeers(opts.Peers)}
+	var err error
+	if r.Inbound, err = newInbound(version, in); err != nil {
+		return nil, &UnaskedError{err}
 	}
-	r := request{ID: id, Inbound: newInbound(in), Policies: make([]any, len(policies)), Options: options, Peers: newPeers(opts.Peers)}
+	if r.Options, err = OptionsJSON(opts); err != nil {
+		return nil, &UnaskedError{err}
+	}
 	for i, doc := range policies {
 		if err := doc.Decode(&r.Policies[i]); err != nil {
-			return nil, err
+			return nil, &UnaskedError{err}
 		}
 		if _, err := json.Marshal(r.Policies[i]); err != nil {
-			return nil, doc.Errorf("", "cannot be handed to a compiler as JSON: %v", err)
+			return nil, &UnaskedError{doc.Errorf("", "it has no form in JSON: %v", err)}
 		}
 	}
 	return encodeLine(r)
@@ -166,33 +209,50 @@ func newWorkload(w policy.Workload) workload {
 	return out
 }
 
-func newInbound(in policy.Inbound) inbound {
+func newInbound(version int, in policy.Inbound) (inbound, error) {
 	out := inbound{
 		Name: in.Name, Port: in.Port, Protocol: in.Protocol, Tags: in.Tags, Routes: make([]route, len(in.Routes)),
 		Workload: newWorkload(in.Workload),
 	}
 	for i, r := range in.Routes {
-		out.Routes[i].Name = r.Name
-		out.Routes[i].setMatch(r.When)
-	}
-	return out
-}
-
-// setMatch sets the path and the method of a route. The condition of a route is an And
-// of paths and methods.
-func (r *route) setMatch(c policy.Condition) {
-	for c := range policy.Walk(c) {
-		is, _ := c.(policy.Is)
-		switch is.Attribute {
-		case attribute.Path:
-			r.Path = &path{Type: "Exact", Value: is.Match.Value}
-			if is.Match.Kind == policy.Segments {
-				r.Path.Type = "Prefix"
-			}
-		case attribute.Method:
-			r.Method = is.Match.Value
+		var err error
+		if out.Routes[i], err = newRoute(version, r); err != nil {
+			return inbound{}, fmt.Errorf("inbound %s, route %s: %w", in, r.Name, err)
 		}
 	}
+	return out, nil
+}
+
+// newRoute says which requests a route takes: an And of matches.
+func newRoute(version int, r policy.InboundRoute) (route, error) {
+	out := route{Name: r.Name}
+	for c := range policy.Walk(r.When) {
+		is, ok := c.(policy.Is)
+		switch _, and := c.(policy.And); {
+		case and:
+		case !ok:
+			return route{}, fmt.Errorf("%q is no list of matches that all have to hold", r.When)
+		case version >= 2:
+			out.When = append(out.When, newMatch(is))
+		case is.Attribute == attribute.Path && is.Match.Kind == policy.Exact && out.Path == nil:
+			out.Path = &path{Type: "Exact", Value: is.Match.Value}
+		case is.Attribute == attribute.Path && is.Match.Kind == policy.Segments && out.Path == nil:
+			out.Path = &path{Type: "Prefix", Value: is.Match.Value}
+		case is.Attribute == attribute.Method && is.Match.Kind == policy.Exact && out.Method == "":
+			out.Method = is.Match.Value
+		default:
+			return route{}, fmt.Errorf("version %d of the protocol has no words for %q: the compiler has to greet with version %d", version, is, newest)
+		}
+	}
+	return out, nil
+}
+
+func newMatch(is policy.Is) match {
+	out := match{Attribute: is.Attribute.Name, Kind: is.Match.Kind.String(), Value: is.Match.Value, AnyCase: is.Match.AnyCase}
+	if is.Attribute.Family != "" {
+		out.Attribute, out.Key = is.Attribute.Family, is.Attribute.Key
+	}
+	return out
 }
 
 // encodeLine returns a message as JSON with a line end.
@@ -212,11 +272,12 @@ func nameRequest(in policy.Inbound, policies []manifest.Document) string {
 	return fmt.Sprintf("%s under %s", in, policies[0].Place(""))
 }
 
-// Question returns the JSON object of a request about an inbound, without the id. A
-// control plane gets it in another way than over a pipe. The error reports a policy that
-// has no JSON form.
+// Question returns the JSON object of a request about an inbound, without the id, in the
+// words of version 1. A control plane gets it in another way than over a pipe, and chooses no
+// version. The error reports a policy that has no JSON form, and a route that version 1 has no
+// words for.
 func Question(in policy.Inbound, policies []manifest.Document, opts language.Options) ([]byte, error) {
-	line, err := newRequest(0, in, policies, opts)
+	line, err := newRequest(oldest, 0, in, policies, opts)
 	if err != nil {
 		return nil, err
 	}
