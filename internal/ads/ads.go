@@ -118,7 +118,8 @@ func (c Compiler) compile(ctx context.Context, in policy.Inbound, policies []man
 
 // newNode returns the node of one inbound's proxy.
 func newNode(in policy.Inbound, policies []manifest.Document, opts language.Options) (*corev3.Node, error) {
-	question, err := plugin.Question(in, policies, opts)
+	// A control plane chooses no version.
+	question, err := plugin.Question(plugin.Oldest, in, policies, opts)
 	if err != nil {
 		return nil, err
 	}

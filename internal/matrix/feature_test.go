@@ -41,7 +41,7 @@ type asked struct {
 func questionsOf(t *testing.T, c cases.Case) []question {
 	var out []question
 	for _, in := range c.Inbounds {
-		text, err := plugin.Question(in.Inbound, c.Policies, c.Options)
+		text, err := plugin.Question(plugin.Newest, in.Inbound, c.Policies, c.Options)
 		q := question{text: string(text)}
 		if err == nil {
 			err = json.Unmarshal(text, &q)

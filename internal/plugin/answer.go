@@ -35,8 +35,8 @@ import (
 // greeting is what a compiler says of itself. The version may be empty.
 type greeting struct {
 	Name, Version string
-	// protocol is the version of the protocol that the compiler speaks.
-	protocol int
+	// Protocol is the version of the protocol that the compiler speaks.
+	Protocol int
 }
 
 func readGreeting(data []byte) (greeting, error) {
@@ -49,13 +49,13 @@ func readGreeting(data []byte) (greeting, error) {
 	switch {
 	case err != nil:
 		return greeting{}, err
-	case spoken < oldest || spoken > newest:
-		return greeting{}, fmt.Errorf("protocol: it speaks version %d, want %d or %d", spoken, oldest, newest)
+	case spoken < Oldest || spoken > Newest:
+		return greeting{}, fmt.Errorf("protocol: it speaks version %d, want %d or %d", spoken, Oldest, Newest)
 	}
 	if err := o.checkFields("protocol", "name", "version"); err != nil {
 		return greeting{}, err
 	}
-	g := greeting{protocol: spoken}
+	g := greeting{Protocol: spoken}
 	if g.Name, err = readValue[string](o, "name", "text"); err == nil && g.Name == "" {
 		err = errors.New("name is empty: want the name of the compiler")
 	}
@@ -99,6 +99,20 @@ func readAnswer(o object, in policy.Inbound) (answer, error) {
 		err = errors.New("error is empty: want the reason of the refusal")
 	}
 	return answer{refusal: errors.New(text)}, err
+}
+
+// ReadAnswer returns the filters of an answer, or the refusal in it. An answer that is not
+// sound is an error that wraps [ErrAnswer].
+func ReadAnswer(text []byte, in policy.Inbound) (xds.Filters, error) {
+	o, err := readObject(text)
+	if err != nil {
+		return xds.Filters{}, badAnswer("%w", err)
+	}
+	a, err := readAnswer(o, in)
+	if err != nil {
+		return xds.Filters{}, badAnswer("%w", err)
+	}
+	return a.filters, a.refusal
 }
 
 // readList reads an optional field.

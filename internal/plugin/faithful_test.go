@@ -33,7 +33,7 @@ import (
 // matches the schema. With -short the test takes every third case.
 func TestPluginGivesWhatItsCompilerGives(t *testing.T) {
 	t.Parallel()
-	for version := oldest; version <= newest; version++ {
+	for version := Oldest; version <= Newest; version++ {
 		t.Run(fmt.Sprint("version ", version), func(t *testing.T) {
 			t.Parallel()
 			givesWhatItsCompilerGives(t, version)
@@ -163,7 +163,7 @@ spec: {default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.m
 func TestPoliciesAsWritten(t *testing.T) {
 	t.Parallel()
 	docs := parse(t, `{empty: [], none: , object: {}, text: "8080", int: 8080, big: 9007199254740993, float: 1.5, no: false, html: "<&>", utf8: "ü"}`)
-	ask, err := newRequest(newest, 1, backend, docs, language.Options{})
+	ask, err := newRequest(Newest, 1, backend, docs, language.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestPoliciesAsWritten(t *testing.T) {
 	if !bytes.Contains(ask, []byte(want)) || bytes.Count(ask, []byte("\n")) != 1 || !bytes.HasSuffix(ask, []byte("\n")) {
 		t.Errorf("got %s\nwant %s in it, on one line", ask, want)
 	}
-	if _, err := newRequest(newest, 1, backend, parse(t, "{a: .nan}"), language.Options{}); !errors.As(err, new(*UnaskedError)) {
+	if _, err := newRequest(Newest, 1, backend, parse(t, "{a: .nan}"), language.Options{}); !errors.As(err, new(*UnaskedError)) {
 		t.Errorf(".nan was sent as JSON, or refused by a compiler that was not asked: %v", err)
 	}
 }

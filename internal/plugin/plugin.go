@@ -52,13 +52,17 @@ type Options struct {
 	Timeout time.Duration
 	// Meshproof is the version of meshproof in the greeting. The default is "(devel)".
 	Meshproof string
+	// Record gets each question as [Question] words it, and its answer. It may be called by
+	// several goroutines at once.
+	Record func(in policy.Inbound, question, answer []byte)
 }
 
-// Compiler is a running compiler. It is safe for concurrent use. Name and Version are what
-// the compiler says of itself in its greeting.
+// Compiler is a running compiler. It is safe for concurrent use. Name, Version and Protocol
+// are what the compiler says of itself in its greeting.
 type Compiler struct {
 	command string
 	timeout time.Duration
+	record  func(in policy.Inbound, question, answer []byte)
 	greeting
 
 	cmd    *exec.Cmd
@@ -98,7 +102,7 @@ func Shell(command string) []string { return []string{"/bin/sh", "-c", command} 
 // context ends the compiler, as [Compiler.Close] does. The error is an [*Error].
 func Start(ctx context.Context, command []string, opts Options) (*Compiler, error) {
 	c := &Compiler{
-		command: strings.Join(command, " "), timeout: opts.Timeout,
+		command: strings.Join(command, " "), timeout: opts.Timeout, record: opts.Record,
 		lines: make(chan []byte), calls: map[int64]*call{}, stop: make(chan struct{}), broken: make(chan struct{}),
 	}
 	if shell := Shell(""); len(command) == len(shell) && command[0] == shell[0] && command[1] == shell[1] {
@@ -135,11 +139,16 @@ func Start(ctx context.Context, command []string, opts Options) (*Compiler, erro
 // the text under "error" in the answer, or an [*Error] for a broken compiler.
 func (c *Compiler) Compile(ctx context.Context, in policy.Inbound, policies []manifest.Document, opts language.Options) (xds.Filters, error) {
 	id := c.ids.Add(1)
-	line, err := newRequest(c.protocol, id, in, policies, opts)
+	line, err := newRequest(c.Protocol, id, in, policies, opts)
 	if err != nil {
 		return xds.Filters{}, err
 	}
 	call := &call{id: id, inbound: in, asked: nameRequest(in, policies), answer: make(chan answer, 1)}
+	if c.record != nil {
+		if call.question, err = Question(c.Protocol, in, policies, opts); err != nil {
+			return xds.Filters{}, err
+		}
+	}
 	c.register(call)
 	a, err := c.ask(ctx, line, call)
 	switch {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -181,6 +182,8 @@ type call struct {
 	id      int64
 	inbound policy.Inbound
 	asked   string
+	// question is there where the answer is recorded.
+	question []byte
 	// answer has room for the answer, so a late answer needs no reader.
 	answer chan answer
 }
@@ -337,6 +340,12 @@ func (c *Compiler) deliver(line []byte) error {
 		return badAnswer("id: no request %d waits for an answer", id)
 	}
 	a, err := readAnswer(o, call.inbound)
+	if err == nil && call.question != nil {
+		delete(o, "id")
+		if line, err = json.Marshal(o); err == nil {
+			c.record(call.inbound, call.question, line)
+		}
+	}
 	if err != nil {
 		a = answer{refusal: &Error{Command: c.command, Asked: call.asked, Err: badAnswer("%w", err), Stderr: c.stderr.lines()}}
 	}

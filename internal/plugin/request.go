@@ -16,8 +16,8 @@ import (
 // The versions of the protocol that this package speaks. A compiler chooses one in its
 // greeting. Version 2 tells a route by attributes, and its filters have the filter for tokens.
 const (
-	oldest = 1
-	newest = 2
+	Oldest = 1
+	Newest = 2
 )
 
 // hello is the first line to a compiler. Protocol is the oldest version, because compilers
@@ -29,7 +29,7 @@ type hello struct {
 }
 
 func newHello(meshproof string) hello {
-	return hello{Protocol: oldest, Protocols: []int{oldest, newest}, Meshproof: meshproof}
+	return hello{Protocol: Oldest, Protocols: []int{Oldest, Newest}, Meshproof: meshproof}
 }
 
 // request asks for the filters of one inbound. All fields are present, except the
@@ -241,7 +241,7 @@ func newRoute(version int, r policy.InboundRoute) (route, error) {
 		case is.Attribute == attribute.Method && is.Match.Kind == policy.Exact && out.Method == "":
 			out.Method = is.Match.Value
 		default:
-			return route{}, fmt.Errorf("version %d of the protocol has no words for %q: the compiler has to greet with version %d", version, is, newest)
+			return route{}, fmt.Errorf("version %d of the protocol has no words for %q: the compiler has to greet with version %d", version, is, Newest)
 		}
 	}
 	return out, nil
@@ -273,11 +273,10 @@ func nameRequest(in policy.Inbound, policies []manifest.Document) string {
 }
 
 // Question returns the JSON object of a request about an inbound, without the id, in the
-// words of version 1. A control plane gets it in another way than over a pipe, and chooses no
-// version. The error reports a policy that has no JSON form, and a route that version 1 has no
-// words for.
-func Question(in policy.Inbound, policies []manifest.Document, opts language.Options) ([]byte, error) {
-	line, err := newRequest(oldest, 0, in, policies, opts)
+// words of a version. A control plane gets it in another way than over a pipe. The error is an
+// [*UnaskedError].
+func Question(version int, in policy.Inbound, policies []manifest.Document, opts language.Options) ([]byte, error) {
+	line, err := newRequest(version, 0, in, policies, opts)
 	if err != nil {
 		return nil, err
 	}
