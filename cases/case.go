@@ -26,6 +26,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
@@ -72,8 +73,9 @@ type Inbound struct {
 	// Identity is the SPIFFE ID in the certificate of the inbound.
 	Identity spiffeid.ID
 	IP       netip.Addr
-	// Permissive inbounds accept plaintext too.
-	Permissive bool
+	// MTLS says which callers the inbound takes. The zero value states nothing: then the
+	// policies may say it, and otherwise the inbound is strict.
+	MTLS mtls.Mode
 }
 
 // Address is the destination address in the PROXY header of the callers.

@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/language"
@@ -123,7 +124,7 @@ envoy: {from: 1.37.0, before: 1.39.3}
 				Workload: policy.Workload{Name: "backend", Namespace: "shop", Mesh: "prod", Zone: "east", Origin: "zone", Labels: map[string]string{"app": "backend"}},
 				Name:     "api", Port: 8080, Protocol: policy.HTTP2, Tags: map[string]string{"version": "v1"},
 			},
-			Identity: id("spiffe://a.mesh/ns/shop/sa/api"), IP: netip.MustParseAddr("10.1.2.3"), Permissive: true,
+			Identity: id("spiffe://a.mesh/ns/shop/sa/api"), IP: netip.MustParseAddr("10.1.2.3"), MTLS: mtls.Permissive,
 		}},
 		Requests: []cases.Request{{
 			Place: "c.yaml:25: requests[0]", From: twofold, To: "backend/api", Method: "PUT", Path: "/x?y", Authority: "shop.example",
@@ -167,6 +168,8 @@ requests:
 		in := inbound(workload, 1, policy.HTTP, ip)
 		return language.Peer{Workload: in.Workload, Identity: in.Identity, IP: in.IP}
 	}
+	stated := inbound("v", 81, policy.HTTP, "10.64.0.1")
+	stated.MTLS = mtls.Strict
 	w := svid("w", "spiffe://trust-domain.mesh/ns/default/sa/w")
 	w.SourceIP = netip.MustParseAddr("10.64.0.2")
 	want := cases.Case{
@@ -176,7 +179,7 @@ requests:
 			peer("v", "10.64.0.1"), peer("w", "10.64.0.2"),
 		}},
 		Inbounds: []cases.Inbound{
-			inbound("v", 80, policy.HTTP, "10.64.0.1"), inbound("v", 81, policy.HTTP, "10.64.0.1"), inbound("w", 80, policy.TCP, "10.64.0.2"),
+			inbound("v", 80, policy.HTTP, "10.64.0.1"), stated, inbound("w", 80, policy.TCP, "10.64.0.2"),
 		},
 		Requests: []cases.Request{{Place: "c.yaml:7: requests[0]", From: w, To: "v/80", SourceIP: w.SourceIP, Want: cases.Allow}},
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -106,7 +107,7 @@ type inboundSchema struct {
 	Name     string          `yaml:"name"`
 	Port     uint16          `yaml:"port"`
 	Protocol policy.Protocol `yaml:"protocol"`
-	MTLS     string          `yaml:"mtls"`
+	MTLS     mtls.Mode       `yaml:"mtls"`
 	// Tags are those of the inbound. Legacy policies select by them. The label of the
 	// workload stands in for a tag that is missing.
 	Tags   map[string]string `yaml:"tags"`

@@ -91,6 +91,7 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 		},
 		Identity: id,
 		IP:       ip,
+		MTLS:     in.MTLS,
 	}
 	var err error
 	if inbound.Routes, err = b.routes(field, in); err != nil {
@@ -98,13 +99,6 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 	}
 	if in.Port == 0 {
 		return b.doc.Errorf(field+".port", "the inbound has no port")
-	}
-	switch in.MTLS {
-	case "", "strict":
-	case "permissive":
-		inbound.Permissive = true
-	default:
-		return b.doc.Errorf(field+".mtls", "%q is unknown: use strict or permissive", in.MTLS)
 	}
 	for _, other := range b.out.Inbounds {
 		switch {

@@ -57,7 +57,7 @@ func (m *Mesh) push(ctx context.Context, u controlplane.Update) error {
 func (m *Mesh) removal() controlplane.Update {
 	u := controlplane.Update{RemoveListeners: []string{m.name}, RemoveSecrets: []string{m.validationName()}}
 	for i := range m.inbounds {
-		if m.firstWithIdentity(i) == i {
+		if m.showsIdentity(i) {
 			u.RemoveSecrets = append(u.RemoveSecrets, m.identityName(i))
 		}
 	}
@@ -71,7 +71,7 @@ func (m *Mesh) secrets() ([]controlplane.Secret, error) {
 	}
 	secrets := []controlplane.Secret{validation}
 	for i, in := range m.inbounds {
-		if m.firstWithIdentity(i) != i {
+		if !m.showsIdentity(i) {
 			continue
 		}
 		svid, err := m.ca.Mint(in.Identity)
@@ -92,15 +92,16 @@ func (m *Mesh) listener(inbounds []Inbound) controlplane.Listener {
 	}
 	for i, in := range inbounds {
 		l.Inbounds = append(l.Inbounds, controlplane.Inbound{
-			Stat:          m.stat(i, in),
-			Destination:   in.Address,
-			Protocol:      in.Protocol,
-			MTLS:          in.MTLS,
-			Identity:      m.identityName(i),
-			Filters:       in.Filters,
-			AsksForSNI:    in.asksForSNI,
-			Normalization: in.Normalization,
-			Tokens:        in.Tokens,
+			Stat:            m.stat(i, in),
+			Destination:     in.Address,
+			Protocol:        in.Protocol,
+			MTLS:            in.MTLS,
+			JudgesPlaintext: in.JudgesPlaintext,
+			Identity:        m.identityName(i),
+			Filters:         in.Filters,
+			AsksForSNI:      in.asksForSNI,
+			Normalization:   in.Normalization,
+			Tokens:          in.Tokens,
 		})
 	}
 	return l
@@ -121,8 +122,14 @@ func (m *Mesh) identityName(i int) string {
 }
 func (m *Mesh) validationName() string { return m.name + "/trust" }
 
+// showsIdentity reports whether an inbound is the first that shows its identity to callers. Envoy
+// asks for no other secret, and so never answers that it has one.
+func (m *Mesh) showsIdentity(i int) bool {
+	return m.inbounds[i].MTLS.TakesTLS() && m.firstWithIdentity(i) == i
+}
+
 // firstWithIdentity is the first inbound with the identity of inbound i. The inbounds of one
 // workload show the same SVID, as in a mesh.
 func (m *Mesh) firstWithIdentity(i int) int {
-	return slices.IndexFunc(m.inbounds, func(in Inbound) bool { return in.Identity == m.inbounds[i].Identity })
+	return slices.IndexFunc(m.inbounds, func(in Inbound) bool { return in.MTLS.TakesTLS() && in.Identity == m.inbounds[i].Identity })
 }

@@ -268,6 +268,9 @@ type Inbound struct {
 	Address  netip.AddrPort
 	Protocol policy.Protocol
 	MTLS     xds.MTLS
+	// JudgesPlaintext is true where the filters judge callers in plaintext too, as callers
+	// without a name. Elsewhere such a caller passes unjudged, if MTLS lets it in.
+	JudgesPlaintext bool
 	// Filters authorize. With the zero value every caller with a sound SVID passes.
 	Filters       xds.Filters
 	Normalization policy.PathNormalization
@@ -289,7 +292,7 @@ func (i Inbound) with(filters xds.Filters) Inbound {
 // readsSNI reports whether Envoy learns the server name of each handshake: one inbound that
 // needs the TLS inspector gives it to the listener of all.
 func (m *Mesh) readsSNI() bool {
-	return slices.ContainsFunc(m.inbounds, func(in Inbound) bool { return in.asksForSNI || in.MTLS != xds.Strict })
+	return slices.ContainsFunc(m.inbounds, func(in Inbound) bool { return in.asksForSNI || in.MTLS.TakesPlaintext() })
 }
 
 // Request is one request of one caller.

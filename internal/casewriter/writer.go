@@ -13,6 +13,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casefile"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/language"
@@ -278,8 +279,8 @@ func inbound(in cases.Inbound) string {
 	if in.Protocol != policy.HTTP {
 		f.add("protocol", in.Protocol.String())
 	}
-	if in.Permissive {
-		f.add("mtls", "permissive")
+	if in.MTLS != mtls.Unset {
+		f.add("mtls", in.MTLS.String())
 	}
 	f.add("tags", mapping(in.Tags))
 	if len(in.Routes) > 0 {

@@ -57,6 +57,9 @@ func requestEntry(entry *accesslogdatav3.HTTPAccessLogEntry) xds.AccessLog {
 func connectionEntry(entry *accesslogdatav3.TCPAccessLogEntry) xds.AccessLog {
 	common := entry.GetCommonProperties()
 	log := commonEntry(common)
+	if common.GetResponseFlags().GetNoRouteFound() {
+		log.TransportFailure = cmp.Or(log.TransportFailure, noChain)
+	}
 	log.SetFilters(filterLogs(policy.L4, metadataOf(common, "envoy.filters.network.rbac")))
 	return log
 }
@@ -75,6 +78,9 @@ func commonEntry(common *accesslogdatav3.AccessLogCommon) xds.AccessLog {
 	}
 	return log
 }
+
+// noChain is the failure of a caller over TLS on a listener that has a chain for plaintext alone.
+const noChain = "no filter chain takes TLS"
 
 func metadataOf(common *accesslogdatav3.AccessLogCommon, filter string) map[string]*structpb.Value {
 	return common.GetMetadata().GetFilterMetadata()[filter].GetFields()

@@ -18,9 +18,28 @@ import (
 	"github.com/meshproof/meshproof/xds"
 )
 
-// chains returns the filter chain of the inbound. A permissive inbound has a second chain
-// for plaintext. That chain has filters of authorization only where plaintext is judged.
-func (i Inbound) chains(validation string) ([]*listenerv3.FilterChain, error) {
+// chains returns the filter chains of the inbound: one for TLS, one for plaintext, or both. The
+// chain for plaintext has filters of authorization only where plaintext is judged.
+func (i Inbound) chains(validation string) (out []*listenerv3.FilterChain, err error) {
+	if i.MTLS.TakesTLS() {
+		secured, err := i.secured(validation)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, secured)
+	}
+	if i.MTLS.TakesPlaintext() {
+		open, err := i.open()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, open)
+	}
+	return out, nil
+}
+
+// secured returns the chain for TLS.
+func (i Inbound) secured(validation string) (*listenerv3.FilterChain, error) {
 	filters, err := i.networkFilters(i.Filters)
 	if err != nil {
 		return nil, err
@@ -38,15 +57,20 @@ func (i Inbound) chains(validation string) ([]*listenerv3.FilterChain, error) {
 			ConfigType: &corev3.TransportSocket_TypedConfig{TypedConfig: tls},
 		},
 	}
-	if i.MTLS == xds.Strict {
-		return []*listenerv3.FilterChain{secured}, nil
+	if i.MTLS.TakesPlaintext() {
+		secured.FilterChainMatch.TransportProtocol = "tls"
 	}
-	secured.FilterChainMatch.TransportProtocol = "tls"
+	return secured, nil
+}
+
+// open returns the chain for plaintext. A TLS caller does not match it.
+func (i Inbound) open() (*listenerv3.FilterChain, error) {
 	var auth xds.Filters
-	if i.MTLS == xds.PermissiveJudged {
+	if i.JudgesPlaintext {
 		auth = i.Filters
 	}
-	if filters, err = i.networkFilters(auth); err != nil {
+	filters, err := i.networkFilters(auth)
+	if err != nil {
 		return nil, err
 	}
 	open := &listenerv3.FilterChain{
@@ -55,7 +79,7 @@ func (i Inbound) chains(validation string) ([]*listenerv3.FilterChain, error) {
 		Filters:          filters,
 	}
 	open.FilterChainMatch.TransportProtocol = "raw_buffer"
-	return []*listenerv3.FilterChain{secured, open}, nil
+	return open, nil
 }
 
 // networkFilters returns the filters of authorization, and behind them the filter that

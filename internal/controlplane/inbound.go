@@ -21,6 +21,9 @@ type Inbound struct {
 	Destination netip.AddrPort
 	Protocol    policy.Protocol
 	MTLS        xds.MTLS
+	// JudgesPlaintext is true where the filters judge callers in plaintext too, as callers
+	// without a name. Elsewhere such a caller passes unjudged, if MTLS lets it in.
+	JudgesPlaintext bool
 	// Identity is the name of the secret with the workload's SVID.
 	Identity string
 	Filters  xds.Filters

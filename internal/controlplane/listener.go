@@ -14,7 +14,6 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/meshproof/meshproof/internal/messages"
-	"github.com/meshproof/meshproof/xds"
 )
 
 // Listener is one virtual mesh: any number of inbounds behind one port. Callers
@@ -53,7 +52,7 @@ func (l Listener) build(version string) (*listenerv3.Listener, error) {
 		return nil, err
 	}
 	for _, inbound := range l.Inbounds {
-		if (inbound.MTLS != xds.Strict || inbound.AsksForSNI) && len(out.ListenerFilters) == 1 {
+		if (inbound.MTLS.TakesPlaintext() || inbound.AsksForSNI) && len(out.ListenerFilters) == 1 {
 			out.ListenerFilters = append(out.ListenerFilters,
 				listenerFilter("envoy.filters.listener.tls_inspector", &tlsinspectorv3.TlsInspector{}))
 		}

@@ -47,11 +47,14 @@ func TestListenerGolden(t *testing.T) {
 	permissive := testInbound(policy.TCP, l4)
 	permissive.MTLS = xds.Permissive
 	judged := testInbound(policy.HTTP, mustCompile(t, policy.Program{Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{allow("p", attribute.URISAN.Exact("spiffe://td.mesh/a"))}}}}))
-	judged.MTLS = xds.PermissiveJudged
+	judged.MTLS, judged.JudgesPlaintext = xds.Permissive, true
+	disabled := judged
+	disabled.MTLS = xds.Disable
 	for name, l := range map[string]Listener{
 		"strict":     testListener(testInbound(policy.HTTP, l7), v6, grpc, testInbound(policy.TCP, l4)),
 		"permissive": testListener(permissive),
 		"judged":     testListener(judged),
+		"disabled":   testListener(disabled),
 		"several":    testListener(testInbound(policy.HTTP, mustCompile(t, severalGates()))),
 		"empty":      testListener(),
 	} {

@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/endpoint"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/token"
@@ -160,7 +161,7 @@ func (s *shrinker) inbound(i int) {
 		return with(func(to *cases.Inbound) { to.Workload.Labels = only(in.Workload.Labels, kept) })
 	})
 	for _, change := range []func(in *cases.Inbound){
-		func(in *cases.Inbound) { in.Permissive = false },
+		func(in *cases.Inbound) { in.MTLS = mtls.Unset },
 		func(in *cases.Inbound) { in.Workload.Zone = "" },
 		func(in *cases.Inbound) { in.Workload.Origin = "" },
 		func(in *cases.Inbound) { in.Workload.Mesh = "default" },

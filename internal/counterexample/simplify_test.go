@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/casewriter"
+	"github.com/meshproof/meshproof/internal/mtls"
 )
 
 // TestShrinkTrustsByDefault shows that a case without trust domains gets the default one.
@@ -33,7 +34,7 @@ func TestShrinkOfAnyCaller(t *testing.T) {
 	c, q := large(t, 3, 3)
 	c.Inbounds = slices.Clone(c.Inbounds)
 	for i := range c.Inbounds {
-		c.Inbounds[i].Permissive = true
+		c.Inbounds[i].MTLS = mtls.Permissive
 	}
 	own, partner := c.TrustDomains[0], c.TrustDomains[1]
 	stranger := spiffeid.RequireTrustDomainFromString("stranger.mesh")

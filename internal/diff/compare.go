@@ -126,10 +126,10 @@ func compare(was, is verdict.Inbound) Comparison {
 	c := Comparison{Inbound: is.Inbound, was: was, is: is, Cover: classes.Of(is.Surface(), old, recent)}
 	for n, class := range c.Cover.Classes {
 		// A permissive inbound takes callers without a name in plaintext, see plaintext.
-		if verdict.Nameless(class.Witness) && (was.Permissive || is.Permissive) {
+		if verdict.Nameless(class.Witness) && (was.MTLS.TakesPlaintext() || is.MTLS.TakesPlaintext()) {
 			continue
 		}
-		old, recent := was.Decide(class.Witness), is.Decide(class.Witness)
+		old, recent := decide(was, class.Witness), decide(is, class.Witness)
 		if was.Protocol.Layer() != is.Protocol.Layer() {
 			old.Layer = recent.Layer
 		}
@@ -160,7 +160,23 @@ func (c *Change) locate(was, is verdict.Inbound) {
 	c.New.Place, c.New.ShadowPlace = is.Locate(c.Witness)
 }
 
+// decide returns the decision on a request, which is a deny where mTLS keeps its caller out.
+func decide(in verdict.Inbound, r policy.Request) policy.Decision {
+	if isKeptOut(in, r) {
+		return policy.Decision{}
+	}
+	return in.Decide(r)
+}
+
+// isKeptOut reports whether the inbound takes plaintext only, and the caller shows a name.
+func isKeptOut(in verdict.Inbound, r policy.Request) bool {
+	return !in.MTLS.TakesTLS() && !verdict.Nameless(r)
+}
+
 func opinion(in verdict.Inbound, r policy.Request) Opinion {
+	if isKeptOut(in, r) {
+		return Opinion{Reason: "the inbound takes plaintext only"}
+	}
 	decision, traces := in.Explain(r)
 	o := Opinion{Decision: decision}
 	o.Reason, o.ShadowReason = verdict.Reasons(traces, r)
@@ -201,7 +217,7 @@ func plaintext(in verdict.Inbound, q cases.Request, r policy.Request) (Opinion, 
 // plaintextChanges returns the changes for callers in plaintext, if either inbound lets them
 // in. Requests with the same two opinions are one change.
 func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound) []Change {
-	if !was.Permissive && !is.Permissive {
+	if !was.MTLS.TakesPlaintext() && !is.MTLS.TakesPlaintext() {
 		return nil
 	}
 	type opinions struct{ old, recent Opinion }

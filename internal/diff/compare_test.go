@@ -143,7 +143,7 @@ func TestComparePlaintext(t *testing.T) {
 				t.Fatal(err)
 			}
 			old, recent := diff.Shown(before, after, found)
-			if old.Inbounds[0].Permissive != before.Inbounds[0].Permissive || recent.Inbounds[0].Permissive != after.Inbounds[0].Permissive {
+			if old.Inbounds[0].MTLS != before.Inbounds[0].MTLS || recent.Inbounds[0].MTLS != after.Inbounds[0].MTLS {
 				t.Errorf("the inbounds are shown as %+v and %+v", old.Inbounds, recent.Inbounds)
 			}
 			var got []wants

@@ -96,6 +96,10 @@ func Of(old, recent Side, to string) (*Difference, error) {
 		if c.Comparisons, err = Compare(c.Old, c.New); err != nil {
 			return nil, err
 		}
+		for _, comparison := range c.Comparisons {
+			c.Inbounds = append(c.Inbounds, comparison.modeChange()...)
+		}
+		slices.SortStableFunc(c.Inbounds, func(a, b InboundChange) int { return cmp.Compare(a.Text, b.Text) })
 		// An inbound that is made for tcp too is no reason to warn of what tcp does not show.
 		forTCP := c.Made != nil && c.Made[0].Protocol.Layer() == policy.L4 && recent.Inbound.Protocol.Layer() == policy.L7
 		if len(c.Comparisons) > 0 && !forTCP {
@@ -163,9 +167,6 @@ func inboundChanges(olds, recents []cases.Inbound) []InboundChange {
 		if was.String() != in.String() {
 			out = append(out, InboundChange{Text: fmt.Sprintf("%s: was %s", in, was)})
 		}
-		if was.Permissive != in.Permissive {
-			out = append(out, InboundChange{fmt.Sprintf("%s: mtls %s → %s", in, mtls(was), mtls(in)), in.Permissive})
-		}
 		if was.Protocol != in.Protocol {
 			out = append(out, InboundChange{Text: fmt.Sprintf("%s: protocol %s → %s", in, was.Protocol, in.Protocol)})
 		}
@@ -181,7 +182,6 @@ func inboundChanges(olds, recents []cases.Inbound) []InboundChange {
 			out = append(out, InboundChange{Text: was.String() + ": only in OLD"})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b InboundChange) int { return cmp.Compare(a.Text, b.Text) })
 	return out
 }
 
@@ -202,11 +202,16 @@ func indexOf(all []cases.Inbound, in cases.Inbound) int {
 	return slices.IndexFunc(all, func(other cases.Inbound) bool { return other.String() == in.String() })
 }
 
-func mtls(in cases.Inbound) string {
-	if in.Permissive {
-		return "permissive"
+// modeChange returns the change of the mTLS of an inbound, which the policies may say.
+func (c Comparison) modeChange() []InboundChange {
+	was, is := c.was.MTLS, c.is.MTLS
+	if was.String() == is.String() {
+		return nil
 	}
-	return "strict"
+	return []InboundChange{{
+		Text:   fmt.Sprintf("%s: mtls %s → %s", c.Inbound, was, is),
+		Widens: is.TakesPlaintext() && !was.TakesPlaintext(),
+	}}
 }
 
 // ownerOf returns the dialect of the first document that has a dialect, "" without any.

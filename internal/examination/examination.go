@@ -153,7 +153,7 @@ func hasIdentity(r policy.Request) bool {
 // plaintext asks for each class as a caller without TLS, where the policies judge it. A
 // filter may ask whether there is TLS, and a class does not tell.
 func (x *Examination) plaintext(in verdict.Inbound, program policy.Program, cover *classes.Cover) {
-	if !in.Permissive || !in.Program.JudgesPlaintext {
+	if !in.MTLS.TakesPlaintext() || !in.Program.JudgesPlaintext {
 		return
 	}
 	seen := map[string]bool{}

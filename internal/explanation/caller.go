@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // Caller is the caller of the explained request: the URI SANs and DNS SANs of its
@@ -82,11 +83,11 @@ func (c Caller) in(s lab.Subject) (cases.Caller, error) {
 
 // keepOut says what becomes of a caller that no policy judges: mTLS keeps it out, or lets it
 // in without a certificate.
-func (e *Explanation) keepOut(s lab.Subject, from cases.Caller) {
+func (e *Explanation) keepOut(s lab.Subject, program language.Program, from cases.Caller) {
 	if !slices.Contains(from.Template.URIs, from.Name) {
 		e.Caller = strings.Join(append([]string{from.Name}, from.Template.URIs...), " ")
 	}
-	unjudged := from.Plaintext && !s.Set.Program(s.Inbound.Inbound).JudgesPlaintext
+	unjudged := from.Plaintext && !program.JudgesPlaintext
 	switch why := verdict.KeepsOut(s.Inbound, s.TrustDomains, from); {
 	case why != "":
 		e.Decision, e.Shadow, e.Gates = "handshake-failure: "+why, "none", []Gate{}

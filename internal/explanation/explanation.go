@@ -19,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // Explanations are those of one request to several inbounds.
@@ -92,20 +93,23 @@ func Of(subjects []lab.Subject, from Caller, request cases.Request) (Explanation
 		if err != nil {
 			return nil, err
 		}
+		program := s.Set.Program(s.Inbound.Inbound)
+		if s.Inbound.MTLS, err = verdict.ModeOf(s.Inbound, program); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Title(), err)
+		}
 		q := request
 		if q.From = caller; !q.SourceIP.IsValid() {
 			q.SourceIP = caller.SourceIP
 		}
-		out[i] = explain(s, q)
+		out[i] = explain(s, program, q)
 		if caller.Name != "" {
-			out[i].keepOut(s, caller)
+			out[i].keepOut(s, program, caller)
 		}
 	}
 	return out, nil
 }
 
-func explain(s lab.Subject, q cases.Request) Explanation {
-	program := s.Set.Program(s.Inbound.Inbound)
+func explain(s lab.Subject, program language.Program, q cases.Request) Explanation {
 	q.Token = program.Tokens.Complete(q.Token)
 	request, rejected := verdict.See(s.Inbound, s.Normalization, program.Tokens, q)
 	e := Explanation{

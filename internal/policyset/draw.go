@@ -21,6 +21,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -185,9 +186,11 @@ func (g *generator) workloads() {
 			if g.legacy {
 				in.Tags, in.Routes = g.tags(), g.routesOf(in.Protocol)
 			}
-			g.c.Inbounds = append(g.c.Inbounds, cases.Inbound{
-				Inbound: in, Identity: id, IP: peer.IP, Permissive: g.oneIn(permissive),
-			})
+			mode := mtls.Unset
+			if g.oneIn(permissive) {
+				mode = mtls.Permissive
+			}
+			g.c.Inbounds = append(g.c.Inbounds, cases.Inbound{Inbound: in, Identity: id, IP: peer.IP, MTLS: mode})
 		}
 	}
 }

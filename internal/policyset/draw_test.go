@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casewriter"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/policy"
@@ -79,7 +80,7 @@ func programsOf(t testing.TB, c cases.Case) map[string]string {
 		if err := set.Check(in.Inbound); err != nil {
 			t.Fatalf("%v:\n%s", err, casewriter.YAML(c))
 		}
-		out[fmt.Sprint(in, in.Protocol, in.Permissive, in.Identity, in.Address())] = set.Program(in.Inbound).String()
+		out[fmt.Sprint(in, in.Protocol, in.MTLS == mtls.Permissive, in.Identity, in.Address())] = set.Program(in.Inbound).String()
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -142,7 +143,7 @@ func Needs(c cases.Case) []feature.Name {
 				add(n.feature)
 			}
 		}
-		if slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool { return in.Permissive }) {
+		if slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool { return in.MTLS == mtls.Permissive }) {
 			add(permissive[p])
 		}
 	}

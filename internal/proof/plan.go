@@ -20,6 +20,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/adversary"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -129,6 +130,12 @@ func (p *Proof) ask(i int) {
 	add := func(r policy.Request, class int) { addAs(r, class, r.SNI, r.Path) }
 	for class, c := range in.Cover.Classes {
 		add(c.Witness, class)
+	}
+	if in.MTLS == mtls.Disable {
+		// No caller has a name there, and a class has a witness with one.
+		for _, c := range in.Cover.Classes {
+			add(verdict.AskedBy(c.Witness, policy.Request{}), classes.Unclassed)
+		}
 	}
 	callers, requests := axes(in.Cover)
 	known := map[string]bool{}

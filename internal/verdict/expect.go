@@ -167,10 +167,12 @@ func (in Inbound) keepsOut(from cases.Caller) string {
 // bundle by the trust domain of the first URI SAN, and it does not ask for a usage.
 func KeepsOut(in cases.Inbound, trusted []spiffeid.TrustDomain, from cases.Caller) string {
 	switch {
-	case from.Plaintext && in.Permissive:
+	case from.Plaintext && in.MTLS.TakesPlaintext():
 		return ""
 	case from.Plaintext:
 		return "a strict inbound takes no plaintext"
+	case !in.MTLS.TakesTLS():
+		return "the inbound takes plaintext only"
 	case from.Anonymous:
 		return "the caller shows no certificate"
 	case from.Template.Validity != certs.Sound:
@@ -293,10 +295,10 @@ func wantOf(d policy.Decision) cases.Want {
 
 // Request returns a request to the inbound that the policies see as r, and wants of it
 // what the policies decide, from a caller whose CA is trusted. A caller without a name
-// comes in plaintext where the inbound is permissive, and without a certificate elsewhere.
-// The latter wants the handshake to fail.
+// comes in plaintext where the inbound takes it, and without a certificate elsewhere. The
+// latter wants the handshake to fail. So does a caller over TLS where there is plaintext only.
 func (in Inbound) Request(r policy.Request) cases.Request {
-	if Nameless(r) && in.Permissive {
+	if Nameless(r) && in.MTLS.TakesPlaintext() {
 		// Without a handshake there is no server name, and the policies judge it so.
 		r.SNI = ""
 	}
@@ -306,7 +308,10 @@ func (in Inbound) Request(r policy.Request) cases.Request {
 	}
 	switch {
 	case !Nameless(r):
-	case !in.Permissive:
+		if !in.MTLS.TakesTLS() {
+			q.Want = cases.HandshakeFailure
+		}
+	case !in.MTLS.TakesPlaintext():
 		q.From, q.Want = cases.Caller{Name: "anonymous", Anonymous: true}, cases.HandshakeFailure
 	default:
 		q.From = Plaintext

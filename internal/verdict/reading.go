@@ -23,11 +23,11 @@ import (
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/candidates"
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
-	"github.com/meshproof/meshproof/xds"
 )
 
 // Reading is a case and what its policies come to on each inbound. [Read] makes it. It
@@ -79,7 +79,38 @@ func read(c cases.Case, set language.Policies) (*Reading, error) {
 	}
 	r := &Reading{Case: c, set: set}
 	r.readPrograms()
+	if err := r.settleMTLS(); err != nil {
+		return nil, err
+	}
 	return r, nil
+}
+
+// settleMTLS gives each inbound the mTLS that its policies ask for. It fails where the case
+// states another one.
+func (r *Reading) settleMTLS() error {
+	r.Case.Inbounds = slices.Clone(r.Case.Inbounds)
+	for i := range r.Case.Inbounds {
+		in := &r.Case.Inbounds[i]
+		mode, err := ModeOf(*in, r.programs[i])
+		if err != nil {
+			return &InboundError{fmt.Errorf("%s: %w", r.Case.Place, err)}
+		}
+		in.MTLS = mode
+	}
+	return nil
+}
+
+// ModeOf returns which callers an inbound takes, which its policies or else its case say. It
+// fails where the two differ.
+func ModeOf(in cases.Inbound, program language.Program) (mtls.Mode, error) {
+	switch {
+	case program.MTLS == mtls.Unset:
+		return in.MTLS, nil
+	case in.MTLS != mtls.Unset && in.MTLS != program.MTLS:
+		return 0, fmt.Errorf("inbound %s: mtls is %s here, and the policies say %s: leave mtls out", in, in.MTLS, program.MTLS)
+	default:
+		return program.MTLS, nil
+	}
 }
 
 // readPrograms reads what the policies come to on each inbound.
@@ -249,18 +280,6 @@ func (in Inbound) Reading() *Reading { return in.reading }
 // in the shadow. It is "" where no line does.
 func (in Inbound) Locate(r policy.Request) (decides, shadow string) {
 	return in.locate()(r)
-}
-
-// MTLS returns how the listener of the inbound takes plaintext.
-func (in Inbound) MTLS() xds.MTLS {
-	switch {
-	case !in.Permissive:
-		return xds.Strict
-	case in.Program.JudgesPlaintext:
-		return xds.PermissiveJudged
-	default:
-		return xds.Permissive
-	}
 }
 
 // Surface says which requests reach the inbound, from callers of any trust domain: whether

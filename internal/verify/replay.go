@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/internal/beyond"
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/sidecar"
@@ -127,7 +128,10 @@ func (s *source) on(in cases.Inbound, enforced sidecar.Inbound) (*verdict.Readin
 	if err != nil {
 		return nil, err
 	}
-	in.Permissive = enforced.Permissive
+	in.MTLS = mtls.Strict
+	if enforced.Permissive {
+		in.MTLS = mtls.Permissive
+	}
 	c := s.Case.Case
 	c.Name = fmt.Sprintf("%s on listener %s", in, enforced.Listener)
 	if enforced.Chain != "" {

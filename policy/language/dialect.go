@@ -16,6 +16,7 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -68,9 +69,12 @@ type Program struct {
 	Warnings []policy.Warning
 	// Ignored has a line for each policy that does not apply.
 	Ignored []string
-	// JudgesPlaintext is true where the program also judges plaintext callers of a
-	// permissive inbound, as callers without a name. Otherwise they pass there.
+	// JudgesPlaintext is true where the program also judges plaintext callers of an
+	// inbound that takes them, as callers without a name. Otherwise they pass there.
 	JudgesPlaintext bool
+	// MTLS says which callers the policies let the inbound take. The zero value says that
+	// they do not speak of it.
+	MTLS mtls.Mode
 	// Tokens is what the policies demand of tokens (JWT) before they judge. The zero value
 	// reads no token, so that no request has claims.
 	Tokens token.Demand
