@@ -2,11 +2,8 @@ package mutation
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
-	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -206,83 +203,30 @@ func mutateCondition(c policy.Condition) []mutatedCondition {
 			if all := m.original.(policy.And); len(all) > 1 {
 				m.mutants = slices.Insert(m.mutants, 0, mutatedCondition{AndToOr, policy.Or(all)})
 				for i, of := range all {
+					without := slices.Delete(slices.Clone(all), i, i+1)
 					if _, not := of.(policy.Not); not {
-						m.mutants = append(m.mutants, mutatedCondition{ExceptionDropped, slices.Delete(slices.Clone(all), i, i+1)})
+						m.mutants = append(m.mutants, mutatedCondition{ExceptionDropped, without})
+					} else if asksForClaim(of) {
+						m.mutants = append(m.mutants, mutatedCondition{ClaimDropped, without})
 					}
 				}
 			}
 			return m
 		},
 		Or: func(operands []mutations) mutations {
-			return mutateOperands(operands, func(all []policy.Condition) policy.Condition { return policy.Or(all) })
+			m := mutateOperands(operands, func(all []policy.Condition) policy.Condition { return policy.Or(all) })
+			if all := m.original.(policy.Or); len(all) > 1 && oneOfSeveral(all) {
+				m.mutants = slices.Insert(m.mutants, 0, mutatedCondition{OrToAnd, policy.And(all)})
+			}
+			return m
 		},
 		Not: func(operand mutations) mutations {
 			m := mutateOperands([]mutations{operand}, func(all []policy.Condition) policy.Condition { return policy.Not{Of: all[0]} })
 			m.mutants = append(m.mutants, mutatedCondition{NotDropped, operand.original})
 			return m
 		},
-		Leaf: func(c policy.Condition) mutations {
-			m := mutations{original: c}
-			is, ok := c.(policy.Is)
-			for _, value := range missedEnds(is.Match) {
-				m.mutants = append(m.mutants, mutatedCondition{EndMissed, policy.Is{Attribute: is.Attribute, Match: policy.Match{Kind: is.Match.Kind, Value: value}}})
-			}
-			if ok {
-				m.mutants = append(m.mutants, mutateText(is)...)
-			}
-			if ok && is.Match.Kind == policy.Exact {
-				for _, kind := range is.Attribute.Kinds {
-					// Segments are compared in their own case alone.
-					if kind == policy.Prefix || kind == policy.Segments && !is.Match.AnyCase {
-						is.Match.Kind = kind
-						m.mutants = append(m.mutants, mutatedCondition{ExactToPrefix, is})
-					}
-				}
-			}
-			return m
-		},
+		Leaf: func(c policy.Condition) mutations { return mutations{original: c, mutants: mutateLeaf(c)} },
 	}).mutants
-}
-
-// mutateText makes the mistakes in the comparison of a text that need another kind of match.
-func mutateText(is policy.Is) (out []mutatedCondition) {
-	try := func(k Kind, m policy.Match) {
-		if is.Attribute != nil && slices.Contains(is.Attribute.Kinds, m.Kind) {
-			out = append(out, mutatedCondition{k, policy.Is{Attribute: is.Attribute, Match: m}})
-		}
-	}
-	m := is.Match
-	switch m.Kind {
-	case policy.Suffix:
-		try(EndsExchanged, policy.Match{Kind: policy.Prefix, Value: m.Value, AnyCase: m.AnyCase})
-	case policy.Regex:
-		if loose := strings.ReplaceAll(m.Value, `\.`, "."); loose != m.Value {
-			try(DotUnescaped, policy.Match{Kind: policy.Regex, Value: loose})
-		}
-	}
-	return out
-}
-
-// missedEnds returns the ranges with an end that is off by one, and the blocks that are half or
-// twice as large.
-func missedEnds(m policy.Match) (out []string) {
-	switch m.Kind {
-	case policy.Range:
-		first, last, err := endpoint.Ports(m.Value)
-		for _, ends := range [][2]int{{int(first), int(last) - 1}, {int(first), int(last) + 1}, {int(first) + 1, int(last)}, {int(first) - 1, int(last)}} {
-			if err == nil && ends[0] >= 0 && ends[0] <= ends[1] && ends[1] <= math.MaxUint16 {
-				out = append(out, endpoint.PortsText(uint16(ends[0]), uint16(ends[1])))
-			}
-		}
-	case policy.CIDR:
-		block, err := endpoint.Block(m.Value)
-		for _, bits := range []int{block.Bits() - 1, block.Bits() + 1} {
-			if other, wrong := block.Addr().Prefix(bits); err == nil && wrong == nil && bits >= 0 {
-				out = append(out, other.String())
-			}
-		}
-	}
-	return out
 }
 
 // mutateOperands joins operands, and makes a mutant of each mutant of one of them.

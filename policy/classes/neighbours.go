@@ -2,7 +2,9 @@ package classes
 
 import (
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/policy"
 )
@@ -37,7 +39,7 @@ func (c *Cover) Neighbours(class int) []Neighbour {
 		}
 		a := c.axes[d]
 		if region.key > a.rest {
-			for _, v := range a.around(a.patterns[region.key], a.read(&of.Witness)) {
+			for _, v := range around(a.space, a.patterns[region.key], a.read(&of.Witness)) {
 				if a.sound(v.value) == nil {
 					r := of.Witness
 					a.put(&r, v.value)
@@ -54,6 +56,22 @@ func (c *Cover) Neighbours(class int) []Neighbour {
 	}
 	return out
 }
+
+// around returns values close to the border of a pattern, see [space.around].
+func around(s space, p pattern, witness string) []variant {
+	out := s.around(p, witness)
+	// A compiler may make a regular expression of a value, and take a dot for any character. No
+	// caller has a trust domain of another name.
+	name := len(trustDomain.FindString(witness))
+	if before, behind, ok := strings.Cut(witness[name:], "."); ok {
+		out = append(out, variant{witness[:name] + before + "x" + behind, anotherThanDot})
+	}
+	return out
+}
+
+var trustDomain = regexp.MustCompile(`^(spiffe|kuma)://[^/]*`)
+
+const anotherThanDot = "another character for a dot"
 
 // otherCallers adds callers without a name and with several names: they have no sound
 // SVID.
@@ -119,7 +137,7 @@ func (c *Cover) hideAround(d int, p pattern) {
 	if _, names := a.space.(sniSpace); !names || p.kind != policy.Exact {
 		return
 	}
-	for _, v := range a.around(p, a.value(p.text)) {
+	for _, v := range around(a.space, p, a.value(p.text)) {
 		if a.sound(v.value) == nil {
 			r := c.withoutDimension(d)
 			a.put(&r, v.value)
@@ -253,7 +271,7 @@ func (o otherNames) changeKind() {
 func (o otherNames) changeValue(cell int32) {
 	p := o.patterns[cell]
 	if i := slices.IndexFunc(o.of.URIs, p.covers); i >= 0 {
-		for _, v := range o.around(p, o.of.URIs[i]) {
+		for _, v := range around(o.space, p, o.of.URIs[i]) {
 			if o.sound(v.value) == nil && isURI(v.value) {
 				uris := slices.Clone(o.of.URIs)
 				uris[i] = v.value
@@ -263,7 +281,7 @@ func (o otherNames) changeValue(cell int32) {
 		return
 	}
 	if i := slices.IndexFunc(o.of.DNS, p.covers); i >= 0 {
-		for _, v := range o.around(p, o.of.DNS[i]) {
+		for _, v := range around(o.space, p, o.of.DNS[i]) {
 			if o.sound(v.value) == nil {
 				dns := slices.Clone(o.of.DNS)
 				dns[i] = v.value

@@ -163,6 +163,11 @@ func (r *regular) neighbours(class int, add func(policy.Request, string)) {
 			other := witness
 			if r.values.find(d, l, &other) == automaton.Found {
 				add(other, why+r.atoms[at].is.String())
+				if len(l.with) > 0 {
+					// No witness may have the value: then nothing else asks at its border.
+					r.around(at, other, add)
+					r.aroundValue(d, other, add)
+				}
 			}
 			r.around(at, witness, add)
 		})
@@ -199,7 +204,7 @@ func (r *regular) aroundValue(d int, witness policy.Request, add func(policy.Req
 	if d != callers {
 		key = in.key(value)
 	}
-	for _, v := range in.around(pattern{text: key, kind: policy.Exact}, value) {
+	for _, v := range around(in, pattern{text: key, kind: policy.Exact}, value) {
 		r.try(d, witness, v, add)
 	}
 }
@@ -234,7 +239,7 @@ func (r *regular) around(at int32, witness policy.Request, add func(policy.Reque
 	}
 	for i := len(value) - 1; i >= 0 && a.is.Match.Kind == policy.Regex; i-- {
 		if other := value[:i] + "x" + value[i+1:]; value[i] == '.' && !a.is.Match.Matches(other) && r.values.spaces[d].sound(other) == nil {
-			r.try(d, witness, variant{other, "another character for a dot"}, add)
+			r.try(d, witness, variant{other, anotherThanDot}, add)
 			break
 		}
 	}
