@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/internal/token"
@@ -85,7 +84,6 @@ func newValues(r *regular, on Surface, s *survey) values {
 		v.spaces, v.usual, v.sets = append(v.spaces, in), append(v.usual, usual), append(v.sets, sets)
 		v.asked = append(v.asked, len(s.leaves[d]) > 0)
 	}
-	single := v.sets[callers]
 	if s.joined && !s.perName {
 		_, all, without := v.spaces[callers].(*callerSpace).sendable()
 		if len(without) > 0 {
@@ -94,7 +92,6 @@ func newValues(r *regular, on Surface, s *survey) values {
 		v.joined = language(all + `(,` + all + `)*`).minus(without)
 	}
 	v.any = language(`[!-~]*`).Language
-	v.sets[callers] = single
 	return v
 }
 
@@ -111,42 +108,6 @@ func (r *regular) readsWhole(d int) bool {
 		}
 	}
 	return true
-}
-
-// expression is a language that is known to be sound.
-type expression struct{ *automaton.Language }
-
-// language returns the language of an expression of this package.
-func language(text string) expression {
-	l, err := automaton.Regex(text, automaton.Latin1)
-	if err != nil {
-		panic(fmt.Sprintf("classes: %s: %v", text, err))
-	}
-	return expression{l}
-}
-
-func (e expression) minus(without []string) *automaton.Language {
-	var others []*automaton.Language
-	for _, text := range without {
-		others = append(others, language(text).Language)
-	}
-	if len(others) == 0 {
-		return e.Language
-	}
-	l, err := e.Minus(others...)
-	if err != nil {
-		panic("classes: " + err.Error())
-	}
-	return l
-}
-
-func languagesOf(s space) []*automaton.Language {
-	in, ok := s.(sender)
-	if !ok {
-		return []*automaton.Language{language(`[!-~]*`).Language}
-	}
-	natural, all, without := in.sendable()
-	return []*automaton.Language{language(natural).minus(without), language(all).minus(without)}
 }
 
 // name returns the name of a dimension.
@@ -264,9 +225,6 @@ func (v *values) open(d int) bool {
 	return ofDNS || !isSender && !v.unknown(d)
 }
 
-// anyBytes are all texts.
-var anyBytes = sync.OnceValue(func() *automaton.Language { return automaton.Literal("", true, true, false) })
-
 // beyond says what becomes of atoms that no text of printable ASCII has: other texts may have
 // them, and callers may send those.
 func (v *values) beyond(l literals) automaton.Answer {
@@ -347,44 +305,6 @@ func (v *values) newText(sets []*automaton.Language, l literals) (string, automa
 
 // naturalLimit bounds the search for a natural value: the search for any value follows.
 const naturalLimit = 2000
-
-// matches reports whether a text has some atoms, and none of the others.
-func (v *values) matches(l literals, text string) bool {
-	has := func(at int32) bool {
-		if a := &v.atoms[at]; a.within == nil {
-			return a.is.Match.Matches(text)
-		}
-		return v.languageOf(at).Matches(text)
-	}
-	return !slices.ContainsFunc(l.with, func(at int32) bool { return !has(at) }) && !slices.ContainsFunc(l.without, has)
-}
-
-// languageOf returns the texts that an atom matches, and nil where they are not known.
-func (v *values) languageOf(at int32) *automaton.Language {
-	a := &v.atoms[at]
-	if a.language != nil {
-		return a.language
-	}
-	m := a.is.Match
-	switch m.Kind {
-	case policy.Segments:
-		if a.language = automaton.Segments(m.Segment()); m.Segment() == "" {
-			a.language = automaton.Literal("", true, true, false)
-		}
-	case policy.Regex:
-		a.language, _ = automaton.Regex(m.Value, automaton.Latin1)
-	case policy.Template:
-		a.language, _ = automaton.Template(m.Value)
-	case policy.Present:
-		a.language = anyBytes()
-	default:
-		a.language = automaton.Literal(m.Value, m.Kind == policy.Suffix || m.Kind == policy.Contains, m.Kind == policy.Prefix || m.Kind == policy.Contains, m.AnyCase)
-	}
-	if a.within != nil && a.language != nil {
-		a.language = a.within(a.language)
-	}
-	return a.language
-}
 
 // limit notes the patterns of a search that met its limit.
 func (v *values) limit(l literals) automaton.Answer {
