@@ -2,8 +2,10 @@ package automaton
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // The characters of a segment of a path, and of several segments, as a template of
@@ -13,11 +15,18 @@ const (
 	manySegments = `[-a-zA-Z0-9._~%!$&'()*+,;=:@/]*`
 )
 
+// longestTemplate is the most characters of a path_template in Envoy's UriTemplateMatchConfig.
+const longestTemplate = 256
+
 // Template returns the paths that a template matches. A wildcard stands at the beginning of a
 // segment. Behind the last wildcard may be more of its segment. It returns an error for a
 // template that Envoy refuses.
 func Template(template string) (*Language, error) {
-	expression, ok := templateRegex(Wildcards(template))
+	short := Wildcards(template)
+	if n := utf8.RuneCountInString(short); n > longestTemplate {
+		return nil, fmt.Errorf("it has %d characters, and Envoy takes at most %d", n, longestTemplate)
+	}
+	expression, ok := templateRegex(short)
 	if !ok {
 		return nil, errors.New(`it is no path with wildcards such as "/a/*/b" or "/a/**"`)
 	}

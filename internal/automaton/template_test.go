@@ -1,6 +1,9 @@
 package automaton
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestTemplateRegex(t *testing.T) {
 	t.Parallel()
@@ -25,6 +28,20 @@ func TestTemplateRegex(t *testing.T) {
 		got, ok := templateRegex(template)
 		if ok != (want != "") || ok && got != want {
 			t.Errorf("%s: %q, %t, want %q", template, got, ok, want)
+		}
+	}
+}
+
+// TestLongTemplate counts the characters that Envoy counts, without braces.
+func TestLongTemplate(t *testing.T) {
+	t.Parallel()
+	for template, want := range map[string]bool{
+		"/{*}/" + strings.Repeat("a", longestTemplate-3):        true,
+		"/{*}/" + strings.Repeat("a", longestTemplate-2):        false,
+		"/{*}/" + strings.Repeat("%C3%BC", (longestTemplate)/6): true,
+	} {
+		if _, err := Template(template); (err == nil) != want {
+			t.Errorf("%s: %v", template, err)
 		}
 	}
 }

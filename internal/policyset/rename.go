@@ -125,7 +125,11 @@ func (w *words) value(key string, v any) any {
 			if end, ok := strings.CutPrefix(v, "*"); ok {
 				return "*" + w.text(end)
 			}
-			return w.text(v)
+			// Envoy takes no long template: its literals stay.
+			if renamed := w.text(v); len(renamed) <= 256 || !strings.Contains(v, "{*") {
+				return renamed
+			}
+			return v
 		case "key":
 			return w.label(v)
 		default:
