@@ -86,12 +86,12 @@ func drawRule(t *rapid.T) string {
 				return "{source: " + drawFields(t, "serviceAccounts") + "}"
 			}
 			return "{source: " + drawFields(t, "principals", "namespaces", "trustDomains", "ipBlocks", "remoteIpBlocks", "requestPrincipals") + "}"
-		}), 1, 2).Draw(t, "sources"), ", ")+"]")
+		}), 0, 2).Draw(t, "sources"), ", ")+"]")
 	}
 	if rapid.Bool().Draw(t, "to") {
 		parts = append(parts, "to: ["+strings.Join(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
 			return "{operation: " + drawFields(t, "methods", "paths", "ports", "hosts") + "}"
-		}), 1, 2).Draw(t, "operations"), ", ")+"]")
+		}), 0, 2).Draw(t, "operations"), ", ")+"]")
 	}
 	if rapid.IntRange(0, 2).Draw(t, "when") == 0 {
 		key := rapid.SampledFrom(slices.Sorted(maps.Keys(keys))).Draw(t, "key")

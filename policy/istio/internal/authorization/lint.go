@@ -7,7 +7,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Lint warns, in the order of ps, of rules that Istio widens or leaves out on tcp, of values
+// Lint warns, in the order of ps, of lists that are empty, of rules that Istio widens or leaves out on tcp, of values
 // that no request has, of tokens that an inbound does not read, of negative sources that a
 // caller without a name meets, of policies that select no workload, and of ports that no
 // selected workload has.
@@ -24,7 +24,8 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, readsTokens func
 			nearest, reason := p.nearest(inbounds, opts)
 			out = append(out, p.warn("", "selects-nothing: the policy selects no workload (%s: %s)", nearest.Name, reason))
 		}
-		for _, r := range p.rules {
+		for i, r := range p.rules {
+			out = append(out, p.lintEmpty(r.field, (*p.resource.Spec.Rules)[i])...)
 			out = append(out, p.lintTCP(r, selected)...)
 			out = append(out, p.lintNegative(r)...)
 			out = append(out, p.lintLines(r)...)
@@ -39,6 +40,17 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, readsTokens func
 				}
 			}
 		}
+	}
+	return out
+}
+
+// lintEmpty warns of a list that is empty.
+func (p Policy) lintEmpty(field string, r *Rule) (out []policy.Warning) {
+	if r.From != nil && len(*r.From) == 0 {
+		out = append(out, p.warn(field+".from", "empty-list: Istio reads the empty list as an absent one, which every caller meets: leave the field out, or name callers"))
+	}
+	if r.To != nil && len(*r.To) == 0 {
+		out = append(out, p.warn(field+".to", "empty-list: Istio reads the empty list as an absent one, which every request meets: leave the field out, or name operations"))
 	}
 	return out
 }

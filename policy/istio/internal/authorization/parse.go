@@ -187,9 +187,11 @@ func (r *reader) readRules(from []*Rule) []rule {
 	return out
 }
 
+// readFrom returns nil for an empty list. Istio means to refuse one, and takes it as absent:
+// its messages do not tell the two apart (ApplyJSON of istio.io/istio/pkg/config).
 func (r *reader) readFrom(field string, from []*From) [][]term {
 	if len(from) == 0 {
-		r.refuse(field, "the list is empty: leave the field out to mean every caller")
+		return nil
 	}
 	out := make([][]term, len(from))
 	for i, f := range from {
@@ -220,9 +222,10 @@ func (r *reader) readFrom(field string, from []*From) [][]term {
 	return out
 }
 
+// readTo returns nil for an empty list, see readFrom.
 func (r *reader) readTo(field string, to []*To) [][]term {
 	if len(to) == 0 {
-		r.refuse(field, "the list is empty: leave the field out to mean every operation")
+		return nil
 	}
 	out := make([][]term, len(to))
 	for i, t := range to {

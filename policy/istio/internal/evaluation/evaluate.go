@@ -136,18 +136,19 @@ func (q question) first(ps []authorization.Policy) (name, place string) {
 	return name, place
 }
 
-// meets reports whether the rule matches the request. Without a list every request meets it.
+// meets reports whether the rule matches the request. Without a list, and with an empty one,
+// every request meets it.
 func (q question) meets(rule authorization.Rule, text authorization.AuthorizationPolicy) bool {
 	if q.tcp && text.Spec.Action == "ALLOW" && asksHTTP(rule) {
 		return false
 	}
-	met := rule.To == nil
+	met := rule.To == nil || len(*rule.To) == 0
 	if rule.To != nil {
 		for _, to := range *rule.To {
 			met = met || q.operation(*to.Operation)
 		}
 	}
-	called := rule.From == nil
+	called := rule.From == nil || len(*rule.From) == 0
 	if rule.From != nil {
 		for _, from := range *rule.From {
 			called = called || q.source(*from.Source, text.Metadata.Namespace)
