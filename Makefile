@@ -53,7 +53,7 @@ bench: ## the figures of docs/performance.md
 # The folder that matrix writes its report into.
 REPORT ?= matrix
 
-.PHONY: matrix prove mutate fuzz gofuzz versions times sample image
+.PHONY: matrix prove mutate fuzz gofuzz fourth versions times sample image
 
 matrix: ## the same cases on every pinned version of Envoy; the report lies in $(REPORT)
 	$(GO) run ./cmd/meshproof run --envoy all --report $(REPORT)
@@ -75,6 +75,10 @@ gofuzz: ## each fuzz target of Go for $(FUZZTIME), one after the other
 	for target in $$(echo "$$targets" | sed 's/func //; s/ //g'); do \
 		echo "$$target"; $(GO) test -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) "$$(dirname "$${target%:*}")"; \
 	done
+
+fourth: ## Istio's own compiler in the place of meshproof's: all cases of Istio
+	cd plugins/istio && $(GO) vet ./... && $(GO) test ./... && $(GO) build -ldflags '-s -w' -o istio .
+	$(GO) run ./cmd/meshproof run --envoy $(ENVOY) --compiler plugins/istio/istio cases/istio
 
 versions: ## look for newer releases of Envoy, and pin them
 	$(GO) run ./cmd/meshproof envoy propose --write internal/pin/versions.json
