@@ -8,6 +8,7 @@ package automaton
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -307,6 +308,11 @@ func (l *Language) Minus(others ...*Language) (*Language, error) {
 		first[i] = of.start
 	}
 	take(first)
+	// alike is true for a byte that no language tells from the byte in front of it.
+	var alike [256]bool
+	for c := 1; c < 256; c++ {
+		alike[c] = !slices.ContainsFunc(all, func(of *sets) bool { return of.of.class[c] != of.of.class[c-1] })
+	}
 	for i := 0; i < len(tuples); i++ {
 		if len(tuples) > maxNodes {
 			return nil, fmt.Errorf("the difference of the languages has more than %d nodes", maxNodes)
@@ -315,7 +321,11 @@ func (l *Language) Minus(others ...*Language) (*Language, error) {
 		last := int32(-1)
 		for c := range 257 {
 			to := int32(-1)
-			if c < 256 {
+			switch {
+			case c == 256:
+			case alike[c]:
+				to = last
+			default:
 				tuple := make([]int32, len(all))
 				for k, of := range all {
 					tuple[k] = of.step(tuples[i][k], byte(c))

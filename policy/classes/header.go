@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/policy"
@@ -65,11 +64,9 @@ func (headerSpace) complete(string, int) []string { return nil }
 // and refuses control characters (RFC 9110, section 5.5).
 const sendableLine = `([!-~\x80-\xff]([\t -~\x80-\xff]*[!-~\x80-\xff])?)?`
 
-var isLine = sync.OnceValue(func() *automaton.Language { return language(sendableLine).Language })
-
 func (s headerSpace) sound(value string) error {
 	for line := range strings.Lines(value) {
-		if line = strings.TrimSuffix(line, lineEnd); !isLine().Matches(line) {
+		if line = strings.TrimSuffix(line, lineEnd); !language(sendableLine).Matches(line) {
 			return fmt.Errorf("%q cannot stand in a line of a header", line)
 		}
 	}

@@ -3,46 +3,59 @@ package classes
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/policy"
 )
 
-// expression is a language that is known to be sound.
-type expression struct{ *automaton.Language }
+// languages has the languages of expressions that were asked for before: most covers ask for
+// the same few.
+var languages struct {
+	sync.Mutex
+	of map[string]*automaton.Language
+}
 
-// language returns the language of an expression of this package.
-func language(text string) expression {
+// maxLanguages bounds how many languages are kept.
+const maxLanguages = 500
+
+// language returns the language of an expression of this package, without that of others.
+func language(text string, without ...string) *automaton.Language {
+	key := strings.Join(append([]string{text}, without...), "\n")
+	languages.Lock()
+	l := languages.of[key]
+	languages.Unlock()
+	if l != nil {
+		return l
+	}
 	l, err := automaton.Regex(text, automaton.Latin1)
+	if err == nil && len(without) > 0 {
+		others := make([]*automaton.Language, len(without))
+		for i, other := range without {
+			others[i] = language(other)
+		}
+		l, err = l.Minus(others...)
+	}
 	if err != nil {
 		panic(fmt.Sprintf("classes: %s: %v", text, err))
 	}
-	return expression{l}
-}
-
-func (e expression) minus(without []string) *automaton.Language {
-	var others []*automaton.Language
-	for _, text := range without {
-		others = append(others, language(text).Language)
+	languages.Lock()
+	defer languages.Unlock()
+	if languages.of == nil || len(languages.of) == maxLanguages {
+		languages.of = map[string]*automaton.Language{}
 	}
-	if len(others) == 0 {
-		return e.Language
-	}
-	l, err := e.Minus(others...)
-	if err != nil {
-		panic("classes: " + err.Error())
-	}
+	languages.of[key] = l
 	return l
 }
 
 func languagesOf(s space) []*automaton.Language {
 	in, ok := s.(sender)
 	if !ok {
-		return []*automaton.Language{language(`[!-~]*`).Language}
+		return []*automaton.Language{language(`[!-~]*`)}
 	}
 	natural, all, without := in.sendable()
-	return []*automaton.Language{language(natural).minus(without), language(all).minus(without)}
+	return []*automaton.Language{language(natural, without...), language(all, without...)}
 }
 
 // anyBytes are all texts.

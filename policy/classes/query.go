@@ -30,11 +30,11 @@ func targetRow(a *policy.Attribute, within func(*automaton.Language) *automaton.
 func parameterWithin(name string) func(*automaton.Language) *automaton.Language {
 	return func(value *automaton.Language) *automaton.Language {
 		quoted := regexp.QuoteMeta(name)
-		others := language(`(.*&)?`).minus([]string{`(.*&)?` + quoted + `(=[^&]*)?&.*`})
+		others := language(`(.*&)?`, `(.*&)?`+quoted+`(=[^&]*)?&.*`)
 		here := automaton.Parted(value, '&', anyBytes(), true)
-		first := automaton.Following(language(quoted+"=").Language, here)
+		first := automaton.Following(language(quoted+"="), here)
 		if value.Matches("") {
-			first = automaton.AnyOf(first, language(quoted+`(&.*)?`).Language)
+			first = automaton.AnyOf(first, language(quoted+`(&.*)?`))
 		}
 		return automaton.Parted(anyBytes(), '?', automaton.Following(others, first), false)
 	}
@@ -43,7 +43,7 @@ func parameterWithin(name string) func(*automaton.Language) *automaton.Language 
 // withQueries adds a query to paths.
 func withQueries(paths []*automaton.Language) (out []*automaton.Language) {
 	for i, query := range []string{`[a-z]+(=[a-z0-9]+)?`, `[-a-zA-Z0-9._~/!$&'()*+,;=:@?%]*`} {
-		out = append(out, automaton.Parted(paths[i], '?', language(query).Language, true))
+		out = append(out, automaton.Parted(paths[i], '?', language(query), true))
 	}
 	return out
 }

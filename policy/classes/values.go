@@ -89,9 +89,9 @@ func newValues(r *regular, on Surface, s *survey) values {
 		if len(without) > 0 {
 			without = append(without, `.*/\.{1,2},.*`)
 		}
-		v.joined = language(all + `(,` + all + `)*`).minus(without)
+		v.joined = language(all+`(,`+all+`)*`, without...)
 	}
-	v.any = language(`[!-~]*`).Language
+	v.any = language(`[!-~]*`)
 	return v
 }
 
