@@ -10,7 +10,7 @@ import (
 // configuration stays live.
 var ErrNACK = errors.New("refused by Envoy")
 
-// MTLS says which callers an inbound accepts. The zero value is [Strict].
+// MTLS says which callers an inbound accepts. The zero value means [Strict].
 type MTLS = mtls.Mode
 
 const (
