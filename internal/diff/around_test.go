@@ -29,6 +29,9 @@ func TestVerdictOfWidening(t *testing.T) {
 	section := func(name string) string { return "{kind: Dataplane, sectionName: '" + name + "'}" }
 	allow := func(l string) string { return "default: {allow: " + l + "}" }
 	deny := func(l string) string { return "default: {deny: " + l + "}" }
+	peer := func(namespace, mode string) string {
+		return "---\n{apiVersion: security.istio.io/v1, kind: PeerAuthentication, metadata: {name: d, namespace: " + namespace + "}, spec: {mtls: {mode: " + mode + "}}}\n"
+	}
 	for _, tt := range []struct{ name, same, old, recent string }{
 		{"described: another port", dp("web", "app: a", in8080) + mtp("d", section("8080"), deny(all)), mtp("p", labels("app: a"), allow(one)), mtp("p", labels("app: a"), allow(all))},
 		{"described: section name", dp("web", "app: a", in8080) + mtp("d", section("in"), deny(all)), mtp("p", labels("app: a"), allow(one)), mtp("p", labels("app: a"), allow(all))},
@@ -46,7 +49,10 @@ func TestVerdictOfWidening(t *testing.T) {
 		{"others: MeshTrust", mtp("p", mesh, allow(one)), "", "---\n{type: MeshTrust, mesh: default, name: t, spec: {trustDomain: trust-domain.mesh}}\n"},
 		{"others: MeshProxyPatch", mtp("p", mesh, allow(one)), "", "---\n{type: MeshProxyPatch, mesh: default, name: t, spec: {targetRef: {kind: Mesh}}}\n"},
 		{"others: MeshHTTPRoute", mtp("p", mesh, allow(one)), "", "---\n{type: MeshHTTPRoute, mesh: default, name: t, spec: {targetRef: {kind: Mesh}}}\n"},
-		{"others: PeerAuthentication", ist("p", "x", "{}"), "", "---\n{apiVersion: security.istio.io/v1, kind: PeerAuthentication, metadata: {name: d, namespace: x}, spec: {mtls: {mode: PERMISSIVE}}}\n"},
+		{"istio: PeerAuthentication goes", ist("p", "x", "{}"), peer("x", "STRICT"), ""},
+		{"istio: PeerAuthentication of the mesh goes", ist("p", "x", "{rules: [{from: [{source: {notNamespaces: [a]}}]}]}"), peer("istio-system", "STRICT"), ""},
+		{"istio: PeerAuthentication of another mode", ist("p", "x", "{rules: [{}]}"), peer("x", "STRICT"), peer("x", "PERMISSIVE")},
+		{"istio: PeerAuthentication ends plaintext alone", ist("p", "x", "{rules: [{from: [{source: {principals: ['*']}}]}]}"), peer("x", "DISABLE"), peer("x", "STRICT")},
 		{"others: EnvoyFilter", ist("p", "x", "{}"), "", "---\n{apiVersion: networking.istio.io/v1alpha3, kind: EnvoyFilter, metadata: {name: d, namespace: x}, spec: {}}\n"},
 		{"others: Sidecar", ist("p", "x", "{}"), "", "---\n{apiVersion: networking.istio.io/v1, kind: Sidecar, metadata: {name: d, namespace: x}, spec: {}}\n"},
 		{"others: RequestAuthentication goes", ist("p", "x", "{}"), "---\n{apiVersion: security.istio.io/v1, kind: RequestAuthentication, metadata: {name: d, namespace: x}, spec: {jwtRules: [{issuer: a}]}}\n", ""},

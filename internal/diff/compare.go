@@ -16,6 +16,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/beyond"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -109,12 +110,30 @@ func Compare(before, after cases.Case) ([]Comparison, error) {
 	if err := errors.Join(errOld, errNew); err != nil {
 		return nil, err
 	}
+	old, errOld = withDefault(old, recent)
+	recent, errNew = withDefault(recent, old)
+	if err := errors.Join(errOld, errNew); err != nil {
+		return nil, err
+	}
 	olds, recents := old.Inbounds(), recent.Inbounds()
 	out := make([]Comparison, len(recents))
 	for i := range recents {
 		out[i] = compare(olds[i], recents[i])
 	}
 	return out, nil
+}
+
+// withDefault reads the policies of one side again where those of the other side state the mTLS of
+// an inbound and they do not: its mesh has the default of its dialect then.
+func withDefault(side, other *verdict.Reading) (*verdict.Reading, error) {
+	c, others := side.Case, other.Inbounds()
+	c.Inbounds = slices.Clone(c.Inbounds)
+	for i, in := range side.Inbounds() {
+		if in.MTLS == mtls.Unset && others[i].Program.MTLS != mtls.Unset {
+			c.Inbounds[i].MTLS = in.Program.DefaultMTLS
+		}
+	}
+	return side.For(c)
 }
 
 // compare compares one inbound under both sets of policies.

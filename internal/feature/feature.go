@@ -158,6 +158,7 @@ var registry = []Feature{
 	{"IstioServerName", IstioAuthz, Core, "A condition on the server name is met by callers that send one."},
 	{"IstioTemplates", IstioAuthz, Core, "In a path {*} is one segment, and {**} any number of them."},
 	{"IstioPermissiveMTLS", IstioAuthz, Extended, "A caller in plaintext is judged as one without an identity."},
+	{"IstioPeerAuthentication", IstioAuthz, Extended, "A PeerAuthentication says whether an inbound takes mTLS, plaintext, or both."},
 	{"IstioTrustDomain", IstioAuthz, Extended, "A principal of the mesh's trust domain stands for those of its aliases too."},
 	{"IstioTokens", IstioAuthz, Extended, "A RequestAuthentication refuses a bad token, and policies ask for the claims of a sound one."},
 	{"IstioAudit", IstioAuthz, Extended, "An AUDIT marks the access log and refuses nothing."},

@@ -90,8 +90,6 @@ func Split(file string, docs []manifest.Document) (own []manifest.Document, othe
 			errs = append(errs, doc.Errorf("", "kind %q is not read: meshproof knows its successor, MeshTrafficPermission: take it out of the files", predecessor))
 		case head == (manifest.Head{}) && isOfOtherTool(file):
 			others = append(others, doc)
-		case head.Kind == sibling && group(head) == "security.istio.io":
-			others = append(others, doc)
 		case head.Type == "" && (head.APIVersion == "" || head.Kind == "") || isMisspelt(head, kindsOf(dialects)):
 			_, err := dialect.Parse([]manifest.Document{doc}, language.Options{})
 			errs = append(errs, err)
@@ -107,9 +105,6 @@ func Split(file string, docs []manifest.Document) (own []manifest.Document, othe
 // predecessor is Kuma's kind before MeshTrafficPermission. It decides too, so that it is not
 // left out.
 const predecessor = "TrafficPermission"
-
-// sibling is a kind of Istio that nobody reads. Its name is close to RequestAuthentication.
-const sibling = "PeerAuthentication"
 
 // isOfOtherTool reports whether a file may have documents without a kind. Kustomize needs none
 // in its own file, and JSON is what many tools write.

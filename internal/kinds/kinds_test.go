@@ -13,7 +13,7 @@ func TestSplit(t *testing.T) {
 	t.Parallel()
 	const own, other = "own", "other"
 	const known = "the known kinds are type MeshTrafficPermission, kind MeshTrafficPermission of kuma.io/v1alpha1, " +
-		"kind XAuthorizationPolicy of gateway.networking.x-k8s.io, kind AuthorizationPolicy of gateway.networking.k8s.io, kind AuthorizationPolicy of security.istio.io, kind RequestAuthentication of security.istio.io"
+		"kind XAuthorizationPolicy of gateway.networking.x-k8s.io, kind AuthorizationPolicy of gateway.networking.k8s.io, kind AuthorizationPolicy of security.istio.io, kind RequestAuthentication of security.istio.io, kind PeerAuthentication of security.istio.io"
 	for yaml, want := range map[string]string{
 		"{type: MeshTrafficPermission}":                                                  own,
 		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission}":                    own,
@@ -27,7 +27,7 @@ func TestSplit(t *testing.T) {
 		"{apiVersion: kuma.io/v1alpha1, kind: MeshTraficPermissions}":               `p.yaml:1: kind: kind "MeshTraficPermissions" of apiVersion "kuma.io/v1alpha1" is unknown: did you mean MeshTrafficPermission?`,
 		"{apiVersion: kuma.oi/v1alpha1, kind: MeshTrafficPermission}":               `p.yaml:1: kind: kind "MeshTrafficPermission" of apiVersion "kuma.oi/v1alpha1" is unknown: ` + known,
 		"{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy}":             own,
-		"{apiVersion: security.istio.io/v1, kind: PeerAuthentication}":              other,
+		"{apiVersion: security.istio.io/v1, kind: PeerAuthentication}":              own,
 		"{apiVersion: security.istio.io/v1, kind: RequestAuthentication}":           own,
 		"{apiVersion: auth.consul.hashicorp.com/v2beta1, kind: TrafficPermissions}": other,
 		"{apiVersion: gateway.networking.k8s.io/v1, kind: AuthorisationPolicy}":     `p.yaml:1: kind: kind "AuthorisationPolicy" of apiVersion "gateway.networking.k8s.io/v1" is unknown: did you mean AuthorizationPolicy?`,

@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
@@ -30,6 +31,43 @@ requests: [{from: plaintext, to: backend/8080, want: allow}]
 		q := r.Inbounds()[0].Request(policy.Request{URIs: tt.uris, SNI: "a.example", Method: "GET", Path: "/"})
 		if q.Want != tt.want || (q.SNI == "") != (tt.uris == nil) {
 			t.Errorf("%q: want %s, server name %q", tt.uris, q.Want, q.SNI)
+		}
+	}
+}
+
+// Policies state the mTLS of an inbound in place of its case. Both may state the same.
+func TestModeOf(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ stated, policies, want, refused string }{
+		{"", "", "strict", ""},
+		{"permissive", "", "permissive", ""},
+		{"", "STRICT", "strict", ""},
+		{"", "DISABLE", "disable", ""},
+		{"", "UNSET", "permissive", ""},
+		{"permissive", "PERMISSIVE", "permissive", ""},
+		{"strict", "PERMISSIVE", "", "inbound backend/8080: mtls is strict here, and the policies say permissive: leave mtls out"},
+		{"permissive", "STRICT", "", "inbound backend/8080: mtls is permissive here, and the policies say strict: leave mtls out"},
+	} {
+		text := "case: modes\nworkloads: [{name: backend, inbounds: [{port: 8080"
+		if tt.stated != "" {
+			text += ", mtls: " + tt.stated
+		}
+		text += "}]}]\nrequests: [{from: plaintext, to: backend/8080, want: allow}]\npolicies:\n  - {apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p}}\n"
+		if tt.policies != "" {
+			text += "  - {apiVersion: security.istio.io/v1, kind: PeerAuthentication, metadata: {name: p}, spec: {mtls: {mode: " + tt.policies + "}}}\n"
+		}
+		r, err := verdict.Read(casetest.Parse(t, text))
+		if tt.refused != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.refused) {
+				t.Errorf("%+v: %v", tt, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Inbounds()[0].MTLS.String(); got != tt.want {
+			t.Errorf("%+v: %s", tt, got)
 		}
 	}
 }

@@ -61,14 +61,20 @@ func Read(c cases.Case) (*Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	return read(c, set)
+	return read(c, set, (*Reading).settleMTLS)
 }
 
 // For reads the same policies on other inbounds: those of the case, which has the same
 // policies and options.
-func (r *Reading) For(c cases.Case) (*Reading, error) { return read(c, r.set) }
+func (r *Reading) For(c cases.Case) (*Reading, error) { return read(c, r.set, (*Reading).settleMTLS) }
 
-func read(c cases.Case, set language.Policies) (*Reading, error) {
+// ForSidecar reads the same policies on the inbounds of a sidecar, which keep the mTLS that it
+// has, whatever the policies say of it.
+func (r *Reading) ForSidecar(c cases.Case) (*Reading, error) {
+	return read(c, r.set, func(*Reading) error { return nil })
+}
+
+func read(c cases.Case, set language.Policies, settle func(*Reading) error) (*Reading, error) {
 	if err := fullNames(&c, set); err != nil {
 		return nil, err
 	}
@@ -79,7 +85,7 @@ func read(c cases.Case, set language.Policies) (*Reading, error) {
 	}
 	r := &Reading{Case: c, set: set}
 	r.readPrograms()
-	if err := r.settleMTLS(); err != nil {
+	if err := settle(r); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -105,7 +105,11 @@ func (v *Verification) claim(s *subject, enforced sidecar.Inbound, unknown []dum
 	if enforced.Unguarded() {
 		v.Findings = append(v.Findings, Finding{Fact: Unguarded, Inbound: name})
 	}
-	if enforced.Transport != sidecar.MutualTLS && hasAddress {
+	meant, err := s.source.takesPlaintext(in, enforced)
+	if err != nil {
+		return err
+	}
+	if enforced.Transport != sidecar.MutualTLS && hasAddress && !(meant && enforced.Transport == sidecar.Plaintext) {
 		v.Unverified = append(v.Unverified, Unverified{Gap: WeakTransport, Inbound: name, Transport: enforced.Transport})
 	}
 	if judges := otherJudges(unknown); len(judges) > 0 {

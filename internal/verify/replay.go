@@ -128,9 +128,10 @@ func (s *source) on(in cases.Inbound, enforced sidecar.Inbound) (*verdict.Readin
 	if err != nil {
 		return nil, err
 	}
-	in.MTLS = mtls.Strict
-	if enforced.Permissive {
-		in.MTLS = mtls.Permissive
+	in.MTLS = modeOf(enforced)
+	if wanted := whole.Set().Program(in.Inbound).MTLS; in.MTLS == mtls.Disable && !wanted.TakesPlaintext() {
+		// The callers are asked as if they had names: [WeakTransport] says that they have none.
+		in.MTLS = mtls.Strict
 	}
 	c := s.Case.Case
 	c.Name = fmt.Sprintf("%s on listener %s", in, enforced.Listener)
@@ -138,7 +139,42 @@ func (s *source) on(in cases.Inbound, enforced sidecar.Inbound) (*verdict.Readin
 		c.Name += ", chain " + enforced.Chain
 	}
 	c.Inbounds, c.Normalization = []cases.Inbound{in}, enforced.Normalization
-	return whole.For(c)
+	return whole.ForSidecar(c)
+}
+
+// modeOf returns which callers reach the filters of a chain. Those of a permissive listener
+// over TLS serve plaintext too: the lab gives both chains the same filters.
+func modeOf(enforced sidecar.Inbound) mtls.Mode {
+	switch {
+	case enforced.Permissive:
+		return mtls.Permissive
+	case enforced.Transport == sidecar.Plaintext && enforced.Address.IsValid():
+		return mtls.Disable
+	default:
+		return mtls.Strict
+	}
+}
+
+// modeGap says what differs between the mTLS of a chain and that of the policies, "" for
+// nothing. Policies may say nothing of it. A listener that is permissive has a chain for
+// plaintext alone.
+func modeGap(wanted mtls.Mode, enforced sidecar.Inbound) string {
+	has := modeOf(enforced)
+	switch {
+	case wanted == mtls.Unset, has == wanted, has == mtls.Disable && wanted == mtls.Permissive:
+		return ""
+	default:
+		return fmt.Sprintf("the policies say that mtls is %s, and the sidecar's is %s", wanted, has)
+	}
+}
+
+// takesPlaintext reports whether the policies say that the inbound takes plaintext.
+func (s *source) takesPlaintext(in cases.Inbound, enforced sidecar.Inbound) (bool, error) {
+	reading, err := s.on(in, enforced)
+	if err != nil {
+		return false, err
+	}
+	return reading.Inbounds()[0].Program.MTLS.TakesPlaintext(), nil
 }
 
 // decidesAlike reports whether the policies say the same of an inbound for each of two
@@ -179,7 +215,7 @@ type groupKey struct {
 	filters       string
 	normalization policy.PathNormalization
 	protocol      policy.Protocol
-	permissive    bool
+	mode          mtls.Mode
 }
 
 type group struct {
@@ -208,7 +244,10 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 	if reading.Inbounds()[0].Program.Tokens.Reads() && in.Protocol.Layer() == policy.L7 {
 		one.lost = append(one.lost, "the policies demand tokens (JWT), and whether the sidecar verifies them so is not read")
 	}
-	key := groupKey{s, bytesOf(enforced.Filters), enforced.Normalization, in.Protocol, enforced.Permissive}
+	if gap := modeGap(reading.Inbounds()[0].Program.MTLS, enforced); gap != "" {
+		one.lost = append(one.lost, gap)
+	}
+	key := groupKey{s, bytesOf(enforced.Filters), enforced.Normalization, in.Protocol, modeOf(enforced)}
 	for _, other := range g.known[key] {
 		if one.equals(other) {
 			other.inbounds = append(other.inbounds, one.inbounds...)

@@ -1,5 +1,5 @@
-// Package istio is the dialect of Istio: AuthorizationPolicy and RequestAuthentication, as a
-// sidecar enforces them.
+// Package istio is the dialect of Istio: AuthorizationPolicy, PeerAuthentication and
+// RequestAuthentication, as a sidecar enforces them.
 //
 // It guarantees that the program and the second opinion decide alike: the two
 // implementations share nothing but the parsed text. A refusal names file, line and
@@ -19,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/policy/istio/internal/authentication"
 	"github.com/meshproof/meshproof/policy/istio/internal/authorization"
 	"github.com/meshproof/meshproof/policy/istio/internal/evaluation"
+	"github.com/meshproof/meshproof/policy/istio/internal/peerauthentication"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -32,11 +33,11 @@ type dialect struct{}
 func (dialect) Name() string { return "istio" }
 
 func (dialect) Kinds() []manifest.Head {
-	return slices.Concat(authorization.Kinds, authentication.Kinds)
+	return slices.Concat(authorization.Kinds, authentication.Kinds, peerauthentication.Kinds)
 }
 
 func (dialect) Owns(doc manifest.Document) bool {
-	return authorization.Owns(doc) || authentication.Owns(doc)
+	return authorization.Owns(doc) || authentication.Owns(doc) || peerauthentication.Owns(doc)
 }
 
 func (dialect) NewOptions() any { return new(authorization.Document) }
@@ -47,12 +48,14 @@ func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.
 		return nil, err
 	}
 	tokens, others := part(docs, authentication.Owns)
+	peers, others := part(others, peerauthentication.Owns)
 	all, err := authorization.ParseAll(others)
-	demands, wrong := authentication.ParseAll(tokens)
-	if err := errors.Join(err, wrong); err != nil {
+	demands, wrongTokens := authentication.ParseAll(tokens)
+	modes, wrongPeers := peerauthentication.ParseAll(peers)
+	if err := errors.Join(err, wrongTokens, wrongPeers); err != nil {
 		return nil, err
 	}
-	return policies{all, demands, own}, nil
+	return policies{all, demands, modes, own}, nil
 }
 
 // part parts the documents that a function owns from the others.
@@ -71,19 +74,26 @@ func part(docs []manifest.Document, owns func(manifest.Document) bool) (own, oth
 type policies struct {
 	all     []authorization.Policy
 	tokens  []authentication.Policy
+	peers   []peerauthentication.Policy
 	options authorization.Options
 }
 
-func (policies) Check(policy.Inbound) error { return nil }
+func (p policies) Check(in policy.Inbound) error {
+	return peerauthentication.Check(p.peers, in, p.options.RootNamespace)
+}
 
 func (p policies) Program(in policy.Inbound) language.Program {
 	selection := authorization.Select(p.all, in, p.options)
-	out := language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true}
+	out := language.Program{Program: authorization.Lower(selection, in, p.options), JudgesPlaintext: true, DefaultMTLS: peerauthentication.Default}
 	for _, ignored := range selection.Ignored {
 		out.Ignored = append(out.Ignored, fmt.Sprintf("%s: %s", ignored.Policy, ignored.Reason))
 	}
 	tokens, ignored := authentication.Demand(p.tokens, in, p.options.RootNamespace)
 	out.Tokens, out.Ignored = tokens, append(out.Ignored, ignored...)
+	if len(p.peers) > 0 {
+		modes := peerauthentication.Compose(p.peers, in.Workload, p.options.RootNamespace)
+		out.MTLS, out.Ignored = modes.Mode(in.Port), append(out.Ignored, modes.Ignored...)
+	}
 	return out
 }
 
@@ -108,15 +118,17 @@ func (p policies) FullNames(plain string) []string {
 }
 
 func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
-	return authorization.Lint(p.all, inbounds, p.options, func(in policy.Inbound) bool {
+	warnings := authorization.Lint(p.all, inbounds, p.options, func(in policy.Inbound) bool {
 		demand, _ := authentication.Demand(p.tokens, in, p.options.RootNamespace)
 		return demand.Reads()
 	})
+	return append(warnings, peerauthentication.Lint(p.peers, inbounds, p.options.RootNamespace)...)
 }
 
 // Targets implements [capability.Targeter].
 func (p policies) Targets() []capability.Target {
-	return append(authorization.Targets(p.all, p.options), authentication.Targets(p.tokens, p.options.RootNamespace)...)
+	root := p.options.RootNamespace
+	return slices.Concat(authorization.Targets(p.all, p.options), authentication.Targets(p.tokens, root), peerauthentication.Targets(p.peers, root))
 }
 
 func (policies) Notes([]policy.Decision) []string { return nil }
