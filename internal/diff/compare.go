@@ -100,9 +100,14 @@ func (c Change) Kind() Kind {
 // with its labels, tags and port. The requests use the new protocol. The policies may be
 // of different dialects. Compare fails where either set is refused.
 func Compare(before, after cases.Case) ([]Comparison, error) {
+	return compareBy(counterpart, before, after)
+}
+
+// compareBy is [Compare] for inbounds that are found in OLD in another way.
+func compareBy(find finder, before, after cases.Case) ([]Comparison, error) {
 	inbounds := make([]cases.Inbound, len(after.Inbounds))
 	for i, in := range after.Inbounds {
-		inbounds[i] = formerly(before, after, in)
+		inbounds[i] = formerly(find, before, after, in)
 	}
 	before.Inbounds = inbounds
 	old, errOld := verdict.Read(before)
@@ -205,8 +210,8 @@ func opinion(in verdict.Inbound, r policy.Request) Opinion {
 // formerly returns what the inbound was in the old case, and the new inbound where it was not
 // there. It has the new protocol, unless it took connections and takes requests now:
 // then the policies of connections are held against those of requests.
-func formerly(before, after cases.Case, in cases.Inbound) cases.Inbound {
-	i := counterpart(before.Inbounds, after.Inbounds, in)
+func formerly(find finder, before, after cases.Case, in cases.Inbound) cases.Inbound {
+	i := find(before.Inbounds, after.Inbounds, in)
 	if i < 0 {
 		return in
 	}

@@ -31,6 +31,8 @@ type Case struct {
 	Made []lab.Made
 	// generated is true where New was made of policy files.
 	generated bool
+	// renamed is true where the workload of NEW has another name than the workload of OLD.
+	renamed bool
 	// among are the inbounds that lint is about.
 	among []policy.Inbound
 	// Before and After are the results of [Difference.Confirm], nil before it.
@@ -50,6 +52,7 @@ func Of(old, recent Side, to string) (*Difference, error) {
 	if olds, recents, err = d.populate(old, recent, olds, recents); err != nil {
 		return nil, err
 	}
+	allOlds, allRecents := olds, recents
 	// An inbound may be on one side only.
 	olds, errOld := lab.Choose(olds, to)
 	recents, errNew := lab.Choose(recents, to)
@@ -74,15 +77,19 @@ func Of(old, recent Side, to string) (*Difference, error) {
 			d.OnlyNew = append(d.OnlyNew, title(c))
 			continue
 		}
-		changes := inboundChanges(was.Inbounds, c.Inbounds)
+		changes := inboundChanges(counterpart, was.Inbounds, c.Inbounds)
 		if was.Generated != c.Generated {
 			// Policy files are compared on the inbounds of the case.
 			changes = nil
 			was.Inbounds = c.Inbounds
 		}
 		useOneDialect(&was.Case, &c.Case)
+		if !was.Generated && !c.Generated {
+			d.addRenamed([]lab.Case{was}, []lab.Case{c}, to)
+		}
 		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, generated: c.Generated, Inbounds: changes, Made: c.Made, among: c.Among})
 	}
+	d.addRenamed(described(allOlds), described(allRecents), to)
 	for i, c := range olds {
 		if !paired[i] {
 			d.OnlyOld = append(d.OnlyOld, title(c))
@@ -93,7 +100,11 @@ func Of(old, recent Side, to string) (*Difference, error) {
 	}
 	for i := range d.Cases {
 		c := &d.Cases[i]
-		if c.Comparisons, err = Compare(c.Old, c.New); err != nil {
+		find := counterpart
+		if c.renamed {
+			find = renamed
+		}
+		if c.Comparisons, err = compareBy(find, c.Old, c.New); err != nil {
 			return nil, err
 		}
 		for _, comparison := range c.Comparisons {
@@ -154,11 +165,14 @@ type InboundChange struct {
 	Widens bool
 }
 
+// finder finds what an inbound of NEW was in OLD, -1 where there is none.
+type finder func(olds, recents []cases.Inbound, in cases.Inbound) int
+
 // inboundChanges compares the inbounds of NEW with the inbounds of OLD.
-func inboundChanges(olds, recents []cases.Inbound) []InboundChange {
+func inboundChanges(find finder, olds, recents []cases.Inbound) []InboundChange {
 	var out []InboundChange
 	for _, in := range recents {
-		i := counterpart(olds, recents, in)
+		i := find(olds, recents, in)
 		if i < 0 {
 			out = append(out, InboundChange{Text: in.String() + ": only in NEW"})
 			continue
@@ -176,7 +190,7 @@ func inboundChanges(olds, recents []cases.Inbound) []InboundChange {
 	}
 	for _, was := range olds {
 		if !slices.ContainsFunc(recents, func(in cases.Inbound) bool {
-			i := counterpart(olds, recents, in)
+			i := find(olds, recents, in)
 			return i >= 0 && olds[i].String() == was.String()
 		}) {
 			out = append(out, InboundChange{Text: was.String() + ": only in OLD"})

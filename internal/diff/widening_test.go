@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -59,6 +61,19 @@ func TestWideningIsFound(t *testing.T) {
 	fromOne := from("{kind: MeshService, name: a}", "Allow")
 	dataplane := "---\n{type: Dataplane, mesh: default, name: web, labels: {tier: web}, networking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, protocol: %s}]}}\n"
 
+	renamed := func(name, labels string) string {
+		return fmt.Sprintf("---\n{type: Dataplane, mesh: default, name: %s, labels: {%s}, networking: {address: 10.0.0.7, inbound: [{name: in, port: 8080, protocol: http}]}}\n", name, labels)
+	}
+	caseOf := func(workload, comment string) string {
+		return fmt.Sprintf(`case: c
+workloads: [{name: %s, inbounds: [{name: in, port: 8080, protocol: http}]}]
+policies:
+  - {type: MeshTrafficPermission, name: p, spec: {default: {allow: [{spiffeId: {type: Prefix, value: "spiffe://trust-domain.mesh/"}}]}}}
+  %s- {type: MeshTrafficPermission, name: deny, spec: {targetRef: {kind: Dataplane, name: web}, default: {deny: [{spiffeId: {type: Prefix, value: "spiffe://trust-domain.mesh/"}}]}}}
+requests: [{from: spiffe://trust-domain.mesh/a, to: %s/in, want: allow}]
+`, workload, comment, workload[:3])
+	}
+
 	for name, tt := range map[string]struct{ same, old, recent string }{
 		// What a workload has where no policy asks for more.
 		"a deny of the namespace default":       {object("deny", "default", "", mesh, denyAll), object("p", system, "", mesh, allowOne), object("p", system, "", mesh, allowAll)},
@@ -97,6 +112,16 @@ func TestWideningIsFound(t *testing.T) {
 		"a described inbound, and tcp":          {fmt.Sprintf(dataplane, "http"), mtp("p", labels("app: a"), "default: {allow: [{spiffeId: {type: Exact, value: spiffe://trust-domain.mesh/a}, path: {type: Prefix, value: /}}]}"), mtp("p", labels("app: a"), allowOne)},
 		"the protocol of an inbound":            {mtp("p", mesh, "default: {allow: [{path: {type: Prefix, value: /}}]}"), fmt.Sprintf(dataplane, "tcp"), fmt.Sprintf(dataplane, "http")},
 
+		// A workload gets another name, which no deny has.
+		"a Dataplane is renamed":                  {mtp("deny", named("web"), denyAll) + mtp("p", mesh, allowAll), fmt.Sprintf(dataplane, "http"), renamed("web2", "tier: web")},
+		"a Dataplane is renamed, beside another":  {mtp("deny", named("web"), denyAll) + mtp("p", mesh, allowAll) + renamed("api", "tier: api"), fmt.Sprintf(dataplane, "http"), renamed("web2", "tier: web")},
+		"two Dataplanes are renamed":              {mtp("deny", named("web"), denyAll) + mtp("p", mesh, allowAll), fmt.Sprintf(dataplane, "http") + renamed("api", "tier: api"), renamed("web2", "tier: web") + renamed("api2", "tier: api")},
+		"a Dataplane is renamed, and its labels":  {mtp("deny", named("web"), denyAll) + mtp("p", mesh, allowAll) + renamed("api", "tier: api"), fmt.Sprintf(dataplane, "http"), renamed("web2", "tier: new")},
+		"a Dataplane is gone, and its deny":       {mtp("p", mesh, allowAll) + renamed("api", "tier: api"), mtp("deny", named("web"), denyAll) + fmt.Sprintf(dataplane, "http"), ""},
+		"a deny by label, and the labels changed": {mtp("deny", labels("tier: web"), denyAll) + mtp("p", mesh, allowAll), fmt.Sprintf(dataplane, "http"), renamed("web", "tier: x")},
+		"a workload of a case is renamed":         {"", caseOf("web", ""), caseOf("wob", "")},
+		"a workload of a case is gone":            {"", caseOf("api, inbounds: [{name: in, port: 80, protocol: http}]}, {name: web", ""), caseOf("api", "#")},
+
 		// AuthorizationPolicy: expressions over one label and over several.
 		"one value less":                 {"", pod("p", expressions(in("env", "a, b")), "[]"), pod("p", expressions(in("env", "a")), "[]")},
 		"a corner of two labels":         {"", pod("p", expressions(in("a", "x, y"), in("b", "x, y")), "[]"), pod("p", expressions(in("a", "x"), in("b", "x, y")), "[]") + pod("q", expressions(in("a", "y"), in("b", "x")), "[]")},
@@ -120,6 +145,37 @@ func TestWideningIsFound(t *testing.T) {
 			}
 			if n := widened(t, tt.same+tt.old, tt.same+tt.old); n != 0 {
 				t.Errorf("no change widens %d classes", n)
+			}
+		})
+	}
+}
+
+// A new name by itself widens nothing: the deny goes along, or asks for no name.
+func TestRenamed(t *testing.T) {
+	t.Parallel()
+	const (
+		rules     = `default: {%s: [{spiffeId: {type: Prefix, value: "spiffe://trust-domain.mesh/"}}]}`
+		dataplane = "---\n{type: Dataplane, mesh: default, name: %s, labels: {tier: %s}, networking: {address: 10.0.0.1, inbound: [{name: in, port: 8080, protocol: http}]}}\n"
+	)
+	side := func(name, target string) string {
+		return "{type: MeshTrafficPermission, mesh: default, name: p, spec: {targetRef: {kind: Mesh}, " + fmt.Sprintf(rules, "allow") + "}}\n---\n" +
+			"{type: MeshTrafficPermission, mesh: default, name: d, spec: {targetRef: {kind: Dataplane, " + target + "}, " + fmt.Sprintf(rules, "deny") + "}}\n" +
+			fmt.Sprintf(dataplane, name, "web") + fmt.Sprintf(dataplane, "api", "api")
+	}
+	for name, tt := range map[string]struct{ old, recent string }{
+		"the deny goes along":       {side("web", "name: web"), side("web2", "name: web2")},
+		"the deny asks for a label": {side("web", "labels: {tier: web}"), side("web2", "labels: {tier: web}")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := differenceOf(t, tt.old, tt.recent)
+			if reasons := d.widenings(); len(reasons) > 0 {
+				t.Errorf("%q", reasons)
+			}
+			var b strings.Builder
+			d.WriteText(&b, terminal.Paint(false))
+			if text := b.String(); !strings.Contains(text, "web2/in: was web/in") {
+				t.Error(text)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/mistake"
 	"github.com/meshproof/meshproof/internal/mutation"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -56,7 +57,7 @@ func TestNothingSurvives(t *testing.T) {
 		t.Skip("slow: it runs each mistake in a case of every story; TestProofCatchesEveryKind runs one of each kind")
 	}
 	h := harness.New(t, harness.WithRuntime(envoy.Process))
-	killed := map[mutation.Kind]int{}
+	killed := map[mistake.Kind]int{}
 	for _, c := range sample(t) {
 		score, err := mutation.Tester{Runner: suite.Runner{Harness: h}}.Case(t.Context(), c)
 		if err != nil {
@@ -69,7 +70,7 @@ func TestNothingSurvives(t *testing.T) {
 			killed[v.Kind]++
 		}
 	}
-	for _, kind := range mutation.Kinds() {
+	for _, kind := range mistake.Kinds() {
 		if killed[kind] == 0 {
 			t.Errorf("no case has the mistake %s", kind)
 		}
@@ -100,13 +101,13 @@ func TestSurvivors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	survived := map[mutation.Kind]string{}
+	survived := map[mistake.Kind]string{}
 	for _, v := range own.Mutants {
 		if !v.Killed {
 			survived[v.Kind] = v.Reason
 		}
 	}
-	for _, kind := range []mutation.Kind{mutation.ExactToPrefix, mutation.DenyMoved, mutation.NoMatchInverted, mutation.RawPaths} {
+	for _, kind := range []mistake.Kind{mistake.ExactToPrefix, mistake.DenyMoved, mistake.NoMatchInverted, mistake.RawPaths} {
 		if survived[kind] != "no request of the case is decided otherwise" {
 			t.Errorf("%s: %q", kind, survived[kind])
 		}
@@ -147,7 +148,7 @@ func TestProofCatchesEveryKind(t *testing.T) {
 			candidates = append(candidates, c)
 		}
 	}
-	for _, kind := range mutation.Kinds() {
+	for _, kind := range mistake.Kinds() {
 		t.Run(kind.String(), func(t *testing.T) {
 			t.Parallel()
 			c, in, mutant := find(t, candidates, kind)
@@ -181,7 +182,7 @@ func TestProofCatchesEveryKind(t *testing.T) {
 }
 
 // find returns a mutant of a kind and its inbound.
-func find(t *testing.T, candidates []cases.Case, kind mutation.Kind) (cases.Case, string, mutation.Mutant) {
+func find(t *testing.T, candidates []cases.Case, kind mistake.Kind) (cases.Case, string, mutation.Mutant) {
 	t.Helper()
 	for _, c := range candidates {
 		reading, err := verdict.Read(c)
@@ -189,14 +190,14 @@ func find(t *testing.T, candidates []cases.Case, kind mutation.Kind) (cases.Case
 			t.Fatal(err)
 		}
 		for _, in := range reading.Inbounds() {
-			mutants, _ := mutation.Mutants(in.Surface(), in.Program.Program)
+			mutants, _ := mutation.Mutants(in.Surface(), in.CanJudge, in.Program.Program)
 			if i := slices.IndexFunc(mutants, func(m mutation.Mutant) bool { return m.Kind == kind }); i >= 0 {
 				return c, in.String(), mutants[i]
 			}
 		}
 	}
 	switch kind {
-	case mutation.EndMissed, mutation.NotDropped, mutation.EndsExchanged, mutation.DotUnescaped:
+	case mistake.EndMissed, mistake.NotDropped, mistake.EndsExchanged, mistake.DotUnescaped:
 		t.Skip("no story compares so: TestEndpointMutants and TestTextMutants have these mistakes")
 	}
 	t.Fatalf("no case can have %s", kind)

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/mistake"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -131,7 +132,7 @@ func percent(s report.Score) string {
 
 // WriteText prints the survivors, a table of the kinds of mistakes, and a sentence.
 func (s Scores) WriteText(w io.Writer, p terminal.Paint) {
-	killed, survived, own := map[Kind]int{}, map[Kind]int{}, map[Kind]int{}
+	killed, survived, own := map[mistake.Kind]int{}, map[mistake.Kind]int{}, map[mistake.Kind]int{}
 	for _, score := range s.Cases {
 		for _, v := range score.Mutants {
 			if v.KilledByOwn {
@@ -147,7 +148,7 @@ func (s Scores) WriteText(w io.Writer, p terminal.Paint) {
 		}
 	}
 	table := terminal.Table{{"mistake", "killed", "survived", "killed by own requests"}}
-	for _, k := range Kinds() {
+	for _, k := range mistake.Kinds() {
 		if killed[k]+survived[k] > 0 {
 			table = append(table, []string{k.String(), fmt.Sprint(killed[k]), fmt.Sprint(survived[k]), fmt.Sprint(own[k])})
 		}

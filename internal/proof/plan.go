@@ -20,6 +20,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/adversary"
+	"github.com/meshproof/meshproof/internal/mistake"
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -171,6 +172,36 @@ func (p *Proof) ask(i int) {
 		}
 	}
 	p.forgeTokens(i)
+	p.askMistakes(i, add)
+}
+
+// askMistakes adds, for each mistake of a compiler that no request to the inbound shows so far,
+// one that does. Witnesses and their neighbours differ from each other in one value, and some
+// mistakes show in two.
+func (p *Proof) askMistakes(i int, add func(policy.Request, int)) {
+	in := p.Inbounds[i]
+	if len(in.Cover.Classes) > mostBordered {
+		return
+	}
+	var shown []policy.Request
+	for n, a := range p.asked {
+		if a.inbound == i && in.Judges(p.Case.Requests[n]) {
+			shown = append(shown, a.request)
+		}
+	}
+	for _, m := range mistake.Of(in.Program) {
+		if slices.ContainsFunc(shown, func(r policy.Request) bool { return m.Changes(in.Program, r) }) {
+			continue
+		}
+		if r, ok := m.Shown(in.Surface(), in.CanJudge, in.Program); ok {
+			class, known := in.Cover.Locate(r)
+			if !known {
+				class = classes.Unclassed
+			}
+			add(r, class)
+			shown = append(shown, r)
+		}
+	}
 }
 
 // add takes a request into the case.

@@ -150,6 +150,15 @@ func (in Inbound) Judges(q cases.Request) bool {
 	return in.keepsOut(q.From) == "" && !in.passesUnjudged(q.From)
 }
 
+// CanJudge reports whether the policies are asked about a witness, where the inbound trusts the
+// trust domain of its caller.
+func (in Inbound) CanJudge(r policy.Request) bool {
+	if Nameless(r) {
+		return in.MTLS.TakesPlaintext() && in.Program.JudgesPlaintext
+	}
+	return in.MTLS.TakesTLS()
+}
+
 // passesUnjudged tells of plaintext that a permissive inbound lets in and no policy
 // judges.
 func (in Inbound) passesUnjudged(from cases.Caller) bool {

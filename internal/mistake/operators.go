@@ -1,4 +1,4 @@
-package mutation
+package mistake
 
 import (
 	"fmt"
@@ -75,13 +75,13 @@ func replaceGate(p policy.Program, of place, gate policy.Gate) policy.Program {
 	return p
 }
 
-// gateMutants makes every mistake in one gate.
-func gateMutants(p policy.Program, original placedGate) []Mutant {
-	var out []Mutant
+// inGate makes every mistake in one gate.
+func inGate(p policy.Program, original placedGate) []Mistake {
+	var out []Mistake
 	mutant := func(k Kind, where string, change func(*policy.Gate)) {
 		gate := original.gate
 		change(&gate)
-		out = append(out, Mutant{Kind: k, Where: original.String() + where, Program: replaceGate(p, original.place, gate)})
+		out = append(out, Mistake{Kind: k, Where: original.String() + where, Program: replaceGate(p, original.place, gate)})
 	}
 	for _, list := range mutateList(original.gate.Rules) {
 		mutant(list.kind, list.where, func(g *policy.Gate) { g.Rules = list.rules })
@@ -165,9 +165,9 @@ func moveAfterAllows(rules []policy.Rule, i int) ([]policy.Rule, bool) {
 	return slices.Insert(moved, last, rules[i]), true
 }
 
-// swapMutants exchanges the enforced gate and the shadow of each layer.
-func swapMutants(p policy.Program) []Mutant {
-	var out []Mutant
+// swapped exchanges the enforced gate and the shadow of each layer.
+func swapped(p policy.Program) []Mistake {
+	var out []Mistake
 	for i, shadow := range p.Shadows {
 		n := shadow.Position(p.Gates)
 		if n == len(p.Gates) || p.Gates[n].Layer != shadow.Layer {
@@ -178,7 +178,7 @@ func swapMutants(p policy.Program) []Mutant {
 		m.Gates[n], m.Shadows[i] = shadow, p.Gates[n]
 		m.Gates[n].Name, m.Gates[n].Behind = "", 0
 		m.Shadows[i].Name, m.Shadows[i].Behind = shadow.Name, shadow.Behind
-		out = append(out, Mutant{Kind: ShadowSwapped, Where: shadow.Layer.String(), Program: m})
+		out = append(out, Mistake{Kind: ShadowSwapped, Where: shadow.Layer.String(), Program: m})
 	}
 	return out
 }

@@ -1,0 +1,91 @@
+package mistake
+
+// Kind is a kind of mistake.
+type Kind uint8
+
+// The kinds of mistakes.
+const (
+	// DenyMoved moves a deny after the last allow of its list.
+	DenyMoved Kind = iota
+	// ExactToPrefix compares only the beginning of a value.
+	ExactToPrefix
+	// LastRuleLost drops the last rule of a list.
+	LastRuleLost
+	// NoMatchDropped drops the verdict for requests that no rule matches.
+	NoMatchDropped
+	// NoMatchInverted inverts the verdict for requests that no rule matches.
+	NoMatchInverted
+	// ShadowSwapped enforces the shadow, and only observes the enforced rules.
+	ShadowSwapped
+	// AndToOr asks for one of several conditions instead of all.
+	AndToOr
+	// ExceptionDropped asks for all but one of several conditions: it leaves a negative one out.
+	ExceptionDropped
+	// EndMissed moves an end of a range of ports by one, or that of a block of addresses by one
+	// bit of its length.
+	EndMissed
+	// NotDropped asks for what a condition excludes.
+	NotDropped
+	// EndsExchanged compares the beginning of a value in place of its end.
+	EndsExchanged
+	// DotUnescaped lets a dot of a regular expression stand for any character. The expression
+	// is that of the policy, or one that a compiler makes of a value.
+	DotUnescaped
+	// ExactToPresent asks whether there is a value at all.
+	ExactToPresent
+	// PresentToEmpty asks for the empty value in place of any.
+	PresentToEmpty
+	// PrefixToExact compares the whole value in place of its beginning.
+	PrefixToExact
+	// SegmentsToPrefix compares a beginning that may end within a segment.
+	SegmentsToPrefix
+	// ContainsToPrefix looks for a text at the beginning alone.
+	ContainsToPrefix
+	// TemplateToPrefix compares the beginning in front of the first wildcard.
+	TemplateToPrefix
+	// Unanchored looks for a regular expression anywhere in the value.
+	Unanchored
+	// CaseCompared compares letters with their case.
+	CaseCompared
+	// PortIgnored compares hosts without their port.
+	PortIgnored
+	// OrToAnd asks that a request has all of several values, such as lines of a header, in place
+	// of one of them.
+	OrToAnd
+	// ClaimDropped does not ask for one of several claims of a token.
+	ClaimDropped
+	// NoInspector leaves the TLS inspector out, so that Envoy knows no server name.
+	NoInspector
+	// RawPaths judges paths without normalization.
+	RawPaths
+	// WrongFilter configures the filter of another protocol, which judges nothing.
+	WrongFilter
+	// StaleTrust keeps the CAs from before a rotation in Envoy.
+	StaleTrust
+
+	kinds
+)
+
+var kindNames = [kinds]string{
+	DenyMoved: "deny moved behind an allow", ExactToPrefix: "exact turned prefix", LastRuleLost: "last rule lost",
+	NoMatchDropped: "no-match dropped", NoMatchInverted: "no-match inverted", ShadowSwapped: "shadow swapped with enforced",
+	AndToOr: "and turned or", ExceptionDropped: "exception dropped", EndMissed: "end of a range missed",
+	NotDropped: "not dropped", EndsExchanged: "suffix turned prefix", DotUnescaped: "dot taken for any character",
+	ExactToPresent: "exact turned present", PresentToEmpty: "present turned empty", PrefixToExact: "prefix turned exact",
+	SegmentsToPrefix: "segments turned prefix", ContainsToPrefix: "contains turned prefix", TemplateToPrefix: "template turned prefix",
+	Unanchored: "regular expression not anchored", CaseCompared: "case of letters compared", PortIgnored: "port of a host ignored",
+	OrToAnd: "or turned and over several values", ClaimDropped: "claim not asked for",
+	NoInspector: "server name not read", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", StaleTrust: "stale trust bundle",
+}
+
+// String names the mistake in a few words.
+func (k Kind) String() string { return kindNames[k] }
+
+// Kinds returns all kinds.
+func Kinds() []Kind {
+	out := make([]Kind, kinds)
+	for k := range out {
+		out[k] = Kind(k)
+	}
+	return out
+}
