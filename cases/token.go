@@ -24,6 +24,19 @@ type tokenSchema struct {
 	NotYetValid    bool           `yaml:"notYetValid"`
 	Unsigned       bool           `yaml:"unsigned"`
 	WrongSignature bool           `yaml:"wrongSignature"`
+
+	SignedByPublicKey bool         `yaml:"signedByPublicKey"`
+	Algorithm         string       `yaml:"algorithm"`
+	KeyID             string       `yaml:"keyID"`
+	In                *placeSchema `yaml:"in"`
+}
+
+// placeSchema is where a request has a token.
+type placeSchema struct {
+	Header    string `yaml:"header"`
+	Prefix    string `yaml:"prefix"`
+	Parameter string `yaml:"parameter"`
+	Cookie    string `yaml:"cookie"`
 }
 
 func (b *builder) addTokens() error {
@@ -46,7 +59,7 @@ func tokenOf(name string, doc manifest.Document) (*token.Token, error) {
 	if err := doc.Decode(&s); err != nil {
 		return nil, err
 	}
-	t := &token.Token{Name: name, Claims: map[string]any{}, Twice: s.Twice, SignedBy: s.SignedBy}
+	t := &token.Token{Name: name, Claims: map[string]any{}, Twice: s.Twice, SignedBy: s.SignedBy, Algorithm: s.Algorithm, KeyID: s.KeyID}
 	maps.Copy(t.Claims, s.Claims)
 	for _, own := range []struct {
 		field, claim string
@@ -67,17 +80,50 @@ func tokenOf(name string, doc manifest.Document) (*token.Token, error) {
 		}
 	}
 	for fault, has := range map[token.Fault]bool{
-		token.Expired: s.Expired, token.NotYetValid: s.NotYetValid, token.Unsigned: s.Unsigned, token.WrongSignature: s.WrongSignature,
+		token.Expired: s.Expired, token.NotYetValid: s.NotYetValid, token.Unsigned: s.Unsigned, token.WrongSignature: s.WrongSignature, token.SignedByPublicKey: s.SignedByPublicKey,
 	} {
 		switch {
 		case !has:
 		case t.Fault != token.Sound:
-			return nil, doc.Errorf("", "a token has one fault: of expired, notYetValid, unsigned and wrongSignature, keep one")
+			return nil, doc.Errorf("", "a token has one fault: of expired, notYetValid, unsigned, wrongSignature and signedByPublicKey, keep one")
 		default:
 			t.Fault = fault
 		}
 	}
-	return t, nil
+	switch t.Algorithm {
+	case "", token.ES256, token.RS256:
+	default:
+		return nil, doc.Errorf("algorithm", "the lab signs by %s and %s, not by %q", token.ES256, token.RS256, t.Algorithm)
+	}
+	for _, name := range []string{"exp", "nbf"} {
+		if _, stated := t.Claims[name].(string); t.Claims[name] != nil && !stated {
+			return nil, doc.Errorf("claims", "%s is a time, which the lab writes: use expired or notYetValid", name)
+		}
+	}
+	var err error
+	t.At, err = s.In.place(doc)
+	return t, err
+}
+
+func (s *placeSchema) place(doc manifest.Document) (token.Place, error) {
+	if s == nil {
+		return token.Place{}, nil
+	}
+	var out []token.Place
+	for kind, name := range map[token.Kind]string{token.InHeader: strings.ToLower(s.Header), token.InParameter: s.Parameter, token.InCookie: s.Cookie} {
+		if name != "" {
+			out = append(out, token.Place{Kind: kind, Name: name, Prefix: s.Prefix})
+		}
+	}
+	switch {
+	case len(out) != 1:
+		return token.Place{}, doc.Errorf("in", "a token is in one place: name one of header, parameter and cookie")
+	case out[0].Kind != token.InHeader && s.Prefix != "":
+		return token.Place{}, doc.Errorf("in.prefix", "it stands in front of the token in a header only")
+	case strings.ContainsAny(out[0].Name, " \t\r\n:;=&?#,"):
+		return token.Place{}, doc.Errorf("in", "%q is no name of a header, a parameter or a cookie", out[0].Name)
+	}
+	return out[0], nil
 }
 
 func deref(s *string) any {
@@ -105,13 +151,22 @@ func (b *builder) checkTokens(field string, s requestSchema) error {
 		return b.doc.Errorf(field+".token", "the list is empty: leave it out, or nothing is sent")
 	}
 	for _, name := range s.Token {
-		if _, ok := b.tokens[name]; !ok {
+		t, ok := b.tokens[name]
+		if !ok {
 			return b.doc.Errorf(field+".token", "there is no token %q: use one of %s", name, strings.Join(slices.Sorted(maps.Keys(b.tokens)), ", "))
 		}
+		// A token without a place may go out in the usual header.
+		at := token.Header
+		if t != nil && t.At != (token.Place{}) {
+			at = t.At
+		}
 		for _, h := range s.Headers {
-			if strings.EqualFold(h.Name, token.Header) {
+			if at.Kind == token.InHeader && strings.EqualFold(h.Name, at.Name) {
 				return b.doc.Errorf(field+".headers", "the token goes out as the header %s: leave one of them out", h.Name)
 			}
+		}
+		if at.Kind == token.InParameter && s.GRPC != "" {
+			return b.doc.Errorf(field+".token", "a call of gRPC has no query for the token %s", name)
 		}
 	}
 	return nil

@@ -162,8 +162,8 @@ func (d *delivery) sendSequence(ctx context.Context, l sequence) error {
 			done, err := d.sendOne(s, number, call)
 			if done {
 				progress.Ask(ctx)
-				e.Retries, e.ReadsTokens = retries, l.inbound.Tokens.Reads()
-				if e.Shared = l.kept; l.kept {
+				e.Retries, e.Tokens = retries, l.inbound.Tokens
+				if e.Shared = l.kept; l.kept && !e.Tokens.InQuery(call.Path) {
 					e.Path = l.inbound.normalizedPath(call.WithDefaults().Path)
 				}
 				break

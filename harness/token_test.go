@@ -21,11 +21,10 @@ func bearer(t testing.TB, to Inbound, as *token.Token, r Request) Request {
 	if as == nil {
 		return r
 	}
-	line, err := to.Tokens.Line(as, time.Now())
-	if err != nil {
+	var err error
+	if r.Path, r.Headers, err = to.Tokens.Send(as, time.Now(), r.Path, r.Headers); err != nil {
 		t.Fatal(err)
 	}
-	r.Headers = append(r.Headers, line)
 	return r
 }
 

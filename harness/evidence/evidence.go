@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -37,8 +38,8 @@ type Evidence struct {
 	Path string
 	// ReadsSNI is true where Envoy learns the server name of the handshake.
 	ReadsSNI bool
-	// ReadsTokens is true where Envoy verifies the token of a request.
-	ReadsTokens bool
+	// Tokens is what Envoy demands of the token of a request.
+	Tokens token.Demand
 	// Retries counts the transport faults before this attempt. A request that has a
 	// verdict is never sent again.
 	Retries int

@@ -87,12 +87,7 @@ func (e Evidence) checkSNI(sides *checklist) {
 // checkToken compares the claims in the log with the token that was sent. Envoy writes no
 // claims of a token that it refuses, nor of a request that was refused before.
 func (e Evidence) checkToken(sides *checklist, f Finding) {
-	sent := map[string]any(nil)
-	for _, h := range e.Call.Headers {
-		if e.ReadsTokens && strings.EqualFold(h.Name, token.Header) {
-			sent = token.Payload(h.Value)
-		}
-	}
+	sent := e.Tokens.Found(e.Call.Path, e.Call.Headers)
 	if e.Log.Claims == nil && (f.Form != Served && (f.Form != Refused || f.Layer != policy.L7)) {
 		return
 	}
@@ -228,7 +223,7 @@ func (e Evidence) checkHeaders(sides *checklist) {
 		sent[h.Name] = append(sent[h.Name], h.Value)
 	}
 	for name, values := range sent {
-		if ownedByEnvoy(name) || e.ReadsTokens && name == strings.ToLower(token.Header) {
+		if ownedByEnvoy(name) || e.Tokens.Looks(token.InHeader, name) {
 			continue
 		}
 		seen := strings.Join(e.Arrival.Header.Values(name), ",")

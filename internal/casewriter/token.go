@@ -87,7 +87,15 @@ func tokenEntry(t *token.Token) string {
 	}
 	f.add("signedBy", text(t.SignedBy))
 	if t.Fault != token.Sound {
-		f.add([...]string{token.Expired: "expired", token.NotYetValid: "notYetValid", token.Unsigned: "unsigned", token.WrongSignature: "wrongSignature"}[t.Fault], "true")
+		f.add([...]string{token.Expired: "expired", token.NotYetValid: "notYetValid", token.Unsigned: "unsigned", token.WrongSignature: "wrongSignature", token.SignedByPublicKey: "signedByPublicKey"}[t.Fault], "true")
+	}
+	f.add("algorithm", text(t.Algorithm))
+	f.add("keyID", text(t.KeyID))
+	if t.At != (token.Place{}) {
+		var at fields
+		at.add([...]string{token.InHeader: "header", token.InParameter: "parameter", token.InCookie: "cookie"}[t.At.Kind], quote(t.At.Name))
+		at.add("prefix", text(t.At.Prefix))
+		f.add("in", at.flow())
 	}
 	return f.flow()
 }

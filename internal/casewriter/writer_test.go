@@ -71,7 +71,7 @@ callers:
   caller: {expired: true}
   x-and-y: {uris: [spiffe://b.mesh/x, "spiffe://a.mesh/y,z"], dns: [x.mesh], signedBy: c.mesh, sourceIP: 10.9.9.9}
 tokens:
-  alice: {issuer: https://a.example, subject: alice, audience: api, claims: {exp: 1, realm: {roles: [dev, 7, true, null, 1.5]}}}
+  alice: {issuer: https://a.example, subject: alice, audience: api, claims: {iat: 1, realm: {roles: [dev, 7, true, null, 1.5]}}}
   bob: {claims: {aud: [a, b]}, twice: {aud: c}, signedBy: https://b.example, expired: true}
 policies:
   - type: MeshTrafficPermission

@@ -43,14 +43,20 @@ func (p *Proof) forgeTokens(i int) {
 // forgeries are tokens that are almost as sound as the given one.
 func forgeries(sound *token.Token) []*token.Token {
 	var out []*token.Token
-	for _, fault := range []token.Fault{token.Expired, token.NotYetValid, token.Unsigned, token.WrongSignature} {
+	for _, fault := range []token.Fault{token.Expired, token.NotYetValid, token.Unsigned, token.WrongSignature, token.SignedByPublicKey} {
 		t := *sound
 		t.Fault = fault
 		out = append(out, &t)
 	}
-	other := *sound
-	other.SignedBy = "https://other.example"
-	out = append(out, &other)
+	changed := func(change func(*token.Token)) {
+		t := *sound
+		change(&t)
+		out = append(out, &t)
+	}
+	changed(func(t *token.Token) { t.SignedBy = "https://other.example" })
+	changed(func(t *token.Token) { t.KeyID = token.RS256 })
+	changed(func(t *token.Token) { t.Algorithm, t.KeyID = token.RS256, token.ES256 })
+	changed(func(t *token.Token) { t.At = token.Place{Kind: token.InCookie, Name: "other"} })
 	for _, claim := range [][2]string{{"iss", sound.Issuer() + ".evil"}, {"aud", "evil"}} {
 		t := sound.Without(claim[0])
 		t.Claims[claim[0]] = claim[1]

@@ -155,17 +155,15 @@ func (r *run) requests(minted credentials) ([]harness.Request, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: mint %s: %w", q.Place, q.From.Name, err)
 		}
-		headers := q.Headers
+		path, headers := q.Path, q.Headers
 		if q.Token != nil {
-			line, err := r.reading.Inbound(q.To).Program.Tokens.Line(q.Token, time.Now())
-			if err != nil {
+			if path, headers, err = r.reading.Inbound(q.To).Program.Tokens.Send(q.Token, time.Now(), path, headers); err != nil {
 				return nil, fmt.Errorf("%s: %w", q.Place, err)
 			}
-			headers = append(slices.Clip(headers), line)
 		}
 		out = append(out, harness.Request{
 			To: q.To, Credential: credential, Plaintext: q.From.Plaintext, SNI: q.SNI, SourceIP: q.SourceIP,
-			Method: q.Method, Path: q.Path, Authority: q.Authority, Headers: headers, GRPC: q.GRPC,
+			Method: q.Method, Path: path, Authority: q.Authority, Headers: headers, GRPC: q.GRPC,
 		})
 	}
 	return out, nil

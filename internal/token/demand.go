@@ -1,9 +1,11 @@
 package token
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Demand is what an inbound demands of tokens. The zero value reads no token, so that no
@@ -20,7 +22,12 @@ type Issuer struct {
 	// Name is the claim iss of its tokens; empty for any.
 	Name string
 	// Audiences are those of which a token must name one in the claim aud; empty for any.
+	// Envoy leaves "http://" and "https://" in front, and one slash behind, out of account.
 	Audiences []string
+	// Places are where the inbound looks for its tokens; empty for [Usual].
+	Places []Place
+	// Spaced are claims whose text the policies see as the list of its words.
+	Spaced []string
 	// Forward leaves the token in the request for the filters behind and the upstream.
 	Forward bool
 }
@@ -31,18 +38,36 @@ func (d Demand) Reads() bool { return len(d.Issuers) > 0 }
 // Equal reports whether two demands are the same.
 func (d Demand) Equal(other Demand) bool {
 	return d.Required == other.Required && slices.EqualFunc(d.Issuers, other.Issuers, func(a, b Issuer) bool {
-		return a.Name == b.Name && a.Forward == b.Forward && slices.Equal(a.Audiences, b.Audiences)
+		return a.Name == b.Name && a.Forward == b.Forward && sameSet(a.Audiences, b.Audiences) && sameSet(a.looksAt(), b.looksAt()) && sameSet(a.Spaced, b.Spaced)
 	})
 }
 
-// of returns the issuer that the inbound takes a token from.
-func (d Demand) of(name string) (Issuer, bool) {
-	for _, want := range []string{name, ""} {
-		if i := slices.IndexFunc(d.Issuers, func(i Issuer) bool { return i.Name == want }); i >= 0 {
-			return d.Issuers[i], true
+// sameSet reports whether two lists have the same elements.
+func sameSet[T comparable](a, b []T) bool {
+	within := func(a, b []T) bool {
+		return !slices.ContainsFunc(a, func(one T) bool { return !slices.Contains(b, one) })
+	}
+	return within(a, b) && within(b, a)
+}
+
+// finds reports whether the inbound looks where the token is.
+func (d Demand) finds(t *Token) bool {
+	at := d.place(t)
+	return slices.ContainsFunc(d.Issuers, func(i Issuer) bool { found, _ := i.finds(at); return found })
+}
+
+// of returns the issuers that the inbound may take the token from: those of its name, and
+// behind them those of any name.
+func (d Demand) of(t *Token) (out []Issuer) {
+	at := d.place(t)
+	for _, name := range slices.Compact([]string{t.Issuer(), ""}) {
+		for _, i := range d.Issuers {
+			if _, whole := i.finds(at); whole && i.Name == name {
+				out = append(out, i)
+			}
 		}
 	}
-	return Issuer{}, false
+	return out
 }
 
 // Refusal is why an inbound answers a request before any policy sees it, and with which
@@ -53,38 +78,94 @@ type Refusal struct {
 }
 
 // Refuses says what becomes of a request with a token, or without one (nil), by RFC 7519,
-// section 7.2, as Envoy does it. Envoy reads no payload that has a name twice, and answers
-// 403 where nothing but the audience is wrong.
+// section 7.2, as Envoy does it. A token at a place where the inbound does not look is none.
+// Envoy reads no payload that has a name twice, and answers 403 where nothing but the
+// audience is wrong.
 func (d Demand) Refuses(t *Token) Refusal {
+	_, refusal := d.judge(t)
+	return refusal
+}
+
+// judge returns the issuer that the inbound takes the token from, and nil where it has no
+// token or refuses it.
+func (d Demand) judge(t *Token) (*Issuer, Refusal) {
 	switch {
 	case !d.Reads():
-		return Refusal{}
-	case t == nil && d.Required:
-		return Refusal{401, "the request has no token"}
-	case t == nil:
-		return Refusal{}
+		return nil, Refusal{}
+	case (t == nil || !d.finds(t)) && d.Required:
+		return nil, Refusal{401, "the request has no token"}
+	case t == nil || !d.finds(t):
+		return nil, Refusal{}
 	}
 	if why := t.unreadable(); why != "" {
-		return Refusal{401, why}
+		return nil, Refusal{401, why}
 	}
-	issuer, ok := d.of(t.Issuer())
+	refusal := Refusal{401, fmt.Sprintf("the inbound takes no token of the issuer %q there", t.Issuer())}
+	for i, issuer := range d.of(t) {
+		one := issuer.refuses(t)
+		if one.Status == 0 {
+			return &issuer, one
+		}
+		if i == 0 {
+			refusal = one
+		}
+	}
+	return nil, refusal
+}
+
+// refuses says why an inbound does not take the token for one of the issuer.
+func (i Issuer) refuses(t *Token) Refusal {
 	switch {
-	case !ok:
-		return Refusal{401, fmt.Sprintf("the inbound takes no token of the issuer %q", t.Issuer())}
 	case t.Fault == Expired:
 		return Refusal{401, "the token is expired"}
 	case t.Fault == NotYetValid:
 		return Refusal{401, "the token is not yet valid"}
 	case t.Fault == Unsigned:
 		return Refusal{401, "the token is not signed"}
-	case len(issuer.Audiences) > 0 && !slices.ContainsFunc(t.audiences(), func(aud string) bool { return slices.Contains(issuer.Audiences, aud) }):
+	case len(i.Audiences) > 0 && !slices.ContainsFunc(t.audiences(), i.takes):
 		return Refusal{403, fmt.Sprintf("the token is for the audience %q", t.audiences())}
 	case t.Fault == WrongSignature:
 		return Refusal{401, "the signature is wrong"}
-	case t.SignedBy != "" && t.SignedBy != issuer.Name:
+	case t.Fault == SignedByPublicKey:
+		return Refusal{401, "the public key signs the token, and everybody has it"}
+	case t.KeyID != "" && t.KeyID != t.algorithm():
+		return Refusal{401, fmt.Sprintf("the issuer has no key %q for the algorithm %s", t.KeyID, t.algorithm())}
+	case t.SignedBy != "" && t.SignedBy != i.Name:
 		return Refusal{401, fmt.Sprintf("the key of %q signs a token of %q", t.SignedBy, t.Issuer())}
 	}
 	return Refusal{}
+}
+
+// takes reports whether an audience of a token is one of the issuer's, as Envoy compares them.
+func (i Issuer) takes(audience string) bool {
+	return slices.ContainsFunc(i.Audiences, func(own string) bool { return bare(own) == bare(audience) })
+}
+
+// bare returns what Envoy compares of an audience.
+func bare(audience string) string {
+	text := audience
+	for _, scheme := range []string{"http://", "https://"} {
+		if rest, ok := strings.CutPrefix(audience, scheme); ok {
+			text = rest
+		}
+	}
+	return strings.TrimSuffix(text, "/")
+}
+
+// Takes returns all audiences of tokens that the inbound takes for the issuer's, first those
+// that the issuer names; nil for any.
+func (i Issuer) Takes() []string {
+	out := slices.Clone(i.Audiences)
+	for _, own := range i.Audiences {
+		for _, scheme := range []string{"", "http://", "https://"} {
+			for _, end := range []string{"", "/"} {
+				if text := scheme + bare(own) + end; i.takes(text) && !slices.Contains(out, text) {
+					out = append(out, text)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // unreadable returns why Envoy cannot read the payload. It holds the types of the claims of
@@ -136,10 +217,25 @@ func (t *Token) audiences() []string {
 
 // Seen returns the claims that the policies of the inbound see, as [Token.Values] does.
 func (d Demand) Seen(t *Token) map[string][]string {
-	if t == nil || !d.Reads() || d.Refuses(t) != (Refusal{}) {
+	issuer, _ := d.judge(t)
+	if issuer == nil {
 		return nil
 	}
-	return t.Values()
+	seen := *t
+	seen.Claims = issuer.Payload(t.Claims)
+	return seen.Values()
+}
+
+// Payload returns the claims of a token as Envoy writes them for the policies: with lists in
+// the place of texts that it parts at their spaces.
+func (i Issuer) Payload(claims map[string]any) map[string]any {
+	out := maps.Clone(claims)
+	for _, name := range i.Spaced {
+		if text, _ := claims[name].(string); len(words(text)) > 0 {
+			out[name] = listOf(words(text))
+		}
+	}
+	return out
 }
 
 // Complete returns the token with the claims that the inbound demands beside its own: an
@@ -153,17 +249,35 @@ func (d Demand) Complete(t *Token) *Token {
 	case t == nil:
 		t = &Token{}
 	}
-	var first *Token
+	var first, taken *Token
 	for _, issuer := range d.Issuers {
 		out := t.from(issuer)
-		if d.Refuses(out) == (Refusal{}) {
-			return out
-		}
 		if first == nil {
 			first = out
 		}
+		if d.Refuses(out) != (Refusal{}) {
+			continue
+		}
+		if taken == nil {
+			taken = out
+		}
+		if !slices.ContainsFunc(issuer.Spaced, func(name string) bool { text, _ := t.Claims[name].(string); return len(words(text)) > 0 }) {
+			// The policies see every text of the token as it is.
+			return out
+		}
 	}
-	return first
+	return cmp.Or(taken, first)
+}
+
+// Spaces returns the number of issuers of which the policies see the text of a claim as the
+// list of its words.
+func (d Demand) Spaces(claim string) (n int) {
+	for _, i := range d.Issuers {
+		if slices.Contains(i.Spaced, claim) {
+			n++
+		}
+	}
+	return n
 }
 
 // from returns the token with the name of an issuer and one of its audiences, where it has
@@ -178,5 +292,22 @@ func (t *Token) from(issuer Issuer) *Token {
 	if out.Claims["aud"] == nil && len(issuer.Audiences) > 0 {
 		out.Claims["aud"] = issuer.Audiences[0]
 	}
+	for _, name := range issuer.Spaced {
+		// Issuers write such a list as one text.
+		if list, ok := out.Claims[name].([]any); ok && len(list) > 0 && !slices.ContainsFunc(list, isNoWord) {
+			out.Claims[name] = strings.Join(textsOf(list), " ")
+		}
+	}
 	return &out
+}
+
+// words returns what stands between the spaces of a text.
+func words(text string) []string {
+	return slices.DeleteFunc(strings.Split(text, " "), func(word string) bool { return word == "" })
+}
+
+// isNoWord reports whether a value of a list cannot be a word of a text.
+func isNoWord(value any) bool {
+	text, ok := value.(string)
+	return !ok || text == "" || strings.Contains(text, " ")
 }

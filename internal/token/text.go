@@ -6,7 +6,7 @@ import (
 )
 
 // faultTexts are the faults in words.
-var faultTexts = [...]string{Expired: "expired", NotYetValid: "not yet valid", Unsigned: "unsigned", WrongSignature: "with a wrong signature"}
+var faultTexts = [...]string{Expired: "expired", NotYetValid: "not yet valid", Unsigned: "unsigned", WrongSignature: "with a wrong signature", SignedByPublicKey: "signed by the public key"}
 
 // Payload returns the claims without the times, and nil for no token.
 func (t *Token) Payload() map[string]any {
@@ -44,6 +44,15 @@ func Text(t *Token) string {
 	}
 	if t.SignedBy != "" {
 		out += ", signed by " + t.SignedBy
+	}
+	if t.Algorithm != "" {
+		out += ", by " + t.Algorithm
+	}
+	if t.KeyID != "" {
+		out += ", with the key " + t.KeyID
+	}
+	if t.At != (Place{}) {
+		out += ", in the " + t.At.String()
 	}
 	return out
 }

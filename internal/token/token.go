@@ -2,13 +2,14 @@
 // demands of them.
 //
 // [Demand.Refuses] says which token Envoy's filter envoy.filters.http.jwt_authn refuses, and
-// [Demand.Mint] makes a token with the keys of the lab, sound or with one fault. The package
+// [Demand.Send] makes a token with the keys of the lab, sound or with one fault. The package
 // guarantees that a token with a fault is like the sound one in all else. Each issuer has a
 // key of its own, which lives as long as the process. The package knows no Envoy message
 // and no policy.
 package token
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -19,13 +20,18 @@ import (
 type Token struct {
 	// Name is the token as a case file names it.
 	Name string
-	// Claims is the payload. [Demand.Mint] adds the times.
+	// Claims is the payload. [Demand.Send] adds the times.
 	Claims map[string]any
 	// Twice are claims that stand in the payload a second time, behind the others.
 	Twice map[string]any
 	Fault Fault
 	// SignedBy is the issuer whose key signs; empty for the issuer of the payload.
 	SignedBy string
+	// Algorithm is the one that signs, [ES256] or [RS256]; empty for ES256. KeyID names the
+	// key in the header of the token; empty for none. A key has the name of its algorithm.
+	Algorithm, KeyID string
+	// At is where the request has the token; the zero value for where the inbound looks first.
+	At Place
 }
 
 // Fault is what is wrong with a token.
@@ -40,7 +46,17 @@ const (
 	Unsigned
 	// WrongSignature has one bit of its signature changed.
 	WrongSignature
+	// SignedByPublicKey has the algorithm HS256, with the public key of the issuer as secret.
+	SignedByPublicKey
 )
+
+// The algorithms of the lab (RFC 7518, section 3.1).
+const (
+	ES256 = "ES256"
+	RS256 = "RS256"
+)
+
+func (t *Token) algorithm() string { return cmp.Or(t.Algorithm, ES256) }
 
 // Issuer returns the claim iss, and "" for a token without one.
 func (t *Token) Issuer() string {

@@ -60,28 +60,36 @@ func TestMint(t *testing.T) {
 	demand := token.Demand{Issuers: []token.Issuer{{Name: "a"}}}
 	now := time.Unix(1_000_000, 0)
 	mint := func(of *token.Token) []string {
-		text, err := demand.Mint(of, now)
+		_, headers, err := demand.Send(of, now, "/", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts := strings.Split(text, ".")
+		parts := strings.Split(headers[0].Value, ".")
 		if len(parts) != 3 {
-			t.Fatalf("%q has not three parts", text)
+			t.Fatalf("%q has not three parts", headers)
 		}
 		return parts
 	}
 	sound := &token.Token{Claims: map[string]any{"iss": "a"}}
-	line, err := demand.Line(sound, now)
-	if err != nil {
-		t.Fatal(err)
+	found := func(of *token.Token) map[string]any {
+		path, headers, err := demand.Send(of, now, "/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return demand.Found(path, headers)
 	}
-	if diff := cmp.Diff(map[string]any{"iss": "a", "nbf": 996400.0, "exp": 1003600.0}, token.Payload(line.Value)); diff != "" || line.Name != token.Header {
-		t.Errorf("%s (-want +got):\n%s", line.Name, diff)
+	for _, at := range []token.Place{{}, token.Header, {Kind: token.InParameter, Name: "access_token"}} {
+		if diff := cmp.Diff(map[string]any{"iss": "a", "nbf": 996400.0, "exp": 1003600.0}, found(&token.Token{Claims: sound.Claims, At: at})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", at, diff)
+		}
+	}
+	if got := found(&token.Token{Claims: sound.Claims, At: token.Place{Kind: token.InCookie, Name: "access_token"}}); got != nil {
+		t.Errorf("the inbound looks into no cookie, and finds %v", got)
 	}
 	if parts := mint(&token.Token{Claims: sound.Claims, Fault: token.Unsigned}); parts[2] != "" {
 		t.Errorf("an unsigned token is signed: %q", parts)
 	}
-	if got := token.Payload("Bearer " + strings.Join(mint(&token.Token{Claims: sound.Claims, Fault: token.Expired}), ".")); got["exp"] != 996400.0 {
+	if got := found(&token.Token{Claims: sound.Claims, Fault: token.Expired}); got["exp"] != 996400.0 {
 		t.Errorf("an expired token ends at %v", got["exp"])
 	}
 	for text, want := range map[string]*token.Token{

@@ -2,8 +2,7 @@
 // envoy.filters.http.jwt_authn.
 //
 // It guarantees that Envoy verifies a token by the result as [token.Demand.Refuses] says, and
-// writes the payload where package rbac looks for claims. A token comes in the header
-// Authorization alone, not in the query.
+// writes the payload where package rbac looks for claims.
 package tokenfilter
 
 import (
@@ -52,12 +51,25 @@ func provider(i token.Issuer) (*jwtauthnv3.JwtProvider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &jwtauthnv3.JwtProvider{
+	out := &jwtauthnv3.JwtProvider{
 		Issuer: i.Name, Audiences: i.Audiences, Forward: i.Forward,
 		PayloadInMetadata: rbac.TokenPayload,
-		FromHeaders:       []*jwtauthnv3.JwtHeader{{Name: token.Header, ValuePrefix: token.Scheme}},
 		JwksSourceSpecifier: &jwtauthnv3.JwtProvider_LocalJwks{LocalJwks: &corev3.DataSource{
 			Specifier: &corev3.DataSource_InlineString{InlineString: keys},
 		}},
-	}, nil
+	}
+	if len(i.Spaced) > 0 {
+		out.NormalizePayloadInMetadata = &jwtauthnv3.JwtProvider_NormalizePayload{SpaceDelimitedClaims: i.Spaced}
+	}
+	for _, p := range i.Places {
+		switch p.Kind {
+		case token.InParameter:
+			out.FromParams = append(out.FromParams, p.Name)
+		case token.InCookie:
+			out.FromCookies = append(out.FromCookies, p.Name)
+		default:
+			out.FromHeaders = append(out.FromHeaders, &jwtauthnv3.JwtHeader{Name: p.Name, ValuePrefix: p.Prefix})
+		}
+	}
+	return out, nil
 }

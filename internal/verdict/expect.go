@@ -115,7 +115,8 @@ func (in Inbound) plainlySeen(q cases.Request, seen policy.Request, rejected err
 		return seen, nil
 	}
 	plain := seen
-	_, path := requestline.Of(q.Method, q.Path, q.GRPC)
+	path, _ := in.Program.Tokens.Leaves(q.Token, q.Path, nil)
+	_, path = requestline.Of(q.Method, path, q.GRPC)
 	path, ok := plainpath.Normalize(in.normalization(), path)
 	if ok == (rejected == nil) && path == seen.Path {
 		plain.Path = path
@@ -219,12 +220,7 @@ func (in Inbound) refusal(q cases.Request) token.Refusal {
 	if in.Protocol.Layer() == policy.L4 {
 		return token.Refusal{}
 	}
-	for _, h := range q.Headers {
-		if q.Token == nil && strings.EqualFold(h.Name, token.Header) && in.Program.Tokens.Reads() && strings.Contains(h.Value, token.Scheme) {
-			return token.Refusal{Status: 401, Why: "no key of the lab signed the token in the header " + h.Name}
-		}
-	}
-	return in.Program.Tokens.Refuses(q.Token)
+	return in.Program.Tokens.RefusesWith(q.Token, q.Path, q.Headers)
 }
 
 // See returns a request to an inbound as the policies see it. On L4 that is the caller with its
@@ -240,11 +236,11 @@ func See(in cases.Inbound, n policy.PathNormalization, tokens token.Demand, q ca
 		return seen, nil
 	}
 	seen.Others = tokens.Seen(q.Token)
-	var path string
 	var err error
+	path, headers := tokens.Leaves(q.Token, q.Path, q.Headers)
 	seen.Host = cmp.Or(q.Authority, in.Address().String())
-	seen.Headers = requestline.Seen(q.Headers, in.Protocol, q.GRPC != "")
-	seen.Method, path = requestline.Of(q.Method, q.Path, q.GRPC)
+	seen.Headers = requestline.Seen(headers, in.Protocol, q.GRPC != "")
+	seen.Method, path = requestline.Of(q.Method, path, q.GRPC)
 	seen.Path, err = n.Apply(path)
 	return seen, err
 }

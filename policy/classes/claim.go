@@ -79,7 +79,7 @@ func (s claimSpace) only() (texts []string) {
 		case "iss":
 			of = slices.DeleteFunc([]string{issuer.Name}, func(name string) bool { return name == "" })
 		case "aud":
-			of = issuer.Audiences
+			of = issuer.Takes()
 		}
 		if len(of) == 0 {
 			return nil
@@ -108,6 +108,11 @@ func (s claimSpace) impossible(list bool) error {
 		return fmt.Errorf("the claim %s of a token is %s", s.path[0], only)
 	}
 	return nil
+}
+
+// spaced reports whether the policies see a text with words as a list with every issuer.
+func (s claimSpace) spaced() bool {
+	return len(s.path) == 1 && s.demand.Reads() && s.demand.Spaces(s.path[0]) == len(s.demand.Issuers)
 }
 
 // claimListSpace is the space of the lists of texts at a claim.
@@ -194,6 +199,8 @@ func (s claimSpace) soundText(text string, list bool) error {
 	}
 	texts := s.only()
 	switch {
+	case !list && s.spaced() && strings.Trim(text, " ") != "":
+		return fmt.Errorf("the policies see the %s %q as a list of its words", s.name(), text)
 	case !utf8.ValidString(text):
 		return fmt.Errorf("no token has the %s %q: JSON has UTF-8 only", s.name(), text)
 	case !list && len(texts) > 0 && !slices.Contains(texts, text):
@@ -206,6 +213,8 @@ func (s claimSpace) complete(prefix string, n int) []string {
 	switch texts := s.only(); {
 	case len(texts) > 0 && s.impossible(false) == nil:
 		return append(slices.DeleteFunc(texts, func(text string) bool { return !strings.HasPrefix(s.key(text), prefix) }), absent)
+	case s.spaced():
+		return []string{absent, "", " "}
 	case prefix == "":
 		return []string{absent, filler(n)}
 	default:
@@ -273,6 +282,9 @@ func (s claimSpace) texts(list bool) (natural, all string, without []string) {
 	if texts := s.only(); len(texts) > 0 && !list {
 		natural, all = oneOf(texts), oneOf(texts)
 	}
+	if s.spaced() && !list {
+		natural, all = ` *`, ` *`
+	}
 	if s.impossible(list) != nil {
 		without = []string{`(?s).*`}
 	}
@@ -299,11 +311,20 @@ func (c *Cover) claimsCanBeSent(r *policy.Request) bool {
 	return true
 }
 
-// asksForAudience reports whether a program asks for the audience and the inbound demands one:
-// the issuer then depends on it, and no tree tells that.
-func (c *Cover) asksForAudience() bool {
-	return slices.ContainsFunc(c.demand.Issuers, func(i token.Issuer) bool { return len(i.Audiences) > 0 }) &&
-		slices.ContainsFunc(c.table.rows, func(of []*row) bool { return of[0].attribute.Name == "claim aud" })
+// asksForIssuer reports whether a program asks for a claim on which the issuer depends, which
+// no tree tells: the audience where the inbound demands one, and a text that the policies see
+// as a list with some issuers.
+func (c *Cover) asksForIssuer() bool {
+	return slices.ContainsFunc(c.table.rows, func(of []*row) bool {
+		a := of[0].attribute
+		if a.Family != "claim" {
+			return false
+		}
+		path, _ := claim.Path(a.Key)
+		spaces := c.demand.Spaces(path[0])
+		return spaces > 0 && spaces < len(c.demand.Issuers) ||
+			a.Key == "aud" && slices.ContainsFunc(c.demand.Issuers, func(i token.Issuer) bool { return len(i.Audiences) > 0 })
+	})
 }
 
 func (t *table) asksClaims() bool {
@@ -336,7 +357,8 @@ func (s *solving) repairClaims() automaton.Answer {
 	}
 	changes := []func(*policy.Request){without}
 	for _, issuer := range s.cover.demand.Issuers {
-		for _, audience := range append(slices.Clone(issuer.Audiences), "")[:max(1, len(issuer.Audiences))] {
+		audiences := issuer.Takes()
+		for _, audience := range append(audiences, "")[:max(1, len(audiences))] {
 			for _, key := range []string{"claim aud", "claim aud[]"} {
 				issue := func(r *policy.Request) { giveIssuer(r, issuer.Name, key, audience) }
 				changes = append(changes, issue, func(r *policy.Request) { without(r); issue(r) })

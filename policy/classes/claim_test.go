@@ -23,6 +23,9 @@ var demands = map[string]*token.Demand{
 	"a token":         {Issuers: []token.Issuer{{Name: "a"}}, Required: true},
 	"audiences":       {Issuers: []token.Issuer{{Name: "a", Audiences: []string{"a", "b"}}}},
 	"some audiences":  {Issuers: []token.Issuer{{Name: "a", Audiences: []string{"ab"}}, {Name: "b"}}},
+	"words":           {Issuers: []token.Issuer{{Name: "a", Spaced: []string{"g"}}}},
+	"some words":      {Issuers: []token.Issuer{{Name: "a", Spaced: []string{"g"}}, {Name: "b", Audiences: []string{"c"}}}},
+	"web addresses":   {Issuers: []token.Issuer{{Name: "a", Audiences: []string{"https://a"}}}},
 	"any, audiences":  {Issuers: []token.Issuer{{Audiences: []string{"a"}}}},
 	"other audiences": {Issuers: []token.Issuer{{Name: "a", Audiences: []string{"a"}}, {Name: "b", Audiences: []string{"b"}}}, Required: true},
 }
@@ -40,8 +43,8 @@ func someTokens() []*token.Token {
 	texts := []any{nil, "a", "ab", "b", ""}
 	for _, iss := range []any{nil, "a", "ab", "b"} {
 		for _, sub := range texts {
-			for _, aud := range []any{nil, "a", "ab", "c", []any{"a"}, []any{"b", "a"}, []any{"ba"}} {
-				for _, g := range []any{nil, "", "a", "ab", "ba", []any{}, []any{"a"}, []any{"b", "a"}, []any{"ab", "ba"}, []any{"", "b"}, map[string]any{"h": "a"}, map[string]any{"h": "b"}} {
+			for _, aud := range []any{nil, "a", "ab", "c", "http://a/", []any{"a"}, []any{"b", "a"}, []any{"ba"}, []any{"b", "a/"}} {
+				for _, g := range []any{nil, "", "a", "ab", "ba", []any{}, []any{"a"}, []any{"b", "a"}, "b a", []any{"ab", "ba"}, []any{"", "b"}, map[string]any{"h": "a"}, map[string]any{"h": "b"}} {
 					claims := map[string]any{"iss": iss, "sub": sub, "aud": aud, "g": g}
 					for name, value := range claims {
 						if value == nil {
@@ -72,7 +75,7 @@ func claimCondition(depth int) *rapid.Generator[policy.Condition] {
 		is := policy.Is{Attribute: rapid.SampledFrom(askedClaims).Draw(t, "claim")}
 		switch is.Match.Kind = rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Exact, policy.Prefix, policy.Suffix, policy.Contains, policy.Regex}).Draw(t, "match"); is.Match.Kind {
 		case policy.Exact:
-			is.Match.Value = rapid.SampledFrom([]string{"a", "b", "ab", ""}).Draw(t, "value")
+			is.Match.Value = rapid.SampledFrom([]string{"a", "b", "ab", "", "a/"}).Draw(t, "value")
 		case policy.Regex:
 			is.Match.Value = rapid.SampledFrom([]string{"a*", "[ab]b", ".+", "(a|b).*"}).Draw(t, "value")
 		default:

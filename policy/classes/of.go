@@ -40,7 +40,7 @@ const maxClasses = 1 << 20
 func cut(limit int, on Surface, programs []policy.Program) *Cover {
 	c := &Cover{layer: on.Protocol.Layer(), demand: on.demand(), programs: programs, table: tableOf(programs)}
 	s := surveyOf(c.table, programs)
-	if s.regular || c.asksForAudience() {
+	if s.regular || c.asksForIssuer() {
 		return cutRegular(c, limit, on, &s)
 	}
 	c.cutDimensions(on, &s)

@@ -79,7 +79,10 @@ type policies struct {
 }
 
 func (p policies) Check(in policy.Inbound) error {
-	return peerauthentication.Check(p.peers, in, p.options.RootNamespace)
+	return errors.Join(
+		peerauthentication.Check(p.peers, in, p.options.RootNamespace),
+		authentication.Check(p.tokens, in, p.options.RootNamespace, p.Program(in).Program),
+	)
 }
 
 func (p policies) Program(in policy.Inbound) language.Program {

@@ -2,12 +2,12 @@
 // inbound takes, before an AuthorizationPolicy asks for their claims.
 //
 // It guarantees that a field that it cannot judge is refused. Keys are not read: the lab
-// signs the tokens of each issuer by a key of its own. A token comes in the header
-// Authorization alone, although Istio reads the parameter access_token too.
+// signs the tokens of each issuer by keys of its own.
 package authentication
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -60,20 +60,53 @@ type resource struct {
 }
 
 type jwtRule struct {
-	Issuer    string   `yaml:"issuer"`
-	Audiences []string `yaml:"audiences"`
-	JwksURI   string   `yaml:"jwksUri"`
-	Jwks      string   `yaml:"jwks"`
-	Timeout   string   `yaml:"timeout"`
-	Forward   bool     `yaml:"forwardOriginalToken"`
-	// The others change what a request looks like, or where its token is.
-	FromHeaders           manifest.Document `yaml:"fromHeaders"`
-	FromParams            manifest.Document `yaml:"fromParams"`
-	FromCookies           manifest.Document `yaml:"fromCookies"`
-	OutputPayloadToHeader manifest.Document `yaml:"outputPayloadToHeader"`
-	OutputClaimToHeaders  manifest.Document `yaml:"outputClaimToHeaders"`
-	SpaceDelimitedClaims  manifest.Document `yaml:"spaceDelimitedClaims"`
+	Issuer      string   `yaml:"issuer"`
+	Audiences   []string `yaml:"audiences"`
+	JwksURI     string   `yaml:"jwksUri"`
+	Jwks        string   `yaml:"jwks"`
+	Timeout     string   `yaml:"timeout"`
+	Forward     bool     `yaml:"forwardOriginalToken"`
+	FromHeaders []struct {
+		Name   string `yaml:"name"`
+		Prefix string `yaml:"prefix"`
+	} `yaml:"fromHeaders"`
+	FromParams            []string `yaml:"fromParams"`
+	FromCookies           []string `yaml:"fromCookies"`
+	OutputPayloadToHeader string   `yaml:"outputPayloadToHeader"`
+	OutputClaimToHeaders  []struct {
+		Header string `yaml:"header"`
+		Claim  string `yaml:"claim"`
+	} `yaml:"outputClaimToHeaders"`
+	SpaceDelimitedClaims []string `yaml:"spaceDelimitedClaims"`
 }
+
+// places returns where Istio lets Envoy look for the token; none for the usual places.
+func (r jwtRule) places() (out []token.Place) {
+	for _, h := range r.FromHeaders {
+		out = append(out, token.Place{Name: strings.ToLower(h.Name), Prefix: h.Prefix})
+	}
+	for _, name := range r.FromCookies {
+		out = append(out, token.Place{Kind: token.InCookie, Name: name})
+	}
+	for _, name := range r.FromParams {
+		out = append(out, token.Place{Kind: token.InParameter, Name: name})
+	}
+	return out
+}
+
+// writes returns the headers in which the rule passes claims on.
+func (r jwtRule) writes() (out []string) {
+	if r.OutputPayloadToHeader != "" {
+		out = append(out, strings.ToLower(r.OutputPayloadToHeader))
+	}
+	for _, to := range r.OutputClaimToHeaders {
+		out = append(out, strings.ToLower(to.Header))
+	}
+	return out
+}
+
+// spaced are the claims that Istio lets Envoy part at the spaces for every issuer.
+var spaced = []string{"scope", "permission"}
 
 // Policy is a valid RequestAuthentication.
 type Policy struct {
@@ -134,14 +167,52 @@ func parse(doc manifest.Document) (Policy, error) {
 			refuse(at+".jwks", "the keys stand in jwksUri too: leave one of the two out")
 		case slices.Contains(rule.Audiences, ""):
 			refuse(at+".audiences", "an audience is empty")
+		case rule.Jwks != "" && !isKeySet(rule.Jwks):
+			refuse(at+".jwks", "it is no JSON Web Key Set (RFC 7517, section 5), which has a list keys")
 		}
-		for _, field := range []string{"fromHeaders", "fromParams", "fromCookies", "outputPayloadToHeader", "outputClaimToHeaders", "spaceDelimitedClaims"} {
-			if isSet(doc, at+"."+field) {
-				refuse(at+"."+field, "meshproof cannot judge this yet: it changes where the token is, or what a policy sees of it")
-			}
-		}
+		rule.checkPlaces(func(field, what string) { refuse(at+"."+field, "%s", what) })
 	}
 	return p, errors.Join(errs...)
+}
+
+// checkPlaces refuses what names no place of a token, and no header.
+func (r jwtRule) checkPlaces(refuse func(field, what string)) {
+	for i, h := range r.FromHeaders {
+		if !isName(h.Name) {
+			refuse(fmt.Sprintf("fromHeaders[%d].name", i), fmt.Sprintf("%q is no name of a header", h.Name))
+		}
+	}
+	for field, names := range map[string][]string{"fromParams": r.FromParams, "fromCookies": r.FromCookies, "spaceDelimitedClaims": r.SpaceDelimitedClaims} {
+		if slices.Contains(names, "") {
+			refuse(field, "a name is empty")
+		}
+	}
+	if r.OutputPayloadToHeader != "" && !isName(r.OutputPayloadToHeader) {
+		refuse("outputPayloadToHeader", fmt.Sprintf("%q is no name of a header", r.OutputPayloadToHeader))
+	}
+	for i, to := range r.OutputClaimToHeaders {
+		at := fmt.Sprintf("outputClaimToHeaders[%d]", i)
+		if !isName(to.Header) {
+			refuse(at+".header", fmt.Sprintf("%q is no name of a header", to.Header))
+		}
+		if to.Claim == "" {
+			refuse(at+".claim", "a claim is required")
+		}
+	}
+}
+
+// isName reports whether a text is the name of a header (RFC 9110, section 5.1).
+func isName(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+	})
+}
+
+func isKeySet(text string) bool {
+	var set struct {
+		Keys []map[string]any `json:"keys"`
+	}
+	return json.Unmarshal([]byte(text), &set) == nil && set.Keys != nil
 }
 
 func isSet(doc manifest.Document, field string) bool {
@@ -178,14 +249,46 @@ func Demand(ps []Policy, in policy.Inbound, rootNamespace string) (d token.Deman
 			continue
 		}
 		for _, rule := range p.resource.Spec.Rules {
-			addIssuer(&d, token.Issuer{Name: rule.Issuer, Audiences: rule.Audiences, Forward: rule.Forward})
+			addIssuer(&d, token.Issuer{
+				Name: rule.Issuer, Audiences: rule.Audiences, Places: placesOver(in.Protocol, rule.places()), Forward: rule.Forward,
+				Spaced: slices.Concat(spaced, rule.SpaceDelimitedClaims),
+			})
 		}
 	}
 	return d, ignored
 }
 
+// Check refuses a program of the inbound that asks for a header which a policy writes: what such
+// a header says is a matter of the token, and not of the caller.
+func Check(ps []Policy, in policy.Inbound, rootNamespace string, program policy.Program) error {
+	for _, p := range ps {
+		if p.missReason(in.Workload, rootNamespace) != "" {
+			continue
+		}
+		for _, rule := range p.resource.Spec.Rules {
+			for c := range program.Conditions() {
+				if is, ok := c.(policy.Is); ok && strings.HasSuffix(is.Attribute.Family, "header") && slices.Contains(rule.writes(), is.Attribute.Key) {
+					return fmt.Errorf("%s %s writes a claim into the header %s, and a policy asks for it: meshproof cannot judge that, so ask for the claim itself, as request.auth.claims[…]", kind, p, is.Attribute.Key)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// placesOver returns the places that a caller of the lab can fill: a call of gRPC has no query.
+func placesOver(protocol policy.Protocol, places []token.Place) []token.Place {
+	inQuery := func(p token.Place) bool { return p.Kind == token.InParameter }
+	if protocol != policy.GRPC || !slices.ContainsFunc(places, func(p token.Place) bool { return !inQuery(p) }) {
+		return places
+	}
+	return slices.DeleteFunc(places, inQuery)
+}
+
 func addIssuer(d *token.Demand, issuer token.Issuer) {
-	i := slices.IndexFunc(d.Issuers, func(known token.Issuer) bool { return known.Name == issuer.Name })
+	i := slices.IndexFunc(d.Issuers, func(known token.Issuer) bool {
+		return known.Name == issuer.Name && slices.Equal(known.Places, issuer.Places) && slices.Equal(known.Spaced, issuer.Spaced)
+	})
 	if i < 0 {
 		d.Issuers = append(d.Issuers, issuer)
 		return

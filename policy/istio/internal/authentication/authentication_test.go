@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -41,7 +42,7 @@ spec: {}
 		t.Fatal(err)
 	}
 	d, ignored := Demand(ps, policy.Inbound{Workload: policy.Workload{Namespace: "shop", Labels: map[string]string{"app": "api"}}}, "istio-system")
-	want := token.Demand{Issuers: []token.Issuer{{Name: "a", Audiences: []string{"x", "y"}}, {Name: "b", Forward: true}}}
+	want := token.Demand{Issuers: []token.Issuer{{Name: "a", Audiences: []string{"x", "y"}, Spaced: spaced}, {Name: "b", Spaced: spaced, Forward: true}}}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -52,7 +53,7 @@ spec: {}
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	d, _ = Demand(ps, policy.Inbound{Workload: policy.Workload{Namespace: "shop", Labels: map[string]string{"app": "web"}}}, "istio-system")
-	want.Issuers = append(want.Issuers, token.Issuer{Name: "c"})
+	want.Issuers = append(want.Issuers, token.Issuer{Name: "c", Spaced: spaced})
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("of two rules for one issuer, one is enough (-want +got):\n%s", diff)
 	}
@@ -62,14 +63,20 @@ spec: {}
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"spec: {jwtRules: [{audiences: [a]}]}":                       "spec.jwtRules[0].issuer: an issuer is required",
-		"spec: {jwtRules: [{issuer: a, jwks: '{}', jwksUri: b}]}":    "spec.jwtRules[0].jwks: the keys stand in jwksUri too",
-		"spec: {jwtRules: [{issuer: a, audiences: ['']}]}":           "spec.jwtRules[0].audiences: an audience is empty",
-		"spec: {jwtRules: [{issuer: a, fromHeaders: [{name: x}]}]}":  "spec.jwtRules[0].fromHeaders: meshproof cannot judge this yet",
-		"spec: {jwtRules: [{issuer: a, outputPayloadToHeader: x}]}":  "spec.jwtRules[0].outputPayloadToHeader: meshproof cannot judge this yet",
-		"spec: {jwtRules: [{issuer: a, spaceDelimitedClaims: [x]}]}": "spec.jwtRules[0].spaceDelimitedClaims: meshproof cannot judge this yet",
-		"spec: {targetRefs: [{kind: Gateway, name: x}]}":             "spec.targetRefs: it names a gateway",
-		"spec: {jwtRules: [{isuer: a}]}":                             "spec.jwtRules[0].isuer: unknown field",
+		"spec: {jwtRules: [{audiences: [a]}]}":                                 "spec.jwtRules[0].issuer: an issuer is required",
+		"spec: {jwtRules: [{issuer: a, jwks: '{}', jwksUri: b}]}":              "spec.jwtRules[0].jwks: the keys stand in jwksUri too",
+		"spec: {jwtRules: [{issuer: a, audiences: ['']}]}":                     "spec.jwtRules[0].audiences: an audience is empty",
+		"spec: {jwtRules: [{issuer: a, jwks: '{}'}]}":                          "spec.jwtRules[0].jwks: it is no JSON Web Key Set",
+		"spec: {jwtRules: [{issuer: a, jwks: 'x'}]}":                           "spec.jwtRules[0].jwks: it is no JSON Web Key Set",
+		"spec: {jwtRules: [{issuer: a, fromHeaders: [{prefix: x}]}]}":          `spec.jwtRules[0].fromHeaders[0].name: "" is no name of a header`,
+		"spec: {jwtRules: [{issuer: a, fromParams: ['']}]}":                    "spec.jwtRules[0].fromParams: a name is empty",
+		"spec: {jwtRules: [{issuer: a, fromCookies: ['']}]}":                   "spec.jwtRules[0].fromCookies: a name is empty",
+		"spec: {jwtRules: [{issuer: a, outputPayloadToHeader: 'x y'}]}":        `spec.jwtRules[0].outputPayloadToHeader: "x y" is no name of a header`,
+		"spec: {jwtRules: [{issuer: a, outputClaimToHeaders: [{header: x}]}]}": "spec.jwtRules[0].outputClaimToHeaders[0].claim: a claim is required",
+		"spec: {jwtRules: [{issuer: a, outputClaimToHeaders: [{claim: x}]}]}":  `spec.jwtRules[0].outputClaimToHeaders[0].header: "" is no name of a header`,
+		"spec: {jwtRules: [{issuer: a, spaceDelimitedClaims: ['']}]}":          "spec.jwtRules[0].spaceDelimitedClaims: a name is empty",
+		"spec: {targetRefs: [{kind: Gateway, name: x}]}":                       "spec.targetRefs: it names a gateway",
+		"spec: {jwtRules: [{isuer: a}]}":                                       "spec.jwtRules[0].isuer: unknown field",
 	} {
 		if _, err := parseText(t, head+"metadata: {name: x}\n"+text+"\n"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
@@ -81,5 +88,48 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := parseText(t, "apiVersion: security.istio.io/v7\nkind: RequestAuthentication\n"); err == nil || !strings.Contains(err.Error(), "no version") || !strings.Contains(err.Error(), "a name is required") {
 		t.Errorf("no name, no version: %v", err)
+	}
+}
+
+// TestPlaces holds where the token of a rule is, and which headers the rule writes.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	ps, err := parseText(t, head+`metadata: {name: all, namespace: shop}
+spec:
+  jwtRules:
+    - issuer: a
+      jwks: '{"keys": []}'
+      fromHeaders: [{name: X-Token, prefix: "JWT "}, {name: x-bare}]
+      fromParams: [t]
+      fromCookies: [session]
+      outputPayloadToHeader: X-Payload
+      outputClaimToHeaders: [{header: X-Sub, claim: sub}]
+      spaceDelimitedClaims: [roles]
+    - {issuer: a, fromParams: [t]}
+    - {issuer: a, audiences: [x], fromParams: [t]}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := policy.Inbound{Workload: policy.Workload{Namespace: "shop"}, Protocol: policy.HTTP}
+	headers := []token.Place{{Name: "x-token", Prefix: "JWT "}, {Name: "x-bare"}, {Kind: token.InCookie, Name: "session"}}
+	query := token.Place{Kind: token.InParameter, Name: "t"}
+	words := []string{"scope", "permission", "roles"}
+	want := token.Demand{Issuers: []token.Issuer{{Name: "a", Places: append(headers, query), Spaced: words}, {Name: "a", Places: []token.Place{query}, Spaced: spaced}}}
+	d, _ := Demand(ps, in, "istio-system")
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	in.Protocol = policy.GRPC
+	want.Issuers[0].Places = headers
+	if d, _ = Demand(ps, in, "istio-system"); cmp.Diff(want, d) != "" {
+		t.Errorf("over gRPC (-want +got):\n%s", cmp.Diff(want, d))
+	}
+	for name, refused := range map[string]bool{"X-Sub": true, "x-payload": true, "x-other": false} {
+		header := attribute.Header(name)
+		program := policy.Program{Gates: []policy.Gate{{Rules: []policy.Rule{{When: policy.Not{Of: header.Exact("a")}}}}}}
+		if err := Check(ps, in, "istio-system", program); (err != nil) != refused {
+			t.Errorf("a policy that asks for %s: %v", name, err)
+		}
 	}
 }

@@ -168,8 +168,6 @@ func subjectOf(key string) (*subject, string) {
 	switch {
 	case name == "request.headers" && bracketed && len(path) == 1:
 		return headerSubject(key, path[0])
-	case name == "request.auth.claims" && bracketed && (path[0] == "scope" || path[0] == "permission"):
-		return nil, fmt.Sprintf("meshproof cannot judge the claim %s: Istio parts its text at the spaces", path[0])
 	case name == "request.auth.claims" && bracketed:
 		return claimSubject(key, path...), ""
 	case strings.HasPrefix(key, "request.headers"), strings.HasPrefix(key, "request.auth.claims"):
