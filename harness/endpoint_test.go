@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"testing"
@@ -45,86 +46,35 @@ func endpointMatches() (out []policy.Condition) {
 // its neighbours, in each form of a gate and on both layers.
 func TestEnvoyEndpoints(t *testing.T) {
 	t.Parallel()
-	type asked struct {
-		program policy.Program
-		seen    policy.Request
-	}
 	var all []asked
 	spec := MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}}
-	var to []string
 	for _, form := range []policy.Form{policy.Ordered, policy.Named} {
 		for _, protocol := range []policy.Protocol{policy.TCP, policy.HTTP} {
 			for _, when := range endpointMatches() {
-				gate := policy.Gate{Layer: protocol.Layer(), Form: form, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "rule"}, When: when}}}
-				if form == policy.Ordered {
-					gate.Default.Origin = byDefault
-				}
-				p := policy.Program{Gates: []policy.Gate{gate}}
+				p := allowing(protocol.Layer(), form, when)
 				if err := p.Check(); err != nil {
 					t.Fatal(err)
 				}
-				cover := classes.Of(classes.Surface{Protocol: protocol, TrustDomains: []string{domain.Name()}}, p)
-				if !cover.Complete() || len(cover.Classes) < 2 {
-					t.Errorf("%s: %s", when, cover)
-				}
 				ports := map[uint16]string{}
-				for n, class := range cover.Classes {
-					requests := []policy.Request{class.Witness}
-					for _, neighbour := range cover.Neighbours(n) {
-						requests = append(requests, neighbour.Request)
+				for _, r := range classRequests(t, classes.Surface{Protocol: protocol, TrustDomains: []string{domain.Name()}}, p) {
+					r.Port = cmp.Or(r.Port, 8080)
+					if !r.Source.IsValid() {
+						r.Source = endpoint.Unnamed
 					}
-					for _, r := range requests {
-						if len(r.URIs) == 0 {
-							continue
-						}
-						if r.Port == 0 {
-							r.Port = 8080
-						}
-						if !r.Source.IsValid() {
-							r.Source = endpoint.Unnamed
-						}
-						if ports[r.Port] == "" {
-							number := len(spec.Inbounds) + 1
-							ports[r.Port] = fmt.Sprintf("%d %s %s", number, form, protocol)
-							spec.Inbounds = append(spec.Inbounds, Inbound{
-								Name: ports[r.Port], Identity: backend, Protocol: protocol, Filters: compile(t, p),
-								Address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 200, byte(number >> 8), byte(number)}), r.Port),
-							})
-						}
-						all, to = append(all, asked{p, r}), append(to, ports[r.Port])
+					if ports[r.Port] == "" {
+						number := len(spec.Inbounds) + 1
+						ports[r.Port] = fmt.Sprintf("%d %s %s", number, form, protocol)
+						spec.Inbounds = append(spec.Inbounds, Inbound{
+							Name: ports[r.Port], Identity: backend, Protocol: protocol, Filters: compile(t, p),
+							Address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 200, byte(number >> 8), byte(number)}), r.Port),
+						})
 					}
+					all = append(all, asked{p, r, Request{To: ports[r.Port], SourceIP: r.Source, Method: r.Method, Path: r.Path}})
 				}
 			}
 		}
 	}
-	h := sharedEnvoy.Get(t)
-	m := h.Mesh(t, spec)
-	ca, err := m.Authority(domain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	requests := make([]Request, len(all))
-	for i, a := range all {
-		svid, err := ca.Forge(certs.Template{URIs: a.seen.URIs, DNS: a.seen.DNS})
-		if err != nil {
-			t.Fatal(err)
-		}
-		requests[i] = Request{To: to[i], Credential: svid, SourceIP: a.seen.Source, Method: a.seen.Method, Path: a.seen.Path}
-	}
-	findings, _ := send(t, m, requests...)
-	for i, a := range all {
-		want := evidence.Refused
-		if policy.Decide(a.program, a.seen).Effect == policy.Allow {
-			want = evidence.Served
-		}
-		if findings[i].Form != want {
-			t.Errorf("port %d from %s: %s, want %s, by\n%s", a.seen.Port, a.seen.Source, findings[i].Form, want, a.program)
-		}
-	}
-	if len(all) < 200 {
-		t.Errorf("only %d requests were asked", len(all))
-	}
-	t.Logf("%d requests", len(all))
+	holdAgainstEnvoy(t, sharedEnvoy.Get(t), spec, 200, all)
 }
 
 // TestEnvoyForeignEndpoints asks Envoy by blocks, ranges and texts that package xds does not

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
@@ -64,55 +65,77 @@ func askEnvoy(t *testing.T, h *Harness, protocol policy.Protocol, tokens token.D
 	t.Helper()
 	on := classes.Surface{Protocol: protocol, TrustDomains: []string{domain.Name()}, Tokens: &tokens}
 	spec := MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}}
-	type asked struct {
-		program policy.Program
-		seen    policy.Request
-	}
 	var all []asked
-	var to []string
 	for _, form := range []policy.Form{policy.Ordered, policy.Named} {
 		for i, when := range conditions(form) {
-			gate := policy.Gate{Layer: policy.L7, Form: form, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "rule"}, When: when}}}
-			if form == policy.Ordered {
-				gate.Default.Origin = byDefault
-			}
-			p := policy.Program{Gates: []policy.Gate{gate}}
+			p := allowing(policy.L7, form, when)
 			if err := p.Check(); err != nil {
 				t.Fatal(err)
 			}
-			name := fmt.Sprintf("%s %d", form, i)
-			spec.Inbounds = append(spec.Inbounds, Inbound{Name: name, Identity: backend, Address: address(uint16(8000 + len(spec.Inbounds))), Protocol: protocol, Filters: compile(t, p), Tokens: tokens})
-			cover := classes.Of(on, p)
-			if !cover.Complete() || len(cover.Classes) < 2 {
-				t.Errorf("%s: %s", when, cover)
-			}
-			for n, class := range cover.Classes {
-				requests := []policy.Request{class.Witness}
-				for _, neighbour := range cover.Neighbours(n) {
-					requests = append(requests, neighbour.Request)
-				}
-				for _, seen := range requests {
-					if len(seen.URIs) > 0 {
-						all, to = append(all, asked{p, seen}), append(to, name)
-					}
-				}
+			in := Inbound{Name: fmt.Sprintf("%s %d", form, i), Identity: backend, Address: address(uint16(8000 + len(spec.Inbounds))), Protocol: protocol, Filters: compile(t, p), Tokens: tokens}
+			spec.Inbounds = append(spec.Inbounds, in)
+			for _, seen := range classRequests(t, on, p) {
+				all = append(all, asked{p, seen, bearer(t, in, tokens.Complete(token.Of(seen.Others)),
+					Request{To: in.Name, Method: seen.Method, Path: seen.Path, Authority: seen.Host, Headers: seen.Headers, SNI: seen.SNI})})
 			}
 		}
 	}
+	holdAgainstEnvoy(t, h, spec, least, all)
+}
+
+// allowing returns the program that allows what meets a condition.
+func allowing(layer policy.Layer, form policy.Form, when policy.Condition) policy.Program {
+	gate := policy.Gate{Layer: layer, Form: form, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "rule"}, When: when}}}
+	if form == policy.Ordered {
+		gate.Default.Origin = byDefault
+	}
+	return policy.Program{Gates: []policy.Gate{gate}}
+}
+
+// classRequests returns a request of each class of a program, and its neighbours, of callers
+// that have a name. There are two classes or more.
+func classRequests(t *testing.T, on classes.Surface, p policy.Program) (out []policy.Request) {
+	t.Helper()
+	cover := classes.Of(on, p)
+	if !cover.Complete() || len(cover.Classes) < 2 {
+		t.Errorf("%s: %s", p, cover)
+	}
+	for n, class := range cover.Classes {
+		out = append(out, class.Witness)
+		for _, neighbour := range cover.Neighbours(n) {
+			out = append(out, neighbour.Request)
+		}
+	}
+	return slices.DeleteFunc(out, func(r policy.Request) bool { return len(r.URIs) == 0 })
+}
+
+// asked is a request to the inbound of a program, and what Envoy sees of it.
+type asked struct {
+	program policy.Program
+	seen    policy.Request
+	request Request
+}
+
+// holdAgainstEnvoy sends requests to a mesh, as the callers that Envoy shall see, and demands the
+// decisions of the oracle.
+func holdAgainstEnvoy(t *testing.T, h *Harness, spec MeshSpec, least int, all []asked) {
+	t.Helper()
 	m := h.Mesh(t, spec)
-	ca, err := m.Authority(domain)
+	// Requests of one caller share a certificate, and a connection where Envoy decides for each request.
+	svids := map[string]*certs.Credential{}
+	requests := make([]Request, len(all))
+	for i, a := range all {
+		names := fmt.Sprintf("%q %q", a.seen.URIs, a.seen.DNS)
+		if svids[names] == nil {
+			svids[names] = forge(t, m, certs.Template{URIs: a.seen.URIs, DNS: a.seen.DNS})
+		}
+		requests[i] = a.request
+		requests[i].Credential = svids[names]
+	}
+	batch, err := m.Stream(t.Context(), requests...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	requests := make([]Request, len(all))
-	for i, a := range all {
-		svid, err := ca.Forge(certs.Template{URIs: a.seen.URIs, DNS: a.seen.DNS})
-		if err != nil {
-			t.Fatal(err)
-		}
-		requests[i] = bearer(t, spec.Inbounds[m.index(to[i])], tokens.Complete(token.Of(a.seen.Others)), Request{Credential: svid, Method: a.seen.Method, Path: a.seen.Path, Authority: a.seen.Host, Headers: a.seen.Headers, SNI: a.seen.SNI})
-	}
-	findings, _ := send(t, m, requests...)
 	for i, a := range all {
 		a.seen.UTF8 = !h.Behavior().Fixed(behavior.RegexBytes)
 		a.seen.JoinsLines = !h.Behavior().Fixed(behavior.HeaderLines)
@@ -120,8 +143,8 @@ func askEnvoy(t *testing.T, h *Harness, protocol policy.Protocol, tokens token.D
 		if policy.Decide(a.program, a.seen).Effect == policy.Allow {
 			want = evidence.Served
 		}
-		if findings[i].Form != want {
-			t.Errorf("%+v: %s, want %s, by\n%s", a.seen, findings[i].Form, want, a.program)
+		if found, err := batch.Evidence[i].Find(); err != nil || found.Form != want {
+			t.Errorf("%+v: %s, %v, want %s, by\n%s", a.seen, found.Form, err, want, a.program)
 		}
 	}
 	if len(all) < least {

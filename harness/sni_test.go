@@ -6,7 +6,6 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
-	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -78,9 +77,7 @@ func TestEnvoyServerNames(t *testing.T) {
 		return policy.Is{Attribute: attribute.SNI, Match: policy.Match{Kind: kind, Value: value, AnyCase: anyCase}}
 	}
 	spec := MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}}
-	var programs []policy.Program
-	var requests []Request
-	var seen []policy.Request
+	var all []asked
 	for _, form := range []policy.Form{policy.Ordered, policy.Named} {
 		for _, protocol := range []policy.Protocol{policy.TCP, policy.HTTP} {
 			for _, when := range []policy.Condition{
@@ -89,56 +86,19 @@ func TestEnvoyServerNames(t *testing.T) {
 				is(policy.Regex, `[a-c]+\.example`, false), is(policy.Regex, `.*`, false), is(policy.Regex, `(a\.example)?`, false), is(policy.Regex, `.+`, false),
 				policy.Not{Of: is(policy.Suffix, ".example", false)}, policy.Not{Of: is(policy.Regex, `(a\.example)?`, false)},
 			} {
-				gate := policy.Gate{Layer: protocol.Layer(), Form: form, Rules: []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "rule"}, When: when}}}
-				if form == policy.Ordered {
-					gate.Default.Origin = byDefault
-				}
-				p := policy.Program{Gates: []policy.Gate{gate}}
-				cover := classes.Of(classes.Surface{Protocol: protocol, TrustDomains: []string{domain.Name()}}, p)
-				if !cover.Complete() || len(cover.Classes) != 2 {
-					t.Errorf("%s: %s", when, cover)
-				}
+				p := allowing(protocol.Layer(), form, when)
 				in := Inbound{Name: fmt.Sprint(len(spec.Inbounds)), Identity: backend, Address: address(uint16(8000 + len(spec.Inbounds))), Protocol: protocol, Filters: compile(t, p)}
 				spec.Inbounds = append(spec.Inbounds, in)
 				if back, lost := lift.Program(in.Filters, 0); len(lost) > 0 {
 					t.Errorf("%s is read back as %s, lost %q", when, back, lost)
 				}
-				for n, class := range cover.Classes {
-					asked := []policy.Request{class.Witness}
-					for _, neighbour := range cover.Neighbours(n) {
-						asked = append(asked, neighbour.Request)
-					}
-					for _, r := range asked {
-						if len(r.URIs) == 1 {
-							programs, seen = append(programs, p), append(seen, r)
-							requests = append(requests, Request{To: in.Name, SNI: r.SNI, Method: r.Method, Path: r.Path})
-						}
+				for _, r := range classRequests(t, classes.Surface{Protocol: protocol, TrustDomains: []string{domain.Name()}}, p) {
+					if len(r.URIs) == 1 {
+						all = append(all, asked{p, r, Request{To: in.Name, SNI: r.SNI, Method: r.Method, Path: r.Path}})
 					}
 				}
 			}
 		}
 	}
-	m := sharedEnvoy.Get(t).Mesh(t, spec)
-	ca, err := m.Authority(domain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, r := range seen {
-		if requests[i].Credential, err = ca.Forge(certs.Template{URIs: r.URIs}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	findings, _ := send(t, m, requests...)
-	for i, r := range seen {
-		want := evidence.Refused
-		if policy.Decide(programs[i], r).Effect == policy.Allow {
-			want = evidence.Served
-		}
-		if findings[i].Form != want {
-			t.Errorf("SNI %q: %s, want %s, by\n%s", r.SNI, findings[i].Form, want, programs[i])
-		}
-	}
-	if len(seen) < 200 {
-		t.Errorf("only %d requests were asked", len(seen))
-	}
+	holdAgainstEnvoy(t, sharedEnvoy.Get(t), spec, 200, all)
 }
