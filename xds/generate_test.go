@@ -2,11 +2,13 @@ package xds
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/draw"
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
@@ -40,9 +42,12 @@ func drawIdentity() *rapid.Generator[policy.Condition] {
 // drawCondition draws a condition that the layer can judge, nested at most depth
 // levels deep. Half of them are what policies are made of: long lists of
 // identities, alone or together with a method or a path.
-func drawCondition(layer policy.Layer, depth int) *rapid.Generator[policy.Condition] {
+func drawCondition(layer policy.Layer, leaf *rapid.Generator[policy.Condition], depth int) *rapid.Generator[policy.Condition] {
 	return rapid.Custom(func(t *rapid.T) policy.Condition {
 		kinds := []string{"constant", "identity", "identity"}
+		if leaf != nil {
+			kinds = append(kinds, "any")
+		}
 		if layer == policy.L7 {
 			kinds = append(kinds, "path", "method")
 		}
@@ -50,7 +55,7 @@ func drawCondition(layer policy.Layer, depth int) *rapid.Generator[policy.Condit
 			kinds = append(kinds, "and", "or", "not", "guarded", "list", "list", "list", "list")
 		}
 		deeper := func(atLeast, atMost int) []policy.Condition {
-			return rapid.SliceOfN(drawCondition(layer, depth-1), atLeast, atMost).Draw(t, "of")
+			return rapid.SliceOfN(drawCondition(layer, leaf, depth-1), atLeast, atMost).Draw(t, "of")
 		}
 		pathKind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Segments})
 		switch rapid.SampledFrom(kinds).Draw(t, "kind") {
@@ -58,6 +63,8 @@ func drawCondition(layer policy.Layer, depth int) *rapid.Generator[policy.Condit
 			return policy.Constant(rapid.Bool().Draw(t, "constant"))
 		case "identity":
 			return drawIdentity().Draw(t, "identity")
+		case "any":
+			return leaf.Draw(t, "leaf")
 		case "path":
 			return policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: pathKind.Draw(t, "match"), Value: rapid.SampledFrom(somePaths).Draw(t, "path")}}
 		case "method":
@@ -67,7 +74,7 @@ func drawCondition(layer policy.Layer, depth int) *rapid.Generator[policy.Condit
 		case "or":
 			return policy.Or(deeper(0, 3))
 		case "not":
-			return policy.Not{Of: drawCondition(layer, depth-1).Draw(t, "of")}
+			return policy.Not{Of: drawCondition(layer, leaf, depth-1).Draw(t, "of")}
 		case "guarded":
 			return policy.And(append(deeper(1, 2), drawIdentity().Draw(t, "guard")))
 		default:
@@ -82,6 +89,7 @@ func drawCondition(layer policy.Layer, depth int) *rapid.Generator[policy.Condit
 }
 
 func drawGate(layer policy.Layer) *rapid.Generator[policy.Gate] {
+	leaf := draw.Nested(layer, policy.Ordered)
 	return rapid.Custom(func(t *rapid.T) policy.Gate {
 		effect := rapid.SampledFrom([]policy.Effect{policy.Deny, policy.Allow})
 		g := policy.Gate{Layer: layer}
@@ -91,12 +99,12 @@ func drawGate(layer policy.Layer) *rapid.Generator[policy.Gate] {
 		for i := range rapid.IntRange(0, 6).Draw(t, "rules") {
 			rule := policy.Rule{
 				Verdict: policy.Verdict{Effect: effect.Draw(t, "effect"), Origin: fmt.Sprint("rule ", i)},
-				When:    drawCondition(layer, 2).Draw(t, "when"),
+				When:    drawCondition(layer, leaf, 2).Draw(t, "when"),
 			}
 			for j := range max(0, rapid.IntRange(-4, 2).Draw(t, "nested")) {
 				rule.Then = append(rule.Then, policy.Rule{
 					Verdict: policy.Verdict{Effect: effect.Draw(t, "nested effect"), Origin: fmt.Sprint("rule ", i, ".", j)},
-					When:    drawCondition(layer, 1).Draw(t, "nested when"),
+					When:    drawCondition(layer, leaf, 1).Draw(t, "nested when"),
 				})
 			}
 			g.Rules = append(g.Rules, rule)
@@ -111,11 +119,19 @@ func drawNamed(layer policy.Layer, fallbacks ...policy.Effect) *rapid.Generator[
 		fallback := rapid.SampledFrom(fallbacks).Draw(t, "fallback")
 		g := policy.Gate{Layer: layer, Form: policy.Named, Default: policy.Verdict{Effect: fallback}}
 		effect := map[policy.Effect]policy.Effect{policy.Deny: policy.Allow, policy.Allow: policy.Deny, policy.Log: policy.Log}[fallback]
+		// Rules of one name have the same permissions, and some attributes are asked by these alone.
+		leaf, sharing := draw.Nested(layer, policy.Named), 1
+		if rapid.Bool().Draw(t, "share names") {
+			leaf, sharing = nil, 2
+		}
 		for i := range rapid.IntRange(0, 5).Draw(t, "rules") {
 			g.Rules = append(g.Rules, policy.Rule{
-				Verdict: policy.Verdict{Effect: effect, Origin: fmt.Sprint("rule ", i/2)},
-				When:    byURI(drawCondition(layer, 2).Draw(t, "when")),
+				Verdict: policy.Verdict{Effect: effect, Origin: fmt.Sprint("rule ", i/sharing)},
+				When:    byURI(drawCondition(layer, leaf, 2).Draw(t, "when")),
 			})
+			if leaf != nil && rapid.IntRange(0, 4).Draw(t, "only a leaf") == 0 {
+				g.Rules[i].When = draw.Leaf(layer, policy.Named).Draw(t, "leaf")
+			}
 		}
 		return g
 	})
@@ -168,6 +184,9 @@ func drawRoute(own policy.Program) *rapid.Generator[policy.Route] {
 		if rapid.Bool().Draw(t, "by method") {
 			route.When = policy.And{path, attribute.Method.Exact(rapid.SampledFrom(someMethods).Draw(t, "method"))}
 		}
+		if rapid.IntRange(0, 3).Draw(t, "by parameter") == 0 {
+			route.When = policy.And{path, attribute.QueryParameter("a").Exact(rapid.SampledFrom([]string{"", "1", "/b"}).Draw(t, "parameter"))}
+		}
 		route.Shadows = drawShadows(t, policy.L7, append(onL4(own.Gates), route.Gates...), onL4(own.Shadows))
 		return route
 	})
@@ -195,7 +214,11 @@ func drawRequest() *rapid.Generator[policy.Request] {
 	return rapid.Custom(func(t *rapid.T) policy.Request {
 		r := policy.Request{
 			Method: rapid.SampledFrom(someMethods).Draw(t, "method"),
-			Path:   rapid.SampledFrom(someTargets).Draw(t, "path"),
+			Path:   rapid.SampledFrom(append([]string{"/a?a=1", "/a/b?a&a=1", "/?b=2&a=1"}, someTargets...)).Draw(t, "path"),
+			SNI:    rapid.SampledFrom(draw.Names).Draw(t, "sni"),
+			Port:   rapid.SampledFrom(draw.Ports).Draw(t, "port"),
+			Source: netip.MustParseAddr(rapid.SampledFrom(draw.Addresses).Draw(t, "source")),
+			Host:   rapid.SampledFrom(draw.Hosts).Draw(t, "host"), Headers: draw.Headers().Draw(t, "headers"), Others: draw.Claims().Draw(t, "claims"),
 		}
 		for range rapid.SampledFrom([]int{0, 1, 1, 1, 1, 2}).Draw(t, "uris") {
 			r.URIs = append(r.URIs, rapid.SampledFrom(someIdentities[1:]).Draw(t, "uri"))

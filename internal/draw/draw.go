@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -41,41 +40,58 @@ func in(a *policy.Attribute, kind policy.MatchKind, value string) policy.Is {
 	return policy.Is{Attribute: a, Match: policy.Match{Kind: kind, Value: value}}
 }
 
-// Condition draws a condition that can be judged on the layer, nested at most
-// depth levels deep.
+// Condition draws a condition that a gate of ordered rules can judge on the layer, nested at
+// most depth levels deep.
 func Condition(layer policy.Layer, depth int) *rapid.Generator[policy.Condition] {
+	return condition(layer, policy.Ordered, depth)
+}
+
+func condition(layer policy.Layer, form policy.Form, depth int) *rapid.Generator[policy.Condition] {
+	kinds := []string{"constant", "identity", "sni", "endpoint", "any"}
+	if layer == policy.L7 {
+		kinds = append(kinds, "path", "method")
+	}
+	if depth > 0 {
+		kinds = append(kinds, "and", "or", "not")
+	}
+	caller := attribute.Identity
+	if form == policy.Named {
+		caller = attribute.URISAN
+	}
+	beginnings := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Prefix})
 	return rapid.Custom(func(t *rapid.T) policy.Condition {
-		kinds := []string{"constant", "identity", "sni", "endpoint"}
-		if layer == policy.L7 {
-			kinds = append(kinds, "path", "method")
+		below := func() []policy.Condition {
+			return rapid.SliceOfN(condition(layer, form, depth-1), 0, 3).Draw(t, "of")
 		}
-		if depth > 0 {
-			kinds = append(kinds, "and", "or", "not")
-		}
-		kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Prefix})
 		switch rapid.SampledFrom(kinds).Draw(t, "kind") {
 		case "constant":
 			return policy.Constant(rapid.Bool().Draw(t, "constant"))
 		case "identity":
 			if rapid.IntRange(0, 9).Draw(t, "regular") == 0 {
-				return policy.Is{Attribute: attribute.Identity, Match: rapid.SampledFrom(Regular).Draw(t, "identity")}
+				return policy.Is{Attribute: caller, Match: rapid.SampledFrom(Regular).Draw(t, "identity")}
 			}
-			return policy.Is{Attribute: attribute.Identity, Match: policy.Match{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(Identities).Draw(t, "identity")}}
+			return in(caller, beginnings.Draw(t, "match"), rapid.SampledFrom(Identities).Draw(t, "identity"))
 		case "sni":
-			return policy.Is{Attribute: attribute.SNI, Match: policy.Match{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(Names).Draw(t, "sni")}}
+			return in(attribute.SNI, beginnings.Draw(t, "match"), rapid.SampledFrom(Names).Draw(t, "sni"))
 		case "endpoint":
 			return rapid.SampledFrom(Endpoints).Draw(t, "endpoint")
+		case "any":
+			// Most of these make a cover regular, so that they are few.
+			if rapid.IntRange(0, 2).Draw(t, "leaf") > 0 {
+				return policy.Never
+			}
+			return Leaf(layer, form).Draw(t, "leaf")
 		case "path":
 			kind := rapid.SampledFrom([]policy.MatchKind{policy.Exact, policy.Segments, policy.Prefix})
-			return policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: kind.Draw(t, "match"), Value: rapid.SampledFrom(Paths).Draw(t, "path")}}
+			return in(attribute.Path, kind.Draw(t, "match"), rapid.SampledFrom(Paths).Draw(t, "path"))
 		case "method":
 			return attribute.Method.Exact(rapid.SampledFrom(Methods).Draw(t, "method"))
 		case "and":
-			return policy.And(rapid.SliceOfN(Condition(layer, depth-1), 0, 3).Draw(t, "and"))
+			return policy.And(below())
 		case "or":
-			return policy.Or(rapid.SliceOfN(Condition(layer, depth-1), 0, 3).Draw(t, "or"))
+			return policy.Or(below())
 		default:
-			return policy.Not{Of: Condition(layer, depth-1).Draw(t, "not")}
+			return policy.Not{Of: condition(layer, form, depth-1).Draw(t, "not")}
 		}
 	})
 }
@@ -89,20 +105,12 @@ func Request() *rapid.Generator[policy.Request] {
 			Port:   rapid.SampledFrom(Ports).Draw(t, "port"),
 			Source: netip.MustParseAddr(rapid.SampledFrom(Addresses).Draw(t, "source")),
 			Method: rapid.SampledFrom(Methods).Draw(t, "method"),
-			Path:   rapid.SampledFrom(Paths).Draw(t, "path") + rapid.SampledFrom([]string{"", "?", "?a=/b"}).Draw(t, "query"),
+			Path:   rapid.SampledFrom(Paths).Draw(t, "path") + rapid.SampledFrom(Queries).Draw(t, "query"),
+			DNS:    rapid.SliceOfN(rapid.SampledFrom(Names[1:]), 0, 2).Draw(t, "dns"),
+			Host:   rapid.SampledFrom(Hosts).Draw(t, "host"), Headers: Headers().Draw(t, "headers"), Others: Claims().Draw(t, "claims"),
+			JoinsLines: rapid.Bool().Draw(t, "joins lines"), UTF8: rapid.Bool().Draw(t, "utf8"),
 		}
 	})
-}
-
-// byURI returns the condition for a named rule: it asks for a URI SAN where the given one
-// asks for the identity.
-func byURI(c policy.Condition) policy.Condition {
-	return rewrite.Condition(c, rewrite.Leaves(func(c policy.Condition) policy.Condition {
-		if is, ok := c.(policy.Is); ok && is.Attribute == attribute.Identity {
-			return policy.Is{Attribute: attribute.URISAN, Match: is.Match}
-		}
-		return c
-	}))
 }
 
 // Gate draws a gate of the layer. An observer is a gate that can stand as a shadow: it
@@ -128,9 +136,7 @@ func Gate(layer policy.Layer, observer bool) *rapid.Generator[policy.Gate] {
 				r.Effect = policy.Log
 			}
 			if rapid.IntRange(0, 9).Draw(t, "nil") > 0 {
-				if r.When = Condition(g.Layer, 2).Draw(t, "when"); g.Form == policy.Named {
-					r.When = byURI(r.When)
-				}
+				r.When = condition(g.Layer, g.Form, 2).Draw(t, "when")
 			}
 			g.Rules = append(g.Rules, r)
 		}

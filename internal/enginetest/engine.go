@@ -11,21 +11,15 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
-	xdscorev3 "github.com/cncf/xds/go/xds/core/v3"
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
-	networkinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/network/v3"
-	sslinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/ssl/v3"
-	ipv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/input_matchers/ip/v3"
-	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // Judge is an RBAC engine: the action that its matcher comes to, or the policy of its rules that
@@ -96,14 +90,19 @@ func holds(p *matcherv3.Matcher_MatcherList_Predicate, r *policy.Request) bool {
 	case *matcherv3.Matcher_MatcherList_Predicate_NotMatcher:
 		return !is(p.NotMatcher)
 	case *matcherv3.Matcher_MatcherList_Predicate_SinglePredicate_:
+		custom := p.SinglePredicate.GetCustomMatch()
+		if asksMetadata(p.SinglePredicate.Input) {
+			return hasMetadata(p.SinglePredicate.Input, custom, r)
+		}
 		value, ok := input(p.SinglePredicate.Input, r)
-		if !ok {
+		switch {
+		case !ok:
 			return false
-		}
-		if custom := p.SinglePredicate.GetCustomMatch(); custom != nil {
+		case custom != nil:
 			return inBlocks(custom, value)
+		default:
+			return matches(p.SinglePredicate.GetValueMatch(), value, r)
 		}
-		return matches(p.SinglePredicate.GetValueMatch(), value)
 	}
 	panic(fmt.Sprintf("predicate %v is unknown", p))
 }
@@ -112,59 +111,12 @@ func all[M any](of []M, is func(M) bool) bool {
 	return !slices.ContainsFunc(of, func(m M) bool { return !is(m) })
 }
 
-// input returns what a matcher looks at, and false for a header that the request has not.
-func input(config *xdscorev3.TypedExtensionConfig, r *policy.Request) (string, bool) {
-	in, err := config.TypedConfig.UnmarshalNew()
-	if err != nil {
-		panic(err)
-	}
-	switch in := in.(type) {
-	case *sslinputsv3.UriSanInput:
-		return strings.Join(r.URIs, ","), true
-	case *networkinputsv3.DestinationPortInput:
-		return strconv.Itoa(int(r.Port)), true
-	case *networkinputsv3.DirectSourceIPInput:
-		return r.Source.String(), true
-	case *networkinputsv3.SourceIPInput:
-		return remote(r).String(), true
-	case *envoymatcherv3.HttpRequestHeaderMatchInput:
-		lines := headerLines(in.HeaderName, r)
-		return strings.Join(lines, ","), len(lines) > 0
-	}
-	panic(fmt.Sprintf("input %v is unknown", in))
-}
-
-// matches reads a StringMatcher of xds.type or of envoy.type: both have the same fields.
-func matches(matcher proto.Message, value string) bool {
-	m := matcher.ProtoReflect()
-	pattern := m.WhichOneof(m.Descriptor().Oneofs().ByName("match_pattern"))
-	switch text := m.Get(pattern); pattern.Name() {
-	case "exact":
-		return value == text.String()
-	case "prefix":
-		return strings.HasPrefix(value, text.String())
-	case "safe_regex":
-		return regexp.MustCompile(`\A(?:` + text.Message().Interface().(interface{ GetRegex() string }).GetRegex() + `)\z`).MatchString(value)
-	}
-	panic(fmt.Sprintf("matcher %v is unknown", matcher))
-}
-
 // remote is the address of the caller in a trusted header, or else of the peer.
 func remote(r *policy.Request) netip.Addr {
 	if r.Remote.IsValid() {
 		return r.Remote
 	}
 	return r.Source
-}
-
-// inBlocks follows envoy.extensions.matching.input_matchers.ip.v3.Ip.
-func inBlocks(config *xdscorev3.TypedExtensionConfig, value string) bool {
-	var m ipv3.Ip
-	if err := config.TypedConfig.UnmarshalTo(&m); err != nil {
-		panic(err)
-	}
-	address, err := netip.ParseAddr(value)
-	return err == nil && slices.ContainsFunc(m.CidrRanges, func(block *corev3.CidrRange) bool { return inBlock(block, address) })
 }
 
 // inBlock follows envoy.config.core.v3.CidrRange: both addresses are of one family, and the
@@ -217,13 +169,17 @@ func permits(p *rbacv3.Permission, r *policy.Request) bool {
 	case *rbacv3.Permission_Header:
 		return hasHeader(p.Header, r)
 	case *rbacv3.Permission_UrlPath:
-		return matches(p.UrlPath.GetPath(), r.PathOnly())
+		return matches(p.UrlPath.GetPath(), r.PathOnly(), r)
 	}
 	switch p := p.Rule.(type) {
 	case *rbacv3.Permission_DestinationPort:
 		return uint32(r.Port) == p.DestinationPort
 	case *rbacv3.Permission_DestinationPortRange:
 		return p.DestinationPortRange.Start <= int32(r.Port) && int32(r.Port) < p.DestinationPortRange.End
+	case *rbacv3.Permission_RequestedServerName:
+		return matches(p.RequestedServerName, r.SNI, r)
+	case *rbacv3.Permission_UriTemplate:
+		return fitsTemplate(p.UriTemplate, r.PathOnly())
 	}
 	panic(fmt.Sprintf("permission %v is unknown", p))
 }
@@ -240,11 +196,11 @@ func names(p *rbacv3.Principal, r *policy.Request) bool {
 	case *rbacv3.Principal_NotId:
 		return !is(p.NotId)
 	case *rbacv3.Principal_Authenticated_:
-		return slices.ContainsFunc(slices.Concat(r.URIs, r.DNS), func(name string) bool { return matches(p.Authenticated.PrincipalName, name) })
+		return slices.ContainsFunc(slices.Concat(r.URIs, r.DNS), func(name string) bool { return matches(p.Authenticated.PrincipalName, name, r) })
 	case *rbacv3.Principal_Header:
 		return hasHeader(p.Header, r)
 	case *rbacv3.Principal_UrlPath:
-		return matches(p.UrlPath.GetPath(), r.PathOnly())
+		return matches(p.UrlPath.GetPath(), r.PathOnly(), r)
 	}
 	switch p := p.Identifier.(type) {
 	case *rbacv3.Principal_SourceIp:
@@ -254,6 +210,13 @@ func names(p *rbacv3.Principal, r *policy.Request) bool {
 		return inBlock(p.DirectRemoteIp, r.Source)
 	case *rbacv3.Principal_RemoteIp:
 		return inBlock(p.RemoteIp, remote(r))
+	case *rbacv3.Principal_SourcedMetadata:
+		m := p.SourcedMetadata.MetadataMatcher
+		var keys []string
+		for _, segment := range m.Path {
+			keys = append(keys, segment.GetKey())
+		}
+		return hasValue(m.Filter, keys, m.Value, r)
 	}
 	panic(fmt.Sprintf("principal %v is unknown", p))
 }
@@ -267,10 +230,11 @@ func hasHeader(m *routev3.HeaderMatcher, r *policy.Request) bool {
 	if len(lines) == 0 && m.TreatMissingHeaderAsEmpty {
 		lines = []string{""}
 	}
-	if r.JoinsLines && len(lines) > 1 {
+	// The codec joins the lines of some headers before an engine sees them.
+	if joined := r.JoinsLines || attribute.Header(m.Name).Each == nil; joined && len(lines) > 1 {
 		lines = []string{strings.Join(lines, ",")}
 	}
-	matched := slices.ContainsFunc(lines, func(line string) bool { return matches(m.GetStringMatch(), line) })
+	matched := slices.ContainsFunc(lines, func(line string) bool { return matches(m.GetStringMatch(), line, r) })
 	return len(lines) > 0 && matched != m.InvertMatch
 }
 
@@ -296,7 +260,10 @@ func Routes(m *routev3.RouteMatch, r *policy.Request) bool {
 	if !all(m.Headers, func(h *routev3.HeaderMatcher) bool { return hasHeader(h, r) }) {
 		return false
 	}
-	path := r.PathOnly()
+	path, query, _ := strings.Cut(r.Path, "?")
+	if !all(m.QueryParameters, func(p *routev3.QueryParameterMatcher) bool { return hasParameter(p, query, r) }) {
+		return false
+	}
 	switch by := m.PathSpecifier.(type) {
 	case *routev3.RouteMatch_Prefix:
 		return strings.HasPrefix(path, by.Prefix)
@@ -308,4 +275,15 @@ func Routes(m *routev3.RouteMatch, r *policy.Request) bool {
 		return regexp.MustCompile(`\A(?:` + by.SafeRegex.Regex + `)\z`).MatchString(path)
 	}
 	panic(fmt.Sprintf("path of %v is unknown", m))
+}
+
+// hasParameter follows envoy.config.route.v3.QueryParameterMatcher: the first value of the name
+// counts, as it stands.
+func hasParameter(m *routev3.QueryParameterMatcher, query string, r *policy.Request) bool {
+	for _, parameter := range strings.Split(query, "&") {
+		if name, value, _ := strings.Cut(parameter, "="); name == m.Name {
+			return m.GetStringMatch() == nil || matches(m.GetStringMatch(), value, r)
+		}
+	}
+	return false
 }

@@ -43,8 +43,8 @@ func altered(t *rapid.T, c policy.Condition, names bool) policy.Condition {
 		if !ok {
 			return c
 		}
-		if rapid.IntRange(0, 7).Draw(t, "odd") == 0 {
-			is.Match.Value = rapid.SampledFrom(odd[is.Attribute]).Draw(t, "odd value")
+		if odd := odd[is.Attribute]; odd != nil && rapid.IntRange(0, 7).Draw(t, "odd") == 0 {
+			is.Match.Value = rapid.SampledFrom(odd).Draw(t, "odd value")
 		}
 		if names && is.Attribute == attribute.Identity {
 			is.Attribute = attribute.URISAN
@@ -104,6 +104,9 @@ func classedProgram(layer policy.Layer) *rapid.Generator[policy.Program] {
 			if rapid.Bool().Draw(t, "path only") {
 				route.When = route.When.(policy.And)[0]
 			}
+			if rapid.IntRange(0, 3).Draw(t, "by parameter") == 0 {
+				route.When = policy.And{route.When, attribute.QueryParameter("a").Exact(rapid.SampledFrom([]string{"", "1", "/b"}).Draw(t, "parameter"))}
+			}
 			for range rapid.IntRange(0, 1).Draw(t, "route's gates") {
 				route.Gates = append(route.Gates, classedGate(policy.L7).Draw(t, "route's gate"))
 			}
@@ -133,7 +136,8 @@ func anyone(layer policy.Layer) *rapid.Generator[policy.Request] {
 		if layer == policy.L7 {
 			r.Method = rapid.SampledFrom([]string{"GET", "HEAD", "POST", "PUT", "get"}).Draw(t, "method")
 			r.Path = rapid.OneOf(rapid.SampledFrom(append([]string{"*", "/c", "/a/bc", "/a/b/c"}, draw.Paths...)), rapid.StringMatching("(/[abc]{1,2}){0,3}/?")).Draw(t, "path") +
-				rapid.SampledFrom([]string{"", "?", "?a=/b"}).Draw(t, "query")
+				rapid.SampledFrom(draw.Queries).Draw(t, "query")
+			r.Host, r.Headers, r.Others = rapid.SampledFrom(draw.Hosts).Draw(t, "host"), draw.Headers().Draw(t, "headers"), draw.Claims().Draw(t, "claims")
 		}
 		return r
 	})

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/draw"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -44,21 +45,27 @@ func drawCaller(t *rapid.T, form policy.Form) policy.Condition {
 	}
 }
 
-// drawCondition draws a condition that the layer and the form can judge.
-func drawCondition(t *rapid.T, layer policy.Layer, form policy.Form, depth int) policy.Condition {
+// drawCondition draws a condition that the layer and the form can judge, and leaves where there
+// is a generator of them.
+func drawCondition(t *rapid.T, layer policy.Layer, form policy.Form, leaf *rapid.Generator[policy.Condition], depth int) policy.Condition {
 	kinds := []string{"constant", "caller", "caller"}
 	if layer == policy.L7 {
 		kinds = append(kinds, "path", "path", "method")
+	}
+	if leaf != nil {
+		kinds = append(kinds, "any")
 	}
 	if depth > 0 {
 		kinds = append(kinds, "and", "or", "not", "list")
 	}
 	deeper := func() []policy.Condition {
-		return draws(t, 3, func() policy.Condition { return drawCondition(t, layer, form, depth-1) })
+		return draws(t, 3, func() policy.Condition { return drawCondition(t, layer, form, leaf, depth-1) })
 	}
 	switch pick(t, "condition", kinds...) {
 	case "constant":
 		return policy.Constant(rapid.Bool().Draw(t, "constant"))
+	case "any":
+		return leaf.Draw(t, "leaf")
 	case "path":
 		return policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: pick(t, "kind", policy.Exact, policy.Segments), Value: pick(t, "path", somePaths...)}}
 	case "method":
@@ -68,7 +75,7 @@ func drawCondition(t *rapid.T, layer policy.Layer, form policy.Form, depth int) 
 	case "or":
 		return policy.Or(deeper())
 	case "not":
-		return policy.Not{Of: drawCondition(t, layer, form, depth-1)}
+		return policy.Not{Of: drawCondition(t, layer, form, leaf, depth-1)}
 	case "list":
 		list := policy.Or(deeper())
 		for _, name := range someNames[rapid.IntRange(0, 3).Draw(t, "cut"):] {
@@ -115,14 +122,22 @@ func drawGateOf(t *rapid.T, g policy.Gate) policy.Gate {
 	if g.Form == policy.Ordered && rapid.Bool().Draw(t, "with default") {
 		g.Default = drawVerdict(t, "default")
 	}
+	// Rules of one name have the same permissions, and some attributes are asked by these alone.
+	leaf, sharing := draw.Nested(layer, g.Form), 1
+	if g.Form == policy.Named && rapid.Bool().Draw(t, "share names") {
+		leaf, sharing = nil, 2
+	}
 	for i := range rapid.IntRange(0, 4).Draw(t, "rules") {
-		rule := policy.Rule{When: drawCondition(t, layer, g.Form, 2)}
+		rule := policy.Rule{When: drawCondition(t, layer, g.Form, leaf, 2)}
+		if leaf != nil && rapid.IntRange(0, 4).Draw(t, "only a leaf") == 0 {
+			rule.When = draw.Leaf(layer, g.Form).Draw(t, "leaf")
+		}
 		if g.Form == policy.Named {
-			rule.Verdict = policy.Verdict{Effect: effect, Origin: fmt.Sprint("rule ", i/2)}
+			rule.Verdict = policy.Verdict{Effect: effect, Origin: fmt.Sprint("rule ", i/sharing)}
 		} else {
 			rule.Verdict = drawVerdict(t, fmt.Sprint("rule ", i))
 			for j := range max(0, rapid.IntRange(-3, 2).Draw(t, "nested")) {
-				rule.Then = append(rule.Then, policy.Rule{Verdict: drawVerdict(t, fmt.Sprint("rule ", i, ".", j)), When: drawCondition(t, layer, g.Form, 1)})
+				rule.Then = append(rule.Then, policy.Rule{Verdict: drawVerdict(t, fmt.Sprint("rule ", i, ".", j)), When: drawCondition(t, layer, g.Form, leaf, 1)})
 			}
 		}
 		g.Rules = append(g.Rules, rule)
@@ -179,15 +194,13 @@ func drawProgram(t *rapid.T) policy.Program {
 }
 
 func drawRequest(t *rapid.T) policy.Request {
-	return policy.Request{
-		Method: pick(t, "method", someMethods...),
-		Path:   pick(t, "target", someTargets...),
-		URIs:   draws(t, 2, func() string { return pick(t, "uri", someNames...) }),
-		DNS:    draws(t, 1, func() string { return pick(t, "dns", someNames...) }),
-		Host:   pick(t, "host", "a", "b", "ab"),
-		Headers: draws(t, 3, func() policy.Header {
-			return policy.Header{Name: pick(t, "header", "x-role", "x-role", "x-other"), Value: pick(t, "line", "", "a", "b", "ab", "c")}
-		}),
-		JoinsLines: rapid.Bool().Draw(t, "joins"),
-	}
+	r := draw.Request().Draw(t, "request")
+	r.Method, r.Path = pick(t, "method", someMethods...), pick(t, "target", append(someTargets, r.Path)...)
+	r.URIs = append(r.URIs, draws(t, 2, func() string { return pick(t, "uri", someNames...) })...)
+	r.DNS = append(r.DNS, draws(t, 1, func() string { return pick(t, "dns", someNames...) })...)
+	r.Host = pick(t, "host", "a", "b", "ab", r.Host)
+	r.Headers = append(r.Headers, draws(t, 3, func() policy.Header {
+		return policy.Header{Name: pick(t, "header", "x-role", "x-role", "x-other"), Value: pick(t, "line", "", "a", "b", "ab", "c")}
+	})...)
+	return r
 }
