@@ -109,11 +109,11 @@ func TestInbound(t *testing.T) {
 
 func TestWarning(t *testing.T) {
 	t.Parallel()
-	w := policy.Warning{Place: "p.yaml:1: spec", Message: "careful"}
-	if got := w.String(); got != "p.yaml:1: spec: careful" {
+	w := policy.Warning{Kind: "no-rules", Place: "p.yaml:1: spec", Message: "careful"}
+	if got := w.String(); got != "p.yaml:1: spec: careful [no-rules]" {
 		t.Error(got)
 	}
-	if w.Place = ""; w.String() != "careful" {
+	if w.Place = ""; w.String() != "careful [no-rules]" {
 		t.Error(w)
 	}
 }

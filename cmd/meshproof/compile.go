@@ -3,13 +3,11 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/internal/compilation"
-	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/findings"
 )
 
 func newCompile() *cobra.Command {
@@ -33,7 +31,7 @@ inbound that the flags describe where PATH is a file with policies. Warnings go 
 			if err != nil {
 				return err
 			}
-			warn(cmd.ErrOrStderr(), subjects)
+			findings.Print(cmd.ErrOrStderr(), subjects)
 			compiled, err := compilation.Of(subjects)
 			switch {
 			case err != nil:
@@ -51,17 +49,4 @@ inbound that the flags describe where PATH is a file with policies. Warnings go 
 	cmd.Flags().Lookup("output").Usage = "text is YAML"
 	cmd.Flags().BoolVar(&program, "program", false, "print the decision program instead of the filters")
 	return cmd
-}
-
-// warn prints each warning once. The inbounds of one case have the same warnings.
-func warn(stderr io.Writer, subjects []lab.Subject) {
-	said := map[string]bool{}
-	for _, s := range subjects {
-		for _, w := range s.Warnings() {
-			if text := w.String(); !said[text] {
-				said[text] = true
-				fmt.Fprintf(stderr, "meshproof: warning: %s\n", text)
-			}
-		}
-	}
 }

@@ -5,12 +5,22 @@
 package sarif
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
 
-// Rule is a kind of finding.
-type Rule struct{ ID, About string }
+// Rule is a kind of finding. Help is the address of a page about it; it may be empty.
+type Rule struct{ ID, About, Help string }
+
+// Level says how bad a finding is.
+type Level string
+
+// The levels.
+const (
+	Error   Level = "error"
+	Warning Level = "warning"
+)
 
 // Finding is one thing that was found.
 type Finding struct {
@@ -19,6 +29,8 @@ type Finding struct {
 	Text string
 	// Place begins with "file:line", and more may follow behind ": "; or it is empty.
 	Place string
+	// Level is [Error] where it is empty.
+	Level Level
 }
 
 // Log is a whole log.
@@ -44,10 +56,11 @@ type (
 	ruleDescriptor struct {
 		ID               string  `json:"id"`
 		ShortDescription message `json:"shortDescription"`
+		HelpURI          string  `json:"helpUri,omitempty"`
 	}
 	outcome struct {
 		RuleID    string     `json:"ruleId"`
-		Level     string     `json:"level"`
+		Level     Level      `json:"level"`
 		Message   message    `json:"message"`
 		Locations []location `json:"locations,omitempty"`
 	}
@@ -69,16 +82,15 @@ type (
 	}
 )
 
-// New returns the log of findings, each of which is an error. The version is that of
-// meshproof.
+// New returns the log of findings. The version is that of meshproof.
 func New(version string, rules []Rule, findings []Finding) Log {
 	d := driver{Name: "meshproof", Version: version, Rules: []ruleDescriptor{}}
 	for _, r := range rules {
-		d.Rules = append(d.Rules, ruleDescriptor{r.ID, message{r.About}})
+		d.Rules = append(d.Rules, ruleDescriptor{r.ID, message{r.About}, r.Help})
 	}
 	one := run{Tool: tool{d}, Results: []outcome{}}
 	for _, f := range findings {
-		one.Results = append(one.Results, outcome{RuleID: f.Rule, Level: "error", Message: message{f.Text}, Locations: locations(f.Place)})
+		one.Results = append(one.Results, outcome{RuleID: f.Rule, Level: cmp.Or(f.Level, Error), Message: message{f.Text}, Locations: locations(f.Place)})
 	}
 	return Log{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []run{one}}
 }

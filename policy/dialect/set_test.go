@@ -40,9 +40,9 @@ shadow L4
   deny by kri_mtp_default__shop_owner_ when identity starts with "spiffe://td/legacy"
   else deny by default
 `, warnings: []string{
-			"p.yaml:8: spec.default.deny[1]: tcp inbound backend/5432 sees neither path nor method: there this denies everybody",
-			"p.yaml:11: spec.default.allow[0]: tcp inbound backend/5432 sees neither path nor method: there this allows nothing",
-			"p.yaml:21: spec.rules[0].default.allow[0]: tcp inbound backend/5432 sees neither path nor method: there this allows nothing",
+			"p.yaml:8: spec.default.deny[1]: tcp inbound backend/5432 sees neither path nor method: there this denies everybody [http-on-tcp]",
+			"p.yaml:11: spec.default.allow[0]: tcp inbound backend/5432 sees neither path nor method: there this allows nothing [http-on-tcp]",
+			"p.yaml:21: spec.rules[0].default.allow[0]: tcp inbound backend/5432 sees neither path nor method: there this allows nothing [http-on-tcp]",
 		}},
 		{inbound: 3, ignored: []string{`kri_mtp_default__shop_owner_: it is of namespace "shop", the workload of namespace "finance"`}, program: `gate L7
   deny by kri_mtp_default___operator_ when identity starts with "spiffe://td/evil/" or path under "/admin" and method = "DELETE"
@@ -156,8 +156,8 @@ func TestEmptySet(t *testing.T) {
 func TestLint(t *testing.T) {
 	t.Parallel()
 	const prefix = "p.yaml:26: spec.rules[1].default.allowWithShadowDeny[0]: prefix spiffe://td/legacy does not end in a slash: " +
-		"it also admits spiffe://td/legacy-evil/...; write spiffe://td/legacy/, or Exact for one identity"
-	const unused = `p.yaml:28: MeshTrafficPermission elsewhere applies to no inbound (backend/api: it is of namespace "finance", the workload of namespace "shop")`
+		"it also admits spiffe://td/legacy-evil/...; write spiffe://td/legacy/, or Exact for one identity [prefix-inside-name]"
+	const unused = `p.yaml:28: MeshTrafficPermission elsewhere applies to no inbound (backend/api: it is of namespace "finance", the workload of namespace "shop") [selects-nothing]`
 	for name, tt := range map[string]struct {
 		inbounds []policy.Inbound
 		want     []string
@@ -166,13 +166,13 @@ func TestLint(t *testing.T) {
 		"one inbound":       {inbounds()[:1], []string{prefix, unused}},
 		"two of a workload": {inbounds()[:2], []string{prefix, unused}},
 		"a tcp inbound and another workload": {inbounds()[2:], []string{
-			"p.yaml:8: spec.default.deny[1]: tcp inbound backend/5432 sees neither path nor method: there this denies everybody",
-			"p.yaml:11: spec.default.allow[0]: tcp inbound backend/5432 sees neither path nor method: there this allows nothing",
+			"p.yaml:8: spec.default.deny[1]: tcp inbound backend/5432 sees neither path nor method: there this denies everybody [http-on-tcp]",
+			"p.yaml:11: spec.default.allow[0]: tcp inbound backend/5432 sees neither path nor method: there this allows nothing [http-on-tcp]",
 			prefix,
-			"p.yaml:21: spec.rules[0].default.allow[0]: tcp inbound backend/5432 sees neither path nor method: there this allows nothing",
-			"p.yaml:21: spec.rules[0].default.allow[0]: never allows: kri_mtp_default___operator_ denies everybody",
-			"p.yaml:23: spec.rules[0].default.allow[1]: never allows: kri_mtp_default___operator_ denies everybody",
-			"p.yaml:26: spec.rules[1].default.allowWithShadowDeny[0]: never allows: kri_mtp_default___operator_ denies everybody",
+			"p.yaml:21: spec.rules[0].default.allow[0]: tcp inbound backend/5432 sees neither path nor method: there this allows nothing [http-on-tcp]",
+			"p.yaml:21: spec.rules[0].default.allow[0]: never allows: kri_mtp_default___operator_ denies everybody [hidden-by-deny]",
+			"p.yaml:23: spec.rules[0].default.allow[1]: never allows: kri_mtp_default___operator_ denies everybody [hidden-by-deny]",
+			"p.yaml:26: spec.rules[1].default.allowWithShadowDeny[0]: never allows: kri_mtp_default___operator_ denies everybody [hidden-by-deny]",
 		}},
 	} {
 		got := texts(parse(t, fixture, language.Options{}).Lint(tt.inbounds))
@@ -256,8 +256,8 @@ func TestGateway(t *testing.T) {
 		}
 	}
 	want := []string{
-		"p.yaml:15: spec.rules: there is no rule: no caller gets in by this policy, and no caller at all where no other policy selects the pod",
-		`p.yaml:12: the policy selects no workload (backend: it is of namespace "other", the workload of namespace "shop")`,
+		"p.yaml:15: spec.rules: there is no rule: no caller gets in by this policy, and no caller at all where no other policy selects the pod [no-rules]",
+		`p.yaml:12: the policy selects no workload (backend: it is of namespace "other", the workload of namespace "shop") [selects-nothing]`,
 	}
 	var got []string
 	for _, w := range set.Lint(inbounds()) {

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/istio/internal/authentication"
 	"github.com/meshproof/meshproof/policy/istio/internal/authorization"
@@ -121,9 +122,9 @@ func (p policies) FullNames(plain string) []string {
 }
 
 func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
-	warnings := authorization.Lint(p.all, inbounds, p.options, func(in policy.Inbound) bool {
+	warnings := authorization.Lint(p.all, inbounds, p.options, func(in policy.Inbound) token.Demand {
 		demand, _ := authentication.Demand(p.tokens, in, p.options.RootNamespace)
-		return demand.Reads()
+		return demand
 	})
 	return append(warnings, peerauthentication.Lint(p.peers, inbounds, p.options.RootNamespace)...)
 }

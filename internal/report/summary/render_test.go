@@ -61,7 +61,7 @@ func rareResults() []result.Case {
 		{
 			Case:     cases.Case{Name: "two trust domains", Story: "rare", Place: "rare.yaml:1", TrustDomains: mesh},
 			Requests: []result.Request{rejected, refusedRPC},
-			Warnings: []policy.Warning{{Place: "rare.yaml:5: policies[0]", Message: "MeshTrafficPermission p has no effect"}},
+			Warnings: []policy.Warning{{Kind: "no-rules", Place: "rare.yaml:5: policies[0]", Message: "MeshTrafficPermission p has no effect"}},
 			Notes:    []string{"a figure that a reader may stumble over"},
 			Counters: map[string]evidence.Counters{"backend/grpc": {Denied: 1}},
 			Took:     12345 * time.Microsecond,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -21,12 +22,12 @@ func Lint(ps []Policy, inbounds []policy.Inbound) []policy.Warning {
 
 func (p Policy) lintRules() []policy.Warning {
 	if len(p.rules()) == 0 {
-		return []policy.Warning{p.warn("spec.rules", "there is no rule: no caller gets in by this policy, and no caller at all where no other policy selects the pod")}
+		return []policy.Warning{p.warn(warning.NoRules, "spec.rules", "there is no rule: no caller gets in by this policy, and no caller at all where no other policy selects the pod")}
 	}
 	var out []policy.Warning
 	for i, rule := range p.rules() {
 		if rule.Sources != nil && len(*rule.Sources) == 0 {
-			out = append(out, p.warn(item("spec.rules", i)+".sources", "the list is empty: the rule lets no caller in"))
+			out = append(out, p.warn(warning.EmptyList, item("spec.rules", i)+".sources", "the list is empty: the rule lets no caller in"))
 		}
 	}
 	return out
@@ -45,7 +46,7 @@ func (p Policy) lintReach(inbounds []policy.Inbound) []policy.Warning {
 		return nil
 	case len(ports) == 0:
 		nearest, reason := p.nearest(inbounds)
-		return []policy.Warning{p.warn("", "the policy selects no workload (%s: %s)", nearest.Name, reason)}
+		return []policy.Warning{p.warn(warning.SelectsNothing, "", "the policy selects no workload (%s: %s)", nearest.Name, reason)}
 	}
 	var out []policy.Warning
 	for i, rule := range p.rules() {
@@ -55,7 +56,7 @@ func (p Policy) lintReach(inbounds []policy.Inbound) []policy.Warning {
 		for k, port := range *rule.NetworkAttributes.Ports {
 			if !slices.Contains(ports, port) {
 				at := fmt.Sprintf("%s.networkAttributes.ports[%d]", item("spec.rules", i), k)
-				out = append(out, p.warn(at, "no selected workload has an inbound on port %d: a port is the workload's, not that of a Service", port))
+				out = append(out, p.warn(warning.PortOfNoInbound, at, "no selected workload has an inbound on port %d: a port is the workload's, not that of a Service", port))
 			}
 		}
 	}

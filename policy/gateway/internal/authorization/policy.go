@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/meshproof/meshproof/internal/added"
+	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -52,8 +53,8 @@ func (p Policy) rules() []Rule {
 	return *p.resource.Spec.Rules
 }
 
-func (p Policy) warn(field, format string, args ...any) policy.Warning {
-	return policy.Warning{Place: p.doc.Place(field), Policy: p.String(), Message: fmt.Sprintf(format, args...)}
+func (p Policy) warn(kind warning.Kind, field, format string, args ...any) policy.Warning {
+	return policy.Warning{Kind: kind, Place: p.doc.Place(field), Policy: p.String(), Message: fmt.Sprintf(format, args...)}
 }
 
 // Options are what the policies themselves do not say.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/property"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/istio/internal/authorization"
 	"github.com/meshproof/meshproof/policy/istio/internal/evaluation"
@@ -266,7 +267,7 @@ func TestPrograms(t *testing.T) {
 			add(fmt.Sprintf("%s (%s)", in, in.Protocol), text)
 		}
 		var warnings strings.Builder
-		for _, w := range authorization.Lint(ps, inbounds(), options, func(policy.Inbound) bool { return false }) {
+		for _, w := range authorization.Lint(ps, inbounds(), options, func(policy.Inbound) (none token.Demand) { return }) {
 			fmt.Fprintf(&warnings, "warning: %s\n", w)
 		}
 		add("lint", warnings.String())

@@ -4,15 +4,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/token"
+	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Lint warns, in the order of ps, of lists that are empty, of rules that Istio widens or leaves out on tcp, of values
-// that no request has, of tokens that an inbound does not read, of negative sources that a
-// caller without a name meets, of policies that select no workload, and of ports that no
-// selected workload has.
-func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, readsTokens func(policy.Inbound) bool) []policy.Warning {
+// Lint warns, in the order of ps, of empty lists, of rules that Istio widens or leaves out on
+// tcp, of values that no request has, of tokens that an inbound does not read, of negative sources that a
+// caller without a name meets, of policies that select no workload, of ports that no
+// selected workload has, and of rules without effect on every inbound. Demand says what an
+// inbound demands of tokens.
+func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(policy.Inbound) token.Demand) []policy.Warning {
 	var out []policy.Warning
+	survey := survey{ps, opts, demand, map[string]policy.Program{}}
+	readsTokens := func(in policy.Inbound) bool { return demand(in).Reads() }
 	for _, p := range ps {
 		var selected []policy.Inbound
 		for _, in := range inbounds {
@@ -22,10 +27,18 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, readsTokens func
 		}
 		if len(inbounds) > 0 && len(selected) == 0 {
 			nearest, reason := p.nearest(inbounds, opts)
-			out = append(out, p.warn("", "selects-nothing: the policy selects no workload (%s: %s)", nearest.Name, reason))
+			out = append(out, p.warn(warning.SelectsNothing, "", "the policy selects no workload (%s: %s)", nearest.Name, reason))
+		}
+		ambient := inAmbient(selected)
+		if ambient {
+			out = append(out, p.lintAmbient()...)
 		}
 		for i, r := range p.rules {
+			if ambient {
+				out = append(out, p.lintAmbientRule(r, opts)...)
+			}
 			out = append(out, p.lintEmpty(r.field, (*p.resource.Spec.Rules)[i])...)
+			before := len(out)
 			out = append(out, p.lintTCP(r, selected)...)
 			out = append(out, p.lintNegative(r)...)
 			out = append(out, p.lintLines(r)...)
@@ -33,12 +46,13 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, readsTokens func
 			for t := range r.terms {
 				for field, values := range t.lists {
 					for i, value := range values {
-						if reason := t.subject.lint(value, values, selected); reason != "" {
-							out = append(out, p.warn(item(field, i), "%s", reason))
+						if kind, reason := t.subject.lint(value, values, selected); kind != "" {
+							out = append(out, p.warn(kind, item(field, i), "%s", reason))
 						}
 					}
 				}
 			}
+			out = append(out, survey.lintFate(p, i, selected, len(out) > before)...)
 		}
 	}
 	return out
@@ -47,10 +61,10 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, readsTokens func
 // lintEmpty warns of a list that is empty.
 func (p Policy) lintEmpty(field string, r *Rule) (out []policy.Warning) {
 	if r.From != nil && len(*r.From) == 0 {
-		out = append(out, p.warn(field+".from", "empty-list: Istio reads the empty list as an absent one, which every caller meets: leave the field out, or name callers"))
+		out = append(out, p.warn(warning.EmptyList, field+".from", "Istio reads the empty list as an absent one, which every caller meets: leave the field out, or name callers"))
 	}
 	if r.To != nil && len(*r.To) == 0 {
-		out = append(out, p.warn(field+".to", "empty-list: Istio reads the empty list as an absent one, which every request meets: leave the field out, or name operations"))
+		out = append(out, p.warn(warning.EmptyList, field+".to", "Istio reads the empty list as an absent one, which every request meets: leave the field out, or name operations"))
 	}
 	return out
 }
@@ -69,9 +83,9 @@ func (p Policy) lintTCP(r rule, selected []policy.Inbound) []policy.Warning {
 		}
 	}
 	if p.resource.Spec.Action == actionAllow {
-		return []policy.Warning{p.warn(field, "http-on-tcp: tcp inbound %s has no field of HTTP: there Istio leaves the whole rule out, and it allows nothing", selected[i])}
+		return []policy.Warning{p.warn(warning.HTTPOnTCP, field, "tcp inbound %s has no field of HTTP: there Istio leaves the whole rule out, and it allows nothing", selected[i])}
 	}
-	return []policy.Warning{p.warn(field, "http-on-tcp: tcp inbound %s has no field of HTTP: there Istio leaves this field out, and the rule matches more: name the ports of HTTP", selected[i])}
+	return []policy.Warning{p.warn(warning.HTTPOnTCP, field, "tcp inbound %s has no field of HTTP: there Istio leaves this field out, and the rule matches more: name the ports of HTTP", selected[i])}
 }
 
 // reaches reports whether the rule can match on a port.
@@ -105,7 +119,7 @@ func (p Policy) lintNegative(r rule) (out []policy.Warning) {
 			}
 		}
 		if field != "" {
-			out = append(out, p.warn(field, `negative-without-identity: a caller in plaintext has no name and is none of them: add principals: ["*"] to let in only callers with a certificate`))
+			out = append(out, p.warn(warning.NegativeWithoutIdentity, field, `a caller in plaintext has no name and is none of them: add principals: ["*"] to let in only callers with a certificate`))
 		}
 	}
 	return out
@@ -121,7 +135,7 @@ func (p Policy) lintTokens(r rule, selected []policy.Inbound, readsTokens func(p
 		if i := slices.IndexFunc(selected, blind); i >= 0 {
 			field := ""
 			t.lists(func(at string, _ []string) bool { field = at; return false })
-			return []policy.Warning{p.warn(field, "no-token-is-read: no RequestAuthentication applies to inbound %s, so that no request has a principal or a claim there", selected[i])}
+			return []policy.Warning{p.warn(warning.NoTokenIsRead, field, "no RequestAuthentication applies to inbound %s, so that no request has a principal or a claim there", selected[i])}
 		}
 	}
 	return nil
@@ -139,48 +153,48 @@ func (p Policy) lintLines(r rule) (out []policy.Warning) {
 		}
 		for i, value := range t.values {
 			if value != "*" {
-				out = append(out, p.warn(item(t.field, i), "one-line-of-many: the value is compared with a whole line, and a caller may write several values into one line: name what is allowed in notValues"))
+				out = append(out, p.warn(warning.OneLineOfMany, item(t.field, i), "the value is compared with a whole line, and a caller may write several values into one line: name what is allowed in notValues"))
 			}
 		}
 	}
 	return out
 }
 
-// lint says why a value does not do what its author may mean, "" where it may. The values are
-// all of its list.
-func (s *subject) lint(value string, values []string, selected []policy.Inbound) string {
+// lint says why a value does not do what its author may mean; the kind is "" where it may. The
+// values are all of its list.
+func (s *subject) lint(value string, values []string, selected []policy.Inbound) (kind warning.Kind, reason string) {
 	middle := strings.Trim(value, "*")
 	switch s.name {
 	case "principals":
 		if strings.HasPrefix(value, "spiffe://") {
-			return "scheme-in-principal: a principal has no scheme, and Istio puts one in front: it never matches, write " + strings.TrimPrefix(value, "spiffe://")
+			return warning.SchemeInPrincipal, "a principal has no scheme, and Istio puts one in front: it never matches, write " + strings.TrimPrefix(value, "spiffe://")
 		}
 	case "methods":
 		if value != strings.ToUpper(value) {
-			return "never-matches: methods are compared as they stand: write " + strings.ToUpper(value)
+			return warning.NeverMatches, "methods are compared as they stand: write " + strings.ToUpper(value)
 		}
 	case "paths":
 		if isTemplate(value) {
-			return ""
+			return "", ""
 		}
 		if strings.ContainsAny(value, "?#") {
-			return "never-matches: a path is compared without its query and fragment"
+			return warning.NeverMatches, "a path is compared without its query and fragment"
 		}
 		if value[0] != '/' && value[0] != '*' {
-			return "never-matches: every path begins with a slash: write /" + value
+			return warning.NeverMatches, "every path begins with a slash: write /" + value
 		}
 	case "hosts":
 		name := func(other string) bool { return strings.HasPrefix(other, value+":") }
 		if !strings.ContainsAny(value, "*:") && !slices.ContainsFunc(values, name) {
-			return "host-without-port: a caller may send the port too, which is compared as part of the host: add " + value + ":*"
+			return warning.HostWithoutPort, "a caller may send the port too, which is compared as part of the host: add " + value + ":*"
 		}
 	case "ports":
 		if len(selected) > 0 && !slices.ContainsFunc(selected, func(in policy.Inbound) bool { return uint64(in.Port) == portOf(value) }) {
-			return "port-of-no-inbound: no selected workload has an inbound on the port: a port is the workload's, not that of a Service"
+			return warning.PortOfNoInbound, "no selected workload has an inbound on the port: a port is the workload's, not that of a Service"
 		}
 	}
 	if s.name != "namespaces" && strings.Contains(middle, "*") {
-		return "star-in-the-middle: a star inside a value is the character itself: only one at the start or the end stands for other text"
+		return warning.StarInTheMiddle, "a star inside a value is the character itself: only one at the start or the end stands for other text"
 	}
-	return ""
+	return "", ""
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -78,8 +79,8 @@ func (p Policy) Origins() []string {
 	return out
 }
 
-func (p Policy) warn(field, format string, args ...any) policy.Warning {
-	return policy.Warning{Place: p.doc.Place(field), Policy: p.String(), Message: fmt.Sprintf(format, args...)}
+func (p Policy) warn(kind warning.Kind, field, format string, args ...any) policy.Warning {
+	return policy.Warning{Kind: kind, Place: p.doc.Place(field), Policy: p.String(), Message: fmt.Sprintf(format, args...)}
 }
 
 // Options are what the policies themselves do not say: the mesh config.

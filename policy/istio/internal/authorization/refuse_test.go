@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/meshproof/meshproof/internal/golden"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/istio/internal/authorization"
 	"github.com/meshproof/meshproof/policy/istio/internal/evaluation"
@@ -72,7 +73,7 @@ func FuzzParseAll(f *testing.F) {
 		if err != nil {
 			return
 		}
-		authorization.Lint(ps, inbounds(), options, func(policy.Inbound) bool { return false })
+		authorization.Lint(ps, inbounds(), options, func(policy.Inbound) (none token.Demand) { return })
 		for _, in := range inbounds() {
 			r := policy.Request{URIs: []string{uri}}
 			if in.Protocol != policy.TCP {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/mtls"
+	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -145,8 +146,8 @@ func (p Policy) Place() string { return fmt.Sprintf("%s (%s)", p, p.doc.Place(""
 func Lint(ps []Policy, inbounds []policy.Inbound, rootNamespace string) []policy.Warning {
 	var out []policy.Warning
 	for _, p := range ps {
-		warn := func(field, format string, args ...any) {
-			out = append(out, policy.Warning{Place: p.doc.Place(field), Policy: p.String(), Message: fmt.Sprintf(format, args...)})
+		warn := func(kind warning.Kind, field, format string, args ...any) {
+			out = append(out, policy.Warning{Kind: kind, Place: p.doc.Place(field), Policy: p.String(), Message: fmt.Sprintf(format, args...)})
 		}
 		var selected []policy.Inbound
 		for _, in := range inbounds {
@@ -156,21 +157,21 @@ func Lint(ps []Policy, inbounds []policy.Inbound, rootNamespace string) []policy
 		}
 		switch {
 		case p.level(rootNamespace) == ofWorkload && p.resource.Metadata.Namespace == rootNamespace:
-			warn("spec.selector", "selector-in-root-namespace: %s", inRoot)
+			warn(warning.SelectorInRootNamespace, "spec.selector", "%s", inRoot)
 			continue
 		case len(inbounds) > 0 && len(selected) == 0:
-			warn("", "selects-nothing: the policy selects no workload (%s: %s)", inbounds[0].Workload.Name, p.missReason(inbounds[0].Workload, rootNamespace))
+			warn(warning.SelectsNothing, "", "the policy selects no workload (%s: %s)", inbounds[0].Workload.Name, p.missReason(inbounds[0].Workload, rootNamespace))
 			continue
 		}
 		for _, port := range slices.Sorted(maps.Keys(p.ports)) {
 			if len(selected) > 0 && !slices.ContainsFunc(selected, func(in policy.Inbound) bool { return in.Port == port }) {
-				warn(fmt.Sprintf(`spec.portLevelMtls["%d"]`, port), "port-of-no-inbound: no selected workload has an inbound on the port: a port is the workload's, not that of a Service")
+				warn(warning.PortOfNoInbound, fmt.Sprintf(`spec.portLevelMtls["%d"]`, port), "no selected workload has an inbound on the port: a port is the workload's, not that of a Service")
 			}
 		}
 		for _, in := range selected {
 			rivals := Compose(ps, in.Workload, rootNamespace).Rivals
 			if i := slices.IndexFunc(rivals, func(r Rival) bool { return r.Policy.String() == p.String() }); i >= 0 {
-				warn("", "younger-than-another: %s is about the same workloads and older: Istio takes that one for %s, and this one not", rivals[i].Older.Place(), in.Workload.Name)
+				warn(warning.YoungerThanAnother, "", "%s is about the same workloads and older: Istio takes that one for %s, and this one not", rivals[i].Older.Place(), in.Workload.Name)
 				break
 			}
 		}

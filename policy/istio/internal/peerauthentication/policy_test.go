@@ -166,7 +166,7 @@ func TestLint(t *testing.T) {
 		}
 		got := ""
 		for _, w := range Lint(ps, []policy.Inbound{in}, "istio-system") {
-			got = cmp.Or(got, w.String())
+			got = cmp.Or(got, fmt.Sprintf("%s: %s: %s", w.Place, w.Kind, w.Message))
 		}
 		if !strings.HasPrefix(got, want) || (got == "") != (want == "") {
 			t.Errorf("%s: %q, want %q", text, got, want)

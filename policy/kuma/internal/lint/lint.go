@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/servername"
+	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
@@ -45,7 +46,7 @@ func lintEffect(p *permission.Policy) []policy.Warning {
 		return lintFrom(p)
 	}
 	if len(p.Rules) == 0 {
-		return []policy.Warning{p.Warn("spec", "%s %s has no rules: it has no effect", permission.KindName, p.ID.Name)}
+		return []policy.Warning{p.Warn(warning.NoRules, "spec", "%s %s has no rules: it has no effect", permission.KindName, p.ID.Name)}
 	}
 	var out []policy.Warning
 	for _, r := range p.Rules {
@@ -54,12 +55,12 @@ func lintEffect(p *permission.Policy) []policy.Warning {
 			continue
 		}
 		if len(r.Lists[permission.Deny])+len(r.Lists[permission.AllowWithShadowDeny])+len(r.Lists[permission.Allow]) == 0 {
-			out = append(out, p.Warn(r.Field, "no list has a matcher: the rule has no effect"))
+			out = append(out, p.Warn(warning.EmptyList, r.Field, "no list has a matcher: the rule has no effect"))
 			continue
 		}
 		for l := range r.Lists {
 			if r.Written[l] && len(r.Lists[l]) == 0 {
-				out = append(out, p.Warn(r.Field+"."+permission.List(l).String(), "the list is empty: it has no effect"))
+				out = append(out, p.Warn(warning.EmptyList, r.Field+"."+permission.List(l).String(), "the list is empty: it has no effect"))
 			}
 		}
 	}
@@ -87,9 +88,9 @@ func lintConditions(p *permission.Policy, r permission.Rule) []policy.Warning {
 		switch {
 		case !r.Written[l]:
 		case len(matchers) == 0:
-			return []policy.Warning{p.Warn(r.Field+".conditions", "the list is empty: the rule has no effect")}
+			return []policy.Warning{p.Warn(warning.EmptyList, r.Field+".conditions", "the list is empty: the rule has no effect")}
 		case matchers[0].When == policy.Always:
-			return []policy.Warning{p.Warn(r.Field, "without conditions the rule applies to every request: its %s is for everybody", permission.List(l))}
+			return []policy.Warning{p.Warn(warning.RuleForEverybody, r.Field, "without conditions the rule applies to every request: its %s is for everybody", permission.List(l))}
 		}
 	}
 	return nil
@@ -107,7 +108,7 @@ func BlindSpots(ps []permission.Policy, in policy.Inbound) []policy.Warning {
 			for l, matchers := range r.Lists {
 				for _, m := range matchers {
 					if m.NeedsL7() {
-						out = append(out, ps[i].Warn(m.Field, "tcp inbound %s sees neither path nor method: %s", in, blindEffect(permission.List(l), m)))
+						out = append(out, ps[i].Warn(warning.HTTPOnTCP, m.Field, "tcp inbound %s sees neither path nor method: %s", in, blindEffect(permission.List(l), m)))
 					}
 				}
 			}
@@ -144,9 +145,9 @@ func lintSNI(p *permission.Policy, l permission.List, m permission.Matcher) []po
 	case m.SNI == "":
 		return nil
 	case servername.IsAddress(m.SNI):
-		return []policy.Warning{p.Warn(m.Field+".sni", "%s is an address: a client sends no server name to an address, so that this never matches", m.SNI)}
+		return []policy.Warning{p.Warn(warning.NeverMatches, m.Field+".sni", "%s is an address: a client sends no server name to an address, so that this never matches", m.SNI)}
 	case l == permission.Deny:
-		return []policy.Warning{p.Warn(m.Field+".sni", "a caller can send another server name than %s, or none, and is not denied then: deny the identity, or allow by server name", m.SNI)}
+		return []policy.Warning{p.Warn(warning.DenyByServerName, m.Field+".sni", "a caller can send another server name than %s, or none, and is not denied then: deny the identity, or allow by server name", m.SNI)}
 	default:
 		return nil
 	}
@@ -163,9 +164,9 @@ func lintPrefix(p *permission.Policy, l permission.List, m permission.Matcher) [
 		verb = "denies"
 	}
 	if !strings.Contains(value[len(permission.Scheme):], "/") {
-		return []policy.Warning{p.Warn(m.Field, "prefix %s breaks off inside a trust domain: it also %s the trust domain %s-evil; write %s/", value, verb, value, value)}
+		return []policy.Warning{p.Warn(warning.PrefixInsideName, m.Field, "prefix %s breaks off inside a trust domain: it also %s the trust domain %s-evil; write %s/", value, verb, value, value)}
 	}
-	return []policy.Warning{p.Warn(m.Field, "prefix %s does not end in a slash: it also %s %s-evil/...; write %s/, or Exact for one identity", value, verb, value, value)}
+	return []policy.Warning{p.Warn(warning.PrefixInsideName, m.Field, "prefix %s does not end in a slash: it also %s %s-evil/...; write %s/, or Exact for one identity", value, verb, value, value)}
 }
 
 // lintPath warns of a path that no request has by then, because the listener
@@ -180,9 +181,9 @@ func lintPath(p *permission.Policy, m permission.Matcher) []policy.Warning {
 	}
 	switch seen, err := (policy.PathNormalization{}).Apply(value); {
 	case err != nil:
-		return []policy.Warning{p.Warn(m.Field+".path", "path %s never matches: by default the listener answers it with a 400", m.Path.Value)}
+		return []policy.Warning{p.Warn(warning.NeverMatches, m.Field+".path", "path %s never matches: by default the listener answers it with a 400", m.Path.Value)}
 	case seen != value:
-		return []policy.Warning{p.Warn(m.Field+".path", "path %s never matches: by default the listener turns it into %s first; write that", m.Path.Value, seen)}
+		return []policy.Warning{p.Warn(warning.NeverMatches, m.Field+".path", "path %s never matches: by default the listener turns it into %s first; write that", m.Path.Value, seen)}
 	}
 	return nil
 }
@@ -191,13 +192,13 @@ func lintPath(p *permission.Policy, m permission.Matcher) []policy.Warning {
 // a later item of the same list: the later item decides.
 func lintFrom(p *permission.Policy) []policy.Warning {
 	if len(p.From) == 0 {
-		return []policy.Warning{p.Warn("spec.from", "the list is empty: the policy has no effect")}
+		return []policy.Warning{p.Warn(warning.EmptyList, "spec.from", "the list is empty: the policy has no effect")}
 	}
 	var out []policy.Warning
 	for i, item := range p.From {
 		for k := len(p.From) - 1; k > i; k-- {
 			if later := p.From[k]; coversItem(later, item) {
-				out = append(out, p.Warn(item.Field, "decides about no caller: from[%d] comes later, wins, and names all of these clients", k))
+				out = append(out, p.Warn(warning.Overridden, item.Field, "decides about no caller: from[%d] comes later, wins, and names all of these clients", k))
 				break
 			}
 		}

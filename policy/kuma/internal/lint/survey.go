@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
@@ -84,7 +85,7 @@ func (s *survey) idleWarnings(ps []permission.Policy) []policy.Warning {
 			nearest, reason := selection.Nearest(p, s.inbounds, s.opts)
 			why = nearest.String() + ": " + reason
 		}
-		out = append(out, p.Warn("", "%s %s applies to no inbound (%s)", permission.KindName, p.ID.Name, why))
+		out = append(out, p.Warn(warning.SelectsNothing, "", "%s %s applies to no inbound (%s)", permission.KindName, p.ID.Name, why))
 	}
 	return out
 }
@@ -122,7 +123,7 @@ func (d *deniedAllows) add(ps []permission.Policy, layer policy.Layer) {
 
 func (d *deniedAllows) warnings() []policy.Warning {
 	return d.tally.warnings(func(e *counted[strongerDeny]) policy.Warning {
-		return e.policy.Warn(e.field, "never allows: %s denies %s", e.by.origin, e.by.denied)
+		return e.policy.Warn(warning.HiddenByDeny, e.field, "never allows: %s denies %s", e.by.origin, e.by.denied)
 	})
 }
 
@@ -284,7 +285,7 @@ func findOverriding(item placedItem, later []placedItem) (by placedItem, ok bool
 
 func (o *overriddenItems) warnings() []policy.Warning {
 	return o.tally.warnings(func(e *counted[placedItem]) policy.Warning {
-		return e.policy.Warn(e.field, "decides about no caller: from[%d] of %s comes later, wins, and names all of these clients", e.by.index, e.by.policy)
+		return e.policy.Warn(warning.Overridden, e.field, "decides about no caller: from[%d] of %s comes later, wins, and names all of these clients", e.by.index, e.by.policy)
 	})
 }
 

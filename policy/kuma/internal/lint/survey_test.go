@@ -256,7 +256,7 @@ func TestLintOverridden(t *testing.T) {
 		nobody  = "{targetRef: {kind: Mesh}, default: {action: Deny}}"
 	)
 	warning := func(line, item, by string) string {
-		return "policies.yaml:" + line + ": spec.from[" + item + "].targetRef: decides about no caller: " + by + " comes later, wins, and names all of these clients"
+		return "policies.yaml:" + line + ": spec.from[" + item + "].targetRef: decides about no caller: " + by + " comes later, wins, and names all of these clients [overridden]"
 	}
 	ins := fixture.Inbounds()
 	for i := range ins {
@@ -280,7 +280,7 @@ func TestLintOverridden(t *testing.T) {
 		{"the only workload", []string{from("z", all, web), from("a", backend, nobody)}, ins[:3], []string{warning("1", "0", "from[0] of kri_mtp_default___a_")}},
 		{"no inbound", []string{from("z", all, web), from("a", all, nobody)}, nil, nil},
 		{"its own policy, said once", []string{from("z", all, web, nobody), from("b", all, web), from("a", all, some)}, ins,
-			[]string{"policies.yaml:1: spec.from[0].targetRef: decides about no caller: from[1] comes later, wins, and names all of these clients"}},
+			[]string{"policies.yaml:1: spec.from[0].targetRef: decides about no caller: from[1] comes later, wins, and names all of these clients [overridden]"}},
 		{"the strongest of several", []string{from("z", all, web), from("b", all, web), from("a", all, web)}, ins,
 			[]string{warning("1", "0", "from[0] of kri_mtp_default___a_"), warning("3", "0", "from[0] of kri_mtp_default___a_")}},
 		{"a route overrides no proxy", []string{from("z", all, web), from("a", "kind: MeshHTTPRoute, name: r", nobody)}, []policy.Inbound{route}, nil},

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
@@ -203,7 +204,7 @@ func Warn(sel selection.Selection, in policy.Inbound, opts permission.Options) [
 	var out []policy.Warning
 	for _, items := range lists {
 		if by, a, b, denied := opts.LegacyCompiler.Denied(compiled(items)); denied {
-			warning := items[by].policy.Warn(items[by].Field,
+			warning := items[by].policy.Warn(warning.ManyTags, items[by].Field,
 				"legacyCompiler full denies a client whose certificate has both %s and %s, as that of a dataplane with two inbounds: this item admits it; use legacyCompiler compact", a, b)
 			if !slices.Contains(out, warning) {
 				out = append(out, warning)

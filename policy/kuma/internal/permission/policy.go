@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -98,8 +99,8 @@ type Matcher struct {
 func (m Matcher) NeedsL7() bool { return m.Path != nil || m.Method != "" }
 
 // Warn returns a warning about a field of the policy.
-func (p *Policy) Warn(field, format string, a ...any) policy.Warning {
-	return policy.Warning{Place: p.Doc.Place(field), Policy: p.Origin, Message: fmt.Sprintf(format, a...)}
+func (p *Policy) Warn(kind warning.Kind, field, format string, a ...any) policy.Warning {
+	return policy.Warning{Kind: kind, Place: p.Doc.Place(field), Policy: p.Origin, Message: fmt.Sprintf(format, a...)}
 }
 
 // IsFrom reports whether the policy is of the legacy form. Its list may be empty.

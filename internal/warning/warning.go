@@ -1,0 +1,58 @@
+// Package warning names the kinds of warnings that lint has.
+//
+// It guarantees that each kind has a stable name and a section of docs/lint.md. A dialect
+// decides where a kind applies; this package has no rule.
+package warning
+
+// Kind is the name of a kind of warning. It never changes.
+type Kind string
+
+// The kinds. [About] has each of them.
+const (
+	DenyByServerName        Kind = "deny-by-server-name"
+	EmptyList               Kind = "empty-list"
+	HiddenByDeny            Kind = "hidden-by-deny"
+	HostWithoutPort         Kind = "host-without-port"
+	HTTPOnTCP               Kind = "http-on-tcp"
+	ManyTags                Kind = "many-tags"
+	NegativeWithoutIdentity Kind = "negative-without-identity"
+	NeverMatches            Kind = "never-matches"
+	NoRules                 Kind = "no-rules"
+	NoTokenIsRead           Kind = "no-token-is-read"
+	NotInAmbient            Kind = "not-in-ambient"
+	OneLineOfMany           Kind = "one-line-of-many"
+	Overridden              Kind = "overridden"
+	PortOfNoInbound         Kind = "port-of-no-inbound"
+	PrefixInsideName        Kind = "prefix-inside-name"
+	RuleForEverybody        Kind = "rule-for-everybody"
+	SchemeInPrincipal       Kind = "scheme-in-principal"
+	SelectorInRootNamespace Kind = "selector-in-root-namespace"
+	SelectsNothing          Kind = "selects-nothing"
+	StarInTheMiddle         Kind = "star-in-the-middle"
+	YoungerThanAnother      Kind = "younger-than-another"
+)
+
+// About says of each kind what it is about.
+var About = map[Kind]string{
+	DenyByServerName:        "A deny by server name, which a caller avoids with another name",
+	EmptyList:               "An empty list, which has no effect",
+	HiddenByDeny:            "An allow whose requests are all denied",
+	HostWithoutPort:         "A host without a port, which a caller evades with one",
+	HTTPOnTCP:               "A field of HTTP, and an inbound on tcp",
+	ManyTags:                "A client with two tags that the full legacy compiler denies",
+	NegativeWithoutIdentity: "An allow that only says who does not call",
+	NeverMatches:            "A value that no request has",
+	NoRules:                 "A policy without rules",
+	NoTokenIsRead:           "A field about a token, and an inbound that reads none",
+	NotInAmbient:            "A policy that ztunnel reads otherwise than a sidecar",
+	OneLineOfMany:           "A deny that compares a header with a whole line",
+	Overridden:              "An item that a stronger one overrides",
+	PortOfNoInbound:         "A port that no selected workload has",
+	PrefixInsideName:        "A prefix of an identity that ends inside a name",
+	RuleForEverybody:        "A rule without conditions",
+	SchemeInPrincipal:       "A scheme in a principal, which never matches",
+	SelectorInRootNamespace: "A PeerAuthentication of the root namespace with a selector, which applies to nothing",
+	SelectsNothing:          "A policy that selects no workload",
+	StarInTheMiddle:         "A star inside a value, which is the character itself",
+	YoungerThanAnother:      "A PeerAuthentication beside an older one about the same workloads",
+}

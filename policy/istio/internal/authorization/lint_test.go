@@ -1,0 +1,146 @@
+package authorization_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/internal/token"
+	"github.com/meshproof/meshproof/internal/warning"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/istio/internal/authorization"
+)
+
+// warnings returns the kind, the field and the message of each warning.
+func warnings(t *testing.T, yaml string, in []policy.Inbound, demand token.Demand) (out []string) {
+	t.Helper()
+	for _, w := range authorization.Lint(parseAll(t, yaml), in, options, func(policy.Inbound) token.Demand { return demand }) {
+		_, field, _ := strings.Cut(w.Place, ": ")
+		out = append(out, fmt.Sprintf("%s %s: %s", w.Kind, field, w.Message))
+	}
+	return out
+}
+
+func TestLintFates(t *testing.T) {
+	t.Parallel()
+	deny := func(rules string) string { return one("wall", "action: DENY, rules: ["+rules+"]") }
+	allow := func(rules string) string { return one("hole", "rules: ["+rules+"]") }
+	const (
+		hidden = "hidden-by-deny spec.rules[0]: never allows: every request that it meets is denied, by ns[default]-policy[wall]-rule[0]"
+		never  = "never-matches spec.rules[0]: no request that reaches an inbound of the policy meets the rule"
+		get    = "{to: [{operation: {methods: [GET]}}]}"
+		get8   = "{to: [{operation: {methods: [GET], ports: ['8080']}}]}"
+		put8   = "{to: [{operation: {methods: [PUT], ports: ['8080']}}]}"
+		below  = "{to: [{operation: {paths: ['/a/*']}}]}"
+		all    = "{}"
+	)
+	http, tcp := inbounds()[:1], inbounds()[1:2]
+	for _, tt := range []struct {
+		name, policies string
+		in             []policy.Inbound
+		tokens         token.Demand
+		want           []string
+	}{
+		{name: "the same rule", policies: deny(get) + allow(get), in: http, want: []string{hidden}},
+		{name: "another method", policies: deny(get) + allow(put8), in: http},
+		{name: "a wider deny", policies: deny(all) + allow(get), in: http, want: []string{hidden}},
+		{name: "a narrower deny", policies: deny(get8) + allow(all), in: http},
+		{name: "a path below", policies: deny(below) + allow("{to: [{operation: {paths: [/a/b, '/a/b/*'], methods: [GET]}}]}"), in: http, want: []string{hidden}},
+		{name: "one path of two", policies: deny(below) + allow("{to: [{operation: {paths: [/a/b, /a]}}]}"), in: http},
+		{name: "two denies together", policies: deny(get+", {to: [{operation: {notMethods: [GET]}}]}") + allow("{to: [{operation: {paths: [/a]}}]}"), in: http,
+			want: []string{hidden + " and ns[default]-policy[wall]-rule[1]"}},
+		{name: "by who calls", policies: deny("{from: [{source: {namespaces: [a]}}]}") + allow("{from: [{source: {principals: [td/ns/a/sa/x]}}]}"), in: http, want: []string{hidden}},
+		{name: "a neighbour of who calls", policies: deny("{from: [{source: {namespaces: [a]}}]}") + allow("{from: [{source: {principals: [td/ns/ab/sa/x]}}]}"), in: http},
+		{name: "with an exception", policies: deny("{from: [{source: {notNamespaces: [a]}}]}") + allow("{from: [{source: {namespaces: [b]}}]}"), in: http},
+		{name: "hidden on one inbound of two", policies: deny(get8) + allow("{from: [{source: {namespaces: [a]}}]}"), in: slices.Concat(http, tcp)},
+		{name: "no deny", policies: allow(get), in: http},
+		{name: "a field against its negation", policies: allow("{to: [{operation: {methods: [GET], notMethods: ['G*']}}]}"), in: http, want: []string{never}},
+		{name: "two values at once", policies: allow("{to: [{operation: {paths: [/a]}}], when: [{key: 'request.headers[:path]', values: [/b]}]}"), in: http, want: []string{never}},
+		{name: "a DENY that never matches", policies: deny("{to: [{operation: {paths: ['/a*'], notPaths: ['/*']}}]}"), in: http, want: []string{never}},
+		{name: "an AUDIT that never matches", policies: one("p", "action: AUDIT, rules: [{to: [{operation: {notPaths: ['*']}}]}]"), in: http, want: []string{never}},
+		{name: "an issuer that is not demanded", policies: allow("{from: [{source: {requestPrincipals: [a/x]}}]}"), in: http,
+			tokens: token.Demand{Issuers: []token.Issuer{{Name: "b"}}}, want: []string{never}},
+		{name: "an issuer that is", policies: allow("{from: [{source: {requestPrincipals: [b/x]}}]}"), in: http,
+			tokens: token.Demand{Issuers: []token.Issuer{{Name: "b"}}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := warnings(t, tt.policies, tt.in, tt.tokens)
+			if diff := cmp.Diff(tt.want, slices.DeleteFunc(got, func(w string) bool { return strings.HasPrefix(w, string(warning.NegativeWithoutIdentity)) })); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestHiddenIsSound holds the warnings of each DENY beside each ALLOW against what the program
+// lets through.
+func TestHiddenIsSound(t *testing.T) {
+	t.Parallel()
+	var rules []string
+	for _, path := range []string{"", "paths: [/a]", "paths: ['/a*']", "paths: ['/a/*']", "paths: ['*b']", "notPaths: ['/a*']"} {
+		for _, method := range []string{"", "methods: [GET]", "notMethods: [GET]"} {
+			for _, source := range []string{"", "namespaces: [a]", "notNamespaces: [a]", "principals: ['*']"} {
+				operation := strings.Trim(path+", "+method, ", ")
+				var parts []string
+				if operation != "" {
+					parts = append(parts, "to: [{operation: {"+operation+"}}]")
+				}
+				if source != "" {
+					parts = append(parts, "from: [{source: {"+source+"}}]")
+				}
+				rules = append(rules, "{"+strings.Join(parts, ", ")+"}")
+			}
+		}
+	}
+	var requests []policy.Request
+	for _, uris := range [][]string{nil, {"spiffe://td/ns/a/sa/x"}, {"spiffe://td/ns/b/sa/x"}, {"spiffe://td/x"}} {
+		for _, path := range []string{"/", "/a", "/a/", "/a/b", "/ab", "/b", "/xb"} {
+			for _, method := range []string{"GET", "PUT"} {
+				requests = append(requests, policy.Request{URIs: uris, Path: path, Method: method})
+			}
+		}
+	}
+	in := inbounds()[0]
+	step := 17
+	if testing.Short() {
+		step = 101
+	}
+	for i := 0; i < len(rules)*len(rules); i += step {
+		deny, allow := rules[i/len(rules)], rules[i%len(rules)]
+		ps := parseAll(t, one("wall", "action: DENY, rules: ["+deny+"]")+one("hole", "rules: ["+allow+"]"))
+		said := slices.ContainsFunc(authorization.Lint(ps, []policy.Inbound{in}, options, func(policy.Inbound) (none token.Demand) { return }), func(w policy.Warning) bool {
+			return w.Kind == warning.HiddenByDeny
+		})
+		program := authorization.Lower(authorization.Select(ps, in, options), in, options)
+		left := slices.ContainsFunc(requests, func(r policy.Request) bool { return policy.Decide(program, r).Effect == policy.Allow })
+		if said == left {
+			t.Errorf("allow %s under deny %s: hidden is %t, but something left is %t", allow, deny, said, left)
+		}
+	}
+}
+
+func TestLintAmbient(t *testing.T) {
+	t.Parallel()
+	in := inbounds()[:1]
+	in[0].Workload.Labels = map[string]string{"istio.io/dataplane-mode": "ambient"}
+	got := warnings(t, one("audit", "action: AUDIT, rules: [{}]")+
+		strings.Replace(one("trial", "action: DENY, rules: [{}]"), "name: trial", `name: trial, annotations: {istio.io/dry-run: "true"}`, 1)+
+		one("alias", "rules: [{from: [{source: {principals: [td/ns/a/sa/x]}}]}]")+
+		one("allow", "rules: [{to: [{operation: {methods: [GET]}}]}]")+
+		one("deny", "action: DENY, rules: [{to: [{operation: {paths: [/a]}}]}, {from: [{source: {namespaces: [b]}}], to: [{operation: {paths: [/a]}}]}]"), in, token.Demand{})
+	want := []string{
+		"not-in-ambient spec.action: ztunnel knows no AUDIT, and leaves the policy out",
+		"not-in-ambient metadata.annotations: ztunnel knows no dry run, and leaves the policy out",
+		"not-in-ambient spec.rules[0].from[0].source.principals: ztunnel knows no aliases of trust domains: name each of them",
+		"not-in-ambient spec.rules[0].to[0].operation.methods: ztunnel does not know the field: it leaves the whole rule out, and it allows nothing",
+		"not-in-ambient spec.rules[0].to[0].operation.paths: ztunnel does not know the field: the rule has no effect there",
+		"not-in-ambient spec.rules[1].to[0].operation.paths: ztunnel does not know the field: it leaves it out, and the rule matches more",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
