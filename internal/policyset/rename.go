@@ -132,6 +132,12 @@ func (w *words) value(key string, v any) any {
 			return v
 		case "key":
 			return w.label(v)
+		case "name":
+			// A Kubernetes object has no longer name.
+			if renamed := w.text(v); len(renamed) <= 253 {
+				return renamed
+			}
+			return v
 		default:
 			return w.text(v)
 		}

@@ -67,7 +67,9 @@ func Parse(doc manifest.Document) (Policy, error) {
 		return Policy{}, err
 	}
 	resource.Metadata.Namespace = cmp.Or(resource.Metadata.Namespace, defaultNamespace)
-	resource.Spec.Action = cmp.Or(resource.Spec.Action, actionAllow)
+	if at, stated := doc.At("spec.action"); !stated || isNull(at) {
+		resource.Spec.Action = actionAllow
+	}
 	p := Policy{doc: doc, resource: resource}
 	r := &reader{doc: doc, action: resource.Spec.Action}
 	r.checkHead(resource)
@@ -124,6 +126,8 @@ func (r *reader) checkSpec(spec Spec) {
 				r.refuse("spec.selector.matchLabels", "a label has no key")
 			case strings.Contains(key+value, "*"):
 				r.refuse(at, "a selector has no wildcard: write the whole label")
+			case len(value) > 63:
+				r.refuse(at, "the value has %d bytes, at most 63 are allowed", len(value))
 			}
 		}
 	}
@@ -165,7 +169,17 @@ func (r *reader) readDryRun(of AuthorizationPolicy) bool {
 	return on
 }
 
+// most is the largest number of rules, and of sources of a rule, in the CRD.
+const most = 512
+
+func (r *reader) checkNumber(field string, n int) {
+	if n > most {
+		r.refuse(field, "the list has %d items, at most %d are allowed", n, most)
+	}
+}
+
 func (r *reader) readRules(from []*Rule) []rule {
+	r.checkNumber("spec.rules", len(from))
 	out := make([]rule, len(from))
 	for i, rule := range from {
 		field := item("spec.rules", i)
@@ -193,6 +207,7 @@ func (r *reader) readFrom(field string, from []*From) [][]term {
 	if len(from) == 0 {
 		return nil
 	}
+	r.checkNumber(field, len(from))
 	out := make([][]term, len(from))
 	for i, f := range from {
 		at := item(field, i) + ".source"
@@ -201,7 +216,8 @@ func (r *reader) readFrom(field string, from []*From) [][]term {
 			continue
 		}
 		s := f.Source
-		if len(s.ServiceAccounts)+len(s.NotServiceAccounts) > 0 && len(s.Principals)+len(s.NotPrincipals)+len(s.Namespaces)+len(s.NotNamespaces) > 0 {
+		// An empty list counts as well: the CRD asks whether the field is there.
+		if (s.ServiceAccounts != nil || s.NotServiceAccounts != nil) && (s.Principals != nil || s.NotPrincipals != nil || s.Namespaces != nil || s.NotNamespaces != nil) {
 			r.refuse(at, "service accounts cannot stand beside principals or namespaces: write a source for each")
 		}
 		for _, l := range []struct {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -81,6 +82,9 @@ func refuseTrustDomain(value string) string {
 	}
 }
 
+// literal is a segment of a template. A star is one of RFC 3986's characters, but not here.
+var literal = regexp.MustCompile(`^[-a-zA-Z0-9._~%!$&'()+,;:@=]+$`)
+
 // refusePath refuses braces but those of the operators {*} and {**}, each a whole segment, none
 // of them behind {**}.
 func refusePath(value string) string {
@@ -95,6 +99,8 @@ func refusePath(value string) string {
 			return fmt.Sprintf("%q has braces: only {*} and {**} are operators, each a whole segment", value)
 		case isTemplate(value) && strings.Contains(segment, "*"):
 			return fmt.Sprintf("%q has a star and an operator: write {*} or {**} for the star", value)
+		case isTemplate(value) && !literal.MatchString(segment):
+			return fmt.Sprintf("%q has the segment %q beside an operator, which is no text of a path (RFC 3986, pchar)", value, segment)
 		}
 	}
 	if !isTemplate(value) {
