@@ -69,6 +69,13 @@ type Locator interface {
 	Locate(in policy.Inbound) func(r policy.Request) (decides, shadow string)
 }
 
+// Normalizer is a set of policies whose mesh says how listeners normalize paths.
+type Normalizer interface {
+	// Normalization returns what the listeners do, and whether the options of the policies
+	// state it: otherwise it is the default of the mesh, which a case may replace.
+	Normalization() (n policy.PathNormalization, stated bool)
+}
+
 // Namer is a set of policies that have a plain name beside the one under which Envoy reports
 // them.
 type Namer interface {

@@ -97,6 +97,9 @@ func Of(subjects []lab.Subject, from Caller, request cases.Request) (Explanation
 		if s.Inbound.MTLS, err = verdict.ModeOf(s.Inbound, program); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Title(), err)
 		}
+		if s.Normalization, err = verdict.NormalizationOf(s.Set, s.Normalization); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Title(), err)
+		}
 		q := request
 		if q.From = caller; !q.SourceIP.IsValid() {
 			q.SourceIP = caller.SourceIP

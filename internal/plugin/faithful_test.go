@@ -133,7 +133,7 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"kumaOption":1,"shadowForm":"accepted","systemNamespace":"kuma-system","legacyCompiler":"compact","istio":{"rootNamespace":"istio-system","trustDomainAliases":[]},"trustDomain":"` + casefile.DefaultTrustDomain + `"}`
+	const want = `{"kumaOption":1,"shadowForm":"accepted","systemNamespace":"kuma-system","legacyCompiler":"compact","istio":{"rootNamespace":"istio-system","trustDomainAliases":[],"normalization":"DEFAULT"},"trustDomain":"` + casefile.DefaultTrustDomain + `"}`
 	if diff := cmp.Diff(want, string(told)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -14,6 +14,7 @@ package verdict
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,15 +62,17 @@ func Read(c cases.Case) (*Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	return read(c, set, (*Reading).settleMTLS)
+	return read(c, set, (*Reading).settleListeners)
 }
 
 // For reads the same policies on other inbounds: those of the case, which has the same
 // policies and options.
-func (r *Reading) For(c cases.Case) (*Reading, error) { return read(c, r.set, (*Reading).settleMTLS) }
+func (r *Reading) For(c cases.Case) (*Reading, error) {
+	return read(c, r.set, (*Reading).settleListeners)
+}
 
-// ForSidecar reads the same policies on the inbounds of a sidecar, which keep the mTLS that it
-// has, whatever the policies say of it.
+// ForSidecar reads the same policies on the inbounds of a sidecar, which keep the mTLS and the
+// normalization of paths that it has, whatever the policies say of them.
 func (r *Reading) ForSidecar(c cases.Case) (*Reading, error) {
 	return read(c, r.set, func(*Reading) error { return nil })
 }
@@ -89,6 +92,32 @@ func read(c cases.Case, set language.Policies, settle func(*Reading) error) (*Re
 		return nil, err
 	}
 	return r, nil
+}
+
+// settleListeners gives the inbounds the mTLS and the normalization of paths that the policies
+// ask for. It fails where the case states another one.
+func (r *Reading) settleListeners() (err error) {
+	if r.Case.Normalization, err = NormalizationOf(r.set, r.Case.Normalization); err != nil {
+		return fmt.Errorf("%s: %w", r.Case.Place, err)
+	}
+	return r.settleMTLS()
+}
+
+// NormalizationOf returns how listeners normalize paths: as a case says, or else as the mesh of
+// the policies does. It fails where both say it, and the two differ. The zero value says nothing.
+func NormalizationOf(set language.Policies, stated policy.PathNormalization) (policy.PathNormalization, error) {
+	normalizer, ok := set.(capability.Normalizer)
+	if !ok {
+		return stated, nil
+	}
+	switch own, says := normalizer.Normalization(); {
+	case stated == (policy.PathNormalization{}):
+		return own, nil
+	case says && stated != own:
+		return stated, errors.New("options: pathNormalization says otherwise than normalization of the mesh: leave one of the two out")
+	default:
+		return stated, nil
+	}
 }
 
 // settleMTLS gives each inbound the mTLS that its policies ask for. It fails where the case

@@ -62,7 +62,7 @@ func TestTokens(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := cases.Inbound{Inbound: policy.Inbound{Workload: policy.Workload{Name: "w"}, Port: 80, Protocol: tt.protocol}}
-			reading, err := read(cases.Case{Name: "x", TrustDomains: []spiffeid.TrustDomain{td}, Inbounds: []cases.Inbound{in}}, fixedPolicies{program: tt.program}, (*Reading).settleMTLS)
+			reading, err := read(cases.Case{Name: "x", TrustDomains: []spiffeid.TrustDomain{td}, Inbounds: []cases.Inbound{in}}, fixedPolicies{program: tt.program}, (*Reading).settleListeners)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,7 +26,7 @@ import (
 )
 
 // Dialect reads the AuthorizationPolicy of Istio. Its options are one mapping, istio, with
-// rootNamespace, trustDomain and trustDomainAliases.
+// rootNamespace, trustDomain, trustDomainAliases and normalization.
 var Dialect language.Dialect = dialect{}
 
 type dialect struct{}
@@ -103,6 +103,28 @@ func (p policies) Program(in policy.Inbound) language.Program {
 
 func (p policies) Evaluate(in policy.Inbound) func(policy.Request) policy.Decision {
 	return evaluation.On(p.all, in, p.options)
+}
+
+// Flags implements [capability.Flagger]: the mesh config is one flag.
+func (dialect) Flags() []capability.Flag {
+	return []capability.Flag{{
+		Key: "istio", Name: "istio",
+		Usage:      "mesh config of Istio, such as 'rootNamespace: istio-config, normalization: NONE'",
+		UsageOfSet: "mesh config of Istio for %s",
+		Value: func(text string) (string, error) {
+			config := "{" + text + "}"
+			docs, err := manifest.Parse("--istio", []byte("istio: "+config))
+			if err != nil {
+				return "", err
+			}
+			return config, docs[0].Decode(new(authorization.Document))
+		},
+	}}
+}
+
+// Normalization implements [capability.Normalizer].
+func (p policies) Normalization() (n policy.PathNormalization, stated bool) {
+	return p.options.Normalization.Path(), p.options.Normalization != authorization.Unstated
 }
 
 // Locate implements [capability.Locator].

@@ -92,6 +92,8 @@ type Options struct {
 	TrustDomain string `yaml:"trustDomain"`
 	// TrustDomainAliases stand for the trust domain in the principals of policies.
 	TrustDomainAliases []string `yaml:"trustDomainAliases"`
+	// Normalization is how listeners normalize paths.
+	Normalization Normalization `yaml:"normalization"`
 }
 
 // MarshalJSON prints the options with their defaults filled in. A trust domain that is that of
@@ -101,7 +103,8 @@ func (o Options) MarshalJSON() ([]byte, error) {
 		RootNamespace      string   `json:"rootNamespace"`
 		TrustDomain        string   `json:"trustDomain,omitempty"`
 		TrustDomainAliases []string `json:"trustDomainAliases"`
-	}{o.rootNamespace(), o.TrustDomain, append([]string{}, o.TrustDomainAliases...)})
+		Normalization      string   `json:"normalization"`
+	}{o.rootNamespace(), o.TrustDomain, append([]string{}, o.TrustDomainAliases...), o.Normalization.String()})
 }
 
 func (o Options) rootNamespace() string { return cmp.Or(o.RootNamespace, "istio-system") }
