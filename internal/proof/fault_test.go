@@ -100,6 +100,90 @@ var faults = []struct {
 		{"policy/gateway/internal/authorization/lower.go", `if a := rule.NetworkAttributes; a != nil`, `if a := rule.NetworkAttributes; !FAULT && a != nil`},
 		{"policy/gateway/internal/evaluation/evaluate.go", `if rule.NetworkAttributes == nil ||`, `if FAULT || rule.NetworkAttributes == nil ||`},
 	}},
+	{"an empty list of sources lets all callers in", []change{
+		{"policy/gateway/internal/authorization/lower.go", "	case 0:\n		return policy.Never", "	case 0:\n		if FAULT {\n			return policy.Always\n		}\n		return policy.Never"},
+		{"policy/gateway/internal/evaluation/evaluate.go", `if rule.Sources == nil {`, `if rule.Sources == nil || FAULT && len(*rule.Sources) == 0 {`},
+	}},
+	{"the namespace of an AuthorizationPolicy is not compared", []change{
+		{"policy/gateway/internal/authorization/lower.go", `own != theirs &&`, `!FAULT && own != theirs &&`},
+		{"policy/gateway/internal/evaluation/evaluate.go", `text.Metadata.Namespace != namespace ||`, `!FAULT && text.Metadata.Namespace != namespace ||`},
+	}},
+	{"a service account is of the policy's own namespace", []change{
+		{"policy/gateway/internal/authorization/lower.go", `if s.ServiceAccount.Namespace != nil {`, `if s.ServiceAccount.Namespace != nil && !FAULT {`},
+		{"policy/gateway/internal/evaluation/evaluate.go", `if a.Namespace != nil {`, `if a.Namespace != nil && !FAULT {`},
+	}},
+	{"without an AuthorizationPolicy all callers are denied", []change{
+		{"policy/gateway/internal/authorization/lower.go", `if len(sel.Policies) == 0 {`, `if len(sel.Policies) == 0 && !FAULT {`},
+		{"policy/gateway/internal/evaluation/evaluate.go", `if protected && by == "" {`, `if (protected || FAULT) && by == "" {`},
+	}},
+	{"NotIn asks for the label", []change{
+		{"policy/gateway/internal/authorization/lower.go", `if r.Matches(labels.Set(w.Labels)) {`, `if r.Matches(labels.Set(w.Labels)) && !(FAULT && r.Operator() == selection.NotIn && w.Labels[r.Key()] == "") {`},
+		{"policy/gateway/internal/evaluation/evaluate.go", `"NotIn": !listed,`, `"NotIn": !listed && (exists || !FAULT),`},
+	}},
+	{"what a rule excludes is not asked for", []change{
+		{"policy/istio/internal/authorization/lower.go", `if len(t.not) > 0 {`, `if len(t.not) > 0 && !FAULT {`},
+		{"policy/istio/internal/evaluation/evaluate.go", `	for _, value := range not {`, "	if FAULT {\n		not = nil\n	}\n	for _, value := range not {"},
+	}},
+	{"one of the conditions of when is enough", []change{
+		{"policy/istio/internal/authorization/lower.go", `	return allOf(append(parts, conditions(r.when, s)...))`, "	if FAULT && len(r.when) > 0 {\n		return allOf(append(parts, anyOf(conditions(r.when, s))))\n	}\n	return allOf(append(parts, conditions(r.when, s)...))"},
+		{"policy/istio/internal/evaluation/evaluate.go", `		for _, c := range *rule.When {
+			if !q.condition(`, "		one := len(*rule.When) == 0\n		for _, c := range *rule.When {\n			one = one || q.condition(*c, text.Metadata.Namespace)\n		}\n		if FAULT {\n			return one\n		}\n		for _, c := range *rule.When {\n			if !q.condition("},
+	}},
+	{"a rule of ALLOW with a path is kept on tcp", []change{
+		{"policy/istio/internal/authorization/lower.go", `== actionAllow && r.asksHTTP()`, `== actionAllow && !FAULT && r.asksHTTP()`},
+		{"policy/istio/internal/evaluation/evaluate.go", `text.Spec.Action == "ALLOW" && asksHTTP(rule)`, `text.Spec.Action == "ALLOW" && !FAULT && asksHTTP(rule)`},
+	}},
+	{"the root namespace is one like others", []change{
+		{"policy/istio/internal/authorization/select.go", `own != opts.RootNamespace && own`, `(FAULT || own != opts.RootNamespace) && own`},
+		{"policy/istio/internal/evaluation/evaluate.go", `&& text.Metadata.Namespace != opts.RootNamespace {`, `&& (FAULT || text.Metadata.Namespace != opts.RootNamespace) {`},
+	}},
+	{"hosts are compared with their case", []change{
+		{"policy/istio/internal/authorization/subject.go", `is.Match.AnyCase = is.Match.Kind != policy.Present`, `is.Match.AnyCase = !FAULT && is.Match.Kind != policy.Present`},
+		{"policy/istio/internal/evaluation/value.go", `compare(lower(value), lower(q.r.Host))`, `(compare(value, q.r.Host) || !FAULT && compare(lower(value), lower(q.r.Host)))`},
+	}},
+	{"one wildcard of a template takes slashes", []change{
+		{"policy/istio/internal/authorization/subject.go", `if isTemplate(value) {`, "if isTemplate(value) {\n				if FAULT {\n					value = strings.ReplaceAll(value, \"{*}\", \"{**}\")\n				}"},
+		{"policy/istio/internal/evaluation/value.go", `return template(value, path)`, "if FAULT {\n			value = strings.ReplaceAll(value, \"{*}\", \"{**}\")\n		}\n		return template(value, path)"},
+	}},
+	{"a dry run is enforced", []change{
+		{"policy/istio/internal/authorization/lower.go", `p.observes == observes`, `(p.observes && !FAULT) == observes`},
+		{"policy/istio/internal/evaluation/evaluate.go", `value := text.Metadata.Annotations["istio.io/dry-run"]`, "value := text.Metadata.Annotations[\"istio.io/dry-run\"]\n			if FAULT {\n				value = \"\"\n			}"},
+	}},
+	{"aliases of the trust domain are ignored", []change{
+		{"policy/istio/internal/authorization/alias.go", `if strings.Count(rest, "/") != 3 ||`, `if FAULT || strings.Count(rest, "/") != 3 ||`},
+		{"policy/istio/internal/evaluation/value.go", `if len(parts) != 5 ||`, `if FAULT || len(parts) != 5 ||`},
+	}},
+	{"a claim that is a list is not read", []change{
+		{"policy/istio/internal/authorization/subject.go", `			return policy.Or{text(attribute.Claim(path...), value),`, "			if FAULT {\n				return text(attribute.Claim(path...), value)\n			}\n			return policy.Or{text(attribute.Claim(path...), value),"},
+		{"policy/istio/internal/evaluation/value.go", `if single := q.r.Others`, "if FAULT {\n		texts = nil\n	}\n	if single := q.r.Others"},
+	}},
+	{"the first item of from decides", []change{
+		{"policy/kuma/internal/lowering/lower.go", `		out[i] = item.Compiled
+	}`, "		out[i] = item.Compiled\n	}\n	if FAULT {\n		slices.Reverse(out)\n	}"},
+		{"policy/kuma/internal/evaluation/evaluate.go", `	items := e.fromOf(in)`, "	items := e.fromOf(in)\n	if FAULT {\n		slices.Reverse(items)\n	}"},
+	}},
+	{"what is denied in the shadow is denied", []change{
+		{"policy/kuma/internal/lowering/lower.go", `slices.Concat(allowed, shadowed)`, `slices.Concat(allowed, shadowed[:len(shadowed)*map[bool]int{false: 1}[FAULT]])`},
+		{"policy/kuma/internal/evaluation/evaluate.go", `allower := e.first(permission.Allow, permission.AllowWithShadowDeny); allower != ""`, `allower := e.first(permission.Allow, permission.AllowWithShadowDeny); allower != "" && (!FAULT || e.first(permission.Allow) != "")`},
+	}},
+	{"a server name is not compared", []change{
+		{"policy/kuma/internal/permission/matcher.go", `if m.SNI != "" {`, `if m.SNI != "" && !FAULT {`},
+		{"policy/kuma/internal/evaluation/evaluate.go", `m.SNI != "" && m.SNI != e.sni`, `m.SNI != "" && !FAULT && m.SNI != e.sni`},
+	}},
+	{"an item of from with several tags asks for the first", []change{
+		{"policy/kuma/internal/legacy/item.go", `	switch len(i.Tags) {`, "	if FAULT && len(i.Tags) > 0 {\n		i.Tags = i.Tags[:1]\n	}\n	switch len(i.Tags) {"},
+		{"policy/kuma/internal/evaluation/evaluate.go", `	for _, tag := range i.Tags {
+		if !slices.Contains(uris,`, "	for n, tag := range i.Tags {\n		if FAULT && n > 0 {\n			break\n		}\n		if !slices.Contains(uris,"},
+	}},
+	{"the query is part of a path", []change{
+		{"policy/request.go", `func (r *Request) PathOnly() string {`, "func (r *Request) PathOnly() string {\n	if FAULT {\n		return r.Path\n	}"},
+		{"policy/kuma/internal/evaluation/evaluate.go", `e.path, _, _ = strings.Cut(r.Path, "?")`, "if e.path, _, _ = strings.Cut(r.Path, \"?\"); FAULT {\n		e.path = r.Path\n	}"},
+		{"policy/istio/internal/evaluation/value.go", `if i := strings.IndexByte(path, '?'); i >= 0 {`, `if i := strings.IndexByte(path, '?'); i >= 0 && !FAULT {`},
+	}},
+	// The parsing of policies is shared: the last line of a proof names it.
+	{"a matcher of allowWithShadowDeny is read as one of allow", []change{
+		{"policy/kuma/internal/permission/rules.go", "			r.Lists[l] = append(r.Lists[l], m)\n		}\n	}\n", "			to := List(l)\n			if FAULT && to == AllowWithShadowDeny {\n				to = Allow\n			}\n			r.Lists[to] = append(r.Lists[to], m)\n		}\n	}\n"},
+	}},
 }
 
 // faultVariable names the fault that the test program has.
