@@ -51,6 +51,8 @@ type chain struct {
 	// remote says where the connection manager has the remote address from; "" for the
 	// connection.
 	remote string
+	// rewritten are the settings that change what the HTTP filters see.
+	rewritten []rewritten
 }
 
 type otherFilter struct {
@@ -120,6 +122,7 @@ func (c *chain) close() {
 	if c.remote != "" && c.asksForRemote() {
 		c.tell(dump.Opaque, "", "", "a filter asks for the remote address, and "+c.remote+": no caller of the lab plays it")
 	}
+	c.tellRewritten()
 	c.out.Inbounds = append(c.out.Inbounds, c.in)
 	c.reader.leads = append(c.reader.leads, c.leads)
 }

@@ -53,6 +53,7 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 		c.in.Normalization.EscapedSlashes = policy.UnescapeSlashes
 		c.tell(dump.Note, name, "", "path_with_escaped_slashes_action UNESCAPE_AND_REDIRECT: a path with escaped slashes is redirected, taken for forwarded")
 	}
+	c.rewritten = rewritesOf(m)
 	c.settings(name, m)
 	for i, f := range m.HttpFilters {
 		if i < len(m.HttpFilters)-1 && messages.Name(messages.TypeURL(f.GetTypedConfig())) == router {
@@ -132,6 +133,7 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 	configs := c.routeConfigs(m)
 	for _, config := range configs {
 		c.checkKnown("", config)
+		c.rewritten = append(c.rewritten, removes(config))
 		c.tellUnnamed(config, m)
 		c.tellScripts(config)
 		for _, host := range config.VirtualHosts {

@@ -1,0 +1,88 @@
+package sidecar
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+
+	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/xds"
+	"github.com/meshproof/meshproof/xds/lift"
+)
+
+// rewritten is a setting of a listener that changes what the filters see of an attribute. The
+// lab sends its requests to a listener without it.
+type rewritten struct {
+	attribute func(*policy.Attribute) bool
+	setting   string
+}
+
+// rewritesOf returns the settings of a connection manager that change requests in front of all
+// filters, see envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.
+func rewritesOf(m *hcmv3.HttpConnectionManager) (out []rewritten) {
+	host := func(a *policy.Attribute) bool { return a == attribute.Host }
+	http1, common := m.GetHttpProtocolOptions(), m.GetCommonHttpProtocolOptions()
+	for _, s := range []struct {
+		set       bool
+		attribute func(*policy.Attribute) bool
+		setting   string
+	}{
+		{m.StripMatchingHostPort, host, "strip_matching_host_port"},
+		{m.GetStripAnyHostPort(), host, "strip_any_host_port"},
+		{m.StripTrailingHostDot, host, "strip_trailing_host_dot"},
+		{http1.GetAcceptHttp_10() && http1.GetDefaultHostForHttp_10() != "", host, "default_host_for_http_10"},
+		{m.GetAddUserAgent().GetValue(), isHeader("user-agent"), "add_user_agent"},
+		{m.Via != "", isHeader("via"), "via"},
+		{m.AppendXForwardedPort, isHeader("x-forwarded-port"), "append_x_forwarded_port"},
+		{true, isHeader("x-request-id"), "generate_request_id"},
+		{common.GetHeadersWithUnderscoresAction() != corev3.HttpProtocolOptions_ALLOW, hasUnderscore, "headers_with_underscores_action"},
+	} {
+		if s.set {
+			out = append(out, rewritten{s.attribute, s.setting})
+		}
+	}
+	return out
+}
+
+// removes returns that routes take headers away from requests that come from outside.
+func removes(r *routev3.RouteConfiguration) rewritten {
+	names := make([]string, len(r.GetInternalOnlyHeaders()))
+	for i, name := range r.GetInternalOnlyHeaders() {
+		names[i] = strings.ToLower(name)
+	}
+	return rewritten{isHeader(names...), "internal_only_headers"}
+}
+
+func isHeader(names ...string) func(*policy.Attribute) bool {
+	return func(a *policy.Attribute) bool { return isAnyHeader(a) && slices.Contains(names, a.Key) }
+}
+
+func hasUnderscore(a *policy.Attribute) bool { return isAnyHeader(a) && strings.Contains(a.Key, "_") }
+
+// isAnyHeader reports whether an attribute is a header, by line or as one text.
+func isAnyHeader(a *policy.Attribute) bool {
+	family := attribute.Header("x").Family
+	return a.Family == family || a.Family == "joined-"+family
+}
+
+// tellRewritten tells about the settings that change what an HTTP filter asks for.
+func (c *chain) tellRewritten() {
+	if len(c.rewritten) == 0 {
+		return
+	}
+	p, _ := lift.Program(xds.Filters{HTTP: c.in.Filters.HTTP, Routes: c.in.Filters.Routes}, 0)
+	for _, r := range c.rewritten {
+		for condition := range p.Conditions() {
+			if is, ok := condition.(policy.Is); ok && r.attribute(is.Attribute) {
+				c.tell(dump.Opaque, "", "", fmt.Sprintf("a filter asks for the %s, and the listener changes it (%s): the lab's listener does not", is.Attribute.Name, r.setting))
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package verify
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/sidecar"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/xds"
+)
+
+// A listener may change a request before any filter sees it. The policies' own filters then
+// decide otherwise than the policies, and the lab's listener does not show it.
+func TestRewritten(t *testing.T) {
+	t.Parallel()
+	const (
+		common = manager + ".common_http_protocol_options"
+		old    = manager + ".http_protocol_options"
+	)
+	host := `to: [{operation: {hosts: [shop.example]}}]`
+	asks := func(header string) string {
+		return fmt.Sprintf(`when: [{key: "request.headers[%s]", values: [a]}]`, header)
+	}
+	for name, tt := range map[string]struct {
+		rule  string
+		want  outcome
+		edits []edit
+	}{
+		"a host":                               {host, verified, nil},
+		"a host without its own port":          {host, unverified, []edit{put(manager+".strip_matching_host_port", `true`)}},
+		"a host without any port":              {host, unverified, []edit{put(manager+".strip_any_host_port", `true`)}},
+		"a host without a dot at its end":      {host, unverified, []edit{put(manager+".strip_trailing_host_dot", `true`)}},
+		"a host for HTTP/1.0":                  {host, unverified, []edit{put(old, `{"accept_http_10": true, "default_host_for_http_10": "shop.example"}`)}},
+		"HTTP/1.0 without a host":              {host, verified, []edit{put(old, `{"accept_http_10": true}`)}},
+		"a header":                             {asks("x-role"), verified, nil},
+		"a header, and ports of hosts":         {asks("x-role"), verified, []edit{put(manager+".strip_any_host_port", `true`)}},
+		"a header with an underscore":          {asks("x_role"), verified, nil},
+		"a header with an underscore, dropped": {asks("x_role"), unverified, []edit{put(common, `{"headers_with_underscores_action": "DROP_HEADER"}`)}},
+		"another header than one dropped":      {asks("x-role"), verified, []edit{put(common, `{"headers_with_underscores_action": "DROP_HEADER"}`)}},
+		"a user agent":                         {asks("User-Agent"), verified, nil},
+		"a user agent of Envoy":                {asks("User-Agent"), unverified, []edit{put(manager+".add_user_agent", `true`)}},
+		"a header that Envoy adds to":          {asks("via"), unverified, []edit{put(manager+".via", `"proxy"`)}},
+		"a port that Envoy adds":               {asks("x-forwarded-port"), unverified, []edit{put(manager+".append_x_forwarded_port", `true`)}},
+		"the number of a request":              {asks("x-request-id"), unverified, nil},
+		"a header of the inside":               {asks("x-role"), unverified, []edit{put(routes+".internal_only_headers", `["X-Role"]`)}},
+		"another header of the inside":         {asks("x-role"), verified, []edit{put(routes+".internal_only_headers", `["x-other"]`)}},
+		"a header of the inside, by discovery": {asks("x-role"), unverified, []edit{byRDS(put("internal_only_headers", `["x-role"]`))}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := matchedIstio(t, fmt.Sprintf("{rules: [{%s}]}", tt.rule), tt.edits...)
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(v.sidecar.Unknown))
+			}
+		})
+	}
+}
+
+// matchedIstio holds the example's dump, with the filters of an AuthorizationPolicy and some
+// edits, against that policy.
+func matchedIstio(t *testing.T, spec string, edits ...edit) *Verification {
+	t.Helper()
+	files := files(t, "apiVersion: security.istio.io/v1\nkind: AuthorizationPolicy\nmetadata: {name: p, namespace: default}\nspec: "+spec+"\n")
+	in := policy.Inbound{Workload: policy.Workload{Name: "backend", Namespace: "default"}, Port: 8080, Protocol: policy.HTTP}
+	all, err := files.CasesFor(lab.Surroundings{Inbound: in}, files.Inbounds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := dialect.Parse(all[0].Policies, all[0].Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := xds.Compile(set.Program(in).Program)
+	if err != nil || len(compiled.HTTP) != 1 {
+		t.Fatalf("%d filters: %v", len(compiled.HTTP), err)
+	}
+	text, err := protojson.Marshal(compiled.HTTP[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The inbound of TCP is left out.
+	dump := drop("configs.0.dynamic_listeners.1")(exampleDump(t))
+	dump = put(rbac, `{"@type": "T/envoy.extensions.filters.http.rbac.v3.RBAC", `+string(text[1:]))(dump)
+	for _, e := range edits {
+		dump = e(dump)
+	}
+	if text, err = json.Marshal(completed(dump)); err != nil {
+		t.Fatal(err)
+	}
+	found, err := sidecar.Dump(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Match(t.Context(), all, files, false, "", found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
