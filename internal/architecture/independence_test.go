@@ -19,13 +19,13 @@ import (
 )
 
 // opinions are the packages that hold a second opinion, each with the functions and methods
-// of this module that it may call: some parse, and some print. Code that selects,
+// of this module that it may call: some parse, some print, and one says what the codec of Envoy does. Code that selects,
 // orders, matches or normalizes is written anew there. If the two opinions shared such code,
 // a mistake in it would be proven right.
 var opinions = map[string][]string{
 	"policy/kuma/internal/evaluation":    {"policy/manifest.Document.Place"},
 	"policy/gateway/internal/evaluation": {"policy/gateway/internal/authorization.Policy.Place", "policy/gateway/internal/authorization.Policy.Resource"},
-	"policy/istio/internal/evaluation":   {"internal/claim.Key", "policy/istio/internal/authorization.Policy.Place", "policy/istio/internal/authorization.Policy.Resource"},
+	"policy/istio/internal/evaluation":   {"internal/claim.Key", "internal/requestline.IsOneLine", "policy/istio/internal/authorization.Policy.Place", "policy/istio/internal/authorization.Policy.Resource"},
 	"internal/plainpath":                 nil,
 }
 

@@ -197,7 +197,7 @@ func find(t *testing.T, candidates []cases.Case, kind mistake.Kind) (cases.Case,
 		}
 	}
 	switch kind {
-	case mistake.PresentToEmpty, mistake.EndMissed, mistake.NotDropped, mistake.EndsExchanged, mistake.DotUnescaped:
+	case mistake.ContainsToPrefix, mistake.PresentToEmpty, mistake.EndMissed, mistake.NotDropped, mistake.EndsExchanged, mistake.DotUnescaped:
 		t.Skip("no sampled case compares so: TestEndpointMutants and TestMatchMutants have these mistakes")
 	}
 	t.Fatalf("no case can have %s", kind)

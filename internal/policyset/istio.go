@@ -7,7 +7,7 @@ func (g *generator) istioPolicies() []resource {
 	if g.oneIn(3) {
 		g.option("istio", object{"trustDomainAliases": []string{otherDomain.Name()}}, nil)
 	}
-	return some(g.chooser, 1, g.size.upTo(3), func() resource {
+	policies := some(g.chooser, 1, g.size.upTo(3), func() resource {
 		p := resource{APIVersion: "security.istio.io/" + pick(g.chooser, "v1", "v1", "v1beta1"), Kind: "AuthorizationPolicy"}
 		p.Metadata = object{"name": g.policyName(), "namespace": pick(g.chooser, append([]string{"istio-system"}, namespaces...)...)}
 		p.Spec = object{}
@@ -31,6 +31,10 @@ func (g *generator) istioPolicies() []resource {
 		}
 		return p
 	})
+	if g.oneIn(3) {
+		policies = append(policies, g.requestAuthentication())
+	}
+	return policies
 }
 
 // istioRule draws a rule. Without fields it matches every request.
@@ -42,19 +46,64 @@ func (g *generator) istioRule() object {
 	if g.oneIn(2) {
 		rule["to"] = some(g.chooser, 1, 2, func() object { return object{"operation": g.istioOperation()} })
 	}
-	if g.oneIn(4) {
-		key := pick(g.chooser, "source.namespace", "source.serviceAccount", "connection.sni", "request.headers[x-role]", "source.ip")
-		known := map[string][]string{"connection.sni": append([]string{"*", "*.example"}, serverNames...), "source.ip": blocks, "request.headers[x-role]": {"*", "admin", "adm*", "*min"}}[key]
-		if known == nil {
-			known = []string{"a", "ab", "x"}
-		}
-		rule["when"] = []object{{"key": key, pick(g.chooser, "values", "notValues"): some(g.chooser, 1, 2, func() string { return pick(g.chooser, known...) })}}
+	if g.oneIn(3) {
+		rule["when"] = some(g.chooser, 1, 2, g.istioCondition)
 	}
 	return rule
 }
 
-// blocks are addresses of callers, whole and in blocks.
-var blocks = []string{"10.64.0.1", "10.64.0.0/24", "10.64.0.0/31", "192.168.0.0/16", "0.0.0.0/0"}
+// blocks are addresses of callers, whole and in blocks. Some are next to each other, and some lie
+// within others.
+var blocks = []string{"10.64.0.1", "10.64.0.0/24", "10.64.0.0/31", "10.64.0.2/31", "192.168.0.0/16", "192.168.7.7", "0.0.0.0/0"}
+
+// conditions are the keys of conditions, with values that are alike.
+var conditions = []struct {
+	key    string
+	values []string
+}{
+	{"source.namespace", []string{"a", "ab", "x"}},
+	{"source.serviceAccount", []string{"a", "ab", "x", "a/x"}},
+	{"source.principal", []string{"*/sa/x", "trust-domain.mesh/ns/a/sa/x", "trust-domain.mesh/ns/a*"}},
+	{"source.ip", blocks},
+	{"remote.ip", blocks},
+	{"destination.port", []string{"8080", "8081", "9090"}},
+	{"connection.sni", append([]string{"*", "*.example"}, serverNames...)},
+	{"request.headers[x-role]", []string{"*", "admin", "adm*", "*min", "admin,user"}},
+	{"request.headers[X-Role]", []string{"admin", "ADMIN"}},
+	{"request.headers[origin]", []string{"*", "https://shop.example", "*.example"}},
+	{"request.headers[:path]", []string{"*?debug=1", "/a?*", "/a"}},
+	{"request.headers[:authority]", []string{"web.example", "*:8080", "web*"}},
+	{"request.auth.principal", []string{"*", "https://login.example/alice", "*/alice", "https://login.example/*"}},
+	{"request.auth.claims[groups]", []string{"dev", "dev*", "*ops"}},
+	{"request.auth.claims[team][name]", []string{"red", "r*"}},
+	{"request.auth.audiences", []string{"shop", "bank"}},
+	{"request.auth.presenter", []string{"cli"}},
+}
+
+func (g *generator) istioCondition() object {
+	of := conditions[g.choose(len(conditions))]
+	values := func() []string { return some(g.chooser, 1, 2, func() string { return pick(g.chooser, of.values...) }) }
+	condition := object{"key": of.key, pick(g.chooser, "values", "notValues"): values()}
+	if g.oneIn(6) {
+		condition["values"], condition["notValues"] = values(), values()
+	}
+	return condition
+}
+
+// requestAuthentication takes the tokens of an issuer, some of them for an audience alone.
+func (g *generator) requestAuthentication() resource {
+	p := resource{APIVersion: "security.istio.io/v1", Kind: "RequestAuthentication", Spec: object{}}
+	p.Metadata = object{"name": "tokens", "namespace": pick(g.chooser, append([]string{"istio-system", "istio-system"}, namespaces...)...)}
+	if g.oneIn(3) {
+		p.Spec["selector"] = object{"matchLabels": object{"app": pick(g.chooser, names...)}}
+	}
+	rule := object{"issuer": "https://login.example", "jwksUri": "https://login.example/keys"}
+	if g.oneIn(3) {
+		rule["audiences"] = []string{"shop"}
+	}
+	p.Spec["jwtRules"] = []object{rule}
+	return p
+}
 
 func (g *generator) istioSource() object {
 	principals := func() []string {
@@ -65,11 +114,21 @@ func (g *generator) istioSource() object {
 	namespaces := func() []string {
 		return some(g.chooser, 1, 2, func() string { return pick(g.chooser, "a", "ab", "b", "a*", "default") })
 	}
-	switch g.choose(10) {
+	switch g.choose(11) {
 	case 5:
 		return object{"trustDomains": some(g.chooser, 1, 2, func() string { return pick(g.chooser, "*", ownDomain.Name(), otherDomain.Name()) })}
 	case 6:
-		return object{pick(g.chooser, "ipBlocks", "remoteIpBlocks"): some(g.chooser, 1, 2, func() string { return pick(g.chooser, blocks...) }), "notNamespaces": namespaces()}
+		of := pick(g.chooser, "ipBlocks", "remoteIpBlocks")
+		source := object{of: some(g.chooser, 1, 2, func() string { return pick(g.chooser, blocks...) })}
+		if g.oneIn(2) {
+			source["not"+strings.ToUpper(of[:1])+of[1:]] = []string{pick(g.chooser, blocks...)}
+		}
+		if g.oneIn(3) {
+			source["notNamespaces"] = namespaces()
+		}
+		return source
+	case 10:
+		return object{pick(g.chooser, "requestPrincipals", "notRequestPrincipals"): []string{pick(g.chooser, "*", "https://login.example/alice", "*/bob")}}
 	case 0, 7, 8, 9:
 		return object{"principals": principals()}
 	case 1:

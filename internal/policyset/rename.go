@@ -117,7 +117,7 @@ func (w *words) value(key string, v any) any {
 		case "principals", "notPrincipals":
 			// A principal is a SPIFFE ID without its scheme.
 			return strings.TrimPrefix(w.text(spiffeScheme+v), spiffeScheme)
-		case "ipBlocks", "remoteIpBlocks":
+		case "ipBlocks", "remoteIpBlocks", "notIpBlocks", "notRemoteIpBlocks":
 			return v
 		case "trustDomains", "trustDomainAliases":
 			return w.trustDomain(v)
@@ -168,7 +168,7 @@ func (w *words) value(key string, v any) any {
 }
 
 // attributeKey is the key of a condition of Istio.
-var attributeKey = regexp.MustCompile(`^(source|connection|request)\.`)
+var attributeKey = regexp.MustCompile(`^(source|remote|destination|connection|request)\.`)
 
 // label replaces the key of a label. A control plane knows the labels of Kuma, and the
 // attributes of Istio's conditions.

@@ -63,6 +63,16 @@ func CheckAuthority(authority string) error {
 	return nil
 }
 
+// IsOneLine reports whether the codec of every Envoy joins the lines of a header by commas, before
+// any filter sees them: measured on 1.36.4, 1.38.3, 1.39.3 and 1.40.0, over HTTP/1.1 and HTTP/2.
+// The name is in lower case.
+func IsOneLine(header string) bool { return slices.Contains(oneLine, header) }
+
+var oneLine = strings.Fields(`accept accept-encoding access-control-request-headers access-control-request-method authorization
+	cache-control cdn-loop content-encoding content-type grpc-timeout if-match if-modified-since if-none-match if-range
+	if-unmodified-since origin pragma referer user-agent via x-client-trace-id x-forwarded-host x-forwarded-port
+	x-request-id`)
+
 // Line is a header line as a text. A value that no terminal prints stands in quotes.
 func Line(h policy.Header) string {
 	if !utf8.ValidString(h.Value) || strings.ContainsFunc(h.Value, func(r rune) bool { return !unicode.IsPrint(r) }) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -37,7 +38,7 @@ func Header(name string) *policy.Attribute {
 var headerKinds = []policy.MatchKind{policy.Exact, policy.Prefix, policy.Suffix, policy.Contains, policy.Regex, policy.Present}
 
 var headers = addFamily("header", "x-role", func(name string) *policy.Attribute {
-	if slices.Contains(joinedByCodec, name) {
+	if requestline.IsOneLine(name) {
 		return &policy.Attribute{
 			Phrase: "header " + name,
 			Layer:  policy.L7,
@@ -106,13 +107,6 @@ func formsOf(name string, form policy.Form) []policy.Form {
 // those that begin with "x-envoy-": what a filter sees of them is not what the caller sends.
 var written = strings.Fields(`connection content-length expect keep-alive proxy-connection te trailer transfer-encoding upgrade
 	x-forwarded-client-cert x-forwarded-for x-forwarded-proto`)
-
-// joinedByCodec are headers whose lines are one text for every filter: measured on 1.36.4,
-// 1.38.3, 1.39.3 and 1.40.0, over HTTP/1.1 and HTTP/2.
-var joinedByCodec = strings.Fields(`accept accept-encoding access-control-request-headers access-control-request-method authorization
-	cache-control cdn-loop content-encoding content-type grpc-timeout if-match if-modified-since if-none-match if-range
-	if-unmodified-since origin pragma referer user-agent via x-client-trace-id x-forwarded-host x-forwarded-port
-	x-request-id`)
 
 // target is the path with its query, as Envoy's header :path has it.
 var target = add(&policy.Attribute{

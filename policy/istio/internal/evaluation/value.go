@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/meshproof/meshproof/internal/claim"
+	"github.com/meshproof/meshproof/internal/requestline"
 )
 
 func (q question) method(value string) bool {
@@ -97,7 +98,7 @@ func (q question) header(name, value string) bool {
 				lines = append(lines, line.Value)
 			}
 		}
-		if q.r.JoinsLines && len(lines) > 1 {
+		if (q.r.JoinsLines || requestline.IsOneLine(name)) && len(lines) > 1 {
 			lines = []string{strings.Join(lines, ",")}
 		}
 	}
