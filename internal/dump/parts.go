@@ -9,6 +9,8 @@ import (
 
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/meshproof/meshproof/internal/messages"
 )
 
 const (
@@ -127,6 +129,36 @@ func (r *Resources) addBootstrap(o object) {
 	r.each(static, "listeners", "", func(listener object) { r.bootstrapped = append(r.bootstrapped, listener) })
 	r.each(static, "clusters", "", func(cluster object) { r.addCluster(object{"cluster": cluster}) })
 	r.addRuntime(o)
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		if key != "static_resources" && key != "staticResources" {
+			r.tellExtensions(o[key])
+		}
+	}
+}
+
+// quietExtensions are the extensions of a bootstrap that measure, log and limit, in the packages
+// of their messages.
+var quietExtensions = []string{"envoy.config.metrics.v3.", "envoy.config.overload.v3.", "envoy.config.trace.v3.ZipkinConfig", "envoy.config.trace.v3.OpenTelemetryConfig",
+	"envoy.extensions.access_loggers.file.v3.", "envoy.extensions.access_loggers.stream.v3.", "envoy.extensions.network.dns_resolver.",
+	"envoy.extensions.resource_monitors.", "envoy.extensions.stat_sinks.graphite_statsd.v3.", "envoy.extensions.stat_sinks.open_telemetry.v3.",
+	"envoy.extensions.watchdog.profile_action.v3.", "envoy.watchdog."}
+
+// tellExtensions tells about extensions in a part of a bootstrap that may run code.
+func (r *Resources) tellExtensions(part any) {
+	switch part := part.(type) {
+	case []any:
+		for _, item := range part {
+			r.tellExtensions(item)
+		}
+	case object:
+		name := messages.Name(getString(part, "@type"))
+		if name != "" && !slices.ContainsFunc(quietExtensions, func(known string) bool { return strings.HasPrefix(name, known) }) {
+			r.tellBeside(bootstrapConfig, "the extension %s is not known to leave requests alone", name)
+		}
+		for _, key := range slices.Sorted(maps.Keys(part)) {
+			r.tellExtensions(part[key])
+		}
+	}
 }
 
 // addRuntime tells which runtime values may change how an Envoy judges. An Envoy without

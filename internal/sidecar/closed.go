@@ -1,6 +1,12 @@
 package sidecar
 
-import "github.com/meshproof/meshproof/internal/messages"
+import (
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/apple/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/cares/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/network/dns_resolver/getaddrinfo/v3"
+
+	"github.com/meshproof/meshproof/internal/messages"
+)
 
 // Why fields decide nothing about who passes RBAC.
 const (
@@ -18,22 +24,24 @@ const (
 // go-control-plane has the definitions.
 var known = messages.Closed{
 	"envoy.config.listener.v3.Listener": {
-		messages.Read: "address additional_addresses filter_chains default_filter_chain listener_filters",
+		messages.Read: "address additional_addresses filter_chains default_filter_chain listener_filters connection_balance_config",
 		apart:         "name traffic_direction use_original_dst udp_listener_config api_listener internal_listener fcds_config filter_chain_matcher",
 		measures:      "stat_prefix stats_matcher metadata access_log",
 		limits: `per_connection_buffer_limit_bytes per_connection_buffer_high_watermark_timeout listener_filters_timeout
 			continue_on_listener_filters_timeout tcp_backlog_size max_connections_to_accept_per_socket_event ignore_global_conn_limit
 			bypass_overload_manager`,
-		presents: `deprecated_v1 bind_to_port drain_type freebind tcp_fast_open_queue_length connection_balance_config reuse_port
+		presents: `deprecated_v1 bind_to_port drain_type freebind tcp_fast_open_queue_length reuse_port
 			enable_reuse_port enable_mptcp tcp_keepalive`,
 	},
-	"envoy.config.core.v3.Address":                {messages.Read: "socket_address"},
-	"envoy.config.core.v3.SocketAddress":          {apart: "protocol address port_value ipv4_compat"},
-	"envoy.config.listener.v3.AdditionalAddress":  {messages.Read: "address", presents: "tcp_keepalive"},
-	"envoy.config.listener.v3.ListenerFilter":     {apart: "name typed_config config_discovery filter_disabled"},
-	"envoy.config.listener.v3.Filter":             {apart: "name typed_config config_discovery"},
-	"envoy.config.core.v3.TransportSocket":        {apart: "name typed_config"},
-	"envoy.config.core.v3.AggregatedConfigSource": {},
+	// Another balancer is an extension, which may run code.
+	"envoy.config.listener.v3.Listener.ConnectionBalanceConfig": {presents: "exact_balance"},
+	"envoy.config.core.v3.Address":                              {messages.Read: "socket_address"},
+	"envoy.config.core.v3.SocketAddress":                        {apart: "protocol address port_value ipv4_compat"},
+	"envoy.config.listener.v3.AdditionalAddress":                {messages.Read: "address", presents: "tcp_keepalive"},
+	"envoy.config.listener.v3.ListenerFilter":                   {apart: "name typed_config config_discovery filter_disabled"},
+	"envoy.config.listener.v3.Filter":                           {apart: "name typed_config config_discovery"},
+	"envoy.config.core.v3.TransportSocket":                      {apart: "name typed_config"},
+	"envoy.config.core.v3.AggregatedConfigSource":               {},
 	"envoy.config.listener.v3.FilterChain": {
 		messages.Read: "filters transport_socket",
 		// Each chain is an inbound of its own, for every connection that it may match.
@@ -167,8 +175,9 @@ var checkPassing = passing.Checker()
 // cluster.
 var knownCluster = messages.Closed{
 	"envoy.config.cluster.v3.Cluster": {
-		messages.Read: `transport_socket transport_socket_matches typed_extension_protocol_options upstream_bind_config`,
-		apart:         "name type cluster_type original_dst_lb_config load_assignment",
+		messages.Read: `transport_socket transport_socket_matches typed_extension_protocol_options upstream_bind_config
+			typed_dns_resolver_config`,
+		apart: "name type cluster_type original_dst_lb_config load_assignment",
 		measures: `alt_stat_name stats_matcher metadata health_checks outlier_detection lrs_server lrs_report_endpoint_metrics
 			track_timeout_budgets track_cluster_stats`,
 		limits: `connect_timeout per_connection_buffer_limit_bytes per_connection_buffer_high_watermark_timeout max_requests_per_connection
@@ -178,11 +187,17 @@ var knownCluster = messages.Closed{
 			round_robin_lb_config common_lb_config`,
 		presents: `upstream_http_protocol_options common_http_protocol_options http_protocol_options http2_protocol_options
 			protocol_selection upstream_connection_options dns_refresh_rate dns_jitter dns_failure_refresh_rate respect_dns_ttl
-			dns_lookup_family dns_resolvers use_tcp_for_dns_lookups dns_resolution_config typed_dns_resolver_config`,
+			dns_lookup_family dns_resolvers use_tcp_for_dns_lookups dns_resolution_config`,
 	},
-	"envoy.config.cluster.v3.Cluster.TransportSocketMatch": {messages.Read: "transport_socket", apart: "name match"},
-	"envoy.config.core.v3.TransportSocket":                 {messages.Read: "typed_config", apart: "name"},
-	rawBuffer:                                              {},
+	"envoy.config.core.v3.TypedExtensionConfig": {messages.Read: "typed_config", measures: "name"},
+	"envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig": {presents: `resolvers use_resolvers_as_fallback
+		filter_unroutable_families dns_resolver_options udp_max_queries query_timeout_seconds query_tries rotate_nameservers
+		edns0_max_payload_size max_udp_channel_duration reinit_channel_on_timeout qcache_max_ttl`},
+	"envoy.extensions.network.dns_resolver.apple.v3.AppleDnsResolverConfig":             {presents: "include_unroutable_families"},
+	"envoy.extensions.network.dns_resolver.getaddrinfo.v3.GetAddrInfoDnsResolverConfig": {presents: "num_retries num_resolver_threads"},
+	"envoy.config.cluster.v3.Cluster.TransportSocketMatch":                              {messages.Read: "transport_socket", apart: "name match"},
+	"envoy.config.core.v3.TransportSocket":                                              {messages.Read: "typed_config", apart: "name"},
+	rawBuffer:                                                                           {},
 	upstreamTLS: {presents: `common_tls_context sni auto_host_sni auto_sni_san_validation allow_renegotiation max_session_keys
 		enforce_rsa_key_usage`},
 	"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
