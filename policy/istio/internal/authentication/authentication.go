@@ -11,52 +11,35 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/meshproof/meshproof/internal/added"
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/istio/internal/object"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-const (
-	group            = "security.istio.io"
-	kind             = "RequestAuthentication"
-	defaultNamespace = "default"
-)
+const kind = "RequestAuthentication"
 
 // Kinds is the one kind.
-var Kinds = []manifest.Head{{APIVersion: group, Kind: kind}}
+var Kinds = []manifest.Head{{APIVersion: object.Group, Kind: kind}}
 
 // Owns reports whether the document is a RequestAuthentication of Istio, in any version.
-func Owns(doc manifest.Document) bool {
-	head := doc.Type()
-	of, _, _ := strings.Cut(head.APIVersion, "/")
-	return head.Type == "" && head.Kind == kind && of == group
-}
+func Owns(doc manifest.Document) bool { return object.Owns(doc, kind) }
 
 // resource is the resource as security.istio.io declares it, as far as it can be judged.
 type resource struct {
-	APIVersion string `yaml:"apiVersion"`
-	Kind       string `yaml:"kind"`
-	Metadata   struct {
-		Name        string            `yaml:"name"`
-		Namespace   string            `yaml:"namespace"`
-		Labels      map[string]string `yaml:"labels"`
-		Annotations map[string]string `yaml:"annotations"`
-		added.Metadata
-	} `yaml:"metadata"`
+	object.Object
 	Spec struct {
-		Selector *struct {
-			MatchLabels map[string]string `yaml:"matchLabels"`
-		} `yaml:"selector"`
+		Selector   *object.Selector  `yaml:"selector"`
 		TargetRef  manifest.Document `yaml:"targetRef"`
 		TargetRefs manifest.Document `yaml:"targetRefs"`
 		Rules      []jwtRule         `yaml:"jwtRules"`
 	} `yaml:"spec"`
-	Status manifest.Document `yaml:"status"`
 }
 
 type jwtRule struct {
@@ -115,9 +98,7 @@ type Policy struct {
 }
 
 // String returns "namespace/name".
-func (p Policy) String() string {
-	return p.resource.Metadata.Namespace + "/" + p.resource.Metadata.Name
-}
+func (p Policy) String() string { return p.resource.String() }
 
 // ParseAll parses each document. Where there is an error it returns no policies, and all
 // errors joined, one line each.
@@ -144,20 +125,11 @@ func parse(doc manifest.Document) (Policy, error) {
 	}
 	p.place = doc.Place("")
 	r := &p.resource
-	r.Metadata.Namespace = cmp.Or(r.Metadata.Namespace, defaultNamespace)
 	var errs []error
 	refuse := func(field, format string, args ...any) { errs = append(errs, doc.Errorf(field, format, args...)) }
-	if _, version, _ := strings.Cut(r.APIVersion, "/"); version != "v1" && version != "v1beta1" {
-		refuse("apiVersion", "%q is no version of %s: use %s/v1", r.APIVersion, kind, group)
-	}
-	if r.Metadata.Name == "" {
-		refuse("metadata.name", "a name is required")
-	}
-	for _, field := range []string{"targetRef", "targetRefs"} {
-		if isSet(doc, "spec."+field) {
-			refuse("spec."+field, "it names a gateway, a service or a waypoint, and no sidecar: meshproof proves sidecars, which a selector names")
-		}
-	}
+	r.Complete(refuse)
+	r.Spec.Selector.Check(refuse)
+	object.RefuseTargets(doc, refuse)
 	for i, rule := range r.Spec.Rules {
 		at := fmt.Sprintf("spec.jwtRules[%d]", i)
 		switch {
@@ -167,6 +139,10 @@ func parse(doc manifest.Document) (Policy, error) {
 			refuse(at+".jwks", "the keys stand in jwksUri too: leave one of the two out")
 		case slices.Contains(rule.Audiences, ""):
 			refuse(at+".audiences", "an audience is empty")
+		case object.IsSet(doc, at+".jwksUri") && !isURL(rule.JwksURI):
+			refuse(at+".jwksUri", "%q is no URL: write one with http:// or https://", rule.JwksURI)
+		case object.IsSet(doc, at+".timeout") && !isTimeout(rule.Timeout):
+			refuse(at+".timeout", "%q is no time that Istio takes: write milliseconds, as in 500ms, and at least one", rule.Timeout)
 		case rule.Jwks != "" && !isKeySet(rule.Jwks):
 			refuse(at+".jwks", "it is no JSON Web Key Set (RFC 7517, section 5), which has a list keys")
 		}
@@ -208,6 +184,16 @@ func isName(text string) bool {
 	})
 }
 
+func isURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+func isTimeout(text string) bool {
+	d, err := time.ParseDuration(text)
+	return err == nil && d >= time.Millisecond && d%time.Millisecond == 0
+}
+
 func isKeySet(text string) bool {
 	var set struct {
 		Keys []map[string]any `json:"keys"`
@@ -215,22 +201,13 @@ func isKeySet(text string) bool {
 	return json.Unmarshal([]byte(text), &set) == nil && set.Keys != nil
 }
 
-func isSet(doc manifest.Document, field string) bool {
-	at, ok := doc.At(field)
-	var value any
-	return ok && (at.Decode(&value) != nil || value != nil)
-}
-
 // missReason says why the policy does not apply to the workload, "" where it does.
 func (p Policy) missReason(w policy.Workload, rootNamespace string) string {
-	own, theirs := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, defaultNamespace)
+	own, theirs := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, object.DefaultNamespace)
 	if own != rootNamespace && own != theirs {
 		return fmt.Sprintf("it is of namespace %q, the workload of namespace %q", own, theirs)
 	}
-	if p.resource.Spec.Selector == nil {
-		return ""
-	}
-	labels := p.resource.Spec.Selector.MatchLabels
+	labels := p.resource.Spec.Selector.Labels()
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if value, ok := w.Labels[key]; !ok || value != labels[key] {
 			return fmt.Sprintf("its selector asks for the label %q with value %q, the workload has %q", key, labels[key], value)
@@ -306,10 +283,7 @@ func addIssuer(d *token.Demand, issuer token.Issuer) {
 func Targets(ps []Policy, rootNamespace string) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
-		labels := map[string]string{}
-		if selector := p.resource.Spec.Selector; selector != nil {
-			labels = selector.MatchLabels
-		}
+		labels := p.resource.Spec.Selector.Labels()
 		out = append(out, capability.Target{
 			Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.place,
 			Key:  p.resource.Metadata.Namespace + " " + fmt.Sprint(labels),

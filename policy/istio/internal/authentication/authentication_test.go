@@ -75,6 +75,11 @@ func TestRefusals(t *testing.T) {
 		"spec: {jwtRules: [{issuer: a, outputClaimToHeaders: [{header: x}]}]}": "spec.jwtRules[0].outputClaimToHeaders[0].claim: a claim is required",
 		"spec: {jwtRules: [{issuer: a, outputClaimToHeaders: [{claim: x}]}]}":  `spec.jwtRules[0].outputClaimToHeaders[0].header: "" is no name of a header`,
 		"spec: {jwtRules: [{issuer: a, spaceDelimitedClaims: ['']}]}":          "spec.jwtRules[0].spaceDelimitedClaims: a name is empty",
+		"spec: {jwtRules: [{issuer: a, jwksUri: ''}]}":                         `spec.jwtRules[0].jwksUri: "" is no URL`,
+		"spec: {jwtRules: [{issuer: a, jwksUri: 'ftp://a'}]}":                  `spec.jwtRules[0].jwksUri: "ftp://a" is no URL`,
+		"spec: {jwtRules: [{issuer: a, timeout: 500us}]}":                      `spec.jwtRules[0].timeout: "500us" is no time`,
+		"spec: {jwtRules: [{issuer: a, timeout: 1.5ms}]}":                      `spec.jwtRules[0].timeout: "1.5ms" is no time`,
+		"spec: {selector: {matchLabels: {a: 'b*'}}}":                           `spec.selector.matchLabels["a"]: a selector has no wildcard`,
 		"spec: {targetRefs: [{kind: Gateway, name: x}]}":                       "spec.targetRefs: it names a gateway",
 		"spec: {jwtRules: [{isuer: a}]}":                                       "spec.jwtRules[0].isuer: unknown field",
 	} {

@@ -1,37 +1,22 @@
 package authorization
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
+	"github.com/meshproof/meshproof/policy/istio/internal/object"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-const (
-	group            = "security.istio.io"
-	kind             = "AuthorizationPolicy"
-	defaultNamespace = "default"
-)
+const kind = "AuthorizationPolicy"
 
 // Kinds is the one kind.
-var Kinds = []manifest.Head{{APIVersion: group, Kind: kind}}
-
-// versions are those that Istio serves. Their schema is the same.
-var versions = []string{"v1", "v1beta1"}
+var Kinds = []manifest.Head{{APIVersion: object.Group, Kind: kind}}
 
 // Owns reports whether the document is an AuthorizationPolicy of Istio, in any version.
-func Owns(doc manifest.Document) bool {
-	head := doc.Type()
-	of, _, _ := strings.Cut(head.APIVersion, "/")
-	return head.Type == "" && head.Kind == kind && of == group
-}
+func Owns(doc manifest.Document) bool { return object.Owns(doc, kind) }
 
 // ParseAll parses each document, and refuses a policy that is there twice. Where there is an
 // error it returns no policies, and all errors joined, one line each.
@@ -66,13 +51,12 @@ func Parse(doc manifest.Document) (Policy, error) {
 	if err := doc.Decode(&resource); err != nil {
 		return Policy{}, err
 	}
-	resource.Metadata.Namespace = cmp.Or(resource.Metadata.Namespace, defaultNamespace)
-	if at, stated := doc.At("spec.action"); !stated || isNull(at) {
+	if !object.IsSet(doc, "spec.action") {
 		resource.Spec.Action = actionAllow
 	}
-	p := Policy{doc: doc, resource: resource}
 	r := &reader{doc: doc, action: resource.Spec.Action}
-	r.checkHead(resource)
+	resource.Complete(r.refuse)
+	p := Policy{doc: doc, resource: resource}
 	r.checkSpec(resource.Spec)
 	p.observes = r.readDryRun(resource)
 	if resource.Spec.Rules != nil {
@@ -97,40 +81,9 @@ func (r *reader) refuse(field, format string, args ...any) {
 
 func item(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
 
-func (r *reader) checkHead(of AuthorizationPolicy) {
-	_, version, _ := strings.Cut(of.APIVersion, "/")
-	switch reasons := validation.IsDNS1123Subdomain(of.Metadata.Name); {
-	case !slices.Contains(versions, version):
-		r.refuse("apiVersion", "%q is no version of %s: use %s/v1", of.APIVersion, kind, group)
-	case of.Metadata.Name == "":
-		r.refuse("metadata.name", "a name is required")
-	case reasons != nil:
-		r.refuse("metadata.name", "%q is no name of a Kubernetes object: %s", of.Metadata.Name, reasons[0])
-	}
-	if reasons := validation.IsDNS1123Label(of.Metadata.Namespace); reasons != nil {
-		r.refuse("metadata.namespace", "%q is no namespace: %s", of.Metadata.Namespace, reasons[0])
-	}
-}
-
 func (r *reader) checkSpec(spec Spec) {
-	for _, field := range []string{"targetRef", "targetRefs"} {
-		if at, ok := r.doc.At("spec." + field); ok && !isNull(at) {
-			r.refuse("spec."+field, "it names a gateway, a service or a waypoint, and no sidecar: meshproof proves sidecars, which a selector names")
-		}
-	}
-	if spec.Selector != nil {
-		for _, key := range slices.Sorted(maps.Keys(spec.Selector.MatchLabels)) {
-			value, at := spec.Selector.MatchLabels[key], fmt.Sprintf("spec.selector.matchLabels[%q]", key)
-			switch {
-			case key == "":
-				r.refuse("spec.selector.matchLabels", "a label has no key")
-			case strings.Contains(key+value, "*"):
-				r.refuse(at, "a selector has no wildcard: write the whole label")
-			case len(value) > 63:
-				r.refuse(at, "the value has %d bytes, at most 63 are allowed", len(value))
-			}
-		}
-	}
+	object.RefuseTargets(r.doc, r.refuse)
+	spec.Selector.Check(r.refuse)
 	switch spec.Action {
 	case actionAllow, actionAudit, actionDeny:
 	case actionCustom:
@@ -140,17 +93,12 @@ func (r *reader) checkSpec(spec Spec) {
 		r.refuse("spec.action", "%q is unknown: use %s, %s or %s", spec.Action, actionAllow, actionDeny, actionAudit)
 		return
 	}
-	if at, ok := r.doc.At("spec.provider"); ok && !isNull(at) {
+	if object.IsSet(r.doc, "spec.provider") {
 		r.refuse("spec.provider", "only the action %s has a provider", actionCustom)
 	}
 	if spec.Action == actionDeny && (spec.Rules == nil || len(*spec.Rules) == 0) {
 		r.refuse("spec.rules", "%s without a rule never denies: write [{}] to deny every request", actionDeny)
 	}
-}
-
-func isNull(doc manifest.Document) bool {
-	var v any
-	return doc.Decode(&v) == nil && v == nil
 }
 
 func (r *reader) readDryRun(of AuthorizationPolicy) bool {

@@ -1,42 +1,25 @@
 package authorization
 
 import (
-	"github.com/meshproof/meshproof/internal/added"
+	"github.com/meshproof/meshproof/policy/istio/internal/object"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // AuthorizationPolicy is the resource as security.istio.io declares it. A list that may be
 // absent is a pointer: nil means absent, which is not the same as empty.
 type AuthorizationPolicy struct {
-	APIVersion string            `yaml:"apiVersion"`
-	Kind       string            `yaml:"kind"`
-	Metadata   Metadata          `yaml:"metadata"`
-	Spec       Spec              `yaml:"spec"`
-	Status     manifest.Document `yaml:"status"`
-}
-
-// Metadata has the fields of a Kubernetes object's metadata that an author writes.
-type Metadata struct {
-	Name        string            `yaml:"name"`
-	Namespace   string            `yaml:"namespace"`
-	Labels      map[string]string `yaml:"labels"`
-	Annotations map[string]string `yaml:"annotations"`
-	added.Metadata
+	object.Object
+	Spec Spec `yaml:"spec"`
 }
 
 // Spec is what the policy asks for.
 type Spec struct {
-	Selector   *Selector         `yaml:"selector"`
+	Selector   *object.Selector  `yaml:"selector"`
 	TargetRef  manifest.Document `yaml:"targetRef"`
 	TargetRefs manifest.Document `yaml:"targetRefs"`
 	Action     string            `yaml:"action"`
 	Provider   manifest.Document `yaml:"provider"`
 	Rules      *[]*Rule          `yaml:"rules"`
-}
-
-// Selector selects workloads by labels. Without labels it selects all.
-type Selector struct {
-	MatchLabels map[string]string `yaml:"matchLabels"`
 }
 
 // Rule matches a request that meets one item of From, one of To, and all of When. A list

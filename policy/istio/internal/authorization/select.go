@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/istio/internal/object"
 )
 
 // Selection is what applies to one inbound, and what does not.
@@ -59,7 +60,7 @@ type miss struct {
 // eachMiss calls yield for each requirement that the workload does not meet, until yield
 // returns false.
 func (p Policy) eachMiss(w policy.Workload, opts Options, yield func(miss) bool) {
-	own, theirs := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, defaultNamespace)
+	own, theirs := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, object.DefaultNamespace)
 	if own != opts.RootNamespace && own != theirs &&
 		!yield(miss{fmt.Sprintf("it is of namespace %q, the workload of namespace %q", own, theirs), spelling.Distance(own, theirs)}) {
 		return
@@ -79,12 +80,7 @@ func (p Policy) eachMiss(w policy.Workload, opts Options, yield func(miss) bool)
 }
 
 // labels are those that the policy selects by.
-func (p Policy) labels() map[string]string {
-	if p.resource.Spec.Selector == nil {
-		return nil
-	}
-	return p.resource.Spec.Selector.MatchLabels
-}
+func (p Policy) labels() map[string]string { return p.resource.Spec.Selector.Labels() }
 
 // nearest returns the workload that the policy comes nearest to, and the first requirement
 // that it does not meet: it misses the fewest, and of several it is the closest.

@@ -10,6 +10,7 @@ import (
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/istio/internal/object"
 )
 
 // level is how much a policy is about. A later level overrides an earlier one.
@@ -36,7 +37,7 @@ func (p Policy) level(rootNamespace string) level {
 // missReason says why the policy does not apply to the workload, "" where it does. A policy of
 // the root namespace with a selector applies to no workload.
 func (p Policy) missReason(w policy.Workload, rootNamespace string) string {
-	own, theirs := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, defaultNamespace)
+	own, theirs := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, object.DefaultNamespace)
 	switch {
 	case p.level(rootNamespace) == ofMesh:
 		return ""

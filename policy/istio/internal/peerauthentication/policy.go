@@ -10,59 +10,36 @@
 package peerauthentication
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
-	"github.com/meshproof/meshproof/internal/added"
 	"github.com/meshproof/meshproof/internal/mtls"
+	"github.com/meshproof/meshproof/policy/istio/internal/object"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-const (
-	group            = "security.istio.io"
-	kind             = "PeerAuthentication"
-	defaultNamespace = "default"
-)
+const kind = "PeerAuthentication"
 
 // Kinds is the one kind.
-var Kinds = []manifest.Head{{APIVersion: group, Kind: kind}}
+var Kinds = []manifest.Head{{APIVersion: object.Group, Kind: kind}}
 
 // Owns reports whether the document is a PeerAuthentication of Istio, in any version.
-func Owns(doc manifest.Document) bool {
-	head := doc.Type()
-	of, _, _ := strings.Cut(head.APIVersion, "/")
-	return head.Type == "" && head.Kind == kind && of == group
-}
+func Owns(doc manifest.Document) bool { return object.Owns(doc, kind) }
 
 // resource is the resource as security.istio.io declares it.
 type resource struct {
-	APIVersion string `yaml:"apiVersion"`
-	Kind       string `yaml:"kind"`
-	Metadata   struct {
-		Name        string            `yaml:"name"`
-		Namespace   string            `yaml:"namespace"`
-		Labels      map[string]string `yaml:"labels"`
-		Annotations map[string]string `yaml:"annotations"`
-		added.Metadata
-	} `yaml:"metadata"`
-	Spec   spec              `yaml:"spec"`
-	Status manifest.Document `yaml:"status"`
+	object.Object
+	Spec spec `yaml:"spec"`
 }
 
 type spec struct {
-	Selector *struct {
-		MatchLabels map[string]string `yaml:"matchLabels"`
-	} `yaml:"selector"`
-	MTLS  *mutualTLS            `yaml:"mtls"`
-	Ports map[string]*mutualTLS `yaml:"portLevelMtls"`
+	Selector *object.Selector      `yaml:"selector"`
+	MTLS     *mutualTLS            `yaml:"mtls"`
+	Ports    map[string]*mutualTLS `yaml:"portLevelMtls"`
 }
 
 type mutualTLS struct {
@@ -91,17 +68,10 @@ type Policy struct {
 }
 
 // String returns "namespace/name".
-func (p Policy) String() string {
-	return p.resource.Metadata.Namespace + "/" + p.resource.Metadata.Name
-}
+func (p Policy) String() string { return p.resource.String() }
 
 // labels are those that the policy selects by.
-func (p Policy) labels() map[string]string {
-	if p.resource.Spec.Selector == nil {
-		return nil
-	}
-	return p.resource.Spec.Selector.MatchLabels
-}
+func (p Policy) labels() map[string]string { return p.resource.Spec.Selector.Labels() }
 
 // ParseAll parses each document. Where there is an error it returns no policies, and all
 // errors joined, one line each.
@@ -127,17 +97,10 @@ func parse(doc manifest.Document) (Policy, error) {
 		return Policy{}, err
 	}
 	r := &p.resource
-	r.Metadata.Namespace = cmp.Or(r.Metadata.Namespace, defaultNamespace)
 	var errs []error
 	refuse := func(field, format string, args ...any) { errs = append(errs, doc.Errorf(field, format, args...)) }
-	if _, version, _ := strings.Cut(r.APIVersion, "/"); version != "v1" && version != "v1beta1" {
-		refuse("apiVersion", "%q is no version of %s: use %s/v1", r.APIVersion, kind, group)
-	}
-	if r.Metadata.Name == "" {
-		refuse("metadata.name", "a name is required")
-	} else if reasons := validation.IsDNS1123Subdomain(r.Metadata.Name); reasons != nil {
-		refuse("metadata.name", "%q is no name of a Kubernetes object: %s", r.Metadata.Name, reasons[0])
-	}
+	r.Complete(refuse)
+	r.Spec.Selector.Check(refuse)
 	if at, ok := doc.At("metadata.creationTimestamp"); ok {
 		var text *string
 		if err := at.Decode(&text); err != nil {
@@ -148,11 +111,6 @@ func parse(doc manifest.Document) (Policy, error) {
 				refuse("metadata.creationTimestamp", "%q is no time of a Kubernetes object: write one as 2026-01-31T12:00:00Z", *text)
 			}
 			p.created = created
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(p.labels())) {
-		if key == "" || strings.Contains(key+p.labels()[key], "*") {
-			refuse("spec.selector.matchLabels", "the label %q is no label: a key is needed, and there are no wildcards", key+": "+p.labels()[key])
 		}
 	}
 	p.checkMode("spec.mtls", r.Spec.MTLS, refuse)
@@ -166,8 +124,11 @@ func parse(doc manifest.Document) (Policy, error) {
 	for _, key := range slices.Sorted(maps.Keys(r.Spec.Ports)) {
 		field := fmt.Sprintf("spec.portLevelMtls[%q]", key)
 		port, err := strconv.ParseUint(key, 10, 16)
-		if err != nil || port == 0 {
+		if err != nil || port == 0 || key != strconv.FormatUint(port, 10) {
 			refuse(field, "%q is no port: write a number from 1 to 65535", key)
+		}
+		if r.Spec.Ports[key] == nil {
+			refuse(field, "the port has no mode: write {mode: STRICT}, or leave it out")
 		}
 		p.checkMode(field, r.Spec.Ports[key], refuse)
 		p.ports[uint16(port)] = r.Spec.Ports[key].mode()
@@ -179,7 +140,7 @@ func (p Policy) checkMode(field string, m *mutualTLS, refuse func(field, format 
 	if m == nil {
 		return
 	}
-	if _, ok := modes[m.Mode]; !ok {
+	if _, ok := modes[m.Mode]; !ok || m.Mode == "" && object.IsSet(p.doc, field+".mode") {
 		refuse(field+".mode", "%q is unknown: use STRICT, PERMISSIVE, DISABLE or UNSET", m.Mode)
 	}
 }

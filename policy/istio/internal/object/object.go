@@ -1,0 +1,121 @@
+// Package object has what the kinds of security.istio.io share: the head of an object, its
+// selector, and its targets.
+//
+// It guarantees that what the API server refuses of them is refused, with file, line and field.
+// It knows no kind, and selects no workload.
+package object
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/meshproof/meshproof/internal/added"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+const (
+	// Group is the API group of all kinds.
+	Group = "security.istio.io"
+	// DefaultNamespace is that of an object and of a workload that state none.
+	DefaultNamespace = "default"
+)
+
+// versions are those that Istio serves. Their schema is the same.
+var versions = []string{"v1", "v1beta1"}
+
+// Owns reports whether the document is an object of the kind, in any version.
+func Owns(doc manifest.Document, kind string) bool {
+	head := doc.Type()
+	of, _, _ := strings.Cut(head.APIVersion, "/")
+	return head.Type == "" && head.Kind == kind && of == Group
+}
+
+// Object is an object without its spec. Kinds embed it.
+type Object struct {
+	APIVersion string            `yaml:"apiVersion"`
+	Kind       string            `yaml:"kind"`
+	Metadata   Metadata          `yaml:"metadata"`
+	Status     manifest.Document `yaml:"status"`
+}
+
+// Metadata has the fields of a Kubernetes object's metadata that an author writes.
+type Metadata struct {
+	Name        string            `yaml:"name"`
+	Namespace   string            `yaml:"namespace"`
+	Labels      map[string]string `yaml:"labels"`
+	Annotations map[string]string `yaml:"annotations"`
+	added.Metadata
+}
+
+// String returns "namespace/name".
+func (o Object) String() string { return o.Metadata.Namespace + "/" + o.Metadata.Name }
+
+// Complete fills the namespace in, and refuses a version that is not served, and names that
+// Kubernetes does not take.
+func (o *Object) Complete(refuse func(field, format string, args ...any)) {
+	o.Metadata.Namespace = cmp.Or(o.Metadata.Namespace, DefaultNamespace)
+	if _, version, _ := strings.Cut(o.APIVersion, "/"); !slices.Contains(versions, version) {
+		refuse("apiVersion", "%q is no version of %s: use %s/v1", o.APIVersion, o.Kind, Group)
+	}
+	if o.Metadata.Name == "" {
+		refuse("metadata.name", "a name is required")
+	} else if reasons := validation.IsDNS1123Subdomain(o.Metadata.Name); reasons != nil {
+		refuse("metadata.name", "%q is no name of a Kubernetes object: %s", o.Metadata.Name, reasons[0])
+	}
+	if reasons := validation.IsDNS1123Label(o.Metadata.Namespace); reasons != nil {
+		refuse("metadata.namespace", "%q is no namespace: %s", o.Metadata.Namespace, reasons[0])
+	}
+}
+
+// Selector selects workloads by labels. Without labels, and where it is nil, it selects all.
+type Selector struct {
+	MatchLabels map[string]string `yaml:"matchLabels"`
+}
+
+// Labels are those that a workload needs.
+func (s *Selector) Labels() map[string]string {
+	if s == nil {
+		return nil
+	}
+	return s.MatchLabels
+}
+
+// longestLabel is the most bytes of the value of a label.
+const longestLabel = 63
+
+// Check refuses what the CRDs refuse of a selector.
+func (s *Selector) Check(refuse func(field, format string, args ...any)) {
+	labels := s.Labels()
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		value, at := labels[key], fmt.Sprintf("spec.selector.matchLabels[%q]", key)
+		switch {
+		case key == "":
+			refuse("spec.selector.matchLabels", "a label has no key")
+		case strings.Contains(key+value, "*"):
+			refuse(at, "a selector has no wildcard: write the whole label")
+		case len(value) > longestLabel:
+			refuse(at, "the value has %d bytes, at most %d are allowed", len(value), longestLabel)
+		}
+	}
+}
+
+// RefuseTargets refuses a policy that names what it is for: that is no sidecar.
+func RefuseTargets(doc manifest.Document, refuse func(field, format string, args ...any)) {
+	for _, field := range []string{"targetRef", "targetRefs"} {
+		if IsSet(doc, "spec."+field) {
+			refuse("spec."+field, "it names a gateway, a service or a waypoint, and no sidecar: meshproof proves sidecars, which a selector names")
+		}
+	}
+}
+
+// IsSet reports whether a field is there and is not null.
+func IsSet(doc manifest.Document, field string) bool {
+	at, ok := doc.At(field)
+	var value any
+	return ok && (at.Decode(&value) != nil || value != nil)
+}
