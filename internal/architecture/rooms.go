@@ -4,7 +4,7 @@ package main
 // tests do.
 var leftOut = []string{
 	"deploy", "examples", "internal/architecture", "internal/browsertest", "internal/casetest", "internal/golden", "internal/programtest",
-	"internal/draw", "internal/enginetest", "internal/grpcplane", "internal/property", "internal/recording", "internal/report/reporttest", "internal/testbed",
+	"internal/draw", "internal/enginetest", "internal/grpcplane", "internal/property", "internal/recording", "internal/report/reporttest", "internal/testbed", "plugins",
 }
 
 // walls has, for a path, the room of the packages under that path. A

@@ -163,4 +163,5 @@ var registry = []Feature{
 	{"IstioTokens", IstioAuthz, Extended, "A RequestAuthentication refuses a bad token, and policies ask for the claims of a sound one."},
 	{"IstioAudit", IstioAuthz, Extended, "An AUDIT marks the access log and refuses nothing."},
 	{"IstioDryRun", IstioAuthz, Extended, "A dry run observes, and refuses nothing."},
+	{"IstioLimits", IstioAuthz, Extended, "What meshproof cannot judge is refused. It says nothing about another compiler, which exempts it."},
 }

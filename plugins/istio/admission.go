@@ -85,9 +85,16 @@ func (a *admission) admit(text json.RawMessage) (*config.Config, error) {
 	if err := object.UnmarshalJSON(text); err != nil {
 		return nil, err
 	}
+	// The API server does so before it validates, and no field of these CRDs may be null
+	// (PruneNonNullableNullsWithoutDefaults of apiextensions-apiserver).
+	dropNulls(object.Object)
 	name := fmt.Sprintf("%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
+	pruned, err := object.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	var typed crd.IstioKind
-	if err := json.Unmarshal(text, &typed); err != nil {
+	if err := json.Unmarshal(pruned, &typed); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if typed.Namespace == "" {
@@ -112,6 +119,23 @@ func (a *admission) admit(text json.RawMessage) (*config.Config, error) {
 		return nil, fmt.Errorf("%s: %s", name, strings.Join(strings.Fields(err.Error()), " "))
 	}
 	return out, nil
+}
+
+// dropNulls removes the fields without a value. An item of a list without a value stays.
+func dropNulls(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if inner == nil {
+				delete(v, key)
+			}
+			dropNulls(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			dropNulls(inner)
+		}
+	}
 }
 
 // strictly reads a spec and refuses unknown fields.

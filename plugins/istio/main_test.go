@@ -135,6 +135,18 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestNulls shows that a field without a value is absent, and that an item without one is
+// refused.
+func TestNulls(t *testing.T) {
+	t.Parallel()
+	if a := ask(t, fmt.Sprintf(backend, "http"), "["+policyOf("name: a, namespace: shop", "selector: null, rules: [{from: null}]")+"]"); a.Error != "" || len(a.Filters.HTTP) != 1 {
+		t.Errorf("got %+v, want a filter", a)
+	}
+	if a := ask(t, fmt.Sprintf(backend, "http"), "["+policyOf("name: a", "rules: [null]")+"]"); a.Error == "" {
+		t.Error("a rule without a value is accepted")
+	}
+}
+
 // TestBrokenLine shows that a line that is no request is no refusal.
 func TestBrokenLine(t *testing.T) {
 	t.Parallel()
