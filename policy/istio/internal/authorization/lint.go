@@ -163,7 +163,11 @@ func (p Policy) lintLines(r rule) (out []policy.Warning) {
 // lint says why a value does not do what its author may mean; the kind is "" where it may. The
 // values are all of its list.
 func (s *subject) lint(value string, values []string, selected []policy.Inbound) (kind warning.Kind, reason string) {
-	middle := strings.Trim(value, "*")
+	// A star at the start makes one at the end the character itself.
+	rest, starts := strings.CutPrefix(value, "*")
+	if !starts {
+		rest = strings.TrimSuffix(value, "*")
+	}
 	switch s.name {
 	case "principals":
 		if strings.HasPrefix(value, "spiffe://") {
@@ -193,7 +197,7 @@ func (s *subject) lint(value string, values []string, selected []policy.Inbound)
 			return warning.PortOfNoInbound, "no selected workload has an inbound on the port: a port is the workload's, not that of a Service"
 		}
 	}
-	if s.name != "namespaces" && strings.Contains(middle, "*") {
+	if s.name != "namespaces" && strings.Contains(rest, "*") {
 		return warning.StarInTheMiddle, "a star inside a value is the character itself: only one at the start or the end stands for other text"
 	}
 	return "", ""
