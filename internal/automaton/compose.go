@@ -45,6 +45,28 @@ func Following(front, behind *Language) *Language {
 	return d.finish(starts)
 }
 
+// Lines returns texts of one line or more, each with the mark behind it: those whose lines,
+// joined by the separator, are a text of the language. No line has the mark within it.
+func Lines(of *Language, separator, mark byte) *Language {
+	var d draft
+	at := d.take(of)
+	end := d.add(true)
+	for i := range of.nodes {
+		n := &d.nodes[int(at)+i]
+		n.edges = cut(n.edges, mark)
+		for _, e := range n.edges {
+			if e.low <= separator && separator <= e.high {
+				n.edges = append(n.edges, edge{mark, mark, e.to})
+			}
+		}
+		if n.accepts {
+			n.accepts = false
+			n.edges = append(n.edges, edge{mark, mark, end})
+		}
+	}
+	return d.finish(shifted(of.starts, at))
+}
+
 // AnyOf returns the texts of two languages.
 func AnyOf(a, b *Language) *Language {
 	var d draft

@@ -17,7 +17,14 @@ var (
 // headerRow is the row of a header, for its lines and for their text alike: both cut the lines
 // of one header.
 func headerRow(a *policy.Attribute) row {
-	return row{rank: 21, space: func(Surface) space { return headerSpace{a.Key} }, pattern: bytesPattern, mixes: true}
+	within := func(line *automaton.Language) *automaton.Language {
+		lines := language(`([^\n]*\n)*`)
+		return automaton.Following(lines, automaton.Parted(line, lineEnd[0], lines, false))
+	}
+	if a.Each == nil {
+		within = func(text *automaton.Language) *automaton.Language { return automaton.Lines(text, ',', lineEnd[0]) }
+	}
+	return row{rank: 21, space: func(Surface) space { return headerSpace{a.Key} }, pattern: bytesPattern, mixes: true, within: within}
 }
 
 // headerSpace is the space of the lines of one header. A value has each line with a line
@@ -73,9 +80,9 @@ func (s headerSpace) sound(value string) error {
 	return nil
 }
 
-// sendable implements [sender], for one line.
+// sendable implements [sender]. One line is more natural than several.
 func (headerSpace) sendable() (natural, all string, without []string) {
-	return `[a-z][a-z0-9-]*`, sendableLine, nil
+	return `([a-z][a-z0-9-]*(,[a-z][a-z0-9-]*)*\n)?`, `(` + sendableLine + `\n)*`, nil
 }
 
 func (s headerSpace) describe(p pattern) string { return s.name() + " " + p.text }
@@ -110,46 +117,4 @@ func (headerSpace) around(_ pattern, value string) []variant {
 		out = append(out, variant{v.value + lineEnd, v.why})
 	}
 	return out
-}
-
-// header gives a request lines of a header. Where no single line is enough, there is a line
-// for each atom that looks at lines by themselves.
-func (v *values) header(d int, l literals, request *policy.Request) automaton.Answer {
-	in := v.spaces[d]
-	try := func(value string) automaton.Answer {
-		candidate := *request
-		in.put(&candidate, value)
-		if in.sound(value) != nil || !v.fits(l, &candidate) {
-			return v.limit(l)
-		}
-		*request = candidate
-		return automaton.Found
-	}
-	if len(l.with) == 0 {
-		return try("")
-	}
-	text, answer := v.text(v.sets[d], l)
-	if answer == automaton.Found {
-		return try(text + lineEnd)
-	}
-	joined := func(at int32) bool { return v.atoms[at].is.Attribute.Each == nil }
-	mixed := slices.ContainsFunc(slices.Concat(l.with, l.without), joined)
-	if mixed && slices.ContainsFunc(l.with, func(at int32) bool { return !joined(at) }) {
-		return v.limit(l)
-	}
-	if answer != automaton.Empty || mixed || len(l.with) == 1 {
-		return answer
-	}
-	var lines []string
-	for _, at := range l.with {
-		if slices.ContainsFunc(lines, v.atoms[at].is.Match.Matches) {
-			continue
-		}
-		line, answer := v.text(v.sets[d], literals{with: []int32{at}, without: l.without})
-		if answer != automaton.Found {
-			return answer
-		}
-		lines = append(lines, line)
-	}
-	return try(strings.Join(lines, lineEnd) + lineEnd)
 }

@@ -32,7 +32,7 @@ func TestHTTPAttributes(t *testing.T) {
 		"host by suffix":  {named(by(attribute.Host, policy.Suffix, ".a.com")), []string{"a.a.com / []", "any.example / []"}},
 		"one line":        {named(role.Exact("admin")), []string{" / [admin]", " / []"}},
 		"absent or empty": {named(role.Exact(""), present), []string{" / []", " / [a]", " / []"}},
-		"two lines":       {named(policy.And{role.Exact("a"), role.Exact("b")}), []string{" / [a b]", " / []"}},
+		"two lines":       {named(policy.And{role.Exact("a"), role.Exact("b")}), []string{" / [b a]", " / []"}},
 		"a list":          {ordered(joined.Exact("a,b")), []string{" / [a,b]", " / []"}},
 		"absent":          {named(policy.Not{Of: present}), []string{" / []", " / [a]"}},
 		"two lines alike": {named(policy.And{role.Prefix("ad"), by(role, policy.Suffix, "min")}), []string{" / [admin]", " / []"}},

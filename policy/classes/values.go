@@ -77,6 +77,9 @@ func newValues(r *regular, on Surface, s *survey) values {
 			usual, sets = "", []*automaton.Language{automaton.Literal("", false, false, false)}
 		default:
 			sets = languagesOf(in)
+			if _, ofHeader := in.(headerSpace); ofHeader {
+				r.stand(d)
+			}
 			if r.readsWhole(d) {
 				sets = withQueries(sets)
 			}
@@ -98,16 +101,20 @@ func newValues(r *regular, on Surface, s *survey) values {
 // readsWhole reports whether an atom looks at more than the path of a request, and prepares
 // the atoms of the dimension for values that have a query.
 func (r *regular) readsWhole(d int) bool {
-	row := func(at int) *row { return r.cover.table.row(d, r.atoms[at].is.Attribute) }
 	if r.cover.table.dimension[attribute.Path] != d || !slices.ContainsFunc(r.atoms, func(a atom) bool { return a.dimension == d && a.is.Attribute != attribute.Path }) {
 		return false
 	}
+	r.stand(d)
+	return true
+}
+
+// stand tells the atoms of a dimension where they stand in its values.
+func (r *regular) stand(d int) {
 	for at := range r.atoms {
-		if r.atoms[at].dimension == d {
-			r.atoms[at].within = row(at).within
+		if a := &r.atoms[at]; a.dimension == d {
+			a.within = r.cover.table.row(d, a.is.Attribute).within
 		}
 	}
-	return true
 }
 
 // name returns the name of a dimension.
@@ -154,9 +161,6 @@ func (v *values) find(d int, l literals, request *policy.Request) automaton.Answ
 			return automaton.Found
 		}
 		return automaton.Empty
-	}
-	if _, ok := v.spaces[d].(headerSpace); ok {
-		return v.header(d, l, request)
 	}
 	// Usual values come first, then none at all, where a request needs none.
 	candidate := *request
