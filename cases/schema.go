@@ -108,6 +108,8 @@ type inboundSchema struct {
 	Port     uint16          `yaml:"port"`
 	Protocol policy.Protocol `yaml:"protocol"`
 	MTLS     mtls.Mode       `yaml:"mtls"`
+	// XFFTrustedHops is the number of entries of x-forwarded-for that the listener trusts.
+	XFFTrustedHops int `yaml:"xffTrustedHops"`
 	// Tags are those of the inbound. Legacy policies select by them. The label of the
 	// workload stands in for a tag that is missing.
 	Tags   map[string]string `yaml:"tags"`

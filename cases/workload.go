@@ -89,9 +89,10 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 			Workload: w.workload(),
 			Name:     in.Name, Port: in.Port, Protocol: in.Protocol, Tags: in.Tags,
 		},
-		Identity: id,
-		IP:       ip,
-		MTLS:     in.MTLS,
+		Identity:    id,
+		IP:          ip,
+		MTLS:        in.MTLS,
+		TrustedHops: in.XFFTrustedHops,
 	}
 	var err error
 	if inbound.Routes, err = b.routes(field, in); err != nil {
@@ -99,6 +100,9 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 	}
 	if in.Port == 0 {
 		return b.doc.Errorf(field+".port", "the inbound has no port")
+	}
+	if hops := in.XFFTrustedHops; hops < 0 || hops > maxHops || hops > 0 && in.Protocol == policy.TCP {
+		return b.doc.Errorf(field+".xffTrustedHops", "%d is no number of proxies in front of the inbound: use 0 to %d, and 0 on tcp, which has no header", hops, maxHops)
 	}
 	for _, other := range b.out.Inbounds {
 		switch {
@@ -111,6 +115,9 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 	b.out.Inbounds = append(b.out.Inbounds, inbound)
 	return nil
 }
+
+// maxHops bounds the proxies in front of an inbound.
+const maxHops = 16
 
 var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
 

@@ -102,6 +102,7 @@ func (m *Mesh) listener(inbounds []Inbound) controlplane.Listener {
 			AsksForSNI:      in.asksForSNI,
 			Normalization:   in.Normalization,
 			Tokens:          in.Tokens,
+			TrustedHops:     in.TrustedHops,
 		})
 	}
 	return l

@@ -104,7 +104,9 @@ func (m *Mesh) start(ctx context.Context) (err error) {
 		return err
 	}
 	for i, in := range m.inbounds {
-		m.inbounds[i] = in.with(in.Filters)
+		if m.inbounds[i], err = in.with(in.Filters); err != nil {
+			return err
+		}
 	}
 	if err := m.addControl(); err != nil {
 		return err
@@ -181,7 +183,10 @@ func (m *Mesh) SetFilters(ctx context.Context, filters map[string]xds.Filters) e
 			return m.unknownInbound(name)
 		}
 		replaced[m.stat(i, changed[i])] = true
-		changed[i] = changed[i].with(filters[name])
+		var err error
+		if changed[i], err = changed[i].with(filters[name]); err != nil {
+			return fmt.Errorf("harness: %s: set filters: %w", m.name, err)
+		}
 		changed[i].changes++
 	}
 	if err := m.push(ctx, controlplane.Update{Listeners: []controlplane.Listener{m.listener(changed)}}); err != nil {
@@ -274,6 +279,9 @@ type Inbound struct {
 	// Filters authorize. With the zero value every caller with a sound SVID passes.
 	Filters       xds.Filters
 	Normalization policy.PathNormalization
+	// TrustedHops is the number of entries of x-forwarded-for that the inbound trusts, the last
+	// ones: the first of them is the remote address. 0 trusts no header.
+	TrustedHops int
 	// Tokens is what the inbound demands of tokens (JWT). The zero value reads none.
 	Tokens token.Demand
 	// changes counts the changes of the filters.
@@ -283,10 +291,13 @@ type Inbound struct {
 }
 
 // with returns the inbound with filters, which ask for the address that a caller plays.
-func (i Inbound) with(filters xds.Filters) Inbound {
-	i.Filters, _ = peer.Play(filters)
+func (i Inbound) with(filters xds.Filters) (Inbound, error) {
+	var err error
+	if i.Filters, _, err = peer.Play(filters, i.TrustedHops > 0); err != nil {
+		return i, fmt.Errorf("inbound %s: %w", i.Name, err)
+	}
 	i.asksForSNI = rbac.AskForSNI(filters.Messages())
-	return i
+	return i, nil
 }
 
 // readsSNI reports whether Envoy learns the server name of each handshake: one inbound that

@@ -55,7 +55,7 @@ func TestPlayedPeersDecideAsRealPeersDo(t *testing.T) {
 		for _, form := range []policy.Form{policy.Ordered, policy.Named} {
 			p := byPeer(layer, form)
 			filters := compile(t, p)
-			played, questions := peer.Play(filters)
+			played, questions, _ := peer.Play(filters, false)
 			if questions != 3 {
 				t.Fatalf("%d questions are played", questions)
 			}

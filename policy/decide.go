@@ -1,5 +1,7 @@
 package policy
 
+import "net/netip"
+
 // Decision is what becomes of a request, and what the shadows say of it. [Explain] says
 // the same gate by gate.
 type Decision struct {
@@ -64,7 +66,18 @@ func observe(shadows, gates []Gate, passed int, r *Request) (decides int, verdic
 }
 
 func (g *Gate) verdict(r *Request) Verdict {
-	return first(g.Rules, g.Default, r)
+	return first(g.Rules, g.Default, g.seen(r))
+}
+
+// seen returns the request as the gate sees it: on L4 no header has been read, so the remote
+// address is the address of the connection.
+func (g *Gate) seen(r *Request) *Request {
+	if g.Layer != L4 || !r.Remote.IsValid() {
+		return r
+	}
+	out := *r
+	out.Remote = netip.Addr{}
+	return &out
 }
 
 func first(rules []Rule, fallback Verdict, r *Request) Verdict {

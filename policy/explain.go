@@ -42,6 +42,7 @@ func Explain(p Program, r Request) (Decision, []Trace) {
 }
 
 func (g Gate) trace(r *Request) Trace {
+	r = g.seen(r)
 	t := Trace{Gate: g, Matched: make([]bool, len(g.Rules)), Decisive: -1, Verdict: g.Default}
 	for i, rule := range g.Rules {
 		t.Matched[i] = rule.Matches(r)

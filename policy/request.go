@@ -23,7 +23,8 @@ type Request struct {
 	// not known.
 	Source netip.Addr
 	// Remote is the address of the caller in a header that the listener trusts, such as
-	// x-forwarded-for. It is not valid where none says so: then it is Source.
+	// x-forwarded-for. It is not valid where none says so: then it is Source. A gate on L4 knows
+	// no header, and takes Source.
 	Remote netip.Addr
 	// Method is the HTTP method, case sensitive; empty on L4.
 	Method string

@@ -32,6 +32,9 @@ type AccessLog struct {
 	Request bool
 	// Caller and Destination are the addresses that the caller plays.
 	Caller, Destination netip.AddrPort
+	// Remote is the remote address: the caller's, or the address in a header that the inbound
+	// trusts.
+	Remote netip.Addr
 	// PeerURIs are the URI SANs of the caller's certificate.
 	PeerURIs []string
 	// SNI is the server name of the caller's handshake, in lower case; empty for none.

@@ -107,6 +107,9 @@ func inbound(in cases.Inbound) string {
 	if in.MTLS != mtls.Unset {
 		f.add("mtls", in.MTLS.String())
 	}
+	if in.TrustedHops > 0 {
+		f.add("xffTrustedHops", strconv.Itoa(in.TrustedHops))
+	}
 	f.add("tags", mapping(in.Tags))
 	if len(in.Routes) > 0 {
 		routes := make([]string, len(in.Routes))

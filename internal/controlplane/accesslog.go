@@ -10,6 +10,7 @@ import (
 	accesslogdatav3 "github.com/envoyproxy/go-control-plane/envoy/data/accesslog/v3"
 	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/service/accesslog/v3"
 	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
@@ -68,7 +69,8 @@ func commonEntry(common *accesslogdatav3.AccessLogCommon) xds.AccessLog {
 	// A caller of IPv6 plays the destination in the notation of IPv6.
 	destination := addrPort(common.GetDownstreamLocalAddress())
 	log := xds.AccessLog{
-		Caller:           addrPort(common.GetDownstreamRemoteAddress()),
+		Caller:           callerOf(common),
+		Remote:           addrPort(common.GetDownstreamRemoteAddress()).Addr().WithZone(""),
 		Destination:      netip.AddrPortFrom(destination.Addr().Unmap(), destination.Port()),
 		Termination:      common.GetConnectionTerminationDetails(),
 		TransportFailure: common.GetDownstreamTransportFailureReason(),
@@ -81,6 +83,18 @@ func commonEntry(common *accesslogdatav3.AccessLogCommon) xds.AccessLog {
 
 // noChain is the failure of a caller over TLS on a listener that has a chain for plaintext alone.
 const noChain = "no filter chain takes TLS"
+
+// callerOf returns the address that the caller plays. Where a header gives the remote address,
+// it stands in the filter state of the connection.
+func callerOf(common *accesslogdatav3.AccessLogCommon) netip.AddrPort {
+	var text wrapperspb.StringValue
+	if common.GetFilterStateObjects()[callerState].UnmarshalTo(&text) == nil {
+		if address, err := netip.ParseAddrPort(text.GetValue()); err == nil {
+			return address
+		}
+	}
+	return addrPort(common.GetDownstreamRemoteAddress())
+}
 
 func metadataOf(common *accesslogdatav3.AccessLogCommon, filter string) map[string]*structpb.Value {
 	return common.GetMetadata().GetFilterMetadata()[filter].GetFields()

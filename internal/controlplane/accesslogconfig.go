@@ -11,8 +11,12 @@ import (
 )
 
 // requestLog streams an entry for every HTTP request, judged or not.
-func requestLog() *accesslogv3.AccessLog {
-	return accessLog("envoy.access_loggers.http_grpc", &grpclogv3.HttpGrpcAccessLogConfig{CommonConfig: grpcLog("request")})
+func (i Inbound) requestLog() *accesslogv3.AccessLog {
+	config := &grpclogv3.HttpGrpcAccessLogConfig{CommonConfig: grpcLog("request")}
+	if i.TrustedHops > 0 {
+		config.CommonConfig.FilterStateObjectsToLog = []string{callerState}
+	}
+	return accessLog("envoy.access_loggers.http_grpc", config)
 }
 
 // connectionLog streams an entry for every connection, also after a failed handshake.

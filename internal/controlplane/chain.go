@@ -110,6 +110,11 @@ func (i Inbound) networkFilters(auth xds.Filters) ([]*listenerv3.Filter, error) 
 		})
 		return out, err
 	}
+	if i.TrustedHops > 0 {
+		if err := add("envoy.filters.network.set_filter_state", rememberCaller()); err != nil {
+			return nil, err
+		}
+	}
 	hcm, err := i.httpManager(auth)
 	if err != nil {
 		return nil, err

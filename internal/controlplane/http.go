@@ -7,9 +7,11 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	statevaluev3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/common/set_filter_state/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	routerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/router/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	setstatev3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/set_filter_state/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -31,15 +33,42 @@ const CallerHeader = "x-meshproof-caller"
 const (
 	secretNamespace = "meshproof"
 	secretKey       = "secret"
-	callerFormat    = "%DOWNSTREAM_REMOTE_ADDRESS% %CLUSTER_METADATA(" + secretNamespace + ":" + secretKey + ")%"
+	shownSecret     = " %CLUSTER_METADATA(" + secretNamespace + ":" + secretKey + ")%"
+	callerFormat    = "%DOWNSTREAM_REMOTE_ADDRESS%"
 )
 
+// callerFormat returns the text that names the caller of a request. Where a header gives the
+// remote address, only the connection knows the address that the caller plays.
+func (i Inbound) callerFormat() string {
+	if i.TrustedHops > 0 {
+		return "%FILTER_STATE(" + callerState + ":PLAIN)%"
+	}
+	return callerFormat
+}
+
+// callerState is the filter state of a connection that has the address of its caller.
+const callerState = "meshproof.caller"
+
+// rememberCaller keeps the address of the caller for the requests of a connection.
+func rememberCaller() *setstatev3.Config {
+	return &setstatev3.Config{OnNewConnection: []*statevaluev3.FilterStateValue{{
+		Key: &statevaluev3.FilterStateValue_ObjectKey{ObjectKey: callerState},
+		// The factory makes a text.
+		FactoryKey: "envoy.string",
+		Value: &statevaluev3.FilterStateValue_FormatString{FormatString: &corev3.SubstitutionFormatString{
+			Format: &corev3.SubstitutionFormatString_TextFormatSource{TextFormatSource: &corev3.DataSource{
+				Specifier: &corev3.DataSource_InlineString{InlineString: callerFormat},
+			}},
+		}},
+	}}}
+}
+
 // httpManager builds the HTTP connection manager of an inbound. The manager takes the
-// address of the caller from the connection, never from a header. It adds only
+// address of the caller from the connection, unless the inbound trusts a header. It adds only
 // [CallerHeader] and XFCC to the request.
 func (i Inbound) httpManager(auth xds.Filters) (*hcmv3.HttpConnectionManager, error) {
 	_, places := placesOf(auth)
-	routes, err := routeConfig(auth.Routes, places)
+	routes, err := i.routeConfig(auth.Routes, places)
 	if err != nil {
 		return nil, err
 	}
@@ -47,12 +76,13 @@ func (i Inbound) httpManager(auth xds.Filters) (*hcmv3.HttpConnectionManager, er
 		StatPrefix:                  i.Stat,
 		CodecType:                   hcmv3.HttpConnectionManager_HTTP2,
 		UseRemoteAddress:            wrapperspb.Bool(true),
+		XffNumTrustedHops:           uint32(i.TrustedHops),
 		SkipXffAppend:               true,
 		GenerateRequestId:           wrapperspb.Bool(false),
 		NormalizePath:               wrapperspb.Bool(!i.Normalization.Raw),
 		MergeSlashes:                !i.Normalization.KeepSlashes,
 		DelayedCloseTimeout:         durationpb.New(0),
-		AccessLog:                   []*accesslogv3.AccessLog{requestLog()},
+		AccessLog:                   []*accesslogv3.AccessLog{i.requestLog()},
 		RouteSpecifier:              &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: routes},
 		ForwardClientCertDetails:    hcmv3.HttpConnectionManager_SANITIZE_SET,
 		SetCurrentClientCertDetails: &hcmv3.HttpConnectionManager_SetCurrentClientCertDetails{Uri: true},
@@ -121,7 +151,7 @@ func observeLog(rules *rbacv3.RBAC, place xds.FilterPlace) *httprbacv3.RBAC {
 
 // routeConfig returns the routes that replace the filters at the given places, and a route
 // for all other requests.
-func routeConfig(own []xds.Route, places []xds.FilterPlace) (*routev3.RouteConfiguration, error) {
+func (i Inbound) routeConfig(own []xds.Route, places []xds.FilterPlace) (*routev3.RouteConfiguration, error) {
 	routes := make([]*routev3.Route, 0, len(own)+1)
 	for _, route := range own {
 		filters := make(map[string]*anypb.Any, len(places))
@@ -155,7 +185,7 @@ func routeConfig(own []xds.Route, places []xds.FilterPlace) (*routev3.RouteConfi
 			Routes:  append(routes, rest),
 		}},
 		RequestHeadersToAdd: []*corev3.HeaderValueOption{{
-			Header:       &corev3.HeaderValue{Key: CallerHeader, Value: callerFormat},
+			Header:       &corev3.HeaderValue{Key: CallerHeader, Value: i.callerFormat() + shownSecret},
 			AppendAction: corev3.HeaderValueOption_OVERWRITE_IF_EXISTS_OR_ADD,
 		}},
 	}, nil

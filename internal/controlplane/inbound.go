@@ -34,6 +34,9 @@ type Inbound struct {
 	Tokens token.Demand
 	// Normalization applies to HTTP inbounds.
 	Normalization policy.PathNormalization
+	// TrustedHops is the number of entries of x-forwarded-for that an HTTP inbound trusts, the
+	// last ones: the first of them is the remote address. 0 trusts no header.
+	TrustedHops int
 }
 
 var (

@@ -3,8 +3,9 @@
 // Callers of the lab say in a PROXY protocol header which address they have. Envoy takes that
 // address for the remote address, and the lab's own address for the peer's
 // (Network::ConnectionInfoProvider::directRemoteAddress). So a filter of the lab asks for the
-// remote address where it asked for the peer's. The listener of the lab trusts no header, so
-// that the remote address is the address of the PROXY header on both layers.
+// remote address where it asked for the peer's. Where the listener trusts a header, the remote
+// address on HTTP is the address in the header: there a named rule asks for the remote address of
+// the connection, which is that of the PROXY header. Ordered rules have no such question.
 //
 // The package guarantees that a filter which does not ask for the peer stays as it is. It
 // knows no listener and judges no request.
@@ -12,6 +13,7 @@ package peer
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
@@ -29,25 +31,43 @@ import (
 
 // Play returns filters that ask for the remote address wherever the given ones ask for the
 // peer's, and the number of these questions. It returns the given filters where there are none.
-func Play(f xds.Filters) (played xds.Filters, questions int) {
-	played = xds.Filters{Network: change(f.Network, &questions), HTTP: change(f.HTTP, &questions), Routes: make([]xds.Route, len(f.Routes))}
+// Without trust no listener takes the remote address from a header. The error says that the lab
+// cannot play the peer.
+func Play(f xds.Filters, trust bool) (played xds.Filters, questions int, err error) {
+	network, http := player{}, player{trust: trust}
+	played = xds.Filters{Network: change(f.Network, &network), HTTP: change(f.HTTP, &http), Routes: make([]xds.Route, len(f.Routes))}
 	for i, route := range f.Routes {
-		route.HTTP = change(route.HTTP, &questions)
+		route.HTTP = change(route.HTTP, &http)
 		played.Routes[i] = route
 	}
-	if questions == 0 {
-		return f, 0
+	questions = network.questions + http.questions
+	switch {
+	case http.unplayable > 0:
+		return f, questions, errors.New("a matcher asks for the peer's address (DirectSourceIPInput), and the inbound trusts x-forwarded-for: the lab cannot play both addresses there, use a named rule with direct_remote_ip")
+	case questions == 0:
+		return f, 0, nil
 	}
-	return played, questions
+	return played, questions, nil
 }
 
 // Note says what [Play] changed in the filters of an inbound, and "" for nothing.
-func Note(inbound string, f xds.Filters) string {
-	_, questions := Play(f)
+func Note(inbound string, f xds.Filters, trust bool) string {
+	_, questions, _ := Play(f, trust)
 	if questions == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: the lab asks for the remote address (remote_ip, SourceIPInput) wherever a filter asks for the peer's (direct_remote_ip, DirectSourceIPInput), which is %d times: callers play their address by the PROXY protocol, and Envoy's peer is the lab", inbound, questions)
+	asked := "the remote address (remote_ip, SourceIPInput)"
+	if trust {
+		asked = "the remote address of the connection (source_ip)"
+	}
+	return fmt.Sprintf("%s: the lab asks for %s wherever a filter asks for the peer's (direct_remote_ip, DirectSourceIPInput), which is %d times: callers play their address by the PROXY protocol, and Envoy's peer is the lab", inbound, asked, questions)
+}
+
+// player changes filters of one layer, and counts the changes.
+type player struct {
+	// trust is true where a header gives the remote address.
+	trust                 bool
+	questions, unplayable int
 }
 
 // filter is an RBAC filter of either layer.
@@ -64,12 +84,12 @@ var (
 	_ filter = (*httprbacv3.RBAC)(nil)
 )
 
-func change[F filter](filters []F, questions *int) []F {
+func change[F filter](filters []F, by *player) []F {
 	out := make([]F, len(filters))
 	for i, f := range filters {
 		if out[i] = f; asks(f) {
 			out[i] = proto.CloneOf(f)
-			*questions += rewrite(out[i].ProtoReflect(), 0)
+			by.questions += by.rewrite(out[i].ProtoReflect(), 0)
 		}
 	}
 	return out
@@ -121,7 +141,7 @@ func anyAsks(principals []*rbacv3.Principal) bool {
 const maxDepth = 100
 
 // rewrite changes a message, and the messages inside it, and counts the changes.
-func rewrite(m protoreflect.Message, depth int) (changes int) {
+func (p *player) rewrite(m protoreflect.Message, depth int) (changes int) {
 	if depth > maxDepth {
 		return 0
 	}
@@ -129,6 +149,10 @@ func rewrite(m protoreflect.Message, depth int) (changes int) {
 	case *rbacv3.Principal:
 		if block := of.GetDirectRemoteIp(); block != nil {
 			of.Identifier = &rbacv3.Principal_RemoteIp{RemoteIp: block}
+			if p.trust {
+				//lint:ignore SA1019 there is no other question for the connection's address
+				of.Identifier = &rbacv3.Principal_SourceIp{SourceIp: block}
+			}
 			return 1
 		}
 	case *anypb.Any:
@@ -138,8 +162,11 @@ func rewrite(m protoreflect.Message, depth int) (changes int) {
 		}
 		if _, ok := inner.(*networkinputsv3.DirectSourceIPInput); ok {
 			inner, changes = &networkinputsv3.SourceIPInput{}, 1
+			if p.trust {
+				p.unplayable++
+			}
 		} else {
-			changes = rewrite(inner.ProtoReflect(), depth+1)
+			changes = p.rewrite(inner.ProtoReflect(), depth+1)
 		}
 		if changes == 0 {
 			return 0
@@ -155,15 +182,15 @@ func rewrite(m protoreflect.Message, depth int) (changes int) {
 		switch {
 		case field.IsMap() && field.MapValue().Message() != nil:
 			value.Map().Range(func(_ protoreflect.MapKey, of protoreflect.Value) bool {
-				changes += rewrite(of.Message(), depth+1)
+				changes += p.rewrite(of.Message(), depth+1)
 				return true
 			})
 		case field.IsList() && field.Message() != nil:
 			for i := range value.List().Len() {
-				changes += rewrite(value.List().Get(i).Message(), depth+1)
+				changes += p.rewrite(value.List().Get(i).Message(), depth+1)
 			}
 		case !field.IsMap() && !field.IsList() && field.Message() != nil:
-			changes += rewrite(value.Message(), depth+1)
+			changes += p.rewrite(value.Message(), depth+1)
 		}
 		return true
 	})

@@ -45,18 +45,18 @@ func TestPlay(t *testing.T) {
 	byPeer, want := asking(t, attribute.SourceAddress)
 	byRemote, _ := asking(t, attribute.RemoteAddress)
 	before := fmt.Sprint(byPeer.Messages())
-	played, questions := peer.Play(byPeer)
-	if diff := cmp.Diff(byRemote.Messages(), played.Messages(), protocmp.Transform(), protocmp.IgnoreFields(&xdscorev3.TypedExtensionConfig{}, "name")); diff != "" || questions != want {
-		t.Errorf("%d questions, want %d (-want +got):\n%s", questions, want, diff)
+	played, questions, err := peer.Play(byPeer, false)
+	if diff := cmp.Diff(byRemote.Messages(), played.Messages(), protocmp.Transform(), protocmp.IgnoreFields(&xdscorev3.TypedExtensionConfig{}, "name")); diff != "" || questions != want || err != nil {
+		t.Errorf("%v, %d questions, want %d (-want +got):\n%s", err, questions, want, diff)
 	}
 	if after := fmt.Sprint(byPeer.Messages()); before != after {
 		t.Error("the given filters were changed")
 	}
-	if note := peer.Note("backend/http", byPeer); !strings.HasPrefix(note, "backend/http: the lab asks ") || !strings.Contains(note, fmt.Sprintf("which is %d times", want)) {
+	if note := peer.Note("backend/http", byPeer, false); !strings.HasPrefix(note, "backend/http: the lab asks ") || !strings.Contains(note, fmt.Sprintf("which is %d times", want)) {
 		t.Errorf("note %q", note)
 	}
-	same, questions := peer.Play(byRemote)
-	if questions != 0 || same.Network[0] != byRemote.Network[0] || peer.Note("backend/http", byRemote) != "" {
+	same, questions, _ := peer.Play(byRemote, false)
+	if questions != 0 || same.Network[0] != byRemote.Network[0] || peer.Note("backend/http", byRemote, false) != "" {
 		t.Errorf("%d questions for the peer in filters without any", questions)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/endpoint"
+	"github.com/meshproof/meshproof/internal/forwarded"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/token"
@@ -196,6 +197,10 @@ func (p *Proof) draw(i int) []policy.Request {
 			}
 			r.Path = path
 			drawHeaders(&r, values, pick, random)
+			if in.TrustedHops > 0 && random.IntN(4) > 0 {
+				r.Headers = append(r.Headers, policy.Header{Name: forwarded.Header, Value: forwarded.Text(in.TrustedHops, drawAddress(values[attribute.RemoteAddress], random))})
+				r.Remote, _ = forwarded.Address(in.TrustedHops, r.Headers)
+			}
 			r.Others = drawClaims(in.Inbound.Program.Tokens, values, pick, random)
 		}
 		out = append(out, r)

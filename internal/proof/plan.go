@@ -172,6 +172,7 @@ func (p *Proof) ask(i int) {
 		}
 	}
 	p.forgeTokens(i)
+	p.forgeAddresses(i)
 	p.askMistakes(i, add)
 }
 

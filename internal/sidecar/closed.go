@@ -52,14 +52,14 @@ var known = messages.Closed{
 	httpManager: {
 		messages.Read: "http_filters upgrade_configs common_http_protocol_options http_protocol_options http2_protocol_options",
 		apart: `codec_type stat_prefix rds route_config scoped_routes normalize_path merge_slashes path_with_escaped_slashes_action
-			http3_protocol_options`,
+			http3_protocol_options use_remote_address xff_num_trusted_hops original_ip_detection_extensions`,
 		measures: `tracing access_log access_log_flush_interval flush_access_log_on_new_request access_log_options proxy_status_config
 			record_route_resolution_stats`,
 		limits: `http1_safe_max_connection_duration max_request_headers_kb stream_idle_timeout stream_flush_timeout request_timeout
 			request_headers_timeout drain_timeout drain_timeout_jitter delayed_close_timeout stream_error_on_invalid_http_message
 			append_local_overload`,
 		answers: "server_name server_header_transformation always_set_request_id_in_response local_reply_config proxy_100_continue",
-		unread: `add_user_agent scheme_header_transformation use_remote_address xff_num_trusted_hops internal_address_config skip_xff_append via
+		unread: `add_user_agent scheme_header_transformation internal_address_config skip_xff_append via
 			generate_request_id preserve_external_request_id forward_client_cert_details set_current_client_cert_details
 			forward_client_cert_matcher represent_ipv4_remote_address_as_ipv4_mapped_ipv6 strip_matching_host_port strip_any_host_port
 			strip_trailing_host_dot append_x_forwarded_port add_proxy_protocol_connection_state forward_proto_config`,
@@ -130,6 +130,7 @@ var known = messages.Closed{
 		forwards: "weight metadata_match request_headers_to_add request_headers_to_remove host_rewrite_literal",
 	},
 	routeFilter: {apart: "config is_optional disabled"},
+	"envoy.extensions.http.original_ip_detection.xff.v3.XffConfig": {apart: "xff_num_trusted_hops", unread: "skip_xff_append"},
 	"envoy.extensions.filters.http.lua.v3.Lua": {
 		apart:    "source_codes default_source_code",
 		measures: "stat_prefix filter_context",

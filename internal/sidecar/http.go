@@ -12,6 +12,7 @@ import (
 	luav3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/lua/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	xffv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/http/original_ip_detection/xff/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -33,9 +34,13 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 	c.in.StatPrefix = m.StatPrefix
 	c.in.ForwardClientCert = m.ForwardClientCertDetails
 	c.in.UseRemoteAddress = m.GetUseRemoteAddress().GetValue()
+	switch hops := c.trustedHops(name, m); {
+	case hops > mostHops:
+		c.remote = fmt.Sprintf("the connection manager trusts %d entries of x-forwarded-for, and the lab plays up to %d", hops, mostHops)
+	default:
+		c.in.TrustedHops = hops
+	}
 	switch {
-	case !c.in.UseRemoteAddress || m.XffNumTrustedHops > 0:
-		c.remote = "the connection manager takes it from the header x-forwarded-for (use_remote_address, xff_num_trusted_hops), which callers write"
 	case m.GetRepresentIpv4RemoteAddressAsIpv4MappedIpv6():
 		c.remote = "the connection manager turns it into an address of IPv6 (represent_ipv4_remote_address_as_ipv4_mapped_ipv6)"
 	}
@@ -62,6 +67,31 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 		c.httpFilter(m.StatPrefix, f)
 	}
 	c.routes(m)
+}
+
+// mostHops bounds the entries of x-forwarded-for that the lab plays.
+const mostHops = 16
+
+// trustedHops returns the number of entries of x-forwarded-for that a manager trusts, the last
+// ones. Without use_remote_address Envoy skips the trusted hops, and takes the entry in front of
+// them; then one extension may say the same (xff_num_trusted_hops of
+// envoy.extensions.http.original_ip_detection.xff.v3.XffConfig).
+func (c *chain) trustedHops(name string, m *hcmv3.HttpConnectionManager) int {
+	if m.GetUseRemoteAddress().GetValue() {
+		return int(m.XffNumTrustedHops)
+	}
+	hops := m.XffNumTrustedHops
+	for _, extension := range m.OriginalIpDetectionExtensions {
+		unpacked, _, _ := messages.Unpack(extension.GetTypedConfig())
+		xff, ok := unpacked.(*xffv3.XffConfig)
+		if !ok || len(m.OriginalIpDetectionExtensions) > 1 {
+			c.tell(dump.Beside, name, "", "original_ip_detection_extensions: an extension finds the address of the caller, or refuses the request")
+			continue
+		}
+		c.checkKnown(name, xff)
+		hops = xff.XffNumTrustedHops
+	}
+	return int(hops) + 1
 }
 
 // settings tells what may change the requests that the filters see, or lead past them.

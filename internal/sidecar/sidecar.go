@@ -86,6 +86,9 @@ type Inbound struct {
 	Normalization     policy.PathNormalization
 	ForwardClientCert hcmv3.HttpConnectionManager_ForwardClientCertDetails
 	UseRemoteAddress  bool
+	// TrustedHops is the number of entries of x-forwarded-for that the manager trusts, the last
+	// ones: the first of them is the remote address.
+	TrustedHops int
 	// Rewrites say what gives the workload another path or method than RBAC has judged.
 	Rewrites []string
 	// Incomplete is set where Filters lacks a part of the authorization: a filter, or

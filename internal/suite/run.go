@@ -205,11 +205,11 @@ func (r *run) compile(ctx context.Context) bool {
 	for i, in := range r.reading.Inbounds() {
 		r.inbounds = append(r.inbounds, harness.Inbound{
 			Name: in.String(), Identity: in.Identity, Address: in.Address(), Protocol: in.Protocol,
-			MTLS: in.MTLS, JudgesPlaintext: in.Program.JudgesPlaintext, Filters: filters[i], Normalization: r.runner.Fault.normalization(c.Normalization), Tokens: in.Program.Tokens,
+			MTLS: in.MTLS, JudgesPlaintext: in.Program.JudgesPlaintext, Filters: filters[i], Normalization: r.runner.Fault.normalization(c.Normalization), Tokens: in.Program.Tokens, TrustedHops: in.TrustedHops,
 		})
 	}
 	for _, in := range r.inbounds {
-		if note := peer.Note(in.Name, in.Filters); note != "" {
+		if note := peer.Note(in.Name, in.Filters, in.TrustedHops > 0); note != "" {
 			r.result.Notes = append(r.result.Notes, note)
 		}
 	}

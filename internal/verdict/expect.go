@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/endpoint"
+	"github.com/meshproof/meshproof/internal/forwarded"
 	"github.com/meshproof/meshproof/internal/plainpath"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/servername"
@@ -240,6 +241,7 @@ func See(in cases.Inbound, n policy.PathNormalization, tokens token.Demand, q ca
 	path, headers := tokens.Leaves(q.Token, q.Path, q.Headers)
 	seen.Host = cmp.Or(q.Authority, in.Address().String())
 	seen.Headers = requestline.Seen(headers, in.Protocol, q.GRPC != "")
+	seen.Remote, _ = forwarded.Address(in.TrustedHops, seen.Headers)
 	seen.Method, path = requestline.Of(q.Method, path, q.GRPC)
 	seen.Path, err = n.Apply(path)
 	return seen, err

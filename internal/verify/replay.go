@@ -133,6 +133,7 @@ func (s *source) on(in cases.Inbound, enforced sidecar.Inbound) (*verdict.Readin
 		// The callers are asked as if they had names: [WeakTransport] says that they have none.
 		in.MTLS = mtls.Strict
 	}
+	in.TrustedHops = enforced.TrustedHops
 	c := s.Case.Case
 	c.Name = fmt.Sprintf("%s on listener %s", in, enforced.Listener)
 	if enforced.Chain != "" {
@@ -216,6 +217,7 @@ type groupKey struct {
 	normalization policy.PathNormalization
 	protocol      policy.Protocol
 	mode          mtls.Mode
+	trustedHops   int
 }
 
 type group struct {
@@ -247,7 +249,7 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 	if gap := modeGap(reading.Inbounds()[0].Program.MTLS, enforced); gap != "" {
 		one.lost = append(one.lost, gap)
 	}
-	key := groupKey{s, bytesOf(enforced.Filters), enforced.Normalization, in.Protocol, modeOf(enforced)}
+	key := groupKey{s, bytesOf(enforced.Filters), enforced.Normalization, in.Protocol, modeOf(enforced), enforced.TrustedHops}
 	for _, other := range g.known[key] {
 		if one.equals(other) {
 			other.inbounds = append(other.inbounds, one.inbounds...)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/forwarded"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -18,7 +19,8 @@ import (
 // envoy.type.matcher.v3.HttpRequestHeaderMatchInput.
 //
 // Of some headers the codec of every Envoy joins the lines, before any filter sees them, such
-// as authorization, origin and user-agent. Both forms see them as one text.
+// as authorization, origin and user-agent. Both forms see them as one text, without the empty
+// lines.
 //
 // Of the pseudo headers, ":path" is the path with its query. ":method", ":authority" and Host
 // are [Method] and [Host]. No gate can ask for a header that the lab's Envoy writes itself.
@@ -42,7 +44,7 @@ var headers = addFamily("header", "x-role", func(name string) *policy.Attribute 
 		return &policy.Attribute{
 			Phrase: "header " + name,
 			Layer:  policy.L7,
-			Text:   func(r *policy.Request) (string, bool) { return joinedLines(r, name) },
+			Text:   func(r *policy.Request) (string, bool) { return forwarded.Joined(r.Headers, name) },
 			Kinds:  headerKinds,
 			Forms:  []policy.Form{policy.Ordered, policy.Named},
 		}

@@ -19,6 +19,13 @@ func TestHeader(t *testing.T) {
 		return r
 	}
 	agents := &policy.Request{Headers: []policy.Header{{Name: "user-agent", Value: "a"}, {Name: "user-agent", Value: "b"}}}
+	origins := func(values ...string) *policy.Request {
+		r := lines(values...)
+		for i := range values {
+			r.Headers[1+i].Name = "origin"
+		}
+		return r
+	}
 	joining := lines("user", "admin")
 	joining.JoinsLines = true
 	is := func(a *policy.Attribute, kind policy.MatchKind, value string) policy.Is {
@@ -45,6 +52,9 @@ func TestHeader(t *testing.T) {
 		{role.Exact(""), lines(""), true},
 		{attribute.Header("User-Agent").Exact("b"), agents, false},
 		{attribute.Header("user-agent").Exact("a,b"), agents, true},
+		{attribute.Header("origin").Exact("a"), origins("", "a", ""), true},
+		{attribute.Header("origin").Exact("a,b"), origins("a", "", "b"), true},
+		{attribute.Header("origin").Exact(""), origins("", ""), true},
 		{role.Exact(""), lines(), false},
 		{joined.Exact(""), lines(), false},
 		{is(role, policy.Present, ""), lines(""), true},

@@ -9,18 +9,20 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// The peer's address and the remote address are one dimension: no inbound trusts a header
-// that says who the caller is.
+// The remote address is a dimension of its own where an inbound trusts a header that says who
+// the caller is. Elsewhere it is the peer's address, see [onConnections].
 var (
-	_ = add(addressRow(attribute.SourceAddress))
-	_ = add(addressRow(attribute.RemoteAddress))
+	_ = add(addressRow(attribute.SourceAddress, 11, func(Surface) space { return addressSpace{plainSpace{attribute.SourceAddress}, "source address"} }))
+	_ = add(addressRow(attribute.RemoteAddress, 12, func(on Surface) space {
+		return forwardedSpace{addressSpace{plainSpace{attribute.RemoteAddress}, "remote address"}, on.TrustedHops}
+	}))
 )
 
-func addressRow(a *policy.Attribute) row {
+func addressRow(a *policy.Attribute, rank int, in func(Surface) space) row {
 	return row{
 		attribute: a,
-		rank:      11,
-		space:     func(Surface) space { return addressSpace{plainSpace{attribute.SourceAddress}} },
+		rank:      rank,
+		space:     in,
 		pattern: func(m policy.Match) pattern {
 			block, err := endpoint.Block(m.Value)
 			if m.Kind == policy.Exact {
@@ -39,7 +41,10 @@ func addressRow(a *policy.Attribute) row {
 
 // addressSpace is the space of addresses. A key is a mark of the family, and the 16 bytes of
 // an address of IPv6: those of IPv4 stand behind 12 bytes of zero.
-type addressSpace struct{ plainSpace }
+type addressSpace struct {
+	plainSpace
+	label string
+}
 
 const (
 	markIPv4 = 4
@@ -84,10 +89,10 @@ func addressOf(key string) (netip.Addr, bool) {
 	return address, key[0] == markIPv6
 }
 
-func (addressSpace) name() string     { return "source address" }
+func (s addressSpace) name() string   { return s.label }
 func (addressSpace) alphabet() string { return "" }
 
-func (addressSpace) clear(r *policy.Request) { r.Source, r.Remote = netip.Addr{}, netip.Addr{} }
+func (addressSpace) clear(r *policy.Request) { r.Source = netip.Addr{} }
 
 func (s addressSpace) put(r *policy.Request, value string) {
 	s.clear(r)

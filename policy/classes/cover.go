@@ -19,6 +19,9 @@ type Surface struct {
 	TrustDomains []string
 	// Ports are the ports that callers connect to; empty for any.
 	Ports []uint16
+	// TrustedHops is the number of entries of x-forwarded-for that the listener trusts: the
+	// first of them is the remote address.
+	TrustedHops int
 	// Tokens is what the inbound demands of tokens; nil for an inbound that takes a token of
 	// any issuer, and requires none.
 	Tokens *token.Demand

@@ -38,6 +38,7 @@ func Of(on Surface, programs ...policy.Program) *Cover { return cut(maxClasses, 
 const maxClasses = 1 << 20
 
 func cut(limit int, on Surface, programs []policy.Program) *Cover {
+	programs = onConnections(on, programs)
 	c := &Cover{layer: on.Protocol.Layer(), demand: on.demand(), programs: programs, table: tableOf(programs)}
 	s := surveyOf(c.table, programs)
 	if s.regular || c.asksForIssuer() {

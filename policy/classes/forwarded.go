@@ -1,0 +1,147 @@
+package classes
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/forwarded"
+	"github.com/meshproof/meshproof/internal/rewrite"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+)
+
+// onConnections lets gates ask for the peer's address where they ask for the remote address and
+// no header gives another one: on L4, and on every layer of an inbound that trusts no header.
+func onConnections(on Surface, programs []policy.Program) []policy.Program {
+	out := slices.Clone(programs)
+	for i, p := range programs {
+		if !asksForRemote(p) {
+			continue
+		}
+		change := func(gates []policy.Gate) []policy.Gate {
+			gates = slices.Clone(gates)
+			for i, g := range gates {
+				if g.Layer == policy.L4 || on.TrustedHops == 0 {
+					gates[i].Rules = ofPeer(g.Rules)
+				}
+			}
+			return gates
+		}
+		out[i].Gates, out[i].Shadows, out[i].Routes = change(p.Gates), change(p.Shadows), slices.Clone(p.Routes)
+		for n, route := range out[i].Routes {
+			out[i].Routes[n].Gates, out[i].Routes[n].Shadows = change(route.Gates), change(route.Shadows)
+		}
+	}
+	return out
+}
+
+func asksForRemote(p policy.Program) bool {
+	for c := range p.Conditions() {
+		if is, ok := c.(policy.Is); ok && is.Attribute == attribute.RemoteAddress {
+			return true
+		}
+	}
+	return false
+}
+
+func ofPeer(rules []policy.Rule) []policy.Rule {
+	peer := rewrite.Leaves(func(leaf policy.Condition) policy.Condition {
+		if is, ok := leaf.(policy.Is); ok && is.Attribute == attribute.RemoteAddress {
+			is.Attribute = attribute.SourceAddress
+			return is
+		}
+		return leaf
+	})
+	out := slices.Clone(rules)
+	for i, r := range rules {
+		out[i].When, out[i].Then = rewrite.Condition(r.When, peer), ofPeer(r.Then)
+	}
+	return out
+}
+
+// forwardedSpace is the space of the remote address behind x-forwarded-for. A value has the
+// lines of the header, with a line break between two.
+type forwardedSpace struct {
+	addressSpace
+	hops int
+}
+
+func (s forwardedSpace) read(r *policy.Request) string {
+	text, _ := attribute.RemoteAddress.Text(r)
+	if address, err := netip.ParseAddr(text); err == nil {
+		return forwarded.Text(s.hops, address)
+	}
+	return ""
+}
+
+func (s forwardedSpace) clear(r *policy.Request) {
+	headerSpace{forwarded.Header}.clear(r)
+	r.Remote = netip.Addr{}
+}
+
+func (s forwardedSpace) put(r *policy.Request, value string) {
+	headerSpace{forwarded.Header}.put(r, value+lineEnd)
+	r.Remote, _ = forwarded.Address(s.hops, r.Headers)
+}
+
+func (s forwardedSpace) key(value string) string {
+	var r policy.Request
+	if s.put(&r, value); r.Remote.IsValid() {
+		return addressKey(r.Remote)
+	}
+	return ""
+}
+
+func (s forwardedSpace) value(key string) string {
+	if address, ok := addressOf(key); ok {
+		return forwarded.Text(s.hops, address)
+	}
+	return ""
+}
+
+func (s forwardedSpace) sound(value string) error {
+	return headerSpace{forwarded.Header}.sound(value + lineEnd)
+}
+
+// from implements [intervals]: a header can say every address.
+func (s forwardedSpace) from(text string) (string, bool) {
+	for _, block := range [][2]string{{addressKey(netip.IPv4Unspecified()), addressKey(lastOf(netip.MustParsePrefix("0.0.0.0/0")))}, {addressKey(netip.IPv6Unspecified()), addressKey(lastOf(netip.MustParsePrefix("::/0")))}} {
+		if key := max(text, block[0]); key <= block[1] {
+			return key, true
+		}
+	}
+	return "", false
+}
+
+func (s forwardedSpace) natural() string {
+	return forwarded.Text(s.hops, netip.MustParseAddr("203.0.113.7"))
+}
+
+// around has what a caller can do with the header, beside other addresses.
+func (s forwardedSpace) around(p pattern, witness string) []variant {
+	out := aroundInterval(s, p, "address")
+	address, ok := addressOf(s.key(witness))
+	if !ok {
+		return out
+	}
+	entry := address.String()
+	_, behind, _ := strings.Cut(witness, ", ")
+	list := func(entry string) string { return strings.TrimSuffix(entry+", "+behind, ", ") }
+	out = append(out,
+		variant{"198.51.100.9, " + witness, "an entry more in front"},
+		variant{witness + ", 198.51.100.9", "an entry more behind it"},
+		variant{entry, "the entry alone"},
+		variant{behind, "without the entry"},
+		variant{list("unknown"), "an entry that is no address"},
+		variant{list(entry + ":80"), "the address with a port"},
+		variant{list(entry) + ",", "an empty entry behind it"},
+		variant{entry + lineEnd + witness, "two lines"},
+		variant{witness + lineEnd + entry, "two lines"},
+		variant{strings.ReplaceAll(witness, ", ", ","), "no space behind commas"},
+	)
+	if address.Is4() {
+		out = append(out, variant{list(netip.AddrFrom16(address.As16()).String()), "the same address in IPv6"})
+	}
+	return out
+}
