@@ -5,18 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
-	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
-	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
-	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/meshproof/meshproof/internal/forwarded"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/xds"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// TestForwarded asks Envoy which remote address it takes from each list of x-forwarded-for.
+// TestForwarded asks Envoy which remote address it takes from each list of x-forwarded-for, and
+// what named and ordered rules make of it. The peer's address stays the caller's own.
 func TestForwarded(t *testing.T) {
 	t.Parallel()
 	onReleases(t, checkForwarded)
@@ -24,44 +21,58 @@ func TestForwarded(t *testing.T) {
 
 func checkForwarded(t *testing.T, h *Harness) {
 	spec := MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}}
-	direct := xds.Filters{HTTP: []*httprbacv3.RBAC{{Rules: &rbacv3.RBAC{Policies: map[string]*rbacv3.Policy{"p": {
-		Permissions: []*rbacv3.Permission{{Rule: &rbacv3.Permission_Any{Any: true}}},
-		Principals:  []*rbacv3.Principal{{Identifier: &rbacv3.Principal_SourceIp{SourceIp: &corev3.CidrRange{AddressPrefix: "10.1.2.3", PrefixLen: wrapperspb.UInt32(32)}}}},
-	}}}}}}
+	block := policy.Is{Attribute: attribute.RemoteAddress, Match: policy.Match{Kind: policy.CIDR, Value: "203.0.113.0/24"}}
+	byForm := map[policy.Form]policy.Program{}
+	for _, form := range []policy.Form{policy.Named, policy.Ordered} {
+		var otherwise policy.Verdict
+		if form == policy.Ordered {
+			otherwise.Origin = byDefault
+		}
+		allow := policy.Rule{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "block"}, When: block}
+		// A filter of the network knows no header: the address of the connection passes it.
+		early := policy.Rule{Verdict: policy.Verdict{Effect: policy.Allow, Origin: "early"}, When: policy.Is{Attribute: attribute.RemoteAddress, Match: policy.Match{Kind: policy.CIDR, Value: "10.0.0.0/8"}}}
+		byForm[form] = policy.Program{Gates: []policy.Gate{
+			{Layer: policy.L4, Form: form, Rules: []policy.Rule{early}, Default: otherwise},
+			{Layer: policy.L7, Form: form, Rules: []policy.Rule{allow}, Default: otherwise},
+		}}
+	}
+	deny := policy.Rule{Verdict: policy.Verdict{Effect: policy.Deny, Origin: "peer"}, When: attribute.SourceAddress.Exact("10.1.2.4")}
+	named := byForm[policy.Named]
+	named.Gates = append([]policy.Gate{named.Gates[0], {Layer: policy.L7, Form: policy.Named, Rules: []policy.Rule{deny}, Default: policy.Verdict{Effect: policy.Allow}}}, named.Gates[1:]...)
+	byForm[policy.Named] = named
+	programs := map[string]policy.Program{}
 	for hops := range 4 {
 		for _, p := range []policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC} {
-			spec.Inbounds = append(spec.Inbounds, Inbound{
-				Name: p.String() + strings.Repeat(" hop", hops), Identity: backend, TrustedHops: hops,
-				Address: address(8000 + uint16(len(spec.Inbounds))), Protocol: p, Filters: direct,
-			})
+			for form, program := range byForm {
+				in := Inbound{
+					Name: p.String() + " " + form.String() + strings.Repeat(" hop", hops), Identity: backend, TrustedHops: hops,
+					Address: address(8000 + uint16(len(spec.Inbounds))), Protocol: p, Filters: compile(t, program),
+				}
+				spec.Inbounds, programs[in.Name] = append(spec.Inbounds, in), program
+			}
 		}
 	}
 	m := h.Mesh(t, spec)
 	svid := mint(t, m, frontend)
-	source := netip.MustParseAddr("10.1.2.3")
 	var requests []Request
-	var wants []netip.Addr
+	var seen []policy.Request
 	for _, in := range spec.Inbounds {
-		for _, list := range [][]string{
-			nil, {""}, {"203.0.113.7"}, {"198.51.100.1, 203.0.113.7"}, {"198.51.100.1,203.0.113.7 "}, {"198.51.100.1", "203.0.113.7"}, {"198.51.100.1", "203.0.113.7,203.0.113.8"},
-			{"a", "203.0.113.7,203.0.113.8, 203.0.113.9"}, {"203.0.113.7,"}, {",203.0.113.7"}, {"203.0.113.7,,"}, {","}, {"203.0.113.7, unknown"}, {"unknown, 203.0.113.7"}, {"203.0.113.7:80"}, {"[2001:db8::7]"}, {"[2001:db8::7]:80"},
-			{"2001:db8::7"}, {"2001:DB8:0::7"}, {"::ffff:203.0.113.7"}, {"203.0.113.07"}, {"203.0.113"}, {"0xcb007107"}, {"3405803783"}, {"203.0.113.7/32"}, {"fe80::1%eth0"}, {"fe80::1%1"}, {"2001:db8::7%1"}, {"203.0.113.7\t"}, {"\"203.0.113.7\""}, {"203.0.113.7;x"}, {"0.0.0.0"}, {"255.255.255.255"}, {"127.0.0.1"}, {"::"}, {"::1"}, {"203.0.113.7 203.0.113.8"}, {"10.1.2.3"}, {"010.1.2.3"}, {" , 203.0.113.7 , 10.0.0.1"}, {"203.0.113.7", ""}, {"", "203.0.113.7"}, {"1.2.3.4.5"}, {"2001:db8::7::"}, {"1::2:3.4.5.6"}, {"203.0.113.7\u00a0"},
-		} {
-			r := Request{To: in.Name, Credential: svid, SourceIP: source}
-			if in.Protocol == policy.GRPC {
-				if strings.ContainsAny(strings.Join(list, ""), "\t\u00a0") {
+		for _, source := range []string{"10.1.2.3", "10.1.2.4"} {
+			for n, list := range forwardedLists {
+				if testing.Short() && (n+int(in.Protocol))%3 != 0 {
 					continue
 				}
-				r.GRPC = "orders.Orders/List"
+				r := Request{To: in.Name, Credential: svid, SourceIP: netip.MustParseAddr(source)}
+				if in.Protocol == policy.GRPC {
+					r.GRPC = "orders.Orders/List"
+				}
+				for _, line := range list {
+					r.Headers = append(r.Headers, policy.Header{Name: forwarded.Header, Value: line})
+				}
+				as := policy.Request{Source: r.SourceIP}
+				as.Remote, _ = forwarded.Address(in.TrustedHops, r.Headers)
+				requests, seen = append(requests, r), append(seen, as)
 			}
-			for _, line := range list {
-				r.Headers = append(r.Headers, policy.Header{Name: forwarded.Header, Value: line})
-			}
-			want, ok := forwarded.Address(in.TrustedHops, r.Headers)
-			if !ok {
-				want = source
-			}
-			requests, wants = append(requests, r), append(wants, want)
 		}
 	}
 	batch, err := m.Send(t.Context(), requests...)
@@ -69,11 +80,24 @@ func checkForwarded(t *testing.T, h *Harness) {
 		t.Fatal(err)
 	}
 	for i, e := range batch.Evidence {
-		if e.Log.Remote != wants[i] {
-			t.Errorf("%s, %q: remote address %s, want %s", requests[i].To, requests[i].Headers, e.Log.Remote, wants[i])
+		found, err := e.Find()
+		want := policy.Decide(programs[requests[i].To], seen[i])
+		if err != nil || found.Verdict != want.Verdict {
+			t.Errorf("%s, %q from %s: %v, %v, want %s", requests[i].To, requests[i].Headers, requests[i].SourceIP, found.Verdict, err, want.Verdict)
 		}
-		if e.Answer.Status != 200 {
-			t.Errorf("%s, %q: %v", requests[i].To, requests[i].Headers, e.Answer)
+		remote, _ := attribute.RemoteAddress.Text(&seen[i])
+		if found.Layer != policy.L4 && e.Log.Remote.String() != remote {
+			t.Errorf("%s, %q: the remote address is %s, want %s", requests[i].To, requests[i].Headers, e.Log.Remote, remote)
 		}
 	}
+}
+
+// forwardedLists are the lines of requests: lists, and what is no list of addresses.
+var forwardedLists = [][]string{
+	nil, {""}, {"203.0.113.7"}, {"198.51.100.1, 203.0.113.7"}, {"198.51.100.1,203.0.113.7 "}, {"203.0.113.7,198.51.100.1 , 10.0.0.1"},
+	{"198.51.100.1", "203.0.113.7"}, {"198.51.100.1", "203.0.113.7,203.0.113.8"}, {"203.0.113.7", ""}, {"", "203.0.113.7"},
+	{"203.0.113.7,"}, {",203.0.113.7"}, {"203.0.113.7,,"}, {","}, {"203.0.113.7, unknown"}, {"unknown, 203.0.113.7"}, {"203.0.113.7 203.0.113.8"},
+	{"203.0.113.7:80"}, {"203.0.113.7/32"}, {"203.0.113.07"}, {"203.0.113"}, {"203.0.113.7.1"}, {"0xcb007107"}, {"3405803783"}, {`"203.0.113.7"`}, {"203.0.113.7;x"},
+	{"2001:db8::7"}, {"2001:DB8:0::7"}, {"::ffff:203.0.113.7"}, {"[2001:db8::7]"}, {"[2001:db8::7]:80"}, {"2001:db8::7%1"}, {"2001:db8::7::"}, {"::2:203.0.113.7"},
+	{"0.0.0.0"}, {"255.255.255.255"}, {"127.0.0.1"}, {"::"}, {"::1"}, {"10.1.2.3"}, {"10.1.2.4"},
 }

@@ -73,6 +73,7 @@ var alike = cmp.Options{
 	cmpopts.IgnoreFields(xds.AccessLog{}, "Caller", "UpstreamBytes"),
 	cmpopts.IgnoreMapEntries(func(name string, _ []string) bool { return name == "X-Meshproof-Caller" }),
 	cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b }),
+	cmp.Comparer(func(a, b netip.Addr) bool { return a == b }),
 }
 
 // For all requests, callers and inbounds, the evidence and the counters are the same as with

@@ -36,11 +36,12 @@ func metadataWith(t *testing.T, filter string, fields map[string]any) *accesslog
 
 var commonLog = xds.AccessLog{
 	Caller:      netip.MustParseAddrPort("10.0.0.9:4711"),
+	Remote:      netip.MustParseAddr("10.0.0.9"),
 	Destination: netip.MustParseAddrPort("[fd00::1]:80"),
 	PeerURIs:    []string{"spiffe://td/a", "spiffe://td/b"},
 }
 
-var compareLogs = cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })
+var compareLogs = cmp.Options{cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b }), cmp.Comparer(func(a, b netip.Addr) bool { return a == b })}
 
 func TestRequestEntry(t *testing.T) {
 	t.Parallel()

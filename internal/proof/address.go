@@ -12,7 +12,7 @@ import (
 
 // forgeAddresses adds requests of callers that write another address than their own into
 // x-forwarded-for. Where the listener trusts the header, it adds the witnesses without it.
-func (p *Proof) forgeAddresses(i int) {
+func (p *Proof) forgeAddresses(i int, add func(policy.Request, int)) {
 	in := p.Inbounds[i]
 	if in.Protocol.Layer() == policy.L4 || !reads(in.Cover, attribute.SourceAddress) && !reads(in.Cover, attribute.RemoteAddress) {
 		return
@@ -23,25 +23,25 @@ func (p *Proof) forgeAddresses(i int) {
 			others = append(others, source)
 		}
 	}
-	add := func(r policy.Request) {
+	forge := func(r policy.Request) {
 		class, ok := in.Cover.Locate(r)
 		if !ok {
 			class = classes.Unclassed
 		}
-		p.add(in.Request(r), ask{i, class, r})
+		add(r, class)
 	}
 	for _, c := range in.Cover.Classes[:min(len(in.Cover.Classes), mostForgers)] {
 		r := c.Witness
 		r.Remote = netip.Addr{}
 		r.Headers = slices.DeleteFunc(slices.Clone(r.Headers), func(h policy.Header) bool { return h.Name == forwarded.Header })
 		if in.TrustedHops > 0 {
-			add(r)
+			forge(r)
 			continue
 		}
 		for _, other := range others {
 			if other != r.Source {
 				r.Headers = append(slices.Clip(c.Witness.Headers), policy.Header{Name: forwarded.Header, Value: other.String()})
-				add(r)
+				forge(r)
 			}
 		}
 	}

@@ -172,7 +172,7 @@ func (p *Proof) ask(i int) {
 		}
 	}
 	p.forgeTokens(i)
-	p.forgeAddresses(i)
+	p.forgeAddresses(i, add)
 	p.askMistakes(i, add)
 }
 

@@ -44,6 +44,7 @@ var quietExtensions = map[string]bool{
 	"envoy.extensions.formatter.metadata.v3.Metadata":                                      true,
 	"envoy.extensions.formatter.req_without_query.v3.ReqWithoutQuery":                      true,
 	"envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig": true,
+	"envoy.extensions.http.original_ip_detection.xff.v3.XffConfig":                         true,
 	"envoy.extensions.internal_redirect.allow_listed_routes.v3.AllowListedRoutesConfig":    true,
 	"envoy.extensions.internal_redirect.previous_routes.v3.PreviousRoutesConfig":           true,
 	"envoy.extensions.internal_redirect.safe_cross_scheme.v3.SafeCrossSchemeConfig":        true,

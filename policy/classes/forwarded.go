@@ -1,6 +1,7 @@
 package classes
 
 import (
+	"errors"
 	"net/netip"
 	"slices"
 	"strings"
@@ -101,6 +102,9 @@ func (s forwardedSpace) value(key string) string {
 }
 
 func (s forwardedSpace) sound(value string) error {
+	if value == "" {
+		return errors.New("an empty header says no address")
+	}
 	return headerSpace{forwarded.Header}.sound(value + lineEnd)
 }
 
