@@ -77,9 +77,11 @@ gofuzz: ## each fuzz target of Go for $(FUZZTIME), one after the other
 	done
 
 # Istio's compiler is a module of its own. Its first build takes minutes.
-fourth: ## ask Istio's own compiler about all cases of Istio, and record its answers
+plugins/istio/istio: $(wildcard plugins/istio/*.go plugins/istio/internal/*/*.go plugins/istio/go.*)
 	cd plugins/istio && $(GO) vet ./... && $(GO) test ./... && $(GO) build -ldflags '-s -w' -o istio .
-	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -count 1 ./plugins -istio "$(CURDIR)/plugins/istio/istio"
+
+fourth: plugins/istio/istio ## ask Istio's own compiler about all cases of Istio, and record its answers
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -count 1 ./plugins -update -istio "$(CURDIR)/plugins/istio/istio"
 
 versions: ## look for newer releases of Envoy, and pin them
 	$(GO) run ./cmd/meshproof envoy propose --write internal/pin/versions.json

@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/feature"
+	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/recording"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -108,12 +110,40 @@ func TestIstio(t *testing.T) {
 			}
 		}
 	}
+	tally := map[feature.Name]*[3]int{}
 	runner := suite.Runner{Harness: sharedEnvoy.Get(t), Compiler: &suite.Foreign{CompilerFunc: compile}, Kept: true}
 	for _, r := range runner.Run(t.Context(), slices.DeleteFunc(all, limit)...) {
 		if r.Fault || r.Failed() {
 			t.Errorf("%s: %s:\n%s", r.Case.Place, r.Case.Name, strings.Join(r.Failures(), "\n"))
 		}
+		for _, name := range r.Case.Features {
+			if tally[name] == nil {
+				tally[name] = new([3]int)
+			}
+			tally[name][0]++
+			tally[name][1] += len(r.Case.Requests)
+			if r.Failed() {
+				tally[name][2]++
+			}
+		}
 	}
+	golden.Section(t, "../docs/istio-conformance.md", "features", conformance(tally))
+}
+
+// conformance returns a table of the features of Istio: cases, requests and failed cases.
+func conformance(tally map[feature.Name]*[3]int) string {
+	var b strings.Builder
+	b.WriteString("| feature | level | cases | requests | result |\n|---|---|---|---|---|\n")
+	for _, f := range feature.All() {
+		if of := tally[f.Name]; of != nil && f.Profile == feature.IstioAuthz {
+			result := "success"
+			if of[2] > 0 {
+				result = fmt.Sprintf("%d failed", of[2])
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %d | %d | %s |\n", f.Name, f.Level, of[0], of[1], result)
+		}
+	}
+	return b.String()
 }
 
 // limits is the feature of cases that another compiler does not claim.
