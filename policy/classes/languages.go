@@ -61,6 +61,10 @@ func languagesOf(s space) []*automaton.Language {
 // anyBytes are all texts.
 var anyBytes = sync.OnceValue(func() *automaton.Language { return automaton.Literal("", true, true, false) })
 
+// anyName are the texts that a certificate may have for a name. No URI and no name of DNS has an
+// end of a line (RFC 3986), which the dot of a regular expression does not match.
+var anyName = sync.OnceValue(func() *automaton.Language { return language(`[^\n]*`) })
+
 // languageOf returns the texts that an atom matches, and nil where they are not known.
 func (v *values) languageOf(at int32) *automaton.Language {
 	a := &v.atoms[at]

@@ -205,3 +205,16 @@ func TestUnprintableNames(t *testing.T) {
 		}
 	}
 }
+
+// TestPrefixBesideRegex has a beginning and a regular expression for the same names: only a name
+// with an end of a line tells them apart, and no certificate has one.
+func TestPrefixBesideRegex(t *testing.T) {
+	t.Parallel()
+	program := func(kind policy.MatchKind, value string) policy.Program {
+		return policy.Program{Gates: []policy.Gate{{Form: policy.Named, Rules: []policy.Rule{rule(policy.Allow, "friend", by(attribute.URISAN, kind, value))}}}}
+	}
+	cover := classes.Of(classes.Surface{Protocol: policy.TCP}, program(policy.Prefix, "spiffe://td/ns/a/"), program(policy.Regex, "spiffe://td/ns/a/.*"))
+	if !cover.Complete() || len(cover.Classes) < 2 {
+		t.Error(cover)
+	}
+}

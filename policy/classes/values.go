@@ -232,7 +232,7 @@ func (v *values) open(d int) bool {
 // beyond says what becomes of atoms that no text of printable ASCII has: other texts may have
 // them, and callers may send those.
 func (v *values) beyond(l literals) automaton.Answer {
-	if _, answer := v.text([]*automaton.Language{anyBytes()}, l); answer == automaton.Empty {
+	if _, answer := v.text([]*automaton.Language{anyName()}, l); answer == automaton.Empty {
 		return automaton.Empty
 	}
 	for _, at := range l.with {
