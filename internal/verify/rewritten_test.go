@@ -22,6 +22,8 @@ func TestRewritten(t *testing.T) {
 		common = manager + ".common_http_protocol_options"
 		old    = manager + ".http_protocol_options"
 	)
+	sni := `when: [{key: connection.sni, values: [shop.example]}]`
+	inspector := push(listener+".listener_filters", typed("t", "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector", ""))
 	host := `to: [{operation: {hosts: [shop.example]}}]`
 	asks := func(header string) string {
 		return fmt.Sprintf(`when: [{key: "request.headers[%s]", values: [a]}]`, header)
@@ -31,25 +33,31 @@ func TestRewritten(t *testing.T) {
 		want  outcome
 		edits []edit
 	}{
-		"a host":                               {host, verified, nil},
-		"a host without its own port":          {host, unverified, []edit{put(manager+".strip_matching_host_port", `true`)}},
-		"a host without any port":              {host, unverified, []edit{put(manager+".strip_any_host_port", `true`)}},
-		"a host without a dot at its end":      {host, unverified, []edit{put(manager+".strip_trailing_host_dot", `true`)}},
-		"a host for HTTP/1.0":                  {host, unverified, []edit{put(old, `{"accept_http_10": true, "default_host_for_http_10": "shop.example"}`)}},
-		"HTTP/1.0 without a host":              {host, verified, []edit{put(old, `{"accept_http_10": true}`)}},
-		"a header":                             {asks("x-role"), verified, nil},
-		"a header, and ports of hosts":         {asks("x-role"), verified, []edit{put(manager+".strip_any_host_port", `true`)}},
-		"a header with an underscore":          {asks("x_role"), verified, nil},
-		"a header with an underscore, dropped": {asks("x_role"), unverified, []edit{put(common, `{"headers_with_underscores_action": "DROP_HEADER"}`)}},
-		"another header than one dropped":      {asks("x-role"), verified, []edit{put(common, `{"headers_with_underscores_action": "DROP_HEADER"}`)}},
-		"a user agent":                         {asks("User-Agent"), verified, nil},
-		"a user agent of Envoy":                {asks("User-Agent"), unverified, []edit{put(manager+".add_user_agent", `true`)}},
-		"a header that Envoy adds to":          {asks("via"), unverified, []edit{put(manager+".via", `"proxy"`)}},
-		"a port that Envoy adds":               {asks("x-forwarded-port"), unverified, []edit{put(manager+".append_x_forwarded_port", `true`)}},
-		"the number of a request":              {asks("x-request-id"), unverified, nil},
-		"a header of the inside":               {asks("x-role"), unverified, []edit{put(routes+".internal_only_headers", `["X-Role"]`)}},
-		"another header of the inside":         {asks("x-role"), verified, []edit{put(routes+".internal_only_headers", `["x-other"]`)}},
-		"a header of the inside, by discovery": {asks("x-role"), unverified, []edit{byRDS(put("internal_only_headers", `["x-role"]`))}},
+		"a host":                                     {host, verified, nil},
+		"a host without its own port":                {host, unverified, []edit{put(manager+".strip_matching_host_port", `true`)}},
+		"a host without any port":                    {host, unverified, []edit{put(manager+".strip_any_host_port", `true`)}},
+		"a host without a dot at its end":            {host, unverified, []edit{put(manager+".strip_trailing_host_dot", `true`)}},
+		"a host for HTTP/1.0":                        {host, unverified, []edit{put(old, `{"accept_http_10": true, "default_host_for_http_10": "shop.example"}`)}},
+		"HTTP/1.0 without a host":                    {host, verified, []edit{put(old, `{"accept_http_10": true}`)}},
+		"a header":                                   {asks("x-role"), verified, nil},
+		"a header, and ports of hosts":               {asks("x-role"), verified, []edit{put(manager+".strip_any_host_port", `true`)}},
+		"a header with an underscore":                {asks("x_role"), verified, nil},
+		"a header with an underscore, dropped":       {asks("x_role"), unverified, []edit{put(common, `{"headers_with_underscores_action": "DROP_HEADER"}`)}},
+		"another header than one dropped":            {asks("x-role"), verified, []edit{put(common, `{"headers_with_underscores_action": "DROP_HEADER"}`)}},
+		"a user agent":                               {asks("User-Agent"), verified, nil},
+		"a user agent of Envoy":                      {asks("User-Agent"), unverified, []edit{put(manager+".add_user_agent", `true`)}},
+		"a header that Envoy adds to":                {asks("via"), unverified, []edit{put(manager+".via", `"proxy"`)}},
+		"a port that Envoy adds":                     {asks("x-forwarded-port"), unverified, []edit{put(manager+".append_x_forwarded_port", `true`)}},
+		"the number of a request":                    {asks("x-request-id"), unverified, nil},
+		"a header of the inside":                     {asks("x-role"), unverified, []edit{put(routes+".internal_only_headers", `["X-Role"]`)}},
+		"another header of the inside":               {asks("x-role"), verified, []edit{put(routes+".internal_only_headers", `["x-other"]`)}},
+		"a header of the inside, by discovery":       {asks("x-role"), unverified, []edit{byRDS(put("internal_only_headers", `["x-role"]`))}},
+		"a server name without an inspector":         {sni, unverified, nil},
+		"a server name":                              {sni, verified, []edit{inspector}},
+		"a server name, read until the time is over": {sni, unverified, []edit{inspector, put(listener+".continue_on_listener_filters_timeout", `true`)}},
+		"a server name, read without an end":         {sni, verified, []edit{inspector, put(listener+".continue_on_listener_filters_timeout", `true`), put(listener+".listener_filters_timeout", `"0s"`)}},
+		"a server name, unless it is long":           {sni, unverified, []edit{inspector, put(listener+".listener_filters.0.typed_config.max_client_hello_size", `100`)}},
+		"a server name, unless a rule says no":       {sni, unverified, []edit{inspector, put(listener+".listener_filters.0.filter_disabled", `{"any_match": true}`)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
