@@ -29,13 +29,14 @@ func checkTokenPlaces(t *testing.T, h *Harness) {
 	cookie := token.Place{Kind: token.InCookie, Name: "session"}
 	usual := token.Place{Kind: token.InParameter, Name: "access_token"}
 	demands := map[string]token.Demand{
-		"usual":    {Issuers: []token.Issuer{{Name: "a"}}},
-		"all":      {Issuers: []token.Issuer{{Name: "a", Places: []token.Place{custom, bare, parameter, cookie}}}},
-		"required": {Issuers: []token.Issuer{{Name: "a", Places: []token.Place{custom}}}, Required: true},
-		"two":      {Issuers: []token.Issuer{{Name: "a", Places: []token.Place{custom, cookie}}, {Name: "b", Places: []token.Place{bare, cookie}}}},
-		"audience": {Issuers: []token.Issuer{{Name: "a", Audiences: []string{"https://api.example"}}, {Name: "b", Audiences: []string{"web/"}}}},
-		"spaced":   {Issuers: []token.Issuer{{Name: "a", Spaced: []string{"scope", "none"}}, {Name: "b"}}},
-		"forward":  {Issuers: []token.Issuer{{Name: "a", Places: []token.Place{custom, bare, parameter, cookie}, Forward: true}}},
+		"usual":     {Issuers: []token.Issuer{{Name: "a"}}},
+		"all":       {Issuers: []token.Issuer{{Name: "a", Places: []token.Place{custom, bare, parameter, cookie}}}},
+		"required":  {Issuers: []token.Issuer{{Name: "a", Places: []token.Place{custom}}}, Required: true},
+		"two":       {Issuers: []token.Issuer{{Name: "a", Places: []token.Place{custom, cookie}}, {Name: "b", Places: []token.Place{bare, cookie}}}},
+		"audience":  {Issuers: []token.Issuer{{Name: "a", Audiences: []string{"https://api.example"}}, {Name: "b", Audiences: []string{"web/"}}}},
+		"spaced":    {Issuers: []token.Issuer{{Name: "a", Spaced: []string{"scope", "none"}}, {Name: "b"}}},
+		"preflight": {Issuers: []token.Issuer{{Name: "a"}}, Preflight: true},
+		"forward":   {Issuers: []token.Issuer{{Name: "a", Places: []token.Place{custom, bare, parameter, cookie}, Forward: true}}},
 	}
 	program := policy.Program{Gates: []policy.Gate{{Layer: policy.L7, Default: policy.Verdict{Origin: byDefault}, Rules: []policy.Rule{
 		{Verdict: policy.Verdict{Effect: policy.Deny, Origin: "x-token"}, When: attribute.Header("x-token").Joined.Prefix("JWT ey")},
@@ -105,6 +106,8 @@ func checkTokenPlaces(t *testing.T, h *Harness) {
 		path string
 		by   []policy.Header
 	}
+	preflight := []policy.Header{{Name: "Origin", Value: "x"}, {Name: "Access-Control-Request-Method", Value: "GET"}}
+	emptyOrigin := []policy.Header{{Name: "origin", Value: ""}, preflight[1]}
 	var all []asked
 	var requests []Request
 	for _, in := range spec.Inbounds {
@@ -113,11 +116,11 @@ func checkTokenPlaces(t *testing.T, h *Harness) {
 			if in.Protocol == policy.HTTP2 {
 				a.path = "/x?a=1&b=2"
 			}
-			for _, by := range [][]policy.Header{nil, {{Name: "X-Bare", Value: "x"}}, {{Name: "cookie", Value: "a=b; session=x"}}} {
-				if a.by = by; by != nil && (as == nil || as.Name != "a at cookie session" && as.Name != "a at header x-token") {
+			for _, by := range [][]policy.Header{nil, {{Name: "X-Bare", Value: "x"}}, {{Name: "cookie", Value: "a=b; session=x"}}, preflight, preflight[:1], emptyOrigin} {
+				if a.by = by; by != nil && (as == nil || as.Name != "a at cookie session" && as.Name != "a at header x-token" && as.Name != "usual" && as.Name != "RS256 of b") {
 					continue
 				}
-				all, requests = append(all, a), append(requests, bearer(t, in, as, Request{Credential: svid, Path: a.path, Headers: slices.Clone(by)}))
+				all, requests = append(all, a), append(requests, bearer(t, in, as, Request{Credential: svid, Method: "OPTIONS", Path: a.path, Headers: slices.Clone(by)}))
 			}
 		}
 	}
@@ -127,7 +130,7 @@ func checkTokenPlaces(t *testing.T, h *Harness) {
 		if a.as != nil {
 			name = a.as.Name
 		}
-		demand := a.in.Tokens
+		demand := a.in.Tokens.For("OPTIONS", a.by)
 		want, refusal := evidence.Refused, demand.RefusesWith(a.as, a.path, a.by)
 		seen := policy.Request{Others: demand.Seen(a.as)}
 		seen.Path, seen.Headers = demand.Leaves(a.as, a.path, a.by)

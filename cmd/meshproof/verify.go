@@ -28,6 +28,7 @@ type verifyOptions struct {
 	dump     string
 	filters  string
 	anyNames bool
+	jwks     map[string]string
 	envoy    envoyFlags
 	output   outputFormat
 	report   string
@@ -66,6 +67,7 @@ before it.`,
 	flags.StringVar(&o.dump, "config-dump", "", "answer of the sidecar's admin endpoint to /config_dump")
 	flags.StringVar(&o.filters, "filters", "", "folder with filters, listeners or dumps, as JSON")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
+	flags.StringToStringVar(&o.jwks, "jwks", nil, "ISSUER=FILE: the keys of an issuer (JSON Web Key Set) that the policies name by jwksUri")
 	o.envoy.add(cmd)
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	addOutput(cmd, &o.output)
@@ -85,7 +87,11 @@ func (o *verifyOptions) run(ctx context.Context, paths []string, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	v, err := verify.Match(ctx, all, files, o.source.flags.Changed("port"), o.source.to, found)
+	keys, err := lab.ReadKeys(o.jwks)
+	if err != nil {
+		return fmt.Errorf("--jwks: %w", err)
+	}
+	v, err := verify.Match(ctx, all, files, o.source.flags.Changed("port"), o.source.to, keys, found)
 	if err != nil {
 		return o.source.nothingLeft(err)
 	}

@@ -131,7 +131,7 @@ func explain(s lab.Subject, program language.Program, q cases.Request) Explanati
 		for _, h := range request.Headers {
 			e.Headers = append(e.Headers, requestline.Line(h))
 		}
-		if refusal := program.Tokens.RefusesWith(q.Token, q.Path, q.Headers); refusal.Status != 0 {
+		if refusal := program.Tokens.For(q.Method, q.Headers).RefusesWith(q.Token, q.Path, q.Headers); refusal.Status != 0 {
 			e.Decision = fmt.Sprintf("%d: %s", refusal.Status, refusal.Why)
 			return e
 		}

@@ -30,6 +30,11 @@ func (p *Proof) forgeTokens(i int) {
 			continue
 		}
 		forged++
+		if q := sound; demand.Preflight && in.Protocol != policy.GRPC {
+			q.Method, q.Headers = "OPTIONS", append(slices.Clip(q.Headers), policy.Header{Name: "origin", Value: "x"}, policy.Header{Name: "access-control-request-method", Value: "GET"})
+			q.Want = verdict.Want(in.Expect(q))
+			p.add(q, ask{inbound: i, class: classes.Unclassed, request: c.Witness})
+		}
 		for _, t := range forgeries(sound.Token) {
 			if q := sound; demand.Refuses(t).Status != 0 {
 				q.Token = t

@@ -46,6 +46,8 @@ type chain struct {
 	// RBAC filter. Lost and disabled filters are among them.
 	replaceable []string
 	disabled    bool
+	// tokens are the names of the filters for tokens.
+	tokens []string
 	// readsSNI is true behind a TLS inspector.
 	readsSNI bool
 	// remote says where the connection manager has the remote address from; "" for the

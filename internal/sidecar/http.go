@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	jwtauthnv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3"
 	luav3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/lua/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
@@ -143,6 +144,7 @@ func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
 		c.replaceable = append(c.replaceable, f.Name)
 	}
 	switch {
+	case c.readTokens(f, m):
 	case !ok:
 		c.noteOther(f.Name, messages.TypeURL(packed), m, err)
 	case f.Disabled:
@@ -166,6 +168,9 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 		c.rewritten = append(c.rewritten, removes(config))
 		c.tellUnnamed(config, m)
 		c.tellScripts(config)
+		if overriding(config, c.tokens) {
+			c.tell(dump.Beside, c.tokens[0], typeURL(&jwtauthnv3.PerRouteConfig{}), fmt.Sprintf("route configuration %q replaces the filter for tokens", config.Name))
+		}
 		for _, host := range config.VirtualHosts {
 			for i, route := range host.Routes {
 				c.checkRoute(nameOf(route, i), route)

@@ -7,6 +7,7 @@ import (
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
+	networkinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/network/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/internal/rbac"
 )
 
 // understood are the types of extensions inside an RBAC filter that ask for something that
@@ -30,7 +32,9 @@ var understood = map[string]bool{
 	"envoy.extensions.matching.common_inputs.network.v3.SourceIPInput":        true,
 	"envoy.extensions.matching.common_inputs.network.v3.SourcePortInput":      true,
 	"envoy.extensions.matching.common_inputs.network.v3.DirectSourceIPInput":  true,
+	"envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput": true,
 	"envoy.extensions.matching.input_matchers.ip.v3.Ip":                       true,
+	"envoy.extensions.matching.input_matchers.metadata.v3.Metadata":           true,
 	"envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig":      true,
 	"envoy.extensions.rbac.principals.mtls_authenticated.v3.Config":           true,
 	"xds.type.matcher.v3.IPMatcher":                                           true,
@@ -80,7 +84,9 @@ func oddities(m proto.Message) (out []string) {
 	case *rbacv3.Policy:
 		add(m.Condition != nil || m.CheckedCondition != nil, "a condition in CEL")
 	case *envoymatcherv3.MetadataMatcher:
-		out = append(out, "it asks for metadata, which another filter writes")
+		add(!ofToken(m.Filter, m.Path), metadataOfOthers)
+	case *networkinputsv3.DynamicMetadataInput:
+		add(!ofToken(m.Filter, m.Path), metadataOfOthers)
 	case *envoymatcherv3.FilterStateMatcher:
 		out = append(out, "it asks for filter state, which another filter writes")
 	case *matcherv3.Matcher_OnMatch:
@@ -89,18 +95,33 @@ func oddities(m proto.Message) (out []string) {
 	return out
 }
 
+const metadataOfOthers = "it asks for metadata, which another filter writes"
+
+// ofToken reports whether metadata is a claim of a token. The filter for tokens writes it, and
+// no other filter in front of RBAC that is not told about.
+func ofToken[S interface{ GetKey() string }](filter string, path []S) bool {
+	keys := make([]string, len(path))
+	for i, segment := range path {
+		keys[i] = segment.GetKey()
+	}
+	return rbac.ShownByClaim(filter, keys) != nil
+}
+
 // logs reports whether rules or an action only log.
 func logs(m proto.Message) bool {
 	of, ok := m.(interface{ GetAction() rbacv3.RBAC_Action })
 	return ok && of.GetAction() == rbacv3.RBAC_LOG
 }
 
+// ofIstio are the deprecated fields that every Istio writes. Each Envoy that is asked takes them.
+var ofIstio = map[protoreflect.FullName]bool{"envoy.config.rbac.v3.Principal.metadata": true}
+
 func deprecated(m protoreflect.Message) (out []string) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
 		field := fields.Get(i)
 		options, ok := field.Options().(*descriptorpb.FieldOptions)
-		if ok && options.GetDeprecated() && m.Has(field) {
+		if ok && options.GetDeprecated() && m.Has(field) && !ofIstio[field.FullName()] {
 			out = append(out, fmt.Sprintf("field %q of %s is deprecated: Envoy may refuse it", field.TextName(), m.Descriptor().Name()))
 		}
 	}

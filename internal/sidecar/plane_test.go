@@ -81,21 +81,21 @@ func (p *plane) serve(t *testing.T, ads discoveryv3.AggregatedDiscoveryServiceSe
 	})
 }
 
-// token proves nothing, on any transport.
-type token string
+// bearer proves nothing, on any transport.
+type bearer string
 
-func (t token) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+func (t bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
 	return map[string]string{"authorization": "Bearer " + string(t)}, nil
 }
 
-func (token) RequireTransportSecurity() bool { return false }
+func (bearer) RequireTransportSecurity() bool { return false }
 
 func fetchFrom(t *testing.T, target string) (Sidecar, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errPatience)
 	defer cancel()
 	return Fetch(ctx, target, dump.FetchOptions{
-		Node: &corev3.Node{Id: nodeID, Cluster: "backend"}, Transport: insecure.NewCredentials(), PerRPC: token("t0ken"),
+		Node: &corev3.Node{Id: nodeID, Cluster: "backend"}, Transport: insecure.NewCredentials(), PerRPC: bearer("t0ken"),
 	})
 }
 

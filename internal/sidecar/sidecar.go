@@ -24,6 +24,7 @@ import (
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 
 	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
@@ -89,6 +90,9 @@ type Inbound struct {
 	// TrustedHops is the number of entries of x-forwarded-for that the manager trusts, the last
 	// ones: the first of them is the remote address.
 	TrustedHops int
+	// Tokens is what the filter for tokens in front of RBAC demands; the zero value where there is
+	// none, or where an Unknown says that it was not read.
+	Tokens token.Demand
 	// Rewrites say what gives the workload another path or method than RBAC has judged.
 	Rewrites []string
 	// Incomplete is set where Filters lacks a part of the authorization: a filter, or

@@ -15,6 +15,8 @@ type Demand struct {
 	Issuers []Issuer
 	// Required refuses a request without a token.
 	Required bool
+	// Preflight lets the preflight requests of CORS pass without a look at their tokens.
+	Preflight bool
 }
 
 // Issuer is an issuer whose tokens an inbound takes.
@@ -30,6 +32,9 @@ type Issuer struct {
 	Spaced []string
 	// Forward leaves the token in the request for the filters behind and the upstream.
 	Forward bool
+	// Keys says which keys sign its tokens, see [KeysAt] and [KeysOf]; empty where that is not
+	// stated. The lab signs by keys of its own.
+	Keys string
 }
 
 // Reads reports whether the inbound reads tokens at all.
@@ -37,9 +42,71 @@ func (d Demand) Reads() bool { return len(d.Issuers) > 0 }
 
 // Equal reports whether two demands are the same.
 func (d Demand) Equal(other Demand) bool {
-	return d.Required == other.Required && slices.EqualFunc(d.Issuers, other.Issuers, func(a, b Issuer) bool {
-		return a.Name == b.Name && a.Forward == b.Forward && sameSet(a.Audiences, b.Audiences) && sameSet(a.looksAt(), b.looksAt()) && sameSet(a.Spaced, b.Spaced)
-	})
+	return d.Difference(other) == ""
+}
+
+// Difference says in which way another demand differs, and "" where it does not. The order of the
+// issuers decides nothing.
+func (d Demand) Difference(other Demand) string {
+	if d.Required != other.Required {
+		return "a request without a token is refused on one side only"
+	}
+	if d.Preflight != other.Preflight && d.Reads() && other.Reads() {
+		return "a preflight request of CORS passes with any token on one side only"
+	}
+	for _, side := range [][2]Demand{{d, other}, {other, d}} {
+		for _, a := range side[0].Issuers {
+			differs := fmt.Sprintf("the tokens of %q are taken on one side only", a.Name)
+			for _, b := range side[1].Issuers {
+				if a.Name != b.Name {
+					continue
+				}
+				if differs = a.difference(b); differs == "" {
+					break
+				}
+			}
+			if differs != "" {
+				return differs
+			}
+		}
+	}
+	return ""
+}
+
+func (i Issuer) difference(other Issuer) string {
+	switch {
+	case !sameSet(i.Audiences, other.Audiences):
+		return fmt.Sprintf("the audiences of %q are %q and %q", i.Name, i.Audiences, other.Audiences)
+	case !sameSet(i.looksAt(), other.looksAt()):
+		return fmt.Sprintf("the tokens of %q are in %s and in %s", i.Name, i.looksAt(), other.looksAt())
+	case !sameSet(i.Spaced, other.Spaced):
+		return fmt.Sprintf("the claims of %q that are parted at spaces are %q and %q", i.Name, i.Spaced, other.Spaced)
+	case i.Forward != other.Forward:
+		return fmt.Sprintf("the tokens of %q are forwarded on one side only", i.Name)
+	case i.Keys != other.Keys:
+		return fmt.Sprintf("the keys of %q are %s and %s", i.Name, cmp.Or(i.Keys, "not stated"), cmp.Or(other.Keys, "not stated"))
+	}
+	return ""
+}
+
+// Add adds an issuer. Of two that differ in their audiences alone, one is enough.
+func (d *Demand) Add(issuer Issuer) {
+	alike := func(known Issuer) bool {
+		known.Audiences, known.Forward = issuer.Audiences, issuer.Forward
+		return known.difference(issuer) == "" && known.Name == issuer.Name
+	}
+	i := slices.IndexFunc(d.Issuers, alike)
+	if i < 0 {
+		d.Issuers = append(d.Issuers, issuer)
+		return
+	}
+	known := &d.Issuers[i]
+	if len(known.Audiences) == 0 || len(issuer.Audiences) == 0 {
+		known.Audiences = nil
+	} else {
+		known.Audiences = slices.Concat(known.Audiences, issuer.Audiences)
+	}
+	known.Forward = known.Forward || issuer.Forward
 }
 
 // sameSet reports whether two lists have the same elements.

@@ -58,6 +58,21 @@ func (d Demand) Found(path string, headers []policy.Header) map[string]any {
 	return nil
 }
 
+// For returns what the inbound demands of a request: nothing of a preflight request that it lets
+// pass. Envoy takes a request for one by its method and two headers (jwt_authn,
+// bypass_cors_preflight).
+func (d Demand) For(method string, headers []policy.Header) Demand {
+	has := func(name string) bool {
+		return slices.ContainsFunc(headers, func(h policy.Header) bool {
+			return strings.EqualFold(h.Name, name) && strings.Trim(h.Value, " \t") != ""
+		})
+	}
+	if d.Preflight && method == "OPTIONS" && has("origin") && has("access-control-request-method") {
+		return Demand{}
+	}
+	return d
+}
+
 // RefusesWith is [Demand.Refuses] for a request with texts that the caller wrote by hand: one
 // at a place where the inbound looks is a bad token.
 func (d Demand) RefusesWith(t *Token, path string, headers []policy.Header) Refusal {

@@ -20,7 +20,7 @@ import (
 // Filter returns the filter of an inbound, with the keys of the lab. A request needs the
 // token of one issuer, or none where tokens are not required.
 func Filter(d token.Demand) (*jwtauthnv3.JwtAuthentication, error) {
-	out := &jwtauthnv3.JwtAuthentication{Providers: map[string]*jwtauthnv3.JwtProvider{}}
+	out := &jwtauthnv3.JwtAuthentication{BypassCorsPreflight: d.Preflight, Providers: map[string]*jwtauthnv3.JwtProvider{}}
 	anyOf := &jwtauthnv3.JwtRequirementOrList{}
 	for i, issuer := range d.Issuers {
 		name := fmt.Sprintf("issuer%d", i)

@@ -116,7 +116,7 @@ func (in Inbound) plainlySeen(q cases.Request, seen policy.Request, rejected err
 		return seen, nil
 	}
 	plain := seen
-	path, _ := in.Program.Tokens.Leaves(q.Token, q.Path, nil)
+	path, _ := in.Program.Tokens.For(q.Method, q.Headers).Leaves(q.Token, q.Path, nil)
 	_, path = requestline.Of(q.Method, path, q.GRPC)
 	path, ok := plainpath.Normalize(in.normalization(), path)
 	if ok == (rejected == nil) && path == seen.Path {
@@ -221,7 +221,7 @@ func (in Inbound) refusal(q cases.Request) token.Refusal {
 	if in.Protocol.Layer() == policy.L4 {
 		return token.Refusal{}
 	}
-	return in.Program.Tokens.RefusesWith(q.Token, q.Path, q.Headers)
+	return in.Program.Tokens.For(q.Method, q.Headers).RefusesWith(q.Token, q.Path, q.Headers)
 }
 
 // See returns a request to an inbound as the policies see it. On L4 that is the caller with its
@@ -236,6 +236,7 @@ func See(in cases.Inbound, n policy.PathNormalization, tokens token.Demand, q ca
 	if in.Protocol.Layer() == policy.L4 {
 		return seen, nil
 	}
+	tokens = tokens.For(q.Method, q.Headers)
 	seen.Others = tokens.Seen(q.Token)
 	var err error
 	path, headers := tokens.Leaves(q.Token, q.Path, q.Headers)

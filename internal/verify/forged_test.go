@@ -79,7 +79,7 @@ func matched(t *testing.T, edits ...edit) *Verification {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := Match(t.Context(), all, files, false, "", found)
+	v, err := Match(t.Context(), all, files, false, "", nil, found)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ spec: {rules: [{from: [{source: {remoteIpBlocks: [203.0.113.0/24]}}]}]}
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := Match(t.Context(), all, read, false, "", found)
+			v, err := Match(t.Context(), all, read, false, "", nil, found)
 			if err != nil || len(v.Replays) != 1 {
 				t.Fatalf("%v: %+v", err, v)
 			}

@@ -12,20 +12,22 @@ import (
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/sidecar"
+	"github.com/meshproof/meshproof/internal/token"
 )
 
 // Match matches the inbounds of the sidecar with those of the cases, by the addresses of
 // Dataplanes and by ports, and plans a proof for each pair. portNamed is true where flags
 // name the port of the inbound. With to, only the inbounds of that name are proven. It fails
 // where several inbounds may be meant, where none has the name, where policies are refused,
-// and where inbounds differ in more ways than can be proven in a minute.
-func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool, to string, found sidecar.Sidecar) (*Verification, error) {
+// and where inbounds differ in more ways than can be proven in a minute. The keys are those of
+// issuers whose keys the policies name by a URI.
+func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool, to string, keys token.Keys, found sidecar.Sidecar) (*Verification, error) {
 	if _, err := lab.Choose(all, to); err != nil {
 		return nil, err
 	}
 	v := &Verification{sidecar: found}
 	of := found.Index()
-	var replays groups
+	replays := groups{keys: keys}
 	here, elsewhere := partElsewhere(subjectsOf(all, files, portNamed || to != ""), found)
 	for _, s := range elsewhere {
 		v.leftOut = append(v.leftOut, fmt.Sprintf("%s: the sidecar belongs to another Dataplane: it does not listen on %s", s.name(), s.addresses[0]))

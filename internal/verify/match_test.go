@@ -17,6 +17,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/sidecar"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -53,11 +54,11 @@ func files(t testing.TB, text string) *lab.Files {
 // match matches a sidecar with the inbounds of files, or with the inbound of flags.
 func match(t testing.TB, text string, portNamed bool, found sidecar.Sidecar) (*Verification, error) {
 	t.Helper()
-	return matchOne(t, text, portNamed, "", found)
+	return matchOne(t, text, portNamed, "", nil, found)
 }
 
 // matchOne is match for the inbounds of one name.
-func matchOne(t testing.TB, text string, portNamed bool, to string, found sidecar.Sidecar) (*Verification, error) {
+func matchOne(t testing.TB, text string, portNamed bool, to string, keys token.Keys, found sidecar.Sidecar) (*Verification, error) {
 	t.Helper()
 	read := files(t, text)
 	described := policy.Inbound{Workload: policy.Workload{Name: "backend", Namespace: "default"}, Port: 8080, Protocol: policy.TCP}
@@ -65,7 +66,7 @@ func matchOne(t testing.TB, text string, portNamed bool, to string, found sideca
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Match(t.Context(), all, read, portNamed, to, found)
+	return Match(t.Context(), all, read, portNamed, to, keys, found)
 }
 
 const (
@@ -183,7 +184,7 @@ func TestMatchOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v, err := matchOne(t, tt.files, false, tt.to, tt.found)
+			v, err := matchOne(t, tt.files, false, tt.to, nil, tt.found)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +197,7 @@ func TestMatchOne(t *testing.T) {
 			}
 		})
 	}
-	if _, err := matchOne(t, someDataplane+somePolicy, false, "web/1", found); !errors.As(err, new(*lab.NoInboundError)) {
+	if _, err := matchOne(t, someDataplane+somePolicy, false, "web/1", nil, found); !errors.As(err, new(*lab.NoInboundError)) {
 		t.Errorf("error %v", err)
 	}
 }

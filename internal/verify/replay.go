@@ -20,6 +20,7 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -206,6 +207,7 @@ func withoutLayers(r *verdict.Reading) policy.Program {
 // are equal and come to the same program, they have the same surface, and the policies say
 // the same of them.
 type groups struct {
+	keys  token.Keys
 	list  []*group
 	known map[groupKey][]*group
 }
@@ -243,8 +245,8 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 			one.lost = append(one.lost, what+" behind RBAC: the workload sees another request than RBAC has judged")
 		}
 	}
-	if reading.Inbounds()[0].Program.Tokens.Reads() && in.Protocol.Layer() == policy.L7 {
-		one.lost = append(one.lost, "the policies demand tokens (JWT), and whether the sidecar verifies them so is not read")
+	if why := reading.Inbounds()[0].Program.Tokens.With(g.keys).Difference(enforced.Tokens); why != "" && in.Protocol.Layer() == policy.L7 {
+		one.lost = append(one.lost, "the policies and the sidecar's filter for tokens (JWT) demand other tokens: "+why)
 	}
 	if gap := modeGap(reading.Inbounds()[0].Program.MTLS, enforced); gap != "" {
 		one.lost = append(one.lost, gap)

@@ -106,7 +106,7 @@ func TestTooManyChains(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stop")
 	cancel(stop)
-	if _, err := Match(ctx, nil, files(t, somePolicy), false, "", found); !errors.Is(err, stop) {
+	if _, err := Match(ctx, nil, files(t, somePolicy), false, "", nil, found); !errors.Is(err, stop) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -104,7 +104,7 @@ func matchedIstio(t *testing.T, spec string, edits ...edit) *Verification {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := Match(t.Context(), all, files, false, "", found)
+	v, err := Match(t.Context(), all, files, false, "", nil, found)
 	if err != nil {
 		t.Fatal(err)
 	}

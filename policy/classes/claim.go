@@ -298,11 +298,11 @@ func (c *Cover) claimsCanBeSent(r *policy.Request) bool {
 	if !c.table.asksClaims() {
 		return true
 	}
-	t := c.demand.Complete(token.Of(r.Others))
-	if c.demand.Refuses(t) != (token.Refusal{}) {
+	t, demand := c.demand.Complete(token.Of(r.Others)), c.demand.For(r.Method, r.Headers)
+	if demand.Refuses(t) != (token.Refusal{}) {
 		return false
 	}
-	seen := c.demand.Seen(t)
+	seen := demand.Seen(t)
 	for _, of := range c.table.rows {
 		if a := of[0].attribute; a.Family == "claim" && !slices.Equal(seen[a.Name], r.Others[a.Name]) {
 			return false

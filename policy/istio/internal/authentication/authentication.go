@@ -7,7 +7,6 @@ package authentication
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -88,6 +87,17 @@ func (r jwtRule) writes() (out []string) {
 	return out
 }
 
+// keys names the keys of the issuer.
+func (r jwtRule) keys() string {
+	if keys, err := token.KeysOf(r.Jwks); err == nil {
+		return keys
+	}
+	if r.JwksURI != "" {
+		return token.KeysAt(r.JwksURI)
+	}
+	return ""
+}
+
 // spaced are the claims that Istio lets Envoy part at the spaces for every issuer.
 var spaced = []string{"scope", "permission"}
 
@@ -143,8 +153,9 @@ func parse(doc manifest.Document) (Policy, error) {
 			refuse(at+".jwksUri", "%q is no URL: write one with http:// or https://", rule.JwksURI)
 		case object.IsSet(doc, at+".timeout") && !isTimeout(rule.Timeout):
 			refuse(at+".timeout", "%q is no time that Istio takes: write milliseconds, as in 500ms, and at least one", rule.Timeout)
-		case rule.Jwks != "" && !isKeySet(rule.Jwks):
-			refuse(at+".jwks", "it is no JSON Web Key Set (RFC 7517, section 5), which has a list keys")
+		}
+		if _, err := token.KeysOf(rule.Jwks); rule.Jwks != "" && err != nil {
+			refuse(at+".jwks", "%v", err)
 		}
 		rule.checkPlaces(func(field, what string) { refuse(at+"."+field, "%s", what) })
 	}
@@ -194,13 +205,6 @@ func isTimeout(text string) bool {
 	return err == nil && d >= time.Millisecond && d%time.Millisecond == 0
 }
 
-func isKeySet(text string) bool {
-	var set struct {
-		Keys []map[string]any `json:"keys"`
-	}
-	return json.Unmarshal([]byte(text), &set) == nil && set.Keys != nil
-}
-
 // missReason says why the policy does not apply to the workload, "" where it does.
 func (p Policy) missReason(w policy.Workload, rootNamespace string) string {
 	own, theirs := p.resource.Metadata.Namespace, cmp.Or(w.Namespace, object.DefaultNamespace)
@@ -225,10 +229,12 @@ func Demand(ps []Policy, in policy.Inbound, rootNamespace string) (d token.Deman
 			ignored = append(ignored, fmt.Sprintf("%s: %s", p, reason))
 			continue
 		}
+		// Istio states bypass_cors_preflight for every filter.
+		d.Preflight = d.Preflight || len(p.resource.Spec.Rules) > 0
 		for _, rule := range p.resource.Spec.Rules {
-			addIssuer(&d, token.Issuer{
+			d.Add(token.Issuer{
 				Name: rule.Issuer, Audiences: rule.Audiences, Places: placesOver(in.Protocol, rule.places()), Forward: rule.Forward,
-				Spaced: slices.Concat(spaced, rule.SpaceDelimitedClaims),
+				Spaced: slices.Concat(spaced, rule.SpaceDelimitedClaims), Keys: rule.keys(),
 			})
 		}
 	}
@@ -260,23 +266,6 @@ func placesOver(protocol policy.Protocol, places []token.Place) []token.Place {
 		return places
 	}
 	return slices.DeleteFunc(places, inQuery)
-}
-
-func addIssuer(d *token.Demand, issuer token.Issuer) {
-	i := slices.IndexFunc(d.Issuers, func(known token.Issuer) bool {
-		return known.Name == issuer.Name && slices.Equal(known.Places, issuer.Places) && slices.Equal(known.Spaced, issuer.Spaced)
-	})
-	if i < 0 {
-		d.Issuers = append(d.Issuers, issuer)
-		return
-	}
-	known := &d.Issuers[i]
-	if len(known.Audiences) == 0 || len(issuer.Audiences) == 0 {
-		known.Audiences = nil
-	} else {
-		known.Audiences = slices.Concat(known.Audiences, issuer.Audiences)
-	}
-	known.Forward = known.Forward || issuer.Forward
 }
 
 // Targets returns the workloads that the policies select, in order.

@@ -42,7 +42,7 @@ spec: {}
 		t.Fatal(err)
 	}
 	d, ignored := Demand(ps, policy.Inbound{Workload: policy.Workload{Namespace: "shop", Labels: map[string]string{"app": "api"}}}, "istio-system")
-	want := token.Demand{Issuers: []token.Issuer{{Name: "a", Audiences: []string{"x", "y"}, Spaced: spaced}, {Name: "b", Spaced: spaced, Forward: true}}}
+	want := token.Demand{Preflight: true, Issuers: []token.Issuer{{Name: "a", Audiences: []string{"x"}, Spaced: spaced, Keys: token.KeysAt("https://a/keys")}, {Name: "a", Audiences: []string{"y"}, Spaced: spaced}, {Name: "b", Spaced: spaced, Forward: true}}}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -120,7 +120,7 @@ spec:
 	headers := []token.Place{{Name: "x-token", Prefix: "JWT "}, {Name: "x-bare"}, {Kind: token.InCookie, Name: "session"}}
 	query := token.Place{Kind: token.InParameter, Name: "t"}
 	words := []string{"scope", "permission", "roles"}
-	want := token.Demand{Issuers: []token.Issuer{{Name: "a", Places: append(headers, query), Spaced: words}, {Name: "a", Places: []token.Place{query}, Spaced: spaced}}}
+	want := token.Demand{Preflight: true, Issuers: []token.Issuer{{Name: "a", Places: append(headers, query), Spaced: words, Keys: "[]"}, {Name: "a", Places: []token.Place{query}, Spaced: spaced}}}
 	d, _ := Demand(ps, in, "istio-system")
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
