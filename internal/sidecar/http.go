@@ -19,6 +19,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/internal/virtualhost"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -262,8 +263,6 @@ func (c *chain) severalChoices(config *routev3.RouteConfiguration, configs int) 
 		return "the filter is disabled elsewhere"
 	case len(c.in.Filters.HTTP) != len(c.replaceable):
 		return "a filter that they replace could not be read"
-	case len(hosts) > 1 || len(hosts) == 1 && !slices.Contains(hosts[0].Domains, "*"):
-		return "it has virtual hosts for some authorities only"
 	}
 	for _, host := range hosts {
 		if host.Matcher != nil {
@@ -280,13 +279,20 @@ func (c *chain) severalChoices(config *routev3.RouteConfiguration, configs int) 
 	return ""
 }
 
-// ownRoutes adds the routes up to the last route with filters of its own. The routes in
-// between take requests away from the routes behind them.
+// ownRoutes adds the routes up to the last route with filters of its own, domain by domain. The
+// routes in between take requests away from the routes behind them. A request to a domain that
+// has no route for it passes the filters of the inbound, and reaches no workload.
 func (c *chain) ownRoutes(config *routev3.RouteConfiguration) {
+	domains, err := virtualhost.Choices(config)
+	if err != nil {
+		c.tell(dump.Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces RBAC filters: %s", config.Name, err))
+		return
+	}
 	last := 0
-	for _, host := range config.VirtualHosts {
+	for _, domain := range domains {
+		host, only := domain.Host, domain.Headers()
 		for i, route := range host.Routes {
-			name := nameOf(route, i)
+			name := domain.NameOf(nameOf(route, i))
 			filters := slices.Clone(c.in.Filters.HTTP)
 			for n, filter := range c.replaceable {
 				for _, of := range []overrides{config.TypedPerFilterConfig, host.TypedPerFilterConfig, route.TypedPerFilterConfig} {
@@ -300,12 +306,27 @@ func (c *chain) ownRoutes(config *routev3.RouteConfiguration) {
 			if !slices.Equal(filters, c.in.Filters.HTTP) {
 				last = len(c.in.Filters.Routes) + 1
 			}
-			c.checkMatch(name, route.Match)
-			c.in.Filters.Routes = append(c.in.Filters.Routes, xds.Route{Name: name, Match: route.Match, HTTP: filters})
+			match := route.Match
+			if c.checkMatch(name, match); len(only) > 0 {
+				match = proto.CloneOf(match)
+				match.Headers = append(match.Headers, only...)
+			}
+			c.in.Filters.Routes = append(c.in.Filters.Routes, xds.Route{Name: name, Match: match, HTTP: filters})
+		}
+		if len(only) > 0 {
+			none := &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: ""}, Headers: only}
+			c.in.Filters.Routes = append(c.in.Filters.Routes, xds.Route{Name: domain.NameOf("no route"), Match: none, HTTP: c.in.Filters.HTTP})
+		}
+		if len(c.in.Filters.Routes) > mostRoutes {
+			c.tell(dump.Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces RBAC filters: it has more than %d routes by domain", config.Name, mostRoutes))
+			return
 		}
 	}
 	c.in.Filters.Routes = c.in.Filters.Routes[:last]
 }
+
+// mostRoutes bounds the routes of an inbound with filters of their own.
+const mostRoutes = 10_000
 
 // override returns the filter that a route has in the place of the inbound's: one
 // without anything to judge by where it is switched off.

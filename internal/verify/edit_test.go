@@ -169,6 +169,11 @@ func override(match string) edit {
 	return push(host+".routes", `{"match": {`+match+`}, "route": {"cluster": "self_inbound_dp_http-port"}, "typed_per_filter_config": `+off+`}`)
 }
 
+// virtualHost adds a copy of the virtual host for other domains, with overrides of filters.
+func virtualHost(domains, overrides string, edits ...edit) edit {
+	return copied(host, routes+".virtual_hosts[]", append([]edit{put("name", fmt.Sprintf("%q", domains)), put("domains", "["+domains+"]"), put("typed_per_filter_config", overrides)}, edits...)...)
+}
+
 const (
 	off     = `{"envoy.filters.http.rbac": {"@type": "T/envoy.config.route.v3.FilterConfig", "disabled": true, "config": {}}}`
 	uriSAN  = "envoy.extensions.matching.common_inputs.ssl.v3.UriSanInput"
