@@ -273,22 +273,12 @@ func Targets(ps []Policy, rootNamespace string) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
 		labels := p.resource.Spec.Selector.Labels()
-		out = append(out, capability.Target{
+		reach := object.Reach{Namespace: p.resource.Metadata.Namespace, Root: rootNamespace, Labels: labels}
+		out = append(out, reach.Target(capability.Target{
 			Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.place,
 			Key:  p.resource.Metadata.Namespace + " " + fmt.Sprint(labels),
 			Miss: func(in policy.Inbound) string { return p.missReason(in.Workload, rootNamespace) },
-			Fit: func(in policy.Inbound) policy.Inbound {
-				w := &in.Workload
-				if own := p.resource.Metadata.Namespace; own != rootNamespace {
-					w.Namespace = own
-				}
-				merged := map[string]string{}
-				maps.Copy(merged, w.Labels)
-				maps.Copy(merged, labels)
-				w.Labels = merged
-				return in
-			},
-		})
+		}))
 	}
 	return out
 }

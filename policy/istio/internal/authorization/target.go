@@ -2,11 +2,11 @@ package authorization
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/istio/internal/object"
 )
 
 // Targets returns what the policies select, in order: the workloads of each policy, and their
@@ -15,12 +15,11 @@ import (
 func Targets(ps []Policy, opts Options) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
-		t := capability.Target{
+		t := object.Reach{Namespace: p.resource.Metadata.Namespace, Root: opts.RootNamespace, Labels: p.labels()}.Target(capability.Target{
 			Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.doc.Place(""),
 			Key:  p.resource.Metadata.Namespace + " " + fmt.Sprint(p.labels()),
 			Miss: func(in policy.Inbound) string { return p.missReason(in.Workload, opts) },
-			Fit:  func(in policy.Inbound) policy.Inbound { return p.fit(in, opts) },
-		}
+		})
 		out = append(out, t.OnPorts(p.ports())...)
 	}
 	return out
@@ -43,19 +42,4 @@ func (p Policy) ports() []uint16 {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// fit changes the namespace and the labels of the inbound's workload so that the policy selects
-// it.
-func (p Policy) fit(in policy.Inbound, opts Options) policy.Inbound {
-	w := &in.Workload
-	if own := p.resource.Metadata.Namespace; own != opts.RootNamespace {
-		w.Namespace = own
-	}
-	w.Labels = maps.Clone(w.Labels)
-	if w.Labels == nil {
-		w.Labels = map[string]string{}
-	}
-	maps.Copy(w.Labels, p.labels())
-	return in
 }

@@ -184,25 +184,13 @@ func Lint(ps []Policy, inbounds []policy.Inbound, rootNamespace string) []policy
 func Targets(ps []Policy, rootNamespace string) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
-		t := capability.Target{
+		t := object.Reach{Namespace: p.resource.Metadata.Namespace, Root: rootNamespace, Labels: p.labels()}.Target(capability.Target{
 			Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.doc.Place(""),
 			Key: p.resource.Metadata.Namespace + " " + fmt.Sprint(p.labels()),
 			// Istio takes no selector of the root namespace.
 			Inert: p.level(rootNamespace) == ofWorkload && p.resource.Metadata.Namespace == rootNamespace,
 			Miss:  func(in policy.Inbound) string { return p.missReason(in.Workload, rootNamespace) },
-			Fit: func(in policy.Inbound) policy.Inbound {
-				w := &in.Workload
-				if own := p.resource.Metadata.Namespace; own != rootNamespace {
-					w.Namespace = own
-				}
-				w.Labels = maps.Clone(w.Labels)
-				if w.Labels == nil {
-					w.Labels = map[string]string{}
-				}
-				maps.Copy(w.Labels, p.labels())
-				return in
-			},
-		}
+		})
 		out = append(out, t.OnPorts(slices.Sorted(maps.Keys(p.ports)))...)
 	}
 	return out
