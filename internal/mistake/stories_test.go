@@ -1,0 +1,58 @@
+package mistake_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/mistake"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// The requests that the cases of Istio state tell each mistake in a policy from the policy. The
+// command mutate asks Envoy the same, with the mistakes outside of policies.
+func TestIstioCasesShowTheMistakes(t *testing.T) {
+	t.Parallel()
+	all, missed := 0, 0
+	for _, c := range casetest.Stories(t) {
+		if !slices.ContainsFunc(c.Policies, isOfIstio) || c.ExpectError != "" {
+			continue
+		}
+		reading, err := verdict.Read(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, in := range reading.Inbounds() {
+			var asked []policy.Request
+			for _, q := range c.Requests {
+				if r, err := in.Seen(q); q.To == in.String() && in.Judges(q) && err == nil {
+					asked = append(asked, r)
+				}
+			}
+			for _, m := range mistake.Of(in.Program.Program) {
+				if m.Kind == mistake.WrongFilter || m.Program.Check() != nil {
+					continue
+				}
+				all++
+				if slices.ContainsFunc(asked, func(r policy.Request) bool { return m.Changes(in.Program.Program, r) }) {
+					continue
+				}
+				if r, ok := m.Shown(in.TrustedSurface(), in.CanJudge, in.Program.Program); ok {
+					missed++
+					t.Logf("%s: %s: %s at %s: no request shows it, %+v does", c.Place, in, m.Kind, m.Where, r)
+				}
+			}
+		}
+	}
+	// A new kind of mistake may go ahead of the cases by a few.
+	if all < 3000 || missed*100 > all {
+		t.Errorf("%d of %d mistakes are not shown", missed, all)
+	}
+}
+
+func isOfIstio(doc manifest.Document) bool {
+	return strings.HasPrefix(doc.Type().APIVersion, "security.istio.io/")
+}
