@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/condition"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -104,11 +105,11 @@ func (r rule) condition(s scope) policy.Condition {
 		}
 		alternatives := make([]policy.Condition, len(items))
 		for i, terms := range items {
-			alternatives[i] = allOf(conditions(terms, s))
+			alternatives[i] = condition.All(conditions(terms, s))
 		}
-		parts = append(parts, anyOf(alternatives))
+		parts = append(parts, condition.Any(alternatives))
 	}
-	return allOf(append(parts, conditions(r.when, s)...))
+	return condition.All(append(parts, conditions(r.when, s)...))
 }
 
 // conditions returns what the terms ask for.
@@ -118,7 +119,7 @@ func conditions(terms []term, s scope) (out []policy.Condition) {
 		for i, value := range values {
 			alternatives[i] = t.subject.compile(value, s)
 		}
-		return anyOf(alternatives)
+		return condition.Any(alternatives)
 	}
 	for _, t := range terms {
 		if len(t.values) > 0 {
@@ -129,42 +130,4 @@ func conditions(terms []term, s scope) (out []policy.Condition) {
 		}
 	}
 	return out
-}
-
-// allOf returns the And of the conditions, without lists of one and lists in lists.
-func allOf(cs []policy.Condition) policy.Condition {
-	var all policy.And
-	for _, c := range cs {
-		switch c := c.(type) {
-		case policy.And:
-			all = append(all, c...)
-		default:
-			all = append(all, c)
-		}
-	}
-	switch len(all) {
-	case 0:
-		return policy.Always
-	case 1:
-		return all[0]
-	default:
-		return all
-	}
-}
-
-// anyOf returns the Or of the conditions, without lists of one and lists in lists.
-func anyOf(cs []policy.Condition) policy.Condition {
-	var all policy.Or
-	for _, c := range cs {
-		switch c := c.(type) {
-		case policy.Or:
-			all = append(all, c...)
-		default:
-			all = append(all, c)
-		}
-	}
-	if len(all) == 1 {
-		return all[0]
-	}
-	return all
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/automaton"
+	"github.com/meshproof/meshproof/internal/condition"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -55,7 +56,7 @@ var subjects = byName(
 			for _, name := range s.opts.expand(value) {
 				or = append(or, principal(name))
 			}
-			return anyOf(or)
+			return condition.Any(or)
 		},
 	},
 	&subject{
@@ -91,7 +92,7 @@ var subjects = byName(
 			for _, domain := range s.opts.domains(value) {
 				or = append(or, trustDomain(domain))
 			}
-			return anyOf(or)
+			return condition.Any(or)
 		},
 	},
 	&subject{

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/condition"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -45,8 +46,8 @@ func parseMatcher(doc manifest.Document, field string, schema matcherSchema) (Ma
 	if err != nil {
 		return Matcher{}, err
 	}
-	m.OnConnection = allOf(m.onConnection())
-	m.When = allOf(append(m.onConnection(), m.onRequest()...))
+	m.OnConnection = condition.All(m.onConnection())
+	m.When = condition.All(append(m.onConnection(), m.onRequest()...))
 	return m, nil
 }
 
@@ -170,18 +171,6 @@ func (m *Matcher) onRequest() policy.And {
 		all = append(all, attribute.Method.Exact(m.Method))
 	}
 	return all
-}
-
-// allOf returns an And without needless brackets.
-func allOf(all policy.And) policy.Condition {
-	switch len(all) {
-	case 0:
-		return policy.Always
-	case 1:
-		return all[0]
-	default:
-		return all
-	}
 }
 
 // pathCondition compares a path. A Prefix of a path ends at a segment.

@@ -1,0 +1,57 @@
+// Package condition joins conditions to one.
+//
+// It guarantees that the result has no list of one and no list in a list of its kind, so that
+// programs read well. It adds no meaning of its own.
+package condition
+
+import "github.com/meshproof/meshproof/policy"
+
+// All returns the condition that all conditions hold. Without conditions it always holds.
+func All(cs []policy.Condition) policy.Condition {
+	var all policy.And
+	for _, c := range cs {
+		if and, ok := c.(policy.And); ok {
+			all = append(all, and...)
+		} else {
+			all = append(all, c)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return policy.Always
+	case 1:
+		return all[0]
+	default:
+		return all
+	}
+}
+
+// Any returns the condition that one of the conditions holds. Without conditions it never
+// holds.
+func Any(cs []policy.Condition) policy.Condition {
+	var all policy.Or
+	for _, c := range cs {
+		if or, ok := c.(policy.Or); ok {
+			all = append(all, or...)
+		} else {
+			all = append(all, c)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return policy.Never
+	case 1:
+		return all[0]
+	default:
+		return all
+	}
+}
+
+// None returns the condition that none of the conditions holds. Without conditions it always
+// holds.
+func None(cs []policy.Condition) policy.Condition {
+	if len(cs) == 0 {
+		return policy.Always
+	}
+	return policy.Not{Of: Any(cs)}
+}
