@@ -114,14 +114,14 @@ envoy: {from: 1.37.0, before: 1.39.3}
 			Document:    document(t, "{shadowForm: precise, systemNamespace: control}"),
 			TrustDomain: spiffeid.RequireTrustDomainFromString("a.mesh"),
 			Peers: []language.Peer{{
-				Workload: policy.Workload{Name: "backend", Namespace: "shop", Mesh: "prod", Zone: "east", Origin: "zone", Labels: map[string]string{"app": "backend"}},
+				Workload: policy.Workload{Name: "backend", Namespace: "shop", Mesh: "prod", Zone: "east", Origin: "zone", ServiceAccount: "api", Labels: map[string]string{"app": "backend"}},
 				Identity: id("spiffe://a.mesh/ns/shop/sa/api"), IP: netip.MustParseAddr("10.1.2.3"),
 			}},
 		},
 		Normalization: policy.PathNormalization{Raw: true, KeepSlashes: true, EscapedSlashes: policy.UnescapeSlashes},
 		Inbounds: []cases.Inbound{{
 			Inbound: policy.Inbound{
-				Workload: policy.Workload{Name: "backend", Namespace: "shop", Mesh: "prod", Zone: "east", Origin: "zone", Labels: map[string]string{"app": "backend"}},
+				Workload: policy.Workload{Name: "backend", Namespace: "shop", Mesh: "prod", Zone: "east", Origin: "zone", ServiceAccount: "api", Labels: map[string]string{"app": "backend"}},
 				Name:     "api", Port: 8080, Protocol: policy.HTTP2, Tags: map[string]string{"version": "v1"},
 			},
 			Identity: id("spiffe://a.mesh/ns/shop/sa/api"), IP: netip.MustParseAddr("10.1.2.3"), MTLS: mtls.Permissive,
@@ -160,7 +160,7 @@ requests:
 `)
 	inbound := func(workload string, port uint16, protocol policy.Protocol, ip string) cases.Inbound {
 		return cases.Inbound{
-			Inbound:  policy.Inbound{Workload: policy.Workload{Name: workload, Namespace: "default", Mesh: "default"}, Port: port, Protocol: protocol},
+			Inbound:  policy.Inbound{Workload: policy.Workload{Name: workload, Namespace: "default", Mesh: "default", ServiceAccount: workload}, Port: port, Protocol: protocol},
 			Identity: id("spiffe://trust-domain.mesh/ns/default/sa/" + workload), IP: netip.MustParseAddr(ip),
 		}
 	}

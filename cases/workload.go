@@ -53,7 +53,7 @@ func (b *builder) addWorkloads() error {
 func (w workloadSchema) workload() policy.Workload {
 	return policy.Workload{
 		Name: w.Name, Namespace: cmp.Or(w.Namespace, casefile.DefaultNamespace), Mesh: cmp.Or(w.Mesh, casefile.DefaultMesh),
-		Zone: w.Zone, Origin: w.Origin, Labels: w.Labels,
+		Zone: w.Zone, Origin: w.Origin, Labels: w.Labels, ServiceAccount: cmp.Or(w.ServiceAccount, w.Name),
 	}
 }
 

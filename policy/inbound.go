@@ -54,6 +54,8 @@ type Workload struct {
 	Zone   string
 	Origin string
 	Labels map[string]string
+	// ServiceAccount is the account that the workload runs as; empty where it is not known.
+	ServiceAccount string
 }
 
 // Inbound is one listening port of a workload: the unit that gets a program.

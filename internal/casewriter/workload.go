@@ -1,6 +1,7 @@
 package casewriter
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,8 +32,7 @@ func (p *printer) workload(i int, g workload) []string {
 	if w.Namespace != casefile.DefaultNamespace {
 		f.add("namespace", text(w.Namespace))
 	}
-	key, value := p.identity(g.Peer)
-	f.add(key, value)
+	p.addIdentity(&f, g.Peer)
 	if w.Mesh != casefile.DefaultMesh {
 		f.add("mesh", text(w.Mesh))
 	}
@@ -75,17 +75,24 @@ func workloadsOf(c cases.Case) []workload {
 	return out
 }
 
-// identity is the field that gives a workload its SPIFFE ID, and no field for the default one.
-func (p *printer) identity(in language.Peer) (key, value string) {
-	if id, ok := p.defaultIdentity(in.Workload.Namespace, in.Workload.Name); ok && id == in.Identity {
-		return "", ""
-	}
+// addIdentity adds the fields that give a workload its service account and its SPIFFE ID, and no
+// field for a default.
+func (p *printer) addIdentity(f *fields, in language.Peer) {
 	uri := in.Identity.String()
-	account := uri[strings.LastIndexByte(uri, '/')+1:]
-	if id, ok := p.defaultIdentity(in.Workload.Namespace, account); ok && id == in.Identity {
-		return "serviceAccount", quote(account)
+	for _, account := range []string{cmp.Or(in.Workload.ServiceAccount, in.Workload.Name), uri[strings.LastIndexByte(uri, '/')+1:]} {
+		id, ok := p.defaultIdentity(in.Workload.Namespace, account)
+		if !ok || id != in.Identity {
+			continue
+		}
+		if account != in.Workload.Name {
+			f.add("serviceAccount", quote(account))
+		}
+		return
 	}
-	return "identity", quote(uri)
+	if account := in.Workload.ServiceAccount; account != in.Workload.Name {
+		f.add("serviceAccount", text(account))
+	}
+	f.add("identity", quote(uri))
 }
 
 // defaultIdentity is the SPIFFE ID of a workload that states none.

@@ -188,7 +188,7 @@ counters: {w/i: {denied: 0}}
 `)
 		in := &c.Inbounds[0]
 		in.Workload.Name, in.Name, in.Routes[0].Name = s, s, s
-		c.Options.Peers[0].Workload.Name = s
+		c.Options.Peers[0].Workload.Name, c.Options.Peers[0].Workload.ServiceAccount, in.Workload.ServiceAccount = s, "w", "w"
 		c.Requests[0].To, c.Counters[0].Inbound = in.String(), in.String()
 		checkYAML(t, c)
 	}

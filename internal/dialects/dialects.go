@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/policy/cilium"
 	"github.com/meshproof/meshproof/policy/gateway"
 	"github.com/meshproof/meshproof/policy/istio"
 	"github.com/meshproof/meshproof/policy/kuma"
@@ -17,7 +18,7 @@ import (
 )
 
 // dialects is the list. The first is the dialect of a set without policies.
-var dialects = []language.Dialect{kuma.Dialect, gateway.Dialect, istio.Dialect}
+var dialects = []language.Dialect{kuma.Dialect, gateway.Dialect, istio.Dialect, cilium.Dialect}
 
 // CheckOptions refuses a key that neither a dialect nor one of the structs has, and a
 // value of a wrong type. The structs belong to the caller, and get their fields as by

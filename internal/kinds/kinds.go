@@ -52,12 +52,13 @@ func (o Others) Refusals() error {
 }
 
 // meshGroups are the API groups of meshes. Kuma writes its kinds without a group too.
-var meshGroups = []string{"kuma.io", "security.istio.io", "networking.istio.io", "telemetry.istio.io", "extensions.istio.io"}
+var meshGroups = []string{"cilium.io", "kuma.io", "security.istio.io", "networking.istio.io", "telemetry.istio.io", "extensions.istio.io"}
 
 // harmlessKinds are kinds of meshes that let no caller in whom another one keeps out: they
 // limit, measure, or say where a client sends its requests.
 var harmlessKinds = strings.Fields(`MeshAccessLog MeshCircuitBreaker MeshExternalService MeshFaultInjection MeshHealthCheck MeshLoadBalancingStrategy
 	MeshMetric MeshMultiZoneService MeshRateLimit MeshRetry MeshService MeshTimeout MeshTrace
+	CiliumCIDRGroup CiliumEndpoint CiliumIdentity CiliumNode
 	DestinationRule ServiceEntry Telemetry VirtualService WorkloadEntry WorkloadGroup`)
 
 // OfMeshes returns the documents of kinds that may have a part in the authorization, such as the

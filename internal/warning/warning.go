@@ -11,17 +11,21 @@ type Kind string
 const (
 	DenyByServerName        Kind = "deny-by-server-name"
 	EmptyList               Kind = "empty-list"
+	EmptyRule               Kind = "empty-rule"
 	HiddenByDeny            Kind = "hidden-by-deny"
 	HostWithoutPort         Kind = "host-without-port"
 	HTTPOnTCP               Kind = "http-on-tcp"
 	ManyTags                Kind = "many-tags"
 	NegativeWithoutIdentity Kind = "negative-without-identity"
 	NeverMatches            Kind = "never-matches"
+	NoPeer                  Kind = "no-peer"
 	NoRules                 Kind = "no-rules"
 	NoTokenIsRead           Kind = "no-token-is-read"
 	NotInAmbient            Kind = "not-in-ambient"
 	OneLineOfMany           Kind = "one-line-of-many"
+	OpenHTTP                Kind = "open-http"
 	Overridden              Kind = "overridden"
+	PathWithQuery           Kind = "path-with-query"
 	PortOfNoInbound         Kind = "port-of-no-inbound"
 	PrefixInsideName        Kind = "prefix-inside-name"
 	RuleForEverybody        Kind = "rule-for-everybody"
@@ -29,6 +33,7 @@ const (
 	SelectorInRootNamespace Kind = "selector-in-root-namespace"
 	SelectsNothing          Kind = "selects-nothing"
 	StarInTheMiddle         Kind = "star-in-the-middle"
+	WorldByLabel            Kind = "world-by-label"
 	YoungerThanAnother      Kind = "younger-than-another"
 )
 
@@ -36,17 +41,21 @@ const (
 var About = map[Kind]string{
 	DenyByServerName:        "A deny by server name, which a caller avoids with another name",
 	EmptyList:               "An empty list, which has no effect",
+	EmptyRule:               "A rule that names neither peers nor ports, which allows nothing",
 	HiddenByDeny:            "An allow whose requests are all denied",
 	HostWithoutPort:         "A host without a port, which a caller evades with one",
 	HTTPOnTCP:               "A field of HTTP, and an inbound on tcp",
 	ManyTags:                "A client with two tags that the full legacy compiler denies",
 	NegativeWithoutIdentity: "An allow that only says who does not call",
 	NeverMatches:            "A value that no request has",
+	NoPeer:                  "Peers that no workload is",
 	NoRules:                 "A policy without rules",
 	NoTokenIsRead:           "A field about a token, and an inbound that reads none",
 	NotInAmbient:            "A policy that ztunnel reads otherwise than a sidecar",
 	OneLineOfMany:           "A deny that compares a header with a whole line",
+	OpenHTTP:                "HTTP rules where nothing is closed",
 	Overridden:              "An item that a stronger one overrides",
+	PathWithQuery:           "A path that does not match with a query",
 	PortOfNoInbound:         "A port that no selected workload has",
 	PrefixInsideName:        "A prefix of an identity that ends inside a name",
 	RuleForEverybody:        "A rule without conditions",
@@ -54,5 +63,6 @@ var About = map[Kind]string{
 	SelectorInRootNamespace: "A PeerAuthentication of the root namespace with a selector, which applies to nothing",
 	SelectsNothing:          "A policy that selects no workload",
 	StarInTheMiddle:         "A star inside a value, which is the character itself",
+	WorldByLabel:            "A selector of labels that the world meets",
 	YoungerThanAnother:      "A PeerAuthentication beside an older one about the same workloads",
 }

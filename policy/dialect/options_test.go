@@ -11,7 +11,7 @@ import (
 // TestEmptySetOfADialect: which callers the empty set lets in is up to its dialect.
 func TestEmptySetOfADialect(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]policy.Effect{"": policy.Deny, "kuma": policy.Deny, "gateway": policy.Allow, "istio": policy.Allow} {
+	for name, want := range map[string]policy.Effect{"": policy.Deny, "kuma": policy.Deny, "gateway": policy.Allow, "istio": policy.Allow, "cilium": policy.Allow} {
 		set := parse(t, "", language.Options{Dialect: name})
 		for _, in := range inbounds() {
 			program := set.Program(in)
@@ -22,7 +22,7 @@ func TestEmptySetOfADialect(t *testing.T) {
 			}
 		}
 	}
-	const want = `policy/dialect: there is no dialect "istoi": use one of kuma, gateway, istio`
+	const want = `policy/dialect: there is no dialect "istoi": use one of kuma, gateway, istio, cilium`
 	if _, err := dialect.Parse(nil, language.Options{Dialect: "istoi"}); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -35,7 +35,7 @@ func TestParseRefusesOptions(t *testing.T) {
 		"{shadow: precise}":               "p.yaml:1: shadow: unknown field: did you mean shadowForm?",
 		"{kumaoption: 2}":                 "p.yaml:1: kumaoption: unknown field: did you mean kumaOption?",
 		"{kumaOption: 4}":                 "p.yaml:1: kumaOption: kumaOption 4 is unknown: use 1, 2 or 3",
-		"{cilium: {mode: default}}":       "p.yaml:1: cilium: no dialect has this option: only another compiler can read it",
+		"{calico: {mode: default}}":       "p.yaml:1: calico: no dialect has this option: only another compiler can read it",
 		"{istio: {rootNamespaces: mesh}}": "p.yaml:1: istio.rootNamespaces: unknown field: did you mean rootNamespace?",
 		"{shadowForm: exact}":             `p.yaml:1: shadowForm: shadowForm "exact" is unknown: use accepted or precise`,
 	} {

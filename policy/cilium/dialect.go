@@ -1,0 +1,112 @@
+// Package cilium is the dialect of Cilium: CiliumNetworkPolicy and
+// CiliumClusterwideNetworkPolicy, which name peers by the labels of their workloads.
+//
+// It guarantees that the program and the second opinion decide alike: the two
+// implementations share nothing but the parsed text. A refusal names file, line and
+// field, and a field that cannot be judged is refused.
+//
+// Cilium enforces with a proxy and a datapath of its own. The program says what its policies
+// mean for the connections and requests of an inbound, plaintext ones too: a dropped packet is
+// a closed connection here. It judges ingress only, and knows nothing of Envoy.
+package cilium
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/cilium/internal/evaluation"
+	"github.com/meshproof/meshproof/policy/cilium/internal/networkpolicy"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Dialect reads the policies of Cilium. Its options are one mapping, cilium, with
+// policyEnforcement, policyAuditMode, clusterName and namespaceLabels. The peers are the
+// workloads of [language.Options].
+var Dialect language.Dialect = dialect{}
+
+type dialect struct{}
+
+func (dialect) Name() string { return "cilium" }
+
+func (dialect) Kinds() []manifest.Head { return networkpolicy.Kinds }
+
+func (dialect) Owns(doc manifest.Document) bool { return networkpolicy.Owns(doc) }
+
+func (dialect) NewOptions() any { return new(networkpolicy.Document) }
+
+func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.Policies, error) {
+	own, wrong := networkpolicy.ReadOptions(opts)
+	all, err := networkpolicy.ParseAll(docs)
+	if err := errors.Join(wrong, err); err != nil {
+		return nil, err
+	}
+	return policies{all, own}, nil
+}
+
+// policies implements [language.Policies].
+type policies struct {
+	all     []networkpolicy.Policy
+	options networkpolicy.Options
+}
+
+func (p policies) Check(in policy.Inbound) error { return networkpolicy.Check(p.all, in, p.options) }
+
+func (p policies) Program(in policy.Inbound) language.Program {
+	selection := networkpolicy.Select(p.all, in, p.options)
+	out := language.Program{JudgesPlaintext: true}
+	for _, ignored := range selection.Ignored {
+		out.Ignored = append(out.Ignored, fmt.Sprintf("%s: %s", ignored.Policy, ignored.Reason))
+	}
+	if p.Check(in) != nil {
+		out.Program = closed
+	} else {
+		out.Program = networkpolicy.Lower(selection, in, p.options)
+	}
+	return out
+}
+
+// closed lets no caller in.
+var closed = policy.Program{Gates: []policy.Gate{{Layer: policy.L4, Form: policy.Named}}}
+
+func (p policies) Evaluate(in policy.Inbound) func(policy.Request) policy.Decision {
+	if p.Check(in) != nil {
+		return func(policy.Request) policy.Decision { return policy.Decision{} }
+	}
+	return evaluation.On(p.all, in, p.options)
+}
+
+// Locate implements [capability.Locator].
+func (p policies) Locate(in policy.Inbound) func(policy.Request) (decides, shadow string) {
+	return evaluation.Locate(p.all, in, p.options)
+}
+
+// FullNames implements [capability.Namer]. A policy has a full name for each of its rules.
+func (p policies) FullNames(plain string) []string {
+	var out []string
+	for _, one := range p.all {
+		if one.Resource().Metadata.Name == plain {
+			out = append(out, one.Origins()...)
+		}
+	}
+	return out
+}
+
+func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
+	return networkpolicy.Lint(p.all, inbounds, p.options)
+}
+
+// Targets implements [capability.Targeter].
+func (p policies) Targets() []capability.Target { return networkpolicy.Targets(p.all, p.options) }
+
+// Notes says that Cilium drops where a caller sees a closed connection here.
+func (policies) Notes(observed []policy.Decision) []string {
+	drops := func(d policy.Decision) bool { return d.Effect == policy.Deny && d.Layer == policy.L4 }
+	if !slices.ContainsFunc(observed, drops) {
+		return nil
+	}
+	return []string{"a closed connection stands for a packet that Cilium drops: a caller there waits until its own timeout"}
+}

@@ -1,0 +1,370 @@
+package evaluation
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/cilium/internal/networkpolicy"
+)
+
+const (
+	podNamespace = "io.kubernetes.pod.namespace"
+	nsLabels     = "io.cilium.k8s.namespace.labels."
+)
+
+// labelsOf returns the labels that Cilium knows a workload by.
+func labelsOf(w policy.Workload, opts networkpolicy.Options) map[string]string {
+	namespace := w.Namespace
+	if namespace == "" {
+		namespace = "default"
+	}
+	out := map[string]string{}
+	for key, value := range w.Labels {
+		if !strings.HasPrefix(key, nsLabels) && key != "io.cilium.k8s.policy.serviceaccount" {
+			out[key] = value
+		}
+	}
+	for key, value := range opts.NamespaceLabels[namespace] {
+		out[nsLabels+key] = value
+	}
+	out[nsLabels+"kubernetes.io/metadata.name"] = namespace
+	out[podNamespace] = namespace
+	out["io.cilium.k8s.policy.cluster"] = opts.ClusterName
+	if w.ServiceAccount != "" {
+		out["io.cilium.k8s.policy.serviceaccount"] = w.ServiceAccount
+	}
+	return out
+}
+
+// withoutNamespace leaves out the namespace that a policy with a namespace may not choose.
+func withoutNamespace(s networkpolicy.Selector) networkpolicy.Selector {
+	labels := map[string]string{}
+	for key, value := range s.MatchLabels {
+		if key != "k8s:"+podNamespace {
+			labels[key] = value
+		}
+	}
+	s.MatchLabels = labels
+	return s
+}
+
+// meets reports whether a set of labels of one source meets the selector.
+func meets(s networkpolicy.Selector, labels map[string]string, source string) bool {
+	for key, want := range s.MatchLabels {
+		if value, ok := find(labels, source, key); !ok || value != want {
+			return false
+		}
+	}
+	for _, e := range s.MatchExpressions {
+		value, ok := find(labels, source, e.Key)
+		listed := false
+		for _, v := range e.Values {
+			listed = listed || ok && v == value
+		}
+		if e.Operator == "In" && !listed || e.Operator == "NotIn" && listed || e.Operator == "Exists" && !ok || e.Operator == "DoesNotExist" && ok {
+			return false
+		}
+	}
+	return true
+}
+
+// find looks for a key, which may name its source.
+func find(labels map[string]string, source, key string) (string, bool) {
+	if of, rest, written := strings.Cut(key, ":"); written {
+		if of != "any" && of != source {
+			return "", false
+		}
+		key = rest
+	}
+	value, ok := labels[key]
+	return value, ok
+}
+
+// caller is who calls: some workloads of the case, or the world. A certificate names a workload
+// by any of its names: Envoy compares DNS names with a principal too.
+type caller struct {
+	workloads []policy.Workload
+	address   netip.Addr
+}
+
+func (q question) callerOf(r policy.Request) caller {
+	c := caller{address: r.Source}
+	for _, peer := range q.opts.Peers {
+		if name := peer.Identity.String(); slices.Contains(r.URIs, name) || slices.Contains(r.DNS, name) {
+			c.workloads = append(c.workloads, peer.Workload)
+		}
+	}
+	return c
+}
+
+// names reports whether the rule is about the port and the caller, and the caller has proven
+// what the rule demands.
+func (q question) names(w written, c caller, r policy.Request) bool {
+	if !q.onPort(w) || w.Authentication != nil && w.Authentication.Mode == "test-always-fail" {
+		return false
+	}
+	for _, workload := range c.workloads {
+		if q.peer(w, labelsOf(workload, q.opts), "k8s", r.Source) {
+			return true
+		}
+	}
+	if len(c.workloads) > 0 || w.Authentication != nil && w.Authentication.Mode == "required" {
+		return false
+	}
+	return q.peer(w, map[string]string{"world": ""}, "reserved", r.Source)
+}
+
+// someone reports whether the rule names any caller at all.
+func (q question) someone(w written) bool {
+	if w.FromCIDR != nil && len(*w.FromCIDR) > 0 || w.FromCIDRSet != nil && len(*w.FromCIDRSet) > 0 {
+		return true
+	}
+	for _, peer := range q.opts.Peers {
+		if q.peer(w, labelsOf(peer.Workload, q.opts), "k8s", netip.Addr{}) {
+			return true
+		}
+	}
+	return q.peer(w, map[string]string{"world": ""}, "reserved", netip.IPv4Unspecified()) || q.peer(w, map[string]string{"world": ""}, "reserved", netip.IPv6Unspecified())
+}
+
+// peer reports whether the rule names a set of labels, or an address of the world.
+func (q question) peer(w written, labels map[string]string, source string, address netip.Addr) bool {
+	if w.FromEndpoints == nil && w.FromCIDR == nil && w.FromCIDRSet == nil && w.FromEntities == nil {
+		return len(w.ToPorts) > 0 || len(w.ICMPs) > 0
+	}
+	ofWorld := source == "reserved"
+	if w.FromEndpoints != nil {
+		for _, s := range *w.FromEndpoints {
+			if meets(s, labels, source) && q.inScope(s, w.namespace, labels, source) {
+				return true
+			}
+		}
+	}
+	if w.FromEntities != nil {
+		for _, entity := range *w.FromEntities {
+			switch entity {
+			case "all":
+				return true
+			case "cluster":
+				if !ofWorld {
+					return true
+				}
+			case "world":
+				if ofWorld {
+					return true
+				}
+			case "world-ipv4", "world-ipv6":
+				if ofWorld && address.IsValid() && address.Is4() == (entity == "world-ipv4") {
+					return true
+				}
+			}
+		}
+	}
+	return ofWorld && inBlocks(w, address)
+}
+
+func inBlocks(w written, address netip.Addr) bool {
+	if w.FromCIDR != nil {
+		for _, text := range *w.FromCIDR {
+			if within(text, address) {
+				return true
+			}
+		}
+	}
+	if w.FromCIDRSet == nil {
+		return false
+	}
+	for _, set := range *w.FromCIDRSet {
+		in := within(set.CIDR, address)
+		for _, except := range set.Except {
+			in = in && !within(except, address)
+		}
+		if in {
+			return true
+		}
+	}
+	return false
+}
+
+func within(text string, address netip.Addr) bool {
+	if block, err := netip.ParsePrefix(text); err == nil {
+		return block.Contains(address)
+	}
+	one, err := netip.ParseAddr(text)
+	return err == nil && one == address
+}
+
+// inScope bounds a selector of peers to a namespace, or to pods.
+func (q question) inScope(s networkpolicy.Selector, namespace string, labels map[string]string, source string) bool {
+	keys := []string{}
+	for key := range s.MatchLabels {
+		keys = append(keys, key)
+	}
+	for _, e := range s.MatchExpressions {
+		keys = append(keys, e.Key)
+	}
+	ofNamespaces := false
+	for _, key := range keys {
+		bare := strings.TrimPrefix(strings.TrimPrefix(key, "k8s:"), "any:")
+		if strings.HasPrefix(key, "reserved:") || bare == podNamespace {
+			return true
+		}
+		ofNamespaces = ofNamespaces || strings.HasPrefix(bare, nsLabels)
+	}
+	switch {
+	case namespace == "":
+		return source == "k8s"
+	case ofNamespaces:
+		return true
+	default:
+		return source == "k8s" && labels[podNamespace] == namespace
+	}
+}
+
+// onPort reports whether the rule is about the inbound's port.
+func (q question) onPort(w written) bool {
+	if len(w.ICMPs) > 0 {
+		return false
+	}
+	return len(w.ToPorts) == 0 || len(q.entries(w)) > 0
+}
+
+// entries are those of toPorts that are about the inbound's port.
+func (q question) entries(w written) (out []networkpolicy.PortRule) {
+	for _, entry := range w.ToPorts {
+		for _, port := range entry.Ports {
+			if q.isPort(port) {
+				out = append(out, entry)
+				break
+			}
+		}
+	}
+	return out
+}
+
+func (q question) isPort(p networkpolicy.PortProtocol) bool {
+	if protocol := strings.ToUpper(p.Protocol); protocol != "" && protocol != "TCP" && protocol != "ANY" {
+		return false
+	}
+	first, err := strconv.Atoi(p.Port)
+	if err != nil {
+		return strings.EqualFold(p.Port, q.in.Name)
+	}
+	last := first
+	if p.EndPort > 0 {
+		last = int(p.EndPort)
+	}
+	return last == 0 || first <= int(q.in.Port) && int(q.in.Port) <= last
+}
+
+// whole reports whether the rule lets every request on the port pass.
+func (q question) whole(w written) bool {
+	if len(w.ToPorts) == 0 {
+		return true
+	}
+	for _, entry := range q.entries(w) {
+		if entry.Rules == nil || len(entry.Rules.HTTP) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// meetsHTTP reports whether one of the rule's HTTP rules matches the request.
+func (q question) meetsHTTP(w written, r policy.Request) bool {
+	for _, entry := range q.entries(w) {
+		for _, rule := range entry.Rules.HTTP {
+			if matches(rule, r) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func matches(rule networkpolicy.HTTPRule, r policy.Request) bool {
+	if !full(rule.Path, r.Path, r) || !full(rule.Method, r.Method, r) || !full(rule.Host, r.Host, r) {
+		return false
+	}
+	for _, header := range rule.Headers {
+		name, value, hasValue := strings.Cut(header, " ")
+		if hasValue {
+			name = strings.TrimRight(name, ":")
+		}
+		if !has(r, name, value, hasValue) {
+			return false
+		}
+	}
+	for _, header := range rule.HeaderMatches {
+		if !has(r, header.Name, header.Value, header.Value != "") {
+			return false
+		}
+	}
+	return true
+}
+
+// full matches a whole text by a regular expression, byte by byte where the Envoy that judges
+// does so. No expression has characters beyond ASCII.
+func full(expression, text string, r policy.Request) bool {
+	if expression == "" {
+		return true
+	}
+	if r.UTF8 && !utf8.ValidString(text) {
+		return false
+	}
+	if !r.UTF8 {
+		text = latin1(text)
+	}
+	// Envoy lets the dot match a line feed, which no request has.
+	re, err := regexp.Compile(fmt.Sprintf("^(?:%s)$", expression))
+	return err == nil && re.MatchString(text)
+}
+
+// latin1 turns each byte into the character of its number.
+func latin1(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		b.WriteRune(rune(text[i]))
+	}
+	return b.String()
+}
+
+// has reports whether a line of a header has the value, or whether there is one at all.
+func has(r policy.Request, name, value string, hasValue bool) bool {
+	name = strings.ToLower(name)
+	var lines []string
+	switch name {
+	case ":path":
+		lines = []string{r.Path}
+	case ":method":
+		lines = []string{r.Method}
+	case ":authority", "host":
+		lines = []string{r.Host}
+	default:
+		for _, line := range r.Headers {
+			if line.Name == name {
+				lines = append(lines, line.Value)
+			}
+		}
+	}
+	if len(lines) > 1 && (r.JoinsLines || slices.Contains(joined, name)) {
+		lines = []string{strings.Join(lines, ",")}
+	}
+	for _, line := range lines {
+		if !hasValue || line == value {
+			return true
+		}
+	}
+	return false
+}
+
+// joined are headers whose lines Envoy joins before any filter sees them.
+var joined = strings.Fields(`accept accept-encoding access-control-request-headers access-control-request-method authorization
+	cache-control cdn-loop content-encoding content-type grpc-timeout if-match if-modified-since if-none-match if-range
+	if-unmodified-since origin pragma referer user-agent via x-client-trace-id x-forwarded-host x-forwarded-port x-request-id`)

@@ -1,0 +1,84 @@
+package networkpolicy
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Check refuses what gives no program on the inbound. Two workloads of one certificate cannot
+// be told apart, so a rule must not name only one of them. Two rules that let the same caller in
+// must not differ in what they demand of its authentication: which of them counts depends on
+// how Cilium orders its entries.
+func Check(ps []Policy, in policy.Inbound, opts Options) error {
+	c := callersOf(opts)
+	of := identityOf(in.Workload, opts)
+	var errs []error
+	var allows []demand
+	for _, p := range ps {
+		for _, s := range p.specs {
+			if !s.subject.selects(of) {
+				continue
+			}
+			for _, r := range slices.Concat(s.deny, s.allow) {
+				if _, ok := r.on(in); ok {
+					errs = append(errs, p.checkTwins(r, c, opts))
+				}
+			}
+			for _, r := range s.allow {
+				if _, ok := r.on(in); ok {
+					allows = append(allows, c.demandOf(p, r))
+				}
+			}
+		}
+	}
+	for i, a := range allows {
+		for _, b := range allows[:i] {
+			if a.contradicts(b) {
+				errs = append(errs, a.of.doc.Errorf(a.rule.field, "the rule at %s lets the same caller in with another authentication: give both the same mode", b.of.Place(b.rule.field)))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkTwins refuses a rule that names one of two workloads with the same certificate.
+func (p Policy) checkTwins(r rule, c callers, opts Options) error {
+	if r.peers.everyone || r.peers.endpoints == nil {
+		return nil
+	}
+	named, _, _ := c.selected(r.peers)
+	for _, i := range named {
+		for k, other := range opts.Peers {
+			if other.Identity == opts.Peers[i].Identity && !slices.Contains(named, k) {
+				return p.doc.Errorf(r.field, "the rule names the workload %s and not %s, but their certificates have the same identity %s: give one of them another service account",
+					opts.Peers[i].Workload.Name, other.Workload.Name, other.Identity)
+			}
+		}
+	}
+	return nil
+}
+
+// demand is what a rule demands of the callers that it lets in.
+type demand struct {
+	of   Policy
+	rule rule
+	// workloads and world are those that the rule names.
+	workloads []int
+	world     bool
+}
+
+func (c callers) demandOf(p Policy, r rule) demand {
+	workloads, everyWorld, blocks := c.selected(r.peers)
+	return demand{p, r, workloads, everyWorld || blocks != nil}
+}
+
+// contradicts reports whether the two rules name a caller in common that one of them lets in
+// and the other does not. A workload proves its identity by its certificate, the world cannot.
+func (d demand) contradicts(other demand) bool {
+	fails := (d.rule.auth == authFail) != (other.rule.auth == authFail)
+	common := func(i int) bool { return slices.Contains(other.workloads, i) }
+	return fails && slices.ContainsFunc(d.workloads, common) ||
+		d.world && other.world && (fails || (d.rule.auth == authRequired) != (other.rule.auth == authRequired))
+}

@@ -1,0 +1,156 @@
+package networkpolicy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/condition"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// The names of the shadows in audit mode.
+const (
+	auditDeny  = "cilium_audit_deny_"
+	auditAllow = "cilium_audit_allow_"
+)
+
+// unaudited is the name of the rule that lets pass, in audit mode, what no HTTP rule is about.
+const unaudited = "audit"
+
+// Lower returns the decision program of the inbound of the selection: a gate of deny rules, a
+// gate of allow rules on connections, and a gate on requests where an allow rule has HTTP
+// rules. Each rule of the last gate names its peers too, so that no peer gets in by the rule of
+// another.
+//
+// Of the rules of a gate that match, the rule whose name sorts first is the effective one.
+func Lower(sel Selection, in policy.Inbound, opts Options) policy.Program {
+	if opts.PolicyEnforcement == enforceNever {
+		return policy.Program{}
+	}
+	l := lowering{in: in, callers: callersOf(opts)}
+	for _, r := range sel.Deny {
+		l.addDeny(r)
+	}
+	for _, r := range sel.Allow {
+		l.addAllow(r)
+	}
+	closed := sel.DefaultDeny || opts.PolicyEnforcement == enforceAlways
+	if opts.PolicyAuditMode {
+		return l.audited(closed)
+	}
+	var program policy.Program
+	if len(l.deny) > 0 {
+		program.Gates = append(program.Gates, gate(policy.L4, policy.Allow, l.deny))
+	}
+	if closed {
+		program.Gates = append(program.Gates, gate(policy.L4, policy.Deny, l.allow))
+	}
+	if closed && l.asksHTTP {
+		program.Gates = append(program.Gates, gate(policy.L7, policy.Deny, l.requests))
+	}
+	return program
+}
+
+// lowering collects the rules of the gates of one inbound.
+type lowering struct {
+	in          policy.Inbound
+	callers     callers
+	deny, allow []policy.Rule
+	// requests are the allow rules with their HTTP rules; asksHTTP is true where one has some.
+	requests []policy.Rule
+	asksHTTP bool
+	// whole are the callers that an allow rule without HTTP rules lets in.
+	whole []policy.Condition
+}
+
+func (l *lowering) addDeny(r rule) {
+	if _, ok := r.on(l.in); !ok {
+		return
+	}
+	if when := l.callers.lets(r); !never(when) {
+		l.deny = append(l.deny, policy.Rule{Verdict: policy.Verdict{Effect: policy.Deny, Origin: r.origin}, When: when})
+	}
+}
+
+func (l *lowering) addAllow(r rule) {
+	entries, ok := r.on(l.in)
+	if !ok {
+		return
+	}
+	http, whole := alternatives(entries)
+	when := l.callers.lets(r)
+	// On tcp nothing is HTTP, so that a rule with HTTP rules lets nobody in.
+	if never(when) || !whole && l.in.Protocol.Layer() == policy.L4 {
+		l.asksHTTP = l.asksHTTP || !whole && l.in.Protocol.Layer() == policy.L7
+		return
+	}
+	allow := policy.Verdict{Effect: policy.Allow, Origin: r.origin}
+	l.allow = append(l.allow, policy.Rule{Verdict: allow, When: when})
+	if whole {
+		l.whole = append(l.whole, when)
+	} else {
+		l.asksHTTP = true
+		when = both(when, condition.Any(http))
+	}
+	l.requests = append(l.requests, policy.Rule{Verdict: allow, When: when})
+}
+
+// alternatives returns the HTTP rules of the entries, and whether one of the entries, or the
+// rule as a whole, has none and lets every request pass.
+func alternatives(entries []portRule) (http []policy.Condition, whole bool) {
+	for _, entry := range entries {
+		whole = whole || entry.http == nil
+		http = append(http, entry.http...)
+	}
+	return http, whole || entries == nil
+}
+
+// audited returns the program of audit mode: what judges connections only observes, and HTTP
+// rules judge the requests of the callers that they are about.
+func (l *lowering) audited(closed bool) policy.Program {
+	var program policy.Program
+	if len(l.deny) > 0 {
+		shadow := gate(policy.L4, policy.Allow, l.deny)
+		shadow.Name = auditDeny
+		program.Shadows = append(program.Shadows, shadow)
+	}
+	if !closed {
+		return program
+	}
+	shadow := gate(policy.L4, policy.Deny, l.allow)
+	shadow.Name = auditAllow
+	program.Shadows = append(program.Shadows, shadow)
+	if l.asksHTTP {
+		free := append(conditions(l.deny), condition.None(conditions(l.allow)))
+		rules := append(slices.Clone(l.requests), policy.Rule{Verdict: policy.Verdict{Effect: policy.Allow, Origin: unaudited}, When: condition.Any(free)})
+		program.Gates = append(program.Gates, gate(policy.L7, policy.Deny, rules))
+	}
+	return program
+}
+
+func conditions(rules []policy.Rule) (out []policy.Condition) {
+	for _, r := range rules {
+		out = append(out, r.When)
+	}
+	return out
+}
+
+// gate returns a gate of named rules in the order of their names.
+func gate(layer policy.Layer, rest policy.Effect, rules []policy.Rule) policy.Gate {
+	slices.SortStableFunc(rules, func(a, b policy.Rule) int { return strings.Compare(a.Origin, b.Origin) })
+	return policy.Gate{Layer: layer, Form: policy.Named, Rules: rules, Default: policy.Verdict{Effect: rest}}
+}
+
+func never(c policy.Condition) bool { return c == policy.Condition(policy.Never) }
+
+// both returns the condition that both hold, without a part that always does.
+func both(a, b policy.Condition) policy.Condition {
+	switch {
+	case a == policy.Condition(policy.Always):
+		return b
+	case b == policy.Condition(policy.Always):
+		return a
+	default:
+		return condition.All([]policy.Condition{a, b})
+	}
+}

@@ -1,0 +1,352 @@
+package networkpolicy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+const (
+	apiVersion       = "cilium.io/v2"
+	group            = "cilium.io"
+	kind             = "CiliumNetworkPolicy"
+	clusterwideKind  = "CiliumClusterwideNetworkPolicy"
+	defaultNamespace = "default"
+)
+
+// Kinds are the two kinds.
+var Kinds = []manifest.Head{{APIVersion: group, Kind: kind}, {APIVersion: group, Kind: clusterwideKind}}
+
+// Owns reports whether the document is a policy of Cilium, in any version.
+func Owns(doc manifest.Document) bool {
+	head := doc.Type()
+	of, _, _ := strings.Cut(head.APIVersion, "/")
+	return head.Type == "" && of == group && (head.Kind == kind || head.Kind == clusterwideKind)
+}
+
+// ParseAll parses each document, and refuses a policy that is there twice. Where there is an
+// error it returns no policies, and all errors joined, one line each.
+func ParseAll(docs []manifest.Document) ([]Policy, error) {
+	var errs []error
+	ps := make([]Policy, 0, len(docs))
+	places := map[string]string{}
+	for _, doc := range docs {
+		p, err := Parse(doc)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if first, ok := places[p.String()]; ok {
+			errs = append(errs, doc.Errorf("metadata.name", "%s is defined twice, first at %s: delete one of the two", p, first))
+			continue
+		}
+		places[p.String()] = doc.Place("")
+		ps = append(ps, p)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return ps, nil
+}
+
+// Parse reads one policy. Its errors are [*manifest.Error], all of them joined. It refuses a
+// field that is unknown or has a wrong type, what Cilium's validation refuses, and what this
+// package cannot judge.
+func Parse(doc manifest.Document) (Policy, error) {
+	var resource Resource
+	if err := doc.Decode(&resource); err != nil {
+		return Policy{}, err
+	}
+	r := &reader{doc: doc, kind: resource.Kind}
+	r.checkHead(resource)
+	if resource.Kind == kind {
+		resource.Metadata.Namespace = cmp.Or(resource.Metadata.Namespace, defaultNamespace)
+	}
+	r.namespace = resource.Metadata.Namespace
+	p := Policy{doc: doc, resource: resource}
+	r.name = p.String()
+	if resource.Spec == nil && len(resource.Specs) == 0 {
+		r.refuse("spec", "the policy has neither spec nor specs")
+	}
+	if resource.Spec != nil {
+		p.specs = r.readSpec(p.specs, "spec", "", *resource.Spec)
+	}
+	for i, s := range resource.Specs {
+		at := item("specs", i)
+		if s == nil {
+			r.refuse(at, "the entry has no value")
+			continue
+		}
+		p.specs = r.readSpec(p.specs, at, at+"-", *s)
+	}
+	if len(r.errs) > 0 {
+		return Policy{}, errors.Join(r.errs...)
+	}
+	return p, nil
+}
+
+// reader collects the errors of one policy.
+type reader struct {
+	doc                   manifest.Document
+	kind, namespace, name string
+	errs                  []error
+}
+
+// direction is what a list of rules is about.
+type direction struct {
+	egress, deny bool
+	// node is true for a policy of nodes.
+	node bool
+}
+
+func (r *reader) refuse(field, format string, args ...any) {
+	r.errs = append(r.errs, r.doc.Errorf(field, format, args...))
+}
+
+func item(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
+
+// isSet reports whether a part of a document has a value.
+func isSet(doc manifest.Document) bool {
+	var v any
+	return doc.Decode(&v) == nil && v != nil
+}
+
+func (r *reader) checkHead(of Resource) {
+	switch reasons := validation.IsDNS1123Subdomain(of.Metadata.Name); {
+	case of.APIVersion != apiVersion:
+		r.refuse("apiVersion", "%q is no version of %s: use %s", of.APIVersion, of.Kind, apiVersion)
+	case of.Metadata.Name == "":
+		r.refuse("metadata.name", "a name is required")
+	case reasons != nil:
+		r.refuse("metadata.name", "%q is no name of a Kubernetes object: %s", of.Metadata.Name, reasons[0])
+	}
+	namespace := of.Metadata.Namespace
+	if namespace == "" {
+		return
+	}
+	if of.Kind == clusterwideKind {
+		r.refuse("metadata.namespace", "a clusterwide policy has no namespace")
+	} else if reasons := validation.IsDNS1123Label(namespace); reasons != nil {
+		r.refuse("metadata.namespace", "%q is no namespace: %s", namespace, reasons[0])
+	}
+}
+
+// readSpec appends the spec, unless it selects nodes, which no inbound is.
+func (r *reader) readSpec(specs []spec, field, origin string, from Spec) []spec {
+	out := spec{field: field, egress: len(from.Egress)+len(from.EgressDeny) > 0}
+	switch {
+	case from.EndpointSelector == nil && from.NodeSelector == nil:
+		r.refuse(field+".endpointSelector", "the selector is missing: write {} to select every endpoint of the namespace")
+	case from.EndpointSelector != nil && from.NodeSelector != nil:
+		r.refuse(field+".nodeSelector", "a spec has one of endpointSelector and nodeSelector")
+	case from.NodeSelector != nil && r.kind == kind:
+		r.refuse(field+".nodeSelector", "only a %s selects nodes", clusterwideKind)
+	}
+	if len(from.Ingress)+len(from.IngressDeny)+len(from.Egress)+len(from.EgressDeny) == 0 {
+		r.refuse(field, "the spec has no rule: write ingress: [{}] to close every inbound")
+	}
+	if from.EndpointSelector != nil {
+		subject := *from.EndpointSelector
+		if r.kind == kind {
+			// Cilium puts the policy's own namespace in the place of another one.
+			subject.MatchLabels = maps.Clone(subject.MatchLabels)
+			delete(subject.MatchLabels, sourceK8s+":"+namespaceLabel)
+		}
+		out.subject = r.readSelector(field+".endpointSelector", subject)
+		if r.kind == kind {
+			out.subject = out.subject.inNamespace(r.namespace)
+		}
+	} else if from.NodeSelector != nil {
+		r.readSelector(field+".nodeSelector", *from.NodeSelector)
+	}
+	where := direction{node: from.EndpointSelector == nil}
+	out.allow = r.readIngress(field+".ingress", r.originOf(origin+"ingress"), from.Ingress, where)
+	where.deny = true
+	out.deny = r.readIngress(field+".ingressDeny", r.originOf(origin+"ingressDeny"), from.IngressDeny, where)
+	r.checkEgress(field+".egress", from.Egress, direction{egress: true, node: where.node})
+	r.checkEgress(field+".egressDeny", from.EgressDeny, direction{egress: true, deny: true, node: where.node})
+	out.defaultDeny = len(out.allow)+len(out.deny) > 0
+	if from.EnableDefaultDeny.Ingress != nil {
+		out.defaultDeny = *from.EnableDefaultDeny.Ingress
+	}
+	if where.node {
+		return specs
+	}
+	return append(specs, out)
+}
+
+// originOf returns the name under which Envoy reports a list of rules.
+func (r *reader) originOf(list string) string {
+	short := "cnp"
+	if r.kind == clusterwideKind {
+		short = "ccnp"
+	}
+	return fmt.Sprintf("%s[%s]-%s", short, r.name, list)
+}
+
+func (r *reader) readIngress(field, origin string, from []Ingress, where direction) []rule {
+	var out []rule
+	for i, in := range from {
+		at := item(field, i)
+		for _, unbuilt := range []struct {
+			name, reason string
+			doc          manifest.Document
+		}{
+			{"fromNodes", "meshproof knows no node: the callers of a case are workloads and the world", in.FromNodes},
+			{"fromGroups", "meshproof cannot ask a cloud for the addresses of a group: write them as fromCIDR", in.FromGroups},
+			{"fromRequires", "Cilium 1.19 has taken the field away", in.FromRequires},
+		} {
+			if isSet(unbuilt.doc) {
+				r.refuse(at+"."+unbuilt.name, "%s", unbuilt.reason)
+			}
+		}
+		one := rule{field: at, origin: item(origin, i), icmp: len(in.ICMPs) > 0}
+		if one.icmp && len(in.ToPorts) > 0 {
+			r.refuse(at+".icmps", "a rule about ICMP has no ports: write a rule of its own for the ports")
+		}
+		one.peers = r.readPeers(at, "from", lists{in.FromEndpoints, in.FromCIDR, in.FromCIDRSet, in.FromEntities})
+		one.peers.everyone = one.peers.everyone && (len(in.ToPorts) > 0 || one.icmp)
+		one.ports = r.readPorts(at+".toPorts", in.ToPorts, where)
+		one.auth = r.readAuthentication(at+".authentication", in.Authentication, where)
+		out = append(out, one)
+	}
+	return out
+}
+
+// checkEgress refuses egress that Cilium refuses.
+func (r *reader) checkEgress(field string, from []Egress, where direction) {
+	for i, out := range from {
+		at := item(field, i)
+		r.readPeers(at, "to", lists{out.ToEndpoints, out.ToCIDR, out.ToCIDRSet, out.ToEntities})
+		r.readPorts(at+".toPorts", out.ToPorts, where)
+		r.readAuthentication(at+".authentication", out.Authentication, where)
+		if len(out.ICMPs) > 0 && len(out.ToPorts) > 0 {
+			r.refuse(at+".icmps", "a rule about ICMP has no ports: write a rule of its own for the ports")
+		}
+		if len(out.ToServices) > 0 && len(out.ToPorts) > 0 {
+			r.refuse(at+".toServices", "a rule about services has no ports: the service has them")
+		}
+	}
+}
+
+// lists are the ways to name peers. Absent is nil.
+type lists struct {
+	endpoints *[]Selector
+	blocks    *[]string
+	sets      *[]CIDRRule
+	entities  *[]string
+}
+
+// readPeers reads the peers of a rule. Without a list they are everyone.
+func (r *reader) readPeers(field, verb string, from lists) peers {
+	var out peers
+	var named []string
+	if from.endpoints != nil {
+		at := field + "." + verb + "Endpoints"
+		for i, s := range *from.endpoints {
+			out.endpoints = append(out.endpoints, r.readSelector(item(at, i), s).pinPeers(r.namespace))
+		}
+		named = appendIf(named, len(*from.endpoints) > 0, verb+"Endpoints")
+	}
+	if from.blocks != nil {
+		at := field + "." + verb + "CIDR"
+		for i, text := range *from.blocks {
+			out.blocks = append(out.blocks, block{of: r.readBlock(item(at, i), text)})
+		}
+		named = appendIf(named, len(*from.blocks) > 0, verb+"CIDR")
+	}
+	if from.sets != nil {
+		at := field + "." + verb + "CIDRSet"
+		for i, set := range *from.sets {
+			out.blocks = append(out.blocks, r.readSet(item(at, i), set))
+		}
+		named = appendIf(named, len(*from.sets) > 0, verb+"CIDRSet")
+	}
+	if from.entities != nil {
+		at := field + "." + verb + "Entities"
+		for i, entity := range *from.entities {
+			if !slices.Contains(entities, entity) {
+				r.refuse(item(at, i), "%q is unknown: use one of %s", entity, strings.Join(entities, ", "))
+			}
+		}
+		out.entities = *from.entities
+		named = appendIf(named, len(*from.entities) > 0, verb+"Entities")
+	}
+	if len(named) > 1 {
+		r.refuse(field+"."+named[1], "a rule names its peers in one way: write a rule for %s of its own", named[0])
+	}
+	out.everyone = from == lists{}
+	return out
+}
+
+func appendIf(list []string, add bool, value string) []string {
+	if add {
+		return append(list, value)
+	}
+	return list
+}
+
+func (r *reader) readSet(field string, from CIDRRule) block {
+	if isSet(from.CIDRGroupRef) || isSet(from.CIDRGroupSelector) {
+		r.refuse(field, "meshproof does not read a CiliumCIDRGroup: write its blocks as cidr")
+		return block{}
+	}
+	of, err := netip.ParsePrefix(from.CIDR)
+	if err != nil {
+		r.refuse(field+".cidr", "%q is no block of addresses such as 10.0.0.0/8", from.CIDR)
+		return block{}
+	}
+	out := block{of: of.Masked()}
+	for i, text := range from.Except {
+		at := item(field+".except", i)
+		except, err := netip.ParsePrefix(text)
+		switch {
+		case err != nil:
+			r.refuse(at, "%q is no block of addresses such as 10.0.0.0/8", text)
+		case !of.Contains(except.Addr()):
+			r.refuse(at, "the block %s is not in %s", text, from.CIDR)
+		default:
+			out.except = append(out.except, except.Masked())
+		}
+	}
+	return out
+}
+
+func (r *reader) readBlock(field, text string) netip.Prefix {
+	if address, err := netip.ParseAddr(text); err == nil && address.Zone() == "" {
+		return netip.PrefixFrom(address, address.BitLen())
+	}
+	of, err := netip.ParsePrefix(text)
+	if err != nil {
+		r.refuse(field, "%q is neither an address nor a block of addresses such as 10.0.0.0/8", text)
+		return netip.Prefix{}
+	}
+	return of.Masked()
+}
+
+// The modes of authentication; "" asks for none.
+const (
+	authDisabled = "disabled"
+	authRequired = "required"
+	authFail     = "test-always-fail"
+)
+
+func (r *reader) readAuthentication(field string, from *Authentication, where direction) string {
+	switch {
+	case from == nil:
+		return ""
+	case where.deny:
+		r.refuse(field, "a deny rule has no authentication")
+	case from.Mode != authDisabled && from.Mode != authRequired && from.Mode != authFail:
+		r.refuse(field+".mode", "%q is unknown: use %s, %s or %s", from.Mode, authDisabled, authRequired, authFail)
+	}
+	return from.Mode
+}

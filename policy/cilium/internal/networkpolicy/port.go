@@ -1,0 +1,122 @@
+package networkpolicy
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/meshproof/meshproof/internal/endpoint"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// maxPorts is the largest number of ports in one entry.
+const maxPorts = 40
+
+// protocols are those that an entry may name; "" means ANY.
+var protocols = []string{"ANY", "TCP", "UDP", "SCTP", "ICMP", "ICMPv6", "VRRP", "IGMP"}
+
+// portRange is a range of ports, or a port by its name.
+type portRange struct {
+	name        string
+	first, last uint16
+	// tcp is true where the protocol is TCP, or any.
+	tcp bool
+}
+
+// has reports whether an inbound is on the range. Port 0 is every port.
+func (r portRange) has(in policy.Inbound) bool {
+	switch {
+	case !r.tcp:
+		return false
+	case r.name != "":
+		return strings.EqualFold(r.name, in.Name)
+	default:
+		return r.last == 0 || r.first <= in.Port && in.Port <= r.last
+	}
+}
+
+// on returns the entries of the rule that are about the inbound, and whether the rule is.
+func (r rule) on(in policy.Inbound) (entries []portRule, ok bool) {
+	if r.icmp {
+		return nil, false
+	}
+	for _, entry := range r.ports {
+		if slices.ContainsFunc(entry.ports, func(p portRange) bool { return p.has(in) }) {
+			entries = append(entries, entry)
+		}
+	}
+	return entries, r.ports == nil || entries != nil
+}
+
+func (r *reader) readPorts(field string, from []PortRule, where direction) []portRule {
+	var out []portRule
+	for i, entry := range from {
+		at := item(field, i)
+		p := portRule{field: at}
+		switch {
+		case len(entry.Ports) == 0:
+			r.refuse(at+".ports", "the entry has no port: an entry without ports opens none, write the ports")
+		case len(entry.Ports) > maxPorts:
+			r.refuse(at+".ports", "the list has %d ports, at most %d are allowed", len(entry.Ports), maxPorts)
+		}
+		for k, port := range entry.Ports {
+			p.ports = append(p.ports, r.readPort(item(at+".ports", k), port))
+		}
+		r.refuseTLS(at, entry, where)
+		p.http = r.readL7(at, entry, where)
+		out = append(out, p)
+	}
+	return out
+}
+
+// refuseTLS refuses what looks into the TLS of the workload. The lab has none beside that of
+// the mesh.
+func (r *reader) refuseTLS(field string, from PortRule, where direction) {
+	if where.egress {
+		return
+	}
+	if len(from.ServerNames) > 0 {
+		r.refuse(field+".serverNames", "meshproof cannot judge the server name of a workload's own TLS: the lab's TLS is that of the mesh")
+	}
+	if isSet(from.TerminatingTLS) || isSet(from.OriginatingTLS) {
+		r.refuse(field, "meshproof cannot judge TLS that Cilium terminates: it needs the secret of the agent")
+	}
+	if isSet(from.Listener) {
+		r.refuse(field+".listener", "a listener is not allowed on ingress")
+	}
+}
+
+func (r *reader) readPort(field string, from PortProtocol) portRange {
+	protocol := cmp.Or(strings.ToUpper(from.Protocol), protocols[0])
+	out := portRange{tcp: protocol == "ANY" || protocol == "TCP"}
+	if !slices.ContainsFunc(protocols, func(known string) bool { return strings.EqualFold(known, protocol) }) {
+		r.refuse(field+".protocol", "%q is unknown: use one of %s", from.Protocol, strings.Join(protocols, ", "))
+	}
+	if from.Port == "" {
+		r.refuse(field+".port", "the port is missing")
+		return out
+	}
+	number, err := endpoint.Port(from.Port)
+	if err != nil {
+		out.name = from.Port
+		switch reasons := validation.IsValidPortName(strings.ToLower(from.Port)); {
+		case reasons != nil:
+			r.refuse(field+".port", "%q is neither a port in decimal digits nor the name of a port: %s", from.Port, reasons[0])
+		case from.EndPort != 0:
+			r.refuse(field+".endPort", "a port with a name is no range: write the number")
+		}
+		return out
+	}
+	out.first, out.last = number, number
+	switch {
+	case from.EndPort < 0 || from.EndPort > 65535:
+		r.refuse(field+".endPort", "%d is no port", from.EndPort)
+	case from.EndPort != 0 && uint16(from.EndPort) < number:
+		r.refuse(field+".endPort", "the range ends at %d, before it begins at %d", from.EndPort, number)
+	case from.EndPort != 0:
+		out.last = uint16(from.EndPort)
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package networkpolicy_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/meshproof/meshproof/internal/golden"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/cilium/internal/evaluation"
+	"github.com/meshproof/meshproof/policy/cilium/internal/networkpolicy"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// TestRefusals compares the error of each policy in the archive with the text in the comment
+// above the policy.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	golden.Refusals(t, "refusals.txtar", refusal)
+}
+
+func refusal(t *testing.T, name, body string) string {
+	t.Helper()
+	ps, err := networkpolicy.ParseAll(documents(t, body))
+	if err == nil {
+		t.Fatalf("%s: not refused:\n%s", name, body)
+	}
+	if ps != nil {
+		t.Errorf("%s: policies beside an error: %v", name, ps)
+	}
+	if e := new(manifest.Error); !errors.As(err, &e) || e.Line == 0 {
+		t.Errorf("%s: error has no place: %v", name, err)
+	}
+	return strings.ReplaceAll(err.Error(), "\n", " and ")
+}
+
+// TestCheckRefusesWhatIsAmbiguous has for each row policies that give no program on the backend.
+func TestCheckRefusesWhatIsAmbiguous(t *testing.T) {
+	t.Parallel()
+	const subject = "spec: {endpointSelector: {matchLabels: {app: backend}}, "
+	for name, row := range map[string]struct {
+		policies, want string
+		twins          bool
+	}{
+		"one of two workloads with one certificate": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingress: [{fromEndpoints: [{matchLabels: {app: frontend}}]}]}"), twins: true,
+			want: "p.yaml:2: spec.ingress[0]: the rule names the workload frontend and not twin, but their certificates have the same identity spiffe://td/frontend: give one of them another service account",
+		},
+		"both workloads with one certificate": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingress: [{fromEndpoints: [{matchExpressions: [{key: app, operator: In, values: [frontend, twin]}]}]}]}"), twins: true,
+		},
+		"one workload by two modes": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingress: [{fromEndpoints: [{}]}, {fromEntities: [cluster], authentication: {mode: test-always-fail}}]}"),
+			want:     "p.yaml:2: spec.ingress[1]: the rule at p.yaml:2: spec.ingress[0] lets the same caller in with another authentication: give both the same mode",
+		},
+		"the world by two modes": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingress: [{fromEntities: [world]}, {fromEntities: [all], authentication: {mode: required}}]}"),
+			want:     "p.yaml:2: spec.ingress[1]: the rule at p.yaml:2: spec.ingress[0] lets the same caller in with another authentication: give both the same mode",
+		},
+		"a certificate is what the mode asks for": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingress: [{fromEndpoints: [{}]}, {fromEntities: [cluster], authentication: {mode: required}}]}"),
+		},
+		"two modes on two ports": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{fromEntities: [world], toPorts: [{ports: [{port: "8080"}]}]}, {fromEntities: [all], authentication: {mode: required}, toPorts: [{ports: [{port: "8081"}]}]}]}`),
+		},
+	} {
+		opts := options()
+		if row.twins {
+			opts.Peers = append(opts.Peers, language.Peer{Workload: policy.Workload{Name: "twin", Labels: map[string]string{"app": "twin"}}, Identity: opts.Peers[1].Identity})
+		}
+		got := ""
+		if err := networkpolicy.Check(parseAll(t, row.policies), inbounds()[0], opts); err != nil {
+			got = err.Error()
+		}
+		if got != row.want {
+			t.Errorf("%s: refused with\n%s\nwant\n%s", name, got, row.want)
+		}
+	}
+}
+
+func TestOwnedDocuments(t *testing.T) {
+	t.Parallel()
+	for yaml, want := range map[string]bool{
+		"{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy}":                              true,
+		"{apiVersion: cilium.io/v2, kind: CiliumClusterwideNetworkPolicy}":                   true,
+		"{apiVersion: cilium.io/v9, kind: CiliumNetworkPolicy}":                              true,
+		"{apiVersion: cilium.io/v2, kind: CiliumEnvoyConfig}":                                false,
+		"{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy}":                            false,
+		"{type: MeshTrafficPermission, apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy}": false,
+		"[CiliumNetworkPolicy]": false,
+	} {
+		if got := networkpolicy.Owns(documents(t, yaml)[0]); got != want {
+			t.Errorf("Owns(%s) = %t, want %t", yaml, got, want)
+		}
+	}
+}
+
+// FuzzParseAll feeds any text: accepted policies can be selected, lowered and judged, and both
+// opinions agree.
+func FuzzParseAll(f *testing.F) {
+	archive, err := txtar.ParseFile("testdata/programs/rules.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(archive.Files[0].Data, "spiffe://td/frontend", "GET", "/public?a")
+	f.Fuzz(func(t *testing.T, data []byte, uri, method, path string) {
+		docs, err := manifest.Parse("f.yaml", data)
+		if err != nil {
+			return
+		}
+		ps, err := networkpolicy.ParseAll(docs)
+		if err != nil {
+			return
+		}
+		opts := options()
+		networkpolicy.Lint(ps, inbounds(), opts)
+		for _, in := range inbounds() {
+			if networkpolicy.Check(ps, in, opts) != nil {
+				continue
+			}
+			r := policy.Request{URIs: []string{uri}}
+			if in.Protocol != policy.TCP {
+				r.Method, r.Path = method, path
+			}
+			program := networkpolicy.Lower(networkpolicy.Select(ps, in, opts), in, opts)
+			if err := program.Check(); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(evaluation.On(ps, in, opts)(r), policy.Decide(program, r)); diff != "" {
+				t.Fatalf("%s %+v (-text +program):\n%s\n%s", in, r, diff, program)
+			}
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package networkpolicy
+
+import (
+	"github.com/meshproof/meshproof/internal/added"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Resource is a CiliumNetworkPolicy or a CiliumClusterwideNetworkPolicy, as cilium.io/v2
+// declares it. A list that may be absent is a pointer: nil means absent, which is not the same
+// as empty.
+type Resource struct {
+	APIVersion string            `yaml:"apiVersion"`
+	Kind       string            `yaml:"kind"`
+	Metadata   Metadata          `yaml:"metadata"`
+	Spec       *Spec             `yaml:"spec"`
+	Specs      []*Spec           `yaml:"specs"`
+	Status     manifest.Document `yaml:"status"`
+}
+
+// Metadata has the fields of a Kubernetes object's metadata that an author writes.
+type Metadata struct {
+	Name        string            `yaml:"name"`
+	Namespace   string            `yaml:"namespace"`
+	Labels      map[string]string `yaml:"labels"`
+	Annotations map[string]string `yaml:"annotations"`
+	added.Metadata
+}
+
+// Spec is one set of rules with its subject.
+type Spec struct {
+	EndpointSelector  *Selector         `yaml:"endpointSelector"`
+	NodeSelector      *Selector         `yaml:"nodeSelector"`
+	Ingress           []Ingress         `yaml:"ingress"`
+	IngressDeny       []Ingress         `yaml:"ingressDeny"`
+	Egress            []Egress          `yaml:"egress"`
+	EgressDeny        []Egress          `yaml:"egressDeny"`
+	EnableDefaultDeny DefaultDeny       `yaml:"enableDefaultDeny"`
+	Description       string            `yaml:"description"`
+	Labels            manifest.Document `yaml:"labels"`
+	Log               manifest.Document `yaml:"log"`
+}
+
+// DefaultDeny says for each direction whether the rules close what they do not allow. Absent
+// means true for a direction that has rules.
+type DefaultDeny struct {
+	Ingress *bool `yaml:"ingress"`
+	Egress  *bool `yaml:"egress"`
+}
+
+// Selector selects endpoints by their labels: all of MatchLabels and all of MatchExpressions.
+type Selector struct {
+	MatchLabels      map[string]string `yaml:"matchLabels"`
+	MatchExpressions []Expression      `yaml:"matchExpressions"`
+}
+
+// Expression asks for one label: In, NotIn, Exists or DoesNotExist.
+type Expression struct {
+	Key      string   `yaml:"key"`
+	Operator string   `yaml:"operator"`
+	Values   []string `yaml:"values"`
+}
+
+// Ingress is a rule about connections to the endpoint. A rule of ingressDeny has no
+// authentication, and no rules in its ports.
+type Ingress struct {
+	FromEndpoints  *[]Selector         `yaml:"fromEndpoints"`
+	FromCIDR       *[]string           `yaml:"fromCIDR"`
+	FromCIDRSet    *[]CIDRRule         `yaml:"fromCIDRSet"`
+	FromEntities   *[]string           `yaml:"fromEntities"`
+	FromNodes      manifest.Document   `yaml:"fromNodes"`
+	FromGroups     manifest.Document   `yaml:"fromGroups"`
+	FromRequires   manifest.Document   `yaml:"fromRequires"`
+	ToPorts        []PortRule          `yaml:"toPorts"`
+	ICMPs          []manifest.Document `yaml:"icmps"`
+	Authentication *Authentication     `yaml:"authentication"`
+}
+
+// Egress is a rule about connections of the endpoint. It has no part in the decision of an
+// inbound.
+type Egress struct {
+	ToEndpoints    *[]Selector         `yaml:"toEndpoints"`
+	ToCIDR         *[]string           `yaml:"toCIDR"`
+	ToCIDRSet      *[]CIDRRule         `yaml:"toCIDRSet"`
+	ToEntities     *[]string           `yaml:"toEntities"`
+	ToServices     []manifest.Document `yaml:"toServices"`
+	ToFQDNs        []manifest.Document `yaml:"toFQDNs"`
+	ToNodes        []manifest.Document `yaml:"toNodes"`
+	ToGroups       []manifest.Document `yaml:"toGroups"`
+	ToPorts        []PortRule          `yaml:"toPorts"`
+	ICMPs          []manifest.Document `yaml:"icmps"`
+	Authentication *Authentication     `yaml:"authentication"`
+}
+
+// CIDRRule is a block of addresses without some blocks in it.
+type CIDRRule struct {
+	CIDR              string            `yaml:"cidr"`
+	Except            []string          `yaml:"except"`
+	CIDRGroupRef      manifest.Document `yaml:"cidrGroupRef"`
+	CIDRGroupSelector manifest.Document `yaml:"cidrGroupSelector"`
+}
+
+// Authentication is how a peer has to prove its identity: disabled, required or
+// test-always-fail.
+type Authentication struct {
+	Mode string `yaml:"mode"`
+}
+
+// PortRule is a list of ports with what may be asked there.
+type PortRule struct {
+	Ports          []PortProtocol    `yaml:"ports"`
+	Rules          *L7Rules          `yaml:"rules"`
+	ServerNames    []string          `yaml:"serverNames"`
+	TerminatingTLS manifest.Document `yaml:"terminatingTLS"`
+	OriginatingTLS manifest.Document `yaml:"originatingTLS"`
+	Listener       manifest.Document `yaml:"listener"`
+}
+
+// PortProtocol is a port by number or by name, or a range of ports.
+type PortProtocol struct {
+	Port     string `yaml:"port"`
+	EndPort  int32  `yaml:"endPort"`
+	Protocol string `yaml:"protocol"`
+}
+
+// L7Rules are what may be asked on a port. Without a rule everything may.
+type L7Rules struct {
+	HTTP    []HTTPRule          `yaml:"http"`
+	DNS     []manifest.Document `yaml:"dns"`
+	Kafka   manifest.Document   `yaml:"kafka"`
+	L7Proto manifest.Document   `yaml:"l7proto"`
+	L7      manifest.Document   `yaml:"l7"`
+}
+
+// HTTPRule matches a request that meets all of its fields. Path, Method and Host are regular
+// expressions of the whole value; an empty one is met by every request.
+type HTTPRule struct {
+	Path          string        `yaml:"path"`
+	Method        string        `yaml:"method"`
+	Host          string        `yaml:"host"`
+	Headers       []string      `yaml:"headers"`
+	HeaderMatches []HeaderMatch `yaml:"headerMatches"`
+}
+
+// HeaderMatch asks for a header with a value, or for any where the value is empty.
+type HeaderMatch struct {
+	Name     string            `yaml:"name"`
+	Value    string            `yaml:"value"`
+	Secret   manifest.Document `yaml:"secret"`
+	Mismatch string            `yaml:"mismatch"`
+}

@@ -1,0 +1,124 @@
+package networkpolicy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/spelling"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Selection is what applies to one inbound, and what does not.
+type Selection struct {
+	// Deny and Allow are the rules of ingress of the specs that select the endpoint.
+	Deny, Allow []rule
+	// DefaultDeny is true where one of the specs closes what no rule allows.
+	DefaultDeny bool
+	// Ignored are in the order of the policies.
+	Ignored []Ignored
+}
+
+// Ignored is a policy, or a part of it, that has no part in the decision.
+type Ignored struct {
+	Policy Policy
+	Reason string
+}
+
+// Select returns the rules that apply to the endpoint of the inbound. They apply to all
+// inbounds of a workload or to none; which ports they are about, [Lower] asks. Ignored keeps
+// the order of ps; nothing else of the result depends on it.
+func Select(ps []Policy, in policy.Inbound, opts Options) Selection {
+	var out Selection
+	e := identityOf(in.Workload, opts)
+	for _, p := range ps {
+		if reason := p.missReason(e); reason != "" {
+			out.Ignored = append(out.Ignored, Ignored{p, reason})
+			continue
+		}
+		for _, s := range p.specs {
+			if !s.subject.selects(e) {
+				continue
+			}
+			out.Deny, out.Allow = append(out.Deny, s.deny...), append(out.Allow, s.allow...)
+			out.DefaultDeny = out.DefaultDeny || s.defaultDeny
+			if s.egress {
+				out.Ignored = append(out.Ignored, Ignored{p, s.field + " has rules of egress: they are about calls of the workload, and no part of this proof"})
+			}
+		}
+	}
+	return out
+}
+
+// missReason says why the policy selects another endpoint, "" where it selects this one.
+func (p Policy) missReason(of identity) string {
+	reason := "it selects nodes, and no inbound is one"
+	for i, s := range p.specs {
+		misses := s.misses(of)
+		if len(misses) == 0 {
+			return ""
+		}
+		if i == 0 {
+			reason = misses[0].reason
+		}
+	}
+	return reason
+}
+
+// miss is a requirement of a spec that an endpoint does not meet. Edits are how far the
+// endpoint is from it.
+type miss struct {
+	reason string
+	edits  int
+}
+
+// misses returns the requirements that the endpoint does not meet, the namespace first.
+func (s spec) misses(of identity) (out []miss) {
+	for _, r := range slices.Backward(s.subject.requirements) {
+		if r.meets(of) {
+			continue
+		}
+		value, found := of.labels[r.key]
+		has, wants := "none", r.wants()
+		if found {
+			has = fmt.Sprintf("%q", value)
+		}
+		out = append(out, miss{fmt.Sprintf("its selector asks for the label %s, the workload has %s", wants, has), spelling.Distance(value, strings.Join(r.values, ""))})
+	}
+	return out
+}
+
+// wants says what the requirement asks for.
+func (r requirement) wants() string {
+	switch r.operator {
+	case opExists:
+		return r.key
+	case opDoesNotExist:
+		return r.key + " to be absent"
+	default:
+		return fmt.Sprintf("%s %s %q", r.key, strings.ToLower(r.operator), r.values)
+	}
+}
+
+// nearest returns the workload that the policy comes nearest to, and the first requirement
+// that it does not meet: it misses the fewest, and of several it is the closest.
+func (p Policy) nearest(inbounds []policy.Inbound, opts Options) (w policy.Workload, reason string) {
+	var least [2]int
+	first := true
+	for _, in := range inbounds {
+		for _, s := range p.specs {
+			var own [2]int
+			said := ""
+			for _, m := range s.misses(identityOf(in.Workload, opts)) {
+				own[0]++
+				own[1] += m.edits
+				said = cmp.Or(said, m.reason)
+			}
+			if first || slices.Compare(own[:], least[:]) < 0 {
+				w, reason, least, first = in.Workload, said, own, false
+			}
+		}
+	}
+	return w, reason
+}

@@ -1,0 +1,173 @@
+package networkpolicy
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Labels that Cilium gives an endpoint beside those of its pod. A pod cannot override them.
+const (
+	namespaceLabel       = "io.kubernetes.pod.namespace"
+	namespaceLabelPrefix = "io.cilium.k8s.namespace.labels."
+	clusterLabel         = "io.cilium.k8s.policy.cluster"
+	accountLabel         = "io.cilium.k8s.policy.serviceaccount"
+	namespaceNameLabel   = "kubernetes.io/metadata.name"
+)
+
+// Where a label comes from. A key without a source means any.
+const (
+	sourceAny      = "any"
+	sourceK8s      = "k8s"
+	sourceReserved = "reserved"
+)
+
+// The operators of an expression.
+const (
+	opIn           = "In"
+	opNotIn        = "NotIn"
+	opExists       = "Exists"
+	opDoesNotExist = "DoesNotExist"
+)
+
+// selector is met by the endpoints that meet all of its requirements.
+type selector struct {
+	field        string
+	requirements []requirement
+}
+
+// requirement asks for one label.
+type requirement struct {
+	source, key, operator string
+	values                []string
+}
+
+// identity is what a selector looks at: a set of labels, which Cilium's peers of one identity
+// share. The world is the one identity with labels of the source reserved.
+type identity struct {
+	source string
+	labels map[string]string
+}
+
+var world = identity{sourceReserved, map[string]string{"world": ""}}
+
+// identityOf returns the labels of a workload.
+func identityOf(w policy.Workload, o Options) identity {
+	namespace := cmp.Or(w.Namespace, defaultNamespace)
+	labels := maps.Clone(w.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.DeleteFunc(labels, func(key, _ string) bool { return strings.HasPrefix(key, namespaceLabelPrefix) })
+	for key, value := range o.NamespaceLabels[namespace] {
+		labels[namespaceLabelPrefix+key] = value
+	}
+	labels[namespaceLabelPrefix+namespaceNameLabel] = namespace
+	labels[namespaceLabel], labels[clusterLabel] = namespace, o.ClusterName
+	delete(labels, accountLabel)
+	if w.ServiceAccount != "" {
+		labels[accountLabel] = w.ServiceAccount
+	}
+	return identity{sourceK8s, labels}
+}
+
+func (s selector) selects(of identity) bool {
+	return !slices.ContainsFunc(s.requirements, func(r requirement) bool { return !r.meets(of) })
+}
+
+func (r requirement) meets(of identity) bool {
+	value, found := of.labels[r.key]
+	found = found && (r.source == sourceAny || r.source == of.source)
+	switch r.operator {
+	case opIn:
+		return found && slices.Contains(r.values, value)
+	case opNotIn:
+		return !found || !slices.Contains(r.values, value)
+	case opExists:
+		return found
+	default:
+		return !found
+	}
+}
+
+// asksFor reports whether the selector has a requirement on a key that the function takes.
+func (s selector) asksFor(takes func(source, key string) bool) bool {
+	return slices.ContainsFunc(s.requirements, func(r requirement) bool { return takes(r.source, r.key) })
+}
+
+// inNamespace adds the requirement on the namespace of the pod.
+func (s selector) inNamespace(namespace string) selector {
+	s.requirements = append(s.requirements, requirement{sourceK8s, namespaceLabel, opIn, []string{namespace}})
+	return s
+}
+
+// pinPeers bounds a selector of peers to the namespace of its policy, or to pods where the
+// policy has none. A selector that asks for a reserved label, or for the namespace, is left as
+// it is; so is that of a policy with a namespace that asks for labels of namespaces.
+func (s selector) pinPeers(namespace string) selector {
+	ofPod := func(source, key string) bool { return source != sourceReserved && key == namespaceLabel }
+	ofNamespace := func(source, key string) bool {
+		return source != sourceReserved && strings.HasPrefix(key, namespaceLabelPrefix)
+	}
+	switch {
+	case s.asksFor(func(source, _ string) bool { return source == sourceReserved }), s.asksFor(ofPod):
+		return s
+	case namespace == "":
+		s.requirements = append(s.requirements, requirement{source: sourceK8s, key: namespaceLabel, operator: opExists})
+		return s
+	case s.asksFor(ofNamespace):
+		return s
+	default:
+		return s.inNamespace(namespace)
+	}
+}
+
+// readSelector reads a selector as it is written.
+func (r *reader) readSelector(field string, from Selector) selector {
+	s := selector{field: field}
+	for _, key := range slices.Sorted(maps.Keys(from.MatchLabels)) {
+		at := field + `.matchLabels["` + key + `"]`
+		s.requirements = append(s.requirements, r.readRequirement(at, key, opIn, []string{from.MatchLabels[key]}))
+	}
+	for i, e := range from.MatchExpressions {
+		at := item(field+".matchExpressions", i)
+		switch e.Operator {
+		case opIn, opNotIn:
+			if len(e.Values) == 0 {
+				r.refuse(at+".values", "the operator %s needs a value", e.Operator)
+			}
+		case opExists, opDoesNotExist:
+			if len(e.Values) > 0 {
+				r.refuse(at+".values", "the operator %s takes no value", e.Operator)
+			}
+		default:
+			r.refuse(at+".operator", "%q is unknown: use %s, %s, %s or %s", e.Operator, opIn, opNotIn, opExists, opDoesNotExist)
+		}
+		s.requirements = append(s.requirements, r.readRequirement(at+".key", e.Key, e.Operator, e.Values))
+	}
+	return s
+}
+
+func (r *reader) readRequirement(field, written, operator string, values []string) requirement {
+	source, key, found := strings.Cut(written, ":")
+	if !found {
+		source, key = sourceAny, written
+	}
+	switch reasons := validation.IsQualifiedName(key); {
+	case source != sourceAny && source != sourceK8s && source != sourceReserved:
+		r.refuse(field, "meshproof knows no label of the source %q: use k8s:, any: or reserved:", source)
+	case reasons != nil:
+		r.refuse(field, "%q is no key of a label: %s", key, reasons[0])
+	}
+	for _, value := range values {
+		if reasons := validation.IsValidLabelValue(value); reasons != nil {
+			r.refuse(field, "%q is no value of a label: %s", value, reasons[0])
+		}
+	}
+	return requirement{source, key, operator, values}
+}
