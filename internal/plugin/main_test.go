@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"slices"
@@ -187,6 +188,7 @@ func compileLine(ask []byte) ([]byte, error) {
 		Inbound  inbound
 		Policies []json.RawMessage
 		Options  map[string]json.RawMessage
+		Peers    []peer
 	}
 	if err := json.Unmarshal(ask, &r); err != nil {
 		return nil, err
@@ -216,6 +218,9 @@ func compileLine(ask []byte) ([]byte, error) {
 		return nil, err
 	}
 	opts.Document = read[0]
+	for _, p := range r.Peers {
+		opts.Peers = append(opts.Peers, language.Peer{Workload: p.Workload.policy(), Identity: spiffeid.RequireFromString(p.Identity), IP: netip.MustParseAddr(p.Address)})
+	}
 	filters, err := suite.CompileOne(context.Background(), suite.Reference, r.Inbound.policy(), docs, opts)
 	if err != nil {
 		return nil, err
@@ -223,11 +228,14 @@ func compileLine(ask []byte) ([]byte, error) {
 	return filtersJSON(filters)
 }
 
+func (w workload) policy() policy.Workload {
+	return policy.Workload{Name: w.Name, Namespace: w.Namespace, Mesh: w.Mesh, Zone: w.Zone, Origin: w.Origin, Labels: w.Labels, ServiceAccount: w.ServiceAccount}
+}
+
 func (i inbound) policy() policy.Inbound {
-	w := i.Workload
 	out := policy.Inbound{
 		Name: i.Name, Port: i.Port, Protocol: i.Protocol, Tags: i.Tags,
-		Workload: policy.Workload{Name: w.Name, Namespace: w.Namespace, Mesh: w.Mesh, Zone: w.Zone, Origin: w.Origin, Labels: w.Labels},
+		Workload: i.Workload.policy(),
 	}
 	for _, r := range i.Routes {
 		var when policy.And

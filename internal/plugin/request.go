@@ -63,6 +63,8 @@ type workload struct {
 	Zone      string            `json:"zone"`
 	Origin    string            `json:"origin"`
 	Labels    map[string]string `json:"labels"`
+	// ServiceAccount is a word of version 2.
+	ServiceAccount string `json:"serviceAccount,omitempty"`
 }
 
 // peer is a workload as a caller.
@@ -117,7 +119,7 @@ func (e *UnaskedError) Unread() bool { return true }
 // policy that JSON does not have, such as .nan, and on a route that the version has no words
 // for.
 func newRequest(version int, id int64, in policy.Inbound, policies []manifest.Document, opts language.Options) ([]byte, error) {
-	r := request{ID: id, Policies: make([]any, len(policies)), Peers: newPeers(opts.Peers)}
+	r := request{ID: id, Policies: make([]any, len(policies)), Peers: newPeers(version, opts.Peers)}
 	var err error
 	if r.Inbound, err = newInbound(version, in); err != nil {
 		return nil, &UnaskedError{err}
@@ -193,18 +195,21 @@ func writeForeign(out *bytes.Buffer, doc manifest.Document, key string) error {
 	return nil
 }
 
-func newPeers(of []language.Peer) []peer {
+func newPeers(version int, of []language.Peer) []peer {
 	out := make([]peer, len(of))
 	for i, p := range of {
-		out[i] = peer{Identity: p.Identity.String(), Address: p.IP.String(), Workload: newWorkload(p.Workload)}
+		out[i] = peer{Identity: p.Identity.String(), Address: p.IP.String(), Workload: newWorkload(version, p.Workload)}
 	}
 	return out
 }
 
-func newWorkload(w policy.Workload) workload {
+func newWorkload(version int, w policy.Workload) workload {
 	out := workload{Name: w.Name, Namespace: w.Namespace, Mesh: w.Mesh, Zone: w.Zone, Origin: w.Origin, Labels: w.Labels}
 	if out.Labels == nil {
 		out.Labels = map[string]string{}
+	}
+	if version >= 2 {
+		out.ServiceAccount = w.ServiceAccount
 	}
 	return out
 }
@@ -212,7 +217,7 @@ func newWorkload(w policy.Workload) workload {
 func newInbound(version int, in policy.Inbound) (inbound, error) {
 	out := inbound{
 		Name: in.Name, Port: in.Port, Protocol: in.Protocol, Tags: in.Tags, Routes: make([]route, len(in.Routes)),
-		Workload: newWorkload(in.Workload),
+		Workload: newWorkload(version, in.Workload),
 	}
 	for i, r := range in.Routes {
 		var err error
