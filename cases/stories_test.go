@@ -22,7 +22,7 @@ import (
 func TestEmbeddedStories(t *testing.T) {
 	t.Parallel()
 	embedded := casetest.Stories(t)
-	onDisk, err := cases.Load("advisories", "gateway", "istio", "kuma")
+	onDisk, err := cases.Load("advisories", "cilium", "gateway", "istio", "kuma")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestStoryNames(t *testing.T) {
 		}
 	}
 	onDisk := 0
-	for _, folder := range []string{"advisories", "gateway", "istio", "kuma"} {
+	for _, folder := range []string{"advisories", "cilium", "gateway", "istio", "kuma"} {
 		entries, err := os.ReadDir(folder)
 		if err != nil {
 			t.Fatal(err)

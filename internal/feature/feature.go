@@ -42,6 +42,8 @@ const (
 	GEP3779 Profile = "GEP-3779"
 	// IstioAuthz is Istio's AuthorizationPolicy, as a sidecar enforces it.
 	IstioAuthz Profile = "ISTIO-AUTHZ"
+	// CiliumIngress is the ingress of Cilium's network policies, as far as an Envoy can show it.
+	CiliumIngress Profile = "CILIUM-INGRESS"
 )
 
 // UnmarshalText implements [encoding.TextUnmarshaler]; it refuses a profile that does
@@ -83,7 +85,9 @@ type Feature struct {
 }
 
 // Profiles returns all profiles, in the order of a report.
-func Profiles() []Profile { return []Profile{KumaMTP, KumaMTPLegacy, GEP3779, IstioAuthz} }
+func Profiles() []Profile {
+	return []Profile{KumaMTP, KumaMTPLegacy, GEP3779, IstioAuthz, CiliumIngress}
+}
 
 // All returns all features, profile by profile, and the core features of a profile first.
 func All() []Feature { return slices.Clone(registry) }
@@ -164,4 +168,20 @@ var registry = []Feature{
 	{"IstioAudit", IstioAuthz, Extended, "An AUDIT marks the access log and refuses nothing."},
 	{"IstioDryRun", IstioAuthz, Extended, "A dry run observes, and refuses nothing."},
 	{"IstioLimits", IstioAuthz, Extended, "What meshproof cannot judge is refused. It says nothing about another compiler, which exempts it."},
+
+	{"CiliumSelection", CiliumIngress, Core, "An endpointSelector selects workloads of the policy's own namespace, and a clusterwide one those of all."},
+	{"CiliumDefaultDeny", CiliumIngress, Core, "A rule of ingress closes what no rule allows, unless the spec says otherwise; absent, empty and {} differ."},
+	{"CiliumEndpoints", CiliumIngress, Core, "Peers are named by the labels of their workloads, in the policy's own namespace unless the selector names another."},
+	{"CiliumEntities", CiliumIngress, Core, "The world, the cluster and all are peers."},
+	{"CiliumDeny", CiliumIngress, Core, "A deny rule that matches closes the connection, whatever another rule allows."},
+	{"CiliumPorts", CiliumIngress, Core, "A rule names ports by number, range and name, and the protocol of each."},
+	{"CiliumValidation", CiliumIngress, Core, "What Cilium refuses is refused."},
+	{"CiliumHTTP", CiliumIngress, Core, "HTTP rules compare path, method, host and headers, and bound only the peers that they name."},
+	{"CiliumAddresses", CiliumIngress, Core, "Blocks of addresses, with exceptions, name peers that are no workload."},
+	{"CiliumStrictMTLS", CiliumIngress, Core, "Only callers with a sound certificate of a trusted domain are judged."},
+	{"CiliumAuthentication", CiliumIngress, Extended, "A rule demands that its peers prove their identity."},
+	{"CiliumAudit", CiliumIngress, Extended, "In audit mode, rules on connections observe."},
+	{"CiliumEnforcement", CiliumIngress, Extended, "The agent enforces always, never, or where a policy selects the workload."},
+	{"CiliumLimits", CiliumIngress, Extended, "What meshproof cannot judge is refused. It says nothing about another compiler, which exempts it."},
+	{"CiliumPermissiveMTLS", CiliumIngress, Extended, "A caller in plaintext is judged as the world."},
 }
