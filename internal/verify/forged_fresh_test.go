@@ -118,4 +118,43 @@ var forgedFresh = []forged{
 	{"a balancer of connections", verified, []edit{put(listener+".connection_balance_config", `{"exact_balance": {}}`)}},
 	{"sinks and monitors", verified, []edit{bootstrap(harmlessLayers + `, "stats_sinks": [` + typed("x", "envoy.config.metrics.v3.StatsdSink", "") + `], "overload_manager": {"resource_monitors": [` + typed("m", "envoy.extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig", "") + `]}, "admin": {"access_log": [` + toFile + `]}`)}},
 	{"a socket that does not end a failed handshake", unverified, []edit{put(chain+".transport_socket", typed("x", "envoy.extensions.transport_sockets.alts.v3.Alts", ""))}},
+
+	// Virtual hosts.
+	{"an override of an authority in capitals", differs, []edit{virtualHost(`"EVIL.example"`, off)}},
+	{"an override of an authority with any port, by its beginning", unverified, []edit{virtualHost(`"evil.example:*"`, off)}},
+	{"an override of names with one end and no dot", differs, []edit{virtualHost(`"*-evil.example"`, off)}},
+	{"an override of a longer end", differs, []edit{virtualHost(`"*.example"`, `{}`), virtualHost(`"*l.example"`, off)}},
+	{"an override of a beginning beside an end", differs, []edit{virtualHost(`"*.example"`, `{}`), virtualHost(`"evil.*"`, off)}},
+	{"an override of an authority with a dot at its end", differs, []edit{virtualHost(`"evil.example."`, off)}},
+	{"two virtual hosts for one authority", unverified, []edit{virtualHost(`"evil.example"`, `{}`), virtualHost(`"evil.example"`, off, put("name", `"again"`))}},
+	{"an override of an authority in two capitals", unverified, []edit{virtualHost(`"evil.example"`, `{}`), virtualHost(`"Evil.example"`, off)}},
+	{"a virtual host by a script", unverified, []edit{put(routes+".vhost_header", `"x-host"`), virtualHost(`"evil.example"`, off)}},
+	{"an override of an authority by discovery", differs, []edit{byRDS(add("virtual_hosts", `{"name": "e", "domains": ["evil.example"], "routes": [{"match": {"prefix": "/"}, "route": {"cluster": "self_inbound_dp_http-port"}}], "typed_per_filter_config": `+off+`}`))}},
+	{"an override of an authority, with a default for HTTP/1.0", unverified, []edit{put(manager+".http_protocol_options", `{"accept_http_10": true, "default_host_for_http_10": "evil.example"}`), virtualHost(`"evil.example"`, off)}},
+	{"an override of an authority for TLS alone", differs, []edit{virtualHost(`"evil.example"`, off, put("require_tls", `"ALL"`))}},
+	{"a matcher of an authority", unverified, []edit{virtualHost(`"evil.example"`, `{}`, drop("routes"), put("matcher", `{"on_no_match": {"action": {"name": "r", "typed_config": {"@type": "T/envoy.config.route.v3.Route", "match": {"prefix": "/"}, "route": {"cluster": "c"}, "typed_per_filter_config": `+off+`}}}}`))}},
+	{"an override of an empty authority", unverified, []edit{virtualHost(`""`, off)}},
+
+	// Overrides in other forms.
+	{"an override that is not wrapped", differs, []edit{put(host+".typed_per_filter_config", `{"envoy.filters.http.rbac": {"@type": "T/envoy.extensions.filters.http.rbac.v3.RBACPerRoute"}}`)}},
+	{"an override of a route that enables again", unverified, []edit{put(host+".typed_per_filter_config", off), put(route+".typed_per_filter_config", `{"envoy.filters.http.rbac": {"@type": "T/envoy.config.route.v3.FilterConfig", "config": {}}}`)}},
+	{"an override wrapped twice", unverified, []edit{put(route+".typed_per_filter_config", `{"envoy.filters.http.rbac": {"@type": "T/envoy.config.route.v3.FilterConfig", "config": {"@type": "T/envoy.config.route.v3.FilterConfig", "config": {"@type": "T/envoy.extensions.filters.http.rbac.v3.RBACPerRoute"}}}}`)}},
+	{"an override that is optional", unverified, []edit{put(route+".typed_per_filter_config", `{"envoy.filters.http.rbac": {"@type": "T/envoy.config.route.v3.FilterConfig", "is_optional": true, "config": {"@type": "T/acme.X"}}}`)}},
+	{"an override for HEAD", differs, []edit{override(`"prefix": "/", "headers": [{"name": ":method", "string_match": {"exact": "HEAD"}}]`)}},
+	{"an override for what is not GET", differs, []edit{override(`"prefix": "/", "headers": [{"name": ":method", "invert_match": true, "string_match": {"exact": "GET"}}]`)}},
+	{"an override for a range of numbers", unverified, []edit{override(`"prefix": "/", "headers": [{"name": "x-n", "range_match": {"start": 1, "end": 9}}]`)}},
+	{"an override for a scheme", unverified, []edit{override(`"prefix": "/", "headers": [{"name": ":scheme", "string_match": {"exact": "http"}}]`)}},
+	{"an override for a protocol that upgrades", unverified, []edit{override(`"prefix": "/", "headers": [{"name": "upgrade", "present_match": true}]`)}},
+	{"an override for a header that Envoy writes", unverified, []edit{override(`"prefix": "/", "headers": [{"name": "x-forwarded-proto", "string_match": {"exact": "http"}}]`)}},
+	{"an override for a length", unverified, []edit{override(`"prefix": "/", "headers": [{"name": "content-length", "string_match": {"exact": "0"}}]`)}},
+	{"an override for the beginning of a path without its slash", unverified, []edit{override(`"prefix": "admin"`)}},
+	{"an override for whole segments", differs, []edit{override(`"path_separated_prefix": "/admin"`)}},
+
+	// Chains.
+	{"a chain for callers without TLS", unverified, []edit{copied(chain, listener+".filter_chains[]", put("filter_chain_match", `{"transport_protocol": "raw_buffer"}`), drop("transport_socket"))}},
+	{"a chain for an application protocol", differs, []edit{copied(chain, listener+".filter_chains[]", drop("filters.0.typed_config.http_filters.0"), put("filter_chain_match", `{"application_protocols": ["x"]}`))}},
+	{"a chain for this machine", differs, []edit{copied(chain, listener+".filter_chains[]", drop("filters.0.typed_config.http_filters.0"), put("filter_chain_match", `{"source_type": "SAME_IP_OR_LOOPBACK"}`))}},
+	{"a chain for a direct source", differs, []edit{copied(chain, listener+".filter_chains[]", drop("filters.0.typed_config.http_filters.0"), put("filter_chain_match", `{"direct_source_prefix_ranges": [{"address_prefix": "10.0.0.0", "prefix_len": 8}]}`))}},
+	{"a chain of a later API", unverified, []edit{put(chain+".filter_chain_match", `{"weather": "rain"}`)}},
+	{"a manager of connections behind a proxy", unverified, []edit{push(chain+".filters", typed("p", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", `"cluster": "self_inbound_dp_http-port", "stat_prefix": "x"`))}},
 }

@@ -38,9 +38,11 @@ const (
 )
 
 // Choices returns the domains of all virtual hosts in the order in which Envoy compares them
-// with an authority. The error says which domain cannot be compared by a header of a request.
+// with an authority. The error says which domain cannot be compared by a header of a request, or
+// stands there twice.
 func Choices(config *routev3.RouteConfiguration) ([]Choice, error) {
 	var out []Choice
+	known := map[string]bool{}
 	for _, host := range config.GetVirtualHosts() {
 		for _, domain := range host.GetDomains() {
 			c := Choice{Host: host, Domain: strings.ToLower(domain), ignorePort: config.GetIgnorePortInHostMatching()}
@@ -55,6 +57,10 @@ func Choices(config *routev3.RouteConfiguration) ([]Choice, error) {
 			if !plain.MatchString(c.Domain) && c.kind != everything || c.ignorePort && strings.Contains(c.Domain, ":") {
 				return nil, fmt.Errorf("the domain %q of virtual host %q is no host that a caller of the lab sends", domain, host.GetName())
 			}
+			if known[strings.ToLower(domain)] {
+				return nil, fmt.Errorf("the domain %q of virtual host %q stands there twice, which Envoy refuses", domain, host.GetName())
+			}
+			known[strings.ToLower(domain)] = true
 			out = append(out, c)
 		}
 	}
