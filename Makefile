@@ -19,19 +19,20 @@ ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 run: ## run all built-in cases on a real Envoy
 	$(GO) run ./cmd/meshproof run --envoy $(ENVOY)
 
+# vet runs before the tests, on all packages and with all its checks. So go test does not run it again.
 # Tests and linters are short programs: fewer garbage collections save an eighth of their time.
 check test slow lint: export GOGC ?= 400
 
 check: vet ## an answer within a minute: formatting, vet, the pure tests and the nine user stories
-	$(GO) test -short $(PURE)
-	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -run '^TestUserStories' ./cases/e2e
+	$(GO) test -vet=off -short $(PURE)
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -run '^TestUserStories' ./cases/e2e
 
 # All go commands of the target, and those that tests start, compile for the race detector:
 # each package is compiled once.
 test: export GOFLAGS += $(RACE)
 test: lint ## all tests but the slow ones, on processes and, where a Docker daemon answers, on containers
 	$(GO) run ./cmd/meshproof envoy fetch $(ENVOY)
-	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -short $(TEST_FLAGS) ./...
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -short $(TEST_FLAGS) ./...
 
 slow: ## all tests, the slow ones too
 	$(GO) run ./cmd/meshproof envoy fetch $(ENVOY)
