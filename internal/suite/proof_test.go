@@ -25,7 +25,7 @@ import (
 )
 
 // planned returns the proof of a case.
-func planned(t *testing.T, c cases.Case) *proof.Proof {
+func planned(t testing.TB, c cases.Case) *proof.Proof {
 	t.Helper()
 	p, err := proof.Plan(c)
 	if err != nil {
