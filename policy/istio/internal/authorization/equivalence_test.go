@@ -19,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/istio/internal/authorization"
 	"github.com/meshproof/meshproof/policy/istio/internal/evaluation"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // values has the values that are drawn for each field. They are few and alike, so that rules
@@ -236,7 +237,8 @@ func many() string {
 	return b.String()
 }
 
-func BenchmarkParseSelectAndLower(b *testing.B) {
+// BenchmarkParseSelectAndCompile makes the filters of one inbound of a thousand policies.
+func BenchmarkParseSelectAndCompile(b *testing.B) {
 	docs := documents(b, many())
 	in := inbounds()[0]
 	b.ReportAllocs()
@@ -245,8 +247,12 @@ func BenchmarkParseSelectAndLower(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if p := authorization.Lower(authorization.Select(ps, in, options), in, options); len(p.Gates[0].Rules) != 200 {
+		p := authorization.Lower(authorization.Select(ps, in, options), in, options)
+		if len(p.Gates[0].Rules) != 200 {
 			b.Fatalf("%d rules", len(p.Gates[0].Rules))
+		}
+		if _, err := xds.Compile(p); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
