@@ -48,7 +48,7 @@ lint: vet
 
 bench: ## the figures of docs/performance.md
 	$(GO) run ./cmd/meshproof envoy fetch
-	$(GO) test -run '^$$' -bench . ./harness ./internal/suite ./internal/differential ./internal/diff ./internal/plainpath ./internal/policyset
+	$(GO) test -run '^$$' -bench . ./harness ./internal/suite ./internal/differential ./internal/diff ./internal/policyset ./internal/sidecar ./internal/verify
 	$(GO) test -run '^$$' -bench . ./certs ./policy/... ./xds ./internal/controlplane
 
 # The folder that matrix writes its report into.
