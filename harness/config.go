@@ -103,6 +103,7 @@ func (m *Mesh) listener(inbounds []Inbound) controlplane.Listener {
 			Normalization:   in.Normalization,
 			Tokens:          in.Tokens,
 			TrustedHops:     in.TrustedHops,
+			Headers:         in.Headers,
 		})
 	}
 	return l

@@ -163,6 +163,7 @@ func (d *delivery) sendSequence(ctx context.Context, l sequence) error {
 			if done {
 				progress.Ask(ctx)
 				e.Retries, e.Tokens = retries, l.inbound.Tokens
+				e.TrustedHops, e.Headers = l.inbound.TrustedHops, l.inbound.Headers
 				if e.Shared = l.kept; l.kept && !e.Tokens.InQuery(call.Path) {
 					e.Path = l.inbound.normalizedPath(call.WithDefaults().Path)
 				}

@@ -282,6 +282,9 @@ type Inbound struct {
 	// TrustedHops is the number of entries of x-forwarded-for that the inbound trusts, the last
 	// ones: the first of them is the remote address. 0 trusts no header.
 	TrustedHops int
+	// Headers are the names of the headers, in lower case, that the access log shows. Each is
+	// compared with what the caller sent. The name "host" stands for the authority.
+	Headers []string
 	// Tokens is what the inbound demands of tokens (JWT). The zero value reads none.
 	Tokens token.Demand
 	// changes counts the changes of the filters.

@@ -50,8 +50,12 @@ type AccessLog struct {
 	// Method, Path, Status and Details are those of an HTTP request; Path is the
 	// normalized one.
 	Method, Path string
-	Status       uint32
-	Details      string
+	// Host is the authority of an HTTP request, and Headers has those headers that the inbound
+	// shows in its log: all lines as one text, by the name in lower case.
+	Host    string
+	Headers map[string]string
+	Status  uint32
+	Details string
 	// Termination says why Envoy closed a connection. For a refused connection it names
 	// the policy.
 	Termination string

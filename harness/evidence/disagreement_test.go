@@ -89,7 +89,7 @@ var bent = []struct {
 	{"served http", mistaken, Served, []string{`the access log names the peer ["` + other + `"], the caller is ["` + frontend + `"]`}},
 	// A plaintext caller has no identity, even if the evidence names one.
 	{"served plaintext", mistaken, Served, []string{`the access log names the peer ["` + other + `"], the caller is []`}},
-	{"served plaintext", func(e *Evidence) { e.Arrival.Header = xfcc(forwarded) }, Served,
+	{"served plaintext", func(e *Evidence) { e.Arrival.Header = xfcc(clientCert) }, Served,
 		[]string{`XFCC names "` + frontend + `", the caller is ""`}},
 
 	{"refused shared", func(e *Evidence) { e.Log.Method = "POST" }, Refused, []string{"the access log has the method POST in its place, the caller sent GET"}},

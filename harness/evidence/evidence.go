@@ -40,6 +40,11 @@ type Evidence struct {
 	ReadsSNI bool
 	// Tokens is what Envoy demands of the token of a request.
 	Tokens token.Demand
+	// TrustedHops is the number of entries of x-forwarded-for that Envoy trusts.
+	TrustedHops int
+	// Headers are the names of the headers that the access log shows, and "host" for the
+	// authority.
+	Headers []string
 	// Retries counts the transport faults before this attempt. A request that has a
 	// verdict is never sent again.
 	Retries int

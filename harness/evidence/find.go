@@ -53,6 +53,7 @@ func (e Evidence) Find() (Finding, error) {
 	e.checkFilters(&sides, f)
 	e.checkSNI(&sides)
 	e.checkToken(&sides, f)
+	e.checkShown(&sides)
 	if len(sides) > 0 {
 		return f, &Disagreement{Form: f.Form, Sides: sides}
 	}
@@ -219,7 +220,8 @@ func (e Evidence) checkArrival(sides *checklist) {
 // checkHeaders compares the lines of each header. Envoy may join them.
 func (e Evidence) checkHeaders(sides *checklist) {
 	sent := map[string][]string{}
-	for _, h := range requestline.Seen(e.Call.Headers, e.Call.Protocol, false) {
+	lines := requestline.Seen(e.Call.Headers, e.Call.Protocol, false)
+	for _, h := range lines {
 		sent[h.Name] = append(sent[h.Name], h.Value)
 	}
 	for name, values := range sent {
@@ -227,7 +229,8 @@ func (e Evidence) checkHeaders(sides *checklist) {
 			continue
 		}
 		seen := strings.Join(e.Arrival.Header.Values(name), ",")
-		sides.want(seen == strings.Join(values, ","), "the upstream saw %q in the header %s, the caller sent %q", seen, name, values)
+		want, _ := joined(lines, name)
+		sides.want(seen == want, "the upstream saw %q in the header %s, the caller sent %q", seen, name, values)
 	}
 }
 

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	frontend  = "spiffe://trust-domain.mesh/ns/default/sa/frontend"
-	prefixed  = "rbac_access_denied_matched_policy"
-	greeting  = "meshproof\n"
-	forwarded = "By=spiffe://trust-domain.mesh/ns/default/sa/backend;URI=" + frontend
+	frontend   = "spiffe://trust-domain.mesh/ns/default/sa/frontend"
+	prefixed   = "rbac_access_denied_matched_policy"
+	greeting   = "meshproof\n"
+	clientCert = "By=spiffe://trust-domain.mesh/ns/default/sa/backend;URI=" + frontend
 )
 
 func allowed(by string) xds.Engine {
@@ -55,7 +55,7 @@ var sound = map[string]struct {
 		return Evidence{
 			Call:    caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid, Path: "/a//b?c", Body: "hello", Headers: []policy.Header{{Name: "x-a", Value: "1"}, {Name: "x-a", Value: "2"}, {Name: "te", Value: "trailers"}}},
 			Answer:  caller.Answer{Outcome: caller.Answered, Status: 200, Body: "hello"},
-			Arrival: &upstream.Arrival{Requests: 1, Authority: "backend", Method: "GET", Path: "/a/b?c", Header: http.Header{"X-Forwarded-Client-Cert": {forwarded}, "X-A": {"1", "2"}}, Bytes: 5},
+			Arrival: &upstream.Arrival{Requests: 1, Authority: "backend", Method: "GET", Path: "/a/b?c", Header: http.Header{"X-Forwarded-Client-Cert": {clientCert}, "X-A": {"1", "2"}}, Bytes: 5},
 			Log:     xds.AccessLog{Request: true, Status: 200, Path: "/a/b?c", PeerURIs: []string{frontend}, Enforced: allowed("friends"), Shadow: denied("watch")},
 		}
 	}, Finding{Form: Served, Status: 200, Judged: true, Verdict: allowed("friends").Verdict, Shadow: denied("watch")}},
@@ -63,7 +63,7 @@ var sound = map[string]struct {
 		return Evidence{
 			Call:    caller.Call{Protocol: policy.GRPC, Authority: "backend", Credential: svid, GRPC: "orders.Orders/List"},
 			Answer:  caller.Answer{Outcome: caller.Answered, Status: 200},
-			Arrival: &upstream.Arrival{Requests: 1, Authority: "backend", Method: "POST", Path: "/orders.Orders/List", Header: xfcc(forwarded)},
+			Arrival: &upstream.Arrival{Requests: 1, Authority: "backend", Method: "POST", Path: "/orders.Orders/List", Header: xfcc(clientCert)},
 			Log:     xds.AccessLog{Request: true, Status: 200, Path: "/orders.Orders/List", PeerURIs: []string{frontend}, Enforced: allowed("friends")},
 		}
 	}, Finding{Form: Served, Status: 200, Judged: true, Verdict: allowed("friends").Verdict}},

@@ -50,6 +50,7 @@ func requestEntry(entry *accesslogdatav3.HTTPAccessLogEntry) xds.AccessLog {
 	request := entry.GetRequest()
 	log.Method = strings.Join(rbac.Logged(attribute.Method, entry.GetCommonProperties(), request), ",")
 	log.Path = strings.Join(rbac.Logged(attribute.Path, entry.GetCommonProperties(), request), ",")
+	log.Host, log.Headers = request.GetAuthority(), request.GetRequestHeaders()
 	log.Status = entry.GetResponse().GetResponseCode().GetValue()
 	log.Details = entry.GetResponse().GetResponseCodeDetails()
 	return log

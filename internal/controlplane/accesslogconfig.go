@@ -12,7 +12,7 @@ import (
 
 // requestLog streams an entry for every HTTP request, judged or not.
 func (i Inbound) requestLog() *accesslogv3.AccessLog {
-	config := &grpclogv3.HttpGrpcAccessLogConfig{CommonConfig: grpcLog("request")}
+	config := &grpclogv3.HttpGrpcAccessLogConfig{CommonConfig: grpcLog("request"), AdditionalRequestHeadersToLog: i.Headers}
 	if i.TrustedHops > 0 {
 		config.CommonConfig.FilterStateObjectsToLog = []string{callerState}
 	}

@@ -37,6 +37,8 @@ type Inbound struct {
 	// TrustedHops is the number of entries of x-forwarded-for that an HTTP inbound trusts, the
 	// last ones: the first of them is the remote address. 0 trusts no header.
 	TrustedHops int
+	// Headers are the names of the headers that the access log of an HTTP inbound shows.
+	Headers []string
 }
 
 var (
