@@ -55,6 +55,9 @@ type options struct {
 		RootNamespace      string   `json:"rootNamespace"`
 		TrustDomain        string   `json:"trustDomain"`
 		TrustDomainAliases []string `json:"trustDomainAliases"`
+		// ExtensionProviders are entries of the mesh config. Fields that Istio has not are
+		// meshproof's own.
+		ExtensionProviders []json.RawMessage `json:"extensionProviders"`
 	} `json:"istio"`
 }
 

@@ -19,7 +19,7 @@ import (
 func ask(t *testing.T, inbound, policies string) answer {
 	t.Helper()
 	question, err := yaml.YAMLToJSON([]byte(fmt.Sprintf("{id: 7, inbound: %s, policies: %s, options: %s, peers: []}", inbound, policies,
-		"{trustDomain: td, istio: {rootNamespace: root, trustDomainAliases: [old-td]}}")))
+		"{trustDomain: td, istio: {rootNamespace: root, trustDomainAliases: [old-td], extensionProviders: [{name: opa, envoyExtAuthzGrpc: {service: opa.opa.svc, port: 1}, unreachable: true}]}}")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +49,8 @@ func TestFilters(t *testing.T) {
 	t.Parallel()
 	deny := policyOf("name: d, namespace: root", "action: DENY, rules: [{to: [{operation: {methods: [GET]}}]}]")
 	allow := policyOf("name: a, namespace: shop", "selector: {matchLabels: {app: backend}}, rules: [{from: [{source: {principals: [td/ns/a/sa/b]}}]}, {to: [{operation: {paths: [/a]}}]}]")
+	custom := policyOf("name: c, namespace: shop", "action: CUSTOM, provider: {name: opa}, rules: [{}]")
+	unknown := policyOf("name: u, namespace: shop", "action: CUSTOM, provider: {name: none}, rules: [{}]")
 	for name, tt := range map[string]struct {
 		protocol string
 		policies []string
@@ -59,6 +61,8 @@ func TestFilters(t *testing.T) {
 		"the default one":   {"http", []string{policyOf("name: a", "rules: [{}]")}, nil},
 		"deny first":        {"http", []string{allow, deny}, []string{"ns[root]-policy[d]-rule[0]", "ns[shop]-policy[a]-rule[0] ns[shop]-policy[a]-rule[1]"}},
 		"tcp":               {"tcp", []string{allow, deny}, []string{"ns[root]-policy[d]-rule[0]", "ns[shop]-policy[a]-rule[0]"}},
+		"CUSTOM in front":   {"http", []string{deny, custom}, []string{"shadow istio-ext-authz-opa-ns[shop]-policy[c]-rule[0]", "ns[root]-policy[d]-rule[0]"}},
+		"unknown provider":  {"tcp", []string{unknown}, []string{"istio-ext-authz-none-ns[shop]-policy[u]-rule[0]-deny-due-to-bad-CUSTOM-action"}},
 		"dry run":           {"http2", []string{policyOf(`name: a, namespace: shop, annotations: {istio.io/dry-run: "true"}`, "rules: [{}]")}, []string{"shadow ns[shop]-policy[a]-rule[0]"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,11 @@ func TestModes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := options{}.meshConfig().RootNamespace
+	own, err := options{}.meshConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := own.RootNamespace
 	for line := range bytes.Lines(file) {
 		var want struct {
 			Policies []json.RawMessage
