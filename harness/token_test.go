@@ -172,6 +172,10 @@ func claimMatches(policy.Form) []policy.Condition {
 			policy.Or{is(policy.Exact, "alice", false), attribute.Claim("iss").Exact("https://a.example")},
 		)
 	}
+	for _, text := range []string{"7", "0", "-7", "1.5", "1000000", "true", "false", "null"} {
+		scalar := attribute.Claim("level", "#").Exact(text)
+		out = append(out, scalar, policy.Not{Of: scalar}, policy.Or{scalar, attribute.Claim("level").Exact(text)}, policy.And{policy.Not{Of: scalar}, policy.Not{Of: attribute.Claim("a", "b.c", "#").Exact("7")}})
+	}
 	either := func(name, value string) policy.Or {
 		return policy.Or{attribute.Claim(name).Exact(value), attribute.Claim(name, "[]").Exact(value)}
 	}

@@ -9,16 +9,21 @@ import (
 	"strings"
 )
 
-// List is the last segment of a path that means the texts of a list, and not a text.
-const List = "[]"
+// The last segment of a path may say what stands there. Without one it is a text.
+const (
+	// List means the texts of a list.
+	List = "[]"
+	// Scalar means a number, true, false or null.
+	Scalar = "#"
+)
 
-// Key returns the name of a place in a payload: "sub", "realm_access.roles[]". A segment
+// Key returns the name of a place in a payload: "sub", "realm_access.roles[]", "level#". A segment
 // with other characters than letters, digits, "_" and "-" stands in quotes.
 func Key(path ...string) string {
 	var b strings.Builder
 	for i, segment := range path {
-		if i > 0 && i == len(path)-1 && segment == List {
-			b.WriteString(List)
+		if i > 0 && i == len(path)-1 && (segment == List || segment == Scalar) {
+			b.WriteString(segment)
 			break
 		}
 		if i > 0 {
@@ -36,21 +41,26 @@ func isPlain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }
 
-// Path returns the path that a key was made of, without the segment [List]. It reports
-// whether that segment is the last one, and returns no path for a text that is no key.
-func Path(key string) (path []string, list bool) {
-	rest, list := strings.CutSuffix(key, List)
+// Path returns the path that a key was made of, and apart from it the last segment where that is
+// [List] or [Scalar]. It returns no path for a text that is no key.
+func Path(key string) (path []string, form string) {
+	rest := key
+	for _, last := range []string{List, Scalar} {
+		if cut, ok := strings.CutSuffix(key, last); ok {
+			rest, form = cut, last
+		}
+	}
 	for {
 		end := strings.IndexFunc(rest, func(r rune) bool { return !isPlain(r) })
 		segment := rest
 		switch quoted, err := strconv.QuotedPrefix(rest); {
 		case err == nil:
 			if segment, err = strconv.Unquote(quoted); err != nil {
-				return nil, list
+				return nil, form
 			}
 			rest = rest[len(quoted):]
 		case end == 0, rest == "":
-			return nil, list
+			return nil, form
 		case end > 0:
 			segment, rest = rest[:end], rest[end:]
 		default:
@@ -58,11 +68,11 @@ func Path(key string) (path []string, list bool) {
 		}
 		path = append(path, segment)
 		if rest == "" {
-			return path, list
+			return path, form
 		}
 		after, ok := strings.CutPrefix(rest, ".")
 		if !ok {
-			return nil, list
+			return nil, form
 		}
 		rest = after
 	}

@@ -16,6 +16,9 @@ func TestKey(t *testing.T) {
 	for want, path := range map[string][]string{
 		"sub":                   {"sub"},
 		"groups[]":              {"groups", "[]"},
+		"level#":                {"level", "#"},
+		`"#"`:                   {"#"},
+		`a."#".b`:               {"a", "#", "b"},
 		"realm_access.roles[]":  {"realm_access", "roles", "[]"},
 		`"kubernetes.io".pod`:   {"kubernetes.io", "pod"},
 		`"[]"`:                  {"[]"},
@@ -30,7 +33,7 @@ func TestKey(t *testing.T) {
 			t.Errorf("%q: %s, want %s", path, got, want)
 		}
 	}
-	for _, key := range []string{"", "[]", ".a", "a.", "a..b", "a b", `"a`, "a[]b", `"a"b`} {
+	for _, key := range []string{"", "[]", "#", "a#[]", "a[]#", ".a", "a.", "a..b", "a b", `"a`, "a[]b", `"a"b`} {
 		if path, _ := claim.Path(key); path != nil {
 			t.Errorf("%s is no key, but has the path %q", key, path)
 		}
@@ -40,12 +43,12 @@ func TestKey(t *testing.T) {
 // TestPath reads drawn keys back: no two places share a key.
 func TestPath(t *testing.T) {
 	t.Parallel()
-	segment := rapid.OneOf(rapid.SampledFrom([]string{"[]", "a", "", ".", `"`, `\`, "a.b"}), rapid.StringMatching(`[a-z.\[\]"\\]{0,4}`), rapid.String())
+	segment := rapid.OneOf(rapid.SampledFrom([]string{"[]", "#", "a", "", ".", `"`, `\`, "a.b"}), rapid.StringMatching(`[a-z.\[\]"\\]{0,4}`), rapid.String())
 	property.Check(t, func(t *rapid.T) {
 		path := rapid.SliceOfN(segment, 1, 4).Draw(t, "path")
-		got, list := claim.Path(claim.Key(path...))
-		if list {
-			got = append(got, claim.List)
+		got, form := claim.Path(claim.Key(path...))
+		if form != "" {
+			got = append(got, form)
 		}
 		if !slices.Equal(got, path) {
 			t.Fatalf("%q is %s, which is read as %q", path, claim.Key(path...), got)

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"regexp"
@@ -140,6 +141,14 @@ func hasValue(filter string, keys []string, m *envoymatcherv3.ValueMatcher, r *p
 		return len(texts) > 0 && matches(by.StringMatch, texts[0], r)
 	case *envoymatcherv3.ValueMatcher_ListMatch:
 		return slices.ContainsFunc(r.Others[name+"[]"], func(text string) bool { return matches(by.ListMatch.GetOneOf().GetStringMatch(), text, r) })
+	case *envoymatcherv3.ValueMatcher_NullMatch_:
+		return slices.Equal(r.Others[name+"#"], []string{"null"})
+	case *envoymatcherv3.ValueMatcher_BoolMatch:
+		return slices.Equal(r.Others[name+"#"], []string{fmt.Sprint(by.BoolMatch)})
+	case *envoymatcherv3.ValueMatcher_DoubleMatch:
+		var number float64
+		scalar := r.Others[name+"#"]
+		return len(scalar) > 0 && scalar[0] != "null" && json.Unmarshal([]byte(scalar[0]), &number) == nil && number == by.DoubleMatch.GetExact()
 	default:
 		panic(fmt.Sprintf("match %v is unknown", m))
 	}

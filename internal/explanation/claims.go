@@ -17,11 +17,14 @@ func ParseClaims(texts []string) (*token.Token, error) {
 	values := map[string][]string{}
 	for _, text := range texts {
 		key, value, ok := cutKey(text)
-		path, list := claim.Path(key)
-		if !ok || path == nil {
-			return nil, fmt.Errorf("%q is not of the form key=text: write sub=alice, a.b=x for a claim below a claim, groups[]=dev for a text of a list", text)
+		path, form := claim.Path(key)
+		switch {
+		case !ok || path == nil:
+			return nil, fmt.Errorf("%q is not of the form key=text: write sub=alice, a.b=x for a claim below a claim, groups[]=dev for a text of a list, level#=7 for a number, true, false or null", text)
+		case form == claim.Scalar && token.ScalarText(value) != value:
+			return nil, fmt.Errorf("%q is no number, true, false or null: write %s=%s for a text", value, strings.TrimSuffix(key, claim.Scalar), value)
 		}
-		if name := "claim " + key; values[name] == nil || list {
+		if name := "claim " + key; values[name] == nil || form == claim.List {
 			values[name] = append(values[name], value)
 		} else {
 			return nil, fmt.Errorf("the claim %s has two texts: write %s[]=… for each text of a list", key, key)

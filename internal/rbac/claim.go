@@ -2,6 +2,7 @@ package rbac
 
 import (
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	xdscorev3 "github.com/cncf/xds/go/xds/core/v3"
@@ -13,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/internal/claim"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -29,7 +31,7 @@ const (
 // principal looks at the same metadata.
 var _ = addFamily("claim", &family{
 	of: func(a *policy.Attribute) row {
-		path, list := claim.Path(a.Key)
+		path, form := claim.Path(a.Key)
 		if slices.ContainsFunc(path, func(segment string) bool { return !utf8.ValidString(segment) }) {
 			// A payload is JSON, which has no such name.
 			return row{since: "1.36.4", never: func(policy.Match) bool { return true }}
@@ -38,12 +40,13 @@ var _ = addFamily("claim", &family{
 		input := inputOf(dynamicMetadata(keys))
 		return row{
 			since: "1.36.4",
+			never: func(m policy.Match) bool { return form == claim.Scalar && token.ScalarText(m.Value) != m.Value },
 			predicate: func(m policy.Match) *predicateProto {
-				return metadataPredicate(input, metadataValue(m, list))
+				return metadataPredicate(input, metadataValue(m, form))
 			},
 			principal: func(m policy.Match) *rbacv3.Principal {
 				return &rbacv3.Principal{Identifier: &rbacv3.Principal_SourcedMetadata{SourcedMetadata: &rbacv3.SourcedMetadata{
-					MetadataMatcher: metadataMatcher(keys, metadataValue(m, list)),
+					MetadataMatcher: metadataMatcher(keys, metadataValue(m, form)),
 				}}}
 			},
 		}
@@ -81,14 +84,31 @@ func metadataMatcher(keys []string, value *envoymatcherv3.ValueMatcher) *envoyma
 	return m
 }
 
-// metadataValue compares a text, or each text of a list.
-func metadataValue(m policy.Match, list bool) *envoymatcherv3.ValueMatcher {
+// metadataValue compares a text, each text of a list, or a value of another kind.
+func metadataValue(m policy.Match, form string) *envoymatcherv3.ValueMatcher {
+	if form == claim.Scalar {
+		return scalarValue(m.Value)
+	}
 	value := &envoymatcherv3.ValueMatcher{MatchPattern: &envoymatcherv3.ValueMatcher_StringMatch{StringMatch: envoyString(m)}}
-	if !list {
+	if form != claim.List {
 		return value
 	}
 	return &envoymatcherv3.ValueMatcher{MatchPattern: &envoymatcherv3.ValueMatcher_ListMatch{ListMatch: &envoymatcherv3.ListMatcher{
 		MatchPattern: &envoymatcherv3.ListMatcher_OneOf{OneOf: value},
+	}}}
+}
+
+func scalarValue(text string) *envoymatcherv3.ValueMatcher {
+	switch text {
+	case "null":
+		return &envoymatcherv3.ValueMatcher{MatchPattern: &envoymatcherv3.ValueMatcher_NullMatch_{NullMatch: &envoymatcherv3.ValueMatcher_NullMatch{}}}
+	case "true", "false":
+		return &envoymatcherv3.ValueMatcher{MatchPattern: &envoymatcherv3.ValueMatcher_BoolMatch{BoolMatch: text == "true"}}
+	}
+	// The text of another value is none that a claim has, see the column never.
+	number, _ := strconv.ParseFloat(text, 64)
+	return &envoymatcherv3.ValueMatcher{MatchPattern: &envoymatcherv3.ValueMatcher_DoubleMatch{DoubleMatch: &envoymatcherv3.DoubleMatcher{
+		MatchPattern: &envoymatcherv3.DoubleMatcher_Exact{Exact: number},
 	}}}
 }
 

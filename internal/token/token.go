@@ -10,8 +10,10 @@ package token
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/meshproof/meshproof/internal/claim"
 )
@@ -64,8 +66,9 @@ func (t *Token) Issuer() string {
 	return name
 }
 
-// Values returns the claims by the names of their attributes: "claim sub" has a text, and
-// "claim groups[]" the texts of a list. Other claims are not there.
+// Values returns the claims by the names of their attributes: "claim sub" has a text,
+// "claim groups[]" the texts of a list, and "claim level#" a number, true, false or null. Other
+// claims are not there.
 func (t *Token) Values() map[string][]string {
 	out := map[string][]string{}
 	addValues(out, nil, t.Claims)
@@ -84,8 +87,29 @@ func addValues(out map[string][]string, path []string, claims map[string]any) {
 			if texts := textsOf(value); len(texts) > 0 {
 				out[attributeName(append(path, claim.List)...)] = texts
 			}
+		default:
+			if text, err := json.Marshal(value); err == nil && ScalarText(string(text)) != "" {
+				out[attributeName(append(path, claim.Scalar)...)] = []string{ScalarText(string(text))}
+			}
 		}
 	}
+}
+
+// ScalarText returns the one text of a number of JSON, of true, false or null. It is empty for any
+// other text.
+func ScalarText(text string) string {
+	switch text {
+	case "true", "false", "null":
+		return text
+	}
+	var number float64
+	if json.Unmarshal([]byte(text), &number) != nil {
+		return ""
+	}
+	if number == 0 {
+		return "0" // without a sign
+	}
+	return strconv.FormatFloat(number, 'f', -1, 64)
 }
 
 const family = "claim "
@@ -110,13 +134,18 @@ func Of(values map[string][]string) *Token {
 		if !ok {
 			continue
 		}
-		path, list := claim.Path(key)
+		path, form := claim.Path(key)
 		if len(path) == 0 {
 			continue
 		}
 		var value any = values[name][0]
-		if list {
+		switch form {
+		case claim.List:
 			value = listOf(values[name])
+		case claim.Scalar:
+			if json.Unmarshal([]byte(values[name][0]), &value) != nil {
+				continue
+			}
 		}
 		put(claims, path, value)
 	}

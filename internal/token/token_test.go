@@ -15,8 +15,10 @@ func TestValues(t *testing.T) {
 	t.Parallel()
 	sound := &token.Token{Claims: map[string]any{
 		"iss": "a", "groups": []any{"dev", 7.0, "ops"}, "realm": map[string]any{"x.y": map[string]any{"roles": []any{"r"}}}, "exp": 7, "none": []any{},
+		"level": 1.50, "admin": true, "nothing": nil,
 	}}
-	values := map[string][]string{"claim iss": {"a"}, "claim groups[]": {"dev", "ops"}, `claim realm."x.y".roles[]`: {"r"}}
+	values := map[string][]string{"claim iss": {"a"}, "claim groups[]": {"dev", "ops"}, `claim realm."x.y".roles[]`: {"r"},
+		"claim exp#": {"7"}, "claim level#": {"1.5"}, "claim admin#": {"true"}, "claim nothing#": {"null"}}
 	if diff := cmp.Diff(values, sound.Values()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -1,6 +1,7 @@
 package attribute
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/claim"
@@ -15,6 +16,12 @@ var claims = addFamily("claim", "sub", func(key string) *policy.Attribute {
 		Kinds:  []policy.MatchKind{policy.Exact, policy.Prefix, policy.Suffix, policy.Contains, policy.Regex},
 		Forms:  []policy.Form{policy.Ordered, policy.Named},
 	}
+	if strings.HasSuffix(key, claim.Scalar) {
+		a.Kinds = []policy.MatchKind{policy.Exact}
+		if slices.Contains([]string{"exp", "nbf", "iat"}, strings.TrimSuffix(key, claim.Scalar)) {
+			a.Forms = nil // the lab chooses the times of a token
+		}
+	}
 	value := func(r *policy.Request, i int) (string, bool) { return valueAt(r.Others[name], i) }
 	if strings.HasSuffix(key, claim.List) {
 		a.Each = value
@@ -26,9 +33,10 @@ var claims = addFamily("claim", "sub", func(key string) *policy.Attribute {
 
 // Claim is a text in the payload of a token (RFC 7519) that Envoy has verified, at a path of
 // nested names. With the last name "[]" it is each text of the list at the path before it,
-// and one match is enough: Claim("groups", "[]"). A number, a truth value, an object and an
-// absent claim are no text, and no match meets them; nor does a match of the list meet a
-// single text, or a match of the text a list. A policy that takes both asks for both.
+// and one match is enough: Claim("groups", "[]"). With the last name "#" it is a number, true, false
+// or null, which is compared as a whole, in its shortest form without an exponent: Claim("level",
+// "#"). An object and an absent claim are met by no match, nor does a match of one of these forms
+// meet another: a policy that takes both a text and a list asks for both.
 //
 // Envoy knows claims from the filter envoy.filters.http.jwt_authn alone, which stands in
 // front and writes them to its dynamic metadata. The matcher input is

@@ -15,15 +15,24 @@ import (
 )
 
 var _ = addFamily("claim", func(a *policy.Attribute) row {
-	path, _ := claim.Path(a.Key)
+	path, form := claim.Path(a.Key)
 	of := func(on Surface) claimSpace {
-		return claimSpace{plainSpace: plainSpace{a}, other: a.Family + " " + otherKind(a.Key), path: path, demand: on.demand()}
+		s := claimSpace{plainSpace: plainSpace{a}, path: path, form: form, demand: on.demand()}
+		for mark, other := range formsBeside(form) {
+			s.others[mark] = a.Family + " " + claim.Key(append(slices.Clone(path), other)...)
+			if other == "" {
+				s.others[mark] = a.Family + " " + claim.Key(path...)
+			}
+		}
+		return s
 	}
 	r := row{
 		rank:    9,
 		space:   func(on Surface) space { return of(on) },
 		pattern: func(m policy.Match) pattern { return pattern{text: nameMark + m.Value, kind: m.Kind} },
 		usual:   func(on Surface) string { return of(on).usual() },
+		// Only automata know which texts are numbers.
+		mixes: form == claim.Scalar,
 	}
 	if a.Each != nil {
 		r.several = true
@@ -33,12 +42,17 @@ var _ = addFamily("claim", func(a *policy.Attribute) row {
 	return r
 })
 
-// otherKind returns the key of the same claim as a list, or as a text.
-func otherKind(key string) string {
-	if text, list := strings.CutSuffix(key, claim.List); list {
-		return text
+// formsBeside returns the forms that a claim may have instead: that behind [asOther], and that
+// behind [asThird].
+func formsBeside(form string) [2]string {
+	switch form {
+	case claim.List:
+		return [2]string{"", claim.Scalar}
+	case claim.Scalar:
+		return [2]string{"", claim.List}
+	default:
+		return [2]string{claim.List, claim.Scalar}
 	}
-	return key + claim.List
 }
 
 // No text of JSON has these bytes, since they are no UTF-8.
@@ -47,6 +61,9 @@ const (
 	absent = "\xfe"
 	// asOther begins a value that stands in a list where a text is meant, or the other way.
 	asOther = "\xfd"
+	// asThird begins a value that is a number, true, false or null where a text or a list is
+	// meant, and a list where such a value is meant.
+	asThird = "\xfc"
 	// between stands between the texts of a list.
 	between = "\xff"
 )
@@ -55,16 +72,18 @@ const (
 // without the claim out of every pattern.
 type claimSpace struct {
 	plainSpace
-	// other is the name of the attribute that shows the same claim as a list, or as a text.
-	other string
-	path  []string
+	// others are the names of the attributes that show the same claim in the other forms, see
+	// [formsBeside].
+	others [2]string
+	path   []string
+	form   string
 	// demand is what the inbound demands of tokens.
 	demand token.Demand
 }
 
 // usual is a text that a token cannot be without, and else no claim.
 func (s claimSpace) usual() string {
-	if texts := s.only(); len(texts) > 0 && s.impossible(false) == nil {
+	if texts := s.only(); len(texts) > 0 && s.impossible("") == nil {
 		return texts[0]
 	}
 	return absent
@@ -89,22 +108,22 @@ func (s claimSpace) only() (texts []string) {
 	return texts
 }
 
-// impossible returns why no token that the inbound takes has a text, or a list, at the path.
+// impossible returns why no token that the inbound takes has a value of the form at the path.
 // The claims of RFC 7519, section 4.1, have types of their own, as Envoy reads them.
-func (s claimSpace) impossible(list bool) error {
-	only := ""
+func (s claimSpace) impossible(form string) error {
+	only, ok := "", true
 	switch s.path[0] {
 	case "iss", "sub", "jti":
-		only = "a text"
+		only, ok = "a text", form == ""
 	case "aud":
-		only, list = "a text or a list", false
+		only, ok = "a text or a list", form != claim.Scalar
 	case "exp", "nbf", "iat":
-		only, list = "a number", true
+		only, ok = "a number of the lab's choice", false
 	}
 	switch {
 	case !s.demand.Reads():
 		return errors.New("the inbound verifies no token")
-	case only != "" && (list || len(s.path) > 1):
+	case only != "" && (!ok || len(s.path) > 1):
 		return fmt.Errorf("the claim %s of a token is %s", s.path[0], only)
 	}
 	return nil
@@ -135,8 +154,10 @@ func (s claimListSpace) put(r *policy.Request, value string) {
 func (s claimSpace) give(r *policy.Request, value string, texts []string) {
 	s.clear(r)
 	name := s.attribute.Name
-	if other, ok := strings.CutPrefix(value, asOther); ok {
-		name, texts = s.other, []string{other}
+	for i, mark := range []string{asOther, asThird} {
+		if other, ok := strings.CutPrefix(value, mark); ok {
+			name, texts = s.others[i], []string{other}
+		}
 	}
 	if value == absent {
 		return
@@ -151,7 +172,8 @@ func (s claimSpace) give(r *policy.Request, value string, texts []string) {
 func (s claimSpace) clear(r *policy.Request) {
 	r.Others = maps.Clone(r.Others)
 	delete(r.Others, s.attribute.Name)
-	delete(r.Others, s.other)
+	delete(r.Others, s.others[0])
+	delete(r.Others, s.others[1])
 	if len(r.Others) == 0 {
 		r.Others = nil
 	}
@@ -175,8 +197,18 @@ func (s claimSpace) sound(value string) error {
 	if value == absent {
 		return nil
 	}
-	text, other := strings.CutPrefix(value, asOther)
-	return s.soundText(text, other)
+	return s.soundMarked(value)
+}
+
+// soundMarked returns why no token has a value, which may be in another form.
+func (s claimSpace) soundMarked(value string) error {
+	others := formsBeside(s.form)
+	for i, mark := range []string{asOther, asThird} {
+		if text, ok := strings.CutPrefix(value, mark); ok {
+			return s.soundText(text, others[i])
+		}
+	}
+	return s.soundText(value, s.form)
 }
 
 func (s claimListSpace) sound(value string) error {
@@ -184,26 +216,27 @@ func (s claimListSpace) sound(value string) error {
 		return nil
 	}
 	for text := range strings.SplitSeq(value, between) {
-		other, isOther := strings.CutPrefix(text, asOther)
-		if err := s.soundText(other, !isOther); err != nil {
+		if err := s.soundMarked(text); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// soundText returns why no token has the text at the path, or in a list there.
-func (s claimSpace) soundText(text string, list bool) error {
-	if err := s.impossible(list); err != nil {
+// soundText returns why no token has the text in that form at the path.
+func (s claimSpace) soundText(text, form string) error {
+	if err := s.impossible(form); err != nil {
 		return err
 	}
 	texts := s.only()
 	switch {
-	case !list && s.spaced() && strings.Trim(text, " ") != "":
+	case form == claim.Scalar && token.ScalarText(text) != text:
+		return fmt.Errorf("%q is no number, true, false or null", text)
+	case form == "" && s.spaced() && strings.Trim(text, " ") != "":
 		return fmt.Errorf("the policies see the %s %q as a list of its words", s.name(), text)
 	case !utf8.ValidString(text):
 		return fmt.Errorf("no token has the %s %q: JSON has UTF-8 only", s.name(), text)
-	case !list && len(texts) > 0 && !slices.Contains(texts, text):
+	case form == "" && len(texts) > 0 && !slices.Contains(texts, text):
 		return fmt.Errorf("the inbound takes no token with the %s %q", s.name(), text)
 	}
 	return nil
@@ -211,7 +244,7 @@ func (s claimSpace) soundText(text string, list bool) error {
 
 func (s claimSpace) complete(prefix string, n int) []string {
 	switch texts := s.only(); {
-	case len(texts) > 0 && s.impossible(false) == nil:
+	case len(texts) > 0 && s.impossible("") == nil:
 		return append(slices.DeleteFunc(texts, func(text string) bool { return !strings.HasPrefix(s.key(text), prefix) }), absent)
 	case s.spaced():
 		return []string{absent, "", " "}
@@ -225,8 +258,19 @@ func (s claimSpace) complete(prefix string, n int) []string {
 // around has the claim as a list, and as a text of two, too: a compiler may ask for the
 // wrong one of them.
 func (s claimSpace) around(p pattern, witness string) []variant {
-	if witness == absent || strings.HasPrefix(witness, asOther) {
+	if witness == absent || witness != "" && strings.Contains(asOther+asThird, witness[:1]) {
 		return nil
+	}
+	if s.form == claim.Scalar {
+		return []variant{
+			{absent, "no such claim"},
+			{asOther + witness, "the claim as a text"},
+			{asThird + witness, "the claim as a list"},
+			{witness + "1", "a larger number"},
+			{"-" + witness, "a number below zero"},
+			{map[string]string{"true": "false", "false": "true"}[witness], "the other truth value"},
+			{"null", "a claim without a value"},
+		}
 	}
 	var out []variant
 	for _, text := range s.only() {
@@ -235,6 +279,7 @@ func (s claimSpace) around(p pattern, witness string) []variant {
 	return append(out, []variant{
 		{absent, "no such claim"},
 		{asOther + witness, "the claim as a list"},
+		{asThird + witness, "the claim as a number or a truth value"},
 		{witness + ",x", "two texts in one"},
 		{witness + "x", "a longer text"},
 		{"x" + witness, "another text with the same end"},
@@ -253,6 +298,7 @@ func (s claimListSpace) around(_ pattern, witness string) []variant {
 	return []variant{
 		{absent, "no such claim"},
 		{asOther + texts[0], "the claim as a text"},
+		{asThird + texts[0], "the claim as a number or a truth value"},
 		{strings.Join(texts, ",") + ",x", "all texts in one"},
 		{"x" + between + witness, "a longer list"},
 		{strings.Join(reversed, between), "the list in another order"},
@@ -271,21 +317,29 @@ func (s claimSpace) describe(p pattern) string {
 // utf8Text are all texts of JSON.
 const utf8Text = `([\x00-\x7f]|[\xc2-\xdf][\x80-\xbf]|(\xe0[\xa0-\xbf]|\xed[\x80-\x9f]|[\xe1-\xec\xee\xef][\x80-\xbf])[\x80-\xbf]|(\xf0[\x90-\xbf]|\xf4[\x80-\x8f]|[\xf1-\xf3][\x80-\xbf])[\x80-\xbf]{2})*`
 
+// scalars are null, the truth values, and the numbers that a float of 64 bits holds as they are.
+const scalars = `null|true|false|0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,6})\.[0-9]{0,6}[1-9]`
+
 // sendable implements [sender].
-func (s claimSpace) sendable() (natural, all string, without []string) { return s.texts(false) }
+func (s claimSpace) sendable() (natural, all string, without []string) { return s.textsOf(s.form) }
 
 // sendable implements [sender]. It is about a single text of the list.
-func (s claimListSpace) sendable() (natural, all string, without []string) { return s.texts(true) }
+func (s claimListSpace) sendable() (natural, all string, without []string) {
+	return s.textsOf(claim.List)
+}
 
-func (s claimSpace) texts(list bool) (natural, all string, without []string) {
+func (s claimSpace) textsOf(form string) (natural, all string, without []string) {
 	natural, all = `[a-z][a-z0-9-]*`, utf8Text
-	if texts := s.only(); len(texts) > 0 && !list {
+	if form == claim.Scalar {
+		natural, all = `[1-9][0-9]?`, scalars
+	}
+	if texts := s.only(); len(texts) > 0 && form == "" {
 		natural, all = oneOf(texts), oneOf(texts)
 	}
-	if s.spaced() && !list {
+	if s.spaced() && form == "" {
 		natural, all = ` *`, ` *`
 	}
-	if s.impossible(list) != nil {
+	if s.impossible(form) != nil {
 		without = []string{`(?s).*`}
 	}
 	return natural, all, without

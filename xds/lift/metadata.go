@@ -2,6 +2,7 @@ package lift
 
 import (
 	"fmt"
+	"strconv"
 
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	networkinputsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/network/v3"
@@ -10,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/internal/claim"
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/rbac"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -49,7 +51,7 @@ func (t *translator) metadataInput(in *networkinputsv3.DynamicMetadataInput, val
 func (t *translator) claim(filter string, keys []string, value *envoymatcherv3.ValueMatcher, at *messages.Path) reading {
 	text := rbac.ShownByClaim(filter, keys)
 	switch {
-	case text == nil || text.Each != nil:
+	case text == nil || !isText(text):
 		return t.unsaid(at, fmt.Sprintf("no policy can ask for the metadata %q of %s", keys, filter))
 	case t.layer == policy.L4:
 		// A connection has no token.
@@ -57,6 +59,13 @@ func (t *translator) claim(filter string, keys []string, value *envoymatcherv3.V
 	}
 	list := attribute.Claim(append(keys[1:len(keys):len(keys)], claim.List)...)
 	return t.claimValue(text, list, value, at.Field("value"))
+}
+
+// isText reports whether the key of a claim is that of a text. The last name of a path may be "[]" or
+// "#", which a key takes for another form.
+func isText(a *policy.Attribute) bool {
+	_, form := claim.Path(a.Key)
+	return form == ""
 }
 
 // claimValue compares a claim that is a text, or each text of a claim that is a list. There
@@ -79,6 +88,40 @@ func (t *translator) claimValue(text, list *policy.Attribute, value *envoymatche
 		}
 		return anyOf(out)
 	default:
-		return t.unsaid(at, unknownMember(value, "match_pattern"))
+		scalar, ok := scalarOf(value)
+		switch {
+		case !ok:
+			return t.unsaid(at, unknownMember(value, "match_pattern"))
+		case list == nil:
+			return t.unsaid(at, "it asks for a number, a truth value or null in a list")
+		case len(scalarClaim(text).Forms) == 0:
+			return t.unsaid(at, "it asks for a time, which the lab chooses")
+		}
+		return exactly(scalarClaim(text).Exact(scalar))
+	}
+}
+
+// scalarClaim returns the claim as a number, a truth value or null.
+func scalarClaim(text *policy.Attribute) *policy.Attribute {
+	path, _ := claim.Path(text.Key)
+	return attribute.Claim(append(path, claim.Scalar)...)
+}
+
+// scalarOf returns the text of a number, a truth value or null that is compared as a whole.
+func scalarOf(value *envoymatcherv3.ValueMatcher) (text string, ok bool) {
+	switch of := value.GetMatchPattern().(type) {
+	case *envoymatcherv3.ValueMatcher_NullMatch_:
+		return "null", true
+	case *envoymatcherv3.ValueMatcher_BoolMatch:
+		return strconv.FormatBool(of.BoolMatch), true
+	case *envoymatcherv3.ValueMatcher_DoubleMatch:
+		exact, ok := of.DoubleMatch.GetMatchPattern().(*envoymatcherv3.DoubleMatcher_Exact)
+		if !ok {
+			return "", false
+		}
+		text = token.ScalarText(strconv.FormatFloat(exact.Exact, 'f', -1, 64))
+		return text, text != ""
+	default:
+		return "", false
 	}
 }

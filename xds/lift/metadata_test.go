@@ -23,6 +23,7 @@ func TestClaimsComeBack(t *testing.T) {
 			attribute.Claim("sub").Exact("alice"),
 			policy.Not{Of: attribute.Claim("realm", "roles", "[]").Prefix("ops")},
 			policy.Is{Attribute: attribute.Claim("kubernetes.io", "pod"), Match: policy.Match{Kind: policy.Regex, Value: "a.*"}},
+			attribute.Claim("level", "#").Exact("7"), attribute.Claim("level", "#").Exact("null"), policy.Not{Of: attribute.Claim("admin", "#").Exact("true")},
 			policy.Is{Attribute: attribute.Claim("groups", "[]"), Match: policy.Match{Kind: policy.Suffix, Value: "X", AnyCase: true}},
 		}}}}
 		if form == policy.Ordered {
@@ -52,12 +53,22 @@ func TestMetadata(t *testing.T) {
 		"an expression": {`metadata { ` + payload + `path { key: "sub" } value { string_match { safe_regex { regex: ".+" } } } }`, `claim sub matches the regex ".+"`, ""},
 		"of a route": {`sourced_metadata { metadata_source: ROUTE metadata_matcher { ` + payload + `path { key: "sub" } value { string_match { exact: "a" } } } }`, "",
 			"it asks for the metadata of a route"},
-		"another filter":   {`metadata { filter: "x" path { key: "payload" } path { key: "sub" } value { string_match { exact: "a" } } }`, "", `no policy can ask for the metadata ["payload" "sub"] of x`},
-		"another key":      {`metadata { filter: "envoy.filters.http.jwt_authn" path { key: "p" } path { key: "sub" } value { string_match { exact: "a" } } }`, "", `no policy can ask for the metadata ["p" "sub"]`},
-		"the payload":      {`metadata { ` + payload + ` value { present_match: true } }`, "", `no policy can ask for the metadata ["payload"]`},
-		"a number":         {`metadata { ` + payload + `path { key: "exp" } value { double_match { exact: 7 } } }`, "", "no policy can ask for double_match"},
-		"a list of lists":  {`metadata { ` + payload + `path { key: "a" } value { list_match { one_of { list_match { one_of { string_match { exact: "a" } } } } } } }`, "", "it asks for a list in a list"},
-		"a claim named []": {`metadata { ` + payload + `path { key: "a" } path { key: "[]" } value { string_match { exact: "a" } } }`, "", "no policy can ask for the metadata"},
+		"another filter":     {`metadata { filter: "x" path { key: "payload" } path { key: "sub" } value { string_match { exact: "a" } } }`, "", `no policy can ask for the metadata ["payload" "sub"] of x`},
+		"another key":        {`metadata { filter: "envoy.filters.http.jwt_authn" path { key: "p" } path { key: "sub" } value { string_match { exact: "a" } } }`, "", `no policy can ask for the metadata ["p" "sub"]`},
+		"the payload":        {`metadata { ` + payload + ` value { present_match: true } }`, "", `no policy can ask for the metadata ["payload"]`},
+		"a number":           {`metadata { ` + payload + `path { key: "level" } value { double_match { exact: 7.50 } } }`, `claim level# = "7.5"`, ""},
+		"zero":               {`metadata { ` + payload + `path { key: "level" } value { double_match { exact: -0.0 } } }`, `claim level# = "0"`, ""},
+		"a truth value":      {`metadata { ` + payload + `path { key: "a" } path { key: "b" } value { bool_match: false } }`, `claim a.b# = "false"`, ""},
+		"null":               {`metadata { ` + payload + `path { key: "level" } value { null_match { } } }`, `claim level# = "null"`, ""},
+		"a text or a number": {`metadata { ` + payload + `path { key: "a" } value { or_match { value_matchers { string_match { exact: "7" } } value_matchers { double_match { exact: 7 } } } } }`, `claim a = "7" or claim a# = "7"`, ""},
+		"a time":             {`metadata { ` + payload + `path { key: "exp" } value { double_match { exact: 7 } } }`, "", "it asks for a time"},
+		"a range":            {`metadata { ` + payload + `path { key: "level" } value { double_match { range { start: 1 end: 7 } } } }`, "", "no policy can ask for double_match"},
+		"no number":          {`metadata { ` + payload + `path { key: "level" } value { double_match { exact: nan } } }`, "", "no policy can ask for double_match"},
+		"presence":           {`metadata { ` + payload + `path { key: "level" } value { present_match: true } }`, "", "no policy can ask for present_match"},
+		"a number in a list": {`metadata { ` + payload + `path { key: "a" } value { list_match { one_of { double_match { exact: 7 } } } } }`, "", "in a list"},
+		"a claim named #":    {`metadata { ` + payload + `path { key: "a" } path { key: "#" } value { string_match { exact: "7" } } }`, "", "no policy can ask for the metadata"},
+		"a list of lists":    {`metadata { ` + payload + `path { key: "a" } value { list_match { one_of { list_match { one_of { string_match { exact: "a" } } } } } } }`, "", "it asks for a list in a list"},
+		"a claim named []":   {`metadata { ` + payload + `path { key: "a" } path { key: "[]" } value { string_match { exact: "a" } } }`, "", "no policy can ask for the metadata"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

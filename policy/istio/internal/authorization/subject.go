@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/automaton"
+	"github.com/meshproof/meshproof/internal/claim"
 	"github.com/meshproof/meshproof/internal/condition"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -169,6 +170,8 @@ func subjectOf(key string) (*subject, string) {
 	switch {
 	case name == "request.headers" && bracketed && len(path) == 1:
 		return headerSubject(key, path[0])
+	case name == "request.auth.claims" && bracketed && len(path) > 1 && path[len(path)-1] == claim.Scalar:
+		return nil, fmt.Sprintf("meshproof cannot judge a claim of the name %s: it means a number to meshproof", claim.Scalar)
 	case name == "request.auth.claims" && bracketed:
 		return claimSubject(key, path...), ""
 	case strings.HasPrefix(key, "request.headers"), strings.HasPrefix(key, "request.auth.claims"):
