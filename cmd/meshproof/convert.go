@@ -17,19 +17,20 @@ func newConvert() *cobra.Command {
 	to := optionflag.New(converter.Designs())
 	cmd := &cobra.Command{
 		Use:   "convert --to OPTION FILE…",
-		Short: "Rewrite MeshTrafficPermissions for another design",
+		Short: "Rewrite MeshTrafficPermissions for another design, or for Istio",
 		Long: `Convert rewrites the policies of the files for one of the three designs of MeshTrafficPermission and
 prints them: option1 has rules with lists, option2 a single item with lists, option3 rules with
-conditions and an action. Names, labels and targetRefs are kept, comments are not.
+conditions and an action. Names, labels and targetRefs are kept, comments are not. With istio it
+prints AuthorizationPolicies of Istio; what they cannot say is an error.
 
 A rewritten policy lets the same requests in. The designs differ in the policy that Envoy names and in
 what the shadow says of a plain allow: notes on standard error say so.`,
 		Example: `  meshproof convert --to option3 policies.yaml
-  meshproof convert --to option1 operators.yaml owners.yaml`,
+  meshproof convert --to istio operators.yaml owners.yaml`,
 		Args: needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if !cmd.Flags().Changed("to") {
-				return errors.New("--to is missing: use option1, option2 or option3")
+				return errors.New("--to is missing: use option1, option2, option3 or istio")
 			}
 			policies, err := lab.Documents(paths...)
 			if err != nil {

@@ -90,15 +90,26 @@ func (dialect) Objects(docs []manifest.Document, _ []policy.Workload) ([]capabil
 	return listing.Objects(slices.DeleteFunc(slices.Clone(docs), func(doc manifest.Document) bool { return !permission.Owns(doc) }))
 }
 
+// istio is the design of Istio's AuthorizationPolicy.
+const istio = "istio"
+
 // Designs implements [capability.Converter].
 func (dialect) Designs() capability.Flag {
-	return capability.Flag{Name: "to", Values: optionFlag.Values, Value: optionFlag.Value, Usage: "design to rewrite the policies for"}
+	return capability.Flag{Name: "to", Values: append(slices.Clone(optionFlag.Values), istio), Usage: "design to rewrite the policies for", Value: func(text string) (string, error) {
+		if text == istio {
+			return text, nil
+		}
+		return optionFlag.Value(text)
+	}}
 }
 
 // Convert implements [capability.Converter].
 func (dialect) Convert(docs []manifest.Document, design string) (capability.Conversion, error) {
 	var to permission.Option
-	errs := []error{to.UnmarshalText([]byte(design))}
+	var errs []error
+	if design != istio {
+		errs = append(errs, to.UnmarshalText([]byte(design)))
+	}
 	for _, doc := range docs {
 		if !permission.Owns(doc) {
 			errs = append(errs, doc.Errorf("", "this is no MeshTrafficPermission: only policies are converted, as type: or with apiVersion: kuma.io/v1alpha1"))
@@ -110,6 +121,9 @@ func (dialect) Convert(docs []manifest.Document, design string) (capability.Conv
 	all, err := permission.ParseAll(docs)
 	if err != nil {
 		return capability.Conversion{}, err
+	}
+	if design == istio {
+		return conversion.ToIstio(all)
 	}
 	converted, err := conversion.Convert(all, to)
 	for i, note := range converted.Notes {

@@ -1,0 +1,81 @@
+package dialect_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
+	"github.com/meshproof/meshproof/policy/dialect"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// What is converted to AuthorizationPolicies of Istio lets the same requests in as the
+// MeshTrafficPermissions of the cases: the classes of requests of both programs show it. What
+// cannot be said is an error with its field.
+func TestConvertedToIstio(t *testing.T) {
+	t.Parallel()
+	converter := dialects.Having[capability.Converter]()[0]
+	converted, refused, compared := 0, 0, 0
+	for _, c := range casetest.Stories(t) {
+		if len(c.Policies) == 0 || c.ExpectError != "" || slices.ContainsFunc(c.Policies, func(d manifest.Document) bool { return d.Type().Kind != "" && d.Type().Kind != "MeshTrafficPermission" }) {
+			continue
+		}
+		if _, ok := c.Options.Document.At("systemNamespace"); ok {
+			continue // The command has no such option.
+		}
+		result, err := converter.Convert(c.Policies, "istio")
+		if err != nil {
+			if !strings.Contains(err.Error(), "istio cannot say it: ") {
+				t.Errorf("%s: %v", c.Place, err)
+			}
+			refused++
+			continue
+		}
+		converted++
+		docs, err := manifest.Parse("istio.yaml", result.YAML)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", c.Place, err, result.YAML)
+		}
+		recent, err := dialect.Parse(docs, language.Options{TrustDomain: c.Options.TrustDomain})
+		if err != nil {
+			t.Errorf("%s: %v\n%s", c.Place, err, result.YAML)
+			continue
+		}
+		old, err := dialect.Parse(c.Policies, c.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, in := range c.Inbounds {
+			if in.Workload.Mesh != "" && in.Workload.Mesh != "default" {
+				continue
+			}
+			before, after := old.Program(in.Inbound).Program, recent.Program(in.Inbound).Program
+			on := classes.Surface{Protocol: in.Protocol, Normalization: c.Normalization, Ports: []uint16{in.Port}}
+			for _, class := range classes.Of(on, before, after).Classes {
+				// Kuma compares one name of a caller, and Istio each of them.
+				if len(class.Witness.URIs) > 1 {
+					continue
+				}
+				compared++
+				if was, is := policy.Decide(before, class.Witness), policy.Decide(after, class.Witness); was.Effect != is.Effect {
+					t.Errorf("%s: %s: %s: %s was %s, and is %s\n%s", c.Place, in, class, requestOf(class.Witness), was.Verdict, is.Verdict, result.YAML)
+					break
+				}
+			}
+		}
+	}
+	t.Logf("%d cases are converted, %d are refused, %d classes are compared", converted, refused, compared)
+	if converted < 60 || refused < 10 || compared < 1000 {
+		t.Errorf("%d cases are converted, %d are refused, %d classes are compared", converted, refused, compared)
+	}
+}
+
+func requestOf(r policy.Request) string {
+	return strings.Join(r.URIs, " ") + " " + r.Method + " " + r.Path
+}
