@@ -73,9 +73,14 @@ func (f *Files) Subjects(to string, s Surroundings) ([]Subject, error) {
 	add := func(set *subjectSet, c Case) {
 		for _, in := range c.Inbounds {
 			none.Inbounds = append(none.Inbounds, in.String())
-			if to == "" || to == in.String() {
-				out = append(out, set.subject(c, in))
+			if to != "" && to != in.String() {
+				continue
 			}
+			if err := set.policies.Check(in.Inbound); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			out = append(out, set.subject(c, in))
 		}
 	}
 	// The policies outside of cases are read once for all Dataplanes.

@@ -7,7 +7,8 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// Check refuses what gives no program on the inbound. Two workloads of one certificate cannot
+// Check refuses what gives no program on the inbound. Without any workload no caller has labels,
+// so that nothing could be shown of a rule that names its peers. Two workloads of one certificate cannot
 // be told apart, so a rule must not name only one of them. Two rules that let the same caller in
 // must not differ in what they demand of its authentication: which of them counts depends on
 // how Cilium orders its entries.
@@ -23,7 +24,7 @@ func Check(ps []Policy, in policy.Inbound, opts Options) error {
 			}
 			for _, r := range slices.Concat(s.deny, s.allow) {
 				if _, ok := r.on(in); ok {
-					errs = append(errs, p.checkTwins(r, c, opts))
+					errs = append(errs, p.checkKnown(r, opts), p.checkTwins(r, c, opts))
 				}
 			}
 			for _, r := range s.allow {
@@ -41,6 +42,15 @@ func Check(ps []Policy, in policy.Inbound, opts Options) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// checkKnown refuses a rule that tells workloads apart where no workload is known.
+func (p Policy) checkKnown(r rule, opts Options) error {
+	toldApart := len(r.peers.endpoints)+len(r.peers.blocks)+len(r.peers.entities) > 0
+	if len(opts.Peers) > 0 || !toldApart || slices.Contains(r.peers.entities, entityAll) && r.auth != authRequired {
+		return nil
+	}
+	return p.doc.Errorf(r.field, "the rule names its peers, and no workload is known that a caller could be: describe the workloads in a case, with policies: {files: [...]}")
 }
 
 // checkTwins refuses a rule that names one of two workloads with the same certificate.

@@ -44,8 +44,19 @@ func TestCheckRefusesWhatIsAmbiguous(t *testing.T) {
 	const subject = "spec: {endpointSelector: {matchLabels: {app: backend}}, "
 	for name, row := range map[string]struct {
 		policies, want string
-		twins          bool
+		twins, alone   bool
 	}{
+		"labels where no workload is known": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingress: [{fromEndpoints: [{}]}]}"), alone: true,
+			want: "p.yaml:2: spec.ingress[0]: the rule names its peers, and no workload is known that a caller could be: describe the workloads in a case, with policies: {files: [...]}",
+		},
+		"the world where no workload is known": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingressDeny: [{fromCIDR: [10.0.0.0/8]}]}"), alone: true,
+			want: "p.yaml:2: spec.ingressDeny[0]: the rule names its peers, and no workload is known that a caller could be: describe the workloads in a case, with policies: {files: [...]}",
+		},
+		"all where no workload is known": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+`ingress: [{fromEntities: [all]}, {toPorts: [{ports: [{port: "80"}]}]}, {}]}`), alone: true,
+		},
 		"one of two workloads with one certificate": {
 			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingress: [{fromEndpoints: [{matchLabels: {app: frontend}}]}]}"), twins: true,
 			want: "p.yaml:2: spec.ingress[0]: the rule names the workload frontend and not twin, but their certificates have the same identity spiffe://td/frontend: give one of them another service account",
@@ -71,6 +82,9 @@ func TestCheckRefusesWhatIsAmbiguous(t *testing.T) {
 		opts := options()
 		if row.twins {
 			opts.Peers = append(opts.Peers, language.Peer{Workload: policy.Workload{Name: "twin", Labels: map[string]string{"app": "twin"}}, Identity: opts.Peers[1].Identity})
+		}
+		if row.alone {
+			opts.Peers = nil
 		}
 		got := ""
 		if err := networkpolicy.Check(parseAll(t, row.policies), inbounds()[0], opts); err != nil {
