@@ -3,11 +3,13 @@ package dialect_test
 import (
 	"testing"
 
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
+
+var documents = dialecttest.Documents
 
 // fixture is a set with every list, both forms and several ranks.
 const fixture = `type: MeshTrafficPermission
@@ -45,15 +47,6 @@ spec:
     allow:
       - spiffeId: {type: Prefix, value: spiffe://td/}
 `
-
-func documents(t testing.TB, yaml string) []manifest.Document {
-	t.Helper()
-	docs, err := manifest.Parse("p.yaml", []byte(yaml))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return docs
-}
 
 func parse(t testing.TB, yaml string, opts language.Options) language.Policies {
 	t.Helper()

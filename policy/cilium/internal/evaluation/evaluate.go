@@ -1,8 +1,9 @@
 // Package evaluation judges one request straight from the text of the policies.
 //
-// It is the second opinion on package networkpolicy and on [policy.Decide]. It shares the
-// parsed text with them and nothing else: it selects and matches by itself, and calls no
-// function of theirs. A test in internal/architecture holds that.
+// It is the second opinion on package networkpolicy and on [policy.Decide].
+//
+// It guarantees that it shares the parsed text with them and nothing else: it selects and matches
+// by itself, and calls no function of theirs. A test in internal/architecture holds that.
 package evaluation
 
 import (

@@ -6,28 +6,17 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/cilium/internal/networkpolicy"
 	"github.com/meshproof/meshproof/policy/language"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-func documents(t testing.TB, yaml string) []manifest.Document {
-	t.Helper()
-	docs, err := manifest.Parse("p.yaml", []byte(yaml))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return docs
-}
+var documents = dialecttest.Documents
 
 func parseAll(t testing.TB, yaml string) []networkpolicy.Policy {
 	t.Helper()
-	ps, err := networkpolicy.ParseAll(documents(t, yaml))
-	if err != nil {
-		t.Fatalf("%v:\n%s", err, yaml)
-	}
-	return ps
+	return dialecttest.Policies(t, networkpolicy.ParseAll, yaml)
 }
 
 // one is a policy with this head and this body beside it.

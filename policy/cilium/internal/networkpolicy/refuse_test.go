@@ -1,13 +1,12 @@
 package networkpolicy_test
 
 import (
-	"errors"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/cilium/internal/evaluation"
@@ -20,22 +19,7 @@ import (
 // above the policy.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	golden.Refusals(t, "refusals.txtar", refusal)
-}
-
-func refusal(t *testing.T, name, body string) string {
-	t.Helper()
-	ps, err := networkpolicy.ParseAll(documents(t, body))
-	if err == nil {
-		t.Fatalf("%s: not refused:\n%s", name, body)
-	}
-	if ps != nil {
-		t.Errorf("%s: policies beside an error: %v", name, ps)
-	}
-	if e := new(manifest.Error); !errors.As(err, &e) || e.Line == 0 {
-		t.Errorf("%s: error has no place: %v", name, err)
-	}
-	return strings.ReplaceAll(err.Error(), "\n", " and ")
+	golden.Refusals(t, "refusals.txtar", dialecttest.Refusal(networkpolicy.ParseAll))
 }
 
 // TestCheckRefusesWhatIsAmbiguous has for each row policies that give no program on the backend.

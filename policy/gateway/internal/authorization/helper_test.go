@@ -5,27 +5,15 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
-	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-func documents(t testing.TB, yaml string) []manifest.Document {
-	t.Helper()
-	docs, err := manifest.Parse("p.yaml", []byte(yaml))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return docs
-}
+var documents = dialecttest.Documents
 
 func parseAll(t testing.TB, yaml string) []authorization.Policy {
 	t.Helper()
-	ps, err := authorization.ParseAll(documents(t, yaml))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ps
+	return dialecttest.Policies(t, authorization.ParseAll, yaml)
 }
 
 // one is a policy with these parts of a spec.
@@ -40,12 +28,4 @@ func one(name, selector, rules string) string {
 
 var options = authorization.Options{TrustDomain: spiffeid.RequireTrustDomainFromString("td")}
 
-func inbounds() []policy.Inbound {
-	backend := policy.Workload{Name: "backend", Namespace: "default", Labels: map[string]string{"app": "backend", "tier": "data"}}
-	return []policy.Inbound{
-		{Workload: backend, Name: "http-port", Port: 8080, Protocol: policy.HTTP},
-		{Workload: backend, Name: "tcp-port", Port: 5432, Protocol: policy.TCP},
-		{Workload: policy.Workload{Name: "frontend", Labels: map[string]string{"app": "frontend"}}, Port: 9090, Protocol: policy.GRPC},
-		{Workload: policy.Workload{Name: "ledger", Namespace: "finance", Labels: map[string]string{"app": "backend"}}, Port: 8080, Protocol: policy.HTTP2},
-	}
-}
+var inbounds = dialecttest.Inbounds

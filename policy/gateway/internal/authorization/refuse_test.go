@@ -2,13 +2,12 @@ package authorization_test
 
 import (
 	"encoding/json"
-	"errors"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/meshproof/meshproof/internal/dialecttest"
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/gateway/internal/authorization"
@@ -22,22 +21,7 @@ const refusals = "testdata/refusals.txtar"
 // above the policy.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	golden.Refusals(t, "refusals.txtar", refusal)
-}
-
-func refusal(t *testing.T, name, body string) string {
-	t.Helper()
-	ps, err := authorization.ParseAll(documents(t, body))
-	if err == nil {
-		t.Fatalf("%s: not refused:\n%s", name, body)
-	}
-	if ps != nil {
-		t.Errorf("%s: policies beside an error: %v", name, ps)
-	}
-	if e := new(manifest.Error); !errors.As(err, &e) || e.Line == 0 {
-		t.Errorf("%s: error has no place: %v", name, err)
-	}
-	return strings.ReplaceAll(err.Error(), "\n", " and ")
+	golden.Refusals(t, "refusals.txtar", dialecttest.Refusal(authorization.ParseAll))
 }
 
 func TestOwnedDocuments(t *testing.T) {
