@@ -184,24 +184,27 @@ func (p *Proof) askMistakes(i int, add func(policy.Request, int)) {
 	if len(in.Cover.Classes) > mostBordered {
 		return
 	}
-	var shown []policy.Request
+	// decided are the first requests, which show most mistakes, as the program decides them.
+	type decided struct {
+		request  policy.Request
+		decision policy.Decision
+	}
+	var first []decided
 	for n, a := range p.asked {
-		if a.inbound == i && in.Judges(p.Case.Requests[n]) {
-			shown = append(shown, a.request)
+		if a.inbound == i && len(first) < mostBordered && in.Judges(p.Case.Requests[n]) {
+			first = append(first, decided{a.request, policy.Decide(in.Program, a.request)})
 		}
 	}
 	for _, m := range mistake.Of(in.Program) {
-		if slices.ContainsFunc(shown, func(r policy.Request) bool { return m.Changes(in.Program, r) }) {
+		r, ok := m.Shown(in.Surface(), in.CanJudge, in.Program)
+		if !ok || slices.ContainsFunc(first, func(d decided) bool { return policy.Decide(m.Program, d.request) != d.decision }) {
 			continue
 		}
-		if r, ok := m.Shown(in.Surface(), in.CanJudge, in.Program); ok {
-			class, known := in.Cover.Locate(r)
-			if !known {
-				class = classes.Unclassed
-			}
-			add(r, class)
-			shown = append(shown, r)
+		class, known := in.Cover.Locate(r)
+		if !known {
+			class = classes.Unclassed
 		}
+		add(r, class)
 	}
 }
 
