@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
@@ -9,6 +10,7 @@ import (
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/enginetest"
@@ -85,13 +87,18 @@ func TestHeaderMatcher(t *testing.T) {
 				&routev3.HeaderMatcher{InvertMatch: invert, TreatMissingHeaderAsEmpty: missing, HeaderMatchSpecifier: text("")})
 		}
 	}
-	values := [][]string{nil, {""}, {"a"}, {"b"}, {"a", "b"}, {"b", "a"}, {"a", "a"}}
+	values := [][]string{nil, {""}, {"a"}, {"b"}, {"a", "b"}, {"b", "a"}, {"a", "a"}, {"a", ""}, {"", "a", ""}, {"", ""}}
 	spec := MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}}
 	var requests []Request
 	var want []policy.Effect
 	h := sharedEnvoy.Get(t)
+	// The codec joins the lines of origin, and those of x-role stay apart.
+	for _, m := range slices.Clone(matchers) {
+		joined := proto.Clone(m).(*routev3.HeaderMatcher)
+		m.Name, joined.Name = "x-role", "origin"
+		matchers = append(matchers, joined)
+	}
 	for i, m := range matchers {
-		m.Name = "x-role"
 		rules := &rbacv3.RBAC{Policies: map[string]*rbacv3.Policy{"rule": {
 			Permissions: []*rbacv3.Permission{{Rule: &rbacv3.Permission_Header{Header: m}}},
 			Principals:  []*rbacv3.Principal{{Identifier: &rbacv3.Principal_Any{Any: true}}},
@@ -103,7 +110,7 @@ func TestHeaderMatcher(t *testing.T) {
 		for _, lines := range values {
 			seen := policy.Request{JoinsLines: !h.Behavior().Fixed(behavior.HeaderLines)}
 			for _, line := range lines {
-				seen.Headers = append(seen.Headers, policy.Header{Name: "x-role", Value: line})
+				seen.Headers = append(seen.Headers, policy.Header{Name: m.Name, Value: line})
 			}
 			requests = append(requests, Request{To: name, Headers: seen.Headers})
 			verdict, _ := enginetest.Judge(nil, rules, &seen)

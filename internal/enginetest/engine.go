@@ -18,8 +18,8 @@ import (
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // Judge is an RBAC engine: the action that its matcher comes to, or the policy of its rules that
@@ -230,8 +230,7 @@ func hasHeader(m *routev3.HeaderMatcher, r *policy.Request) bool {
 	if len(lines) == 0 && m.TreatMissingHeaderAsEmpty {
 		lines = []string{""}
 	}
-	// The codec joins the lines of some headers before an engine sees them.
-	if joined := r.JoinsLines || attribute.Header(m.Name).Each == nil; joined && len(lines) > 1 {
+	if r.JoinsLines && len(lines) > 1 {
 		lines = []string{strings.Join(lines, ",")}
 	}
 	matched := slices.ContainsFunc(lines, func(line string) bool { return matches(m.GetStringMatch(), line, r) })
@@ -248,8 +247,15 @@ func headerLines(name string, r *policy.Request) (out []string) {
 		return []string{r.Host}
 	}
 	for _, h := range r.Headers {
-		if h.Name == name {
+		switch {
+		case h.Name != name:
+		case len(out) == 0 || !requestline.IsOneLine(name):
 			out = append(out, h.Value)
+		// The codec joins the lines before an engine sees them, without the empty ones.
+		case out[0] == "":
+			out[0] = h.Value
+		case h.Value != "":
+			out[0] += "," + h.Value
 		}
 	}
 	return out

@@ -67,7 +67,7 @@ var conditions = []struct {
 	{"source.ip", blocks},
 	{"remote.ip", blocks},
 	{"destination.port", []string{"8080", "8081", "9090"}},
-	{"connection.sni", append([]string{"*", "*.example"}, serverNames...)},
+	{"connection.sni", append([]string{"*", "*.example", "web*"}, serverNames...)},
 	{"request.headers[x-role]", []string{"*", "admin", "adm*", "*min", "admin,user"}},
 	{"request.headers[X-Role]", []string{"admin", "ADMIN"}},
 	{"request.headers[origin]", []string{"*", "https://shop.example", "*.example"}},
@@ -144,7 +144,7 @@ func (g *generator) istioSource() object {
 
 func (g *generator) istioOperation() object {
 	lists := map[string]func() string{
-		"methods": func() string { return pick(g.chooser, append([]string{"*", "P*"}, methods...)...) },
+		"methods": func() string { return pick(g.chooser, append([]string{"*", "P*", "*ST"}, methods...)...) },
 		"paths": func() string {
 			return pick(g.chooser, append([]string{"*", "/a/*", "*/b", "/a/{*}", "/{**}/b"}, paths...)...)
 		},

@@ -15,6 +15,7 @@ const (
 	HiddenByDeny            Kind = "hidden-by-deny"
 	HostWithoutPort         Kind = "host-without-port"
 	HTTPOnTCP               Kind = "http-on-tcp"
+	LinesJoined             Kind = "lines-joined"
 	ManyTags                Kind = "many-tags"
 	NegativeWithoutIdentity Kind = "negative-without-identity"
 	NeverMatches            Kind = "never-matches"
@@ -45,6 +46,7 @@ var About = map[Kind]string{
 	HiddenByDeny:            "An allow whose requests are all denied",
 	HostWithoutPort:         "A host without a port, which a caller evades with one",
 	HTTPOnTCP:               "A field of HTTP, and an inbound on tcp",
+	LinesJoined:             "A refused value of a header whose lines Envoy joins",
 	ManyTags:                "A client with two tags that the full legacy compiler denies",
 	NegativeWithoutIdentity: "An allow that only says who does not call",
 	NeverMatches:            "A value that no request has",
@@ -52,7 +54,7 @@ var About = map[Kind]string{
 	NoRules:                 "A policy without rules",
 	NoTokenIsRead:           "A field about a token, and an inbound that reads none",
 	NotInAmbient:            "A policy that ztunnel reads otherwise than a sidecar",
-	OneLineOfMany:           "A deny that compares a header with a whole line",
+	OneLineOfMany:           "A refused value of a header, which is compared with a whole line",
 	OpenHTTP:                "HTTP rules where nothing is closed",
 	Overridden:              "An item that a stronger one overrides",
 	PathWithQuery:           "A path that does not match with a query",

@@ -1,9 +1,11 @@
 package authorization
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
@@ -141,19 +143,28 @@ func (p Policy) lintTokens(r rule, selected []policy.Inbound, readsTokens func(p
 	return nil
 }
 
-// lintLines warns of a header that a DENY compares with a whole value, or with the end of one:
-// a caller writes another value beside it into the same line.
+// lintLines warns of a value of a header that a rule refuses: a caller writes another value beside
+// it, into the same line or, where Envoy joins the lines, into another one.
 func (p Policy) lintLines(r rule) (out []policy.Warning) {
-	if p.resource.Spec.Action != actionDeny {
+	if action := p.resource.Spec.Action; action != actionAllow && action != actionDeny {
 		return nil
 	}
 	for _, t := range r.when {
-		if !strings.HasPrefix(t.subject.name, "request.headers[") || strings.Contains(t.subject.name, "[:") {
+		name, path, _ := cutBrackets(t.subject.name)
+		if name != "request.headers" || strings.HasPrefix(path[0], ":") {
 			continue
 		}
-		for i, value := range t.values {
+		refused, field, other := t.values, t.field, "notValues"
+		if p.resource.Spec.Action == actionAllow {
+			refused, field, other = t.not, t.notField, "values"
+		}
+		kind, how := warning.OneLineOfMany, "the value is compared with a whole line, and a caller may write several values into one line"
+		if requestline.IsOneLine(strings.ToLower(path[0])) {
+			kind, how = warning.LinesJoined, fmt.Sprintf("Envoy joins all lines of %s to one text, and a caller may send the header twice", path[0])
+		}
+		for i, value := range refused {
 			if value != "*" {
-				out = append(out, p.warn(warning.OneLineOfMany, item(t.field, i), "the value is compared with a whole line, and a caller may write several values into one line: name what is allowed in notValues"))
+				out = append(out, p.warn(kind, item(field, i), "%s: name what is allowed in %s", how, other))
 			}
 		}
 	}

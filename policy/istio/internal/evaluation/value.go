@@ -98,7 +98,16 @@ func (q question) header(name, value string) bool {
 				lines = append(lines, line.Value)
 			}
 		}
-		if (q.r.JoinsLines || requestline.IsOneLine(name)) && len(lines) > 1 {
+		switch {
+		case requestline.IsOneLine(name) && len(lines) > 1:
+			var full []string
+			for _, line := range lines {
+				if line != "" {
+					full = append(full, line)
+				}
+			}
+			lines = []string{strings.Join(full, ",")}
+		case q.r.JoinsLines && len(lines) > 1:
 			lines = []string{strings.Join(lines, ",")}
 		}
 	}
