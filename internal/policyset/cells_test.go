@@ -45,7 +45,7 @@ func addCells(t *testing.T, c cases.Case, cells map[askedCell]bool) {
 }
 
 // TestEveryCellOfTheCasesIsDrawn shows that drawn sets ask for all that the policies of the cases
-// ask for.
+// ask for, in each dialect that has a form.
 func TestEveryCellOfTheCasesIsDrawn(t *testing.T) {
 	t.Parallel()
 	drawn, written := map[askedCell]bool{}, map[askedCell]bool{}
@@ -57,8 +57,13 @@ func TestEveryCellOfTheCasesIsDrawn(t *testing.T) {
 	for _, c := range casetest.Stories(t) {
 		addCells(t, c, written)
 	}
+	dialects := map[string]bool{}
+	for cell := range drawn {
+		dialects[cell.dialect] = true
+	}
 	for cell := range written {
-		if !drawn[cell] {
+		// Some dialects have no drawn sets.
+		if dialects[cell.dialect] && !drawn[cell] {
 			t.Errorf("no drawn set asks for a match of the kind %s (any case: %t) of %s, as a case of %s does", cell.kind, cell.anyCase, cell.attribute, cell.dialect)
 		}
 	}
