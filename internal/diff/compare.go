@@ -168,8 +168,8 @@ func compare(was, is verdict.Inbound) Comparison {
 		change.was.Place, change.Request.Place = place, place
 		c.Changes = append(c.Changes, change)
 	}
-	if is.Protocol.Layer() == policy.L7 && !was.Program.Tokens.Equal(is.Program.Tokens) {
-		c.Cover.Sampled = append(c.Cover.Sampled, "the policies demand other tokens (JWT) than before: who is let in and kept out by that is not compared")
+	if why := was.Program.Tokens.Difference(is.Program.Tokens); why != "" && is.Protocol.Layer() == policy.L7 {
+		c.Cover.Sampled = append(c.Cover.Sampled, "the policies demand other tokens (JWT) than before: who is let in and kept out by that is not compared: "+why)
 	}
 	c.Changes = append(c.Changes, plaintextChanges(c.Cover, was, is)...)
 	if c.Cover.Complete() && !was.Program.Equal(is.Program.Program) {

@@ -19,6 +19,11 @@ func TestCompareTokens(t *testing.T) {
 		{"http", a, true},
 		{"http", strings.Replace(a, "issuer: a", "issuer: b", 1), false},
 		{"http", strings.Replace(a, "issuer: a", "issuer: a, audiences: [x]", 1), false},
+		{"http", strings.Replace(a, "issuer: a", `issuer: a, audiences: []`, 1), true},
+		{"http", strings.Replace(a, "issuer: a", `issuer: a, jwksUri: "https://evil.example"`, 1), false},
+		{"http", strings.Replace(a, "issuer: a", `issuer: a, fromCookies: [x]`, 1), false},
+		{"http", strings.Replace(a, "issuer: a", `issuer: a, spaceDelimitedClaims: [x]`, 1), false},
+		{"http", strings.Replace(a, "{issuer: a}", "{issuer: a}, {issuer: b}", 1), false},
 		{"tcp", strings.Replace(a, "issuer: a", "issuer: b", 1), true},
 	} {
 		found, err := diff.Compare(one(t, tt.protocol, a), one(t, tt.protocol, tt.after))
