@@ -14,6 +14,7 @@ import (
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	jwtauthnv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 	"google.golang.org/protobuf/proto"
@@ -32,6 +33,10 @@ type Filters struct {
 	HTTP    []*httprbacv3.RBAC
 	// Routes have filters of their own, which replace those of HTTP.
 	Routes []Route
+	// Tokens is the filter for tokens (JWT) that another compiler gives, in front of those of HTTP;
+	// nil where it says nothing of tokens. No listener serves it: it is read, and held against what
+	// the policies demand.
+	Tokens *jwtauthnv3.JwtAuthentication
 }
 
 // Messages returns the filters in order, for printing.

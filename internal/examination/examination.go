@@ -67,8 +67,10 @@ func Of(reading *verdict.Reading, filters []xds.Filters, anyNames bool, sample i
 }
 
 func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample int) {
+	lost := tokensApart(in, filters.Tokens)
 	filters = withoutLogs(filters)
-	program, lost := lift.Program(filters, in.Port)
+	program, unread := lift.Program(filters, in.Port)
+	lost = append(lost, unread...)
 	if doubt := openregex.Doubt(filters, x.Reading.Case.Normalization, x.Reading.Envoy()); doubt != "" {
 		lost = append(lost, doubt)
 	}

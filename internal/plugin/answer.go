@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	jwtauthnv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -81,7 +82,7 @@ type answer struct {
 	filters xds.Filters
 }
 
-func readAnswer(o object, in policy.Inbound) (answer, error) {
+func readAnswer(version int, o object, in policy.Inbound) (answer, error) {
 	if err := o.checkFields("id", "filters", "error"); err != nil {
 		return answer{}, err
 	}
@@ -91,7 +92,7 @@ func readAnswer(o object, in policy.Inbound) (answer, error) {
 	case !refused && !accepted:
 		return answer{}, errors.New("it has no filters and no error: want one of them")
 	case accepted:
-		filters, err := readFilters(o["filters"], in)
+		filters, err := readFilters(version, o["filters"], in)
 		return answer{filters: filters}, err
 	}
 	text, err := readValue[string](o, "error", "text")
@@ -101,14 +102,14 @@ func readAnswer(o object, in policy.Inbound) (answer, error) {
 	return answer{refusal: errors.New(text)}, err
 }
 
-// ReadAnswer returns the filters of an answer, or the refusal in it. An answer that is not
+// ReadAnswer returns the filters of an answer in a version of the protocol, or the refusal in it. An answer that is not
 // sound is an error that wraps [ErrAnswer].
-func ReadAnswer(text []byte, in policy.Inbound) (xds.Filters, error) {
+func ReadAnswer(version int, text []byte, in policy.Inbound) (xds.Filters, error) {
 	o, err := readObject(text)
 	if err != nil {
 		return xds.Filters{}, badAnswer("%w", err)
 	}
-	a, err := readAnswer(o, in)
+	a, err := readAnswer(version, o, in)
 	if err != nil {
 		return xds.Filters{}, badAnswer("%w", err)
 	}
@@ -200,11 +201,11 @@ func quote(data []byte) string {
 	return fmt.Sprintf("%q", data)
 }
 
-func readFilters(data []byte, in policy.Inbound) (xds.Filters, error) {
+func readFilters(version int, data []byte, in policy.Inbound) (xds.Filters, error) {
 	var out xds.Filters
 	o, err := readObject(data)
 	if err == nil {
-		err = o.checkFields("network", "http", "routes")
+		err = o.checkFields(fieldsOf(version)...)
 	}
 	if err != nil {
 		return out, fmt.Errorf("filters: %w", err)
@@ -222,8 +223,29 @@ func readFilters(data []byte, in policy.Inbound) (xds.Filters, error) {
 	if len(out.HTTP)+len(routes) > 0 && in.Protocol == policy.TCP {
 		return out, fmt.Errorf("filters: a %s inbound takes network filters only", in.Protocol)
 	}
-	out.Routes, err = readRoutes(routes, in, out.HTTP)
-	return out, err
+	if out.Routes, err = readRoutes(routes, in, out.HTTP); err != nil || version < 2 || in.Protocol == policy.TCP && !o.has("tokens") {
+		return out, err
+	}
+	// Without the filter, no token is read.
+	out.Tokens = &jwtauthnv3.JwtAuthentication{}
+	switch {
+	case in.Protocol == policy.TCP:
+		return out, fmt.Errorf("filters.tokens: a %s inbound reads no tokens", in.Protocol)
+	case o.has("tokens"):
+		if err := readFilter(o["tokens"], out.Tokens); err != nil {
+			return out, fmt.Errorf("filters.tokens: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// fieldsOf returns the fields of filters in a version of the protocol.
+func fieldsOf(version int) []string {
+	fields := []string{"network", "http", "routes"}
+	if version >= 2 {
+		fields = append(fields, "tokens")
+	}
+	return fields
 }
 
 // readFilterList reads the filters in an optional field.

@@ -61,8 +61,13 @@ func init() {
 			_, _ = io.Copy(io.Discard, in)
 		},
 		// Answers with the field "answer" of the first policy. ID stands for the id of the request.
-		"parrot": func(in io.Reader, out io.Writer, _ []string) {
-			each(in, out, func(id string, ask []byte) {
+		// The first argument is the version that it speaks.
+		"parrot": func(in io.Reader, out io.Writer, args []string) {
+			greeting := sound
+			if len(args) > 0 {
+				greeting = strings.Replace(sound, "1", args[0], 1)
+			}
+			eachAfter(greeting, in, out, func(id string, ask []byte) {
 				var r struct{ Policies []struct{ Answer string } }
 				if err := json.Unmarshal(ask, &r); err != nil {
 					panic(err)

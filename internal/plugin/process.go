@@ -339,7 +339,7 @@ func (c *Compiler) deliver(line []byte) error {
 	if call == nil {
 		return badAnswer("id: no request %d waits for an answer", id)
 	}
-	a, err := readAnswer(o, call.inbound)
+	a, err := readAnswer(c.Protocol, o, call.inbound)
 	if err == nil && call.question != nil {
 		delete(o, "id")
 		if line, err = json.Marshal(o); err == nil {

@@ -138,7 +138,7 @@ func (r *Recording) Compile(_ context.Context, in policy.Inbound, policies []man
 	if !ok {
 		return xds.Filters{}, r.broken(in, policies, fmt.Errorf("%w: record again with %s", errMissing, r.head.Again))
 	}
-	filters, err := plugin.ReadAnswer(e.Answer, in)
+	filters, err := plugin.ReadAnswer(r.head.Protocol, e.Answer, in)
 	if errors.Is(err, plugin.ErrAnswer) {
 		err = r.broken(in, policies, err)
 	}

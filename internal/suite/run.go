@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/meshproof/meshproof/cases"
@@ -200,6 +201,10 @@ func (r *run) compile(ctx context.Context) bool {
 		return false
 	case len(filters) != len(c.Inbounds):
 		r.result.Fault, r.result.Err = true, fmt.Errorf("the compiler was asked for the filters of %d inbounds and gave those of %d", len(c.Inbounds), len(filters))
+		return false
+	}
+	if r.reading.WantsOnly() != "" && slices.ContainsFunc(filters, func(f xds.Filters) bool { return len(f.Tokens.GetRules()) > 0 }) {
+		r.result.Err = errors.New("not verified: the compiler reads tokens (JWT), and the lab sends those that policies demand which it can read")
 		return false
 	}
 	for i, in := range r.reading.Inbounds() {
