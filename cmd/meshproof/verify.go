@@ -67,7 +67,7 @@ before it.`,
 	flags.StringVar(&o.dump, "config-dump", "", "answer of the sidecar's admin endpoint to /config_dump")
 	flags.StringVar(&o.filters, "filters", "", "folder with filters, listeners or dumps, as JSON")
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
-	flags.StringToStringVar(&o.jwks, "jwks", nil, "ISSUER=FILE: the keys of an issuer (JSON Web Key Set) that the policies name by jwksUri")
+	flags.StringToStringVar(&o.jwks, "jwks", nil, "keys of an issuer (JSON Web Key Set) that the policies name by jwksUri, as `ISSUER=FILE`")
 	o.envoy.add(cmd)
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	addOutput(cmd, &o.output)
