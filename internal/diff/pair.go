@@ -2,7 +2,6 @@ package diff
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/dialects"
-	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/policy"
@@ -301,111 +299,4 @@ func casesOf(old, recent Side) (olds, recents []lab.Case, err error) {
 	}
 	recents, err = recent.CasesFor(recent.Surroundings, inNew)
 	return olds, recents, err
-}
-
-// populate makes inbounds for the policies of both sides that select no described inbound,
-// and adds a case with them to each side.
-func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab.Case, []lab.Case, error) {
-	if !old.HasPolicySet() && !recent.HasPolicySet() {
-		return olds, recents, nil
-	}
-	setOld, errOld := old.PolicySet(old.Surroundings)
-	setNew, errNew := recent.PolicySet(recent.Surroundings)
-	if err := errors.Join(errOld, errNew); err != nil {
-		return nil, nil, err
-	}
-	// Dataplanes of one side say what inbounds there are on both.
-	for _, sides := range [][2]*lab.PolicySet{{&setOld, &setNew}, {&setNew, &setOld}} {
-		if len(sides[0].Described) == 0 {
-			sides[0].Described = sides[1].Described
-		}
-	}
-	setOld.Changed, setNew.Changed = changedPolicies(old, recent), changedPolicies(recent, old)
-	if !old.HasPolicySet() || !recent.HasPolicySet() {
-		// Policy files and a case file are compared on the inbounds of the case.
-		described := inboundsOf(slices.Concat(olds, recents))
-		setOld.Described, setNew.Described = described, described
-	}
-	population := lab.Populate(recent.Inbound, setOld, setNew)
-	d.Unasked, d.Truncated = population.Unasked, population.Truncated
-	if !old.HasPolicySet() || !recent.HasPolicySet() {
-		for _, m := range population.Made {
-			d.Unasked = append(d.Unasked, lab.Unasked{Policy: strings.Join(m.For, ", "), Place: recent.Name, Reason: "it selects no inbound of the cases"})
-		}
-		return olds, recents, nil
-	}
-	// Where no policy has changed, the programs are the same: there is nothing to compare.
-	changed := slices.DeleteFunc(slices.Clone(population.Made), func(m lab.Made) bool { return !m.Changed })
-	madeOld, errOld := old.MadeCases(old.Surroundings, changed)
-	madeNew, errNew := recent.MadeCases(recent.Surroundings, changed)
-	if first := slices.IndexFunc(recents, func(c lab.Case) bool { return c.Generated }); first >= 0 && len(setNew.Described) == 0 {
-		recents[first].Among = slices.Clone(recents[first].Among)
-		for _, m := range population.Made {
-			recents[first].Among = append(recents[first].Among, m.Inbound)
-		}
-	}
-	return append(olds, madeOld...), append(recents, madeNew...), errors.Join(errOld, errNew)
-}
-
-func inboundsOf(all []lab.Case) []policy.Inbound {
-	var out []policy.Inbound
-	for _, c := range all {
-		for _, in := range c.Inbounds {
-			out = append(out, in.Inbound)
-		}
-	}
-	return out
-}
-
-// changedPolicies reports of a side's policy, by its place, whether the other side does not have it
-// as it is.
-func changedPolicies(side, other Side) func(place string) bool {
-	same := map[string]bool{}
-	if side.Options.Document.Flow() == other.Options.Document.Flow() {
-		for _, doc := range other.Policies {
-			same[doc.Flow()] = true
-		}
-	}
-	changed := map[string]bool{}
-	for _, doc := range side.Policies {
-		place := doc.Place("")
-		changed[place] = changed[place] || !same[doc.Flow()]
-	}
-	return func(place string) bool { return changed[place] }
-}
-
-// changedDocuments names the documents of meshes that one side has and the other has not, or has
-// otherwise.
-func changedDocuments(old, recent Side) (out []string) {
-	flows := func(of kinds.Others) map[string]bool {
-		known := map[string]bool{}
-		for _, doc := range of {
-			known[doc.Flow()] = true
-		}
-		return known
-	}
-	olds, recents := old.Others.OfMeshes(), recent.Others.OfMeshes()
-	for _, side := range []struct {
-		has   kinds.Others
-		other map[string]bool
-	}{{recents, flows(olds)}, {olds, flows(recents)}} {
-		for _, doc := range side.has {
-			if !side.other[doc.Flow()] {
-				out = append(out, doc.Place("")+" ("+kinds.Others{doc}.String()+")")
-			}
-		}
-	}
-	return out
-}
-
-// emptied returns the cases without policies.
-func emptied(all []lab.Case, options language.Options) []lab.Case {
-	out := slices.Clone(all)
-	for i := range out {
-		out[i].Policies = nil
-		if out[i].Generated {
-			out[i].Options.Document = options.Document
-		}
-	}
-	return out
 }
