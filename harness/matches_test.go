@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
@@ -10,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -75,12 +77,30 @@ func askEnvoy(t *testing.T, h *Harness, protocol policy.Protocol, tokens token.D
 			in := Inbound{Name: fmt.Sprintf("%s %d", form, i), Identity: backend, Address: address(uint16(8000 + len(spec.Inbounds))), Protocol: protocol, Filters: compile(t, p), Tokens: tokens}
 			spec.Inbounds = append(spec.Inbounds, in)
 			for _, seen := range classRequests(t, on, p) {
+				if protocol == policy.GRPC && isMetadata(seen.Headers) {
+					call := seen
+					call.Method, call.Path, call.Headers = "POST", "/orders.Orders/List", requestline.Seen(seen.Headers, protocol, true)
+					all = append(all, asked{p, call, bearer(t, in, tokens.Complete(token.Of(seen.Others)),
+						Request{To: in.Name, GRPC: "orders.Orders/List", Authority: seen.Host, Headers: seen.Headers, SNI: seen.SNI})})
+				}
 				all = append(all, asked{p, seen, bearer(t, in, tokens.Complete(token.Of(seen.Others)),
 					Request{To: in.Name, Method: seen.Method, Path: seen.Path, Authority: seen.Host, Headers: seen.Headers, SNI: seen.SNI})})
 			}
 		}
 	}
+	if calls := slices.IndexFunc(all, func(a asked) bool { return a.request.GRPC != "" }); protocol == policy.GRPC && calls < 0 {
+		t.Error("no request is a call of gRPC")
+	}
 	holdAgainstEnvoy(t, h, spec, least, all)
+}
+
+// isMetadata reports whether a client of gRPC sends header lines as they are: it refuses what
+// nothing prints, and writes its own user agent and content type.
+func isMetadata(lines []policy.Header) bool {
+	return !slices.ContainsFunc(lines, func(h policy.Header) bool {
+		own := slices.Contains([]string{"content-type", "user-agent"}, h.Name) || strings.HasPrefix(h.Name, "grpc-") || strings.HasSuffix(h.Name, "-bin")
+		return own || strings.ContainsFunc(h.Value, func(r rune) bool { return r < ' ' || r > '~' })
+	})
 }
 
 // allowing returns the program that allows what meets a condition.
