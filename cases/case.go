@@ -172,12 +172,12 @@ func (w *wantSchema) UnmarshalManifest(d manifest.Document) error {
 		}
 	}
 	switch text {
-	case "400", "401", "403", "404", "504":
+	case "400", "401", "403", "404", "503", "504":
 		code, _ := strconv.Atoi(text)
 		w.Want = Status(code)
 		return nil
 	}
-	return fmt.Errorf("%q is not a form that can be wanted: use one of %s, 400, 401, 403, 404, 504", text, strings.Join(wantNames[:], ", "))
+	return fmt.Errorf("%q is not a form that can be wanted: use one of %s, 400, 401, 403, 404, 503, 504", text, strings.Join(wantNames[:], ", "))
 }
 
 func scalar(d manifest.Document) (string, error) {

@@ -24,6 +24,8 @@ type logs struct {
 	of         *collector
 	requests   []entry
 	connection *entry
+	// asked counts what the authorizer of the lab was asked about the connection.
+	asked int
 	// arrived is closed when all wanted entries are there. It is nil while nothing waits.
 	arrived chan struct{}
 	want    wanted
@@ -75,6 +77,15 @@ func (c *collector) add(e xds.AccessLog) {
 	}
 }
 
+// ask notes that the authorizer of the lab was asked about a caller.
+func (c *collector) ask(caller netip.AddrPort) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l := c.watched[caller]; l != nil {
+		l.asked++
+	}
+}
+
 // missing names the kind of entry that is wanted and not there, "" for none.
 func (l *logs) missing(w wanted) string {
 	switch {
@@ -117,6 +128,13 @@ func (l *logs) entries() (requests []entry, connection *entry) {
 	l.of.mu.Lock()
 	defer l.of.mu.Unlock()
 	return l.requests, l.connection
+}
+
+// timesAsked returns what the authorizer of the lab was asked about the connection.
+func (l *logs) timesAsked() int {
+	l.of.mu.Lock()
+	defer l.of.mu.Unlock()
+	return l.asked
 }
 
 // surplus counts the entries of requests that are not wanted.

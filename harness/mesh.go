@@ -299,7 +299,7 @@ func (i Inbound) with(filters xds.Filters) (Inbound, error) {
 	if i.Filters, _, err = peer.Play(filters, i.TrustedHops > 0); err != nil {
 		return i, fmt.Errorf("inbound %s: %w", i.Name, err)
 	}
-	i.asksForSNI = rbac.AskForSNI(filters.Messages())
+	i.asksForSNI = len(filters.NetworkAsks) > 0 || rbac.AskForSNI(filters.Messages())
 	return i, nil
 }
 

@@ -141,6 +141,14 @@ func (d *delivery) readRest(l sequence, s *session) error {
 		return nil
 	}
 	e := &d.evidence[s.sent[len(s.sent)-1].number]
+	e.Asked.Authorizer = s.logs.timesAsked()
+	for _, a := range s.sent {
+		for _, f := range d.evidence[a.number].Log.Filters {
+			if f.Asked {
+				e.Asked.Filters++
+			}
+		}
+	}
 	switch late := s.arrivals.Take(); {
 	case late == nil:
 	case e.Arrival == nil:

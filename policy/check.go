@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/meshproof/meshproof/internal/endpoint"
 )
@@ -48,6 +49,9 @@ func checkGates(gates, shadows []Gate) error {
 
 // checkPlace checks a shadow against the gates and the shadows in front of it.
 func checkPlace(shadow Gate, gates, before []Gate) error {
+	if shadow.Asks != nil {
+		return fmt.Errorf("policy: shadow %q asks %s: a shadow decides nothing", shadow.Name, shadow.Asks.Provider)
+	}
 	if shadow.Logs() {
 		return fmt.Errorf("policy: shadow %q logs: a shadow decides nothing, a gate that logs is for that", shadow.Name)
 	}
@@ -83,8 +87,14 @@ func (g Gate) check() error {
 	if g.Logs() && g.Form != Named {
 		return fmt.Errorf("policy: an %s gate of %s rules logs: a gate that logs has named rules", g.Layer, g.Form)
 	}
+	if g.Asks != nil && (g.Form != Named || g.Default.Effect != Allow || g.Refuses == nil) {
+		return fmt.Errorf("policy: an %s gate asks %s: it needs named rules that deny, and the requests that are refused", g.Layer, g.Asks.Provider)
+	}
 	last := ""
 	for _, rule := range g.Rules {
+		if g.Asks != nil && !rule.asks(g.Refuses) {
+			return fmt.Errorf("policy: rule %s of a gate that asks %s: its condition is no And of what it matches and of what is refused", rule.Verdict, g.Asks.Provider)
+		}
 		if err := g.checkRule(rule); err != nil {
 			return err
 		}
@@ -170,4 +180,10 @@ func (c Is) check() error {
 		return err
 	}
 	return c.Match.check()
+}
+
+// asks reports whether the rule has the form of a rule of a gate that asks an authorizer.
+func (r Rule) asks(refuses Condition) bool {
+	both, ok := r.When.(And)
+	return ok && len(both) == 2 && reflect.DeepEqual(both[1], refuses)
 }

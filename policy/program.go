@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/meshproof/meshproof/internal/authorizer"
 )
 
 // Program is the decision of one inbound. A request passes when every gate lets it
@@ -31,6 +33,11 @@ type Gate struct {
 	Form    Form
 	Rules   []Rule
 	Default Verdict
+	// Asks is the authorizer that decides about the requests that the rules match; nil where the
+	// rules decide. When of such a rule is an And of two: what it matches, and Refuses, which
+	// holds for the requests that the authorizer refuses.
+	Asks    *authorizer.Authorizer
+	Refuses Condition
 	// Behind is the number of gates in front of a shadow, 0 for other gates. Envoy asks the
 	// shadow only where these gates, and all gates of a lower layer, let the request pass.
 	Behind int
@@ -92,6 +99,9 @@ func (g Gate) write(b *strings.Builder, title string) {
 	}
 	if g.Form == Named {
 		title += " of named rules"
+	}
+	if g.Asks != nil {
+		title += " that ask " + g.Asks.Provider
 	}
 	fmt.Fprintf(b, "%s %s", title, g.Layer)
 	if g.Behind > 0 {

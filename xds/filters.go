@@ -11,14 +11,18 @@ package xds
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	jwtauthnv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/meshproof/meshproof/internal/authorizer"
+	"github.com/meshproof/meshproof/internal/authorizerfilter"
 	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -31,6 +35,9 @@ import (
 type Filters struct {
 	Network []*networkrbacv3.RBAC
 	HTTP    []*httprbacv3.RBAC
+	// NetworkAsks and HTTPAsks have the authorizers that are asked behind a filter, by its index:
+	// ext_authz asks about what the shadow of the filter denies.
+	NetworkAsks, HTTPAsks map[int]authorizer.Authorizer
 	// Routes have filters of their own, which replace those of HTTP.
 	Routes []Route
 	// Tokens is the filter for tokens (JWT) that another compiler gives, in front of those of HTTP;
@@ -42,11 +49,17 @@ type Filters struct {
 // Messages returns the filters in order, for printing.
 func (f Filters) Messages() []proto.Message {
 	var out []proto.Message
-	for _, filter := range f.Network {
+	for i, filter := range f.Network {
 		out = append(out, filter)
+		if a, ok := f.NetworkAsks[i]; ok {
+			out = append(out, authorizerfilter.Network(a, authorizerfilter.Prefix, "tcp.", serviceOf(a)))
+		}
 	}
-	for _, filter := range f.HTTP {
+	for i, filter := range f.HTTP {
 		out = append(out, filter)
+		if a, ok := f.HTTPAsks[i]; ok {
+			out = append(out, authorizerfilter.HTTP(a, authorizerfilter.Prefix, serviceOf(a)))
+		}
 	}
 	for _, route := range f.Routes {
 		for _, filter := range route.HTTP {
@@ -54,6 +67,13 @@ func (f Filters) Messages() []proto.Message {
 		}
 	}
 	return out
+}
+
+// serviceOf returns the service of an authorizer, by a cluster of its name.
+func serviceOf(a authorizer.Authorizer) *corev3.GrpcService {
+	return &corev3.GrpcService{TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{
+		EnvoyGrpc: &corev3.GrpcService_EnvoyGrpc{ClusterName: a.Provider},
+	}}
 }
 
 // Compile turns a program into filters: an L4 gate into
@@ -101,6 +121,7 @@ func (f *Filters) add(s stage) (err error) {
 	if s.layer() == policy.L7 {
 		var filter *httprbacv3.RBAC
 		filter, err = s.http()
+		f.HTTPAsks = s.addAsked(f.HTTPAsks, len(f.HTTP))
 		f.HTTP = append(f.HTTP, filter)
 		return err
 	}
@@ -108,8 +129,21 @@ func (f *Filters) add(s stage) (err error) {
 		return errors.New("the program has an L4 gate behind an L7 gate, but Envoy judges a connection first")
 	}
 	filter, err := s.network()
+	f.NetworkAsks = s.addAsked(f.NetworkAsks, len(f.Network))
 	f.Network = append(f.Network, filter)
 	return err
+}
+
+// addAsked adds the authorizer of the stage, if it asks one.
+func (s stage) addAsked(to map[int]authorizer.Authorizer, index int) map[int]authorizer.Authorizer {
+	if s.gate == nil || s.gate.Asks == nil {
+		return to
+	}
+	if to == nil {
+		to = map[int]authorizer.Authorizer{}
+	}
+	to[index] = *s.gate.Asks
+	return to
 }
 
 // stage is what becomes one RBAC filter: a gate, a shadow, or both. Envoy asks the
@@ -126,7 +160,7 @@ func stagesOf(gates, shadows []policy.Gate) []stage {
 		for ; next < len(shadows) && shadows[next].Position(gates) <= i; next++ {
 			out = append(out, stage{shadow: &shadows[next]})
 		}
-		if last := len(out) - 1; last >= 0 && out[last].gate == nil && out[last].shadow.Layer == gate.Layer {
+		if last := len(out) - 1; last >= 0 && gate.Asks == nil && out[last].gate == nil && out[last].shadow.Layer == gate.Layer {
 			out[last].gate = gate
 		} else {
 			out = append(out, stage{gate: gate})
@@ -170,6 +204,10 @@ type compiled struct {
 
 // compile returns both engines of the filter, and the name of its shadow.
 func (s stage) compile() (enforced, observed compiled, name string, err error) {
+	if s.gate != nil && s.gate.Asks != nil {
+		observed, err = compileGate(asked(*s.gate))
+		return enforced, observed, authorizerfilter.Prefix, err
+	}
 	if s.gate != nil {
 		if enforced, err = compileGate(*s.gate); err != nil {
 			return enforced, observed, name, err
@@ -180,6 +218,16 @@ func (s stage) compile() (enforced, observed compiled, name string, err error) {
 		observed, err = compileGate(*s.shadow)
 	}
 	return enforced, observed, name, err
+}
+
+// asked returns the gate that denies what the authorizer of a gate is asked about.
+func asked(gate policy.Gate) policy.Gate {
+	gate.Asks, gate.Rules = nil, slices.Clone(gate.Rules)
+	for i := range gate.Rules {
+		// The program was checked: the condition is an And of two.
+		gate.Rules[i].When = gate.Rules[i].When.(policy.And)[0]
+	}
+	return gate
 }
 
 func compileGate(gate policy.Gate) (c compiled, err error) {

@@ -6,6 +6,7 @@ import (
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 
+	"github.com/meshproof/meshproof/internal/authorizer"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -24,6 +25,10 @@ type FilterLog struct {
 	// ShadowName is the name of the shadow. The access log does not have it: the harness
 	// takes it from the filters of the inbound.
 	ShadowName string
+	// Asked tells whether the filter had the authorizer behind it asked.
+	// AskedBy names the rule that matched.
+	Asked   bool
+	AskedBy string
 }
 
 // AccessLog is an entry of Envoy's access log, reduced to what is evidence.
@@ -92,6 +97,8 @@ type FilterPlace struct {
 	Index int
 	// Logs is true for a filter that only logs: it never refuses a request.
 	Logs bool
+	// Asks is true for a filter that has an authorizer behind it: both together decide.
+	Asks bool
 }
 
 // Places returns the places of the filters: those of the network, then those of HTTP. The
@@ -99,7 +106,7 @@ type FilterPlace struct {
 func (f Filters) Places() []FilterPlace {
 	out := make([]FilterPlace, 0, len(f.Network)+len(f.HTTP))
 	for i, filter := range f.Network {
-		out = append(out, FilterPlace{policy.L4, i, onlyLogs(filter)})
+		out = append(out, FilterPlace{Layer: policy.L4, Index: i, Logs: onlyLogs(filter), Asks: has(f.NetworkAsks, i)})
 	}
 	for i, filter := range f.HTTP {
 		same := []rbacFilter{filter}
@@ -108,9 +115,14 @@ func (f Filters) Places() []FilterPlace {
 				same = append(same, route.HTTP[i])
 			}
 		}
-		out = append(out, FilterPlace{policy.L7, i, onlyLogs(same...)})
+		out = append(out, FilterPlace{Layer: policy.L7, Index: i, Logs: onlyLogs(same...), Asks: has(f.HTTPAsks, i)})
 	}
 	return out
+}
+
+func has(asks map[int]authorizer.Authorizer, index int) bool {
+	_, ok := asks[index]
+	return ok
 }
 
 // rbacFilter is an RBAC filter of either layer.

@@ -46,11 +46,12 @@ func (c FilterCounters) String() string {
 }
 
 // Sum adds up the counters of the filters of an inbound. It leaves out what a filter that
-// only logs allows: that is no decision.
+// only logs allows, and the shadow that says what an authorizer is asked about: that is no
+// decision.
 func Sum(filters []FilterCounters) Counters {
 	var sum Counters
 	for _, f := range filters {
-		if f.Rule != "" {
+		if f.Rule != "" || f.Asks {
 			continue
 		}
 		if !f.Logs {
@@ -84,10 +85,18 @@ func Count(es []Evidence) []FilterCounters {
 	}
 	for _, e := range es {
 		for _, f := range e.Log.Filters {
+			enforced, shadow := f.Enforced, f.Shadow
+			if f.Asks {
+				// The filter itself only observes.
+				enforced, shadow = xds.Engine{}, xds.Engine{Ran: enforced.Ran, Verdict: policy.Verdict{Effect: policy.Allow, Origin: f.AskedBy}}
+				if f.Asked {
+					shadow.Verdict.Effect = policy.Deny
+				}
+			}
 			for _, engine := range []struct {
 				xds.Engine
 				count func(*FilterCounters, policy.Verdict)
-			}{{f.Enforced, (*FilterCounters).countEnforced}, {f.Shadow, (*FilterCounters).countShadow}} {
+			}{{enforced, (*FilterCounters).countEnforced}, {shadow, (*FilterCounters).countShadow}} {
 				if !engine.Ran {
 					continue
 				}

@@ -45,6 +45,12 @@ type Evidence struct {
 	// Headers are the names of the headers that the access log shows, and "host" for the
 	// authority.
 	Headers []string
+	// Asked counts the questions to the authorizer about all requests of the connection; it is
+	// set for the last one.
+	Asked struct {
+		// Filters is what Envoy's log says, and Authorizer what the authorizer saw.
+		Filters, Authorizer int
+	}
 	// Retries counts the transport faults before this attempt. A request that has a
 	// verdict is never sent again.
 	Retries int

@@ -54,6 +54,7 @@ func (e Evidence) Find() (Finding, error) {
 	e.checkSNI(&sides)
 	e.checkToken(&sides, f)
 	e.checkShown(&sides)
+	sides.want(e.Asked.Filters == e.Asked.Authorizer, "the access log says that an authorizer was asked %d times, and it was asked %d times", e.Asked.Filters, e.Asked.Authorizer)
 	if len(sides) > 0 {
 		return f, &Disagreement{Form: f.Form, Sides: sides}
 	}
@@ -89,7 +90,7 @@ func (e Evidence) checkSNI(sides *checklist) {
 // claims of a token that it refuses, nor of a request that was refused before.
 func (e Evidence) checkToken(sides *checklist, f Finding) {
 	sent := e.Tokens.For(e.Call.Method, e.Call.Headers).Found(e.Call.Path, e.Call.Headers)
-	if e.Log.Claims == nil && (f.Form != Served && (f.Form != Refused || f.Layer != policy.L7)) {
+	if e.Log.Claims == nil && (e.refusedByAuthorizer() || f.Form != Served && (f.Form != Refused || f.Layer != policy.L7)) {
 		return
 	}
 	sides.want(reflect.DeepEqual(e.Log.Claims, sent), "the access log has the claims %v, the caller sent %v", e.Log.Claims, sent)
@@ -103,7 +104,14 @@ func (e Evidence) passedInPlaintext() bool {
 }
 
 func (e Evidence) refusedByHTTP() bool {
-	return strings.HasPrefix(e.Log.Details, "rbac_access_denied") || e.Answer.Body == refusalBody
+	return strings.HasPrefix(e.Log.Details, "rbac_access_denied") || e.Answer.Body == refusalBody || e.refusedByAuthorizer() && e.Log.Request
+}
+
+// refusedByAuthorizer reports whether the filter that refused the request has an authorizer
+// behind it.
+func (e Evidence) refusedByAuthorizer() bool {
+	n := len(e.Log.Filters)
+	return n > 0 && e.Log.Filters[n-1].Asks && e.Log.Filters[n-1].Enforced.Verdict.Effect == policy.Deny
 }
 
 func (e Evidence) checkHandshake(sides *checklist) {
@@ -112,13 +120,31 @@ func (e Evidence) checkHandshake(sides *checklist) {
 	sides.want(!e.Log.Enforced.Ran, "the access log says that a policy judged it: %s", e.Log.Enforced.Verdict)
 }
 
+// checkUnauthorized compares the answer to a request that an authorizer refused, or gave no
+// answer about. The status is the authorizer's, or that of the filter.
+func (e Evidence) checkUnauthorized(sides *checklist) {
+	sides.want(e.Answer.Body == "", "the caller got %q, and an authorizer of the lab says nothing", e.Answer.Body)
+	sides.want(e.Arrival == nil, "the upstream saw the request")
+	sides.want(strings.HasPrefix(e.Log.Details, "ext_authz_"), "the access log gives the reason %q, and no authorizer", e.Log.Details)
+	sides.want(int(e.Log.Status) == e.Answer.Status, "the access log says status %d, the caller got %d", e.Log.Status, e.Answer.Status)
+	e.checkPeer(sides)
+}
+
 func (e Evidence) checkClosed(sides *checklist) {
 	sides.want(e.Answer.Outcome == caller.Closed, "the caller saw a %s", e.Answer)
 	sides.want(e.Arrival == nil, "the upstream saw bytes of the caller")
+	if e.refusedByAuthorizer() {
+		e.checkPeer(sides)
+		return
+	}
 	e.checkRefusal(sides, e.Log.Termination)
 }
 
 func (e Evidence) checkForbidden(sides *checklist) {
+	if e.refusedByAuthorizer() {
+		e.checkUnauthorized(sides)
+		return
+	}
 	if e.Call.GRPC != "" {
 		sides.want(e.Answer.GRPC == codes.PermissionDenied, "the caller got %s, not PERMISSION_DENIED", e.Answer)
 	} else {

@@ -43,7 +43,7 @@ func (s *accessLogServer) StreamAccessLogs(stream accesslogv3.AccessLogService_S
 func requestEntry(entry *accesslogdatav3.HTTPAccessLogEntry) xds.AccessLog {
 	log := commonEntry(entry.GetCommonProperties())
 	log.Request = true
-	log.SetFilters(filterLogs(policy.L7, metadataOf(entry.GetCommonProperties(), "envoy.filters.http.rbac")))
+	log.SetFilters(withAuthorizer(filterLogs(policy.L7, metadataOf(entry.GetCommonProperties(), "envoy.filters.http.rbac")), entry.GetCommonProperties()))
 	if payload := metadataOf(entry.GetCommonProperties(), rbac.TokenFilter)[rbac.TokenPayload].GetStructValue(); payload != nil {
 		log.Claims = payload.AsMap()
 	}
@@ -62,7 +62,7 @@ func connectionEntry(entry *accesslogdatav3.TCPAccessLogEntry) xds.AccessLog {
 	if common.GetResponseFlags().GetNoRouteFound() {
 		log.TransportFailure = cmp.Or(log.TransportFailure, noChain)
 	}
-	log.SetFilters(filterLogs(policy.L4, metadataOf(common, "envoy.filters.network.rbac")))
+	log.SetFilters(withAuthorizer(filterLogs(policy.L4, metadataOf(common, "envoy.filters.network.rbac")), common))
 	return log
 }
 
@@ -148,6 +148,26 @@ func filterLogs(layer policy.Layer, metadata map[string]*structpb.Value) []xds.F
 	}
 	slices.SortFunc(out, func(a, b xds.FilterLog) int { return cmp.Compare(a.Index, b.Index) })
 	return out
+}
+
+// withAuthorizer says of a filter with an authorizer behind it what both have decided. The
+// shadow of the filter denies what the authorizer is asked about.
+func withAuthorizer(filters []xds.FilterLog, common *accesslogdatav3.AccessLogCommon) []xds.FilterLog {
+	refused := common.GetResponseFlags().GetUnauthorizedDetails().GetReason() == accesslogdatav3.ResponseFlags_Unauthorized_EXTERNAL_SERVICE
+	for i := range filters {
+		f := &filters[i]
+		if !f.Asks {
+			continue
+		}
+		f.Asked = f.Shadow.Ran && f.Shadow.Verdict.Effect == policy.Deny
+		f.Enforced = xds.Engine{Ran: f.Shadow.Ran, Verdict: policy.Verdict{Effect: policy.Allow}}
+		// Each of several authorizers ends the request where it refuses.
+		if f.Asked && refused && i == len(filters)-1 {
+			f.Enforced.Verdict = f.Shadow.Verdict
+		}
+		f.AskedBy, f.Shadow = f.Shadow.Verdict.Origin, xds.Engine{}
+	}
+	return filters
 }
 
 func addrPort(address *corev3.Address) netip.AddrPort {

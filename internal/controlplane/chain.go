@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/meshproof/meshproof/internal/authorizerfilter"
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -101,6 +102,12 @@ func (i Inbound) networkFilters(auth xds.Filters) ([]*listenerv3.Filter, error) 
 		}
 		if err := add("envoy.filters.network.rbac", filter); err != nil {
 			return nil, err
+		}
+		if a, ok := auth.NetworkAsks[n]; ok {
+			asks := authorizerfilter.Network(a, prefixOf(places[n]), i.Stat, controlPlaneService())
+			if err := add("envoy.filters.network.ext_authz", asks); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if i.Protocol == policy.TCP {

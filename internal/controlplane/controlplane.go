@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/service/accesslog/v3"
+	authv3 "github.com/envoyproxy/go-control-plane/envoy/service/auth/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	"github.com/envoyproxy/go-control-plane/pkg/cache/v3"
 	"github.com/envoyproxy/go-control-plane/pkg/log"
@@ -28,13 +30,14 @@ const connectTimeout = 5 * time.Second
 // ControlPlane serves delta ADS (listeners and secrets) to one Envoy and
 // receives its access logs. It is safe for concurrent use.
 type ControlPlane struct {
-	grpc      *grpc.Server
-	creds     *watchedTLS
-	stop      context.CancelFunc
-	served    chan struct{}
-	acks      *acks
-	listeners *cache.LinearCache
-	secrets   *cache.LinearCache
+	grpc       *grpc.Server
+	creds      *watchedTLS
+	authorizer *authorizerServer
+	stop       context.CancelFunc
+	served     chan struct{}
+	acks       *acks
+	listeners  *cache.LinearCache
+	secrets    *cache.LinearCache
 
 	connected     chan struct{}
 	connectedOnce sync.Once
@@ -69,20 +72,22 @@ func (c *ControlPlane) HandshakeError() error {
 
 // Serve starts a control plane on the listener, which it closes in the end. The
 // TLS configuration must demand Envoy's SVID; entries gets every access log entry,
-// one at a time for each stream, and must not block.
-func Serve(lis net.Listener, config *tls.Config, entries func(xds.AccessLog)) *ControlPlane {
+// one at a time for each stream, and must not block. The function asked gets the address of
+// each caller that the authorizer of the lab is asked about, and must not block either.
+func Serve(lis net.Listener, config *tls.Config, entries func(xds.AccessLog), asked func(caller netip.AddrPort)) *ControlPlane {
 	ctx, stop := context.WithCancel(context.Background())
 	creds := &watchedTLS{TransportCredentials: credentials.NewTLS(config)}
 	c := &ControlPlane{
-		grpc:      grpc.NewServer(grpc.Creds(creds)),
-		creds:     creds,
-		stop:      stop,
-		served:    make(chan struct{}),
-		acks:      newACKs(),
-		listeners: cache.NewLinearCache(resource.ListenerType, cache.WithLogger(log.NewDefaultLogger())),
-		secrets:   cache.NewLinearCache(resource.SecretType, cache.WithLogger(log.NewDefaultLogger())),
-		connected: make(chan struct{}),
-		turn:      make(chan struct{}, 1),
+		grpc:       grpc.NewServer(grpc.Creds(creds)),
+		creds:      creds,
+		authorizer: &authorizerServer{asked: asked},
+		stop:       stop,
+		served:     make(chan struct{}),
+		acks:       newACKs(),
+		listeners:  cache.NewLinearCache(resource.ListenerType, cache.WithLogger(log.NewDefaultLogger())),
+		secrets:    cache.NewLinearCache(resource.SecretType, cache.WithLogger(log.NewDefaultLogger())),
+		connected:  make(chan struct{}),
+		turn:       make(chan struct{}, 1),
 	}
 	mux := &cache.MuxCache{
 		Classify:      func(r *cache.Request) string { return r.GetTypeUrl() },
@@ -91,6 +96,7 @@ func Serve(lis net.Listener, config *tls.Config, entries func(xds.AccessLog)) *C
 	}
 	discoveryv3.RegisterAggregatedDiscoveryServiceServer(c.grpc, server.NewServer(ctx, mux, c.callbacks()))
 	accesslogv3.RegisterAccessLogServiceServer(c.grpc, &accessLogServer{entries: entries})
+	authv3.RegisterAuthorizationServer(c.grpc, c.authorizer)
 	go func() {
 		defer close(c.served)
 		// Serve returns when Close stops the server, and earlier only where the

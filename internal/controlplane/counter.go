@@ -19,6 +19,8 @@ func prefixOf(p xds.FilterPlace) string {
 	switch {
 	case p.Logs:
 		return fmt.Sprintf("log%d_", p.Index)
+	case p.Asks:
+		return fmt.Sprintf("ask%d_", p.Index)
 	case p.Index > 0:
 		return fmt.Sprintf("filter%d_", p.Index)
 	default:
@@ -34,7 +36,9 @@ func parsePlace(layer policy.Layer, prefix string) (xds.FilterPlace, bool) {
 	}
 	digits, ok := strings.CutPrefix(strings.TrimSuffix(prefix, "_"), "filter")
 	if !ok {
-		digits, p.Logs = strings.CutPrefix(digits, "log")
+		if digits, p.Logs = strings.CutPrefix(digits, "log"); !p.Logs {
+			digits, p.Asks = strings.CutPrefix(digits, "ask")
+		}
 	}
 	var err error
 	p.Index, err = strconv.Atoi(digits)
@@ -78,8 +82,8 @@ func CounterNames(stats ...string) string {
 		quoted[i] = regexp.QuoteMeta(stat)
 	}
 	// The name of a rule is any text.
-	return `(?s)^(http\.)?(` + strings.Join(quoted, "|") + `)(_(filter|log)[0-9]+)?(_effective)?\.rbac\.` +
-		`(((filter|log)[0-9]+_\.)?(policy\..*\.)?(shadow_)?(allowed|denied)|effective_log[0-9]+_\.shadow_allowed)$`
+	return `(?s)^(http\.)?(` + strings.Join(quoted, "|") + `)(_(filter|log|ask)[0-9]+)?(_effective)?\.rbac\.` +
+		`(((filter|log|ask)[0-9]+_\.)?(policy\..*\.)?(shadow_)?(allowed|denied)|effective_log[0-9]+_\.shadow_allowed)$`
 }
 
 // Counter says what Envoy counts under a name.

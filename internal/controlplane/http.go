@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/meshproof/meshproof/internal/authorizerfilter"
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/internal/tokenfilter"
@@ -98,16 +99,15 @@ func (i Inbound) httpManager(auth xds.Filters) (*hcmv3.HttpConnectionManager, er
 	case policy.UnescapeSlashes:
 		hcm.PathWithEscapedSlashesAction = hcmv3.HttpConnectionManager_UNESCAPE_AND_FORWARD
 	}
-	if i.Tokens.Reads() {
-		filter, err := tokenfilter.Filter(i.Tokens)
-		if err != nil {
-			return nil, err
-		}
-		if err := addHTTPFilter(hcm, rbac.TokenFilter, filter); err != nil {
-			return nil, err
-		}
-	}
+	// Istio asks an authorizer before it verifies a token.
+	tokens := i.addTokens
 	for n, filter := range auth.HTTP {
+		if !places[n].Asks {
+			if err := tokens(hcm); err != nil {
+				return nil, err
+			}
+			tokens = func(*hcmv3.HttpConnectionManager) error { return nil }
+		}
 		if places[n].Logs {
 			if err := addHTTPFilter(hcm, observerName(n), observeLog(filter.Rules, places[n])); err != nil {
 				return nil, err
@@ -116,8 +116,29 @@ func (i Inbound) httpManager(auth xds.Filters) (*hcmv3.HttpConnectionManager, er
 		if err := addHTTPFilter(hcm, httpFilterName(n), placedHTTP(filter, places[n])); err != nil {
 			return nil, err
 		}
+		if a, ok := auth.HTTPAsks[n]; ok {
+			asks := authorizerfilter.HTTP(a, prefixOf(places[n]), controlPlaneService())
+			if err := addHTTPFilter(hcm, fmt.Sprintf("envoy.filters.http.ext_authz.%d", n), asks); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := tokens(hcm); err != nil {
+		return nil, err
 	}
 	return hcm, addHTTPFilter(hcm, "envoy.filters.http.router", &routerv3.Router{})
+}
+
+// addTokens adds the filter that verifies tokens, if the inbound reads any.
+func (i Inbound) addTokens(hcm *hcmv3.HttpConnectionManager) error {
+	if !i.Tokens.Reads() {
+		return nil
+	}
+	filter, err := tokenfilter.Filter(i.Tokens)
+	if err != nil {
+		return err
+	}
+	return addHTTPFilter(hcm, rbac.TokenFilter, filter)
 }
 
 func addHTTPFilter(hcm *hcmv3.HttpConnectionManager, name string, config proto.Message) error {

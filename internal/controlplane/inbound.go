@@ -44,7 +44,7 @@ type Inbound struct {
 var (
 	statPrefix = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 	// placeSuffix is the end of the stat prefixes of network filters, see [FilterPlace].
-	placeSuffix = regexp.MustCompile(`_((filter|log)[0-9]+|effective)$`)
+	placeSuffix = regexp.MustCompile(`_((filter|log|ask)[0-9]+|effective)$`)
 )
 
 func (i Inbound) check() error {

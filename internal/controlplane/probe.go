@@ -25,7 +25,9 @@ func (c *ControlPlane) Probe(ctx context.Context, bind netip.AddrPort, dial stri
 	if err := c.Push(ctx, Update{Listeners: []Listener{l}}); err != nil {
 		return behavior.Set{}, fmt.Errorf("xds: probe: %w", err)
 	}
-	return askProbe(ctx, dial)
+	behaves, err := askProbe(ctx, dial)
+	c.authorizer.joins.Store(!behaves.Fixed(behavior.HeaderLines))
+	return behaves, err
 }
 
 func askProbe(ctx context.Context, dial string) (behavior.Set, error) {

@@ -163,6 +163,7 @@ var registry = []Feature{
 	{"IstioTemplates", IstioAuthz, Core, "In a path {*} is one segment, and {**} any number of them."},
 	{"IstioPermissiveMTLS", IstioAuthz, Extended, "A caller in plaintext is judged as one without an identity."},
 	{"IstioPeerAuthentication", IstioAuthz, Extended, "A PeerAuthentication says whether an inbound takes mTLS, plaintext, or both."},
+	{"IstioCustom", IstioAuthz, Extended, "A CUSTOM asks an authorizer about what its rules match, before all other policies."},
 	{"IstioTrustDomain", IstioAuthz, Extended, "A principal of the mesh's trust domain stands for those of its aliases too."},
 	{"IstioTokens", IstioAuthz, Extended, "A RequestAuthentication refuses a bad token, and policies ask for the claims of a sound one."},
 	{"IstioAudit", IstioAuthz, Extended, "An AUDIT marks the access log and refuses nothing."},

@@ -51,6 +51,8 @@ type Judged struct {
 	// Ungated says that the program has no gate that decides. Then Envoy has no filter that
 	// does, and says nothing of a policy.
 	Ungated bool
+	// Asked says that a gate asks an authorizer about the request.
+	Asked bool
 	// Gates are the gates and shadows that are asked, with their verdicts, where the
 	// program has several of them: then Envoy has a filter for each. It is nil for a
 	// program of one gate, with or without a shadow.
@@ -92,10 +94,12 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	d, traces := in.Explain(seen)
 	// A network filter refuses the connection before Envoy reads the path.
 	early := d.Effect == policy.Deny && d.Layer == policy.L4
+	// Envoy asks an authorizer before it verifies a token.
+	byAuthorizer := d.Effect == policy.Deny && slices.ContainsFunc(traces, func(t policy.Trace) bool { return t.Decides && t.Gate.Asks != nil })
 	if err != nil && !early {
 		return Rejected{400, err}
 	}
-	if refusal := in.refusal(q); refusal.Status != 0 && !early {
+	if refusal := in.refusal(q); refusal.Status != 0 && !early && !byAuthorizer {
 		return Rejected{refusal.Status, errors.New(refusal.Why)}
 	}
 	rule, _ := Reasons(traces, seen)
@@ -106,6 +110,7 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	if in.HasSeveralGates() {
 		judged.Gates = traces
 	}
+	judged.Asked = in.asks(seen)
 	return judged
 }
 
@@ -132,6 +137,17 @@ func (in Inbound) plainlySeen(q cases.Request, seen policy.Request, rejected err
 	return plain, &Disputed{text(seen.Path, rejected == nil), text(path, ok)}
 }
 
+// asks reports whether a gate asks an authorizer about a request. Such gates stand first.
+func (in Inbound) asks(seen policy.Request) bool {
+	seen = placed(seen, in.Inbound.Inbound)
+	return slices.ContainsFunc(in.Program.Gates, func(g policy.Gate) bool {
+		return g.Asks != nil && slices.ContainsFunc(g.Rules, func(r policy.Rule) bool {
+			both, ok := r.When.(policy.And)
+			return ok && both[0].Holds(&seen)
+		})
+	})
+}
+
 func decides(g policy.Gate) bool { return !g.Logs() }
 
 // HasSeveralGates reports whether several filters judge a request to the inbound, each of
@@ -141,7 +157,8 @@ func (in Inbound) HasSeveralGates() bool {
 		return true // the compiler may make any number of filters
 	}
 	several := func(gates, shadows []policy.Gate) bool {
-		return len(gates) > 1 || len(shadows) > 1 || len(gates) < len(shadows) || !slices.ContainsFunc(gates, decides) && len(gates) > 0
+		asks := slices.ContainsFunc(gates, func(g policy.Gate) bool { return g.Asks != nil })
+		return asks || len(gates) > 1 || len(shadows) > 1 || len(gates) < len(shadows) || !slices.ContainsFunc(gates, decides) && len(gates) > 0
 	}
 	p := in.Program.Program
 	return several(p.Gates, p.Shadows) || slices.ContainsFunc(p.Routes, func(r policy.Route) bool { return several(r.Gates, r.Shadows) })

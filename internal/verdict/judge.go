@@ -83,7 +83,7 @@ func (j *Judgement) compareExpected(expected Expectation, anyNames bool, e evide
 			j.add(NotKeptOut, x.Why, describe(f))
 		}
 	case Rejected:
-		if f.Form != evidence.HandshakeFailed && (f.Form != evidence.Rejected || f.Status != x.Status || x.Status == 401 && f.Judged) {
+		if f.Form != evidence.HandshakeFailed && (f.Form != evidence.Rejected || f.Status != x.Status || x.Status == 401 && judgedBehind(e)) {
 			j.add(NotRejected, fmt.Sprintf("answer %d (%s)", x.Status, x.Why), describe(f))
 		}
 	case Disputed:
@@ -95,6 +95,12 @@ func (j *Judgement) compareExpected(expected Expectation, anyNames bool, e evide
 			j.compareDecision(x, anyNames, e)
 		}
 	}
+}
+
+// judgedBehind reports whether a policy judged a request behind the filter for tokens. Envoy asks
+// an authorizer in front of it.
+func judgedBehind(e evidence.Evidence) bool {
+	return slices.ContainsFunc(e.Log.Filters, func(f xds.FilterLog) bool { return f.Enforced.Ran && !f.Asks }) || len(e.Log.Filters) == 0 && e.Log.Enforced.Ran
 }
 
 // compareDecision holds the finding against the oracle, and the oracle against the plain
@@ -121,6 +127,9 @@ func (j *Judgement) compareDecision(x Judged, anyNames bool, e evidence.Evidence
 		j.add(OtherShadowRun, d.Shadowed, f.Shadow.Ran)
 	case !same(d.Shadow, f.Shadow.Verdict):
 		j.add(OtherShadow, d.Shadow, f.Shadow.Verdict)
+	}
+	if asked := slices.ContainsFunc(e.Log.Filters, func(f xds.FilterLog) bool { return f.Asked }); x.Asked != asked {
+		j.add(OtherAsked, x.Asked, asked)
 	}
 	// With names of its own, a compiler may divide the gates among filters as it likes.
 	if x.Gates != nil && !anyNames {
@@ -190,7 +199,8 @@ func meets(want cases.Want, f evidence.Finding) bool {
 	if code, ok := want.Status(); ok {
 		switch f.Form {
 		case evidence.Refused:
-			return code == 403 && f.Layer == policy.L7
+			// An authorizer that gives no answer has a status of its own.
+			return f.Layer == policy.L7 && (code == 403 || code != 400 && code == f.Status)
 		case evidence.Rejected:
 			// 403 is the form of a refusal, and this was none.
 			return f.Status == code && code != 403
@@ -268,6 +278,8 @@ const (
 	OtherFilters
 	// OtherShadows is the same of the shadows.
 	OtherShadows
+	// OtherAsked is an authorizer that was asked, or was not, against the policies.
+	OtherAsked
 	// OtherPath is a path that the upstream saw and the policies did not.
 	OtherPath
 	// OtherStatedShadow, OtherStatedBy and OtherStatedShadowBy are something else than
@@ -291,6 +303,7 @@ var texts = [...]string{
 	OtherShadow:         "the shadow should say %s, Envoy's says %s",
 	OtherFilters:        "the gates should say (%s), Envoy's filters say (%s)",
 	OtherShadows:        "the shadows should say (%s), Envoy's say (%s)",
+	OtherAsked:          "an authorizer should be asked: %s, one was asked: %s",
 	OtherPath:           "the upstream saw path %[2]q, judged was %[1]q",
 	OtherStatedShadow:   "the case wants shadow %s, Envoy says %s",
 	OtherStatedBy:       "the case wants it decided by %s, Envoy names %s",

@@ -33,7 +33,9 @@ const (
 	SchemeInPrincipal       Kind = "scheme-in-principal"
 	SelectorInRootNamespace Kind = "selector-in-root-namespace"
 	SelectsNothing          Kind = "selects-nothing"
+	SeveralProviders        Kind = "several-providers"
 	StarInTheMiddle         Kind = "star-in-the-middle"
+	UnknownProvider         Kind = "unknown-provider"
 	WorldByLabel            Kind = "world-by-label"
 	YoungerThanAnother      Kind = "younger-than-another"
 )
@@ -64,7 +66,9 @@ var About = map[Kind]string{
 	SchemeInPrincipal:       "A scheme in a principal, which never matches",
 	SelectorInRootNamespace: "A PeerAuthentication of the root namespace with a selector, which applies to nothing",
 	SelectsNothing:          "A policy that selects no workload",
+	SeveralProviders:        "A CUSTOM beside one of another provider, so that both deny",
 	StarInTheMiddle:         "A star inside a value, which is the character itself",
+	UnknownProvider:         "A CUSTOM whose provider the mesh config lacks, so that it denies",
 	WorldByLabel:            "A selector of labels that the world meets",
 	YoungerThanAnother:      "A PeerAuthentication beside an older one about the same workloads",
 }

@@ -43,6 +43,9 @@ func Program(f xds.Filters, port uint16) (p policy.Program, lost []string) {
 	for i, filter := range f.HTTP {
 		t.filter(policy.L7, root.Field("http").Index(i), filter, &p.Gates, &p.Shadows)
 	}
+	if len(f.NetworkAsks)+len(f.HTTPAsks) > 0 {
+		t.lost.add(root, "ext_authz asks a server that is not read")
+	}
 	t.routes(f.Routes, &p)
 	return p, t.lost.sentences()
 }

@@ -103,6 +103,18 @@ func drawRule(t *rapid.T) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
+// drawCustomRule draws a rule of a CUSTOM, which says nothing of the caller's name or token.
+func drawCustomRule(t *rapid.T) string {
+	var parts []string
+	if rapid.Bool().Draw(t, "from") {
+		parts = append(parts, "from: [{source: "+drawFields(t, "ipBlocks", "remoteIpBlocks")+"}]")
+	}
+	if rapid.Bool().Draw(t, "to") {
+		parts = append(parts, "to: [{operation: "+drawFields(t, "methods", "paths", "ports", "hosts")+"}]")
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
 func drawPolicies(t *rapid.T) string {
 	var b strings.Builder
 	for i := range rapid.IntRange(0, 5).Draw(t, "policies") {
@@ -110,20 +122,27 @@ func drawPolicies(t *rapid.T) string {
 		if namespace := rapid.SampledFrom([]string{"", "default", "finance", "istio-system"}).Draw(t, "namespace"); namespace != "" {
 			name += ", namespace: " + namespace
 		}
-		action := rapid.SampledFrom([]string{"", "ALLOW", "DENY", "DENY", "AUDIT"}).Draw(t, "action")
-		if action != "AUDIT" && rapid.IntRange(0, 3).Draw(t, "dry run") == 0 {
+		action := rapid.SampledFrom([]string{"", "ALLOW", "DENY", "DENY", "AUDIT", "CUSTOM"}).Draw(t, "action")
+		draw := drawRule
+		if action == "CUSTOM" {
+			draw = drawCustomRule
+		}
+		if action != "AUDIT" && action != "CUSTOM" && rapid.IntRange(0, 3).Draw(t, "dry run") == 0 {
 			name += `, annotations: {istio.io/dry-run: "` + rapid.SampledFrom([]string{"true", "1", "false"}).Draw(t, "value") + `"}`
 		}
 		spec := rapid.SampledFrom([]string{"", "selector: {}, ", "selector: {matchLabels: {app: backend}}, ", "selector: {matchLabels: {app: backend, tier: web}}, "}).Draw(t, "selector")
 		if action != "" {
 			spec += "action: " + action + ", "
 		}
+		if action == "CUSTOM" {
+			spec += "provider: {name: " + rapid.SampledFrom([]string{"opa", "opa", "opa", "down", "open", "gone"}).Draw(t, "provider") + "}, "
+		}
 		least := 0
-		if action == "DENY" {
+		if action == "DENY" || action == "CUSTOM" {
 			least = 1
 		}
 		if least > 0 || rapid.IntRange(0, 5).Draw(t, "rules") > 0 {
-			spec += "rules: [" + strings.Join(rapid.SliceOfN(rapid.Custom(drawRule), least, 3).Draw(t, "rules"), ", ") + "]"
+			spec += "rules: [" + strings.Join(rapid.SliceOfN(rapid.Custom(draw), least, 3).Draw(t, "rules"), ", ") + "]"
 		}
 		b.WriteString(one(name, spec))
 	}
@@ -136,7 +155,7 @@ func drawRequest(t *rapid.T, in policy.Inbound) policy.Request {
 		DNS:  rapid.SliceOfN(rapid.SampledFrom(names), 0, 1).Draw(t, "dns"),
 		UTF8: rapid.Bool().Draw(t, "utf-8"),
 		Port: rapid.SampledFrom([]uint16{in.Port, in.Port, 80, 0}).Draw(t, "port"),
-		SNI:  rapid.SampledFrom([]string{"", "a.example", "b.example"}).Draw(t, "sni"),
+		SNI:  rapid.SampledFrom([]string{"", "a.example", "b.example", "allow.ext-authz"}).Draw(t, "sni"),
 	}
 	addresses := rapid.SampledFrom([]string{"10.0.0.1", "10.1.2.2", "11.0.0.1", "::1", "fd12::1"})
 	r.Source = netip.MustParseAddr(addresses.Draw(t, "source"))
@@ -151,6 +170,9 @@ func drawRequest(t *rapid.T, in policy.Inbound) policy.Request {
 		texts := rapid.SampledFrom([]string{"a", "b", "ab", "", "a,b", "a\xffb"})
 		for _, line := range rapid.SliceOfN(texts, 0, 2).Draw(t, "lines") {
 			r.Headers = append(r.Headers, policy.Header{Name: "x-role", Value: line})
+		}
+		for _, line := range rapid.SliceOfN(rapid.SampledFrom([]string{"allow", "allow", "deny", "allow,deny"}), 0, 2).Draw(t, "authorizer") {
+			r.Headers = append(r.Headers, policy.Header{Name: "x-ext-authz", Value: line})
 		}
 		if rapid.Bool().Draw(t, "token") {
 			r.Others = map[string][]string{

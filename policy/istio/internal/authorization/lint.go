@@ -35,6 +35,7 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options, demand func(poli
 		if ambient {
 			out = append(out, p.lintAmbient()...)
 		}
+		out = append(out, p.lintCustom(ps, selected, opts)...)
 		for i, r := range p.rules {
 			if ambient {
 				out = append(out, p.lintAmbientRule(r, opts)...)

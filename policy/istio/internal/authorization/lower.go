@@ -9,13 +9,13 @@ import (
 )
 
 // Lower returns the decision program of the inbound of the selection: one gate of named rules
-// for each action that a policy has, AUDIT, DENY and ALLOW in this order, and a shadow for
+// for each action that a policy has, CUSTOM, AUDIT, DENY and ALLOW in this order, and a shadow for
 // each action that a dry run has. An action without a policy has no gate. The gates judge
 // requests on HTTP, and connections on tcp.
 //
 // Of the rules of a gate that match, the rule whose name sorts first is the effective one.
 func Lower(sel Selection, in policy.Inbound, opts Options) policy.Program {
-	var program policy.Program
+	program := policy.Program{Gates: customGates(sel, in, opts)}
 	for _, s := range []stage{
 		{action: actionAudit, rule: policy.Log, rest: policy.Log},
 		{action: actionDeny, rule: policy.Deny, rest: policy.Allow, shadow: "istio_dry_run_deny_"},

@@ -3,6 +3,7 @@ package authorization
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,15 +87,19 @@ func (r *reader) checkSpec(spec Spec) {
 	spec.Selector.Check(r.refuse)
 	switch spec.Action {
 	case actionAllow, actionAudit, actionDeny:
+		if spec.Provider != nil {
+			r.refuse("spec.provider", "only the action %s has a provider", actionCustom)
+		}
 	case actionCustom:
-		r.refuse("spec.action", "%s is not built yet: it asks a server of its own, which no program describes", actionCustom)
-		return
+		if spec.Provider == nil || spec.Provider.Name == "" {
+			r.refuse("spec.provider.name", "the action %s asks an authorizer: name one of the extensionProviders of the mesh config", actionCustom)
+		}
+		if spec.Rules == nil {
+			r.refuse("spec.rules", "%s without a rule never asks: write [{}] to ask about every request", actionCustom)
+		}
 	default:
-		r.refuse("spec.action", "%q is unknown: use %s, %s or %s", spec.Action, actionAllow, actionDeny, actionAudit)
+		r.refuse("spec.action", "%q is unknown: use %s, %s, %s or %s", spec.Action, actionAllow, actionDeny, actionAudit, actionCustom)
 		return
-	}
-	if object.IsSet(r.doc, "spec.provider") {
-		r.refuse("spec.provider", "only the action %s has a provider", actionCustom)
 	}
 	if spec.Action == actionDeny && (spec.Rules == nil || len(*spec.Rules) == 0) {
 		r.refuse("spec.rules", "%s without a rule never denies: write [{}] to deny every request", actionDeny)
@@ -221,6 +226,9 @@ func (r *reader) add(terms []term, at, name string, values, not []string) []term
 	t := term{subject: subject, values: values, not: not, field: at + "." + name, notField: at + ".not" + strings.ToUpper(name[:1]) + name[1:]}
 	r.check(subject, t.field, t.values)
 	r.check(subject, t.notField, t.not)
+	for field, values := range t.lists {
+		r.checkCustom(subject, field, values)
+	}
 	return append(terms, t)
 }
 
@@ -241,12 +249,22 @@ func (r *reader) readWhen(field string, when []*Condition) []term {
 			r.refuse(at+".key", "%s", reason)
 			continue
 		}
+		r.checkCustom(subject, at+".key", []string{c.Key})
 		t := term{subject: subject, values: c.Values, not: c.NotValues, field: at + ".values", notField: at + ".notValues"}
 		r.check(subject, t.field, t.values)
 		r.check(subject, t.notField, t.not)
 		out = append(out, t)
 	}
 	return out
+}
+
+// checkCustom refuses a field about the caller's name or token, which Istio does not take with
+// CUSTOM.
+func (r *reader) checkCustom(s *subject, field string, values []string) {
+	names := []string{"principals", "requestPrincipals", "namespaces", "serviceAccounts", "trustDomains"}
+	if r.action == actionCustom && len(values) > 0 && (slices.Contains(names, s.name) || strings.HasPrefix(s.name, "request.auth.")) {
+		r.refuse(field, "the action %s has no field about who calls: the authorizer decides that", actionCustom)
+	}
 }
 
 // check refuses values that the subject does not take.

@@ -67,7 +67,15 @@ func (p Policy) String() string {
 
 // origin is the name under which Envoy reports a rule, which is the one that Istio gives it.
 func (p Policy) origin(rule int) string {
-	return fmt.Sprintf("ns[%s]-policy[%s]-rule[%d]", p.resource.Metadata.Namespace, p.resource.Metadata.Name, rule)
+	return p.provider() + fmt.Sprintf("ns[%s]-policy[%s]-rule[%d]", p.resource.Metadata.Namespace, p.resource.Metadata.Name, rule)
+}
+
+// provider is the beginning of the names of rules that ask an authorizer, "" for others.
+func (p Policy) provider() string {
+	if p.resource.Spec.Action != actionCustom {
+		return ""
+	}
+	return "istio-ext-authz-" + p.resource.Spec.Provider.Name + "-"
 }
 
 // Origins are the names of all rules.
@@ -94,6 +102,8 @@ type Options struct {
 	TrustDomainAliases []string `yaml:"trustDomainAliases"`
 	// Normalization is how listeners normalize paths.
 	Normalization Normalization `yaml:"normalization"`
+	// Providers are the authorizers that policies may name.
+	Providers []ExtensionProvider `yaml:"extensionProviders"`
 }
 
 // MarshalJSON prints the options with their defaults filled in. A trust domain that is that of
@@ -104,7 +114,9 @@ func (o Options) MarshalJSON() ([]byte, error) {
 		TrustDomain        string   `json:"trustDomain,omitempty"`
 		TrustDomainAliases []string `json:"trustDomainAliases"`
 		Normalization      string   `json:"normalization"`
-	}{o.rootNamespace(), o.TrustDomain, append([]string{}, o.TrustDomainAliases...), o.Normalization.String()})
+		// Options without an authorizer are as they were.
+		Providers []ExtensionProvider `json:"extensionProviders,omitempty"`
+	}{o.rootNamespace(), o.TrustDomain, append([]string{}, o.TrustDomainAliases...), o.Normalization.String(), o.Providers})
 }
 
 func (o Options) rootNamespace() string { return cmp.Or(o.RootNamespace, "istio-system") }
@@ -131,6 +143,9 @@ func ReadOptions(doc manifest.Document, own spiffeid.TrustDomain) (Options, erro
 		o.TrustDomain = defaultTrustDomain
 	default:
 		o.TrustDomain = own.Name()
+	}
+	if err := o.checkProviders(doc); err != nil {
+		return Options{}, err
 	}
 	for i, alias := range o.TrustDomainAliases {
 		if alias == "" {

@@ -18,8 +18,13 @@ type Spec struct {
 	TargetRef  manifest.Document `yaml:"targetRef"`
 	TargetRefs manifest.Document `yaml:"targetRefs"`
 	Action     string            `yaml:"action"`
-	Provider   manifest.Document `yaml:"provider"`
+	Provider   *Provider         `yaml:"provider"`
 	Rules      *[]*Rule          `yaml:"rules"`
+}
+
+// Provider names the authorizer that a policy with the action CUSTOM asks.
+type Provider struct {
+	Name string `yaml:"name"`
 }
 
 // Rule matches a request that meets one item of From, one of To, and all of When. A list

@@ -7,6 +7,7 @@ package evaluation
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
@@ -57,6 +58,13 @@ func judgeOf(ps []authorization.Policy, in policy.Inbound, opts authorization.Op
 			layer = policy.L4
 		}
 		d.Effect = policy.Allow
+		if customs := pools[pool{"CUSTOM", false}]; len(customs) > 0 {
+			d.Layer = layer
+			if name, place := asked.custom(customs); name != "" {
+				d.Verdict = policy.Verdict{Effect: policy.Deny, Origin: name}
+				return d, place, ""
+			}
+		}
 		if has("DENY", true) {
 			d.Shadowed, d.Shadow.Effect = true, policy.Allow
 			if name, place := hit("DENY", true); name != "" {
@@ -114,6 +122,67 @@ type question struct {
 	opts authorization.Options
 	r    policy.Request
 	tcp  bool
+}
+
+// custom returns the rule by which a policy that asks an authorizer refuses the request, "" for
+// none. The authorizer of the lab lets pass what has the header x-ext-authz: allow, and on tcp the
+// server name allow.ext-authz.
+func (q question) custom(ps []authorization.Policy) (name, place string) {
+	byProvider := map[string][]authorization.Policy{}
+	var providers []string
+	for _, p := range ps {
+		of := p.Resource().Spec.Provider.Name
+		if byProvider[of] == nil {
+			providers = append(providers, of)
+		}
+		byProvider[of] = append(byProvider[of], p)
+	}
+	sort.Strings(providers)
+	for _, of := range providers {
+		matched, at := q.first(byProvider[of])
+		if matched == "" {
+			continue
+		}
+		matched = "istio-ext-authz-" + of + "-" + matched
+		known, passes := false, false
+		for _, p := range q.opts.Providers {
+			if p.Name != of {
+				continue
+			}
+			known, passes = true, q.allowedOutside()
+			if p.Unreachable {
+				passes = p.GRPC.FailOpen
+			}
+		}
+		switch {
+		case !known || len(providers) > 1:
+			return matched + "-deny-due-to-bad-CUSTOM-action", at
+		case !passes:
+			return matched, at
+		}
+	}
+	return "", ""
+}
+
+func (q question) allowedOutside() bool {
+	if q.tcp {
+		return q.r.SNI == "allow.ext-authz"
+	}
+	var lines []string
+	for _, h := range q.r.Headers {
+		if strings.EqualFold(h.Name, "x-ext-authz") {
+			lines = append(lines, h.Value)
+		}
+	}
+	if q.r.JoinsLines {
+		return strings.Join(lines, ",") == "allow"
+	}
+	for _, line := range lines {
+		if line == "allow" {
+			return true
+		}
+	}
+	return false
 }
 
 // first returns the least name of the rules that match, and where the rule stands; "" where
