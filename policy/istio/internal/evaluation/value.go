@@ -122,7 +122,7 @@ func (q question) header(name, value string) bool {
 func (q question) peer(value string) bool { return inBlock(value, q.r.Source) }
 
 func (q question) remote(value string) bool {
-	if q.r.Remote.IsValid() {
+	if q.r.Remote.IsValid() && !q.tcp {
 		return inBlock(value, q.r.Remote)
 	}
 	return inBlock(value, q.r.Source)
