@@ -1,0 +1,79 @@
+package diff
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/cases"
+)
+
+// InboundChange is a change of an inbound itself.
+type InboundChange struct {
+	Text string
+	// Widens is true where plaintext is let in now.
+	Widens bool
+}
+
+// finder finds what an inbound of NEW was in OLD, -1 where there is none.
+type finder func(olds, recents []cases.Inbound, in cases.Inbound) int
+
+// inboundChanges compares the inbounds of NEW with the inbounds of OLD.
+func inboundChanges(find finder, olds, recents []cases.Inbound) []InboundChange {
+	var out []InboundChange
+	for _, in := range recents {
+		i := find(olds, recents, in)
+		if i < 0 {
+			out = append(out, InboundChange{Text: in.String() + ": only in NEW"})
+			continue
+		}
+		was := olds[i]
+		if was.String() != in.String() {
+			out = append(out, InboundChange{Text: fmt.Sprintf("%s: was %s", in, was)})
+		}
+		if was.Protocol != in.Protocol {
+			out = append(out, InboundChange{Text: fmt.Sprintf("%s: protocol %s → %s", in, was.Protocol, in.Protocol)})
+		}
+		if was.Port != in.Port {
+			out = append(out, InboundChange{Text: fmt.Sprintf("%s: port %d → %d", in, was.Port, in.Port)})
+		}
+	}
+	for _, was := range olds {
+		if !slices.ContainsFunc(recents, func(in cases.Inbound) bool {
+			i := find(olds, recents, in)
+			return i >= 0 && olds[i].String() == was.String()
+		}) {
+			out = append(out, InboundChange{Text: was.String() + ": only in OLD"})
+		}
+	}
+	return out
+}
+
+// counterpart finds what an inbound of NEW was in OLD: the inbound of the same name, or else an
+// inbound of the same workload and port that has another name in NEW. It is -1 where there is
+// none.
+func counterpart(olds, recents []cases.Inbound, in cases.Inbound) int {
+	if i := indexOf(olds, in); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(olds, func(was cases.Inbound) bool {
+		return was.Port == in.Port && workloadOf(was.Inbound) == workloadOf(in.Inbound) && indexOf(recents, was) < 0
+	})
+}
+
+// indexOf finds the inbound of the same name, -1 where there is none.
+func indexOf(all []cases.Inbound, in cases.Inbound) int {
+	return slices.IndexFunc(all, func(other cases.Inbound) bool { return other.String() == in.String() })
+}
+
+// modeChange returns the change of the mTLS of an inbound, which the policies may say.
+func (c Comparison) modeChange() []InboundChange {
+	was, is := c.was.MTLS, c.is.MTLS
+	if was.String() == is.String() {
+		return nil
+	}
+	return []InboundChange{{
+		Text:   fmt.Sprintf("%s: mtls %s → %s", c.Inbound, was, is),
+		Widens: is.TakesPlaintext() && !was.TakesPlaintext(),
+	}}
+}
