@@ -48,16 +48,16 @@ func TestTokens(t *testing.T) {
 		request  cases.Request
 		want     cases.Want
 	}{
-		"no token":            {program, policy.HTTP, cases.Request{}, cases.Deny},
-		"a sound token":       {program, policy.HTTP, cases.Request{Token: &token.Token{Claims: claims("api")}}, cases.Allow},
-		"over gRPC":           {program, policy.GRPC, cases.Request{Token: &token.Token{Claims: claims("api")}, GRPC: "a.B/C"}, cases.Allow},
-		"an expired token":    {program, policy.HTTP, cases.Request{Token: &token.Token{Claims: claims("api"), Fault: token.Expired}}, cases.Status(401)},
-		"another audience":    {program, policy.HTTP, cases.Request{Token: &token.Token{Claims: claims("web")}}, cases.Refused},
-		"a token by hand":     {program, policy.HTTP, cases.Request{Headers: []policy.Header{{Name: "Authorization", Value: "Bearer x"}}}, cases.Status(401)},
-		"another scheme":      {program, policy.HTTP, cases.Request{Headers: []policy.Header{{Name: "Authorization", Value: "Basic x"}}}, cases.Deny},
-		"a bad path":          {program, policy.HTTP, cases.Request{Path: "/%00", Token: &token.Token{Claims: claims("api"), Fault: token.Expired}}, cases.Status(400)},
-		"refused before":      {closed, policy.HTTP, cases.Request{Token: &token.Token{Claims: claims("api"), Fault: token.Expired}}, cases.Deny},
-		"nobody reads tokens": {language.Program{Program: program.Program}, policy.HTTP, cases.Request{Token: &token.Token{Claims: claims("api")}}, cases.Deny},
+		"no token":               {program, policy.HTTP, cases.Request{}, cases.Deny},
+		"a sound token":          {program, policy.HTTP, cases.Request{Token: &token.Token{Claims: claims("api")}}, cases.Allow},
+		"over gRPC":              {program, policy.GRPC, cases.Request{Token: &token.Token{Claims: claims("api")}, GRPC: "a.B/C"}, cases.Allow},
+		"an expired token":       {program, policy.HTTP, cases.Request{Token: &token.Token{Claims: claims("api"), Fault: token.Expired}}, cases.Status(401)},
+		"another audience":       {program, policy.HTTP, cases.Request{Token: &token.Token{Claims: claims("web")}}, cases.Refused},
+		"a token by hand":        {program, policy.HTTP, cases.Request{Headers: []policy.Header{{Name: "Authorization", Value: "Bearer x"}}}, cases.Status(401)},
+		"another scheme":         {program, policy.HTTP, cases.Request{Headers: []policy.Header{{Name: "Authorization", Value: "Basic x"}}}, cases.Deny},
+		"a bad path":             {program, policy.HTTP, cases.Request{Path: "/%00", Token: &token.Token{Claims: claims("api"), Fault: token.Expired}}, cases.Status(400)},
+		"refused before":         {closed, policy.HTTP, cases.Request{Token: &token.Token{Claims: claims("api"), Fault: token.Expired}}, cases.Deny},
+		"no filter reads tokens": {language.Program{Program: program.Program}, policy.HTTP, cases.Request{Token: &token.Token{Claims: claims("api")}}, cases.Deny},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
