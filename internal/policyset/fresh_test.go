@@ -275,7 +275,7 @@ func TestNeeds(t *testing.T) {
 				t.Errorf("%d of %d sets need %s", count[n.feature], sets, n.feature)
 			}
 		}
-		if name := permissive[p]; count[name] == 0 || count[name] == sets {
+		if name, ok := permissive[p]; ok && (count[name] == 0 || count[name] == sets) {
 			t.Errorf("%d of %d sets need %s", count[name], sets, name)
 		}
 	}
