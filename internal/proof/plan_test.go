@@ -67,7 +67,7 @@ func TestPlanAsksForEveryClass(t *testing.T) {
 		asked := map[string]bool{}
 		witnessed := map[string]int{}
 		for i, q := range p.Asked() {
-			key := fmt.Sprintf("%s %q %q %q %q %q %q %+v %s", q.To, q.From.Name, q.SNI, q.Method, q.Path, q.Authority, q.Headers, q.Token, q.SourceIP)
+			key := fmt.Sprintf("%s %q %q %q %q %q %q %#v %s", q.To, q.From.Name, q.SNI, q.Method, q.Path, q.Authority, q.Headers, q.Token, q.SourceIP)
 			if asked[key] && !q.From.Anonymous && !q.From.Plaintext {
 				t.Errorf("%s: %s is asked twice", c.Place, key)
 			}
