@@ -264,3 +264,26 @@ func TestEachShardAsksAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestUndrawnProfileIsSkipped shows that a compiler of a profile whose policies cannot be drawn is
+// not conformant: the report has a skipped case with a core feature of the profile.
+func TestUndrawnProfileIsSkipped(t *testing.T) {
+	t.Parallel()
+	stories, err := cases.Stories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := slices.IndexFunc(stories, func(c cases.Case) bool { return c.Story == "cilium-tcp" })
+	s := matrix.Suite{
+		Cases: stories[one : one+1], Runtime: harness.Process, Compiler: &suite.Foreign{CompilerFunc: honest},
+		Selection: matrix.Selection{Profiles: []feature.Profile{feature.CiliumIngress}}, Sets: 1, Seed: 11,
+	}
+	results, err := s.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := results[0].Report.Cases
+	if last := all[len(all)-1]; !strings.HasPrefix(last.Case, matrix.FreshCase) || last.Skipped == "" || !slices.Contains(last.Features, "CiliumSelection") {
+		t.Errorf("the last case is %+v", last)
+	}
+}

@@ -299,5 +299,9 @@ func (u *underway) result(plan []cases.Case, ran map[string]result.Case, fresh *
 	if fresh != nil {
 		add(*fresh)
 	}
-	return out, err
+	covered, unread := s.covered()
+	for _, r := range s.undrawn(covered) {
+		add(r)
+	}
+	return out, errors.Join(err, unread)
 }

@@ -87,7 +87,7 @@ var needs = []need{
 // permissive are the features that a permissive inbound needs.
 var permissive = map[feature.Profile]feature.Name{
 	feature.KumaMTP: "MTPPermissiveMTLS", feature.KumaMTPLegacy: "LegacyPermissiveMTLS", feature.GEP3779: "AuthorizationPolicyPermissiveMTLS",
-	feature.IstioAuthz: "IstioPermissiveMTLS",
+	feature.IstioAuthz: "IstioPermissiveMTLS", feature.CiliumIngress: "CiliumPermissiveMTLS",
 }
 
 // always are the features that each set of a profile needs.
@@ -96,6 +96,7 @@ var always = map[feature.Profile][]feature.Name{
 	feature.KumaMTPLegacy: {"LegacyFrom"},
 	feature.GEP3779:       {"AuthorizationPolicyTargetRefs", "AuthorizationPolicyAllow", "AuthorizationPolicyNetworkEnforcement"},
 	feature.IstioAuthz:    {"IstioAllow", "IstioSelection", "IstioTCP"},
+	feature.CiliumIngress: {"CiliumSelection", "CiliumDefaultDeny"},
 }
 
 // Core returns a feature of the core of a profile that each set of the profile needs.
@@ -115,7 +116,8 @@ func (f Form) Profile() feature.Profile {
 	}
 }
 
-// Forms returns the forms of the policies of a profile.
+// Forms returns the forms of the policies of a profile. There is none for a profile whose
+// policies cannot be drawn.
 func Forms(p feature.Profile) []Form {
 	var out []Form
 	for f := range Form(len(formNames)) {
