@@ -13,17 +13,23 @@ type attempt struct {
 	bytes    []byte
 	limit    int
 
-	width    int
-	tuples   []int32
-	parents  []int32
-	by       []byte
-	costs    []int32
-	seen     map[string]int32
-	key      []byte
-	next     []int32
-	open     queue
+	width   int
+	tuples  []int32
+	parents []int32
+	by      []byte
+	costs   []int32
+	seen    map[string]int32
+	key     []byte
+	next    []int32
+	open    queue
+	// visits counts the combinations that were met, those that were known too.
+	visits   int
 	overflow bool
 }
+
+// visitsEach is how often a way of searching may meet each of its combinations: many languages
+// with several next states each have more ways to the same ones than there is time for.
+const visitsEach = 64
 
 func (s *Search) attempt(in, out []*Language, deterministic bool, limit int) (string, Answer) {
 	a := attempt{in: in, out: out, limit: limit, width: len(in) + len(out), seen: map[string]int32{}}
@@ -102,6 +108,9 @@ func (a *attempt) begin(i int) {
 		a.begin(i + 1)
 	default:
 		for _, at := range a.in[i].starts {
+			if a.overflow {
+				return
+			}
 			a.next[i] = at
 			a.begin(i + 1)
 		}
@@ -148,6 +157,9 @@ func (a *attempt) product(at int32, c byte, i int) {
 		return
 	}
 	for _, to := range a.in[i].after(from, c) {
+		if a.overflow {
+			return
+		}
 		a.next[i] = to
 		a.product(at, c, i+1)
 	}
@@ -155,6 +167,10 @@ func (a *attempt) product(at int32, c byte, i int) {
 
 // visit adds the next combination.
 func (a *attempt) visit(from int32, c byte, cost int32) {
+	if a.visits++; a.visits > visitsEach*a.limit {
+		a.overflow = true
+		return
+	}
 	for i, n := range a.next {
 		binary.LittleEndian.PutUint32(a.key[4*i:], uint32(n))
 	}
