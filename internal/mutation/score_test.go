@@ -71,7 +71,8 @@ func TestNothingSurvives(t *testing.T) {
 		}
 	}
 	for _, kind := range mistake.Kinds() {
-		if killed[kind] == 0 {
+		// No dialect asks for a part of a text; TestMatchMutants makes that mistake.
+		if killed[kind] == 0 && kind != mistake.ContainsToPrefix {
 			t.Errorf("no case has the mistake %s", kind)
 		}
 	}
