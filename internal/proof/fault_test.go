@@ -125,7 +125,7 @@ var faults = []struct {
 		{"policy/istio/internal/evaluation/evaluate.go", `	for _, value := range not {`, "	if FAULT {\n		not = nil\n	}\n	for _, value := range not {"},
 	}},
 	{"one of the conditions of when is enough", []change{
-		{"policy/istio/internal/authorization/lower.go", `	return allOf(append(parts, conditions(r.when, s)...))`, "	if FAULT && len(r.when) > 0 {\n		return allOf(append(parts, anyOf(conditions(r.when, s))))\n	}\n	return allOf(append(parts, conditions(r.when, s)...))"},
+		{"policy/istio/internal/authorization/lower.go", `	return condition.All(append(parts, conditions(r.when, s)...))`, "	if FAULT && len(r.when) > 0 {\n		return condition.All(append(parts, condition.Any(conditions(r.when, s))))\n	}\n	return condition.All(append(parts, conditions(r.when, s)...))"},
 		{"policy/istio/internal/evaluation/evaluate.go", `		for _, c := range *rule.When {
 			if !q.condition(`, "		one := len(*rule.When) == 0\n		for _, c := range *rule.When {\n			one = one || q.condition(*c, text.Metadata.Namespace)\n		}\n		if FAULT {\n			return one\n		}\n		for _, c := range *rule.When {\n			if !q.condition("},
 	}},
@@ -216,14 +216,18 @@ func TestKnownAnswersFindCommonFaults(t *testing.T) {
 	}
 }
 
-// buildWithFaults builds the tests of this package with all faults in it. A variable of the
-// environment chooses the fault that is there.
-func buildWithFaults(t *testing.T) string {
-	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
+// TestFaultsFitTheCode shows that the code still has what each fault changes.
+func TestFaultsFitTheCode(t *testing.T) {
+	t.Parallel()
+	if texts := textsWithFaults(t, "../.."); len(texts) < 10 {
+		t.Errorf("%d files have a fault", len(texts))
 	}
+}
+
+// textsWithFaults returns the files of the module that faults change, with all faults in them. A
+// variable of the environment chooses the fault that is there.
+func textsWithFaults(t *testing.T, root string) map[string]string {
+	t.Helper()
 	texts := map[string]string{}
 	for _, f := range faults {
 		for _, c := range f.changes {
@@ -246,6 +250,17 @@ func buildWithFaults(t *testing.T) string {
 			texts[path] = strings.Replace(texts[path], c.old, strings.ReplaceAll(c.faulty, "FAULT", fmt.Sprintf("(faultOfTest == %q)", f.name)), 1)
 		}
 	}
+	return texts
+}
+
+// buildWithFaults builds the tests of this package with all faults in it.
+func buildWithFaults(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := textsWithFaults(t, root)
 	dir := t.TempDir()
 	replace := map[string]string{}
 	for path, text := range texts {
