@@ -67,9 +67,9 @@ func rulesOf(ps []networkpolicy.Policy, in policy.Inbound, opts networkpolicy.Op
 			if !meets(subject, own, "k8s") {
 				return
 			}
-			origin := "cnp[" + p.String() + "]-" + entry
+			origin := "cnp[" + text.Metadata.Namespace + "/" + text.Metadata.Name + "]-" + entry
 			if clusterwide {
-				origin = "c" + origin
+				origin = "ccnp[" + text.Metadata.Name + "]-" + entry
 			}
 			for i, r := range spec.Ingress {
 				out.allow = append(out.allow, written{r, text.Metadata.Namespace, fmt.Sprintf("%singress[%d]", origin, i), p.Place(fmt.Sprintf("%s.ingress[%d]", field, i))})

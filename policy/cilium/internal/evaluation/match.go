@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/cilium/internal/networkpolicy"
 )
@@ -353,7 +354,16 @@ func has(r policy.Request, name, value string, hasValue bool) bool {
 			}
 		}
 	}
-	if len(lines) > 1 && (r.JoinsLines || slices.Contains(joined, name)) {
+	switch {
+	case requestline.IsOneLine(name) && len(lines) > 1:
+		var full []string
+		for _, line := range lines {
+			if line != "" {
+				full = append(full, line)
+			}
+		}
+		lines = []string{strings.Join(full, ",")}
+	case r.JoinsLines && len(lines) > 1:
 		lines = []string{strings.Join(lines, ",")}
 	}
 	for _, line := range lines {
@@ -363,8 +373,3 @@ func has(r policy.Request, name, value string, hasValue bool) bool {
 	}
 	return false
 }
-
-// joined are headers whose lines Envoy joins before any filter sees them.
-var joined = strings.Fields(`accept accept-encoding access-control-request-headers access-control-request-method authorization
-	cache-control cdn-loop content-encoding content-type grpc-timeout if-match if-modified-since if-none-match if-range
-	if-unmodified-since origin pragma referer user-agent via x-client-trace-id x-forwarded-host x-forwarded-port x-request-id`)

@@ -181,6 +181,33 @@ func TestEvaluateAgreesWithLower(t *testing.T) {
 	}
 }
 
+// TestLinesThatTheCodecJoins has headers that the codec of Envoy joins, and leaves empty lines out
+// of: both opinions read them as one text.
+func TestLinesThatTheCodecJoins(t *testing.T) {
+	t.Parallel()
+	in, opts := inbounds()[0], options()
+	ps := parseAll(t, one("CiliumNetworkPolicy", "name: p", `spec: {endpointSelector: {}, ingress: [{toPorts: [{ports: [{port: "8080", protocol: TCP}], rules: {http: [{headers: ["Origin: a"]}]}}]}]}`))
+	program := networkpolicy.Lower(networkpolicy.Select(ps, in, opts), in, opts)
+	for name, row := range map[string]struct {
+		lines []string
+		want  policy.Effect
+	}{
+		"one line":                    {[]string{"a"}, policy.Allow},
+		"an empty line beside":        {[]string{"", "a"}, policy.Allow},
+		"two lines":                   {[]string{"a", "b"}, policy.Deny},
+		"two lines, and one is empty": {[]string{"a", "", "b"}, policy.Deny},
+		"an empty line alone":         {[]string{""}, policy.Deny},
+	} {
+		r := policy.Request{Method: "GET", Path: "/", Port: in.Port}
+		for _, line := range row.lines {
+			r.Headers = append(r.Headers, policy.Header{Name: "origin", Value: line})
+		}
+		if plain, oracle := evaluation.On(ps, in, opts)(r), policy.Decide(program, r); plain != oracle || plain.Effect != row.want {
+			t.Errorf("%s: the text says %+v, the program %+v, want %s", name, plain, oracle, row.want)
+		}
+	}
+}
+
 // TestOrderOfPoliciesDoesNotMatter shuffles the input.
 func TestOrderOfPoliciesDoesNotMatter(t *testing.T) {
 	t.Parallel()
