@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/meshproof/meshproof/internal/policylist"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -34,28 +35,7 @@ func Owns(doc manifest.Document) bool {
 
 // ParseAll parses each document, and refuses a policy that is there twice. Where there is an
 // error it returns no policies, and all errors joined, one line each.
-func ParseAll(docs []manifest.Document) ([]Policy, error) {
-	var errs []error
-	ps := make([]Policy, 0, len(docs))
-	places := map[string]string{}
-	for _, doc := range docs {
-		p, err := Parse(doc)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		if first, ok := places[p.String()]; ok {
-			errs = append(errs, doc.Errorf("metadata.name", "%s is defined twice, first at %s: delete one of the two", p, first))
-			continue
-		}
-		places[p.String()] = doc.Place("")
-		ps = append(ps, p)
-	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
-	}
-	return ps, nil
-}
+func ParseAll(docs []manifest.Document) ([]Policy, error) { return policylist.Parse(docs, Parse) }
 
 // Parse reads one policy. Its errors are [*manifest.Error], all of them joined. It refuses a
 // field that is unknown or has a wrong type, what Cilium's validation refuses, and what this

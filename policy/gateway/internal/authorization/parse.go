@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/meshproof/meshproof/internal/policylist"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -40,26 +41,7 @@ func Owns(doc manifest.Document) bool {
 // ParseAll parses each document, and refuses a policy that is there twice. The two kinds
 // are two names of one policy. Where there is an error it returns no policies, and all
 // errors joined, one line each.
-func ParseAll(docs []manifest.Document) ([]Policy, error) {
-	var errs []error
-	ps := make([]Policy, 0, len(docs))
-	names := firstPlaces{}
-	for _, doc := range docs {
-		p, err := Parse(doc)
-		if err == nil {
-			err = names.add(doc, p.String())
-		}
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		ps = append(ps, p)
-	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
-	}
-	return ps, nil
-}
+func ParseAll(docs []manifest.Document) ([]Policy, error) { return policylist.Parse(docs, Parse) }
 
 // Parse reads one policy. Every error is a [*manifest.Error]. It refuses a field that is
 // unknown, lacks its value or has a wrong type, and what GEP-3779 forbids or gives no

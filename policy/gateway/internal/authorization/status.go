@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/policylist"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -143,11 +144,12 @@ func read[T any](doc manifest.Document, field string) T {
 func Objects(docs []manifest.Document, pods []policy.Workload) ([]capability.Object, error) {
 	var errs []error
 	out := make([]capability.Object, 0, len(docs))
-	names := firstPlaces{}
+	// The two kinds are two names of one policy, so that the kind does not count.
+	names := policylist.FirstPlaces{}
 	for _, doc := range docs {
 		o, err := newObject(doc, pods)
 		if err == nil {
-			err = names.add(doc, o.Namespace+"/"+o.Name)
+			err = names.Add(doc, o.Namespace+"/"+o.Name)
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -220,17 +222,4 @@ func identify(doc manifest.Document) (AuthorizationPolicy, error) {
 	}
 	head.Metadata.Namespace = cmp.Or(head.Metadata.Namespace, defaultNamespace)
 	return head, Policy{doc: doc, resource: head}.checkHead()
-}
-
-// firstPlaces has the place where each name was seen first.
-type firstPlaces map[string]string
-
-// add refuses a name that is there already. The two kinds are two names of one policy,
-// so that the kind does not count.
-func (f firstPlaces) add(doc manifest.Document, name string) error {
-	if first, ok := f[name]; ok {
-		return doc.Errorf("metadata.name", "%s is defined twice, first at %s: delete one of the two", name, first)
-	}
-	f[name] = doc.Place("")
-	return nil
 }

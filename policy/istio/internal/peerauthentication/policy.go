@@ -75,21 +75,7 @@ func (p Policy) labels() map[string]string { return p.resource.Spec.Selector.Lab
 
 // ParseAll parses each document. Where there is an error it returns no policies, and all
 // errors joined, one line each.
-func ParseAll(docs []manifest.Document) ([]Policy, error) {
-	var errs []error
-	var ps []Policy
-	for _, doc := range docs {
-		p, err := parse(doc)
-		if err == nil && slices.ContainsFunc(ps, func(other Policy) bool { return other.String() == p.String() }) {
-			err = doc.Errorf("metadata.name", "%s %s is defined twice: delete one of the two", kind, p)
-		}
-		errs, ps = append(errs, err), append(ps, p)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return ps, nil
-}
+func ParseAll(docs []manifest.Document) ([]Policy, error) { return object.ParseAll(docs, kind, parse) }
 
 func parse(doc manifest.Document) (Policy, error) {
 	p := Policy{doc: doc, ports: map[uint16]mtls.Mode{}}
