@@ -16,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/cilium/internal/evaluation"
 	"github.com/meshproof/meshproof/policy/cilium/internal/networkpolicy"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // The values that are drawn are few and alike, so that rules often match, overlap or just fail.
@@ -238,12 +239,17 @@ func many() string {
 	return b.String()
 }
 
-func BenchmarkSelectAndLower5000(b *testing.B) {
+// BenchmarkSelectAndCompile5000 takes the policies to the filters of one inbound.
+func BenchmarkSelectAndCompile5000(b *testing.B) {
 	ps, in, opts := parseAll(b, many()), inbounds()[0], options()
 	b.ReportAllocs()
 	for b.Loop() {
-		if p := networkpolicy.Lower(networkpolicy.Select(ps, in, opts), in, opts); len(p.Gates[0].Rules) != 500 {
+		p := networkpolicy.Lower(networkpolicy.Select(ps, in, opts), in, opts)
+		if len(p.Gates[0].Rules) != 500 {
 			b.Fatalf("%d rules", len(p.Gates[0].Rules))
+		}
+		if _, err := xds.Compile(p); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
