@@ -12,13 +12,23 @@ import (
 // nobody in or name no workload, and of fields that may not mean what they seem to.
 func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning {
 	c := callersOf(opts)
+	identities := make([]identity, len(inbounds))
+	for i, in := range inbounds {
+		identities[i] = identityOf(in.Workload, opts)
+	}
 	var out []policy.Warning
 	for _, p := range ps {
-		out = append(out, p.lintReach(inbounds, opts)...)
+		out = append(out, p.lintReach(inbounds, identities)...)
 		for _, s := range p.specs {
+			var selected []policy.Inbound
+			for i, in := range inbounds {
+				if s.subject.selects(identities[i]) {
+					selected = append(selected, in)
+				}
+			}
 			for _, r := range slices.Concat(s.deny, s.allow) {
 				out = append(out, p.lintPeers(r, c)...)
-				out = append(out, p.lintPorts(s, r, inbounds, opts)...)
+				out = append(out, p.lintPorts(r, selected)...)
 				out = append(out, p.lintHTTP(r)...)
 			}
 			if !s.defaultDeny && hasHTTP(s.allow) {
@@ -30,12 +40,11 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning
 }
 
 // lintReach warns where a policy with endpoints selects no workload.
-func (p Policy) lintReach(inbounds []policy.Inbound, opts Options) []policy.Warning {
-	reaches := func(in policy.Inbound) bool { return p.missReason(identityOf(in.Workload, opts)) == "" }
-	if len(p.specs) == 0 || len(inbounds) == 0 || slices.ContainsFunc(inbounds, reaches) {
+func (p Policy) lintReach(inbounds []policy.Inbound, identities []identity) []policy.Warning {
+	if len(p.specs) == 0 || len(inbounds) == 0 || slices.ContainsFunc(identities, p.selects) {
 		return nil
 	}
-	nearest, reason := p.nearest(inbounds, opts)
+	nearest, reason := p.nearest(inbounds, identities)
 	return []policy.Warning{p.warn(warning.SelectsNothing, "", "the policy selects no workload (%s: %s)", nearest.Name, reason)}
 }
 
@@ -54,13 +63,7 @@ func (p Policy) lintPeers(r rule, c callers) (out []policy.Warning) {
 }
 
 // lintPorts warns of a port that no selected workload has, and of HTTP rules on tcp.
-func (p Policy) lintPorts(s spec, r rule, inbounds []policy.Inbound, opts Options) (out []policy.Warning) {
-	var selected []policy.Inbound
-	for _, in := range inbounds {
-		if s.subject.selects(identityOf(in.Workload, opts)) {
-			selected = append(selected, in)
-		}
-	}
+func (p Policy) lintPorts(r rule, selected []policy.Inbound) (out []policy.Warning) {
 	for _, entry := range r.ports {
 		var on []policy.Inbound
 		for _, in := range selected {

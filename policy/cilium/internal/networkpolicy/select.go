@@ -51,6 +51,11 @@ func Select(ps []Policy, in policy.Inbound, opts Options) Selection {
 	return out
 }
 
+// selects reports whether one of the specs selects the endpoint.
+func (p Policy) selects(of identity) bool {
+	return slices.ContainsFunc(p.specs, func(s spec) bool { return s.subject.selects(of) })
+}
+
 // missReason says why the policy selects another endpoint, "" where it selects this one.
 func (p Policy) missReason(of identity) string {
 	reason := "it selects nodes, and no inbound is one"
@@ -103,14 +108,14 @@ func (r requirement) wants() string {
 
 // nearest returns the workload that the policy comes nearest to, and the first requirement
 // that it does not meet: it misses the fewest, and of several it is the closest.
-func (p Policy) nearest(inbounds []policy.Inbound, opts Options) (w policy.Workload, reason string) {
+func (p Policy) nearest(inbounds []policy.Inbound, identities []identity) (w policy.Workload, reason string) {
 	var least [2]int
 	first := true
-	for _, in := range inbounds {
+	for i, in := range inbounds {
 		for _, s := range p.specs {
 			var own [2]int
 			said := ""
-			for _, m := range s.misses(identityOf(in.Workload, opts)) {
+			for _, m := range s.misses(identities[i]) {
 				own[0]++
 				own[1] += m.edits
 				said = cmp.Or(said, m.reason)
