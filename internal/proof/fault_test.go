@@ -49,47 +49,47 @@ var faults = []struct {
 		{"policy/kuma/internal/evaluation/evaluate.go", `return l == permission.Deny || m.Path == nil`, `return l == permission.Deny && !FAULT || m.Path == nil`},
 	}},
 	{"the scope of a namespace is dropped", []change{
-		{"policy/kuma/internal/selection/miss.go", `(role == permission.RoleConsumer ||`, `!FAULT && (role == permission.RoleConsumer ||`},
+		{"policy/kuma/internal/scope/selector.go", `(s.Role == resource.RoleConsumer ||`, `!FAULT && (s.Role == resource.RoleConsumer ||`},
 		{"policy/kuma/internal/evaluation/select.go", `if role != "producer" && role != "system" &&`, `if !FAULT && role != "producer" && role != "system" &&`},
 	}},
 	{"names are ordered the other way", []change{
-		{"policy/kuma/internal/selection/select.go", `if c := strings.Compare(s.policy.ID.Name, r.policy.ID.Name); c != 0 {`, "if c := strings.Compare(s.policy.ID.Name, r.policy.ID.Name); c != 0 {\n		if FAULT {\n			return -c\n		}"},
+		{"policy/kuma/internal/scope/rank.go", `if c := strings.Compare(s.resource.ID.Name, r.resource.ID.Name); c != 0 {`, "if c := strings.Compare(s.resource.ID.Name, r.resource.ID.Name); c != 0 {\n		if FAULT {\n			return -c\n		}"},
 		{"policy/kuma/internal/evaluation/select.go", `return a.policy.ID.Name > b.policy.ID.Name`, `return (a.policy.ID.Name > b.policy.ID.Name) != FAULT`},
 	}},
 	{"the label of a shadow policy is ignored", []change{
-		{"policy/kuma/internal/selection/miss.go", `if p.Labels[permission.LabelEffect] ==`, `if !FAULT && p.Labels[permission.LabelEffect] ==`},
+		{"policy/kuma/internal/scope/selector.go", `if s.Resource.Labels[resource.LabelEffect] ==`, `if !FAULT && s.Resource.Labels[resource.LabelEffect] ==`},
 		{"policy/kuma/internal/evaluation/select.go", `if p.Labels["kuma.io/effect"] == "shadow" {`, `if !FAULT && p.Labels["kuma.io/effect"] == "shadow" {`},
 	}},
 	{"the zone is ignored", []change{
-		{"policy/kuma/internal/selection/miss.go", `role != permission.RoleProducer && w.Origin`, `!FAULT && role != permission.RoleProducer && w.Origin`},
+		{"policy/kuma/internal/scope/selector.go", `s.Role != resource.RoleProducer && w.Origin`, `!FAULT && s.Role != resource.RoleProducer && w.Origin`},
 		{"policy/kuma/internal/evaluation/select.go", `role != "producer" && p.Labels["kuma.io/origin"]`, `!FAULT && role != "producer" && p.Labels["kuma.io/origin"]`},
 	}},
 	{"a producer's policy stays in its zone", []change{
-		{"policy/kuma/internal/selection/miss.go", `role != permission.RoleProducer && w.Origin`, `(FAULT || role != permission.RoleProducer) && w.Origin`},
+		{"policy/kuma/internal/scope/selector.go", `s.Role != resource.RoleProducer && w.Origin`, `(FAULT || s.Role != resource.RoleProducer) && w.Origin`},
 		{"policy/kuma/internal/evaluation/select.go", `role != "producer" && p.Labels["kuma.io/origin"]`, `(FAULT || role != "producer") && p.Labels["kuma.io/origin"]`},
 	}},
 	{"a section has no weight", []change{
-		{"policy/kuma/internal/selection/select.go", `if p.Target.Section != "" {`, `if p.Target.Section != "" && !FAULT {`},
+		{"policy/kuma/internal/scope/rank.go", `if s.Target.Section != "" {`, `if s.Target.Section != "" && !FAULT {`},
 		{"policy/kuma/internal/evaluation/select.go", `if p.Target.Section != "" {`, `if p.Target.Section != "" && !FAULT {`},
 	}},
 	{"the weights of the origins are swapped", []change{
-		{"policy/kuma/internal/selection/select.go", `	r.weight[3] =`, "	if FAULT {\n		r.weight[2] = 2 - r.weight[2]\n	}\n	r.weight[3] ="},
+		{"policy/kuma/internal/scope/rank.go", `	r.weight[3] =`, "	if FAULT {\n		r.weight[2] = 2 - r.weight[2]\n	}\n	r.weight[3] ="},
 		{"policy/kuma/internal/evaluation/select.go", `	return [4]int{`, "	if FAULT {\n		return [4]int{int(p.Target.Kind), section, 2 - slices.Index([]string{\"global\", \"\", \"zone\"}, p.Labels[\"kuma.io/origin\"]), slices.Index([]string{\"system\", \"producer\", \"consumer\", \"workload-owner\"}, roleOf(p, opts))}\n	}\n	return [4]int{"},
 	}},
 	{"the section is not compared", []change{
-		{"policy/kuma/internal/selection/miss.go", `if t.Section != "" && t.Section != in.Section() {`, `if !FAULT && t.Section != "" && t.Section != in.Section() {`},
+		{"policy/kuma/internal/scope/selector.go", `if t.Section != "" && t.Section != in.Section() {`, `if !FAULT && t.Section != "" && t.Section != in.Section() {`},
 		{"policy/kuma/internal/evaluation/select.go", `return t.Section == "" ||`, `return FAULT || t.Section == "" ||`},
 	}},
 	{"the name of the Dataplane is not compared", []change{
-		{"policy/kuma/internal/selection/miss.go", `t.Name != "" && t.Name != got`, `!FAULT && t.Name != "" && t.Name != got`},
+		{"policy/kuma/internal/scope/selector.go", `t.Name != "" && t.Name != got`, `!FAULT && t.Name != "" && t.Name != got`},
 		{"policy/kuma/internal/evaluation/select.go", `if !legacy && t.Name != ""`, `if !FAULT && !legacy && t.Name != ""`},
 	}},
 	{"only the first label is compared", []change{
-		{"policy/kuma/internal/selection/miss.go", "	for _, want := range t.Labels {\n		if got := workloadLabel", "	for i, want := range t.Labels {\n		if FAULT && i > 0 {\n			break\n		}\n		if got := workloadLabel"},
+		{"policy/kuma/internal/scope/selector.go", "	for _, want := range t.Labels {\n		if got := WorkloadLabel", "	for i, want := range t.Labels {\n		if FAULT && i > 0 {\n			break\n		}\n		if got := WorkloadLabel"},
 		{"policy/kuma/internal/evaluation/select.go", "	for _, want := range t.Labels {\n", "	for i, want := range t.Labels {\n		if FAULT && i > 0 {\n			break\n		}\n"},
 	}},
 	{"the label of a namespace alone makes a policy the operator's", []change{
-		{"policy/kuma/internal/selection/select.go", `p.ID.Namespace == system && p.Namespace == system`, `p.ID.Namespace == system && (FAULT || p.Namespace == system)`},
+		{"policy/kuma/internal/resource/label.go", `r.ID.Namespace == systemNamespace && r.Namespace == systemNamespace`, `r.ID.Namespace == systemNamespace && (FAULT || r.Namespace == systemNamespace)`},
 		{"policy/kuma/internal/evaluation/select.go", `case p.Namespace == system && p.ID.Namespace == system:`, `case (FAULT || p.Namespace == system) && p.ID.Namespace == system:`},
 	}},
 	{"a selector does not ask for the lack of a label", []change{

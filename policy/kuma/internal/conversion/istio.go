@@ -11,7 +11,8 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
-	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
+	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
+	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 )
 
 // rootNamespace is the namespace whose policies Istio applies to all namespaces.
@@ -139,18 +140,18 @@ func toIstio(p *permission.Policy) ([]authorizationPolicy, error) {
 func targetOf(p *permission.Policy) (*labelSelector, string, error) {
 	const cannot = "istio cannot say it: "
 	t := p.Target
-	switch role := selection.Role(*p, permission.Options{}); {
+	switch role := p.Role(permission.Options{}); {
 	case p.IsFrom():
 		return nil, "", p.Doc.Errorf("spec.from", cannot+"the legacy form names services and tags instead of SPIFFE IDs")
-	case p.ID.Zone != "", p.Labels[permission.LabelEffect] != "", p.Labels[permission.LabelOrigin] == permission.OriginZone:
+	case p.ID.Zone != "", p.Labels[resource.LabelEffect] != "", p.Labels[resource.LabelOrigin] == resource.OriginZone:
 		return nil, "", p.Doc.Errorf("", cannot+"the policy is of one zone, or has an effect by label: write the policy without these labels")
-	case t.Kind == permission.Route, t.Name != "", t.Section != "":
+	case t.Kind == target.Route, t.Name != "", t.Section != "":
 		return nil, "", p.Doc.Errorf("spec.targetRef", cannot+"a policy selects workloads by labels, and no name, section or route: write labels")
-	case role == permission.RoleOwner && p.Universal, role == permission.RoleConsumer:
+	case role == resource.RoleOwner && p.Universal, role == resource.RoleConsumer:
 		return nil, "", p.Doc.Errorf("", cannot+"the role %s selects the callers of a namespace", role)
 	default:
 		namespace := rootNamespace
-		if role == permission.RoleOwner {
+		if role == resource.RoleOwner {
 			namespace = p.ID.Namespace
 		}
 		if len(t.Labels) == 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 )
 
 // On selects the policies that apply to the inbound, and returns a function that judges
@@ -277,7 +278,7 @@ func (e *evaluation) governing(in policy.Inbound) []*permission.Policy {
 	}
 	var out []*permission.Policy
 	for _, p := range e.selected {
-		if p.Target.Kind != permission.Route || taken >= 0 && in.Routes[taken].Name == p.Target.Name {
+		if p.Target.Kind != target.Route || taken >= 0 && in.Routes[taken].Name == p.Target.Name {
 			out = append(out, p)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 )
 
 // applying returns the policies that apply to the inbound, the weakest first. Where one of
@@ -91,15 +92,15 @@ func roleOf(p *permission.Policy, opts permission.Options) string {
 }
 
 // targets reports whether a targetRef names the inbound.
-func targets(t permission.Target, in policy.Inbound) bool {
-	if t.Kind == permission.Route {
+func targets(t target.Target, in policy.Inbound) bool {
+	if t.Kind == target.Route {
 		has := false
 		for _, r := range in.Routes {
 			has = has || r.Name == t.Name
 		}
 		return has && in.Protocol != policy.TCP
 	}
-	legacy := t.Kind > permission.Dataplane
+	legacy := t.Kind > target.Dataplane
 	if !legacy && t.Name != "" && t.Name != in.Workload.Name {
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
+	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 )
 
 // Survey has the warnings that need all inbounds together. [Lint] returns them
@@ -246,7 +247,7 @@ func (o *overriddenItems) add(ps []permission.Policy) {
 	var names []string
 	for i := range ps {
 		p, scope := &ps[i], ""
-		if p.Target.Kind == permission.Route {
+		if p.Target.Kind == target.Route {
 			scope = p.Target.Name
 		}
 		if len(p.From) > 0 && scopes[scope] == nil {

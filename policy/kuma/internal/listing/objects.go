@@ -11,7 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
-	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
+	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -44,7 +44,7 @@ func newObject(doc manifest.Document) (capability.Object, error) {
 	if err := doc.Decode(&written); err != nil {
 		return capability.Object{}, err
 	}
-	o := capability.Object{Kind: permission.KindName, Mesh: permission.DefaultMesh, Target: "{kind: Mesh}"}
+	o := capability.Object{Kind: permission.KindName, Mesh: resource.DefaultMesh, Target: "{kind: Mesh}"}
 	if target, ok := doc.At("spec.targetRef.kind"); ok && target.Line() > 0 {
 		ref, _ := doc.At("spec.targetRef")
 		o.Target = ref.Flow()
@@ -56,7 +56,7 @@ func newObject(doc manifest.Document) (capability.Object, error) {
 	p, invalid := permission.Parse(doc)
 	if invalid == nil {
 		o.Policy, o.Mesh, o.Namespace, o.Name = p.Origin, p.ID.Mesh, p.ID.Namespace, p.ID.Name
-		o.Role = selection.Role(p, permission.Options{})
+		o.Role = p.Role(permission.Options{})
 		show(written, p)
 	} else {
 		o.Invalid, o.Accepted, o.Reason = invalid, "False", "Invalid"
@@ -83,7 +83,7 @@ func show(written map[string]any, p permission.Policy) {
 	if labels == nil {
 		labels = map[string]any{}
 	}
-	labels[permission.LabelMesh] = p.ID.Mesh
+	labels[resource.LabelMesh] = p.ID.Mesh
 	metadata["labels"], metadata["namespace"] = labels, p.Namespace
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
+	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
 )
 
@@ -168,7 +169,7 @@ func fromItemsOf(sel selection.Selection) fromItems {
 	for i := range sel.Policies {
 		p := &sel.Policies[i]
 		for _, item := range p.From {
-			if p.Target.Kind == permission.Route {
+			if p.Target.Kind == target.Route {
 				items.routes[p.Target.Name] = append(items.routes[p.Target.Name], fromItem{item, p})
 			} else {
 				items.proxy = append(items.proxy, fromItem{item, p})

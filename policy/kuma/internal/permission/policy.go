@@ -11,15 +11,13 @@
 package permission
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
+	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -27,29 +25,12 @@ import (
 // Policy is a valid MeshTrafficPermission. It is immutable; [Parse] makes it. The
 // zero value has no rules and applies to no inbound.
 type Policy struct {
-	Doc manifest.Document
-	// ID is the identifier under which Envoy reports the policy. Its zone and namespace
-	// are those of the labels kuma.io/zone and k8s.kuma.io/namespace, else those of the
-	// Kubernetes metadata. Its name is the display name.
-	ID kri.KRI
-	// Origin is ID as text.
-	Origin string
-	Labels map[string]string
-	// Namespace is the namespace of the Kubernetes metadata. A label does not change it.
-	Namespace string
-	// Universal is false for the Kubernetes form.
-	Universal bool
-	Target    Target
-	Rules     []Rule
+	resource.Resource
+	Target target.Target
+	Rules  []Rule
 	// From is the legacy form. A policy has Rules or From.
 	From []FromItem
 }
-
-// String returns the origin.
-func (p Policy) String() string { return p.Origin }
-
-// Place returns "file:line" of the policy.
-func (p Policy) Place() string { return p.Doc.Place("") }
 
 // Rule is one item of rules. The short spelling, default without rules, makes one
 // rule too.
@@ -112,171 +93,51 @@ var Actions = [...]tree.Action{Deny: tree.Deny, AllowWithShadowDeny: tree.AllowW
 // Route returns the name of the route that the targetRef asks for, "" where it asks
 // for no route.
 func (p Policy) Route() string {
-	if p.Target.Kind != Route {
+	if p.Target.Kind != target.Route {
 		return ""
 	}
 	return p.Target.Name
 }
 
-// The labels that decide about selection and order. A control plane computes them on
-// admission. A policy in a file may lack them.
-const (
-	LabelMesh        = "kuma.io/mesh"
-	LabelZone        = "kuma.io/zone"
-	LabelOrigin      = "kuma.io/origin"
-	LabelDisplayName = "kuma.io/display-name"
-	LabelRole        = "kuma.io/policy-role"
-	LabelEffect      = "kuma.io/effect"
-	LabelNamespace   = "k8s.kuma.io/namespace"
-)
+// kind is the kind of a MeshTrafficPermission.
+var kind = resource.Kind{Name: KindName, Type: kri.MeshTrafficPermission}
 
-const (
-	DefaultMesh      = "default"
-	DefaultNamespace = "default"
-	OriginGlobal     = "global"
-	OriginZone       = "zone"
-	EffectShadow     = "shadow"
-)
-
-// The policy roles, the weakest first.
-const (
-	RoleSystem   = "system"
-	RoleProducer = "producer"
-	RoleConsumer = "consumer"
-	RoleOwner    = "workload-owner"
-)
-
-var Roles = []string{RoleSystem, RoleProducer, RoleConsumer, RoleOwner}
-
-// checkLabels refuses an unknown value of a label that decides about selection or
-// order. Without the error, a misspelt role could let a policy select more inbounds.
-func (p Policy) checkLabels() error {
-	for _, known := range []struct {
-		label  string
-		values []string
-	}{
-		{LabelRole, Roles}, {LabelOrigin, []string{OriginGlobal, OriginZone}}, {LabelEffect, []string{EffectShadow}},
-	} {
-		if value, ok := p.Labels[known.label]; ok && !slices.Contains(known.values, value) {
-			return p.Doc.Errorf(p.labelField(known.label), "%q is unknown: use %s", value, strings.Join(known.values, ", "))
-		}
-	}
-	return nil
-}
+// KindName is the kind of the policies that the package reads.
+const KindName = "MeshTrafficPermission"
 
 // Kinds are the two forms of a MeshTrafficPermission.
-var Kinds = []manifest.Head{{Type: KindName}, {APIVersion: apiVersion, Kind: KindName}}
+var Kinds = kind.Heads()
 
 // Owns reports whether the document is a MeshTrafficPermission, in any version.
-func Owns(doc manifest.Document) bool {
-	head := doc.Type()
-	return head.Type == KindName || head.Kind == KindName && strings.HasPrefix(head.APIVersion, apiGroup)
-}
+func Owns(doc manifest.Document) bool { return kind.Owns(doc) }
 
-// ParseAll parses each document, and refuses a policy that is there twice. Where
-// there is an error it returns no policies, and all errors joined, one line each.
+// ParseAll parses each document as [resource.ParseAll] does.
 func ParseAll(docs []manifest.Document) ([]Policy, error) {
-	var errs []error
-	ps := make([]Policy, 0, len(docs))
-	places := make(map[kri.KRI]string, len(docs))
-	for _, doc := range docs {
-		p, err := Parse(doc)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		if first, ok := places[p.ID]; ok {
-			errs = append(errs, doc.Errorf(p.nameField(), "%s is defined twice, first at %s", p, first))
-			continue
-		}
-		places[p.ID] = p.Place()
-		ps = append(ps, p)
-	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
-	}
-	return ps, nil
+	return resource.ParseAll(docs, Parse, func(p *Policy) resource.Resource { return p.Resource })
 }
 
 // Parse reads one policy. Every error is a [*manifest.Error]. It refuses fields that
 // are unknown or of a wrong type, and texts that would not mean what they say.
 func Parse(doc manifest.Document) (Policy, error) {
-	head := doc.Type()
-	if head.APIVersion != "" || head.Type == "" {
-		return parseKubernetes(doc, head)
-	}
-	var schema universalSchema
-	if err := doc.Decode(&schema); err != nil {
+	head, spec, err := resource.Parse[specSchema](kind, doc)
+	if err != nil {
 		return Policy{}, err
 	}
-	if schema.Type != KindName {
-		return Policy{}, doc.Errorf("type", "%q is not %s", schema.Type, KindName)
-	}
-	p := Policy{Doc: doc, Labels: schema.Labels, Universal: true}
-	return p.build(schema.Name, schema.Mesh, "", schema.Spec)
-}
-
-func parseKubernetes(doc manifest.Document, head manifest.Head) (Policy, error) {
-	if strings.HasPrefix(head.APIVersion, apiGroup) && head.APIVersion != apiVersion {
-		return Policy{}, doc.Errorf("apiVersion", "version %q is not supported: use %s", head.APIVersion, apiVersion)
-	}
-	var schema kubernetesSchema
-	if err := doc.Decode(&schema); err != nil {
+	p := Policy{Resource: head}
+	if p.Target, err = target.Parse(doc, spec.TargetRef, spec.From != nil); err != nil {
 		return Policy{}, err
 	}
-	if schema.APIVersion != apiVersion || schema.Kind != KindName {
-		return Policy{}, doc.Errorf("kind", "%s %q is not %s %s", schema.APIVersion, schema.Kind, apiVersion, KindName)
-	}
-	p := Policy{Doc: doc, Labels: schema.Metadata.Labels}
-	return p.build(schema.Metadata.Name, "", cmp.Or(schema.Metadata.Namespace, DefaultNamespace), schema.Spec)
-}
-
-func (p Policy) build(name, mesh, namespace string, spec specSchema) (Policy, error) {
-	if name == "" {
-		return Policy{}, p.Doc.Errorf(p.nameField(), "a name is required")
-	}
-	p.Namespace = namespace
-	label := p.Labels[LabelMesh]
-	if mesh != "" && label != "" && mesh != label {
-		return Policy{}, p.Doc.Errorf(p.labelField(LabelMesh), "%q contradicts mesh %q", label, mesh)
-	}
-	p.ID = kri.KRI{
-		Type:      kri.MeshTrafficPermission,
-		Mesh:      cmp.Or(mesh, label, DefaultMesh),
-		Zone:      p.Labels[LabelZone],
-		Namespace: cmp.Or(p.Labels[LabelNamespace], namespace),
-		Name:      cmp.Or(p.Labels[LabelDisplayName], name),
-	}
-	if err := p.ID.Validate(); err != nil {
-		return Policy{}, p.Doc.Errorf(p.nameField(), "no resource identifier can be made: %v", err)
-	}
-	p.Origin = p.ID.String()
-	if err := p.checkLabels(); err != nil {
+	if p.Rules, err = parseRules(doc, spec); err != nil {
 		return Policy{}, err
 	}
-	var err error
-	if p.Target, err = parseTarget(p.Doc, spec.TargetRef, spec.From != nil); err != nil {
-		return Policy{}, err
-	}
-	if p.Rules, err = parseRules(p.Doc, spec); err != nil {
-		return Policy{}, err
-	}
-	if p.From, err = parseFrom(p.Doc, p.ID.Mesh, spec.From); err != nil {
+	if p.From, err = parseFrom(doc, p.ID.Mesh, spec.From); err != nil {
 		return Policy{}, err
 	}
 	return p, nil
 }
 
-func (p Policy) nameField() string {
-	if p.Universal {
-		return "name"
-	}
-	return "metadata.name"
-}
-
-func (p Policy) labelField(label string) string {
-	if p.Universal {
-		return fmt.Sprintf("labels[%q]", label)
-	}
-	return fmt.Sprintf("metadata.labels[%q]", label)
+// Role returns the role of the policy, which its label states or a control plane would
+// compute.
+func (p *Policy) Role(opts Options) string {
+	return p.Resource.Role(opts.ControlPlaneNamespace(), resource.RoleOwner)
 }

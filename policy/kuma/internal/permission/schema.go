@@ -3,58 +3,17 @@ package permission
 import (
 	"fmt"
 
-	"github.com/meshproof/meshproof/internal/added"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
-const (
-	KindName   = "MeshTrafficPermission"
-	apiGroup   = "kuma.io/"
-	apiVersion = apiGroup + "v1alpha1"
-)
-
-// universalSchema is the form that kumactl reads.
-type universalSchema struct {
-	added.Universal
-
-	Type   string            `yaml:"type"`
-	Mesh   string            `yaml:"mesh"`
-	Name   string            `yaml:"name"`
-	Labels map[string]string `yaml:"labels"`
-	Spec   specSchema        `yaml:"spec"`
-}
-
-// kubernetesSchema is the form of the custom resource.
-type kubernetesSchema struct {
-	APIVersion string `yaml:"apiVersion"`
-	Kind       string `yaml:"kind"`
-	Metadata   struct {
-		Name        string            `yaml:"name"`
-		Namespace   string            `yaml:"namespace"`
-		Labels      map[string]string `yaml:"labels"`
-		Annotations map[string]string `yaml:"annotations"`
-		added.Metadata
-	} `yaml:"metadata"`
-	Spec   specSchema `yaml:"spec"`
-	Status any        `yaml:"status"`
-}
-
 type specSchema struct {
-	TargetRef *targetSchema `yaml:"targetRef"`
+	TargetRef *target.Ref   `yaml:"targetRef"`
 	Rules     *[]ruleSchema `yaml:"rules"`
 	Default   *confSchema   `yaml:"default"`
 	From      *[]fromSchema `yaml:"from"`
-}
-
-type targetSchema struct {
-	Kind        string            `yaml:"kind"`
-	Name        string            `yaml:"name"`
-	Labels      map[string]string `yaml:"labels"`
-	SectionName string            `yaml:"sectionName"`
-	// Tags belong to policies with from.
-	Tags map[string]string `yaml:"tags"`
 }
 
 type ruleSchema struct {

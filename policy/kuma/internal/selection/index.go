@@ -6,6 +6,8 @@ import (
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/scope"
+	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 )
 
 // Index finds the policies that may apply to an inbound by the first label that each asks
@@ -13,7 +15,7 @@ import (
 type Index struct {
 	policies []permission.Policy
 	// byLabel has the policies of a first label, open all others. Both have indexes.
-	byLabel map[permission.Label][]int
+	byLabel map[target.Label][]int
 	open    []int
 	// computed are the labels of the policies that a control plane computes for a workload.
 	computed []string
@@ -21,15 +23,15 @@ type Index struct {
 
 // NewIndex indexes policies.
 func NewIndex(ps []permission.Policy) *Index {
-	x := &Index{policies: ps, byLabel: map[permission.Label][]int{}}
+	x := &Index{policies: ps, byLabel: map[target.Label][]int{}}
 	for i := range ps {
-		target := &ps[i].Target
+		t := &ps[i].Target
 		// A workload without a label has the empty value of it.
-		if target.Kind > permission.Dataplane || len(target.Labels) == 0 || target.Labels[0].Value == "" {
+		if t.Kind > target.Dataplane || len(t.Labels) == 0 || t.Labels[0].Value == "" {
 			x.open = append(x.open, i)
 			continue
 		}
-		first := target.Labels[0]
+		first := t.Labels[0]
 		x.byLabel[first] = append(x.byLabel[first], i)
 		if strings.Contains(first.Key, "kuma.io/") && !slices.Contains(x.computed, first.Key) {
 			x.computed = append(x.computed, first.Key)
@@ -44,11 +46,11 @@ func (x *Index) Candidates(in policy.Inbound) []permission.Policy {
 	found := slices.Clone(x.open)
 	w := &in.Workload
 	for key, value := range w.Labels {
-		found = append(found, x.byLabel[permission.Label{Key: key, Value: value}]...)
+		found = append(found, x.byLabel[target.Label{Key: key, Value: value}]...)
 	}
 	for _, key := range x.computed {
 		if _, has := w.Labels[key]; !has {
-			found = append(found, x.byLabel[permission.Label{Key: key, Value: workloadLabel(w, key)}]...)
+			found = append(found, x.byLabel[target.Label{Key: key, Value: scope.WorkloadLabel(w, key)}]...)
 		}
 	}
 	slices.Sort(found)

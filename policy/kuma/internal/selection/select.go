@@ -7,13 +7,12 @@
 package selection
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/scope"
 )
 
 // Selection is what applies to one inbound, and what does not.
@@ -37,12 +36,13 @@ func Select(ps []permission.Policy, in policy.Inbound, opts permission.Options) 
 	reasons := make([]string, len(ps))
 	ranks := make([]rank, 0, len(ps))
 	for i := range ps {
-		if reasons[i] = missReason(&ps[i], &in, opts); reasons[i] == "" {
-			ranks = append(ranks, rankOf(&ps[i], opts))
+		s := selector(&ps[i], opts)
+		if reasons[i] = s.Miss(&in); reasons[i] == "" {
+			ranks = append(ranks, rank{&ps[i], s.Rank()})
 		}
 	}
 	ranks, overridden := withoutFrom(ranks, ps, reasons)
-	slices.SortStableFunc(ranks, rank.compare)
+	slices.SortStableFunc(ranks, func(a, b rank) int { return a.Compare(b.Rank) })
 	sel := Selection{Policies: make([]permission.Policy, len(ranks)), Ignored: make([]Ignored, 0, len(ps)-len(ranks))}
 	for i, r := range ranks {
 		sel.Policies[i] = *r.policy
@@ -55,56 +55,10 @@ func Select(ps []permission.Policy, in policy.Inbound, opts permission.Options) 
 	return sel
 }
 
-// rank orders the policies that apply: first by the numbers, the heavier policy
-// has the greater number, then by name.
+// rank is a policy that applies, and how strong it is.
 type rank struct {
 	policy *permission.Policy
-	weight [4]uint8
-}
-
-func rankOf(p *permission.Policy, opts permission.Options) rank {
-	r := rank{policy: p}
-	r.weight[0] = uint8(p.Target.Kind)
-	if p.Target.Section != "" {
-		r.weight[1] = 1
-	}
-	switch p.Labels[permission.LabelOrigin] {
-	case permission.OriginGlobal:
-	case permission.OriginZone:
-		r.weight[2] = 2
-	default:
-		r.weight[2] = 1
-	}
-	r.weight[3] = uint8(slices.Index(permission.Roles, Role(*p, opts)))
-	return r
-}
-
-// compare orders the weakest first. Of two policies of one weight, the one whose
-// display name sorts first is stronger. The identifier decides where the names are
-// equal too.
-func (r rank) compare(s rank) int {
-	if c := bytes.Compare(r.weight[:], s.weight[:]); c != 0 {
-		return c
-	}
-	if c := strings.Compare(s.policy.ID.Name, r.policy.ID.Name); c != 0 {
-		return c
-	}
-	return strings.Compare(r.policy.Origin, s.policy.Origin)
-}
-
-// Role returns the role in the policy's label, or the role that a control plane
-// would compute: system for a policy of the system namespace or in universal form,
-// else workload-owner.
-func Role(p permission.Policy, opts permission.Options) string {
-	if role := p.Labels[permission.LabelRole]; role != "" {
-		return role
-	}
-	// The label of a namespace alone does not make a policy one of the system.
-	system := opts.ControlPlaneNamespace()
-	if p.Universal || p.ID.Namespace == system && p.Namespace == system {
-		return permission.RoleSystem
-	}
-	return permission.RoleOwner
+	scope.Rank
 }
 
 // hasMatcher reports whether a rule of the policy has a matcher.

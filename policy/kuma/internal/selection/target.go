@@ -12,6 +12,8 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
+	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 )
 
 // Targets returns the target of each policy, in order.
@@ -21,9 +23,9 @@ func Targets(ps []permission.Policy, opts permission.Options) []capability.Targe
 		p := &ps[i]
 		out[i] = capability.Target{
 			Policy: p.Origin, Name: p.ID.Name, Place: p.Place(),
-			Key:   fmt.Sprintf("%q %q %q %q %q %q %q", p.Labels[permission.LabelEffect], p.ID.Mesh, p.ID.Zone, p.ID.Namespace, p.Labels[permission.LabelOrigin], Role(*p, opts), p.Target),
-			Inert: p.Labels[permission.LabelEffect] == permission.EffectShadow,
-			Miss:  func(in policy.Inbound) string { return missReason(p, &in, opts) },
+			Key:   fmt.Sprintf("%q %q %q %q %q %q %q", p.Labels[resource.LabelEffect], p.ID.Mesh, p.ID.Zone, p.ID.Namespace, p.Labels[resource.LabelOrigin], p.Role(opts), p.Target),
+			Inert: p.Labels[resource.LabelEffect] == resource.EffectShadow,
+			Miss:  func(in policy.Inbound) string { return selector(p, opts).Miss(&in) },
 			Fit:   func(in policy.Inbound) policy.Inbound { return fit(p, in, opts) },
 		}
 		out[i].Vary = func(in policy.Inbound) []policy.Inbound { return vary(p, in, opts) }
@@ -34,27 +36,27 @@ func Targets(ps []permission.Policy, opts permission.Options) []capability.Targe
 // vary returns the inbound with another value of each thing that the policy asks for and that
 // every inbound has. A zone counts for the workloads of a zone only.
 func vary(p *permission.Policy, in policy.Inbound, opts permission.Options) (out []policy.Inbound) {
-	role := Role(*p, opts)
-	if in.Workload.Namespace == p.ID.Namespace && (role == permission.RoleConsumer || role == permission.RoleOwner) {
-		out = append(out, with(in, permission.Label{Key: permission.LabelNamespace, Value: p.ID.Namespace + otherSuffix}))
+	role := p.Role(opts)
+	if in.Workload.Namespace == p.ID.Namespace && (role == resource.RoleConsumer || role == resource.RoleOwner) {
+		out = append(out, with(in, target.Label{Key: resource.LabelNamespace, Value: p.ID.Namespace + otherSuffix}))
 	}
-	if role != permission.RoleProducer && p.Labels[permission.LabelOrigin] == permission.OriginZone {
+	if role != resource.RoleProducer && p.Labels[resource.LabelOrigin] == resource.OriginZone {
 		for _, zone := range []string{p.ID.Zone, p.ID.Zone + otherSuffix} {
-			ofZone := with(in, permission.Label{Key: permission.LabelOrigin, Value: permission.OriginZone})
-			out = append(out, with(ofZone, permission.Label{Key: permission.LabelZone, Value: zone}))
+			ofZone := with(in, target.Label{Key: resource.LabelOrigin, Value: resource.OriginZone})
+			out = append(out, with(ofZone, target.Label{Key: resource.LabelZone, Value: zone}))
 		}
 	}
 	t := &p.Target
 	asked := t.Labels
-	if t.Kind == permission.Dataplane && t.Name != "" {
-		asked = append(slices.Clone(asked), permission.Label{Key: permission.LabelDisplayName, Value: t.Name})
+	if t.Kind == target.Dataplane && t.Name != "" {
+		asked = append(slices.Clone(asked), target.Label{Key: resource.LabelDisplayName, Value: t.Name})
 	}
 	for _, label := range asked {
-		if label.Key == permission.TagService && in.Tags[label.Key] == "" {
-			label.Key = permission.LabelDisplayName
+		if label.Key == target.TagService && in.Tags[label.Key] == "" {
+			label.Key = resource.LabelDisplayName
 		}
 		if field := fields(&in.Workload)[label.Key]; field != nil && *field == label.Value {
-			out = append(out, with(in, permission.Label{Key: label.Key, Value: label.Value + otherSuffix}))
+			out = append(out, with(in, target.Label{Key: label.Key, Value: label.Value + otherSuffix}))
 		}
 	}
 	if t.Section != "" && t.Section == in.Section() {
@@ -69,7 +71,7 @@ func vary(p *permission.Policy, in policy.Inbound, opts permission.Options) (out
 const otherSuffix = "-other"
 
 // with returns the inbound with a label of its workload.
-func with(in policy.Inbound, label permission.Label) policy.Inbound {
+func with(in policy.Inbound, label target.Label) policy.Inbound {
 	in.Workload.Labels = maps.Clone(in.Workload.Labels)
 	setLabel(&in.Workload, label)
 	return in
@@ -80,14 +82,14 @@ func with(in policy.Inbound, label permission.Label) policy.Inbound {
 func fit(p *permission.Policy, in policy.Inbound, opts permission.Options) policy.Inbound {
 	w := &in.Workload
 	w.Mesh = p.ID.Mesh
-	if w.Origin == permission.OriginZone && p.Labels[permission.LabelOrigin] == permission.OriginZone {
+	if w.Origin == resource.OriginZone && p.Labels[resource.LabelOrigin] == resource.OriginZone {
 		w.Zone = p.ID.Zone
 	}
-	if role := Role(*p, opts); role == permission.RoleConsumer || role == permission.RoleOwner {
+	if role := p.Role(opts); role == resource.RoleConsumer || role == resource.RoleOwner {
 		w.Namespace = p.ID.Namespace
 	}
 	t := &p.Target
-	if t.Kind == permission.Dataplane {
+	if t.Kind == target.Dataplane {
 		w.Name = cmp.Or(t.Name, w.Name)
 	}
 	if t.Section != "" {
@@ -97,9 +99,9 @@ func fit(p *permission.Policy, in policy.Inbound, opts permission.Options) polic
 		}
 	}
 	switch {
-	case t.Kind == permission.Route:
+	case t.Kind == target.Route:
 		return fitRoute(t.Name, in)
-	case t.Kind > permission.Dataplane:
+	case t.Kind > target.Dataplane:
 		in.Tags = maps.Clone(in.Tags)
 		for _, tag := range t.Labels {
 			if in.Tags == nil {
@@ -118,7 +120,7 @@ func fit(p *permission.Policy, in policy.Inbound, opts permission.Options) polic
 
 // setLabel gives the workload a label. A label that a control plane computes is a field of
 // the workload.
-func setLabel(w *policy.Workload, label permission.Label) {
+func setLabel(w *policy.Workload, label target.Label) {
 	if field := fields(w)[label.Key]; field != nil {
 		*field = label.Value
 		return
@@ -132,8 +134,8 @@ func setLabel(w *policy.Workload, label permission.Label) {
 // fields returns the fields of a workload by the labels that a control plane computes of them.
 func fields(w *policy.Workload) map[string]*string {
 	return map[string]*string{
-		permission.LabelDisplayName: &w.Name, permission.LabelMesh: &w.Mesh, permission.LabelZone: &w.Zone,
-		permission.LabelOrigin: &w.Origin, permission.LabelNamespace: &w.Namespace,
+		resource.LabelDisplayName: &w.Name, resource.LabelMesh: &w.Mesh, resource.LabelZone: &w.Zone,
+		resource.LabelOrigin: &w.Origin, resource.LabelNamespace: &w.Namespace,
 	}
 }
 

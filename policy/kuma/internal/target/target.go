@@ -1,4 +1,9 @@
-package permission
+// Package target reads the targetRef at the top of a policy: the proxies that the policy is
+// for.
+//
+// It guarantees that a targetRef means what it says, and that a refusal names file, line and
+// field. Package scope says which proxies meet it.
+package target
 
 import (
 	"fmt"
@@ -6,15 +11,12 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/spiffe/go-spiffe/v2/spiffeid"
-
-	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // Target is the top-level targetRef. The zero value selects every inbound.
 type Target struct {
-	Kind targetKind
+	Kind Kind
 	Name string
 	// Labels are sorted by key, so that a reason names the same label every time. The
 	// legacy kinds have their tags here.
@@ -22,11 +24,12 @@ type Target struct {
 	Section string
 }
 
-// targetKind is a kind of targetRef. A heavier kind has a greater number.
-type targetKind uint8
+// Kind is a kind of targetRef. A heavier kind has a greater number.
+type Kind uint8
 
+// The kinds that others ask for.
 const (
-	wholeMesh targetKind = iota
+	wholeMesh Kind = iota
 	Dataplane
 	meshSubset
 	meshService
@@ -34,12 +37,23 @@ const (
 	Route
 )
 
+// Label is a label or a tag.
 type Label struct{ Key, Value string }
+
+// Ref is the schema of a targetRef.
+type Ref struct {
+	Kind        string            `yaml:"kind"`
+	Name        string            `yaml:"name"`
+	Labels      map[string]string `yaml:"labels"`
+	SectionName string            `yaml:"sectionName"`
+	// Tags belong to policies with from.
+	Tags map[string]string `yaml:"tags"`
+}
 
 const targetField = "spec.targetRef"
 
-// parseTarget reads the targetRef of a policy. The legacy form has more kinds.
-func parseTarget(doc manifest.Document, ref *targetSchema, legacy bool) (Target, error) {
+// Parse reads the targetRef of a policy. The legacy form has more kinds.
+func Parse(doc manifest.Document, ref *Ref, legacy bool) (Target, error) {
 	if ref == nil {
 		return Target{}, nil
 	}
@@ -74,7 +88,7 @@ func sortedLabels(labels map[string]string) []Label {
 
 // checkMesh refuses fields that select among the workloads of a mesh. A targetRef
 // without a kind means the mesh, and then it has to be empty.
-func checkMesh(doc manifest.Document, field string, ref targetSchema) error {
+func checkMesh(doc manifest.Document, field string, ref Ref) error {
 	for _, part := range []struct {
 		key string
 		set bool
@@ -90,13 +104,13 @@ func checkMesh(doc manifest.Document, field string, ref targetSchema) error {
 	return nil
 }
 
-var legacyKinds = map[string]targetKind{
+var legacyKinds = map[string]Kind{
 	"MeshSubset": meshSubset, "MeshService": meshService, "MeshServiceSubset": meshServiceSubset, "MeshHTTPRoute": Route, "MeshGatewayRoute": Route,
 }
 
 // parseLegacyTarget reads a targetRef of another kind than Dataplane. The name of a
 // service is kept as a tag: the workloads have it as one.
-func parseLegacyTarget(doc manifest.Document, ref targetSchema) (Target, error) {
+func parseLegacyTarget(doc manifest.Document, ref Ref) (Target, error) {
 	for _, part := range []struct {
 		key string
 		set bool
@@ -141,6 +155,16 @@ var subsetKinds = map[string]subsetKind{
 	"MeshServiceSubset": {name: true, tags: true},
 }
 
+// CheckSubset reports whether a kind of the legacy form is known, and what of name and tags
+// the kind does not take.
+func CheckSubset(doc manifest.Document, field, kind, name string, tags map[string]string) (known bool, err error) {
+	k, known := subsetKinds[kind]
+	if !known {
+		return false, nil
+	}
+	return true, k.check(doc, field, kind, name, tags)
+}
+
 func (k subsetKind) check(doc manifest.Document, field, kind, name string, tags map[string]string) error {
 	switch {
 	case k.name && name == "":
@@ -177,127 +201,4 @@ func checkTag(key, value string) error {
 		return fmt.Errorf("%q is no value of a tag: use letters, digits, '.', '_', ':' and '-'", value)
 	}
 	return nil
-}
-
-// checkMeshName demands a name that can be a trust domain: certificates have it as
-// one.
-func checkMeshName(mesh string) error {
-	if td, err := spiffeid.TrustDomainFromString(mesh); err != nil || td.Name() != mesh {
-		return fmt.Errorf("mesh %q is no trust domain, so that no certificate names it: use lower-case letters, digits, '.', '_' and '-'", mesh)
-	}
-	return nil
-}
-
-// checkServiceIdentity demands that spiffe://<mesh>/<service> is a SPIFFE ID.
-func checkServiceIdentity(mesh, service string) error {
-	if err := checkMeshName(mesh); err != nil {
-		return err
-	}
-	td := spiffeid.RequireTrustDomainFromString(mesh)
-	if _, err := spiffeid.FromSegments(td, service); err != nil {
-		return fmt.Errorf("service %q of mesh %q makes no SPIFFE ID: %w", service, mesh, err)
-	}
-	return nil
-}
-
-// FromItem is one item of the legacy from list.
-type FromItem struct {
-	// Field is the path of the item's targetRef.
-	Field string
-	// Service is the name of a service of ServiceMesh; "" means any client.
-	Service, ServiceMesh string
-	// Mesh is the mesh of the clients; "" means every mesh.
-	Mesh string
-	// Tags are sorted by key. They do not have kuma.io/service: that is Service.
-	Tags   []Label
-	Action legacy.Action
-	// Compiled is the item as package legacy takes it.
-	Compiled legacy.Item
-}
-
-type fromSchema struct {
-	TargetRef *fromTargetSchema `yaml:"targetRef"`
-	Default   *fromConfSchema   `yaml:"default"`
-}
-
-type fromTargetSchema struct {
-	Kind string            `yaml:"kind"`
-	Name string            `yaml:"name"`
-	Mesh string            `yaml:"mesh"`
-	Tags map[string]string `yaml:"tags"`
-}
-
-type fromConfSchema struct {
-	Action *legacy.Action `yaml:"action"`
-}
-
-// parseFrom reads the items of a policy that belongs to the mesh.
-func parseFrom(doc manifest.Document, mesh string, from *[]fromSchema) ([]FromItem, error) {
-	if from == nil {
-		return nil, nil
-	}
-	items := make([]FromItem, len(*from))
-	for i, schema := range *from {
-		item, err := parseFromItem(doc, fmt.Sprintf("spec.from[%d]", i), mesh, schema)
-		if err != nil {
-			return nil, err
-		}
-		items[i] = item
-	}
-	return items, nil
-}
-
-func parseFromItem(doc manifest.Document, field, mesh string, schema fromSchema) (FromItem, error) {
-	switch {
-	case schema.TargetRef == nil:
-		return FromItem{}, doc.Errorf(field+".targetRef", "the targetRef is missing: name the clients by kind Mesh, MeshSubset, MeshService or MeshServiceSubset")
-	case schema.Default == nil || schema.Default.Action == nil:
-		return FromItem{}, doc.Errorf(field+".default.action", "the action is missing: use Allow, Deny, AllowWithShadowDeny or DenyWithShadowAllow")
-	}
-	ref := *schema.TargetRef
-	field += ".targetRef"
-	item := FromItem{Field: field, Mesh: ref.Mesh, ServiceMesh: mesh, Action: *schema.Default.Action}
-	if ref.Mesh != "" {
-		item.ServiceMesh = ref.Mesh
-		if err := checkMeshName(ref.Mesh); err != nil {
-			return FromItem{}, doc.Errorf(field+".mesh", "%v", err)
-		}
-	}
-	needs, known := subsetKinds[ref.Kind]
-	if !known {
-		return FromItem{}, doc.Errorf(field+".kind", "kind %q is not supported: use Mesh, MeshSubset, MeshService or MeshServiceSubset", ref.Kind)
-	}
-	if err := needs.check(doc, field, ref.Kind, ref.Name, ref.Tags); err != nil {
-		return FromItem{}, err
-	}
-	item.Service = ref.Name
-	for _, key := range slices.Sorted(maps.Keys(ref.Tags)) {
-		if key == TagService {
-			item.Service = ref.Tags[key]
-			continue
-		}
-		item.Tags = append(item.Tags, Label{key, ref.Tags[key]})
-	}
-	if item.Service != "" {
-		if err := checkServiceIdentity(item.ServiceMesh, item.Service); err != nil {
-			return FromItem{}, doc.Errorf(field, "%v", err)
-		}
-	}
-	item.Compiled = item.compile()
-	return item, nil
-}
-
-// compile returns the item's tags in the order of their keys, the service last.
-func (i FromItem) compile() legacy.Item {
-	out := legacy.Item{Action: i.Action}
-	for _, tag := range i.Tags {
-		out.Tags = append(out.Tags, legacy.Label(tag.Key, tag.Value))
-	}
-	switch {
-	case i.Service != "":
-		out.Tags = append(out.Tags, legacy.Service(i.ServiceMesh, i.Service))
-	case i.Mesh != "":
-		out.Tags = append(out.Tags, legacy.Member(i.Mesh))
-	}
-	return out
 }

@@ -1,0 +1,48 @@
+package scope
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
+)
+
+// Rank orders the policies that apply to a proxy: first by the weights, the stronger
+// policy has the greater one, then by name.
+type Rank struct {
+	resource *resource.Resource
+	weight   [4]uint8
+}
+
+// Rank returns how strong the policy is: by the kind of its target, its section, its
+// origin and its role.
+func (s Selector) Rank() Rank {
+	r := Rank{resource: s.Resource}
+	r.weight[0] = uint8(s.Target.Kind)
+	if s.Target.Section != "" {
+		r.weight[1] = 1
+	}
+	switch s.Resource.Labels[resource.LabelOrigin] {
+	case resource.OriginGlobal:
+	case resource.OriginZone:
+		r.weight[2] = 2
+	default:
+		r.weight[2] = 1
+	}
+	r.weight[3] = uint8(slices.Index(resource.Roles, s.Role))
+	return r
+}
+
+// Compare orders the weakest first. Of two policies of one weight, the one whose
+// display name sorts first is stronger. The identifier decides where the names are
+// equal too.
+func (r Rank) Compare(s Rank) int {
+	if c := bytes.Compare(r.weight[:], s.weight[:]); c != 0 {
+		return c
+	}
+	if c := strings.Compare(s.resource.ID.Name, r.resource.ID.Name); c != 0 {
+		return c
+	}
+	return strings.Compare(r.resource.Origin, s.resource.Origin)
+}

@@ -1,0 +1,147 @@
+// Package scope says whether a policy applies to a proxy, and how strong it is among the
+// others that do: by its targetRef, its mesh, zone, namespace and role.
+//
+// It guarantees that a policy that does not apply has its reason. It reads no rule.
+package scope
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
+	"github.com/meshproof/meshproof/policy/kuma/internal/target"
+)
+
+// Selector is what of a policy decides whether the policy applies, and how strong it is.
+type Selector struct {
+	Resource *resource.Resource
+	Target   *target.Target
+	// Role is one of [resource.Roles].
+	Role string
+}
+
+// Miss is a requirement of a policy that an inbound does not meet.
+type Miss struct {
+	Reason string
+	// Want and Got are what is compared; both are empty where nothing is.
+	Want, Got string
+}
+
+// Miss says why the policy does not apply to the inbound, "" where it does.
+func (s Selector) Miss(in *policy.Inbound) (reason string) {
+	s.EachMiss(in, func(m Miss) bool {
+		reason = m.Reason
+		return false
+	})
+	return reason
+}
+
+// EachMiss calls yield for each requirement that the inbound does not meet, in the order in
+// which they are checked, until yield returns false.
+func (s Selector) EachMiss(in *policy.Inbound, yield func(Miss) bool) {
+	w := &in.Workload
+	mesh, namespace := cmp.Or(w.Mesh, resource.DefaultMesh), cmp.Or(w.Namespace, resource.DefaultNamespace)
+	if s.Resource.Labels[resource.LabelEffect] == resource.EffectShadow && !yield(Miss{Reason: "the label kuma.io/effect makes it a shadow policy"}) {
+		return
+	}
+	if want := s.Resource.ID.Mesh; want != mesh && !yield(Miss{fmt.Sprintf("it is of mesh %q, the workload of mesh %q", want, mesh), want, mesh}) {
+		return
+	}
+	if s.Role != resource.RoleProducer && w.Origin == resource.OriginZone && s.Resource.Labels[resource.LabelOrigin] == resource.OriginZone && s.Resource.ID.Zone != w.Zone &&
+		!yield(Miss{fmt.Sprintf("it is of zone %q, the workload of zone %q", s.Resource.ID.Zone, w.Zone), s.Resource.ID.Zone, w.Zone}) {
+		return
+	}
+	if want := s.Resource.ID.Namespace; (s.Role == resource.RoleConsumer || s.Role == resource.RoleOwner) && want != namespace &&
+		!yield(Miss{fmt.Sprintf("it is of namespace %q, the workload of namespace %q", want, namespace), want, namespace}) {
+		return
+	}
+	if s.Target.Kind > target.Dataplane {
+		eachLegacyMiss(s.Target, in, yield)
+	} else {
+		eachTargetMiss(s.Target, in, yield)
+	}
+}
+
+// eachTargetMiss is [Selector.EachMiss] for the targetRef.
+func eachTargetMiss(t *target.Target, in *policy.Inbound, yield func(Miss) bool) {
+	if got := in.Workload.Name; t.Name != "" && t.Name != got && !yield(Miss{fmt.Sprintf("targetRef.name is %q", t.Name), t.Name, got}) {
+		return
+	}
+	for _, want := range t.Labels {
+		if got := WorkloadLabel(&in.Workload, want.Key); got != want.Value &&
+			!yield(Miss{fmt.Sprintf("targetRef.labels asks for %s=%q, the workload has %s", want.Key, want.Value, orNone(got)), want.Value, got}) {
+			return
+		}
+	}
+	if t.Section != "" && t.Section != in.Section() {
+		yield(Miss{fmt.Sprintf("targetRef.sectionName is %q, the inbound's is %q", t.Section, in.Section()), t.Section, in.Section()})
+	}
+}
+
+// orNone quotes the value of a label or a tag.
+func orNone(value string) string {
+	if value == "" {
+		return "none"
+	}
+	return strconv.Quote(value)
+}
+
+// eachLegacyMiss is [Selector.EachMiss] for a targetRef of the legacy kinds.
+func eachLegacyMiss(t *target.Target, in *policy.Inbound, yield func(Miss) bool) {
+	if t.Kind == target.Route {
+		if in.Protocol.Layer() == policy.L4 {
+			yield(Miss{Reason: fmt.Sprintf("targetRef names the route %q, but a tcp inbound has no routes", t.Name)})
+		} else if !slices.ContainsFunc(in.Routes, func(r policy.InboundRoute) bool { return r.Name == t.Name }) {
+			yield(Miss{Reason: fmt.Sprintf("targetRef names the route %q, which the inbound does not have", t.Name)})
+		}
+		return
+	}
+	for _, want := range t.Labels {
+		if got, owner := inboundTag(in, want.Key); got != want.Value &&
+			!yield(Miss{fmt.Sprintf("targetRef asks for %s=%q, the %s has %s", want.Key, want.Value, owner, orNone(got)), want.Value, got}) {
+			return
+		}
+	}
+}
+
+// WorkloadLabel returns a label of the workload. Where the workload lacks the label, it
+// is the value that a control plane would compute.
+func WorkloadLabel(w *policy.Workload, label string) string {
+	if value, ok := w.Labels[label]; ok {
+		return value
+	}
+	switch label {
+	case resource.LabelDisplayName:
+		return w.Name
+	case resource.LabelMesh:
+		return cmp.Or(w.Mesh, resource.DefaultMesh)
+	case resource.LabelZone:
+		return w.Zone
+	case resource.LabelOrigin:
+		return w.Origin
+	case resource.LabelNamespace:
+		return w.Namespace
+	}
+	return ""
+}
+
+// inboundTag returns a tag of the inbound, and of its workload where the inbound lacks
+// it. The owner is "inbound" or "workload".
+func inboundTag(in *policy.Inbound, key string) (value, owner string) {
+	if value, ok := in.Tags[key]; ok {
+		return value, "inbound"
+	}
+	return workloadTag(&in.Workload, key), "workload"
+}
+
+// workloadTag returns a tag of the workload. The default of the service is the name of
+// the workload.
+func workloadTag(w *policy.Workload, key string) string {
+	if key == target.TagService && w.Labels[key] == "" {
+		return w.Name
+	}
+	return WorkloadLabel(w, key)
+}
