@@ -163,6 +163,9 @@ func (m Match) check() error {
 	if _, err := automaton.Regex(m.Value, automaton.Latin1); err != nil {
 		return fmt.Errorf("the regular expression cannot be read: %w", err)
 	}
+	if languages.of(languageKey{Regex, m.Value, true}) == nil {
+		return errors.New("the regular expression cannot be read as UTF-8, as releases without the fix of CVE-2026-73552 read it, such as one that is too large then")
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package automaton
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -17,6 +18,9 @@ func Regex(expression string, as Encoding) (*Language, error) {
 	if as == Latin1 {
 		if foldsByEscape(expression) {
 			return nil, errors.New("it compares escaped characters without regard to case: Latin-1 folds the letters of ASCII only")
+		}
+		if beyondLatin1.MatchString(expression) {
+			return nil, errors.New("it escapes a character beyond Latin-1, which Envoy refuses where it reads expressions as Latin-1")
 		}
 		runes := make([]rune, len(expression))
 		for i := range len(expression) {
@@ -53,6 +57,9 @@ func Regex(expression string, as Encoding) (*Language, error) {
 	}
 	return b.finish([]int32{start}), nil
 }
+
+// beyondLatin1 is a character with a number of more than two digits.
+var beyondLatin1 = regexp.MustCompile(`\\x\{0*[1-9a-fA-F][0-9a-fA-F]{2,}\}`)
 
 // foldsByEscape reports whether an expression may compare characters beyond ASCII in any
 // case. It takes any flag i beside an escape, or beside a byte beyond ASCII, for that.

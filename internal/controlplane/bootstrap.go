@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"net/netip"
 	"strconv"
@@ -100,6 +101,14 @@ func (b Bootstrap) JSON() ([]byte, error) {
 				Patterns: []*matcherv3.StringMatcher{{MatchPattern: &matcherv3.StringMatcher_Contains{Contains: ".rbac."}}},
 			}},
 		}},
+		// Control planes lift the limit of 100 for regular expressions, Kuma and Envoy Gateway to
+		// this figure. What the lab compiles is far below it.
+		LayeredRuntime: &bootstrapv3.LayeredRuntime{Layers: []*bootstrapv3.RuntimeLayer{{
+			Name: "regular expressions",
+			LayerSpecifier: &bootstrapv3.RuntimeLayer_StaticLayer{StaticLayer: &structpb.Struct{Fields: map[string]*structpb.Value{
+				"re2.max_program_size.error_level": structpb.NewNumberValue(math.MaxUint32),
+			}}},
+		}}},
 		StaticResources: &bootstrapv3.Bootstrap_StaticResources{
 			Clusters: []*clusterv3.Cluster{controlPlane, http, tcp},
 		},

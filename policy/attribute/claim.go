@@ -16,6 +16,9 @@ var claims = addFamily("claim", "sub", func(key string) *policy.Attribute {
 		Kinds:  []policy.MatchKind{policy.Exact, policy.Prefix, policy.Suffix, policy.Contains, policy.Regex},
 		Forms:  []policy.Form{policy.Ordered, policy.Named},
 	}
+	if path, _ := claim.Path(key); slices.Contains(path, "") {
+		a.Forms = nil // no message of Envoy takes an empty name
+	}
 	if strings.HasSuffix(key, claim.Scalar) {
 		a.Kinds = []policy.MatchKind{policy.Exact}
 		if slices.Contains([]string{"exp", "nbf", "iat"}, strings.TrimSuffix(key, claim.Scalar)) {

@@ -97,9 +97,10 @@ func joinedLines(r *policy.Request, name string) (text string, ok bool) {
 	return text, ok
 }
 
-// formsOf returns no form for a header that the caller does not write.
+// formsOf returns no form for a header that the caller does not write, and for a name that no
+// message of Envoy takes.
 func formsOf(name string, form policy.Form) []policy.Form {
-	if strings.HasPrefix(name, ":") || strings.HasPrefix(name, "x-envoy-") || slices.Contains(written, name) {
+	if name == "" || strings.ContainsAny(name, "\x00\n\r") || strings.HasPrefix(name, ":") || strings.HasPrefix(name, "x-envoy-") || slices.Contains(written, name) {
 		return nil
 	}
 	return []policy.Form{form}
