@@ -1,8 +1,8 @@
-// Package added names the fields that an API server or a control plane adds to a resource.
-// The schemas of resources embed them.
+// Package added names the fields that an API server or a control plane adds to a resource, and
+// the metadata that an author writes beside them. The schemas of resources embed them.
 //
 // It guarantees that a schema with these fields takes a resource as a cluster gives it. No
-// field of them decides whether a caller is allowed.
+// added field decides whether a caller is allowed.
 package added
 
 import "github.com/meshproof/meshproof/policy/manifest"
@@ -26,6 +26,15 @@ type Metadata struct {
 	ManagedFields              ignored `yaml:"managedFields" json:"-"`
 	Finalizers                 ignored `yaml:"finalizers" json:"-"`
 	SelfLink                   ignored `yaml:"selfLink" json:"-"`
+}
+
+// Object is the metadata of a Kubernetes object: what an author writes, and what is added.
+type Object struct {
+	Name        string            `yaml:"name"`
+	Namespace   string            `yaml:"namespace"`
+	Labels      map[string]string `yaml:"labels"`
+	Annotations map[string]string `yaml:"annotations"`
+	Metadata
 }
 
 // Universal are fields that Kuma's control plane adds to a universal resource.

@@ -171,17 +171,11 @@ type universalSchema struct {
 // kubernetesSchema is the custom resource; its mesh stands at the root, or in a
 // label.
 type kubernetesSchema struct {
-	APIVersion string `yaml:"apiVersion"`
-	Kind       string `yaml:"kind"`
-	Mesh       string `yaml:"mesh"`
-	Metadata   struct {
-		Name        string            `yaml:"name"`
-		Namespace   string            `yaml:"namespace"`
-		Labels      map[string]string `yaml:"labels"`
-		Annotations map[string]string `yaml:"annotations"`
-		added.Metadata
-	} `yaml:"metadata"`
-	Spec struct {
+	APIVersion string       `yaml:"apiVersion"`
+	Kind       string       `yaml:"kind"`
+	Mesh       string       `yaml:"mesh"`
+	Metadata   added.Object `yaml:"metadata"`
+	Spec       struct {
 		Networking networkingSchema `yaml:"networking"`
 		ignoredFields
 	} `yaml:"spec"`

@@ -10,7 +10,6 @@ import (
 	"github.com/meshproof/meshproof/internal/condition"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // failRequest is the mismatch of a header that refuses the request; "" means it too.
@@ -27,10 +26,10 @@ func (r *reader) readL7(field string, from PortRule, where direction) (out []pol
 	rules := from.Rules
 	at := field + ".rules"
 	for _, gone := range []struct {
-		name string
-		doc  manifest.Document
+		name  string
+		value any
 	}{{"kafka", rules.Kafka}, {"l7proto", rules.L7Proto}, {"l7", rules.L7}} {
-		if isSet(gone.doc) {
+		if gone.value != nil {
 			r.refuse(at+"."+gone.name, "Cilium 1.20 has no such rules: only http on ingress")
 		}
 	}
@@ -89,7 +88,7 @@ func (r *reader) readHTTP(field string, from HTTPRule) policy.Condition {
 	for i, header := range from.HeaderMatches {
 		at := item(field+".headerMatches", i)
 		switch {
-		case isSet(header.Secret):
+		case header.Secret != nil:
 			r.refuse(at+".secret", "meshproof cannot read a secret of the cluster: write the value")
 		case slices.Contains(changes, header.Mismatch):
 			r.refuse(at+".mismatch", "meshproof cannot prove %s: it lets the request pass and changes or logs it", header.Mismatch)

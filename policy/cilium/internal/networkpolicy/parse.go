@@ -93,12 +93,6 @@ func (r *reader) refuse(field, format string, args ...any) {
 
 func item(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
 
-// isSet reports whether a part of a document has a value.
-func isSet(doc manifest.Document) bool {
-	var v any
-	return doc.Decode(&v) == nil && v != nil
-}
-
 func (r *reader) checkHead(of Resource) {
 	switch reasons := validation.IsDNS1123Subdomain(of.Metadata.Name); {
 	case of.APIVersion != apiVersion:
@@ -178,13 +172,13 @@ func (r *reader) readIngress(field, origin string, from []Ingress, where directi
 		at := item(field, i)
 		for _, unbuilt := range []struct {
 			name, reason string
-			doc          manifest.Document
+			value        any
 		}{
 			{"fromNodes", "meshproof knows no node: the callers of a case are workloads and the world", in.FromNodes},
 			{"fromGroups", "meshproof cannot ask a cloud for the addresses of a group: write them as fromCIDR", in.FromGroups},
 			{"fromRequires", "Cilium 1.19 has taken the field away", in.FromRequires},
 		} {
-			if isSet(unbuilt.doc) {
+			if unbuilt.value != nil {
 				r.refuse(at+"."+unbuilt.name, "%s", unbuilt.reason)
 			}
 		}
@@ -275,7 +269,7 @@ func appendIf(list []string, add bool, value string) []string {
 }
 
 func (r *reader) readSet(field string, from CIDRRule) block {
-	if isSet(from.CIDRGroupRef) || isSet(from.CIDRGroupSelector) {
+	if from.CIDRGroupRef != nil || from.CIDRGroupSelector != nil {
 		r.refuse(field, "meshproof does not read a CiliumCIDRGroup: write its blocks as cidr")
 		return block{}
 	}

@@ -80,10 +80,10 @@ func (r *reader) refuseTLS(field string, from PortRule, where direction) {
 	if len(from.ServerNames) > 0 {
 		r.refuse(field+".serverNames", "meshproof cannot judge the server name of a workload's own TLS: the lab's TLS is that of the mesh")
 	}
-	if isSet(from.TerminatingTLS) || isSet(from.OriginatingTLS) {
+	if from.TerminatingTLS != nil || from.OriginatingTLS != nil {
 		r.refuse(field, "meshproof cannot judge TLS that Cilium terminates: it needs the secret of the agent")
 	}
-	if isSet(from.Listener) {
+	if from.Listener != nil {
 		r.refuse(field+".listener", "a listener is not allowed on ingress")
 	}
 }

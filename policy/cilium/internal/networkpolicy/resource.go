@@ -11,19 +11,10 @@ import (
 type Resource struct {
 	APIVersion string            `yaml:"apiVersion"`
 	Kind       string            `yaml:"kind"`
-	Metadata   Metadata          `yaml:"metadata"`
+	Metadata   added.Object      `yaml:"metadata"`
 	Spec       *Spec             `yaml:"spec"`
 	Specs      []*Spec           `yaml:"specs"`
 	Status     manifest.Document `yaml:"status"`
-}
-
-// Metadata has the fields of a Kubernetes object's metadata that an author writes.
-type Metadata struct {
-	Name        string            `yaml:"name"`
-	Namespace   string            `yaml:"namespace"`
-	Labels      map[string]string `yaml:"labels"`
-	Annotations map[string]string `yaml:"annotations"`
-	added.Metadata
 }
 
 // Spec is one set of rules with its subject.
@@ -67,9 +58,9 @@ type Ingress struct {
 	FromCIDR       *[]string           `yaml:"fromCIDR"`
 	FromCIDRSet    *[]CIDRRule         `yaml:"fromCIDRSet"`
 	FromEntities   *[]string           `yaml:"fromEntities"`
-	FromNodes      manifest.Document   `yaml:"fromNodes"`
-	FromGroups     manifest.Document   `yaml:"fromGroups"`
-	FromRequires   manifest.Document   `yaml:"fromRequires"`
+	FromNodes      any                 `yaml:"fromNodes"`
+	FromGroups     any                 `yaml:"fromGroups"`
+	FromRequires   any                 `yaml:"fromRequires"`
 	ToPorts        []PortRule          `yaml:"toPorts"`
 	ICMPs          []manifest.Document `yaml:"icmps"`
 	Authentication *Authentication     `yaml:"authentication"`
@@ -93,10 +84,10 @@ type Egress struct {
 
 // CIDRRule is a block of addresses without some blocks in it.
 type CIDRRule struct {
-	CIDR              string            `yaml:"cidr"`
-	Except            []string          `yaml:"except"`
-	CIDRGroupRef      manifest.Document `yaml:"cidrGroupRef"`
-	CIDRGroupSelector manifest.Document `yaml:"cidrGroupSelector"`
+	CIDR              string   `yaml:"cidr"`
+	Except            []string `yaml:"except"`
+	CIDRGroupRef      any      `yaml:"cidrGroupRef"`
+	CIDRGroupSelector any      `yaml:"cidrGroupSelector"`
 }
 
 // Authentication is how a peer has to prove its identity: disabled, required or
@@ -107,12 +98,12 @@ type Authentication struct {
 
 // PortRule is a list of ports with what may be asked there.
 type PortRule struct {
-	Ports          []PortProtocol    `yaml:"ports"`
-	Rules          *L7Rules          `yaml:"rules"`
-	ServerNames    []string          `yaml:"serverNames"`
-	TerminatingTLS manifest.Document `yaml:"terminatingTLS"`
-	OriginatingTLS manifest.Document `yaml:"originatingTLS"`
-	Listener       manifest.Document `yaml:"listener"`
+	Ports          []PortProtocol `yaml:"ports"`
+	Rules          *L7Rules       `yaml:"rules"`
+	ServerNames    []string       `yaml:"serverNames"`
+	TerminatingTLS any            `yaml:"terminatingTLS"`
+	OriginatingTLS any            `yaml:"originatingTLS"`
+	Listener       any            `yaml:"listener"`
 }
 
 // PortProtocol is a port by number or by name, or a range of ports.
@@ -126,9 +117,9 @@ type PortProtocol struct {
 type L7Rules struct {
 	HTTP    []HTTPRule          `yaml:"http"`
 	DNS     []manifest.Document `yaml:"dns"`
-	Kafka   manifest.Document   `yaml:"kafka"`
-	L7Proto manifest.Document   `yaml:"l7proto"`
-	L7      manifest.Document   `yaml:"l7"`
+	Kafka   any                 `yaml:"kafka"`
+	L7Proto any                 `yaml:"l7proto"`
+	L7      any                 `yaml:"l7"`
 }
 
 // HTTPRule matches a request that meets all of its fields. Path, Method and Host are regular
@@ -143,8 +134,8 @@ type HTTPRule struct {
 
 // HeaderMatch asks for a header with a value, or for any where the value is empty.
 type HeaderMatch struct {
-	Name     string            `yaml:"name"`
-	Value    string            `yaml:"value"`
-	Secret   manifest.Document `yaml:"secret"`
-	Mismatch string            `yaml:"mismatch"`
+	Name     string `yaml:"name"`
+	Value    string `yaml:"value"`
+	Secret   any    `yaml:"secret"`
+	Mismatch string `yaml:"mismatch"`
 }

@@ -40,17 +40,8 @@ func Owns(doc manifest.Document, kind string) bool {
 type Object struct {
 	APIVersion string            `yaml:"apiVersion"`
 	Kind       string            `yaml:"kind"`
-	Metadata   Metadata          `yaml:"metadata"`
+	Metadata   added.Object      `yaml:"metadata"`
 	Status     manifest.Document `yaml:"status"`
-}
-
-// Metadata has the fields of a Kubernetes object's metadata that an author writes.
-type Metadata struct {
-	Name        string            `yaml:"name"`
-	Namespace   string            `yaml:"namespace"`
-	Labels      map[string]string `yaml:"labels"`
-	Annotations map[string]string `yaml:"annotations"`
-	added.Metadata
 }
 
 // String returns "namespace/name".
