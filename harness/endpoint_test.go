@@ -1,8 +1,6 @@
 package harness
 
 import (
-	"cmp"
-	"fmt"
 	"net/netip"
 	"testing"
 
@@ -15,10 +13,9 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/evidence"
-	"github.com/meshproof/meshproof/internal/endpoint"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
-	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/xds"
 	"github.com/meshproof/meshproof/xds/lift"
 )
@@ -46,35 +43,9 @@ func endpointMatches() (out []policy.Condition) {
 // its neighbours, in each form of a gate and on both layers.
 func TestEnvoyEndpoints(t *testing.T) {
 	t.Parallel()
-	var all []asked
-	spec := MeshSpec{TrustDomains: []spiffeid.TrustDomain{domain}}
-	for _, form := range []policy.Form{policy.Ordered, policy.Named} {
-		for _, protocol := range []policy.Protocol{policy.TCP, policy.HTTP} {
-			for _, when := range endpointMatches() {
-				p := allowing(protocol.Layer(), form, when)
-				if err := p.Check(); err != nil {
-					t.Fatal(err)
-				}
-				ports := map[uint16]string{}
-				for _, r := range classRequests(t, classes.Surface{Protocol: protocol, TrustDomains: []string{domain.Name()}}, p) {
-					r.Port = cmp.Or(r.Port, 8080)
-					if !r.Source.IsValid() {
-						r.Source = endpoint.Unnamed
-					}
-					if ports[r.Port] == "" {
-						number := len(spec.Inbounds) + 1
-						ports[r.Port] = fmt.Sprintf("%d %s %s", number, form, protocol)
-						spec.Inbounds = append(spec.Inbounds, Inbound{
-							Name: ports[r.Port], Identity: backend, Protocol: protocol, Filters: compile(t, p),
-							Address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 200, byte(number >> 8), byte(number)}), r.Port),
-						})
-					}
-					all = append(all, asked{p, r, Request{To: ports[r.Port], SourceIP: r.Source, Method: r.Method, Path: r.Path}})
-				}
-			}
-		}
+	for _, protocol := range []policy.Protocol{policy.TCP, policy.HTTP} {
+		askEnvoy(t, sharedEnvoy.Get(t), protocol, token.Demand{}, 100, func(policy.Form) []policy.Condition { return endpointMatches() })
 	}
-	holdAgainstEnvoy(t, sharedEnvoy.Get(t), spec, 200, all)
 }
 
 // TestEnvoyForeignEndpoints asks Envoy by blocks, ranges and texts that package xds does not

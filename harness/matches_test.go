@@ -1,7 +1,9 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
@@ -70,21 +73,34 @@ func askEnvoy(t *testing.T, h *Harness, protocol policy.Protocol, tokens token.D
 	var all []asked
 	for _, form := range []policy.Form{policy.Ordered, policy.Named} {
 		for i, when := range conditions(form) {
-			p := allowing(policy.L7, form, when)
+			p := allowing(protocol.Layer(), form, when)
 			if err := p.Check(); err != nil {
 				t.Fatal(err)
 			}
-			in := Inbound{Name: fmt.Sprintf("%s %d", form, i), Identity: backend, Address: address(uint16(8000 + len(spec.Inbounds))), Protocol: protocol, Filters: compile(t, p), Tokens: tokens}
-			spec.Inbounds = append(spec.Inbounds, in)
+			// A class of ports has an inbound for each port.
+			ports := map[uint16]Inbound{}
 			for _, seen := range classRequests(t, on, p) {
+				seen.Port = cmp.Or(seen.Port, 8080)
+				if !seen.Source.IsValid() {
+					seen.Source = endpoint.Unnamed
+				}
+				in, ok := ports[seen.Port]
+				if !ok {
+					number := len(spec.Inbounds) + 1
+					in = Inbound{
+						Name: fmt.Sprintf("%s %d %d", form, i, seen.Port), Identity: backend, Protocol: protocol, Filters: compile(t, p), Tokens: tokens,
+						Address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 200, byte(number >> 8), byte(number)}), seen.Port),
+					}
+					ports[seen.Port], spec.Inbounds = in, append(spec.Inbounds, in)
+				}
 				if protocol == policy.GRPC && isMetadata(seen.Headers) {
 					call := seen
 					call.Method, call.Path, call.Headers = "POST", "/orders.Orders/List", requestline.Seen(seen.Headers, protocol, true)
 					all = append(all, asked{p, call, bearer(t, in, tokens.Complete(token.Of(seen.Others)),
-						Request{To: in.Name, GRPC: "orders.Orders/List", Authority: seen.Host, Headers: seen.Headers, SNI: seen.SNI})})
+						Request{To: in.Name, SourceIP: seen.Source, GRPC: "orders.Orders/List", Authority: seen.Host, Headers: seen.Headers, SNI: seen.SNI})})
 				}
 				all = append(all, asked{p, seen, bearer(t, in, tokens.Complete(token.Of(seen.Others)),
-					Request{To: in.Name, Method: seen.Method, Path: seen.Path, Authority: seen.Host, Headers: seen.Headers, SNI: seen.SNI})})
+					Request{To: in.Name, SourceIP: seen.Source, Method: seen.Method, Path: seen.Path, Authority: seen.Host, Headers: seen.Headers, SNI: seen.SNI})})
 			}
 		}
 	}
