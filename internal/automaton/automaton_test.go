@@ -13,22 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/property"
 )
 
-// words are all texts over an alphabet up to a length, the shortest first.
-func words(alphabet string, most int) []string {
-	out := []string{""}
-	for from := 0; most > 0; most-- {
-		to := len(out)
-		for _, w := range out[from:to] {
-			for i := range len(alphabet) {
-				out = append(out, w+alphabet[i:i+1])
-			}
-		}
-		from = to
-	}
-	return out
-}
-
-var shortWords = words("ab/", 5)
+var shortWords = programtest.Words("ab/", 5)
 
 // drawn is a language and a plain reading of it.
 type drawn struct {
@@ -100,7 +85,7 @@ func TestMatches(t *testing.T) {
 	t.Parallel()
 	property.Check(t, func(t *rapid.T) {
 		l := drawLanguage().Draw(t, "language")
-		for _, w := range words("ab/", 4) {
+		for _, w := range programtest.Words("ab/", 4) {
 			if got, want := l.language.Matches(w), l.matches(w); got != want {
 				t.Fatalf("%s matches %q: %t, want %t", l.text, w, got, want)
 			}

@@ -2,12 +2,9 @@ package diff
 
 import (
 	"fmt"
-	"net/netip"
 
-	"github.com/meshproof/meshproof/internal/endpoint"
-	"github.com/meshproof/meshproof/internal/requestline"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/internal/token"
 )
 
 // differenceJSON is the JSON form of a diff.
@@ -46,20 +43,14 @@ type inboundChangeJSON struct {
 }
 
 type changeJSON struct {
-	Case     string         `json:"case"`
-	Inbound  string         `json:"inbound"`
-	Kind     string         `json:"kind"`
-	Class    string         `json:"class"`
-	From     string         `json:"from"`
-	Source   string         `json:"sourceIP,omitempty"`
-	SNI      string         `json:"sni,omitempty"`
-	Claims   map[string]any `json:"claims,omitempty"`
-	Method   string         `json:"method,omitempty"`
-	Path     string         `json:"path,omitempty"`
-	Headers  []string       `json:"headers,omitempty"`
-	Old      opinionJSON    `json:"old"`
-	New      opinionJSON    `json:"new"`
-	Problems []string       `json:"problems,omitempty"`
+	Case    string `json:"case"`
+	Inbound string `json:"inbound"`
+	Kind    string `json:"kind"`
+	Class   string `json:"class"`
+	result.Witness
+	Old      opinionJSON `json:"old"`
+	New      opinionJSON `json:"new"`
+	Problems []string    `json:"problems,omitempty"`
 	// Explain is the command that explains the request by the new policies.
 	Explain string `json:"explain,omitempty"`
 }
@@ -103,7 +94,7 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 			for _, c := range found.Changes {
 				j := changeJSON{
 					Case: one.New.Name, Inbound: found.Inbound.String(), Kind: c.Kind().String(), Class: c.Text,
-					From: c.Request.From.Name, Source: endpoint.Played(c.Witness.Source, netip.Addr{}), SNI: c.Witness.SNI, Claims: token.Of(c.Witness.Others).Payload(), Method: c.Witness.Method, Path: c.Witness.Path, Headers: requestline.Lines(c.Witness.Host, c.Witness.Headers), Old: newOpinionJSON(c.Old), New: newOpinionJSON(c.New),
+					Witness: result.WitnessOf(c.Request), Old: newOpinionJSON(c.Old), New: newOpinionJSON(c.New),
 				}
 				shown := one.shown(asked)
 				for _, q := range shown {

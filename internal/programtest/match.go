@@ -74,3 +74,18 @@ func Cells(compiles func(policy.Program) error) iter.Seq[Cell] {
 		}
 	}
 }
+
+// Words returns all texts over an alphabet up to a length, the shortest first.
+func Words(alphabet string, most int) []string {
+	out := []string{""}
+	for from := 0; most > 0; most-- {
+		to := len(out)
+		for _, w := range out[from:to] {
+			for i := range len(alphabet) {
+				out = append(out, w+alphabet[i:i+1])
+			}
+		}
+		from = to
+	}
+	return out
+}

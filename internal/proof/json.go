@@ -1,9 +1,8 @@
 package proof
 
 import (
-	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/report"
-	"github.com/meshproof/meshproof/internal/requestline"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -50,21 +49,15 @@ type inboundJSON struct {
 }
 
 type classJSON struct {
-	Class    string         `json:"class"`
-	Proven   bool           `json:"proven"`
-	Decision string         `json:"decision"`
-	By       string         `json:"by"`
-	Shadow   string         `json:"shadow"`
-	Rule     string         `json:"rule,omitempty"`
-	From     string         `json:"from"`
-	Source   string         `json:"sourceIP,omitempty"`
-	SNI      string         `json:"sni,omitempty"`
-	Claims   map[string]any `json:"claims,omitempty"`
-	Method   string         `json:"method,omitempty"`
-	Path     string         `json:"path,omitempty"`
-	Headers  []string       `json:"headers,omitempty"`
-	Requests int            `json:"requests"`
-	Problems []string       `json:"problems,omitempty"`
+	Class    string `json:"class"`
+	Proven   bool   `json:"proven"`
+	Decision string `json:"decision"`
+	By       string `json:"by"`
+	Shadow   string `json:"shadow"`
+	Rule     string `json:"rule,omitempty"`
+	result.Witness
+	Requests int      `json:"requests"`
+	Problems []string `json:"problems,omitempty"`
 }
 
 type ruleJSON struct {
@@ -125,7 +118,7 @@ func (in InboundVerdict) form() inboundJSON {
 	for _, c := range in.Classes {
 		j := classJSON{
 			Class: c.Text, Proven: c.Proven, Decision: c.Decision.Effect.String(), By: c.Decision.Origin, Shadow: "none", Rule: c.Witness.Rule,
-			From: c.Witness.From.Name, Source: endpoint.Played(c.Witness.SourceIP, c.Witness.From.SourceIP), SNI: c.Witness.SNI, Claims: c.Witness.Token.Payload(), Method: c.Witness.Method, Path: c.Witness.Path, Headers: requestline.Lines(c.Witness.Authority, c.Witness.Headers), Requests: c.Requests, Problems: c.Witness.ProblemTexts(),
+			Witness: result.WitnessOf(c.Witness.Request), Requests: c.Requests, Problems: c.Witness.ProblemTexts(),
 		}
 		if c.Decision.Shadowed {
 			j.Shadow = c.Decision.Shadow.Effect.String()

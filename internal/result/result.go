@@ -97,6 +97,26 @@ type Request struct {
 	Explain string
 }
 
+// Witness has the fields of a request that stands for its class, in the JSON of proofs and of
+// differences.
+type Witness struct {
+	From    string         `json:"from"`
+	Source  string         `json:"sourceIP,omitempty"`
+	SNI     string         `json:"sni,omitempty"`
+	Claims  map[string]any `json:"claims,omitempty"`
+	Method  string         `json:"method,omitempty"`
+	Path    string         `json:"path,omitempty"`
+	Headers []string       `json:"headers,omitempty"`
+}
+
+// WitnessOf returns the fields of a request.
+func WitnessOf(q cases.Request) Witness {
+	return Witness{
+		From: q.From.Name, Source: endpoint.Played(q.SourceIP, q.From.SourceIP), SNI: q.SNI, Claims: q.Token.Payload(),
+		Method: q.Method, Path: q.Path, Headers: requestline.Lines(q.Authority, q.Headers),
+	}
+}
+
 // DecidedWrong reports whether Envoy allowed what the policies deny, or the other way
 // round. A decision by the wrong policy alone is not wrong in this sense.
 func (q Request) DecidedWrong() bool {

@@ -7,26 +7,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/meshproof/meshproof/internal/programtest"
 	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/classes"
 )
-
-// words are all texts over an alphabet up to a length.
-func words(alphabet string, most int) []string {
-	out := []string{""}
-	for from := 0; most > 0; most-- {
-		to := len(out)
-		for _, w := range out[from:to] {
-			for i := range len(alphabet) {
-				out = append(out, w+alphabet[i:i+1])
-			}
-		}
-		from = to
-	}
-	return out
-}
 
 // world is every request that differs in one attribute alone, as short as can be.
 type world struct {
@@ -62,14 +48,14 @@ func linesOf(header string) func(string) (policy.Request, bool) {
 func worlds() []world {
 	role, origin := attribute.Header("x-role"), attribute.Header("origin")
 	groups, sub := attribute.Claim("groups", "[]"), attribute.Claim("sub")
-	lines := words("ab,!", 5)
+	lines := programtest.Words("ab,!", 5)
 	regexes := []string{"a.*", ".*b", "[ab]", "(a|b,)*", "[^,]*", ".*"}
 	return []world{
-		{name: "lines of a header", ordered: []*policy.Attribute{role.Joined}, named: []*policy.Attribute{role}, values: words("ab,", 2), regexes: regexes, in: lines, request: linesOf("x-role")},
-		{name: "joined lines", ordered: []*policy.Attribute{origin}, named: []*policy.Attribute{origin}, values: words("ab,", 2), regexes: regexes, in: lines, request: linesOf("origin")},
+		{name: "lines of a header", ordered: []*policy.Attribute{role.Joined}, named: []*policy.Attribute{role}, values: programtest.Words("ab,", 2), regexes: regexes, in: lines, request: linesOf("x-role")},
+		{name: "joined lines", ordered: []*policy.Attribute{origin}, named: []*policy.Attribute{origin}, values: programtest.Words("ab,", 2), regexes: regexes, in: lines, request: linesOf("origin")},
 		{
 			name: "host", ordered: []*policy.Attribute{attribute.Host}, named: []*policy.Attribute{attribute.Host},
-			values: words("aB:8", 2), regexes: []string{"a.*", "[aB]+(:8)?", ".*:.*"}, in: words("aAbB:8", 4),
+			values: programtest.Words("aB:8", 2), regexes: []string{"a.*", "[aB]+(:8)?", ".*:.*"}, in: programtest.Words("aAbB:8", 4),
 			request: func(text string) (policy.Request, bool) {
 				name, port, _ := strings.Cut(text, ":")
 				return policy.Request{Host: text}, name != "" && strings.Trim(port, "8") == ""
@@ -77,12 +63,12 @@ func worlds() []world {
 		},
 		{
 			name: "query and parameter", named: []*policy.Attribute{attribute.Query, attribute.Header(":path"), attribute.Path}, ordered: []*policy.Attribute{attribute.Query, attribute.Header(":path")},
-			values: append([]string{"/?a", "/a", "/"}, words("ab=&", 2)...), regexes: []string{"/.*", ".*b", `/\?a.*`}, in: words("ab=&?", 4), routes: true,
+			values: append([]string{"/?a", "/a", "/"}, programtest.Words("ab=&", 2)...), regexes: []string{"/.*", ".*b", `/\?a.*`}, in: programtest.Words("ab=&?", 4), routes: true,
 			request: func(text string) (policy.Request, bool) { return policy.Request{Path: "/" + text}, true },
 		},
 		{
-			name: "claims", ordered: []*policy.Attribute{sub, groups}, named: []*policy.Attribute{sub, groups}, values: words("ab", 2), regexes: []string{"a.*", "[ab]", ".+"},
-			in: words("ab!", 5), request: func(text string) (policy.Request, bool) {
+			name: "claims", ordered: []*policy.Attribute{sub, groups}, named: []*policy.Attribute{sub, groups}, values: programtest.Words("ab", 2), regexes: []string{"a.*", "[ab]", ".+"},
+			in: programtest.Words("ab!", 5), request: func(text string) (policy.Request, bool) {
 				r := policy.Request{Others: map[string][]string{}}
 				// The first line is the subject, the others are groups.
 				for i, line := range strings.Split(strings.TrimSuffix(text, "!"), "!") {
