@@ -77,17 +77,11 @@ type universalSchema[Spec any] struct {
 
 // kubernetesSchema is the form of the custom resource.
 type kubernetesSchema[Spec any] struct {
-	APIVersion string `yaml:"apiVersion"`
-	Kind       string `yaml:"kind"`
-	Metadata   struct {
-		Name        string            `yaml:"name"`
-		Namespace   string            `yaml:"namespace"`
-		Labels      map[string]string `yaml:"labels"`
-		Annotations map[string]string `yaml:"annotations"`
-		added.Metadata
-	} `yaml:"metadata"`
-	Spec   Spec `yaml:"spec"`
-	Status any  `yaml:"status"`
+	APIVersion string       `yaml:"apiVersion"`
+	Kind       string       `yaml:"kind"`
+	Metadata   added.Object `yaml:"metadata"`
+	Spec       Spec         `yaml:"spec"`
+	Status     any          `yaml:"status"`
 }
 
 // Parse reads a document of a kind, and what stands under its spec. Every error is a
