@@ -106,6 +106,10 @@ func (r *Resources) addObject(o object, file string) error {
 		return r.addTyped(o, message)
 	case get(o, "filters") != nil && get(o, "inbound") != nil:
 		// One entry of what `meshproof compile --output json` prints.
+		r.checkEntry(getString(o, "inbound"), file, o, "case", "inbound", "protocol", "filters")
+		if _, ok := get(o, "filters").([]any); !ok {
+			return errForeign
+		}
 		r.addFilters(Unattached{File: file, Inbound: getString(o, "inbound"), Protocol: getString(o, "protocol")}, getList(o, "filters"))
 		return nil
 	case get(o, "address") != nil || get(o, "filter_chains") != nil:

@@ -370,16 +370,24 @@ func (r *Resources) addSecret(o object) {
 	r.Validations[name] = d
 }
 
+// checkEntry tells about the fields of an entry of a file that are not read, and about a field
+// that stands there in two spellings.
+func (r *Resources) checkEntry(what, file string, o object, fields ...string) {
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		i := slices.IndexFunc(fields, func(name string) bool { return key == name || key == camel(name) })
+		_, twice := o[camel(key)]
+		if i < 0 || twice && key != camel(key) {
+			r.lost(file, "%s has the field %q: without a listener, only %s are read, each in one spelling", what, key, strings.Join(fields, ", "))
+		}
+	}
+}
+
 func (r *Resources) addFilters(l Unattached, filters []any) {
 	for i, tree := range filters {
 		name := fmt.Sprintf("#%d", i)
 		if named, inner := unwrap(tree); inner != nil {
 			name, tree = getString(named, "name"), inner
-			for _, key := range slices.Sorted(maps.Keys(named)) {
-				if key != "name" && key != "typed_config" && key != "typedConfig" {
-					r.lost(l.File, "filter %q has the field %q: of a filter without its listener, only name and typed_config are read", name, key)
-				}
-			}
+			r.checkEntry(fmt.Sprintf("filter %q", name), l.File, named, "name", "typed_config")
 		}
 		packed := &anypb.Any{}
 		faults, err := messages.Decode(tree, packed)

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
+	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	envoymatcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 	"google.golang.org/protobuf/proto"
@@ -54,9 +55,12 @@ func find(f xds.Filters, normalized bool) (found string) {
 			case *routev3.HeaderMatcher:
 				look(m.GetStringMatch().GetSafeRegex().GetRegex())
 			case *matcherv3.Matcher_MatcherList_Predicate_SinglePredicate:
-				if messages.Name(m.GetInput().GetTypedConfig().GetTypeUrl()) == "envoy.type.matcher.v3.HttpRequestHeaderMatchInput" {
+				switch messages.Name(m.GetInput().GetTypedConfig().GetTypeUrl()) {
+				case "envoy.type.matcher.v3.HttpRequestHeaderMatchInput", "envoy.extensions.matching.common_inputs.network.v3.ServerNameInput":
 					look(m.GetValueMatch().GetSafeRegex().GetRegex())
 				}
+			case *rbacv3.Permission:
+				look(m.GetRequestedServerName().GetSafeRegex().GetRegex())
 			case *envoymatcherv3.PathMatcher:
 				if !normalized {
 					look(m.GetPath().GetSafeRegex().GetRegex())
@@ -69,6 +73,9 @@ func find(f xds.Filters, normalized bool) (found string) {
 		},
 	}
 	visit := func(m proto.Message) { v.Visit(m.ProtoReflect()) }
+	for _, filter := range f.Network {
+		visit(filter)
+	}
 	for _, filter := range f.HTTP {
 		visit(filter)
 	}
@@ -91,7 +98,13 @@ func takesMore(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return true
-	case syntax.OpLiteral, syntax.OpCharClass:
+	case syntax.OpLiteral:
+		// In any case, k and s are letters beyond ASCII too.
+		folds := re.Flags&syntax.FoldCase != 0
+		return slices.ContainsFunc(re.Rune, func(r rune) bool {
+			return r > unicode.MaxASCII || folds && (r|0x20 == 'k' || r|0x20 == 's')
+		})
+	case syntax.OpCharClass:
 		return slices.ContainsFunc(re.Rune, func(r rune) bool { return r > unicode.MaxASCII })
 	default:
 		return slices.ContainsFunc(re.Sub, takesMore)

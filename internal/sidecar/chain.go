@@ -86,11 +86,16 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 	}}
 	c.readsSNI = r.inspectsTLS(l)
 	c.leads = r.leadsOf(l, of)
+	if reason := unreached(l, socket, of.FilterChainMatch); reason != "" {
+		c.tell(dump.Exposed, "", "", reason)
+	}
 	if socket != nil && !c.in.Address.IsValid() {
 		c.tell(dump.Exposed, "", "", "it serves no address that a caller can connect to")
 	}
 	for _, reason := range c.leads.calls.unread {
-		c.tell(dump.Beside, "", "", reason)
+		u := c.unknown(dump.Beside, "", reason)
+		u.Leads = true
+		c.found.add(u)
 	}
 	c.in.Transport = c.transport(of)
 	for _, f := range of.Filters {
@@ -229,7 +234,7 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 	}
 	c.noteFilter(kind, name, typeURL, reason)
 	other := &c.others[len(c.others)-1]
-	other.contained, other.rewrites = contained, rewrites
+	other.contained, other.rewrites, other.unknown.Leads = contained, rewrites, !contained
 }
 
 func (c *chain) network(name string, from *networkrbacv3.RBAC) {

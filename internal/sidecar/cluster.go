@@ -26,12 +26,17 @@ func (r *reader) workloadsOf(l leading, anywhere bool) []string {
 		c := r.Clusters[name].Message
 		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
 			ip := hostOf(c, socket)
-			if ip.IsValid() && (anywhere || ip.IsLoopback() || ip.IsUnspecified() || r.own[ip]) {
+			if ip.IsValid() && (anywhere || r.isOwn(ip)) {
 				out = append(out, fmt.Sprintf("port %d of the workload", socket.GetPortValue()))
 			}
 		})
 	}
 	return out
+}
+
+// isOwn reports whether an address is known to be one of this machine.
+func (r *reader) isOwn(ip netip.Addr) bool {
+	return ip.IsValid() && (ip.IsLoopback() || ip.IsUnspecified() || r.own[ip])
 }
 
 // unreadOf returns a cluster if nothing tells where the cluster leads, and why; "" where all are

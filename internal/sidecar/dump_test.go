@@ -234,6 +234,9 @@ func TestNamedFilters(t *testing.T) {
 		"another filter in front":    {"[" + lua + ", " + allow + "]", "allow", false, dump.InFront.String()},
 		"another filter behind":      {"[" + allow + ", " + lua + "]", "allow", false, dump.Behind.String()},
 		"a field beside":             {disabled, "deny", true, ""},
+		"in two spellings":           {strings.Replace(allow, `"typed_config"`, `"typedConfig": {}, "typed_config"`, 1), "allow", true, ""},
+		"of an inbound":              {compiled(""), "#0", false, ""},
+		"of an inbound with routes":  {compiled(`, "routes": [{}]`), "#0", true, ""},
 		"a field beside, in a list":  {"[" + allow + ", " + disabled + "]", "allow deny", true, ""},
 		"with and without its name":  {"[" + allow + `, {"@type": "` + prefix + httpRBAC + `", ` + denyAll + "}]", "allow #1", false, ""},
 		"an unknown filter in front": {"[" + filter("x", "acme.Thing", "") + ", " + allow + "]", "allow", false, dump.InFront.String()},
@@ -261,6 +264,11 @@ func TestNamedFilters(t *testing.T) {
 	if _, err := Dump([]byte("[" + lua + "]")); err == nil {
 		t.Error("a list without an RBAC filter is taken for filters")
 	}
+}
+
+// compiled is an entry of what compile prints, with more fields.
+func compiled(fields string) string {
+	return `{"inbound": "dp/http-port", "protocol": "http", "filters": [{"@type": "` + prefix + httpRBAC + `", ` + denyAll + `}]` + fields + `}`
 }
 
 // The bootstrap names the version of the sidecar.

@@ -95,6 +95,7 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	if l.FcdsConfig != nil {
 		tell(dump.Lost, "filter chains come by discovery of their own (fcds_config), which is not read")
 	}
+	r.tellUnbound(l)
 	if l.FilterChainMatcher != nil {
 		tell(dump.Beside, "filter_chain_matcher selects the filter chain: the addresses of its inbounds are the listener's")
 	}

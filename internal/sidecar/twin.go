@@ -59,7 +59,7 @@ func (r *reader) guardedBy(listeners []dump.Decoded[*listenerv3.Listener]) guard
 
 // bindOutbound notes the addresses of this machine that an outbound listener binds.
 func (r *reader) bindOutbound(l *listenerv3.Listener) {
-	if l.BindToPort != nil && !l.BindToPort.Value {
+	if !bindsPort(l) {
 		return
 	}
 	for _, socket := range sockets(l) {
@@ -136,7 +136,24 @@ func (r *reader) twin(l *listenerv3.Listener, g guarded) string {
 			return fmt.Sprintf("it leads to %s, as an inbound does", workload)
 		}
 	}
+	if to := r.onMachine(r.direct(leads)); reachable && bindsPort(l) && to.IsValid() {
+		return fmt.Sprintf("others may reach it, and it leads to this machine, %s, which makes it an inbound", to)
+	}
 	return ""
+}
+
+// onMachine returns an endpoint on this machine to which clusters lead; the zero value where
+// there is none.
+func (r *reader) onMachine(l leading) (found netip.AddrPort) {
+	for _, name := range slices.Sorted(maps.Keys(l.names)) {
+		c := r.Clusters[name].Message
+		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
+			if ip := hostOf(c, socket); r.isOwn(ip) && !found.IsValid() {
+				found = netip.AddrPortFrom(ip, uint16(socket.GetPortValue()))
+			}
+		})
+	}
+	return found
 }
 
 // reserved has the addresses that a mesh gives to services: nothing routes them.
@@ -283,7 +300,7 @@ func (r *reader) shareWorkloads() {
 	told := map[string]bool{}
 	for i, in := range r.out.Inbounds {
 		tell := func(format string, args ...any) {
-			r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: fmt.Sprintf(format, args...)})
+			r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: fmt.Sprintf(format, args...), Leads: true})
 		}
 		for _, workload := range r.workloadsOf(r.leads[i], true) {
 			switch port, ok := ports[workload]; {
@@ -312,7 +329,7 @@ func (r *reader) shareWorkloads() {
 		for _, workload := range r.workloadsOf(r.called(r.leads[i]), false) {
 			if port, ok := ports[workload]; ok && port != in.Address.Port() {
 				reason := fmt.Sprintf("it sends requests of its own to %s, past the inbound on port %d", workload, port)
-				r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason})
+				r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: in.Listener, Chain: in.Chain, Reason: reason, Leads: true})
 			}
 		}
 	}

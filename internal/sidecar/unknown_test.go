@@ -214,9 +214,13 @@ func TestUnknownListener(t *testing.T) {
 			chain: `"use_proxy_proto": true,`, address: "10.0.0.1:80",
 			want: `listener "in": filter chain "c": filter_chains[0].use_proxy_proto: use_proxy_proto of FilterChain is not known to be harmless`,
 		},
-		"destination of the chain": {chain: `"filter_chain_match": {"destination_port": 90, "prefix_ranges": [{"address_prefix": "10.0.0.2", "prefix_len": 32}]},`, address: "10.0.0.2:90"},
-		"redirected connections":   {listener: `"use_original_dst": true,`, address: "10.0.0.1:0"},
-		"a range of destinations":  {chain: `"filter_chain_match": {"prefix_ranges": [{"address_prefix": "10.0.0.0", "prefix_len": 8}]},`, address: "10.0.0.1:80"},
+		"destination of the chain": {listener: `"use_original_dst": true,`, chain: `"filter_chain_match": {"destination_port": 90, "prefix_ranges": [{"address_prefix": "10.0.0.2", "prefix_len": 32}]},`, address: "10.0.0.2:90"},
+		"port of no connection": {
+			chain: `"filter_chain_match": {"destination_port": 90},`, address: "10.0.0.1:90",
+			want: `listener "in": filter chain "c": no connection to the listener on port 80 has the port 90`,
+		},
+		"redirected connections":  {listener: `"use_original_dst": true,`, address: "10.0.0.1:0"},
+		"a range of destinations": {chain: `"filter_chain_match": {"prefix_ranges": [{"address_prefix": "10.0.0.0", "prefix_len": 8}]},`, address: "10.0.0.1:80"},
 		"listener filter": {
 			listener: `"listener_filters": [` + filter("x", "acme.ListenerFilter", "") + `],`, address: "10.0.0.1:80",
 			want: `listener "in": filter "x": type.googleapis.com/acme.ListenerFilter: meshproof does not know what this filter does`,

@@ -41,7 +41,7 @@ var forgeries = slices.Concat([]forged{{"as it is", verified, nil}}, forgedWays,
 func TestForgedDumps(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, tt := range slices.Concat(forgeries, forgedForms, forgedRequests, forgedSurroundings, forgedFresh) {
+	for _, tt := range slices.Concat(forgeries, forgedForms, forgedRequests, forgedSurroundings, forgedFresh, forgedIdle) {
 		if seen[tt.name] {
 			t.Fatalf("two rows %q", tt.name)
 		}
@@ -58,6 +58,12 @@ func TestForgedDumps(t *testing.T) {
 
 // matched holds the example's dump, after some edits, against the example's policies.
 func matched(t *testing.T, edits ...edit) *Verification {
+	t.Helper()
+	return matchedTo(t, "", edits...)
+}
+
+// matchedTo holds one inbound of it, or all where none is named.
+func matchedTo(t *testing.T, to string, edits ...edit) *Verification {
 	t.Helper()
 	files, err := lab.Open(lab.Choice{}, "../../examples/sidecar/policies")
 	if err != nil {
@@ -79,7 +85,7 @@ func matched(t *testing.T, edits ...edit) *Verification {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := Match(t.Context(), all, files, false, "", nil, found)
+	v, err := Match(t.Context(), all, files, false, to, nil, found)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,6 +42,9 @@ func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool
 		}
 		if s != nil && !s.isChosen(to) {
 			v.leftOut = append(v.leftOut, fmt.Sprintf("%s: it is %s, and %s was chosen", title(enforced), s.name(), to))
+			if past := otherJudges(slices.DeleteFunc(of(enforced), func(u dump.Unknown) bool { return !u.Leads })); len(past) > 0 {
+				v.Unverified = append(v.Unverified, Unverified{Gap: OtherJudges, Inbound: title(enforced), Reasons: past})
+			}
 			continue
 		}
 		if s == nil {

@@ -204,7 +204,7 @@ func regexText(expression string) text {
 		return text{reason: "its regular expression cannot be read"}
 	}
 	parsed = unanchored(parsed.Simplify())
-	asASCII := strings.IndexFunc(expression, func(c rune) bool { return c >= utf8.RuneSelf }) < 0
+	asASCII := strings.IndexFunc(expression, func(c rune) bool { return c >= utf8.RuneSelf }) < 0 && !asksBeyondASCII(parsed)
 	if alternatives, ok := spellOut(parsed); ok && asASCII {
 		return text{alternatives: alternatives, regex: expression}
 	}
@@ -216,6 +216,27 @@ func regexText(expression string) text {
 		t.alternatives = []alternative{beginning(begins)}
 	}
 	return t
+}
+
+// asksBeyondASCII reports whether an expression tells characters beyond ASCII apart, by an
+// escape or by the name of a class. In any case, s and k stand for the long s and for Kelvin too:
+// those are no such characters.
+func asksBeyondASCII(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return !isASCII(re.Rune)
+	case syntax.OpCharClass:
+		for i := 0; i+1 < len(re.Rune); i += 2 {
+			first, last := re.Rune[i], re.Rune[i+1]
+			folded := first == last && (first == 'ſ' || first == '\u212a')
+			if last > unicode.MaxASCII && !folded && (first > utf8.RuneSelf || last < unicode.MaxRune) {
+				return true
+			}
+		}
+		return false
+	default:
+		return slices.ContainsFunc(re.Sub, asksBeyondASCII)
+	}
 }
 
 func spellOut(re *syntax.Regexp) ([]alternative, bool) {

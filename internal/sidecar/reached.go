@@ -1,0 +1,65 @@
+package sidecar
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+
+	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/internal/messages"
+)
+
+// unreached says why no connection to an address of a listener meets a filter chain; "" where
+// one may. Such a chain guards nothing, although its match has the address of an inbound.
+func unreached(l *listenerv3.Listener, socket *corev3.SocketAddress, match *listenerv3.FilterChainMatch) string {
+	// A redirection, or a listener filter, gives connections another destination.
+	if l.GetUseOriginalDst().GetValue() || slices.ContainsFunc(l.ListenerFilters, movesDestination) {
+		return ""
+	}
+	ip, err := netip.ParseAddr(socket.GetAddress())
+	if port := match.GetDestinationPort(); port != nil && err == nil && socket.GetPortValue() != 0 && port.Value != socket.GetPortValue() {
+		return fmt.Sprintf("no connection to the listener on port %d has the port %d", socket.GetPortValue(), port.Value)
+	}
+	if err != nil || ip.IsUnspecified() || len(match.GetPrefixRanges()) == 0 {
+		return ""
+	}
+	holds := func(block *corev3.CidrRange) bool {
+		of, err := netip.ParseAddr(block.GetAddressPrefix())
+		if err != nil {
+			return true
+		}
+		prefix, err := of.Prefix(int(block.GetPrefixLen().GetValue()))
+		return err != nil || prefix.Contains(ip) || prefix.Contains(ip.Unmap()) || of.Is4In6()
+	}
+	if slices.ContainsFunc(match.PrefixRanges, holds) {
+		return ""
+	}
+	return fmt.Sprintf("no connection to the listener on %s has such a destination", ip)
+}
+
+// movesDestination reports whether a listener filter may change the destination of connections.
+func movesDestination(f *listenerv3.ListenerFilter) bool {
+	name := messages.Name(messages.TypeURL(f.GetTypedConfig()))
+	return name == originalDst || passing[name] == nil
+}
+
+// tellUnbound tells about an inbound listener that binds no port, where no other listener hands
+// connections over to it: something else has the port then, such as the workload.
+func (r *reader) tellUnbound(l *listenerv3.Listener) {
+	if bindsPort(l) || l.GetInternalListener() != nil || slices.ContainsFunc(r.Listeners, func(d dump.Decoded[*listenerv3.Listener]) bool {
+		return bindsPort(d.Message) && d.Message.GetUseOriginalDst().GetValue()
+	}) {
+		return
+	}
+	r.found.add(dump.Unknown{Kind: dump.Exposed, Listener: l.Name, Reason: "it binds no port, and no listener hands connections over to it: something else has the port"})
+}
+
+// bindsPort reports whether a listener binds its port. Envoy reads both fields.
+func bindsPort(l *listenerv3.Listener) bool {
+	//lint:ignore SA1019 Envoy reads it still
+	old := l.GetDeprecatedV1().GetBindToPort()
+	return (l.BindToPort == nil || l.BindToPort.Value) && (old == nil || old.Value)
+}

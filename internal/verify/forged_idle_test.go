@@ -1,0 +1,49 @@
+package verify
+
+import "testing"
+
+// forgedIdle are dumps with filters as they should be that meet no connection, or that are not
+// the only ones.
+var forgedIdle = []forged{
+	{"a chain for another port than the listener's", unverified, []edit{copied(tcpChain, listener+".filter_chains[]", put("filter_chain_match", `{"destination_port": 6379}`)), drop("configs.0.dynamic_listeners.1")}},
+	{"a chain for the address of the inbound, on a listener elsewhere", unverified, []edit{put(listener+".address.socket_address.address", `"10.0.0.8"`), put(chain+".filter_chain_match", `{"prefix_ranges": [{"address_prefix": "10.0.0.7", "prefix_len": 32}]}`)}},
+	{"a chain for the network of the inbound, on a listener elsewhere", unverified, []edit{put(listener+".address.socket_address.address", `"10.0.1.7"`), put(chain+".filter_chain_match", `{"prefix_ranges": [{"address_prefix": "10.0.0.0", "prefix_len": 24}]}`)}},
+	{"a chain for the listener's own address", verified, []edit{put(chain+".filter_chain_match", `{"destination_port": 8080, "prefix_ranges": [{"address_prefix": "10.0.0.0", "prefix_len": 24}]}`)}},
+	{"a chain for the listener's own address, written as IPv6", verified, []edit{put(chain+".filter_chain_match", `{"prefix_ranges": [{"address_prefix": "::ffff:10.0.0.7", "prefix_len": 128}]}`)}},
+	{"chains for ports that are redirected", verified, []edit{redirecting, put(listener+".address.socket_address.port_value", `15006`), put(chain+".filter_chain_match", `{"destination_port": 8080}`)}},
+	{"an open chain that no connection meets", unverified, []edit{copied(chain, listener+".filter_chains[]", drop("filters.0.typed_config.http_filters.0"), put("filter_chain_match", `{"destination_port": 9999}`))}},
+	{"a listener that binds no port", unverified, []edit{put(listener+".bind_to_port", `false`)}},
+	{"a listener that binds no port, by the old field", unverified, []edit{put(listener+".deprecated_v1", `{"bind_to_port": false}`)}},
+	{"a listener that binds no port, behind one that hands over", verified, []edit{put(listener+".bind_to_port", `false`), passing, drop("configs.0.static_listeners.0.listener.bind_to_port"), clusters(`{"name": "passthrough", "type": "ORIGINAL_DST"}`, own, redis)}},
+	{"outbound to another port of this machine", unverified, []edit{leading(elsewhere, drop("bind_to_port"), put("filter_chains.0.filters.0.typed_config.cluster", `"x"`)), clusters(own, redis, static("x", "127.0.0.1", 9901))}},
+	{"outbound to another port of the workload's address", unverified, []edit{leading(elsewhere, drop("bind_to_port"), put("filter_chains.0.filters.0.typed_config.cluster", `"x"`)), clusters(own, redis, static("x", "10.0.0.7", 9901))}},
+	{"a name of Greek letters", unverified, []edit{name(`"safe_regex": {"regex": "spiffe://default.zone-1.mesh.local/\\p{Greek}"}`)}},
+	{"a name in any case", differs, []edit{name(`"safe_regex": {"regex": "spiffe://default.zone-1.mesh.local/(?i:[a-z]+)"}`)}},
+}
+
+// Where one inbound is chosen, another one may lead to its workload.
+func TestChosenInbound(t *testing.T) {
+	t.Parallel()
+	const to = "dp/http-port"
+	for _, tt := range []forged{
+		{"as it is", verified, nil},
+		{"the other one is open", verified, []edit{drop(tcpChain + ".filters.0")}},
+		{"the other one demands no certificate", verified, []edit{drop(tcpChain + ".transport_socket")}},
+		{"the other one leads to its cluster", unverified, []edit{put(tcpProxy+".cluster", `"self_inbound_dp_http-port"`)}},
+		{"the other one leads to its workload", unverified, []edit{clusters(own, static("self_inbound_dp_6379", "127.0.0.1", 8080))}},
+		{"the other one leads to its listener", unverified, []edit{clusters(static("self_inbound_dp_http-port", "127.0.0.1", 80), static("self_inbound_dp_6379", "10.0.0.7", 8080))}},
+		{"the other one leads anywhere", unverified, []edit{clusters(own, `{"name": "self_inbound_dp_6379", "cluster_type": {"name": "dynamic"}}`)}},
+		{"the other one logs to its cluster", unverified, []edit{put(tcpProxy+".access_log", `[`+toGRPC("self_inbound_dp_http-port")+`]`)}},
+		{"the other one logs by code", unverified, []edit{put(tcpProxy+".access_log", `[`+typed("x", "envoy.extensions.access_loggers.wasm.v3.WasmAccessLog", "")+`]`)}},
+		{"the other one has an unknown filter", unverified, []edit{tcpFront("acme.v3.Filter", "")}},
+		{"the other one has a filter that sends nothing", verified, []edit{tcpFront("connection_limit.v3.ConnectionLimit", `"stat_prefix": "x", "max_connections": 5`)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			v := matchedTo(t, to, tt.edits...)
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q", got, tt.want, lines(v.Unverified))
+			}
+		})
+	}
+}
