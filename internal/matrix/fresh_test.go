@@ -16,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/matrix"
+	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
@@ -265,25 +266,33 @@ func TestEachShardAsksAgain(t *testing.T) {
 	}
 }
 
-// TestUndrawnProfileIsSkipped shows that a compiler of a profile whose policies cannot be drawn is
-// not conformant: the report has a skipped case with a core feature of the profile.
-func TestUndrawnProfileIsSkipped(t *testing.T) {
+// TestEachProfileIsDrawn shows that a compiler is asked for policies that it cannot know, whatever
+// profile it claims. One of a profile whose policies cannot be drawn is not conformant: the report has
+// a skipped case with a core feature of the profile.
+func TestEachProfileIsDrawn(t *testing.T) {
 	t.Parallel()
-	stories, err := cases.Stories()
-	if err != nil {
-		t.Fatal(err)
-	}
-	one := slices.IndexFunc(stories, func(c cases.Case) bool { return c.Story == "cilium-tcp" })
-	s := matrix.Suite{
-		Cases: stories[one : one+1], Runtime: harness.Process, Compiler: &suite.Foreign{CompilerFunc: honest},
-		Selection: matrix.Selection{Profiles: []feature.Profile{feature.CiliumIngress}}, Sets: 1, Seed: 11,
-	}
-	results, err := s.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := results[0].Report.Cases
-	if last := all[len(all)-1]; !strings.HasPrefix(last.Case, matrix.FreshCase) || last.Skipped == "" || !slices.Contains(last.Features, "CiliumSelection") {
-		t.Errorf("the last case is %+v", last)
+	for _, p := range feature.Profiles() {
+		t.Run(string(p), func(t *testing.T) {
+			t.Parallel()
+			one := slices.IndexFunc(casetest.Stories(t), func(c cases.Case) bool {
+				return c.ExpectError == "" && len(c.Requests) > 0 && slices.Contains(c.Features, policyset.Core(p))
+			})
+			s := matrix.Suite{
+				Cases: casetest.Stories(t)[one : one+1], Runtime: harness.Process, Compiler: &suite.Foreign{CompilerFunc: honest},
+				Selection: matrix.Selection{Profiles: []feature.Profile{p}}, Sets: 4, Seed: 11,
+			}
+			results, err := s.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := results[0].Report.Cases
+			last := all[len(all)-1]
+			if !strings.HasPrefix(last.Case, matrix.FreshCase) || last.Error != "" || !slices.Contains(last.Features, policyset.Core(p)) {
+				t.Fatalf("the last case is %+v", last)
+			}
+			if drawn := len(policyset.Forms(p)) > 0; drawn != (last.Skipped == "") || drawn && last.Drawn.Decisions == 0 {
+				t.Errorf("the last case is %+v", last)
+			}
+		})
 	}
 }

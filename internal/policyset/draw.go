@@ -46,6 +46,10 @@ type generator struct {
 	c cases.Case
 	// legacy sets have tags, routes, and meshes for trust domains.
 	legacy bool
+	// byLabels is true where policies name callers by the labels of workloads.
+	byLabels bool
+	// authentication is what the rules of Cilium demand of callers.
+	authentication string
 	// options change how the policies are read.
 	options object
 	// unused are the names that no policy has yet.
@@ -59,14 +63,15 @@ type object map[string]any
 
 // resource is a policy. Its fields have the usual order of a written policy.
 type resource struct {
-	Type       string `json:"type,omitempty"`
-	APIVersion string `json:"apiVersion,omitempty"`
-	Kind       string `json:"kind,omitempty"`
-	Mesh       string `json:"mesh,omitempty"`
-	Name       string `json:"name,omitempty"`
-	Labels     object `json:"labels,omitempty"`
-	Metadata   object `json:"metadata,omitempty"`
-	Spec       object `json:"spec"`
+	Type       string   `json:"type,omitempty"`
+	APIVersion string   `json:"apiVersion,omitempty"`
+	Kind       string   `json:"kind,omitempty"`
+	Mesh       string   `json:"mesh,omitempty"`
+	Name       string   `json:"name,omitempty"`
+	Labels     object   `json:"labels,omitempty"`
+	Metadata   object   `json:"metadata,omitempty"`
+	Spec       object   `json:"spec,omitzero"`
+	Specs      []object `json:"specs,omitempty"`
 }
 
 // isKuma reports whether the policy is a MeshTrafficPermission.
@@ -98,6 +103,9 @@ func (g *generator) set(name string, of []Form) cases.Case {
 		g.c.Options.Document = documents(name, g.options)[0]
 	}
 	g.workloads()
+	if g.byLabels {
+		g.callers()
+	}
 	if g.size != usualSize {
 		g.move(policies)
 	}
@@ -171,6 +179,9 @@ func (g *generator) workloads() {
 			if g.size != usualSize && g.oneIn(3) {
 				w.Origin = "global"
 			}
+		}
+		if g.byLabels {
+			w.ServiceAccount = w.Name
 		}
 		id := identityOf(g.c.TrustDomains[0], w)
 		peer := language.Peer{Workload: w, Identity: id, IP: addressOf(i)}
@@ -259,15 +270,16 @@ const (
 	KumaFrom
 	GatewayAPI
 	Istio
+	Cilium
 )
 
-var formNames = [...]string{KumaOption1: "option1", KumaOption2: "option2", KumaOption3: "option3", KumaFrom: "from", GatewayAPI: "gateway", Istio: "istio"}
+var formNames = [...]string{KumaOption1: "option1", KumaOption2: "option2", KumaOption3: "option3", KumaFrom: "from", GatewayAPI: "gateway", Istio: "istio", Cilium: "cilium"}
 
 // FormNames are all forms in words, separated by "|".
 var FormNames = strings.Join(formNames[:], "|")
 
 // usual are the forms where none is asked for. The accepted design appears twice.
-var usual = []Form{KumaOption1, KumaOption1, KumaOption2, KumaOption3, KumaFrom, GatewayAPI, Istio}
+var usual = []Form{KumaOption1, KumaOption1, KumaOption2, KumaOption3, KumaFrom, GatewayAPI, Istio, Cilium}
 
 // String returns one word.
 func (f Form) String() string { return formNames[f] }
@@ -291,6 +303,8 @@ func (g *generator) policies(form Form) []resource {
 		return g.gatewayPolicies()
 	case Istio:
 		return g.istioPolicies()
+	case Cilium:
+		return g.ciliumPolicies()
 	default:
 		return g.kumaPolicies(form)
 	}

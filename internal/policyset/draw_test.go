@@ -106,10 +106,10 @@ func optionsOf(t testing.TB, c cases.Case) (out struct {
 func TestSetsCollide(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("slow: the classes of 500 sets")
+		t.Skip("slow: the classes of 700 sets")
 	}
 	met := map[string]int{}
-	for number := range uint64(500) {
+	for number := range uint64(700) {
 		c := policyset.Draw(2, number)
 		set, err := dialect.Parse(c.Policies, c.Options)
 		if err != nil {
@@ -122,6 +122,8 @@ func TestSetsCollide(t *testing.T) {
 			kind = "legacy " + options.LegacyCompiler
 		case strings.HasPrefix(c.Policies[0].Type().APIVersion, "security.istio.io/"):
 			kind = "istio"
+		case strings.HasPrefix(c.Policies[0].Type().APIVersion, "cilium.io/"):
+			kind = "cilium"
 		case set.Program(c.Inbounds[0].Inbound).JudgesPlaintext:
 			kind = "gateway"
 		}
@@ -147,7 +149,7 @@ func TestSetsCollide(t *testing.T) {
 		}
 	}
 	for _, protocol := range []policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC, policy.TCP} {
-		for _, kind := range []string{"option1", "option2", "option3", "legacy compact", "legacy full", "gateway", "istio"} {
+		for _, kind := range []string{"option1", "option2", "option3", "legacy compact", "legacy full", "gateway", "istio", "cilium"} {
 			if key := kind + " on " + protocol.String(); met[key] < 10 {
 				t.Errorf("%s: %d inbounds", key, met[key])
 			}
@@ -165,7 +167,7 @@ func TestSetsCollide(t *testing.T) {
 
 func TestForms(t *testing.T) {
 	t.Parallel()
-	for _, want := range []policyset.Form{policyset.KumaOption1, policyset.KumaOption2, policyset.KumaOption3, policyset.KumaFrom, policyset.GatewayAPI, policyset.Istio} {
+	for _, want := range []policyset.Form{policyset.KumaOption1, policyset.KumaOption2, policyset.KumaOption3, policyset.KumaFrom, policyset.GatewayAPI, policyset.Istio, policyset.Cilium} {
 		var read policyset.Form
 		if err := read.UnmarshalText([]byte(want.String())); err != nil || read != want {
 			t.Errorf("%s reads as %s, %v", want, read, err)
@@ -178,6 +180,8 @@ func TestForms(t *testing.T) {
 				got = policyset.KumaFrom
 			case strings.HasPrefix(c.Policies[0].Type().APIVersion, "security.istio.io/"):
 				got = policyset.Istio
+			case strings.HasPrefix(c.Policies[0].Type().APIVersion, "cilium.io/"):
+				got = policyset.Cilium
 			case c.Policies[0].Type().Kind != "" && c.Policies[0].Type().Kind != "MeshTrafficPermission":
 				got = policyset.GatewayAPI
 			}
@@ -186,7 +190,7 @@ func TestForms(t *testing.T) {
 			}
 		}
 	}
-	if err := new(policyset.Form).UnmarshalText([]byte("option4")); err == nil || err.Error() != `form "option4" is unknown: use one of option1, option2, option3, from, gateway, istio` {
+	if err := new(policyset.Form).UnmarshalText([]byte("option4")); err == nil || err.Error() != `form "option4" is unknown: use one of option1, option2, option3, from, gateway, istio, cilium` {
 		t.Error(err)
 	}
 }
@@ -215,10 +219,10 @@ func agree(t testing.TB, c cases.Case) (asked int) {
 		if len(lost) > 0 {
 			t.Fatalf("%s: lost %q of\n%s", in, lost, program)
 		}
-		cover := classes.Of(classes.Surface{Protocol: in.Protocol}, program, back)
+		cover, evaluate := classes.Of(classes.Surface{Protocol: in.Protocol}, program, back), set.Evaluate(in.Inbound)
 		ask := func(r policy.Request) {
 			asked++
-			first, second, third := policy.Decide(program, r), set.Evaluate(in.Inbound)(r), policy.Decide(back, r)
+			first, second, third := policy.Decide(program, r), evaluate(r), policy.Decide(back, r)
 			if first != second || first != third {
 				t.Fatalf("%s: %+v (-program +text):\n%s(-program +filters):\n%s%s\n%s", in, r, cmp.Diff(first, second), cmp.Diff(first, third), program, casewriter.YAML(c))
 			}

@@ -23,8 +23,9 @@ type dresser struct {
 	ofEight int
 }
 
-// dress dresses a case and its policies, which are values as JSON has them.
-func dress(c *chooser, out *cases.Case, policies []any) {
+// dress dresses a case and its policies, which are values as JSON has them. Where byLabels is
+// true, the policies mean nothing without the workloads that call.
+func dress(c *chooser, out *cases.Case, policies []any, byLabels bool) {
 	d := dresser{c, pick(c, 0, 1, 2, 5)}
 	for _, p := range policies {
 		if p, ok := p.(map[string]any); ok {
@@ -32,7 +33,7 @@ func dress(c *chooser, out *cases.Case, policies []any) {
 		}
 	}
 	d.workloads(out)
-	d.peers(out)
+	d.peers(out, byLabels)
 }
 
 func (d dresser) often() bool { return d.choose(8) < d.ofEight }
@@ -215,7 +216,7 @@ func (d dresser) workloads(out *cases.Case) {
 
 // peers adds workloads that only call, with service accounts of any name, and changes the order.
 // Seldom there are no peers.
-func (d dresser) peers(out *cases.Case) {
+func (d dresser) peers(out *cases.Case, byLabels bool) {
 	if len(out.Inbounds) == 0 {
 		return
 	}
@@ -237,10 +238,12 @@ func (d dresser) peers(out *cases.Case) {
 		if d.oneIn(2) {
 			account.Name = d.word(12)
 		}
-		out.Options.Peers = append(out.Options.Peers, language.Peer{Workload: w, Identity: identityOf(td, account), IP: d.address()})
+		if id := identityOf(td, account); !slices.ContainsFunc(out.Options.Peers, func(p language.Peer) bool { return p.Identity == id }) {
+			out.Options.Peers = append(out.Options.Peers, language.Peer{Workload: w, Identity: id, IP: d.address()})
+		}
 	}
 	out.Options.Peers = shuffled(d.chooser, out.Options.Peers)
-	if d.oneIn(12) {
+	if d.oneIn(12) && !byLabels {
 		out.Options.Peers = nil
 	}
 }

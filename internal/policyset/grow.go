@@ -18,8 +18,8 @@ const (
 // growing are the lists that may have any number of items, with the most items more.
 var growing = map[string]int{
 	"sources": mostCallersMore, "allow": mostCallersMore, "deny": mostCallersMore, "allowWithShadowDeny": mostCallersMore, "conditions": mostCallersMore,
-	"principals": mostCallersMore,
-	"rules":      mostMore, "from": mostMore, "values": mostMore, "ports": mostMore,
+	"principals": mostCallersMore, "fromEndpoints": mostCallersMore,
+	"rules": mostMore, "ingress": mostMore, "ingressDeny": mostMore, "from": mostMore, "values": mostMore, "ports": mostMore,
 }
 
 // grow makes one list of the policies a long one, or the list of all policies: with items like
@@ -116,6 +116,9 @@ func otherCallers(v any, number int) any {
 	case map[string]any:
 		for key := range v {
 			v[key] = otherCallers(v[key], number)
+		}
+		if labels, ok := v["matchLabels"].(map[string]any); ok && labels["app"] != nil {
+			labels["app"] = fmt.Sprintf("%s%d", labels["app"], number)
 		}
 		if account, ok := v["serviceAccount"].(map[string]any); ok && account["name"] != "*" {
 			account["name"] = fmt.Sprintf("%s%d", account["name"], number)

@@ -82,6 +82,18 @@ var needs = []need{
 	{"IstioTemplates", feature.IstioAuthz, field{"notPaths", "/{**}/b"}},
 	{"IstioAudit", feature.IstioAuthz, field{"action", "AUDIT"}},
 	{"IstioDryRun", feature.IstioAuthz, field{"istio.io/dry-run", "true"}},
+
+	{"CiliumEndpoints", feature.CiliumIngress, field{"fromEndpoints", ""}},
+	{"CiliumEntities", feature.CiliumIngress, field{"fromEntities", ""}},
+	{"CiliumDeny", feature.CiliumIngress, field{"ingressDeny", ""}},
+	{"CiliumPorts", feature.CiliumIngress, field{"toPorts", ""}},
+	{"CiliumHTTP", feature.CiliumIngress, field{"http", ""}},
+	{"CiliumAddresses", feature.CiliumIngress, field{"fromCIDR", ""}},
+	{"CiliumAddresses", feature.CiliumIngress, field{"fromCIDRSet", ""}},
+	{"CiliumAuthentication", feature.CiliumIngress, field{"authentication", ""}},
+	{"CiliumAudit", feature.CiliumIngress, field{"policyAuditMode", "true"}},
+	{"CiliumEnforcement", feature.CiliumIngress, field{"policyEnforcement", "always"}},
+	{"CiliumEnforcement", feature.CiliumIngress, field{"policyEnforcement", "never"}},
 }
 
 // permissive are the features that a permissive inbound needs.
@@ -111,6 +123,8 @@ func (f Form) Profile() feature.Profile {
 		return feature.GEP3779
 	case Istio:
 		return feature.IstioAuthz
+	case Cilium:
+		return feature.CiliumIngress
 	default:
 		return feature.KumaMTP
 	}
@@ -171,6 +185,9 @@ func Needs(c cases.Case) []feature.Name {
 func profileOf(p manifest.Document) feature.Profile {
 	if strings.HasPrefix(p.Type().APIVersion, "security.istio.io/") {
 		return feature.IstioAuthz
+	}
+	if strings.HasPrefix(p.Type().APIVersion, "cilium.io/") {
+		return feature.CiliumIngress
 	}
 	if strings.HasSuffix(p.Type().Kind, "AuthorizationPolicy") {
 		return feature.GEP3779

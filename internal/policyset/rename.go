@@ -9,9 +9,11 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/feature"
@@ -33,6 +35,7 @@ func rename(c cases.Case, r *rand.Rand, change func(policies []any) []any) (case
 		delete(w.kept, "kuma")
 		delete(w.kept, "system")
 	}
+	w.short = slices.ContainsFunc(c.Policies, func(p manifest.Document) bool { return profileOf(p) == feature.CiliumIngress })
 	// Service accounts stand for SPIFFE IDs of this form.
 	if w.rarely() && !slices.ContainsFunc(c.Policies, func(p manifest.Document) bool {
 		return profileOf(p) == feature.GEP3779 || profileOf(p) == feature.IstioAuthz
@@ -51,7 +54,7 @@ func rename(c cases.Case, r *rand.Rand, change func(policies []any) []any) (case
 	if change != nil {
 		policies = change(policies)
 	}
-	dress(&chooser{r.IntN}, &out, policies)
+	dress(&chooser{r.IntN}, &out, policies, w.short)
 	file := letters(r, 1+r.IntN(8)) + ".yaml"
 	out.Policies = nil
 	for _, p := range policies {
@@ -99,10 +102,15 @@ var noNames = map[string]bool{
 	"kuma.io/policy-role": true, "kuma.io/origin": true, "kuma.io/effect": true,
 	"uid": true, "resourceVersion": true, "creationTimestamp": true, "generation": true,
 	"finalizers": true, "managedFields": true, "ownerReferences": true,
+	"fromEntities": true, "toEntities": true, "fromCIDR": true, "toCIDR": true, "cidr": true, "except": true, "protocol": true, "mode": true, "mismatch": true,
+	"policyEnforcement": true, "source": true, "family": true,
 }
 
 // named are the keys of mappings whose keys are names.
-var named = map[string]bool{"labels": true, "matchLabels": true, "tags": true}
+var named = map[string]bool{"labels": true, "matchLabels": true, "tags": true, "namespaceLabels": true}
+
+// grammar is what has a meaning in a regular expression and would not have it with other letters.
+var grammar = regexp.MustCompile(`\\[A-Za-z0-9]|\[[^\]]|\(\?|\{`)
 
 // value replaces the names in a value that stands under a key.
 func (w *words) value(key string, v any) any {
@@ -132,9 +140,16 @@ func (w *words) value(key string, v any) any {
 			return v
 		case "key":
 			return w.label(v)
+		case "path", "host":
+			if grammar.MatchString(v) {
+				return v
+			}
+			return w.text(v)
+		case "port":
+			return w.portName(v)
 		case "name":
-			// A Kubernetes object has no longer name.
-			if renamed := w.text(v); len(renamed) <= 253 {
+			// A Kubernetes object has no longer name. That of a pseudo-header stays.
+			if renamed := w.text(v); len(renamed) <= 253 && !strings.HasPrefix(v, ":") {
 				return renamed
 			}
 			return v
@@ -144,13 +159,24 @@ func (w *words) value(key string, v any) any {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = w.value(key, v[i])
+			if _, isObject := v[i].(map[string]any); isObject && named[key] {
+				out[i] = w.value("", v[i]) // Cilium writes the labels of a policy as a list
+			} else {
+				out[i] = w.value(key, v[i])
+			}
 		}
 		return out
 	case map[string]any:
 		out := map[string]any{}
 		for _, inner := range slices.Sorted(maps.Keys(v)) {
-			value := w.value(inner, v[inner])
+			of := inner
+			if key == "namespaceLabels" {
+				of = "labels"
+			}
+			value := w.value(of, v[inner])
+			if _, isRange := v["endPort"]; isRange && (inner == "port" || inner == "endPort") {
+				value = v[inner] // the ends of a range keep their order
+			}
 			if named[key] {
 				inner = w.label(inner)
 			}
@@ -170,13 +196,39 @@ func (w *words) value(key string, v any) any {
 // attributeKey is the key of a condition of Istio.
 var attributeKey = regexp.MustCompile(`^(source|remote|destination|connection|request)\.`)
 
-// label replaces the key of a label. A control plane knows the labels of Kuma, and the
-// attributes of Istio's conditions.
+// givenLabel is a label that Cilium gives each endpoint, and ofNamespace what stands in front of
+// a label of its namespace. Both may have a source in front.
+var (
+	givenLabel  = regexp.MustCompile(`(^|:)(io\.kubernetes\.pod\.namespace|io\.cilium\.k8s\.policy\..*|.*kubernetes\.io/metadata\.name)$|^reserved:`)
+	ofNamespace = regexp.MustCompile(`^((k8s|any):)?(io\.cilium\.k8s\.namespace\.labels\.)?`)
+)
+
+// label replaces the key of a label. A control plane knows the labels of Kuma, the attributes of
+// Istio's conditions, and what Cilium adds.
 func (w *words) label(key string) string {
-	if strings.Contains(key, "kuma.io/") || attributeKey.MatchString(key) {
+	if strings.Contains(key, "kuma.io/") || attributeKey.MatchString(key) || givenLabel.MatchString(key) {
 		return key
 	}
-	return w.replace(w.names, key)
+	prefix := ofNamespace.FindString(key)
+	own := key[len(prefix):]
+	renamed := w.replace(w.names, own)
+	if w.short && len(renamed) > mostLabel {
+		return key
+	}
+	return prefix + renamed
+}
+
+// mostLabel leaves room for Cilium's prefix of a label of a namespace: a key has at most 63 bytes.
+const mostLabel = 30
+
+// portName replaces a port in digits, or the name of one. Where Kubernetes would refuse the new
+// name, the old one stays.
+func (w *words) portName(name string) string {
+	renamed := w.text(name)
+	if _, err := strconv.Atoi(renamed); err == nil || !w.short || validation.IsValidPortName(strings.ToLower(renamed)) == nil {
+		return renamed
+	}
+	return name
 }
 
 // rename replaces the names in a case, apart from its policies and options.
@@ -208,7 +260,7 @@ func (w *words) rename(c cases.Case) cases.Case {
 	for _, in := range c.Inbounds {
 		in.Workload, in.Identity, in.IP = w.workload(in.Workload), w.identity(in.Identity), address(in.IP)
 		in.Port = w.usualPort(in.Port)
-		in.Name, in.Tags = w.replace(w.names, in.Name), w.labels(in.Tags)
+		in.Name, in.Tags = w.portName(in.Name), w.labels(in.Tags)
 		in.Routes = slices.Clone(in.Routes)
 		for i, route := range in.Routes {
 			in.Routes[i] = policy.InboundRoute{Name: w.replace(w.names, route.Name), When: w.condition(route.When)}
@@ -224,7 +276,7 @@ func (w *words) identity(id spiffeid.ID) spiffeid.ID {
 
 func (w *words) workload(of policy.Workload) policy.Workload {
 	of.Name, of.Namespace, of.Mesh, of.Zone = w.replace(w.names, of.Name), w.replace(w.names, of.Namespace), w.replace(w.names, of.Mesh), w.replace(w.names, of.Zone)
-	of.Labels = w.labels(of.Labels)
+	of.Labels, of.ServiceAccount = w.labels(of.Labels), w.replace(w.names, of.ServiceAccount)
 	return of
 }
 

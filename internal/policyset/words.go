@@ -29,6 +29,8 @@ type words struct {
 	// segments that stand in front of those they have.
 	mayDeepen bool
 	deeper    string
+	// short is true where the names of ports and labels have the bounds of Kubernetes.
+	short bool
 	// chosen is true from [words.choose] on.
 	chosen bool
 }
@@ -41,7 +43,7 @@ const spiffeScheme = "spiffe://"
 var wordPattern = regexp.MustCompile(`[A-Za-z0-9]+`)
 
 // usualKept are names that policies may leave out, or that a control plane knows.
-var usualKept = []string{"default", "kuma", "kubernetes", "io", "system", "istio", "https"}
+var usualKept = []string{"default", "kuma", "kubernetes", "io", "system", "istio", "https", "origin"}
 
 func newWords(r *rand.Rand) *words {
 	w := &words{

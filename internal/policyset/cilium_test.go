@@ -1,0 +1,131 @@
+package policyset_test
+
+import (
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/policyset"
+)
+
+// fieldsOf adds the paths of all fields in a value: spec.ingress.fromCIDR. The keys of labels are
+// no fields.
+func fieldsOf(at string, v any, out map[string]bool) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			fieldsOf(at, item, out)
+		}
+	case map[string]any:
+		for key, inner := range v {
+			out[at+"."+key] = true
+			if key != "matchLabels" && key != "labels" && key != "metadata" && key != "namespaceLabels" {
+				fieldsOf(at+"."+key, inner, out)
+			}
+		}
+	}
+}
+
+// TestEveryFieldOfCiliumIsDrawn compares the fields of drawn sets with all that the dialect reads
+// and can judge. A field that it refuses is none.
+func TestEveryFieldOfCiliumIsDrawn(t *testing.T) {
+	t.Parallel()
+	drawn := map[string]bool{}
+	for number := range uint64(1500) {
+		c := policyset.Draw(5, number, policyset.Cilium)
+		for _, doc := range append(c.Policies, c.Options.Document) {
+			var v any
+			if err := doc.Decode(&v); err != nil {
+				t.Fatal(err)
+			}
+			fieldsOf("", v, drawn)
+		}
+	}
+	fieldsOfCases(t, drawn)
+	selector := []string{"matchLabels", "matchExpressions.key", "matchExpressions.operator", "matchExpressions.values"}
+	var want []string
+	add := func(at string, fields ...string) {
+		for _, f := range fields {
+			want = append(want, at+f)
+		}
+	}
+	for _, spec := range []string{".spec.", ".specs."} {
+		add(spec, "description", "labels", "log", "enableDefaultDeny.ingress", "enableDefaultDeny.egress")
+		add(spec+"endpointSelector.", selector...)
+		add(spec+"nodeSelector.", "matchLabels")
+		for rules, verb := range map[string]string{"ingress": "from", "ingressDeny": "from", "egress": "to", "egressDeny": "to"} {
+			at := spec + rules + "." + verb
+			add(at, "Entities", "CIDR", "CIDRSet.cidr", "CIDRSet.except")
+			add(at+"Endpoints.", selector...)
+		}
+		add(spec+"ingress.", "icmps", "authentication.mode")
+		add(spec+"ingressDeny.toPorts.ports.", "port", "endPort", "protocol")
+		add(spec+"ingress.toPorts.ports.", "port", "endPort", "protocol")
+		add(spec+"ingress.toPorts.rules.http.", "path", "method", "host", "headers", "headerMatches.name", "headerMatches.value")
+		add(spec+"egress.", "icmps", "authentication.mode", "toFQDNs", "toServices", "toNodes", "toGroups")
+		add(spec+"egress.toPorts.", "rules.dns", "rules.http.path", "serverNames", "terminatingTLS", "originatingTLS", "listener")
+	}
+	add(".cilium.", "policyEnforcement", "policyAuditMode", "clusterName", "namespaceLabels")
+	for _, field := range want {
+		if !drawn[field] {
+			t.Errorf("no set has the field %s", field[1:])
+		}
+	}
+}
+
+// fieldsOfCases reports each field of the cases of Cilium that is accepted and not drawn.
+func fieldsOfCases(t *testing.T, drawn map[string]bool) {
+	t.Helper()
+	written := map[string]bool{}
+	for _, c := range casetest.Stories(t) {
+		if c.ExpectError != "" || len(policyset.Needs(c)) == 0 || policyset.Needs(c)[0] != "CiliumSelection" {
+			continue
+		}
+		for _, doc := range c.Policies {
+			var v any
+			if err := doc.Decode(&v); err != nil {
+				t.Fatal(err)
+			}
+			fieldsOf("", v, written)
+		}
+	}
+	if len(written) < 40 {
+		t.Fatalf("the cases have only %d fields: that proves nothing", len(written))
+	}
+	for field := range written {
+		if !drawn[field] {
+			t.Errorf("no set has the field %s of a case", field[1:])
+		}
+	}
+}
+
+// TestFreshSetsOfCilium shows that other names leave the sets of Cilium valid, as drawn and as made of
+// cases, and that both opinions agree on them.
+func TestFreshSetsOfCilium(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	for number := range uint64(setsOf(120, 30)) {
+		asked += agree(t, policyset.DrawFresh(6, number, policyset.Cilium))
+	}
+	if asked == 0 {
+		t.Error("no request was asked")
+	}
+	made, all := 0, 0
+	for i, c := range casetest.Stories(t) {
+		if needs := policyset.Needs(c); len(needs) == 0 || needs[0] != "CiliumSelection" {
+			continue
+		}
+		all++
+		out, ok := policyset.FromCase(c, 8, uint64(i))
+		if !ok {
+			t.Logf("no other case is made of %q", c.Name)
+			continue
+		}
+		made++
+		if c.ExpectError == "" {
+			agree(t, out)
+		}
+	}
+	if made < all*9/10 || all < 150 {
+		t.Errorf("of %d cases %d are made", all, made)
+	}
+}
