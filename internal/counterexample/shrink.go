@@ -159,8 +159,8 @@ func (s *shrinker) read(next candidate, want cases.Want) (c cases.Case, text str
 	return all[0], string(written), true
 }
 
-// inbounds leaves out the inbounds that the request does not go to, and the workloads that
-// have no other.
+// inbounds leaves out the inbounds that the request does not go to, and workloads without an
+// inbound.
 func (s *shrinker) inbounds() {
 	all := s.smallest.c.Inbounds
 	to := func(in cases.Inbound) bool { return in.String() == s.smallest.c.Requests[0].To }
@@ -173,11 +173,22 @@ func (s *shrinker) inbounds() {
 	minimize(others, func(kept []string) bool {
 		next := s.smallest
 		next.c.Inbounds = slices.DeleteFunc(slices.Clone(all), func(in cases.Inbound) bool { return !to(in) && !slices.Contains(kept, in.String()) })
+		// A workload goes with the last of its inbounds.
 		next.c.Options.Peers = slices.DeleteFunc(slices.Clone(next.c.Options.Peers), func(peer language.Peer) bool {
-			return !slices.ContainsFunc(next.c.Inbounds, func(in cases.Inbound) bool { return in.Workload.Name == peer.Workload.Name })
+			return hasInbound(all, peer) && !hasInbound(next.c.Inbounds, peer)
 		})
 		return s.take(next)
 	})
+	peers := s.smallest.c.Options.Peers
+	minimize(peers, func(kept []language.Peer) bool {
+		next := s.smallest
+		next.c.Options.Peers = kept
+		return s.take(next)
+	})
+}
+
+func hasInbound(all []cases.Inbound, peer language.Peer) bool {
+	return slices.ContainsFunc(all, func(in cases.Inbound) bool { return in.Workload.Name == peer.Workload.Name })
 }
 
 // trees leaves out children of all nodes of a kind, the root first. The children of the

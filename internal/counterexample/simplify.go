@@ -162,6 +162,7 @@ func (s *shrinker) inbound(i int) {
 	})
 	for _, change := range []func(in *cases.Inbound){
 		func(in *cases.Inbound) { in.MTLS = mtls.Unset },
+		func(in *cases.Inbound) { in.TrustedHops = 0 },
 		func(in *cases.Inbound) { in.Workload.Zone = "" },
 		func(in *cases.Inbound) { in.Workload.Origin = "" },
 		func(in *cases.Inbound) { in.Workload.Mesh = "default" },

@@ -38,7 +38,7 @@ func Build(r result.Case) Case {
 	}
 	protocols := map[string]string{}
 	for _, in := range r.Case.Inbounds {
-		protocols[in.Name] = in.Protocol.String()
+		protocols[in.String()] = in.Protocol.String()
 	}
 	for _, q := range r.Requests {
 		built := buildRequest(q)

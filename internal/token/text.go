@@ -2,6 +2,7 @@ package token
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 )
 
@@ -53,6 +54,9 @@ func Text(t *Token) string {
 	}
 	if t.At != (Place{}) {
 		out += ", in the " + t.At.String()
+		if t.At.Prefix != "" {
+			out += fmt.Sprintf(" behind %q", t.At.Prefix)
+		}
 	}
 	return out
 }
