@@ -20,7 +20,8 @@ import (
 
 // Parse takes the configuration dump of an Envoy's admin interface, as /config_dump
 // prints it, whole or with a query such as ?include_eds or
-// ?resource=dynamic_listeners. It also takes what a file of [Folder] may hold.
+// ?resource=dynamic_listeners. It also takes what a file of [Folder] may hold, and a list of such
+// values, as a dump and the answer to /runtime.
 //
 // Listeners are taken in their active state. Where another version of a listener warms,
 // drains or was refused, an [Unknown] names it.
@@ -36,7 +37,7 @@ func Parse(data []byte) (*Resources, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read dump: %w", err)
 	}
-	r.addBootstrapped()
+	r.complete()
 	return r, nil
 }
 
@@ -104,6 +105,9 @@ func (r *Resources) addObject(o object, file string) error {
 		return nil
 	case message != "":
 		return r.addTyped(o, message)
+	case get(o, "layers") != nil && get(o, "entries") != nil:
+		r.addRuntimeAnswer(o)
+		return nil
 	case get(o, "filters") != nil && get(o, "inbound") != nil:
 		// One entry of what `meshproof compile --output json` prints.
 		r.checkEntry(getString(o, "inbound"), file, o, "case", "inbound", "protocol", "filters")
@@ -129,7 +133,8 @@ func typeOf(o object) string {
 // holds a configuration dump, a listener, a route configuration or an extension
 // configuration with its @type, an RBAC filter with its @type or with its name and its
 // typed_config, an array of such filters (the filters of one inbound, in order; with names,
-// other filters may stand among them), or what `meshproof compile --output json` prints.
+// other filters may stand among them), what `meshproof compile --output json` prints, or what the
+// admin endpoint /runtime answers.
 //
 // It returns an error with the name of a file that cannot be read or holds nothing of
 // these, and an error for a folder without such files.
@@ -152,7 +157,7 @@ func Folder(dir fs.FS) (*Resources, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read folder: %w", err)
 	}
-	r.addBootstrapped()
+	r.complete()
 	return r, nil
 }
 

@@ -3,8 +3,10 @@ package dump
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
@@ -17,6 +19,8 @@ const (
 	configDump      = "envoy.admin.v3.ConfigDump"
 	listenerState   = "envoy.admin.v3.ListenersConfigDump.DynamicListenerState"
 	bootstrapConfig = "envoy.config.bootstrap.v3.Bootstrap"
+	// runtimeAnswer is no message: Envoy writes the answer to /runtime by hand.
+	runtimeAnswer = "answer to /runtime"
 )
 
 // parts are the fields of the messages of a dump. What stands in another field would be
@@ -32,7 +36,7 @@ var parts = map[string]string{
 	"envoy.admin.v3.SecretsConfigDump":      "static_secrets dynamic_active_secrets dynamic_warming_secrets",
 	// What changes how filters judge stands in a bootstrap too: other engines for regular
 	// expressions, other prefixes of headers, extensions.
-	bootstrapConfig: `node node_context_params static_resources dynamic_resources cluster_manager hds_config flags_path
+	bootstrapConfig: `bootstrap_extensions node node_context_params static_resources dynamic_resources cluster_manager hds_config flags_path
 		stats_sinks stats_config stats_flush_interval stats_flush_on_admin deferred_stat_options stats_server_version_override watchdog
 		watchdogs tracing layered_runtime admin overload_manager enable_dispatcher_stats use_tcp_for_dns_lookups dns_resolution_config
 		typed_dns_resolver_config fatal_actions default_config_source perf_tracing_file_path application_log_config
@@ -56,8 +60,8 @@ var parts = map[string]string{
 	"envoy.config.bootstrap.v3.Bootstrap.StaticResources":             "listeners clusters secrets",
 	"envoy.config.bootstrap.v3.ClusterManager":                        "local_cluster_name outlier_detection load_stats_config enable_deferred_cluster_creation",
 	"envoy.config.bootstrap.v3.LayeredRuntime":                        "layers",
-	// The values of every other layer are not in a dump.
-	"envoy.config.bootstrap.v3.RuntimeLayer": "name static_layer",
+	"envoy.config.bootstrap.v3.RuntimeLayer":                          "name static_layer admin_layer disk_layer rtds_layer",
+	runtimeAnswer:                                                     "layers entries",
 }
 
 // checkParts tells about fields of a message of a dump that are not read.
@@ -105,17 +109,6 @@ func (r *Resources) part(o object, name, message string) object {
 	return out
 }
 
-// harmlessRuntime are runtime keys that change no decision about a request. A key that ends
-// in a dot is a prefix.
-var harmlessRuntime = []string{"re2.max_program_size.", "overload.", "upstream.", "health_check.",
-	"envoy.restart_features.use_apple_api_for_dns_lookups", "envoy.restart_features.use_eds_cache_for_ads"}
-
-func isHarmlessRuntime(key string) bool {
-	return slices.ContainsFunc(harmlessRuntime, func(known string) bool {
-		return key == known || strings.HasSuffix(known, ".") && strings.HasPrefix(key, known)
-	})
-}
-
 // addBootstrap tells what in the bootstrap changes how an Envoy judges. A runtime key may
 // bring back what a release has mended.
 func (r *Resources) addBootstrap(o object) {
@@ -124,6 +117,9 @@ func (r *Resources) addBootstrap(o object) {
 		r.tellBeside(bootstrapConfig, "there are several, of Envoy %q and of Envoy %q: give the dump of one sidecar", r.Envoy, version)
 	}
 	r.Envoy = version
+	if port, err := strconv.ParseUint(fmt.Sprint(get(getObject(getObject(getObject(o, "admin"), "address"), "socket_address"), "port_value")), 10, 16); err == nil {
+		r.AdminPort = uint32(port)
+	}
 	static := r.part(o, "static_resources", "envoy.config.bootstrap.v3.Bootstrap.StaticResources")
 	r.part(o, "cluster_manager", "envoy.config.bootstrap.v3.ClusterManager")
 	r.each(static, "listeners", "", func(listener object) { r.bootstrapped = append(r.bootstrapped, listener) })
@@ -141,7 +137,9 @@ func (r *Resources) addBootstrap(o object) {
 var quietExtensions = []string{"envoy.config.metrics.v3.", "envoy.config.overload.v3.", "envoy.config.trace.v3.ZipkinConfig", "envoy.config.trace.v3.OpenTelemetryConfig",
 	"envoy.extensions.access_loggers.file.v3.", "envoy.extensions.access_loggers.stream.v3.", "envoy.extensions.network.dns_resolver.",
 	"envoy.extensions.resource_monitors.", "envoy.extensions.stat_sinks.graphite_statsd.v3.", "envoy.extensions.stat_sinks.open_telemetry.v3.",
-	"envoy.extensions.watchdog.profile_action.v3.", "envoy.watchdog."}
+	"envoy.extensions.watchdog.profile_action.v3.", "envoy.watchdog.",
+	// The first says who callers are, for telemetry. The second lets a dump have internal listeners.
+	"istio.workload.BootstrapExtension", "envoy.extensions.bootstrap.internal_listener.v3."}
 
 // tellExtensions tells about extensions in a part of a bootstrap that may run code.
 func (r *Resources) tellExtensions(part any) {
@@ -151,30 +149,17 @@ func (r *Resources) tellExtensions(part any) {
 			r.tellExtensions(item)
 		}
 	case object:
-		name := messages.Name(getString(part, "@type"))
-		if name != "" && !slices.ContainsFunc(quietExtensions, func(known string) bool { return strings.HasPrefix(name, known) }) {
+		name := typeOf(part)
+		if messages.IsTypedStruct(name) {
+			name = messages.Name(getString(part, "type_url"))
+		}
+		if part["@type"] != nil && !slices.ContainsFunc(quietExtensions, func(known string) bool { return strings.HasPrefix(name, known) }) {
 			r.tellBeside(bootstrapConfig, "the extension %s is not known to leave requests alone", name)
 		}
 		for _, key := range slices.Sorted(maps.Keys(part)) {
 			r.tellExtensions(part[key])
 		}
 	}
-}
-
-// addRuntime tells which runtime values may change how an Envoy judges. An Envoy without
-// layers has a layer that its admin interface writes.
-func (r *Resources) addRuntime(bootstrap object) {
-	runtime := r.part(bootstrap, "layered_runtime", "envoy.config.bootstrap.v3.LayeredRuntime")
-	if len(getList(runtime, "layers")) == 0 {
-		r.tellBeside(bootstrapConfig, "it has no runtime layers, so that /runtime_modify may change how Envoy judges: the values are not in the dump")
-	}
-	r.each(runtime, "layers", "envoy.config.bootstrap.v3.RuntimeLayer", func(layer object) {
-		for _, key := range runtimeKeys(r.part(layer, "static_layer", "google.protobuf.Struct"), "") {
-			if !isHarmlessRuntime(key) {
-				r.tellBeside(bootstrapConfig, "the runtime key %q may change how Envoy judges", key)
-			}
-		}
-	})
 }
 
 // versionOf returns the version that an Envoy states of its build, empty where it states
@@ -195,6 +180,12 @@ func versionOf(build object) string {
 	return out
 }
 
+// complete reads what the parts together say.
+func (r *Resources) complete() {
+	r.addBootstrapped()
+	r.tellHiddenLayers()
+}
+
 // addBootstrapped adds the listeners of the bootstrap that the dump does not list, as where
 // only its dynamic listeners were asked for.
 func (r *Resources) addBootstrapped() {
@@ -209,16 +200,4 @@ func (r *Resources) addBootstrapped() {
 		}
 	}
 	r.bootstrapped = nil
-}
-
-// runtimeKeys returns the keys of a layer; keys in objects are joined by dots.
-func runtimeKeys(layer object, above string) (out []string) {
-	for _, key := range slices.Sorted(maps.Keys(layer)) {
-		if below, ok := layer[key].(object); ok && below["numerator"] == nil {
-			out = append(out, runtimeKeys(below, above+key+".")...)
-		} else {
-			out = append(out, above+key)
-		}
-	}
-	return out
 }

@@ -46,8 +46,13 @@ type Resources struct {
 	Unattached []Unattached
 	Unknown    []Unknown
 	// IsDump is set where a dump of an Envoy is among the input, which has all clusters.
-	IsDump     bool
+	IsDump bool
+	// AdminPort is the port of the admin interface, 0 where nothing tells it.
+	AdminPort  uint32
 	bootstraps int
+	// hiddenLayers are the layers of the runtime whose values a dump does not have. shownLayers
+	// are those of the answer to /runtime.
+	hiddenLayers, shownLayers []string
 	// Envoy is the version of the sidecar; empty where nothing names it.
 	Envoy string
 }

@@ -86,6 +86,10 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 	}}
 	c.readsSNI = r.inspectsTLS(l)
 	c.leads = r.leadsOf(l, of)
+	if r.leadsNowhere(c.leads) {
+		r.skip(l.Name, label, "it leads to a cluster without endpoints: no connection passes")
+		return
+	}
 	if reason := unreached(l, socket, of.FilterChainMatch); reason != "" {
 		c.tell(dump.Exposed, "", "", reason)
 	}

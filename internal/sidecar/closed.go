@@ -162,6 +162,21 @@ var passing = messages.Closed{
 			replace_dots_in_grpc_service_name`,
 	},
 	"envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig": {answers: "alternate_protocols_cache_options"},
+	// Istio's own filters say who callers are, for telemetry. They take away headers of x-envoy-,
+	// and a gate that asks for one is opaque.
+	peerMetadata: {
+		messages.Read: "downstream_discovery upstream_discovery downstream_propagation upstream_propagation",
+		measures:      "additional_labels",
+		forwards:      "shared_with_upstream",
+	},
+	peerMetadata + ".DiscoveryMethod":   {messages.Read: "workload_discovery istio_headers"},
+	peerMetadata + ".PropagationMethod": {messages.Read: "istio_headers"},
+	peerMetadata + ".WorkloadDiscovery": {},
+	peerMetadata + ".IstioHeaders":      {forwards: "skip_external_clusters"},
+	metadataExchange:                    {measures: "enable_discovery additional_labels", presents: "protocol"},
+	istioStats: {measures: `disable_host_header_fallback tcp_reporting_duration metrics definitions reporter rotation_interval
+		graceful_deletion_interval`},
+	"istio.envoy.config.filter.http.alpn.v2alpha1.FilterConfig": {forwards: "alpn_override"},
 	tlsInspector: {
 		measures: "enable_ja3_fingerprinting enable_ja4_fingerprinting",
 		limits:   "initial_read_buffer_size close_connection_on_client_hello_parsing_errors max_client_hello_size",
@@ -177,7 +192,7 @@ var checkPassing = passing.Checker()
 var knownCluster = messages.Closed{
 	"envoy.config.cluster.v3.Cluster": {
 		messages.Read: `transport_socket transport_socket_matches typed_extension_protocol_options upstream_bind_config
-			typed_dns_resolver_config`,
+			typed_dns_resolver_config filters`,
 		apart: "name type cluster_type original_dst_lb_config load_assignment",
 		measures: `alt_stat_name stats_matcher metadata health_checks outlier_detection lrs_server lrs_report_endpoint_metrics
 			track_timeout_budgets track_cluster_stats`,
@@ -190,6 +205,8 @@ var knownCluster = messages.Closed{
 			protocol_selection upstream_connection_options dns_refresh_rate dns_jitter dns_failure_refresh_rate respect_dns_ttl
 			dns_lookup_family dns_resolvers use_tcp_for_dns_lookups dns_resolution_config`,
 	},
+	"envoy.config.cluster.v3.Filter":            {messages.Read: "typed_config", measures: "name"},
+	metadataExchange:                            {measures: "enable_discovery additional_labels", presents: "protocol"},
 	"envoy.config.core.v3.TypedExtensionConfig": {messages.Read: "typed_config", measures: "name"},
 	"envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig": {presents: `resolvers use_resolvers_as_fallback
 		filter_unroutable_families dns_resolver_options udp_max_queries query_timeout_seconds query_tries rotate_nameservers
@@ -242,7 +259,7 @@ var knownTLS = messages.Closed{
 		messages.Read: "default_validation_context validation_context_sds_secret_config",
 	},
 	"envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig": {messages.Read: "sds_config", apart: "name"},
-	"envoy.config.core.v3.ConfigSource":                         {apart: "ads", limits: "initial_fetch_timeout resource_api_version"},
+	"envoy.config.core.v3.ConfigSource":                         {apart: "ads api_config_source", limits: "initial_fetch_timeout resource_api_version"},
 	"envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext": {
 		messages.Read: "custom_validator_config",
 		apart:         "trusted_ca match_typed_subject_alt_names",

@@ -21,7 +21,7 @@ import (
 // workloadsOf names where clusters lead: the clusters, and the endpoints of clusters on
 // this machine, or anywhere.
 func (r *reader) workloadsOf(l leading, anywhere bool) []string {
-	out := slices.Sorted(maps.Keys(l.names))
+	out := slices.DeleteFunc(slices.Sorted(maps.Keys(l.names)), r.isBlackHole)
 	for _, name := range out[:len(out):len(out)] {
 		c := r.Clusters[name].Message
 		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
@@ -151,13 +151,13 @@ func hostOf(c *clusterv3.Cluster, socket *corev3.SocketAddress) netip.Addr {
 // direct returns the clusters that may lead to a workload without a sidecar in between.
 func (r *reader) direct(l leading) leading {
 	l.names = maps.Clone(l.names)
-	maps.DeleteFunc(l.names, func(name string, _ bool) bool { return leadsToSidecars(r.Clusters[name]) })
+	maps.DeleteFunc(l.names, func(name string, _ bool) bool { return r.leadsToSidecars(r.Clusters[name]) })
 	return l
 }
 
 // leadsToSidecars reports whether every connection of a cluster demands a certificate of
 // the mesh. No workload has one: a sidecar answers, which judges the caller by itself.
-func leadsToSidecars(d dump.Decoded[*clusterv3.Cluster]) bool {
+func (r *reader) leadsToSidecars(d dump.Decoded[*clusterv3.Cluster]) bool {
 	c := d.Message
 	sound := len(d.Faults) == 0 && discovery(c) != byOther && c.GetOriginalDstLbConfig() == nil
 	doubt := func(*messages.Path, string) { sound = false }
@@ -173,7 +173,7 @@ func leadsToSidecars(d dump.Decoded[*clusterv3.Cluster]) bool {
 		checkTLS(common.ProtoReflect(), nil, doubt)
 		secret := common.GetCombinedValidationContext().GetValidationContextSdsSecretConfig()
 		sans := common.GetCombinedValidationContext().GetDefaultValidationContext().GetMatchTypedSubjectAltNames()
-		sound = sound && secret.GetSdsConfig().GetAds() != nil && namesBundle(secret.GetName()) && len(sans) > 0 &&
+		sound = sound && r.isControlPlane(secret.GetSdsConfig()) && namesBundle(secret.GetName()) && len(sans) > 0 &&
 			!slices.ContainsFunc(sans, func(san *tlsv3.SubjectAltNameMatcher) bool { return trustDomainOf(san) == "" })
 	}
 	return sound

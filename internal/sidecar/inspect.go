@@ -159,7 +159,6 @@ var decidingFilters = map[string]string{
 	"envoy.extensions.filters.network.wasm.v3.Wasm":                                "runs code of its own, which may close connections",
 	"envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol":            "lets callers say source and destination in a PROXY header",
 	"envoy.extensions.filters.listener.local_ratelimit.v3.LocalRateLimit":          "closes connections above a limit",
-	"stats.PluginConfig": "measures requests",
 }
 
 // containedFilters do nothing behind RBAC but refuse, delay, change, count or answer what
@@ -179,7 +178,6 @@ var containedFilters = map[string]bool{
 	"envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit":           true,
 	"envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit":      true,
 	"envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit":        true,
-	"stats.PluginConfig": true,
 }
 
 // rewritingFilters are the contained filters that may change the path or the method.
@@ -211,20 +209,23 @@ func roleOf(message string) (kind dump.Kind, reason string, tell bool) {
 
 // The messages that tell how a filter chain is read.
 const (
-	networkRBAC     = messages.NetworkRBAC
-	httpRBAC        = messages.HTTPRBAC
-	routeRBAC       = messages.RouteRBAC
-	routeFilter     = "envoy.config.route.v3.FilterConfig"
-	httpManager     = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
-	tcpProxy        = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy"
-	originalDst     = "envoy.extensions.filters.listener.original_dst.v3.OriginalDst"
-	tlsInspector    = "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector"
-	directResponse  = "envoy.extensions.filters.network.direct_response.v3.Config"
-	router          = "envoy.extensions.filters.http.router.v3.Router"
-	downstreamTLS   = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext"
-	spiffeValidator = "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig"
-	rawBuffer       = "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer"
-	upstreamTLS     = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"
+	networkRBAC      = messages.NetworkRBAC
+	httpRBAC         = messages.HTTPRBAC
+	routeRBAC        = messages.RouteRBAC
+	routeFilter      = "envoy.config.route.v3.FilterConfig"
+	httpManager      = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
+	tcpProxy         = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy"
+	originalDst      = "envoy.extensions.filters.listener.original_dst.v3.OriginalDst"
+	tlsInspector     = "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector"
+	directResponse   = "envoy.extensions.filters.network.direct_response.v3.Config"
+	router           = "envoy.extensions.filters.http.router.v3.Router"
+	downstreamTLS    = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext"
+	spiffeValidator  = "envoy.extensions.transport_sockets.tls.v3.SPIFFECertValidatorConfig"
+	rawBuffer        = "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer"
+	peerMetadata     = "io.istio.http.peer_metadata.Config"
+	metadataExchange = "envoy.tcp.metadataexchange.config.MetadataExchange"
+	istioStats       = "stats.PluginConfig"
+	upstreamTLS      = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"
 )
 
 func typeURL(m proto.Message) string {

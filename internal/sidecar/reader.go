@@ -67,6 +67,10 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	tell := func(kind dump.Kind, reason string) {
 		r.found.add(dump.Unknown{Kind: kind, Listener: l.Name, Reason: reason})
 	}
+	if r.servesAgent(d, g) {
+		r.skip(l.Name, "", "Istio's own: it serves metrics or the health of the sidecar, and leads to no workload")
+		return
+	}
 	inbound, reason := direction(l)
 	if !inbound {
 		twin := r.twin(l, g)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
@@ -59,6 +61,32 @@ func namesBundle(secret string) bool {
 	})
 }
 
+// isControlPlane reports whether secrets come from the control plane: over ADS, or from Istio's
+// agent in the pod, by a socket of its own (security.SDS of pilot/pkg/security/model).
+func (r *reader) isControlPlane(source *corev3.ConfigSource) bool {
+	if source.GetAds() != nil {
+		return true
+	}
+	of := source.GetApiConfigSource()
+	if of.GetApiType() != corev3.ApiConfigSource_GRPC || len(of.GetGrpcServices()) != 1 {
+		return false
+	}
+	const agent = "sds-grpc"
+	d := r.Clusters[agent]
+	sockets, others := 0, 0
+	for _, locality := range d.Message.GetLoadAssignment().GetEndpoints() {
+		for _, endpoint := range locality.LbEndpoints {
+			if endpoint.GetEndpoint().GetAddress().GetPipe() != nil {
+				sockets++
+			} else {
+				others++
+			}
+		}
+	}
+	return of.GrpcServices[0].GetEnvoyGrpc().GetClusterName() == agent && d.Message != nil && len(d.Faults) == 0 &&
+		discovery(d.Message) == clusterv3.Cluster_STATIC && sockets > 0 && others == 0
+}
+
 // unproven tells why a demanded client certificate does not prove an identity of the mesh.
 // The CAs have to come from the control plane, and either a SPIFFE validator or SAN
 // matchers have to bind them to trust domains.
@@ -83,7 +111,7 @@ func (c *chain) unproven(of *tlsv3.DownstreamTlsContext, tell func(at *messages.
 		}
 		return
 	}
-	if secret.GetSdsConfig().GetAds() == nil || !namesBundle(secret.Name) {
+	if !c.isControlPlane(secret.GetSdsConfig()) || !namesBundle(secret.Name) {
 		tell(at.Field("validation_context_sds_secret_config"), fmt.Sprintf("no control plane that meshproof knows gives the CAs of its mesh in secret %q", secret.Name))
 	}
 	if context.GetTrustedCa() != nil || context.GetCustomValidatorConfig() != nil {

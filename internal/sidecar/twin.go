@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
@@ -174,6 +175,25 @@ func (r *reader) passesThrough(l *listenerv3.Listener, leads leading) bool {
 	return true
 }
 
+// isBlackHole reports whether a cluster has no endpoint, so that connections end there.
+func (r *reader) isBlackHole(name string) bool {
+	return r.unreadCluster(name) == "" && discovery(r.Clusters[name].Message) == clusterv3.Cluster_STATIC && len(r.assignmentOf(r.Clusters[name].Message).GetEndpoints()) == 0
+}
+
+// leadsNowhere reports whether connections come to their end, because no cluster of a chain has
+// an endpoint.
+func (r *reader) leadsNowhere(l leading) bool {
+	if l.chosen || l.absent || len(l.names) == 0 || len(l.calls.unread) > 0 || len(r.called(l).names) > 0 {
+		return false
+	}
+	for name := range l.names {
+		if !r.isBlackHole(name) {
+			return false
+		}
+	}
+	return true
+}
+
 // leading is where a listener sends connections and requests.
 type leading struct {
 	names map[string]bool
@@ -194,7 +214,8 @@ var steadyFilters = map[string]bool{
 	"envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit": true,
 	"envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit":   true,
 	"envoy.extensions.filters.network.ratelimit.v3.RateLimit":              true,
-	"envoy.tcp.metadataexchange.config.MetadataExchange":                   true,
+	metadataExchange: true,
+	istioStats:       true,
 }
 
 // clustersOf gathers the clusters of filter chains.
@@ -272,7 +293,7 @@ func (r *reader) readClusters(chain *listenerv3.FilterChain) leading {
 			}
 		default:
 			out.calls.add(f)
-			out.chosen = out.chosen || !steady(f.GetTypedConfig().GetTypeUrl()) && (len(urls) == 0 || slices.ContainsFunc(urls, func(url string) bool { return !steady(url) }))
+			out.chosen = out.chosen || !steady(messages.TypeURL(f.GetTypedConfig())) && (len(urls) == 0 || slices.ContainsFunc(urls, func(url string) bool { return !steady(url) }))
 		}
 	}
 	return out

@@ -52,8 +52,14 @@ func Match(ctx context.Context, all []lab.Case, files *lab.Files, portNamed bool
 			continue
 		}
 		s.claimed = true
-		if err := v.claim(s, enforced, of(enforced), &replays); err != nil {
+		each, err := s.onPorts(enforced, found)
+		if err != nil {
 			return nil, err
+		}
+		for _, one := range each {
+			if err := v.claim(s, one, of(enforced), &replays); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, s := range here {

@@ -281,8 +281,9 @@ func asksForRequests(p policy.Program) bool {
 
 // equals compares what the filters and the policies come to on inbounds of one key.
 func (g *group) equals(other *group) bool {
-	own, others := g.reading.Inbounds()[0].Program, other.reading.Inbounds()[0].Program
-	return own.JudgesPlaintext == others.JudgesPlaintext && own.Tokens.Equal(others.Tokens) && own.Equal(others.Program) && g.lifted.Equal(other.lifted) && slices.Equal(g.lost, other.lost)
+	in, otherIn := g.reading.Inbounds()[0], other.reading.Inbounds()[0]
+	own, others := in.Program, otherIn.Program
+	return own.JudgesPlaintext == others.JudgesPlaintext && own.Tokens.Equal(others.Tokens) && in.OnItsPort().Equal(otherIn.OnItsPort()) && g.lifted.Equal(other.lifted) && slices.Equal(g.lost, other.lost)
 }
 
 // bytesOf returns the filters as text that equal filters share.

@@ -1,0 +1,88 @@
+package sidecar
+
+import (
+	"net/netip"
+	"slices"
+
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+
+	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/internal/messages"
+)
+
+// agentPort is the port of Istio's agent, which tells whether the sidecar is ready. The paths are
+// those of the listeners of Istio's bootstrap (tools/packaging/common/envoy_bootstrap.json).
+const (
+	agentPort   = 15020
+	healthPath  = "/healthz/ready"
+	metricsPath = "/stats/prometheus"
+)
+
+// knownAgent lists the fields of such a listener. With any other field it is an inbound.
+var knownAgent = messages.Closed{
+	"envoy.config.listener.v3.Listener": {
+		messages.Read: "filter_chains",
+		apart:         "address additional_addresses",
+		measures:      "name",
+		limits:        "ignore_global_conn_limit bypass_overload_manager",
+	},
+	"envoy.config.listener.v3.FilterChain": {messages.Read: "filters"},
+	"envoy.config.listener.v3.Filter":      {messages.Read: "typed_config", measures: "name"},
+	httpManager:                            {messages.Read: "route_config http_filters", measures: "stat_prefix", presents: "codec_type"},
+	"envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter": {messages.Read: "typed_config", measures: "name"},
+	router: {},
+	"envoy.config.route.v3.RouteConfiguration": {messages.Read: "virtual_hosts", measures: "name", presents: "validate_clusters"},
+	"envoy.config.route.v3.VirtualHost":        {messages.Read: "routes", apart: "domains", measures: "name"},
+	"envoy.config.route.v3.Route":              {messages.Read: "match route", measures: "name"},
+	"envoy.config.route.v3.RouteMatch":         {apart: "prefix"},
+	"envoy.config.route.v3.RouteAction":        {apart: "cluster"},
+}
+
+var checkAgent = knownAgent.Checker()
+
+// servesAgent reports whether all that a listener serves are the health of the sidecar, at the
+// port of Istio's agent, and the metrics of Envoy's admin interface. No inbound has these ports.
+func (r *reader) servesAgent(d dump.Decoded[*listenerv3.Listener], g guarded) bool {
+	routes, ok := 0, len(d.Faults) == 0
+	checkAgent(d.Message.ProtoReflect(), nil, func(*messages.Path, string) { ok = false })
+	for _, chain := range d.Message.FilterChains {
+		for _, f := range chain.Filters {
+			m, _, _ := messages.Unpack(f.GetTypedConfig())
+			manager, isHTTP := m.(*hcmv3.HttpConnectionManager)
+			ok = ok && isHTTP
+			for _, host := range manager.GetRouteConfig().GetVirtualHosts() {
+				for _, route := range host.Routes {
+					routes++
+					ok = ok && r.leadsToAgent(route, g)
+				}
+			}
+		}
+	}
+	return ok && routes > 0
+}
+
+func (r *reader) leadsToAgent(route *routev3.Route, g guarded) bool {
+	var port uint32
+	switch route.GetMatch().GetPrefix() {
+	case healthPath:
+		port = agentPort
+	case metricsPath:
+		port = r.AdminPort
+	}
+	name := route.GetRoute().GetCluster()
+	if port == 0 || r.unreadCluster(name) != "" || slices.ContainsFunc(g.addresses, func(a netip.AddrPort) bool { return uint32(a.Port()) == port }) {
+		return false
+	}
+	c, endpoints, others := r.Clusters[name].Message, 0, 0
+	eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
+		if hostOf(c, socket).IsLoopback() && socket.GetPortValue() == port {
+			endpoints++
+		} else {
+			others++
+		}
+	})
+	return endpoints > 0 && others == 0
+}

@@ -1,0 +1,116 @@
+package verify
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/sidecar"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
+)
+
+// Places in the dump of Istio's sidecar: its chains of any port, and of the ports 8080 and 6379.
+const (
+	istioInbound = "0.configs.3.dynamic_listeners.2.active_state.listener"
+	blackHole    = "0.configs.1.dynamic_active_clusters.0.cluster"
+	agentSocket  = "0.configs.1.static_clusters.2.cluster.load_assignment.endpoints.0.lb_endpoints.0.endpoint.address"
+	health       = "0.configs.3.static_listeners.1.listener.filter_chains.0.filters.0.typed_config"
+	anyPortTCP   = istioInbound + ".filter_chains.2"
+	shopHTTP     = istioInbound + ".filter_chains.3"
+	shopTCP      = istioInbound + ".filter_chains.4"
+	shopFilters  = shopHTTP + ".filters.1.typed_config.http_filters"
+	exchange     = shopFilters + ".0.typed_config.value"
+	validations  = shopHTTP + ".transport_socket.typed_config.common_tls_context.combined_validation_context.validation_context_sds_secret_config"
+	probes       = anyPortTCP + `.filters.2.typed_config.rules.policies.ns[shop]-policy[callers]-rule[2].permissions.0.and_rules.rules.0.or_rules.rules.0`
+)
+
+// TestIstioSidecar reads a dump of the shape that Istio gives to a sidecar. It is verified, and
+// each part of the shape that lets callers past the policies, or hides something, is not.
+func TestIstioSidecar(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		want  outcome
+		edits []edit
+	}{
+		"as it is":                                   {verified, nil},
+		"the runtime is hidden":                      {unverified, []edit{drop("1")}},
+		"the runtime of other layers":                {unverified, []edit{put("1.layers", `["global config"]`)}},
+		"the admin brought back a flaw":              {unverified, []edit{put("1.entries", `{"envoy.reloadable_features.uri_template_match_on_asterisk": {"final_value": "false"}}`)}},
+		"a field of the answer":                      {unverified, []edit{put("1.more", `{}`)}},
+		"no entries":                                 {unverified, []edit{put("1.entries", `[]`)}},
+		"metadata by baggage":                        {unverified, []edit{put(exchange+".downstream_discovery", `[{"baggage": {}}]`)}},
+		"a new field of metadata exchange":           {unverified, []edit{put(exchange+".grants", `true`)}},
+		"a header that it takes away":                {unverified, []edit{put(shopFilters+".2.typed_config.rules.policies.more", `{"permissions": [{"any": true}], "principals": [{"header": {"name": "x-envoy-peer-metadata", "present_match": true}}]}`)}},
+		"a new field of it on tcp":                   {unverified, []edit{put(shopTCP+".filters.0.typed_config.value.grants", `true`)}},
+		"statistics in front":                        {verified, []edit{push(shopFilters, typed("istio.stats", "stats.PluginConfig", ""))}},
+		"a new field of statistics":                  {unverified, []edit{push(shopFilters, typed("istio.stats", "stats.PluginConfig", `"allow": true`))}},
+		"ALPN in front":                              {verified, []edit{push(shopFilters, typed("istio.alpn", "istio.envoy.config.filter.http.alpn.v2alpha1.FilterConfig", `"alpn_override": [{"alpn_override": ["istio"]}]`))}},
+		"gRPC statistics in front":                   {verified, []edit{push(shopFilters, typed("envoy.filters.http.grpc_stats", "envoy.extensions.filters.http.grpc_stats.v3.FilterConfig", `"emit_filter_state": true`))}},
+		"faults in front":                            {unverified, []edit{push(shopFilters, typed("envoy.filters.http.fault", "envoy.extensions.filters.http.fault.v3.HTTPFault", `"abort": {"http_status": 200, "percentage": {"numerator": 1}}`))}},
+		"secrets of another server":                  {unverified, []edit{put(validations+".sds_config.api_config_source.grpc_services.0.envoy_grpc.cluster_name", `"other"`)}},
+		"secrets of two servers":                     {unverified, []edit{add(validations+".sds_config.api_config_source.grpc_services", `{"envoy_grpc": {"cluster_name": "sds-grpc"}}`)}},
+		"secrets over the network":                   {unverified, []edit{put(agentSocket, `{"socket_address": {"address": "10.0.0.9", "port_value": 80}}`)}},
+		"another secret":                             {unverified, []edit{put(validations+".name", `"mine"`)}},
+		"health, and all other paths":                {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.match.prefix", `"/"`)}},
+		"health of another cluster":                  {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.route.cluster", `"inbound|8080||"`)}},
+		"health, rewritten":                          {unverified, []edit{put(health+".route_config.virtual_hosts.0.routes.0.route.prefix_rewrite", `"/admin"`)}},
+		"health, and a script":                       {unverified, []edit{push(health+".http_filters", lua())}},
+		"the port of the agent is the workload's":    {unverified, []edit{put(shopTCP+".filter_chain_match.destination_port", `15020`)}},
+		"a black hole with an endpoint":              {unverified, []edit{put(blackHole+".load_assignment", `{"cluster_name": "BlackHoleCluster", "endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": 8080}}}}]}]}`)}},
+		"a port of no chain, open to others":         {differs, []edit{put(probes+".destination_port", `9103`)}},
+		"a port of no chain, open to others on HTTP": {differs, []edit{put(istioInbound+".filter_chains.1.filters.1.typed_config.http_filters.2.typed_config.rules.policies.ns[shop]-policy[callers]-rule[2].permissions.0.and_rules.rules.0.or_rules.rules.0.destination_port", `1`)}},
+		"no chain asks for the port":                 {differs, []edit{put(probes, `{"any": true}`)}},
+		"the tcp inbound asks for no port":           {differs, []edit{put(shopTCP+`.filters.2.typed_config.rules.policies.ns[shop]-policy[callers]-rule[2].permissions`, `[{"any": true}]`)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := matchedSidecar(t, tt.edits...)
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(v.sidecar.Unknown))
+			}
+		})
+	}
+}
+
+// matchedSidecar holds the example of Istio's sidecar, after some edits, against its policies.
+func matchedSidecar(t *testing.T, edits ...edit) *Verification {
+	t.Helper()
+	files, err := lab.Open(lab.Choice{}, "../../examples/istio/policies")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := policy.Inbound{Workload: policy.Workload{Name: "backend", Namespace: "shop", Labels: map[string]string{"app": "payments"}}, Port: 8080}
+	all, err := files.CasesFor(lab.Surroundings{Inbound: in, Options: language.Options{TrustDomain: spiffeid.RequireTrustDomainFromString("cluster.local")}}, files.Inbounds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []any
+	for _, name := range []string{"config_dump.json", "runtime.json"} {
+		text, err := os.ReadFile("../../examples/istio/sidecar/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, value(string(text)))
+	}
+	dump := any(parts)
+	for _, e := range edits {
+		dump = e(dump)
+	}
+	text, err := json.Marshal(dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := sidecar.Dump(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Match(t.Context(), all, files, false, "", nil, found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
