@@ -3,6 +3,7 @@ package suite_test
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -12,13 +13,19 @@ import (
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/pin"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
 )
 
-// prove plans the proof of a case, and sends its requests to a warm Envoy.
+// prove plans the proof of a case, and sends its requests to a warm Envoy. It reports what Envoy
+// needs by itself: no caller, however fast, gets more decisions of a core than one for each such time.
 func prove(b *testing.B, c cases.Case) {
 	b.Helper()
-	h := harness.New(b, harness.WithRuntime(envoy.Process))
+	before := cpuTimeOfChildren(b)
+	h, err := harness.Start(b.Context(), harness.WithRuntime(envoy.Process))
+	if err != nil {
+		b.Fatal(err)
+	}
 	suite.Runner{Harness: h, Kept: true}.Readings(b.Context(), planned(b, casetest.Parse(b, `
 case: warm
 workloads: [{name: backend, inbounds: [{port: 8080, protocol: http}]}]
@@ -26,7 +33,7 @@ policies: []
 requests: [{from: anonymous, to: backend/8080, want: handshake-failure}]
 `)).Reading)
 	var planning, asking time.Duration
-	decisions := 0
+	decisions, connections := 0, 0
 	for b.Loop() {
 		began := time.Now()
 		p := planned(b, c)
@@ -38,10 +45,36 @@ requests: [{from: anonymous, to: backend/8080, want: handshake-failure}]
 			b.Fatal(v.Err, len(v.Disagreements))
 		}
 		decisions += len(results[0].Requests)
+		connections += callersOf(results[0].Requests)
 	}
+	if err := h.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(connections)/float64(b.N), "connections/op")
+	b.ReportMetric((cpuTimeOfChildren(b)-before).Seconds()*1000/float64(decisions), "envoy-cpu-ms/decision")
 	b.ReportMetric(planning.Seconds()/float64(b.N), "plan-s/op")
 	b.ReportMetric(float64(decisions)/float64(b.N), "decisions/op")
 	b.ReportMetric(float64(decisions)/asking.Seconds(), "decisions/s")
+}
+
+// callersOf counts the requests that need a connection of their own: those of another caller, address
+// or server name.
+func callersOf(requests []result.Request) int {
+	keys := map[string]bool{}
+	for _, q := range requests {
+		keys[fmt.Sprint(q.From.Name, q.SNI, q.SourceIP)] = true
+	}
+	return len(keys)
+}
+
+// cpuTimeOfChildren is the time that the processes which this one started have run, and which ended.
+func cpuTimeOfChildren(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // BenchmarkProofOfAttributes proves policies that ask for each attribute of an http request: the
