@@ -46,6 +46,9 @@ type Dataplane struct {
 	// the inbound, or else of the whole networking section. It is the zero value where no
 	// address is stated, or where it is a host name.
 	Addresses []netip.Addr
+	// Opens has the fields for which the sidecar opens ports that no policy guards: those of
+	// probes and of metrics. It is a text, to be compared.
+	Opens string
 	// Place is "file:line" of the document.
 	Place string
 }
@@ -72,7 +75,7 @@ func Parse(doc manifest.Document) (*Dataplane, error) {
 		return nil, err
 	}
 	p := parser{doc: doc, nameField: "name", labelsField: "labels", networkingField: "networking"}
-	return p.build(schema.Name, schema.Mesh, "", schema.Labels, schema.Networking)
+	return p.build(schema.Name, schema.Mesh, "", schema.Labels, schema.Networking, schema.ignoredFields)
 }
 
 func parseKubernetes(doc manifest.Document) (*Dataplane, error) {
@@ -85,7 +88,7 @@ func parseKubernetes(doc manifest.Document) (*Dataplane, error) {
 	}
 	p := parser{doc: doc, nameField: "metadata.name", labelsField: "metadata.labels", networkingField: "spec.networking"}
 	meta := schema.Metadata
-	return p.build(meta.Name, schema.Mesh, cmp.Or(meta.Namespace, "default"), meta.Labels, schema.Spec.Networking)
+	return p.build(meta.Name, schema.Mesh, cmp.Or(meta.Namespace, "default"), meta.Labels, schema.Spec.Networking, schema.Spec.ignoredFields)
 }
 
 // parser has the places of the same fields in the two forms of a Dataplane.
@@ -94,7 +97,7 @@ type parser struct {
 	nameField, labelsField, networkingField string
 }
 
-func (p parser) build(name, mesh, namespace string, labels map[string]string, networking networkingSchema) (*Dataplane, error) {
+func (p parser) build(name, mesh, namespace string, labels map[string]string, networking networkingSchema, ignored ignoredFields) (*Dataplane, error) {
 	if name == "" {
 		return nil, p.doc.Errorf(p.nameField, "a name is required")
 	}
@@ -109,6 +112,11 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 		Mesh: cmp.Or(mesh, labels[labelMesh], "default"), Zone: labels[labelZone], Origin: labels[labelOrigin],
 		Labels: maps.Clone(labels),
 	}}
+	for _, doc := range []manifest.Document{ignored.Probes, ignored.Metrics} {
+		if doc.Line() > 0 {
+			d.Opens += doc.Flow() + "\n"
+		}
+	}
 	if namespace != "" {
 		d.Name += "." + namespace
 	}

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -32,6 +33,17 @@ func TestVerdictOfWidening(t *testing.T) {
 	peer := func(namespace, mode string) string {
 		return "---\n{apiVersion: security.istio.io/v1, kind: PeerAuthentication, metadata: {name: d, namespace: " + namespace + "}, spec: {mtls: {mode: " + mode + "}}}\n"
 	}
+	config := func(name, normalization string) string {
+		return "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + ", namespace: istio-system}, data: {mesh: 'pathNormalization: {normalization: " + normalization + "}'}}\n"
+	}
+	onCase := func(head, inbounds, rules string) string {
+		return "---\ncase: c\n" + head + "\nworkloads: [{name: web, inbounds: [" + in8080 + inbounds + "]}]\npolicies: [{type: MeshTrafficPermission, name: p, spec: {" + rules + "}}]\nrequests: [{from: plaintext, to: web/in, want: handshake-failure}]\n"
+	}
+	ofAddress := func(inbound string) string {
+		return "---\ncase: c\nworkloads: [{name: web, namespace: x, inbounds: [{name: in, port: 8080, protocol: http" + inbound + "}]}]\npolicies:" + strings.Replace(ist("p", "x", "{rules: [{from: [{source: {remoteIpBlocks: [10.1.0.0/16]}}]}]}"), "---\n", " [", 1) + "]\nrequests: [{from: plaintext, to: web/in, want: handshake-failure}]\n"
+	}
+	const deep = "default: {allow: [{path: {type: Prefix, value: /public}}]}"
+	const cilium = "---\n{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: x}, spec: {endpointSelector: {}, ingress: [{toPorts: [{ports: [{port: '8080'}]}]}]}}\n"
 	for _, tt := range []struct{ name, same, old, recent string }{
 		{"described: another port", dp("web", "app: a", in8080) + mtp("d", section("8080"), deny(all)), mtp("p", labels("app: a"), allow(one)), mtp("p", labels("app: a"), allow(all))},
 		{"described: section name", dp("web", "app: a", in8080) + mtp("d", section("in"), deny(all)), mtp("p", labels("app: a"), allow(one)), mtp("p", labels("app: a"), allow(all))},
@@ -56,6 +68,20 @@ func TestVerdictOfWidening(t *testing.T) {
 		{"others: EnvoyFilter", ist("p", "x", "{}"), "", "---\n{apiVersion: networking.istio.io/v1alpha3, kind: EnvoyFilter, metadata: {name: d, namespace: x}, spec: {}}\n"},
 		{"others: Sidecar", ist("p", "x", "{}"), "", "---\n{apiVersion: networking.istio.io/v1, kind: Sidecar, metadata: {name: d, namespace: x}, spec: {}}\n"},
 		{"others: RequestAuthentication goes", ist("p", "x", "{}"), "---\n{apiVersion: security.istio.io/v1, kind: RequestAuthentication, metadata: {name: d, namespace: x}, spec: {jwtRules: [{issuer: a}]}}\n", ""},
+		{"others: the mesh config of Istio", ist("p", "x", "{}"), config("istio", "BASE"), config("istio", "NONE")},
+		{"others: the mesh config of a revision", ist("p", "x", "{}"), config("istio-canary", "BASE"), ""},
+		{"others: IstioOperator", ist("p", "x", "{}"), "", "---\n{apiVersion: install.istio.io/v1alpha1, kind: IstioOperator, metadata: {name: i}}\n"},
+		{"others: NetworkPolicy beside Cilium", cilium, "", "---\n{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: n, namespace: x}, spec: {podSelector: {}, ingress: [{}]}}\n"},
+		{"Dataplane: probes", mtp("p", mesh, allow(one)), dp("web", "app: a", in8080), strings.Replace(dp("web", "app: a", in8080), "networking", "probes: {port: 9000, endpoints: [{inboundPort: 8080, inboundPath: /admin, path: /a}]}, networking", 1)},
+		{"Dataplane: metrics of one that is new", mtp("p", mesh, allow(one)), "", strings.Replace(dp("web", "app: a", in8080), "networking", "metrics: {type: prometheus}, networking", 1)},
+		{"Dataplane: an inbound goes", mtp("p", mesh, allow(one)), dp("web", "app: a", in8080+", {name: b, port: 9090, protocol: tcp}"), dp("web", "app: a", in8080)},
+		{"Dataplane: an inbound has another port", mtp("p", mesh, allow(one)), dp("web", "app: a", in8080), dp("web", "app: a", "{name: in, port: 8081, protocol: http}")},
+		{"case: one more trust domain", "", onCase("", "", allow(all)), onCase("trustDomains: [trust-domain.mesh, evil.example]", "", allow(all))},
+		{"case: paths are not normalized", "", onCase("", "", deep), onCase("options: {pathNormalization: {normalizePath: false}}", "", deep)},
+		{"case: slashes are not merged", "", onCase("", "", deep), onCase("options: {pathNormalization: {mergeSlashes: false}}", "", deep)},
+		{"case: one more trusted hop", "", ofAddress(""), ofAddress(", xffTrustedHops: 1")},
+		{"case: an inbound goes", "", onCase("", ", {name: b, port: 9090, protocol: tcp}", allow(one)), onCase("", "", allow(one))},
+		{"case: one of Istio goes", "", onCase("", "", allow(one)) + strings.Replace(ofAddress(""), "case: c", "case: d", 1), onCase("", "", allow(one))},
 		// Istio
 		{"Dataplane: an inbound is renamed away from its deny", mtp("p", mesh, allow(all)) + mtp("d", section("in"), deny(all)), dp("web", "app: a", in8080), dp("web", "app: a", "{name: in2, port: 8080, protocol: http}")},
 		{"istio: last ALLOW deleted", ist("d", "x", "{action: DENY, rules: [{to: [{operation: {paths: [/x]}}]}]}"), ist("p", "x", "{rules: [{from: [{source: {principals: ['*/a']}}]}]}"), ""},
@@ -91,6 +117,7 @@ func TestVerdictOfWidening(t *testing.T) {
 	}
 	for kind, doc := range map[string]string{
 		"MeshTimeout": "---\n{type: MeshTimeout, mesh: default, name: t, spec: {}}\n",
+		"ConfigMap":   config("app", "NONE"),
 		"Deployment":  "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}\n",
 	} {
 		if d := differenceOf(t, mtp("p", mesh, allow(one)), mtp("p", mesh, allow(one))+doc); len(d.widenings()) > 0 {

@@ -20,6 +20,7 @@ import (
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
@@ -171,11 +172,35 @@ func compare(was, is verdict.Inbound) Comparison {
 	if why := was.Program.Tokens.Difference(is.Program.Tokens); why != "" && is.Protocol.Layer() == policy.L7 {
 		c.Cover.Sampled = append(c.Cover.Sampled, "the policies demand other tokens (JWT) than before: who is let in and kept out by that is not compared: "+why)
 	}
+	c.Cover.Sampled = append(c.Cover.Sampled, seenOtherwise(was, is)...)
 	c.Changes = append(c.Changes, plaintextChanges(c.Cover, was, is)...)
 	if c.Cover.Complete() && !was.Program.Equal(is.Program.Program) {
 		c.Beyond = beyond.Widened(c.Cover, is.Surface(), old, recent, nil)
 	}
 	return c
+}
+
+// seenOtherwise says what the policies ask for and see otherwise than before, because the listener
+// has changed.
+func seenOtherwise(was, is verdict.Inbound) (out []string) {
+	old, recent := was.Surface(), is.Surface()
+	asks := func(attributes ...*policy.Attribute) bool {
+		for _, p := range []policy.Program{was.Program.Program, is.Program.Program} {
+			for c := range p.Conditions() {
+				if is, ok := c.(policy.Is); ok && slices.Contains(attributes, is.Attribute) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if old.Normalization != recent.Normalization && asks(attribute.Path, attribute.Header(":path")) {
+		out = append(out, "the listener normalizes paths otherwise than before, and requests whose paths are not normalized are not compared")
+	}
+	if old.TrustedHops != recent.TrustedHops && asks(attribute.RemoteAddress) {
+		out = append(out, "the listener trusts other entries of x-forwarded-for than before, and the remote addresses of requests that have the header are not compared")
+	}
+	return out
 }
 
 // locate finds the lines that decide the witness.

@@ -25,7 +25,8 @@ type Difference struct {
 	// more pairs of targets than inbounds were made for.
 	Unasked   []lab.Unasked
 	Truncated bool
-	// Unread are the documents of a mesh that have changed and are not read, such as its mTLS.
+	// Unread are the documents of a mesh that have changed and are not read, such as its mTLS, or
+	// not as a whole.
 	Unread []string
 	// Warnings are the warnings of lint and lowering about NEW.
 	Warnings []policy.Warning
@@ -116,8 +117,8 @@ func (d *Difference) widenings() []string {
 			}
 		}
 		for _, in := range c.Inbounds {
-			if in.Widens {
-				out = append(out, "plaintext is let in at "+in.Text)
+			if in.Widens != "" {
+				out = append(out, in.Widens+" at "+in.Text)
 			}
 		}
 	}
@@ -125,7 +126,7 @@ func (d *Difference) widenings() []string {
 		out = append(out, "only NEW has "+name+", so that nothing can be compared")
 	}
 	for _, doc := range d.Unread {
-		out = append(out, "nothing can be said of "+doc+": it has changed, it may let callers in, and meshproof does not read its kind")
+		out = append(out, "nothing can be said of "+doc+": it has changed, it may let callers in, and meshproof does not read it")
 	}
 	for _, u := range d.Unasked {
 		if !u.Inert {

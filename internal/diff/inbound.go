@@ -10,8 +10,8 @@ import (
 // InboundChange is a change of an inbound itself.
 type InboundChange struct {
 	Text string
-	// Widens is true where plaintext is let in now.
-	Widens bool
+	// Widens says what lets callers in now, or may let them in; "" for nothing.
+	Widens string
 }
 
 // finder finds what an inbound of NEW was in OLD, -1 where there is none.
@@ -20,6 +20,16 @@ type finder func(olds, recents []cases.Inbound, in cases.Inbound) int
 // inboundChanges compares the inbounds of NEW with the inbounds of OLD.
 func inboundChanges(find finder, olds, recents []cases.Inbound) []InboundChange {
 	var out []InboundChange
+	// unguarded says that a port of OLD has no inbound in NEW: a mesh may pass such a port through.
+	unguarded := func(was cases.Inbound) string {
+		if slices.ContainsFunc(recents, func(in cases.Inbound) bool {
+			i := find(olds, recents, in)
+			return in.Port == was.Port && (workloadOf(in.Inbound) == workloadOf(was.Inbound) || i >= 0 && workloadOf(olds[i].Inbound) == workloadOf(was.Inbound))
+		}) {
+			return ""
+		}
+		return fmt.Sprintf("no policy guards port %d any more", was.Port)
+	}
 	for _, in := range recents {
 		i := find(olds, recents, in)
 		if i < 0 {
@@ -34,7 +44,7 @@ func inboundChanges(find finder, olds, recents []cases.Inbound) []InboundChange 
 			out = append(out, InboundChange{Text: fmt.Sprintf("%s: protocol %s → %s", in, was.Protocol, in.Protocol)})
 		}
 		if was.Port != in.Port {
-			out = append(out, InboundChange{Text: fmt.Sprintf("%s: port %d → %d", in, was.Port, in.Port)})
+			out = append(out, InboundChange{Text: fmt.Sprintf("%s: port %d → %d", in, was.Port, in.Port), Widens: unguarded(was)})
 		}
 	}
 	for _, was := range olds {
@@ -42,7 +52,7 @@ func inboundChanges(find finder, olds, recents []cases.Inbound) []InboundChange 
 			i := find(olds, recents, in)
 			return i >= 0 && olds[i].String() == was.String()
 		}) {
-			out = append(out, InboundChange{Text: was.String() + ": only in OLD"})
+			out = append(out, InboundChange{Text: was.String() + ": only in OLD", Widens: unguarded(was)})
 		}
 	}
 	return out
@@ -65,14 +75,25 @@ func indexOf(all []cases.Inbound, in cases.Inbound) int {
 	return slices.IndexFunc(all, func(other cases.Inbound) bool { return other.String() == in.String() })
 }
 
+// trustChanges returns the trust domains whose callers only NEW takes.
+func trustChanges(was, is cases.Case) (out []InboundChange) {
+	for _, td := range is.TrustDomains {
+		if !slices.Contains(was.TrustDomains, td) {
+			out = append(out, InboundChange{Text: fmt.Sprintf("trust domain %s: only in NEW", td.Name()), Widens: "callers of another trust domain are let in"})
+		}
+	}
+	return out
+}
+
 // modeChange returns the change of the mTLS of an inbound, which the policies may say.
 func (c Comparison) modeChange() []InboundChange {
 	was, is := c.was.MTLS, c.is.MTLS
 	if was.String() == is.String() {
 		return nil
 	}
-	return []InboundChange{{
-		Text:   fmt.Sprintf("%s: mtls %s → %s", c.Inbound, was, is),
-		Widens: is.TakesPlaintext() && !was.TakesPlaintext(),
-	}}
+	change := InboundChange{Text: fmt.Sprintf("%s: mtls %s → %s", c.Inbound, was, is)}
+	if is.TakesPlaintext() && !was.TakesPlaintext() {
+		change.Widens = "plaintext is let in"
+	}
+	return []InboundChange{change}
 }

@@ -86,7 +86,7 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 	}
 	for _, one := range d.Cases {
 		for _, in := range one.Inbounds {
-			out.Inbounds = append(out.Inbounds, inboundChangeJSON{Case: one.New.Name, Change: in.Text, Widens: in.Widens})
+			out.Inbounds = append(out.Inbounds, inboundChangeJSON{Case: one.New.Name, Change: in.Text, Widens: in.Widens != ""})
 		}
 		out.Errors, out.Notes = append(out.Errors, one.errors()...), append(out.Notes, one.notes()...)
 		asked := 0

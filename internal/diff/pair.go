@@ -29,6 +29,8 @@ type Case struct {
 	Made []lab.Made
 	// generated is true where New was made of policy files.
 	generated bool
+	// gone is true where NEW does not have the case.
+	gone bool
 	// renamed is true where the workload of NEW has another name than the workload of OLD.
 	renamed bool
 	// among are the inbounds that lint is about.
@@ -83,6 +85,7 @@ func Of(old, recent Side, to string) (*Difference, error) {
 		}
 		useOneDialect(&was.Case, &c.Case)
 		if !was.Generated && !c.Generated {
+			changes = append(changes, trustChanges(was.Case, c.Case)...)
 			d.addRenamed([]lab.Case{was}, []lab.Case{c}, to)
 		}
 		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, generated: c.Generated, Inbounds: changes, Made: c.Made, among: c.Among})
@@ -91,6 +94,7 @@ func Of(old, recent Side, to string) (*Difference, error) {
 	for i, c := range olds {
 		if !paired[i] {
 			d.OnlyOld = append(d.OnlyOld, title(c))
+			d.addGone(c, recent.Options)
 		}
 	}
 	if len(d.Cases) == 0 {
@@ -117,7 +121,27 @@ func Of(old, recent Side, to string) (*Difference, error) {
 			d.Warnings = append(d.Warnings, reading.Warnings()...)
 		}
 	}
+	d.Cases = slices.DeleteFunc(d.Cases, func(c Case) bool { return c.gone && !c.widens() })
 	return &d, nil
+}
+
+// widens reports whether a class of requests widens.
+func (c Case) widens() bool {
+	return slices.ContainsFunc(c.Comparisons, func(found Comparison) bool {
+		return slices.ContainsFunc(found.Changes, func(change Change) bool { return change.Kind() == Widened })
+	})
+}
+
+// addGone compares a case that only OLD has as if its workloads had stayed, without the policies
+// that the case states. Without policies, a dialect may let every caller in.
+func (d *Difference) addGone(was lab.Case, options language.Options) {
+	if was.Generated {
+		return
+	}
+	is := emptied([]lab.Case{was}, options)[0]
+	is.Name += " (gone)"
+	useOneDialect(&was.Case, &is.Case)
+	d.Cases = append(d.Cases, Case{Old: was.Case, New: is.Case, gone: true, among: is.Among})
 }
 
 // title names a case that has no counterpart: a generated case by its inbounds.

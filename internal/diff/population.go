@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy"
@@ -92,7 +93,8 @@ func changedDocuments(old, recent Side) (out []string) {
 		}
 		return known
 	}
-	olds, recents := old.Others.OfMeshes(), recent.Others.OfMeshes()
+	policies := slices.Concat(old.Policies, recent.Policies)
+	olds, recents := old.Others.OfMeshes(policies), recent.Others.OfMeshes(policies)
 	for _, side := range []struct {
 		has   kinds.Others
 		other map[string]bool
@@ -101,6 +103,12 @@ func changedDocuments(old, recent Side) (out []string) {
 			if !side.other[doc.Flow()] {
 				out = append(out, doc.Place("")+" ("+kinds.Others{doc}.String()+")")
 			}
+		}
+	}
+	for _, is := range recent.Dataplanes {
+		i := slices.IndexFunc(old.Dataplanes, func(was *dataplane.Dataplane) bool { return was.ID() == is.ID() })
+		if i < 0 && is.Opens != "" || i >= 0 && is.Opens != old.Dataplanes[i].Opens {
+			out = append(out, is.Place+" (the probes and the metrics of a Dataplane, which open ports)")
 		}
 	}
 	return out

@@ -52,7 +52,11 @@ func (o Others) Refusals() error {
 }
 
 // meshGroups are the API groups of meshes. Kuma writes its kinds without a group too.
-var meshGroups = []string{"cilium.io", "kuma.io", "security.istio.io", "networking.istio.io", "telemetry.istio.io", "extensions.istio.io"}
+var meshGroups = []string{"cilium.io", "kuma.io", "security.istio.io", "networking.istio.io", "telemetry.istio.io", "extensions.istio.io", "install.istio.io", "sailoperator.io"}
+
+// meshConfigs are the ConfigMaps that say how a mesh authorizes. A revision of Istio has its name
+// behind a hyphen.
+var meshConfigs = []string{"cilium-config", "istio", "kuma-control-plane-config"}
 
 // harmlessKinds are kinds of meshes that let no caller in whom another one keeps out: they
 // limit, measure, or say where a client sends its requests.
@@ -61,13 +65,32 @@ var harmlessKinds = strings.Fields(`MeshAccessLog MeshCircuitBreaker MeshExterna
 	CiliumCIDRGroup CiliumEndpoint CiliumIdentity CiliumNode
 	DestinationRule ServiceEntry Telemetry VirtualService WorkloadEntry WorkloadGroup`)
 
-// OfMeshes returns the documents of kinds that may have a part in the authorization, such as the
-// mTLS of a mesh. They are not read.
-func (o Others) OfMeshes() Others {
+// OfMeshes returns the documents that may have a part in the authorization beside these policies,
+// such as the mTLS of a mesh. They are not read. Cilium enforces the NetworkPolicies of Kubernetes
+// too, and what these let in adds to what its own policies let in.
+func (o Others) OfMeshes(policies []manifest.Document) Others {
+	cilium := slices.ContainsFunc(policies, func(doc manifest.Document) bool { return group(doc.Type()) == "cilium.io" })
 	return slices.DeleteFunc(slices.Clone(o), func(doc manifest.Document) bool {
 		head := doc.Type()
-		return slices.Contains(harmlessKinds, name(doc)) || head.Type == "" && !slices.Contains(meshGroups, group(head))
+		switch of := group(head); {
+		case cilium && (of == "networking.k8s.io" || of == "policy.networking.k8s.io"), isMeshConfig(doc):
+			return false
+		default:
+			return slices.Contains(harmlessKinds, name(doc)) || head.Type == "" && !slices.Contains(meshGroups, of)
+		}
 	})
+}
+
+// isMeshConfig reports whether a document is a ConfigMap of the control plane of a mesh.
+func isMeshConfig(doc manifest.Document) bool {
+	if doc.Type() != (manifest.Head{APIVersion: "v1", Kind: "ConfigMap"}) {
+		return false
+	}
+	var config string
+	if at, ok := doc.At("metadata.name"); ok && at.Decode(&config) != nil {
+		return true
+	}
+	return slices.Contains(meshConfigs, config) || strings.HasPrefix(config, "istio-")
 }
 
 const withoutKind = "without a kind"

@@ -24,6 +24,9 @@ const (
 	Group = "security.istio.io"
 	// DefaultNamespace is that of an object and of a workload that state none.
 	DefaultNamespace = "default"
+
+	revision        = "istio.io/rev"
+	defaultRevision = "default"
 )
 
 // versions are those that Istio serves. Their schema is the same.
@@ -58,6 +61,10 @@ func (o *Object) Complete(refuse func(field, format string, args ...any)) {
 		refuse("metadata.name", "a name is required")
 	} else if reasons := validation.IsDNS1123Subdomain(o.Metadata.Name); reasons != nil {
 		refuse("metadata.name", "%q is no name of a Kubernetes object: %s", o.Metadata.Name, reasons[0])
+	}
+	// Istio reads an object with this label in the control plane of that revision alone.
+	if of, ok := o.Metadata.Labels[revision]; ok && of != defaultRevision {
+		refuse(fmt.Sprintf("metadata.labels[%q]", revision), "only a control plane of the revision %q reads it, and meshproof proves the revision %q: take the label out, or the object", of, defaultRevision)
 	}
 	if reasons := validation.IsDNS1123Label(o.Metadata.Namespace); reasons != nil {
 		refuse("metadata.namespace", "%q is no namespace: %s", o.Metadata.Namespace, reasons[0])
