@@ -61,6 +61,14 @@ type Target struct {
 	Vary func(in policy.Inbound) []policy.Inbound
 }
 
+// PeerNamer is a set of policies that names callers by what their workloads are, such as labels.
+type PeerNamer interface {
+	// Peers returns what the policies ask of workloads, in order: of those that call, and of
+	// those that they select, which may call each other and are inert. A target looks at the
+	// workload of an inbound, and at nothing else.
+	Peers() []Target
+}
+
 // Locator is a set of policies that can say which line of them decides a request.
 type Locator interface {
 	// Locate selects the policies of an inbound, and returns a function that says "file:line"

@@ -38,6 +38,7 @@ type Difference struct {
 	DenyWidening, Strict bool
 
 	old, recent *lab.Files
+	callers     lab.Callers
 }
 
 // ForgetNames leaves out the changes that concern nothing but the names of policies.

@@ -43,11 +43,12 @@ type Case struct {
 // only case of each side. The error is about a policy, or says that there is nothing to
 // compare; it may be a [lab.NothingError] or a [lab.NoInboundError].
 func Of(old, recent Side, to string) (*Difference, error) {
+	callers := shareCallers(&old, &recent)
 	olds, recents, err := casesOf(old, recent)
 	if err != nil {
 		return nil, err
 	}
-	d := Difference{old: old.Files, recent: recent.Files, Unread: changedDocuments(old, recent)}
+	d := Difference{callers: callers, old: old.Files, recent: recent.Files, Unread: changedDocuments(old, recent)}
 	single := len(olds) == 1 && len(recents) == 1
 	if olds, recents, err = d.populate(old, recent, olds, recents); err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func Of(old, recent Side, to string) (*Difference, error) {
 		if was.Generated != c.Generated {
 			// Policy files are compared on the inbounds of the case.
 			changes = nil
-			was.Inbounds = c.Inbounds
+			was.Inbounds, was.Options.Peers = c.Inbounds, c.Options.Peers
 		}
 		useOneDialect(&was.Case, &c.Case)
 		if !was.Generated && !c.Generated {
@@ -196,6 +197,20 @@ func ownerOf(docs []manifest.Document) string {
 type Side struct {
 	*lab.Files
 	lab.Surroundings
+}
+
+// shareCallers gives both sides the callers that are made for the policies of both.
+func shareCallers(old, recent *Side) lab.Callers {
+	var sets []language.Policies
+	for _, side := range []*Side{old, recent} {
+		// An error is told where the policies are read.
+		if set, err := side.PolicySet(side.Surroundings); err == nil {
+			sets = append(sets, set.Policies)
+		}
+	}
+	callers := lab.MakeCallers(recent.Options.TrustDomain, sets...)
+	old.Surroundings, recent.Surroundings = old.With(callers), recent.With(callers)
+	return callers
 }
 
 // Open reads the files of one side. A folder without files is an empty set. Two cases of

@@ -36,7 +36,7 @@ func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab
 		setOld.Described, setNew.Described = described, described
 	}
 	population := lab.Populate(recent.Inbound, setOld, setNew)
-	d.Unasked, d.Truncated = population.Unasked, population.Truncated
+	d.Unasked, d.Truncated = append(population.Unasked, d.callers.Unnamed...), population.Truncated || d.callers.Truncated
 	if !old.HasPolicySet() || !recent.HasPolicySet() {
 		for _, m := range population.Made {
 			d.Unasked = append(d.Unasked, lab.Unasked{Policy: strings.Join(m.For, ", "), Place: recent.Name, Reason: "it selects no inbound of the cases"})

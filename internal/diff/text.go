@@ -39,8 +39,11 @@ func (d *Difference) Sentence() string {
 	if n := len(d.OnlyOld) + len(d.OnlyNew); n > 0 {
 		text += "; " + terminal.Count(n, "case") + " without a counterpart"
 	}
-	if n := len(d.made()); n > 0 {
+	if n := len(d.madeInbounds()); n > 0 {
 		text += "; " + terminal.Count(n, "inbound") + " made"
+	}
+	if n := len(d.callers.Peers); n > 0 {
+		text += "; " + terminal.Count(n, "caller") + " made"
 	}
 	return text + d.evidence()
 }
@@ -57,8 +60,10 @@ func (d *Difference) mark() string {
 	}
 }
 
-// made says of each inbound that was made what it is.
-func (d *Difference) made() []string {
+// made says of each inbound and each caller that was made what it is.
+func (d *Difference) made() []string { return append(d.madeInbounds(), d.callers.Texts()...) }
+
+func (d *Difference) madeInbounds() []string {
 	var out []string
 	for _, c := range d.Cases {
 		for _, m := range c.Made {

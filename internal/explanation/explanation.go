@@ -31,7 +31,9 @@ type Explanation struct {
 	Inbound  string `json:"inbound"`
 	Protocol string `json:"protocol"`
 	Caller   string `json:"caller"`
-	Request  string `json:"request,omitempty"`
+	// Made says who the caller is among those that were made for the policies.
+	Made    string `json:"made,omitempty"`
+	Request string `json:"request,omitempty"`
 	// Source is the address that the caller plays, if it is not the caller's own.
 	Source string `json:"sourceIP,omitempty"`
 	// SNI is the server name of the handshake, as Envoy keeps it.
@@ -105,11 +107,25 @@ func Of(subjects []lab.Subject, from Caller, request cases.Request) (Explanation
 			q.SourceIP = caller.SourceIP
 		}
 		out[i] = explain(s, program, q)
+		out[i].Made = whoIs(caller, s.Made)
 		if caller.Name != "" {
 			out[i].keepOut(s, program, caller)
 		}
 	}
 	return out, nil
+}
+
+// whoIs says which made workload the caller is, "" where none was made.
+func whoIs(from cases.Caller, made map[string]string) string {
+	if made == nil {
+		return ""
+	}
+	for _, uri := range from.Template.URIs {
+		if text := made[uri]; text != "" {
+			return text
+		}
+	}
+	return "none of the workloads that were made for the policies, so it is of the world"
 }
 
 func explain(s lab.Subject, program language.Program, q cases.Request) Explanation {
@@ -187,6 +203,9 @@ func (e Explanation) write(w io.Writer) {
 		fmt.Fprintf(w, "case      %s\n", terminal.Printable(e.Case))
 	}
 	fmt.Fprintf(w, "inbound   %s (%s)\ncaller    %s\n", e.Inbound, e.Protocol, cmp.Or(e.Caller, "without a SAN"))
+	if e.Made != "" {
+		fmt.Fprintf(w, "made      %s\n", terminal.Printable(e.Made))
+	}
 	if e.Request != "" {
 		fmt.Fprintf(w, "request   %s\n", e.Request)
 	}

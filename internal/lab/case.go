@@ -32,6 +32,27 @@ type Surroundings struct {
 	// Inbound is the inbound of the policies if there is no Dataplane.
 	Inbound policy.Inbound
 	Options language.Options
+	// callers are nil until they are made, see [Surroundings.With].
+	callers *Callers
+}
+
+// With returns the surroundings with these made callers.
+func (s Surroundings) With(made Callers) Surroundings {
+	s.callers, s.Options.Peers = &made, made.Peers
+	return s
+}
+
+// withCallers makes the callers of the policies. Where they are refused there is none: the error is
+// told where they are read for an inbound.
+func (f *Files) withCallers(s Surroundings) Surroundings {
+	if s.callers != nil {
+		return s
+	}
+	set, err := dialect.Parse(f.Policies, s.Options)
+	if err != nil {
+		return s
+	}
+	return s.With(MakeCallers(s.Options.TrustDomain, set))
 }
 
 // NothingError says that the files have no case to ask about.
@@ -65,6 +86,7 @@ func (f *Files) CasesFor(s Surroundings, workloads [][]policy.Inbound) ([]Case, 
 
 // generate makes a case of the policies for each workload.
 func (f *Files) generate(s Surroundings, workloads [][]policy.Inbound) ([]Case, error) {
+	s = f.withCallers(s)
 	if len(workloads) == 0 {
 		workloads = [][]policy.Inbound{{s.Inbound}}
 	}
@@ -123,6 +145,7 @@ const mostInbounds = 32
 // MadeCases returns cases of the policies for the inbounds that were made. Two inbounds of
 // one name, with one address, or of different layers, are in different cases.
 func (f *Files) MadeCases(s Surroundings, made []Made) ([]Case, error) {
+	s = f.withCallers(s)
 	var groups [][]Made
 	fits := func(group []Made, m Made) bool {
 		return len(group) < mostInbounds && group[0].Protocol.Layer() == m.Protocol.Layer() && !slices.ContainsFunc(group, func(other Made) bool { return other.Workload.Name == m.Workload.Name })
@@ -161,11 +184,13 @@ func (f *Files) CasesInFull(s Surroundings) ([]Case, Population, error) {
 	if err != nil || !f.HasPolicySet() {
 		return all, Population{}, err
 	}
+	s = f.withCallers(s)
 	set, err := f.PolicySet(s)
 	if err != nil {
 		return nil, Population{}, err
 	}
 	population := Populate(s.Inbound, set)
+	population.add(*s.callers)
 	made, err := f.MadeCases(s, population.Made)
 	first := slices.IndexFunc(all, func(c Case) bool { return c.Generated })
 	if len(set.Described) == 0 {

@@ -77,9 +77,27 @@ const (
 // Population is the inbounds that are made for sets of policies.
 type Population struct {
 	Made    []Made
+	Callers Callers
 	Unasked []Unasked
 	// Truncated is true if there are more inbounds to try than the bounds allow.
 	Truncated bool
+}
+
+// add adds the callers that were made.
+func (p *Population) add(c Callers) {
+	p.Callers, p.Unasked, p.Truncated = c, append(p.Unasked, c.Unnamed...), p.Truncated || c.Truncated
+}
+
+// NotAsked are the texts of the policies that are asked on no inbound, without those that say by
+// themselves that they enforce nothing.
+func (p Population) NotAsked() []string {
+	var out []string
+	for _, u := range p.Unasked {
+		if !u.Inert {
+			out = append(out, u.String())
+		}
+	}
+	return out
 }
 
 // Populate makes an inbound for each distinct target of the sets that selects no described

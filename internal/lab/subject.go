@@ -27,6 +27,9 @@ type Subject struct {
 	// Callers are the callers with a name: of a case, those of its requests and its
 	// workloads; of policy files, the Dataplanes.
 	Callers []cases.Caller
+	// Made says of the callers that were made for the policies who they are, by their SPIFFE IDs;
+	// nil where none was made.
+	Made map[string]string
 	// Set has the policies.
 	Set language.Policies
 	// Warnings returns the warnings of lint about the policies, among all inbounds that they
@@ -145,8 +148,15 @@ func newSubjectSet(cs ...Case) (*subjectSet, error) {
 }
 
 func (s *subjectSet) subject(c Case, in cases.Inbound) Subject {
+	var made map[string]string
+	if c.Generated && c.Options.Peers != nil {
+		made = map[string]string{}
+		for _, peer := range c.Options.Peers {
+			made[peer.Identity.String()] = describe(peer)
+		}
+	}
 	return Subject{
-		Case: s.name, Inbound: in, TrustDomains: c.TrustDomains, Callers: s.callers,
+		Made: made, Case: s.name, Inbound: in, TrustDomains: c.TrustDomains, Callers: s.callers,
 		Set: s.policies, Warnings: s.warnings, Normalization: c.Normalization, expected: c.ExpectWarnings,
 	}
 }
@@ -162,8 +172,14 @@ func callersOf(c cases.Case) []cases.Caller {
 	for _, q := range c.Requests {
 		add(q.From)
 	}
+	addWorkload := func(name string, id spiffeid.ID) {
+		add(cases.Caller{Name: name, Template: certs.Template{URIs: []string{id.String()}}, SignedBy: id.TrustDomain()})
+	}
 	for _, in := range c.Inbounds {
-		add(cases.Caller{Name: in.Workload.Name, Template: certs.Template{URIs: []string{in.Identity.String()}}, SignedBy: in.Identity.TrustDomain()})
+		addWorkload(in.Workload.Name, in.Identity)
+	}
+	for _, peer := range c.Options.Peers {
+		addWorkload(peer.Workload.Name, peer.Identity)
 	}
 	return out
 }

@@ -15,6 +15,8 @@ type JSON struct {
 	Cases           []caseJSON      `json:"cases"`
 	Counterexamples []string        `json:"counterexamples,omitempty"`
 	Unasked         []string        `json:"unasked,omitempty"`
+	// Made are the callers that no file describes.
+	Made []string `json:"madeCallers,omitempty"`
 	// RestsOn is what the proof takes for granted.
 	RestsOn *knownJSON `json:"restsOn,omitempty"`
 }
@@ -78,7 +80,7 @@ type unreachableJSON struct {
 
 // Form returns the JSON form of the report.
 func (r *Report) Form() JSON {
-	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}, Unasked: r.Unasked}
+	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}, Unasked: r.Unasked, Made: r.Made}
 	if r.Known != nil {
 		out.RestsOn = r.Known.form()
 	}

@@ -23,6 +23,8 @@ type Report struct {
 	// Unasked are the policies that select nothing that can exist, with the reason. Nothing
 	// is proven of them.
 	Unasked []string
+	// Made says of the callers that were made who they are.
+	Made []string
 	// Truncated says that there are more inbounds to make for policies than were made.
 	Truncated bool
 	// Strict says that a warning is a failure.
@@ -180,6 +182,9 @@ func (r *Report) WriteText(w io.Writer, p terminal.Paint) {
 	}
 	for _, c := range r.Counterexamples {
 		c.WriteText(w, p)
+	}
+	for _, text := range r.Made {
+		fmt.Fprintf(w, "made: %s\n", terminal.Printable(text))
 	}
 	for _, text := range r.Unasked {
 		fmt.Fprintf(w, "%s not asked: %s\n", p.Mark(false), terminal.Printable(text))

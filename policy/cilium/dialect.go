@@ -102,6 +102,9 @@ func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 // Targets implements [capability.Targeter].
 func (p policies) Targets() []capability.Target { return networkpolicy.Targets(p.all, p.options) }
 
+// Peers implements [capability.PeerNamer].
+func (p policies) Peers() []capability.Target { return networkpolicy.Peers(p.all, p.options) }
+
 // Notes says that Cilium drops where a caller sees a closed connection here.
 func (policies) Notes(observed []policy.Decision) []string {
 	drops := func(d policy.Decision) bool { return d.Effect == policy.Deny && d.Layer == policy.L4 }

@@ -1,11 +1,8 @@
 package networkpolicy
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
@@ -27,7 +24,7 @@ func Targets(ps []Policy, opts Options) []capability.Target {
 					}
 					return ""
 				},
-				Fit: func(in policy.Inbound) policy.Inbound { return s.fit(in, opts) },
+				Fit: func(in policy.Inbound) policy.Inbound { return s.subject.fit(in, opts) },
 			}
 			out = append(out, t.OnPorts(s.portNumbers())...)
 		}
@@ -48,31 +45,4 @@ func (s spec) portNumbers() (out []uint16) {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// fit changes the labels, the namespace and the account of the inbound's workload so that the
-// spec selects it.
-func (s spec) fit(in policy.Inbound, opts Options) policy.Inbound {
-	w := &in.Workload
-	w.Labels = maps.Clone(w.Labels)
-	if w.Labels == nil {
-		w.Labels = map[string]string{}
-	}
-	for _, r := range s.subject.requirements {
-		if r.meets(identityOf(*w, opts)) {
-			continue
-		}
-		value := cmp.Or(strings.Join(r.values[:min(1, len(r.values))], ""), "x")
-		switch {
-		case r.operator == opDoesNotExist || r.operator == opNotIn:
-			delete(w.Labels, r.key)
-		case r.key == namespaceLabel:
-			w.Namespace = value
-		case r.key == accountLabel:
-			w.ServiceAccount = value
-		default:
-			w.Labels[r.key] = value
-		}
-	}
-	return in
 }

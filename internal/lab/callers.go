@@ -1,0 +1,187 @@
+package lab
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/casefile"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
+)
+
+// Callers are the workloads that call, of policies that name callers by their labels. No file
+// describes them: they are made.
+type Callers struct {
+	Peers []language.Peer
+	// Unnamed are the selectors of which no workload can be made.
+	Unnamed []Unasked
+	// Truncated is true if there are more workloads to make than the bounds allow.
+	Truncated bool
+}
+
+// mostCallers bounds the workloads that are made: each may be a class of requests of its own.
+// mostAsked bounds how often a selector is asked whether it selects a workload.
+const (
+	mostCallers = 250
+	mostAsked   = 1 << 20
+)
+
+// MakeCallers makes a workload for each distinct selector of the sets, for each two selectors that
+// can select one together, and the workloads that miss one label of those or are of another
+// namespace. Of workloads that the same selectors select, one is made. Policies that name callers
+// in another way have no made callers.
+//
+// Two sets that are compared get the same callers. As for [Populate], two selectors are enough to
+// find each caller that a change lets in.
+func MakeCallers(trustDomain spiffeid.TrustDomain, sets ...language.Policies) Callers {
+	if trustDomain.IsZero() {
+		trustDomain = spiffeid.RequireTrustDomainFromString(casefile.DefaultTrustDomain)
+	}
+	m := callerMaker{trustDomain: trustDomain, seen: map[string]bool{}, named: map[string]bool{}}
+	known := map[string]bool{}
+	for _, set := range sets {
+		namer, ok := set.(capability.PeerNamer)
+		if !ok {
+			continue
+		}
+		for _, t := range namer.Peers() {
+			if !known[t.Key] {
+				known[t.Key] = true
+				m.all = append(m.all, t)
+			}
+		}
+	}
+	if len(m.all) > 0 {
+		m.makeAll()
+	}
+	return m.Callers
+}
+
+// describe says what the caller is, and by which identity it is known.
+func describe(peer language.Peer) string {
+	w := peer.Workload
+	facts := []string{"namespace " + w.Namespace}
+	for _, key := range slices.Sorted(maps.Keys(w.Labels)) {
+		facts = append(facts, fmt.Sprintf("label %s=%s", key, w.Labels[key]))
+	}
+	if w.ServiceAccount != w.Name {
+		facts = append(facts, "service account "+w.ServiceAccount)
+	}
+	return fmt.Sprintf("caller %s: %s, %s", w.Name, strings.Join(facts, ", "), peer.Identity)
+}
+
+// Texts say of each caller what it is. The last one says who every other caller is.
+func (c Callers) Texts() []string {
+	if len(c.Peers) == 0 {
+		return nil
+	}
+	var out []string
+	for _, p := range c.Peers {
+		out = append(out, describe(p))
+	}
+	return append(out, "every other caller is of the world")
+}
+
+// callerMaker collects the callers.
+type callerMaker struct {
+	Callers
+	trustDomain spiffeid.TrustDomain
+	all         []capability.Target
+	// seen has what selects each caller, named their names.
+	seen, named map[string]bool
+	asked       int
+}
+
+func (m *callerMaker) makeAll() {
+	blank := policy.Inbound{Workload: policy.Workload{Namespace: casefile.DefaultNamespace, Mesh: casefile.DefaultMesh}}
+	var least []policy.Inbound
+	for _, t := range m.all {
+		in := t.Fit(blank)
+		if reason := t.Miss(in); reason == "" {
+			least = append(least, in)
+			m.add(in)
+		} else if !t.Inert {
+			m.Unnamed = append(m.Unnamed, Unasked{Policy: t.Policy, Place: t.Place, Reason: reason})
+		}
+	}
+	m.add(blank)
+	for _, in := range least {
+		for _, t := range m.all {
+			if m.Truncated {
+				return
+			}
+			if m.add(t.Fit(in)); t.Miss(in) == "" {
+				for _, varied := range t.Vary(in) {
+					m.add(varied)
+				}
+			}
+		}
+	}
+}
+
+// add makes a caller of a workload, unless the same selectors select another one.
+func (m *callerMaker) add(in policy.Inbound) {
+	if m.Truncated = m.Truncated || m.asked > mostAsked; m.Truncated {
+		return
+	}
+	key := m.selection(in)
+	if m.seen[key] {
+		return
+	}
+	if m.Truncated = len(m.Peers) == mostCallers; m.Truncated {
+		return
+	}
+	m.seen[key] = true
+	w := m.name(in, key)
+	id, err := spiffeid.FromSegments(m.trustDomain, "ns", w.Namespace, "sa", w.ServiceAccount)
+	if err == nil && slices.ContainsFunc(m.Peers, func(p language.Peer) bool { return p.Identity == id }) {
+		// Labels tell pods of one account apart, and their certificates do not.
+		id, err = spiffeid.FromSegments(m.trustDomain, "ns", w.Namespace, "sa", w.ServiceAccount, w.Name)
+	}
+	if err != nil {
+		m.Unnamed = append(m.Unnamed, Unasked{Policy: "the workload " + w.Name, Reason: fmt.Sprintf("it has no SPIFFE ID: %v", err)})
+		return
+	}
+	m.Peers = append(m.Peers, language.Peer{Workload: w, Identity: id, IP: netip.AddrFrom4([4]byte{10, 65, 0, byte(len(m.Peers) + 1)})})
+}
+
+// selection is the same for workloads that the same selectors select.
+func (m *callerMaker) selection(in policy.Inbound) string {
+	m.asked += len(m.all)
+	key := make([]byte, len(m.all))
+	for i, t := range m.all {
+		if t.Miss(in) == "" {
+			key[i] = 1
+		}
+	}
+	return string(key)
+}
+
+// name names a workload after the values of its labels. Its service account has the same name where
+// no selector asks for one, as long as that makes no other selector select it.
+func (m *callerMaker) name(in policy.Inbound, key string) policy.Workload {
+	w := in.Workload
+	var parts []string
+	for _, label := range slices.Sorted(maps.Keys(w.Labels)) {
+		parts = append(parts, w.Labels[label])
+	}
+	first := cmp.Or(strings.Trim(strings.ToLower(strings.Join(parts, "-")), "-._"), w.ServiceAccount, "workload")
+	for n := 1; ; n++ {
+		named := in
+		if named.Workload.Name = first; n > 1 {
+			named.Workload.Name = fmt.Sprintf("%s-%d", first, n)
+		}
+		named.Workload.ServiceAccount = cmp.Or(w.ServiceAccount, named.Workload.Name)
+		if !m.named[named.Workload.Name] && (m.selection(named) == key || n > mostCallers) {
+			m.named[named.Workload.Name] = true
+			return named.Workload
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package networkpolicy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Peers returns what the selectors of the policies ask of a workload, in order, each distinct
+// selector once. A selector of what is no workload, such as a node, is none of them.
+func Peers(ps []Policy, opts Options) []capability.Target {
+	var out []capability.Target
+	known := map[string]bool{}
+	for _, p := range ps {
+		for _, s := range p.specs {
+			selectors := []selector{s.subject}
+			for _, r := range slices.Concat(s.deny, s.allow) {
+				selectors = append(selectors, r.peers.endpoints...)
+			}
+			for i, s := range selectors {
+				key := fmt.Sprint(s.requirements)
+				if known[key] || s.asksFor(func(source, _ string) bool { return source == sourceReserved }) {
+					continue
+				}
+				known[key] = true
+				out = append(out, capability.Target{
+					Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.doc.Place(s.field), Key: key, Inert: i == 0,
+					Miss: func(in policy.Inbound) string {
+						if s.selects(identityOf(in.Workload, opts)) {
+							return ""
+						}
+						return "no workload that can be made has all labels that the selector asks for"
+					},
+					Fit:  func(in policy.Inbound) policy.Inbound { return s.fit(in, opts) },
+					Vary: func(in policy.Inbound) []policy.Inbound { return s.vary(in, opts) },
+				})
+			}
+		}
+	}
+	return out
+}
+
+// fit changes the labels, the namespace and the account of the inbound's workload so that the
+// selector selects it.
+func (s selector) fit(in policy.Inbound, opts Options) policy.Inbound {
+	for _, r := range s.requirements {
+		if r.meets(identityOf(in.Workload, opts)) {
+			continue
+		}
+		all := r.met(in.Workload, s.values(r.key), opts)
+		in.Workload = all[max(0, slices.IndexFunc(all, func(w policy.Workload) bool {
+			return !slices.ContainsFunc(s.requirements, func(other requirement) bool { return other.key == r.key && !other.meets(identityOf(w, opts)) })
+		}))]
+	}
+	return in
+}
+
+// values returns the values that the selector names for a key.
+func (s selector) values(key string) (out []string) {
+	for _, r := range s.requirements {
+		if r.key == key {
+			out = append(out, r.values...)
+		}
+	}
+	return out
+}
+
+// vary returns the inbound with each other value that a requirement tells apart, and with one that
+// does not meet the requirement.
+func (s selector) vary(in policy.Inbound, opts Options) []policy.Inbound {
+	var out []policy.Inbound
+	for _, r := range s.requirements {
+		for _, w := range slices.Concat(r.met(in.Workload, s.values(r.key), opts), r.opposite().met(in.Workload, s.values(r.key), opts)) {
+			varied := in
+			varied.Workload = w
+			out = append(out, varied)
+		}
+	}
+	return out
+}
+
+// opposite is met where the requirement is not.
+func (r requirement) opposite() requirement {
+	r.operator = map[string]string{opIn: opNotIn, opNotIn: opIn, opExists: opDoesNotExist, opDoesNotExist: opExists}[r.operator]
+	return r
+}
+
+// met returns the workload with each value that meets the requirement, or as it is where no value
+// does. Beside the values that the selector names for the key, one value stands for all others.
+func (r requirement) met(w policy.Workload, named []string, opts Options) []policy.Workload {
+	values := r.values
+	switch r.operator {
+	case opNotIn, opExists, opDoesNotExist:
+		values = []string{otherThan(named)}
+	}
+	var out []policy.Workload
+	for _, value := range values {
+		changed := w
+		changed.Labels = maps.Clone(w.Labels)
+		if changed.Labels == nil {
+			changed.Labels = map[string]string{}
+		}
+		switch label, ofNamespace := strings.CutPrefix(r.key, namespaceLabelPrefix); {
+		case r.key == namespaceLabel:
+			changed.Namespace = value
+		case r.key == accountLabel && r.operator == opDoesNotExist:
+			changed.ServiceAccount = ""
+		case r.key == accountLabel:
+			changed.ServiceAccount = value
+		case ofNamespace && label == namespaceNameLabel:
+			changed.Namespace = value
+		case ofNamespace:
+			changed.Namespace = r.namespaceFor(w, opts)
+		case r.operator == opDoesNotExist || r.operator == opNotIn:
+			delete(changed.Labels, r.key)
+		default:
+			changed.Labels[r.key] = value
+		}
+		out = append(out, changed)
+	}
+	return out
+}
+
+// namespaceFor returns a namespace whose labels meet the requirement, the first by its name, or the
+// namespace of the workload where there is none.
+func (r requirement) namespaceFor(w policy.Workload, opts Options) string {
+	for _, name := range append(slices.Sorted(maps.Keys(opts.NamespaceLabels)), otherThan(slices.Collect(maps.Keys(opts.NamespaceLabels)))) {
+		w.Namespace = name
+		if r.meets(identityOf(w, opts)) {
+			return name
+		}
+	}
+	return w.Namespace
+}
+
+// otherThan returns a value that is none of some.
+func otherThan(some []string) string {
+	value := "other"
+	for slices.Contains(some, value) {
+		value += "-2"
+	}
+	return value
+}
