@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/internal/capability"
-	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/internal/inspection"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/optionflag"
 	"github.com/meshproof/meshproof/internal/webserver"
@@ -18,7 +18,28 @@ import (
 )
 
 func newInspect() *cobra.Command {
-	return newGroup("inspect", "Serve what policies do to the inbounds of dataplanes", newInspectServe())
+	return newGroup("inspect", "Serve what policies do to the inbounds of dataplanes", newInspectServe(), newInspectInbound())
+}
+
+func newInspectInbound() *cobra.Command {
+	var source sourceOptions
+	var output outputFormat
+	cmd := &cobra.Command{
+		Use:     "inbound PATH…",
+		Short:   "Print what applies to an inbound, in which order, and why the rest does not",
+		Example: `  meshproof inspect inbound policies/ --namespace shop --label app=payments`,
+		Args:    needPath,
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			subjects, err := source.subjects(paths)
+			if err != nil {
+				return err
+			}
+			return cmp.Or(printResult(cmd.OutOrStdout(), output, inspection.Of(subjects)), source.judge(subjects))
+		},
+	}
+	source.add(cmd)
+	addOutput(cmd, &output)
+	return cmd
 }
 
 func newInspectServe() *cobra.Command {
@@ -45,9 +66,7 @@ loopback, where it answers only requests for localhost.`,
 			}
 			return serveInspect(cmd.Context(), files, listen, language.Options{Document: options.Document()}, cmd.OutOrStdout())
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		},
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:5681", "address to listen on, as host:port; port 0 takes a free one")
 	addStrictFiles(cmd, &strict)
@@ -57,14 +76,10 @@ loopback, where it answers only requests for localhost.`,
 }
 
 func oneFolder(cmd *cobra.Command, folders []string) error {
-	switch len(folders) {
-	case 0:
-		return fmt.Errorf("no folder was named: see %s --help", cmd.CommandPath())
-	case 1:
-		return nil
-	default:
-		return fmt.Errorf("unexpected argument %q: name one folder", folders[1])
+	if len(folders) != 1 {
+		return fmt.Errorf("%d folders are named: name one, see %s --help", len(folders), cmd.CommandPath())
 	}
+	return nil
 }
 
 // serveInspect serves until the context ends. Its error is then the cause of the end.
@@ -72,10 +87,7 @@ func serveInspect(ctx context.Context, files *lab.Files, listen string, opts lan
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return fmt.Errorf("--listen: %w: write host:port, as in 127.0.0.1:5681", err)
 	}
-	if files.HasCases {
-		return fmt.Errorf("inspect: %s: it has cases, which state inbounds of their own: name a folder with policies and Dataplanes", files.Name)
-	}
-	handler, err := dialects.Having[capability.Inspector]()[0].Inspect(files.Policies, opts)
+	handler, err := inspection.Handler(files, opts)
 	if err != nil {
 		return err
 	}
@@ -92,6 +104,7 @@ func serveInspect(ctx context.Context, files *lab.Files, listen string, opts lan
 		return machineError(fmt.Errorf("inspect: %w", err))
 	case err != nil:
 		return newEndError(fmt.Errorf("inspect: %w", err))
+	default:
+		return context.Cause(ctx)
 	}
-	return context.Cause(ctx)
 }
