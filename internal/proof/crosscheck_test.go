@@ -33,7 +33,7 @@ func TestCrossCheckOfTheCases(t *testing.T) {
 // No cover of random sets of policies contradicts itself.
 func TestCrossCheckOfSets(t *testing.T) {
 	t.Parallel()
-	sets := uint64(2000)
+	sets := uint64(600)
 	if testing.Short() {
 		sets = 40
 	}
