@@ -238,7 +238,7 @@ var beyond = []struct{ message, row string }{
 	{"the name is not in brackets", "| a key such as `request.headersx[a]` or `request.headers[a][b]` | takes it, and then leaves the rule out of an ALLOW, and the field out of a DENY (`validateMapKey` in `pkg/config/security`, `checkError` in `authz/model/model.go`) |"},
 	{"has a slash: a trust domain has none", "| a slash in a value of `source.trustDomain` | refuses it in `trustDomains` alone (`ValidateAttribute`), and compares the beginning of the SPIFFE ID |"},
 	{"has a character beyond ASCII", "| a character beyond ASCII in a value that becomes a regular expression | takes it; releases of Envoy read it differently |"},
-	{"is no template", "| a path template without a slash at its beginning, and one of more than 256 characters | takes it (`CheckValidPathTemplate`); Envoy refuses the whole listener |"},
+	{"is no template", "| a path template without a slash at its beginning, with an empty segment, and one of more than 256 characters | takes it (`CheckValidPathTemplate`); Envoy refuses the whole listener, or ends |"},
 	{"is neither an IP address nor a block", "| an address with a zone, such as `fe80::1%eth0` | takes it (`ValidateIPs`); Envoy refuses the whole listener |"},
 	{"metadata.nam: unknown field", "| an unknown field of `metadata` | never sees it: the API server drops it |"},
 	{"expected text, found nothing", "| a text without a value, such as `namespace:` | never sees it: the API server takes the field as absent |"},
