@@ -124,11 +124,14 @@ func (b *builder) routeMiss(r *route.Route, item route.Item) string {
 
 // Mismatches returns the items of timeouts that name a route and apply to other proxies than
 // the route does, so that they have no effect anywhere (seed 003, "Merging and applying
-// configurations"). The proxies are all that there are, each as [Resources.For] takes it.
-func (r *Resources) Mismatches(proxies []policy.Inbound) []Ignored {
+// configurations"). The proxies are all that the mesh has, each as [Resources.For] takes it.
+func (r *Resources) Mismatches(mesh string, proxies []policy.Inbound) []Ignored {
 	var out []Ignored
 	for i := range r.timeouts {
 		t := &r.timeouts[i]
+		if t.ID.Mesh != mesh {
+			continue
+		}
 		for k := range t.To {
 			item := &t.To[k]
 			if item.Ref.Kind != route.MeshHTTPRoute.Name && item.Ref.Kind != route.MeshTCPRoute.Name {
@@ -159,5 +162,5 @@ func mismatch(t *timeout.Timeout, named *route.Route, proxies []policy.Inbound) 
 			routed++
 		}
 	}
-	return fmt.Sprintf("it has no effect: it applies to %d proxies, the route %s to %d, and no proxy is among both", timed, named, routed)
+	return fmt.Sprintf("it has no effect: of %d proxies %d have the policy and %d the route %s, none has both", len(proxies), timed, routed, named)
 }

@@ -31,7 +31,7 @@ func TestProxies(t *testing.T) {
 			proxies = append(proxies, proxyOf(d))
 		}
 		mismatches := ""
-		for _, m := range r.Mismatches(proxies) {
+		for _, m := range r.Mismatches("default", proxies) {
 			mismatches += fmt.Sprintf("%s at %s: %s\n", m.Origin, m.Place, m.Reason)
 		}
 		if mismatches != "" {

@@ -138,3 +138,8 @@ func (r *Resources) Inbounds(cluster string, inbounds []policy.Inbound) []policy
 	}
 	return nil
 }
+
+// HasDestinations reports whether a mesh has something to send requests to.
+func (r *Resources) HasDestinations(mesh string) bool {
+	return slices.ContainsFunc(r.destinations, func(d destination.Destination) bool { return d.ID.Mesh == mesh })
+}
