@@ -212,7 +212,8 @@ func withoutTypedStructs(tree any) any {
 
 func typedStruct(o Object) (Object, bool) {
 	url, _ := o["@type"].(string)
-	if !IsTypedStruct(Name(url)) {
+	// With more fields it is none, or has one of them in two spellings.
+	if !IsTypedStruct(Name(url)) || len(o) > len([]string{"@type", "type_url", "value"}) {
 		return nil, false
 	}
 	out := Object{}

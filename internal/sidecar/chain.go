@@ -174,7 +174,7 @@ func (c *chain) noteFilter(kind dump.Kind, filter, typeURL, reason string) {
 func (c *chain) tellFaults(filter string, faults []messages.Fault) {
 	for _, f := range faults {
 		u := c.unknown(dump.Beside, filter, f.What)
-		u.Path = f.At.String()
+		u.Path, u.Leads = f.At.String(), !f.Guards
 		if f.Guards {
 			u.Kind = dump.Lost
 		}
@@ -222,7 +222,7 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 	if !tell {
 		checkPassing(m.ProtoReflect(), nil, func(at *messages.Path, reason string) {
 			u := c.unknown(dump.Beside, name, reason)
-			u.Path = at.String()
+			u.Path, u.Leads = at.String(), true
 			c.found.add(u)
 		})
 		return

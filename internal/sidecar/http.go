@@ -117,7 +117,7 @@ func (c *chain) upgrade(filter, to string) {
 func (c *chain) checkKnown(filter string, m proto.Message) {
 	checkKnown(m.ProtoReflect(), nil, func(at *messages.Path, reason string) {
 		u := c.unknown(dump.Beside, filter, reason)
-		u.Path = at.String()
+		u.Path, u.Leads = at.String(), true
 		c.found.add(u)
 	})
 }
@@ -173,7 +173,7 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 			c.tell(dump.Lost, "", typeURL(&httprbacv3.RBACPerRoute{}), fmt.Sprintf("route configuration %q replaces a filter that only observes", config.Name))
 		}
 		if config.Vhds != nil {
-			c.tell(dump.Lost, "", "", fmt.Sprintf("route configuration %q: virtual hosts come by discovery (vhds), which is not read", config.Name))
+			c.tellAbsent("route configuration %q: virtual hosts come by discovery (vhds), which is not read", config.Name)
 		}
 		if !overriding(config, c.replaceable) {
 			continue
@@ -289,7 +289,7 @@ func (c *chain) routeConfigs(m *hcmv3.HttpConnectionManager) (out []*routev3.Rou
 			c.tellFaults("", d.Faults)
 		}
 		if len(refs) == 0 {
-			c.tell(dump.Lost, "", "", fmt.Sprintf("scoped route configurations %q are not there: routes may replace RBAC filters", m.GetScopedRoutes().Name))
+			c.tellAbsent("scoped route configurations %q are not there: routes may replace RBAC filters", m.GetScopedRoutes().Name)
 		}
 	}
 	for _, ref := range refs {
@@ -302,11 +302,18 @@ func (c *chain) routeConfigs(m *hcmv3.HttpConnectionManager) (out []*routev3.Rou
 	return out
 }
 
+// tellAbsent tells about routes that are not there. They may lead anywhere.
+func (c *chain) tellAbsent(format, name string) {
+	u := c.unknown(dump.Lost, "", fmt.Sprintf(format, name))
+	u.Leads = true
+	c.found.add(u)
+}
+
 func (c *chain) named(name string) []*routev3.RouteConfiguration {
 	c.wanted.Routes[name] = true
 	d, ok := c.Routes[name]
 	if !ok {
-		c.tell(dump.Lost, "", "", fmt.Sprintf("route configuration %q is not there: routes may replace RBAC filters", name))
+		c.tellAbsent("route configuration %q is not there: routes may replace RBAC filters", name)
 		return nil
 	}
 	c.tellFaults("", d.Faults)

@@ -86,7 +86,7 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 	labels := labelsOf(l)
 	r.faults(l.Name, labels, d.Faults)
 	checkKnown(l.ProtoReflect(), nil, func(at *messages.Path, reason string) {
-		r.found.add(dump.Unknown{Kind: dump.Beside, Listener: l.Name, Chain: chainOf(at, labels), Path: at.String(), Reason: reason})
+		r.found.add(dump.Unknown{Kind: dump.Beside, Listener: l.Name, Chain: chainOf(at, labels), Path: at.String(), Reason: reason, Leads: true})
 	})
 	switch {
 	case l.ApiListener != nil:
@@ -97,7 +97,8 @@ func (r *reader) listener(d dump.Decoded[*listenerv3.Listener], g guarded) {
 		tell(dump.Exposed, "an internal listener: connections come from inside of Envoy")
 	}
 	if l.FcdsConfig != nil {
-		tell(dump.Lost, "filter chains come by discovery of their own (fcds_config), which is not read")
+		const reason = "filter chains come by discovery of their own (fcds_config), which is not read"
+		r.found.add(dump.Unknown{Kind: dump.Lost, Listener: l.Name, Reason: reason, Leads: true})
 	}
 	r.tellUnbound(l)
 	if l.FilterChainMatcher != nil {
@@ -204,7 +205,7 @@ func (r *reader) extension(name string, typed *anypb.Any, discovery *corev3.Exte
 // faults tells what a listener lost, by filter chain.
 func (r *reader) faults(listener string, labels []string, faults []messages.Fault) {
 	for _, f := range faults {
-		u := dump.Unknown{Kind: dump.Beside, Listener: listener, Chain: chainOf(f.At, labels), Path: f.At.String(), Reason: f.What}
+		u := dump.Unknown{Kind: dump.Beside, Listener: listener, Chain: chainOf(f.At, labels), Path: f.At.String(), Reason: f.What, Leads: !f.Guards}
 		if f.Guards {
 			u.Kind = dump.Lost
 		}

@@ -17,6 +17,7 @@ var forgedIdle = []forged{
 	{"a listener that binds no port, behind one that hands over", verified, []edit{put(listener+".bind_to_port", `false`), passing, drop("configs.0.static_listeners.0.listener.bind_to_port"), clusters(`{"name": "passthrough", "type": "ORIGINAL_DST"}`, own, redis)}},
 	{"outbound to another port of this machine", unverified, []edit{leading(elsewhere, drop("bind_to_port"), put("filter_chains.0.filters.0.typed_config.cluster", `"x"`)), clusters(own, redis, static("x", "127.0.0.1", 9901))}},
 	{"outbound to another port of the workload's address", unverified, []edit{leading(elsewhere, drop("bind_to_port"), put("filter_chains.0.filters.0.typed_config.cluster", `"x"`)), clusters(own, redis, static("x", "10.0.0.7", 9901))}},
+	{"RBAC in a struct with a type in two spellings", unverified, []edit{put(rbac, `{"@type": "T/xds.type.v3.TypedStruct", "type_url": "T/envoy.extensions.filters.http.rbac.v3.RBAC", "typeUrl": "T/acme.Filter", "value": {"rules": {}}}`)}},
 	{"a name of Greek letters", unverified, []edit{name(`"safe_regex": {"regex": "spiffe://default.zone-1.mesh.local/\\p{Greek}"}`)}},
 	{"a name in any case", differs, []edit{name(`"safe_regex": {"regex": "spiffe://default.zone-1.mesh.local/(?i:[a-z]+)"}`)}},
 }
@@ -35,6 +36,11 @@ func TestChosenInbound(t *testing.T) {
 		{"the other one leads anywhere", unverified, []edit{clusters(own, `{"name": "self_inbound_dp_6379", "cluster_type": {"name": "dynamic"}}`)}},
 		{"the other one logs to its cluster", unverified, []edit{put(tcpProxy+".access_log", `[`+toGRPC("self_inbound_dp_http-port")+`]`)}},
 		{"the other one logs by code", unverified, []edit{put(tcpProxy+".access_log", `[`+typed("x", "envoy.extensions.access_loggers.wasm.v3.WasmAccessLog", "")+`]`)}},
+		{"the other one has chains that are not read", unverified, []edit{put("configs.0.dynamic_listeners.1.active_state.listener.fcds_config", `{}`)}},
+		{"the other one has a field of a later API", unverified, []edit{put(tcpProxy+".lead_elsewhere", `"self_inbound_dp_http-port"`)}},
+		{"the other one has a setting that is not known", unverified, []edit{put(tcpProxy+".on_demand", `{}`)}},
+		{"the other one has routes that are not there", unverified, []edit{put(tcpChain+".filters.1", typed("m", "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", `"stat_prefix": "x", "rds": {"route_config_name": "x", "config_source": {"ads": {}}}, "http_filters": [`+typed("r", "envoy.extensions.filters.http.router.v3.Router", "")+`]`))}},
+		{"the other one has a rule that cannot be read", verified, []edit{letting(anyone, `{"custom": `+typed("x", "acme.Principal", "")+`}`)}},
 		{"the other one has an unknown filter", unverified, []edit{tcpFront("acme.v3.Filter", "")}},
 		{"the other one has a filter that sends nothing", verified, []edit{tcpFront("connection_limit.v3.ConnectionLimit", `"stat_prefix": "x", "max_connections": 5`)}},
 	} {
