@@ -8,6 +8,7 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/policy"
@@ -57,6 +58,31 @@ func removes(r *routev3.RouteConfiguration) rewritten {
 		names[i] = strings.ToLower(name)
 	}
 	return rewritten{isHeader(names...), "internal_only_headers"}
+}
+
+// changes returns which headers routes add and remove behind the filters: the workload sees others
+// than they have judged.
+func changes(r *routev3.RouteConfiguration) rewritten {
+	var names []string
+	eachMessage(r, func(m proto.Message) {
+		of, ok := m.(headerMutator)
+		if !ok {
+			return
+		}
+		for _, added := range of.GetRequestHeadersToAdd() {
+			names = append(names, strings.ToLower(added.GetHeader().GetKey()))
+		}
+		for _, removed := range of.GetRequestHeadersToRemove() {
+			names = append(names, strings.ToLower(removed))
+		}
+	})
+	return rewritten{isHeader(names...), "request_headers_to_add or request_headers_to_remove of a route, behind the filter"}
+}
+
+// headerMutator is a part of a route configuration.
+type headerMutator interface {
+	GetRequestHeadersToAdd() []*corev3.HeaderValueOption
+	GetRequestHeadersToRemove() []string
 }
 
 func isHeader(names ...string) func(*policy.Attribute) bool {

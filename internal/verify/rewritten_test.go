@@ -24,7 +24,7 @@ func TestRewritten(t *testing.T) {
 	)
 	sni := `when: [{key: connection.sni, values: [shop.example]}]`
 	inspector := push(listener+".listener_filters", typed("t", "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector", ""))
-	host := `to: [{operation: {hosts: [shop.example]}}]`
+	ofHost := `to: [{operation: {hosts: [shop.example]}}]`
 	asks := func(header string) string {
 		return fmt.Sprintf(`when: [{key: "request.headers[%s]", values: [a]}]`, header)
 	}
@@ -33,12 +33,12 @@ func TestRewritten(t *testing.T) {
 		want  outcome
 		edits []edit
 	}{
-		"a host":                                     {host, verified, nil},
-		"a host without its own port":                {host, unverified, []edit{put(manager+".strip_matching_host_port", `true`)}},
-		"a host without any port":                    {host, unverified, []edit{put(manager+".strip_any_host_port", `true`)}},
-		"a host without a dot at its end":            {host, unverified, []edit{put(manager+".strip_trailing_host_dot", `true`)}},
-		"a host for HTTP/1.0":                        {host, unverified, []edit{put(old, `{"accept_http_10": true, "default_host_for_http_10": "shop.example"}`)}},
-		"HTTP/1.0 without a host":                    {host, verified, []edit{put(old, `{"accept_http_10": true}`)}},
+		"a host":                                     {ofHost, verified, nil},
+		"a host without its own port":                {ofHost, unverified, []edit{put(manager+".strip_matching_host_port", `true`)}},
+		"a host without any port":                    {ofHost, unverified, []edit{put(manager+".strip_any_host_port", `true`)}},
+		"a host without a dot at its end":            {ofHost, unverified, []edit{put(manager+".strip_trailing_host_dot", `true`)}},
+		"a host for HTTP/1.0":                        {ofHost, unverified, []edit{put(old, `{"accept_http_10": true, "default_host_for_http_10": "shop.example"}`)}},
+		"HTTP/1.0 without a host":                    {ofHost, verified, []edit{put(old, `{"accept_http_10": true}`)}},
 		"a header":                                   {asks("x-role"), verified, nil},
 		"a header, and ports of hosts":               {asks("x-role"), verified, []edit{put(manager+".strip_any_host_port", `true`)}},
 		"a header with an underscore":                {asks("x_role"), verified, nil},
@@ -49,6 +49,10 @@ func TestRewritten(t *testing.T) {
 		"a header that Envoy adds to":                {asks("via"), unverified, []edit{put(manager+".via", `"proxy"`)}},
 		"a port that Envoy adds":                     {asks("x-forwarded-port"), unverified, []edit{put(manager+".append_x_forwarded_port", `true`)}},
 		"the number of a request":                    {asks("x-request-id"), unverified, nil},
+		"a header that a route adds":                 {asks("x-role"), unverified, []edit{put(route+".request_headers_to_add", `[{"header": {"key": "X-Role", "value": "a"}}]`)}},
+		"a header that all routes remove":            {asks("x-role"), unverified, []edit{put(routes+".request_headers_to_remove", `["x-role"]`)}},
+		"a header that a cluster adds":               {asks("x-role"), unverified, []edit{put(route+".route", `{"weighted_clusters": {"clusters": [{"name": "self_inbound_dp_http-port", "weight": 1, "request_headers_to_add": [{"header": {"key": "x-role", "value": "a"}}]}]}}`)}},
+		"another header than one added":              {asks("x-role"), verified, []edit{put(host+".request_headers_to_add", `[{"header": {"key": "x-other", "value": "a"}}]`)}},
 		"a header of the inside":                     {asks("x-role"), unverified, []edit{put(routes+".internal_only_headers", `["X-Role"]`)}},
 		"another header of the inside":               {asks("x-role"), verified, []edit{put(routes+".internal_only_headers", `["x-other"]`)}},
 		"a header of the inside, by discovery":       {asks("x-role"), unverified, []edit{byRDS(put("internal_only_headers", `["x-role"]`))}},
