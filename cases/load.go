@@ -153,7 +153,7 @@ func sources(data []byte, docs []manifest.Document) []string {
 	return out
 }
 
-//go:embed advisories/*.yaml cilium/*.yaml gateway/*.yaml istio/*.yaml kuma/*.yaml
+//go:embed advisories/*.yaml cilium/*.yaml gateway/*.yaml istio/*.yaml kuma/*.yaml linkerd/*.yaml
 var embedded embed.FS
 
 // Stories returns the built-in cases, in the order of their files: the user stories of

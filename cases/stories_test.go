@@ -21,7 +21,7 @@ import (
 func TestEmbeddedStories(t *testing.T) {
 	t.Parallel()
 	embedded := casetest.Stories(t)
-	onDisk, err := cases.Load("advisories", "cilium", "gateway", "istio", "kuma")
+	onDisk, err := cases.Load("advisories", "cilium", "gateway", "istio", "kuma", "linkerd")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestStoryNames(t *testing.T) {
 		}
 	}
 	onDisk := 0
-	for _, folder := range []string{"advisories", "cilium", "gateway", "istio", "kuma"} {
+	for _, folder := range []string{"advisories", "cilium", "gateway", "istio", "kuma", "linkerd"} {
 		entries, err := os.ReadDir(folder)
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/meshproof/meshproof/internal/endpoint"
 )
@@ -17,6 +18,11 @@ import (
 func (p Program) Check() error {
 	if err := checkGates(p.Gates, p.Shadows); err != nil {
 		return err
+	}
+	for _, gate := range slices.Concat(p.Gates, p.Shadows) {
+		if p.RoutesOnly && gate.Layer == L7 {
+			return errors.New("policy: a program that serves its routes only has a gate on L7 that is no route's: no request meets it")
+		}
 	}
 	for _, route := range p.Routes {
 		if err := route.check(p); err != nil {

@@ -21,10 +21,13 @@ type Decision struct {
 // compiled from the same program, must answer the same.
 func Decide(p Program, r Request) Decision {
 	d := Decision{Verdict: Verdict{Effect: Allow}}
-	gates, shadows := p.routed(&r)
+	gates, shadows, served := p.routed(&r)
 	decides, verdict, passed := pass(gates, &r)
 	if decides >= 0 {
 		d.Verdict, d.Layer = verdict, gates[decides].Layer
+	}
+	if !served && d.Effect != Deny {
+		d.Verdict, d.Layer = Verdict{Effect: NoRoute}, L7
 	}
 	if decides, verdict = observe(shadows, gates, passed, &r); decides >= 0 {
 		d.Shadowed, d.Shadow = true, verdict

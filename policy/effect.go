@@ -6,17 +6,21 @@ import "fmt"
 // that a rule whose effect was forgotten fails closed.
 type Effect uint8
 
-// The effects are the actions of envoy.config.rbac.v3.RBAC.Action. A rule that logs
+// The effects of rules are the actions of envoy.config.rbac.v3.RBAC.Action. A rule that logs
 // decides nothing: it lets the request pass, and Envoy marks its access log entry.
+//
+// NoRoute is no effect of a rule: Envoy answers 404 to a request of a program with
+// RoutesOnly that no route takes.
 const (
 	Deny Effect = iota
 	Allow
 	Log
+	NoRoute
 )
 
-var effectNames = [...]string{Deny: "deny", Allow: "allow", Log: "log"}
+var effectNames = [...]string{Deny: "deny", Allow: "allow", Log: "log", NoRoute: "no route"}
 
-// String returns "deny", "allow" or "log".
+// String returns "deny", "allow", "log" or "no route".
 func (e Effect) String() string {
 	if int(e) < len(effectNames) {
 		return effectNames[e]

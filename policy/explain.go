@@ -21,12 +21,12 @@ type Trace struct {
 // was asked, then every shadow that was asked, each in the order of the program. Gates
 // behind the gate that denies are not asked, and neither are the shadows behind it.
 func Explain(p Program, r Request) (Decision, []Trace) {
-	gates, shadows := p.routed(&r)
+	gates, shadows, served := p.routed(&r)
 	traces := make([]Trace, 0, len(gates)+len(shadows))
 	gate, _, passed := pass(gates, &r)
 	for i := range gates[:min(passed+1, len(gates))] {
 		t := gates[i].trace(&r)
-		t.Decides = i == gate
+		t.Decides = i == gate && (served || t.Verdict.Effect == Deny)
 		traces = append(traces, t)
 	}
 	shadow, _ := observe(shadows, gates, passed, &r)

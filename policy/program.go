@@ -18,6 +18,9 @@ type Program struct {
 	// Routes are asked in order. The first route that matches a request replaces the
 	// program's own gates and shadows on L7 by its own.
 	Routes []Route
+	// RoutesOnly is true where the inbound answers 404 to the requests that no route matches.
+	// No gate on L7 judges them, so that the program has such gates in its routes only.
+	RoutesOnly bool
 }
 
 // Gate is a list of rules. The first rule that matches decides. Where no rule matches,
@@ -89,6 +92,9 @@ func (p Program) String() string {
 		for line := range strings.Lines(Program{Gates: route.Gates, Shadows: route.Shadows}.String()) {
 			b.WriteString("  " + line)
 		}
+	}
+	if p.RoutesOnly {
+		fmt.Fprintf(&b, "else %s\n", NoRoute)
 	}
 	return b.String()
 }

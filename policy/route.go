@@ -7,20 +7,22 @@ import "fmt"
 // inbound guard the other requests.
 type Route struct {
 	Name string
-	// When tells which requests belong to the route, by path and method.
+	// When tells which requests belong to the route: an And of matches of attributes by which
+	// a route can be told, see [Attribute].
 	When    Condition
 	Gates   []Gate
 	Shadows []Gate
 }
 
-// routed returns the gates and shadows that judge the request.
-func (p Program) routed(r *Request) (gates, shadows []Gate) {
+// routed returns the gates and shadows that judge the request. Served is false where no route
+// takes a request that only a route could.
+func (p Program) routed(r *Request) (gates, shadows []Gate, served bool) {
 	for _, route := range p.Routes {
 		if route.When != nil && route.When.Holds(r) {
-			return replaceL7(p.Gates, route.Gates), replaceL7(p.Shadows, route.Shadows)
+			return replaceL7(p.Gates, route.Gates), replaceL7(p.Shadows, route.Shadows), true
 		}
 	}
-	return p.Gates, p.Shadows
+	return p.Gates, p.Shadows, !p.RoutesOnly
 }
 
 // replaceL7 returns the inbound's own gates on L4 and the gates of the route.
@@ -36,7 +38,16 @@ func replaceL7(own, routes []Gate) []Gate {
 
 func (route Route) check(p Program) error {
 	if unroutable(route.When) {
-		return fmt.Errorf("policy: route %s: condition %q is not a path, a method, or both", route.Name, route.When)
+		return fmt.Errorf("policy: route %s: condition %q is no And of matches by which a route can be told", route.Name, route.When)
+	}
+	for c := range Walk(route.When) {
+		if is, ok := c.(Is); ok && !is.Attribute.admits(is.Match.Kind) {
+			return fmt.Errorf("policy: route %s: the attribute %s has no match of the kind %s", route.Name, is.Attribute.Name, is.Match.Kind)
+		} else if ok {
+			if err := is.check(); err != nil {
+				return fmt.Errorf("policy: route %s: condition %q cannot be judged: %w", route.Name, is, err)
+			}
+		}
 	}
 	for _, gates := range [][]Gate{route.Gates, route.Shadows} {
 		for _, gate := range gates {

@@ -40,6 +40,8 @@ type Filters struct {
 	NetworkAsks, HTTPAsks map[int]authorizer.Authorizer
 	// Routes have filters of their own, which replace those of HTTP.
 	Routes []Route
+	// RoutesOnly is true where Envoy has no route for other requests, and answers 404.
+	RoutesOnly bool
 	// Tokens is the filter for tokens (JWT) that another compiler gives, in front of those of HTTP;
 	// nil where it says nothing of tokens. No listener serves it: it is read, and held against what
 	// the policies demand.
@@ -99,7 +101,7 @@ func compile(p policy.Program) (Filters, error) {
 	if err := p.Check(); err != nil {
 		return Filters{}, err
 	}
-	var f Filters
+	f := Filters{RoutesOnly: p.RoutesOnly}
 	var slots []slot
 	for _, s := range stagesOf(p.Gates, p.Shadows) {
 		if err := f.add(s); err != nil {

@@ -58,7 +58,7 @@ func (s *slot) join(other slot) bool {
 // addRoute gives each filter of the route the first slot that it fits into. Where there is
 // no such slot, the inbound gets another filter, which lets all its own requests pass.
 func (f *Filters) addRoute(p policy.Program, route policy.Route, slots *[]slot) error {
-	if len(f.HTTP) == 0 {
+	if len(f.HTTP) == 0 && !p.RoutesOnly {
 		return errors.New("the inbound has no HTTP filter that a route could replace")
 	}
 	match := &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: ""}}

@@ -18,7 +18,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/meshproof/meshproof/internal/inspection"
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/policy/language"
 )
 
@@ -139,11 +141,11 @@ func tryServe(t *testing.T, args []string) {
 // tryFetch fetches the URL of a documented curl command from the folder in the documents.
 func tryFetch(t *testing.T, target string) {
 	t.Helper()
-	files, err := inspection.Open(inspected)
+	files, err := lab.OpenDocuments(lab.Choice{}, inspected)
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := inspection.Handler(files, language.Options{})
+	handler, err := dialects.Having[capability.Inspector]()[0].Inspect(files.Policies, language.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

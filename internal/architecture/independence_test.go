@@ -25,6 +25,7 @@ import (
 var opinions = map[string][]string{
 	"policy/kuma/internal/evaluation":    {"policy/manifest.Document.Place"},
 	"policy/cilium/internal/evaluation":  {"internal/requestline.IsOneLine", "policy/cilium/internal/networkpolicy.Policy.Place", "policy/cilium/internal/networkpolicy.Policy.Resource"},
+	"policy/linkerd/internal/evaluation": {"internal/requestline.IsOneLine", "policy/linkerd/internal/authorization.Grant.Place", "policy/linkerd/internal/authorization.Policy.Place", "policy/manifest.Document.Decode"},
 	"policy/gateway/internal/evaluation": {"policy/gateway/internal/authorization.Policy.Place", "policy/gateway/internal/authorization.Policy.Resource"},
 	"policy/istio/internal/evaluation":   {"internal/claim.Key", "internal/requestline.IsOneLine", "policy/istio/internal/authorization.Policy.Place", "policy/istio/internal/authorization.Policy.Resource"},
 	"internal/plainpath":                 nil,

@@ -44,7 +44,7 @@ func of(p policy.Program, least int) *Index {
 // Narrow returns a program that decides the request as the whole program does. An Or with
 // many alternatives has only the alternatives that the request can meet.
 func (x *Index) Narrow(r *policy.Request) policy.Program {
-	p := policy.Program{Gates: narrow(x.program.Gates, x.gates, r), Shadows: narrow(x.program.Shadows, x.shadows, r)}
+	p := policy.Program{Gates: narrow(x.program.Gates, x.gates, r), Shadows: narrow(x.program.Shadows, x.shadows, r), RoutesOnly: x.program.RoutesOnly}
 	for i, route := range x.program.Routes {
 		if route.When == nil || !route.When.Holds(r) {
 			continue

@@ -69,7 +69,7 @@ func rememberCaller() *setstatev3.Config {
 // [CallerHeader] and XFCC to the request.
 func (i Inbound) httpManager(auth xds.Filters) (*hcmv3.HttpConnectionManager, error) {
 	_, places := placesOf(auth)
-	routes, err := i.routeConfig(auth.Routes, places)
+	routes, err := i.routeConfig(auth, places)
 	if err != nil {
 		return nil, err
 	}
@@ -171,10 +171,10 @@ func observeLog(rules *rbacv3.RBAC, place xds.FilterPlace) *httprbacv3.RBAC {
 }
 
 // routeConfig returns the routes that replace the filters at the given places, and a route
-// for all other requests.
-func (i Inbound) routeConfig(own []xds.Route, places []xds.FilterPlace) (*routev3.RouteConfiguration, error) {
-	routes := make([]*routev3.Route, 0, len(own)+1)
-	for _, route := range own {
+// for all other requests, unless the inbound serves its routes only.
+func (i Inbound) routeConfig(auth xds.Filters, places []xds.FilterPlace) (*routev3.RouteConfiguration, error) {
+	routes := make([]*routev3.Route, 0, len(auth.Routes)+1)
+	for _, route := range auth.Routes {
 		filters := make(map[string]*anypb.Any, len(places))
 		for n, place := range places {
 			// Without a filter, Envoy asks nothing at this place.
@@ -197,13 +197,15 @@ func (i Inbound) routeConfig(own []xds.Route, places []xds.FilterPlace) (*routev
 			Name: route.Name, Match: route.Match, Action: toUpstream(), TypedPerFilterConfig: filters,
 		})
 	}
-	rest := &routev3.Route{Match: &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: ""}}, Action: toUpstream()}
+	if !auth.RoutesOnly {
+		routes = append(routes, &routev3.Route{Match: &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: ""}}, Action: toUpstream()})
+	}
 	return &routev3.RouteConfiguration{
 		Name: "inbound",
 		VirtualHosts: []*routev3.VirtualHost{{
 			Name:    "inbound",
 			Domains: []string{"*"},
-			Routes:  append(routes, rest),
+			Routes:  routes,
 		}},
 		RequestHeadersToAdd: []*corev3.HeaderValueOption{{
 			Header:       &corev3.HeaderValue{Key: CallerHeader, Value: i.callerFormat() + shownSecret},

@@ -14,11 +14,12 @@ import (
 	"github.com/meshproof/meshproof/policy/istio"
 	"github.com/meshproof/meshproof/policy/kuma"
 	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/linkerd"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // dialects is the list. The first is the dialect of a set without policies.
-var dialects = []language.Dialect{kuma.Dialect, gateway.Dialect, istio.Dialect, cilium.Dialect}
+var dialects = []language.Dialect{kuma.Dialect, gateway.Dialect, istio.Dialect, cilium.Dialect, linkerd.Dialect}
 
 // CheckOptions refuses a key that neither a dialect nor one of the structs has, and a
 // value of a wrong type. The structs belong to the caller, and get their fields as by

@@ -26,7 +26,7 @@ func TestCheckOptionsFillsOwnFields(t *testing.T) {
 	if _, err := dialects.CheckOptions(document(t, "{mine: x, kumaOption: 2}"), &own); err != nil || own.Mine != "x" {
 		t.Errorf("%+v, %v", own, err)
 	}
-	const want = "p.yaml:1: yours: unknown field: use one of cilium, istio, kumaOption, kumaRoutes, legacyCompiler, mine, shadowForm, systemNamespace"
+	const want = "p.yaml:1: yours: unknown field: use one of cilium, istio, kumaOption, legacyCompiler, linkerd, mine, shadowForm, systemNamespace"
 	if _, err := dialects.CheckOptions(document(t, "{yours: x}"), &own); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -36,9 +36,9 @@ func TestCheckOptionsFillsOwnFields(t *testing.T) {
 func TestCheckOptionsOfOtherDialects(t *testing.T) {
 	t.Parallel()
 	for yaml, want := range map[string]string{
-		"{linkerd: {identityDomain: mesh}, calico: {}, kumaOption: 2}": "[linkerd calico] <nil>",
-		"{kumaOption: {a: b}}": "[] p.yaml:1: kumaOption: expected a whole number from 0 to 255, found a mapping",
-		"{linkerd: [mesh]}":    "[] p.yaml:1: linkerd: unknown field: use one of cilium, istio, kumaOption, kumaRoutes, legacyCompiler, shadowForm, systemNamespace",
+		"{antrea: {tiers: mesh}, calico: {}, kumaOption: 2}": "[antrea calico] <nil>",
+		"{kumaOption: {a: b}}":                               "[] p.yaml:1: kumaOption: expected a whole number from 0 to 255, found a mapping",
+		"{antrea: [mesh]}":                                   "[] p.yaml:1: antrea: unknown field: use one of cilium, istio, kumaOption, legacyCompiler, linkerd, shadowForm, systemNamespace",
 	} {
 		foreign, err := dialects.CheckOptions(document(t, yaml))
 		if got := fmt.Sprint(foreign, " ", err); got != want {

@@ -44,6 +44,8 @@ const (
 	IstioAuthz Profile = "ISTIO-AUTHZ"
 	// CiliumIngress is the ingress of Cilium's network policies, as far as an Envoy can show it.
 	CiliumIngress Profile = "CILIUM-INGRESS"
+	// LinkerdAuthz are the policies of Linkerd about inbound requests, as far as an Envoy can show them.
+	LinkerdAuthz Profile = "LINKERD-AUTHZ"
 )
 
 // UnmarshalText implements [encoding.TextUnmarshaler]; it refuses a profile that does
@@ -86,7 +88,7 @@ type Feature struct {
 
 // Profiles returns all profiles, in the order of a report.
 func Profiles() []Profile {
-	return []Profile{KumaMTP, KumaMTPLegacy, GEP3779, IstioAuthz, CiliumIngress}
+	return []Profile{KumaMTP, KumaMTPLegacy, GEP3779, IstioAuthz, CiliumIngress, LinkerdAuthz}
 }
 
 // All returns all features, profile by profile, and the core features of a profile first.
@@ -185,4 +187,22 @@ var registry = []Feature{
 	{"CiliumEnforcement", CiliumIngress, Extended, "The agent enforces always, never, or where a policy selects the workload."},
 	{"CiliumLimits", CiliumIngress, Extended, "What meshproof cannot judge is refused. It says nothing about another compiler, which exempts it."},
 	{"CiliumPermissiveMTLS", CiliumIngress, Extended, "A caller in plaintext is judged as the world."},
+
+	{"LinkerdServer", LinkerdAuthz, Core, "A Server takes a port of the workloads of its namespace that it selects, and closes it."},
+	{"LinkerdDefaultPolicy", LinkerdAuthz, Core, "Where no Server takes a port, the default inbound policy of the workload, its namespace or the cluster decides alone."},
+	{"LinkerdAccessPolicy", LinkerdAuthz, Core, "The access policy of a Server lets callers in beside its policies."},
+	{"LinkerdPolicy", LinkerdAuthz, Core, "A policy is about a Server or about all Servers of its namespace, and lets in who has all that it requires; a missing reference lets nobody in."},
+	{"LinkerdMeshTLS", LinkerdAuthz, Core, "Identities are names of service accounts, whole or by their last labels, SPIFFE IDs, and references."},
+	{"LinkerdNetworks", LinkerdAuthz, Core, "Addresses of callers are compared with blocks, and with the blocks in them that are left out."},
+	{"LinkerdRoutes", LinkerdAuthz, Core, "Where a Server has routes, a request needs one before anybody is judged, and policies of a route add to those of its Server."},
+	{"LinkerdMatches", LinkerdAuthz, Core, "A route matches host, path, method, headers and parameters, and the one that covers most of a request is taken."},
+	{"LinkerdTCP", LinkerdAuthz, Core, "On tcp, and where a Server is opaque, connections are judged."},
+	{"LinkerdValidation", LinkerdAuthz, Core, "What the webhook refuses is refused."},
+	{"LinkerdStrictMTLS", LinkerdAuthz, Core, "Only callers with a sound certificate of a trusted domain are judged."},
+	{"LinkerdServerAuthorization", LinkerdAuthz, Extended, "A ServerAuthorization lets clients use the Servers that it names or selects, from the networks of the cluster unless it states others."},
+	{"LinkerdGRPC", LinkerdAuthz, Extended, "A Server of gRPC has GRPCRoutes, which match service and method."},
+	{"LinkerdAudit", LinkerdAuthz, Extended, "The access policy audit lets everybody in, and tells who passes by it alone."},
+	{"LinkerdLoopback", LinkerdAuthz, Extended, "Callers on a loopback address are let in, where the installation says so."},
+	{"LinkerdLimits", LinkerdAuthz, Extended, "What meshproof cannot judge is refused. It says nothing about another compiler, which exempts it."},
+	{"LinkerdPermissiveMTLS", LinkerdAuthz, Extended, "A caller in plaintext is judged as one without an identity."},
 }

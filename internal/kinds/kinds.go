@@ -52,7 +52,7 @@ func (o Others) Refusals() error {
 }
 
 // meshGroups are the API groups of meshes. Kuma writes its kinds without a group too.
-var meshGroups = []string{"cilium.io", "kuma.io", "security.istio.io", "networking.istio.io", "telemetry.istio.io", "extensions.istio.io", "install.istio.io", "sailoperator.io"}
+var meshGroups = []string{"cilium.io", "kuma.io", "policy.linkerd.io", "security.istio.io", "networking.istio.io", "telemetry.istio.io", "extensions.istio.io", "install.istio.io", "sailoperator.io"}
 
 // meshConfigs are the ConfigMaps that say how a mesh authorizes. A revision of Istio has its name
 // behind a hyphen.
@@ -62,7 +62,7 @@ var meshConfigs = []string{"cilium-config", "istio", "kuma-control-plane-config"
 // limit, measure, or say where a client sends its requests.
 var harmlessKinds = strings.Fields(`MeshAccessLog MeshCircuitBreaker MeshExternalService MeshFaultInjection MeshHealthCheck MeshLoadBalancingStrategy
 	MeshMetric MeshMultiZoneService MeshRateLimit MeshRetry MeshService MeshTimeout MeshTrace
-	CiliumCIDRGroup CiliumEndpoint CiliumIdentity CiliumNode
+	CiliumCIDRGroup CiliumEndpoint CiliumIdentity CiliumNode EgressNetwork HTTPLocalRateLimitPolicy
 	DestinationRule ServiceEntry Telemetry VirtualService WorkloadEntry WorkloadGroup`)
 
 // OfMeshes returns the documents that may have a part in the authorization beside these policies,

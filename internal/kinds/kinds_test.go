@@ -13,7 +13,8 @@ func TestSplit(t *testing.T) {
 	t.Parallel()
 	const own, other = "own", "other"
 	const known = "the known kinds are type MeshTrafficPermission, kind MeshTrafficPermission of kuma.io/v1alpha1, " +
-		"kind XAuthorizationPolicy of gateway.networking.x-k8s.io, kind AuthorizationPolicy of gateway.networking.k8s.io, kind AuthorizationPolicy of security.istio.io, kind RequestAuthentication of security.istio.io, kind PeerAuthentication of security.istio.io, kind CiliumNetworkPolicy of cilium.io, kind CiliumClusterwideNetworkPolicy of cilium.io"
+		"kind XAuthorizationPolicy of gateway.networking.x-k8s.io, kind AuthorizationPolicy of gateway.networking.k8s.io, kind AuthorizationPolicy of security.istio.io, kind RequestAuthentication of security.istio.io, kind PeerAuthentication of security.istio.io, kind CiliumNetworkPolicy of cilium.io, kind CiliumClusterwideNetworkPolicy of cilium.io, " +
+		"kind Server of policy.linkerd.io, kind ServerAuthorization of policy.linkerd.io, kind AuthorizationPolicy of policy.linkerd.io, kind MeshTLSAuthentication of policy.linkerd.io, kind NetworkAuthentication of policy.linkerd.io"
 	for yaml, want := range map[string]string{
 		"{type: MeshTrafficPermission}":                                                  own,
 		"{apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission}":                    own,

@@ -60,6 +60,10 @@ const (
 	RawPaths
 	// WrongFilter configures the filter of another protocol, which judges nothing.
 	WrongFilter
+	// RouteForAll judges what no route takes by the last route, in place of a 404.
+	RouteForAll
+	// RoutesReversed asks for the last route first.
+	RoutesReversed
 	// StaleTrust keeps the CAs from before a rotation in Envoy.
 	StaleTrust
 
@@ -75,7 +79,7 @@ var kindNames = [kinds]string{
 	SegmentsToPrefix: "segments turned prefix", ContainsToPrefix: "contains turned prefix", TemplateToPrefix: "template turned prefix",
 	Unanchored: "regular expression not anchored", CaseCompared: "case of letters compared", PortIgnored: "port of a host ignored",
 	OrToAnd: "or turned and over several values", ClaimDropped: "claim not asked for",
-	NoInspector: "server name not read", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", StaleTrust: "stale trust bundle",
+	NoInspector: "server name not read", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", RouteForAll: "no route taken for the last", RoutesReversed: "routes reversed", StaleTrust: "stale trust bundle",
 }
 
 // String names the mistake in a few words.

@@ -33,6 +33,7 @@ func Of(original policy.Program) []Mistake {
 	for _, gate := range placeGates(original) {
 		all = append(all, inGate(original, gate)...)
 	}
+	all = append(all, inRoutes(original)...)
 	all = append(all, swapped(original)...)
 	if len(original.Gates) > 0 {
 		all = append(all, Mistake{Kind: WrongFilter, Where: "every filter"})

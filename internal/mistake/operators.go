@@ -75,6 +75,29 @@ func replaceGate(p policy.Program, of place, gate policy.Gate) policy.Program {
 	return p
 }
 
+// inRoutes makes every mistake in what tells the routes of a program that serves nothing else.
+func inRoutes(p policy.Program) []Mistake {
+	if !p.RoutesOnly || len(p.Routes) == 0 {
+		return nil
+	}
+	var out []Mistake
+	for i, route := range p.Routes {
+		for _, m := range mutateCondition(route.When) {
+			mutant := p
+			mutant.Routes = slices.Clone(p.Routes)
+			mutant.Routes[i].When = m.condition
+			out = append(out, Mistake{Kind: m.kind, Where: fmt.Sprintf("route %d (%s)", i+1, route.Name), Program: mutant})
+		}
+	}
+	forAll, reversed := p, p
+	last := p.Routes[len(p.Routes)-1]
+	forAll.RoutesOnly = false
+	forAll.Gates, forAll.Shadows = slices.Concat(p.Gates, last.Gates), slices.Concat(p.Shadows, last.Shadows)
+	reversed.Routes = slices.Clone(p.Routes)
+	slices.Reverse(reversed.Routes)
+	return append(out, Mistake{RouteForAll, last.Name, forAll}, Mistake{RoutesReversed, "all routes", reversed})
+}
+
 // inGate makes every mistake in one gate.
 func inGate(p policy.Program, original placedGate) []Mistake {
 	var out []Mistake

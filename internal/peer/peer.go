@@ -35,7 +35,7 @@ import (
 // cannot play the peer.
 func Play(f xds.Filters, trust bool) (played xds.Filters, questions int, err error) {
 	network, http := player{}, player{trust: trust}
-	played = xds.Filters{Network: change(f.Network, &network), HTTP: change(f.HTTP, &http), NetworkAsks: f.NetworkAsks, HTTPAsks: f.HTTPAsks, Routes: make([]xds.Route, len(f.Routes))}
+	played = xds.Filters{Network: change(f.Network, &network), HTTP: change(f.HTTP, &http), NetworkAsks: f.NetworkAsks, HTTPAsks: f.HTTPAsks, Routes: make([]xds.Route, len(f.Routes)), RoutesOnly: f.RoutesOnly}
 	for i, route := range f.Routes {
 		route.HTTP = change(route.HTTP, &http)
 		played.Routes[i] = route

@@ -146,7 +146,7 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"kumaOption":1,"shadowForm":"accepted","systemNamespace":"kuma-system","legacyCompiler":"compact","istio":{"rootNamespace":"istio-system","trustDomainAliases":[],"normalization":"DEFAULT"},"cilium":{"policyEnforcement":"default","policyAuditMode":false,"clusterName":"default","namespaceLabels":{}},"trustDomain":"` + casefile.DefaultTrustDomain + `"}`
+	const want = `{"kumaOption":1,"shadowForm":"accepted","systemNamespace":"kuma-system","legacyCompiler":"compact","istio":{"rootNamespace":"istio-system","trustDomainAliases":[],"normalization":"DEFAULT"},"cilium":{"policyEnforcement":"default","policyAuditMode":false,"clusterName":"default","namespaceLabels":{}},"linkerd":{"defaultInboundPolicy":"all-unauthenticated","identityDomain":"cluster.local","controlPlaneNamespace":"linkerd","loopbackBypass":false,"clusterNetworks":["10.0.0.0/8","100.64.0.0/10","172.16.0.0/12","192.168.0.0/16","fd00::/8"],"annotations":{}},"trustDomain":"` + casefile.DefaultTrustDomain + `"}`
 	if diff := cmp.Diff(want, string(told)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -25,14 +25,14 @@ func TestOptionsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"kumaOption":3,"shadowForm":"accepted","systemNamespace":"control","legacyCompiler":"full","istio":{"rootNamespace":"istio-system","trustDomainAliases":[],"normalization":"DEFAULT"},"cilium":{"policyEnforcement":"default","policyAuditMode":false,"clusterName":"default","namespaceLabels":{}},"trustDomain":"a.mesh"}`
+	const want = `{"kumaOption":3,"shadowForm":"accepted","systemNamespace":"control","legacyCompiler":"full","istio":{"rootNamespace":"istio-system","trustDomainAliases":[],"normalization":"DEFAULT"},"cilium":{"policyEnforcement":"default","policyAuditMode":false,"clusterName":"default","namespaceLabels":{}},"linkerd":{"defaultInboundPolicy":"all-unauthenticated","identityDomain":"cluster.local","controlPlaneNamespace":"linkerd","loopbackBypass":false,"clusterNetworks":["10.0.0.0/8","100.64.0.0/10","172.16.0.0/12","192.168.0.0/16","fd00::/8"],"annotations":{}},"trustDomain":"a.mesh"}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	// What other dialects have passes on as it was written.
 	got, err = OptionsJSON(options(`{istio: {rootNamespace: mesh, trustDomain: a, trustDomainAliases: [a, b]}, cilium: {clusterName: east}, calico: {modes: [a, b], x: null}, kumaOption: 2}`))
 	const more = `{"kumaOption":2,"shadowForm":"accepted","systemNamespace":"kuma-system","legacyCompiler":"compact",` +
-		`"istio":{"rootNamespace":"mesh","trustDomain":"a","trustDomainAliases":["a","b"],"normalization":"DEFAULT"},"cilium":{"policyEnforcement":"default","policyAuditMode":false,"clusterName":"east","namespaceLabels":{}},"calico":{"modes":["a","b"],"x":null},"trustDomain":"trust-domain.mesh"}`
+		`"istio":{"rootNamespace":"mesh","trustDomain":"a","trustDomainAliases":["a","b"],"normalization":"DEFAULT"},"cilium":{"policyEnforcement":"default","policyAuditMode":false,"clusterName":"east","namespaceLabels":{}},"linkerd":{"defaultInboundPolicy":"all-unauthenticated","identityDomain":"cluster.local","controlPlaneNamespace":"linkerd","loopbackBypass":false,"clusterNetworks":["10.0.0.0/8","100.64.0.0/10","172.16.0.0/12","192.168.0.0/16","fd00::/8"],"annotations":{}},"calico":{"modes":["a","b"],"x":null},"trustDomain":"trust-domain.mesh"}`
 	if diff := cmp.Diff(more, string(got)); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

@@ -99,7 +99,7 @@ var needs = []need{
 // permissive are the features that a permissive inbound needs.
 var permissive = map[feature.Profile]feature.Name{
 	feature.KumaMTP: "MTPPermissiveMTLS", feature.KumaMTPLegacy: "LegacyPermissiveMTLS", feature.GEP3779: "AuthorizationPolicyPermissiveMTLS",
-	feature.IstioAuthz: "IstioPermissiveMTLS", feature.CiliumIngress: "CiliumPermissiveMTLS",
+	feature.IstioAuthz: "IstioPermissiveMTLS", feature.CiliumIngress: "CiliumPermissiveMTLS", feature.LinkerdAuthz: "LinkerdPermissiveMTLS",
 }
 
 // always are the features that each set of a profile needs.
@@ -109,6 +109,7 @@ var always = map[feature.Profile][]feature.Name{
 	feature.GEP3779:       {"AuthorizationPolicyTargetRefs", "AuthorizationPolicyAllow", "AuthorizationPolicyNetworkEnforcement"},
 	feature.IstioAuthz:    {"IstioAllow", "IstioSelection", "IstioTCP"},
 	feature.CiliumIngress: {"CiliumSelection", "CiliumDefaultDeny"},
+	feature.LinkerdAuthz:  {"LinkerdServer", "LinkerdDefaultPolicy"},
 }
 
 // Core returns a feature of the core of a profile that each set of the profile needs.

@@ -16,6 +16,9 @@ var _ = addFamily("header", &family{
 			since:      "1.36.4",
 			principal:  func(m policy.Match) *rbacv3.Principal { return headerPrincipal(a.Key, m) },
 			permission: func(m policy.Match) *rbacv3.Permission { return headerPermission(a.Key, m) },
+			route: func(route *routev3.RouteMatch, m policy.Match) {
+				route.Headers = append(route.Headers, headerMatcher(a.Key, m))
+			},
 		}
 		if a.Text != nil {
 			r.predicate = joinedPredicate(a.Key)
@@ -56,6 +59,9 @@ var _ = add(row{
 	predicate:  func(m policy.Match) *predicateProto { return single(pathInput, stringMatcher(m)) },
 	principal:  func(m policy.Match) *rbacv3.Principal { return headerPrincipal(":path", m) },
 	permission: func(m policy.Match) *rbacv3.Permission { return headerPermission(":path", m) },
+	route: func(route *routev3.RouteMatch, m policy.Match) {
+		route.Headers = append(route.Headers, headerMatcher(":path", m))
+	},
 })
 
 // AnyBytes is the regular expression that takes every text, one that is no UTF-8 too: a

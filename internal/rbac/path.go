@@ -50,6 +50,10 @@ var _ = add(row{
 	route: func(route *routev3.RouteMatch, m policy.Match) {
 		segment := m.Segment()
 		switch {
+		case m.Kind == policy.Regex:
+			route.PathSpecifier = &routev3.RouteMatch_SafeRegex{SafeRegex: envoyString(m).GetSafeRegex()}
+		case m.Kind == policy.Prefix:
+			route.PathSpecifier = &routev3.RouteMatch_Prefix{Prefix: m.Value}
 		case m.Kind == policy.Exact:
 			route.PathSpecifier = &routev3.RouteMatch_Path{Path: m.Value}
 		case segment != "":

@@ -9,6 +9,7 @@ package rbac
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -157,6 +158,9 @@ func (r *row) isPrincipal(m policy.Match) bool {
 	return r.principal != nil && m.Kind != policy.Template
 }
 
+// routed are the kinds of matches that a route can ask for.
+var routed = []policy.MatchKind{policy.Exact, policy.Prefix, policy.Segments, policy.Regex}
+
 // NarrowRoute adds what a condition asks for to a route match. It returns an error for
 // a condition that is more than an And of attributes that tell a route to Envoy.
 func NarrowRoute(match *routev3.RouteMatch, c policy.Condition) error {
@@ -174,8 +178,8 @@ func NarrowRoute(match *routev3.RouteMatch, c policy.Condition) error {
 			if !utf8.ValidString(c.Match.Value) {
 				return fmt.Errorf("%q is not valid UTF-8", c.Match.Value)
 			}
-			if c.Match.Kind != policy.Exact && c.Match.Kind != policy.Segments || c.Match.AnyCase {
-				return fmt.Errorf("condition %q: a route is told by a whole value, or by the segments of a path", c)
+			if !slices.Contains(routed, c.Match.Kind) || c.Match.AnyCase {
+				return fmt.Errorf("condition %q: a route is told by a whole value, the beginning or the segments of a path, or a regular expression", c)
 			}
 			r.route(match, c.Match)
 		default:

@@ -55,7 +55,7 @@ func sameFilters(a, b xds.Filters) bool {
 	sameRoute := func(a, b xds.Route) bool {
 		return a.Name == b.Name && proto.Equal(a.Match, b.Match) && slices.EqualFunc(a.HTTP, b.HTTP, equal)
 	}
-	return slices.EqualFunc(a.Network, b.Network, equal) && slices.EqualFunc(a.HTTP, b.HTTP, equal) && slices.EqualFunc(a.Routes, b.Routes, sameRoute) && proto.Equal(a.Tokens, b.Tokens)
+	return a.RoutesOnly == b.RoutesOnly && slices.EqualFunc(a.Network, b.Network, equal) && slices.EqualFunc(a.HTTP, b.HTTP, equal) && slices.EqualFunc(a.Routes, b.Routes, sameRoute) && proto.Equal(a.Tokens, b.Tokens)
 }
 
 func equal[M proto.Message](a, b M) bool { return proto.Equal(a, b) }

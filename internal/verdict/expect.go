@@ -39,7 +39,7 @@ type Rejected struct {
 // a dialect that judges no plaintext.
 type Unjudged struct{}
 
-// Judged says that the policies decide.
+// Judged says that the policies decide, also where they let no route take the request.
 type Judged struct {
 	// Seen is the request as the policies see it.
 	Seen     policy.Request
@@ -105,7 +105,7 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	rule, _ := Reasons(traces, seen)
 	judged := Judged{
 		Seen: seen, Decision: d, Rule: rule,
-		Second: in.second(plain), Ungated: !slices.ContainsFunc(in.Program.Gates, decides),
+		Second: in.second(plain), Ungated: !slices.ContainsFunc(traces, decides),
 	}
 	if in.HasSeveralGates() {
 		judged.Gates = traces
@@ -148,7 +148,7 @@ func (in Inbound) asks(seen policy.Request) bool {
 	})
 }
 
-func decides(g policy.Gate) bool { return !g.Logs() }
+func decides(t policy.Trace) bool { return !t.Shadow && !t.Gate.Logs() }
 
 // HasSeveralGates reports whether several filters judge a request to the inbound, each of
 // which has a verdict and counters of its own.
@@ -158,7 +158,7 @@ func (in Inbound) HasSeveralGates() bool {
 	}
 	several := func(gates, shadows []policy.Gate) bool {
 		asks := slices.ContainsFunc(gates, func(g policy.Gate) bool { return g.Asks != nil })
-		return asks || len(gates) > 1 || len(shadows) > 1 || len(gates) < len(shadows) || !slices.ContainsFunc(gates, decides) && len(gates) > 0
+		return asks || len(gates) > 1 || len(shadows) > 1 || len(gates) < len(shadows) || !slices.ContainsFunc(gates, func(g policy.Gate) bool { return !g.Logs() }) && len(gates) > 0
 	}
 	p := in.Program.Program
 	return several(p.Gates, p.Shadows) || slices.ContainsFunc(p.Routes, func(r policy.Route) bool { return several(r.Gates, r.Shadows) })
@@ -312,10 +312,14 @@ func Want(e Expectation) cases.Want {
 }
 
 func wantOf(d policy.Decision) cases.Want {
-	if d.Effect == policy.Allow {
+	switch d.Effect {
+	case policy.Allow:
 		return cases.Allow
+	case policy.NoRoute:
+		return cases.Status(404)
+	default:
+		return cases.Deny
 	}
-	return cases.Deny
 }
 
 // Request returns a request to the inbound that the policies see as r, and wants of it

@@ -91,7 +91,7 @@ func (j *Judgement) compareExpected(expected Expectation, anyNames bool, e evide
 	case Judged:
 		// Envoy may answer for another reason than authorization; the case says with
 		// which status.
-		if f.Form != evidence.HandshakeFailed && (f.Form != evidence.Rejected || f.Judged) {
+		if f.Form != evidence.HandshakeFailed && (f.Form != evidence.Rejected || f.Judged || x.Decision.Effect == policy.NoRoute) {
 			j.compareDecision(x, anyNames, e)
 		}
 	}
@@ -113,7 +113,11 @@ func (j *Judgement) compareDecision(x Judged, anyNames bool, e evidence.Evidence
 	}
 	same := func(a, b policy.Verdict) bool { return a == b || anyNames && a.Effect == b.Effect }
 	judged := f.Judged && same(f.Verdict, d.Verdict)
-	if x.Ungated {
+	switch {
+	case d.Effect == policy.NoRoute:
+		onL7 := func(l xds.FilterLog) bool { return l.Layer == policy.L7 && l.Enforced.Ran }
+		judged = f.Form == evidence.Rejected && f.Status == 404 && !slices.ContainsFunc(e.Log.Filters, onL7) && !(len(e.Log.Filters) == 0 && f.Judged)
+	case x.Ungated:
 		judged = !f.Judged && f.Form == evidence.Served
 	}
 	if !judged {

@@ -9,6 +9,7 @@ type Kind string
 
 // The kinds. [About] has each of them.
 const (
+	DanglingReference       Kind = "dangling-reference"
 	DenyByServerName        Kind = "deny-by-server-name"
 	EmptyList               Kind = "empty-list"
 	EmptyRule               Kind = "empty-rule"
@@ -21,6 +22,7 @@ const (
 	NeverMatches            Kind = "never-matches"
 	NoPeer                  Kind = "no-peer"
 	NoRules                 Kind = "no-rules"
+	NothingOpens            Kind = "nothing-opens"
 	NoTokenIsRead           Kind = "no-token-is-read"
 	NotInAmbient            Kind = "not-in-ambient"
 	OneLineOfMany           Kind = "one-line-of-many"
@@ -29,12 +31,16 @@ const (
 	PathWithQuery           Kind = "path-with-query"
 	PortOfNoInbound         Kind = "port-of-no-inbound"
 	PrefixInsideName        Kind = "prefix-inside-name"
+	RouteNotServed          Kind = "route-not-served"
+	RouteOpened             Kind = "route-opened"
+	RoutesTie               Kind = "routes-tie"
 	RuleForEverybody        Kind = "rule-for-everybody"
 	SchemeInPrincipal       Kind = "scheme-in-principal"
 	SelectorInRootNamespace Kind = "selector-in-root-namespace"
 	SelectsNothing          Kind = "selects-nothing"
 	SeveralProviders        Kind = "several-providers"
 	StarInTheMiddle         Kind = "star-in-the-middle"
+	UnknownIdentity         Kind = "unknown-identity"
 	UnknownProvider         Kind = "unknown-provider"
 	WorldByLabel            Kind = "world-by-label"
 	YoungerThanAnother      Kind = "younger-than-another"
@@ -42,6 +48,7 @@ const (
 
 // About says of each kind what it is about.
 var About = map[Kind]string{
+	DanglingReference:       "A reference to an object that is not there",
 	DenyByServerName:        "A deny by server name, which a caller avoids with another name",
 	EmptyList:               "An empty list, which has no effect",
 	EmptyRule:               "A rule that names neither peers nor ports, which allows nothing",
@@ -54,6 +61,7 @@ var About = map[Kind]string{
 	NeverMatches:            "A value that no request has",
 	NoPeer:                  "Peers that no workload is",
 	NoRules:                 "A policy without rules",
+	NothingOpens:            "A Server that closes its port, and nothing that opens it",
 	NoTokenIsRead:           "A field about a token, and an inbound that reads none",
 	NotInAmbient:            "A policy that ztunnel reads otherwise than a sidecar",
 	OneLineOfMany:           "A refused value of a header, which is compared with a whole line",
@@ -62,12 +70,16 @@ var About = map[Kind]string{
 	PathWithQuery:           "A path that does not match with a query",
 	PortOfNoInbound:         "A port that no selected workload has",
 	PrefixInsideName:        "A prefix of an identity that ends inside a name",
+	RouteNotServed:          "A route of a kind that requests to its Server do not take",
+	RouteOpened:             "A policy of a route whose Server is open for all routes",
+	RoutesTie:               "Two routes of which the older one counts",
 	RuleForEverybody:        "A rule without conditions",
 	SchemeInPrincipal:       "A scheme in a principal, which never matches",
 	SelectorInRootNamespace: "A PeerAuthentication of the root namespace with a selector, which applies to nothing",
 	SelectsNothing:          "A policy that selects no workload",
 	SeveralProviders:        "A CUSTOM beside one of another provider, so that both deny",
 	StarInTheMiddle:         "A star inside a value, which is the character itself",
+	UnknownIdentity:         "A name that no service account of the mesh has",
 	UnknownProvider:         "A CUSTOM whose provider the mesh config lacks, so that it denies",
 	WorldByLabel:            "A selector of labels that the world meets",
 	YoungerThanAnother:      "A PeerAuthentication beside an older one about the same workloads",

@@ -42,11 +42,12 @@ var headerKinds = []policy.MatchKind{policy.Exact, policy.Prefix, policy.Suffix,
 var headers = addFamily("header", "x-role", func(name string) *policy.Attribute {
 	if requestline.IsOneLine(name) {
 		return &policy.Attribute{
-			Phrase: "header " + name,
-			Layer:  policy.L7,
-			Text:   func(r *policy.Request) (string, bool) { return forwarded.Joined(r.Headers, name) },
-			Kinds:  headerKinds,
-			Forms:  []policy.Form{policy.Ordered, policy.Named},
+			Phrase:   "header " + name,
+			Layer:    policy.L7,
+			Text:     func(r *policy.Request) (string, bool) { return forwarded.Joined(r.Headers, name) },
+			Kinds:    headerKinds,
+			Forms:    []policy.Form{policy.Ordered, policy.Named},
+			Routable: true,
 		}
 	}
 	return &policy.Attribute{
@@ -67,9 +68,10 @@ var headers = addFamily("header", "x-role", func(name string) *policy.Attribute 
 			}
 			return "", false
 		},
-		Kinds:  headerKinds,
-		Forms:  formsOf(name, policy.Named),
-		Joined: joinedHeaders.attribute(name),
+		Kinds:    headerKinds,
+		Forms:    formsOf(name, policy.Named),
+		Joined:   joinedHeaders.attribute(name),
+		Routable: formsOf(name, policy.Named) != nil,
 	}
 })
 
@@ -113,11 +115,12 @@ var written = strings.Fields(`connection content-length expect keep-alive proxy-
 
 // target is the path with its query, as Envoy's header :path has it.
 var target = add(&policy.Attribute{
-	Name:   "header :path",
-	Phrase: "header :path",
-	Layer:  policy.L7,
-	Text:   func(r *policy.Request) (string, bool) { return r.Path, true },
-	Always: true,
-	Kinds:  headerKinds,
-	Forms:  []policy.Form{policy.Ordered, policy.Named},
+	Name:     "header :path",
+	Phrase:   "header :path",
+	Layer:    policy.L7,
+	Text:     func(r *policy.Request) (string, bool) { return r.Path, true },
+	Always:   true,
+	Kinds:    headerKinds,
+	Forms:    []policy.Form{policy.Ordered, policy.Named},
+	Routable: true,
 })

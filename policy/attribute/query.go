@@ -46,7 +46,7 @@ var parameters = addFamily("query-parameter", "id", func(name string) *policy.At
 			}
 			return "", false
 		},
-		Kinds:    []policy.MatchKind{policy.Exact},
+		Kinds:    []policy.MatchKind{policy.Exact, policy.Regex},
 		Routable: true,
 	}
 })

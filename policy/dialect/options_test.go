@@ -11,7 +11,7 @@ import (
 // TestEmptySetOfADialect: which callers the empty set lets in is up to its dialect.
 func TestEmptySetOfADialect(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]policy.Effect{"": policy.Deny, "kuma": policy.Deny, "gateway": policy.Allow, "istio": policy.Allow, "cilium": policy.Allow} {
+	for name, want := range map[string]policy.Effect{"": policy.Deny, "kuma": policy.Deny, "gateway": policy.Allow, "istio": policy.Allow, "cilium": policy.Allow, "linkerd": policy.Allow} {
 		set := parse(t, "", language.Options{Dialect: name})
 		for _, in := range inbounds() {
 			program := set.Program(in)
@@ -22,7 +22,7 @@ func TestEmptySetOfADialect(t *testing.T) {
 			}
 		}
 	}
-	const want = `policy/dialect: there is no dialect "istoi": use one of kuma, gateway, istio, cilium`
+	const want = `policy/dialect: there is no dialect "istoi": use one of kuma, gateway, istio, cilium, linkerd`
 	if _, err := dialect.Parse(nil, language.Options{Dialect: "istoi"}); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

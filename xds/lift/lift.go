@@ -47,6 +47,7 @@ func Program(f xds.Filters, port uint16) (p policy.Program, lost []string) {
 		t.lost.add(root, "ext_authz asks a server that is not read")
 	}
 	t.routes(f.Routes, &p)
+	p.RoutesOnly = f.RoutesOnly
 	return p, t.lost.sentences()
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
-	"github.com/meshproof/meshproof/policy/kuma/internal/outbound"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -54,12 +53,9 @@ type Options struct {
 	SystemNamespace string `yaml:"systemNamespace"`
 	// LegacyCompiler compiles policies with from.
 	LegacyCompiler legacy.Compiler `yaml:"legacyCompiler"`
-	// Routes says what the limits of a route come from.
-	Routes outbound.Design `yaml:"kumaRoutes"`
 }
 
-// MarshalJSON prints every option that decides about authorization under its key, with the
-// defaults filled in. A compiler of authorization is told no other.
+// MarshalJSON prints every option under its key, with the defaults filled in.
 func (o Options) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Option          int    `json:"kumaOption"`

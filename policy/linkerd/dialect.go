@@ -1,0 +1,120 @@
+// Package linkerd is the dialect of Linkerd: Servers, their routes, and the policies and
+// authentications that say who may use them.
+//
+// It guarantees that the program and the second opinion decide alike: the two implementations share
+// nothing but the parsed text. A refusal names file, line and field, and a field that cannot be judged
+// is refused.
+//
+// Linkerd enforces with a proxy of its own. The program says what its policies mean for the
+// connections and requests of an inbound, plaintext ones too. It knows nothing of Envoy.
+package linkerd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/linkerd/internal/authorization"
+	"github.com/meshproof/meshproof/policy/linkerd/internal/evaluation"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Dialect reads the policies of Linkerd. Its options are one mapping, linkerd, with
+// defaultInboundPolicy, identityDomain, controlPlaneNamespace, loopbackBypass, clusterNetworks and
+// annotations.
+var Dialect language.Dialect = dialect{}
+
+type dialect struct{}
+
+func (dialect) Name() string { return "linkerd" }
+
+func (dialect) Kinds() []manifest.Head { return authorization.Kinds }
+
+func (dialect) Owns(doc manifest.Document) bool { return authorization.Owns(doc) }
+
+func (dialect) NewOptions() any { return new(authorization.Document) }
+
+func (dialect) Parse(docs []manifest.Document, opts language.Options) (language.Policies, error) {
+	own, wrong := authorization.ReadOptions(opts)
+	set, err := authorization.Parse(docs)
+	if err := errors.Join(wrong, err); err != nil {
+		return nil, err
+	}
+	return policies{set, own}, nil
+}
+
+// policies implements [language.Policies].
+type policies struct {
+	set     authorization.Set
+	options authorization.Options
+}
+
+func (p policies) Check(in policy.Inbound) error { return authorization.Check(p.set, in) }
+
+func (p policies) Program(in policy.Inbound) language.Program {
+	out := language.Program{JudgesPlaintext: true}
+	for _, ignored := range authorization.Ignore(p.set, in, p.options) {
+		out.Ignored = append(out.Ignored, fmt.Sprintf("%s: %s", ignored.Object, ignored.Reason))
+	}
+	if p.Check(in) != nil {
+		out.Program = closed
+	} else {
+		out.Program = authorization.Lower(p.set, in, p.options)
+	}
+	return out
+}
+
+// closed lets no caller in.
+var closed = policy.Program{Gates: []policy.Gate{{Layer: policy.L4, Form: policy.Named}}}
+
+func (p policies) Evaluate(in policy.Inbound) func(policy.Request) policy.Decision {
+	if p.Check(in) != nil {
+		return func(policy.Request) policy.Decision { return policy.Decision{} }
+	}
+	return evaluation.On(p.set, in, p.options)
+}
+
+// Locate implements [capability.Locator].
+func (p policies) Locate(in policy.Inbound) func(policy.Request) (decides, shadow string) {
+	return evaluation.Locate(p.set, in, p.options)
+}
+
+// Normalization implements [capability.Normalizer]: the proxy takes a path as it is.
+func (policies) Normalization() (n policy.PathNormalization, stated bool) {
+	return policy.PathNormalization{Raw: true, KeepSlashes: true, EscapedSlashes: policy.KeepEscapedSlashes}, false
+}
+
+// FullNames implements [capability.Namer].
+func (p policies) FullNames(plain string) (out []string) {
+	for _, g := range p.set.Grants {
+		if g.Metadata.Name == plain {
+			out = append(out, authorization.Origin(g.Head))
+		}
+	}
+	for _, of := range p.set.Policies {
+		if of.Metadata.Name == plain {
+			out = append(out, authorization.Origin(of.Head))
+		}
+	}
+	return out
+}
+
+func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
+	return authorization.Lint(p.set, inbounds, p.options)
+}
+
+// Targets implements [capability.Targeter].
+func (p policies) Targets() []capability.Target { return authorization.Targets(p.set) }
+
+// Notes says who answers a request without a route.
+func (policies) Notes(observed []policy.Decision) []string {
+	if !slices.ContainsFunc(observed, func(d policy.Decision) bool {
+		return d.Shadowed && d.Shadow.Effect == policy.Deny && d.Effect == policy.Allow
+	}) {
+		return nil
+	}
+	return []string{"a request that the shadow denies passes by the access policy audit alone"}
+}

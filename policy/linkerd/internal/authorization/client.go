@@ -1,0 +1,196 @@
+package authorization
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/condition"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/policy/linkerd/internal/object"
+)
+
+// accountSuffix is the end of the name of every service account.
+func (o Options) accountSuffix() string {
+	return "serviceaccount.identity." + o.ControlPlaneNamespace + "." + o.IdentityDomain
+}
+
+func (o Options) account(namespace, name string) policy.Condition {
+	return attribute.URISAN.Exact(o.TrustDomain.IDString() + "/ns/" + namespace + "/sa/" + name)
+}
+
+func (o Options) accountsOf(namespace string) policy.Condition {
+	return attribute.URISAN.Prefix(o.TrustDomain.IDString() + "/ns/" + namespace + "/sa/")
+}
+
+// everyAccount is what a wildcard without a namespace takes.
+func (o Options) everyAccount() policy.Condition {
+	return attribute.URISAN.Prefix(o.TrustDomain.IDString() + "/ns/")
+}
+
+// identity returns the condition that the caller has an identity. It is Never for a name that no
+// service account of the mesh has.
+func (o Options) identity(written string) policy.Condition {
+	end, wild := strings.CutPrefix(written, "*.")
+	switch {
+	case written == "*", wild && strings.HasSuffix("."+o.accountSuffix(), "."+end):
+		return o.everyAccount()
+	case strings.HasPrefix(written, "spiffe://"):
+		return attribute.URISAN.Exact(written)
+	}
+	own, ok := strings.CutSuffix(end, "."+o.accountSuffix())
+	if !ok {
+		return policy.Never
+	}
+	// The name of an account may have dots, a namespace has none.
+	at := strings.LastIndexByte(own, '.')
+	name, namespace := own[:max(at, 0)], own[at+1:]
+	switch {
+	case wild && name == "":
+		return o.accountsOf(namespace)
+	case wild:
+		return policy.Is{Attribute: attribute.URISAN, Match: policy.Match{
+			Kind: policy.Regex, Value: regexp.QuoteMeta(o.TrustDomain.IDString()+"/ns/"+namespace+"/sa/") + `.*\.` + regexp.QuoteMeta(name),
+		}}
+	case name == "":
+		return policy.Never
+	default:
+		return o.account(namespace, name)
+	}
+}
+
+// identities returns the condition that the caller is one that an authentication names.
+func (m MeshTLSAuthentication) identities(o Options) policy.Condition {
+	var any []policy.Condition
+	for _, text := range m.Spec.Identities {
+		any = append(any, o.identity(text))
+	}
+	for _, ref := range m.Spec.IdentityRefs {
+		if ref.Is("", "Namespace") {
+			any = append(any, o.accountsOf(ref.Name))
+		} else {
+			any = append(any, o.account(ref.In(m.Metadata.Namespace), ref.Name))
+		}
+	}
+	return anyOf(any)
+}
+
+// client returns the condition that a ServerAuthorization lets the caller in. Without networks it is
+// about those of the cluster.
+func (g Grant) client(o Options) policy.Condition {
+	var who policy.Condition = policy.Always
+	if mesh := g.Spec.Client.MeshTLS; mesh != nil {
+		var any []policy.Condition
+		for _, text := range mesh.Identities {
+			any = append(any, o.identity(text))
+		}
+		for _, ref := range mesh.ServiceAccounts {
+			any = append(any, o.account(object.Reference{Namespace: ref.Namespace}.In(g.Metadata.Namespace), ref.Name))
+		}
+		if who = anyOf(any); mesh.UnauthenticatedTLS {
+			// Every caller over TLS shows a certificate here.
+			who = attribute.URISAN.Prefix("spiffe://")
+		}
+	}
+	networks := within(g.Spec.Client.Networks)
+	if len(g.Spec.Client.Networks) == 0 {
+		networks = o.inCluster()
+	}
+	return both(who, networks)
+}
+
+// client returns the condition that an AuthorizationPolicy lets the caller in: all that it requires
+// holds. Missing says what a reference names and is not there: then the policy lets nobody in.
+func (s Set) client(p Policy, o Options) (when policy.Condition, missing string) {
+	when = policy.Always
+	for _, ref := range *p.Spec.RequiredAuthenticationRefs {
+		namespace := ref.In(p.Metadata.Namespace)
+		switch {
+		case ref.Is("", "ServiceAccount"):
+			when = both(when, o.account(namespace, ref.Name))
+			continue
+		case ref.Is(object.Group, kindMeshTLS):
+			if i := slices.IndexFunc(s.MeshTLS, func(m MeshTLSAuthentication) bool { return m.String() == namespace+"/"+ref.Name }); i >= 0 {
+				when = both(when, s.MeshTLS[i].identities(o))
+				continue
+			}
+		default:
+			if i := slices.IndexFunc(s.Networks, func(n NetworkAuthentication) bool { return n.String() == namespace+"/"+ref.Name }); i >= 0 {
+				when = both(when, within(s.Networks[i].Spec.Networks))
+				continue
+			}
+		}
+		return policy.Never, ref.Kind + " " + namespace + "/" + ref.Name
+	}
+	return when, ""
+}
+
+// access returns the condition that an access policy lets the caller in.
+func (o Options) access(policyName string) policy.Condition {
+	switch policyName {
+	case allUnauthenticated, audit:
+		return policy.Always
+	case allAuthenticated:
+		return o.everyAccount()
+	case clusterUnauthenticated:
+		return o.inCluster()
+	case clusterAuthenticated:
+		return both(o.everyAccount(), o.inCluster())
+	default:
+		return policy.Never
+	}
+}
+
+func (o Options) inCluster() policy.Condition {
+	var networks []Network
+	for _, text := range o.ClusterNetworks {
+		networks = append(networks, Network{CIDR: text})
+	}
+	return within(networks)
+}
+
+// within returns the condition that the caller's address is in one of the networks.
+func within(networks []Network) policy.Condition {
+	in := func(text string) policy.Condition {
+		of, _ := blockOf(text)
+		if of.IsSingleIP() {
+			return attribute.SourceAddress.Exact(of.Addr().String())
+		}
+		return policy.Is{Attribute: attribute.SourceAddress, Match: policy.Match{Kind: policy.CIDR, Value: of.String()}}
+	}
+	var any []policy.Condition
+	for _, network := range networks {
+		var except []policy.Condition
+		for _, text := range network.Except {
+			except = append(except, in(text))
+		}
+		any = append(any, both(in(network.CIDR), condition.None(except)))
+	}
+	return anyOf(any)
+}
+
+// loopback are the addresses from which a caller beside the proxy calls.
+var loopback = within([]Network{{CIDR: netip.MustParsePrefix("127.0.0.0/8").String()}, {CIDR: "::1"}})
+
+// anyOf leaves out conditions that never hold.
+func anyOf(conditions []policy.Condition) policy.Condition {
+	return condition.Any(slices.DeleteFunc(conditions, never))
+}
+
+func never(c policy.Condition) bool { return c == policy.Condition(policy.Never) }
+
+// both returns the condition that both hold, without a part that always does.
+func both(a, b policy.Condition) policy.Condition {
+	switch {
+	case never(a) || never(b):
+		return policy.Never
+	case a == policy.Condition(policy.Always):
+		return b
+	case b == policy.Condition(policy.Always):
+		return a
+	default:
+		return condition.All([]policy.Condition{a, b})
+	}
+}

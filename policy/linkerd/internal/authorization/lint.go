@@ -1,0 +1,152 @@
+package authorization
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/spelling"
+	"github.com/meshproof/meshproof/internal/warning"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/linkerd/internal/object"
+	"github.com/meshproof/meshproof/policy/linkerd/internal/route"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// linter collects warnings.
+type linter struct {
+	Set
+	opts Options
+	out  []policy.Warning
+}
+
+func (l *linter) warn(doc manifest.Document, of fmt.Stringer, kind warning.Kind, field, format string, args ...any) {
+	l.out = append(l.out, policy.Warning{Kind: kind, Place: doc.Place(field), Policy: of.String(), Message: fmt.Sprintf(format, args...)})
+}
+
+// Lint warns of what is legal and hardly meant, kind by kind and each in its order. The inbounds are
+// all that there are.
+func Lint(s Set, inbounds []policy.Inbound, o Options) []policy.Warning {
+	l := &linter{Set: s, opts: o}
+	for _, server := range s.Servers {
+		l.server(server, inbounds)
+	}
+	for _, g := range s.Grants {
+		l.grant(g)
+	}
+	for _, p := range s.Policies {
+		l.policy(p)
+	}
+	for _, m := range s.MeshTLS {
+		l.identities(m.doc, m, "spec.identities", m.Spec.Identities)
+	}
+	for _, r := range s.Routes {
+		l.route(r)
+	}
+	return l.out
+}
+
+func (l *linter) server(server Server, inbounds []policy.Inbound) {
+	nearest, reason, least := policy.Workload{}, "", 0
+	selected, taken := false, false
+	for i, in := range inbounds {
+		own := server.missWorkload(in.Workload)
+		selected, taken = selected || own == "", taken || server.miss(in) == ""
+		if far := l.distance(server, in.Workload); i == 0 || far < least {
+			nearest, reason, least = in.Workload, own, far
+		}
+	}
+	routes := l.routesOf(server)
+	about := func(p Policy) bool { return p.isFor(server) || slices.ContainsFunc(routes, p.isForRoute) }
+	switch {
+	case len(inbounds) > 0 && !selected:
+		l.warn(server.doc, server, warning.SelectsNothing, "spec.podSelector", "the Server selects no workload (%s: %s)", nearest.Name, reason)
+	case len(inbounds) > 0 && !taken:
+		l.warn(server.doc, server, warning.PortOfNoInbound, "spec.port", "no selected workload has an inbound on the port: a port is the workload's, not that of a Service")
+	case len(l.opts.defaults(server.Spec.AccessPolicy)) == 0 && !slices.ContainsFunc(l.Grants, func(g Grant) bool { return g.isFor(server) }) && !slices.ContainsFunc(l.Policies, about):
+		l.warn(server.doc, server, warning.NothingOpens, "", "the Server closes its port, and nothing lets a caller in")
+	}
+	for i, a := range route.Alternatives(routes) {
+		for _, b := range route.Alternatives(routes)[:i] {
+			if a.Ties(b) {
+				l.warn(server.doc, server, warning.RoutesTie, "", "%s and %s take the same requests: Linkerd takes the older one, and no file says which that is; here it is %s", b.Route, a.Route, b.Route)
+			}
+		}
+	}
+}
+
+// distance is how far a workload is from what a Server selects.
+func (l *linter) distance(server Server, w policy.Workload) int {
+	far := spelling.Distance(server.Metadata.Namespace, cmp.Or(w.Namespace, object.DefaultNamespace))
+	for _, e := range server.Spec.PodSelector.Misses(w.Labels) {
+		far += 1000
+		if len(e.Values) > 0 {
+			far += spelling.Distance(e.Values[0], w.Labels[e.Key])
+		}
+	}
+	return far
+}
+
+func (l *linter) grant(g Grant) {
+	if !slices.ContainsFunc(l.Servers, g.isFor) {
+		l.warn(g.doc, g, warning.DanglingReference, "spec.server", "there is no such Server in the namespace %s: the grant lets nobody in", g.Metadata.Namespace)
+	}
+	if mesh := g.Spec.Client.MeshTLS; mesh != nil {
+		l.identities(g.doc, g, "spec.client.meshTLS.identities", mesh.Identities)
+	}
+}
+
+func (l *linter) policy(p Policy) {
+	target, at := p.Spec.TargetRef, "spec.targetRef"
+	ofRoute := !target.Is("", "Namespace") && !target.Is(object.Group, kindServer)
+	found := slices.IndexFunc(l.Routes, p.isForRoute)
+	switch {
+	case !ofRoute && !slices.ContainsFunc(l.Servers, p.isFor), ofRoute && found < 0:
+		l.warn(p.doc, p, warning.DanglingReference, at, "no Server or route is there that the policy is about: it lets nobody in")
+	case ofRoute:
+		l.opened(p, l.Routes[found])
+	}
+	if _, missing := l.client(p, l.opts); missing != "" {
+		l.warn(p.doc, p, warning.DanglingReference, "spec.requiredAuthenticationRefs", "there is no %s: the policy lets nobody in", missing)
+	}
+	if len(*p.Spec.RequiredAuthenticationRefs) == 0 {
+		l.warn(p.doc, p, warning.RuleForEverybody, "spec.requiredAuthenticationRefs", "the policy requires nothing: it lets everybody in, callers without an identity too")
+	}
+}
+
+// opened warns of a policy of a route whose Server is open to others for all routes.
+func (l *linter) opened(p Policy, r route.Route) {
+	for _, server := range l.Servers {
+		if !slices.ContainsFunc(l.routesOf(server), func(own route.Route) bool { return own.Key() == r.Key() }) {
+			continue
+		}
+		rules := append(l.rulesOf(server, l.opts), l.opts.defaults(server.Spec.AccessPolicy)...)
+		rules = slices.DeleteFunc(rules, func(r policy.Rule) bool { return r.Origin == localhost })
+		if len(rules) > 0 {
+			l.warn(p.doc, p, warning.RouteOpened, "spec.targetRef", "%s lets callers use every route of the Server %s: a policy of a route adds to that, and narrows nothing", rules[0].Origin, server)
+		}
+	}
+}
+
+func (l *linter) identities(doc manifest.Document, of fmt.Stringer, field string, identities []string) {
+	for i, text := range identities {
+		if never(l.opts.identity(text)) {
+			l.warn(doc, of, warning.UnknownIdentity, object.Item(field, i), "no service account of this mesh has the name %s: they end in %s, behind the account and its namespace", text, l.opts.accountSuffix())
+		}
+	}
+}
+
+func (l *linter) route(r route.Route) {
+	for _, name := range r.Servers {
+		i := slices.IndexFunc(l.Servers, func(s Server) bool {
+			return s.Metadata.Namespace == r.Head.Metadata.Namespace && s.Metadata.Name == name
+		})
+		switch {
+		case i < 0:
+			l.out = append(l.out, policy.Warning{Kind: warning.DanglingReference, Place: r.Place("spec.parentRefs"), Policy: r.String(), Message: fmt.Sprintf("there is no Server %s in the namespace %s", name, r.Head.Metadata.Namespace)})
+		case l.Servers[i].kindOfRoutes() != r.Head.Kind:
+			l.out = append(l.out, policy.Warning{Kind: warning.RouteNotServed, Place: r.Place("spec.parentRefs"), Policy: r.String(), Message: fmt.Sprintf(
+				"the Server %s has the protocol %s: requests to it take no %s, so that the route has no part in who is let in", name, cmp.Or(l.Servers[i].Spec.ProxyProtocol, protocolUnknown), r.Head.Kind)})
+		}
+	}
+}
