@@ -6,22 +6,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/optionflag"
 )
 
 func newConvert() *cobra.Command {
-	converter := dialects.Having[capability.Converter]()[0]
-	to := optionflag.New(converter.Designs())
+	to := optionflag.New(dialects.Designs())
 	cmd := &cobra.Command{
 		Use:   "convert --to OPTION FILE…",
-		Short: "Rewrite MeshTrafficPermissions for another design, or for Istio",
+		Short: "Rewrite MeshTrafficPermissions for another design or for Istio, or Istio's policies for Kuma",
 		Long: `Convert rewrites the policies of the files for one of the three designs of MeshTrafficPermission and
 prints them: option1 has rules with lists, option2 a single item with lists, option3 rules with
 conditions and an action. Names, labels and targetRefs are kept, comments are not. With istio it
-prints AuthorizationPolicies of Istio; what they cannot say is an error.
+prints AuthorizationPolicies of Istio, and with kuma it reads these and prints MeshTrafficPermissions.
+What they cannot say is an error.
 
 A rewritten policy lets the same requests in. The designs differ in the policy that Envoy names and in
 what the shadow says of a plain allow: notes on standard error say so.`,
@@ -30,13 +29,13 @@ what the shadow says of a plain allow: notes on standard error say so.`,
 		Args: needPath,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if !cmd.Flags().Changed("to") {
-				return errors.New("--to is missing: use option1, option2, option3 or istio")
+				return errors.New("--to is missing: use option1, option2, option3, istio or kuma")
 			}
 			policies, err := lab.Documents(paths...)
 			if err != nil {
 				return err
 			}
-			converted, err := converter.Convert(policies, to.String())
+			converted, err := dialects.ConverterTo(to.String()).Convert(policies, to.String())
 			if err != nil {
 				return err
 			}

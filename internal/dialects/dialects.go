@@ -5,10 +5,12 @@
 package dialects
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy/cilium"
 	"github.com/meshproof/meshproof/policy/gateway"
 	"github.com/meshproof/meshproof/policy/istio"
@@ -54,6 +56,31 @@ func hasKey(pointer any, key string) bool {
 		}
 	}
 	return false
+}
+
+// Designs is the flag that chooses what to rewrite policies for, with the designs of every
+// dialect that is a [capability.Converter].
+func Designs() capability.Flag {
+	var all []string
+	for _, c := range Having[capability.Converter]() {
+		all = append(all, c.Designs().Values...)
+	}
+	return capability.Flag{Name: "to", Values: all, Usage: "design to rewrite the policies for", Value: func(text string) (string, error) {
+		if ConverterTo(text) == nil {
+			return "", fmt.Errorf("%q is unknown: use one of %s", text, strings.Join(all, ", "))
+		}
+		return text, nil
+	}}
+}
+
+// ConverterTo returns the dialect that rewrites its policies for a design, nil where none does.
+func ConverterTo(design string) capability.Converter {
+	for _, c := range Having[capability.Converter]() {
+		if _, err := c.Designs().Value(design); err == nil {
+			return c
+		}
+	}
+	return nil
 }
 
 // Having returns the dialects that have a capability, such as

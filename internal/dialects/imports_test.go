@@ -15,7 +15,7 @@ const module = "github.com/meshproof/meshproof/"
 func TestOnlyTheListImportsDialects(t *testing.T) {
 	t.Parallel()
 	imports := importsOf(t, `{{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}`)
-	shared := []string{module + "policy", module + "policy/language", module + "policy/manifest", module + "internal/spelling"}
+	shared := []string{module + "policy", module + "policy/language", module + "policy/manifest", module + "internal/spelling", module + "internal/capability"}
 	var dialects []string
 	for _, imported := range importsOf(t, `{{join .Imports " "}}`)[module+"internal/dialects"] {
 		if strings.HasPrefix(imported, module) && !slices.Contains(shared, imported) {

@@ -19,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/istio/internal/authentication"
 	"github.com/meshproof/meshproof/policy/istio/internal/authorization"
+	"github.com/meshproof/meshproof/policy/istio/internal/conversion"
 	"github.com/meshproof/meshproof/policy/istio/internal/evaluation"
 	"github.com/meshproof/meshproof/policy/istio/internal/peerauthentication"
 	"github.com/meshproof/meshproof/policy/language"
@@ -120,6 +121,22 @@ func (dialect) Flags() []capability.Flag {
 			return config, docs[0].Decode(new(authorization.Document))
 		},
 	}}
+}
+
+// Designs implements [capability.Converter].
+func (dialect) Designs() capability.Flag {
+	const kuma = "kuma"
+	return capability.Flag{Name: "to", Values: []string{kuma}, Usage: "design to rewrite the policies for", Value: func(text string) (string, error) {
+		if text != kuma {
+			return "", fmt.Errorf("%q is unknown: use %s", text, kuma)
+		}
+		return text, nil
+	}}
+}
+
+// Convert implements [capability.Converter].
+func (dialect) Convert(docs []manifest.Document, _ string) (capability.Conversion, error) {
+	return conversion.ToKuma(docs)
 }
 
 // Normalization implements [capability.Normalizer].

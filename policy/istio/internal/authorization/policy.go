@@ -57,6 +57,9 @@ func (r rule) terms(yield func(term) bool) {
 // in. It must not be changed.
 func (p Policy) Resource() AuthorizationPolicy { return p.resource }
 
+// Observes reports whether the policy is a dry run.
+func (p Policy) Observes() bool { return p.observes }
+
 // Place returns "file:line" of a field.
 func (p Policy) Place(field string) string { return p.doc.Place(field) }
 
