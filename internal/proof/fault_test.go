@@ -180,6 +180,68 @@ var faults = []struct {
 		{"policy/kuma/internal/evaluation/evaluate.go", `e.path, _, _ = strings.Cut(r.Path, "?")`, "if e.path, _, _ = strings.Cut(r.Path, \"?\"); FAULT {\n		e.path = r.Path\n	}"},
 		{"policy/istio/internal/evaluation/value.go", `if i := strings.IndexByte(path, '?'); i >= 0 {`, `if i := strings.IndexByte(path, '?'); i >= 0 && !FAULT {`},
 	}},
+	{"a deny rule of Cilium decides nothing", []change{
+		{"policy/cilium/internal/networkpolicy/lower.go", `if len(l.deny) > 0 {
+		program.Gates`, `if len(l.deny) > 0 && !FAULT {
+		program.Gates`},
+		{"policy/cilium/internal/evaluation/evaluate.go", `case deny != nil:
+		d.Verdict`, `case deny != nil && !FAULT:
+		d.Verdict`},
+	}},
+	{"an exception of a block is not made", []change{
+		{"policy/cilium/internal/networkpolicy/peer.go", `except = append(except, within(e))`, `if !FAULT {
+				except = append(except, within(e))
+			}`},
+		{"policy/cilium/internal/evaluation/match.go", `in = in && !within(except, address)`, `in = in && (FAULT || !within(except, address))`},
+	}},
+	{"peers are of every namespace", []change{
+		{"policy/cilium/internal/networkpolicy/selector.go", `	default:
+		return s.inNamespace(namespace)`, `	case FAULT:
+		return s
+	default:
+		return s.inNamespace(namespace)`},
+		{"policy/cilium/internal/evaluation/match.go", `return source == "k8s" && labels[podNamespace] == namespace`, `return FAULT || source == "k8s" && labels[podNamespace] == namespace`},
+	}},
+	{"the end of a range of ports is not read", []change{
+		{"policy/cilium/internal/networkpolicy/port.go", `r.first <= in.Port && in.Port <= r.last`, `r.first <= in.Port && (in.Port <= r.last && !FAULT || in.Port == r.first)`},
+		{"policy/cilium/internal/evaluation/match.go", `if p.EndPort > 0 {`, `if p.EndPort > 0 && !FAULT {`},
+	}},
+	{"HTTP rules bound nothing", []change{
+		{"policy/cilium/internal/networkpolicy/lower.go", `whole = whole || entry.http == nil`, `whole = whole || entry.http == nil || FAULT`},
+		{"policy/cilium/internal/evaluation/match.go", `if entry.Rules == nil || len(entry.Rules.HTTP) == 0 {`, `if FAULT || entry.Rules == nil || len(entry.Rules.HTTP) == 0 {`},
+	}},
+	{"a block names workloads too", []change{
+		{"policy/cilium/internal/networkpolicy/peer.go", `or = append(or, condition.All([]policy.Condition{c.world(), condition.Any(blocks)}))`, `world := c.world()
+		if FAULT {
+			world = policy.Always
+		}
+		or = append(or, condition.All([]policy.Condition{world, condition.Any(blocks)}))`},
+		{"policy/cilium/internal/evaluation/match.go", `return ofWorld && inBlocks(w, address)`, `return (ofWorld || FAULT) && inBlocks(w, address)`},
+	}},
+	{"authentication is not demanded", []change{
+		{"policy/cilium/internal/networkpolicy/peer.go", `if r.auth == authRequired {`, `if r.auth == authRequired && !FAULT {`},
+		{"policy/cilium/internal/evaluation/match.go", `w.Authentication.Mode == "required"`, `!FAULT && w.Authentication.Mode == "required"`},
+	}},
+	{"what a policy says of its default is not read", []change{
+		{"policy/cilium/internal/networkpolicy/parse.go", `		out.defaultDeny = *from.EnableDefaultDeny.Ingress`, `		out.defaultDeny = *from.EnableDefaultDeny.Ingress || FAULT`},
+		{"policy/cilium/internal/evaluation/evaluate.go", `out.closes = out.closes || *says`, `out.closes = out.closes || *says || FAULT`},
+	}},
+	{"an unwanted value asks for the label", []change{
+		{"policy/cilium/internal/networkpolicy/selector.go", `return !found || !slices.Contains(r.values, value)`, `return !found && !FAULT || found && !slices.Contains(r.values, value)`},
+		{"policy/cilium/internal/evaluation/match.go", `e.Operator == "NotIn" && listed`, `e.Operator == "NotIn" && (listed || FAULT && !ok)`},
+	}},
+	{"audit mode is not read", []change{
+		{"policy/cilium/internal/networkpolicy/lower.go", `if opts.PolicyAuditMode {`, `if opts.PolicyAuditMode && !FAULT {`},
+		{"policy/cilium/internal/evaluation/evaluate.go", `if q.opts.PolicyAuditMode {`, `if q.opts.PolicyAuditMode && !FAULT {`},
+	}},
+	{"the audiences of a token are not read", []change{
+		{"policy/istio/internal/authentication/authentication.go", `Name: rule.Issuer, Audiences: rule.Audiences,`, `Name: rule.Issuer, Audiences: rule.Audiences[:len(rule.Audiences)*map[bool]int{false: 1}[FAULT]],`},
+	}},
+	{"the mode of a workload's own port is not read", []change{
+		{"policy/istio/internal/peerauthentication/compose.go", `mode = cmp.Or(p.ports[port], mode)`, `if !FAULT {
+			mode = cmp.Or(p.ports[port], mode)
+		}`},
+	}},
 	// The parsing of policies is shared: the last line of a proof names it.
 	{"a matcher of allowWithShadowDeny is read as one of allow", []change{
 		{"policy/kuma/internal/permission/rules.go", "			r.Lists[l] = append(r.Lists[l], m)\n		}\n	}\n", "			to := List(l)\n			if FAULT && to == AllowWithShadowDeny {\n				to = Allow\n			}\n			r.Lists[to] = append(r.Lists[to], m)\n		}\n	}\n"},
