@@ -74,7 +74,7 @@ func (p Policy) checkTwins(r rule, c callers, opts Options) error {
 type demand struct {
 	of   Policy
 	rule rule
-	// workloads and world are those that the rule names.
+	// The rule names workloads and world.
 	workloads []int
 	world     bool
 }

@@ -69,7 +69,7 @@ func (s selector) values(key string) (out []string) {
 	return out
 }
 
-// vary returns the inbound with each other value that a requirement tells apart, and with one that
+// vary returns the inbound with each value that a requirement tells apart, and with a value that
 // does not meet the requirement.
 func (s selector) vary(in policy.Inbound, opts Options) []policy.Inbound {
 	var out []policy.Inbound

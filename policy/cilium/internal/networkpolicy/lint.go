@@ -9,7 +9,7 @@ import (
 )
 
 // Lint warns, in the order of ps, of policies that select no workload, of rules that let
-// nobody in or name no workload, and of fields that may not mean what they seem to.
+// no caller in or name no workload, and of fields that may not mean what they seem to.
 func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning {
 	c := callersOf(opts)
 	identities := make([]identity, len(inbounds))

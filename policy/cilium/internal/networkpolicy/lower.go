@@ -79,7 +79,7 @@ func (l *lowering) addAllow(r rule) {
 	}
 	http, whole := alternatives(entries)
 	when := l.callers.lets(r)
-	// On tcp nothing is HTTP, so that a rule with HTTP rules lets nobody in.
+	// On tcp nothing is HTTP, so that a rule with HTTP rules lets no caller in.
 	if never(when) || !whole && l.in.Protocol.Layer() == policy.L4 {
 		l.asksHTTP = l.asksHTTP || !whole && l.in.Protocol.Layer() == policy.L7
 		return

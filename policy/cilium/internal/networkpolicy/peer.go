@@ -9,8 +9,8 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// The entities. Those that are not named here are no callers of the lab: no node, no API
-// server and no pod that Cilium does not manage calls an inbound there.
+// The entities. Every other entity is no caller of the lab: no node, no API server and no pod
+// that Cilium does not manage calls an inbound there.
 const (
 	entityAll       = "all"
 	entityCluster   = "cluster"

@@ -20,7 +20,7 @@ type Policy struct {
 	specs    []spec
 }
 
-// spec is a spec that selects endpoints. One that selects nodes is none.
+// spec is a spec that selects endpoints. A spec that selects nodes is left out.
 type spec struct {
 	field       string
 	subject     selector

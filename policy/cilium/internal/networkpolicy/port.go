@@ -14,7 +14,7 @@ import (
 // maxPorts is the largest number of ports in one entry.
 const maxPorts = 40
 
-// protocols are those that an entry may name; "" means ANY.
+// protocols are the names that an entry may have; "" means ANY.
 var protocols = []string{"ANY", "TCP", "UDP", "SCTP", "ICMP", "ICMPv6", "VRRP", "IGMP"}
 
 // portRange is a range of ports, or a port by its name.
@@ -71,8 +71,8 @@ func (r *reader) readPorts(field string, from []PortRule, where direction) []por
 	return out
 }
 
-// refuseTLS refuses what looks into the TLS of the workload. The lab has none beside that of
-// the mesh.
+// refuseTLS refuses rules that look into the TLS of the workload. The lab has the TLS of the
+// mesh only.
 func (r *reader) refuseTLS(field string, from PortRule, where direction) {
 	if where.egress {
 		return

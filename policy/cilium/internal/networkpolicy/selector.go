@@ -107,8 +107,8 @@ func (s selector) inNamespace(namespace string) selector {
 }
 
 // pinPeers bounds a selector of peers to the namespace of its policy, or to pods where the
-// policy has none. A selector that asks for a reserved label, or for the namespace, is left as
-// it is; so is that of a policy with a namespace that asks for labels of namespaces.
+// policy has none. A selector that asks for a reserved label, or for the namespace, stays as it
+// is. In a policy with a namespace, a selector that asks for labels of namespaces stays too.
 func (s selector) pinPeers(namespace string) selector {
 	ofPod := func(source, key string) bool { return source != sourceReserved && key == namespaceLabel }
 	ofNamespace := func(source, key string) bool {

@@ -8,9 +8,9 @@ import (
 // localDomain stands for the mesh's own trust domain and its aliases, whatever their names.
 const localDomain = "cluster.local"
 
-// expand returns the principals that a principal of a policy stands for. A whole one, such as
-// td/ns/a/sa/b, whose trust domain is that of the mesh or an alias of it stands for those of
-// all of them. Every other one stands for itself.
+// expand returns the principals that a principal of a policy stands for. A whole principal, such
+// as td/ns/a/sa/b, in the mesh's trust domain or in an alias of it, stands for the same principal
+// in all these domains. Every other principal stands for itself.
 func (o Options) expand(principal string) []string {
 	domain, rest, _ := strings.Cut(principal, "/")
 	own := append([]string{o.TrustDomain}, o.TrustDomainAliases...)

@@ -10,8 +10,8 @@ import (
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
-// mostRules is the number of rules of an inbound up to which [fateOf] asks for their fates: the
-// time for each of them grows with the number of all.
+// mostRules bounds the rules of an inbound whose fates [fateOf] asks for: the time for each rule
+// grows with the number of rules.
 const mostRules = 256
 
 // fate is what becomes of the requests that a rule matches on an inbound.

@@ -68,7 +68,7 @@ func (p Policy) String() string {
 	return p.resource.Metadata.Namespace + "/" + p.resource.Metadata.Name
 }
 
-// origin is the name under which Envoy reports a rule, which is the one that Istio gives it.
+// origin is the name under which Envoy reports a rule. Istio gives a rule this name.
 func (p Policy) origin(rule int) string {
 	return p.provider() + fmt.Sprintf("ns[%s]-policy[%s]-rule[%d]", p.resource.Metadata.Namespace, p.resource.Metadata.Name, rule)
 }
@@ -99,7 +99,7 @@ type Options struct {
 	// RootNamespace is the namespace whose policies apply to all namespaces.
 	// "" means istio-system.
 	RootNamespace string `yaml:"rootNamespace"`
-	// TrustDomain is the mesh's own; "" means that of the case.
+	// TrustDomain is the trust domain of the mesh; "" means the trust domain of the case.
 	TrustDomain string `yaml:"trustDomain"`
 	// TrustDomainAliases stand for the trust domain in the principals of policies.
 	TrustDomainAliases []string `yaml:"trustDomainAliases"`
@@ -109,8 +109,8 @@ type Options struct {
 	Providers []ExtensionProvider `yaml:"extensionProviders"`
 }
 
-// MarshalJSON prints the options with their defaults filled in. A trust domain that is that of
-// the case is left out.
+// MarshalJSON prints the options with their defaults filled in. The trust domain of the case is
+// left out.
 func (o Options) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		RootNamespace      string   `json:"rootNamespace"`
@@ -129,10 +129,10 @@ type Document struct {
 	Istio Options `yaml:"istio" json:"istio"`
 }
 
-// defaultTrustDomain is that of a case that names none.
+// defaultTrustDomain is the trust domain where a case names none.
 const defaultTrustDomain = "trust-domain.mesh"
 
-// ReadOptions reads the options of a case. The trust domain is that of the case.
+// ReadOptions reads the options of a case. own is the trust domain of the case.
 func ReadOptions(doc manifest.Document, own spiffeid.TrustDomain) (Options, error) {
 	var read Document
 	if err := doc.DecodeKnown(&read); err != nil {

@@ -79,7 +79,7 @@ func (p Policy) eachMiss(w policy.Workload, opts Options, yield func(miss) bool)
 	}
 }
 
-// labels are those that the policy selects by.
+// labels are the labels that the policy selects by.
 func (p Policy) labels() map[string]string { return p.resource.Spec.Selector.Labels() }
 
 // nearest returns the workload that the policy comes nearest to, and the first requirement

@@ -124,9 +124,9 @@ type question struct {
 	tcp  bool
 }
 
-// custom returns the rule by which a policy that asks an authorizer refuses the request, "" for
-// none. The authorizer of the lab lets pass what has the header x-ext-authz: allow, and on tcp the
-// server name allow.ext-authz.
+// custom returns the rule that sends the request to an authorizer which refuses it, "" for none.
+// The authorizer of the lab allows a request with the header x-ext-authz: allow, and on tcp a
+// connection with the server name allow.ext-authz.
 func (q question) custom(ps []authorization.Policy) (name, place string) {
 	byProvider := map[string][]authorization.Policy{}
 	var providers []string

@@ -28,7 +28,7 @@ func (q question) path(value string) bool {
 	return compare(value, path)
 }
 
-// template compares a path with segments. {*} stands for one that is not empty, {**} for any
+// template compares a path with segments. {*} stands for a segment that is not empty, {**} for any
 // text, slashes included. Both stand for characters of a path only.
 func template(value, path string) bool {
 	literal, rest, found := strings.Cut(value, "{*")

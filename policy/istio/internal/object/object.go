@@ -22,14 +22,14 @@ import (
 const (
 	// Group is the API group of all kinds.
 	Group = "security.istio.io"
-	// DefaultNamespace is that of an object and of a workload that state none.
+	// DefaultNamespace is the namespace of an object or a workload that states none.
 	DefaultNamespace = "default"
 
 	revision        = "istio.io/rev"
 	defaultRevision = "default"
 )
 
-// versions are those that Istio serves. Their schema is the same.
+// versions are the versions that Istio serves. They have one schema.
 var versions = []string{"v1", "v1beta1"}
 
 // Owns reports whether the document is an object of the kind, in any version.

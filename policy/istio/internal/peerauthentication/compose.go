@@ -66,7 +66,7 @@ func (p Policy) isOlder(q Policy) bool {
 	return name(p) < name(q)
 }
 
-// Rival is a policy beside an older one that is about the same. It applies to nothing.
+// Rival is a policy that has the same target as an older policy. It applies to nothing.
 type Rival struct{ Policy, Older Policy }
 
 // Composition is what the policies come to on one workload.

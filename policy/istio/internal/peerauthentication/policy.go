@@ -1,12 +1,11 @@
 // Package peerauthentication reads the PeerAuthentication of Istio: whether an inbound takes
 // mTLS, plaintext, or both.
 //
-// It guarantees that the mode of an inbound is the one that Istio composes: that of the mesh,
-// of the namespace, of the workload, of the port, the last that is set. Without any it is
-// PERMISSIVE. A field that is unknown is refused, and so is what Istio's webhook refuses.
+// It guarantees the mode of an inbound that Istio composes. The mode of a port comes before the
+// mode of its workload, then of the namespace, then of the mesh. Without any mode it is PERMISSIVE. A field that is unknown is refused, and so is what Istio's webhook refuses.
 //
-// Of two that are about the same, Istio takes the one that was created first. Where the files
-// do not say which that is and the two differ, the inbound has no mode, and [Check] says so.
+// Of two policies with one target, Istio takes the older one. Where the files do not tell which is
+// older and the two differ, the inbound has no mode, and [Check] says so.
 package peerauthentication
 
 import (
