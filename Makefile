@@ -6,10 +6,16 @@ export GORACE ?= atexit_sleep_ms=0
 ENVOY ?= 1.40.0
 # The race detector needs a C compiler and its headers. It is looked for once.
 RACE = $(eval RACE := $(shell $(GO) build -race runtime/cgo 2>/dev/null && echo -race))$(RACE)
-TEST_FLAGS ?= $(RACE) -timeout 20m
+TEST_FLAGS ?= -timeout 20m
 
 # The packages whose tests link no harness. A test in internal/architecture holds this list.
 PURE = ./cases ./certs ./harness/caller ./harness/evidence ./internal/ads ./internal/advisory ./internal/architecture ./internal/authorizer ./internal/automaton ./internal/behavior/... ./internal/beyond ./internal/browsertest ./internal/candidates ./internal/casewriter ./internal/children ./internal/claim ./internal/connection ./internal/controlplane ./internal/counterexample ./internal/dataplane ./internal/dialects ./internal/diff ./internal/draw ./internal/dump ./internal/endpoint ./internal/examination ./internal/explanation ./internal/feature ./internal/findings ./internal/folder ./internal/forwarded ./internal/grpcplane ./internal/inspection ./internal/kinds ./internal/kri ./internal/lab ./internal/messages ./internal/mistake ./internal/mtls ./internal/openregex ./internal/peer ./internal/pin ./internal/plainpath ./internal/policyset ./internal/progress ./internal/proof ./internal/property ./internal/rbac ./internal/recording ./internal/report/... ./internal/requestline ./internal/servername ./internal/spelling ./internal/terminal ./internal/token ./internal/tokenfilter ./internal/upstream ./internal/verdict ./internal/verify ./internal/webserver ./policy/... ./xds/...
+
+# The packages that start goroutines or share data between them: only these have a race to find.
+# A test in internal/architecture holds this list.
+RACED = ./certs ./harness ./internal/automaton ./internal/children ./internal/connection ./internal/controlplane ./internal/differential ./internal/envoy ./internal/folder ./internal/grpcplane ./internal/matrix ./internal/mutation ./internal/pin ./internal/plugin ./internal/progress ./internal/rbac ./internal/recording ./internal/suite ./internal/terminal ./internal/token ./internal/upstream ./internal/verdict ./internal/webserver ./policy ./policy/attribute ./policy/classes ./policy/manifest
+# All other packages: make test runs them as make check does, and takes what it finds in the cache.
+SINGLE = $(filter-out $(RACED:.%=github.com/meshproof/meshproof%),$(shell $(GO) list ./...))
 
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -24,27 +30,25 @@ run: ## run all built-in cases on a real Envoy
 check test slow lint: export GOGC ?= 400
 
 check: vet ## an answer within a minute: formatting, vet, the pure tests and the nine user stories
-	$(GO) test -vet=off -short $(PURE)
+	$(GO) test -vet=off -short $(TEST_FLAGS) $(PURE)
 	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -run '^TestUserStories' ./cases/e2e
 
-# All go commands of the target, and those that tests start, compile for the race detector:
-# each package is compiled once.
-test: export GOFLAGS += $(RACE)
 test: lint ## all tests but the slow ones, on processes and, where a Docker daemon answers, on containers
 	$(GO) run ./cmd/meshproof envoy fetch $(ENVOY)
-	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -short $(TEST_FLAGS) ./...
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -short $(TEST_FLAGS) $(RACE) $(RACED)
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -short $(TEST_FLAGS) $(SINGLE)
 
-slow: ## all tests, the slow ones too
+slow: ## all tests, the slow ones too, and all with the race detector
 	$(GO) run ./cmd/meshproof envoy fetch $(ENVOY)
-	MESHPROOF_ENVOY=$(ENVOY) $(GO) test $(TEST_FLAGS) ./...
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test $(TEST_FLAGS) $(RACE) ./...
 
 vet:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "these files are not gofmt-ed"; exit 1; }
 	$(GO) vet ./...
 
 lint: vet
-	GOFLAGS= $(GO) run -exec "env 'GOFLAGS=$(GOFLAGS)'" $(STATICCHECK) ./...
-	GOFLAGS= $(GO) run $(ACTIONLINT)
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) run $(ACTIONLINT)
 
 bench: ## the figures of docs/performance.md
 	$(GO) run ./cmd/meshproof envoy fetch

@@ -6,13 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,35 +24,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // The tests run this binary under the name meshproof.
 func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){"meshproof": main, "stuck": stuck})
-}
-
-// tests replaces the program that the tests run. The race detector makes this binary three
-// times slower, and the tests of the packages run their code under it already. With -short
-// the program is therefore one without the race detector.
-type tests struct{ *testing.M }
-
-func (t tests) Run() int {
-	flag.Parse()
-	info, ok := debug.ReadBuildInfo()
-	if races := (debug.BuildSetting{Key: "-race", Value: "true"}); !testing.Short() || !ok || !slices.Contains(info.Settings, races) {
-		return t.M.Run()
-	}
-	program, err := exec.LookPath("meshproof")
-	if err == nil {
-		err = os.Remove(program)
-	}
-	if err == nil {
-		var out []byte
-		if out, err = exec.Command("go", "build", "-race=false", "-o", program, ".").CombinedOutput(); err != nil {
-			err = fmt.Errorf("go build: %w\n%s", err, out)
-		}
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "replace the program that the tests run:", err)
-		return 1
-	}
-	return t.M.Run()
+	testscript.Main(m, map[string]func(){"meshproof": main, "stuck": stuck})
 }
 
 func TestScripts(t *testing.T) {
