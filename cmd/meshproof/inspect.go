@@ -50,14 +50,15 @@ func newInspectServe() *cobra.Command {
 		Use:   "serve FOLDER",
 		Short: "Serve the Inspect API and a page on the policies and Dataplanes of a folder",
 		Long: `Serve answers which rules of MeshTrafficPermissions apply to an inbound, in which order, from
-which policy, and who may call it. FOLDER has Dataplanes and MeshTrafficPermissions in .yaml, .yml and .json files,
-which are read once. Documents of other tools are left out. An interrupt ends it. It does not authenticate callers: listen on
-loopback, where it answers only requests for localhost.`,
+which policy, and who may call it; and which routes and timeouts a Dataplane's own requests meet. FOLDER has Dataplanes,
+MeshTrafficPermissions, services, routes and MeshTimeouts in .yaml, .yml and .json files, which are read once. Documents of
+other tools are left out. An interrupt ends it. It does not authenticate callers: listen on loopback, where it answers only
+requests for localhost.`,
 		Example: `  meshproof inspect serve policies
   meshproof inspect serve policies --listen 127.0.0.1:0`,
 		Args: oneFolder,
 		RunE: func(cmd *cobra.Command, folders []string) error {
-			files, err := lab.OpenDocuments(lab.Choice{}, folders...)
+			files, err := inspection.Open(folders...)
 			if err == nil {
 				err = leaveOut(cmd.ErrOrStderr(), strict, files)
 			}

@@ -18,9 +18,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/meshproof/meshproof/internal/capability"
-	"github.com/meshproof/meshproof/internal/dialects"
-	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/inspection"
 	"github.com/meshproof/meshproof/policy/language"
 )
 
@@ -141,11 +139,11 @@ func tryServe(t *testing.T, args []string) {
 // tryFetch fetches the URL of a documented curl command from the folder in the documents.
 func tryFetch(t *testing.T, target string) {
 	t.Helper()
-	files, err := lab.OpenDocuments(lab.Choice{}, inspected)
+	files, err := inspection.Open(inspected)
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := dialects.Having[capability.Inspector]()[0].Inspect(files.Policies, language.Options{})
+	handler, err := inspection.Handler(files, language.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

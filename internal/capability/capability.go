@@ -112,8 +112,11 @@ type Conversion struct {
 // Inspector is a dialect that answers over HTTP what policies do to workloads.
 type Inspector interface {
 	// Inspect reads documents of policies and Dataplanes. It refuses documents of other
-	// kinds.
+	// kinds than those and what [Inspector.Reads] tells.
 	Inspect(docs []manifest.Document, opts language.Options) (http.Handler, error)
+	// Reads reports whether Inspect takes a document that is neither a policy of the dialect
+	// nor a Dataplane.
+	Reads(doc manifest.Document) bool
 }
 
 // Lister is a dialect whose policies are objects of an API server. Its methods

@@ -26,7 +26,7 @@ func TestCheckOptionsFillsOwnFields(t *testing.T) {
 	if _, err := dialects.CheckOptions(document(t, "{mine: x, kumaOption: 2}"), &own); err != nil || own.Mine != "x" {
 		t.Errorf("%+v, %v", own, err)
 	}
-	const want = "p.yaml:1: yours: unknown field: use one of cilium, istio, kumaOption, legacyCompiler, linkerd, mine, shadowForm, systemNamespace"
+	const want = "p.yaml:1: yours: unknown field: use one of cilium, istio, kumaOption, kumaRoutes, legacyCompiler, linkerd, mine, shadowForm, systemNamespace"
 	if _, err := dialects.CheckOptions(document(t, "{yours: x}"), &own); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -38,7 +38,7 @@ func TestCheckOptionsOfOtherDialects(t *testing.T) {
 	for yaml, want := range map[string]string{
 		"{antrea: {tiers: mesh}, calico: {}, kumaOption: 2}": "[antrea calico] <nil>",
 		"{kumaOption: {a: b}}":                               "[] p.yaml:1: kumaOption: expected a whole number from 0 to 255, found a mapping",
-		"{antrea: [mesh]}":                                   "[] p.yaml:1: antrea: unknown field: use one of cilium, istio, kumaOption, legacyCompiler, linkerd, shadowForm, systemNamespace",
+		"{antrea: [mesh]}":                                   "[] p.yaml:1: antrea: unknown field: use one of cilium, istio, kumaOption, kumaRoutes, legacyCompiler, linkerd, shadowForm, systemNamespace",
 	} {
 		foreign, err := dialects.CheckOptions(document(t, yaml))
 		if got := fmt.Sprint(foreign, " ", err); got != want {

@@ -26,10 +26,16 @@ const (
 	Dataplane             = "dp"
 	Mesh                  = "m"
 	MeshHTTPRoute         = "mhttpr"
+	MeshTCPRoute          = "mtcpr"
+	MeshTimeout           = "mt"
 	MeshService           = "msvc"
+	MeshMultiZoneService  = "mzsvc"
+	MeshExternalService   = "extsvc"
 )
 
-var types = []string{Dataplane, Mesh, MeshHTTPRoute, MeshService, MeshTrafficPermission}
+var types = []string{
+	Dataplane, MeshExternalService, Mesh, MeshHTTPRoute, MeshService, MeshTimeout, MeshTCPRoute, MeshTrafficPermission, MeshMultiZoneService,
+}
 
 // KRI identifies one resource, or with Section a part of it. Type and Name are
 // required. Call [KRI.Validate] where the fields come from outside.

@@ -250,3 +250,13 @@ func (f *Files) Inbounds() [][]policy.Inbound {
 	}
 	return out
 }
+
+// Take moves the documents that reads tells from Others to Policies.
+func (f *Files) Take(reads func(manifest.Document) bool) {
+	for _, doc := range f.Others {
+		if reads(doc) {
+			f.Policies = append(f.Policies, doc)
+		}
+	}
+	f.Others = slices.DeleteFunc(f.Others, reads)
+}

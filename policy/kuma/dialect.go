@@ -26,6 +26,7 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
 	"github.com/meshproof/meshproof/policy/kuma/internal/listing"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lowering"
+	"github.com/meshproof/meshproof/policy/kuma/internal/outbound"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 	"github.com/meshproof/meshproof/policy/kuma/internal/tree"
@@ -80,6 +81,9 @@ func (dialect) Inspect(docs []manifest.Document, opts language.Options) (http.Ha
 	}
 	return resources.Handler(), nil
 }
+
+// Reads implements [capability.Inspector]: routes, timeouts and services.
+func (dialect) Reads(doc manifest.Document) bool { return outbound.Owns(doc) }
 
 // Nouns implements [capability.Lister].
 func (dialect) Nouns() []string { return listing.Nouns }
@@ -248,6 +252,10 @@ func (dialect) Flags() []capability.Flag {
 		{
 			Key: "legacyCompiler", Name: "legacy-compiler", Values: []string{"compact", "full"}, Usage: "compiler of policies with from",
 			Value: func(text string) (string, error) { return known(text, new(legacy.Compiler)) },
+		},
+		{
+			Key: "kumaRoutes", Name: "kuma-routes", Values: []string{"seed", "released"}, Usage: "what the limits of a route come from",
+			Value: func(text string) (string, error) { return known(text, new(outbound.Design)) },
 		},
 		{
 			Key: "systemNamespace", Name: "system-namespace", Usage: "namespace of the control plane, kuma-system where it is empty",

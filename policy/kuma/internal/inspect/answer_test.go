@@ -16,7 +16,7 @@ import (
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	r := load(t, "mesh")
+	r, routed := load(t, "mesh"), load(t, "routes")
 	for name, target := range map[string]string{
 		"dataplanes":         "/meshes/default/dataplanes",
 		"dataplane":          "/meshes/default/dataplanes/web.shop",
@@ -26,10 +26,20 @@ func TestAnswers(t *testing.T) {
 		"inbound-kubernetes": "/meshes/default/dataplanes/web/_inbounds/kri_dp_default_zone-1_shop_web_main/_policies",
 		"proxy":              "/meshes/default/dataplanes/backend/_policies",
 		"proxy-kubernetes":   "/meshes/default/dataplanes/web.shop/_policies",
+		"outbounds":          toShop[:strings.LastIndex(toShop, "/")],
+		"outbound":           toShop + "/_policies",
+		"routes":             toShop + "/_routes",
+		"route":              toShop + "/_routes/kri_mhttpr_default__shop-ns_to-shop_rule_0/_policies",
+		"route-default":      toShop + "/_routes/kri_msvc_default__shop-ns_shop_http/_policies",
+		"routes-none":        "/meshes/default/dataplanes/away.away-ns/_outbounds/kri_msvc_default__shop-ns_shop_http/_routes",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := get(t, r, target)
+			of := r
+			if strings.Contains(target, "/_outbounds") {
+				of = routed
+			}
+			w := get(t, of, target)
 			if got := w.Header().Get("Content-Type"); w.Code != http.StatusOK || got != "application/json" {
 				t.Fatalf("status %d, %s: %s", w.Code, got, w.Body)
 			}
@@ -41,6 +51,9 @@ func TestAnswers(t *testing.T) {
 		})
 	}
 }
+
+// toShop is an outbound of the folder routes.
+const toShop = "/meshes/default/dataplanes/web.web-ns/_outbounds/kri_msvc_default__shop-ns_shop_http"
 
 const dataplaneOnly = `
 type: Dataplane

@@ -1,6 +1,7 @@
 // Package inspect answers what the MeshTrafficPermissions of a folder do to the
-// inbounds of its Dataplanes, over HTTP: as Kuma's Inspect API does, and on one
-// page for people.
+// inbounds of its Dataplanes, and what its routes and MeshTimeouts do to the requests
+// that the Dataplanes send, over HTTP: as Kuma's Inspect API does, and on one page for
+// people.
 //
 // It guarantees that an answer is about the inbound in the request and no other: each
 // part of the identifier in the path is compared with the Dataplane. A malformed
@@ -10,7 +11,7 @@
 // beside the rules. Every answer has the form that the OpenAPI document at
 // /openapi.yaml states.
 //
-// Documents are read once, by [Parse]. The package reads no files, does not ask Envoy, and reads no other
-// policy than MeshTrafficPermission. It does not authenticate its callers: listen on
-// loopback, or behind a proxy that authenticates them.
+// Documents are read once, by [Parse]. The package reads no files and does not ask Envoy.
+// It does not authenticate its callers: listen on loopback, or behind a proxy that
+// authenticates them.
 package inspect

@@ -28,10 +28,14 @@ func (h handler) routes() map[string]http.HandlerFunc {
 		"/openapi.yaml":                    h.openAPI,
 		"/meshes/{mesh}/dataplanes":        h.dataplanes,
 		"/meshes/{mesh}/dataplanes/{name}": h.dataplane,
-		"/meshes/{mesh}/dataplanes/{name}/_policies":                     h.proxyPolicies,
-		"/meshes/{mesh}/dataplanes/{name}/_inbounds":                     h.inbounds,
-		"/meshes/{mesh}/dataplanes/{name}/_inbounds/{inbound}/_policies": h.inboundPolicies,
-		"/meshes/{mesh}/dataplanes/{name}/_inbounds/{inbound}/_tree":     h.inboundTree,
+		"/meshes/{mesh}/dataplanes/{name}/_policies":                                       h.proxyPolicies,
+		"/meshes/{mesh}/dataplanes/{name}/_inbounds":                                       h.inbounds,
+		"/meshes/{mesh}/dataplanes/{name}/_inbounds/{inbound}/_policies":                   h.inboundPolicies,
+		"/meshes/{mesh}/dataplanes/{name}/_inbounds/{inbound}/_tree":                       h.inboundTree,
+		"/meshes/{mesh}/dataplanes/{name}/_outbounds":                                      h.listOutbounds,
+		"/meshes/{mesh}/dataplanes/{name}/_outbounds/{outbound}/_policies":                 h.outboundPolicies,
+		"/meshes/{mesh}/dataplanes/{name}/_outbounds/{outbound}/_routes":                   h.outboundRoutes,
+		"/meshes/{mesh}/dataplanes/{name}/_outbounds/{outbound}/_routes/{route}/_policies": h.routePolicies,
 	}
 }
 

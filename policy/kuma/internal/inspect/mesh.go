@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/lint"
+	"github.com/meshproof/meshproof/policy/kuma/internal/outbound"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/selection"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -21,6 +22,8 @@ import (
 type Resources struct {
 	opts   permission.Options
 	meshes map[string]*mesh
+	// outbounds are the routes and timeouts of all meshes.
+	outbounds *outbound.Resources
 }
 
 // mesh is one mesh, with the warnings that need all of its inbounds together.
@@ -38,10 +41,12 @@ type mesh struct {
 	unplaced []Warning
 	// routes has the routes that the policies name. Whether they exist is not known.
 	routes []policy.InboundRoute
+	// mismatches are timeouts for other proxies than the routes that they name.
+	mismatches []Warning
 }
 
-func newResources(dataplanes []*dataplane.Dataplane, policies []permission.Policy, opts permission.Options) *Resources {
-	r := &Resources{opts: opts, meshes: make(map[string]*mesh)}
+func newResources(dataplanes []*dataplane.Dataplane, policies []permission.Policy, outbounds *outbound.Resources, opts permission.Options) *Resources {
+	r := &Resources{opts: opts, meshes: make(map[string]*mesh), outbounds: outbounds}
 	for _, d := range dataplanes {
 		m := r.mesh(d.Workload.Mesh)
 		m.dataplanes = append(m.dataplanes, d)
@@ -57,6 +62,13 @@ func newResources(dataplanes []*dataplane.Dataplane, policies []permission.Polic
 	for _, m := range r.meshes {
 		slices.SortFunc(m.dataplanes, func(a, b *dataplane.Dataplane) int { return cmp.Compare(a.Name, b.Name) })
 		m.survey(opts)
+		var proxies []policy.Inbound
+		for _, d := range m.dataplanes {
+			proxies = append(proxies, proxyOf(d))
+		}
+		for _, i := range outbounds.Mismatches(m.name, proxies) {
+			m.mismatches = append(m.mismatches, Warning{Reason: Idle, KRI: i.Origin, Place: i.Place, Message: i.Reason})
+		}
 	}
 	return r
 }
@@ -184,20 +196,25 @@ func sections(d *dataplane.Dataplane) string {
 	return strings.Join(names, ", ")
 }
 
-// Parse reads MeshTrafficPermissions and Dataplanes. It refuses a document of another kind, a
-// policy that the option does not read, and no documents at all. All errors are joined, one
+// Parse reads MeshTrafficPermissions, Dataplanes, and the routes, timeouts and services that
+// [outbound.Owns] tells. It refuses a document of another kind, a policy that the option does
+// not read, and no documents at all. All errors are joined, one
 // line each with its place.
 func Parse(docs []manifest.Document, opts permission.Options) (*Resources, error) {
 	if len(docs) == 0 {
 		return nil, errors.New("there is nothing to inspect: name a folder with Dataplanes and MeshTrafficPermissions")
 	}
-	var owned []manifest.Document
+	var owned, outward []manifest.Document
 	var dataplanes []*dataplane.Dataplane
 	var errs []error
 	ids, names := make(map[kri.KRI]string), make(map[[2]string]string)
 	for _, doc := range docs {
 		if permission.Owns(doc) {
 			owned = append(owned, doc)
+			continue
+		}
+		if outbound.Owns(doc) {
+			outward = append(outward, doc)
 			continue
 		}
 		d, err := parseOther(doc)
@@ -221,10 +238,11 @@ func Parse(docs []manifest.Document, opts permission.Options) (*Resources, error
 	if err == nil {
 		err = permission.CheckForms(policies, opts)
 	}
-	if err := errors.Join(append(errs, err)...); err != nil {
+	outbounds, invalid := outbound.Parse(outward, opts.ControlPlaneNamespace(), opts.Routes)
+	if err := errors.Join(append(errs, err, invalid)...); err != nil {
 		return nil, err
 	}
-	return newResources(dataplanes, policies, opts), nil
+	return newResources(dataplanes, policies, outbounds, opts), nil
 }
 
 func parseOther(doc manifest.Document) (*dataplane.Dataplane, error) {

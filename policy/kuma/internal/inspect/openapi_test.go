@@ -107,24 +107,36 @@ func (c contract) problem(t *testing.T, got response) {
 
 func TestResponsesKeepTheContract(t *testing.T) {
 	t.Parallel()
-	c := newContract(t, load(t, "mesh"))
+	c, routed := newContract(t, load(t, "mesh")), newContract(t, load(t, "routes"))
 	const own = "/meshes/default/dataplanes/backend"
 	for target, status := range map[string]int{
 		"/":             200,
 		"/openapi.yaml": 200,
 		"/?inbound=kri_dp_default___backend_http-port": 200,
-		"/?inbound=main":                              400,
-		"/?inbound=kri_dp_default___backend_80":       404,
-		"/meshes/default/dataplanes":                  200,
-		"/meshes/other/dataplanes":                    404,
-		own:                                           200,
-		"/meshes/default/dataplanes/web.shop":         200,
-		"/meshes/default/dataplanes/nobody":           404,
-		own + "/_policies":                            200,
-		"/meshes/default/dataplanes/web/_policies":    200,
-		"/meshes/default/dataplanes/nobody/_policies": 404,
-		own + "/_inbounds":                            200,
-		"/meshes/other/dataplanes/backend/_inbounds":  404,
+		"/?inbound=main":                        400,
+		"/?inbound=kri_dp_default___backend_80": 404,
+		"/?proxy=kri_dp_default__web-ns_web_":   200,
+		"/?proxy=kri_dp_default__web-ns_gone_":  404,
+		toShop[:strings.LastIndex(toShop, "/")]: 200,
+		toShop + "/_policies":                   200,
+		toShop + "/_routes":                     200,
+		toShop + "/_routes/kri_mhttpr_default__shop-ns_to-shop_rule_0/_policies":                         200,
+		toShop + "/_routes/kri_mhttpr_default__shop-ns_to-shop_rule_9/_policies":                         404,
+		toShop + "/_routes/to-shop/_policies":                                                            400,
+		toShop + "x/_routes":                                                                             404,
+		strings.Replace(toShop, "kri_msvc", "msvc", 1) + "/_policies":                                    400,
+		strings.Replace(toShop, "web.web-ns", "gone", 1) + "/_policies":                                  404,
+		"/meshes/default/dataplanes/away.away-ns/_outbounds/kri_msvc_default__shop-ns_shop_http/_routes": 200,
+		"/meshes/default/dataplanes":                                                                     200,
+		"/meshes/other/dataplanes":                                                                       404,
+		own:                                                                                              200,
+		"/meshes/default/dataplanes/web.shop":                                                            200,
+		"/meshes/default/dataplanes/nobody":                                                              404,
+		own + "/_policies":                                                                               200,
+		"/meshes/default/dataplanes/web/_policies":                                                       200,
+		"/meshes/default/dataplanes/nobody/_policies":                                                    404,
+		own + "/_inbounds":                                                                               200,
+		"/meshes/other/dataplanes/backend/_inbounds":                                                     404,
 		httpPort: 200,
 		own + "/_inbounds/kri_dp_default___backend_5432/_policies":                                200,
 		"/meshes/default/dataplanes/web/_inbounds/kri_dp_default_zone-1_shop_web_main/_policies":  200,
@@ -135,6 +147,10 @@ func TestResponsesKeepTheContract(t *testing.T) {
 	} {
 		t.Run(target, func(t *testing.T) {
 			t.Parallel()
+			c := c
+			if strings.Contains(target, "/_outbounds") || strings.Contains(target, "proxy=") {
+				c = routed
+			}
 			got := fetch(t, c.server, http.MethodGet, target)
 			if got.status != status {
 				t.Fatalf("status %d, want %d: %s", got.status, status, got.body)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 )
@@ -21,7 +22,7 @@ import (
 var assets embed.FS
 
 var (
-	pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"text": jsonText}).ParseFS(assets, "page.html"))
+	pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"text": jsonText, "isTCP": func(l policy.Layer) bool { return l == policy.L4 }}).ParseFS(assets, "page.html"))
 	pageStyle    = style()
 	// pagePolicy allows the page's own style and its empty icon. The page has no script.
 	pagePolicy = "default-src 'none'; style-src 'sha256-" + digest(pageStyle) + "'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -47,6 +48,8 @@ type view struct {
 	Problem *problem
 	// Inbound is the chosen inbound, nil where none is chosen.
 	Inbound *inboundView
+	// Proxy is the chosen dataplane as a caller, nil where none is chosen.
+	Proxy *proxyView
 }
 
 type meshView struct {
@@ -59,6 +62,16 @@ type meshView struct {
 type dataplaneView struct {
 	Name, KRI string
 	Inbounds  []inboundLink
+	// Sends is true where there are services that the dataplane can call, Chosen where the
+	// page shows them.
+	Sends, Chosen bool
+}
+
+// proxyView is what a dataplane sends, and where.
+type proxyView struct {
+	KRI, Mesh, Dataplane string
+	Outbounds            []routing.Outbound
+	Warnings             []Warning
 }
 
 type inboundLink struct {
@@ -89,14 +102,22 @@ type inboundView struct {
 // page shows all inbounds, and the inbound in the query where there is one.
 func (h handler) page(w http.ResponseWriter, req *http.Request) {
 	query := req.URL.Query()
-	chosen := query.Get("inbound")
+	chosen, proxy := query.Get("inbound"), query.Get("proxy")
 	v, status := view{Style: pageStyle}, http.StatusOK
 	for _, m := range h.resources.sorted() {
 		shown := meshView{Name: m.name, Warnings: m.unplaced}
 		for _, d := range m.dataplanes {
-			shown.Dataplanes = append(shown.Dataplanes, newDataplaneView(d, chosen))
+			item := newDataplaneView(d, chosen)
+			item.Sends, item.Chosen = h.resources.outbounds.HasDestinations(m.name), item.KRI == proxy
+			shown.Dataplanes = append(shown.Dataplanes, item)
+			if item.Chosen {
+				v.Proxy = h.proxyView(m, d)
+			}
 		}
 		v.Meshes = append(v.Meshes, shown)
+	}
+	if proxy != "" && v.Proxy == nil {
+		v.Problem, status = notFound("there is no dataplane %s", proxy), http.StatusNotFound
 	}
 	if chosen != "" {
 		m, d, in, refusal := h.resources.chosen(chosen)
@@ -149,6 +170,11 @@ func newDataplaneView(d *dataplane.Dataplane, chosen string) dataplaneView {
 		v.Inbounds = append(v.Inbounds, inboundLink{KRI: id, Section: in.Section(), Protocol: in.Protocol.String(), Chosen: id == chosen})
 	}
 	return v
+}
+
+func (h handler) proxyView(m *mesh, d *dataplane.Dataplane) *proxyView {
+	proxy := h.resources.outbounds.For(proxyOf(d))
+	return &proxyView{KRI: d.ID().String(), Mesh: m.name, Dataplane: d.Name, Outbounds: proxy.Outbounds, Warnings: m.outboundWarnings(proxy)}
 }
 
 func (h handler) inboundView(m *mesh, d *dataplane.Dataplane, in policy.Inbound, q question, asked bool) *inboundView {

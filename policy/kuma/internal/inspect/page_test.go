@@ -158,3 +158,28 @@ func TestBrowserColours(t *testing.T) {
 	t.Cleanup(server.Close)
 	browsertest.Colours(t, server.URL)
 }
+
+// The page of a dataplane shows where its requests go, how long they may take, and what has no
+// effect.
+func TestPageOfOutbounds(t *testing.T) {
+	t.Parallel()
+	r := load(t, "routes")
+	body := get(t, r, "/?proxy=kri_dp_default__web-ns_web_").Body.String()
+	for _, want := range []string{
+		`<a href="/?proxy=kri_dp_default__web-ns_web_" aria-current="page">outbounds</a>`,
+		`<h3><code>kri_msvc_default__shop-ns_shop_http</code> <small>http on port 80</small></h3>`,
+		`<th scope="row"><code>kri_mhttpr_default__shop-ns_to-shop_rule_0</code></th><td>path under &#34;/slow&#34;</td>`,
+		"requestTimeout 15s by kri_mt_default__web-ns_of-route_", "requestTimeout 2s by kri_mt_default__shop-ns_of-service_",
+		"<strong>idle</strong> <code>kri_mt_default__web-ns_of-never_</code>: it has no effect: of 2 proxies 1 have the policy",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("want %s in:\n%s", want, body)
+		}
+	}
+	if gone := get(t, r, "/?proxy=kri_dp_default__web-ns_gone_"); gone.Code != http.StatusNotFound || !strings.Contains(gone.Body.String(), "there is no dataplane") {
+		t.Errorf("an unknown dataplane gets %d", gone.Code)
+	}
+	if list := get(t, load(t, "tags"), "/").Body.String(); strings.Contains(list, ">outbounds<") {
+		t.Error("a mesh without services has outbounds")
+	}
+}

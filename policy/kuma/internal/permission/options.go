@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/policy/kuma/internal/legacy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/outbound"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -53,9 +54,12 @@ type Options struct {
 	SystemNamespace string `yaml:"systemNamespace"`
 	// LegacyCompiler compiles policies with from.
 	LegacyCompiler legacy.Compiler `yaml:"legacyCompiler"`
+	// Routes says what the limits of a route come from.
+	Routes outbound.Design `yaml:"kumaRoutes"`
 }
 
-// MarshalJSON prints every option under its key, with the defaults filled in.
+// MarshalJSON prints every option that decides about authorization under its key, with the
+// defaults filled in. A compiler of authorization is told no other.
 func (o Options) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Option          int    `json:"kumaOption"`

@@ -1,6 +1,9 @@
 package resource
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // The labels that decide about selection and order. A control plane computes them on
 // admission. A resource in a file may lack them.
@@ -42,4 +45,39 @@ func (r Resource) Role(systemNamespace, ofNamespace string) string {
 		ofNamespace = RoleSystem
 	}
 	return cmp.Or(r.Labels[LabelRole], ofNamespace)
+}
+
+// Label returns a label of the resource. Where the resource lacks the label, it is the value
+// that a control plane would compute.
+func (r Resource) Label(key string) string {
+	if value, ok := r.Labels[key]; ok {
+		return value
+	}
+	switch key {
+	case LabelDisplayName:
+		return r.ID.Name
+	case LabelMesh:
+		return r.ID.Mesh
+	case LabelZone:
+		return r.ID.Zone
+	case LabelNamespace:
+		return r.ID.Namespace
+	}
+	return ""
+}
+
+// RoleWith is [Resource.Role] for a policy with a list to. Own says of each item whether it
+// means resources of the policy's own namespace alone. A policy of such items is its
+// producer's, and applies to the callers of all namespaces; any other is a consumer's. A policy
+// with items of both kinds is refused, as every control plane does.
+func (r Resource) RoleWith(systemNamespace string, own []bool) (string, error) {
+	computed := RoleConsumer
+	if len(own) > 0 && own[0] {
+		computed = RoleProducer
+	}
+	role := r.Role(systemNamespace, computed)
+	if mixed := slices.Contains(own, true) && slices.Contains(own, false); mixed && role == computed && r.Labels[LabelRole] == "" {
+		return "", r.Doc.Errorf("spec.to", "the targets of the own namespace and others must not stand in one policy: the first make it a producer's, the others a consumer's")
+	}
+	return role, nil
 }

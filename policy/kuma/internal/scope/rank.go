@@ -2,6 +2,7 @@ package scope
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -37,10 +38,13 @@ func (s Selector) Rank() Rank {
 // Compare orders the weakest first. Of two policies of one weight, the one whose
 // display name sorts first is stronger. The identifier decides where the names are
 // equal too.
-func (r Rank) Compare(s Rank) int {
-	if c := bytes.Compare(r.weight[:], s.weight[:]); c != 0 {
-		return c
-	}
+func (r Rank) Compare(s Rank) int { return cmp.Or(r.CompareWeight(s), r.CompareName(s)) }
+
+// CompareWeight is [Rank.Compare] without the names.
+func (r Rank) CompareWeight(s Rank) int { return bytes.Compare(r.weight[:], s.weight[:]) }
+
+// CompareName is [Rank.Compare] for two policies of one weight.
+func (r Rank) CompareName(s Rank) int {
 	if c := strings.Compare(s.resource.ID.Name, r.resource.ID.Name); c != 0 {
 		return c
 	}

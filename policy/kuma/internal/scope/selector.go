@@ -100,7 +100,7 @@ func eachLegacyMiss(t *target.Target, in *policy.Inbound, yield func(Miss) bool)
 		return
 	}
 	for _, want := range t.Labels {
-		if got, owner := inboundTag(in, want.Key); got != want.Value &&
+		if got, owner := InboundTag(in, want.Key); got != want.Value &&
 			!yield(Miss{fmt.Sprintf("targetRef asks for %s=%q, the %s has %s", want.Key, want.Value, owner, orNone(got)), want.Value, got}) {
 			return
 		}
@@ -128,9 +128,9 @@ func WorkloadLabel(w *policy.Workload, label string) string {
 	return ""
 }
 
-// inboundTag returns a tag of the inbound, and of its workload where the inbound lacks
+// InboundTag returns a tag of the inbound, and of its workload where the inbound lacks
 // it. The owner is "inbound" or "workload".
-func inboundTag(in *policy.Inbound, key string) (value, owner string) {
+func InboundTag(in *policy.Inbound, key string) (value, owner string) {
 	if value, ok := in.Tags[key]; ok {
 		return value, "inbound"
 	}

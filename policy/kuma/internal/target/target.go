@@ -78,6 +78,23 @@ func Parse(doc manifest.Document, ref *Ref, legacy bool) (Target, error) {
 	}
 }
 
+// ParseOutbound reads the targetRef of a policy with a list to, which selects the proxies of
+// callers: by the labels or the name of a Dataplane, or by the tags of a MeshSubset.
+func ParseOutbound(doc manifest.Document, ref *Ref) (Target, error) {
+	switch {
+	case ref == nil:
+		return Target{}, nil
+	case ref.SectionName != "":
+		return Target{}, doc.Errorf(targetField+".sectionName", "must not be set beside to: a caller has no inbound there")
+	case ref.Kind == "MeshSubset":
+		return parseLegacyTarget(doc, *ref)
+	case ref.Kind == "" || ref.Kind == "Mesh" || ref.Kind == "Dataplane":
+		return Parse(doc, ref, false)
+	default:
+		return Target{}, doc.Errorf(targetField+".kind", "kind %q is not supported: use Mesh, MeshSubset or Dataplane", ref.Kind)
+	}
+}
+
 func sortedLabels(labels map[string]string) []Label {
 	var out []Label
 	for _, key := range slices.Sorted(maps.Keys(labels)) {

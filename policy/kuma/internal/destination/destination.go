@@ -1,0 +1,270 @@
+// Package destination reads the resources that requests are sent to: MeshService,
+// MeshMultiZoneService and MeshExternalService.
+//
+// It guarantees that each port of a destination has a section of its own, and that a refusal
+// names file, line and field. It finds the inbounds behind a destination. It sends nothing.
+package destination
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
+	"github.com/meshproof/meshproof/policy/kuma/internal/scope"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// The kinds of destinations.
+var (
+	MeshService          = resource.Kind{Name: "MeshService", Type: kri.MeshService}
+	MeshMultiZoneService = resource.Kind{Name: "MeshMultiZoneService", Type: kri.MeshMultiZoneService}
+	MeshExternalService  = resource.Kind{Name: "MeshExternalService", Type: kri.MeshExternalService}
+)
+
+// Kinds are the kinds of destinations.
+var Kinds = []resource.Kind{MeshService, MeshMultiZoneService, MeshExternalService}
+
+// Destination is a service. It is immutable; [Parse] makes it.
+type Destination struct {
+	resource.Resource
+	Kind  resource.Kind
+	Ports []Port
+
+	// selects tells the workloads behind a MeshService by their tags or labels, and by name.
+	tags, labels map[string]string
+	dataplane    string
+	// services are the labels of the MeshServices behind a MeshMultiZoneService.
+	services map[string]string
+}
+
+// Port is a port of a service.
+type Port struct {
+	Name     string
+	Number   uint16
+	Protocol policy.Protocol
+	// target is the name or the number of the inbounds behind the port.
+	target string
+}
+
+// Section returns the name of the port, or its number where it has none.
+func (p Port) Section() string {
+	if p.Name != "" {
+		return p.Name
+	}
+	return strconv.Itoa(int(p.Number))
+}
+
+// PortID is the identifier of a port of the destination.
+func (d *Destination) PortID(p Port) kri.KRI {
+	id := d.ID
+	id.Section = p.Section()
+	return id
+}
+
+// Port returns the port with a section, which may also be the number of a port with a name.
+func (d *Destination) Port(section string) (Port, bool) {
+	i := slices.IndexFunc(d.Ports, func(p Port) bool { return p.Section() == section || strconv.Itoa(int(p.Number)) == section })
+	if i < 0 {
+		return Port{}, false
+	}
+	return d.Ports[i], true
+}
+
+type serviceSpec struct {
+	Selector struct {
+		DataplaneTags   map[string]string `yaml:"dataplaneTags"`
+		DataplaneLabels *labelSelector    `yaml:"dataplaneLabels"`
+		DataplaneRef    *struct {
+			Name string `yaml:"name"`
+		} `yaml:"dataplaneRef"`
+	} `yaml:"selector"`
+	Ports      []portSchema      `yaml:"ports"`
+	Identities manifest.Document `yaml:"identities"`
+	State      string            `yaml:"state"`
+}
+
+type labelSelector struct {
+	MatchLabels map[string]string `yaml:"matchLabels"`
+}
+
+type multiZoneSpec struct {
+	Selector struct {
+		MeshService labelSelector `yaml:"meshService"`
+	} `yaml:"selector"`
+	Ports []portSchema `yaml:"ports"`
+}
+
+type externalSpec struct {
+	Match struct {
+		Type     string    `yaml:"type"`
+		Port     uint16    `yaml:"port"`
+		Protocol *protocol `yaml:"protocol"`
+	} `yaml:"match"`
+	Endpoints manifest.Document `yaml:"endpoints"`
+	Extension manifest.Document `yaml:"extension"`
+	TLS       manifest.Document `yaml:"tls"`
+}
+
+type portSchema struct {
+	Name        string    `yaml:"name"`
+	Port        uint16    `yaml:"port"`
+	TargetPort  section   `yaml:"targetPort"`
+	AppProtocol *protocol `yaml:"appProtocol"`
+}
+
+// section is the name or the number of an inbound.
+type section string
+
+// UnmarshalManifest lets [manifest.Document.Decode] read the type.
+func (s *section) UnmarshalManifest(d manifest.Document) error {
+	var number uint16
+	if d.Decode(&number) == nil {
+		*s = section(strconv.Itoa(int(number)))
+		return nil
+	}
+	return d.Decode((*string)(s))
+}
+
+// protocol reads Kuma's names of a protocol. Without a name it is tcp.
+type protocol struct{ policy.Protocol }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (p *protocol) UnmarshalText(text []byte) error {
+	if p.Protocol.UnmarshalText(text) != nil {
+		return fmt.Errorf("protocol %q is unknown: use http, http2, grpc or tcp", text)
+	}
+	return nil
+}
+
+// Owns reports whether a document is a destination.
+func Owns(doc manifest.Document) bool {
+	return slices.ContainsFunc(Kinds, func(k resource.Kind) bool { return k.Owns(doc) })
+}
+
+// ParseAll parses each document as [resource.ParseAll] does.
+func ParseAll(docs []manifest.Document) ([]Destination, error) {
+	return resource.ParseAll(docs, Parse, func(d *Destination) resource.Resource { return d.Resource })
+}
+
+// Parse reads one destination. Every error is a [*manifest.Error].
+func Parse(doc manifest.Document) (Destination, error) {
+	switch {
+	case MeshMultiZoneService.Owns(doc):
+		head, spec, err := resource.Parse[multiZoneSpec](MeshMultiZoneService, doc)
+		d := Destination{Resource: head, Kind: MeshMultiZoneService, services: spec.Selector.MeshService.MatchLabels}
+		if err == nil && len(d.services) == 0 {
+			err = doc.Errorf("spec.selector.meshService.matchLabels", "the labels are missing: they tell the services of all zones")
+		}
+		return d.with(spec.Ports, err)
+	case MeshExternalService.Owns(doc):
+		head, spec, err := resource.Parse[externalSpec](MeshExternalService, doc)
+		return Destination{Resource: head, Kind: MeshExternalService}.with([]portSchema{{Port: spec.Match.Port, AppProtocol: spec.Match.Protocol}}, err)
+	}
+	head, spec, err := resource.Parse[serviceSpec](MeshService, doc)
+	d := Destination{Resource: head, Kind: MeshService, tags: spec.Selector.DataplaneTags}
+	if l := spec.Selector.DataplaneLabels; l != nil {
+		d.labels = l.MatchLabels
+	}
+	if ref := spec.Selector.DataplaneRef; ref != nil {
+		d.dataplane = ref.Name
+	}
+	if set := len(d.tags) + len(d.labels) + len(d.dataplane); err == nil && set == 0 {
+		err = doc.Errorf("spec.selector", "the selector is missing: write dataplaneTags, dataplaneLabels or dataplaneRef")
+	}
+	return d.with(spec.Ports, err)
+}
+
+// with returns the destination with its ports.
+func (d Destination) with(ports []portSchema, err error) (Destination, error) {
+	field := func(i int) string {
+		if d.Kind == MeshExternalService {
+			return "spec.match"
+		}
+		return fmt.Sprintf("spec.ports[%d]", i)
+	}
+	if err == nil && len(ports) == 0 {
+		err = d.Doc.Errorf("spec.ports", "the ports are missing: without one nothing can be sent")
+	}
+	for i, schema := range ports {
+		if err != nil {
+			break
+		}
+		if schema.Port == 0 {
+			err = d.Doc.Errorf(field(i)+".port", "the port is missing")
+			break
+		}
+		p := Port{Name: schema.Name, Number: schema.Port, Protocol: policy.TCP, target: string(schema.TargetPort)}
+		if schema.AppProtocol != nil {
+			p.Protocol = schema.AppProtocol.Protocol
+		}
+		if p.target == "" {
+			p.target = strconv.Itoa(int(p.Number))
+		}
+		if invalid := d.PortID(p).Validate(); invalid != nil {
+			err = d.Doc.Errorf(field(i)+".name", "no resource identifier can be made: %v", invalid)
+			break
+		}
+		if _, twice := d.Port(p.Section()); twice {
+			err = d.Doc.Errorf(field(i), "port %s appears twice: give each a name and a number of its own", p.Section())
+			break
+		}
+		d.Ports = append(d.Ports, p)
+	}
+	if err != nil {
+		return Destination{}, err
+	}
+	return d, nil
+}
+
+// Inbounds returns which of the inbounds take what is sent to a port. The services are all
+// that there are: those of a MeshMultiZoneService are among them. A MeshExternalService has
+// no inbound in the mesh.
+func (d *Destination) Inbounds(p Port, services []Destination, inbounds []policy.Inbound) []policy.Inbound {
+	var out []policy.Inbound
+	switch d.Kind {
+	case MeshService:
+		for i := range inbounds {
+			if d.selects(&inbounds[i]) && (inbounds[i].Section() == p.target || strconv.Itoa(int(inbounds[i].Port)) == p.target) {
+				out = append(out, inbounds[i])
+			}
+		}
+	case MeshMultiZoneService:
+		for i := range services {
+			s := &services[i]
+			if s.Kind != MeshService || s.ID.Mesh != d.ID.Mesh || !isSubset(d.services, s.Label) {
+				continue
+			}
+			if own, ok := s.Port(p.Section()); ok {
+				out = append(out, s.Inbounds(own, services, inbounds)...)
+			}
+		}
+	}
+	return out
+}
+
+func (d *Destination) selects(in *policy.Inbound) bool {
+	w := &in.Workload
+	mesh, namespace := scope.WorkloadLabel(w, resource.LabelMesh), w.Namespace
+	if mesh != d.ID.Mesh || d.ID.Namespace != "" && namespace != d.ID.Namespace {
+		return false
+	}
+	tag := func(key string) string {
+		value, _ := scope.InboundTag(in, key)
+		return value
+	}
+	label := func(key string) string { return scope.WorkloadLabel(w, key) }
+	return isSubset(d.tags, tag) && isSubset(d.labels, label) && (d.dataplane == "" || d.dataplane == w.Name)
+}
+
+// isSubset reports whether each of the labels has its value.
+func isSubset(labels map[string]string, value func(key string) string) bool {
+	for key, want := range labels {
+		if value(key) != want {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,338 @@
+package outbound
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/destination"
+	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
+	"github.com/meshproof/meshproof/policy/kuma/internal/route"
+	"github.com/meshproof/meshproof/policy/kuma/internal/scope"
+	"github.com/meshproof/meshproof/policy/kuma/internal/timeout"
+)
+
+// defaults are the limits of Kuma where no policy sets one.
+var defaults = routing.Limits{
+	routing.Connection: {Time: 5 * time.Second},
+	routing.Request:    {Time: 15 * time.Second},
+	routing.StreamIdle: {Time: 30 * time.Minute},
+	routing.Idle:       {Time: time.Hour},
+}
+
+// Proxy is the outbound side of one proxy, with what led to it.
+type Proxy struct {
+	routing.Proxy
+	// Rules are what the timeouts come to on each port of a destination and on each route
+	// that the proxy has, in the order of their identifiers. A resource without a limit by
+	// policy has none.
+	Rules []Rule
+	// Ignored are the policies, and items of policies, that have no effect on the proxy.
+	Ignored []Ignored
+}
+
+// builder builds a proxy.
+type builder struct {
+	*Resources
+	proxy    policy.Inbound
+	mesh     string
+	timeouts rules
+	// routes are those that apply, the strongest first. Items are what they say about each
+	// port.
+	routes []*route.Route
+	items  map[kri.KRI][]item
+	used   map[*destination.Destination]map[string]bool
+	// confs are what portConf has found.
+	confs map[kri.KRI]timeout.Conf
+	out   Proxy
+}
+
+// For returns the outbound side of a workload's proxy. The inbound is one of the workload's,
+// which gives its tags to a MeshSubset; a workload without inbounds has an empty one.
+func (r *Resources) For(proxy policy.Inbound) Proxy {
+	b := &builder{
+		Resources: r, proxy: proxy, mesh: scope.WorkloadLabel(&proxy.Workload, resource.LabelMesh), timeouts: r.rulesFor(&proxy),
+		items: map[kri.KRI][]item{}, used: map[*destination.Destination]map[string]bool{}, confs: map[kri.KRI]timeout.Conf{},
+	}
+	b.selectRoutes()
+	for i := range r.destinations {
+		if d := &r.destinations[i]; d.ID.Mesh == b.mesh {
+			for _, p := range d.Ports {
+				b.addOutbound(d, p)
+			}
+		}
+	}
+	b.addClusters()
+	b.addRules()
+	b.out.Ignored = b.ignored()
+	return b.out
+}
+
+// selectRoutes finds the routes that apply to the proxy.
+func (b *builder) selectRoutes() {
+	type ranked struct {
+		route *route.Route
+		rank  scope.Rank
+	}
+	var all []ranked
+	for i := range b.Resources.routes {
+		r := &b.Resources.routes[i]
+		if s := routeSelector(r); s.Miss(&b.proxy) == "" {
+			all = append(all, ranked{r, s.Rank()})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y ranked) int { return y.rank.Compare(x.rank) })
+	for _, r := range all {
+		b.routes = append(b.routes, r.route)
+		b.addItems(r.route)
+	}
+}
+
+// item is what a route says about a port.
+type item struct {
+	route *route.Route
+	rules []route.Rule
+}
+
+// addItems finds the ports that a route is for: those of its layer.
+func (b *builder) addItems(r *route.Route) {
+	for _, to := range r.To {
+		for _, d := range b.destinationsMeant(to.Ref, &r.Resource) {
+			for _, p := range d.Ports {
+				if (to.Ref.Section == "" || to.Ref.Section == p.Section()) && p.Protocol.Layer() == layerOf(r) {
+					id := d.PortID(p)
+					b.items[id] = append(b.items[id], item{r, to.Rules})
+				}
+			}
+		}
+	}
+}
+
+// layerOf is the layer of the requests that a route is for.
+func layerOf(r *route.Route) policy.Layer {
+	if r.Kind == route.MeshTCPRoute {
+		return policy.L4
+	}
+	return policy.L7
+}
+
+func routeSelector(r *route.Route) scope.Selector {
+	return scope.Selector{Resource: &r.Resource, Target: &r.Target, Role: r.Role}
+}
+
+// limits returns the limits of a resource: those of the first rule that sets a bound, or the
+// default.
+func limits(confs ...timeout.Conf) routing.Limits {
+	out := defaults
+	for bound := range routing.Bounds {
+		for i := range confs {
+			if confs[i].Set(bound) {
+				out[bound] = confs[i][bound]
+				break
+			}
+		}
+	}
+	return out
+}
+
+// portConf is what the timeouts say about a port of a destination.
+func (b *builder) portConf(d *destination.Destination, p destination.Port) timeout.Conf {
+	id := d.PortID(p)
+	conf, ok := b.confs[id]
+	if !ok {
+		conf = merge(id, b.timeouts.own[id], b.timeouts.mesh).Conf
+		b.confs[id] = conf
+	}
+	return conf
+}
+
+// routeLimits are the limits of the requests of a route to a port.
+func (b *builder) routeLimits(id kri.KRI, port timeout.Conf) routing.Limits {
+	id.Section = ""
+	own := b.timeouts.own[id]
+	switch {
+	case len(own) == 0:
+		return limits(port)
+	case b.design == Released:
+		conf := merge(id, own, b.timeouts.mesh).Conf
+		// Released Kuma overwrites the timeout of the route, and keeps the rest of what it
+		// wrote for the service.
+		rest := port
+		rest[routing.Request] = routing.Limit{}
+		return limits(conf, rest)
+	}
+	return limits(merge(id, own, nil).Conf, port)
+}
+
+// addOutbound adds the outbound of a port.
+func (b *builder) addOutbound(d *destination.Destination, p destination.Port) {
+	conf := b.portConf(d, p)
+	own := limits(conf)
+	id := d.PortID(p)
+	out := routing.Outbound{Name: id.String(), Port: p.Number, Protocol: p.Protocol, Headers: own[routing.RequestHeaders]}
+	itself := []routing.Backend{{Cluster: id.String(), Weight: 1}}
+	add := func(id kri.KRI, when policy.Condition, backends []routing.Backend) {
+		l := own
+		if id.Type != d.ID.Type {
+			l = b.routeLimits(id, conf)
+		}
+		out.Routes = append(out.Routes, routing.Route{
+			Name: id.String(), When: when, Backends: backends, Request: l[routing.Request], StreamIdle: l[routing.StreamIdle], Idle: l[routing.Idle],
+		})
+	}
+	catchesAll := false
+	for _, m := range b.matches(d, p) {
+		when := m.match.When()
+		backends := itself
+		if m.backends != nil {
+			backends = b.resolve(m, p)
+		} else {
+			b.use(d, p)
+		}
+		add(m.rule.ID, when, backends)
+		if when == nil {
+			catchesAll = true
+			break
+		}
+	}
+	if !catchesAll {
+		b.use(d, p)
+		add(id, nil, itself)
+	}
+	b.out.Outbounds = append(b.out.Outbounds, out)
+}
+
+// match is a match of a rule that applies to a port.
+type match struct {
+	route    *route.Route
+	rule     *route.Rule
+	match    route.Match
+	backends []route.Backend
+}
+
+// matches returns the matches of the routes to a port in the order of their trial. Of two
+// rules with one match, the stronger route gives the name, and the backends where it states
+// any.
+func (b *builder) matches(d *destination.Destination, p destination.Port) []match {
+	var out []match
+	places := map[string]int{}
+	for _, item := range b.items[d.PortID(p)] {
+		for k := range item.rules {
+			rule := &item.rules[k]
+			matches := rule.Matches
+			if matches == nil {
+				matches = []route.Match{{}}
+			}
+			for _, m := range matches {
+				key := m.Key()
+				place, ok := places[key]
+				switch {
+				case !ok:
+					places[key] = len(out)
+					out = append(out, match{item.route, rule, m, rule.Backends})
+				case out[place].backends == nil:
+					out[place].route, out[place].backends = item.route, rule.Backends
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(x, y match) int { return route.Compare(x.match, y.match) })
+	return out
+}
+
+// resolve finds the clusters of the backends. None is left where no backend exists.
+func (b *builder) resolve(m match, from destination.Port) []routing.Backend {
+	out := make([]routing.Backend, len(m.backends))
+	exists := false
+	for i, backend := range m.backends {
+		out[i].Weight = backend.Weight
+		d, p, ok := b.backend(m.route, backend, from)
+		if ok {
+			exists = true
+			out[i].Cluster = d.PortID(p).String()
+			b.use(d, p)
+		}
+	}
+	if !exists {
+		return nil
+	}
+	return out
+}
+
+// backend finds the port that a backend means. Without a port the backend means the port that
+// the request was sent to.
+func (b *builder) backend(r *route.Route, backend route.Backend, from destination.Port) (*destination.Destination, destination.Port, bool) {
+	meant := b.destinationsMeant(backend.Ref, &r.Resource)
+	if len(meant) == 0 {
+		return nil, destination.Port{}, false
+	}
+	section := backend.Ref.Section
+	switch {
+	case backend.Port != 0:
+		section = strconv.Itoa(int(backend.Port))
+	case section == "":
+		section = strconv.Itoa(int(from.Number))
+	}
+	p, ok := meant[0].Port(section)
+	return meant[0], p, ok
+}
+
+// use notes that a route sends requests to a port.
+func (b *builder) use(d *destination.Destination, p destination.Port) {
+	if b.used[d] == nil {
+		b.used[d] = map[string]bool{}
+	}
+	b.used[d][p.Section()] = true
+}
+
+func (b *builder) addClusters() {
+	for i := range b.destinations {
+		d := &b.destinations[i]
+		for _, p := range d.Ports {
+			if !b.used[d][p.Section()] {
+				continue
+			}
+			c := routing.Cluster{Name: d.PortID(p).String(), Protocol: p.Protocol}
+			all := limits(b.portConf(d, p))
+			for bound := range routing.Bounds {
+				if bound.Level() == routing.OfCluster {
+					c.Limits[bound] = all[bound]
+				}
+			}
+			b.out.Clusters = append(b.out.Clusters, c)
+		}
+	}
+}
+
+// addRules adds the rules of all resources that the proxy has.
+func (b *builder) addRules() {
+	ids := map[kri.KRI]bool{}
+	for i := range b.destinations {
+		d := &b.destinations[i]
+		if d.ID.Mesh != b.mesh {
+			continue
+		}
+		for _, p := range d.Ports {
+			if id := d.PortID(p); len(b.timeouts.own[id])+len(b.timeouts.mesh) > 0 {
+				ids[id] = true
+			}
+		}
+	}
+	for _, r := range b.routes {
+		if len(b.timeouts.own[r.ID]) > 0 {
+			ids[r.ID] = true
+		}
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(ids), func(x, y kri.KRI) int { return strings.Compare(x.String(), y.String()) }) {
+		mesh := b.timeouts.mesh
+		if isRoute := id.Type == kri.MeshHTTPRoute || id.Type == kri.MeshTCPRoute; isRoute && b.design == Seed {
+			mesh = nil
+		}
+		b.out.Rules = append(b.out.Rules, merge(id, b.timeouts.own[id], mesh))
+	}
+}

@@ -1,0 +1,166 @@
+package outbound
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/destination"
+	"github.com/meshproof/meshproof/policy/kuma/internal/reference"
+	"github.com/meshproof/meshproof/policy/kuma/internal/route"
+	"github.com/meshproof/meshproof/policy/kuma/internal/timeout"
+)
+
+// Ignored is a policy, or a part of one, that has no effect on a proxy.
+type Ignored struct {
+	// Origin is the identifier of the policy.
+	Origin string
+	// Place is "file:line" of the policy, or "file:line: field" of the part.
+	Place  string
+	Reason string
+}
+
+// ignored returns what has no effect on the proxy: routes, then timeouts, in their order.
+func (b *builder) ignored() []Ignored {
+	var out []Ignored
+	misses := map[kri.KRI]string{}
+	for i := range b.Resources.routes {
+		r := &b.Resources.routes[i]
+		if miss := routeSelector(r).Miss(&b.proxy); miss != "" {
+			misses[r.ID] = miss
+			out = append(out, Ignored{Origin: r.Origin, Place: r.Place(), Reason: miss})
+			continue
+		}
+		for k := range r.To {
+			if reason := b.routeMiss(r, r.To[k]); reason != "" {
+				out = append(out, Ignored{Origin: r.Origin, Place: r.Doc.Place(r.To[k].Ref.Field), Reason: reason})
+			}
+		}
+	}
+	for i := range b.Resources.timeouts {
+		t := &b.Resources.timeouts[i]
+		if t.Inbound != "" {
+			out = append(out, Ignored{Origin: t.Origin, Place: t.Doc.Place(t.Inbound), Reason: "bounds on the requests that a workload gets are not proven: only those under to are"})
+		}
+		miss := selectorOf(t).Miss(&b.proxy)
+		if miss != "" {
+			out = append(out, Ignored{Origin: t.Origin, Place: t.Place(), Reason: miss})
+			continue
+		}
+		for k := range t.To {
+			out = append(out, b.ignoredItem(t, &t.To[k], misses)...)
+		}
+	}
+	return out
+}
+
+// ignoredItem says why an item of a timeout that applies has no effect. Misses are the routes
+// that do not apply to the proxy, and why.
+func (b *builder) ignoredItem(t *timeout.Timeout, item *timeout.Item, misses map[kri.KRI]string) (out []Ignored) {
+	add := func(format string, a ...any) {
+		out = append(out, Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Reason: fmt.Sprintf(format, a...)})
+	}
+	switch item.Ref.Kind {
+	case reference.Mesh:
+	case route.MeshHTTPRoute.Name, route.MeshTCPRoute.Name:
+		named := b.routesMeant(item.Ref, &t.Resource)
+		if len(named) == 0 {
+			add("there is no %s", item.Ref)
+		}
+		for _, r := range named {
+			if miss, missed := misses[r.ID]; missed {
+				add("the route %s does not apply to the proxy: %s", r, miss)
+			}
+		}
+	default:
+		meant := b.destinationsMeant(item.Ref, &t.Resource)
+		if len(meant) == 0 {
+			add("there is no %s", item.Ref)
+		}
+		for _, d := range meant {
+			b.ignoredBounds(d, item, add)
+		}
+	}
+	return out
+}
+
+// ignoredBounds tells of bounds that a port of a destination does not have.
+func (b *builder) ignoredBounds(d *destination.Destination, item *timeout.Item, add func(format string, a ...any)) {
+	if item.Ref.Section != "" {
+		p, ok := d.Port(item.Ref.Section)
+		if !ok || p.Section() != item.Ref.Section {
+			add("%s has no port %q", d, item.Ref.Section)
+			return
+		}
+	}
+	for _, p := range d.Ports {
+		if p.Protocol.Layer() != policy.L4 || item.Ref.Section != "" && item.Ref.Section != p.Section() {
+			continue
+		}
+		for bound := range routing.Bounds {
+			if bound.NeedsHTTP() && item.Conf.Set(bound) {
+				add("port %s of %s is tcp, which has no %s", p.Section(), d, bound)
+			}
+		}
+	}
+}
+
+// routeMiss says why an item of a route that applies has no effect, "" where it has one.
+func (b *builder) routeMiss(r *route.Route, item route.Item) string {
+	meant := b.destinationsMeant(item.Ref, &r.Resource)
+	if len(meant) == 0 {
+		return fmt.Sprintf("there is no %s", item.Ref)
+	}
+	for _, d := range meant {
+		for _, p := range d.Ports {
+			if (item.Ref.Section == "" || item.Ref.Section == p.Section()) && p.Protocol.Layer() == layerOf(r) {
+				return ""
+			}
+		}
+	}
+	return fmt.Sprintf("%s has no port for a %s", item.Ref, r.Kind.Name)
+}
+
+// Mismatches returns the items of timeouts that name a route and apply to other proxies than
+// the route does, so that they have no effect anywhere (seed 003, "Merging and applying
+// configurations"). The proxies are all that the mesh has, each as [Resources.For] takes it.
+func (r *Resources) Mismatches(mesh string, proxies []policy.Inbound) []Ignored {
+	var out []Ignored
+	for i := range r.timeouts {
+		t := &r.timeouts[i]
+		if t.ID.Mesh != mesh {
+			continue
+		}
+		for k := range t.To {
+			item := &t.To[k]
+			if item.Ref.Kind != route.MeshHTTPRoute.Name && item.Ref.Kind != route.MeshTCPRoute.Name {
+				continue
+			}
+			for _, named := range r.routesMeant(item.Ref, &t.Resource) {
+				if reason := mismatch(t, named, proxies); reason != "" {
+					out = append(out, Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Reason: reason})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// mismatch says that no proxy has both the timeout and the route, "" where one has.
+func mismatch(t *timeout.Timeout, named *route.Route, proxies []policy.Inbound) string {
+	timed, routed := 0, 0
+	for i := range proxies {
+		isTimed, isRouted := selectorOf(t).Miss(&proxies[i]) == "", routeSelector(named).Miss(&proxies[i]) == ""
+		if isTimed && isRouted {
+			return ""
+		}
+		if isTimed {
+			timed++
+		}
+		if isRouted {
+			routed++
+		}
+	}
+	return fmt.Sprintf("it has no effect: of %d proxies %d have the policy and %d the route %s, none has both", len(proxies), timed, routed, named)
+}

@@ -1,0 +1,145 @@
+// Package outbound makes the routing program of a proxy out of the routes, the timeouts and
+// the destinations of its mesh.
+//
+// It guarantees that the result does not depend on the order of the documents, that each
+// limit names the policy and the field that it comes from, and that what has no effect has
+// its reason. It follows seed 003, and where released Kuma differs, [Released] follows that.
+// It reads no YAML and knows no Envoy.
+package outbound
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/destination"
+	"github.com/meshproof/meshproof/policy/kuma/internal/reference"
+	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
+	"github.com/meshproof/meshproof/policy/kuma/internal/route"
+	"github.com/meshproof/meshproof/policy/kuma/internal/timeout"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Design says what the limits of a route come from.
+type Design uint8
+
+// The designs.
+const (
+	// Seed takes a limit that no policy sets on the route from the policies of the service,
+	// bound by bound: seed 003, "Overriding configuration".
+	Seed Design = iota
+	// Released does as Kuma 2.14: where a policy names the route, the service's
+	// requestTimeout does not count, and the default of 15 s stands in its place. The
+	// service's streamIdleTimeout does count.
+	Released
+)
+
+var designNames = [...]string{Seed: "seed", Released: "released"}
+
+// String returns the name used in case files.
+func (d Design) String() string { return designNames[d] }
+
+// UnmarshalText reads the name used in case files. An unknown name is an error that lists
+// the known ones.
+func (d *Design) UnmarshalText(text []byte) error {
+	for i, name := range designNames {
+		if name == string(text) {
+			*d = Design(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("kumaRoutes %q is unknown: use seed or released", text)
+}
+
+// Resources are the destinations, routes and timeouts of a folder. They are immutable;
+// [Parse] makes them. The zero value has none.
+type Resources struct {
+	destinations []destination.Destination
+	routes       []route.Route
+	timeouts     []timeout.Timeout
+	design       Design
+	// byName has the places of destinations and of routes in their lists.
+	byName map[nameKey]int
+}
+
+// nameKey is what a reference by name says of the resource that it means.
+type nameKey struct{ kind, mesh, namespace, name string }
+
+// Owns reports whether a document is one of the resources.
+func Owns(doc manifest.Document) bool {
+	return destination.Owns(doc) || route.Owns(doc) || timeout.Kind.Owns(doc)
+}
+
+// Parse reads the documents that [Owns] tells. Policies of the system namespace apply to the
+// callers of all namespaces. All errors are joined, one line each with its place.
+func Parse(docs []manifest.Document, systemNamespace string, design Design) (*Resources, error) {
+	var services, routes, timeouts []manifest.Document
+	for _, doc := range docs {
+		switch {
+		case destination.Owns(doc):
+			services = append(services, doc)
+		case route.Owns(doc):
+			routes = append(routes, doc)
+		default:
+			timeouts = append(timeouts, doc)
+		}
+	}
+	r := &Resources{design: design}
+	var errs [3]error
+	r.destinations, errs[0] = destination.ParseAll(services)
+	r.routes, errs[1] = route.ParseAll(routes, systemNamespace)
+	r.timeouts, errs[2] = timeout.ParseAll(timeouts, systemNamespace)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	r.index()
+	return r, nil
+}
+
+// index fills byName. Where a name is there in several zones, the first identifier has it.
+func (r *Resources) index() {
+	slices.SortFunc(r.destinations, func(a, b destination.Destination) int { return strings.Compare(a.Origin, b.Origin) })
+	slices.SortFunc(r.routes, func(a, b route.Route) int { return strings.Compare(a.Origin, b.Origin) })
+	slices.SortFunc(r.timeouts, func(a, b timeout.Timeout) int { return strings.Compare(a.Origin, b.Origin) })
+	r.byName = make(map[nameKey]int, len(r.destinations)+len(r.routes))
+	add := func(kind resource.Kind, id kri.KRI, i int) {
+		key := nameKey{kind.Name, id.Mesh, id.Namespace, id.Name}
+		if _, ok := r.byName[key]; !ok {
+			r.byName[key] = i
+		}
+	}
+	for i := range r.destinations {
+		add(r.destinations[i].Kind, r.destinations[i].ID, i)
+	}
+	for i := range r.routes {
+		add(r.routes[i].Kind, r.routes[i].ID, i)
+	}
+}
+
+// find returns the place of the resource that a reference by name means.
+func (r *Resources) find(ref reference.Ref, from *resource.Resource) (int, bool) {
+	i, ok := r.byName[nameKey{ref.Kind, from.ID.Mesh, cmp.Or(ref.Namespace, from.ID.Namespace), ref.Name}]
+	return i, ok
+}
+
+// Inbounds returns the inbounds behind a cluster of a proxy: those that its name identifies.
+func (r *Resources) Inbounds(cluster string, inbounds []policy.Inbound) []policy.Inbound {
+	for i := range r.destinations {
+		d := &r.destinations[i]
+		for _, p := range d.Ports {
+			if d.PortID(p).String() == cluster {
+				return d.Inbounds(p, r.destinations, inbounds)
+			}
+		}
+	}
+	return nil
+}
+
+// HasDestinations reports whether a mesh has something to send requests to.
+func (r *Resources) HasDestinations(mesh string) bool {
+	return slices.ContainsFunc(r.destinations, func(d destination.Destination) bool { return d.ID.Mesh == mesh })
+}

@@ -1,0 +1,158 @@
+package outbound
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/meshproof/meshproof/internal/kri"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/destination"
+	"github.com/meshproof/meshproof/policy/kuma/internal/reference"
+	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
+	"github.com/meshproof/meshproof/policy/kuma/internal/route"
+	"github.com/meshproof/meshproof/policy/kuma/internal/scope"
+	"github.com/meshproof/meshproof/policy/kuma/internal/timeout"
+)
+
+// entry is an item of a policy that applies to the proxy.
+type entry struct {
+	policy *timeout.Timeout
+	item   *timeout.Item
+	rank   scope.Rank
+	// kind is the place of the item's kind in the order of strength, section is 1 for an item
+	// of one port.
+	kind, section int
+}
+
+// strength are the kinds of items, the weakest first.
+var strength = []string{
+	reference.Mesh, destination.MeshService.Name, destination.MeshExternalService.Name, destination.MeshMultiZoneService.Name,
+	route.MeshTCPRoute.Name, route.MeshHTTPRoute.Name,
+}
+
+// compare orders the weakest first: by what the policies weigh, then by what their items are
+// for, then by name.
+func (e entry) compare(f entry) int {
+	return cmp.Or(e.rank.CompareWeight(f.rank), cmp.Compare(e.kind, f.kind), cmp.Compare(e.section, f.section), e.rank.CompareName(f.rank))
+}
+
+// Rule is what the timeouts of a proxy come to on one resource: a port of a destination, or a
+// route.
+type Rule struct {
+	// ID is the identifier of the resource, with the section of a port.
+	ID   kri.KRI
+	Conf timeout.Conf
+	// Origins are the policies that have a part in the conf, the weakest first.
+	Origins []string
+}
+
+// rules are the ResourceRules of a proxy (seed 003, "Merging and applying configurations").
+type rules struct {
+	// mesh are the entries for the whole mesh, own those that name a resource. Both are in
+	// the order of strength.
+	mesh []entry
+	own  map[kri.KRI][]entry
+}
+
+// rulesFor resolves the timeouts that apply to a proxy.
+func (r *Resources) rulesFor(proxy *policy.Inbound) rules {
+	var entries []entry
+	for i := range r.timeouts {
+		t := &r.timeouts[i]
+		if s := selectorOf(t); s.Miss(proxy) == "" {
+			rank := s.Rank()
+			for k := range t.To {
+				item := &t.To[k]
+				e := entry{policy: t, item: item, rank: rank, kind: slices.Index(strength, item.Ref.Kind)}
+				if item.Ref.Section != "" {
+					e.section = 1
+				}
+				entries = append(entries, e)
+			}
+		}
+	}
+	slices.SortStableFunc(entries, entry.compare)
+	out := rules{own: map[kri.KRI][]entry{}}
+	for _, e := range entries {
+		if e.item.Ref.Kind == reference.Mesh {
+			out.mesh = append(out.mesh, e)
+			continue
+		}
+		r.eachMeant(e, func(id kri.KRI) { out.own[id] = append(out.own[id], e) })
+	}
+	return out
+}
+
+func selectorOf(t *timeout.Timeout) scope.Selector {
+	return scope.Selector{Resource: &t.Resource, Target: &t.Target, Role: t.Role}
+}
+
+// eachMeant calls yield for each resource that an entry means: the ports of a destination, or
+// a route.
+func (r *Resources) eachMeant(e entry, yield func(kri.KRI)) {
+	ref, from := e.item.Ref, &e.policy.Resource
+	switch ref.Kind {
+	case route.MeshHTTPRoute.Name, route.MeshTCPRoute.Name:
+		for _, meant := range r.routesMeant(ref, from) {
+			yield(meant.ID)
+		}
+	default:
+		for _, d := range r.destinationsMeant(ref, from) {
+			for _, p := range d.Ports {
+				if ref.Section == "" || ref.Section == p.Section() {
+					yield(d.PortID(p))
+				}
+			}
+		}
+	}
+}
+
+func (r *Resources) routesMeant(ref reference.Ref, from *resource.Resource) (out []*route.Route) {
+	if ref.Labels == nil {
+		if i, ok := r.find(ref, from); ok {
+			out = append(out, &r.routes[i])
+		}
+		return out
+	}
+	for i := range r.routes {
+		if r.routes[i].Kind.Name == ref.Kind && ref.Means(&r.routes[i].Resource, from) {
+			out = append(out, &r.routes[i])
+		}
+	}
+	return out
+}
+
+// destinationsMeant are in the order of their identifiers.
+func (r *Resources) destinationsMeant(ref reference.Ref, from *resource.Resource) (out []*destination.Destination) {
+	if ref.Labels == nil {
+		if i, ok := r.find(ref, from); ok {
+			out = append(out, &r.destinations[i])
+		}
+		return out
+	}
+	for i := range r.destinations {
+		if r.destinations[i].Kind.Name == ref.Kind && ref.Means(&r.destinations[i].Resource, from) {
+			out = append(out, &r.destinations[i])
+		}
+	}
+	return out
+}
+
+// rule merges what applies to a resource. The whole mesh says which entries for the mesh
+// have a part.
+func merge(id kri.KRI, own, mesh []entry) Rule {
+	out := Rule{ID: id}
+	for len(own)+len(mesh) > 0 {
+		var next entry
+		if len(mesh) == 0 || len(own) > 0 && own[0].compare(mesh[0]) < 0 {
+			next, own = own[0], own[1:]
+		} else {
+			next, mesh = mesh[0], mesh[1:]
+		}
+		out.Conf.Merge(next.item.Conf)
+		if origin := next.policy.Origin; !slices.Contains(out.Origins, origin) {
+			out.Origins = append(out.Origins, origin)
+		}
+	}
+	return out
+}
