@@ -27,6 +27,9 @@ type diffOptions struct {
 	anyNames     bool
 	envoy        envoyFlags
 	report       string
+	// sideBySide is true for compare, which may have a file of workloads.
+	sideBySide bool
+	workloads  string
 }
 
 func newDiff() *cobra.Command {
@@ -70,11 +73,11 @@ NEW has a case that OLD lacks, or if a policy cannot be asked; 1 with --strict i
 }
 
 func (o *diffOptions) run(ctx context.Context, before, after string, stdout, stderr io.Writer) error {
-	old, err := diff.Open(o.source.choice(), before)
+	old, err := diff.OpenSide(o.source.choice(), before, o.workloads)
 	if err != nil {
 		return err
 	}
-	recent, err := diff.Open(o.source.choice(), after)
+	recent, err := diff.OpenSide(o.source.choice(), after, o.workloads)
 	if err != nil {
 		return err
 	}
@@ -93,7 +96,11 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	}
 	ofOld, ofNew := s, s
 	ofOld.Options.Document, ofNew.Options.Document = o.oldFlags.Overriding(o.source.options).Document(), o.newFlags.Overriding(o.source.options).Document()
-	d, err := diff.Of(diff.Side{Files: old, Surroundings: ofOld}, diff.Side{Files: recent, Surroundings: ofNew}, o.source.to)
+	compare := diff.Of
+	if o.sideBySide {
+		compare = diff.Beside
+	}
+	d, err := compare(diff.Side{Files: old, Surroundings: ofOld}, diff.Side{Files: recent, Surroundings: ofNew}, o.source.to)
 	if err != nil {
 		return o.source.nothingLeft(err)
 	}
@@ -110,16 +117,24 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 			return err
 		}
 	}
+	if o.sideBySide {
+		return o.print(stdout, d, diff.Sides{Difference: d})
+	}
+	return o.print(stdout, d, d)
+}
+
+// print prints a difference, and returns the exit status.
+func (o *diffOptions) print(stdout io.Writer, d *diff.Difference, as interface {
+	printed
+	Markdown() string
+	Failures() []string
+}) (err error) {
 	if o.output == outputMarkdown {
-		_, err = io.WriteString(stdout, d.Markdown())
+		_, err = io.WriteString(stdout, as.Markdown())
 	} else {
-		err = printResult(stdout, o.output, d)
+		err = printResult(stdout, o.output, as)
 	}
-	status := exitOf(d.Confirmed())
-	if status == nil && len(d.Failures()) > 0 {
-		status = &exitError{code: exitDiffers}
-	}
-	return withFailure(status, err)
+	return withFailure(exitFor(d.Confirmed().Fault, d.Confirmed().Failed+len(as.Failures()) > 0), err)
 }
 
 // confirmAll shows all changes on one Envoy.

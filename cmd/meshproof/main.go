@@ -83,7 +83,7 @@ Exit status: 0 all as wanted, 1 a decision differs or something was not verified
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(badFlag)
-	root.AddCommand(newRun(), newProve(), newDiff(), newVerify(), newAdvisories(), newMutate(), newFuzz(), newLint(), newCompile(), newConvert(), newExplain(), newInspect(), newDescribe(), newGet(), newEnvoy(), newFeatures(), newReport())
+	root.AddCommand(newRun(), newProve(), newDiff(), newSideBySide(), newVerify(), newAdvisories(), newMutate(), newFuzz(), newLint(), newCompile(), newConvert(), newExplain(), newInspect(), newDescribe(), newGet(), newEnvoy(), newFeatures(), newReport())
 	checkTopics(root)
 	return root
 }

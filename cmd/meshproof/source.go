@@ -190,13 +190,11 @@ func (o *sourceOptions) nothingLeft(err error) error {
 func (o *sourceOptions) surroundings() (lab.Surroundings, error) {
 	in := o.inbound
 	in.Port = o.port
-	switch w := &in.Workload; {
-	case !slices.Contains([]string{"", "global", "zone"}, w.Origin):
-		return lab.Surroundings{}, fmt.Errorf("--origin: %q is unknown: use global or zone", w.Origin)
-	case w.Origin == "" && w.Zone != "":
-		w.Origin = "zone"
+	s, err := lab.NewSurroundings(in, language.Options{Document: o.options.Document(), TrustDomain: o.trustDomain})
+	if err != nil {
+		err = fmt.Errorf("--origin: %w", err)
 	}
-	return lab.Surroundings{Inbound: in, Options: language.Options{Document: o.options.Document(), TrustDomain: o.trustDomain}}, nil
+	return s, err
 }
 
 // checkFlags refuses a flag about a kind of file if there is no such file.

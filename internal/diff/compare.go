@@ -101,11 +101,12 @@ func (c Change) Kind() Kind {
 // with its labels, tags and port. The requests use the new protocol. The policies may be
 // of different dialects. Compare fails where either set is refused.
 func Compare(before, after cases.Case) ([]Comparison, error) {
-	return compareBy(counterpart, before, after)
+	return compareBy(counterpart, before, after, false)
 }
 
-// compareBy is [Compare] for inbounds that are found in OLD in another way.
-func compareBy(find finder, before, after cases.Case) ([]Comparison, error) {
+// compareBy is [Compare] for inbounds that are found in OLD in another way. With all, the classes that
+// both decide alike are among the changes.
+func compareBy(find finder, before, after cases.Case, all bool) ([]Comparison, error) {
 	inbounds := make([]cases.Inbound, len(after.Inbounds))
 	for i, in := range after.Inbounds {
 		inbounds[i] = formerly(find, before, after, in)
@@ -124,7 +125,7 @@ func compareBy(find finder, before, after cases.Case) ([]Comparison, error) {
 	olds, recents := old.Inbounds(), recent.Inbounds()
 	out := make([]Comparison, len(recents))
 	for i := range recents {
-		out[i] = compare(olds[i], recents[i])
+		out[i] = compare(olds[i], recents[i], all)
 	}
 	return out, nil
 }
@@ -143,7 +144,7 @@ func withDefault(side, other *verdict.Reading) (*verdict.Reading, error) {
 }
 
 // compare compares one inbound under both sets of policies.
-func compare(was, is verdict.Inbound) Comparison {
+func compare(was, is verdict.Inbound, all bool) Comparison {
 	old, recent := was.Program.Program, is.Program.Program
 	if was.Port != is.Port {
 		old, recent = was.OnItsPort(), is.OnItsPort()
@@ -159,7 +160,7 @@ func compare(was, is verdict.Inbound) Comparison {
 			old.Layer = recent.Layer
 		}
 		// The reasons cost several times as much as the decisions.
-		if old == recent {
+		if old == recent && !all {
 			continue
 		}
 		change := Change{Text: class.String(), Witness: class.Witness, Old: opinion(was, class.Witness), New: opinion(is, class.Witness)}
@@ -173,9 +174,12 @@ func compare(was, is verdict.Inbound) Comparison {
 		c.Cover.Sampled = append(c.Cover.Sampled, "the policies demand other tokens (JWT) than before: who is let in and kept out by that is not compared: "+why)
 	}
 	c.Cover.Sampled = append(c.Cover.Sampled, seenOtherwise(was, is)...)
-	c.Changes = append(c.Changes, plaintextChanges(c.Cover, was, is)...)
+	c.Changes = append(c.Changes, plaintextChanges(c.Cover, was, is, all)...)
 	if c.Cover.Complete() && !was.Program.Equal(is.Program.Program) {
 		c.Beyond = beyond.Widened(c.Cover, is.Surface(), old, recent, nil)
+		if all {
+			c.Beyond = append(c.Beyond, beyond.Widened(c.Cover, was.Surface(), recent, old, nil)...)
+		}
 	}
 	return c
 }
@@ -265,7 +269,7 @@ func plaintext(in verdict.Inbound, q cases.Request, r policy.Request) (Opinion, 
 
 // plaintextChanges returns the changes for callers in plaintext, if either inbound lets them
 // in. Requests with the same two opinions are one change.
-func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound) []Change {
+func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound, all bool) []Change {
 	if !was.MTLS.TakesPlaintext() && !is.MTLS.TakesPlaintext() {
 		return nil
 	}
@@ -280,7 +284,7 @@ func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound) []Change {
 		change.Old, change.was.Want = plaintext(was, q, r)
 		change.New, change.Request.Want = plaintext(is, q, r)
 		both := opinions{change.Old, change.New}
-		if change.Old.Decision == change.New.Decision || seen[both] {
+		if change.Old.Decision == change.New.Decision && !all || seen[both] {
 			continue
 		}
 		seen[both] = true

@@ -42,7 +42,10 @@ type Case struct {
 // Of compares two sides, on the inbounds of the given name, or on all where it is empty. It pairs cases of one name, policy files for one workload, or the
 // only case of each side. The error is about a policy, or says that there is nothing to
 // compare; it may be a [lab.NothingError] or a [lab.NoInboundError].
-func Of(old, recent Side, to string) (*Difference, error) {
+func Of(old, recent Side, to string) (*Difference, error) { return of(old, recent, to, false) }
+
+// of is [Of]. With all, the classes that both sides decide alike are among the changes.
+func of(old, recent Side, to string, all bool) (*Difference, error) {
 	callers := shareCallers(&old, &recent)
 	olds, recents, err := casesOf(old, recent)
 	if err != nil {
@@ -107,7 +110,7 @@ func Of(old, recent Side, to string) (*Difference, error) {
 		if c.renamed {
 			find = renamed
 		}
-		if c.Comparisons, err = compareBy(find, c.Old, c.New); err != nil {
+		if c.Comparisons, err = compareBy(find, c.Old, c.New, all); err != nil {
 			return nil, err
 		}
 		for _, comparison := range c.Comparisons {

@@ -36,6 +36,18 @@ type Surroundings struct {
 	callers *Callers
 }
 
+// NewSurroundings returns the surroundings of an inbound. One of a zone has the origin zone where it
+// states none; an error says that its origin is unknown.
+func NewSurroundings(in policy.Inbound, options language.Options) (Surroundings, error) {
+	switch w := &in.Workload; {
+	case !slices.Contains([]string{"", "global", "zone"}, w.Origin):
+		return Surroundings{}, fmt.Errorf("%q is unknown: use global or zone", w.Origin)
+	case w.Origin == "" && w.Zone != "":
+		w.Origin = "zone"
+	}
+	return Surroundings{Inbound: in, Options: options}, nil
+}
+
 // With returns the surroundings with these made callers.
 func (s Surroundings) With(made Callers) Surroundings {
 	s.callers, s.Options.Peers = &made, made.Peers

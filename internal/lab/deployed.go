@@ -21,6 +21,9 @@ func OpenPolicies(path string) (*Files, error) {
 // ReplacePolicies gives all cases the policies of a file or folder.
 func (f *Files) ReplacePolicies(path string) error {
 	deployed, err := OpenPolicies(path)
+	if err == nil {
+		f.Others = append(f.Others, deployed.Others...)
+	}
 	for i := range f.Cases {
 		if err == nil {
 			f.Cases[i], err = WithPolicies(f.Cases[i], deployed.Policies)
