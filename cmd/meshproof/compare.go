@@ -28,6 +28,7 @@ decide as the policies say.`,
 	o.newFlags.Add(flags, o.source.options, "B")
 	completeOptions(cmd, o.source.options)
 	flags.StringVar(&o.workloads, "workloads", "", "case `file` with the workloads; its own policies and requests count for nothing")
+	flags.BoolVar(&o.svids, "svids", false, "leave out callers with several URI SANs: an X.509-SVID has one")
 	o.envoy.add(cmd)
 	flags.StringVar(&o.report, "report", "", "write results, conformance report, page, JUnit and summary into this folder")
 	addOutput(cmd, &o.output, outputMarkdown)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/flagvalue"
 	"github.com/meshproof/meshproof/internal/optionflag"
 )
 
@@ -15,7 +16,7 @@ func completeValues(cmd *cobra.Command, flag string) {
 }
 
 func completeWords[T ~string](cmd *cobra.Command, flag string, words []T) {
-	completeFunc(cmd, flag, cobra.FixedCompletions(stringsOf(words), cobra.ShellCompDirectiveNoFileComp))
+	completeFunc(cmd, flag, cobra.FixedCompletions(flagvalue.Words(words), cobra.ShellCompDirectiveNoFileComp))
 }
 
 func completeFunc(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {

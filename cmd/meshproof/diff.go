@@ -28,8 +28,8 @@ type diffOptions struct {
 	envoy        envoyFlags
 	report       string
 	// sideBySide is true for compare, which may have a file of workloads.
-	sideBySide bool
-	workloads  string
+	sideBySide, svids bool
+	workloads         string
 }
 
 func newDiff() *cobra.Command {
@@ -118,7 +118,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 		}
 	}
 	if o.sideBySide {
-		return o.print(stdout, d, diff.Sides{Difference: d})
+		return o.print(stdout, d, diff.Sides{Difference: d, SVIDs: o.svids})
 	}
 	return o.print(stdout, d, d)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/flagvalue"
 )
 
 // envoyFlags are the flags that say which Envoy is asked, and how it is run.
@@ -18,7 +19,7 @@ type envoyFlags struct {
 func (e *envoyFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&e.version, "envoy", "", "version of Envoy, see meshproof envoy list (default "+harness.DefaultVersion+", or the version of ENVOY_BIN or ENVOY_IMAGE)")
-	flags.Var(textFlag{&e.runtime, "auto|container|process"}, "runtime", "how to run Envoy")
+	flags.Var(flagvalue.Text(&e.runtime, "auto|container|process"), "runtime", "how to run Envoy")
 	completeValues(cmd, "runtime")
 	completeFunc(cmd, "envoy", completeVersions)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/internal/explanation"
+	"github.com/meshproof/meshproof/internal/flagvalue"
 )
 
 // explainOptions are the flags of explain.
@@ -58,7 +59,7 @@ grouped by their effect, and the decision at the end of each path.`,
 	cmd.Flags().StringVar(&o.source.policies, "policies", "", "explain by the policies of this file or folder, instead of those that the cases state")
 	flags := cmd.Flags()
 	addOutput(cmd, &o.output, outputSVG)
-	flags.Var(oneOf[treeShape]{&o.tree, []treeShape{prunedTree, fullTree}}, "tree", "print the decision tree; --tree=full prints it before pruning")
+	flags.Var(flagvalue.OneOf(&o.tree, prunedTree, fullTree), "tree", "print the decision tree; --tree=full prints it before pruning")
 	flags.Lookup("tree").NoOptDefVal = string(prunedTree)
 	completeValues(cmd, "tree")
 	o.question.Add(flags)

@@ -1,89 +1,16 @@
 package main
 
 import (
-	"encoding"
-	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/flagvalue"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
-
-// textFlag makes a flag of a type that reads and prints itself.
-type textFlag struct {
-	value interface {
-		encoding.TextUnmarshaler
-		fmt.Stringer
-	}
-	usage string
-}
-
-// Set implements pflag.Value.
-func (f textFlag) Set(s string) error { return f.value.UnmarshalText([]byte(s)) }
-
-// String implements pflag.Value.
-func (f textFlag) String() string { return f.value.String() }
-
-// Type implements pflag.Value.
-func (f textFlag) Type() string { return f.usage }
-
-// oneOf makes a flag that takes one of some words.
-type oneOf[T ~string] struct {
-	value *T
-	words []T
-}
-
-// Set implements pflag.Value.
-func (f oneOf[T]) Set(s string) error {
-	if !slices.Contains(f.words, T(s)) {
-		last := len(f.words) - 1
-		return fmt.Errorf("%q is unknown: use %s or %s", s, strings.Join(stringsOf(f.words[:last]), ", "), f.words[last])
-	}
-	*f.value = T(s)
-	return nil
-}
-
-// String implements pflag.Value.
-func (f oneOf[T]) String() string { return string(*f.value) }
-
-// Type implements pflag.Value.
-func (f oneOf[T]) Type() string { return strings.Join(stringsOf(f.words), "|") }
-
-func stringsOf[T ~string](words []T) []string {
-	out := make([]string, len(words))
-	for i, word := range words {
-		out[i] = string(word)
-	}
-	return out
-}
-
-// caseFilter is the value of --case. The zero value matches every case.
-type caseFilter struct{ pattern *regexp.Regexp }
-
-// Set implements pflag.Value.
-func (f *caseFilter) Set(s string) (err error) {
-	f.pattern, err = regexp.Compile(s)
-	return err
-}
-
-// String implements pflag.Value.
-func (f *caseFilter) String() string {
-	if f.pattern == nil {
-		return ""
-	}
-	return f.pattern.String()
-}
-
-// Type implements pflag.Value.
-func (*caseFilter) Type() string { return "regexp" }
-
-func (f *caseFilter) choice() lab.Choice { return lab.Choice{Pattern: f.pattern} }
 
 // fileKind is a kind of input file. Some flags speak of one kind only.
 type fileKind string
@@ -138,7 +65,7 @@ const (
 // addOutput adds --output with text, JSON and further formats.
 func addOutput(cmd *cobra.Command, o *outputFormat, further ...outputFormat) {
 	*o = outputText
-	cmd.Flags().VarP(oneOf[outputFormat]{o, append([]outputFormat{outputText, outputJSON}, further...)}, "output", "o", "how to print the result")
+	cmd.Flags().VarP(flagvalue.OneOf(o, append([]outputFormat{outputText, outputJSON}, further...)...), "output", "o", "how to print the result")
 	completeValues(cmd, "output")
 }
 

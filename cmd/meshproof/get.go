@@ -14,7 +14,7 @@ import (
 )
 
 func newGet() *cobra.Command {
-	var filter caseFilter
+	var filter lab.Choice
 	var wanted cluster.Filter
 	var output outputFormat
 	var strict bool
@@ -46,7 +46,7 @@ refused is left out.`,
 			return needPath(cmd, args[1:])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			files, err := lab.Read(filter.choice(), args[1:]...)
+			files, err := lab.Read(filter, args[1:]...)
 			if err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ refused is left out.`,
 }
 
 func newDescribe() *cobra.Command {
-	var filter caseFilter
+	var filter lab.Choice
 	var pod policy.Workload
 	var strict bool
 	cmd := &cobra.Command{
@@ -104,7 +104,7 @@ asked about.`,
 			return needPath(cmd, args[2:])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			files, err := lab.Read(filter.choice(), args[2:]...)
+			files, err := lab.Read(filter, args[2:]...)
 			if err != nil {
 				return err
 			}

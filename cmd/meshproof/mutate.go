@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/mutation"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -18,7 +19,7 @@ import (
 // mutateOptions are the flags of mutate.
 type mutateOptions struct {
 	envoy       envoyFlags
-	filter      caseFilter
+	filter      lab.Choice
 	ownRequests bool
 	output      outputFormat
 	report      string
@@ -55,7 +56,7 @@ run with its own requests only. Exit status 1 if a mistake survived.`,
 
 func (o mutateOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
 	var memo verdict.Memo
-	chosen, err := matrix.Choice{Choice: o.filter.choice(), Read: memo.Read}.Load(paths...)
+	chosen, err := matrix.Choice{Choice: o.filter, Read: memo.Read}.Load(paths...)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/explanation"
+	"github.com/meshproof/meshproof/internal/flagvalue"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/report"
@@ -32,7 +33,7 @@ type runOptions struct {
 	versions []string
 	runtime  harness.Runtime
 	output   outputFormat
-	filter   caseFilter
+	filter   lab.Choice
 	envoyLog string
 	report   string
 	claims   claims
@@ -75,14 +76,14 @@ another compiler. They are held against the same policies.`,
 	flags := cmd.Flags()
 	o.flags = flags
 	flags.StringSliceVar(&o.versions, "envoy", nil, "`versions` of Envoy, separated by commas, see meshproof envoy list, or all of them (default "+harness.DefaultVersion+", or the version of ENVOY_BIN or ENVOY_IMAGE)")
-	flags.Var(textFlag{&o.runtime, "auto|container|process"}, "runtime", "how to run Envoy")
+	flags.Var(flagvalue.Text(&o.runtime, "auto|container|process"), "runtime", "how to run Envoy")
 	flags.Var(&o.filter, "case", "run only the cases whose name or story matches this regular expression")
 	o.claims.add(cmd)
 	o.compiler.add(cmd)
 	flags.BoolVar(&o.anyNames, "any-names", false, "do not compare the names of the policies that decide")
 	addStrict(cmd, &o.strict)
 	flags.StringVar(&o.policies, "policies", "", "run the cases against the policies of this file or folder, instead of their own")
-	flags.Var(textFlag{&o.shard, "I/N"}, "shard", "run only part I of N, from 1; job/N takes I from JOB_COMPLETION_INDEX of a Kubernetes Job")
+	flags.Var(flagvalue.Text(&o.shard, "I/N"), "shard", "run only part I of N, from 1; job/N takes I from JOB_COMPLETION_INDEX of a Kubernetes Job")
 	flags.IntVar(&o.sets, "sets", matrix.FreshSets, "with --profile or --report: how many sets of random policies another compiler is asked for beside the cases, 0 for none")
 	flags.Uint64Var(&o.seed, "seed", 0, "the same `number` draws the same sets (default: a random seed)")
 	flags.StringVar(&o.times, "times", "", "balance the shards by the times in this file, see meshproof report times (default: those measured for the built-in cases)")
@@ -243,7 +244,7 @@ func (o runOptions) suite(paths []string, stderr io.Writer) (matrix.Suite, error
 		}
 		policies = files.Policies
 	}
-	s.Cases, err = matrix.Choice{Choice: o.filter.choice(), Policies: policies, Selection: selection, Read: s.Read}.Load(paths...)
+	s.Cases, err = matrix.Choice{Choice: o.filter, Policies: policies, Selection: selection, Read: s.Read}.Load(paths...)
 	return s, err
 }
 

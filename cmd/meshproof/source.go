@@ -12,6 +12,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/internal/explanation"
+	"github.com/meshproof/meshproof/internal/flagvalue"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/optionflag"
 	"github.com/meshproof/meshproof/internal/report/summary"
@@ -25,7 +26,7 @@ type sourceOptions struct {
 	inbound policy.Inbound
 	port    uint16
 	to      string
-	filter  caseFilter
+	filter  lab.Choice
 	options optionflag.Set
 	// trustDomain is the mesh's own; the zero value means the default.
 	trustDomain spiffeid.TrustDomain
@@ -51,10 +52,10 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	addLabels(flags, &w.Labels, "workload")
 	flags.StringVar(&o.inbound.Name, "inbound", "", "name of the inbound")
 	flags.Uint16Var(&o.port, "port", 8080, "`number` of the port of the inbound")
-	flags.Var(textFlag{&o.inbound.Protocol, "http|http2|grpc|tcp"}, "protocol", "protocol of the inbound")
+	flags.Var(flagvalue.Text(&o.inbound.Protocol, "http|http2|grpc|tcp"), "protocol", "protocol of the inbound")
 	flags.StringVar(&w.Origin, "origin", "", "origin of the workload, global or zone; zone where --zone is set")
 	o.options.Add(flags)
-	flags.Var(textFlag{&o.trustDomain, "name"}, "trust-domain", "trust domain of the service accounts that an AuthorizationPolicy names, trust-domain.mesh where it is empty")
+	flags.Var(flagvalue.Text(&o.trustDomain, "name"), "trust-domain", "trust domain of the service accounts that an AuthorizationPolicy names, trust-domain.mesh where it is empty")
 	addFileFlags(cmd, policyFiles, flags)
 	flags = newFileFlags()
 	cmd.Flags().StringVar(&o.to, "to", "", "only this inbound, as workload/inbound: of a case, of a Dataplane, or made for a policy")
@@ -65,7 +66,7 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = completeFiles
 }
 
-func (o *sourceOptions) choice() lab.Choice { return o.filter.choice() }
+func (o *sourceOptions) choice() lab.Choice { return o.filter }
 
 // subjects reads files and folders, and returns the inbounds that they describe.
 func (o *sourceOptions) subjects(paths []string) ([]lab.Subject, error) {

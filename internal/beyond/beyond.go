@@ -50,7 +50,10 @@ func Widened(asked *classes.Cover, on classes.Surface, specified, enforced polic
 		out = append(out, fmt.Sprintf("%d more kinds of such requests", more))
 	}
 	for _, reason := range cover.Sampled {
-		out = append(out, "of requests that the lab cannot send, "+reason)
+		out = append(out, NotSearched(reason))
 	}
 	return out
 }
+
+// NotSearched is the sentence about what a cover samples.
+func NotSearched(reason string) string { return "of requests that the lab cannot send, " + reason }

@@ -18,6 +18,7 @@ import (
 	"github.com/meshproof/meshproof/internal/beyond"
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -175,7 +176,9 @@ func compare(was, is verdict.Inbound, all bool) Comparison {
 	}
 	c.Cover.Sampled = append(c.Cover.Sampled, seenOtherwise(was, is)...)
 	c.Changes = append(c.Changes, plaintextChanges(c.Cover, was, is, all)...)
-	if c.Cover.Complete() && !was.Program.Equal(is.Program.Program) {
+	// Side by side, callers with several names may be left out.
+	onlyNames := all && len(c.Cover.Sampled) == 1 && c.Cover.SampledNames != ""
+	if (c.Cover.Complete() || onlyNames) && !was.Program.Equal(is.Program.Program) {
 		c.Beyond = beyond.Widened(c.Cover, is.Surface(), old, recent, nil)
 		if all {
 			c.Beyond = append(c.Beyond, beyond.Widened(c.Cover, was.Surface(), recent, old, nil)...)
@@ -279,7 +282,7 @@ func plaintextChanges(cover *classes.Cover, was, is verdict.Inbound, all bool) [
 	for _, class := range cover.Classes {
 		r := class.Witness
 		r.URIs, r.DNS, r.SNI = nil, nil, ""
-		q := cases.Request{To: is.String(), SourceIP: r.Source, Method: r.Method, Path: r.Path, Authority: r.Host, Headers: r.Headers, From: verdict.Plaintext, Place: "plaintext"}
+		q := cases.Request{To: is.String(), SourceIP: r.Source, Method: r.Method, Path: r.Path, Authority: r.Host, Headers: r.Headers, Token: token.Of(r.Others), From: verdict.Plaintext, Place: "plaintext"}
 		change := Change{Text: "callers in plaintext", Witness: r, Request: q, was: q}
 		change.Old, change.was.Want = plaintext(was, q, r)
 		change.New, change.Request.Want = plaintext(is, q, r)

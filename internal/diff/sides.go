@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/beyond"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/report/markdown"
 	"github.com/meshproof/meshproof/internal/result"
@@ -17,7 +18,28 @@ import (
 //
 // Two decisions are alike where both let the request pass or both refuse it, and their shadows do
 // so too. One may refuse it with a status and the other close the connection.
-type Sides struct{ *Difference }
+type Sides struct {
+	*Difference
+	// SVIDs leaves callers with several names out: an X.509-SVID has one.
+	SVIDs bool
+}
+
+// sampled says of which requests there are examples only.
+func (s Sides) sampled() []string {
+	return slices.DeleteFunc(s.Difference.sampled(), func(reason string) bool { return s.SVIDs && slices.Contains(s.sampledNames(), reason) })
+}
+
+// sampledNames are the reasons for which callers with several names are sampled.
+func (s Sides) sampledNames() (out []string) {
+	for _, one := range s.Cases {
+		for _, found := range one.Comparisons {
+			if reason := found.Cover.SampledNames; reason != "" && !slices.Contains(out, reason) {
+				out = append(out, reason)
+			}
+		}
+	}
+	return out
+}
 
 // Beside is [Of] for [Sides]: the classes that both sides decide alike are among the changes.
 func Beside(a, b Side, to string) (*Difference, error) { return of(a, b, to, true) }
@@ -65,6 +87,9 @@ func (s Sides) Failures() []string {
 		}
 		for _, found := range c.Comparisons {
 			for _, reason := range found.Beyond {
+				if reason == beyond.NotSearched(found.Cover.SampledNames) { // the sampled cover says it
+					continue
+				}
 				out = append(out, "they differ at "+found.Inbound.String()+" in requests that the lab cannot send: "+reason)
 			}
 		}
@@ -193,6 +218,11 @@ func (s Sides) remarks() (out []string) {
 		}
 		for _, note := range one.notes() {
 			out = append(out, "note: "+note)
+		}
+	}
+	if s.SVIDs {
+		for _, reason := range s.sampledNames() {
+			out = append(out, "note: a certificate with several URI SANs is no X.509-SVID, and is left out: "+reason)
 		}
 	}
 	for _, text := range s.made() {

@@ -39,7 +39,7 @@ type Files struct {
 	HasCases, HasDataplanes bool
 }
 
-// Choice says which cases are meant.
+// Choice says which cases are meant, as the value of a flag.
 type Choice struct {
 	// Pattern has to match the name or the story of a case; nil matches every case.
 	Pattern *regexp.Regexp
@@ -49,6 +49,23 @@ type Choice struct {
 func (c Choice) Matches(one cases.Case) bool {
 	return c.Pattern == nil || c.Pattern.MatchString(one.Name) || c.Pattern.MatchString(one.Story)
 }
+
+// Set reads a regular expression.
+func (c *Choice) Set(text string) (err error) {
+	c.Pattern, err = regexp.Compile(text)
+	return err
+}
+
+// String returns the regular expression, "" for none.
+func (c *Choice) String() string {
+	if c.Pattern == nil {
+		return ""
+	}
+	return c.Pattern.String()
+}
+
+// Type is what a user writes.
+func (*Choice) Type() string { return "regexp" }
 
 // file is a file that was read.
 type file struct {

@@ -64,6 +64,9 @@ type Cover struct {
 	// Sampled has a reason for each kind of request of which the classes have examples
 	// only. It is empty where the cover is complete.
 	Sampled []string
+	// SampledNames is the entry of Sampled about callers with several names, "" without one. An
+	// X.509-SVID has one name.
+	SampledNames string
 
 	layer policy.Layer
 	// demand is what the inbound demands of tokens.
@@ -366,4 +369,10 @@ func (c *Cover) cellText(d int, cell int32) string {
 	default:
 		return a.describe(a.patterns[cell])
 	}
+}
+
+// sampleNames says that callers with several names are sampled.
+func (c *Cover) sampleNames() {
+	c.SampledNames = "callers with several names: the rules look at each name by itself, and at all of them as one text"
+	c.Sampled = append(c.Sampled, c.SampledNames)
 }

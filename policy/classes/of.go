@@ -55,7 +55,7 @@ func cut(limit int, on Surface, programs []policy.Program) *Cover {
 	c.root = b.build(noRef)
 	c.Dimensions = c.dimensions(&s)
 	if s.mixed() {
-		c.Sampled = append(c.Sampled, "callers with several names: the rules look at each name by itself, and at all of them as one text")
+		c.sampleNames()
 	}
 	c.hide(b.used)
 	return c

@@ -56,7 +56,7 @@ func cutRegular(c *Cover, limit int, on Surface, s *survey) *Cover {
 		c.Sampled = append(c.Sampled, fmt.Sprintf("condition %q: requests that meet it were not looked for", when))
 	}
 	if s.mixed() {
-		c.Sampled = append(c.Sampled, "callers with several names: the rules look at each name by itself, and at all of them as one text")
+		c.sampleNames()
 	}
 	t := tour{regular: r, known: map[int32]bool{}, request: r.values.start()}
 	t.program(0)

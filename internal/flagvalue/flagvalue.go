@@ -1,0 +1,68 @@
+// Package flagvalue has the values of flags: a type that reads and prints itself, and one of some
+// words.
+//
+// It guarantees that an unknown word is an error that lists the known ones. It adds no flag to a
+// command.
+package flagvalue
+
+import (
+	"encoding"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Text returns the value of a flag of a type that reads and prints itself. The usage stands for the
+// type in the help of a command.
+func Text(value interface {
+	encoding.TextUnmarshaler
+	fmt.Stringer
+}, usage string) pflag.Value {
+	return text{value, usage}
+}
+
+type text struct {
+	value interface {
+		encoding.TextUnmarshaler
+		fmt.Stringer
+	}
+	usage string
+}
+
+func (f text) Set(s string) error { return f.value.UnmarshalText([]byte(s)) }
+
+func (f text) String() string { return f.value.String() }
+
+func (f text) Type() string { return f.usage }
+
+// OneOf returns the value of a flag that takes one of some words.
+func OneOf[T ~string](value *T, words ...T) pflag.Value { return oneOf[T]{value, words} }
+
+type oneOf[T ~string] struct {
+	value *T
+	words []T
+}
+
+func (f oneOf[T]) Set(s string) error {
+	if !slices.Contains(f.words, T(s)) {
+		last := len(f.words) - 1
+		return fmt.Errorf("%q is unknown: use %s or %s", s, strings.Join(Words(f.words[:last]), ", "), f.words[last])
+	}
+	*f.value = T(s)
+	return nil
+}
+
+func (f oneOf[T]) String() string { return string(*f.value) }
+
+func (f oneOf[T]) Type() string { return strings.Join(Words(f.words), "|") }
+
+// Words returns the words as texts.
+func Words[T ~string](words []T) []string {
+	out := make([]string, len(words))
+	for i, word := range words {
+		out[i] = string(word)
+	}
+	return out
+}
