@@ -23,12 +23,13 @@ import (
 // orders, matches or normalizes is written anew there. If the two opinions shared such code,
 // a mistake in it would be proven right.
 var opinions = map[string][]string{
-	"policy/kuma/internal/evaluation":    {"policy/manifest.Document.Place"},
-	"policy/cilium/internal/evaluation":  {"internal/requestline.IsOneLine", "policy/cilium/internal/networkpolicy.Policy.Place", "policy/cilium/internal/networkpolicy.Policy.Resource"},
-	"policy/linkerd/internal/evaluation": {"internal/requestline.IsOneLine", "policy/linkerd/internal/authorization.Grant.Place", "policy/linkerd/internal/authorization.Policy.Place", "policy/manifest.Document.Decode"},
-	"policy/gateway/internal/evaluation": {"policy/gateway/internal/authorization.Policy.Place", "policy/gateway/internal/authorization.Policy.Resource"},
-	"policy/istio/internal/evaluation":   {"internal/claim.Key", "internal/requestline.IsOneLine", "policy/istio/internal/authorization.Policy.Place", "policy/istio/internal/authorization.Policy.Resource"},
-	"internal/plainpath":                 nil,
+	"policy/kuma/internal/evaluation":      {"policy/manifest.Document.Place"},
+	"policy/kuma/internal/routeevaluation": {"internal/kri.KRI.String"},
+	"policy/cilium/internal/evaluation":    {"internal/requestline.IsOneLine", "policy/cilium/internal/networkpolicy.Policy.Place", "policy/cilium/internal/networkpolicy.Policy.Resource"},
+	"policy/linkerd/internal/evaluation":   {"internal/requestline.IsOneLine", "policy/linkerd/internal/authorization.Grant.Place", "policy/linkerd/internal/authorization.Policy.Place", "policy/manifest.Document.Decode"},
+	"policy/gateway/internal/evaluation":   {"policy/gateway/internal/authorization.Policy.Place", "policy/gateway/internal/authorization.Policy.Resource"},
+	"policy/istio/internal/evaluation":     {"internal/claim.Key", "internal/requestline.IsOneLine", "policy/istio/internal/authorization.Policy.Place", "policy/istio/internal/authorization.Policy.Resource"},
+	"internal/plainpath":                   nil,
 }
 
 // The plain evaluators call nothing that the compiler calls too.

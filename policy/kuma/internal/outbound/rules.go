@@ -115,7 +115,7 @@ func (r *Resources) routesMeant(ref reference.Ref, from *resource.Resource) (out
 		return out
 	}
 	for i := range r.routes {
-		if r.routes[i].Kind.Name == ref.Kind && ref.Means(&r.routes[i].Resource, from) {
+		if r.routes[i].Kind.Name == ref.Kind && ref.Selects(&r.routes[i].Resource, from) {
 			out = append(out, &r.routes[i])
 		}
 	}
@@ -131,7 +131,7 @@ func (r *Resources) destinationsMeant(ref reference.Ref, from *resource.Resource
 		return out
 	}
 	for i := range r.destinations {
-		if r.destinations[i].Kind.Name == ref.Kind && ref.Means(&r.destinations[i].Resource, from) {
+		if r.destinations[i].Kind.Name == ref.Kind && ref.Selects(&r.destinations[i].Resource, from) {
 			out = append(out, &r.destinations[i])
 		}
 	}

@@ -85,21 +85,17 @@ func Parse(doc manifest.Document, field string, schema Schema, kinds ...Kind) (R
 	return ref, nil
 }
 
-// Means reports whether a reference in a document means a resource of its kind. A name is
-// that of the namespace in the reference, or else of the document's own.
-func (ref Ref) Means(r, from *resource.Resource) bool {
-	if r.ID.Mesh != from.ID.Mesh {
+// Selects reports whether a reference by labels in a document means a resource of its kind.
+func (ref Ref) Selects(r, from *resource.Resource) bool {
+	if ref.Labels == nil || r.ID.Mesh != from.ID.Mesh {
 		return false
 	}
-	if ref.Labels != nil {
-		for key, value := range ref.Labels {
-			if r.Label(key) != value {
-				return false
-			}
+	for key, value := range ref.Labels {
+		if r.Label(key) != value {
+			return false
 		}
-		return true
 	}
-	return r.ID.Name == ref.Name && r.ID.Namespace == cmp.Or(ref.Namespace, from.ID.Namespace)
+	return true
 }
 
 // IsOwn reports whether a reference means resources of the namespace of its document alone.

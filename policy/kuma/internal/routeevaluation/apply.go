@@ -1,0 +1,170 @@
+package routeevaluation
+
+import (
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/destination"
+	"github.com/meshproof/meshproof/policy/kuma/internal/reference"
+	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
+	"github.com/meshproof/meshproof/policy/kuma/internal/target"
+)
+
+// orDefault is the mesh or the namespace that is meant where none is written.
+func orDefault(name string) string {
+	if name == "" {
+		return "default"
+	}
+	return name
+}
+
+// roleOf is the role that the label states, or that a control plane gives to a policy whose
+// items are the references.
+func (t Text) roleOf(r resource.Resource, refs []reference.Ref) string {
+	system := t.SystemNamespace
+	if system == "" {
+		system = "kuma-system"
+	}
+	if stated := r.Labels["kuma.io/policy-role"]; stated != "" {
+		return stated
+	}
+	if r.Universal || r.Namespace == system && r.ID.Namespace == system {
+		return "system"
+	}
+	for _, ref := range refs {
+		if ref.Name == "" || ref.Namespace != "" && ref.Namespace != r.ID.Namespace {
+			return "consumer"
+		}
+	}
+	if len(refs) == 0 {
+		return "workload-owner"
+	}
+	return "producer"
+}
+
+// applies reports whether a policy with a role applies to a proxy.
+func applies(r resource.Resource, role string, to target.Target, proxy policy.Inbound) bool {
+	w := proxy.Workload
+	if r.Labels["kuma.io/effect"] == "shadow" || r.ID.Mesh != orDefault(w.Mesh) {
+		return false
+	}
+	if role != "producer" && r.Labels["kuma.io/origin"] == "zone" && w.Origin == "zone" && r.ID.Zone != w.Zone {
+		return false
+	}
+	if role != "producer" && role != "system" && r.ID.Namespace != orDefault(w.Namespace) {
+		return false
+	}
+	if to.Kind <= target.Dataplane && to.Name != "" && to.Name != w.Name {
+		return false
+	}
+	for _, want := range to.Labels {
+		got := labelOf(w.Labels, want.Key, w.Name, orDefault(w.Mesh), w.Zone, w.Namespace)
+		if got == "" && want.Key == "kuma.io/origin" {
+			got = w.Origin
+		}
+		if to.Kind > target.Dataplane {
+			if got == "" && want.Key == "kuma.io/service" {
+				got = w.Name
+			}
+			if tag, ok := proxy.Tags[want.Key]; ok {
+				got = tag
+			}
+		}
+		if got != want.Value {
+			return false
+		}
+	}
+	return true
+}
+
+// labelOf is a label, or what a control plane computes for it.
+func labelOf(labels map[string]string, key, name, mesh, zone, namespace string) string {
+	if value, ok := labels[key]; ok {
+		return value
+	}
+	switch key {
+	case "kuma.io/display-name":
+		return name
+	case "kuma.io/mesh":
+		return mesh
+	case "kuma.io/zone":
+		return zone
+	case "k8s.kuma.io/namespace":
+		return namespace
+	}
+	return ""
+}
+
+// means reports whether a reference in a document of a mesh and a namespace means a resource.
+func means(ref reference.Ref, mesh, namespace, kind string, r resource.Resource) bool {
+	if ref.Kind != kind || r.ID.Mesh != mesh {
+		return false
+	}
+	if ref.Labels == nil {
+		if ref.Namespace != "" {
+			namespace = ref.Namespace
+		}
+		return r.ID.Name == ref.Name && r.ID.Namespace == namespace
+	}
+	for key, want := range ref.Labels {
+		if labelOf(r.Labels, key, r.ID.Name, r.ID.Mesh, r.ID.Zone, r.ID.Namespace) != want {
+			return false
+		}
+	}
+	return true
+}
+
+// first is the destination that a reference means, the one with the first identifier.
+func (c call) first(ref reference.Ref, mesh, namespace string) *destination.Destination {
+	var found *destination.Destination
+	for i := range c.Destinations {
+		d := &c.Destinations[i]
+		if means(ref, mesh, namespace, d.Kind.Name, d.Resource) && (found == nil || d.Origin < found.Origin) {
+			found = d
+		}
+	}
+	return found
+}
+
+// weight is how strong a policy is. A greater number in the first place that differs is
+// stronger, and of equal ones the smaller name.
+type weight struct {
+	numbers [4]int
+	name    string
+	id      string
+}
+
+func weightOf(r resource.Resource, role string, to target.Target) weight {
+	w := weight{name: r.ID.Name, id: r.Origin}
+	w.numbers[0] = int(to.Kind)
+	switch r.Labels["kuma.io/origin"] {
+	case "global":
+	case "zone":
+		w.numbers[2] = 2
+	default:
+		w.numbers[2] = 1
+	}
+	for i, known := range []string{"system", "producer", "consumer", "workload-owner"} {
+		if role == known {
+			w.numbers[3] = i
+		}
+	}
+	return w
+}
+
+// isStronger reports whether a policy beats another one. Between are the places that count
+// more than the names.
+func (w weight) isStronger(v weight, between, ofOther [2]int) bool {
+	for i := range w.numbers {
+		if w.numbers[i] != v.numbers[i] {
+			return w.numbers[i] > v.numbers[i]
+		}
+	}
+	for i := range between {
+		if between[i] != ofOther[i] {
+			return between[i] > ofOther[i]
+		}
+	}
+	if w.name != v.name {
+		return w.name < v.name
+	}
+	return w.id > v.id
+}

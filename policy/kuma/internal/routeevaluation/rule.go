@@ -1,0 +1,171 @@
+package routeevaluation
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/kuma/internal/reference"
+	"github.com/meshproof/meshproof/policy/kuma/internal/route"
+)
+
+// candidate is a match of a rule that takes the request.
+type candidate struct {
+	rule *route.Rule
+	// named is the route that gives the name, of the one that gives the backends.
+	named, of *route.Route
+	match     route.Match
+	backends  []route.Backend
+	by        weight
+}
+
+// rule finds the rule that takes the request: of the matches that hold the most precise, and
+// of equals that of the strongest route.
+func (c call) rule() (candidate, bool) {
+	kind := "MeshHTTPRoute"
+	if c.port.Protocol == policy.TCP {
+		kind = "MeshTCPRoute"
+	}
+	var best candidate
+	found := false
+	var all []candidate
+	for i := range c.Routes {
+		r := &c.Routes[i]
+		var refs []reference.Ref
+		for _, item := range r.To {
+			refs = append(refs, item.Ref)
+		}
+		role := c.roleOf(r.Resource, refs)
+		if r.Kind.Name != kind || !applies(r.Resource, role, r.Target, c.proxy) {
+			continue
+		}
+		for _, item := range r.To {
+			if !c.isPort(item.Ref, r.Resource) {
+				continue
+			}
+			for k := range item.Rules {
+				rule := &item.Rules[k]
+				matches := rule.Matches
+				if kind == "MeshTCPRoute" {
+					matches = []route.Match{{}}
+				}
+				for _, m := range matches {
+					if !holds(m, c.request) {
+						continue
+					}
+					one := candidate{rule, r, r, m, rule.Backends, weightOf(r.Resource, role, r.Target)}
+					all = append(all, one)
+					if !found || isMorePrecise(m, best.match) ||
+						!isMorePrecise(best.match, m) && one.by != best.by && one.by.isStronger(best.by, [2]int{}, [2]int{}) {
+						best, found = one, true
+					}
+				}
+			}
+		}
+	}
+	// A rule without backends leaves them to the next rule with the same match.
+	rest := best
+	for found && best.backends == nil {
+		next := -1
+		for i, one := range all {
+			if one.backends != nil && isSame(one.match, best.match) && (next < 0 || one.by != all[next].by && one.by.isStronger(all[next].by, [2]int{}, [2]int{})) {
+				next = i
+			}
+		}
+		if next < 0 {
+			break
+		}
+		best.backends, best.of = all[next].backends, all[next].of
+	}
+	best.rule, best.named = rest.rule, rest.named
+	return best, found
+}
+
+// isMorePrecise reports whether a match is tried before another one.
+func isMorePrecise(a, b route.Match) bool {
+	x, y := precision(a), precision(b)
+	for i := range x {
+		if x[i] != y[i] {
+			return x[i] > y[i]
+		}
+	}
+	return false
+}
+
+func precision(m route.Match) [5]int {
+	var p [5]int
+	if m.Path != nil {
+		p[0] = map[policy.MatchKind]int{policy.Exact: 3, policy.Segments: 2, policy.Regex: 1}[m.Path.Kind]
+		p[1] = len(m.Path.Value)
+	}
+	if m.Method != "" {
+		p[2] = 1
+	}
+	p[3], p[4] = len(m.Headers), len(m.Query)
+	return p
+}
+
+func isSame(a, b route.Match) bool {
+	same := func(x, y []route.Pair) bool {
+		if len(x) != len(y) {
+			return false
+		}
+		for _, one := range x {
+			has := false
+			for _, other := range y {
+				has = has || strings.EqualFold(one.Name, other.Name) && one.Match == other.Match && one.Absent == other.Absent
+			}
+			if !has {
+				return false
+			}
+		}
+		return true
+	}
+	return (a.Path == nil) == (b.Path == nil) && (a.Path == nil || *a.Path == *b.Path) && a.Method == b.Method && same(a.Headers, b.Headers) && same(a.Query, b.Query)
+}
+
+// holds reports whether a request meets a match.
+func holds(m route.Match, r policy.Request) bool {
+	path, query, _ := strings.Cut(r.Path, "?")
+	if m.Path != nil && !text(*m.Path, path) || m.Method != "" && m.Method != r.Method {
+		return false
+	}
+	for _, want := range m.Headers {
+		has := false
+		for _, line := range r.Headers {
+			has = has || strings.EqualFold(line.Name, want.Name) && text(want.Match, line.Value)
+		}
+		if has == want.Absent {
+			return false
+		}
+	}
+	for _, want := range m.Query {
+		value, has := "", false
+		for _, part := range strings.Split(query, "&") {
+			if name, of, _ := strings.Cut(part, "="); name == want.Name && !has && query != "" {
+				value, has = of, true
+			}
+		}
+		if !has || !text(want.Match, value) {
+			return false
+		}
+	}
+	return true
+}
+
+// text compares a text.
+func text(m policy.Match, got string) bool {
+	switch m.Kind {
+	case policy.Exact:
+		return got == m.Value
+	case policy.Prefix:
+		return strings.HasPrefix(got, m.Value)
+	case policy.Segments:
+		return got == m.Value || strings.HasPrefix(got, m.Value+"/")
+	case policy.Present:
+		return true
+	default:
+		expression, err := regexp.Compile("^(?s:" + m.Value + ")$")
+		return err == nil && expression.MatchString(got)
+	}
+}
