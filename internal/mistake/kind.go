@@ -66,6 +66,8 @@ const (
 	RoutesReversed
 	// StaleTrust keeps the CAs from before a rotation in Envoy.
 	StaleTrust
+	// AudienceIgnored takes tokens for every audience.
+	AudienceIgnored
 
 	kinds
 )
@@ -80,6 +82,7 @@ var kindNames = [kinds]string{
 	Unanchored: "regular expression not anchored", CaseCompared: "case of letters compared", PortIgnored: "port of a host ignored",
 	OrToAnd: "or turned and over several values", ClaimDropped: "claim not asked for",
 	NoInspector: "server name not read", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", RouteForAll: "no route taken for the last", RoutesReversed: "routes reversed", StaleTrust: "stale trust bundle",
+	AudienceIgnored: "audience of a token not read",
 }
 
 // String names the mistake in a few words.

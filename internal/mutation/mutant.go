@@ -17,6 +17,7 @@ import (
 	"github.com/meshproof/meshproof/internal/mistake"
 	"github.com/meshproof/meshproof/internal/proof"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
@@ -28,6 +29,8 @@ type Mutant struct {
 	mistake.Mistake
 	// Fault is a mistake outside of the filters.
 	Fault suite.Fault
+	// tokens is what the inbound demands of tokens.
+	tokens token.Demand
 }
 
 // Exclusions counts changes that are no mistakes.
@@ -57,7 +60,7 @@ func Mutants(surface classes.Surface, judges func(policy.Request) bool, original
 		}
 	}
 	add := func(k mistake.Kind, where string, fault suite.Fault) {
-		mutants = append(mutants, Mutant{mistake.Mistake{Kind: k, Where: where, Program: original}, fault})
+		mutants = append(mutants, Mutant{mistake.Mistake{Kind: k, Where: where, Program: original}, fault, demandOf(surface)})
 	}
 	// An inbound that takes no TLS has no CAs.
 	if judges(policy.Request{URIs: []string{"spiffe://any.caller"}}) {
@@ -70,7 +73,17 @@ func Mutants(surface classes.Surface, judges func(policy.Request) bool, original
 			excluded.Equivalent++
 		}
 	}
+	if surface.Protocol.Layer() == policy.L7 && slices.ContainsFunc(demandOf(surface).Issuers, func(i token.Issuer) bool { return len(i.Audiences) > 0 }) {
+		add(mistake.AudienceIgnored, "the filter for tokens", suite.Fault{AnyAudience: true})
+	}
 	return mutants, excluded
+}
+
+func demandOf(s classes.Surface) token.Demand {
+	if s.Tokens == nil {
+		return token.Demand{}
+	}
+	return *s.Tokens
 }
 
 // rawPathsDiffer reports whether some path and its normalized form get different decisions.
@@ -89,6 +102,8 @@ func (m Mutant) Changes(original policy.Program, q proof.Asked) bool {
 	switch {
 	case m.Fault.StaleTrust:
 		return q.Want != cases.HandshakeFailure && !q.From.Plaintext
+	case m.Fault.AnyAudience:
+		return m.tokens.Refuses(q.Token) != m.Fault.Tokens(m.tokens).Refuses(q.Token)
 	case m.Fault.RawPaths:
 		raw := q.Seen
 		raw.Path = q.Path

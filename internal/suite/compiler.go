@@ -2,7 +2,9 @@ package suite
 
 import (
 	"context"
+	"slices"
 
+	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
@@ -119,6 +121,20 @@ type Fault struct {
 	StaleTrust bool
 	// RawPaths leaves out the normalization of paths.
 	RawPaths bool
+	// AnyAudience leaves the audiences of tokens out of the filter that reads them.
+	AnyAudience bool
+}
+
+// Tokens returns what the filter demands of tokens.
+func (f Fault) Tokens(d token.Demand) token.Demand {
+	if !f.AnyAudience {
+		return d
+	}
+	d.Issuers = slices.Clone(d.Issuers)
+	for i := range d.Issuers {
+		d.Issuers[i].Audiences = nil
+	}
+	return d
 }
 
 func (f Fault) normalization(n policy.PathNormalization) policy.PathNormalization {
