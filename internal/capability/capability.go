@@ -69,6 +69,14 @@ type PeerNamer interface {
 	Peers() []Target
 }
 
+// Truster is a set of policies that may let callers in by a name that no certificate proves. In the
+// lab a certificate proves each name, so that no request shows the difference.
+type Truster interface {
+	// Unproven returns the rules that do so, by the names under which Envoy reports them, and
+	// whether another rule demands the proof.
+	Unproven() (rules []string, demanded bool)
+}
+
 // Locator is a set of policies that can say which line of them decides a request.
 type Locator interface {
 	// Locate selects the policies of an inbound, and returns a function that says "file:line"

@@ -28,6 +28,8 @@ type Difference struct {
 	// Unread are the documents of a mesh that have changed and are not read, such as its mTLS, or
 	// not as a whole.
 	Unread []string
+	// Opens says what lets callers in now, or may, beside the classes of requests.
+	Opens []string
 	// Warnings are the warnings of lint and lowering about NEW.
 	Warnings []policy.Warning
 	// Arguments returns the arguments of a command that read NEW, but for some flags; nil for
@@ -123,6 +125,7 @@ func (d *Difference) widenings() []string {
 			}
 		}
 	}
+	out = append(out, d.Opens...)
 	for _, name := range d.OnlyNew {
 		out = append(out, "only NEW has "+name+", so that nothing can be compared")
 	}

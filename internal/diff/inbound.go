@@ -75,16 +75,6 @@ func indexOf(all []cases.Inbound, in cases.Inbound) int {
 	return slices.IndexFunc(all, func(other cases.Inbound) bool { return other.String() == in.String() })
 }
 
-// trustChanges returns the trust domains whose callers only NEW takes.
-func trustChanges(was, is cases.Case) (out []InboundChange) {
-	for _, td := range is.TrustDomains {
-		if !slices.Contains(was.TrustDomains, td) {
-			out = append(out, InboundChange{Text: fmt.Sprintf("trust domain %s: only in NEW", td.Name()), Widens: "callers of another trust domain are let in"})
-		}
-	}
-	return out
-}
-
 // modeChange returns the change of the mTLS of an inbound, which the policies may say.
 func (c Comparison) modeChange() []InboundChange {
 	was, is := c.was.MTLS, c.is.MTLS

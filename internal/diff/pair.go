@@ -89,7 +89,7 @@ func of(old, recent Side, to string, all bool) (*Difference, error) {
 		}
 		useOneDialect(&was.Case, &c.Case)
 		if !was.Generated && !c.Generated {
-			changes = append(changes, trustChanges(was.Case, c.Case)...)
+			d.Opens = append(d.Opens, newTrust(was.Case, c.Case)...)
 			d.addRenamed([]lab.Case{was}, []lab.Case{c}, to)
 		}
 		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, generated: c.Generated, Inbounds: changes, Made: c.Made, among: c.Among})
@@ -115,6 +115,7 @@ func of(old, recent Side, to string, all bool) (*Difference, error) {
 		}
 		for _, comparison := range c.Comparisons {
 			c.Inbounds = append(c.Inbounds, comparison.modeChange()...)
+			d.Opens = append(d.Opens, lessProof(comparison.was.Reading().Set(), comparison.is.Reading().Set())...)
 		}
 		slices.SortStableFunc(c.Inbounds, func(a, b InboundChange) int { return cmp.Compare(a.Text, b.Text) })
 		// An inbound that is made for tcp too is no reason to warn of what tcp does not show.
@@ -125,6 +126,8 @@ func of(old, recent Side, to string, all bool) (*Difference, error) {
 			d.Warnings = append(d.Warnings, reading.Warnings()...)
 		}
 	}
+	slices.Sort(d.Opens)
+	d.Opens = slices.Compact(d.Opens)
 	d.Cases = slices.DeleteFunc(d.Cases, func(c Case) bool { return c.gone && !c.widens() })
 	return &d, nil
 }

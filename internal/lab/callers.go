@@ -34,8 +34,8 @@ const (
 )
 
 // MakeCallers makes a workload for each distinct selector of the sets, for each two selectors that
-// can select one together, and the workloads that miss one label of those or are of another
-// namespace. Of workloads that the same selectors select, one is made. Policies that name callers
+// can select one together, and the workloads that miss one label of those, or several, or are of
+// another namespace. Of workloads that the same selectors select, one is made. Policies that name callers
 // in another way have no made callers.
 //
 // Two sets that are compared get the same callers. As for [Populate], two selectors are enough to
@@ -96,7 +96,9 @@ type callerMaker struct {
 	all         []capability.Target
 	// seen has what selects each caller, named their names.
 	seen, named map[string]bool
-	asked       int
+	// made are the workloads before they had names.
+	made  []policy.Inbound
+	asked int
 }
 
 func (m *callerMaker) makeAll() {
@@ -124,6 +126,27 @@ func (m *callerMaker) makeAll() {
 			}
 		}
 	}
+	m.escape()
+}
+
+// escape makes the workloads that fewer and fewer of the selectors select: a caller may have to
+// miss several that ask for the lack of a label.
+func (m *callerMaker) escape() {
+	for i := 0; i < len(m.made); i++ {
+		for _, t := range m.all {
+			if t.Miss(m.made[i]) != "" {
+				continue
+			}
+			for _, varied := range t.Vary(m.made[i]) {
+				if m.Truncated {
+					return
+				}
+				if t.Miss(varied) != "" {
+					m.add(varied)
+				}
+			}
+		}
+	}
 }
 
 // add makes a caller of a workload, unless the same selectors select another one.
@@ -138,7 +161,7 @@ func (m *callerMaker) add(in policy.Inbound) {
 	if m.Truncated = len(m.Peers) == mostCallers; m.Truncated {
 		return
 	}
-	m.seen[key] = true
+	m.seen[key], m.made = true, append(m.made, in)
 	w := m.name(in, key)
 	id, err := spiffeid.FromSegments(m.trustDomain, "ns", w.Namespace, "sa", w.ServiceAccount)
 	if err == nil && slices.ContainsFunc(m.Peers, func(p language.Peer) bool { return p.Identity == id }) {

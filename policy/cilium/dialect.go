@@ -102,6 +102,9 @@ func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 // Targets implements [capability.Targeter].
 func (p policies) Targets() []capability.Target { return networkpolicy.Targets(p.all, p.options) }
 
+// Unproven implements [capability.Truster].
+func (p policies) Unproven() (rules []string, demanded bool) { return networkpolicy.Unproven(p.all) }
+
 // Peers implements [capability.PeerNamer].
 func (p policies) Peers() []capability.Target { return networkpolicy.Peers(p.all, p.options) }
 

@@ -3,14 +3,15 @@ package networkpolicy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 )
 
 // Targets returns what the specs select, in order: the workloads of each, and their inbound on
-// each port that its rules of ingress name. Where the rules name ports, an inbound on another
-// port is a target too.
+// each port that its rules of ingress name, by number or by name. Where the rules name numbers, an
+// inbound on another port is a target too.
 func Targets(ps []Policy, opts Options) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
@@ -26,23 +27,49 @@ func Targets(ps []Policy, opts Options) []capability.Target {
 				},
 				Fit: func(in policy.Inbound) policy.Inbound { return s.subject.fit(in, opts) },
 			}
-			out = append(out, t.OnPorts(s.portNumbers())...)
+			numbers, names := s.portsNamed()
+			out = append(out, t.OnPorts(numbers)...)
+			for _, name := range names {
+				out = append(out, onName(t, name))
+			}
 		}
 	}
 	return out
 }
 
-// portNumbers returns the ports that the rules of ingress name, in order.
-func (s spec) portNumbers() (out []uint16) {
+// onName narrows a target to the inbounds of a name.
+func onName(t capability.Target, name string) capability.Target {
+	miss, fit := t.Miss, t.Fit
+	t.Key += " port " + name
+	t.Miss = func(in policy.Inbound) string {
+		if reason := miss(in); reason != "" || strings.EqualFold(in.Name, name) {
+			return reason
+		}
+		return fmt.Sprintf("its rules ask for the port %q, the inbound has the name %q", name, in.Name)
+	}
+	t.Fit = func(in policy.Inbound) policy.Inbound {
+		in = fit(in)
+		in.Name = name
+		return in
+	}
+	return t
+}
+
+// portsNamed returns the ports that the rules of ingress name, in order: by number, and by name.
+func (s spec) portsNamed() (numbers []uint16, names []string) {
 	for _, r := range slices.Concat(s.deny, s.allow) {
 		for _, entry := range r.ports {
 			for _, p := range entry.ports {
-				if p.tcp && p.last > 0 {
-					out = append(out, max(p.first, 1), p.last)
+				switch {
+				case p.tcp && p.name != "":
+					names = append(names, strings.ToLower(p.name))
+				case p.tcp && p.last > 0:
+					numbers = append(numbers, max(p.first, 1), p.last)
 				}
 			}
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Sort(numbers)
+	slices.Sort(names)
+	return slices.Compact(numbers), slices.Compact(names)
 }

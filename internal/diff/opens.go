@@ -1,0 +1,37 @@
+package diff
+
+import (
+	"slices"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/policy/language"
+)
+
+// newTrust says which trust domains only the new case trusts.
+func newTrust(was, is cases.Case) (out []string) {
+	for _, td := range is.TrustDomains {
+		if !slices.Contains(was.TrustDomains, td) {
+			out = append(out, is.Name+" trusts "+td.Name()+" now, so that its callers are let in")
+		}
+	}
+	return out
+}
+
+// lessProof says which rules let callers in now by a name that no certificate proves, where the
+// old policies demand the proof.
+func lessProof(was, is language.Policies) (out []string) {
+	old, knowsOld := was.(capability.Truster)
+	recent, knowsNew := is.(capability.Truster)
+	if !knowsOld || !knowsNew {
+		return nil
+	}
+	before, demanded := old.Unproven()
+	after, _ := recent.Unproven()
+	for _, rule := range after {
+		if demanded && !slices.Contains(before, rule) {
+			out = append(out, rule+" demands no authentication, and the lab does not show what that lets in")
+		}
+	}
+	return out
+}

@@ -1,0 +1,60 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Each row widens what policies of Cilium let in: to callers that can exist, on ports by number and
+// by name, and by less proof.
+func TestWideningOfCilium(t *testing.T) {
+	t.Parallel()
+	named := func(name, spec string) string {
+		return fmt.Sprintf("---\n{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: %s, namespace: x}, spec: {endpointSelector: {matchLabels: {app: b}}, %s}}\n", name, spec)
+	}
+	allow := func(peers, more string) string {
+		return named("p", "ingress: [{fromEndpoints: ["+peers+"]"+more+"}]")
+	}
+	deny := func(name, peers string) string {
+		return named(name, "ingressDeny: [{fromEndpoints: ["+peers+"]}]")
+	}
+	labels := func(text string) string { return "{matchLabels: {" + text + "}}" }
+	asks := func(all ...string) string { return "{matchExpressions: [" + strings.Join(all, ", ") + "]}" }
+	in := func(key, values string) string {
+		return "{key: " + key + ", operator: In, values: [" + values + "]}"
+	}
+	notIn := func(key, values string) string {
+		return "{key: " + key + ", operator: NotIn, values: [" + values + "]}"
+	}
+	lacks := func(key string) string { return "{key: " + key + ", operator: DoesNotExist}" }
+	const anyone = "{}"
+	for name, tt := range map[string]struct{ same, old, recent string }{
+		"a label less":                       {"", allow(labels("a: x, b: y"), ""), allow(labels("a: x"), "")},
+		"a value more":                       {"", allow(asks(in("a", "x")), ""), allow(asks(in("a", "x, y")), "")},
+		"a lack less":                        {"", allow(asks(in("a", "x"), lacks("b")), ""), allow(asks(in("a", "x")), "")},
+		"another namespace":                  {"", allow(anyone, ""), allow(labels("io.kubernetes.pod.namespace: y"), "")},
+		"every namespace":                    {"", allow(labels("a: x"), ""), allow(asks(in("a", "x"), "{key: io.kubernetes.pod.namespace, operator: Exists}"), "")},
+		"another account":                    {"", allow(labels("io.cilium.k8s.policy.serviceaccount: a"), ""), allow(asks(in("io.cilium.k8s.policy.serviceaccount", "a, b")), "")},
+		"a deny of two labels":               {allow(anyone, ""), deny("d", labels("a: x")), deny("d", labels("a: x, b: y"))},
+		"denies of lacks, which meet no one": {allow(anyone, ""), deny("d", asks(notIn("a", "x"))), deny("d", asks(notIn("a", "x"), notIn("b", "y"))) + deny("e", asks(notIn("a", "x"), notIn("c", "z")))},
+		"denies of three lacks":              {allow(anyone, ""), deny("d", asks(lacks("a"))), deny("d", asks(lacks("a"), lacks("b"))) + deny("e", asks(lacks("a"), lacks("c"))) + deny("f", asks(lacks("a"), lacks("d")))},
+		"the cluster":                        {"", allow(anyone, ""), named("p", "ingress: [{fromEntities: [cluster]}]")},
+		"a clusterwide policy":               {allow(labels("a: x"), ""), "", "---\n{apiVersion: cilium.io/v2, kind: CiliumClusterwideNetworkPolicy, metadata: {name: c}, spec: {endpointSelector: {}, ingress: [{fromEndpoints: [{matchLabels: {q: r}}]}]}}\n"},
+		"another port by its name":           {"", allow(anyone, ", toPorts: [{ports: [{port: web}]}]"), allow(anyone, ", toPorts: [{ports: [{port: web}, {port: adm}]}]")},
+		"a deny of a port by its name":       {allow(anyone, ""), named("d", "ingressDeny: [{fromEndpoints: [{}], toPorts: [{ports: [{port: adm}]}]}]"), ""},
+		"a method on a port by its name":     {"", allow(anyone, ", toPorts: [{ports: [{port: web, protocol: TCP}], rules: {http: [{method: GET}]}}]"), allow(anyone, ", toPorts: [{ports: [{port: web, protocol: TCP}], rules: {http: [{}]}}]")},
+		"no authentication":                  {"", allow(anyone, ", authentication: {mode: required}"), allow(anyone, "")},
+		"authentication is off":              {"", allow(anyone, ", authentication: {mode: required}"), allow(anyone, ", authentication: {mode: disabled}")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if n := len(differenceOf(t, tt.same+tt.old, tt.same+tt.recent).widenings()); n == 0 {
+				t.Errorf("nothing widens from\n%s\nto\n%s\nbeside\n%s", tt.old, tt.recent, tt.same)
+			}
+			if back := differenceOf(t, tt.same+tt.old, tt.same+tt.old).widenings(); len(back) > 0 {
+				t.Errorf("no change widens: %q", back)
+			}
+		})
+	}
+}
