@@ -7,10 +7,11 @@ import (
 	"github.com/meshproof/meshproof/policy"
 )
 
-// maxSolving bounds the values that are tried for one way, and maxCutSolving where some
-// searches met their limit before: the cover is sampled then.
+// maxSolving bounds the values that are tried for one way: a rule may have a thousand names, and
+// each of them is tried. MaxCutSolving bounds them where some searches met their limit before: the
+// cover is sampled then.
 const (
-	maxSolving    = 2000
+	maxSolving    = 20_000
 	maxCutSolving = 50
 	mostCuts      = 16
 )
