@@ -29,6 +29,7 @@ import (
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // Fuzzer draws sets of policies and holds each against a real Envoy. Given a harness it is
@@ -324,19 +325,26 @@ func (f Fuzzer) examine(ctx context.Context, s suspect) (Disagreement, error) {
 			shown = q
 		}
 	}
-	d.Counterexample = counterexample.Shrink(ctx, f.shows(shown), d.Case, shown.Request)
+	d.Counterexample = counterexample.Shrink(ctx, f.shows(alone.Err, shown), d.Case, shown.Request)
 	d.Counterexample.Name = fmt.Sprintf("%s: %s", d.Case.Name, d.Counterexample.Name)
 	return d, nil
 }
 
 // shows tells whether a smaller case shows the same. Where the decision was wrong, it must be
 // wrong again: a wrong name alone is another disagreement. Where the compiler refused the
-// policies, or Envoy the filters, a case shows the same if no request to it can be sent.
-func (f Fuzzer) shows(shown result.Request) func(context.Context, *verdict.Reading) bool {
+// policies, or Envoy the filters, a case shows the same if no request to it can be sent. What
+// could not be verified, or was refused by Envoy, must be so again.
+func (f Fuzzer) shows(alone error, shown result.Request) func(context.Context, *verdict.Reading) bool {
 	return func(ctx context.Context, smaller *verdict.Reading) bool {
+		// The policies tell the dialect: without any, another question is asked.
+		if len(smaller.Case.Policies) == 0 {
+			return false
+		}
 		r := f.Runner.Reading(ctx, smaller)
 		switch {
 		case r.Fault || !r.Failed():
+			return false
+		case errors.Is(alone, suite.ErrUnread) && !errors.Is(r.Err, suite.ErrUnread), errors.Is(alone, xds.ErrNACK) && !errors.Is(r.Err, xds.ErrNACK):
 			return false
 		case !shown.Judged:
 			return len(shown.Problems) > 0 || len(r.Requests) == 0
