@@ -82,17 +82,14 @@ func istioCompiler(t *testing.T) suite.CompilerFunc {
 	return c.Compile
 }
 
-// custom is the feature of cases that ask an authorizer, which no answer of the protocol can say.
-const custom feature.Name = "IstioCustom"
-
-// ofIstio returns the built-in cases whose policies are Istio's, and which the protocol can answer.
+// ofIstio returns the built-in cases whose policies are Istio's.
 func ofIstio(t *testing.T) []cases.Case {
 	t.Helper()
 	return slices.DeleteFunc(casetest.Stories(t), func(c cases.Case) bool {
 		foreign := func(p manifest.Document) bool {
 			return !strings.HasPrefix(p.Type().APIVersion, "security.istio.io/")
 		}
-		return len(c.Policies) == 0 || slices.Contains(c.Features, custom) || slices.ContainsFunc(c.Policies, foreign)
+		return len(c.Policies) == 0 || slices.ContainsFunc(c.Policies, foreign)
 	})
 }
 

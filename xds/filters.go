@@ -46,6 +46,10 @@ type Filters struct {
 	// nil where it says nothing of tokens. No listener serves it: it is read, and held against what
 	// the policies demand.
 	Tokens *jwtauthnv3.JwtAuthentication
+	// MTLS and Normalization are what another compiler says of the listener; Unset and nil where it
+	// says nothing. They are held against what the policies say, as Tokens is.
+	MTLS          MTLS
+	Normalization *policy.PathNormalization
 }
 
 // Messages returns the filters in order, for printing.

@@ -1,8 +1,9 @@
 // Package authorizerfilter turns an authorizer into Envoy's filters that ask it,
-// envoy.filters.http.ext_authz and envoy.filters.network.ext_authz.
+// envoy.filters.http.ext_authz and envoy.filters.network.ext_authz, and back.
 //
 // It guarantees that the filter asks only about a request, as in Istio, that the shadow of the
-// RBAC filter in front of it has matched by a rule of the provider.
+// RBAC filter in front of it has matched by a rule of the provider. A filter that asks otherwise is
+// not read back.
 package authorizerfilter
 
 import (
@@ -37,7 +38,7 @@ func HTTP(a authorizer.Authorizer, prefix string, service *corev3.GrpcService) *
 		TransportApiVersion:   corev3.ApiVersion_V3,
 		FailureModeAllow:      a.FailOpen,
 		EncodeRawHeaders:      true,
-		FilterEnabledMetadata: matched("envoy.filters.http.rbac", a.Provider, prefix),
+		FilterEnabledMetadata: matched(httpFilter, a.Provider, prefix),
 	}
 	if a.StatusOnError != 0 {
 		out.StatusOnError = &typev3.HttpStatus{Code: typev3.StatusCode(a.StatusOnError)}
@@ -53,7 +54,7 @@ func Network(a authorizer.Authorizer, prefix, stat string, service *corev3.GrpcS
 		TransportApiVersion:   corev3.ApiVersion_V3,
 		FailureModeAllow:      a.FailOpen,
 		IncludeTlsSession:     true,
-		FilterEnabledMetadata: matched("envoy.filters.network.rbac", a.Provider, prefix),
+		FilterEnabledMetadata: matched(networkFilter, a.Provider, prefix),
 	}
 }
 

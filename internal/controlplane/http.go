@@ -19,6 +19,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/authorizerfilter"
 	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/internal/normalization"
 	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/internal/tokenfilter"
 	"github.com/meshproof/meshproof/policy"
@@ -80,8 +81,6 @@ func (i Inbound) httpManager(auth xds.Filters) (*hcmv3.HttpConnectionManager, er
 		XffNumTrustedHops:           uint32(i.TrustedHops),
 		SkipXffAppend:               true,
 		GenerateRequestId:           wrapperspb.Bool(false),
-		NormalizePath:               wrapperspb.Bool(!i.Normalization.Raw),
-		MergeSlashes:                !i.Normalization.KeepSlashes,
 		DelayedCloseTimeout:         durationpb.New(0),
 		AccessLog:                   []*accesslogv3.AccessLog{i.requestLog()},
 		RouteSpecifier:              &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: routes},
@@ -91,14 +90,7 @@ func (i Inbound) httpManager(auth xds.Filters) (*hcmv3.HttpConnectionManager, er
 	if i.Protocol == policy.HTTP {
 		hcm.CodecType = hcmv3.HttpConnectionManager_HTTP1
 	}
-	switch i.Normalization.EscapedSlashes {
-	case policy.RejectEscapedSlashes:
-		hcm.PathWithEscapedSlashesAction = hcmv3.HttpConnectionManager_REJECT_REQUEST
-	case policy.KeepEscapedSlashes:
-		hcm.PathWithEscapedSlashesAction = hcmv3.HttpConnectionManager_KEEP_UNCHANGED
-	case policy.UnescapeSlashes:
-		hcm.PathWithEscapedSlashesAction = hcmv3.HttpConnectionManager_UNESCAPE_AND_FORWARD
-	}
+	normalization.Set(hcm, i.Normalization)
 	// Istio asks an authorizer before it verifies a token.
 	tokens := i.addTokens
 	for n, filter := range auth.HTTP {

@@ -10,6 +10,7 @@ package examination
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
@@ -67,7 +68,7 @@ func Of(reading *verdict.Reading, filters []xds.Filters, anyNames bool, sample i
 }
 
 func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample int) {
-	lost := tokensApart(in, filters.Tokens)
+	lost := slices.Concat(tokensApart(in, filters.Tokens), listenerApart(in, filters), asksApart(in, filters))
 	filters = withoutLogs(filters)
 	program, unread := lift.Program(filters, in.Port)
 	lost = append(lost, unread...)

@@ -11,7 +11,7 @@ import (
 // withoutLogs returns filters that decide alike. It leaves out what a filter that only logs
 // asks for: the filter lets every request pass in any case.
 func withoutLogs(f xds.Filters) xds.Filters {
-	out := xds.Filters{HTTP: httpWithoutLogs(f.HTTP), RoutesOnly: f.RoutesOnly}
+	out := xds.Filters{HTTP: httpWithoutLogs(f.HTTP), RoutesOnly: f.RoutesOnly, NetworkAsks: f.NetworkAsks, HTTPAsks: f.HTTPAsks}
 	for _, filter := range f.Network {
 		if rules := filter.Rules; filter.Matcher == nil && rules.GetAction() == rbacv3.RBAC_LOG {
 			filter = &networkrbacv3.RBAC{

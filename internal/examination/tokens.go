@@ -16,7 +16,7 @@ func tokensApart(in verdict.Inbound, filter *jwtauthnv3.JwtAuthentication) []str
 	if filter == nil || in.Protocol.Layer() == policy.L4 {
 		return nil
 	}
-	demand, err := tokenfilter.Demand(filter)
+	demand, err := tokenfilter.Stated(filter)
 	if err != nil {
 		return []string{fmt.Sprintf("the filter for tokens cannot be read: %v", err)}
 	}

@@ -12,10 +12,7 @@ import (
 	"unicode/utf8"
 
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
-	jwtauthnv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
-	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	// A filter of a compiler may contain these messages, so they must be linked.
@@ -28,7 +25,6 @@ import (
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/rbac/matchers/upstream_ip_port/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/rbac/principals/mtls_authenticated/v3"
 
-	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -110,7 +106,10 @@ func ReadAnswer(version int, text []byte, in policy.Inbound) (xds.Filters, error
 		return xds.Filters{}, badAnswer("%w", err)
 	}
 	a, err := readAnswer(version, o, in)
-	if err != nil {
+	switch {
+	case errors.As(err, new(*unreadError)):
+		return xds.Filters{}, err
+	case err != nil:
 		return xds.Filters{}, badAnswer("%w", err)
 	}
 	return a.filters, a.refusal
@@ -199,87 +198,6 @@ func quote(data []byte) string {
 		return fmt.Sprintf("%q…", data[:most])
 	}
 	return fmt.Sprintf("%q", data)
-}
-
-func readFilters(version int, data []byte, in policy.Inbound) (xds.Filters, error) {
-	var out xds.Filters
-	o, err := readObject(data)
-	if err == nil {
-		err = o.checkFields(fieldsOf(version)...)
-	}
-	if err != nil {
-		return out, fmt.Errorf("filters: %w", err)
-	}
-	if out.Network, err = readFilterList[networkrbacv3.RBAC](o, "network"); err != nil {
-		return out, fmt.Errorf("filters.%w", err)
-	}
-	if out.HTTP, err = readFilterList[httprbacv3.RBAC](o, "http"); err != nil {
-		return out, fmt.Errorf("filters.%w", err)
-	}
-	routes, err := readList(o, "routes")
-	if err != nil {
-		return out, fmt.Errorf("filters.%w", err)
-	}
-	if len(out.HTTP)+len(routes) > 0 && in.Protocol == policy.TCP {
-		return out, fmt.Errorf("filters: a %s inbound takes network filters only", in.Protocol)
-	}
-	if out.Routes, err = readRoutes(routes, in, out.HTTP); err != nil || version < 2 || in.Protocol == policy.TCP && !o.has("tokens") {
-		return out, err
-	}
-	// Without the filter, no token is read.
-	out.Tokens = &jwtauthnv3.JwtAuthentication{}
-	switch {
-	case in.Protocol == policy.TCP:
-		return out, fmt.Errorf("filters.tokens: a %s inbound reads no tokens", in.Protocol)
-	case o.has("tokens"):
-		if err := readFilter(o["tokens"], out.Tokens); err != nil {
-			return out, fmt.Errorf("filters.tokens: %w", err)
-		}
-	}
-	return out, nil
-}
-
-// fieldsOf returns the fields of filters in a version of the protocol.
-func fieldsOf(version int) []string {
-	fields := []string{"network", "http", "routes"}
-	if version >= 2 {
-		fields = append(fields, "tokens")
-	}
-	return fields
-}
-
-// readFilterList reads the filters in an optional field.
-func readFilterList[M any, F interface {
-	*M
-	proto.Message
-}](o object, key string) ([]F, error) {
-	raws, err := readList(o, key)
-	var out []F
-	for i, raw := range raws {
-		filter := F(new(M))
-		if err := readFilter(raw, filter); err != nil {
-			return nil, fmt.Errorf("%s[%d]: %w", key, i, err)
-		}
-		out = append(out, filter)
-	}
-	return out, err
-}
-
-// readFilter reads a message of Envoy. It refuses unknown fields, and checks the message
-// with the rules of Envoy.
-func readFilter(raw json.RawMessage, into proto.Message) error {
-	if err := protojson.Unmarshal(raw, into); err != nil {
-		// Protojson changes the space after "proto:" on purpose.
-		return fmt.Errorf("not %s as JSON: %s", into.ProtoReflect().Descriptor().FullName(), strings.ReplaceAll(err.Error(), "\u00a0", " "))
-	}
-	valid := into
-	if network, ok := into.(*networkrbacv3.RBAC); ok {
-		// The listener sets the prefix, so it may be missing here.
-		network = proto.CloneOf(network)
-		network.StatPrefix = "stat"
-		valid = network
-	}
-	return messages.Validate(valid)
 }
 
 // readRoutes returns the routes of the inbound in its order. Envoy asks the first route

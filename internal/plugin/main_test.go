@@ -15,11 +15,14 @@ import (
 	"strings"
 	"testing"
 
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/meshproof/meshproof/internal/authorizerfilter"
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -299,11 +302,20 @@ func filtersJSON(f xds.Filters) ([]byte, error) {
 		}
 		return raw
 	}
-	for _, filter := range f.Network {
+	service := &corev3.GrpcService{TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{EnvoyGrpc: &corev3.GrpcService_EnvoyGrpc{ClusterName: "authorizer"}}}
+	for i, filter := range f.Network {
 		out.Network = append(out.Network, marshal(filter))
+		if a, ok := f.NetworkAsks[i]; ok {
+			a.Unreachable = false // no filter says that
+			out.Network = append(out.Network, marshal(messages.MustPack(authorizerfilter.Network(a, filter.ShadowRulesStatPrefix, "stat", service))))
+		}
 	}
-	for _, filter := range f.HTTP {
+	for i, filter := range f.HTTP {
 		out.HTTP = append(out.HTTP, marshal(filter))
+		if a, ok := f.HTTPAsks[i]; ok {
+			a.Unreachable = false
+			out.HTTP = append(out.HTTP, marshal(messages.MustPack(authorizerfilter.HTTP(a, filter.ShadowRulesStatPrefix, service))))
+		}
 	}
 	for _, r := range f.Routes {
 		of := named{Name: r.Name}

@@ -346,7 +346,10 @@ func (c *Compiler) deliver(line []byte) error {
 			c.record(call.inbound, call.question, line)
 		}
 	}
-	if err != nil {
+	switch {
+	case errors.As(err, new(*unreadError)):
+		a = answer{refusal: err}
+	case err != nil:
 		a = answer{refusal: &Error{Command: c.command, Asked: call.asked, Err: badAnswer("%w", err), Stderr: c.stderr.lines()}}
 	}
 	call.answer <- a

@@ -16,6 +16,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/internal/normalization"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -41,18 +42,8 @@ func (c *chain) http(name string, m *hcmv3.HttpConnectionManager) {
 	case m.GetRepresentIpv4RemoteAddressAsIpv4MappedIpv6():
 		c.remote = "the connection manager turns it into an address of IPv6 (represent_ipv4_remote_address_as_ipv4_mapped_ipv6)"
 	}
-	c.in.Normalization = policy.PathNormalization{
-		Raw:            !m.GetNormalizePath().GetValue(),
-		KeepSlashes:    !m.MergeSlashes,
-		EscapedSlashes: policy.KeepEscapedSlashes,
-	}
-	switch m.PathWithEscapedSlashesAction {
-	case hcmv3.HttpConnectionManager_REJECT_REQUEST:
-		c.in.Normalization.EscapedSlashes = policy.RejectEscapedSlashes
-	case hcmv3.HttpConnectionManager_UNESCAPE_AND_FORWARD:
-		c.in.Normalization.EscapedSlashes = policy.UnescapeSlashes
-	case hcmv3.HttpConnectionManager_UNESCAPE_AND_REDIRECT:
-		c.in.Normalization.EscapedSlashes = policy.UnescapeSlashes
+	var redirected bool
+	if c.in.Normalization, redirected = normalization.Of(m); redirected {
 		c.tell(dump.Note, name, "", "path_with_escaped_slashes_action UNESCAPE_AND_REDIRECT: a path with escaped slashes is redirected, taken for forwarded")
 	}
 	c.rewritten = rewritesOf(m)

@@ -2,11 +2,14 @@ package suite
 
 import (
 	"context"
+	"maps"
+	"reflect"
 	"slices"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/meshproof/meshproof/internal/authorizer"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -55,7 +58,19 @@ func sameFilters(a, b xds.Filters) bool {
 	sameRoute := func(a, b xds.Route) bool {
 		return a.Name == b.Name && proto.Equal(a.Match, b.Match) && slices.EqualFunc(a.HTTP, b.HTTP, equal)
 	}
-	return a.RoutesOnly == b.RoutesOnly && slices.EqualFunc(a.Network, b.Network, equal) && slices.EqualFunc(a.HTTP, b.HTTP, equal) && slices.EqualFunc(a.Routes, b.Routes, sameRoute) && proto.Equal(a.Tokens, b.Tokens)
+	return a.RoutesOnly == b.RoutesOnly && slices.EqualFunc(a.Network, b.Network, equal) && slices.EqualFunc(a.HTTP, b.HTTP, equal) && slices.EqualFunc(a.Routes, b.Routes, sameRoute) && proto.Equal(a.Tokens, b.Tokens) &&
+		maps.Equal(a.NetworkAsks, b.NetworkAsks) && maps.Equal(a.HTTPAsks, b.HTTPAsks) && a.MTLS == b.MTLS && reflect.DeepEqual(a.Normalization, b.Normalization)
+}
+
+// playAuthorizers lets the authorizers that filters ask give no answer where the case says so. That is
+// no part of a filter.
+func playAuthorizers(filters xds.Filters, known map[string]authorizer.Authorizer) {
+	for _, asks := range []map[int]authorizer.Authorizer{filters.NetworkAsks, filters.HTTPAsks} {
+		for i, a := range asks {
+			a.Unreachable = known[a.Provider].Unreachable
+			asks[i] = a
+		}
+	}
 }
 
 func equal[M proto.Message](a, b M) bool { return proto.Equal(a, b) }

@@ -32,6 +32,9 @@ type Issuer struct {
 	Spaced []string
 	// Forward leaves the token in the request for the filters behind and the upstream.
 	Forward bool
+	// Writes are the headers, in lower case, in which the claims are passed on. No policy may ask for
+	// one, so that the lab writes none.
+	Writes []string
 	// Keys says which keys sign its tokens, see [KeysAt] and [KeysOf]; empty where that is not
 	// stated. The lab signs by keys of its own.
 	Keys string
@@ -81,6 +84,8 @@ func (i Issuer) difference(other Issuer) string {
 		return fmt.Sprintf("the tokens of %q are in %s and in %s", i.Name, i.looksAt(), other.looksAt())
 	case !sameSet(i.Spaced, other.Spaced):
 		return fmt.Sprintf("the claims of %q that are parted at spaces are %q and %q", i.Name, i.Spaced, other.Spaced)
+	case !sameSet(i.Writes, other.Writes):
+		return fmt.Sprintf("the claims of %q are written into the headers %q and %q", i.Name, i.Writes, other.Writes)
 	case i.Forward != other.Forward:
 		return fmt.Sprintf("the tokens of %q are forwarded on one side only", i.Name)
 	case i.Keys != other.Keys:

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	jwtauthnv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/rbac"
 	"github.com/meshproof/meshproof/internal/token"
 )
@@ -17,7 +17,17 @@ import (
 // Demand reads a filter back: what it demands of tokens, with the keys of each issuer. The error
 // says what of the filter no demand can say. A field that is not known is such a thing.
 func Demand(f *jwtauthnv3.JwtAuthentication) (token.Demand, error) {
-	r := reader{filter: f}
+	return reader{filter: f}.demand()
+}
+
+// Stated reads a filter back as [Demand] does, but for keys that come from a server: what a compiler
+// states is the place of them, and no server is asked. It also reads the headers in which claims are
+// passed on.
+func Stated(f *jwtauthnv3.JwtAuthentication) (token.Demand, error) {
+	return reader{filter: f, stated: true}.demand()
+}
+
+func (r reader) demand() (token.Demand, error) {
 	requirement, err := r.requirement()
 	if err != nil || requirement == nil {
 		return token.Demand{}, err
@@ -25,7 +35,7 @@ func Demand(f *jwtauthnv3.JwtAuthentication) (token.Demand, error) {
 	if err := r.require(requirement); err != nil {
 		return token.Demand{}, err
 	}
-	d := token.Demand{Required: !r.optional, Preflight: f.BypassCorsPreflight}
+	d := token.Demand{Required: !r.optional, Preflight: r.filter.BypassCorsPreflight}
 	for _, named := range r.named {
 		issuer, err := r.issuer(named)
 		if err != nil {
@@ -38,6 +48,7 @@ func Demand(f *jwtauthnv3.JwtAuthentication) (token.Demand, error) {
 
 type reader struct {
 	filter *jwtauthnv3.JwtAuthentication
+	stated bool
 	named  []provided
 	// optional is set where a request without a token passes.
 	optional bool
@@ -51,7 +62,7 @@ type provided struct {
 
 // requirement returns what every request has to meet, and nil where that is nothing.
 func (r *reader) requirement() (*jwtauthnv3.JwtRequirement, error) {
-	if err := knowsOnly(r.filter, "providers", "rules", "requirement_map", "stat_prefix", "strip_failure_response", "bypass_cors_preflight"); err != nil {
+	if err := messages.KnowsOnly(r.filter, "providers", "rules", "requirement_map", "stat_prefix", "strip_failure_response", "bypass_cors_preflight"); err != nil {
 		return nil, err
 	}
 	if len(r.filter.Rules) == 0 {
@@ -60,7 +71,7 @@ func (r *reader) requirement() (*jwtauthnv3.JwtRequirement, error) {
 	// The first rule decides, so that those behind a rule for all requests never do.
 	first := r.filter.Rules[0]
 	match := first.GetMatch()
-	if err := knowsOnly(match, "prefix"); err != nil || !slices.Contains([]string{"", "/"}, match.GetPrefix()) {
+	if err := messages.KnowsOnly(match, "prefix"); err != nil || !slices.Contains([]string{"", "/"}, match.GetPrefix()) {
 		return nil, errors.New("its first rule is for some requests only")
 	}
 	switch of := first.RequirementType.(type) {
@@ -145,8 +156,12 @@ func (r *reader) issuer(of provided) (token.Issuer, error) {
 	if p == nil {
 		return token.Issuer{}, errors.New("it is not there")
 	}
-	err := knowsOnly(p, "issuer", "audiences", "forward", "from_headers", "from_params", "from_cookies", "payload_in_metadata",
-		"normalize_payload_in_metadata", "header_in_metadata", "failed_status_in_metadata", "clock_skew_seconds", "jwt_cache_config", "remote_jwks", "local_jwks")
+	known := []protoreflect.Name{"issuer", "audiences", "forward", "from_headers", "from_params", "from_cookies", "payload_in_metadata",
+		"normalize_payload_in_metadata", "header_in_metadata", "failed_status_in_metadata", "clock_skew_seconds", "jwt_cache_config", "remote_jwks", "local_jwks"}
+	if r.stated {
+		known = append(known, "forward_payload_header", "claim_to_headers")
+	}
+	err := messages.KnowsOnly(p, known...)
 	if err != nil {
 		return token.Issuer{}, err
 	}
@@ -171,8 +186,36 @@ func (r *reader) issuer(of provided) (token.Issuer, error) {
 	for _, name := range p.FromParams {
 		out.Places = append(out.Places, token.Place{Kind: token.InParameter, Name: name})
 	}
+	for _, to := range p.ClaimToHeaders {
+		out.Writes = append(out.Writes, strings.ToLower(to.HeaderName))
+	}
+	if p.ForwardPayloadHeader != "" {
+		out.Writes = append(out.Writes, strings.ToLower(p.ForwardPayloadHeader))
+	}
+	if r.stated && p.GetRemoteJwks() != nil {
+		out.Keys, err = placeOfKeys(p)
+		return out, err
+	}
 	out.Keys, err = keysOf(p)
 	return out, err
+}
+
+// Discovery is what OpenID Connect puts behind the name of an issuer, whose answer has the place of
+// the keys.
+const Discovery = "/.well-known/openid-configuration"
+
+// placeOfKeys names the keys of a provider by their place. Those that OpenID Connect finds are what an
+// issuer has without any place.
+func placeOfKeys(p *jwtauthnv3.JwtProvider) (string, error) {
+	remote := p.GetRemoteJwks()
+	if err := messages.KnowsOnly(remote, "http_uri", "cache_duration"); err != nil {
+		return "", err
+	}
+	uri := remote.GetHttpUri().GetUri()
+	if uri == strings.TrimSuffix(p.Issuer, "/")+Discovery {
+		return "", nil
+	}
+	return token.KeysAt(uri), nil
 }
 
 // keysOf names the keys of a provider.
@@ -189,19 +232,4 @@ func keysOf(p *jwtauthnv3.JwtProvider) (string, error) {
 		return "", errors.New("its keys are not in the filter")
 	}
 	return token.KeysOf(text)
-}
-
-// knowsOnly returns an error for a message that has another field than those.
-func knowsOnly(m proto.Message, fields ...protoreflect.Name) (err error) {
-	message := m.ProtoReflect()
-	message.Range(func(field protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
-		if !slices.Contains(fields, field.Name()) {
-			err = fmt.Errorf("its field %s is not read", field.Name())
-		}
-		return err == nil
-	})
-	if err == nil && len(message.GetUnknown()) > 0 {
-		err = errors.New("it has a field that is not known")
-	}
-	return err
 }

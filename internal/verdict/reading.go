@@ -21,6 +21,7 @@ import (
 	"sync"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/authorizer"
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/candidates"
 	"github.com/meshproof/meshproof/internal/capability"
@@ -331,6 +332,28 @@ func (in Inbound) TrustedSurface() classes.Surface {
 		s.TrustDomains = append(s.TrustDomains, td.Name())
 	}
 	return s
+}
+
+// Authorizers are those that the policies of the inbound ask, by the names of their providers.
+func (in Inbound) Authorizers() map[string]authorizer.Authorizer {
+	out := map[string]authorizer.Authorizer{}
+	for _, gate := range in.Program.Gates {
+		if gate.Asks != nil {
+			out[gate.Asks.Provider] = *gate.Asks
+		}
+	}
+	return out
+}
+
+// MeshNormalization returns how the mesh of the policies normalizes paths, whatever the case
+// states, and false for policies that say nothing of it.
+func (in Inbound) MeshNormalization() (policy.PathNormalization, bool) {
+	normalizer, ok := in.reading.set.(capability.Normalizer)
+	if !ok {
+		return policy.PathNormalization{}, false
+	}
+	n, _ := normalizer.Normalization()
+	return n, true
 }
 
 // normalization returns how the listener normalizes paths on the Envoy that judges.

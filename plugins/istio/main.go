@@ -2,9 +2,9 @@
 // meshproof's protocol for compilers (docs/compilers.md).
 //
 // It reads policies as a cluster with Istio does: the schema of the CRDs with its CEL rules,
-// then Istio's webhook. Unlike a cluster, it refuses unknown fields. Package
-// istio.io/istio/pilot/pkg/security/authz/builder makes the filters. This module adds no rule
-// of its own about policies.
+// then Istio's webhook. Unlike a cluster, it refuses unknown fields. The generator of listeners of
+// istiod, istio.io/istio/pilot/pkg/networking/core, makes the filters. This module adds no rule of
+// its own about policies.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 }
 
 // protocol is the version that this program speaks.
-const protocol = 1
+const protocol = 2
 
 // request is what meshproof asks, in the words of its protocol.schema.json.
 type request struct {
@@ -55,6 +55,7 @@ type options struct {
 		RootNamespace      string   `json:"rootNamespace"`
 		TrustDomain        string   `json:"trustDomain"`
 		TrustDomainAliases []string `json:"trustDomainAliases"`
+		Normalization      string   `json:"normalization"`
 		// ExtensionProviders are entries of the mesh config. Fields that Istio has not are
 		// meshproof's own.
 		ExtensionProviders []json.RawMessage `json:"extensionProviders"`
@@ -67,10 +68,14 @@ type answer struct {
 	Error   string   `json:"error,omitempty"`
 }
 
-// filters are Envoy's RBAC filters, as JSON of protobuf.
+// filters are what authorizes at an inbound, as JSON of protobuf.
 type filters struct {
 	Network []json.RawMessage `json:"network,omitempty"`
 	HTTP    []json.RawMessage `json:"http,omitempty"`
+	Tokens  json.RawMessage   `json:"tokens,omitempty"`
+	// MTLS names the callers that the inbound takes, and Paths says what becomes of paths.
+	MTLS  string          `json:"mtls,omitempty"`
+	Paths json.RawMessage `json:"paths,omitempty"`
 }
 
 // serve answers each line of in. It fails on a line that is no message of the protocol, and on
@@ -80,6 +85,7 @@ func serve(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	istio := newIstiod()
 	lines, answers := bufio.NewReader(in), json.NewEncoder(out)
 	answers.SetEscapeHTML(false)
 	if _, err := lines.ReadBytes('\n'); err != nil {
@@ -100,7 +106,7 @@ func serve(in io.Reader, out io.Writer) error {
 		if err := json.Unmarshal(line, &r); err != nil {
 			return fmt.Errorf("read a request: %w", err)
 		}
-		a, err := r.answer(admission)
+		a, err := r.answer(admission, istio)
 		if err != nil {
 			return fmt.Errorf("answer request %d: %w", r.ID, err)
 		}
@@ -110,12 +116,12 @@ func serve(in io.Reader, out io.Writer) error {
 	}
 }
 
-func (r request) answer(admission *admission) (answer, error) {
+func (r request) answer(admission *admission, istio istiod) (answer, error) {
 	policies, err := admission.admitAll(r.Policies)
 	if err != nil {
 		return answer{ID: r.ID, Error: err.Error()}, nil
 	}
-	compiled, err := compile(r.Inbound, policies, r.Options)
+	compiled, err := istio.compile(r.Inbound, policies, r.Options)
 	return answer{ID: r.ID, Filters: &compiled}, err
 }
 

@@ -24,11 +24,11 @@ func ask(t *testing.T, inbound, policies string) answer {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := serve(strings.NewReader("{\"protocol\": 1}\n"+string(question)+"\n"), &out); err != nil {
+	if err := serve(strings.NewReader("{\"protocol\": 2}\n"+string(question)+"\n"), &out); err != nil {
 		t.Fatal(err)
 	}
 	greeted, answered, _ := strings.Cut(out.String(), "\n")
-	if !strings.Contains(greeted, `"protocol":1`) {
+	if !strings.Contains(greeted, `"protocol":2`) {
 		t.Errorf("the greeting is %s", greeted)
 	}
 	var a answer
@@ -61,7 +61,8 @@ func TestFilters(t *testing.T) {
 		"the default one":   {"http", []string{policyOf("name: a", "rules: [{}]")}, nil},
 		"deny first":        {"http", []string{allow, deny}, []string{"ns[root]-policy[d]-rule[0]", "ns[shop]-policy[a]-rule[0] ns[shop]-policy[a]-rule[1]"}},
 		"tcp":               {"tcp", []string{allow, deny}, []string{"ns[root]-policy[d]-rule[0]", "ns[shop]-policy[a]-rule[0]"}},
-		"CUSTOM in front":   {"http", []string{deny, custom}, []string{"shadow istio-ext-authz-opa-ns[shop]-policy[c]-rule[0]", "ns[root]-policy[d]-rule[0]"}},
+		"CUSTOM in front":   {"http", []string{deny, custom}, []string{"shadow istio-ext-authz-opa-ns[shop]-policy[c]-rule[0]", "asks", "ns[root]-policy[d]-rule[0]"}},
+		"CUSTOM on tcp":     {"tcp", []string{custom}, []string{"shadow istio-ext-authz-opa-ns[shop]-policy[c]-rule[0]", "asks"}},
 		"unknown provider":  {"tcp", []string{unknown}, []string{"istio-ext-authz-none-ns[shop]-policy[u]-rule[0]-deny-due-to-bad-CUSTOM-action"}},
 		"dry run":           {"http2", []string{policyOf(`name: a, namespace: shop, annotations: {istio.io/dry-run: "true"}`, "rules: [{}]")}, []string{"shadow ns[shop]-policy[a]-rule[0]"}},
 	} {
@@ -90,15 +91,47 @@ func TestFilters(t *testing.T) {
 func names(t *testing.T, filter json.RawMessage) string {
 	t.Helper()
 	type rules struct{ Policies map[string]any }
-	var read struct{ Rules, ShadowRules *rules }
+	var read struct {
+		Type               string `json:"@type"`
+		Rules, ShadowRules *rules
+	}
 	if err := json.Unmarshal(filter, &read); err != nil {
 		t.Fatal(err)
+	}
+	if read.Type != "" {
+		return "asks"
 	}
 	kind, of := "", read.Rules
 	if read.ShadowRules != nil {
 		kind, of = "shadow ", read.ShadowRules
 	}
 	return kind + strings.Join(slices.Sorted(maps.Keys(of.Policies)), " ")
+}
+
+// TestListener shows what istiod says of callers, paths and tokens.
+func TestListener(t *testing.T) {
+	t.Parallel()
+	peer := func(mode string) string {
+		return "{apiVersion: security.istio.io/v1, kind: PeerAuthentication, metadata: {name: m, namespace: shop}, spec: {mtls: {mode: " + mode + "}}}"
+	}
+	for mode, want := range map[string]string{"": "permissive", "STRICT": "strict", "PERMISSIVE": "permissive", "DISABLE": "disable"} {
+		policies := "[]"
+		if mode != "" {
+			policies = "[" + peer(mode) + "]"
+		}
+		for _, protocol := range []string{"http", "http2", "grpc", "tcp"} {
+			if a := ask(t, fmt.Sprintf(backend, protocol), policies); a.Filters == nil || a.Filters.MTLS != want {
+				t.Errorf("%s, %q: got %+v, want %s", protocol, mode, a, want)
+			} else if hasPaths := a.Filters.Paths != nil; hasPaths != (protocol != "tcp") {
+				t.Errorf("%s: the paths are %s", protocol, a.Filters.Paths)
+			}
+		}
+	}
+	const rule = "{apiVersion: security.istio.io/v1, kind: RequestAuthentication, metadata: {name: t, namespace: shop}, spec: {jwtRules: [{issuer: %s}]}}"
+	a := ask(t, fmt.Sprintf(backend, "http"), "["+fmt.Sprintf(rule, "https://a.example")+"]")
+	if a.Filters == nil || !strings.Contains(string(a.Filters.Tokens), "https://a.example/.well-known/openid-configuration") {
+		t.Errorf("got %+v, want a filter with the place of the keys", a)
+	}
 }
 
 // TestOptions shows that an alias of the trust domain reaches Istio's compiler.
@@ -154,7 +187,7 @@ func TestNulls(t *testing.T) {
 // TestBrokenLine shows that a line that is no request is no refusal.
 func TestBrokenLine(t *testing.T) {
 	t.Parallel()
-	if err := serve(strings.NewReader("{\"protocol\": 1}\n{\"id\": \"x\"}\n"), &bytes.Buffer{}); err == nil {
+	if err := serve(strings.NewReader("{\"protocol\": 2}\n{\"id\": \"x\"}\n"), &bytes.Buffer{}); err == nil {
 		t.Error("a line that is no request was read")
 	}
 }

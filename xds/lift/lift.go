@@ -38,13 +38,20 @@ func Program(f xds.Filters, port uint16) (p policy.Program, lost []string) {
 	t := translator{port: port}
 	root := (*messages.Path)(nil)
 	for i, filter := range f.Network {
-		t.filter(policy.L4, root.Field("network").Index(i), filter, &p.Gates, &p.Shadows)
+		at := root.Field("network").Index(i)
+		if a, asks := f.NetworkAsks[i]; asks {
+			t.asking(policy.L4, at, filter, a, &p.Gates)
+			continue
+		}
+		t.filter(policy.L4, at, filter, &p.Gates, &p.Shadows)
 	}
 	for i, filter := range f.HTTP {
-		t.filter(policy.L7, root.Field("http").Index(i), filter, &p.Gates, &p.Shadows)
-	}
-	if len(f.NetworkAsks)+len(f.HTTPAsks) > 0 {
-		t.lost.add(root, "ext_authz asks a server that is not read")
+		at := root.Field("http").Index(i)
+		if a, asks := f.HTTPAsks[i]; asks {
+			t.asking(policy.L7, at, filter, a, &p.Gates)
+			continue
+		}
+		t.filter(policy.L7, at, filter, &p.Gates, &p.Shadows)
 	}
 	t.routes(f.Routes, &p)
 	p.RoutesOnly = f.RoutesOnly

@@ -219,7 +219,7 @@ func Demand(ps []Policy, in policy.Inbound, rootNamespace string) (d token.Deman
 		d.Preflight = d.Preflight || len(p.resource.Spec.Rules) > 0
 		for _, rule := range p.resource.Spec.Rules {
 			d.Add(token.Issuer{
-				Name: rule.Issuer, Audiences: rule.Audiences, Places: placesOver(in.Protocol, rule.places()), Forward: rule.Forward,
+				Name: rule.Issuer, Audiences: rule.Audiences, Places: placesOver(in.Protocol, rule.places()), Forward: rule.Forward, Writes: rule.writes(),
 				Spaced: slices.Concat(spaced, rule.SpaceDelimitedClaims), Keys: rule.keys(),
 			})
 		}

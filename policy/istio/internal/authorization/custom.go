@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/authorizer"
+	"github.com/meshproof/meshproof/internal/refusal"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -104,7 +104,7 @@ func customGates(sel Selection, in policy.Inbound, opts Options) []policy.Gate {
 		asked, known := opts.provider(name)
 		known = known && len(gates) == 1
 		if known {
-			gate.Asks, gate.Refuses = &asked, refuses(asked, gate.Layer)
+			gate.Asks, gate.Refuses = &asked, refusal.By(asked, gate.Layer)
 		}
 		for i := range gate.Rules {
 			rule := &gate.Rules[i]
@@ -118,20 +118,6 @@ func customGates(sel Selection, in policy.Inbound, opts Options) []policy.Gate {
 		out = append(out, gate)
 	}
 	return out
-}
-
-// refuses returns the requests that the authorizer of the lab refuses.
-func refuses(a authorizer.Authorizer, layer policy.Layer) policy.Condition {
-	switch {
-	case a.Unreachable && a.FailOpen:
-		return policy.Never
-	case a.Unreachable:
-		return policy.Always
-	case layer == policy.L4:
-		return policy.Not{Of: attribute.SNI.Exact(authorizer.ServerName)}
-	default:
-		return policy.Not{Of: attribute.Header(authorizer.Header).Exact(authorizer.Value)}
-	}
 }
 
 // lintCustom warns of an authorizer that the mesh config does not have, and of several on one
