@@ -66,6 +66,7 @@ func (b *builder) build(parent ref) ref {
 	before := b.state[d]
 	keys := b.keys(before.key)
 	kids := make([]ref, len(keys))
+	b.expect(len(keys))
 	self := ref(^len(b.cover.nodes))
 	b.cover.nodes = append(b.cover.nodes, node{parent: parent, dimension: d, keys: keys, kids: kids})
 	fresh := b.mark(d, keys)
@@ -81,6 +82,14 @@ func (b *builder) build(parent ref) ref {
 		b.marks[d][key] = false
 	}
 	return self
+}
+
+// expect makes room for the classes of n keys: a long list that grows entry by entry is copied
+// again and again.
+func (b *builder) expect(n int) {
+	c := b.cover
+	n = min(n, b.limit-len(c.Classes))
+	c.Classes, c.regions = slices.Grow(c.Classes, n), slices.Grow(c.regions, n*len(b.state))
 }
 
 // keys are the wanted patterns, and the pattern whose region they cut.
@@ -171,6 +180,7 @@ func (b *builder) class(parent ref) ref {
 func (b *builder) branch(parent ref) ref {
 	n := node{parent: parent, dimension: callers, keys: slices.Clone(b.wanted), ranks: make([]int32, len(b.wanted))}
 	n.kids = slices.Repeat([]ref{noRef}, len(n.keys)+1)
+	b.expect(len(n.kids))
 	for i := range n.ranks {
 		n.ranks[i] = int32(i)
 	}
