@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -158,8 +160,14 @@ var embedded embed.FS
 
 // Stories returns the built-in cases, in the order of their files: the user stories of
 // each dialect, and traps. A place is "cases/kuma/mesh-operator-1.yaml:1", a path from
-// the root of the module. An error is a defect of the build.
+// the root of the module. The cases are read once. A caller may change the list, but not what a
+// case refers to. An error is a defect of the build.
 func Stories() ([]Case, error) {
+	all, err := stories()
+	return slices.Clone(all), err
+}
+
+var stories = sync.OnceValues(func() ([]Case, error) {
 	const folder = "cases"
 	files, err := fs.Glob(embedded, "*/*.yaml")
 	if err != nil {
@@ -169,4 +177,4 @@ func Stories() ([]Case, error) {
 		files[i] = path.Join(folder, files[i])
 	}
 	return read(files, func(name string) ([]byte, error) { return embedded.ReadFile(name[len(folder)+1:]) })
-}
+})

@@ -111,7 +111,7 @@ func TestEnvoyForeignEndpoints(t *testing.T) {
 	for i := range requests {
 		requests[i].Credential = credential
 	}
-	findings, _ := send(t, m, requests...)
+	findings := stream(t, m, requests...)
 	for i, r := range seen {
 		want := evidence.Refused
 		if policy.Decide(programs[i], r).Effect == policy.Allow {

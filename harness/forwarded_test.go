@@ -75,7 +75,7 @@ func checkForwarded(t *testing.T, h *Harness) {
 			}
 		}
 	}
-	batch, err := m.Send(t.Context(), requests...)
+	batch, err := m.Stream(t.Context(), requests...)
 	if err != nil {
 		t.Fatal(err)
 	}

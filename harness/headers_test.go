@@ -122,7 +122,7 @@ func TestHeaderMatcher(t *testing.T) {
 	for i := range requests {
 		requests[i].Credential = svid
 	}
-	findings, _ := send(t, m, requests...)
+	findings := stream(t, m, requests...)
 	for i, f := range findings {
 		if f.Verdict.Effect != want[i] {
 			t.Errorf("%v for %v: %s, want %s", matchers[i/len(values)], values[i%len(values)], f.Verdict.Effect, want[i])

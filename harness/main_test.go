@@ -103,10 +103,24 @@ func mint(t testing.TB, m *Mesh, id spiffeid.ID) *certs.Credential {
 	return svid
 }
 
-// send sends the requests and returns the findings; a disagreement fails the test.
+// send sends each request over a connection of its own and returns the findings. A disagreement
+// fails the test.
 func send(t testing.TB, m *Mesh, requests ...Request) ([]evidence.Finding, map[string]evidence.Counters) {
 	t.Helper()
-	batch, err := m.Send(t.Context(), requests...)
+	return find(t, m.Send, requests)
+}
+
+// stream sends the requests over few connections, which costs a fifth where there are hundreds.
+// TestStreamIsSend shows that the findings are the same.
+func stream(t testing.TB, m *Mesh, requests ...Request) []evidence.Finding {
+	t.Helper()
+	findings, _ := find(t, m.Stream, requests)
+	return findings
+}
+
+func find(t testing.TB, deliver func(context.Context, ...Request) (Batch, error), requests []Request) ([]evidence.Finding, map[string]evidence.Counters) {
+	t.Helper()
+	batch, err := deliver(t.Context(), requests...)
 	if err != nil {
 		t.Fatal(err)
 	}

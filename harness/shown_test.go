@@ -41,5 +41,5 @@ func checkShownHeaders(t *testing.T, h *Harness) {
 			requests = append(requests, r)
 		}
 	}
-	send(t, m, requests...)
+	stream(t, m, requests...)
 }

@@ -68,7 +68,7 @@ func TestEnvoyTemplates(t *testing.T) {
 		for _, path := range paths[template] {
 			requests = append(requests, Request{To: template, Credential: svid, Method: "GET", Path: path})
 		}
-		findings, _ := send(t, m, requests...)
+		findings := stream(t, m, requests...)
 		for i, path := range paths[template] {
 			want := evidence.Refused
 			if policy.Decide(p, policy.Request{URIs: []string{frontend.String()}, Method: "GET", Path: path}).Effect == policy.Allow {

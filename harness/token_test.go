@@ -139,7 +139,7 @@ func checkTokens(t *testing.T, h *Harness) {
 			all, requests = append(all, asked{name, in, as}), append(requests, bearer(t, in, as, r))
 		}
 	}
-	findings, _ := send(t, m, requests...)
+	findings := stream(t, m, requests...)
 	for i, a := range all {
 		want, refusal := evidence.Refused, a.in.Tokens.Refuses(a.as)
 		switch subject := a.in.Tokens.Seen(a.as)["claim sub"]; {

@@ -124,7 +124,7 @@ func checkTokenPlaces(t *testing.T, h *Harness) {
 			}
 		}
 	}
-	findings, _ := send(t, m, requests...)
+	findings := stream(t, m, requests...)
 	for i, a := range all {
 		name := "none"
 		if a.as != nil {

@@ -3,24 +3,19 @@
 package casetest
 
 import (
-	"slices"
-	"sync"
 	"testing"
 
 	"github.com/meshproof/meshproof/cases"
 )
 
-// stories reads the built-in cases once for all tests of a package.
-var stories = sync.OnceValues(cases.Stories)
-
 // Stories returns the built-in cases. A test may change the list, but not what a case refers to.
 func Stories(t testing.TB) []cases.Case {
 	t.Helper()
-	all, err := stories()
+	all, err := cases.Stories()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.Clone(all)
+	return all
 }
 
 // Parse reads the one case of a text. The places of the case are in "test.yaml".
