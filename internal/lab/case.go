@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casefile"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
@@ -147,7 +148,22 @@ func (f *Files) newCase(s Surroundings, name string, inbounds []policy.Inbound) 
 		}
 		c.Inbounds = append(c.Inbounds, cases.Inbound{Inbound: in, Identity: id, IP: ip})
 	}
+	takeDefaultMTLS(&c)
 	return Case{Case: c, Generated: true}, nil
+}
+
+// takeDefaultMTLS gives the inbounds the mode that the mesh of the policies has where nothing
+// states one. Policies that are refused are refused where they are read.
+func takeDefaultMTLS(c *cases.Case) {
+	set, err := dialect.Parse(c.Policies, c.Options)
+	if err != nil {
+		return
+	}
+	for i, in := range c.Inbounds {
+		if program := set.Program(in.Inbound); program.MTLS == mtls.Unset {
+			c.Inbounds[i].MTLS = program.DefaultMTLS
+		}
+	}
 }
 
 // mostInbounds is how many made inbounds are in one case. Envoy takes a few at a time faster
