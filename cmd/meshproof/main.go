@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/internal/children"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -78,8 +79,9 @@ Exit status: 0 all as wanted, 1 a decision differs or something was not verified
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		// Errors are printed once, on one line, by exitStatus.
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		SilenceErrors:     true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return automaton.CheckLimit() },
+		SilenceUsage:      true,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(badFlag)

@@ -1,6 +1,12 @@
 package automaton
 
-import "slices"
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+)
 
 // Answer says how a search ended.
 type Answer uint8
@@ -17,8 +23,8 @@ const (
 
 // Search looks for texts. It remembers what it learned of languages, and is for one goroutine.
 type Search struct {
-	// Limit is how many combinations of states one way of searching visits, 0 for
-	// DefaultLimit.
+	// Limit is how many combinations of states one way of searching visits, 0 for the limit of
+	// the process.
 	Limit int
 
 	sets map[*Language]*sets
@@ -28,13 +34,16 @@ type Search struct {
 }
 
 const (
-	// DefaultLimit is far above what the rules of people ask for: thousands of mixed
+	// defaultLimit is far above what the rules of people ask for: thousands of mixed
 	// patterns came to 300.
-	DefaultLimit = 20000
+	defaultLimit = 20000
+	// mostLimit bounds what a user may set: a search holds some bytes for each combination.
+	mostLimit = 10_000_000
 	// quickLimit ends the first way of searching, which is the best one for nearly all
 	// questions.
 	quickLimit = 2000
-	// maxStates bounds the states of all combinations, for questions of many languages.
+	// maxStates bounds the states of all combinations by the default limit, for questions of many
+	// languages.
 	maxStates = 500_000
 	// maxHard is how many questions may go to the limit. Later ones end at the quick limit.
 	maxHard = 16
@@ -43,6 +52,30 @@ const (
 	maxSearchSize   = 1 << 24
 	maxQuestionSize = 1 << 22
 )
+
+// LimitVariable is the variable of the environment with the limit of searches.
+const LimitVariable = "MESHPROOF_SEARCH_LIMIT"
+
+var processLimit = sync.OnceValues(func() (int, error) { return parseLimit(os.Getenv(LimitVariable)) })
+
+// Limit returns how many combinations of states a search of this process visits.
+func Limit() int { limit, _ := processLimit(); return limit }
+
+// CheckLimit returns why the variable of the environment is no limit.
+func CheckLimit() error { _, err := processLimit(); return err }
+
+// parseLimit reads a limit. The default is the least: a smaller one would let a cover be sampled
+// that others prove complete.
+func parseLimit(text string) (int, error) {
+	if text == "" {
+		return defaultLimit, nil
+	}
+	limit, err := strconv.Atoi(text)
+	if err != nil || limit < defaultLimit || limit > mostLimit {
+		return defaultLimit, fmt.Errorf("%s is %q: write a number from %d to %d", LimitVariable, text, defaultLimit, mostLimit)
+	}
+	return limit, nil
+}
 
 // Shortest returns a text that all languages of in have and none of out has, the cheapest
 // one: short, and of letters rather than of other characters. The first of in is the
@@ -58,9 +91,9 @@ func (s *Search) Shortest(in, out []*Language) (string, Answer) {
 	}
 	limit := s.Limit
 	if limit == 0 {
-		limit = DefaultLimit
+		limit = Limit()
 	}
-	limit = min(limit, max(quickLimit, maxStates/(len(in)+len(out))))
+	limit = min(limit, max(quickLimit, maxStates/defaultLimit*limit/(len(in)+len(out))))
 	text, answer := s.attempt(in, out, false, min(limit, quickLimit))
 	if answer != Limited || s.hard >= maxHard || limit <= quickLimit {
 		return text, answer

@@ -324,8 +324,8 @@ func (v *values) limit(l literals) automaton.Answer {
 // sampled says what was not searched to the end.
 func (v *values) sampled() (out []string) {
 	if v.cuts > 0 {
-		out = append(out, fmt.Sprintf("%d searches for a value met their limit of %d steps, so that classes may be missing; their patterns: %s",
-			v.cuts, automaton.DefaultLimit, strings.Join(v.limited, "; ")))
+		out = append(out, fmt.Sprintf("%d searches for a value met their limit of %d steps (%s), so that classes may be missing; their patterns: %s",
+			v.cuts, automaton.Limit(), automaton.LimitVariable, strings.Join(v.limited, "; ")))
 	}
 	if len(v.unprintable) > 0 {
 		out = append(out, "no value of printable ASCII is enough for some patterns, and no other value was looked for: "+strings.Join(v.unprintable, "; "))
