@@ -149,9 +149,9 @@ func TestProofCatchesEveryKind(t *testing.T) {
 			candidates = append(candidates, c)
 		}
 	}
-	// The cases with audiences are not the shortest of their stories.
+	// The cases with audiences, and those with several routes, are not the shortest of their stories.
 	for _, c := range casetest.Stories(t) {
-		if c.Story == "istio-tokens" && c.ExpectError == "" {
+		if (c.Story == "istio-tokens" || c.Story == "linkerd-matches") && c.ExpectError == "" {
 			candidates = append(candidates, c)
 		}
 	}
