@@ -179,7 +179,7 @@ func drawRequest(t *rapid.T, in policy.Inbound) policy.Request {
 		DNS:    rapid.SliceOfN(rapid.SampledFrom(ids), 0, 1).Draw(t, "dns"),
 		Port:   in.Port,
 		UTF8:   rapid.Bool().Draw(t, "utf-8"),
-		Source: netip.MustParseAddr(rapid.SampledFrom([]string{"10.0.0.1", "10.1.2.3", "11.0.0.1", "127.0.0.1", "::1", "fd12::1"}).Draw(t, "source")),
+		Source: netip.MustParseAddr(rapid.SampledFrom([]string{"10.0.0.1", "10.1.2.3", "11.0.0.1", "127.0.0.1", "::ffff:127.0.0.1", "::1", "fd12::1"}).Draw(t, "source")),
 	}
 	if in.Protocol == policy.TCP {
 		return r

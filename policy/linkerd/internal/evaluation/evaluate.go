@@ -175,7 +175,8 @@ func (q question) permits(r policy.Request, taken *route.Route) (out []permit) {
 		add(who.access(q.access), "default/"+q.access, "")
 	}
 	if q.opts.LoopbackBypass {
-		add(r.Source.IsLoopback(), "default/localhost", "")
+		// An address of IPv4 that is written as one of IPv6 is no loopback address to Envoy.
+		add(who.from("127.0.0.0/8") || who.from("::1"), "default/localhost", "")
 	}
 	if q.server == nil {
 		return out
