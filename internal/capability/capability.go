@@ -77,6 +77,13 @@ type Truster interface {
 	Unproven() (rules []string, demanded bool)
 }
 
+// Delegator is a set of policies that leave decisions to authorizers. The lab has one of its own in
+// the place of each.
+type Delegator interface {
+	// Authorizers returns a text for each authorizer that is asked, with how it is asked.
+	Authorizers() []string
+}
+
 // Locator is a set of policies that can say which line of them decides a request.
 type Locator interface {
 	// Locate selects the policies of an inbound, and returns a function that says "file:line"

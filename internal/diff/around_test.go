@@ -42,6 +42,10 @@ func TestVerdictOfWidening(t *testing.T) {
 	ofAddress := func(inbound string) string {
 		return "---\ncase: c\nworkloads: [{name: web, namespace: x, inbounds: [{name: in, port: 8080, protocol: http" + inbound + "}]}]\npolicies:" + strings.Replace(ist("p", "x", "{rules: [{from: [{source: {remoteIpBlocks: [10.1.0.0/16]}}]}]}"), "---\n", " [", 1) + "]\nrequests: [{from: plaintext, to: web/in, want: handshake-failure}]\n"
 	}
+	asking := func(provider, more string) string {
+		return "---\ncase: c\noptions: {istio: {extensionProviders: [{name: a, envoyExtAuthzGrpc: {service: a.x, port: 1" + more + "}}, {name: b, envoyExtAuthzGrpc: {service: b.x, port: 1}}]}}\nworkloads: [{name: web, namespace: x, inbounds: [" + in8080 + "]}]\npolicies:" +
+			strings.Replace(ist("p", "x", "{action: CUSTOM, provider: {name: "+provider+"}, rules: [{}]}"), "---\n", " [", 1) + "]\nrequests: [{from: plaintext, to: web/in, want: handshake-failure}]\n"
+	}
 	const deep = "default: {allow: [{path: {type: Prefix, value: /public}}]}"
 	const cilium = "---\n{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: x}, spec: {endpointSelector: {}, ingress: [{toPorts: [{ports: [{port: '8080'}]}]}]}}\n"
 	for _, tt := range []struct{ name, same, old, recent string }{
@@ -80,6 +84,9 @@ func TestVerdictOfWidening(t *testing.T) {
 		{"case: paths are not normalized", "", onCase("", "", deep), onCase("options: {pathNormalization: {normalizePath: false}}", "", deep)},
 		{"case: slashes are not merged", "", onCase("", "", deep), onCase("options: {pathNormalization: {mergeSlashes: false}}", "", deep)},
 		{"case: one more trusted hop", "", ofAddress(""), ofAddress(", xffTrustedHops: 1")},
+		{"case: another authorizer", "", asking("a", ""), asking("b", "")},
+		{"case: an authorizer that lets in where it fails", "", asking("a", ""), asking("a", ", failOpen: true")},
+		{"case: an authorizer elsewhere", "", asking("a", ""), strings.Replace(asking("a", ""), "a.x", "evil.x", 1)},
 		{"case: an inbound goes", "", onCase("", ", {name: b, port: 9090, protocol: tcp}", allow(one)), onCase("", "", allow(one))},
 		{"case: one of Istio goes", "", onCase("", "", allow(one)) + strings.Replace(ofAddress(""), "case: c", "case: d", 1), onCase("", "", allow(one))},
 		// Istio

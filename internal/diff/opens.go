@@ -35,3 +35,20 @@ func lessProof(was, is language.Policies) (out []string) {
 	}
 	return out
 }
+
+// otherAuthorizers says which authorizers only the new policies ask, where the old ones ask some: an
+// authorizer may let in what another one refuses.
+func otherAuthorizers(was, is language.Policies) (out []string) {
+	old, knowsOld := was.(capability.Delegator)
+	recent, knowsNew := is.(capability.Delegator)
+	if !knowsOld || !knowsNew {
+		return nil
+	}
+	before := old.Authorizers()
+	for _, authorizer := range recent.Authorizers() {
+		if len(before) > 0 && !slices.Contains(before, authorizer) {
+			out = append(out, "another authorizer is asked, or in another way, and the lab does not show what it lets in: "+authorizer)
+		}
+	}
+	return out
+}

@@ -168,6 +168,9 @@ func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 	return append(warnings, peerauthentication.Lint(p.peers, inbounds, p.options.RootNamespace)...)
 }
 
+// Authorizers implements [capability.Delegator].
+func (p policies) Authorizers() []string { return authorization.Authorizers(p.all, p.options) }
+
 // Targets implements [capability.Targeter].
 func (p policies) Targets() []capability.Target {
 	root := p.options.RootNamespace

@@ -1,6 +1,7 @@
 package authorization
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -33,6 +34,24 @@ type grpcProvider struct {
 	FailOpen      bool   `yaml:"failOpen" json:"failOpen"`
 	StatusOnError string `yaml:"statusOnError" json:"statusOnError,omitempty"`
 	Timeout       string `yaml:"timeout" json:"timeout,omitempty"`
+}
+
+// Authorizers returns the authorizers that the policies ask, each as the mesh config has it. Istio
+// denies what a policy leaves to one that the mesh config does not have.
+func Authorizers(ps []Policy, opts Options) (out []string) {
+	for _, p := range ps {
+		i := slices.IndexFunc(opts.Providers, func(of ExtensionProvider) bool {
+			return p.resource.Spec.Provider != nil && of.Name == p.resource.Spec.Provider.Name
+		})
+		if p.resource.Spec.Action != actionCustom || i < 0 {
+			continue
+		}
+		// It has nothing that JSON cannot say.
+		text, _ := json.Marshal(opts.Providers[i])
+		out = append(out, string(text))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // providerName is what Istio takes for the name of a provider.
