@@ -204,7 +204,8 @@ func (d *callerSpace) around(p pattern, witness string) []variant {
 
 // sendable implements [sender]. It is about a single SPIFFE ID.
 func (d *callerSpace) sendable() (natural, all string, without []string) {
-	any := `[a-z0-9._-]+`
+	// A certificate with an empty label in the name of its trust domain cannot be made: Go reads none.
+	any := `[a-z0-9_-]+(\.[a-z0-9_-]+)*`
 	if len(d.trusted) > 0 {
 		any = oneOf(d.trusted)
 	}

@@ -218,3 +218,18 @@ func TestPrefixBesideRegex(t *testing.T) {
 		t.Error(cover)
 	}
 }
+
+// TestDomainsHaveLabels cuts by the end of a trust domain: the witness has something in front of it,
+// for Go reads no certificate with spiffe://.partner.example.
+func TestDomainsHaveLabels(t *testing.T) {
+	t.Parallel()
+	cover := classes.Of(classes.Surface{}, ordered(by(attribute.URISAN, policy.Regex, `spiffe://[^/]*\.partner\.example/.*`)))
+	if !cover.Complete() || len(cover.Classes) != 2 {
+		t.Fatalf("%s, want 2 classes", cover)
+	}
+	for _, c := range cover.Classes {
+		if id := c.Witness.URIs[0]; strings.HasPrefix(id, "spiffe://.") {
+			t.Errorf("no caller can have a certificate for %s", id)
+		}
+	}
+}
