@@ -168,12 +168,17 @@ func fromItemsOf(sel selection.Selection) fromItems {
 	items := fromItems{routes: make(map[string][]fromItem)}
 	for i := range sel.Policies {
 		p := &sel.Policies[i]
-		for _, item := range p.From {
-			if p.Target.Kind == target.Route {
-				items.routes[p.Target.Name] = append(items.routes[p.Target.Name], fromItem{item, p})
-			} else {
-				items.proxy = append(items.proxy, fromItem{item, p})
-			}
+		own := make([]fromItem, len(p.From))
+		for k, item := range p.From {
+			own[k] = fromItem{item, p}
+		}
+		switch {
+		case p.Target.Kind == target.Route:
+			items.routes[p.Target.Name] = append(items.routes[p.Target.Name], own...)
+		case items.proxy == nil:
+			items.proxy = own
+		default:
+			items.proxy = append(items.proxy, own...)
 		}
 	}
 	return items
