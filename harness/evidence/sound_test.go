@@ -176,6 +176,13 @@ var sound = map[string]struct {
 			Log:    xds.AccessLog{Request: true, Status: 400, PeerURIs: []string{frontend}, Details: "path_normalization_failed"},
 		}
 	}, Finding{Form: Rejected, Status: 400}},
+	"without a route": {func(svid *certs.Credential) Evidence {
+		return Evidence{
+			Call:   caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid, Path: "/a"},
+			Answer: caller.Answer{Outcome: caller.Answered, Status: 404},
+			Log:    xds.AccessLog{Request: true, Status: 404, PeerURIs: []string{frontend}, Details: "route_not_found"},
+		}
+	}, Finding{Form: Rejected, Status: 404}},
 }
 
 // TestRejectedGRPC has the gRPC status that Envoy sends for each HTTP status.
@@ -188,7 +195,7 @@ func TestRejectedGRPC(t *testing.T) {
 		got, err := Evidence{
 			Call:   caller.Call{Protocol: policy.GRPC, GRPC: "a%2Fb/Call", Credential: svid},
 			Answer: caller.Answer{Outcome: caller.Answered, Status: 200, GRPC: code},
-			Log:    xds.AccessLog{Request: true, Status: 200},
+			Log:    xds.AccessLog{Request: true, Status: 200, Details: "route_not_found"},
 		}.Find()
 		if err != nil || got.Form != Rejected || got.Status != want {
 			t.Errorf("%s: found %s with %d (%v), want %d", code, got.Form, got.Status, err, want)

@@ -116,7 +116,7 @@ func (j *Judgement) compareDecision(x Judged, anyNames bool, e evidence.Evidence
 	switch {
 	case d.Effect == policy.NoRoute:
 		onL7 := func(l xds.FilterLog) bool { return l.Layer == policy.L7 && l.Enforced.Ran }
-		judged = f.Form == evidence.Rejected && f.Status == 404 && !slices.ContainsFunc(e.Log.Filters, onL7) && !(len(e.Log.Filters) == 0 && f.Judged)
+		judged = f.Form == evidence.Rejected && f.Status == 404 && e.Log.Details == "route_not_found" && !slices.ContainsFunc(e.Log.Filters, onL7) && !(len(e.Log.Filters) == 0 && f.Judged)
 	case x.Ungated:
 		judged = !f.Judged && f.Form == evidence.Served
 	}
