@@ -13,6 +13,7 @@ import (
 	endpointv3 "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
 	dnsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/clusters/dns/v3"
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
@@ -75,6 +76,12 @@ func (r *reader) unreadCluster(name string) (reason string) {
 	}
 	checkCluster(c.ProtoReflect(), nil, tell)
 	checkCluster(assignment.ProtoReflect(), (*messages.Path)(nil).Field("load_assignment"), tell)
+	// Health checks and the like may run code, although they do not choose where requests go.
+	messages.Visitor{
+		Closed:  func(typeURL, why string, at *messages.Path) { tell(at, messages.Name(typeURL)+": "+why) },
+		Opened:  func(string, []messages.Fault, *messages.Path) {},
+		Message: func(protoreflect.Message, *messages.Path) {},
+	}.Visit(c.ProtoReflect())
 	eachEndpoint(assignment, func(socket *corev3.SocketAddress) {
 		if !hostOf(c, socket).IsValid() {
 			reason = cmp.Or(reason, fmt.Sprintf("has the endpoint %q, which is no IP address", socket.GetAddress()))

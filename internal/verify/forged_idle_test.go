@@ -18,6 +18,8 @@ var forgedIdle = []forged{
 	{"outbound to another port of this machine", unverified, []edit{leading(elsewhere, drop("bind_to_port"), put("filter_chains.0.filters.0.typed_config.cluster", `"x"`)), clusters(own, redis, static("x", "127.0.0.1", 9901))}},
 	{"outbound to another port of the workload's address", unverified, []edit{leading(elsewhere, drop("bind_to_port"), put("filter_chains.0.filters.0.typed_config.cluster", `"x"`)), clusters(own, redis, static("x", "10.0.0.7", 9901))}},
 	{"RBAC in a struct with a type in two spellings", unverified, []edit{put(rbac, `{"@type": "T/xds.type.v3.TypedStruct", "type_url": "T/envoy.extensions.filters.http.rbac.v3.RBAC", "typeUrl": "T/acme.Filter", "value": {"rules": {}}}`)}},
+	{"a check of health by an unknown extension", unverified, []edit{clusters(having(own, `"health_checks": [{"timeout": "1s", "interval": "1s", "custom_health_check": `+typed("x", "acme.H", "")+`}]`), redis)}},
+	{"a check of health", verified, []edit{clusters(having(own, `"health_checks": [{"timeout": "1s", "interval": "1s", "http_health_check": {"path": "/"}}]`), redis)}},
 	{"a name of Greek letters", unverified, []edit{name(`"safe_regex": {"regex": "spiffe://default.zone-1.mesh.local/\\p{Greek}"}`)}},
 	{"a name in any case", differs, []edit{name(`"safe_regex": {"regex": "spiffe://default.zone-1.mesh.local/(?i:[a-z]+)"}`)}},
 }
