@@ -66,6 +66,8 @@ func surroundings(t *testing.T) []string {
 		"DOCKER_HOST=unix:///nonexistent/docker.sock", "ENVOY_BIN=", "ENVOY_IMAGE=",
 		// A race-enabled program sleeps for a second before it exits.
 		"GORACE=atexit_sleep_ms=0",
+		// Each program runs for a moment, and collecting garbage is a quarter of its time.
+		"GOGC=" + os.Getenv("GOGC"),
 	}
 }
 
