@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -200,4 +201,12 @@ func (r *Resources) addBootstrapped() {
 		}
 	}
 	r.bootstrapped = nil
+}
+
+// nameListener gives a listener without a name its address as name.
+func nameListener(l *listenerv3.Listener) {
+	if l.Name == "" {
+		socket := l.GetAddress().GetSocketAddress()
+		l.Name = net.JoinHostPort(socket.GetAddress(), strconv.Itoa(int(socket.GetPortValue())))
+	}
 }

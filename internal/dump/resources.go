@@ -3,9 +3,7 @@ package dump
 import (
 	"fmt"
 	"maps"
-	"net"
 	"slices"
-	"strconv"
 	"strings"
 
 	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
@@ -81,14 +79,6 @@ func (r *Resources) tellBeside(typeURL, format string, args ...any) {
 func (r *Resources) serveListener(d Decoded[*listenerv3.Listener]) {
 	nameListener(d.Message)
 	r.Listeners = append(r.Listeners, d)
-}
-
-// nameListener gives a listener without a name its address as name.
-func nameListener(l *listenerv3.Listener) {
-	if l.Name == "" {
-		socket := l.GetAddress().GetSocketAddress()
-		l.Name = net.JoinHostPort(socket.GetAddress(), strconv.Itoa(int(socket.GetPortValue())))
-	}
 }
 
 func (r *Resources) addRoute(d Decoded[*routev3.RouteConfiguration]) {
