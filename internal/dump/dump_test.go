@@ -193,6 +193,9 @@ func TestPartsAreFields(t *testing.T) {
 	_ = &adminv3.ConfigDump{} // the messages of the package are registered
 	var out bytes.Buffer
 	for _, message := range slices.Sorted(maps.Keys(parts)) {
+		if message == runtimeAnswer {
+			continue // JSON that no message defines
+		}
 		d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(message))
 		if err != nil {
 			t.Errorf("%s: %v", message, err)
