@@ -87,11 +87,11 @@ func (s pathSet) condition(a alternative) (policy.Condition, string) {
 	case !a.longer && s.hasExact(segment) && (!s.raw || s.has[policy.Match{Kind: policy.Prefix, Value: segment + "?"}]):
 		return attribute.Path.Segments(segment), ""
 	}
-	below := policy.And{attribute.Path.Segments(segment), policy.Not{Of: attribute.Path.Exact(segment)}}
-	if a.longer {
-		below = append(below, policy.Not{Of: attribute.Path.Exact(path)})
+	// A route can ask for a beginning, and not for what is no path.
+	if !a.longer {
+		return attribute.Path.Prefix(path), ""
 	}
-	return below, ""
+	return policy.And{attribute.Path.Segments(segment), policy.Not{Of: attribute.Path.Exact(segment)}, policy.Not{Of: attribute.Path.Exact(path)}}, ""
 }
 
 // whole returns the comparison of the path together with its query.

@@ -135,6 +135,10 @@ func (t *translator) routePath(m *routev3.RouteMatch, at *messages.Path) reading
 		of.alternatives = []alternative{exact(by.PathSeparatedPrefix), beginning(by.PathSeparatedPrefix + "/")}
 	case *routev3.RouteMatch_SafeRegex:
 		of = regexText(by.SafeRegex.GetRegex())
+		// A route is an And of matches: it cannot be told by one of several texts.
+		if len(of.alternatives) > 1 && of.regex != "" {
+			of = textBy(policy.Regex, of.regex)
+		}
 	case *routev3.RouteMatch_ConnectMatcher_:
 		return exactly(policy.Never)
 	default:
