@@ -42,8 +42,8 @@ func newVerify() *cobra.Command {
 		Long: `Verify takes the authorization filters out of a sidecar's /config_dump, or out of a folder of filters and
 listeners, runs them in the lab's Envoy under lab identities, and holds every class of requests against the
 policies: the classes that the policies tell apart, and the classes that the filters tell apart. The lab's Envoy
-has the version that the dump states, unless --envoy names another. Where it is another, nothing is verified. Where
-the dump states none, the default version is asked, and a finding says so.
+has the version that the dump states. Where it states none, --envoy has to name one, and a finding says so. Where
+--envoy names another than the dump, nothing is verified.
 
 POLICIES are files or folders with policies, and with the Dataplane that the sidecar is of; else the flags
 describe its workload. The parts of the sidecar that cannot be replayed are named. Exit status 1 where a class is

@@ -49,6 +49,9 @@ type Target struct {
 	Key string
 	// Inert is true where the policy itself says that it enforces nothing.
 	Inert bool
+	// Linked is true where other documents of the set decide too about what the target
+	// selects, so that a change of any of them is a change here.
+	Linked bool
 	// Miss says why the target does not select an inbound, "" where it does.
 	Miss func(in policy.Inbound) string
 	// Fit changes as little of an inbound as makes the target select it. If Miss has a

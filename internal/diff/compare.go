@@ -84,10 +84,11 @@ func (k Kind) String() string { return kindNames[k] }
 // Kind returns the most serious effect of the change.
 func (c Change) Kind() Kind {
 	was, is := c.Old.Decision, c.New.Decision
-	switch {
-	case was.Effect != is.Effect && is.Effect == policy.Allow:
+	// Two refusals are alike: a 404 where no route takes the request lets nobody in either.
+	switch allowed, allows := was.Effect == policy.Allow, is.Effect == policy.Allow; {
+	case allows && !allowed:
 		return Widened
-	case was.Effect != is.Effect:
+	case allowed && !allows:
 		return Narrowed
 	case was.Shadowed != is.Shadowed || was.Shadow.Effect != is.Shadow.Effect:
 		return ShadowChanged

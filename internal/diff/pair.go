@@ -56,6 +56,10 @@ func of(old, recent Side, to string, all bool) (*Difference, error) {
 	if olds, recents, err = d.populate(old, recent, olds, recents); err != nil {
 		return nil, err
 	}
+	if all && !old.HasPolicySet() && !recent.HasPolicySet() {
+		d.Unasked = append(d.Unasked, idle(olds)...)
+		d.Unasked = append(d.Unasked, idle(recents)...)
+	}
 	allOlds, allRecents := olds, recents
 	// An inbound may be on one side only.
 	olds, errOld := lab.Choose(olds, to)

@@ -6,11 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/beyond"
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/report/markdown"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
+	"github.com/meshproof/meshproof/policy/dialect"
 )
 
 // Sides are two sets of policies side by side, such as those before and after a migration to
@@ -43,6 +46,35 @@ func (s Sides) sampledNames() (out []string) {
 
 // Beside is [Of] for [Sides]: the classes that both sides decide alike are among the changes.
 func Beside(a, b Side, to string) (*Difference, error) { return of(a, b, to, true) }
+
+// idle returns the policies that select no inbound of the cases, each once.
+func idle(all []lab.Case) (out []lab.Unasked) {
+	selected := map[string]bool{}
+	for _, c := range all {
+		for _, t := range targetsOf(c) {
+			selected[t.Place] = selected[t.Place] || slices.ContainsFunc(c.Inbounds, func(in cases.Inbound) bool { return t.Miss(in.Inbound) == "" })
+		}
+	}
+	for _, c := range all {
+		for _, t := range targetsOf(c) {
+			if !selected[t.Place] {
+				selected[t.Place] = true
+				out = append(out, lab.Unasked{Policy: t.Policy, Place: t.Place, Reason: "it selects no workload of the cases", Inert: t.Inert})
+			}
+		}
+	}
+	return out
+}
+
+// targetsOf returns what the policies of a case select. Policies that are refused are the
+// business of the comparison.
+func targetsOf(c lab.Case) []capability.Target {
+	set, err := dialect.Parse(c.Policies, c.Options)
+	if targeter, ok := set.(capability.Targeter); ok && err == nil {
+		return targeter.Targets()
+	}
+	return nil
+}
 
 // OpenSide reads the policies of one side as [Open] does. With a file of workloads, a case of it
 // stands for the inbounds and the callers, and its own policies and requests for nothing.

@@ -103,7 +103,7 @@ func (p *populator) targets(set PolicySet) []*target {
 	var out []*target
 	known := map[string]*target{}
 	for _, t := range targeter.Targets() {
-		changed, name := set.Changed != nil && set.Changed(t.Place), fmt.Sprintf("%s (%s)", t.Policy, t.Place)
+		changed, name := set.Changed != nil && (t.Linked || set.Changed(t.Place)), fmt.Sprintf("%s (%s)", t.Policy, t.Place)
 		if same := known[t.Key]; same != nil {
 			same.changed = same.changed || changed
 			same.policies = append(same.policies, name)

@@ -156,7 +156,7 @@ func TestSetsCollide(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"shadow accepted", "shadow precise", "routes", "several origins"} {
-		if met[key] < 30 {
+		if met[key] < 20 {
 			t.Errorf("%s: %d inbounds", key, met[key])
 		}
 	}
