@@ -26,6 +26,24 @@ func All(cs []policy.Condition) policy.Condition {
 	}
 }
 
+// Both returns the condition that two conditions hold, without a part that always does. It never
+// holds where one of them never does.
+func Both(a, b policy.Condition) policy.Condition {
+	switch {
+	case IsNever(a) || IsNever(b):
+		return policy.Never
+	case a == policy.Condition(policy.Always):
+		return b
+	case b == policy.Condition(policy.Always):
+		return a
+	default:
+		return All([]policy.Condition{a, b})
+	}
+}
+
+// IsNever reports whether a condition is [policy.Never].
+func IsNever(c policy.Condition) bool { return c == policy.Condition(policy.Never) }
+
 // Any returns the condition that one of the conditions holds. Without conditions it never
 // holds.
 func Any(cs []policy.Condition) policy.Condition {

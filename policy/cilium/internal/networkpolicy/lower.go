@@ -67,7 +67,7 @@ func (l *lowering) addDeny(r rule) {
 	if _, ok := r.on(l.in); !ok {
 		return
 	}
-	if when := l.callers.lets(r); !never(when) {
+	if when := l.callers.lets(r); !condition.IsNever(when) {
 		l.deny = append(l.deny, policy.Rule{Verdict: policy.Verdict{Effect: policy.Deny, Origin: r.origin}, When: when})
 	}
 }
@@ -80,7 +80,7 @@ func (l *lowering) addAllow(r rule) {
 	http, whole := alternatives(entries)
 	when := l.callers.lets(r)
 	// On tcp nothing is HTTP, so that a rule with HTTP rules lets no caller in.
-	if never(when) || !whole && l.in.Protocol.Layer() == policy.L4 {
+	if condition.IsNever(when) || !whole && l.in.Protocol.Layer() == policy.L4 {
 		l.asksHTTP = l.asksHTTP || !whole && l.in.Protocol.Layer() == policy.L7
 		return
 	}
@@ -90,7 +90,7 @@ func (l *lowering) addAllow(r rule) {
 		l.whole = append(l.whole, when)
 	} else {
 		l.asksHTTP = true
-		when = both(when, condition.Any(http))
+		when = condition.Both(when, condition.Any(http))
 	}
 	l.requests = append(l.requests, policy.Rule{Verdict: allow, When: when})
 }
@@ -139,18 +139,4 @@ func conditions(rules []policy.Rule) (out []policy.Condition) {
 func gate(layer policy.Layer, rest policy.Effect, rules []policy.Rule) policy.Gate {
 	slices.SortStableFunc(rules, func(a, b policy.Rule) int { return strings.Compare(a.Origin, b.Origin) })
 	return policy.Gate{Layer: layer, Form: policy.Named, Rules: rules, Default: policy.Verdict{Effect: rest}}
-}
-
-func never(c policy.Condition) bool { return c == policy.Condition(policy.Never) }
-
-// both returns the condition that both hold, without a part that always does.
-func both(a, b policy.Condition) policy.Condition {
-	switch {
-	case a == policy.Condition(policy.Always):
-		return b
-	case b == policy.Condition(policy.Always):
-		return a
-	default:
-		return condition.All([]policy.Condition{a, b})
-	}
 }

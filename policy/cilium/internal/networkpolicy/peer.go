@@ -81,7 +81,7 @@ func (c callers) selected(p peers) (workloads []int, everyWorld bool, blocks []p
 		for _, e := range b.except {
 			except = append(except, within(e))
 		}
-		blocks = append(blocks, both(within(b.of), condition.None(except)))
+		blocks = append(blocks, condition.Both(within(b.of), condition.None(except)))
 	}
 	return workloads, everyWorld, blocks
 }

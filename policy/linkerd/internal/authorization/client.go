@@ -98,7 +98,7 @@ func (g Grant) client(o Options) policy.Condition {
 	if len(g.Spec.Client.Networks) == 0 {
 		networks = o.inCluster()
 	}
-	return both(who, networks)
+	return condition.Both(who, networks)
 }
 
 // client returns the condition that an AuthorizationPolicy lets the caller in: all that it requires
@@ -109,16 +109,16 @@ func (s Set) client(p Policy, o Options) (when policy.Condition, missing string)
 		namespace := ref.In(p.Metadata.Namespace)
 		switch {
 		case ref.Is("", "ServiceAccount"):
-			when = both(when, o.account(namespace, ref.Name))
+			when = condition.Both(when, o.account(namespace, ref.Name))
 			continue
 		case ref.Is(object.Group, kindMeshTLS):
 			if i := slices.IndexFunc(s.MeshTLS, func(m MeshTLSAuthentication) bool { return m.String() == namespace+"/"+ref.Name }); i >= 0 {
-				when = both(when, s.MeshTLS[i].identities(o))
+				when = condition.Both(when, s.MeshTLS[i].identities(o))
 				continue
 			}
 		default:
 			if i := slices.IndexFunc(s.Networks, func(n NetworkAuthentication) bool { return n.String() == namespace+"/"+ref.Name }); i >= 0 {
-				when = both(when, within(s.Networks[i].Spec.Networks))
+				when = condition.Both(when, within(s.Networks[i].Spec.Networks))
 				continue
 			}
 		}
@@ -137,7 +137,7 @@ func (o Options) access(policyName string) policy.Condition {
 	case clusterUnauthenticated:
 		return o.inCluster()
 	case clusterAuthenticated:
-		return both(o.everyAccount(), o.inCluster())
+		return condition.Both(o.everyAccount(), o.inCluster())
 	default:
 		return policy.Never
 	}
@@ -166,7 +166,7 @@ func within(networks []Network) policy.Condition {
 		for _, text := range network.Except {
 			except = append(except, in(text))
 		}
-		any = append(any, both(in(network.CIDR), condition.None(except)))
+		any = append(any, condition.Both(in(network.CIDR), condition.None(except)))
 	}
 	return anyOf(any)
 }
@@ -174,23 +174,7 @@ func within(networks []Network) policy.Condition {
 // loopback are the addresses from which a caller beside the proxy calls.
 var loopback = within([]Network{{CIDR: netip.MustParsePrefix("127.0.0.0/8").String()}, {CIDR: "::1"}})
 
-// anyOf leaves out conditions that never hold.
+// anyOf leaves out conditions that condition.IsNever hold.
 func anyOf(conditions []policy.Condition) policy.Condition {
-	return condition.Any(slices.DeleteFunc(conditions, never))
-}
-
-func never(c policy.Condition) bool { return c == policy.Condition(policy.Never) }
-
-// both returns the condition that both hold, without a part that always does.
-func both(a, b policy.Condition) policy.Condition {
-	switch {
-	case never(a) || never(b):
-		return policy.Never
-	case a == policy.Condition(policy.Always):
-		return b
-	case b == policy.Condition(policy.Always):
-		return a
-	default:
-		return condition.All([]policy.Condition{a, b})
-	}
+	return condition.Any(slices.DeleteFunc(conditions, condition.IsNever))
 }

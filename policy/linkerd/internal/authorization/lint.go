@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/condition"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
@@ -130,7 +131,7 @@ func (l *linter) opened(p Policy, r route.Route) {
 
 func (l *linter) identities(doc manifest.Document, of fmt.Stringer, field string, identities []string) {
 	for i, text := range identities {
-		if never(l.opts.identity(text)) {
+		if condition.IsNever(l.opts.identity(text)) {
 			l.warn(doc, of, warning.UnknownIdentity, object.Item(field, i), "no service account of this mesh has the name %s: they end in %s, behind the account and its namespace", text, l.opts.accountSuffix())
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/condition"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/linkerd/internal/object"
 	"github.com/meshproof/meshproof/policy/linkerd/internal/route"
@@ -66,7 +67,7 @@ func gates(layer policy.Layer, rules []policy.Rule, access string) (gate policy.
 
 // allow returns the rule that lets callers in, unless there are none.
 func allow(origin string, when policy.Condition) []policy.Rule {
-	if never(when) {
+	if condition.IsNever(when) {
 		return nil
 	}
 	return []policy.Rule{{Verdict: policy.Verdict{Effect: policy.Allow, Origin: origin}, When: when}}
