@@ -92,6 +92,7 @@ type asked struct {
 	warnings []Warning
 }
 
+// ask finds what a request is about.
 func (h handler) ask(req *http.Request) (asked, *problem) {
 	m, d, refusal := h.resources.find(req.PathValue("mesh"), req.PathValue("name"))
 	if refusal != nil {
@@ -143,38 +144,39 @@ func proxyOf(d *dataplane.Dataplane) policy.Inbound {
 	return policy.Inbound{Workload: d.Workload}
 }
 
-func (h handler) listOutbounds(w http.ResponseWriter, req *http.Request) {
-	a, refusal := h.ask(req)
-	if refusal != nil {
-		refusal.write(w)
-		return
+// about serves an answer about the outbound side of a dataplane.
+func (h handler) about(answer func(asked, *http.Request) (any, *problem)) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		a, refusal := h.ask(req)
+		var body any
+		if refusal == nil {
+			body, refusal = answer(a, req)
+		}
+		if refusal != nil {
+			refusal.write(w)
+			return
+		}
+		ok(w, body)
 	}
+}
+
+func listOutbounds(a asked, _ *http.Request) (any, *problem) {
 	items := make([]outboundItem, len(a.proxy.Outbounds))
 	for i, o := range a.proxy.Outbounds {
 		items[i] = outboundItem{KRI: o.Name, Port: o.Port, Protocol: o.Protocol}
 	}
-	ok(w, list[outboundItem]{Total: len(items), Items: items})
+	return list[outboundItem]{Total: len(items), Items: items}, nil
 }
 
-func (h handler) outboundPolicies(w http.ResponseWriter, req *http.Request) {
-	a, refusal := h.ask(req)
-	if refusal != nil {
-		refusal.write(w)
-		return
-	}
+func outboundPolicies(a asked, _ *http.Request) (any, *problem) {
 	var rule outbound.Rule
 	if i := slices.IndexFunc(a.proxy.Rules, func(r outbound.Rule) bool { return r.ID.String() == a.outbound.Name }); i >= 0 {
 		rule = a.proxy.Rules[i]
 	}
-	ok(w, newOutboundPolicies(rule.Conf, rule.Origins, a.warnings))
+	return newOutboundPolicies(rule.Conf, rule.Origins, a.warnings), nil
 }
 
-func (h handler) outboundRoutes(w http.ResponseWriter, req *http.Request) {
-	a, refusal := h.ask(req)
-	if refusal != nil {
-		refusal.write(w)
-		return
-	}
+func outboundRoutes(a asked, _ *http.Request) (any, *problem) {
 	out := OutboundRoutes{Routes: []OutboundRoute{}, Warnings: a.warnings}
 	for _, r := range a.outbound.Routes {
 		route := OutboundRoute{KRI: r.Name, When: "always", Backends: []OutboundBackend{}}
@@ -186,19 +188,13 @@ func (h handler) outboundRoutes(w http.ResponseWriter, req *http.Request) {
 		}
 		out.Routes = append(out.Routes, route)
 	}
-	ok(w, out)
+	return out, nil
 }
 
-func (h handler) routePolicies(w http.ResponseWriter, req *http.Request) {
-	a, refusal := h.ask(req)
-	if refusal != nil {
-		refusal.write(w)
-		return
-	}
+func routePolicies(a asked, req *http.Request) (any, *problem) {
 	text := req.PathValue("route")
 	if _, err := kri.Parse(text); err != nil {
-		badRequest("%v", err).write(w)
-		return
+		return nil, badRequest("%v", err)
 	}
 	i := slices.IndexFunc(a.outbound.Routes, func(r routing.Route) bool { return r.Name == text })
 	if i < 0 {
@@ -206,11 +202,10 @@ func (h handler) routePolicies(w http.ResponseWriter, req *http.Request) {
 		for i, r := range a.outbound.Routes {
 			names[i] = r.Name
 		}
-		notFound("outbound %s has no route %s: it has %s", a.outbound.Name, text, strings.Join(slices.Compact(names), ", ")).write(w)
-		return
+		return nil, notFound("outbound %s has no route %s: it has %s", a.outbound.Name, text, strings.Join(slices.Compact(names), ", "))
 	}
 	conf, origins := routeConf(a.outbound.Routes[i], a.outbound.Protocol)
-	ok(w, newOutboundPolicies(conf, origins, a.warnings))
+	return newOutboundPolicies(conf, origins, a.warnings), nil
 }
 
 // routeConf is what policies say about a route, and those that say it.
