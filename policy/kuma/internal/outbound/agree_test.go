@@ -12,11 +12,8 @@ import (
 	"github.com/meshproof/meshproof/internal/property"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/policy"
-	"github.com/meshproof/meshproof/policy/kuma/internal/destination"
 	"github.com/meshproof/meshproof/policy/kuma/internal/outbound"
-	"github.com/meshproof/meshproof/policy/kuma/internal/route"
 	"github.com/meshproof/meshproof/policy/kuma/internal/routeevaluation"
-	"github.com/meshproof/meshproof/policy/kuma/internal/timeout"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -158,7 +155,8 @@ func agree(t *rapid.T) {
 	if err != nil {
 		return // a policy is no producer's and no consumer's
 	}
-	second := parseText(t, docs, design == outbound.Released)
+	second := routeevaluation.Text{Released: design == outbound.Released, SystemNamespace: "kuma-system"}
+	second.Destinations, second.Routes, second.Timeouts = r.Parsed()
 	proxy := drawProxy(t)
 	program := r.For(proxy)
 	for range 6 {
@@ -184,27 +182,4 @@ func agree(t *rapid.T) {
 			}
 		}
 	}
-}
-
-func parseText(t *rapid.T, docs []manifest.Document, released bool) routeevaluation.Text {
-	var services, routes, timeouts []manifest.Document
-	for _, doc := range docs {
-		switch {
-		case destination.Owns(doc):
-			services = append(services, doc)
-		case route.Owns(doc):
-			routes = append(routes, doc)
-		default:
-			timeouts = append(timeouts, doc)
-		}
-	}
-	out := routeevaluation.Text{Released: released, SystemNamespace: "kuma-system"}
-	var errs [3]error
-	out.Destinations, errs[0] = destination.ParseAll(services)
-	out.Routes, errs[1] = route.ParseAll(routes, "kuma-system")
-	out.Timeouts, errs[2] = timeout.ParseAll(timeouts, "kuma-system")
-	if errs != [3]error{} {
-		t.Fatal(errs)
-	}
-	return out
 }

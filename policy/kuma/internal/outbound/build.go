@@ -46,7 +46,8 @@ type builder struct {
 	// port.
 	routes []*route.Route
 	items  map[kri.KRI][]item
-	used   map[*destination.Destination]map[string]bool
+	// used are the ports that a route sends requests to.
+	used map[kri.KRI]bool
 	// confs are what portConf has found.
 	confs map[kri.KRI]timeout.Conf
 	out   Proxy
@@ -57,7 +58,7 @@ type builder struct {
 func (r *Resources) For(proxy policy.Inbound) Proxy {
 	b := &builder{
 		Resources: r, proxy: proxy, mesh: scope.WorkloadLabel(&proxy.Workload, resource.LabelMesh), timeouts: r.rulesFor(&proxy),
-		items: map[kri.KRI][]item{}, used: map[*destination.Destination]map[string]bool{}, confs: map[kri.KRI]timeout.Conf{},
+		items: map[kri.KRI][]item{}, used: map[kri.KRI]bool{}, confs: map[kri.KRI]timeout.Conf{},
 	}
 	b.selectRoutes()
 	for i := range r.destinations {
@@ -192,7 +193,7 @@ func (b *builder) addOutbound(d *destination.Destination, p destination.Port) {
 		if m.backends != nil {
 			backends = b.resolve(m, p)
 		} else {
-			b.use(d, p)
+			b.used[id] = true
 		}
 		add(m.rule.ID, when, backends)
 		if when == nil {
@@ -201,7 +202,7 @@ func (b *builder) addOutbound(d *destination.Destination, p destination.Port) {
 		}
 	}
 	if !catchesAll {
-		b.use(d, p)
+		b.used[id] = true
 		add(id, nil, itself)
 	}
 	b.out.Outbounds = append(b.out.Outbounds, out)
@@ -254,8 +255,9 @@ func (b *builder) resolve(m match, from destination.Port) []routing.Backend {
 		d, p, ok := b.backend(m.route, backend, from)
 		if ok {
 			exists = true
-			out[i].Cluster = d.PortID(p).String()
-			b.use(d, p)
+			id := d.PortID(p)
+			out[i].Cluster = id.String()
+			b.used[id] = true
 		}
 	}
 	if !exists {
@@ -282,22 +284,15 @@ func (b *builder) backend(r *route.Route, backend route.Backend, from destinatio
 	return meant[0], p, ok
 }
 
-// use notes that a route sends requests to a port.
-func (b *builder) use(d *destination.Destination, p destination.Port) {
-	if b.used[d] == nil {
-		b.used[d] = map[string]bool{}
-	}
-	b.used[d][p.Section()] = true
-}
-
 func (b *builder) addClusters() {
 	for i := range b.destinations {
 		d := &b.destinations[i]
 		for _, p := range d.Ports {
-			if !b.used[d][p.Section()] {
+			id := d.PortID(p)
+			if !b.used[id] {
 				continue
 			}
-			c := routing.Cluster{Name: d.PortID(p).String(), Protocol: p.Protocol}
+			c := routing.Cluster{Name: id.String(), Protocol: p.Protocol}
 			all := limits(b.portConf(d, p))
 			for bound := range routing.Bounds {
 				if bound.Level() == routing.OfCluster {

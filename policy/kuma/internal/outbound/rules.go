@@ -107,39 +107,31 @@ func (r *Resources) eachMeant(e entry, yield func(kri.KRI)) {
 	}
 }
 
-func (r *Resources) routesMeant(ref reference.Ref, from *resource.Resource) (out []*route.Route) {
+func (r *Resources) routesMeant(ref reference.Ref, from *resource.Resource) []*route.Route {
+	return meant(r, r.routes, ref, from, func(of *route.Route) (resource.Kind, *resource.Resource) { return of.Kind, &of.Resource })
+}
+
+func (r *Resources) destinationsMeant(ref reference.Ref, from *resource.Resource) []*destination.Destination {
+	return meant(r, r.destinations, ref, from, func(of *destination.Destination) (resource.Kind, *resource.Resource) { return of.Kind, &of.Resource })
+}
+
+// meant returns which resources of a list a reference means, in the order of their identifiers.
+func meant[T any](r *Resources, all []T, ref reference.Ref, from *resource.Resource, head func(*T) (resource.Kind, *resource.Resource)) (out []*T) {
 	if ref.Labels == nil {
 		if i, ok := r.find(ref, from); ok {
-			out = append(out, &r.routes[i])
+			out = append(out, &all[i])
 		}
 		return out
 	}
-	for i := range r.routes {
-		if r.routes[i].Kind.Name == ref.Kind && ref.Selects(&r.routes[i].Resource, from) {
-			out = append(out, &r.routes[i])
+	for i := range all {
+		if kind, of := head(&all[i]); kind.Name == ref.Kind && ref.Selects(of, from) {
+			out = append(out, &all[i])
 		}
 	}
 	return out
 }
 
-// destinationsMeant are in the order of their identifiers.
-func (r *Resources) destinationsMeant(ref reference.Ref, from *resource.Resource) (out []*destination.Destination) {
-	if ref.Labels == nil {
-		if i, ok := r.find(ref, from); ok {
-			out = append(out, &r.destinations[i])
-		}
-		return out
-	}
-	for i := range r.destinations {
-		if r.destinations[i].Kind.Name == ref.Kind && ref.Selects(&r.destinations[i].Resource, from) {
-			out = append(out, &r.destinations[i])
-		}
-	}
-	return out
-}
-
-// rule merges what applies to a resource. The whole mesh says which entries for the mesh
-// have a part.
+// merge merges what applies to a resource: its own entries, and those for the whole mesh.
 func merge(id kri.KRI, own, mesh []entry) Rule {
 	out := Rule{ID: id}
 	for len(own)+len(mesh) > 0 {
