@@ -28,15 +28,7 @@ func TestTableOfDialects(t *testing.T) {
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
-	h, err := harness.Start(t.Context(), harness.WithRuntime(harness.Process))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := h.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	h := harness.New(t, harness.WithRuntime(harness.Process))
 	table := "| what is written | " + strings.Join(columns, " | ") + " |\n|---|" + strings.Repeat("---|", len(columns)) + "\n"
 	told := map[string]bool{}
 	for _, file := range files {
@@ -73,15 +65,7 @@ func TestTableOfDialects(t *testing.T) {
 // TestSameIntent shows that one intent decides alike in each two dialects, on Envoy.
 func TestSameIntent(t *testing.T) {
 	t.Parallel()
-	h, err := harness.Start(t.Context(), harness.WithRuntime(harness.Process))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := h.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	h := harness.New(t, harness.WithRuntime(harness.Process))
 	folders := []string{"kuma", "gateway", "istio", "linkerd", "cilium"}
 	side := func(folder string) diff.Side {
 		files, err := diff.OpenSide(lab.Choice{}, filepath.Join("dialects", folder), filepath.Join("dialects", "shop.yaml"))
