@@ -227,7 +227,7 @@ var faults = []struct {
 		{"policy/cilium/internal/evaluation/evaluate.go", `out.closes = out.closes || *says`, `out.closes = out.closes || *says || FAULT`},
 	}},
 	{"an unwanted value asks for the label", []change{
-		{"policy/cilium/internal/networkpolicy/selector.go", `return !found || !slices.Contains(r.values, value)`, `return !found && !FAULT || found && !slices.Contains(r.values, value)`},
+		{"internal/labelselector/labelselector.go", `return !found || !slices.Contains(e.Values, value)`, `return !found && !FAULT || found && !slices.Contains(e.Values, value)`},
 		{"policy/cilium/internal/evaluation/match.go", `e.Operator == "NotIn" && listed`, `e.Operator == "NotIn" && (listed || FAULT && !ok)`},
 	}},
 	{"audit mode is not read", []change{

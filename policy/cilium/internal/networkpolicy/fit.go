@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/labelselector"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -85,7 +86,7 @@ func (s selector) vary(in policy.Inbound, opts Options) []policy.Inbound {
 
 // opposite is met where the requirement is not.
 func (r requirement) opposite() requirement {
-	r.operator = map[string]string{opIn: opNotIn, opNotIn: opIn, opExists: opDoesNotExist, opDoesNotExist: opExists}[r.operator]
+	r.operator = map[string]string{labelselector.In: labelselector.NotIn, labelselector.NotIn: labelselector.In, labelselector.Exists: labelselector.DoesNotExist, labelselector.DoesNotExist: labelselector.Exists}[r.operator]
 	return r
 }
 
@@ -94,7 +95,7 @@ func (r requirement) opposite() requirement {
 func (r requirement) met(w policy.Workload, named []string, opts Options) []policy.Workload {
 	values := r.values
 	switch r.operator {
-	case opNotIn, opExists, opDoesNotExist:
+	case labelselector.NotIn, labelselector.Exists, labelselector.DoesNotExist:
 		values = []string{otherThan(named)}
 	}
 	var out []policy.Workload
@@ -107,7 +108,7 @@ func (r requirement) met(w policy.Workload, named []string, opts Options) []poli
 		switch label, ofNamespace := strings.CutPrefix(r.key, namespaceLabelPrefix); {
 		case r.key == namespaceLabel:
 			changed.Namespace = value
-		case r.key == accountLabel && r.operator == opDoesNotExist:
+		case r.key == accountLabel && r.operator == labelselector.DoesNotExist:
 			changed.ServiceAccount = ""
 		case r.key == accountLabel:
 			changed.ServiceAccount = value
@@ -115,7 +116,7 @@ func (r requirement) met(w policy.Workload, named []string, opts Options) []poli
 			changed.Namespace = value
 		case ofNamespace:
 			changed.Namespace = r.namespaceFor(w, opts)
-		case r.operator == opDoesNotExist || r.operator == opNotIn:
+		case r.operator == labelselector.DoesNotExist || r.operator == labelselector.NotIn:
 			delete(changed.Labels, r.key)
 		default:
 			changed.Labels[r.key] = value

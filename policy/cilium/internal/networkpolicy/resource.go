@@ -2,6 +2,7 @@ package networkpolicy
 
 import (
 	"github.com/meshproof/meshproof/internal/added"
+	"github.com/meshproof/meshproof/internal/labelselector"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -38,18 +39,8 @@ type DefaultDeny struct {
 	Egress  *bool `yaml:"egress"`
 }
 
-// Selector selects endpoints by their labels: all of MatchLabels and all of MatchExpressions.
-type Selector struct {
-	MatchLabels      map[string]string `yaml:"matchLabels"`
-	MatchExpressions []Expression      `yaml:"matchExpressions"`
-}
-
-// Expression asks for one label: In, NotIn, Exists or DoesNotExist.
-type Expression struct {
-	Key      string   `yaml:"key"`
-	Operator string   `yaml:"operator"`
-	Values   []string `yaml:"values"`
-}
+// Selector selects endpoints by their labels.
+type Selector = labelselector.Selector
 
 // Ingress is a rule about connections to the endpoint. A rule of ingressDeny has no
 // authentication, and no rules in its ports.

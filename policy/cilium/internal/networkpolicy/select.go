@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/labelselector"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -97,9 +98,9 @@ func (s spec) misses(of identity) (out []miss) {
 // wants says what the requirement asks for.
 func (r requirement) wants() string {
 	switch r.operator {
-	case opExists:
+	case labelselector.Exists:
 		return r.key
-	case opDoesNotExist:
+	case labelselector.DoesNotExist:
 		return r.key + " to be absent"
 	default:
 		return fmt.Sprintf("%s %s %q", r.key, strings.ToLower(r.operator), r.values)

@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
+	"github.com/meshproof/meshproof/internal/labelselector"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -25,14 +24,6 @@ const (
 	sourceAny      = "any"
 	sourceK8s      = "k8s"
 	sourceReserved = "reserved"
-)
-
-// The operators of an expression.
-const (
-	opIn           = "In"
-	opNotIn        = "NotIn"
-	opExists       = "Exists"
-	opDoesNotExist = "DoesNotExist"
 )
 
 // selector is met by the endpoints that meet all of its requirements.
@@ -83,16 +74,7 @@ func (s selector) selects(of identity) bool {
 func (r requirement) meets(of identity) bool {
 	value, found := of.labels[r.key]
 	found = found && (r.source == sourceAny || r.source == of.source)
-	switch r.operator {
-	case opIn:
-		return found && slices.Contains(r.values, value)
-	case opNotIn:
-		return !found || !slices.Contains(r.values, value)
-	case opExists:
-		return found
-	default:
-		return !found
-	}
+	return labelselector.Expression{Operator: r.operator, Values: r.values}.Meets(value, found)
 }
 
 // asksFor reports whether the selector has a requirement on a key that the function takes.
@@ -102,7 +84,7 @@ func (s selector) asksFor(takes func(source, key string) bool) bool {
 
 // inNamespace adds the requirement on the namespace of the pod.
 func (s selector) inNamespace(namespace string) selector {
-	s.requirements = append(s.requirements, requirement{sourceK8s, namespaceLabel, opIn, []string{namespace}})
+	s.requirements = append(s.requirements, requirement{sourceK8s, namespaceLabel, labelselector.In, []string{namespace}})
 	return s
 }
 
@@ -118,7 +100,7 @@ func (s selector) pinPeers(namespace string) selector {
 	case s.asksFor(func(source, _ string) bool { return source == sourceReserved }), s.asksFor(ofPod):
 		return s
 	case namespace == "":
-		s.requirements = append(s.requirements, requirement{source: sourceK8s, key: namespaceLabel, operator: opExists})
+		s.requirements = append(s.requirements, requirement{source: sourceK8s, key: namespaceLabel, operator: labelselector.Exists})
 		return s
 	case s.asksFor(ofNamespace):
 		return s
@@ -130,26 +112,9 @@ func (s selector) pinPeers(namespace string) selector {
 // readSelector reads a selector as it is written.
 func (r *reader) readSelector(field string, from Selector) selector {
 	s := selector{field: field}
-	for _, key := range slices.Sorted(maps.Keys(from.MatchLabels)) {
-		at := field + `.matchLabels["` + key + `"]`
-		s.requirements = append(s.requirements, r.readRequirement(at, key, opIn, []string{from.MatchLabels[key]}))
-	}
-	for i, e := range from.MatchExpressions {
-		at := item(field+".matchExpressions", i)
-		switch e.Operator {
-		case opIn, opNotIn:
-			if len(e.Values) == 0 {
-				r.refuse(at+".values", "the operator %s needs a value", e.Operator)
-			}
-		case opExists, opDoesNotExist:
-			if len(e.Values) > 0 {
-				r.refuse(at+".values", "the operator %s takes no value", e.Operator)
-			}
-		default:
-			r.refuse(at+".operator", "%q is unknown: use %s, %s, %s or %s", e.Operator, opIn, opNotIn, opExists, opDoesNotExist)
-		}
-		s.requirements = append(s.requirements, r.readRequirement(at+".key", e.Key, e.Operator, e.Values))
-	}
+	from.Check(field, r.refuse, func(field string, e labelselector.Expression) {
+		s.requirements = append(s.requirements, r.readRequirement(field, e.Key, e.Operator, e.Values))
+	})
 	return s
 }
 
@@ -158,16 +123,11 @@ func (r *reader) readRequirement(field, written, operator string, values []strin
 	if !found {
 		source, key = sourceAny, written
 	}
-	switch reasons := validation.IsQualifiedName(key); {
-	case source != sourceAny && source != sourceK8s && source != sourceReserved:
+	if source != sourceAny && source != sourceK8s && source != sourceReserved {
 		r.refuse(field, "meshproof knows no label of the source %q: use k8s:, any: or reserved:", source)
-	case reasons != nil:
-		r.refuse(field, "%q is no key of a label: %s", key, reasons[0])
+	} else {
+		labelselector.CheckKey(field, key, r.refuse)
 	}
-	for _, value := range values {
-		if reasons := validation.IsValidLabelValue(value); reasons != nil {
-			r.refuse(field, "%q is no value of a label: %s", value, reasons[0])
-		}
-	}
+	labelselector.CheckValues(field, values, r.refuse)
 	return requirement{source, key, operator, values}
 }

@@ -1,0 +1,145 @@
+// Package labelselector has the selector of labels that Kubernetes objects share: labels that must
+// be there, and expressions.
+//
+// It guarantees that what the API server refuses of a selector is refused, with its field. Which
+// labels an object has is the business of its dialect.
+package labelselector
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Selector selects by labels: all of MatchLabels and all of MatchExpressions. An empty one selects
+// everything.
+type Selector struct {
+	MatchLabels      map[string]string `yaml:"matchLabels"`
+	MatchExpressions []Expression      `yaml:"matchExpressions"`
+}
+
+// Expression asks for one label.
+type Expression struct {
+	Key      string   `yaml:"key"`
+	Operator string   `yaml:"operator"`
+	Values   []string `yaml:"values"`
+}
+
+// The operators of an expression.
+const (
+	In           = "In"
+	NotIn        = "NotIn"
+	Exists       = "Exists"
+	DoesNotExist = "DoesNotExist"
+)
+
+// Requirements returns what the selector asks for, the labels first, in the order of their keys.
+func (s Selector) Requirements() (out []Expression) {
+	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
+		out = append(out, Expression{key, In, []string{s.MatchLabels[key]}})
+	}
+	return append(out, s.MatchExpressions...)
+}
+
+// Misses returns the requirements that labels do not meet, in order.
+func (s Selector) Misses(labels map[string]string) []Expression {
+	return slices.DeleteFunc(s.Requirements(), func(e Expression) bool {
+		value, found := labels[e.Key]
+		return e.Meets(value, found)
+	})
+}
+
+// Meets reports whether a label with the value, or no such label, is what the expression asks for.
+func (e Expression) Meets(value string, found bool) bool {
+	switch e.Operator {
+	case In:
+		return found && slices.Contains(e.Values, value)
+	case NotIn:
+		return !found || !slices.Contains(e.Values, value)
+	case Exists:
+		return found
+	default:
+		return !found
+	}
+}
+
+// Reason says what the requirement asks for, and what there is.
+func (e Expression) Reason(labels map[string]string) string {
+	wants := e.Key
+	switch e.Operator {
+	case In, NotIn:
+		wants = fmt.Sprintf("%s %s %q", e.Key, strings.ToLower(e.Operator), e.Values)
+	case DoesNotExist:
+		wants += " to be absent"
+	}
+	has := "none"
+	if value, found := labels[e.Key]; found {
+		has = fmt.Sprintf("%q", value)
+	}
+	return fmt.Sprintf("its selector asks for the label %s, there is %s", wants, has)
+}
+
+// Fit changes as little of labels as makes the selector select them.
+func (s Selector) Fit(labels map[string]string) map[string]string {
+	labels = maps.Clone(labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	for _, e := range s.Misses(labels) {
+		switch {
+		case e.Operator == In:
+			labels[e.Key] = e.Values[0]
+		case e.Operator == Exists:
+			labels[e.Key] = "x"
+		default:
+			delete(labels, e.Key)
+		}
+	}
+	return labels
+}
+
+// Refuse takes the refusal of a field.
+type Refuse func(field, format string, args ...any)
+
+// Check refuses operators that Kubernetes refuses. It calls label for each requirement in order,
+// with the field of its key.
+func (s Selector) Check(field string, refuse Refuse, label func(field string, e Expression)) {
+	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
+		label(fmt.Sprintf("%s.matchLabels[%q]", field, key), Expression{key, In, []string{s.MatchLabels[key]}})
+	}
+	for i, e := range s.MatchExpressions {
+		at := fmt.Sprintf("%s.matchExpressions[%d]", field, i)
+		switch e.Operator {
+		case In, NotIn:
+			if len(e.Values) == 0 {
+				refuse(at+".values", "the operator %s needs a value", e.Operator)
+			}
+		case Exists, DoesNotExist:
+			if len(e.Values) > 0 {
+				refuse(at+".values", "the operator %s takes no value", e.Operator)
+			}
+		default:
+			refuse(at+".operator", "%q is unknown: use %s, %s, %s or %s", e.Operator, In, NotIn, Exists, DoesNotExist)
+		}
+		label(at+".key", e)
+	}
+}
+
+// CheckKey refuses what is no key of a label.
+func CheckKey(field, key string, refuse Refuse) {
+	if reasons := validation.IsQualifiedName(key); reasons != nil {
+		refuse(field, "%q is no key of a label: %s", key, reasons[0])
+	}
+}
+
+// CheckValues refuses what is no value of a label.
+func CheckValues(field string, values []string, refuse Refuse) {
+	for _, value := range values {
+		if reasons := validation.IsValidLabelValue(value); reasons != nil {
+			refuse(field, "%q is no value of a label: %s", value, reasons[0])
+		}
+	}
+}
