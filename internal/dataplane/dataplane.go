@@ -59,6 +59,15 @@ func (d *Dataplane) ID() kri.KRI {
 	return kri.KRI{Type: kri.Dataplane, Mesh: w.Mesh, Zone: w.Zone, Namespace: w.Namespace, Name: w.Name}
 }
 
+// Caller returns the workload as policies about what it sends see it: with the tags of its first
+// inbound.
+func (d *Dataplane) Caller() policy.Inbound {
+	if len(d.Inbounds) > 0 {
+		return d.Inbounds[0]
+	}
+	return policy.Inbound{Workload: d.Workload}
+}
+
 // Owns reports whether a document is a Dataplane.
 func Owns(doc manifest.Document) bool {
 	head := doc.Type()

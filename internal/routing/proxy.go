@@ -21,8 +21,11 @@ type Outbound struct {
 	// Name identifies the destination. Envoy's listener, route configuration and virtual
 	// host have it.
 	Name     string
+	Service  Service
 	Port     uint16
 	Protocol policy.Protocol
+	// Place is "file:line" of the service.
+	Place string
 	// Routes are in the order of their trial. The last one takes every request. A tcp
 	// outbound has that one only.
 	Routes []Route
@@ -34,6 +37,9 @@ type Outbound struct {
 type Route struct {
 	// Name identifies the route; several routes of one rule share it.
 	Name string
+	// Place is "file:line: field" of the rule, and empty for the requests that no rule takes.
+	// Sends is that of its backends, and empty where they are the destination itself.
+	Place, Sends string
 	// When tells the requests of the route; nil takes every request.
 	When policy.Condition
 	// Backends share the requests by weight. Without any, the sidecar answers 500 itself.

@@ -64,7 +64,7 @@ func newResources(dataplanes []*dataplane.Dataplane, policies []permission.Polic
 		m.survey(opts)
 		var proxies []policy.Inbound
 		for _, d := range m.dataplanes {
-			proxies = append(proxies, proxyOf(d))
+			proxies = append(proxies, d.Caller())
 		}
 		for _, i := range outbounds.Mismatches(m.name, proxies) {
 			m.mismatches = append(m.mismatches, Warning{Reason: Idle, KRI: i.Origin, Place: i.Place, Message: i.Reason})

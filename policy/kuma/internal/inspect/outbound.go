@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/policy"
@@ -98,7 +97,7 @@ func (h handler) ask(req *http.Request) (asked, *problem) {
 	if refusal != nil {
 		return asked{}, refusal
 	}
-	a := asked{proxy: h.resources.outbounds.For(proxyOf(d))}
+	a := asked{proxy: h.resources.outbounds.For(d.Caller())}
 	a.warnings = m.outboundWarnings(a.proxy)
 	text := req.PathValue("outbound")
 	if text == "" {
@@ -134,14 +133,6 @@ func orNone(names []string) string {
 		return "none"
 	}
 	return strings.Join(names, ", ")
-}
-
-// proxyOf is a dataplane as a caller: with the tags of its first inbound.
-func proxyOf(d *dataplane.Dataplane) policy.Inbound {
-	if len(d.Inbounds) > 0 {
-		return d.Inbounds[0]
-	}
-	return policy.Inbound{Workload: d.Workload}
 }
 
 // about serves an answer about the outbound side of a dataplane.

@@ -173,7 +173,7 @@ func newDataplaneView(d *dataplane.Dataplane, chosen string) dataplaneView {
 }
 
 func (h handler) proxyView(m *mesh, d *dataplane.Dataplane) *proxyView {
-	proxy := h.resources.outbounds.For(proxyOf(d))
+	proxy := h.resources.outbounds.For(d.Caller())
 	return &proxyView{KRI: d.ID().String(), Mesh: m.name, Dataplane: d.Name, Outbounds: proxy.Outbounds, Warnings: m.outboundWarnings(proxy)}
 }
 

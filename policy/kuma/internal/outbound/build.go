@@ -33,7 +33,7 @@ type Proxy struct {
 	// policy has none.
 	Rules []Rule
 	// Ignored are the policies, and items of policies, that have no effect on the proxy.
-	Ignored []Ignored
+	Ignored []routing.Ignored
 }
 
 // builder builds a proxy.
@@ -175,45 +175,49 @@ func (b *builder) addOutbound(d *destination.Destination, p destination.Port) {
 	conf := b.portConf(d, p)
 	own := limits(conf)
 	id := d.PortID(p)
-	out := routing.Outbound{Name: id.String(), Port: p.Number, Protocol: p.Protocol, Headers: own[routing.RequestHeaders]}
+	out := routing.Outbound{
+		Name: id.String(), Port: p.Number, Protocol: p.Protocol, Headers: own[routing.RequestHeaders], Place: d.Place(),
+		Service: routing.Service{Kind: d.Kind.Name, Namespace: id.Namespace, Name: id.Name, Section: id.Section},
+	}
 	itself := []routing.Backend{{Cluster: id.String(), Weight: 1}}
-	add := func(id kri.KRI, when policy.Condition, backends []routing.Backend) {
+	add := func(id kri.KRI, r routing.Route) {
 		l := own
 		if id.Type != d.ID.Type {
 			l = b.routeLimits(id, conf)
 		}
-		out.Routes = append(out.Routes, routing.Route{
-			Name: id.String(), When: when, Backends: backends, Request: l[routing.Request], StreamIdle: l[routing.StreamIdle], Idle: l[routing.Idle],
-		})
+		r.Name, r.Request, r.StreamIdle, r.Idle = id.String(), l[routing.Request], l[routing.StreamIdle], l[routing.Idle]
+		out.Routes = append(out.Routes, r)
 	}
 	catchesAll := false
 	for _, m := range b.matches(d, p) {
-		when := m.match.When()
-		backends := itself
+		r := routing.Route{When: m.match.When(), Backends: itself, Place: m.named.Doc.Place(m.rule.Field)}
 		if m.backends != nil {
-			backends = b.resolve(m, p)
+			r.Backends, r.Sends = b.resolve(m, p), m.sends
 		} else {
 			b.used[id] = true
 		}
-		add(m.rule.ID, when, backends)
-		if when == nil {
+		add(m.rule.ID, r)
+		if r.When == nil {
 			catchesAll = true
 			break
 		}
 	}
 	if !catchesAll {
 		b.used[id] = true
-		add(id, nil, itself)
+		add(id, routing.Route{Backends: itself})
 	}
 	b.out.Outbounds = append(b.out.Outbounds, out)
 }
 
 // match is a match of a rule that applies to a port.
 type match struct {
-	route    *route.Route
-	rule     *route.Rule
-	match    route.Match
-	backends []route.Backend
+	// named gives the name, route the backends.
+	named, route *route.Route
+	rule         *route.Rule
+	match        route.Match
+	backends     []route.Backend
+	// sends is the place of the backends.
+	sends string
 }
 
 // matches returns the matches of the routes to a port in the order of their trial. Of two
@@ -225,7 +229,10 @@ func (b *builder) matches(d *destination.Destination, p destination.Port) []matc
 	for _, item := range b.items[d.PortID(p)] {
 		for k := range item.rules {
 			rule := &item.rules[k]
-			matches := rule.Matches
+			matches, sends := rule.Matches, ""
+			if rule.Backends != nil {
+				sends = item.route.Doc.Place(rule.Field + ".default.backendRefs")
+			}
 			if matches == nil {
 				matches = []route.Match{{}}
 			}
@@ -235,9 +242,9 @@ func (b *builder) matches(d *destination.Destination, p destination.Port) []matc
 				switch {
 				case !ok:
 					places[key] = len(out)
-					out = append(out, match{item.route, rule, m, rule.Backends})
+					out = append(out, match{item.route, item.route, rule, m, rule.Backends, sends})
 				case out[place].backends == nil:
-					out[place].route, out[place].backends = item.route, rule.Backends
+					out[place].route, out[place].backends, out[place].sends = item.route, rule.Backends, sends
 				}
 			}
 		}

@@ -12,40 +12,31 @@ import (
 	"github.com/meshproof/meshproof/policy/kuma/internal/timeout"
 )
 
-// Ignored is a policy, or a part of one, that has no effect on a proxy.
-type Ignored struct {
-	// Origin is the identifier of the policy.
-	Origin string
-	// Place is "file:line" of the policy, or "file:line: field" of the part.
-	Place  string
-	Reason string
-}
-
 // ignored returns what has no effect on the proxy: routes, then timeouts, in their order.
-func (b *builder) ignored() []Ignored {
-	var out []Ignored
+func (b *builder) ignored() []routing.Ignored {
+	var out []routing.Ignored
 	misses := map[kri.KRI]string{}
 	for i := range b.Resources.routes {
 		r := &b.Resources.routes[i]
 		if miss := routeSelector(r).Miss(&b.proxy); miss != "" {
 			misses[r.ID] = miss
-			out = append(out, Ignored{Origin: r.Origin, Place: r.Place(), Reason: miss})
+			out = append(out, routing.Ignored{Origin: r.Origin, Place: r.Place(), Reason: miss})
 			continue
 		}
 		for k := range r.To {
 			if reason := b.routeMiss(r, r.To[k]); reason != "" {
-				out = append(out, Ignored{Origin: r.Origin, Place: r.Doc.Place(r.To[k].Ref.Field), Reason: reason})
+				out = append(out, routing.Ignored{Origin: r.Origin, Place: r.Doc.Place(r.To[k].Ref.Field), Reason: reason})
 			}
 		}
 	}
 	for i := range b.Resources.timeouts {
 		t := &b.Resources.timeouts[i]
 		if t.Inbound != "" {
-			out = append(out, Ignored{Origin: t.Origin, Place: t.Doc.Place(t.Inbound), Reason: "bounds on the requests that a workload gets are not proven: only those under to are"})
+			out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(t.Inbound), Reason: "bounds on the requests that a workload gets are not proven: only those under to are"})
 		}
 		miss := selectorOf(t).Miss(&b.proxy)
 		if miss != "" {
-			out = append(out, Ignored{Origin: t.Origin, Place: t.Place(), Reason: miss})
+			out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Place(), Reason: miss})
 			continue
 		}
 		for k := range t.To {
@@ -57,9 +48,9 @@ func (b *builder) ignored() []Ignored {
 
 // ignoredItem says why an item of a timeout that applies has no effect. Misses are the routes
 // that do not apply to the proxy, and why.
-func (b *builder) ignoredItem(t *timeout.Timeout, item *timeout.Item, misses map[kri.KRI]string) (out []Ignored) {
+func (b *builder) ignoredItem(t *timeout.Timeout, item *timeout.Item, misses map[kri.KRI]string) (out []routing.Ignored) {
 	add := func(format string, a ...any) {
-		out = append(out, Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Reason: fmt.Sprintf(format, a...)})
+		out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Reason: fmt.Sprintf(format, a...)})
 	}
 	switch item.Ref.Kind {
 	case reference.Mesh:
@@ -125,8 +116,8 @@ func (b *builder) routeMiss(r *route.Route, item route.Item) string {
 // Mismatches returns the items of timeouts that name a route and apply to other proxies than
 // the route does, so that they have no effect anywhere (seed 003, "Merging and applying
 // configurations"). The proxies are all that the mesh has, each as [Resources.For] takes it.
-func (r *Resources) Mismatches(mesh string, proxies []policy.Inbound) []Ignored {
-	var out []Ignored
+func (r *Resources) Mismatches(mesh string, proxies []policy.Inbound) []routing.Ignored {
+	var out []routing.Ignored
 	for i := range r.timeouts {
 		t := &r.timeouts[i]
 		if t.ID.Mesh != mesh {
@@ -139,7 +130,7 @@ func (r *Resources) Mismatches(mesh string, proxies []policy.Inbound) []Ignored 
 			}
 			for _, named := range r.routesMeant(item.Ref, &t.Resource) {
 				if reason := mismatch(t, named, proxies); reason != "" {
-					out = append(out, Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Reason: reason})
+					out = append(out, routing.Ignored{Origin: t.Origin, Place: t.Doc.Place(item.Ref.Field), Reason: reason})
 				}
 			}
 		}

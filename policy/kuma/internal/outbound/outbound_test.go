@@ -28,7 +28,7 @@ func TestProxies(t *testing.T) {
 		}
 		var proxies []policy.Inbound
 		for _, d := range planes {
-			proxies = append(proxies, proxyOf(d))
+			proxies = append(proxies, d.Caller())
 		}
 		mismatches := ""
 		for _, m := range r.Mismatches("default", proxies) {
@@ -45,7 +45,7 @@ func TestProxies(t *testing.T) {
 					t.Fatal(err)
 				}
 				slices.Reverse(docs)
-				texts[design] = text(r.For(proxyOf(d)))
+				texts[design] = text(r.For(d.Caller()))
 			}
 			out = append(out, txtar.File{Name: d.Name, Data: []byte(texts[outbound.Seed])})
 			if texts[outbound.Released] != texts[outbound.Seed] {
@@ -54,13 +54,6 @@ func TestProxies(t *testing.T) {
 		}
 		return out
 	})
-}
-
-func proxyOf(d *dataplane.Dataplane) policy.Inbound {
-	if len(d.Inbounds) > 0 {
-		return d.Inbounds[0]
-	}
-	return policy.Inbound{Workload: d.Workload}
 }
 
 // read splits the documents of an archive.

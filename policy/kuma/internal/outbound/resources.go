@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/destination"
@@ -118,6 +119,24 @@ func (r *Resources) index() {
 	for i := range r.routes {
 		add(r.routes[i].Kind, r.routes[i].ID, i)
 	}
+}
+
+// Parsed returns the documents as they were parsed, for a second opinion.
+func (r *Resources) Parsed() ([]destination.Destination, []route.Route, []timeout.Timeout) {
+	return r.destinations, r.routes, r.timeouts
+}
+
+// Targets returns the targets of the routes and of the timeouts.
+func (r *Resources) Targets() (out []capability.Target) {
+	for i := range r.routes {
+		out = append(out, routeSelector(&r.routes[i]).AsTarget())
+	}
+	for i := range r.timeouts {
+		if len(r.timeouts[i].To) > 0 {
+			out = append(out, selectorOf(&r.timeouts[i]).AsTarget())
+		}
+	}
+	return out
 }
 
 // find returns the place of the resource that a reference by name means.

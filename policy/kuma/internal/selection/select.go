@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/scope"
@@ -87,4 +88,13 @@ func withoutFrom(ranks []rank, ps []permission.Policy, reasons []string) ([]rank
 // IsFrom reports whether the legacy form governs the inbound.
 func (s Selection) IsFrom() bool {
 	return slices.ContainsFunc(s.Policies, func(p permission.Policy) bool { return len(p.From) > 0 })
+}
+
+// Targets returns the target of each policy, in order.
+func Targets(ps []permission.Policy, opts permission.Options) []capability.Target {
+	out := make([]capability.Target, len(ps))
+	for i := range ps {
+		out[i] = selector(&ps[i], opts).AsTarget()
+	}
+	return out
 }

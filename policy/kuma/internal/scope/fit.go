@@ -1,4 +1,4 @@
-package selection
+package scope
 
 import (
 	"cmp"
@@ -11,32 +11,27 @@ import (
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
-	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
 	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
 	"github.com/meshproof/meshproof/policy/kuma/internal/target"
 )
 
-// Targets returns the target of each policy, in order.
-func Targets(ps []permission.Policy, opts permission.Options) []capability.Target {
-	out := make([]capability.Target, len(ps))
-	for i := range ps {
-		p := &ps[i]
-		out[i] = capability.Target{
-			Policy: p.Origin, Name: p.ID.Name, Place: p.Place(),
-			Key:   fmt.Sprintf("%q %q %q %q %q %q %q", p.Labels[resource.LabelEffect], p.ID.Mesh, p.ID.Zone, p.ID.Namespace, p.Labels[resource.LabelOrigin], p.Role(opts), p.Target),
-			Inert: p.Labels[resource.LabelEffect] == resource.EffectShadow,
-			Miss:  func(in policy.Inbound) string { return selector(p, opts).Miss(&in) },
-			Fit:   func(in policy.Inbound) policy.Inbound { return fit(p, in, opts) },
-		}
-		out[i].Vary = func(in policy.Inbound) []policy.Inbound { return vary(p, in, opts) }
+// AsTarget returns what the policy selects, of the policy that the selector is of.
+func (s Selector) AsTarget() capability.Target {
+	r := s.Resource
+	return capability.Target{
+		Policy: r.Origin, Name: r.ID.Name, Place: r.Place(),
+		Key:   fmt.Sprintf("%q %q %q %q %q %q %q", r.Labels[resource.LabelEffect], r.ID.Mesh, r.ID.Zone, r.ID.Namespace, r.Labels[resource.LabelOrigin], s.Role, *s.Target),
+		Inert: r.Labels[resource.LabelEffect] == resource.EffectShadow,
+		Miss:  func(in policy.Inbound) string { return s.Miss(&in) },
+		Fit:   s.fit,
+		Vary:  s.vary,
 	}
-	return out
 }
 
 // vary returns the inbound with another value of each thing that the policy asks for and that
 // every inbound has. A zone counts for the workloads of a zone only.
-func vary(p *permission.Policy, in policy.Inbound, opts permission.Options) (out []policy.Inbound) {
-	role := p.Role(opts)
+func (s Selector) vary(in policy.Inbound) (out []policy.Inbound) {
+	p, role := s.Resource, s.Role
 	if in.Workload.Namespace == p.ID.Namespace && (role == resource.RoleConsumer || role == resource.RoleOwner) {
 		out = append(out, with(in, target.Label{Key: resource.LabelNamespace, Value: p.ID.Namespace + otherSuffix}))
 	}
@@ -46,7 +41,7 @@ func vary(p *permission.Policy, in policy.Inbound, opts permission.Options) (out
 			out = append(out, with(ofZone, target.Label{Key: resource.LabelZone, Value: zone}))
 		}
 	}
-	t := &p.Target
+	t := s.Target
 	asked := t.Labels
 	if t.Kind == target.Dataplane && t.Name != "" {
 		asked = append(slices.Clone(asked), target.Label{Key: resource.LabelDisplayName, Value: t.Name})
@@ -79,16 +74,16 @@ func with(in policy.Inbound, label target.Label) policy.Inbound {
 
 // fit changes an inbound so that the policy applies to it. Where requirements of the policy
 // contradict each other, the later one has its way, and the policy still does not apply.
-func fit(p *permission.Policy, in policy.Inbound, opts permission.Options) policy.Inbound {
-	w := &in.Workload
+func (s Selector) fit(in policy.Inbound) policy.Inbound {
+	p, w := s.Resource, &in.Workload
 	w.Mesh = p.ID.Mesh
 	if w.Origin == resource.OriginZone && p.Labels[resource.LabelOrigin] == resource.OriginZone {
 		w.Zone = p.ID.Zone
 	}
-	if role := p.Role(opts); role == resource.RoleConsumer || role == resource.RoleOwner {
+	if role := s.Role; role == resource.RoleConsumer || role == resource.RoleOwner {
 		w.Namespace = p.ID.Namespace
 	}
-	t := &p.Target
+	t := s.Target
 	if t.Kind == target.Dataplane {
 		w.Name = cmp.Or(t.Name, w.Name)
 	}
