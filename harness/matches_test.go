@@ -175,6 +175,7 @@ func holdAgainstEnvoy(t *testing.T, h *Harness, spec MeshSpec, least int, all []
 	for i, a := range all {
 		a.seen.UTF8 = !h.Behavior().Fixed(behavior.RegexBytes)
 		a.seen.JoinsLines = !h.Behavior().Fixed(behavior.HeaderLines)
+		a.seen.RoutesJoinLines = !h.Behavior().Fixed(behavior.RouteLines)
 		want := evidence.Refused
 		if policy.Decide(a.program, a.seen).Effect == policy.Allow {
 			want = evidence.Served

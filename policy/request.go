@@ -38,6 +38,9 @@ type Request struct {
 	// JoinsLines is true where the Envoy that judges compares all lines of a header as one
 	// text, joined by commas, see CVE-2026-26308. Others compare each line by itself.
 	JoinsLines bool
+	// RoutesJoinLines is JoinsLines for the matches by which a route is told: Envoy has a runtime
+	// guard of its own for these.
+	RoutesJoinLines bool
 	// UTF8 is true where the Envoy that judges reads regular expressions as UTF-8: then none
 	// matches a byte that is no UTF-8, see CVE-2026-73552. Others read them as Latin-1. Values
 	// of ASCII match alike in both.

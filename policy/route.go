@@ -18,11 +18,22 @@ type Route struct {
 // takes a request that only a route could.
 func (p Program) routed(r *Request) (gates, shadows []Gate, served bool) {
 	for _, route := range p.Routes {
-		if route.When != nil && route.When.Holds(r) {
+		if route.Takes(r) {
 			return replaceL7(p.Gates, route.Gates), replaceL7(p.Shadows, route.Shadows), true
 		}
 	}
 	return p.Gates, p.Shadows, !p.RoutesOnly
+}
+
+// Takes reports whether the route takes a request. A route reads the lines of a header as
+// [Request.RoutesJoinLines] says.
+func (route Route) Takes(r *Request) bool {
+	if r.JoinsLines != r.RoutesJoinLines {
+		seen := *r
+		seen.JoinsLines = r.RoutesJoinLines
+		r = &seen
+	}
+	return route.When != nil && route.When.Holds(r)
 }
 
 // replaceL7 returns the inbound's own gates on L4 and the gates of the route.

@@ -17,6 +17,7 @@ var disguises = map[behavior.Behavior]func(q cases.Request, paths []string) iter
 	behavior.DotParameters: detours,
 	behavior.HeaderLines:   secondLines,
 	behavior.RegexBytes:    strayBytes,
+	behavior.RouteLines:    secondLines,
 }
 
 // mostPaths bounds the paths through which a detour leads.

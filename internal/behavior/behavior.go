@@ -28,11 +28,15 @@ const (
 	// since CVE-2026-73552 was fixed, as no character before, which no expression matches.
 	// The guard is envoy.reloadable_features.re2_use_latin1_mode.
 	RegexBytes
+	// RouteLines is how a header matcher of a route reads several lines of one header: each by
+	// itself since release 1.39, joined before. The guard is
+	// envoy.reloadable_features.match_headers_individually.
+	RouteLines
 	count
 )
 
 // All are all behaviours.
-var All = [...]Behavior{DotParameters, HeaderLines, RegexBytes}
+var All = [...]Behavior{DotParameters, HeaderLines, RegexBytes, RouteLines}
 
 // texts have the name of each behaviour, and the answers of a release with the fix and of
 // a release without it.
@@ -40,6 +44,7 @@ var texts = [count]struct{ name, fixed, unfixed string }{
 	DotParameters: {"dotParameters", "resolved", "kept"},
 	HeaderLines:   {"headerLines", "separate", "joined"},
 	RegexBytes:    {"regexBytes", "latin1", "utf8"},
+	RouteLines:    {"routeLines", "separate", "joined"},
 }
 
 // String returns the name, as case files and reports write it.

@@ -46,7 +46,7 @@ func of(p policy.Program, least int) *Index {
 func (x *Index) Narrow(r *policy.Request) policy.Program {
 	p := policy.Program{Gates: narrow(x.program.Gates, x.gates, r), Shadows: narrow(x.program.Shadows, x.shadows, r), RoutesOnly: x.program.RoutesOnly}
 	for i, route := range x.program.Routes {
-		if route.When == nil || !route.When.Holds(r) {
+		if !route.Takes(r) {
 			continue
 		}
 		own := x.routes[i].Narrow(r)

@@ -108,7 +108,7 @@ func Request() *rapid.Generator[policy.Request] {
 			Path:   rapid.SampledFrom(Paths).Draw(t, "path") + rapid.SampledFrom(Queries).Draw(t, "query"),
 			DNS:    rapid.SliceOfN(rapid.SampledFrom(Names[1:]), 0, 2).Draw(t, "dns"),
 			Host:   rapid.SampledFrom(Hosts).Draw(t, "host"), Headers: Headers().Draw(t, "headers"), Others: Claims().Draw(t, "claims"),
-			JoinsLines: rapid.Bool().Draw(t, "joins lines"), UTF8: rapid.Bool().Draw(t, "utf8"),
+			JoinsLines: rapid.Bool().Draw(t, "joins lines"), RoutesJoinLines: rapid.Bool().Draw(t, "routes join lines"), UTF8: rapid.Bool().Draw(t, "utf8"),
 		}
 	})
 }

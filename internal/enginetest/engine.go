@@ -167,7 +167,7 @@ func permits(p *rbacv3.Permission, r *policy.Request) bool {
 	case *rbacv3.Permission_NotRule:
 		return !is(p.NotRule)
 	case *rbacv3.Permission_Header:
-		return hasHeader(p.Header, r)
+		return hasHeader(p.Header, r, r.JoinsLines)
 	case *rbacv3.Permission_UrlPath:
 		return matches(p.UrlPath.GetPath(), r.PathOnly(), r)
 	}
@@ -198,7 +198,7 @@ func names(p *rbacv3.Principal, r *policy.Request) bool {
 	case *rbacv3.Principal_Authenticated_:
 		return slices.ContainsFunc(slices.Concat(r.URIs, r.DNS), func(name string) bool { return matches(p.Authenticated.PrincipalName, name, r) })
 	case *rbacv3.Principal_Header:
-		return hasHeader(p.Header, r)
+		return hasHeader(p.Header, r, r.JoinsLines)
 	case *rbacv3.Principal_UrlPath:
 		return matches(p.UrlPath.GetPath(), r.PathOnly(), r)
 	}
@@ -221,8 +221,8 @@ func names(p *rbacv3.Principal, r *policy.Request) bool {
 	panic(fmt.Sprintf("principal %v is unknown", p))
 }
 
-// hasHeader follows envoy.config.route.v3.HeaderMatcher, as RBAC asks it.
-func hasHeader(m *routev3.HeaderMatcher, r *policy.Request) bool {
+// hasHeader follows envoy.config.route.v3.HeaderMatcher, as RBAC or a route asks it.
+func hasHeader(m *routev3.HeaderMatcher, r *policy.Request, joins bool) bool {
 	lines := headerLines(m.Name, r)
 	if present, ok := m.HeaderMatchSpecifier.(*routev3.HeaderMatcher_PresentMatch); ok || m.HeaderMatchSpecifier == nil {
 		return (len(lines) > 0) == (!ok || present.PresentMatch) != m.InvertMatch
@@ -230,7 +230,7 @@ func hasHeader(m *routev3.HeaderMatcher, r *policy.Request) bool {
 	if len(lines) == 0 && m.TreatMissingHeaderAsEmpty {
 		lines = []string{""}
 	}
-	if r.JoinsLines && len(lines) > 1 {
+	if joins && len(lines) > 1 {
 		lines = []string{strings.Join(lines, ",")}
 	}
 	matched := slices.ContainsFunc(lines, func(line string) bool { return matches(m.GetStringMatch(), line, r) })
@@ -263,7 +263,7 @@ func headerLines(name string, r *policy.Request) (out []string) {
 
 // Routes reports whether a route takes a request, as envoy.config.route.v3.RouteMatch says.
 func Routes(m *routev3.RouteMatch, r *policy.Request) bool {
-	if !all(m.Headers, func(h *routev3.HeaderMatcher) bool { return hasHeader(h, r) }) {
+	if !all(m.Headers, func(h *routev3.HeaderMatcher) bool { return hasHeader(h, r, r.RoutesJoinLines) }) {
 		return false
 	}
 	path, query, _ := strings.Cut(r.Path, "?")

@@ -78,7 +78,7 @@ func (p *Proof) checkSent(in Inbound, q cases.Request, a ask) string {
 	if err != nil {
 		return ""
 	}
-	seen.UTF8, seen.JoinsLines = a.request.UTF8, a.request.JoinsLines
+	seen.UTF8, seen.JoinsLines, seen.RoutesJoinLines = a.request.UTF8, a.request.JoinsLines, a.request.RoutesJoinLines
 	if n, ok := in.Cover.Locate(seen); !ok || n != a.class {
 		return fmt.Sprintf("class %d of %d (%s) is asked by a request that is not of it: %s", a.class+1, len(in.Cover.Classes), in.Cover.Classes[a.class], requestText(seen))
 	}

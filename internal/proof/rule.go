@@ -81,7 +81,7 @@ func (p *Proof) rules(inbound int) []Rule {
 		}
 	}
 	routed := func(r *policy.Request) int {
-		return slices.IndexFunc(program.Routes, func(route policy.Route) bool { return route.When != nil && route.When.Holds(r) })
+		return slices.IndexFunc(program.Routes, func(route policy.Route) bool { return route.Takes(r) })
 	}
 	// countAll counts the gates and shadows that judge the requests of a route, -1 for
 	// those of the inbound itself. L4 judges the requests of all routes.

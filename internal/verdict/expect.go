@@ -87,6 +87,7 @@ func (in Inbound) Expect(q cases.Request) Expectation {
 	seen, err := See(in.Inbound, in.normalization(), in.Program.Tokens, q)
 	seen.UTF8 = !in.reading.envoy.Fixed(behavior.RegexBytes)
 	seen.JoinsLines = !in.reading.envoy.Fixed(behavior.HeaderLines)
+	seen.RoutesJoinLines = !in.reading.envoy.Fixed(behavior.RouteLines)
 	plain, disputed := in.plainlySeen(q, seen, err)
 	if disputed != nil {
 		return *disputed

@@ -33,13 +33,16 @@ const (
 	refusedPath = "/refused"
 	headerLines = "x-meshproof-lines"
 	regexBytes  = "x-meshproof-regex"
+	routeLines  = "x-meshproof-route"
 )
 
 // question is a request that an Envoy with the fix refuses, and an Envoy without it serves.
 type question struct {
 	path, headers string
-	// rule is what the filter refuses.
+	// rule is what the filter refuses, nil where a route does it.
 	rule *rbacv3.Permission
+	// route is a header by which a route of its own refuses, nil where the filter does it.
+	route *routev3.HeaderMatcher
 }
 
 var questions = [...]question{
@@ -57,20 +60,31 @@ var questions = [...]question{
 		path: "/", headers: regexBytes + ": x\xff\r\n",
 		rule: header(regexBytes, &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_SafeRegex{SafeRegex: &matcherv3.RegexMatcher{Regex: "x."}}}),
 	},
+	behavior.RouteLines: {
+		path: "/", headers: routeLines + ": one\r\n" + routeLines + ": two\r\n",
+		route: matcher(routeLines, &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: "one"}}),
+	},
 }
 
 func header(name string, value *matcherv3.StringMatcher) *rbacv3.Permission {
-	return &rbacv3.Permission{Rule: &rbacv3.Permission_Header{Header: &routev3.HeaderMatcher{
-		Name: name, HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: value},
-	}}}
+	return &rbacv3.Permission{Rule: &rbacv3.Permission_Header{Header: matcher(name, value)}}
 }
 
-// Chain returns the filter chain of the questions: it refuses what the rules of the
-// questions name, and answers 200 to everything else. It has no match.
+func matcher(name string, value *matcherv3.StringMatcher) *routev3.HeaderMatcher {
+	return &routev3.HeaderMatcher{Name: name, HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: value}}
+}
+
+// Chain returns the filter chain of the questions: it refuses what the rules and the routes
+// of the questions name, and answers 200 to everything else. It has no match.
 func Chain() *listenerv3.FilterChain {
 	refused := &rbacv3.Policy{Principals: []*rbacv3.Principal{{Identifier: &rbacv3.Principal_Any{Any: true}}}}
+	var routes []*routev3.Route
 	for _, q := range questions {
-		refused.Permissions = append(refused.Permissions, q.rule)
+		if q.route != nil {
+			routes = append(routes, answer(http.StatusForbidden, q.route))
+		} else {
+			refused.Permissions = append(refused.Permissions, q.rule)
+		}
 	}
 	manager := &hcmv3.HttpConnectionManager{
 		StatPrefix:    "probe",
@@ -83,16 +97,21 @@ func Chain() *listenerv3.FilterChain {
 			httpFilter("envoy.filters.http.router", &routerv3.Router{}),
 		},
 		RouteSpecifier: &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: &routev3.RouteConfiguration{
-			VirtualHosts: []*routev3.VirtualHost{{Name: "probe", Domains: []string{"*"}, Routes: []*routev3.Route{{
-				Match:  &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: "/"}},
-				Action: &routev3.Route_DirectResponse{DirectResponse: &routev3.DirectResponseAction{Status: http.StatusOK}},
-			}}}},
+			VirtualHosts: []*routev3.VirtualHost{{Name: "probe", Domains: []string{"*"}, Routes: append(routes, answer(http.StatusOK))}},
 		}},
 	}
 	return &listenerv3.FilterChain{Name: "probe", Filters: []*listenerv3.Filter{{
 		Name:       "envoy.filters.network.http_connection_manager",
 		ConfigType: &listenerv3.Filter_TypedConfig{TypedConfig: pack(manager)},
 	}}}
+}
+
+// answer is a route that answers by itself to the requests that have the headers.
+func answer(status uint32, headers ...*routev3.HeaderMatcher) *routev3.Route {
+	return &routev3.Route{
+		Match:  &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: "/"}, Headers: headers},
+		Action: &routev3.Route_DirectResponse{DirectResponse: &routev3.DirectResponseAction{Status: status}},
+	}
 }
 
 func httpFilter(name string, config proto.Message) *hcmv3.HttpFilter {
@@ -131,7 +150,7 @@ func Ask(conn io.ReadWriter) (behavior.Set, error) {
 	return out, nil
 }
 
-// ask sends the question, and reports whether the filter refuses.
+// ask sends the question, and reports whether it is refused.
 func (q question) ask(to io.Writer, from *bufio.Reader) (refused bool, err error) {
 	if _, err := fmt.Fprintf(to, "GET %s HTTP/1.1\r\nhost: probe\r\n%s\r\n", q.path, q.headers); err != nil {
 		return false, err

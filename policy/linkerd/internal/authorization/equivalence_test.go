@@ -188,7 +188,7 @@ func drawRequest(t *rapid.T, in policy.Inbound) policy.Request {
 	r.Path = rapid.SampledFrom([]string{"/", "/a", "/a/", "/a/b", "/ab", "/a//", "/b", "/a\xff", "/A", "/a.S/Get", "/a.S/Get/x", "/a.S/", "/a.S", "/x/Get"}).Draw(t, "path") +
 		rapid.SampledFrom([]string{"", "", "?id=1", "?x&%69d=%31&y", "?a+b", "?a%20b=", "?id=2&id=1", "?id=a=b", "?"}).Draw(t, "query")
 	r.Host = rapid.SampledFrom([]string{"a.example", "A.Example.", "a.example:8080", "x.a.example", "axexample", "b.example:x", ".example"}).Draw(t, "host")
-	r.JoinsLines = rapid.Bool().Draw(t, "joins lines")
+	r.RoutesJoinLines = rapid.Bool().Draw(t, "routes join lines")
 	for _, name := range []string{"x-role", "origin"} {
 		for _, line := range rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "", "a,b"}), 0, 2).Draw(t, name) {
 			r.Headers = append(r.Headers, policy.Header{Name: name, Value: line})

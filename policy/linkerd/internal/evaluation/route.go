@@ -176,7 +176,7 @@ func hasHeader(of route.Value, r policy.Request) bool {
 			}
 		}
 		lines = []string{strings.Join(full, ",")}
-	case r.JoinsLines && len(lines) > 1:
+	case r.RoutesJoinLines && len(lines) > 1:
 		lines = []string{strings.Join(lines, ",")}
 	}
 	for _, line := range lines {
