@@ -52,6 +52,9 @@ type Target struct {
 	// Linked is true where other documents of the set decide too about what the target
 	// selects, so that a change of any of them is a change here.
 	Linked bool
+	// Sole is true where one target alone decides about an inbound. Which of two does, such as the
+	// older one, no file says.
+	Sole bool
 	// Miss says why the target does not select an inbound, "" where it does.
 	Miss func(in policy.Inbound) string
 	// Fit changes as little of an inbound as makes the target select it. If Miss has a

@@ -48,6 +48,13 @@ func TestVerdictOfWidening(t *testing.T) {
 	}
 	const deep = "default: {allow: [{path: {type: Prefix, value: /public}}]}"
 	const cilium = "---\n{apiVersion: cilium.io/v2, kind: CiliumNetworkPolicy, metadata: {name: p, namespace: x}, spec: {endpointSelector: {}, ingress: [{toPorts: [{ports: [{port: '8080'}]}]}]}}\n"
+	const linkerd = "---\n{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s, namespace: x}, spec: {podSelector: {matchLabels: {app: b}}, port: 8080}}\n"
+	of := func(version, kind, more string) string {
+		return "---\n{apiVersion: " + version + ", kind: " + kind + ", metadata: {name: x, " + more + "}}\n"
+	}
+	pods := func(kind, more string) string {
+		return "---\n{apiVersion: apps/v1, kind: " + kind + ", metadata: {name: b, namespace: x}, spec: {template: {metadata: {" + more + "}}}}\n"
+	}
 	for _, tt := range []struct{ name, same, old, recent string }{
 		{"described: another port", dp("web", "app: a", in8080) + mtp("d", section("8080"), deny(all)), mtp("p", labels("app: a"), allow(one)), mtp("p", labels("app: a"), allow(all))},
 		{"described: section name", dp("web", "app: a", in8080) + mtp("d", section("in"), deny(all)), mtp("p", labels("app: a"), allow(one)), mtp("p", labels("app: a"), allow(all))},
@@ -75,6 +82,13 @@ func TestVerdictOfWidening(t *testing.T) {
 		{"others: the mesh config of Istio", ist("p", "x", "{}"), config("istio", "BASE"), config("istio", "NONE")},
 		{"others: the mesh config of a revision", ist("p", "x", "{}"), config("istio-canary", "BASE"), ""},
 		{"others: IstioOperator", ist("p", "x", "{}"), "", "---\n{apiVersion: install.istio.io/v1alpha1, kind: IstioOperator, metadata: {name: i}}\n"},
+		{"others: the default policy of a namespace", linkerd, of("v1", "Namespace", ""), of("v1", "Namespace", "annotations: {config.linkerd.io/default-inbound-policy: all-unauthenticated}")},
+		{"others: ports that pass the sidecar", linkerd, "", of("v1", "Namespace", "annotations: {config.linkerd.io/skip-inbound-ports: '8080'}")},
+		{"others: ports of pods that pass the sidecar", linkerd, pods("Deployment", ""), pods("Deployment", "annotations: {config.linkerd.io/skip-inbound-ports: '8080'}")},
+		{"others: ports of jobs that pass the sidecar", ist("p", "x", "{}"), "", "---\n{apiVersion: batch/v1, kind: CronJob, metadata: {name: n}, spec: {jobTemplate: {spec: {template: {metadata: {annotations: {traffic.sidecar.istio.io/excludeInboundPorts: '8080'}}}}}}}\n"},
+		{"others: a namespace loses its sidecars", ist("p", "x", "{}"), of("v1", "Namespace", "labels: {istio-injection: enabled}"), of("v1", "Namespace", "")},
+		{"others: a pod loses its sidecar", mtp("p", mesh, allow(one)), pods("StatefulSet", "labels: {kuma.io/sidecar-injection: enabled}"), pods("StatefulSet", "labels: {kuma.io/sidecar-injection: disabled}")},
+		{"others: a namespace in another mesh", mtp("p", mesh, allow(one)), of("v1", "Namespace", "labels: {kuma.io/mesh: a}"), of("v1", "Namespace", "labels: {kuma.io/mesh: b}")},
 		{"others: NetworkPolicy beside Cilium", cilium, "", "---\n{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: n, namespace: x}, spec: {podSelector: {}, ingress: [{}]}}\n"},
 		{"Dataplane: probes", mtp("p", mesh, allow(one)), dp("web", "app: a", in8080), strings.Replace(dp("web", "app: a", in8080), "networking", "probes: {port: 9000, endpoints: [{inboundPort: 8080, inboundPath: /admin, path: /a}]}, networking", 1)},
 		{"Dataplane: metrics of one that is new", mtp("p", mesh, allow(one)), "", strings.Replace(dp("web", "app: a", in8080), "networking", "metrics: {type: prometheus}, networking", 1)},
@@ -125,6 +139,8 @@ func TestVerdictOfWidening(t *testing.T) {
 	for kind, doc := range map[string]string{
 		"MeshTimeout": "---\n{type: MeshTimeout, mesh: default, name: t, spec: {}}\n",
 		"ConfigMap":   config("app", "NONE"),
+		"a sidecar":   of("v1", "Namespace", "labels: {istio-injection: enabled}"),
+		"its memory":  pods("Deployment", "annotations: {config.linkerd.io/proxy-memory-limit: 1Gi, app.example/x: y}"),
 		"Deployment":  "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}\n",
 	} {
 		if d := differenceOf(t, mtp("p", mesh, allow(one)), mtp("p", mesh, allow(one))+doc); len(d.widenings()) > 0 {

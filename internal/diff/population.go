@@ -84,7 +84,7 @@ func changedPolicies(side, other Side) func(place string) bool {
 }
 
 // changedDocuments names the documents of meshes that one side has and the other has not, or has
-// otherwise.
+// otherwise, and what other objects tell a mesh.
 func changedDocuments(old, recent Side) (out []string) {
 	flows := func(of kinds.Others) map[string]bool {
 		known := map[string]bool{}
@@ -105,6 +105,7 @@ func changedDocuments(old, recent Side) (out []string) {
 			}
 		}
 	}
+	out = append(out, kinds.ChangedSettings(old.Others, recent.Others)...)
 	for _, is := range recent.Dataplanes {
 		i := slices.IndexFunc(old.Dataplanes, func(was *dataplane.Dataplane) bool { return was.ID() == is.ID() })
 		if i < 0 && is.Opens != "" || i >= 0 && is.Opens != old.Dataplanes[i].Opens {

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/meshproof/meshproof/policy"
@@ -14,6 +15,10 @@ func TestWideningOfLinkerd(t *testing.T) {
 	server := func(spec string) string {
 		return "---\n{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: s, namespace: x}, spec: {podSelector: {matchLabels: {app: b}}, " + spec + "}}\n"
 	}
+	selecting := func(selector string) string {
+		return strings.Replace(server("port: 8080"), "{matchLabels: {app: b}}", selector, 1)
+	}
+	other := strings.NewReplacer("name: s", "name: t", "app: b", "tier: b").Replace(server("port: 8080"))
 	object := func(kind, version, name, spec string) string {
 		return fmt.Sprintf("---\n{apiVersion: policy.linkerd.io/%s, kind: %s, metadata: {name: %s, namespace: x}, spec: {%s}}\n", version, kind, name, spec)
 	}
@@ -35,14 +40,19 @@ func TestWideningOfLinkerd(t *testing.T) {
 		return object("ServerAuthorization", "v1beta1", "a", "server: {name: s}, client: {"+client+"}")
 	}
 	for name, tt := range map[string]struct{ same, old, recent string }{
-		"everybody":              {server("port: http"), policyFor(toServer, account("a")), policyFor(toServer, "")},
-		"another account":        {server("port: 8080"), policyFor(toServer, account("a")), policyFor(toServer, account("b"))},
-		"a policy":               {server("port: 8080"), "", policyFor(toServer, account("a"))},
-		"every identity":         {server("port: 8080") + policyFor(toServer, byMeshTLS), meshTLS(`"a.x.serviceaccount.identity.linkerd.cluster.local"`), meshTLS(`"*"`)},
-		"callers without mTLS":   {server("port: 8080"), legacy("meshTLS: {serviceAccounts: [{name: a}]}"), legacy("unauthenticated: true")},
-		"a longer route":         {server("port: 8080") + policyFor(toRoute, account("a")), route("/a"), route("/")},
-		"a port of HTTP/2":       {server("port: 8080, proxyProtocol: HTTP/2"), policyFor(toServer, account("a")), policyFor(toServer, "")},
-		"the policy of a Server": {"", server("port: 8080, accessPolicy: deny"), server("port: 8080, accessPolicy: all-unauthenticated")},
+		"everybody":            {server("port: http"), policyFor(toServer, account("a")), policyFor(toServer, "")},
+		"another account":      {server("port: 8080"), policyFor(toServer, account("a")), policyFor(toServer, account("b"))},
+		"a policy":             {server("port: 8080"), "", policyFor(toServer, account("a"))},
+		"every identity":       {server("port: 8080") + policyFor(toServer, byMeshTLS), meshTLS(`"a.x.serviceaccount.identity.linkerd.cluster.local"`), meshTLS(`"*"`)},
+		"callers without mTLS": {server("port: 8080"), legacy("meshTLS: {serviceAccounts: [{name: a}]}"), legacy("unauthenticated: true")},
+		"a longer route":       {server("port: 8080") + policyFor(toRoute, account("a")), route("/a"), route("/")},
+		"a port of HTTP/2":     {server("port: 8080, proxyProtocol: HTTP/2"), policyFor(toServer, account("a")), policyFor(toServer, "")},
+		"labels without a Server": {policyFor(toServer, account("a")),
+			selecting("{matchExpressions: [{key: app, operator: NotIn, values: [a]}]}"), selecting("{matchExpressions: [{key: app, operator: NotIn, values: [a, b]}]}")},
+		"an empty label without a Server": {policyFor(toServer, account("a")),
+			selecting("{matchExpressions: [{key: app, operator: Exists}]}"), selecting("{matchExpressions: [{key: app, operator: Exists}, {key: app, operator: NotIn, values: ['']}]}")},
+		"a Server beside another": {server("port: 8080") + other, policyFor(toServer, account("a")), policyFor(toServer, "")},
+		"the policy of a Server":  {"", server("port: 8080, accessPolicy: deny"), server("port: 8080, accessPolicy: all-unauthenticated")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,6 +65,34 @@ func TestWideningOfLinkerd(t *testing.T) {
 			}
 			if back := differenceOf(t, tt.same+tt.old, tt.same+tt.old).widenings(); len(back) > 0 {
 				t.Errorf("no change widens: %q", back)
+			}
+		})
+	}
+}
+
+// Of two Servers for one workload the older one counts, and no file says which that is. A Server that
+// is new is not the older one.
+func TestServersForOneWorkload(t *testing.T) {
+	t.Parallel()
+	server := func(name, label, access string) string {
+		return "---\n{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: " + name + ", namespace: x}, spec: {podSelector: {matchLabels: {" + label + "}}, port: 8080, accessPolicy: " + access + "}}\n"
+	}
+	a, b, open := server("a", "app: b", "deny"), server("b", "tier: b", "deny"), server("c", "env: b", "audit")
+	for name, tt := range map[string]struct {
+		old, recent string
+		unasked     int
+	}{
+		"both stay":            {a + b, a + b, 0},
+		"one is new":           {a, a + b, 0},
+		"one of them goes":     {a + open, open, 1},
+		"both are new":         {"", a + b, 0},
+		"one takes all pods":   {"", a + server("b", "", "deny"), 1},
+		"one has another name": {a, server("d", "app: b", "deny") + b, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if d := differenceOf(t, tt.old, tt.recent); len(d.Unasked) != tt.unasked {
+				t.Errorf("not asked: %v, want %d", d.Unasked, tt.unasked)
 			}
 		})
 	}

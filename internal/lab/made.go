@@ -118,6 +118,7 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 	for i, set := range sets {
 		targets[i] = p.targets(set)
 		p.addAll(targets[i])
+		p.sole = append(p.sole, slices.DeleteFunc(slices.Clone(targets[i]), func(t *target) bool { return !t.Sole }))
 	}
 	described := slices.ContainsFunc(sets, func(s PolicySet) bool { return len(s.Described) > 0 })
 	if !described {

@@ -25,8 +25,9 @@ type target struct {
 type populator struct {
 	Population
 	like policy.Inbound
-	// all are the distinct targets of all sets.
-	all []*target
+	// all are the distinct targets of all sets. sole are the sole ones of each set.
+	all  []*target
+	sole [][]*target
 	// seen has the index of each inbound in Made, by all but its workload's made name.
 	seen map[string]int
 	// selections has what selects each inbound that was made of others.
@@ -278,6 +279,9 @@ func anyForRequests(rules []policy.Rule) bool {
 
 // make adds an inbound, unless it is there already.
 func (p *populator) make(in policy.Inbound, targets ...*target) {
+	if p.leaveOut(in, targets) {
+		return
+	}
 	key := keyOf(in)
 	i, ok := p.seen[key]
 	switch {
@@ -299,6 +303,37 @@ func (p *populator) make(in policy.Inbound, targets ...*target) {
 			}
 		}
 	}
+}
+
+// leaveOut reports whether several sole targets of one set select an inbound, so that no file says
+// which of them decides. That matters for an inbound that a single target needs, and where the
+// targets change: one that is new decides nothing beside those that were there.
+func (p *populator) leaveOut(in policy.Inbound, targets []*target) bool {
+	var names [][]string
+	var several []string
+	for _, sole := range p.sole {
+		var selecting []string
+		for _, t := range sole {
+			if t.Miss(in) == "" {
+				selecting = append(selecting, t.Policy)
+			}
+		}
+		if names = append(names, selecting); len(selecting) > 1 {
+			several = selecting
+		}
+	}
+	if several == nil {
+		return false
+	}
+	was, is := names[0], names[len(names)-1]
+	goes := func(name string) bool { return !slices.Contains(is, name) }
+	if len(targets) == 1 || slices.ContainsFunc(was, goes) {
+		u := Unasked{Policy: several[0], Place: targets[0].Place, Reason: fmt.Sprintf("a workload may be selected by %s, and no file says which of them decides", strings.Join(several, " and "))}
+		if !slices.Contains(p.Unasked, u) {
+			p.Unasked = append(p.Unasked, u)
+		}
+	}
+	return true
 }
 
 // described stands for the index of an inbound that was not made.

@@ -82,23 +82,43 @@ func (e Expression) Reason(labels map[string]string) string {
 	return fmt.Sprintf("its selector asks for the label %s, there is %s", wants, has)
 }
 
-// Fit changes as little of labels as makes the selector select them.
+// Fit changes as little of labels as makes the selector select them. Where its requirements about a
+// label contradict each other, they stay unmet.
 func (s Selector) Fit(labels map[string]string) map[string]string {
-	labels = maps.Clone(labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
 	for _, e := range s.Misses(labels) {
-		switch {
-		case e.Operator == In:
-			labels[e.Key] = e.Values[0]
-		case e.Operator == Exists:
-			labels[e.Key] = "x"
-		default:
-			delete(labels, e.Key)
+		all := s.around(labels, e)
+		fits := func(labels map[string]string) bool {
+			return !slices.ContainsFunc(s.Misses(labels), func(other Expression) bool { return other.Key == e.Key })
+		}
+		if i := slices.IndexFunc(all, fits); i >= 0 {
+			labels = all[i]
 		}
 	}
 	return labels
+}
+
+// Vary returns the labels with each value that an expression tells apart, with a value that no
+// requirement names, and without the label.
+func (s Selector) Vary(labels map[string]string) (out []map[string]string) {
+	for _, e := range s.MatchExpressions {
+		out = append(out, s.around(labels, e)...)
+	}
+	return out
+}
+
+func (s Selector) around(labels map[string]string, e Expression) (out []map[string]string) {
+	other := "x"
+	for slices.ContainsFunc(s.Requirements(), func(r Expression) bool { return r.Key == e.Key && slices.Contains(r.Values, other) }) {
+		other += "-other"
+	}
+	without := maps.Clone(labels)
+	delete(without, e.Key)
+	for _, value := range append(slices.Clone(e.Values), other) {
+		with := map[string]string{e.Key: value}
+		maps.Copy(with, without)
+		out = append(out, with)
+	}
+	return append(out, without)
 }
 
 // Refuse takes the refusal of a field.

@@ -12,23 +12,26 @@ func Targets(s Set) (out []capability.Target) {
 	for _, server := range s.Servers {
 		t := capability.Target{
 			Policy: server.String(), Name: server.Metadata.Name, Place: server.doc.Place(""), Key: fmt.Sprint(server.Metadata.Namespace, server.Spec.PodSelector.Requirements(), server.port, server.portName, server.Spec.ProxyProtocol),
-			Miss: server.miss, Fit: server.fit, Linked: true,
-		}
-		if server.port != 0 {
-			t.Vary = server.nextPort
+			Miss: server.miss, Fit: server.fit, Vary: server.vary, Linked: true, Sole: true,
 		}
 		out = append(out, t)
 	}
 	return out
 }
 
-// nextPort returns the inbound on the port next to the Server's, which it does not take.
-func (s Server) nextPort(in policy.Inbound) []policy.Inbound {
-	if in.Port != s.port {
-		return nil
+// vary returns the inbound with other labels of its workload that the selector tells apart, and on
+// the port next to the Server's, which the Server does not take.
+func (s Server) vary(in policy.Inbound) (out []policy.Inbound) {
+	for _, labels := range s.Spec.PodSelector.Vary(in.Workload.Labels) {
+		varied := in
+		varied.Workload.Labels = labels
+		out = append(out, varied)
 	}
-	in.Port = in.Port%65535 + 1
-	return []policy.Inbound{in}
+	if s.port != 0 && in.Port == s.port {
+		in.Port = in.Port%65535 + 1
+		out = append(out, in)
+	}
+	return out
 }
 
 // fit changes the namespace, the labels, the port and the protocol of the inbound so that the
