@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // row says how Envoy asks for an attribute and reports it.
@@ -158,34 +159,62 @@ func (r *row) isPrincipal(m policy.Match) bool {
 	return r.principal != nil && m.Kind != policy.Template
 }
 
-// routed are the kinds of matches that a route can ask for.
+// routed are the kinds of matches that a route can ask for. It can also ask whether a header
+// is there.
 var routed = []policy.MatchKind{policy.Exact, policy.Prefix, policy.Segments, policy.Regex}
 
 // NarrowRoute adds what a condition asks for to a route match. It returns an error for
-// a condition that is more than an And of attributes that tell a route to Envoy.
+// a condition that is more than an And of attributes that tell a route to Envoy, and of
+// headers that must be absent.
 func NarrowRoute(match *routev3.RouteMatch, c policy.Condition) error {
-	for c := range policy.Walk(c) {
-		switch c := c.(type) {
-		case policy.And:
-		case policy.Is:
-			r := rowOf(c.Attribute)
-			if c.Attribute == nil {
-				return fmt.Errorf("condition %q names no attribute", c)
+	switch c := c.(type) {
+	case nil:
+		return nil
+	case policy.And:
+		for _, c := range c {
+			if err := NarrowRoute(match, c); err != nil {
+				return err
 			}
-			if r == nil || r.route == nil {
-				return fmt.Errorf("condition %q: no route can ask Envoy for the attribute %s", c, c.Attribute.Name)
+		}
+		return nil
+	case policy.Is:
+		return narrowRoute(match, c)
+	case policy.Not:
+		// Envoy inverts other matches too, but says less clearly what an absent header is then.
+		if is, ok := c.Of.(policy.Is); ok && isPresence(is) {
+			if err := narrowRoute(match, is); err != nil {
+				return err
 			}
-			if !utf8.ValidString(c.Match.Value) {
-				return fmt.Errorf("%q is not valid UTF-8", c.Match.Value)
-			}
-			if !slices.Contains(routed, c.Match.Kind) || c.Match.AnyCase {
-				return fmt.Errorf("condition %q: a route is told by a whole value, the beginning or the segments of a path, or a regular expression", c)
-			}
-			r.route(match, c.Match)
-		default:
-			return fmt.Errorf("condition %q: no route can ask Envoy about this", c)
+			match.Headers[len(match.Headers)-1].InvertMatch = true
+			return nil
 		}
 	}
+	return fmt.Errorf("condition %q: no route can ask Envoy about this", c)
+}
+
+// isPresence reports whether a condition asks whether a header is there.
+func isPresence(is policy.Is) bool {
+	return is.Attribute != nil && is.Attribute.Family == "header" && is.Match == policy.Match{Kind: policy.Present}
+}
+
+func narrowRoute(match *routev3.RouteMatch, c policy.Is) error {
+	if c.Attribute == nil {
+		return fmt.Errorf("condition %q names no attribute", c)
+	}
+	r := rowOf(c.Attribute)
+	if r == nil || r.route == nil {
+		return fmt.Errorf("condition %q: no route can ask Envoy for the attribute %s", c, c.Attribute.Name)
+	}
+	if !utf8.ValidString(c.Match.Value) {
+		return fmt.Errorf("%q is not valid UTF-8", c.Match.Value)
+	}
+	if (!slices.Contains(routed, c.Match.Kind) || c.Match.AnyCase) && !isPresence(c) {
+		return fmt.Errorf("condition %q: a route is told by a whole value, the beginning or the segments of a path, a regular expression, or the presence of a header", c)
+	}
+	if _, open := match.PathSpecifier.(*routev3.RouteMatch_Prefix); c.Attribute == attribute.Path && (!open || match.GetPrefix() != "") {
+		return fmt.Errorf("condition %q: a route asks Envoy for the path once", c)
+	}
+	r.route(match, c.Match)
 	return nil
 }
 

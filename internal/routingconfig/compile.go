@@ -1,0 +1,147 @@
+package routingconfig
+
+import (
+	"fmt"
+	"time"
+
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
+	httpv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/upstreams/http/v3"
+	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Config is Envoy's configuration of the outbound side of one sidecar.
+type Config struct {
+	// Outbounds are in the order of the program.
+	Outbounds []Outbound
+	// Clusters are in the order of the program. They have no endpoints, and speak plaintext.
+	Clusters []*clusterv3.Cluster
+}
+
+// Outbound is the configuration of one destination. One of HTTP and TCP is set.
+type Outbound struct {
+	// Name is that of the program.
+	Name string
+	// Routes are what HTTP asks for over RDS. Their name is the prefix of [Compile] and the
+	// name of the outbound.
+	Routes *routev3.RouteConfiguration
+	// HTTP has no filters yet: the router belongs behind those of its user.
+	HTTP *hcmv3.HttpConnectionManager
+	TCP  *tcpproxyv3.TcpProxy
+}
+
+// Sentinels are bounds that no program has, by the names of routes: after so much time Envoy
+// ends a stream, with a reason of its own (max_stream_duration of
+// envoy.config.route.v3.RouteAction). They bound from above when a limit of the program takes
+// effect.
+type Sentinels map[string]time.Duration
+
+// Compile compiles a program. The prefix stands in front of the names of route
+// configurations, clusters and statistics, which are one space for all sidecars of an Envoy.
+// Virtual hosts and routes have the names of the program.
+func Compile(p routing.Proxy, prefix string, sentinels Sentinels) (Config, error) {
+	var out Config
+	for _, o := range p.Outbounds {
+		compiled, err := compileOutbound(o, prefix, sentinels)
+		if err != nil {
+			return Config{}, fmt.Errorf("outbound %s: %w", o.Name, err)
+		}
+		out.Outbounds = append(out.Outbounds, compiled)
+	}
+	for _, c := range p.Clusters {
+		out.Clusters = append(out.Clusters, compileCluster(c, prefix))
+	}
+	return out, nil
+}
+
+func compileOutbound(o routing.Outbound, prefix string, sentinels Sentinels) (Outbound, error) {
+	out := Outbound{Name: o.Name}
+	if o.Protocol.Layer() == policy.L4 {
+		var err error
+		out.TCP, err = tcpProxy(o, prefix)
+		return out, err
+	}
+	routes := make([]*routev3.Route, len(o.Routes))
+	for i, r := range o.Routes {
+		var err error
+		if routes[i], err = compileRoute(r, prefix, sentinels); err != nil {
+			return Outbound{}, fmt.Errorf("route %s: %w", r.Name, err)
+		}
+	}
+	out.Routes = &routev3.RouteConfiguration{
+		Name:         prefix + o.Name,
+		VirtualHosts: []*routev3.VirtualHost{{Name: o.Name, Domains: []string{"*"}, Routes: routes}},
+	}
+	out.HTTP = httpManager(o, prefix)
+	return out, nil
+}
+
+// httpManager has the bounds of the listener. Envoy's default for a stream is five minutes, and
+// an hour for a connection.
+func httpManager(o routing.Outbound, prefix string) *hcmv3.HttpConnectionManager {
+	hcm := &hcmv3.HttpConnectionManager{
+		StatPrefix: prefix + o.Name,
+		CodecType:  hcmv3.HttpConnectionManager_AUTO,
+		RouteSpecifier: &hcmv3.HttpConnectionManager_Rds{Rds: &hcmv3.Rds{
+			RouteConfigName: prefix + o.Name,
+			ConfigSource: &corev3.ConfigSource{
+				ResourceApiVersion:    corev3.ApiVersion_V3,
+				ConfigSourceSpecifier: &corev3.ConfigSource_Ads{Ads: &corev3.AggregatedConfigSource{}},
+			},
+		}},
+		StreamIdleTimeout:         durationpb.New(0),
+		CommonHttpProtocolOptions: &corev3.HttpProtocolOptions{IdleTimeout: durationpb.New(0)},
+	}
+	if o.Headers.Time != 0 {
+		hcm.RequestHeadersTimeout = durationpb.New(o.Headers.Time)
+	}
+	return hcm
+}
+
+// noLimit stands for no limit of the time to connect: Envoy has no word for that, and waits
+// for five seconds by default.
+const noLimit = 24 * time.Hour
+
+func compileCluster(c routing.Cluster, prefix string) *clusterv3.Cluster {
+	connect := c.Limits[routing.Connection].Time
+	if connect == 0 {
+		connect = noLimit
+	}
+	out := &clusterv3.Cluster{
+		Name:                 prefix + c.Name,
+		ClusterDiscoveryType: &clusterv3.Cluster_Type{Type: clusterv3.Cluster_STATIC},
+		ConnectTimeout:       durationpb.New(connect),
+	}
+	if c.Protocol.Layer() == policy.L4 {
+		return out
+	}
+	common := &corev3.HttpProtocolOptions{IdleTimeout: durationpb.New(c.Limits[routing.Idle].Time)}
+	if t := c.Limits[routing.MaxStream].Time; t != 0 {
+		common.MaxStreamDuration = durationpb.New(t)
+	}
+	if t := c.Limits[routing.MaxConnection].Time; t != 0 {
+		common.MaxConnectionDuration = durationpb.New(t)
+	}
+	explicit := &httpv3.HttpProtocolOptions_ExplicitHttpConfig{
+		ProtocolConfig: &httpv3.HttpProtocolOptions_ExplicitHttpConfig_HttpProtocolOptions{HttpProtocolOptions: &corev3.Http1ProtocolOptions{}},
+	}
+	if c.Protocol != policy.HTTP {
+		explicit.ProtocolConfig = &httpv3.HttpProtocolOptions_ExplicitHttpConfig_Http2ProtocolOptions{Http2ProtocolOptions: &corev3.Http2ProtocolOptions{}}
+	}
+	out.TypedExtensionProtocolOptions = map[string]*anypb.Any{HTTPOptions: messages.MustPack(&httpv3.HttpProtocolOptions{
+		CommonHttpProtocolOptions: common,
+		UpstreamProtocolOptions:   &httpv3.HttpProtocolOptions_ExplicitHttpConfig_{ExplicitHttpConfig: explicit},
+	})}
+	return out
+}
+
+// HTTPOptions is the key of the options of HTTP among those of a cluster.
+const HTTPOptions = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"

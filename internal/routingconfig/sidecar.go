@@ -1,0 +1,36 @@
+package routingconfig
+
+import (
+	"net/netip"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/internal/routing"
+)
+
+// Sidecar is the outbound side of one workload with its place in a mesh.
+type Sidecar struct {
+	// Name is the name of the workload. It is unique among the sidecars of a mesh.
+	Name string
+	// Identity is the SPIFFE ID that the sidecar shows to the inbounds.
+	Identity spiffeid.ID
+	// Address is the address of the workload. It is unique among the sidecars of a mesh, and
+	// the inbounds see it as the source of each request.
+	Address netip.Addr
+	Program routing.Proxy
+	// Endpoints are the backends of each cluster of the program, by its name. A cluster without
+	// any has no healthy host.
+	Endpoints map[string][]Endpoint
+	// Sentinels are bounds beside those of the program.
+	Sentinels Sentinels
+}
+
+// Endpoint is a place where the requests to a cluster arrive: an inbound of the mesh, or a port
+// of this machine. Endpoints of one cluster are of one kind.
+type Endpoint struct {
+	// Inbound is the name of an inbound of the mesh.
+	Inbound string
+	// Port is a port on the address of the lab's upstream where no inbound is, such as one that
+	// refuses connections, or takes none. It is 0 for an inbound.
+	Port uint16
+}
