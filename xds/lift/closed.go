@@ -51,10 +51,11 @@ var known = messages.Closed{
 		unsaid:        "exact_match safe_regex_match range_match prefix_match suffix_match contains_match",
 	},
 	"envoy.config.route.v3.RouteMatch": {
-		messages.Read: "headers safe_regex",
+		messages.Read: "headers query_parameters safe_regex",
 		apart:         "prefix path path_separated_prefix connect_matcher case_sensitive",
-		unsaid:        "path_match_policy runtime_fraction query_parameters cookies grpc tls_context dynamic_metadata filter_state",
+		unsaid:        "path_match_policy runtime_fraction cookies grpc tls_context dynamic_metadata filter_state",
 	},
+	"envoy.config.route.v3.QueryParameterMatcher":                        {messages.Read: "string_match", apart: "name", unsaid: "present_match"},
 	"envoy.type.matcher.v3.PathMatcher":                                  {messages.Read: "path"},
 	"envoy.type.matcher.v3.StringMatcher":                                {messages.Read: "exact prefix suffix contains safe_regex ignore_case", unsaid: "custom"},
 	"envoy.type.matcher.v3.RegexMatcher":                                 {messages.Read: "regex google_re2"},

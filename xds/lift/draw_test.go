@@ -196,6 +196,9 @@ func drawProgram(t *rapid.T) policy.Program {
 func drawRequest(t *rapid.T) policy.Request {
 	r := draw.Request().Draw(t, "request")
 	r.Method, r.Path = pick(t, "method", someMethods...), pick(t, "target", append(someTargets, r.Path)...)
+	if rapid.Bool().Draw(t, "by parameter") {
+		r.Path += pick(t, "query", "?", "&", "&id") + pick(t, "parameters", "id=1", "id=", "id", "id=2&id=1", "x=12", "id=1&x")
+	}
 	r.URIs = append(r.URIs, draws(t, 2, func() string { return pick(t, "uri", someNames...) })...)
 	r.DNS = append(r.DNS, draws(t, 1, func() string { return pick(t, "dns", someNames...) })...)
 	r.Host = pick(t, "host", "a", "b", "ab", r.Host)

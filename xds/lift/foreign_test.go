@@ -126,8 +126,9 @@ var (
 		{exact: "/a"}, {exact: "/a/"}, {exact: "/a?b"}, {prefix: "/a/"}, {prefix: "/a?"}, {prefix: "/"}, {regex: "/a([/?].*)?"},
 		{regex: "/a(/.*)?"}, {regex: "/a/.+"}, {regex: "/.+"}, {regex: "/(a|ab)(/|[?].*)?"}, {prefix: "/a/?"}, {prefix: "/a"}, {regex: ".*b"},
 	}
-	rolePatterns   = []pattern{{exact: "a"}, {prefix: "a"}, {regex: "a.*"}, {regex: "(.*,)?b"}, {regex: ".*"}, {regex: "a|b"}}
-	methodPatterns = []pattern{{exact: "GET"}, {regex: "GET|HEAD"}, {regex: "(PO|GE)S?T"}, {regex: ".+"}}
+	rolePatterns      = []pattern{{exact: "a"}, {prefix: "a"}, {regex: "a.*"}, {regex: "(.*,)?b"}, {regex: ".*"}, {regex: "a|b"}}
+	parameterPatterns = []pattern{{exact: "1"}, {exact: ""}, {regex: "[0-9]+"}, {regex: "1|2"}}
+	methodPatterns    = []pattern{{exact: "GET"}, {regex: "GET|HEAD"}, {regex: "(PO|GE)S?T"}, {regex: ".+"}}
 )
 
 func (p pattern) xds() *matcherv3.StringMatcher {
@@ -332,6 +333,24 @@ func drawRouteMatch(t *rapid.T) *routev3.RouteMatch {
 			Name:                 ":method",
 			HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: pick(t, "method", methodPatterns...).envoy()},
 			InvertMatch:          rapid.Bool().Draw(t, "invert"),
+		}}
+	}
+	if rapid.Bool().Draw(t, "by a line") {
+		h := &routev3.HeaderMatcher{
+			Name: pick(t, "header", "x-role", "origin"), InvertMatch: rapid.Bool().Draw(t, "invert the line"),
+			TreatMissingHeaderAsEmpty: rapid.Bool().Draw(t, "missing is empty"),
+		}
+		if rapid.Bool().Draw(t, "present") {
+			h.HeaderMatchSpecifier, h.TreatMissingHeaderAsEmpty = &routev3.HeaderMatcher_PresentMatch{PresentMatch: true}, false
+		} else {
+			h.HeaderMatchSpecifier = &routev3.HeaderMatcher_StringMatch{StringMatch: pick(t, "line", methodPatterns...).envoy()}
+		}
+		m.Headers = append(m.Headers, h)
+	}
+	if rapid.Bool().Draw(t, "by parameter") {
+		m.QueryParameters = []*routev3.QueryParameterMatcher{{
+			Name:                         pick(t, "parameter", "id", "x"),
+			QueryParameterMatchSpecifier: &routev3.QueryParameterMatcher_StringMatch{StringMatch: pick(t, "value", parameterPatterns...).envoy()},
 		}}
 	}
 	return m

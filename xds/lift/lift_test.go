@@ -80,9 +80,6 @@ func TestProgramOfStories(t *testing.T) {
 				continue
 			}
 			p := set.Program(in.Inbound).Program
-			if asksRouteForLines(p) {
-				continue
-			}
 			back := sameProgram(t, p)
 			for _, r := range someRequests(classes.Of(classes.Surface{Protocol: in.Protocol, Normalization: c.Normalization}, p, back)) {
 				requests++
@@ -95,20 +92,6 @@ func TestProgramOfStories(t *testing.T) {
 	if requests < len(stories) {
 		t.Errorf("%d requests in %d cases", requests, len(stories))
 	}
-}
-
-// asksRouteForLines reports whether a route is told by a header or a parameter of the query.
-// Releases of Envoy join the lines of a header for a route in different ways, so that such a
-// route is not read back.
-func asksRouteForLines(p policy.Program) bool {
-	for _, route := range p.Routes {
-		for c := range policy.Walk(route.When) {
-			if is, ok := c.(policy.Is); ok && is.Attribute.Family != "" && !is.Attribute.Always {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // someRequests returns one of each class and neighbours of the first ones, of some

@@ -103,14 +103,16 @@ func insertL7(asks, gates []policy.Gate) (out []policy.Gate) {
 func (t *translator) routeMatch(m *routev3.RouteMatch, at *messages.Path) reading {
 	of := []reading{t.routePath(m, at)}
 	for i, h := range m.GetHeaders() {
-		of = append(of, t.anyTerm([]term{t.routeHeader(h, at.Field("headers").Index(i))}))
+		of = append(of, t.anyTerm([]term{t.headerMatcher(h, headerText(h).asOne(), at.Field("headers").Index(i))}))
+	}
+	for i, p := range m.GetQueryParameters() {
+		of = append(of, t.parameterMatcher(p, at.Field("query_parameters").Index(i)))
 	}
 	for _, more := range []struct {
 		set  bool
 		name string
 	}{
 		{m.GetRuntimeFraction() != nil, "runtime_fraction"},
-		{len(m.GetQueryParameters()) > 0, "query_parameters"},
 		{len(m.GetCookies()) > 0, "cookies"},
 		{m.GetGrpc() != nil, "grpc"},
 		{m.GetTlsContext() != nil, "tls_context"},
@@ -134,11 +136,7 @@ func (t *translator) routePath(m *routev3.RouteMatch, at *messages.Path) reading
 	case *routev3.RouteMatch_PathSeparatedPrefix:
 		of.alternatives = []alternative{exact(by.PathSeparatedPrefix), beginning(by.PathSeparatedPrefix + "/")}
 	case *routev3.RouteMatch_SafeRegex:
-		of = regexText(by.SafeRegex.GetRegex())
-		// A route is an And of matches: it cannot be told by one of several texts.
-		if len(of.alternatives) > 1 && of.regex != "" {
-			of = textBy(policy.Regex, of.regex)
-		}
+		of = regexText(by.SafeRegex.GetRegex()).asOne()
 	case *routev3.RouteMatch_ConnectMatcher_:
 		return exactly(policy.Never)
 	default:
@@ -174,8 +172,8 @@ func (t *translator) header(name string, joins bool, of text, at *messages.Path)
 // headerMatcher reads an envoy.config.route.v3.HeaderMatcher. An inverted match takes what no
 // line meets, but not the request without the header, unless that counts as an empty one:
 // measured on 1.36.4 and 1.40.0.
-func (t *translator) headerMatcher(h *routev3.HeaderMatcher, at *messages.Path) term {
-	out := t.header(h.GetName(), false, headerText(h), at)
+func (t *translator) headerMatcher(h *routev3.HeaderMatcher, of text, at *messages.Path) term {
+	out := t.header(h.GetName(), false, of, at)
 	a := attribute.Header(h.GetName())
 	present, byPresence := h.GetHeaderMatchSpecifier().(*routev3.HeaderMatcher_PresentMatch)
 	byPresence = byPresence || h.GetHeaderMatchSpecifier() == nil
@@ -185,14 +183,14 @@ func (t *translator) headerMatcher(h *routev3.HeaderMatcher, at *messages.Path) 
 		}
 		return out
 	}
-	met, empty := t.anyTerm([]term{out}), headerText(h)
+	met := t.anyTerm([]term{out})
 	has := exactly(policy.Is{Attribute: a, Match: policy.Match{Kind: policy.Present}})
 	switch {
-	case empty.reason != "":
-		return term{reading: t.unsaid(at, empty.reason)}
+	case of.reason != "":
+		return term{reading: t.unsaid(at, of.reason)}
 	case !h.GetTreatMissingHeaderAsEmpty():
 		return term{reading: allOf([]reading{has, negated(met)})}
-	case empty.matches(""):
+	case of.matches(""):
 		met = anyOf([]reading{met, negated(has)})
 	}
 	if h.GetInvertMatch() {
@@ -201,13 +199,15 @@ func (t *translator) headerMatcher(h *routev3.HeaderMatcher, at *messages.Path) 
 	return term{reading: met}
 }
 
-// routeHeader reads a header matcher of a route. Releases of Envoy differ in what a route
-// makes of several lines.
-func (t *translator) routeHeader(h *routev3.HeaderMatcher, at *messages.Path) term {
-	if !attribute.Header(h.GetName()).Always {
-		return term{reading: t.unsaid(at, fmt.Sprintf("no route of a policy can ask for the header %q", strings.ToLower(h.GetName())))}
+// parameterMatcher reads an envoy.config.route.v3.QueryParameterMatcher. Releases of Envoy differ in
+// what makes a parameter present.
+func (t *translator) parameterMatcher(m *routev3.QueryParameterMatcher, at *messages.Path) reading {
+	a := attribute.QueryParameter(m.GetName())
+	by, ok := m.GetQueryParameterMatchSpecifier().(*routev3.QueryParameterMatcher_StringMatch)
+	if !ok {
+		return t.unsaid(at, "no route of a policy can ask whether a parameter is present")
 	}
-	return t.headerMatcher(h, at)
+	return t.anyTerm([]term{t.attribute(a, textOf(by.StringMatch).asOne(), at)})
 }
 
 func headerText(h *routev3.HeaderMatcher) text {

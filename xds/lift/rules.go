@@ -88,7 +88,7 @@ func (t *translator) permission(p *rbacv3.Permission, at *messages.Path) term {
 	case *rbacv3.Permission_NotRule:
 		return term{reading: negated(t.anyTerm([]term{t.permission(of.NotRule, at.Field("not_rule"))}))}
 	case *rbacv3.Permission_Header:
-		return t.headerMatcher(of.Header, at.Field("header"))
+		return t.headerMatcher(of.Header, headerText(of.Header), at.Field("header"))
 	case *rbacv3.Permission_UrlPath:
 		return t.urlPath(textOf(of.UrlPath.GetPath()), at.Field("url_path"))
 	case *rbacv3.Permission_UriTemplate:
@@ -123,7 +123,7 @@ func (t *translator) principal(p *rbacv3.Principal, at *messages.Path) term {
 	case *rbacv3.Principal_NotId:
 		return term{reading: negated(t.anyTerm([]term{t.principal(of.NotId, at.Field("not_id"))}))}
 	case *rbacv3.Principal_Header:
-		return t.headerMatcher(of.Header, at.Field("header"))
+		return t.headerMatcher(of.Header, headerText(of.Header), at.Field("header"))
 	case *rbacv3.Principal_UrlPath:
 		return t.urlPath(textOf(of.UrlPath.GetPath()), at.Field("url_path"))
 	case *rbacv3.Principal_Metadata:

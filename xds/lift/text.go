@@ -110,6 +110,15 @@ func (t *text) ignoreCase() {
 	}
 }
 
+// asOne returns the texts as one match: a route is an And of matches, and cannot be told by one of
+// several texts.
+func (t text) asOne() text {
+	if len(t.alternatives) > 1 && t.regex != "" {
+		return textBy(policy.Regex, t.regex)
+	}
+	return t
+}
+
 // matches reports whether a known value is one of the texts.
 func (t text) matches(value string) bool {
 	for _, of := range t.alternatives {
