@@ -177,7 +177,12 @@ func unreserved(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~", c) >= 0
 }
 
+// mergeSlashes does what PathUtil::mergeSlashes of Envoy does: it keeps a slash at the beginning
+// and one at the end, so that a path of several slashes and nothing else becomes two.
 func mergeSlashes(path string) string {
+	if len(path) > 1 && strings.Trim(path, "/") == "" {
+		return "//"
+	}
 	for strings.Contains(path, "//") {
 		path = strings.ReplaceAll(path, "//", "/")
 	}

@@ -136,6 +136,10 @@ func unescape(segment string) (string, bool) {
 // withoutEmpty drops the empty segments. It keeps an empty last segment, which is a slash at the end.
 func withoutEmpty(segments []string) []string {
 	var out []string
+	// Envoy keeps the first slash and the last one of a path that has no others.
+	if len(segments) > 1 && strings.Join(segments, "") == "" {
+		return []string{"", ""}
+	}
 	for i, segment := range segments {
 		if segment != "" || i == len(segments)-1 {
 			out = append(out, segment)

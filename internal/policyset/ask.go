@@ -26,6 +26,7 @@ func Ask(c cases.Case, seed, number uint64) (*verdict.Reading, error) {
 	choose := random(^seed, number)
 	for _, in := range reading.Inbounds() {
 		for _, q := range choose.requests(in) {
+			q.Path = choose.spell(in, reading.Case.Normalization, q.Path)
 			q.Place = fmt.Sprintf("request %d, %s to %s as %s", len(reading.Case.Requests)+1, describe(in, q), q.To, q.From.Name)
 			reading.Ask(q)
 		}
@@ -38,6 +39,18 @@ func describe(in verdict.Inbound, q cases.Request) string {
 		return "a connection" + servername.With(q.SNI) + endpoint.From(q.SourceIP, q.From.SourceIP)
 	}
 	return q.Method + " " + q.Path + servername.With(q.SNI) + token.With(q.Token) + endpoint.From(q.SourceIP, q.From.SourceIP) + requestline.With(q.Authority, q.Headers)
+}
+
+// spell writes a path in another way, one time in four, that the listener turns into the same.
+func (c *chooser) spell(in verdict.Inbound, n policy.PathNormalization, path string) string {
+	if in.Protocol.Layer() == policy.L4 || !c.oneIn(4) {
+		return path
+	}
+	other := pick(c, "/.", "/", "/x/..", "/x%2F..", "/%2F") + path
+	if seen, err := n.Apply(other); err != nil || seen != path {
+		return path
+	}
+	return other
 }
 
 // The bounds of what is asked of one inbound. A caller costs a handshake, and where the

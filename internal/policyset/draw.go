@@ -48,6 +48,8 @@ type generator struct {
 	legacy bool
 	// byLabels is true where policies name callers by the labels of workloads.
 	byLabels bool
+	// modes is true where policies say which callers an inbound takes.
+	modes bool
 	// authentication is what the rules of Cilium demand of callers.
 	authentication string
 	// options change how the policies are read.
@@ -197,7 +199,7 @@ func (g *generator) workloads() {
 				in.Tags, in.Routes = g.tags(), g.routesOf(in.Protocol)
 			}
 			mode := mtls.Unset
-			if g.oneIn(permissive) {
+			if !g.modes && g.oneIn(permissive) {
 				mode = mtls.Permissive
 			}
 			g.c.Inbounds = append(g.c.Inbounds, cases.Inbound{Inbound: in, Identity: id, IP: peer.IP, MTLS: mode})

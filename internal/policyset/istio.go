@@ -2,10 +2,21 @@ package policyset
 
 import "strings"
 
-// istioPolicies draws AuthorizationPolicies of Istio.
+// istioPolicies draws AuthorizationPolicies of Istio, and beside them its other kinds.
 func (g *generator) istioPolicies() []resource {
+	config := object{}
 	if g.oneIn(3) {
-		g.option("istio", object{"trustDomainAliases": []string{otherDomain.Name()}}, nil)
+		config["trustDomainAliases"] = []string{otherDomain.Name()}
+	}
+	if g.oneIn(3) {
+		config["normalization"] = pick(g.chooser, "NONE", "BASE", "DEFAULT", "MERGE_SLASHES", "DECODE_AND_MERGE_SLASHES")
+	}
+	asks, tokens := g.oneIn(4), g.oneIn(3)
+	if asks {
+		config["extensionProviders"] = g.istioProviders()
+	}
+	if len(config) > 0 {
+		g.option("istio", config, nil)
 	}
 	policies := some(g.chooser, 1, g.size.upTo(3), func() resource {
 		p := resource{APIVersion: "security.istio.io/" + pick(g.chooser, "v1", "v1", "v1beta1"), Kind: "AuthorizationPolicy"}
@@ -31,8 +42,14 @@ func (g *generator) istioPolicies() []resource {
 		}
 		return p
 	})
-	if g.oneIn(3) {
+	if asks {
+		policies = append(policies, some(g.chooser, 1, 2, func() resource { return g.istioCustom(tokens) })...)
+	}
+	if tokens {
 		policies = append(policies, g.requestAuthentication())
+	}
+	if g.oneIn(3) {
+		policies = append(policies, g.peerAuthentications()...)
 	}
 	return policies
 }

@@ -80,6 +80,8 @@ var needs = []need{
 	{"IstioTemplates", feature.IstioAuthz, field{"paths", "/{**}/b"}},
 	{"IstioTemplates", feature.IstioAuthz, field{"notPaths", "/a/{*}"}},
 	{"IstioTemplates", feature.IstioAuthz, field{"notPaths", "/{**}/b"}},
+	{"IstioCustom", feature.IstioAuthz, field{"action", "CUSTOM"}},
+	{"IstioPeerAuthentication", feature.IstioAuthz, field{"kind", "PeerAuthentication"}},
 	{"IstioAudit", feature.IstioAuthz, field{"action", "AUDIT"}},
 	{"IstioDryRun", feature.IstioAuthz, field{"istio.io/dry-run", "true"}},
 

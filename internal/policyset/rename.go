@@ -104,6 +104,7 @@ var noNames = map[string]bool{
 	"finalizers": true, "managedFields": true, "ownerReferences": true,
 	"fromEntities": true, "toEntities": true, "fromCIDR": true, "toCIDR": true, "cidr": true, "except": true, "protocol": true, "mode": true, "mismatch": true,
 	"policyEnforcement": true, "source": true, "family": true,
+	"normalization": true, "service": true, "statusOnError": true,
 }
 
 // named are the keys of mappings whose keys are names.
@@ -177,8 +178,11 @@ func (w *words) value(key string, v any) any {
 			if _, isRange := v["endPort"]; isRange && (inner == "port" || inner == "endPort") {
 				value = v[inner] // the ends of a range keep their order
 			}
-			if named[key] {
+			switch {
+			case named[key]:
 				inner = w.label(inner)
+			case key == "portLevelMtls":
+				inner = w.portName(inner)
 			}
 			out[inner] = value
 		}

@@ -43,7 +43,7 @@ const spiffeScheme = "spiffe://"
 var wordPattern = regexp.MustCompile(`[A-Za-z0-9]+`)
 
 // usualKept are names that policies may leave out, or that a control plane knows.
-var usualKept = []string{"default", "kuma", "kubernetes", "io", "system", "istio", "https", "origin"}
+var usualKept = []string{"default", "kuma", "kubernetes", "io", "system", "istio", "https", "origin", authorizer, otherAuthorizer, noAuthorizer}
 
 func newWords(r *rand.Rand) *words {
 	w := &words{

@@ -85,6 +85,8 @@ func (d pathSpace) complete(prefix string, n int) []string {
 		return []string{"/", "/" + name}
 	case prefix == "/":
 		return []string{"/", "//" + name}
+	case prefix == "//":
+		return []string{prefix, prefix + name}
 	case strings.HasSuffix(prefix, "/"):
 		return []string{d.value(prefix), prefix + name}
 	default:
@@ -102,7 +104,8 @@ func (d pathSpace) sendable() (natural, all string, without []string) {
 		}
 	}
 	if !n.KeepSlashes {
-		without = append(without, `.*//.*`)
+		// Two slashes alone stay two.
+		without = append(without, `.*//.+|.+//.*`)
 	}
 	if n.EscapedSlashes != policy.KeepEscapedSlashes {
 		without = append(without, `.*%(2[fF]|5[cC]).*`)

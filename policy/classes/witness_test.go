@@ -129,6 +129,16 @@ func TestWitnesses(t *testing.T) {
 			`no path /b?c: no request has the path "/b?c"`,
 			`no path /{: '{' in the path "/{" has to be escaped`,
 		}},
+		{"two slashes", classes.Surface{}, each(attribute.Path.Exact("/"), attribute.Path.Exact("//"), attribute.Path.Exact("///")), []string{
+			"any other path: spiffe://trust-domain.mesh/any GET /any",
+			"path /: spiffe://trust-domain.mesh/any GET /",
+			"path //: spiffe://trust-domain.mesh/any GET //",
+			`no path ///: the listener makes "//" of the path "///"`,
+		}},
+		{"paths that begin with two slashes", classes.Surface{}, each(policy.Is{Attribute: attribute.Path, Match: policy.Match{Kind: policy.Prefix, Value: "//"}}), []string{
+			`path starts with "//": spiffe://trust-domain.mesh/ns/a/sa/a GET //`,
+			"any other request: spiffe://trust-domain.mesh/ns/a/sa/a GET /",
+		}},
 		{"methods of HTTP/1.1", classes.Surface{}, each(attribute.Method.Exact("GET"), attribute.Method.Exact("get"), attribute.Method.Exact("CONNECT")), []string{
 			"any other method: spiffe://trust-domain.mesh/any POST /",
 			"method GET: spiffe://trust-domain.mesh/any GET /",
