@@ -27,7 +27,9 @@ func newExplain() *cobra.Command {
 		Short: "Tell which rule decides one request",
 		Long: `Explain judges one request without Envoy and shows the way to the decision: every rule in order,
 which of them match, and which one decides. PATH and flags are those of compile; --case without a PATH
-is about the built-in cases. Where the case gives the caller a name, use the name. The other commands
+is about the built-in cases. With --to MeshService/backend:80 it follows a request of the workload --from
+through its sidecar instead: which route takes it, what bounds its time and which field says so, and what
+the inbounds behind each backend decide. Where the case gives the caller a name, use the name. The other commands
 print the command that explains a request which failed.
 
 With --tree it prints the decision tree of each inbound instead: the matchers of all its policies,
@@ -35,6 +37,7 @@ grouped by their effect, and the decision at the end of each path.`,
 		Example: `  meshproof explain policies.yaml --from spiffe://trust-domain.mesh/ns/observability/sa/prometheus --path /metrics
   meshproof explain cases/kuma/credentials.yaml --from expired
   meshproof explain cases/kuma/design-example.yaml --to backend/http-port --from spiffe://trust-domain.mesh/ns/legacy/sa/app
+  meshproof explain examples/routes --from web --to MeshService/backend:80 --path /slow-endpoint
   meshproof explain cases/kuma/option-3.yaml --to backend/http-port --tree --output svg`,
 		Args: func(cmd *cobra.Command, paths []string) error {
 			if len(paths) == 0 && cmd.Flags().Changed("case") {
@@ -55,6 +58,7 @@ grouped by their effect, and the decision at the end of each path.`,
 			return o.run(paths, cmd.OutOrStdout())
 		},
 	}
+	o.source.routing = true
 	o.source.add(cmd)
 	cmd.Flags().StringVar(&o.source.policies, "policies", "", "explain by the policies of this file or folder, instead of those that the cases state")
 	flags := cmd.Flags()
@@ -71,7 +75,18 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	subjects, err := o.source.subjects(paths)
+	files, s, err := o.source.open(paths)
+	if err != nil {
+		return err
+	}
+	passage, err := explanation.Through(files, s, from, o.source.to, request)
+	switch {
+	case err != nil:
+		return err
+	case passage != nil:
+		return cmp.Or(printResult(stdout, o.output, passage), exitFor(false, o.source.strict && passage.Warns()))
+	}
+	subjects, err := o.source.subjectsOf(files, s)
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,8 @@ type sourceOptions struct {
 	stderr io.Writer
 	// policies is a path whose policies stand in for those of the cases.
 	policies string
+	// routing is true for a command that reads routes, timeouts and services.
+	routing bool
 	// flags tells which of them were set.
 	flags *pflag.FlagSet
 }
@@ -74,6 +76,10 @@ func (o *sourceOptions) subjects(paths []string) ([]lab.Subject, error) {
 	if err != nil {
 		return nil, err
 	}
+	return o.subjectsOf(files, s)
+}
+
+func (o *sourceOptions) subjectsOf(files *lab.Files, s lab.Surroundings) ([]lab.Subject, error) {
 	out, err := files.Subjects(o.to, s)
 	assumed := !files.HasCases && !files.HasDataplanes && o.to == "" && o.inboundFlag() == ""
 	if assumed && slices.ContainsFunc(out, func(s lab.Subject) bool { return len(s.Warnings()) > 0 }) {
@@ -163,6 +169,9 @@ func (o *sourceOptions) open(paths []string) (*lab.Files, lab.Surroundings, erro
 	}
 	if err := o.checkFilesFlags(files); err != nil {
 		return nil, lab.Surroundings{}, err
+	}
+	if o.routing {
+		files.TakeRouting()
 	}
 	if err := o.leaveOut(files); err != nil {
 		return nil, lab.Surroundings{}, err

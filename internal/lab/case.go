@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
-	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -126,17 +124,14 @@ func (f *Files) generate(s Surroundings, workloads [][]policy.Inbound) ([]Case, 
 
 // newCase makes a case of the policies. Each workload has an address of its own.
 func (f *Files) newCase(s Surroundings, name string, inbounds []policy.Inbound) (Case, error) {
-	td := s.Options.TrustDomain
-	if td.IsZero() {
-		td = spiffeid.RequireTrustDomainFromString(casefile.DefaultTrustDomain)
-	}
+	td := s.trustDomain()
 	c := cases.Case{Name: name, Place: f.Name + ":1", TrustDomains: []spiffeid.TrustDomain{td}, Options: s.Options, Policies: f.Policies}
 	c.Options.TrustDomain = td
 	for i, in := range inbounds {
 		w := in.Workload
-		id, err := spiffeid.FromSegments(td, "ns", cmp.Or(w.Namespace, "default"), "sa", w.Name)
+		id, err := identityOf(td, w)
 		if err != nil {
-			return Case{}, fmt.Errorf("workload %q of namespace %q has no SPIFFE ID: %w", w.Name, w.Namespace, err)
+			return Case{}, err
 		}
 		ip := netip.AddrFrom4([4]byte{10, 64, 0, 1})
 		for k, other := range inbounds[:i] {

@@ -32,8 +32,13 @@ type Files struct {
 	Policies []manifest.Document
 	// Others are the documents outside of case files that other tools read.
 	Others kinds.Others
+	// Routing are the routes, timeouts and services, once [Files.TakeRouting] has found them among
+	// Others.
+	Routing []manifest.Document
 	// Dataplanes are the Dataplanes with inbounds.
 	Dataplanes []*dataplane.Dataplane
+	// callers are all Dataplanes, as policies about what they send see them.
+	callers []policy.Inbound
 	// HasCases and HasDataplanes report whether there is a case file, and a Dataplane.
 	// Cases and Dataplanes may be empty all the same.
 	HasCases, HasDataplanes bool
@@ -130,7 +135,7 @@ func Documents(paths ...string) ([]manifest.Document, error) {
 
 // checkOthers refuses files with nothing but documents of other kinds.
 func (f *Files) checkOthers() error {
-	if f.Empty() && len(f.Others) > 0 {
+	if f.Empty() && len(f.Others) > 0 && !f.hasRouting() {
 		return fmt.Errorf("%s: there is no policy among %s", f.Name, f.Others)
 	}
 	return nil
@@ -241,23 +246,33 @@ func (f *Files) describeInbounds() error {
 		if err != nil {
 			return err
 		}
+		f.callers = append(f.callers, d.Caller())
 		if len(d.Inbounds) > 0 {
 			f.Dataplanes = append(f.Dataplanes, d)
 		}
 	}
 	f.Policies = policies
-	if f.HasDataplanes && len(f.Dataplanes) == 0 {
+	if f.HasDataplanes && len(f.Dataplanes) == 0 && !f.hasRouting() {
 		return fmt.Errorf("%s: no Dataplane has an inbound: add one with an inbound, or leave the Dataplanes out and describe the inbound by flags", f.Name)
 	}
 	return nil
 }
 
 // HasPolicySet reports whether the files have a set of policies outside of cases. Empty
-// files are the empty set of policies.
-func (f *Files) HasPolicySet() bool { return len(f.Policies) > 0 || f.HasDataplanes || !f.HasCases }
+// files are the empty set of policies, and so are Dataplanes with inbounds.
+func (f *Files) HasPolicySet() bool {
+	return len(f.Policies) > 0 || len(f.Dataplanes) > 0 || !f.HasCases && len(f.Routing) == 0
+}
 
 // Empty reports whether the files have no content.
-func (f *Files) Empty() bool { return len(f.Policies) == 0 && !f.HasDataplanes && !f.HasCases }
+func (f *Files) Empty() bool {
+	return len(f.Policies) == 0 && len(f.Routing) == 0 && !f.HasDataplanes && !f.HasCases
+}
+
+// hasRouting reports whether there is a route, a timeout or a service.
+func (f *Files) hasRouting() bool {
+	return len(f.Routing) > 0 || slices.ContainsFunc(f.Others, func(doc manifest.Document) bool { return routerOf(doc) != nil })
+}
 
 // Inbounds returns the inbounds of the Dataplanes, by workload.
 func (f *Files) Inbounds() [][]policy.Inbound {

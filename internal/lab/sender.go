@@ -1,0 +1,124 @@
+package lab
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/casefile"
+	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Sender is a workload with what routes and timeouts make of its sidecar.
+type Sender struct {
+	// Workload is as [capability.Routing.Outbounds] takes it.
+	Workload policy.Inbound
+	Identity spiffeid.ID
+	Routing  capability.Routing
+	routing.Proxy
+	// Ignored is what has no effect on the workload, and Mismatches what has none on any.
+	Ignored, Mismatches []routing.Ignored
+}
+
+// routers tells of a document which router reads it, nil where none does.
+func routerOf(doc manifest.Document) capability.Router {
+	for _, r := range dialects.Having[capability.Router]() {
+		if r.OwnsRouting(doc) {
+			return r
+		}
+	}
+	return nil
+}
+
+// TakeRouting moves the routes, timeouts and services from Others to Routing.
+func (f *Files) TakeRouting() {
+	reads := func(doc manifest.Document) bool { return routerOf(doc) != nil }
+	for _, doc := range f.Others {
+		if reads(doc) {
+			f.Routing = append(f.Routing, doc)
+		}
+	}
+	f.Others = slices.DeleteFunc(f.Others, reads)
+}
+
+// ParseRouting reads the routes, timeouts and services of the files; nil where there is none.
+func (f *Files) ParseRouting(s Surroundings) (capability.Routing, error) {
+	if len(f.Routing) == 0 {
+		return nil, nil
+	}
+	return routerOf(f.Routing[0]).ParseRouting(f.Routing, s.Options)
+}
+
+// Senders returns the workloads that send requests: all Dataplanes, or else the workload of the
+// surroundings. It returns none for files without routes, timeouts and services.
+func (f *Files) Senders(s Surroundings) ([]Sender, error) {
+	set, err := f.ParseRouting(s)
+	if err != nil || set == nil {
+		return nil, err
+	}
+	workloads := f.callers
+	if len(workloads) == 0 {
+		workloads = []policy.Inbound{s.Inbound}
+	}
+	mismatches := set.Mismatches(workloads)
+	out := make([]Sender, len(workloads))
+	for i, w := range workloads {
+		out[i] = Sender{Workload: w, Routing: set, Mismatches: mismatches}
+		if out[i].Identity, err = identityOf(s.trustDomain(), w.Workload); err != nil {
+			return nil, err
+		}
+		out[i].Proxy, out[i].Ignored = set.Outbounds(w)
+		// What has no effect on any workload has none on this one.
+		out[i].Ignored = slices.DeleteFunc(out[i].Ignored, func(i routing.Ignored) bool {
+			return slices.ContainsFunc(mismatches, func(m routing.Ignored) bool { return m.Place == i.Place })
+		})
+	}
+	return out, nil
+}
+
+// identityOf returns the SPIFFE ID of a workload in the lab.
+func identityOf(td spiffeid.TrustDomain, w policy.Workload) (spiffeid.ID, error) {
+	id, err := spiffeid.FromSegments(td, "ns", cmp.Or(w.Namespace, casefile.DefaultNamespace), "sa", w.Name)
+	if err != nil {
+		return id, fmt.Errorf("workload %q of namespace %q has no SPIFFE ID: %w", w.Name, w.Namespace, err)
+	}
+	return id, nil
+}
+
+// trustDomain is that of the mesh.
+func (s Surroundings) trustDomain() spiffeid.TrustDomain {
+	if s.Options.TrustDomain.IsZero() {
+		return spiffeid.RequireTrustDomainFromString(casefile.DefaultTrustDomain)
+	}
+	return s.Options.TrustDomain
+}
+
+// FindSender returns the one sender of a name or a SPIFFE ID. The error lists the senders.
+func FindSender(all []Sender, from string) (Sender, error) {
+	var found []Sender
+	var names []string
+	for _, s := range all {
+		names = append(names, s.Workload.Workload.Name)
+		if s.Workload.Workload.Name == from || s.Identity.String() == from {
+			found = append(found, s)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		names = nil
+		for _, s := range found {
+			names = append(names, s.Identity.String())
+		}
+		return Sender{}, fmt.Errorf("%q may mean %d workloads: use one of %s", from, len(found), strings.Join(names, ", "))
+	}
+	return Sender{}, fmt.Errorf("%q is no workload that sends requests: use one of %s", from, strings.Join(names, ", "))
+}
