@@ -32,7 +32,13 @@ func newHTTPEcho(l *ledger, s secret) *http.Server {
 			body := &countingBody{ReadCloser: r.Body}
 			r.Body = body
 			record(l, r, from, body)
-			if strings.HasPrefix(r.Header.Get("content-type"), "application/grpc") {
+			isGRPC := strings.HasPrefix(r.Header.Get("content-type"), "application/grpc")
+			if body.account.scripted() {
+				// Over HTTP/1.1 the server sees the end of the other side once it has read the body.
+				body.account.answerHTTP(w, r, body, isGRPC)
+				return
+			}
+			if isGRPC {
 				rpc.ServeHTTP(w, r)
 				return
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"slices"
@@ -104,17 +105,28 @@ func (e *tcpEcho) echo(c *tcpConn) {
 	}
 	account := e.ledger.account(c.caller)
 	var arrival *Arrival
+	var echo io.Writer = c
+	gone := make(chan struct{})
+	defer func() {
+		close(gone)
+		if held, ok := echo.(*heldEcho); ok {
+			<-held.ended
+		}
+	}()
 	buf := make([]byte, 4096)
 	for {
 		n, err := c.Read(buf)
 		if n > 0 {
 			if account != nil && arrival == nil {
 				arrival = account.addRequest(func(*Arrival) {})
+				if account.scripted() {
+					echo = account.answerTCP(c, arrival, gone)
+				}
 			}
 			if account != nil {
 				account.addBytes(arrival, n)
 			}
-			if _, err := c.Write(buf[:n]); err != nil {
+			if _, err := echo.Write(buf[:n]); err != nil {
 				return
 			}
 		}

@@ -1,5 +1,6 @@
 // Package upstream is the application behind every inbound. It echoes HTTP, gRPC and TCP,
-// and records the requests of the callers that it watches.
+// and records the requests of the callers that it watches. It answers a caller by script where
+// its account has one.
 //
 // The package guarantees that a request is recorded before its answer is sent: a caller
 // that has the answer can take the record. Requests of other callers are answered and not
@@ -18,6 +19,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/meshproof/meshproof/internal/script"
 )
 
 // Upstream is a pair of echo servers: one for HTTP/1.1, HTTP/2 and gRPC, one for
@@ -28,6 +31,7 @@ type Upstream struct {
 	tcp         *tcpEcho
 	secret      secret
 	ledger      ledger
+	unreachable unreachable
 	served      sync.WaitGroup
 }
 
@@ -47,7 +51,7 @@ func Start(ctx context.Context, address string) (*Upstream, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("upstream: listen for TCP on %s: %w", address, err), httpListener.Close())
 	}
-	u := &Upstream{httpAddress: httpListener.Addr(), secret: secret(rand.Text()), ledger: ledger{accounts: map[netip.AddrPort]*Account{}}}
+	u := &Upstream{httpAddress: httpListener.Addr(), secret: secret(rand.Text()), ledger: ledger{accounts: map[netip.AddrPort]*Account{}}, unreachable: unreachable{address: address}}
 	u.tcp = newTCPEcho(tcpListener, &u.ledger, u.secret)
 	u.http = newHTTPEcho(&u.ledger, u.secret)
 	u.served.Go(func() {
@@ -101,7 +105,7 @@ func (u *Upstream) Settle(ctx context.Context, callers ...netip.AddrPort) error 
 
 // Close ends all connections and waits for them.
 func (u *Upstream) Close() error {
-	err := errors.Join(u.http.Close(), u.tcp.close())
+	err := errors.Join(u.http.Close(), u.tcp.close(), u.unreachable.close())
 	u.served.Wait()
 	return err
 }
@@ -114,6 +118,8 @@ type Arrival struct {
 	Header                  http.Header
 	// Bytes is the length of the body, or the number of bytes of a TCP connection.
 	Bytes int
+	// Timing is what the upstream's clock saw; nil where it answered without a script.
+	Timing *Timing
 	// Requests counts the requests under the caller's address. More than one means
 	// that something went wrong.
 	Requests int
@@ -126,6 +132,20 @@ func (a *Arrival) XFCC() string { return a.Header.Get("x-forwarded-client-cert")
 type Account struct {
 	mu      sync.Mutex
 	arrival *Arrival
+	script  script.Answer
+	// playing is the number of answers by script under way. Idle is closed when they have ended.
+	playing int
+	idle    chan struct{}
+}
+
+// scripted reports whether the account's requests are answered by script.
+func (a *Account) scripted() bool {
+	if a == nil {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.script != script.Answer{}
 }
 
 // Take returns the arrivals since the last call, or nil when there are none. A request is

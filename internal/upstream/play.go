@@ -1,0 +1,242 @@
+package upstream
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/meshproof/meshproof/internal/script"
+)
+
+// Timing is what the upstream's own clock saw of an answer by script.
+type Timing struct {
+	// Sent are the times at which the headers and the parts of the body were sent, since the
+	// clock of the script began.
+	Sent []time.Duration
+	// Late is how far the upstream was behind its script at the worst. A late upstream proves
+	// nothing about a time limit that cut it.
+	Late time.Duration
+	// Cut is when the other side ended an answer that was not complete; 0 where it did not.
+	Cut time.Duration
+}
+
+// play is an answer by script under way.
+type play struct {
+	script.Answer
+	account *Account
+	arrival *Arrival
+	began   time.Time
+	due     time.Duration
+}
+
+// Play gives the answers to all further requests of the account a script.
+func (a *Account) Play(s script.Answer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.script = s
+}
+
+// start begins the clock of the script.
+func (a *Account) start(arrival *Arrival) *play {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.playing == 0 {
+		a.idle = make(chan struct{})
+	}
+	a.playing++
+	arrival.Timing = &Timing{}
+	return &play{Answer: a.script, account: a, arrival: arrival, began: time.Now()}
+}
+
+func (p *play) end() {
+	a := p.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.playing--; a.playing == 0 {
+		close(a.idle)
+	}
+}
+
+// note changes the timing.
+func (p *play) note(change func(*Timing)) {
+	p.account.mu.Lock()
+	defer p.account.mu.Unlock()
+	changed := *p.arrival.Timing
+	change(&changed)
+	p.arrival.Timing = &changed
+}
+
+// wait waits for a time after the last step. It reports false where the other side ended the
+// request before.
+func (p *play) wait(gone <-chan struct{}, d time.Duration) bool {
+	p.due += d
+	timer := time.NewTimer(time.Until(p.began.Add(p.due)))
+	defer timer.Stop()
+	here := true
+	select {
+	case <-timer.C:
+	case <-gone:
+		here = false
+	}
+	now := time.Since(p.began)
+	p.note(func(t *Timing) {
+		t.Late = max(t.Late, now-p.due)
+		if here {
+			t.Sent = append(t.Sent[:len(t.Sent):len(t.Sent)], now)
+		} else {
+			t.Cut = now
+		}
+	})
+	return here
+}
+
+// stay keeps a request that gets nothing more, until the other side ends it.
+func (p *play) stay(gone <-chan struct{}) {
+	<-gone
+	now := time.Since(p.began)
+	p.note(func(t *Timing) { t.Cut = now })
+}
+
+// Wait waits until each answer by script has ended. Without it the timing of an answer that was
+// cut may come too late for Take.
+func (a *Account) Wait(ctx context.Context) error {
+	a.mu.Lock()
+	idle := a.idle
+	a.mu.Unlock()
+	if idle == nil {
+		return nil
+	}
+	return wait(ctx, idle)
+}
+
+// part is a part of a body by script.
+const part = "part\n"
+
+// message is the text as a message of gRPC: no compression, the length, the bytes.
+func message(text string) []byte {
+	return append([]byte{0, 0, 0, 0, byte(len(text))}, text...)
+}
+
+// answerHTTP plays the script of an HTTP request, or of a gRPC call. The clock begins at the end
+// of the request; of a gRPC call behind its first message, because a stream may stay open.
+func (a *Account) answerHTTP(w http.ResponseWriter, r *http.Request, body *countingBody, isGRPC bool) {
+	var echo []byte
+	if isGRPC {
+		echo = make([]byte, 5)
+		if _, err := io.ReadFull(body, echo); err == nil {
+			length := int(echo[3])<<8 | int(echo[4])
+			echo = append(echo, make([]byte, length)...)
+			_, _ = io.ReadFull(body, echo[5:])
+		}
+	} else {
+		echo, _ = io.ReadAll(body)
+	}
+	p := a.start(body.arrival)
+	defer p.end()
+	gone := r.Context().Done()
+	if !p.HasHeaders() {
+		if p.End == script.Stops {
+			p.stay(gone)
+		}
+		panic(http.ErrAbortHandler)
+	}
+	if !p.wait(gone, p.After) {
+		panic(http.ErrAbortHandler)
+	}
+	if isGRPC {
+		w.Header().Set("content-type", "application/grpc")
+		w.Header().Set("trailer", "grpc-status")
+	}
+	flush := func() { _ = http.NewResponseController(w).Flush() }
+	if p.Parts == 0 {
+		_, _ = w.Write(echo)
+	} else {
+		w.WriteHeader(http.StatusOK)
+		flush()
+	}
+	for range p.Parts {
+		if !p.wait(gone, p.Every) {
+			panic(http.ErrAbortHandler)
+		}
+		text := []byte(part)
+		if isGRPC {
+			text = message(part)
+		}
+		_, _ = w.Write(text)
+		flush()
+	}
+	switch p.End {
+	case script.Stops:
+		p.stay(gone)
+		panic(http.ErrAbortHandler)
+	case script.Closes:
+		panic(http.ErrAbortHandler)
+	}
+	if isGRPC {
+		w.Header().Set("grpc-status", "0")
+	}
+}
+
+// answerTCP plays the script behind the first bytes of a connection, in a goroutine of its own
+// until gone is closed. What is sent to the result is echoed once the script lets it.
+func (a *Account) answerTCP(c *tcpConn, arrival *Arrival, gone <-chan struct{}) *heldEcho {
+	out := &heldEcho{to: c, ended: make(chan struct{})}
+	p := a.start(arrival)
+	go func() {
+		defer close(out.ended)
+		defer p.end()
+		p.due = p.After
+		pause := time.Duration(0)
+		if p.Parts > 0 {
+			pause = p.Every
+		}
+		for range max(p.Parts, 1) {
+			switch {
+			case !p.HasHeaders():
+			case !p.wait(gone, pause):
+				return
+			case p.Parts > 0:
+				_, _ = io.WriteString(c, part)
+			}
+		}
+		switch p.End {
+		case script.Complete:
+			out.release()
+		case script.Stops:
+			p.stay(gone)
+		case script.Closes:
+			_ = c.Close()
+		}
+	}()
+	return out
+}
+
+// heldEcho keeps what is written to it until it is released.
+type heldEcho struct {
+	to io.Writer
+	// ended is closed when the script has ended.
+	ended chan struct{}
+
+	mu       sync.Mutex
+	released bool
+	held     []byte
+}
+
+func (e *heldEcho) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.released {
+		return e.to.Write(p)
+	}
+	e.held = append(e.held, p...)
+	return len(p), nil
+}
+
+func (e *heldEcho) release() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.released = true
+	_, _ = e.to.Write(e.held)
+}
