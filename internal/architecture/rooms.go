@@ -19,6 +19,7 @@ var walls = map[string]string{
 	"internal/connection": "harness",
 	"internal/envoy":      "harness",
 	"internal/pin":        "harness",
+	"internal/script":     "harness",
 	"internal/upstream":   "harness",
 
 	"internal/cluster":     "internal/lab",

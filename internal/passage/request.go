@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/meshproof/meshproof/internal/script"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -31,6 +32,9 @@ type Request struct {
 	// Keep is the longest time that the caller keeps its connection after a whole answer. It
 	// ends early when a sidecar closes a connection: the caller's, or that to the inbound.
 	Keep time.Duration
+	// Answer is what the application does with the request, where one is reached. The harness
+	// gives it to the account of the caller's address: see [upstream.Account.Play].
+	Answer script.Answer
 	// Alone sends the request while no other request of the batch is on the way through the
 	// same outbound, so that each counter that moves is its own.
 	Alone bool

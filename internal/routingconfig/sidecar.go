@@ -6,6 +6,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/internal/script"
 )
 
 // Sidecar is the outbound side of one workload with its place in a mesh.
@@ -30,6 +31,9 @@ type Sidecar struct {
 type Endpoint struct {
 	// Inbound is the name of an inbound of the mesh.
 	Inbound string
+	// Reach says how far a connection comes where there is no inbound. The harness sets the port
+	// by it: see [upstream.Upstream.Port].
+	Reach script.Reach
 	// Port is a port on the address of the lab's upstream where no inbound is, such as one that
 	// refuses connections, or takes none. It is 0 for an inbound.
 	Port uint16
