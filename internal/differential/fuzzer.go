@@ -12,6 +12,7 @@ package differential
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casewriter"
 	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/result"
@@ -77,7 +79,7 @@ const defaultDisagreements = 3
 func (f Fuzzer) Run(ctx context.Context, limit Limit) (Report, error) {
 	// Requests of one caller share connections, alone and together.
 	f.Runner.Kept, f.Runner.Fault, f.Runner.Done = true, suite.Fault{}, nil
-	r := &run{fuzzer: f, limit: limit, began: time.Now()}
+	r := &run{fuzzer: f, limit: limit, began: time.Now(), drawn: map[identity]bool{}}
 	if r.limit.Disagreements < 1 {
 		r.limit.Disagreements = defaultDisagreements
 	}
@@ -106,6 +108,7 @@ type run struct {
 	mu       sync.Mutex
 	next     int
 	tally    Tally
+	drawn    map[identity]bool
 	suspects []suspect
 	worse    []suite.AgainProblem
 	err      error
@@ -154,7 +157,7 @@ func (r *run) take(ctx context.Context) (first, n int) {
 }
 
 // count adds up the results of a batch.
-func (r *run) count(t Tally, found []suspect, err error) {
+func (r *run) count(t batch, found []suspect, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil {
@@ -165,6 +168,10 @@ func (r *run) count(t Tally, found []suspect, err error) {
 		return
 	}
 	r.tally.Sets += t.Sets
+	for _, set := range t.drawn {
+		r.drawn[set] = true
+	}
+	r.tally.Distinct = len(r.drawn)
 	r.tally.Inbounds += t.Inbounds
 	r.tally.Decisions += t.Decisions
 	r.tally.Pushes += t.Pushes
@@ -194,20 +201,21 @@ func (f Fuzzer) isForeign() bool {
 }
 
 // ask draws n sets and runs them in one push.
-func (r *run) ask(ctx context.Context, first, n int) (Tally, []suspect, error) {
+func (r *run) ask(ctx context.Context, first, n int) (batch, []suspect, error) {
 	f := r.fuzzer
-	t := Tally{Sets: n, Pushes: 1}
+	t := batch{Tally{Sets: n, Pushes: 1}, make([]identity, n)}
 	readings := make([]*verdict.Reading, n)
 	for i := range n {
 		number := uint64(first + i)
 		var err error
 		drawn, ok := f.draw(number)
 		if !ok {
-			return Tally{}, nil, ErrNotAdmitted
+			return batch{}, nil, ErrNotAdmitted
 		}
 		if readings[i], err = policyset.Ask(drawn, f.Seed, number); err != nil {
-			return Tally{}, nil, err
+			return batch{}, nil, err
 		}
+		t.drawn[i] = identify(drawn)
 		t.Inbounds += len(readings[i].Case.Inbounds)
 		t.Decisions += len(readings[i].Case.Requests)
 	}
@@ -222,7 +230,7 @@ func (r *run) ask(ctx context.Context, first, n int) (Tally, []suspect, error) {
 	for i, r := range runner.Together(ctx, readings...) {
 		switch {
 		case r.Fault:
-			return Tally{}, nil, cmp.Or(context.Cause(ctx), fmt.Errorf("differential: %s: %w", r.Case.Name, r.Err))
+			return batch{}, nil, cmp.Or(context.Cause(ctx), fmt.Errorf("differential: %s: %w", r.Case.Name, r.Err))
 		case r.Failed():
 			found = append(found, suspect{uint64(first + i), readings[i], r.Failures()})
 		}
@@ -238,6 +246,21 @@ func (r *run) ask(ctx context.Context, first, n int) (Tally, []suspect, error) {
 		err = cmp.Or(context.Cause(ctx), fmt.Errorf("differential: asked again: %w", err))
 	}
 	return t, found, err
+}
+
+// batch counts what was drawn for one push.
+type batch struct {
+	Tally
+	drawn []identity
+}
+
+// identity tells drawn sets apart.
+type identity [sha256.Size]byte
+
+// identify returns what a set has in common with those that are equal but for the number.
+func identify(drawn cases.Case) identity {
+	drawn.Name, drawn.Requests = "", nil
+	return sha256.Sum256(casewriter.YAML(drawn))
 }
 
 // suspect is a set that was not decided as specified when it ran together with others.

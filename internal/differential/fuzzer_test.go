@@ -43,7 +43,7 @@ func TestEnvoyAgrees(t *testing.T) {
 	for _, d := range r.Disagreements {
 		t.Errorf("set %d, alone %t:\n%s\n%s", d.Set, d.Alone, strings.Join(d.Problems, "\n"), casewriter.YAML(d.Counterexample))
 	}
-	if r.Sets != sets || r.Pushes != sets/50 || r.Inbounds < sets*3/2 || r.Decisions < 5*sets || r.Tally != last {
+	if r.Sets != sets || r.Distinct != sets || r.Pushes != sets/50 || r.Inbounds < sets*3/2 || r.Decisions < 5*sets || r.Tally != last {
 		t.Errorf("%+v, last told %+v", r.Tally, last)
 	}
 }

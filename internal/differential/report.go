@@ -13,9 +13,10 @@ import (
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
-// Tally counts the sets, inbounds, decisions and pushes so far.
+// Tally counts the sets, inbounds, decisions and pushes so far. Distinct are the sets without those
+// that were drawn before with the same policies and workloads.
 type Tally struct {
-	Sets, Inbounds, Decisions, Pushes int
+	Sets, Distinct, Inbounds, Decisions, Pushes int
 	// Took is the time since the beginning, without the time for examining.
 	Took time.Duration
 }
@@ -63,7 +64,7 @@ type Disagreement struct {
 // String says how much was done, and how fast.
 func (t Tally) String() string {
 	sets, decisions := t.Rate()
-	return fmt.Sprintf("%s of policies on %s, %s in %s: %.0f sets/s, %.0f decisions/s in %s", terminal.Count(t.Sets, "set"), terminal.Count(t.Inbounds, "inbound"),
+	return fmt.Sprintf("%s of policies (%d different) on %s, %s in %s: %.0f sets/s, %.0f decisions/s in %s", terminal.Count(t.Sets, "set"), t.Distinct, terminal.Count(t.Inbounds, "inbound"),
 		terminal.Count(t.Decisions, "decision"), terminal.Plural(t.Pushes, "push", "pushes"), sets, decisions, t.Took.Round(time.Millisecond))
 }
 

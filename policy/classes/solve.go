@@ -99,18 +99,54 @@ func (s *solving) repair(e *expr, want bool) automaton.Answer {
 			}
 			return s.repair(&e.operands[i], want)
 		}
-		answer := automaton.Empty
-		for i := range e.operands {
-			switch s.repair(&e.operands[i], want) {
-			case automaton.Found:
-				return automaton.Found
-			case automaton.Limited:
-				answer = automaton.Limited
-			}
-		}
-		return answer
+		return s.repairOne(e.operands, want)
 	default:
 		return automaton.Empty
+	}
+}
+
+// mostExcluded bounds the atoms that are excluded because no request has them.
+const mostExcluded = 16
+
+// repairOne makes one of several conditions hold, or not, and goes on. Where no request has an atom,
+// the later ones need not be tried with it.
+func (s *solving) repairOne(operands []expr, want bool) automaton.Answer {
+	answer := automaton.Empty
+	var before []literals
+	excluded := 0
+	for i := range operands {
+		one := s.repair(&operands[i], want)
+		if one == automaton.Found {
+			return one
+		} else if one == automaton.Limited {
+			answer = one
+		} else if at, has, ok := literalOf(&operands[i], want); ok && excluded < mostExcluded {
+			if excluded++; before == nil {
+				before = slices.Clone(s.literals)
+			}
+			l := &s.literals[s.atoms[at].dimension]
+			if has {
+				l.without = append(slices.Clip(l.without), at)
+			} else {
+				l.with = append(slices.Clip(l.with), at)
+			}
+		}
+	}
+	if before != nil && (answer != automaton.Limited || s.steps <= s.limit) {
+		s.literals = before
+	}
+	return answer
+}
+
+// literalOf returns the atom that a condition is about, and whether a request has to have it.
+func literalOf(e *expr, want bool) (at int32, has, ok bool) {
+	switch {
+	case e.op == opLeaf:
+		return e.cell, want, true
+	case e.op == opNot, (e.op == opAll || e.op == opAny) && len(e.operands) == 1:
+		return literalOf(&e.operands[0], want != (e.op == opNot))
+	default:
+		return 0, false, false
 	}
 }
 
