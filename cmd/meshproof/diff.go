@@ -42,7 +42,8 @@ lists each class whose decision, shadow or deciding policy changes, with a reque
 that decide. OLD and NEW are files or folders as for prove. Either may have no policy: no policy of Kuma
 allows nothing, and no AuthorizationPolicy allows everything. Cases are compared by their names. Policies
 are compared on the inbounds of NEW, or on those of OLD if NEW has none. For a policy that selects none of
-them an inbound is made, and one for each two policies that can select one workload together.
+them an inbound is made, and one for each two policies that can select one workload together. Routes and
+timeouts are compared for the workloads that send: which requests go elsewhere, and which may wait longer.
 
 Exit status: 0; 1 with --deny-widening if a caller gets in who did not before, if plaintext is let in, if
 NEW has a case that OLD lacks, or if a policy cannot be asked; 1 with --strict if NEW has a warning; 1 with
@@ -84,6 +85,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	if err := o.source.checkFilesFlags(old, recent); err != nil {
 		return err
 	}
+	o.source.routing = !o.sideBySide
 	if err := o.source.leaveOut(old, recent); err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ refused is left out.`,
 			}
 			objects, err := cluster.ObjectsOf(files, wanted)
 			if err == nil {
-				err = leaveOut(cmd.ErrOrStderr(), strict, files)
+				err = lab.LeaveOut(cmd.ErrOrStderr(), strict, files)
 			}
 			if err != nil {
 				return err
@@ -108,7 +108,7 @@ asked about.`,
 			if err != nil {
 				return err
 			}
-			if err := leaveOut(cmd.ErrOrStderr(), strict, files); err != nil {
+			if err := lab.LeaveOut(cmd.ErrOrStderr(), strict, files); err != nil {
 				return err
 			}
 			pod.Name = args[1]

@@ -60,7 +60,7 @@ requests for localhost.`,
 		RunE: func(cmd *cobra.Command, folders []string) error {
 			files, err := inspection.Open(folders...)
 			if err == nil {
-				err = leaveOut(cmd.ErrOrStderr(), strict, files)
+				err = lab.LeaveOut(cmd.ErrOrStderr(), strict, files)
 			}
 			if err != nil {
 				return fmt.Errorf("inspect: %w", err)

@@ -255,7 +255,7 @@ func (o runOptions) readPolicies(paths []string, stderr io.Writer) (*lab.Files, 
 	}
 	files, err := lab.OpenPolicies(o.policies)
 	if err == nil {
-		err = leaveOut(stderr, o.strict, files)
+		err = lab.LeaveOut(stderr, o.strict, files)
 	}
 	return files, err
 }

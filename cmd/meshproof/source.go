@@ -89,20 +89,12 @@ func (o *sourceOptions) subjectsOf(files *lab.Files, s lab.Surroundings) ([]lab.
 }
 
 func (o *sourceOptions) leaveOut(all ...*lab.Files) error {
-	return leaveOut(o.stderr, o.strict, all...)
-}
-
-// leaveOut tells which documents are left out. With --strict they are an error.
-func leaveOut(stderr io.Writer, strict bool, all ...*lab.Files) error {
 	for _, files := range all {
-		if strict && len(files.Others) > 0 {
-			return fmt.Errorf("%w\n%s: --strict refuses to leave %s out: name the files with policies alone", files.Others.Refusals(), files.Name, files.Others)
-		}
-		if len(files.Others) > 0 {
-			fmt.Fprintf(stderr, "meshproof: note: %s: left out: %s\n", files.Name, files.Others)
+		if o.routing {
+			files.TakeRouting()
 		}
 	}
-	return nil
+	return lab.LeaveOut(o.stderr, o.strict, all...)
 }
 
 // explainer returns the command that explains requests to the inbounds of a case which was
@@ -169,9 +161,6 @@ func (o *sourceOptions) open(paths []string) (*lab.Files, lab.Surroundings, erro
 	}
 	if err := o.checkFilesFlags(files); err != nil {
 		return nil, lab.Surroundings{}, err
-	}
-	if o.routing {
-		files.TakeRouting()
 	}
 	if err := o.leaveOut(files); err != nil {
 		return nil, lab.Surroundings{}, err

@@ -7,6 +7,7 @@ import (
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/routediff"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -28,6 +29,9 @@ type Difference struct {
 	// Unread are the documents of a mesh that have changed and are not read, such as its mTLS, or
 	// not as a whole.
 	Unread []string
+	// Routes is the effect on the requests that workloads send; nil where neither side has a
+	// route, a timeout or a service.
+	Routes *routediff.Difference
 	// Opens says what lets callers in now, or may, beside the classes of requests.
 	Opens []string
 	// Warnings are the warnings of lint and lowering about NEW.
@@ -45,6 +49,9 @@ type Difference struct {
 
 // ForgetNames leaves out the changes that concern nothing but the names of policies.
 func (d *Difference) ForgetNames() {
+	if d.Routes != nil {
+		d.Routes.ForgetNames()
+	}
 	for _, c := range d.Cases {
 		for i := range c.Comparisons {
 			found := &c.Comparisons[i]
@@ -140,6 +147,9 @@ func (d *Difference) widenings() []string {
 	if reasons := d.sampled(); len(reasons) > 0 {
 		out = append(out, "the cover is sampled: "+strings.Join(reasons, "; "))
 	}
+	if d.Routes != nil {
+		out = append(out, d.Routes.NotVerified()...)
+	}
 	if d.Truncated {
 		out = append(out, "sampled: not each set of policies that may select one workload was compared, there are too many")
 	}
@@ -153,7 +163,11 @@ func (d *Difference) Failures() []string {
 	if d.DenyWidening {
 		out = d.widenings()
 	}
-	if n := len(d.Warnings); d.Strict && n > 0 {
+	n := len(d.Warnings)
+	if d.Routes != nil {
+		n += len(d.Routes.Warnings)
+	}
+	if d.Strict && n > 0 {
 		out = append(out, terminal.Count(n, "warning"))
 	}
 	return out
@@ -168,6 +182,8 @@ func (d *Difference) Verdict() string {
 		return "fails: " + strings.Join(failures, "; ")
 	case len(widenings) > 0:
 		return "access widens, or may widen: " + strings.Join(widenings, "; ")
+	case len(d.Cases) == 0 && d.Routes != nil:
+		return "no policy about access is there to compare: routes and timeouts let no caller in"
 	default:
 		return "access does not widen"
 	}

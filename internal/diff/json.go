@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/routediff"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -28,6 +29,8 @@ type differenceJSON struct {
 	Unasked  []string `json:"unasked,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
+	// Routes is the effect on the requests that workloads send.
+	Routes *routediff.Difference `json:"routes,omitempty"`
 	// Verdict is whether the change passes, and why not. Fails is what the exit status says.
 	Verdict string `json:"verdict"`
 	Fails   bool   `json:"fails"`
@@ -82,7 +85,7 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 		OnlyOld: append([]string{}, d.OnlyOld...), OnlyNew: append([]string{}, d.OnlyNew...), Inbounds: []inboundChangeJSON{},
 		Widened: counts[Widened], Narrowed: counts[Narrowed],
 		Shadow: counts[ShadowChanged], Origin: counts[OriginChanged], Envoy: d.Envoy, Changes: []changeJSON{},
-		Made: d.made(), Unasked: texts(d.Unasked), Warnings: texts(d.Warnings), Verdict: d.Verdict(), Fails: len(d.Failures()) > 0,
+		Made: d.made(), Unasked: texts(d.Unasked), Warnings: texts(d.Warnings), Routes: d.Routes, Verdict: d.Verdict(), Fails: len(d.Failures()) > 0,
 	}
 	for _, one := range d.Cases {
 		for _, in := range one.Inbounds {

@@ -9,7 +9,10 @@ import (
 // Markdown returns the changes for a comment on a pull request: the verdict, a row for each
 // class that is decided otherwise, and what was made, not asked and warned of.
 func (d *Difference) Markdown() string {
-	paragraphs := []string{d.mark() + " " + d.Verdict(), d.Sentence()}
+	paragraphs := []string{d.mark() + " " + d.Verdict()}
+	if len(d.Cases) > 0 {
+		paragraphs = append(paragraphs, d.Sentence())
+	}
 	for _, name := range d.OnlyOld {
 		paragraphs = append(paragraphs, "only in OLD: "+name)
 	}
@@ -35,6 +38,9 @@ func (d *Difference) Markdown() string {
 		for _, text := range list.texts {
 			paragraphs = append(paragraphs, list.title+text)
 		}
+	}
+	if d.Routes != nil {
+		paragraphs, rows = append(paragraphs, d.Routes.Paragraphs()...), append(rows, d.Routes.Rows()...)
 	}
 	return markdown.Sheet("What the change of policies decides otherwise", paragraphs, []string{"effect", "inbound", "requests", "such as", "old", "new"}, rows)
 }

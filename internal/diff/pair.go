@@ -12,6 +12,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/routediff"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -46,12 +47,22 @@ func Of(old, recent Side, to string) (*Difference, error) { return of(old, recen
 
 // of is [Of]. With all, the classes that both sides decide alike are among the changes.
 func of(old, recent Side, to string, all bool) (*Difference, error) {
+	routes, err := routediff.Of(routediff.Side(old), routediff.Side(recent))
+	if err != nil {
+		return nil, err
+	}
+	if to != "" {
+		routes = nil // the inbounds of one name are asked for
+	}
+	if isRouting := func(f *lab.Files) bool { return f.OnlyRouting() || f.Empty() }; routes != nil && isRouting(old.Files) && isRouting(recent.Files) {
+		return &Difference{Routes: routes, old: old.Files, recent: recent.Files}, nil
+	}
 	callers := shareCallers(&old, &recent)
 	olds, recents, err := casesOf(old, recent)
 	if err != nil {
 		return nil, err
 	}
-	d := Difference{callers: callers, old: old.Files, recent: recent.Files, Unread: changedDocuments(old, recent)}
+	d := Difference{Routes: routes, callers: callers, old: old.Files, recent: recent.Files, Unread: changedDocuments(old, recent)}
 	single := len(olds) == 1 && len(recents) == 1
 	if olds, recents, err = d.populate(old, recent, olds, recents); err != nil {
 		return nil, err

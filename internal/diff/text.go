@@ -21,6 +21,9 @@ import (
 
 // Sentence says in one sentence what changes, and what Envoy says about it.
 func (d *Difference) Sentence() string {
+	if len(d.Cases) == 0 && d.Routes != nil {
+		return d.Routes.Sentence()
+	}
 	classes, cover := terminal.Plural(d.classes(), "class", "classes"), "; cover sampled"
 	if len(d.sampled()) == 0 {
 		cover = "; cover complete"
@@ -128,6 +131,9 @@ func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
 			fmt.Fprintf(w, "note: %s\n", terminal.Printable(note))
 		}
 	}
+	if d.Routes != nil {
+		d.Routes.WriteText(w, p)
+	}
 	for _, text := range d.made() {
 		fmt.Fprintf(w, "made: %s\n", terminal.Printable(text))
 	}
@@ -137,7 +143,9 @@ func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
 	for _, text := range texts(d.Warnings) {
 		fmt.Fprintf(w, "%s %s\n", p.Yellow("warning:"), terminal.Printable(text))
 	}
-	fmt.Fprintln(w, d.Sentence())
+	if len(d.Cases) > 0 {
+		fmt.Fprintln(w, d.Sentence())
+	}
 	mark := d.mark()
 	if mark == "✗" {
 		mark = p.Red(mark)

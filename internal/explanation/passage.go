@@ -97,7 +97,7 @@ func Through(files *lab.Files, s lab.Surroundings, from Caller, to string, reque
 		return nil, fmt.Errorf("--to: %s: %w", sender.Workload.Workload.Name, err)
 	}
 	var subjects []lab.Subject
-	if files.HasPolicySet() {
+	if !files.OnlyRouting() {
 		if subjects, err = files.Subjects("", s); err != nil && !errors.As(err, new(*lab.NothingError)) {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ package lab
 
 import (
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -37,8 +38,7 @@ type Files struct {
 	Routing []manifest.Document
 	// Dataplanes are the Dataplanes with inbounds.
 	Dataplanes []*dataplane.Dataplane
-	// callers are all Dataplanes, as policies about what they send see them.
-	callers []policy.Inbound
+	workloads  []policy.Inbound
 	// HasCases and HasDataplanes report whether there is a case file, and a Dataplane.
 	// Cases and Dataplanes may be empty all the same.
 	HasCases, HasDataplanes bool
@@ -246,22 +246,25 @@ func (f *Files) describeInbounds() error {
 		if err != nil {
 			return err
 		}
-		f.callers = append(f.callers, d.Caller())
+		f.workloads = append(f.workloads, d.Caller())
 		if len(d.Inbounds) > 0 {
 			f.Dataplanes = append(f.Dataplanes, d)
 		}
 	}
 	f.Policies = policies
-	if f.HasDataplanes && len(f.Dataplanes) == 0 && !f.hasRouting() {
+	if f.HasDataplanes && len(f.Dataplanes) == 0 && (len(f.Policies) > 0 || !f.hasRouting()) {
 		return fmt.Errorf("%s: no Dataplane has an inbound: add one with an inbound, or leave the Dataplanes out and describe the inbound by flags", f.Name)
 	}
 	return nil
 }
 
 // HasPolicySet reports whether the files have a set of policies outside of cases. Empty
-// files are the empty set of policies, and so are Dataplanes with inbounds.
-func (f *Files) HasPolicySet() bool {
-	return len(f.Policies) > 0 || len(f.Dataplanes) > 0 || !f.HasCases && len(f.Routing) == 0
+// files are the empty set of policies.
+func (f *Files) HasPolicySet() bool { return len(f.Policies) > 0 || f.HasDataplanes || !f.HasCases }
+
+// OnlyRouting reports whether the files say nothing about the requests that a workload gets.
+func (f *Files) OnlyRouting() bool {
+	return len(f.Routing) > 0 && len(f.Policies) == 0 && len(f.Dataplanes) == 0 && !f.HasCases
 }
 
 // Empty reports whether the files have no content.
@@ -291,4 +294,17 @@ func (f *Files) Take(reads func(manifest.Document) bool) {
 		}
 	}
 	f.Others = slices.DeleteFunc(f.Others, reads)
+}
+
+// LeaveOut tells which documents are left out. Where it is strict they are an error.
+func LeaveOut(told io.Writer, strict bool, all ...*Files) error {
+	for _, f := range all {
+		if strict && len(f.Others) > 0 {
+			return fmt.Errorf("%w\n%s: --strict refuses to leave %s out: name the files with policies alone", f.Others.Refusals(), f.Name, f.Others)
+		}
+		if len(f.Others) > 0 {
+			fmt.Fprintf(told, "meshproof: note: %s: left out: %s\n", f.Name, f.Others)
+		}
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -25,9 +26,12 @@ type Sender struct {
 	routing.Proxy
 	// Ignored is what has no effect on the workload, and Mismatches what has none on any.
 	Ignored, Mismatches []routing.Ignored
+	// Made says what the workload is, and for which policies it was made; empty where it is
+	// described.
+	Made string
 }
 
-// routers tells of a document which router reads it, nil where none does.
+// routerOf tells of a document which router reads it, nil where none does.
 func routerOf(doc manifest.Document) capability.Router {
 	for _, r := range dialects.Having[capability.Router]() {
 		if r.OwnsRouting(doc) {
@@ -56,21 +60,56 @@ func (f *Files) ParseRouting(s Surroundings) (capability.Routing, error) {
 	return routerOf(f.Routing[0]).ParseRouting(f.Routing, s.Options)
 }
 
+// Workloads are all Dataplanes, as policies about what they send see them.
+func (f *Files) Workloads() []policy.Inbound { return f.workloads }
+
 // Senders returns the workloads that send requests: all Dataplanes, or else the workload of the
 // surroundings. It returns none for files without routes, timeouts and services.
 func (f *Files) Senders(s Surroundings) ([]Sender, error) {
+	workloads := f.workloads
+	if len(workloads) == 0 {
+		workloads = []policy.Inbound{s.Inbound}
+	}
+	return f.senders(s, workloads, nil)
+}
+
+// SendersInFull returns the senders of [Files.Senders], and those that are made for the policies
+// that select none of them.
+func (f *Files) SendersInFull(s Surroundings) ([]Sender, Population, error) {
+	set, err := f.ParseRouting(s)
+	if err != nil || set == nil {
+		return nil, Population{}, err
+	}
+	all, err := f.Senders(s)
+	if err != nil {
+		return nil, Population{}, err
+	}
+	population := PopulateSenders(s.Inbound, RoutingSet{Routing: set, Described: f.workloads})
+	var workloads []policy.Inbound
+	for _, m := range population.Made {
+		workloads = append(workloads, m.Inbound)
+	}
+	made, err := f.senders(s, workloads, population.Made)
+	return append(all, made...), population, err
+}
+
+// senders returns what the routes and timeouts make of the sidecars of workloads. Made says of
+// each of them why it was made; nil where they are described.
+func (f *Files) senders(s Surroundings, workloads []policy.Inbound, made []Made) ([]Sender, error) {
 	set, err := f.ParseRouting(s)
 	if err != nil || set == nil {
 		return nil, err
 	}
-	workloads := f.callers
-	if len(workloads) == 0 {
-		workloads = []policy.Inbound{s.Inbound}
+	var mismatches []routing.Ignored
+	if len(f.workloads) > 0 && made == nil {
+		mismatches = set.Mismatches(workloads)
 	}
-	mismatches := set.Mismatches(workloads)
 	out := make([]Sender, len(workloads))
 	for i, w := range workloads {
 		out[i] = Sender{Workload: w, Routing: set, Mismatches: mismatches}
+		if made != nil {
+			out[i].Made = made[i].String()
+		}
 		if out[i].Identity, err = identityOf(s.trustDomain(), w.Workload); err != nil {
 			return nil, err
 		}
@@ -82,6 +121,42 @@ func (f *Files) Senders(s Surroundings) ([]Sender, error) {
 	}
 	return out, nil
 }
+
+// RoutingSet is a set of routes and timeouts, with the workloads that are described for it.
+// Changed is as for [PolicySet].
+type RoutingSet struct {
+	capability.Routing
+	Described []policy.Inbound
+	Changed   func(place string) bool
+}
+
+// PopulateSenders makes a workload for each distinct target of the sets as [Populate] does. A set
+// without routes has no targets.
+func PopulateSenders(like policy.Inbound, sets ...RoutingSet) Population {
+	all := make([]PolicySet, len(sets))
+	for i, s := range sets {
+		all[i] = PolicySet{Policies: senderTargets{of: s.Routing}, Described: s.Described, Changed: s.Changed}
+	}
+	return Populate(like, all...)
+}
+
+// senderTargets stands for policies in a set of which the targets alone count.
+type senderTargets struct {
+	language.Policies
+	of capability.Routing
+}
+
+// Targets implements [capability.Targeter].
+func (t senderTargets) Targets() []capability.Target {
+	if t.of == nil {
+		return nil
+	}
+	return t.of.Targets()
+}
+
+// Program implements [language.Policies]: nothing is decided about the requests that a workload
+// gets.
+func (senderTargets) Program(policy.Inbound) language.Program { return language.Program{} }
 
 // identityOf returns the SPIFFE ID of a workload in the lab.
 func identityOf(td spiffeid.TrustDomain, w policy.Workload) (spiffeid.ID, error) {

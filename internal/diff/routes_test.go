@@ -1,0 +1,92 @@
+package diff_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/internal/diff"
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/policy"
+)
+
+func routed(t *testing.T, path string) diff.Side {
+	t.Helper()
+	files, err := diff.Open(lab.Choice{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files.TakeRouting()
+	return diff.Side{Files: files, Surroundings: lab.Surroundings{Inbound: policy.Inbound{Workload: policy.Workload{Name: "web", Mesh: "default"}, Port: 8080}}}
+}
+
+// A change of routes and timeouts is told beside the change of access, in each form of the output.
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	d, err := diff.Of(routed(t, "../../examples/routes"), routed(t, "../../examples/routes-change"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Verdict(); got != "access does not widen" {
+		t.Error(got)
+	}
+	var text strings.Builder
+	d.WriteText(&text, false)
+	raw, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var form struct {
+		Sentence string
+		Routes   struct{ Moved, Longer int }
+	}
+	if err := json.Unmarshal(raw, &form); err != nil || form.Routes.Moved != 2 || form.Routes.Longer != 1 || form.Sentence != "nothing changes in 6 classes of requests; cover complete" {
+		t.Errorf("%+v, %v", form, err)
+	}
+	for _, printed := range []string{text.String(), d.Markdown()} {
+		for _, want := range []string{"weight 3", "requestTimeout", "3 of 8 classes of outbound requests change", "15s", "10s"} {
+			if !strings.Contains(printed, want) {
+				t.Errorf("%q is not in\n%s", want, printed)
+			}
+		}
+	}
+	if d.ForgetNames(); d.Routes.Sentence() == "" {
+		t.Error("the routes are forgotten")
+	}
+}
+
+// Files with routes alone say nothing about access, and nothing is said about it.
+func TestRoutesAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name+".yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const service = "{type: MeshService, name: s, spec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, appProtocol: http}]}}\n"
+	const bound = "---\n{type: MeshTimeout, name: t, spec: {to: [{targetRef: {kind: MeshService, name: s}, default: {http: {requestTimeout: 1s}}}]}}\n"
+	const never = "---\n{type: MeshTimeout, name: n, spec: {targetRef: {kind: Dataplane, labels: {kuma.io/mesh: x}}, to: [{targetRef: {kind: MeshService, name: s}, default: {http: {requestTimeout: 1s}}}]}}\n"
+	for _, tt := range []struct {
+		name, recent, verdict string
+	}{
+		{"changed", service + bound, "no policy about access is there to compare: routes and timeouts let no caller in"},
+		{"unasked", service + never, "access widens, or may widen: nothing can be said of kri_mt_default___n_: its requirements contradict each other; on the nearest workload, it is of mesh \"default\", the workload of mesh \"x\""},
+	} {
+		d, err := diff.Of(routed(t, write(tt.name+"-old", service)), routed(t, write(tt.name, tt.recent)), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Verdict(); got != tt.verdict {
+			t.Errorf("%s: %s", tt.name, got)
+		}
+		var text strings.Builder
+		if d.WriteText(&text, false); strings.Contains(text.String(), "in 0 classes of requests") {
+			t.Errorf("%s: it says something of access:\n%s", tt.name, &text)
+		}
+	}
+}

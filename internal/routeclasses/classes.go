@@ -1,0 +1,23 @@
+// Package routeclasses cuts the requests to an outbound into classes that its routes decide
+// alike.
+//
+// It guarantees what package policy/classes does: [routing.Outbound.Decide] gives all requests of
+// a class the same route, each class has a witness, and a cover of examples says so. The callers
+// of an outbound have no part in it.
+package routeclasses
+
+import (
+	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/classes"
+)
+
+// Of cuts the requests to an outbound into classes that the routes of each of the outbounds
+// decide alike. Two outbounds, which are of one protocol, give classes that compare them.
+func Of(outbounds ...routing.Outbound) *classes.Cover {
+	programs := make([]policy.Program, len(outbounds))
+	for i, o := range outbounds {
+		programs[i] = o.Program()
+	}
+	return classes.Of(classes.Surface{Protocol: outbounds[0].Protocol, Normalization: routing.Normalization}, programs...)
+}

@@ -1,0 +1,230 @@
+package routediff
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/meshproof/meshproof/internal/capability"
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Side is one of the two sets of policies.
+type Side struct {
+	*lab.Files
+	lab.Surroundings
+}
+
+// Difference is the effect of a change of routes and timeouts.
+type Difference struct {
+	Senders []Sender
+	// Unasked are the policies that are asked on no workload. Truncated says that there are more
+	// pairs of targets than workloads were made for.
+	Unasked   []lab.Unasked
+	Truncated bool
+	// Warnings say what of NEW has no effect on any workload.
+	Warnings []routing.Ignored
+}
+
+// Sender has the differences of the workloads with one outbound side before, and one after.
+type Sender struct {
+	// Names are the names of the workloads. Made says why some of them were made.
+	Names []string
+	Made  []string
+	// Outbounds are the outbounds of one side only, and those that are another thing than before.
+	Outbounds   []string
+	Comparisons []Comparison
+	Clusters    []ClusterChange
+}
+
+// Of compares the routes and timeouts of two sides. It returns nil where neither side has any. It
+// compares them on the Dataplanes of NEW, or on those of OLD where NEW has none, and on a workload
+// that is made for each policy, and for each two policies, that select none of these. The error
+// joins those of refused policies.
+func Of(old, recent Side) (*Difference, error) {
+	was, errOld := old.ParseRouting(old.Surroundings)
+	is, errNew := recent.ParseRouting(recent.Surroundings)
+	if err := errors.Join(errOld, errNew); err != nil || was == nil && is == nil {
+		return nil, err
+	}
+	workloads, former := recent.Workloads(), old.Workloads()
+	switch {
+	case len(workloads) == 0 && len(former) == 0:
+		workloads = []policy.Inbound{recent.Inbound}
+	case len(workloads) == 0:
+		workloads = former
+	}
+	population := lab.PopulateSenders(recent.Inbound,
+		lab.RoutingSet{Routing: was, Described: former, Changed: changed(old, recent)},
+		lab.RoutingSet{Routing: is, Described: recent.Workloads(), Changed: changed(recent, old)})
+	out := &Difference{Unasked: population.Unasked, Truncated: population.Truncated}
+	if is != nil && len(recent.Workloads()) > 0 {
+		out.Warnings = is.Mismatches(workloads)
+	}
+	groups := map[string]int{}
+	add := func(before, after policy.Inbound) *Sender {
+		old, recent := outboundsOf(was, before), outboundsOf(is, after)
+		key := old.String() + recent.String()
+		i, ok := groups[key]
+		if !ok {
+			i, groups[key] = len(out.Senders), len(out.Senders)
+			out.Senders = append(out.Senders, compareSides(old, recent))
+		}
+		if name := after.Workload.Name; !slices.Contains(out.Senders[i].Names, name) {
+			out.Senders[i].Names = append(out.Senders[i].Names, name)
+		}
+		return &out.Senders[i]
+	}
+	for _, w := range workloads {
+		before := w
+		if i := slices.IndexFunc(former, func(f policy.Inbound) bool { return sameWorkload(f, w) }); i >= 0 {
+			before = former[i]
+		}
+		add(before, w)
+	}
+	for _, m := range population.Made {
+		if m.Changed {
+			s := add(m.Inbound, m.Inbound)
+			s.Made = append(s.Made, m.Workload.Name+": "+m.String())
+		}
+	}
+	return out, nil
+}
+
+func sameWorkload(a, b policy.Inbound) bool {
+	return a.Workload.Name == b.Workload.Name && a.Workload.Namespace == b.Workload.Namespace && a.Workload.Mesh == b.Workload.Mesh && a.Workload.Zone == b.Workload.Zone
+}
+
+// changed reports of a document of a side, by its place, whether the other side does not have it
+// as it is. Where a service or an option has changed, each document has.
+func changed(side, other Side) func(place string) bool {
+	mine, _ := flows(side.Routing)
+	theirs, same := flows(other.Routing)
+	all := side.Options.Document.Flow() != other.Options.Document.Flow() || !maps.Equal(mine, theirs)
+	of := map[string]bool{}
+	for _, doc := range side.Routing {
+		place := doc.Place("")
+		of[place] = of[place] || all || !same[doc.Flow()]
+	}
+	return func(place string) bool { return of[place] }
+}
+
+// flows has the texts of the services, which select no workload that sends, and those of the
+// routes and timeouts.
+func flows(docs []manifest.Document) (services, selecting map[string]bool) {
+	services, selecting = map[string]bool{}, map[string]bool{}
+	for _, doc := range docs {
+		of := services
+		if _, ok := doc.At("spec.to"); ok {
+			of = selecting
+		}
+		of[doc.Flow()] = true
+	}
+	return services, selecting
+}
+
+// outboundsOf returns the outbound side of a workload. A set without any document has none.
+func outboundsOf(set capability.Routing, of policy.Inbound) routing.Proxy {
+	if set == nil {
+		return routing.Proxy{}
+	}
+	p, _ := set.Outbounds(of)
+	return p
+}
+
+// compareSides compares the outbound sides of one workload.
+func compareSides(old, recent routing.Proxy) Sender {
+	var out Sender
+	for i := range recent.Outbounds {
+		o := &recent.Outbounds[i]
+		former := old.Outbound(o.Name)
+		switch {
+		case former == nil:
+			out.Outbounds = append(out.Outbounds, fmt.Sprintf("%s: only in NEW", o.Service))
+			continue
+		case former.Protocol != o.Protocol:
+			out.Outbounds = append(out.Outbounds, fmt.Sprintf("%s: protocol %s → %s", o.Service, former.Protocol, o.Protocol))
+		}
+		if former.Port != o.Port {
+			out.Outbounds = append(out.Outbounds, fmt.Sprintf("%s: port %d → %d", o.Service, former.Port, o.Port))
+		}
+		if former.Protocol.Layer() == o.Protocol.Layer() {
+			out.Comparisons = append(out.Comparisons, compare(former, o))
+		}
+	}
+	for i := range old.Outbounds {
+		if o := &old.Outbounds[i]; recent.Outbound(o.Name) == nil {
+			out.Outbounds = append(out.Outbounds, fmt.Sprintf("%s: only in OLD", o.Service))
+		}
+	}
+	out.Clusters = compareClusters(old, recent)
+	return out
+}
+
+// ForgetNames leaves out what concerns nothing but the names of policies and rules.
+func (d *Difference) ForgetNames() {
+	renamed := func(fields []Field) bool { return kindOf(fields) == Renamed }
+	for i := range d.Senders {
+		s := &d.Senders[i]
+		for k := range s.Comparisons {
+			s.Comparisons[k].Changes = slices.DeleteFunc(s.Comparisons[k].Changes, func(c Change) bool { return renamed(c.Fields) })
+		}
+		s.Clusters = slices.DeleteFunc(s.Clusters, func(c ClusterChange) bool { return renamed(c.Fields) })
+	}
+}
+
+// counts has the number of changed classes of each kind, and classes how many there are.
+func (d *Difference) counts() (of map[Kind]int, classes, outbounds, clusters int) {
+	of = map[Kind]int{}
+	for _, s := range d.Senders {
+		outbounds += len(s.Outbounds)
+		clusters += len(s.Clusters)
+		for _, c := range s.Comparisons {
+			classes += len(c.Cover.Classes)
+			for _, change := range c.Changes {
+				of[change.Kind()]++
+			}
+		}
+	}
+	return of, classes, outbounds, clusters
+}
+
+// Changes reports whether anything is treated otherwise.
+func (d *Difference) Changes() bool {
+	of, _, outbounds, clusters := d.counts()
+	return len(of)+outbounds+clusters > 0
+}
+
+// Sampled says of which requests the covers have examples only.
+func (d *Difference) Sampled() []string {
+	var out []string
+	for _, s := range d.Senders {
+		for _, c := range s.Comparisons {
+			out = append(out, c.Cover.Sampled...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// NotVerified says what was not compared.
+func (d *Difference) NotVerified() []string {
+	var out []string
+	for _, u := range d.Unasked {
+		if !u.Inert {
+			out = append(out, "nothing can be said of "+u.Policy+": "+u.Reason)
+		}
+	}
+	if reasons := d.Sampled(); len(reasons) > 0 {
+		out = append(out, "the cover of outbound requests is sampled: "+strings.Join(reasons, "; "))
+	}
+	if d.Truncated {
+		out = append(out, "sampled: not each set of routes and timeouts that may select one workload was compared, there are too many")
+	}
+	return out
+}
