@@ -1,9 +1,9 @@
 // Package routeclasses cuts the requests to an outbound into classes that its routes decide
 // alike.
 //
-// It guarantees what package policy/classes does: [routing.Outbound.Decide] gives all requests of
-// a class the same route, each class has a witness, and a cover of examples says so. The callers
-// of an outbound have no part in it.
+// It guarantees that [routing.Outbound.Decide] gives all requests of a class the same route, that
+// each class has a witness, and that a cover of examples says so, see package policy/classes. It
+// does not look at the callers of an outbound.
 package routeclasses
 
 import (
