@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/meshproof/meshproof/internal/advisory"
-	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -102,16 +102,11 @@ func (o *advisoriesOptions) readVersion() (doubts []string, err error) {
 	if o.envoy.version = cmp.Or(o.envoy.version, found.Envoy); o.envoy.version == "" {
 		return nil, fmt.Errorf("--config-dump: %s: the dump does not state the version of its Envoy, because it has no bootstrap: name the version with --envoy", o.dump)
 	}
-	for _, u := range found.Unknown {
-		if u.Kind == dump.Beside && u.Listener == "" {
-			doubts = append(doubts, u.String())
-		}
-	}
-	return doubts, nil
+	return found.DoubtsOfEnvoy(), nil
 }
 
 // readings reads the policies, with the inbounds that they are about.
-func (o *advisoriesOptions) readings(paths []string) (out []*verdict.Reading, err error) {
+func (o *advisoriesOptions) readings(paths []string) ([]*verdict.Reading, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
@@ -119,13 +114,5 @@ func (o *advisoriesOptions) readings(paths []string) (out []*verdict.Reading, er
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range subjects {
-		if c.ExpectError != "" {
-			continue
-		}
-		reading, refused := verdict.Read(c.Case)
-		err = errors.Join(err, refused)
-		out = append(out, reading)
-	}
-	return out, err
+	return lab.ReadAll(subjects)
 }

@@ -79,7 +79,12 @@ func (o *sourceOptions) subjects(paths []string) ([]lab.Subject, error) {
 	return o.subjectsOf(files, s)
 }
 
+// subjectsOf returns the inbounds that the files describe: none where they have routes alone, or
+// where an outbound is chosen.
 func (o *sourceOptions) subjectsOf(files *lab.Files, s lab.Surroundings) ([]lab.Subject, error) {
+	if files.OnlyRouting() || len(files.Routing) > 0 && lab.NamesOutbound(o.to) {
+		return nil, nil
+	}
 	out, err := files.Subjects(o.to, s)
 	assumed := !files.HasCases && !files.HasDataplanes && o.to == "" && o.inboundFlag() == ""
 	if assumed && slices.ContainsFunc(out, func(s lab.Subject) bool { return len(s.Warnings()) > 0 }) {

@@ -13,7 +13,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
@@ -41,8 +40,18 @@ type Compilation struct {
 // Compilations are those of several inbounds.
 type Compilations []Compilation
 
-// Of compiles the policies of each subject. It fails where a program cannot be compiled.
-func Of(subjects []lab.Subject) (Compilations, error) {
+// Of compiles the policies of each subject, and what [Sidecars] compiles. It fails where a program
+// cannot be compiled.
+func Of(files *lab.Files, s lab.Surroundings, to string, subjects []lab.Subject) (All, error) {
+	inbounds, err := ofInbounds(subjects)
+	if err != nil {
+		return All{}, err
+	}
+	sidecars, err := Sidecars(files, s, to)
+	return All{inbounds, sidecars}, err
+}
+
+func ofInbounds(subjects []lab.Subject) (Compilations, error) {
 	out := make(Compilations, len(subjects))
 	for i, s := range subjects {
 		program := s.Set.Program(s.Inbound.Inbound).Program
@@ -69,11 +78,7 @@ func Of(subjects []lab.Subject) (Compilations, error) {
 func (all Compilations) WriteText(w io.Writer, _ terminal.Paint) {
 	for _, c := range all {
 		for _, raw := range c.Filters {
-			text, err := yaml.JSONToYAML(raw)
-			if err != nil {
-				text = raw // JSON is YAML too
-			}
-			fmt.Fprintf(w, "---\n# %s\n%s\n", c.title, bytes.TrimSpace(text))
+			writeDocument(w, c.title, raw)
 		}
 	}
 }

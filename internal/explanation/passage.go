@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/lab"
@@ -81,8 +80,11 @@ type Backend struct {
 // say nothing about outbounds, or to names none of them but may name an inbound.
 func Through(files *lab.Files, s lab.Surroundings, from Caller, to string, request cases.Request) (*Passage, error) {
 	senders, err := files.Senders(s)
-	if err != nil || len(senders) == 0 || !strings.Contains(to, ":") && !strings.HasPrefix(to, "kri_") {
+	switch {
+	case err != nil || len(senders) == 0 || !lab.NamesOutbound(to) && !files.OnlyRouting():
 		return nil, err
+	case to == "":
+		return nil, fmt.Errorf("--to: %s has routes, timeouts and services alone: name a port of a service, such as MeshService/backend:80", files.Name)
 	}
 	name := from.Name
 	if len(from.URIs) == 1 && len(from.DNS) == 0 {

@@ -24,7 +24,7 @@ func through(t *testing.T, path, from, to string, q cases.Request) (*explanation
 	if err != nil {
 		t.Fatal(err)
 	}
-	return explanation.Through(files, lab.Surroundings{}, caller, to, q)
+	return explanation.Through(files, lab.Surroundings{Inbound: policy.Inbound{Workload: policy.Workload{Name: "web"}}}, caller, to, q)
 }
 
 // TestPassage follows requests of a consumer through the route of a producer, the timeout of the
@@ -74,6 +74,7 @@ func TestPassageRefusals(t *testing.T) {
 		{example, "nobody", "MeshService/backend:80", `--from: "nobody" is no workload that sends requests: use one of web, backend-1, backend-v2-1`},
 		{example, "web", "MeshService/backnd:80", `--to: web: there is no outbound "MeshService/backnd:80": use one of MeshService/backend-ns/backend-v2:http, MeshService/backend-ns/backend:http`},
 		{example, "web", "backend-1/main", ""},
+		{"testdata/alone", "web", "", "--to: testdata/alone has routes, timeouts and services alone: name a port of a service, such as MeshService/backend:80"},
 		{"../../examples/policies", "spiffe://trust-domain.mesh/ns/a/sa/b", "MeshService/backend:80", ""},
 	} {
 		p, err := through(t, tt.path, tt.from, tt.to, cases.Request{Method: "GET", Path: "/"})

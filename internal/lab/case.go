@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/mtls"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/policy/language"
@@ -236,4 +238,15 @@ func (f *Files) PolicySet(s Surroundings) (PolicySet, error) {
 		out.Described, out.Chosen = []policy.Inbound{s.Inbound}, true
 	}
 	return out, nil
+}
+
+// ReadAll reads the policies of cases, but for those that expect an error.
+func ReadAll(all []Case) (out []*verdict.Reading, err error) {
+	for _, c := range all {
+		if c.ExpectError == "" {
+			reading, refused := verdict.Read(c.Case)
+			out, err = append(out, reading), errors.Join(err, refused)
+		}
+	}
+	return out, err
 }

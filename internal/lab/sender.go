@@ -60,6 +60,9 @@ func (f *Files) ParseRouting(s Surroundings) (capability.Routing, error) {
 	return routerOf(f.Routing[0]).ParseRouting(f.Routing, s.Options)
 }
 
+// NamesOutbound reports whether a text can name an outbound, and no inbound.
+func NamesOutbound(to string) bool { return strings.Contains(to, ":") || strings.HasPrefix(to, "kri_") }
+
 // Workloads are all Dataplanes, as policies about what they send see them.
 func (f *Files) Workloads() []policy.Inbound { return f.workloads }
 

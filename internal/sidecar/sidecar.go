@@ -210,3 +210,13 @@ func (s Sidecar) Loose() []dump.Unknown {
 	}
 	return slices.DeleteFunc(slices.Clone(s.Unknown), func(u dump.Unknown) bool { return u.Kind == dump.Note || about[u] })
 }
+
+// DoubtsOfEnvoy says what else the dump says of the Envoy itself that may change how it judges.
+func (s Sidecar) DoubtsOfEnvoy() (out []string) {
+	for _, u := range s.Unknown {
+		if u.Kind == dump.Beside && u.Listener == "" {
+			out = append(out, u.String())
+		}
+	}
+	return out
+}
