@@ -68,6 +68,13 @@ const (
 	StaleTrust
 	// AudienceIgnored takes tokens for every audience.
 	AudienceIgnored
+	// FailModeInverted lets a request pass where an authorizer gives no answer and should refuse
+	// it, or the other way round.
+	FailModeInverted
+	// OtherMode takes other callers than the policies say: plaintext, mTLS, or both.
+	OtherMode
+	// OtherPaths normalizes paths in another way than the policies say.
+	OtherPaths
 
 	kinds
 )
@@ -82,7 +89,8 @@ var kindNames = [kinds]string{
 	Unanchored: "regular expression not anchored", CaseCompared: "case of letters compared", PortIgnored: "port of a host ignored",
 	OrToAnd: "or turned and over several values", ClaimDropped: "claim not asked for",
 	NoInspector: "server name not read", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", RouteForAll: "no route taken for the last", RoutesReversed: "routes reversed", StaleTrust: "stale trust bundle",
-	AudienceIgnored: "audience of a token not read",
+	AudienceIgnored: "audience of a token not read", FailModeInverted: "fail mode of an authorizer inverted",
+	OtherMode: "other mode of mTLS", OtherPaths: "paths normalized otherwise",
 }
 
 // String names the mistake in a few words.

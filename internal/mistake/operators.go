@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/refusal"
 	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -112,11 +113,28 @@ func inGate(p policy.Program, original placedGate) []Mistake {
 	if rules, read := withoutNames(original.gate.Rules); read {
 		mutant(NoInspector, "", func(g *policy.Gate) { g.Rules = rules })
 	}
+	if asked := original.gate.Asks; asked != nil {
+		mutant(FailModeInverted, ", "+asked.Provider, func(g *policy.Gate) { *g = invertFailMode(*g) })
+	}
 	if original.gate.Form != policy.Named {
 		mutant(NoMatchInverted, ", no match", func(g *policy.Gate) { g.Default.Effect = policy.Allow - g.Default.Effect })
 		mutant(NoMatchDropped, ", no match", func(g *policy.Gate) { g.Default = policy.Verdict{} })
 	}
 	return out
+}
+
+// invertFailMode returns a gate whose authorizer fails the other way. The condition of each rule is an
+// And of what it matches and of what the authorizer refuses.
+func invertFailMode(g policy.Gate) policy.Gate {
+	asked := *g.Asks
+	asked.FailOpen = !asked.FailOpen
+	g.Asks, g.Refuses, g.Rules = &asked, refusal.By(asked, g.Layer), slices.Clone(g.Rules)
+	for i := range g.Rules {
+		if both, ok := g.Rules[i].When.(policy.And); ok && len(both) == 2 {
+			g.Rules[i].When = policy.And{both[0], g.Refuses}
+		}
+	}
+	return g
 }
 
 // withoutNames returns the rules as Envoy judges by them without a TLS inspector: no server

@@ -31,6 +31,9 @@ type Mutant struct {
 	Fault suite.Fault
 	// tokens is what the inbound demands of tokens.
 	tokens token.Demand
+	// changes reports whether a mistake of the listener should change the result of a request; nil for
+	// other mistakes.
+	changes func(proof.Asked) bool
 }
 
 // Exclusions counts changes that are no mistakes.
@@ -60,7 +63,7 @@ func Mutants(surface classes.Surface, judges func(policy.Request) bool, original
 		}
 	}
 	add := func(k mistake.Kind, where string, fault suite.Fault) {
-		mutants = append(mutants, Mutant{mistake.Mistake{Kind: k, Where: where, Program: original}, fault, demandOf(surface)})
+		mutants = append(mutants, Mutant{Mistake: mistake.Mistake{Kind: k, Where: where, Program: original}, Fault: fault, tokens: demandOf(surface)})
 	}
 	// An inbound that takes no TLS has no CAs.
 	if judges(policy.Request{URIs: []string{"spiffe://any.caller"}}) {
@@ -100,6 +103,8 @@ func rawPathsDiffer(surface classes.Surface, p policy.Program) bool {
 // Changes reports whether the mutant should change the result of a request.
 func (m Mutant) Changes(original policy.Program, q proof.Asked) bool {
 	switch {
+	case m.changes != nil:
+		return m.changes(q)
 	case m.Fault.StaleTrust:
 		return q.Want != cases.HandshakeFailure && !q.From.Plaintext
 	case m.Fault.AnyAudience:

@@ -106,7 +106,7 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 			// No request goes to this inbound.
 			continue
 		}
-		mutants, excluded := Mutants(in.Surface(), in.CanJudge, in.Program.Program)
+		mutants, excluded := Of(in, reading.Set())
 		score.Equivalent += excluded.Equivalent
 		score.Invalid += excluded.Invalid
 		for _, m := range mutants {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
@@ -121,6 +122,10 @@ type Fault struct {
 	StaleTrust bool
 	// RawPaths leaves out the normalization of paths.
 	RawPaths bool
+	// Paths is the normalization of paths in place of the right one; nil for the right one.
+	Paths *policy.PathNormalization
+	// MTLS is the mode of every inbound in place of the right one; the zero value for the right one.
+	MTLS mtls.Mode
 	// AnyAudience leaves the audiences of tokens out of the filter that reads them.
 	AnyAudience bool
 }
@@ -138,8 +143,12 @@ func (f Fault) Tokens(d token.Demand) token.Demand {
 }
 
 func (f Fault) normalization(n policy.PathNormalization) policy.PathNormalization {
-	if f.RawPaths {
+	switch {
+	case f.RawPaths:
 		return policy.PathNormalization{Raw: true, KeepSlashes: true, EscapedSlashes: policy.KeepEscapedSlashes}
+	case f.Paths != nil:
+		return *f.Paths
+	default:
+		return n
 	}
-	return n
 }

@@ -211,7 +211,7 @@ func (r *run) compile(ctx context.Context) bool {
 		playAuthorizers(filters[i], in.Authorizers())
 		r.inbounds = append(r.inbounds, harness.Inbound{
 			Name: in.String(), Identity: in.Identity, Address: in.Address(), Protocol: in.Protocol,
-			MTLS: in.MTLS, JudgesPlaintext: in.Program.JudgesPlaintext, Filters: filters[i], Normalization: r.runner.Fault.normalization(c.Normalization), Tokens: r.runner.Fault.Tokens(in.Program.Tokens), TrustedHops: in.TrustedHops, Headers: headersOf(in.Program.Program),
+			MTLS: cmp.Or(r.runner.Fault.MTLS, in.MTLS), JudgesPlaintext: in.Program.JudgesPlaintext, Filters: filters[i], Normalization: r.runner.Fault.normalization(c.Normalization), Tokens: r.runner.Fault.Tokens(in.Program.Tokens), TrustedHops: in.TrustedHops, Headers: headersOf(in.Program.Program),
 		})
 	}
 	for _, in := range r.inbounds {
