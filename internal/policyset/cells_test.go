@@ -49,7 +49,7 @@ func addCells(t *testing.T, c cases.Case, cells map[askedCell]bool) {
 func TestEveryCellOfTheCasesIsDrawn(t *testing.T) {
 	t.Parallel()
 	drawn, written := map[askedCell]bool{}, map[askedCell]bool{}
-	for _, form := range []policyset.Form{policyset.KumaOption1, policyset.KumaOption2, policyset.KumaOption3, policyset.KumaFrom, policyset.GatewayAPI, policyset.Istio, policyset.Cilium} {
+	for _, form := range []policyset.Form{policyset.KumaOption1, policyset.KumaOption2, policyset.KumaOption3, policyset.KumaFrom, policyset.GatewayAPI, policyset.Istio, policyset.Cilium, policyset.Linkerd} {
 		for number := range uint64(250) {
 			addCells(t, policyset.Draw(5, number, form), drawn)
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/casetest"
+	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/policyset"
 )
 
@@ -40,7 +41,7 @@ func TestEveryFieldOfCiliumIsDrawn(t *testing.T) {
 			fieldsOf("", v, drawn)
 		}
 	}
-	fieldsOfCases(t, drawn)
+	fieldsOfCases(t, "CiliumSelection", drawn)
 	selector := []string{"matchLabels", "matchExpressions.key", "matchExpressions.operator", "matchExpressions.values"}
 	var want []string
 	add := func(at string, fields ...string) {
@@ -72,12 +73,12 @@ func TestEveryFieldOfCiliumIsDrawn(t *testing.T) {
 	}
 }
 
-// fieldsOfCases reports each field of the cases of Cilium that is accepted and not drawn.
-func fieldsOfCases(t *testing.T, drawn map[string]bool) {
+// fieldsOfCases reports each field of the cases with the core of a profile that is accepted and not drawn.
+func fieldsOfCases(t *testing.T, core feature.Name, drawn map[string]bool) {
 	t.Helper()
 	written := map[string]bool{}
 	for _, c := range casetest.Stories(t) {
-		if c.ExpectError != "" || len(policyset.Needs(c)) == 0 || policyset.Needs(c)[0] != "CiliumSelection" {
+		if c.ExpectError != "" || len(policyset.Needs(c)) == 0 || policyset.Needs(c)[0] != core {
 			continue
 		}
 		for _, doc := range c.Policies {

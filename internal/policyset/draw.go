@@ -52,6 +52,10 @@ type generator struct {
 	modes bool
 	// authentication is what the rules of Cilium demand of callers.
 	authentication string
+	// identityEnd is the end of the name that Linkerd gives a service account.
+	identityEnd string
+	// fit changes the policies so that they are valid beside the workloads; nil for nothing.
+	fit func()
 	// options change how the policies are read.
 	options object
 	// unused are the names that no policy has yet.
@@ -107,6 +111,9 @@ func (g *generator) set(name string, of []Form) cases.Case {
 	g.workloads()
 	if g.byLabels {
 		g.callers()
+	}
+	if g.fit != nil {
+		g.fit()
 	}
 	if g.size != usualSize {
 		g.move(policies)
@@ -273,15 +280,16 @@ const (
 	GatewayAPI
 	Istio
 	Cilium
+	Linkerd
 )
 
-var formNames = [...]string{KumaOption1: "option1", KumaOption2: "option2", KumaOption3: "option3", KumaFrom: "from", GatewayAPI: "gateway", Istio: "istio", Cilium: "cilium"}
+var formNames = [...]string{KumaOption1: "option1", KumaOption2: "option2", KumaOption3: "option3", KumaFrom: "from", GatewayAPI: "gateway", Istio: "istio", Cilium: "cilium", Linkerd: "linkerd"}
 
 // FormNames are all forms in words, separated by "|".
 var FormNames = strings.Join(formNames[:], "|")
 
 // usual are the forms where none is asked for. The accepted design appears twice.
-var usual = []Form{KumaOption1, KumaOption1, KumaOption2, KumaOption3, KumaFrom, GatewayAPI, Istio, Cilium}
+var usual = []Form{KumaOption1, KumaOption1, KumaOption2, KumaOption3, KumaFrom, GatewayAPI, Istio, Cilium, Linkerd}
 
 // String returns one word.
 func (f Form) String() string { return formNames[f] }
@@ -307,6 +315,8 @@ func (g *generator) policies(form Form) []resource {
 		return g.istioPolicies()
 	case Cilium:
 		return g.ciliumPolicies()
+	case Linkerd:
+		return g.linkerdPolicies()
 	default:
 		return g.kumaPolicies(form)
 	}

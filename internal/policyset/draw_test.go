@@ -124,6 +124,8 @@ func TestSetsCollide(t *testing.T) {
 			kind = "istio"
 		case strings.HasPrefix(c.Policies[0].Type().APIVersion, "cilium.io/"):
 			kind = "cilium"
+		case strings.HasPrefix(c.Policies[0].Type().APIVersion, "policy.linkerd.io/"):
+			kind = "linkerd"
 		case set.Program(c.Inbounds[0].Inbound).JudgesPlaintext:
 			kind = "gateway"
 		}
@@ -149,7 +151,7 @@ func TestSetsCollide(t *testing.T) {
 		}
 	}
 	for _, protocol := range []policy.Protocol{policy.HTTP, policy.HTTP2, policy.GRPC, policy.TCP} {
-		for _, kind := range []string{"option1", "option2", "option3", "legacy compact", "legacy full", "gateway", "istio", "cilium"} {
+		for _, kind := range []string{"option1", "option2", "option3", "legacy compact", "legacy full", "gateway", "istio", "cilium", "linkerd"} {
 			if key := kind + " on " + protocol.String(); met[key] < 10 {
 				t.Errorf("%s: %d inbounds", key, met[key])
 			}
@@ -167,7 +169,7 @@ func TestSetsCollide(t *testing.T) {
 
 func TestForms(t *testing.T) {
 	t.Parallel()
-	for _, want := range []policyset.Form{policyset.KumaOption1, policyset.KumaOption2, policyset.KumaOption3, policyset.KumaFrom, policyset.GatewayAPI, policyset.Istio, policyset.Cilium} {
+	for _, want := range []policyset.Form{policyset.KumaOption1, policyset.KumaOption2, policyset.KumaOption3, policyset.KumaFrom, policyset.GatewayAPI, policyset.Istio, policyset.Cilium, policyset.Linkerd} {
 		var read policyset.Form
 		if err := read.UnmarshalText([]byte(want.String())); err != nil || read != want {
 			t.Errorf("%s reads as %s, %v", want, read, err)
@@ -182,6 +184,8 @@ func TestForms(t *testing.T) {
 				got = policyset.Istio
 			case strings.HasPrefix(c.Policies[0].Type().APIVersion, "cilium.io/"):
 				got = policyset.Cilium
+			case strings.HasPrefix(c.Policies[0].Type().APIVersion, "policy.linkerd.io/"):
+				got = policyset.Linkerd
 			case c.Policies[0].Type().Kind != "" && c.Policies[0].Type().Kind != "MeshTrafficPermission":
 				got = policyset.GatewayAPI
 			}
@@ -190,7 +194,7 @@ func TestForms(t *testing.T) {
 			}
 		}
 	}
-	if err := new(policyset.Form).UnmarshalText([]byte("option4")); err == nil || err.Error() != `form "option4" is unknown: use one of option1, option2, option3, from, gateway, istio, cilium` {
+	if err := new(policyset.Form).UnmarshalText([]byte("option4")); err == nil || err.Error() != `form "option4" is unknown: use one of option1, option2, option3, from, gateway, istio, cilium, linkerd` {
 		t.Error(err)
 	}
 }

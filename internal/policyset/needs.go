@@ -96,6 +96,20 @@ var needs = []need{
 	{"CiliumAudit", feature.CiliumIngress, field{"policyAuditMode", "true"}},
 	{"CiliumEnforcement", feature.CiliumIngress, field{"policyEnforcement", "always"}},
 	{"CiliumEnforcement", feature.CiliumIngress, field{"policyEnforcement", "never"}},
+
+	{"LinkerdAccessPolicy", feature.LinkerdAuthz, field{"accessPolicy", ""}},
+	{"LinkerdPolicy", feature.LinkerdAuthz, field{"kind", "AuthorizationPolicy"}},
+	{"LinkerdMeshTLS", feature.LinkerdAuthz, field{"kind", "MeshTLSAuthentication"}},
+	{"LinkerdNetworks", feature.LinkerdAuthz, field{"kind", "NetworkAuthentication"}},
+	{"LinkerdNetworks", feature.LinkerdAuthz, field{"networks", ""}},
+	{"LinkerdRoutes", feature.LinkerdAuthz, field{"parentRefs", ""}},
+	{"LinkerdMatches", feature.LinkerdAuthz, field{"matches", ""}},
+	{"LinkerdServerAuthorization", feature.LinkerdAuthz, field{"kind", "ServerAuthorization"}},
+	{"LinkerdGRPC", feature.LinkerdAuthz, field{"kind", "GRPCRoute"}},
+	{"LinkerdAudit", feature.LinkerdAuthz, field{"accessPolicy", "audit"}},
+	{"LinkerdAudit", feature.LinkerdAuthz, field{"defaultInboundPolicy", "audit"}},
+	{"LinkerdAudit", feature.LinkerdAuthz, field{"config.linkerd.io/default-inbound-policy", "audit"}},
+	{"LinkerdLoopback", feature.LinkerdAuthz, field{"loopbackBypass", "true"}},
 }
 
 // permissive are the features that a permissive inbound needs.
@@ -111,7 +125,7 @@ var always = map[feature.Profile][]feature.Name{
 	feature.GEP3779:       {"AuthorizationPolicyTargetRefs", "AuthorizationPolicyAllow", "AuthorizationPolicyNetworkEnforcement"},
 	feature.IstioAuthz:    {"IstioAllow", "IstioSelection", "IstioTCP"},
 	feature.CiliumIngress: {"CiliumSelection", "CiliumDefaultDeny"},
-	feature.LinkerdAuthz:  {"LinkerdServer", "LinkerdDefaultPolicy"},
+	feature.LinkerdAuthz:  {"LinkerdServer", "LinkerdDefaultPolicy", "LinkerdTCP"},
 }
 
 // Core returns a feature of the core of a profile that each set of the profile needs.
@@ -128,6 +142,8 @@ func (f Form) Profile() feature.Profile {
 		return feature.IstioAuthz
 	case Cilium:
 		return feature.CiliumIngress
+	case Linkerd:
+		return feature.LinkerdAuthz
 	default:
 		return feature.KumaMTP
 	}
@@ -191,6 +207,9 @@ func profileOf(p manifest.Document) feature.Profile {
 	}
 	if strings.HasPrefix(p.Type().APIVersion, "cilium.io/") {
 		return feature.CiliumIngress
+	}
+	if strings.HasPrefix(p.Type().APIVersion, linkerdGroup+"/") || strings.HasPrefix(p.Type().APIVersion, gatewayGroup+"/") && strings.HasSuffix(p.Type().Kind, "Route") {
+		return feature.LinkerdAuthz
 	}
 	if strings.HasSuffix(p.Type().Kind, "AuthorizationPolicy") {
 		return feature.GEP3779

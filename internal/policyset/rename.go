@@ -35,11 +35,17 @@ func rename(c cases.Case, r *rand.Rand, change func(policies []any) []any) (case
 		delete(w.kept, "kuma")
 		delete(w.kept, "system")
 	}
-	w.short = slices.ContainsFunc(c.Policies, func(p manifest.Document) bool { return profileOf(p) == feature.CiliumIngress })
+	of := func(profiles ...feature.Profile) bool {
+		return slices.ContainsFunc(c.Policies, func(p manifest.Document) bool { return slices.Contains(profiles, profileOf(p)) })
+	}
+	w.short = of(feature.CiliumIngress, feature.LinkerdAuthz)
+	if of(feature.LinkerdAuthz) {
+		// The names of service accounts end in these.
+		w.keep("serviceaccount", "identity", "linkerd", "cluster", "local")
+		w.changed = usualMethods[:7] // Gateway API knows no others
+	}
 	// Service accounts stand for SPIFFE IDs of this form.
-	if w.rarely() && !slices.ContainsFunc(c.Policies, func(p manifest.Document) bool {
-		return profileOf(p) == feature.GEP3779 || profileOf(p) == feature.IstioAuthz
-	}) {
+	if w.rarely() && !of(feature.GEP3779, feature.IstioAuthz, feature.LinkerdAuthz) {
 		w.kept["ns"], w.kept["sa"] = false, false
 	} else {
 		w.keep("ns", "sa")
@@ -74,7 +80,7 @@ func namesSegments(p manifest.Document) bool {
 	if p.Decode(&v) == nil {
 		collect("", v, has)
 	}
-	return profileOf(p) == feature.IstioAuthz || has[field{"from", ""}] || has[field{"serviceAccount", ""}]
+	return profileOf(p) == feature.IstioAuthz || profileOf(p) == feature.LinkerdAuthz || has[field{"from", ""}] || has[field{"serviceAccount", ""}]
 }
 
 // valuesOf returns the policies and the options of a case as they are read from JSON.
@@ -105,6 +111,7 @@ var noNames = map[string]bool{
 	"fromEntities": true, "toEntities": true, "fromCIDR": true, "toCIDR": true, "cidr": true, "except": true, "protocol": true, "mode": true, "mismatch": true,
 	"policyEnforcement": true, "source": true, "family": true,
 	"normalization": true, "service": true, "statusOnError": true,
+	"proxyProtocol": true, "accessPolicy": true, "defaultInboundPolicy": true, "clusterNetworks": true,
 }
 
 // named are the keys of mappings whose keys are names.
@@ -178,6 +185,12 @@ func (w *words) value(key string, v any) any {
 			if _, isRange := v["endPort"]; isRange && (inner == "port" || inner == "endPort") {
 				value = v[inner] // the ends of a range keep their order
 			}
+			if of, ok := v[inner].(map[string]any); ok && key == "linkerd" && inner == "annotations" {
+				value = w.keys(of)
+			}
+			if expression, _ := v["value"].(string); inner == "value" && v["type"] == "RegularExpression" && grammar.MatchString(expression) {
+				value = expression
+			}
 			switch {
 			case named[key]:
 				inner = w.label(inner)
@@ -195,6 +208,15 @@ func (w *words) value(key string, v any) any {
 		}
 	}
 	return v
+}
+
+// keys replaces the names that are the keys of a mapping: Linkerd's namespaces and workloads.
+func (w *words) keys(of map[string]any) map[string]any {
+	out := map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		out[w.replace(w.names, key)] = of[key]
+	}
+	return out
 }
 
 // attributeKey is the key of a condition of Istio.

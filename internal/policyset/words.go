@@ -23,6 +23,8 @@ type words struct {
 	domains         vocabulary
 	ports           map[uint16]uint16
 	methods         map[string]string
+	// changed are the methods that are replaced, by each other.
+	changed []string
 	// kept are words that have a meaning of their own.
 	kept map[string]bool
 	// mayDeepen is true where SPIFFE IDs may have any number of segments, and deeper are the
@@ -48,7 +50,7 @@ var usualKept = []string{"default", "kuma", "kubernetes", "io", "system", "istio
 func newWords(r *rand.Rand) *words {
 	w := &words{
 		Rand: r, names: vocabulary{}, segments: vocabulary{}, domains: vocabulary{},
-		ports: map[uint16]uint16{}, methods: map[string]string{}, kept: map[string]bool{},
+		ports: map[uint16]uint16{}, methods: map[string]string{}, changed: usualMethods, kept: map[string]bool{},
 	}
 	w.keep(usualKept...)
 	return w
@@ -87,7 +89,7 @@ func (w *words) choose() {
 		w.ports[port], taken[to] = to, true
 	}
 	if methods := slices.Sorted(maps.Keys(w.methods)); !w.rarely() {
-		others := slices.Clone(usualMethods)
+		others := slices.Clone(w.changed)
 		w.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
 		for i, method := range methods {
 			w.methods[method] = others[i]
@@ -211,7 +213,7 @@ func (w *words) usualPort(port uint16) uint16 {
 }
 
 func (w *words) method(m string) string {
-	if !slices.Contains(usualMethods, m) {
+	if !slices.Contains(w.changed, m) {
 		return m
 	}
 	if !w.chosen {
