@@ -70,6 +70,9 @@ func Of(reading *verdict.Reading, filters []xds.Filters, anyNames bool, sample i
 func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample int) {
 	lost := slices.Concat(tokensApart(in, filters.Tokens), listenerApart(in, filters), asksApart(in, filters))
 	filters = withoutLogs(filters)
+	if takesBoth(in) {
+		filters = askingForNames(filters)
+	}
 	program, unread := lift.Program(filters, in.Port)
 	lost = append(lost, unread...)
 	if doubt := openregex.Doubt(filters, x.Reading.Case.Normalization, x.Reading.Envoy()); doubt != "" {
@@ -153,24 +156,44 @@ func hasIdentity(r policy.Request) bool {
 	return err == nil && id.Path() != ""
 }
 
-// plaintext asks for each class as a caller without TLS, where the policies judge it. A
-// filter may ask whether there is TLS, and a class does not tell.
+// plaintext asks for each class as a caller without TLS, where the policies judge it. Those that the
+// filters decide otherwise on paper come first.
 func (x *Examination) plaintext(in verdict.Inbound, program policy.Program, cover *classes.Cover) {
-	if !in.MTLS.TakesPlaintext() || !in.Program.JudgesPlaintext {
+	if !takesBoth(in) {
 		return
 	}
+	type asked struct {
+		request  policy.Request
+		question Question
+	}
 	seen := map[string]bool{}
+	var all []asked
 	for _, c := range cover.Classes {
 		r := verdict.AskedBy(c.Witness, policy.Request{})
-		key := fmt.Sprintf("%#v", r)
-		if seen[key] || len(seen) == mostAsked {
-			continue
+		if key := fmt.Sprintf("%#v", r); !seen[key] {
+			seen[key] = true
+			all = append(all, asked{r, x.question(in, program, "callers in plaintext", r)})
 		}
-		seen[key] = true
-		question := x.question(in, program, "callers in plaintext", r)
-		question.Differs = false // on paper such a caller is one without a name
-		x.ask(in.Request(r), question)
 	}
+	slices.SortStableFunc(all, func(a, b asked) int {
+		switch {
+		case a.question.Differs == b.question.Differs:
+			return 0
+		case a.question.Differs:
+			return -1
+		default:
+			return 1
+		}
+	})
+	for _, a := range all[:min(len(all), mostAsked)] {
+		a.question.Differs = false // on paper such a caller is one without a name
+		x.ask(in.Request(a.request), a.question)
+	}
+}
+
+// takesBoth reports whether the policies judge callers without TLS too.
+func takesBoth(in verdict.Inbound) bool {
+	return in.MTLS.TakesPlaintext() && in.Program.JudgesPlaintext
 }
 
 func (x *Examination) question(in verdict.Inbound, program policy.Program, class string, r policy.Request) Question {

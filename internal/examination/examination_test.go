@@ -1,6 +1,8 @@
 package examination_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,6 +97,42 @@ func TestOpenRegex(t *testing.T) {
 			if doubted := strings.Contains(strings.Join(x.Unread, "\n"), "does not match a byte that is no UTF-8"); doubted != (open && !fixed) {
 				t.Errorf("%s, fixed %t: unread %q", expression, fixed, x.Unread)
 			}
+		}
+	}
+}
+
+// A filter may let in callers without TLS on one path of many, where the policies deny them.
+func TestBackDoorInPlaintext(t *testing.T) {
+	t.Parallel()
+	reading, err := verdict.Read(casetest.Parse(t, strings.Replace(named, "port: 8080", "port: 8080, mtls: permissive", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := xds.Compile(reading.Inbounds()[0].Program.Program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, principal := range map[string]string{
+		"not over TLS": `{"not_id": {"authenticated": {}}}`,
+		"without name": `{"not_id": {"authenticated": {"principal_name": {"prefix": "spiffe://"}}}}`,
+	} {
+		var rules []string
+		for i := range 100 {
+			rules = append(rules, fmt.Sprintf(`"p%d": {"permissions": [{"url_path": {"path": {"exact": "/p%d"}}}], "principals": [{"authenticated": {"principal_name": {"exact": "spiffe://trust-domain.mesh/friend"}}}]}`, i, i))
+		}
+		rules = append(rules, `"door": {"permissions": [{"url_path": {"path": {"exact": "/zz"}}}], "principals": [`+principal+`]}`,
+			`"friends": {"permissions": [{"any": true}], "principals": [{"authenticated": {"principal_name": {"exact": "spiffe://trust-domain.mesh/friend"}}}]}`)
+		filter := &httprbacv3.RBAC{}
+		if err := protojson.Unmarshal([]byte(`{"rules": {"policies": {`+strings.Join(rules, ", ")+`}}}`), filter); err != nil {
+			t.Fatal(err)
+		}
+		filters := own
+		filters.HTTP = []*httprbacv3.RBAC{own.HTTP[0], filter}
+		x := examination.Of(reading, []xds.Filters{filters}, true, 2)
+		if !slices.ContainsFunc(x.Questions, func(q examination.Question) bool {
+			return q.Policies.Effect == policy.Deny && q.Filters.Effect == policy.Allow
+		}) {
+			t.Errorf("%s: the back door is not asked for, among %d requests; unread %q", name, len(x.Questions), x.Unread)
 		}
 	}
 }

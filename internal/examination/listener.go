@@ -16,11 +16,17 @@ import (
 // listenerApart says in what a compiler's listener takes other callers, or other paths, than the
 // policies demand. A case that states the mode or the normalization by itself asks no compiler.
 func listenerApart(in verdict.Inbound, filters xds.Filters) (apart []string) {
-	if want := cmp.Or(in.Program.MTLS, in.Program.DefaultMTLS); filters.MTLS != mtls.Unset && want != mtls.Unset && filters.MTLS != want {
-		apart = append(apart, fmt.Sprintf("the compiler says that mtls of the inbound is %s, and the policies say %s", filters.MTLS, want))
+	mode := cmp.Or(in.Program.MTLS, in.Program.DefaultMTLS)
+	if mode == mtls.Unset && in.MTLS == mtls.Unset {
+		mode = mtls.Strict
 	}
-	if want, ok := in.MeshNormalization(); ok && filters.Normalization != nil && *filters.Normalization != want {
-		apart = append(apart, fmt.Sprintf("the compiler normalizes paths otherwise than the mesh does: %+v, want %+v", *filters.Normalization, want))
+	if filters.MTLS != mtls.Unset && mode != mtls.Unset && filters.MTLS != mode {
+		apart = append(apart, fmt.Sprintf("the compiler says that mtls of the inbound is %s, want %s", filters.MTLS, mode))
+	}
+	paths, ok := in.MeshNormalization()
+	ok = ok || in.Surface().Normalization == policy.PathNormalization{} // the case states none
+	if ok && filters.Normalization != nil && *filters.Normalization != paths {
+		apart = append(apart, fmt.Sprintf("the compiler normalizes paths otherwise than the mesh does: %+v, want %+v", *filters.Normalization, paths))
 	}
 	return apart
 }

@@ -45,7 +45,7 @@ func TestListenerApart(t *testing.T) {
 	}{
 		"the same":              {func(f *xds.Filters) { f.MTLS, f.Normalization = mtls.Strict, &merges }, "", false},
 		"nothing said":          {func(*xds.Filters) {}, "", false},
-		"plaintext too":         {func(f *xds.Filters) { f.MTLS = mtls.Permissive }, "mtls of the inbound is permissive, and the policies say strict", false},
+		"plaintext too":         {func(f *xds.Filters) { f.MTLS = mtls.Permissive }, "mtls of the inbound is permissive, want strict", false},
 		"raw paths":             {func(f *xds.Filters) { f.Normalization = &policy.PathNormalization{Raw: true} }, "normalizes paths otherwise", false},
 		"nobody is asked":       {func(f *xds.Filters) { f.HTTPAsks = nil }, "", true},
 		"another is asked":      {func(f *xds.Filters) { f.HTTPAsks[0] = authorizer.Authorizer{Provider: "own"} }, `ask the authorizer "own", and the policies do not`, false},
@@ -74,6 +74,41 @@ func TestListenerApart(t *testing.T) {
 			got := strings.Join(x.Unread, "; ")
 			if (got == "") != (tt.unread == "") || !strings.Contains(got, tt.unread) || x.Differing > 0 != tt.differ {
 				t.Errorf("got %q and %d classes that differ, want %q", got, x.Differing, tt.unread)
+			}
+		})
+	}
+}
+
+// Policies that say nothing of callers and paths leave mTLS strict and paths normalized, unless the
+// case states it: then a compiler is not told.
+func TestListenerOfSilentPolicies(t *testing.T) {
+	t.Parallel()
+	raw, permissive := func(f *xds.Filters) { f.Normalization = &policy.PathNormalization{Raw: true} }, func(f *xds.Filters) { f.MTLS = mtls.Permissive }
+	for name, tt := range map[string]struct {
+		replace, by string
+		change      func(*xds.Filters)
+		apart       bool
+	}{
+		"strict and normalized": {"", "", func(f *xds.Filters) { f.MTLS, f.Normalization = mtls.Strict, &policy.PathNormalization{} }, false},
+		"plaintext too":         {"", "", permissive, true},
+		"plaintext alone":       {"", "", func(f *xds.Filters) { f.MTLS = mtls.Disable }, true},
+		"raw paths":             {"", "", raw, true},
+		"the case states mtls":  {"port: 8080", "port: 8080, mtls: permissive", permissive, false},
+		"the case states paths": {"workloads:", "options: {pathNormalization: {mergeSlashes: false}}\nworkloads:", raw, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reading, err := verdict.Read(casetest.Parse(t, strings.Replace(text, tt.replace, tt.by, 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			filters, err := xds.Compile(reading.Inbounds()[0].Program.Program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.change(&filters)
+			if x := examination.Of(reading, []xds.Filters{filters}, true, 0); len(x.Unread) > 0 != tt.apart {
+				t.Errorf("not verified: %q", x.Unread)
 			}
 		})
 	}
