@@ -19,7 +19,7 @@ const signed = `
 case: tokens of one issuer
 workloads: [{name: backend, namespace: default, inbounds: [{name: http-port, port: 8080}]}]
 policies:
-  - {apiVersion: security.istio.io/v1, kind: RequestAuthentication, metadata: {name: tokens}, spec: {jwtRules: [{issuer: "https://a.example", audiences: [api], jwks: KEYS}]}}
+  - {apiVersion: security.istio.io/v1, kind: RequestAuthentication, metadata: {name: tokens}, spec: {jwtRules: [{issuer: "https://a.example", audiences: [api], outputClaimToHeaders: [{header: x-user, claim: sub}], jwks: KEYS}]}}
   - {apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: signed}, spec: {rules: [{from: [{source: {requestPrincipals: ["*"]}}]}]}}
 requests: [{from: anonymous, to: backend/http-port, want: handshake-failure}]
 `
@@ -49,7 +49,17 @@ func TestTokensApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range filter.Providers {
+			p.ClaimToHeaders = []*jwtauthnv3.JwtClaimToHeader{{HeaderName: "X-User", ClaimName: "sub"}}
 			p.GetLocalJwks().Specifier = &corev3.DataSource_InlineString{InlineString: keys}
+		}
+		return filter
+	}
+	writing := func(claim string) *jwtauthnv3.JwtAuthentication {
+		filter := with(func(*token.Demand) {})
+		for _, p := range filter.Providers {
+			if p.ClaimToHeaders[0].ClaimName = claim; claim == "" {
+				p.ClaimToHeaders, p.ForwardPayloadHeader = nil, "x-user"
+			}
 		}
 		return filter
 	}
@@ -57,12 +67,15 @@ func TestTokensApart(t *testing.T) {
 		filter *jwtauthnv3.JwtAuthentication
 		want   string
 	}{
-		"the lab's own reading": {nil, ""},
-		"the same":              {with(func(*token.Demand) {}), ""},
-		"none at all":           {&jwtauthnv3.JwtAuthentication{}, "are taken on one side only"},
-		"another issuer":        {with(func(d *token.Demand) { d.Issuers[0].Name = "https://evil.example" }), "are taken on one side only"},
-		"any audience":          {with(func(d *token.Demand) { d.Issuers[0].Audiences = nil }), "the audiences"},
-		"a required token":      {with(func(d *token.Demand) { d.Required = true }), "a request without a token is refused on one side only"},
+		"the lab's own reading":     {nil, ""},
+		"the same":                  {with(func(*token.Demand) {}), ""},
+		"none at all":               {&jwtauthnv3.JwtAuthentication{}, "are taken on one side only"},
+		"another issuer":            {with(func(d *token.Demand) { d.Issuers[0].Name = "https://evil.example" }), "are taken on one side only"},
+		"another claim in a header": {writing("role"), "are written into the headers"},
+		"the whole token in it":     {writing(""), "are written into the headers"},
+		"the claim in a header":     {writing("sub"), ""},
+		"any audience":              {with(func(d *token.Demand) { d.Issuers[0].Audiences = nil }), "the audiences"},
+		"a required token":          {with(func(d *token.Demand) { d.Required = true }), "a request without a token is refused on one side only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

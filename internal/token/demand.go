@@ -32,9 +32,9 @@ type Issuer struct {
 	Spaced []string
 	// Forward leaves the token in the request for the filters behind and the upstream.
 	Forward bool
-	// Writes are the headers, in lower case, in which the claims are passed on. No policy may ask for
-	// one, so that the lab writes none.
-	Writes []string
+	// Writes are the headers in which claims are passed on. No policy may ask for one, so that the lab
+	// writes none.
+	Writes []Written
 	// Keys says which keys sign its tokens, see [KeysAt] and [KeysOf]; empty where that is not
 	// stated. The lab signs by keys of its own.
 	Keys string
@@ -75,6 +75,15 @@ func (d Demand) Difference(other Demand) string {
 	}
 	return ""
 }
+
+// Written is a header in which a claim is passed on.
+type Written struct {
+	// Header is in lower case. Claim is empty for the whole payload.
+	Header, Claim string
+}
+
+// String returns the header, and the claim in it.
+func (w Written) String() string { return w.Header + "=" + cmp.Or(w.Claim, "payload") }
 
 func (i Issuer) difference(other Issuer) string {
 	switch {

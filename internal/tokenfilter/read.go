@@ -187,10 +187,10 @@ func (r *reader) issuer(of provided) (token.Issuer, error) {
 		out.Places = append(out.Places, token.Place{Kind: token.InParameter, Name: name})
 	}
 	for _, to := range p.ClaimToHeaders {
-		out.Writes = append(out.Writes, strings.ToLower(to.HeaderName))
+		out.Writes = append(out.Writes, token.Written{Header: strings.ToLower(to.HeaderName), Claim: to.ClaimName})
 	}
 	if p.ForwardPayloadHeader != "" {
-		out.Writes = append(out.Writes, strings.ToLower(p.ForwardPayloadHeader))
+		out.Writes = append(out.Writes, token.Written{Header: strings.ToLower(p.ForwardPayloadHeader)})
 	}
 	if r.stated && p.GetRemoteJwks() != nil {
 		out.Keys, err = placeOfKeys(p)

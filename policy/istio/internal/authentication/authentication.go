@@ -77,12 +77,12 @@ func (r jwtRule) places() (out []token.Place) {
 }
 
 // writes returns the headers in which the rule passes claims on.
-func (r jwtRule) writes() (out []string) {
+func (r jwtRule) writes() (out []token.Written) {
 	if r.OutputPayloadToHeader != "" {
-		out = append(out, strings.ToLower(r.OutputPayloadToHeader))
+		out = append(out, token.Written{Header: strings.ToLower(r.OutputPayloadToHeader)})
 	}
 	for _, to := range r.OutputClaimToHeaders {
-		out = append(out, strings.ToLower(to.Header))
+		out = append(out, token.Written{Header: strings.ToLower(to.Header), Claim: to.Claim})
 	}
 	return out
 }
@@ -236,7 +236,9 @@ func Check(ps []Policy, in policy.Inbound, rootNamespace string, program policy.
 		}
 		for _, rule := range p.resource.Spec.Rules {
 			for c := range program.Conditions() {
-				if is, ok := c.(policy.Is); ok && strings.HasSuffix(is.Attribute.Family, "header") && slices.Contains(rule.writes(), is.Attribute.Key) {
+				is, ok := c.(policy.Is)
+				written := func(w token.Written) bool { return w.Header == is.Attribute.Key }
+				if ok && strings.HasSuffix(is.Attribute.Family, "header") && slices.ContainsFunc(rule.writes(), written) {
 					return fmt.Errorf("%s %s writes a claim into the header %s, and a policy asks for it: meshproof cannot judge that, so ask for the claim itself, as request.auth.claims[…]", kind, p, is.Attribute.Key)
 				}
 			}

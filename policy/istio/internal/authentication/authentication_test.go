@@ -120,7 +120,7 @@ spec:
 	headers := []token.Place{{Name: "x-token", Prefix: "JWT "}, {Name: "x-bare"}, {Kind: token.InCookie, Name: "session"}}
 	query := token.Place{Kind: token.InParameter, Name: "t"}
 	words := []string{"scope", "permission", "roles"}
-	want := token.Demand{Preflight: true, Issuers: []token.Issuer{{Name: "a", Places: append(headers, query), Spaced: words, Keys: "[]", Writes: []string{"x-sub", "x-payload"}}, {Name: "a", Places: []token.Place{query}, Spaced: spaced}}}
+	want := token.Demand{Preflight: true, Issuers: []token.Issuer{{Name: "a", Places: append(headers, query), Spaced: words, Keys: "[]", Writes: []token.Written{{Header: "x-sub", Claim: "sub"}, {Header: "x-payload"}}}, {Name: "a", Places: []token.Place{query}, Spaced: spaced}}}
 	d, _ := Demand(ps, in, "istio-system")
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
