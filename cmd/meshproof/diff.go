@@ -45,8 +45,8 @@ are compared on the inbounds of NEW, or on those of OLD if NEW has none. For a p
 them an inbound is made, and one for each two policies that can select one workload together. Routes and
 timeouts are compared for the workloads that send: which requests go elsewhere, and which may wait longer.
 
-Exit status: 0; 1 with --deny-widening if a caller gets in who did not before, if plaintext is let in, if
-NEW has a case that OLD lacks, or if a policy cannot be asked; 1 with --strict if NEW has a warning; 1 with
+Exit status: 0; 1 if a policy cannot be asked; 1 with --deny-widening if a caller gets in who did not before, if
+plaintext is let in, or if NEW has a case that OLD lacks; 1 with --strict if NEW has a warning; 1 with
 --confirm if Envoy does not decide as the policies say.`,
 		Example: `  meshproof diff main/policies pr/policies --deny-widening
   meshproof diff old.yaml new.yaml --label app=backend --confirm

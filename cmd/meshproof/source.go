@@ -99,6 +99,11 @@ func (o *sourceOptions) leaveOut(all ...*lab.Files) error {
 			files.TakeRouting()
 		}
 	}
+	if unused := o.options.Unused(lab.DocumentsOf(all...)); unused != "" && o.strict {
+		return errors.New(unused)
+	} else if unused != "" {
+		fmt.Fprintf(o.stderr, "meshproof: warning: %s\n", unused)
+	}
 	return lab.LeaveOut(o.stderr, o.strict, all...)
 }
 

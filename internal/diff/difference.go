@@ -139,16 +139,22 @@ func (d *Difference) widenings() []string {
 	for _, doc := range d.Unread {
 		out = append(out, "nothing can be said of "+doc+": it has changed, it may let callers in, and meshproof does not read it")
 	}
-	for _, u := range d.Unasked {
-		if !u.Inert {
-			out = append(out, "nothing can be said of "+u.Policy+": "+u.Reason)
-		}
-	}
 	if reasons := d.sampled(); len(reasons) > 0 {
 		out = append(out, "the cover is sampled: "+strings.Join(reasons, "; "))
 	}
 	if d.Routes != nil {
 		out = append(out, d.Routes.NotVerified()...)
+	}
+	return append(out, d.notAsked()...)
+}
+
+// notAsked says which policies were not compared.
+func (d *Difference) notAsked() []string {
+	var out []string
+	for _, u := range d.Unasked {
+		if !u.Inert {
+			out = append(out, "nothing can be said of "+u.Policy+": "+u.Reason)
+		}
 	}
 	if d.Truncated {
 		out = append(out, "sampled: not each set of policies that may select one workload was compared, there are too many")
@@ -159,7 +165,7 @@ func (d *Difference) widenings() []string {
 // Failures says why the verdict is bad. A failed confirmation is not among them, see
 // [Difference.Confirmed].
 func (d *Difference) Failures() []string {
-	var out []string
+	out := d.notAsked()
 	if d.DenyWidening {
 		out = d.widenings()
 	}

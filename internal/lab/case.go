@@ -207,7 +207,7 @@ func (f *Files) MadeCases(s Surroundings, made []Made) ([]Case, error) {
 func (f *Files) CasesInFull(s Surroundings) ([]Case, Population, error) {
 	all, err := f.CasesFor(s, f.Inbounds())
 	if err != nil || !f.HasPolicySet() {
-		return all, Population{}, err
+		return all, Population{LeftOut: f.Others.String()}, err
 	}
 	s = f.withCallers(s)
 	set, err := f.PolicySet(s)
@@ -216,6 +216,7 @@ func (f *Files) CasesInFull(s Surroundings) ([]Case, Population, error) {
 	}
 	population := Populate(s.Inbound, set)
 	population.add(*s.callers)
+	population.LeftOut = f.Others.String()
 	made, err := f.MadeCases(s, population.Made)
 	first := slices.IndexFunc(all, func(c Case) bool { return c.Generated })
 	if len(set.Described) == 0 {

@@ -296,6 +296,14 @@ func (f *Files) Take(reads func(manifest.Document) bool) {
 	f.Others = slices.DeleteFunc(f.Others, reads)
 }
 
+// DocumentsOf returns the policies of files, with the routes, timeouts and services.
+func DocumentsOf(all ...*Files) (out []manifest.Document) {
+	for _, f := range all {
+		out = append(append(out, f.Policies...), f.Routing...)
+	}
+	return out
+}
+
 // LeaveOut tells which documents are left out. Where it is strict they are an error.
 func LeaveOut(told io.Writer, strict bool, all ...*Files) error {
 	for _, f := range all {

@@ -81,6 +81,8 @@ type Population struct {
 	Unasked []Unasked
 	// Truncated is true if there are more inbounds to try than the bounds allow.
 	Truncated bool
+	// LeftOut counts the documents of other kinds, which are not read; "" for none.
+	LeftOut string
 }
 
 // add adds the callers that were made.

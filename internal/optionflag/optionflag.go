@@ -7,12 +7,14 @@ package optionflag
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/dialects"
+	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -23,6 +25,8 @@ type Set []*Flag
 type Flag struct {
 	capability.Flag
 	text string
+	// owns reports whether a document is a policy of the flag's dialect.
+	owns func(manifest.Document) bool
 	// value is the value of the key in YAML, empty for the default.
 	value string
 }
@@ -65,10 +69,29 @@ func (o *Set) Add(flags *pflag.FlagSet) {
 	for _, dialect := range dialects.Having[capability.Flagger]() {
 		for _, f := range dialect.Flags() {
 			flag := New(f)
+			flag.owns = func(doc manifest.Document) bool {
+				router, routes := dialect.(capability.Router)
+				return dialect.(language.Dialect).Owns(doc) || routes && router.OwnsRouting(doc)
+			}
 			*o = append(*o, flag)
 			flags.Var(flag, f.Name, f.Usage)
 		}
 	}
+}
+
+// Unused says of the flags that were given which ones are about no document, where there are
+// documents at all; "" for none.
+func (o Set) Unused(docs []manifest.Document) string {
+	var names []string
+	for _, f := range o {
+		if f.value != "" && len(docs) > 0 && !slices.ContainsFunc(docs, f.owns) {
+			names = append(names, "--"+f.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return strings.Join(names, ", ") + ": there is no policy of its dialect, so that the option changes nothing: leave it out"
 }
 
 // Document returns the options as a case states them.

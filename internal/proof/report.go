@@ -27,6 +27,8 @@ type Report struct {
 	Made []string
 	// Truncated says that there are more inbounds to make for policies than were made.
 	Truncated bool
+	// LeftOut counts the documents beside the policies that are not read; "" for none.
+	LeftOut string
 	// Strict says that a warning is a failure.
 	Strict bool
 	// Known are the known answers; nil where they were not checked.
@@ -168,6 +170,9 @@ func (r *Report) Sentence() string {
 	}
 	if r.Truncated {
 		text += "; sampled: not each two policies that may select one workload were asked together, there are too many"
+	}
+	if r.LeftOut != "" {
+		text += "; left out, not read: " + r.LeftOut
 	}
 	if n := r.warnings(); r.Strict && n > 0 {
 		text += "; " + terminal.Count(n, "warning") + ", see above"
