@@ -75,6 +75,24 @@ const (
 	OtherMode
 	// OtherPaths normalizes paths in another way than the policies say.
 	OtherPaths
+	// RouteLost drops a route of a sidecar.
+	RouteLost
+	// RoutesExchanged tries a route of a sidecar behind the one that follows it.
+	RoutesExchanged
+	// MatchLost does not ask for one of several parts of a route's match, or for the only one.
+	MatchLost
+	// BackendLost drops a backend of a route.
+	BackendLost
+	// WeightLost gives all backends of a route the same weight, also one that has none.
+	WeightLost
+	// BackendMistaken sends requests to another backend.
+	BackendMistaken
+	// LimitOfService bounds the requests of a route by what the service has.
+	LimitOfService
+	// LimitLost drops a limit.
+	LimitLost
+	// SecondsForMilliseconds makes a limit a thousand times as long.
+	SecondsForMilliseconds
 
 	kinds
 )
@@ -91,6 +109,8 @@ var kindNames = [kinds]string{
 	NoInspector: "server name not read", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", RouteForAll: "no route taken for the last", RoutesReversed: "routes reversed", StaleTrust: "stale trust bundle",
 	AudienceIgnored: "audience of a token not read", FailModeInverted: "fail mode of an authorizer inverted",
 	OtherMode: "other mode of mTLS", OtherPaths: "paths normalized otherwise",
+	RouteLost: "route lost", RoutesExchanged: "routes exchanged", MatchLost: "match lost", BackendLost: "backend lost", WeightLost: "weight lost",
+	BackendMistaken: "wrong backend", LimitOfService: "limit of the service taken", LimitLost: "limit lost", SecondsForMilliseconds: "seconds for milliseconds",
 }
 
 // String names the mistake in a few words.
