@@ -11,10 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
-	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
-	"google.golang.org/protobuf/proto"
-
 	// A filter of a compiler may contain these messages, so they must be linked.
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/environment_variable/v3"
 	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/matching/common_inputs/network/v3"
@@ -198,87 +194,4 @@ func quote(data []byte) string {
 		return fmt.Sprintf("%q…", data[:most])
 	}
 	return fmt.Sprintf("%q", data)
-}
-
-// readRoutes returns the routes of the inbound in its order. Envoy asks the first route
-// that matches a request. So a route without filters of its own gets copies of the
-// inbound's filters when a route after it has filters of its own.
-func readRoutes(routes []json.RawMessage, in policy.Inbound, own []*httprbacv3.RBAC) ([]xds.Route, error) {
-	given := map[string][]*httprbacv3.RBAC{}
-	for i, raw := range routes {
-		name, filters, err := readRoute(raw)
-		known := slices.ContainsFunc(in.Routes, func(r policy.InboundRoute) bool { return r.Name == name })
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("filters.routes[%d]: %w", i, err)
-		case !known:
-			return nil, fmt.Errorf("filters.routes[%d].name: the inbound has no route %q", i, name)
-		case given[name] != nil:
-			return nil, fmt.Errorf("filters.routes[%d].name: route %q appears twice", i, name)
-		case len(own) == 0:
-			return nil, fmt.Errorf("filters.routes[%d]: filters.http has no filter that a route could replace", i)
-		case len(filters) != len(own):
-			return nil, fmt.Errorf("filters.routes[%d].rbac: filters.http has %d filters, want a list of as many, not %d", i, len(own), len(filters))
-		}
-		given[name] = filters
-	}
-	var out []xds.Route
-	for _, r := range in.Routes {
-		if len(given) == 0 {
-			break
-		}
-		match, err := routeMatch(r)
-		if err != nil {
-			return nil, err
-		}
-		filters, ok := given[r.Name]
-		if !ok {
-			for _, filter := range own {
-				filter = proto.CloneOf(filter)
-				filter.TrackPerRuleStats = false // rule counters belong to the filter
-				filters = append(filters, filter)
-			}
-		}
-		delete(given, r.Name)
-		out = append(out, xds.Route{Name: r.Name, Match: match, HTTP: filters})
-	}
-	return out, nil
-}
-
-// readRoute reads the name of a route and its filters: one, or a list.
-func readRoute(raw json.RawMessage) (string, []*httprbacv3.RBAC, error) {
-	o, err := readObject(raw)
-	if err == nil {
-		err = o.checkFields("name", "rbac")
-	}
-	if err != nil {
-		return "", nil, err
-	}
-	name, err := readValue[string](o, "name", "the name of a route")
-	if err != nil {
-		return "", nil, err
-	}
-	if !o.has("rbac") {
-		return "", nil, fmt.Errorf("rbac is missing: want a filter")
-	}
-	if bytes.HasPrefix(bytes.TrimSpace(o["rbac"]), []byte("[")) {
-		filters, err := readFilterList[httprbacv3.RBAC](o, "rbac")
-		return name, filters, err
-	}
-	filter := &httprbacv3.RBAC{}
-	if err := readFilter(o["rbac"], filter); err != nil {
-		return "", nil, fmt.Errorf("rbac: %w", err)
-	}
-	return name, []*httprbacv3.RBAC{filter}, nil
-}
-
-// routeMatch returns the match of a route in the listener. A tested compiler does not
-// choose it, so it comes from a program that contains only the route.
-func routeMatch(r policy.InboundRoute) (*routev3.RouteMatch, error) {
-	gates := []policy.Gate{{Layer: policy.L7, Default: policy.Verdict{Origin: "default"}}}
-	filters, err := xds.Compile(policy.Program{Gates: gates, Routes: []policy.Route{{Name: r.Name, When: r.When, Gates: gates}}})
-	if err != nil {
-		return nil, err
-	}
-	return filters.Routes[0].Match, nil
 }

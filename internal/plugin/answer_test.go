@@ -60,7 +60,7 @@ func TestBadAnswers(t *testing.T) {
 		"route is text":        {answer: `{"id": ID, "filters": {"http": [{}], "routes": ["a"]}}`, want: `filters.routes[0]: want an object, got "\"a\""`},
 		"route has no name":    {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"rbac": {}}]}}`, want: "filters.routes[0]: name is missing: want the name of a route"},
 		"route has no filter":  {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first"}]}}`, want: "filters.routes[0]: rbac is missing: want a filter"},
-		"route has a match":    {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first", "rbac": {}, "match": {}}]}}`, want: `filters.routes[0]: unknown field "match": there are name, rbac`},
+		"route has a match":    {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first", "rbac": {}, "match": {}}]}}`, want: `filters.routes[0]: unknown field "match": there are name, rbac`, deep: true},
 		"invalid in a route":   {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first", "rbac": {"rules": {"policies": {"p": {` + principal + `}, "q": {}}}}}]}}`, want: "filters.routes[0]: rbac: envoy.extensions.filters.http.rbac.v3.RBAC: invalid RBAC.Rules", deep: true},
 		"unknown route":        {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "zeroth", "rbac": {}}]}}`, want: `filters.routes[0].name: the inbound has no route "zeroth"`, deep: true},
 		"route twice":          {answer: `{"id": ID, "filters": {"http": [{}], "routes": [{"name": "first", "rbac": {}}, {"name": "first", "rbac": {}}]}}`, want: `filters.routes[1].name: route "first" appears twice`, deep: true},

@@ -76,8 +76,8 @@ func givesWhatItsCompilerGives(t *testing.T, version int) {
 			}
 			validate(t, requests, ask)
 			want, refusal := suite.CompileOne(t.Context(), suite.Reference, in, s.Policies, s.Options)
-			if len(want.NetworkAsks)+len(want.HTTPAsks) > 0 && version == 1 || want.RoutesOnly {
-				continue // version 1 has no authorizer, and no version a route that the inbound has not
+			if version == 1 && (len(want.NetworkAsks)+len(want.HTTPAsks) > 0 || want.RoutesOnly) {
+				continue // version 1 has no authorizer, and no route that the inbound has not
 			}
 			for _, asks := range []map[int]authorizer.Authorizer{want.NetworkAsks, want.HTTPAsks} {
 				for i, a := range asks {
@@ -113,7 +113,7 @@ func givesWhatItsCompilerGives(t *testing.T, version int) {
 
 // equal does not use cmp, because cmp is slow for deep lists.
 func equal(a, b xds.Filters) bool {
-	return slices.EqualFunc(a.Messages(), b.Messages(), proto.Equal) && maps.Equal(a.NetworkAsks, b.NetworkAsks) && maps.Equal(a.HTTPAsks, b.HTTPAsks) &&
+	return slices.EqualFunc(a.Messages(), b.Messages(), proto.Equal) && maps.Equal(a.NetworkAsks, b.NetworkAsks) && maps.Equal(a.HTTPAsks, b.HTTPAsks) && a.RoutesOnly == b.RoutesOnly &&
 		slices.EqualFunc(a.Routes, b.Routes, func(a, b xds.Route) bool { return a.Name == b.Name && proto.Equal(a.Match, b.Match) })
 }
 

@@ -37,18 +37,17 @@ func readFilters(version int, data []byte, in policy.Inbound) (xds.Filters, erro
 	if out.HTTP, out.HTTPAsks, err = readAskingList(version, o, "http", authorizerfilter.FromHTTP, shadowOfHTTP); err != nil {
 		return out, fmt.Errorf("filters.%w", err)
 	}
-	routes, err := readList(o, "routes")
-	if err != nil {
-		return out, fmt.Errorf("filters.%w", err)
+	if out.Routes, out.RoutesOnly, err = readRoutes(version, o, in, out.HTTP); err != nil {
+		return out, err
 	}
-	if len(out.HTTP)+len(routes) > 0 && in.Protocol == policy.TCP {
+	if (len(out.HTTP)+len(out.Routes) > 0 || out.RoutesOnly) && in.Protocol == policy.TCP {
 		return out, fmt.Errorf("filters: a %s inbound takes network filters only", in.Protocol)
 	}
-	if len(routes) > 0 && len(out.HTTPAsks) > 0 {
+	if len(out.Routes) > 0 && len(out.HTTPAsks) > 0 {
 		return out, errors.New("filters.routes: no route has filters of its own where an authorizer is asked")
 	}
-	if out.Routes, err = readRoutes(routes, in, out.HTTP); err != nil || version < 2 {
-		return out, err
+	if version < 2 {
+		return out, nil
 	}
 	return out, readListener(o, in, &out)
 }
@@ -112,7 +111,7 @@ func readPaths(raw []byte) (policy.PathNormalization, error) {
 func fieldsOf(version int) []string {
 	fields := []string{"network", "http", "routes"}
 	if version >= 2 {
-		fields = append(fields, "tokens", "mtls", "paths")
+		fields = append(fields, "routesOnly", "tokens", "mtls", "paths")
 	}
 	return fields
 }

@@ -286,13 +286,15 @@ func (m match) policy() policy.Is {
 
 func filtersJSON(f xds.Filters) ([]byte, error) {
 	type named struct {
-		Name string            `json:"name"`
-		RBAC []json.RawMessage `json:"rbac"`
+		Name  string            `json:"name"`
+		Match json.RawMessage   `json:"match,omitempty"`
+		RBAC  []json.RawMessage `json:"rbac"`
 	}
 	var out struct {
 		Network []json.RawMessage `json:"network,omitempty"`
 		HTTP    []json.RawMessage `json:"http,omitempty"`
 		Routes  []named           `json:"routes,omitempty"`
+		Only    bool              `json:"routesOnly,omitempty"`
 	}
 	var failed error
 	marshal := func(m proto.Message) json.RawMessage {
@@ -318,7 +320,10 @@ func filtersJSON(f xds.Filters) ([]byte, error) {
 		}
 	}
 	for _, r := range f.Routes {
-		of := named{Name: r.Name}
+		of := named{Name: r.Name, RBAC: []json.RawMessage{}}
+		if f.RoutesOnly {
+			of.Match = marshal(r.Match)
+		}
 		for _, filter := range r.HTTP {
 			of.RBAC = append(of.RBAC, marshal(filter))
 		}
@@ -327,5 +332,6 @@ func filtersJSON(f xds.Filters) ([]byte, error) {
 	if failed != nil {
 		return nil, failed
 	}
+	out.Only = f.RoutesOnly
 	return json.Marshal(out)
 }
