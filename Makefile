@@ -13,7 +13,7 @@ PURE = ./cases ./certs ./harness/caller ./harness/evidence ./internal/ads ./inte
 
 # The packages that start goroutines or share data between them: only these have a race to find.
 # A test in internal/architecture holds this list.
-RACED = ./certs ./harness ./internal/automaton ./internal/children ./internal/connection ./internal/controlplane ./internal/differential ./internal/envoy ./internal/folder ./internal/grpcplane ./internal/matrix ./internal/mutation ./internal/pin ./internal/plugin ./internal/progress ./internal/rbac ./internal/recording ./internal/suite ./internal/terminal ./internal/token ./internal/upstream ./internal/verdict ./internal/webserver ./policy ./policy/attribute ./policy/classes ./policy/manifest
+RACED = ./certs ./harness ./internal/automaton ./internal/children ./internal/connection ./internal/controlplane ./internal/differential ./internal/envoy ./internal/folder ./internal/grpcplane ./internal/matrix ./internal/mutation ./internal/pin ./internal/plugin ./internal/progress ./internal/rbac ./internal/recording ./internal/suite ./internal/terminal ./internal/token ./internal/upstream ./internal/verdict ./internal/webserver ./policy ./policy/attribute ./policy/classes ./policy/kuma/internal/inspect ./policy/manifest
 # All other packages: make test runs them as make check does, and takes what it finds in the cache.
 SINGLE = $(filter-out $(RACED:.%=github.com/meshproof/meshproof%),$(shell $(GO) list ./...))
 

@@ -155,7 +155,7 @@ func (p parser) inbound(field string, d *Dataplane, schema inboundSchema) (polic
 	case schema.Protocol != nil:
 		in.Protocol = schema.Protocol.Protocol
 	case tagged:
-		var known protocol
+		var known Protocol
 		if err := known.UnmarshalText([]byte(tag)); err != nil {
 			return policy.Inbound{}, p.doc.Errorf(fmt.Sprintf("%s.tags[%q]", field, tagProtocol), "%v", err)
 		}
@@ -220,7 +220,7 @@ type networkingSchema struct {
 type inboundSchema struct {
 	Name     string            `yaml:"name"`
 	Port     uint16            `yaml:"port"`
-	Protocol *protocol         `yaml:"protocol"`
+	Protocol *Protocol         `yaml:"protocol"`
 	Tags     map[string]string `yaml:"tags"`
 
 	Address        string            `yaml:"address"`
@@ -233,11 +233,12 @@ type inboundSchema struct {
 	State string `yaml:"state"`
 }
 
-// protocol reads Kuma's names of a protocol. Kuma treats kafka as tcp.
-type protocol struct{ policy.Protocol }
+// Protocol reads Kuma's names of a protocol, of an inbound and of a port of a service alike. Kuma
+// treats kafka as tcp.
+type Protocol struct{ policy.Protocol }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
-func (p *protocol) UnmarshalText(text []byte) error {
+func (p *Protocol) UnmarshalText(text []byte) error {
 	if string(text) == "kafka" {
 		p.Protocol = policy.TCP
 		return nil

@@ -68,3 +68,20 @@ func TestRouting(t *testing.T) {
 		t.Errorf("a route to nothing is legal: %v", err)
 	}
 }
+
+// A port of a service has the protocols that an inbound of a Dataplane has.
+func TestKafkaIsTCP(t *testing.T) {
+	t.Parallel()
+	docs, err := manifest.Parse("p.yaml", []byte("{type: MeshService, name: queue, spec: {selector: {dataplaneTags: {app: queue}}, ports: [{port: 9092, appProtocol: kafka}]}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := kuma.Dialect.(capability.Router).ParseRouting(docs, language.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy, _ := set.Outbounds(policy.Inbound{Workload: policy.Workload{Name: "web"}})
+	if len(proxy.Outbounds) != 1 || proxy.Outbounds[0].Protocol != policy.TCP {
+		t.Errorf("%v", proxy)
+	}
+}

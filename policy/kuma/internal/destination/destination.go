@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/resource"
@@ -99,9 +100,9 @@ type multiZoneSpec struct {
 
 type externalSpec struct {
 	Match struct {
-		Type     string    `yaml:"type"`
-		Port     uint16    `yaml:"port"`
-		Protocol *protocol `yaml:"protocol"`
+		Type     string              `yaml:"type"`
+		Port     uint16              `yaml:"port"`
+		Protocol *dataplane.Protocol `yaml:"protocol"`
 	} `yaml:"match"`
 	Endpoints manifest.Document `yaml:"endpoints"`
 	Extension manifest.Document `yaml:"extension"`
@@ -109,10 +110,10 @@ type externalSpec struct {
 }
 
 type portSchema struct {
-	Name        string    `yaml:"name"`
-	Port        uint16    `yaml:"port"`
-	TargetPort  section   `yaml:"targetPort"`
-	AppProtocol *protocol `yaml:"appProtocol"`
+	Name        string              `yaml:"name"`
+	Port        uint16              `yaml:"port"`
+	TargetPort  section             `yaml:"targetPort"`
+	AppProtocol *dataplane.Protocol `yaml:"appProtocol"`
 }
 
 // section is the name or the number of an inbound.
@@ -126,17 +127,6 @@ func (s *section) UnmarshalManifest(d manifest.Document) error {
 		return nil
 	}
 	return d.Decode((*string)(s))
-}
-
-// protocol reads Kuma's names of a protocol. Without a name it is tcp.
-type protocol struct{ policy.Protocol }
-
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (p *protocol) UnmarshalText(text []byte) error {
-	if p.Protocol.UnmarshalText(text) != nil {
-		return fmt.Errorf("protocol %q is unknown: use http, http2, grpc or tcp", text)
-	}
-	return nil
 }
 
 // Owns reports whether a document is a destination.

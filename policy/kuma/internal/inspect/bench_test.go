@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // many is a dataplane and n policies with three identities each that apply to it.
@@ -54,5 +55,33 @@ func BenchmarkParse5000(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		parse(b, text, permission.Options{})
+	}
+}
+
+// BenchmarkOutbound5000 asks for one outbound of a dataplane in a mesh of 5,000 MeshTimeouts.
+func BenchmarkOutbound5000(b *testing.B) {
+	var text strings.Builder
+	text.WriteString("{type: Dataplane, name: web, mesh: default, networking: {address: 10.0.0.1, inbound: []}}\n")
+	for i := range 500 {
+		fmt.Fprintf(&text, "---\n{type: MeshService, name: s%d, spec: {selector: {dataplaneTags: {app: s}}, ports: [{port: 80, appProtocol: http}]}}\n", i)
+	}
+	for i := range 5000 {
+		fmt.Fprintf(&text, "---\n{type: MeshTimeout, name: t%d, spec: {to: [{targetRef: {kind: MeshService, name: s%d}, default: {http: {requestTimeout: 1s}}}]}}\n", i, i%500)
+	}
+	docs, err := manifest.Parse("p.yaml", []byte(text.String()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	resources, err := Parse(docs, permission.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := resources.Handler()
+	for b.Loop() {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", "/meshes/default/dataplanes/web/_outbounds/kri_msvc_default___s7_80/_policies", nil))
+		if w.Code != 200 {
+			b.Fatal(w.Code)
+		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 //go:embed openapi.yaml
 var OpenAPI []byte
 
-// handler answers requests about resources. They are immutable, so that it needs no
-// lock.
+// handler answers requests about resources. They are immutable but for what they keep, which has
+// a lock.
 type handler struct{ resources *Resources }
 
 // routes returns the paths of the OpenAPI document. Every other path is a 404.

@@ -24,6 +24,7 @@ type Resources struct {
 	meshes map[string]*mesh
 	// outbounds are the routes and timeouts of all meshes.
 	outbounds *outbound.Resources
+	last      lastProxy
 }
 
 // mesh is one mesh, with the warnings that need all of its inbounds together.

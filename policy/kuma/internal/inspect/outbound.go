@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/kri"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/policy"
@@ -91,13 +93,31 @@ type asked struct {
 	warnings []Warning
 }
 
+// lastProxy keeps the outbound side that was made last: one page asks for several answers about one
+// dataplane, and each proxy of a big mesh takes megabytes.
+type lastProxy struct {
+	mu    sync.Mutex
+	plane *dataplane.Dataplane
+	proxy outbound.Proxy
+}
+
+// of returns the outbound side of a dataplane. Nothing of it may be changed.
+func (l *lastProxy) of(d *dataplane.Dataplane, from *outbound.Resources) outbound.Proxy {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.plane != d {
+		l.plane, l.proxy = d, from.For(d.Caller())
+	}
+	return l.proxy
+}
+
 // ask finds what a request is about.
 func (h handler) ask(req *http.Request) (asked, *problem) {
 	m, d, refusal := h.resources.find(req.PathValue("mesh"), req.PathValue("name"))
 	if refusal != nil {
 		return asked{}, refusal
 	}
-	a := asked{proxy: h.resources.outbounds.For(d.Caller())}
+	a := asked{proxy: h.resources.last.of(d, h.resources.outbounds)}
 	a.warnings = m.outboundWarnings(a.proxy)
 	text := req.PathValue("outbound")
 	if text == "" {
