@@ -2,17 +2,21 @@
 // control plane over ADS for the listeners of each inbound's proxy and takes the
 // authorization filters out of them. The suite then runs the filters in the lab.
 //
-// Each inbound is a node of its own. Under "meshproof", the metadata of the node has the
-// question that package plugin asks a compiler: inbound, policies, options. A control
-// plane that reads it needs no other way to get the policies of a case. Other control
-// planes serve the policies of their own store.
+// Each inbound is a node of its own. Under "meshproof2", the metadata of the node has the
+// question that package plugin asks a compiler in the words of version 2: inbound, policies,
+// options. Under "meshproof" it has the question of version 1, where that has words for it. A
+// control plane that reads one of them needs no other way to get the policies of a case. Other
+// control planes serve the policies of their own store.
+//
+// A listener says what an answer of version 2 says: which tokens it takes, how it normalizes
+// paths, and, where it demands a client certificate, that its mTLS is strict. The suite holds all
+// of it against the policies.
 //
 // The package guarantees that a control plane without a usable answer is an [*Error]. It
 // is never taken for a control plane that refuses policies, or that decides as specified.
-// Three kinds of answers are not usable: filters that the package does not understand,
-// unknown filters in front of RBAC, and a listener that normalizes paths less than the
-// lab does by default, since its RBAC filters would see other paths. Such a case fails. The package does not
-// look at the transport of the listener, because the lab has its own.
+// Two kinds of answers are not usable: filters that the package does not understand, and
+// unknown filters in front of RBAC. Such a case fails. A listener that demands no client certificate
+// says nothing about mTLS, because the lab has its own.
 //
 // ADS has no answer that refuses policies. Cases with expectError therefore fail for a
 // control plane, unless they are exempt.
@@ -26,11 +30,13 @@ import (
 	"time"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	jwtauthnv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/meshproof/meshproof/internal/dump"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/plugin"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
@@ -118,20 +124,27 @@ func (c Compiler) compile(ctx context.Context, in policy.Inbound, policies []man
 
 // newNode returns the node of one inbound's proxy.
 func newNode(in policy.Inbound, policies []manifest.Document, opts language.Options) (*corev3.Node, error) {
+	metadata := &structpb.Struct{Fields: map[string]*structpb.Value{}}
 	// A control plane chooses no version.
-	question, err := plugin.Question(plugin.Oldest, in, policies, opts)
-	if err != nil {
-		return nil, err
-	}
-	metadata := &structpb.Struct{}
-	if err := protojson.Unmarshal(question, metadata); err != nil {
-		return nil, err
+	for key, version := range map[string]int{"meshproof": plugin.Oldest, "meshproof2": plugin.Newest} {
+		question, err := plugin.Question(version, in, policies, opts)
+		if version < plugin.Newest && errors.As(err, new(*plugin.UnaskedError)) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		asked := &structpb.Struct{}
+		if err := protojson.Unmarshal(question, asked); err != nil {
+			return nil, err
+		}
+		metadata.Fields[key] = structpb.NewStructValue(asked)
 	}
 	w := in.Workload
 	return &corev3.Node{
 		Id:       strings.Join([]string{w.Mesh, w.Namespace, w.Name, in.Section()}, "."),
 		Cluster:  w.Name,
-		Metadata: &structpb.Struct{Fields: map[string]*structpb.Value{"meshproof": structpb.NewStructValue(metadata)}},
+		Metadata: metadata,
 	}, nil
 }
 
@@ -154,7 +167,23 @@ func chooseFilters(found sidecar.Sidecar, in policy.Inbound) (xds.Filters, error
 	if err := checkReplay(found, matches[0]); err != nil {
 		return xds.Filters{}, err
 	}
-	return matches[0].Filters, nil
+	return filtersOf(matches[0]), nil
+}
+
+// filtersOf returns the filters with what the listener says beside them.
+func filtersOf(in sidecar.Inbound) xds.Filters {
+	out := in.Filters
+	if in.Transport == sidecar.MutualTLS && !in.Permissive {
+		out.MTLS = mtls.Strict
+	}
+	if in.Protocol.Layer() == policy.L7 {
+		out.Normalization = &in.Normalization
+		// Without the filter, no token is read.
+		if out.Tokens = in.TokenFilter; out.Tokens == nil {
+			out.Tokens = &jwtauthnv3.JwtAuthentication{}
+		}
+	}
+	return out
 }
 
 // checkReplay refuses an inbound that needs more than its RBAC filters for a decision. The
@@ -165,10 +194,6 @@ func checkReplay(found sidecar.Sidecar, in sidecar.Inbound) error {
 		if u.Kind != dump.Note && u.Kind != dump.Exposed {
 			return &unreadError{fmt.Sprintf("its filters cannot be replayed: %s", u)}
 		}
-	}
-	if n := in.Normalization; in.Protocol.Layer() == policy.L7 && n != (policy.PathNormalization{}) {
-		return &unreadError{fmt.Sprintf("its listener normalizes paths less than the lab: normalize_path is %t, merge_slashes is %t, and it must %s escaped slashes; want true, true and reject",
-			!n.Raw, !n.KeepSlashes, n.EscapedSlashes)}
 	}
 	return nil
 }

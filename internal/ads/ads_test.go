@@ -3,6 +3,7 @@ package ads_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -12,7 +13,9 @@ import (
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	rbacconfigv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	corsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/cors/v3"
+	jwtauthnv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	routerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/router/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
@@ -25,7 +28,9 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/meshproof/meshproof/internal/ads"
+	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -127,20 +132,6 @@ func TestListenersThatDecideOtherwiseInTheLab(t *testing.T) {
 			},
 			want: "2 of its inbound filter chains are on port 8080: one was expected",
 		},
-		"raw paths": {
-			manager: func(m *hcmv3.HttpConnectionManager) { m.NormalizePath = nil },
-			want:    "normalize_path is false, merge_slashes is true, and it must reject escaped slashes; want true, true and reject",
-		},
-		"repeated slashes": {
-			manager: func(m *hcmv3.HttpConnectionManager) { m.MergeSlashes = false },
-			want:    "normalize_path is true, merge_slashes is false",
-		},
-		"escaped slashes": {
-			manager: func(m *hcmv3.HttpConnectionManager) {
-				m.PathWithEscapedSlashesAction = hcmv3.HttpConnectionManager_KEEP_UNCHANGED
-			},
-			want: "it must keep escaped slashes",
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,6 +146,57 @@ func TestListenersThatDecideOtherwiseInTheLab(t *testing.T) {
 			_, err := compile(t, t.Context(), &plane{listeners: []*listenerv3.Listener{l}})
 			wantError(t, err, name != "wrong port", tt.want)
 		})
+	}
+}
+
+// TestWhatAListenerSays reads what version 2 of the protocol has words for: which tokens the listener
+// takes, and how it normalizes paths. The suite holds both against the policies.
+func TestWhatAListenerSays(t *testing.T) {
+	t.Parallel()
+	hcm := manager(t)
+	hcm.NormalizePath, hcm.MergeSlashes, hcm.PathWithEscapedSlashesAction = nil, false, hcmv3.HttpConnectionManager_KEEP_UNCHANGED
+	filter := &jwtauthnv3.JwtAuthentication{
+		Providers: map[string]*jwtauthnv3.JwtProvider{"login": {
+			Issuer: "https://login.example", PayloadInMetadata: "payload",
+			JwksSourceSpecifier: &jwtauthnv3.JwtProvider_LocalJwks{LocalJwks: &corev3.DataSource{Specifier: &corev3.DataSource_InlineString{InlineString: `{"keys":[]}`}}},
+		}},
+		Rules: []*jwtauthnv3.RequirementRule{{
+			Match: &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: "/"}},
+			RequirementType: &jwtauthnv3.RequirementRule_Requires{Requires: &jwtauthnv3.JwtRequirement{
+				RequiresType: &jwtauthnv3.JwtRequirement_ProviderName{ProviderName: "login"},
+			}},
+		}},
+	}
+	hcm.HttpFilters = slices.Insert(hcm.HttpFilters, 0, httpFilter("envoy.filters.http.jwt_authn", packed(t, filter)))
+	filters, err := compile(t, t.Context(), &plane{listeners: []*listenerv3.Listener{listener(8080, packed(t, hcm))}})
+	want := policy.PathNormalization{Raw: true, KeepSlashes: true, EscapedSlashes: policy.KeepEscapedSlashes}
+	if err != nil || filters.Normalization == nil || *filters.Normalization != want || !proto.Equal(filters.Tokens, filter) {
+		t.Errorf("error %v, paths %+v, tokens %v", err, filters.Normalization, filters.Tokens)
+	}
+	filters, err = compile(t, t.Context(), &plane{listeners: []*listenerv3.Listener{listener(8080, packed(t, manager(t)))}})
+	if err != nil || *filters.Normalization != (policy.PathNormalization{}) || len(filters.Tokens.GetProviders()) > 0 || filters.Tokens == nil || filters.MTLS != mtls.Unset {
+		t.Errorf("error %v, paths %+v, tokens %v, mtls %s", err, filters.Normalization, filters.Tokens, filters.MTLS)
+	}
+}
+
+// TestQuestions holds that a node carries the question in both versions, and in the newer one alone
+// where the older has no words.
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	routed := backend
+	routed.Routes = []policy.InboundRoute{{Name: "admins", When: policy.And{attribute.Header("x-role").Exact("admin")}}}
+	for _, tt := range []struct {
+		in   policy.Inbound
+		want []string
+	}{{backend, []string{"meshproof", "meshproof2"}}, {routed, []string{"meshproof2"}}} {
+		p := &plane{asked: make(chan *corev3.Node, 1), listeners: []*listenerv3.Listener{listener(8080, packed(t, manager(t)))}}
+		c := ads.Compiler{Target: p.serve(t), Transport: insecure.NewCredentials(), Timeout: 5 * time.Second}
+		if _, err := c.Compile(t.Context(), tt.in, nil, language.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Sorted(maps.Keys((<-p.asked).GetMetadata().GetFields())); !slices.Equal(got, tt.want) {
+			t.Errorf("%d routes: %q, want %q", len(tt.in.Routes), got, tt.want)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"slices"
 
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	jwtauthnv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 
 	"github.com/meshproof/meshproof/internal/dump"
@@ -93,6 +94,8 @@ type Inbound struct {
 	// Tokens is what the filter for tokens in front of RBAC demands; the zero value where there is
 	// none, or where an Unknown says that it was not read.
 	Tokens token.Demand
+	// TokenFilter is the filter that Tokens was read of, nil for none.
+	TokenFilter *jwtauthnv3.JwtAuthentication
 	// Rewrites say what gives the workload another path or method than RBAC has judged.
 	Rewrites []string
 	// Incomplete is set where Filters lacks a part of the authorization: a filter, or

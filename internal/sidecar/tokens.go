@@ -27,7 +27,7 @@ func (c *chain) readTokens(f *hcmv3.HttpFilter, m proto.Message) bool {
 		c.noteFilter(dump.Beside, f.Name, typeURL(filter), "it verifies tokens, and "+err.Error())
 		return true
 	}
-	c.in.Tokens = demand
+	c.in.Tokens, c.in.TokenFilter = demand, filter
 	c.noteFilter(dump.Note, f.Name, typeURL(filter), "it is read; where it verifies tokens, the lab signs by keys of its own")
 	return true
 }
