@@ -42,15 +42,20 @@ func matches(patterns []string, path string) bool {
 
 // listOf returns the packages that a variable of the Makefile lists, as patterns of import
 // paths.
-func listOf(t *testing.T, variable string) []string {
+func listOf(t *testing.T, variable string) (patterns []string) {
+	t.Helper()
+	for _, folder := range wordsOf(t, variable) {
+		patterns = append(patterns, module+strings.TrimPrefix(folder, "."))
+	}
+	return patterns
+}
+
+// wordsOf returns the words of a variable of the Makefile.
+func wordsOf(t *testing.T, variable string) []string {
 	t.Helper()
 	for line := range strings.Lines(readFile(t, "Makefile")) {
 		if list, ok := strings.CutPrefix(line, variable+" = "); ok {
-			var out []string
-			for _, folder := range strings.Fields(list) {
-				out = append(out, module+strings.TrimPrefix(folder, "."))
-			}
-			return out
+			return strings.Fields(list)
 		}
 	}
 	t.Fatalf("the Makefile has no line %s = …", variable)
