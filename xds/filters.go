@@ -9,6 +9,7 @@
 package xds
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -75,10 +76,10 @@ func (f Filters) Messages() []proto.Message {
 	return out
 }
 
-// serviceOf returns the service of an authorizer, by a cluster of its name.
+// serviceOf returns the service of an authorizer, by its cluster, or else by one of its name.
 func serviceOf(a authorizer.Authorizer) *corev3.GrpcService {
 	return &corev3.GrpcService{TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{
-		EnvoyGrpc: &corev3.GrpcService_EnvoyGrpc{ClusterName: a.Provider},
+		EnvoyGrpc: &corev3.GrpcService_EnvoyGrpc{ClusterName: cmp.Or(a.Cluster, a.Provider)},
 	}}
 }
 

@@ -14,6 +14,9 @@ import (
 type Authorizer struct {
 	// Provider is its name in the mesh config.
 	Provider string
+	// Cluster is the cluster of Envoy behind which it is, as the control plane names it; "" where nothing
+	// says that.
+	Cluster string
 	// FailOpen lets a request pass where the authorizer gives no answer.
 	FailOpen bool
 	// StatusOnError is the HTTP status of a request that the authorizer gives no answer about; 0 means 403.

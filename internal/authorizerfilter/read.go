@@ -15,8 +15,8 @@ import (
 	"github.com/meshproof/meshproof/internal/messages"
 )
 
-// FromHTTP reads a filter back. The prefix is that of the shadow in front. Who the authorizer is,
-// and whether it answers, is not in the filter. The error says what of the filter no authorizer of
+// FromHTTP reads a filter back. The prefix is that of the shadow in front. Whether the authorizer
+// answers is not in the filter. The error says what of the filter no authorizer of
 // the lab can stand for.
 func FromHTTP(f *httpauthzv3.ExtAuthz, prefix string) (authorizer.Authorizer, error) {
 	if err := messages.KnowsOnly(f, "grpc_service", "transport_api_version", "failure_mode_allow", "encode_raw_headers", "filter_enabled_metadata", "status_on_error"); err != nil {
@@ -45,7 +45,7 @@ const (
 // checks how it asks.
 func withProvider(a authorizer.Authorizer, service *corev3.GrpcService, version corev3.ApiVersion, enabled *matcherv3.MetadataMatcher, filter, prefix string) (authorizer.Authorizer, error) {
 	provider, ours := strings.CutPrefix(enabled.GetValue().GetStringMatch().GetPrefix(), OriginPrefix(""))
-	a.Provider = provider
+	a.Provider, a.Cluster = provider, service.GetEnvoyGrpc().GetClusterName()
 	switch err := messages.KnowsOnly(service, "envoy_grpc", "timeout"); {
 	case service.GetEnvoyGrpc() == nil:
 		return a, errors.New("it asks by another protocol than gRPC of Envoy (grpc_service.envoy_grpc)")

@@ -68,7 +68,7 @@ func Of(reading *verdict.Reading, filters []xds.Filters, anyNames bool, sample i
 }
 
 func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample int) {
-	lost := slices.Concat(tokensApart(in, filters.Tokens), listenerApart(in, filters), asksApart(in, filters))
+	lost := slices.Concat(tokensApart(in, filters.Tokens), listenerApart(in, filters), AsksApart(in, filters))
 	filters = withoutLogs(filters)
 	if takesBoth(in) {
 		filters = askingForNames(filters)

@@ -31,14 +31,15 @@ func listenerApart(in verdict.Inbound, filters xds.Filters) (apart []string) {
 	return apart
 }
 
-// asksApart says in what a compiler's filters ask an authorizer otherwise than the policies do. What
-// they ask about is up to the classes.
-func asksApart(in verdict.Inbound, filters xds.Filters) (apart []string) {
+// AsksApart says in what filters ask an authorizer otherwise than the policies do. What
+// they ask about is up to the classes, and behind which cluster the authorizer is, is up to the caller.
+func AsksApart(in verdict.Inbound, filters xds.Filters) (apart []string) {
 	own := in.Authorizers()
 	for _, asks := range []map[int]authorizer.Authorizer{filters.NetworkAsks, filters.HTTPAsks} {
 		for _, i := range slices.Sorted(maps.Keys(asks)) {
 			given := asks[i]
 			want, known := own[given.Provider]
+			want.Cluster = given.Cluster
 			if in.Protocol.Layer() == policy.L4 {
 				want.StatusOnError = 0 // a connection has no status
 			}

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/meshproof/meshproof/internal/authorizer"
 	"github.com/meshproof/meshproof/internal/authorizerfilter"
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/suite"
@@ -304,19 +305,21 @@ func filtersJSON(f xds.Filters) ([]byte, error) {
 		}
 		return raw
 	}
-	service := &corev3.GrpcService{TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{EnvoyGrpc: &corev3.GrpcService_EnvoyGrpc{ClusterName: "authorizer"}}}
+	service := func(a authorizer.Authorizer) *corev3.GrpcService {
+		return &corev3.GrpcService{TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{EnvoyGrpc: &corev3.GrpcService_EnvoyGrpc{ClusterName: a.Cluster}}}
+	}
 	for i, filter := range f.Network {
 		out.Network = append(out.Network, marshal(filter))
 		if a, ok := f.NetworkAsks[i]; ok {
 			a.Unreachable = false // no filter says that
-			out.Network = append(out.Network, marshal(messages.MustPack(authorizerfilter.Network(a, filter.ShadowRulesStatPrefix, "stat", service))))
+			out.Network = append(out.Network, marshal(messages.MustPack(authorizerfilter.Network(a, filter.ShadowRulesStatPrefix, "stat", service(a)))))
 		}
 	}
 	for i, filter := range f.HTTP {
 		out.HTTP = append(out.HTTP, marshal(filter))
 		if a, ok := f.HTTPAsks[i]; ok {
 			a.Unreachable = false
-			out.HTTP = append(out.HTTP, marshal(messages.MustPack(authorizerfilter.HTTP(a, filter.ShadowRulesStatPrefix, service))))
+			out.HTTP = append(out.HTTP, marshal(messages.MustPack(authorizerfilter.HTTP(a, filter.ShadowRulesStatPrefix, service(a)))))
 		}
 	}
 	for _, r := range f.Routes {

@@ -11,6 +11,7 @@ import (
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
 	luav3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/lua/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
+	networkauthzv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/ext_authz/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	networkrbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/rbac/v3"
 	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
@@ -38,6 +39,11 @@ type chain struct {
 	ended bool
 	// observes is set by an RBAC filter with a shadow that enforces nothing.
 	observes bool
+	// observesBefore is what observes was in front of the last RBAC filter, and behindRBAC is true right
+	// behind one.
+	observesBefore, behindRBAC bool
+	// askers are the names of the HTTP filters that ask an authorizer.
+	askers []string
 	// judges is the number of RBAC filters so far, with the lost filters.
 	judges int
 	// observers are the names of the filters of the lab that were skipped.
@@ -193,12 +199,18 @@ func (c *chain) filter(name string, packed *anypb.Any, faults []messages.Fault, 
 	}
 	c.tellFaults(name, faults)
 	m, _, err := messages.Unpack(packed)
+	behindRBAC := c.behindRBAC && len(faults) == 0
+	c.behindRBAC = false
 	switch m := m.(type) {
 	case *networkrbacv3.RBAC:
 		if isObserver(name, m) {
 			return
 		}
 		c.network(name, m)
+	case *networkauthzv3.ExtAuthz:
+		if !c.networkAsksBehind(name, m, behindRBAC) {
+			c.noteOther(name, messages.TypeURL(packed), m, err)
+		}
 	case *hcmv3.HttpConnectionManager:
 		c.ended = true
 		c.http(name, m)
@@ -256,6 +268,7 @@ func (c *chain) network(name string, from *networkrbacv3.RBAC) {
 		filter.ShadowRulesStatPrefix = ""
 	}
 	c.in.Filters.Network = append(c.in.Filters.Network, filter)
+	c.behindRBAC = true
 }
 
 func (c *chain) addHTTP(name, statPrefix string, from *httprbacv3.RBAC) {
@@ -268,6 +281,7 @@ func (c *chain) addHTTP(name, statPrefix string, from *httprbacv3.RBAC) {
 		Enforces: enforces(from),
 	})
 	c.in.Filters.HTTP = append(c.in.Filters.HTTP, withoutPrefix(from))
+	c.behindRBAC = true
 }
 
 // withoutPrefix returns the filter with the name of its shadow only: the listener of a
@@ -303,6 +317,7 @@ func (c *chain) judge(name string, f rbacFilter) bool {
 	if !logs {
 		c.judges++
 	}
+	c.observesBefore = c.observes
 	c.observes = c.observes || shadow && !enforces(f)
 	return c.inspect(name, f, logs)
 }

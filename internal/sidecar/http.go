@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	httpauthzv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_authz/v3"
 	jwtauthnv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3"
 	httprbacv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/rbac/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
@@ -114,6 +115,8 @@ func (c *chain) checkKnown(filter string, m proto.Message) {
 }
 
 func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
+	behindRBAC := c.behindRBAC
+	c.behindRBAC = false
 	packed, faults, typeURL, reason := c.extension(f.Name, f.GetTypedConfig(), f.GetConfigDiscovery())
 	if reason != "" {
 		c.replaceable = append(c.replaceable, f.Name)
@@ -131,7 +134,7 @@ func (c *chain) httpFilter(statPrefix string, f *hcmv3.HttpFilter) {
 		c.replaceable = append(c.replaceable, f.Name)
 	}
 	switch {
-	case c.readTokens(f, m):
+	case c.readTokens(f, m), c.asksBehind(f, m, behindRBAC && len(faults) == 0):
 	case !ok:
 		c.noteOther(f.Name, messages.TypeURL(packed), m, err)
 	case f.Disabled:
@@ -154,6 +157,9 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 		c.tellScripts(config)
 		if overriding(config, c.tokens) {
 			c.tell(dump.Beside, c.tokens[0], typeURL(&jwtauthnv3.PerRouteConfig{}), fmt.Sprintf("route configuration %q replaces the filter for tokens", config.Name))
+		}
+		if overriding(config, c.askers) || len(c.askers) > 0 && overriding(config, c.replaceable) {
+			c.tell(dump.Lost, c.askers[0], typeURL(&httpauthzv3.ExtAuthzPerRoute{}), fmt.Sprintf("route configuration %q replaces a filter that asks an authorizer, or what it asks about", config.Name))
 		}
 		for _, host := range config.VirtualHosts {
 			for i, route := range host.Routes {

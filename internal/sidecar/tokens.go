@@ -11,15 +11,15 @@ import (
 )
 
 // readTokens reads the filter for tokens of a connection manager, and reports whether the filter
-// is one that stands where it can be understood: in front of RBAC on HTTP, the only one, and under
-// the name that the filters ask for. All others are told about as filters of another kind.
+// is one that stands where it can be understood: in front of RBAC on HTTP, but behind what asks an
+// authorizer, the only one, and under the name that the filters ask for. All others are told about as filters of another kind.
 func (c *chain) readTokens(f *hcmv3.HttpFilter, m proto.Message) bool {
 	filter, ok := m.(*jwtauthnv3.JwtAuthentication)
 	if !ok {
 		return false
 	}
 	c.tokens = append(c.tokens, f.Name)
-	if len(c.tokens) > 1 || f.Disabled || f.Name != rbac.TokenFilter || len(c.in.Filters.HTTP) > 0 || len(c.replaceable) > 0 {
+	if len(c.tokens) > 1 || f.Disabled || f.Name != rbac.TokenFilter || max(len(c.in.Filters.HTTP), len(c.replaceable)) > len(c.askers) {
 		return false
 	}
 	demand, err := tokenfilter.Demand(filter)

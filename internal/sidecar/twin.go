@@ -212,6 +212,7 @@ const chosenElsewhere = "its callers, or something that meshproof does not read,
 // steadyFilters are network filters that never choose a cluster.
 var steadyFilters = map[string]bool{
 	"envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit": true,
+	"envoy.extensions.filters.network.ext_authz.v3.ExtAuthz":               true,
 	"envoy.extensions.filters.network.local_ratelimit.v3.LocalRateLimit":   true,
 	"envoy.extensions.filters.network.ratelimit.v3.RateLimit":              true,
 	metadataExchange: true,

@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // Places in the dump of Istio's sidecar: its chains of any port, and of the ports 8080 and 6379.
@@ -68,7 +69,7 @@ func TestIstioSidecar(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := matchedSidecar(t, tt.edits...)
+			v := matchedSidecar(t, "", "../../examples/istio/policies", tt.edits...)
 			if got := outcomeOf(v); got != tt.want {
 				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(v.sidecar.Unknown))
 			}
@@ -76,15 +77,24 @@ func TestIstioSidecar(t *testing.T) {
 	}
 }
 
-// matchedSidecar holds the example of Istio's sidecar, after some edits, against its policies.
-func matchedSidecar(t *testing.T, edits ...edit) *Verification {
+// matchedSidecar holds the example of Istio's sidecar, after some edits, against policies of a mesh
+// config.
+func matchedSidecar(t *testing.T, config, policies string, edits ...edit) *Verification {
 	t.Helper()
-	files, err := lab.Open(lab.Choice{}, "../../examples/istio/policies")
+	files, err := lab.Open(lab.Choice{}, policies)
 	if err != nil {
 		t.Fatal(err)
 	}
 	in := policy.Inbound{Workload: policy.Workload{Name: "backend", Namespace: "shop", Labels: map[string]string{"app": "payments"}}, Port: 8080}
-	all, err := files.CasesFor(lab.Surroundings{Inbound: in, Options: language.Options{TrustDomain: spiffeid.RequireTrustDomainFromString("cluster.local")}}, files.Inbounds())
+	options := language.Options{TrustDomain: spiffeid.RequireTrustDomainFromString("cluster.local")}
+	if config != "" {
+		docs, err := manifest.Parse("options", []byte("istio: "+config))
+		if err != nil {
+			t.Fatal(err)
+		}
+		options.Document = docs[0]
+	}
+	all, err := files.CasesFor(lab.Surroundings{Inbound: in, Options: options}, files.Inbounds())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/authorizer"
 	"github.com/meshproof/meshproof/internal/beyond"
+	"github.com/meshproof/meshproof/internal/examination"
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/mtls"
@@ -23,6 +26,7 @@ import (
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -248,6 +252,10 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 	if why := reading.Inbounds()[0].Program.Tokens.With(g.keys).Difference(enforced.Tokens); why != "" && in.Protocol.Layer() == policy.L7 {
 		one.lost = append(one.lost, "the policies and the sidecar's filter for tokens (JWT) demand other tokens: "+why)
 	}
+	one.lost = append(one.lost, askedElsewhere(reading.Inbounds()[0], enforced.Filters)...)
+	if mesh, says := reading.Inbounds()[0].MeshNormalization(); says && mesh != enforced.Normalization && (asksForPath(reading.Inbounds()[0].Program.Program) || asksForPath(one.lifted)) {
+		one.lost = append(one.lost, fmt.Sprintf("the mesh config normalizes paths by %+v, and the sidecar by %+v", mesh, enforced.Normalization))
+	}
 	if gap := modeGap(reading.Inbounds()[0].Program.MTLS, enforced); gap != "" {
 		one.lost = append(one.lost, gap)
 	}
@@ -267,6 +275,30 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 	g.known[key] = append(g.known[key], one)
 	g.list = append(g.list, one)
 	return nil
+}
+
+// askedElsewhere says in what the filters ask an authorizer otherwise than the policies do, or another
+// one.
+func askedElsewhere(in verdict.Inbound, f xds.Filters) []string {
+	out, own := examination.AsksApart(in, f), in.Authorizers()
+	for _, asks := range []map[int]authorizer.Authorizer{f.NetworkAsks, f.HTTPAsks} {
+		for _, i := range slices.Sorted(maps.Keys(asks)) {
+			if want, ok := own[asks[i].Provider]; ok && want.Cluster != asks[i].Cluster {
+				out = append(out, fmt.Sprintf("the sidecar asks the authorizer %q behind the cluster %q, and in the mesh config it is behind %q", want.Provider, asks[i].Cluster, want.Cluster))
+			}
+		}
+	}
+	return out
+}
+
+// asksForPath reports whether a program looks at paths.
+func asksForPath(p policy.Program) bool {
+	for c := range p.Conditions() {
+		if is, ok := c.(policy.Is); ok && (is.Attribute == attribute.Path || is.Attribute == attribute.Header(":path")) {
+			return true
+		}
+	}
+	return false
 }
 
 // asksForRequests reports whether a program looks at more than a connection shows.

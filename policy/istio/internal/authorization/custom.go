@@ -91,10 +91,16 @@ func (p ExtensionProvider) status() int {
 func (o Options) provider(name string) (authorizer.Authorizer, bool) {
 	for _, p := range o.Providers {
 		if p.Name == name {
-			return authorizer.Authorizer{Provider: name, FailOpen: p.GRPC.FailOpen, StatusOnError: p.status(), Unreachable: p.Unreachable}, true
+			return authorizer.Authorizer{Provider: name, Cluster: p.GRPC.cluster(), FailOpen: p.GRPC.FailOpen, StatusOnError: p.status(), Unreachable: p.Unreachable}, true
 		}
 	}
 	return authorizer.Authorizer{}, false
+}
+
+// cluster returns the name that Istio gives the cluster of the service (BuildSubsetKey in
+// pilot/pkg/model/push_context.go). A namespace may stand in front of the service.
+func (p grpcProvider) cluster() string {
+	return fmt.Sprintf("outbound|%d||%s", p.Port, p.Service[strings.LastIndex(p.Service, "/")+1:])
 }
 
 // badProvider ends the name of a rule that denies because there is no authorizer to ask.

@@ -1,0 +1,133 @@
+package verify
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The mesh config and the policy that ask an authorizer about payments.
+const (
+	meshConfig = `{extensionProviders: [{name: opa, envoyExtAuthzGrpc: {service: opa.authz.svc.cluster.local, port: 9191, statusOnError: "503"}}]}`
+	askPolicy  = `
+---
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: {name: ask, namespace: shop}
+spec: {action: CUSTOM, provider: {name: opa}, rules: [{to: [{operation: {ports: ["8080"], paths: ["/api/pay*"]}}]}]}
+`
+	opaCluster = "0.configs.1.dynamic_active_clusters"
+)
+
+// What Istio puts in front of the other filters for such a policy, in its order.
+var (
+	askedRules = func(layer, fields, permissions string) string {
+		return fmt.Sprintf(`{"name": "envoy.filters.%s.rbac", "typed_config": {"@type": "T/envoy.extensions.filters.%[1]s.rbac.v3.RBAC", %[2]s
+			"shadow_rules_stat_prefix": "istio_ext_authz_", "shadow_rules": {"action": "DENY", "policies": {"istio-ext-authz-opa-ns[shop]-policy[ask]-rule[0]": {
+			"permissions": [{"and_rules": {"rules": [%[3]s]}}], "principals": [{"and_ids": {"ids": [{"any": true}]}}]}}}}}`, layer, fields, permissions)
+	}
+	asker = func(layer, fields string) string {
+		return fmt.Sprintf(`{"name": "envoy.filters.%s.ext_authz", "typed_config": {"@type": "T/envoy.extensions.filters.%[1]s.ext_authz.v3.ExtAuthz", %[2]s
+			"grpc_service": {"envoy_grpc": {"cluster_name": "outbound|9191||opa.authz.svc.cluster.local", "authority": "opa.authz.svc.cluster.local"}, "timeout": "600s"},
+			"transport_api_version": "V3", "filter_enabled_metadata": {"filter": "envoy.filters.%[1]s.rbac", "path": [{"key": "istio_ext_authz_shadow_effective_policy_id"}],
+			"value": {"string_match": {"prefix": "istio-ext-authz-opa"}}}}}`, layer, fields)
+	}
+	onPort   = `{"or_rules": {"rules": [{"destination_port": 8080}]}}`
+	onPath   = `{"or_rules": {"rules": [{"url_path": {"path": {"prefix": "/api/pay"}}}]}}`
+	httpAsks = []edit{
+		push(shopFilters, asker("http", `"status_on_error": {"code": "ServiceUnavailable"},`)), push(shopFilters, askedRules("http", "", onPath+","+onPort)),
+		push(anyPortHTTP, asker("http", `"status_on_error": {"code": "ServiceUnavailable"},`)), push(anyPortHTTP, askedRules("http", "", onPath+","+onPort)),
+	}
+	tcpAsks = []edit{
+		push(anyPortTCP+".filters", asker("network", `"stat_prefix": "tcp.",`)), push(anyPortTCP+".filters", askedRules("network", `"stat_prefix": "tcp.",`, onPort)),
+		push(shopTCP+".filters", asker("network", `"stat_prefix": "tcp.",`)), push(shopTCP+".filters", askedRules("network", `"stat_prefix": "tcp.",`, onPort)),
+	}
+	itsCluster = add(opaCluster, `{"cluster": {"@type": "T/envoy.config.cluster.v3.Cluster", "name": "outbound|9191||opa.authz.svc.cluster.local", "type": "EDS",
+		"eds_cluster_config": {"service_name": "outbound|9191||opa.authz.svc.cluster.local"}}}`)
+)
+
+const anyPortHTTP = istioInbound + ".filter_chains.1.filters.1.typed_config.http_filters"
+
+// TestAuthorizers reads a sidecar that asks an authorizer. It is verified where the authorizer is that
+// of the mesh config and is asked about what the policy says, and only there.
+func TestAuthorizers(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	text, err := os.ReadFile("../../examples/istio/policies/shop.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "policies.yaml"), append(text, askPolicy...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asks, rules := shopFilters+".1.typed_config", shopFilters+".0.typed_config"
+	for name, tt := range map[string]struct {
+		want   outcome
+		config string
+		edits  []edit
+	}{
+		"as Istio makes it":                    {verified, "", nil},
+		"no authorizer is asked":               {differs, "", []edit{drop(shopFilters + ".1"), drop(shopFilters + ".0")}},
+		"without its mesh config":              {unverified, "{}", nil},
+		"another service in the mesh config":   {unverified, strings.Replace(meshConfig, "opa.authz", "opa.other", 1), nil},
+		"another port in the mesh config":      {unverified, strings.Replace(meshConfig, "9191", "9192", 1), nil},
+		"another cluster":                      {unverified, "", []edit{put(asks+".grpc_service.envoy_grpc.cluster_name", `"outbound|443||kubernetes.default.svc.cluster.local"`)}},
+		"its cluster is not there":             {unverified, "", []edit{drop(opaCluster + ".6")}},
+		"its cluster leads elsewhere":          {unverified, "", []edit{put(opaCluster+".6.cluster.eds_cluster_config.service_name", `"outbound|80||evil.authz.svc.cluster.local"`)}},
+		"its cluster has endpoints of its own": {unverified, "", []edit{put(opaCluster+".6.cluster.type", `"STATIC"`)}},
+		"it fails open":                        {unverified, "", []edit{put(asks+".failure_mode_allow", `true`)}},
+		"another status":                       {unverified, "", []edit{drop(asks + ".status_on_error")}},
+		"it is asked about less":               {differs, "", []edit{put(rules+".shadow_rules.policies.istio-ext-authz-opa-ns[shop]-policy[ask]-rule[0].permissions.0.and_rules.rules.0.or_rules.rules.0.url_path.path.prefix", `"/api/pays"`)}},
+		"it is asked about another provider":   {unverified, "", []edit{put(asks+".filter_enabled_metadata.value.string_match.prefix", `"istio-ext-authz-other"`)}},
+		"it is asked by another shadow":        {unverified, "", []edit{put(rules+".shadow_rules_stat_prefix", `"istio_"`)}},
+		"it is asked about some requests":      {unverified, "", []edit{put(asks+".filter_enabled", `{"default_value": {"numerator": 1}}`)}},
+		"it is disabled":                       {unverified, "", []edit{put(shopFilters+".1.disabled", `true`)}},
+		"a route disables it":                  {unverified, "", []edit{put(shopHTTP+".filters.1.typed_config.route_config.virtual_hosts.0.routes.0.typed_per_filter_config", `{"envoy.filters.http.ext_authz": {"@type": "T/envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute", "disabled": true}}`)}},
+		"a script in between":                  {unverified, "", []edit{put(shopFilters+".1", lua()), push(shopFilters, asker("http", `"status_on_error": {"code": "ServiceUnavailable"},`)), push(shopFilters, askedRules("http", "", onPath+","+onPort))}},
+		"it asks behind the other filters":     {unverified, "", []edit{drop(shopFilters + ".1"), push(shopFilters, asker("http", `"status_on_error": {"code": "ServiceUnavailable"},`))}},
+		"over HTTP":                            {unverified, "", []edit{drop(asks + ".grpc_service"), put(asks+".http_service", `{"server_uri": {"uri": "http://opa", "cluster": "opa", "timeout": "1s"}}`)}},
+		"on tcp it is not asked":               {differs, "", []edit{drop(anyPortTCP + ".filters.1"), drop(anyPortTCP + ".filters.0"), put(anyPortTCP+".filters.1.typed_config.rules.policies.more", `{"permissions": [{"any": true}], "principals": [{"any": true}]}`)}},
+		"on tcp it fails open":                 {unverified, "", []edit{put(anyPortTCP+".filters.1.typed_config.failure_mode_allow", `true`)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := tt.config
+			if config == "" {
+				config = meshConfig
+			}
+			edits := append(append(append([]edit{itsCluster}, httpAsks...), tcpAsks...), tt.edits...)
+			v := matchedSidecar(t, config, folder, edits...)
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(v.sidecar.Unknown))
+			}
+		})
+	}
+}
+
+// TestNormalizationOfMesh holds what a sidecar makes of paths against the mesh config.
+func TestNormalizationOfMesh(t *testing.T) {
+	t.Parallel()
+	merges := []edit{put(shopHTTP+".filters.1.typed_config.merge_slashes", `true`), put(istioInbound+".filter_chains.1.filters.1.typed_config.merge_slashes", `true`)}
+	for name, tt := range map[string]struct {
+		want   outcome
+		config string
+		edits  []edit
+	}{
+		"the default of both":         {verified, "", nil},
+		"stated, and as the default":  {verified, "{normalization: BASE}", nil},
+		"stated, and as the sidecar":  {verified, "{normalization: MERGE_SLASHES}", merges},
+		"another than the default":    {unverified, "", merges},
+		"another than what is stated": {unverified, "{normalization: MERGE_SLASHES}", nil},
+		"none":                        {unverified, "", []edit{drop(shopHTTP + ".filters.1.typed_config.normalize_path")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := matchedSidecar(t, tt.config, "../../examples/istio/policies", tt.edits...)
+			if got := outcomeOf(v); got != tt.want {
+				t.Errorf("%s, want %s: %q, unknown %q", got, tt.want, lines(v.Unverified), lines(v.sidecar.Unknown))
+			}
+		})
+	}
+}
