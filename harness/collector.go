@@ -16,6 +16,7 @@ import (
 type collector struct {
 	mu      sync.Mutex
 	watched map[netip.AddrPort]*logs
+	traces  map[netip.AddrPort]*trace
 }
 
 // logs are the access log entries of one connection: the entries of its requests, in Envoy's
@@ -42,7 +43,9 @@ type entry struct {
 	came time.Time
 }
 
-func newCollector() *collector { return &collector{watched: map[netip.AddrPort]*logs{}} }
+func newCollector() *collector {
+	return &collector{watched: map[netip.AddrPort]*logs{}, traces: map[netip.AddrPort]*trace{}}
+}
 
 func (c *collector) watch(caller netip.AddrPort) *logs {
 	l := &logs{of: c}
@@ -61,6 +64,9 @@ func (c *collector) unwatch(caller netip.AddrPort) {
 func (c *collector) add(e xds.AccessLog) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if t := c.traces[e.Caller]; t != nil {
+		t.addInbound(e)
+	}
 	l := c.watched[e.Caller]
 	if l == nil {
 		return

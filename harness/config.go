@@ -61,6 +61,7 @@ func (m *Mesh) removal() controlplane.Update {
 			u.RemoveSecrets = append(u.RemoveSecrets, m.identityName(i))
 		}
 	}
+	m.removeSidecars(&u)
 	return u
 }
 
@@ -83,12 +84,13 @@ func (m *Mesh) secrets() ([]controlplane.Secret, error) {
 	return secrets, nil
 }
 
-func (m *Mesh) listener(inbounds []Inbound) controlplane.Listener {
+func (m *Mesh) listener(inbounds []Inbound, sidecars []sidecar) controlplane.Listener {
 	l := controlplane.Listener{
 		Name:       m.name,
 		Bind:       m.slot.Listen,
 		Dial:       m.slot.Dial,
 		Validation: m.validationName(),
+		Outbounds:  m.outbounds(sidecars),
 	}
 	for i, in := range inbounds {
 		l.Inbounds = append(l.Inbounds, controlplane.Inbound{
@@ -104,6 +106,7 @@ func (m *Mesh) listener(inbounds []Inbound) controlplane.Listener {
 			Tokens:          in.Tokens,
 			TrustedHops:     in.TrustedHops,
 			Headers:         in.Headers,
+			BehindOutbounds: len(sidecars) > 0,
 		})
 	}
 	return l

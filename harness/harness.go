@@ -91,7 +91,7 @@ func (h *Harness) start(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("listen for the control plane: %w", err)
 	}
-	h.control = controlplane.Serve(listener, channel.serverTLS(), h.collector.add, h.collector.ask)
+	h.control = controlplane.Serve(listener, channel.serverTLS(), controlplane.Records{Entry: h.collector.add, Asked: h.collector.ask, Outbound: h.collector.addOutbound})
 	address := func(port int) string { return net.JoinHostPort(place.HostName, strconv.Itoa(port)) }
 	bootstrap, err := controlplane.Bootstrap{
 		Admin:        place.Admin,

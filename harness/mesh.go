@@ -16,6 +16,7 @@ import (
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/peer"
 	"github.com/meshproof/meshproof/internal/rbac"
+	"github.com/meshproof/meshproof/internal/routingconfig"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -39,6 +40,8 @@ type Mesh struct {
 	turn chan struct{}
 	// inbounds ends with the inbound of the positive control.
 	inbounds []Inbound
+	// sidecars ends with the sidecar of the positive control, where there are any.
+	sidecars []sidecar
 	// counters are Envoy's, by name, as they were read last.
 	counters map[string]counterReading
 	// reading counts how often they were read.
@@ -92,14 +95,14 @@ func (h *Harness) NewMesh(ctx context.Context, spec MeshSpec) (*Mesh, error) {
 		inbounds: slices.Clone(spec.Inbounds),
 		counters: map[string]counterReading{},
 	}
-	if err := m.start(ctx); err != nil {
+	if err := m.start(ctx, spec.Sidecars); err != nil {
 		m.giveUp(ctx)
 		return nil, fmt.Errorf("harness: %s: %w", name, err)
 	}
 	return m, nil
 }
 
-func (m *Mesh) start(ctx context.Context) (err error) {
+func (m *Mesh) start(ctx context.Context, sidecars []routingconfig.Sidecar) (err error) {
 	if m.bundles, err = m.ca.BundleSet(m.domains...); err != nil {
 		return err
 	}
@@ -115,7 +118,14 @@ func (m *Mesh) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return m.push(ctx, controlplane.Update{Listeners: []controlplane.Listener{m.listener(m.inbounds)}, Secrets: secrets})
+	if err := m.placeSidecars(sidecars); err != nil {
+		return err
+	}
+	update := controlplane.Update{Listeners: []controlplane.Listener{m.listener(m.inbounds, m.sidecars)}, Secrets: secrets}
+	if err := m.addSidecars(&update); err != nil {
+		return err
+	}
+	return m.push(ctx, update)
 }
 
 // giveUp removes what a failed start may have left. It gives the port back only if the
@@ -189,7 +199,7 @@ func (m *Mesh) SetFilters(ctx context.Context, filters map[string]xds.Filters) e
 		}
 		changed[i].changes++
 	}
-	if err := m.push(ctx, controlplane.Update{Listeners: []controlplane.Listener{m.listener(changed)}}); err != nil {
+	if err := m.push(ctx, controlplane.Update{Listeners: []controlplane.Listener{m.listener(changed, m.sidecars)}}); err != nil {
 		return fmt.Errorf("harness: %s: set filters: %w", m.name, err)
 	}
 	m.inbounds = changed
@@ -261,6 +271,8 @@ type MeshSpec struct {
 	// one; the first is the trust domain of the mesh.
 	TrustDomains []spiffeid.TrustDomain
 	Inbounds     []Inbound
+	// Sidecars are the outbound sides of workloads that send requests: see [Mesh.Pass].
+	Sidecars []routingconfig.Sidecar
 }
 
 // Inbound is one port of one workload.
@@ -345,5 +357,5 @@ func (s MeshSpec) check() error {
 		}
 		names[in.Name], addresses[in.Address] = true, in.Name
 	}
-	return nil
+	return s.checkSidecars()
 }

@@ -37,7 +37,7 @@ func WithEnvoy(version string) Option {
 	return func(o *options) { o.envoy.Version = version }
 }
 
-// WithRuntime chooses between a container and a process. The default is [Auto].
+// WithRuntime chooses between a container and a process. The default is the zero value.
 func WithRuntime(r Runtime) Option {
 	return func(o *options) { o.envoy.Runtime = r }
 }
@@ -64,16 +64,15 @@ const DefaultVersion = pin.DefaultVersion
 // pinned, or where the Envoy at hand is another version than the one asked for.
 var ErrUnknownVersion = pin.ErrUnknownVersion
 
-// Runtime says how Envoy runs: [Auto], [Container] or [Process]. It has the methods
-// String, MarshalText and UnmarshalText, with the texts "auto", "container" and
-// "process", so that it can be the value of a command line flag.
+// Runtime says how Envoy runs: [Container] or [Process]. The zero value takes ENVOY_IMAGE as a
+// container, else ENVOY_BIN as a process, else a container where a Docker daemon answers and
+// has an image, else a process. It has the methods String, MarshalText and UnmarshalText, with
+// the texts "auto", "container" and "process", so that it can be the value of a command line
+// flag.
 type Runtime = envoy.Runtime
 
 // The runtimes.
 const (
-	// Auto takes ENVOY_IMAGE as a container, else ENVOY_BIN as a process, else a
-	// container where a Docker daemon answers and has an image, else a process.
-	Auto = envoy.Auto
 	// Container runs Envoy in Docker.
 	Container = envoy.Container
 	// Process runs Envoy as a child process.

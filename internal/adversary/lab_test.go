@@ -68,7 +68,7 @@ func startLab(t *testing.T, version string, filters map[string]xds.Filters) *lab
 		ClientAuth:            tls.RequireAnyClientCert,
 		VerifyPeerCertificate: tlsconfig.VerifyPeerCertificate(l.bundles, tlsconfig.AuthorizeID(proxy)),
 		NextProtos:            []string{"h2"},
-	}, l.entry, func(netip.AddrPort) {})
+	}, controlplane.Records{Entry: l.entry})
 	closeAfter(t, func() error { control.Close(); return nil })
 
 	address := func(port int) string { return net.JoinHostPort(place.HostName, strconv.Itoa(port)) }

@@ -18,8 +18,8 @@ var walls = map[string]string{
 	"harness":             "harness",
 	"internal/connection": "harness",
 	"internal/envoy":      "harness",
+	"internal/passage":    "harness",
 	"internal/pin":        "harness",
-	"internal/script":     "harness",
 	"internal/upstream":   "harness",
 
 	"internal/cluster":     "internal/lab",
@@ -45,6 +45,8 @@ var walls = map[string]string{
 
 	"xds":                       "xds",
 	"internal/behavior/probe":   "xds",
+	"internal/outboundlog":      "xds",
+	"internal/routingconfig":    "xds",
 	"internal/controlplane":     "xds",
 	"internal/authorizerfilter": "xds",
 	"internal/messages":         "xds",

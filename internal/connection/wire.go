@@ -27,7 +27,7 @@ func dial(ctx context.Context, c caller.Call, patience time.Duration) (*wire, er
 	if err != nil {
 		return nil, err
 	}
-	out := &wire{Conn: raw, raw: raw}
+	out := &wire{Conn: raw, raw: raw, over: make(chan struct{})}
 	out.startCall(patience)
 	out.stopWatch = context.AfterFunc(ctx, func() { _ = raw.Close() })
 	if _, err := played(c).WriteTo(raw); err != nil {
@@ -103,9 +103,10 @@ type wire struct {
 	sending sync.WaitGroup
 
 	mu       sync.Mutex
-	first    byte  // the first byte that was read
-	received int   // the number of bytes read since startCall
-	readErr  error // the error that ended reading
+	first    byte          // the first byte that was read
+	received int           // the number of bytes read since startCall
+	readErr  error         // the error that ended reading
+	over     chan struct{} // closed with readErr
 }
 
 // tlsAlert is the content type at the start of a TLS alert record. A plaintext caller
@@ -122,6 +123,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	w.received += n
 	if err != nil && w.readErr == nil {
 		w.readErr = err
+		close(w.over)
 	}
 	return n, err
 }
@@ -148,6 +150,13 @@ func (w *wire) failed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.readErr != nil
+}
+
+// some tells whether a byte was read.
+func (w *wire) some() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.received > 0
 }
 
 // sendMax is a number of bytes that the buffers of any socket hold.

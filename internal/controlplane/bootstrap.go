@@ -14,6 +14,7 @@ import (
 	endpointv3 "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	metricsv3 "github.com/envoyproxy/go-control-plane/envoy/config/metrics/v3"
+	internallistenerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/bootstrap/internal_listener/v3"
 	tcpproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/tcp_proxy/v3"
 	upstreamproxyv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/proxy_protocol/v3"
 	rawbufferv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/raw_buffer/v3"
@@ -95,10 +96,14 @@ func (b Bootstrap) JSON() ([]byte, error) {
 		Node:  &corev3.Node{Id: "meshproof", Cluster: "meshproof"},
 		Admin: &bootstrapv3.Admin{Address: admin},
 		// Thousands of other statistics would be made with each listener and searched
-		// with each look at the counters.
+		// with each look at the counters. No log shows what the counters of bounds do.
 		StatsConfig: &metricsv3.StatsConfig{StatsMatcher: &metricsv3.StatsMatcher{
 			StatsMatcher: &metricsv3.StatsMatcher_InclusionList{InclusionList: &matcherv3.ListStringMatcher{
-				Patterns: []*matcherv3.StringMatcher{{MatchPattern: &matcherv3.StringMatcher_Contains{Contains: ".rbac."}}},
+				Patterns: []*matcherv3.StringMatcher{
+					{MatchPattern: &matcherv3.StringMatcher_Contains{Contains: ".rbac."}},
+					{MatchPattern: &matcherv3.StringMatcher_Suffix{Suffix: "_timeout"}},
+					{MatchPattern: &matcherv3.StringMatcher_Suffix{Suffix: "_max_duration_reached"}},
+				},
 			}},
 		}},
 		// Control planes lift the limit of 100 for regular expressions, Kuma and Envoy Gateway to
@@ -109,11 +114,15 @@ func (b Bootstrap) JSON() ([]byte, error) {
 				"re2.max_program_size.error_level": structpb.NewNumberValue(math.MaxUint32),
 			}}},
 		}}},
+		BootstrapExtensions: []*corev3.TypedExtensionConfig{{
+			Name: "envoy.bootstrap.internal_listener", TypedConfig: messages.MustPack(&internallistenerv3.InternalListener{}),
+		}},
 		StaticResources: &bootstrapv3.Bootstrap_StaticResources{
 			Clusters: []*clusterv3.Cluster{controlPlane, http, tcp},
 		},
 		DynamicResources: &bootstrapv3.Bootstrap_DynamicResources{
 			LdsConfig: ads(),
+			CdsConfig: ads(),
 			AdsConfig: &corev3.ApiConfigSource{
 				// Envoy's node lists its extensions, some 30 KB in each message otherwise.
 				SetNodeOnFirstMessageOnly: true,
@@ -131,6 +140,7 @@ func (b Bootstrap) JSON() ([]byte, error) {
 		// The gate opens at the latest then: Envoy starts its listeners together, and there may
 		// be no other.
 		bootstrap.DynamicResources.LdsConfig.InitialFetchTimeout = durationpb.New(time.Millisecond)
+		bootstrap.DynamicResources.CdsConfig.InitialFetchTimeout = durationpb.New(time.Millisecond)
 		bootstrap.StaticResources.Listeners = []*listenerv3.Listener{gate}
 		bootstrap.StaticResources.Clusters = append(bootstrap.StaticResources.Clusters, cluster)
 	}

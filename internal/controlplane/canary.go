@@ -19,15 +19,15 @@ const canaryPause = 200 * time.Microsecond
 
 var canarySource = netip.MustParseAddrPort("240.0.0.1:1")
 
-// awaitCanary reads the canary chain until it answers with the version. Envoy's
+// awaitCanary reads a canary until it answers with the version. Envoy's
 // ACK says that the main thread took the configuration; only the data path says
 // that the worker serves it. A listener that waits for a secret is acknowledged
 // long before it is bound.
-func awaitCanary(ctx context.Context, dial, version string) error {
+func awaitCanary(ctx context.Context, dial, version string, read func(ctx context.Context, dial string) (string, error)) error {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for {
-		answer, err := readCanary(ctx, dial)
+		answer, err := read(ctx, dial)
 		if err == nil && answer == version {
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	tlsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/transport_sockets/tls/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/meshproof/meshproof/internal/authorizerfilter"
@@ -114,6 +115,7 @@ func (i Inbound) networkFilters(auth xds.Filters) ([]*listenerv3.Filter, error) 
 		err := add("envoy.filters.network.tcp_proxy", &tcpproxyv3.TcpProxy{
 			StatPrefix:       i.Stat,
 			ClusterSpecifier: &tcpproxyv3.TcpProxy_Cluster{Cluster: upstreamTCP},
+			IdleTimeout:      i.patience(),
 		})
 		return out, err
 	}
@@ -160,14 +162,17 @@ func allowing(rules *configrbacv3.RBAC) *configrbacv3.RBAC {
 	return &configrbacv3.RBAC{Action: configrbacv3.RBAC_ALLOW, Policies: rules.Policies}
 }
 
+// patience is no bound at all for requests of an outbound, and elsewhere Envoy's default.
+func (i Inbound) patience() *durationpb.Duration {
+	if i.BehindOutbounds {
+		return durationpb.New(0)
+	}
+	return nil
+}
+
 // tls demands an SVID. It switches off both kinds of session resumption, because a resumed
 // session keeps the identity of its first handshake.
 func (i Inbound) tls(validation string) *tlsv3.DownstreamTlsContext {
-	alpn := map[policy.Protocol][]string{
-		policy.HTTP:  {"http/1.1"},
-		policy.HTTP2: {"h2"},
-		policy.GRPC:  {"h2"},
-	}
 	return &tlsv3.DownstreamTlsContext{
 		RequireClientCertificate:         wrapperspb.Bool(true),
 		SessionTicketKeysType:            &tlsv3.DownstreamTlsContext_DisableStatelessSessionResumption{DisableStatelessSessionResumption: true},
@@ -180,6 +185,13 @@ func (i Inbound) tls(validation string) *tlsv3.DownstreamTlsContext {
 			},
 		},
 	}
+}
+
+// alpn has the protocols that both sides offer in the TLS handshake.
+var alpn = map[policy.Protocol][]string{
+	policy.HTTP:  {"http/1.1"},
+	policy.HTTP2: {"h2"},
+	policy.GRPC:  {"h2"},
 }
 
 func networkFilter(name string, config *anypb.Any) *listenerv3.Filter {

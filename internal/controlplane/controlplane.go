@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"net"
 	"net/netip"
@@ -20,6 +21,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
+	"github.com/meshproof/meshproof/internal/outboundlog"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -27,7 +29,7 @@ import (
 // upstreams, which are processes of the same machine.
 const connectTimeout = 5 * time.Second
 
-// ControlPlane serves delta ADS (listeners and secrets) to one Envoy and
+// ControlPlane serves delta ADS (listeners, routes, clusters and secrets) to one Envoy and
 // receives its access logs. It is safe for concurrent use.
 type ControlPlane struct {
 	grpc       *grpc.Server
@@ -38,6 +40,10 @@ type ControlPlane struct {
 	acks       *acks
 	listeners  *cache.LinearCache
 	secrets    *cache.LinearCache
+	clusters   *cache.LinearCache
+	routes     *cache.LinearCache
+	// canary is what a request shows that asks the canary of routes.
+	canary string
 
 	connected     chan struct{}
 	connectedOnce sync.Once
@@ -70,33 +76,57 @@ func (c *ControlPlane) HandshakeError() error {
 	return nil
 }
 
+// Records get what Envoy tells while it serves requests. None of them may block; one that is
+// nil gets nothing.
+type Records struct {
+	// Entry gets every entry of the access log of an inbound, one at a time for each stream.
+	Entry func(xds.AccessLog)
+	// Asked gets the address of each caller that the authorizer of the lab is asked about.
+	Asked func(caller netip.AddrPort)
+	// Outbound gets every entry of the access log of an outbound, or why it cannot be read.
+	Outbound func(outboundlog.Entry, error)
+}
+
 // Serve starts a control plane on the listener, which it closes in the end. The
-// TLS configuration must demand Envoy's SVID; entries gets every access log entry,
-// one at a time for each stream, and must not block. The function asked gets the address of
-// each caller that the authorizer of the lab is asked about, and must not block either.
-func Serve(lis net.Listener, config *tls.Config, entries func(xds.AccessLog), asked func(caller netip.AddrPort)) *ControlPlane {
+// TLS configuration must demand Envoy's SVID.
+func Serve(lis net.Listener, config *tls.Config, to Records) *ControlPlane {
+	if to.Entry == nil {
+		to.Entry = func(xds.AccessLog) {}
+	}
+	if to.Asked == nil {
+		to.Asked = func(netip.AddrPort) {}
+	}
+	if to.Outbound == nil {
+		to.Outbound = func(outboundlog.Entry, error) {}
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	creds := &watchedTLS{TransportCredentials: credentials.NewTLS(config)}
 	c := &ControlPlane{
 		grpc:       grpc.NewServer(grpc.Creds(creds)),
 		creds:      creds,
-		authorizer: &authorizerServer{asked: asked},
+		authorizer: &authorizerServer{asked: to.Asked},
 		stop:       stop,
 		served:     make(chan struct{}),
 		acks:       newACKs(),
 		listeners:  cache.NewLinearCache(resource.ListenerType, cache.WithLogger(log.NewDefaultLogger())),
 		secrets:    cache.NewLinearCache(resource.SecretType, cache.WithLogger(log.NewDefaultLogger())),
+		clusters:   cache.NewLinearCache(resource.ClusterType, cache.WithLogger(log.NewDefaultLogger())),
+		routes:     cache.NewLinearCache(resource.RouteType, cache.WithLogger(log.NewDefaultLogger())),
+		canary:     rand.Text(),
 		connected:  make(chan struct{}),
 		turn:       make(chan struct{}, 1),
 	}
 	mux := &cache.MuxCache{
 		Classify:      func(r *cache.Request) string { return r.GetTypeUrl() },
 		ClassifyDelta: func(r *cache.DeltaRequest) string { return r.GetTypeUrl() },
-		Caches:        map[string]cache.Cache{resource.ListenerType: c.listeners, resource.SecretType: c.secrets},
+		Caches: map[string]cache.Cache{
+			resource.ListenerType: c.listeners, resource.SecretType: c.secrets, resource.ClusterType: c.clusters, resource.RouteType: c.routes,
+		},
 	}
 	discoveryv3.RegisterAggregatedDiscoveryServiceServer(c.grpc, server.NewServer(ctx, mux, c.callbacks()))
-	accesslogv3.RegisterAccessLogServiceServer(c.grpc, &accessLogServer{entries: entries})
+	accesslogv3.RegisterAccessLogServiceServer(c.grpc, &accessLogServer{entries: to.Entry})
 	authv3.RegisterAuthorizationServer(c.grpc, c.authorizer)
+	outboundlog.Register(c.grpc, to.Outbound)
 	go func() {
 		defer close(c.served)
 		// Serve returns when Close stops the server, and earlier only where the

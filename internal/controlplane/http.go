@@ -82,6 +82,7 @@ func (i Inbound) httpManager(auth xds.Filters) (*hcmv3.HttpConnectionManager, er
 		SkipXffAppend:               true,
 		GenerateRequestId:           wrapperspb.Bool(false),
 		DelayedCloseTimeout:         durationpb.New(0),
+		StreamIdleTimeout:           i.patience(),
 		AccessLog:                   []*accesslogv3.AccessLog{i.requestLog()},
 		RouteSpecifier:              &hcmv3.HttpConnectionManager_RouteConfig{RouteConfig: routes},
 		ForwardClientCertDetails:    hcmv3.HttpConnectionManager_SANITIZE_SET,
@@ -186,11 +187,11 @@ func (i Inbound) routeConfig(auth xds.Filters, places []xds.FilterPlace) (*route
 			}
 		}
 		routes = append(routes, &routev3.Route{
-			Name: route.Name, Match: route.Match, Action: toUpstream(), TypedPerFilterConfig: filters,
+			Name: route.Name, Match: route.Match, Action: i.toUpstream(), TypedPerFilterConfig: filters,
 		})
 	}
 	if !auth.RoutesOnly {
-		routes = append(routes, &routev3.Route{Match: &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: ""}}, Action: toUpstream()})
+		routes = append(routes, &routev3.Route{Match: &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: ""}}, Action: i.toUpstream()})
 	}
 	return &routev3.RouteConfiguration{
 		Name: "inbound",
@@ -206,11 +207,14 @@ func (i Inbound) routeConfig(auth xds.Filters, places []xds.FilterPlace) (*route
 	}, nil
 }
 
-func toUpstream() *routev3.Route_Route {
-	return &routev3.Route_Route{Route: &routev3.RouteAction{
-		ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: upstreamHTTP},
+// toUpstream does not repeat a request of an outbound: an application that breaks its answer
+// is then what a case asks for.
+func (i Inbound) toUpstream() *routev3.Route_Route {
+	action := &routev3.RouteAction{ClusterSpecifier: &routev3.RouteAction_Cluster{Cluster: upstreamHTTP}, Timeout: i.patience()}
+	if !i.BehindOutbounds {
 		// A pooled connection may end just as Envoy uses it again. This happens behind
 		// every policy. A request that arrived twice would be found.
-		RetryPolicy: &routev3.RetryPolicy{RetryOn: "reset,connect-failure", NumRetries: wrapperspb.UInt32(3)},
-	}}
+		action.RetryPolicy = &routev3.RetryPolicy{RetryOn: "reset,connect-failure", NumRetries: wrapperspb.UInt32(3)}
+	}
+	return &routev3.Route_Route{Route: action}
 }

@@ -39,6 +39,9 @@ type Inbound struct {
 	TrustedHops int
 	// Headers are the names of the headers that the access log of an HTTP inbound shows.
 	Headers []string
+	// BehindOutbounds is true where requests come through outbounds too: no bound of the inbound
+	// may then cut before one of theirs, and no request is sent to the application twice.
+	BehindOutbounds bool
 }
 
 var (

@@ -26,6 +26,8 @@ type Listener struct {
 	Name     string
 	Bind     netip.AddrPort
 	Inbounds []Inbound
+	// Outbounds are those of all sidecars of the mesh.
+	Outbounds []Outbound
 	// Validation is the name of the secret with the trust bundles.
 	Validation string
 	// Dial is where this process reaches the port; the canary is read through it.
@@ -62,6 +64,13 @@ func (l Listener) build(version string) (*listenerv3.Listener, error) {
 		}
 		out.FilterChains = append(out.FilterChains, chains...)
 	}
+	for _, outbound := range l.Outbounds {
+		chain, err := outbound.chain()
+		if err != nil {
+			return nil, fmt.Errorf("xds: listener %s: outbound %s: %w", l.Name, outbound.Config.Name, err)
+		}
+		out.FilterChains = append(out.FilterChains, chain)
+	}
 	out.FilterChains = append(append(out.FilterChains, l.other...), canaryChain(version))
 	if err := messages.Validate(out); err != nil {
 		return nil, fmt.Errorf("xds: listener %s: %w", l.Name, err)
@@ -83,7 +92,7 @@ func (l Listener) check() error {
 		}
 		stats[inbound.Stat], destinations[inbound.Destination] = true, true
 	}
-	return nil
+	return l.checkOutbounds()
 }
 
 func canaryChain(version string) *listenerv3.FilterChain {

@@ -10,6 +10,7 @@ import (
 	"github.com/envoyproxy/go-control-plane/pkg/resource/v3"
 
 	"github.com/meshproof/meshproof/internal/messages"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // Update is what one push changes. What it does not name stays as it is.
@@ -18,9 +19,14 @@ type Update struct {
 	// Secrets must be referred to by a listener of this update or of an earlier
 	// one: Envoy asks for no other, so that no answer to it would ever come.
 	Secrets []Secret
-	// RemoveListeners and RemoveSecrets are names. A secret may go together with
-	// the last listener that refers to it.
-	RemoveListeners, RemoveSecrets []string
+	// Backends and Relays are live before the listeners and routes that lead to them.
+	Backends []Backend
+	Relays   []Relay
+	// Routes must be asked for by a listener of this update or of an earlier one.
+	Routes []Routes
+	// RemoveListeners, RemoveSecrets, RemoveRoutes and RemoveClusters are names. A secret or
+	// routes may go together with the last listener or cluster that refers to them.
+	RemoveListeners, RemoveSecrets, RemoveRoutes, RemoveClusters []string
 }
 
 // Push makes the update live. It returns nil once Envoy acknowledged every
@@ -41,20 +47,27 @@ func (c *ControlPlane) Push(ctx context.Context, u Update) error {
 	}
 	c.pushes++
 	version := fmt.Sprintf("version %d", c.pushes)
-	secrets, err := u.secrets()
+	below, above, err := c.changes(u, version)
 	if err != nil {
 		return err
 	}
-	listeners, err := u.listeners(version)
-	if err != nil {
+	if err := c.apply(ctx, below...); err != nil {
 		return err
 	}
-	if err := c.apply(ctx, newChange(resource.SecretType, c.secrets, secrets), newChange(resource.ListenerType, c.listeners, listeners)); err != nil {
+	if err := c.apply(ctx, above...); err != nil {
+		if errors.Is(err, xds.ErrNACK) {
+			err = errors.Join(err, undo(below))
+		}
 		return err
 	}
 	for _, l := range u.Listeners {
-		if err := awaitCanary(ctx, l.Dial, version); err != nil {
+		if err := awaitCanary(ctx, l.Dial, version, readCanary); err != nil {
 			return fmt.Errorf("xds: push: listener %s: %w", l.Name, err)
+		}
+	}
+	for _, r := range u.Routes {
+		if err := awaitCanary(ctx, r.Dial, version, c.readRoutes(r)); err != nil {
+			return fmt.Errorf("xds: push: routes %s: %w", r.Config.Name, err)
 		}
 	}
 	gone := newChange(resource.ListenerType, c.listeners, nil)
@@ -62,7 +75,37 @@ func (c *ControlPlane) Push(ctx context.Context, u Update) error {
 	if err := c.apply(ctx, gone); err != nil {
 		return err
 	}
-	return c.secrets.UpdateResources(nil, u.RemoveSecrets)
+	gone = newChange(resource.ClusterType, c.clusters, nil)
+	gone.remove = u.RemoveClusters
+	if err := c.apply(ctx, gone); err != nil {
+		return err
+	}
+	return errors.Join(c.routes.UpdateResources(nil, u.RemoveRoutes), c.secrets.UpdateResources(nil, u.RemoveSecrets))
+}
+
+// changes returns what an update changes: what leads nowhere else, and what leads to that.
+// Envoy's worker takes changes over in the order of their coming. So a canary of the second
+// part shows that the first is live too.
+func (c *ControlPlane) changes(u Update, version string) (below, above []*change, err error) {
+	early, late, err := u.secrets()
+	if err != nil {
+		return nil, nil, err
+	}
+	clusters, relays, err := u.backends()
+	if err != nil {
+		return nil, nil, err
+	}
+	listeners, err := u.listeners(version)
+	if err != nil {
+		return nil, nil, err
+	}
+	routes, err := u.routes(version, c.canary)
+	if err != nil {
+		return nil, nil, err
+	}
+	below = []*change{newChange(resource.SecretType, c.secrets, early), newChange(resource.ClusterType, c.clusters, clusters), newChange(resource.ListenerType, c.listeners, relays)}
+	above = []*change{newChange(resource.SecretType, c.secrets, late), newChange(resource.RouteType, c.routes, routes), newChange(resource.ListenerType, c.listeners, listeners)}
+	return below, above, nil
 }
 
 // apply hands the changes to the caches and waits for Envoy's answer to each
@@ -172,13 +215,49 @@ func (u Update) listeners(version string) (map[string]types.Resource, error) {
 	return out, nil
 }
 
-func (u Update) secrets() (map[string]types.Resource, error) {
-	out := make(map[string]types.Resource, len(u.Secrets))
+// secrets returns the secrets that backends ask for, and the others.
+func (u Update) secrets() (early, late map[string]types.Resource, err error) {
+	early, late = map[string]types.Resource{}, map[string]types.Resource{}
+	asked := secretsOf(u.Backends)
 	for _, s := range u.Secrets {
 		if err := messages.Validate(s.message); err != nil {
-			return nil, fmt.Errorf("xds: secret %s: %w", s.Name, err)
+			return nil, nil, fmt.Errorf("xds: secret %s: %w", s.Name, err)
 		}
-		out[s.Name] = s.message
+		if asked[s.Name] {
+			early[s.Name] = s.message
+		} else {
+			late[s.Name] = s.message
+		}
+	}
+	return early, late, nil
+}
+
+func (u Update) backends() (clusters, relays map[string]types.Resource, err error) {
+	clusters, relays = map[string]types.Resource{}, map[string]types.Resource{}
+	for _, b := range u.Backends {
+		if clusters[b.Config.Name], err = b.cluster(); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, r := range u.Relays {
+		if clusters[r.Name], err = r.cluster(); err != nil {
+			return nil, nil, fmt.Errorf("xds: relay %s: %w", r.Name, err)
+		}
+		if relays[r.Name], err = r.listener(); err != nil {
+			return nil, nil, fmt.Errorf("xds: relay %s: %w", r.Name, err)
+		}
+	}
+	return clusters, relays, nil
+}
+
+func (u Update) routes(version, secret string) (map[string]types.Resource, error) {
+	out := make(map[string]types.Resource, len(u.Routes))
+	for _, r := range u.Routes {
+		built := r.build(version, secret)
+		if err := messages.Validate(built); err != nil {
+			return nil, fmt.Errorf("xds: routes %s: %w", built.Name, err)
+		}
+		out[built.Name] = built
 	}
 	return out, nil
 }

@@ -140,7 +140,7 @@ func TestValidateSecret(t *testing.T) {
 	u := Update{Secrets: []Secret{{Name: "s", message: &tlsv3.Secret{Type: &tlsv3.Secret_ValidationContext{
 		ValidationContext: &tlsv3.CertificateValidationContext{VerifyCertificateHash: []string{"short"}},
 	}}}}}
-	if _, err := u.secrets(); err == nil || !strings.HasPrefix(err.Error(), "xds: secret s: envoy.extensions.transport_sockets.tls.v3.Secret: ") {
+	if _, _, err := u.secrets(); err == nil || !strings.HasPrefix(err.Error(), "xds: secret s: envoy.extensions.transport_sockets.tls.v3.Secret: ") {
 		t.Errorf("got %v", err)
 	}
 }

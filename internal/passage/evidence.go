@@ -1,6 +1,7 @@
 package passage
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/meshproof/meshproof/internal/outboundlog"
@@ -14,7 +15,10 @@ import (
 type Inbound struct {
 	// Name is the name of the inbound in the mesh, and Identity the SPIFFE ID of its workload.
 	Name, Identity string
-	Log            xds.AccessLog
+	Address        netip.AddrPort
+	// Plaintext is true for an inbound without TLS.
+	Plaintext bool
+	Log       xds.AccessLog
 }
 
 // Counts are the counters of an outbound and of its clusters that moved, by the bounds that
@@ -35,6 +39,9 @@ type Evidence struct {
 	Arrival *upstream.Arrival
 	// Counts is nil where other requests moved the same counters: see [Request.Alone].
 	Counts *Counts
+	// Retries counts the attempts before this one that left no proof of anything. A request that
+	// has a cause is never sent again.
+	Retries int
 	// Endpoints are the names of the inbounds of the cluster that the outbound's log names.
 	Endpoints []string
 }

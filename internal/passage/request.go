@@ -36,7 +36,7 @@ type Request struct {
 	// gives it to the account of the caller's address: see [upstream.Account.Play].
 	Answer script.Answer
 	// Alone sends the request while no other request of the batch is on the way through the
-	// same outbound, so that each counter that moves is its own.
+	// same sidecar, so that each counter that moves is its own.
 	Alone bool
 }
 

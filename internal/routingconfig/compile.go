@@ -12,6 +12,7 @@ import (
 	httpv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/upstreams/http/v3"
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/routing"
@@ -45,7 +46,10 @@ type Outbound struct {
 type Sentinels map[string]time.Duration
 
 // Compile compiles a program. The prefix stands in front of the names of route
-// configurations, clusters and statistics, which are one space for all sidecars of an Envoy.
+// configurations, clusters and statistics, which are one space for all sidecars of an Envoy; it
+// is empty for a sidecar of its own. In the space of several sidecars a connection to a backend
+// carries one request, unless it [EndsSoon]: Envoy has a pool for each caller there, and each
+// would keep its connection for an hour.
 // Virtual hosts and routes have the names of the program.
 func Compile(p routing.Proxy, prefix string, sentinels Sentinels) (Config, error) {
 	var out Config
@@ -57,7 +61,7 @@ func Compile(p routing.Proxy, prefix string, sentinels Sentinels) (Config, error
 		out.Outbounds = append(out.Outbounds, compiled)
 	}
 	for _, c := range p.Clusters {
-		out.Clusters = append(out.Clusters, compileCluster(c, prefix))
+		out.Clusters = append(out.Clusters, compileCluster(c, prefix, prefix != ""))
 	}
 	return out, nil
 }
@@ -106,11 +110,25 @@ func httpManager(o routing.Outbound, prefix string) *hcmv3.HttpConnectionManager
 	return hcm
 }
 
+// soon is a time that a lab can wait for.
+const soon = 5 * time.Second
+
+// EndsSoon reports whether a bound ends each connection to the backend within a time that a lab
+// can wait for.
+func EndsSoon(c routing.Cluster) bool {
+	for _, bound := range []routing.Bound{routing.Idle, routing.MaxConnection} {
+		if t := c.Limits[bound].Time; t > 0 && t <= soon && c.Protocol.Layer() == policy.L7 {
+			return true
+		}
+	}
+	return false
+}
+
 // noLimit stands for no limit of the time to connect: Envoy has no word for that, and waits
 // for five seconds by default.
 const noLimit = 24 * time.Hour
 
-func compileCluster(c routing.Cluster, prefix string) *clusterv3.Cluster {
+func compileCluster(c routing.Cluster, prefix string, oneRequest bool) *clusterv3.Cluster {
 	connect := c.Limits[routing.Connection].Time
 	if connect == 0 {
 		connect = noLimit
@@ -124,6 +142,9 @@ func compileCluster(c routing.Cluster, prefix string) *clusterv3.Cluster {
 		return out
 	}
 	common := &corev3.HttpProtocolOptions{IdleTimeout: durationpb.New(c.Limits[routing.Idle].Time)}
+	if oneRequest && !EndsSoon(c) {
+		common.MaxRequestsPerConnection = wrapperspb.UInt32(1)
+	}
 	if t := c.Limits[routing.MaxStream].Time; t != 0 {
 		common.MaxStreamDuration = durationpb.New(t)
 	}

@@ -27,14 +27,10 @@ type Sidecar struct {
 }
 
 // Endpoint is a place where the requests to a cluster arrive: an inbound of the mesh, or a port
-// of this machine. Endpoints of one cluster are of one kind.
+// on which no connection comes about. Endpoints of one cluster are of one kind.
 type Endpoint struct {
 	// Inbound is the name of an inbound of the mesh.
 	Inbound string
-	// Reach says how far a connection comes where there is no inbound. The harness sets the port
-	// by it: see [upstream.Upstream.Port].
+	// Reach is what happens on the port; [script.Accepts] for an inbound.
 	Reach script.Reach
-	// Port is a port on the address of the lab's upstream where no inbound is, such as one that
-	// refuses connections, or takes none. It is 0 for an inbound.
-	Port uint16
 }

@@ -126,7 +126,7 @@ func dumpOfEnvoy(t *testing.T, inbounds []controlplane.Inbound) []byte {
 		ClientAuth:            tls.RequireAnyClientCert,
 		VerifyPeerCertificate: tlsconfig.VerifyPeerCertificate(bundles, tlsconfig.AuthorizeID(proxy)),
 		NextProtos:            []string{"h2"},
-	}, func(xds.AccessLog) {}, func(netip.AddrPort) {})
+	}, controlplane.Records{})
 	defer plane.Close()
 	around := plan.Surroundings()
 	bootstrap := must[[]byte](t)(controlplane.Bootstrap{

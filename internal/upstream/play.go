@@ -111,8 +111,8 @@ func (a *Account) Wait(ctx context.Context) error {
 	return wait(ctx, idle)
 }
 
-// part is a part of a body by script.
-const part = "part\n"
+// Part is a part of a body by script.
+const Part = "part\n"
 
 // message is the text as a message of gRPC: no compression, the length, the bytes.
 func message(text string) []byte {
@@ -160,9 +160,9 @@ func (a *Account) answerHTTP(w http.ResponseWriter, r *http.Request, body *count
 		if !p.wait(gone, p.Every) {
 			panic(http.ErrAbortHandler)
 		}
-		text := []byte(part)
+		text := []byte(Part)
 		if isGRPC {
-			text = message(part)
+			text = message(Part)
 		}
 		_, _ = w.Write(text)
 		flush()
@@ -198,7 +198,7 @@ func (a *Account) answerTCP(c *tcpConn, arrival *Arrival, gone <-chan struct{}) 
 			case !p.wait(gone, pause):
 				return
 			case p.Parts > 0:
-				_, _ = io.WriteString(c, part)
+				_, _ = io.WriteString(c, Part)
 			}
 		}
 		switch p.End {
