@@ -83,6 +83,12 @@ type Truster interface {
 	Unproven() (rules []string, demanded bool)
 }
 
+// Stranger is a set of policies that may name callers of other meshes, which the lab does not play.
+type Stranger interface {
+	// Strangers returns a text for each such name, with its policy.
+	Strangers() []string
+}
+
 // Delegator is a set of policies that leave decisions to authorizers. The lab has one of its own in
 // the place of each.
 type Delegator interface {

@@ -36,6 +36,22 @@ func lessProof(was, is language.Policies) (out []string) {
 	return out
 }
 
+// newStrangers says which names only the new policies have that no caller of the lab has.
+func newStrangers(was, is language.Policies) (out []string) {
+	var before []string
+	if old, ok := was.(capability.Stranger); ok {
+		before = old.Strangers()
+	}
+	if recent, ok := is.(capability.Stranger); ok {
+		for _, name := range recent.Strangers() {
+			if !slices.Contains(before, name) {
+				out = append(out, name+", and the lab does not show what that lets in")
+			}
+		}
+	}
+	return out
+}
+
 // otherAuthorizers says which authorizers only the new policies ask, where the old ones ask some: an
 // authorizer may let in what another one refuses.
 func otherAuthorizers(was, is language.Policies) (out []string) {

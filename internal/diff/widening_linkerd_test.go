@@ -40,10 +40,14 @@ func TestWideningOfLinkerd(t *testing.T) {
 		return object("ServerAuthorization", "v1beta1", "a", "server: {name: s}, client: {"+client+"}")
 	}
 	for name, tt := range map[string]struct{ same, old, recent string }{
-		"everybody":            {server("port: http"), policyFor(toServer, account("a")), policyFor(toServer, "")},
-		"another account":      {server("port: 8080"), policyFor(toServer, account("a")), policyFor(toServer, account("b"))},
-		"a policy":             {server("port: 8080"), "", policyFor(toServer, account("a"))},
-		"every identity":       {server("port: 8080") + policyFor(toServer, byMeshTLS), meshTLS(`"a.x.serviceaccount.identity.linkerd.cluster.local"`), meshTLS(`"*"`)},
+		"everybody":                          {server("port: http"), policyFor(toServer, account("a")), policyFor(toServer, "")},
+		"another account":                    {server("port: 8080"), policyFor(toServer, account("a")), policyFor(toServer, account("b"))},
+		"a policy":                           {server("port: 8080"), "", policyFor(toServer, account("a"))},
+		"every identity":                     {server("port: 8080") + policyFor(toServer, byMeshTLS), meshTLS(`"a.x.serviceaccount.identity.linkerd.cluster.local"`), meshTLS(`"*"`)},
+		"a name of another mesh":             {server("port: 8080") + policyFor(toServer, byMeshTLS), meshTLS(`"a.x.serviceaccount.identity.linkerd.cluster.local"`), meshTLS(`"a.x.serviceaccount.identity.linkerd.cluster.local", vm.example`)},
+		"a name of another mesh, in a grant": {server("port: 8080"), legacy("meshTLS: {identities: [a.x.serviceaccount.identity.linkerd.cluster.local]}"), legacy("meshTLS: {identities: [a.x.serviceaccount.identity.linkerd.cluster.local, a.x.serviceaccount.identity.linkerd.other.example]}")},
+		"a name of another mesh, from Istio": {"", "---\n{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: x}, spec: {}}\n",
+			server("port: 8080") + policyFor(toServer, byMeshTLS) + meshTLS("vm.example")},
 		"callers without mTLS": {server("port: 8080"), legacy("meshTLS: {serviceAccounts: [{name: a}]}"), legacy("unauthenticated: true")},
 		"a longer route":       {server("port: 8080") + policyFor(toRoute, account("a")), route("/a"), route("/")},
 		"a port of HTTP/2":     {server("port: 8080, proxyProtocol: HTTP/2"), policyFor(toServer, account("a")), policyFor(toServer, "")},

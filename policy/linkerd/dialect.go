@@ -106,6 +106,9 @@ func (p policies) Lint(inbounds []policy.Inbound) []policy.Warning {
 	return authorization.Lint(p.set, inbounds, p.options)
 }
 
+// Strangers implements [capability.Stranger].
+func (p policies) Strangers() []string { return authorization.Strangers(p.set, p.options) }
+
 // Targets implements [capability.Targeter].
 func (p policies) Targets() []capability.Target { return authorization.Targets(p.set) }
 

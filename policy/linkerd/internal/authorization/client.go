@@ -1,6 +1,7 @@
 package authorization
 
 import (
+	"fmt"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -59,6 +60,27 @@ func (o Options) identity(written string) policy.Condition {
 	default:
 		return o.account(namespace, name)
 	}
+}
+
+// Strangers says of each identity that no service account of the mesh has who names it: a workload of
+// another cluster may have it.
+func Strangers(s Set, o Options) (out []string) {
+	add := func(of object.Head, identities []string) {
+		for _, text := range identities {
+			if condition.IsNever(o.identity(text)) {
+				out = append(out, fmt.Sprintf("%s names %s, which no service account of this mesh has", Origin(of), text))
+			}
+		}
+	}
+	for _, m := range s.MeshTLS {
+		add(m.Head, m.Spec.Identities)
+	}
+	for _, g := range s.Grants {
+		if mesh := g.Spec.Client.MeshTLS; mesh != nil {
+			add(g.Head, mesh.Identities)
+		}
+	}
+	return out
 }
 
 // identities returns the condition that the caller is one that an authentication names.
