@@ -55,6 +55,9 @@ type Target struct {
 	// Sole is true where one target alone decides about an inbound. Which of two does, such as the
 	// older one, no file says.
 	Sole bool
+	// Elsewhere says why nothing that the set knows can be selected, such as a missing document; ""
+	// where that is not so. An inert one decides nothing by itself.
+	Elsewhere string
 	// Miss says why the target does not select an inbound, "" where it does.
 	Miss func(in policy.Inbound) string
 	// Fit changes as little of an inbound as makes the target select it. If Miss has a

@@ -53,3 +53,13 @@ func (t Target) onPort(phrase string, choose func(uint16) uint16) Target {
 	}
 	return t
 }
+
+// Elsewhere returns the target of a document that nothing in the set can be held against, with the
+// reason. Name is the full name of the document, short its own.
+func Elsewhere(name, short, place, reason string, inert bool) Target {
+	return Target{
+		Policy: name, Name: short, Place: place, Key: place, Inert: inert, Elsewhere: reason,
+		Miss: func(policy.Inbound) string { return reason },
+		Fit:  func(in policy.Inbound) policy.Inbound { return in },
+	}
+}

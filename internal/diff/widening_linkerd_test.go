@@ -74,6 +74,61 @@ func TestWideningOfLinkerd(t *testing.T) {
 	}
 }
 
+// Each row changes a document that is about no Server of the folder: another folder may have it.
+// Without a change of it there is nothing to tell.
+func TestDocumentsWithoutServer(t *testing.T) {
+	t.Parallel()
+	object := func(kind, version, spec string) string {
+		return fmt.Sprintf("---\n{apiVersion: policy.linkerd.io/%s, kind: %s, metadata: {name: p, namespace: x}, spec: {%s}}\n", version, kind, spec)
+	}
+	policyOf := func(target, refs string) string {
+		return object("AuthorizationPolicy", "v1alpha1", "targetRef: {"+target+"}, requiredAuthenticationRefs: ["+refs+"]")
+	}
+	identities := func(text string) string {
+		return object("MeshTLSAuthentication", "v1alpha1", "identities: ["+text+"]")
+	}
+	grant := func(server, client string) string {
+		return object("ServerAuthorization", "v1beta1", "server: {"+server+"}, client: {"+client+"}")
+	}
+	nodes := func(rule string) string {
+		return "---\n{apiVersion: cilium.io/v2, kind: CiliumClusterwideNetworkPolicy, metadata: {name: n}, spec: {nodeSelector: {}, ingress: [" + rule + "]}}\n"
+	}
+	const (
+		server, account      = "group: policy.linkerd.io, kind: Server, name: s", "{kind: ServiceAccount, name: a}"
+		mTLS                 = "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: p}"
+		ofA, ofAll           = `"a.x.serviceaccount.identity.linkerd.cluster.local"`, `"*"`
+		present              = "---\n{apiVersion: policy.linkerd.io/v1beta3, kind: Server, metadata: {name: t, namespace: x}, spec: {podSelector: {}, port: 8080}}\n"
+		unauthenticated, one = "unauthenticated: true", "meshTLS: {serviceAccounts: [{name: a}]}"
+	)
+	for name, tt := range map[string]struct{ same, old, recent string }{
+		"a policy of a Server":            {"", policyOf(server, account), policyOf(server, "")},
+		"a policy of another Server":      {present, policyOf(server, account), policyOf(server, "")},
+		"a policy of a namespace":         {"", policyOf("kind: Namespace, name: x", account), policyOf("kind: Namespace, name: x", "")},
+		"a policy of a route":             {present, policyOf("group: policy.linkerd.io, kind: HTTPRoute, name: r", account), policyOf("group: policy.linkerd.io, kind: HTTPRoute, name: r", "")},
+		"an authentication":               {"", identities(ofA), identities(ofAll)},
+		"an authentication of a policy":   {policyOf(server, mTLS), identities(ofA), identities(ofAll)},
+		"networks":                        {"", object("NetworkAuthentication", "v1alpha1", "networks: [{cidr: 10.0.0.1}]"), object("NetworkAuthentication", "v1alpha1", "networks: [{cidr: 0.0.0.0/0}]")},
+		"a grant":                         {present, grant("name: s", one), grant("name: s", unauthenticated)},
+		"a grant by labels":               {present, grant("selector: {matchLabels: {a: b}}", one), grant("selector: {matchLabels: {a: b}}", unauthenticated)},
+		"a route":                         {present, httpRoute("/a"), httpRoute("/")},
+		"a policy about nodes, of Cilium": {"", nodes("{fromEndpoints: [{matchLabels: {app: a}}]}"), nodes("{}")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if d := differenceOf(t, tt.same+tt.old, tt.same+tt.recent); len(d.Failures()) == 0 {
+				t.Errorf("%s", d.Verdict())
+			}
+			if d := differenceOf(t, tt.same+tt.old, tt.same+tt.old); len(d.widenings()) > 0 {
+				t.Errorf("no change: %s", d.Verdict())
+			}
+		})
+	}
+}
+
+func httpRoute(path string) string {
+	return "---\n{apiVersion: policy.linkerd.io/v1beta3, kind: HTTPRoute, metadata: {name: p, namespace: x}, spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: s}], rules: [{matches: [{path: {type: PathPrefix, value: " + path + "}}]}]}}\n"
+}
+
 // Of two Servers for one workload the older one counts, and no file says which that is. A Server that
 // is new is not the older one.
 func TestServersForOneWorkload(t *testing.T) {

@@ -104,6 +104,13 @@ func (p *populator) targets(set PolicySet) []*target {
 	var out []*target
 	known := map[string]*target{}
 	for _, t := range targeter.Targets() {
+		if t.Elsewhere != "" {
+			// What another set of documents does with it is not known.
+			if set.Changed == nil && !t.Inert || set.Changed != nil && set.Changed(t.Place) {
+				p.Unasked = append(p.Unasked, Unasked{Policy: t.Policy, Place: t.Place, Reason: t.Elsewhere})
+			}
+			continue
+		}
 		changed, name := set.Changed != nil && (t.Linked || set.Changed(t.Place)), fmt.Sprintf("%s (%s)", t.Policy, t.Place)
 		if same := known[t.Key]; same != nil {
 			same.changed = same.changed || changed

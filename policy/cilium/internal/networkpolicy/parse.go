@@ -67,6 +67,7 @@ func Parse(doc manifest.Document) (Policy, error) {
 		}
 		p.specs = r.readSpec(p.specs, at, at+"-", *s)
 	}
+	p.ofNodes = r.ofNodes
 	if len(r.errs) > 0 {
 		return Policy{}, errors.Join(r.errs...)
 	}
@@ -78,6 +79,8 @@ type reader struct {
 	doc                   manifest.Document
 	kind, namespace, name string
 	errs                  []error
+	// ofNodes is set by a spec of ingress that selects nodes.
+	ofNodes bool
 }
 
 // direction is what a list of rules is about.
@@ -152,6 +155,7 @@ func (r *reader) readSpec(specs []spec, field, origin string, from Spec) []spec 
 		out.defaultDeny = *from.EnableDefaultDeny.Ingress
 	}
 	if where.node {
+		r.ofNodes = r.ofNodes || len(out.allow)+len(out.deny) > 0
 		return specs
 	}
 	return append(specs, out)

@@ -18,6 +18,8 @@ type Policy struct {
 	doc      manifest.Document
 	resource Resource
 	specs    []spec
+	// ofNodes is set by a spec of ingress that selects nodes.
+	ofNodes bool
 }
 
 // spec is a spec that selects endpoints. A spec that selects nodes is left out.

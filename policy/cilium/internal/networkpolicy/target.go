@@ -15,6 +15,9 @@ import (
 func Targets(ps []Policy, opts Options) []capability.Target {
 	var out []capability.Target
 	for _, p := range ps {
+		if p.ofNodes {
+			out = append(out, capability.Elsewhere(p.String(), p.resource.Metadata.Name, p.doc.Place(""), "it is about nodes, and meshproof proves workloads", false))
+		}
 		for _, s := range p.specs {
 			t := capability.Target{
 				Policy: p.String(), Name: p.resource.Metadata.Name, Place: p.doc.Place(""), Key: fmt.Sprint(s.subject.requirements),

@@ -2,12 +2,16 @@ package authorization
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/linkerd/internal/object"
+	"github.com/meshproof/meshproof/policy/linkerd/internal/route"
 )
 
-// Targets returns what the Servers take, in order: the other objects are about Servers.
+// Targets returns what the Servers take, in order: the other objects are about Servers. An object
+// without a Server of the set has a target of its own, which is elsewhere.
 func Targets(s Set) (out []capability.Target) {
 	for _, server := range s.Servers {
 		t := capability.Target{
@@ -16,7 +20,65 @@ func Targets(s Set) (out []capability.Target) {
 		}
 		out = append(out, t)
 	}
+	return append(out, s.elsewhere()...)
+}
+
+// elsewhere returns the objects that are about no Server of the set.
+func (s Set) elsewhere() (out []capability.Target) {
+	add := func(of object.Head, place, lacks string, inert bool) {
+		out = append(out, capability.Elsewhere(Origin(of), of.Metadata.Name, place, lacks+" is not among the documents", inert))
+	}
+	for _, g := range s.Grants {
+		if !slices.ContainsFunc(s.Servers, g.isFor) {
+			add(g.Head, g.Place(""), "the Server that it is about", false)
+		}
+	}
+	for _, r := range s.Routes {
+		if !s.hasServers(r) {
+			add(r.Head, r.Place(""), "a Server that it names", false)
+		}
+	}
+	var absent []Policy
+	for _, p := range s.Policies {
+		if !s.hasTarget(p) {
+			absent = append(absent, p)
+			add(p.Head, p.Place(""), "the Server or the route that it is about", false)
+		}
+	}
+	// An authentication decides by the policies that name it.
+	unnamed := func(of object.Head, kind string) bool {
+		names := func(p Policy) bool {
+			return slices.ContainsFunc(*p.Spec.RequiredAuthenticationRefs, func(ref object.Reference) bool {
+				return ref.Is(object.Group, kind) && ref.In(p.Metadata.Namespace)+"/"+ref.Name == of.String()
+			})
+		}
+		return slices.ContainsFunc(absent, names) || !slices.ContainsFunc(s.Policies, names)
+	}
+	for _, m := range s.MeshTLS {
+		if unnamed(m.Head, kindMeshTLS) {
+			add(m.Head, m.doc.Place(""), "a policy of a Server that names it", true)
+		}
+	}
+	for _, n := range s.Networks {
+		if unnamed(n.Head, kindNetwork) {
+			add(n.Head, n.doc.Place(""), "a policy of a Server that names it", true)
+		}
+	}
 	return out
+}
+
+// hasTarget reports whether the Server or the route is there that the policy is about.
+func (s Set) hasTarget(p Policy) bool {
+	return slices.ContainsFunc(s.Servers, p.isFor) || slices.ContainsFunc(s.Routes, func(r route.Route) bool { return p.isForRoute(r) && s.hasServers(r) })
+}
+
+// hasServers reports whether all Servers are there that a route names.
+func (s Set) hasServers(r route.Route) bool {
+	return !slices.ContainsFunc(r.Servers, func(name string) bool {
+		return !slices.ContainsFunc(s.Servers, func(server Server) bool {
+			return server.Metadata.Namespace == r.Head.Metadata.Namespace && server.Metadata.Name == name
+		})
+	})
 }
 
 // vary returns the inbound with other labels of its workload that the selector tells apart, and on
