@@ -253,7 +253,8 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 		one.lost = append(one.lost, "the policies and the sidecar's filter for tokens (JWT) demand other tokens: "+why)
 	}
 	one.lost = append(one.lost, askedElsewhere(reading.Inbounds()[0], enforced.Filters)...)
-	if mesh, says := reading.Inbounds()[0].MeshNormalization(); says && mesh != enforced.Normalization && (asksForPath(reading.Inbounds()[0].Program.Program) || asksForPath(one.lifted)) {
+	// Filters without a listener say nothing of paths.
+	if mesh, says := reading.Inbounds()[0].MeshNormalization(); says && enforced.Address.IsValid() && mesh != enforced.Normalization && (asksForPath(reading.Inbounds()[0].Program.Program) || asksForPath(one.lifted)) {
 		one.lost = append(one.lost, fmt.Sprintf("the mesh config normalizes paths by %+v, and the sidecar by %+v", mesh, enforced.Normalization))
 	}
 	if gap := modeGap(reading.Inbounds()[0].Program.MTLS, enforced); gap != "" {
