@@ -176,8 +176,11 @@ func (b *builder) addOutbound(d *destination.Destination, p destination.Port) {
 	own := limits(conf)
 	id := d.PortID(p)
 	out := routing.Outbound{
-		Name: id.String(), Port: p.Number, Protocol: p.Protocol, Headers: own[routing.RequestHeaders], Place: d.Place(),
+		Name: id.String(), Port: p.Number, Protocol: p.Protocol, Place: d.Place(),
 		Service: routing.Service{Kind: d.Kind.Name, Namespace: id.Namespace, Name: id.Name, Section: id.Section},
+	}
+	if p.Protocol.Layer() == policy.L7 {
+		out.Headers = own[routing.RequestHeaders]
 	}
 	itself := []routing.Backend{{Cluster: id.String(), Weight: 1}}
 	add := func(id kri.KRI, r routing.Route) {
@@ -185,7 +188,11 @@ func (b *builder) addOutbound(d *destination.Destination, p destination.Port) {
 		if id.Type != d.ID.Type {
 			l = b.routeLimits(id, conf)
 		}
-		r.Name, r.Request, r.StreamIdle, r.Idle = id.String(), l[routing.Request], l[routing.StreamIdle], l[routing.Idle]
+		if r.Name = id.String(); p.Protocol.Layer() == policy.L7 {
+			r.Request, r.StreamIdle = l[routing.Request], l[routing.StreamIdle]
+		} else {
+			r.Idle = l[routing.Idle]
+		}
 		out.Routes = append(out.Routes, r)
 	}
 	catchesAll := false
