@@ -173,7 +173,7 @@ func compare(was, is verdict.Inbound, all bool) Comparison {
 		c.Changes = append(c.Changes, change)
 	}
 	if why := was.Program.Tokens.Difference(is.Program.Tokens); why != "" && is.Protocol.Layer() == policy.L7 {
-		c.Cover.Sampled = append(c.Cover.Sampled, "the policies demand other tokens (JWT) than before: who is let in and kept out by that is not compared: "+why)
+		c.Cover.Sampled = append(c.Cover.Sampled, "the two sides demand different tokens (JWT), and who is let in or kept out by that is not compared: "+why)
 	}
 	c.Cover.Sampled = append(c.Cover.Sampled, seenOtherwise(was, is)...)
 	c.Changes = append(c.Changes, plaintextChanges(c.Cover, was, is, all)...)
@@ -203,10 +203,10 @@ func seenOtherwise(was, is verdict.Inbound) (out []string) {
 		return false
 	}
 	if old.Normalization != recent.Normalization && asks(attribute.Path, attribute.Header(":path")) {
-		out = append(out, "the listener normalizes paths otherwise than before, and requests whose paths are not normalized are not compared")
+		out = append(out, "the two listeners normalize paths differently, and requests whose paths are not normalized are not compared")
 	}
 	if old.TrustedHops != recent.TrustedHops && asks(attribute.RemoteAddress) {
-		out = append(out, "the listener trusts other entries of x-forwarded-for than before, and the remote addresses of requests that have the header are not compared")
+		out = append(out, "the two listeners trust different entries of x-forwarded-for, and the remote addresses of requests that have the header are not compared")
 	}
 	return out
 }

@@ -82,6 +82,7 @@ func OpenSide(choice lab.Choice, path, workloads string) (*lab.Files, error) {
 	if workloads == "" {
 		return Open(choice, path)
 	}
+	choice.WorkloadsOnly = true
 	files, err := Open(choice, workloads)
 	switch {
 	case err != nil:

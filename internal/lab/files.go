@@ -48,6 +48,9 @@ type Files struct {
 type Choice struct {
 	// Pattern has to match the name or the story of a case; nil matches every case.
 	Pattern *regexp.Regexp
+	// WorkloadsOnly is true where only the workloads of a case count, so that a case alone in its file
+	// needs no request.
+	WorkloadsOnly bool
 }
 
 // Matches reports whether the case is chosen.
@@ -95,6 +98,21 @@ func readFile(path string) (file, error) {
 	return file{path, data, docs}, err
 }
 
+// asking returns the file of one case that asks for nothing as a file of a case that may: package cases
+// refuses a case that proves nothing. The lines stay where they are.
+func (f file) asking() file {
+	for _, key := range []string{"requests", "expectError", "expectWarning"} {
+		if _, has := f.docs[0].At(key); has || len(f.docs) > 1 {
+			return f
+		}
+	}
+	data := append(slices.Clone(f.data), "\nexpectWarning: []\n"...)
+	if docs, err := manifest.Parse(f.path, data); err == nil {
+		return file{f.path, data, docs}
+	}
+	return f
+}
+
 // add sorts the content of a file.
 func (f *Files) add(from file, choice Choice) error {
 	if !from.isCaseFile() {
@@ -103,6 +121,9 @@ func (f *Files) add(from file, choice Choice) error {
 		return err
 	}
 	f.HasCases = true
+	if choice.WorkloadsOnly {
+		from = from.asking()
+	}
 	all, err := cases.Read(from.path, from.data, from.docs)
 	for _, c := range all {
 		if choice.Matches(c) && c.ExpectError == "" {
