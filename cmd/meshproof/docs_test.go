@@ -166,7 +166,7 @@ func try(t *testing.T, dir string, c command) {
 
 // slowCommands begin the commands that boot Envoy for many cases or classes. With -short
 // none is run. A later command of the same document needs nothing that one writes.
-var slowCommands = []string{"prove", "fuzz", "mutate", "run --profile", "run --compiler", "run --ads", "run cases/istio", "run cases/gateway"}
+var slowCommands = []string{"prove", "fuzz", "mutate", "run --profile", "run --compiler", "run --ads", "run cases/istio", "run cases/gateway", "run cases/linkerd", "run cases/cilium"}
 
 func isSlow(words []string) bool {
 	line := strings.Join(words, " ") + " "
