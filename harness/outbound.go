@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -49,17 +50,21 @@ func (m *Mesh) placeSidecars(sidecars []routingconfig.Sidecar) (err error) {
 	}
 	m.sidecars = make([]sidecar, len(sidecars)+1)
 	for i, s := range append(slices.Clone(sidecars), control) {
-		if m.sidecars[i], err = m.place(i, s); err != nil {
+		if m.sidecars[i], err = m.place(i, s, sidecar{}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *Mesh) place(number int, s routingconfig.Sidecar) (sidecar, error) {
+// place gives a sidecar its number. It takes from an earlier one what both share.
+func (m *Mesh) place(number int, s routingconfig.Sidecar, earlier sidecar) (sidecar, error) {
+	if !maps.Equal(earlier.Sentinels, s.Sentinels) {
+		earlier = sidecar{}
+	}
 	out := sidecar{Sidecar: s, number: number, prefix: fmt.Sprintf("%s_out%d/", m.name, number)}
 	var err error
-	if out.config, err = routingconfig.Compile(s.Program, out.prefix, s.Sentinels); err != nil {
+	if out.config, err = earlier.config.Replace(earlier.Program, s.Program, out.prefix, s.Sentinels); err != nil {
 		return out, fmt.Errorf("sidecar %s: %w", s.Name, err)
 	}
 	for i, c := range s.Program.Clusters {

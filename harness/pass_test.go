@@ -2,15 +2,20 @@ package harness
 
 import (
 	"cmp"
+	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/passage"
+	"github.com/meshproof/meshproof/internal/pin"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/routingconfig"
 	"github.com/meshproof/meshproof/internal/script"
+	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -65,12 +70,12 @@ var rows = []row{
 		request: passage.Request{Answer: script.Answer{End: script.Stops}}, cause: routing.Bounded(routing.Request), status: 504},
 	{name: "request timeout, control", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(time.Second) },
 		request: passage.Request{Answer: script.Answer{After: 20 * ms}}, status: 200},
-	{name: "request timeout in the body", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(200 * ms) },
-		request: passage.Request{Answer: script.Answer{Parts: 9, Every: 50 * ms}}, cause: routing.Bounded(routing.Request), end: passage.Cut, status: 200},
+	{name: "request timeout in the body", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(800 * ms) },
+		request: passage.Request{Answer: script.Answer{Parts: 90, Every: 20 * ms}}, cause: routing.Bounded(routing.Request), end: passage.Cut, status: 200},
 	{name: "grpc timeout", protocol: policy.GRPC, change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(200 * ms) },
 		request: passage.Request{GRPC: "a.B/C", Answer: script.Answer{End: script.Stops}}, cause: routing.Bounded(routing.Request), status: 200, grpc: 14},
-	{name: "http2 timeout in the body", protocol: policy.HTTP2, change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(200 * ms) },
-		request: passage.Request{Answer: script.Answer{Parts: 9, Every: 50 * ms}}, cause: routing.Bounded(routing.Request), end: passage.Cut, status: 200},
+	{name: "http2 timeout in the body", protocol: policy.HTTP2, change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(800 * ms) },
+		request: passage.Request{Answer: script.Answer{Parts: 90, Every: 20 * ms}}, cause: routing.Bounded(routing.Request), end: passage.Cut, status: 200},
 	{name: "stream idle", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].StreamIdle = limit(150 * ms) },
 		request: passage.Request{Answer: script.Answer{End: script.Stops}}, cause: routing.Bounded(routing.StreamIdle), status: 504},
 	{name: "max stream", change: func(_ *routing.Outbound, c *routing.Cluster) { c.Limits[routing.MaxStream] = limit(150 * ms) },
@@ -166,4 +171,36 @@ func checkRows(t *testing.T, h *Harness, rows []row) {
 			t.Errorf("%s: %s, %s %+v\n%+v", r.name, f.Cause, f.Answer, f.Answer, e.Outbound)
 		}
 	}
+}
+
+// TestPassElsewhere does the same on the oldest release, on all others where tests may be slow,
+// and in a container.
+func TestPassElsewhere(t *testing.T) {
+	t.Parallel()
+	versions := pin.Versions()
+	if testing.Short() {
+		versions = []string{slices.MinFunc(versions, strings.Compare)}
+	}
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			checkRows(t, own(t, WithEnvoy(version), WithMeshes(1)), rows)
+		})
+	}
+	t.Run("container", func(t *testing.T) {
+		t.Parallel()
+		h, err := Start(t.Context(), WithRuntime(Container), WithMeshes(1))
+		if errors.Is(err, envoy.ErrNoDocker) {
+			testbed.NeedDocker(t, err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := h.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		checkRows(t, h, rows)
+	})
 }

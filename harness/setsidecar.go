@@ -29,7 +29,7 @@ func (m *Mesh) SetSidecar(ctx context.Context, s routingconfig.Sidecar) error {
 	if old.Address != s.Address || old.Identity != s.Identity {
 		return fmt.Errorf("harness: %s: set sidecar %s: its address and its identity stay: make a new mesh for others", m.name, s.Name)
 	}
-	changed, err := m.place(i, s)
+	changed, err := m.place(i, s, old)
 	if err != nil {
 		return fmt.Errorf("harness: %s: set sidecar: %w", m.name, err)
 	}

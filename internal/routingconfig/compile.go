@@ -2,6 +2,7 @@ package routingconfig
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 
 	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
@@ -52,16 +53,26 @@ type Sentinels map[string]time.Duration
 // would keep its connection for an hour.
 // Virtual hosts and routes have the names of the program.
 func Compile(p routing.Proxy, prefix string, sentinels Sentinels) (Config, error) {
+	return Config{}.Replace(routing.Proxy{}, p, prefix, sentinels)
+}
+
+// Replace compiles a program, and takes what it shares with an earlier one from its
+// configuration. The prefix and the sentinels must be the same.
+func (c Config) Replace(earlier, p routing.Proxy, prefix string, sentinels Sentinels) (Config, error) {
 	var out Config
-	for _, o := range p.Outbounds {
+	for i, o := range p.Outbounds {
+		if i < len(earlier.Outbounds) && reflect.DeepEqual(o, earlier.Outbounds[i]) {
+			out.Outbounds = append(out.Outbounds, c.Outbounds[i])
+			continue
+		}
 		compiled, err := compileOutbound(o, prefix, sentinels)
 		if err != nil {
 			return Config{}, fmt.Errorf("outbound %s: %w", o.Name, err)
 		}
 		out.Outbounds = append(out.Outbounds, compiled)
 	}
-	for _, c := range p.Clusters {
-		out.Clusters = append(out.Clusters, compileCluster(c, prefix, prefix != ""))
+	for _, of := range p.Clusters {
+		out.Clusters = append(out.Clusters, compileCluster(of, prefix, prefix != ""))
 	}
 	return out, nil
 }
