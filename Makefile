@@ -14,6 +14,12 @@ PURE = ./cases ./certs ./harness/caller ./harness/evidence ./internal/ads ./inte
 # The packages that start goroutines or share data between them: only these have a race to find.
 # A test in internal/architecture holds this list.
 RACED = ./certs ./harness ./internal/automaton ./internal/children ./internal/connection ./internal/controlplane ./internal/differential ./internal/envoy ./internal/folder ./internal/grpcplane ./internal/matrix ./internal/mutation ./internal/pin ./internal/plugin ./internal/progress ./internal/rbac ./internal/recording ./internal/suite ./internal/terminal ./internal/token ./internal/upstream ./internal/verdict ./internal/webserver ./policy ./policy/attribute ./policy/classes ./policy/kuma/internal/inspect ./policy/manifest
+# Of these, the packages with tests that the race detector would make expensive, and those tests: they ask for
+# decisions, many times and one after the other. make test runs them without the race detector, and all other
+# tests of RACED with it. make slow runs every test with it. A test in internal/architecture holds both lists.
+PARTLY_RACED = ./harness ./internal/differential ./internal/grpcplane ./internal/matrix ./internal/mutation ./internal/plugin ./internal/suite ./policy/attribute ./policy/classes
+UNRACED = TestCases TestCompilersAreAskedForDrawnPolicies TestEachProfileIsDrawn TestEachShardAsksAgain TestEnvoyDecidesAsTheOracleDoes TestEnvoyEndpoints TestEnvoyHeaders TestEnvoyMatches TestEnvoyMatchesClaims TestEnvoyServerNames TestEnvoyTemplates TestEveryCellIsMutated TestEveryFeatureHasACase TestFaultyCompilerIsFound TestForeignCompilerIsAskedAgain TestForeignCompilerNeedsAnImplementation TestForeignFiltersAreReadBack TestForwarded TestHonestForeignCompilerOfStories TestLimitsOfEnvoy TestManyNames TestMeasured TestMissingRowsHaveNames TestMutantsAreBounded TestNegativeControlsOfRefusals TestOracleFollowsTheProbe TestPluginGivesWhatItsCompilerGives TestPortsByBruteForce TestProofCatchesEveryKind TestProofsFindEveryMutant TestProofsOfStoriesHold TestRefusalsAreFound TestSeveralGates TestStreamIsSend TestTemplatesThatEndEnvoy TestThreeFilesAddAnAttribute TestTogetherIsAsAlone TestTokenPlaces
+UNRACED_NAMES = ^($(subst $(eval) ,|,$(UNRACED)))$$
 # All other packages: make test runs them as make check does, and takes what it finds in the cache.
 SINGLE = $(filter-out $(RACED:.%=github.com/meshproof/meshproof%),$(shell $(GO) list ./...))
 
@@ -35,7 +41,8 @@ check: vet ## an answer within a minute: formatting, vet, the pure tests and the
 
 test: lint ## all tests but the slow ones, on processes and, where a Docker daemon answers, on containers
 	$(GO) run ./cmd/meshproof envoy fetch $(ENVOY)
-	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -short $(TEST_FLAGS) $(RACE) $(RACED)
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -short $(TEST_FLAGS) $(RACE) -skip '$(UNRACED_NAMES)' $(RACED)
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -short $(TEST_FLAGS) -run '$(UNRACED_NAMES)' $(PARTLY_RACED)
 	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -short $(TEST_FLAGS) $(SINGLE)
 
 slow: ## all tests, the slow ones too, and all with the race detector
