@@ -55,7 +55,10 @@ func (r *reader) unreadOf(l leading) (name, reason string) {
 // and for a cluster that leads where the connection was going.
 func (r *reader) unreadCluster(name string) (reason string) {
 	d, ok := r.Clusters[name]
-	if !ok {
+	switch {
+	case len(r.Clusters) == 0:
+		return "is not in the dump, which has no clusters: take the whole one, as /config_dump?include_eds or istioctl proxy-config all -o json prints it"
+	case !ok:
 		return "is not in the dump"
 	}
 	c := d.Message

@@ -36,6 +36,8 @@ type Verification struct {
 	sidecar sidecar.Sidecar
 	// guessed is set where neither the sidecar nor the user names the Envoy.
 	guessed bool
+	// namedRelease is set where the user takes a release for the sidecar's own build of it.
+	namedRelease bool
 	// leftOut are the inbounds of other Dataplanes.
 	leftOut []string
 }
@@ -63,6 +65,10 @@ func (v *Verification) On(version, runtime string, named bool, behaves behavior.
 			v.Unverified = append(v.Unverified, Unverified{Gap: Sampled, Inbound: name, Reasons: []string{reason}})
 		}
 	}
+	if named && v.isBuildOf(version) {
+		v.namedRelease = true
+		v.Findings = append(v.Findings, Finding{Fact: BuildOfRelease, Inbound: "the sidecar", Envoy: version, Build: v.sidecar.Envoy})
+	}
 	if v.sidecar.Envoy == "" && slices.ContainsFunc(v.sidecar.Inbounds, func(in sidecar.Inbound) bool { return in.Address.IsValid() }) {
 		if named {
 			v.Findings = append(v.Findings, Finding{Fact: NoVersion, Inbound: "the sidecar", Envoy: version})
@@ -77,7 +83,14 @@ const guess = "the sidecar's Envoy: the dump does not state its version, and Env
 
 // isOtherEnvoy reports whether another Envoy than the sidecar's was asked.
 func (v *Verification) isOtherEnvoy() bool {
-	return v.sidecar.Envoy != "" && v.Report.Envoy != v.sidecar.Envoy
+	return v.sidecar.Envoy != "" && v.Report.Envoy != v.sidecar.Envoy && !v.namedRelease
+}
+
+// isBuildOf reports whether the sidecar's Envoy is a build with a label, such as 1.40.0-dev, that has the
+// number of the release.
+func (v *Verification) isBuildOf(release string) bool {
+	number, _, labelled := strings.Cut(v.sidecar.Envoy, "-")
+	return labelled && number == release
 }
 
 // unverified returns everything that no proof covers.
@@ -87,7 +100,11 @@ func (v *Verification) unverified() []string {
 		out = append(out, fmt.Sprintf(guess, v.Report.Envoy))
 	}
 	if v.isOtherEnvoy() {
-		out = append(out, fmt.Sprintf("Envoy %s, which the sidecar runs: Envoy %s was asked, and releases decide differently", v.sidecar.Envoy, v.Report.Envoy))
+		text := fmt.Sprintf("Envoy %s, which the sidecar runs: Envoy %s was asked, and releases decide differently", v.sidecar.Envoy, v.Report.Envoy)
+		if v.isBuildOf(v.Report.Envoy) {
+			text += fmt.Sprintf(": it is no release; --envoy %s takes the release for it", v.Report.Envoy)
+		}
+		out = append(out, text)
 	}
 	return out
 }
@@ -267,6 +284,9 @@ const (
 	Unguarded
 	// NoVersion is a sidecar that does not state its version.
 	NoVersion
+	// BuildOfRelease is a sidecar whose Envoy is no release, for which the user named the release of its
+	// number.
+	BuildOfRelease
 )
 
 // Finding is a fact about an inbound of the sidecar that no policy speaks of.
@@ -278,8 +298,8 @@ type Finding struct {
 	Found, Wanted policy.Protocol
 	// Address is the address of the Dataplane.
 	Address string
-	// Envoy is the version that was asked.
-	Envoy string
+	// Envoy is the version that was asked, and Build the build that the sidecar runs.
+	Envoy, Build string
 }
 
 // String names the inbound and the fact.
@@ -291,6 +311,8 @@ func (f Finding) text() string {
 		return fmt.Sprintf("it is a %s listener, the inbound speaks %s", f.Found, f.Wanted)
 	case OtherAddress:
 		return "its address is not the Dataplane's, " + f.Address
+	case BuildOfRelease:
+		return fmt.Sprintf("it runs Envoy %s, a build that is no release, and Envoy %s was asked as the user named it: what its build changes is not known", f.Build, f.Envoy)
 	case NoVersion:
 		return fmt.Sprintf("it does not state its version, Envoy %s was asked", f.Envoy)
 	default:
