@@ -103,7 +103,7 @@ var rows = []row{
 	{name: "broken", request: passage.Request{Answer: script.Answer{End: script.Closes}}, cause: routing.Broken, status: 503},
 	{name: "broken body", request: passage.Request{Answer: script.Answer{Parts: 1, Every: 10 * ms, End: script.Closes}}, cause: routing.Broken, end: passage.Cut, status: 200},
 	{name: "denied", to: "denied", cause: routing.Denied, status: 403},
-	{name: "denied before a timeout", to: "denied", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(100 * ms) }, request: passage.Request{Alone: true}, cause: routing.Denied, status: 403},
+	{name: "denied before a timeout", to: "denied", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(2 * time.Second) }, request: passage.Request{Alone: true}, cause: routing.Denied, status: 403},
 	{name: "denied on L4", to: "denied on L4", cause: routing.Denied, status: 503},
 	{name: "tcp denied", to: "tcp denied", protocol: policy.TCP, cause: routing.Denied, end: passage.Closed},
 	{name: "impatient", request: passage.Request{Patience: 50 * ms, Answer: script.Answer{End: script.Stops}}, cause: routing.LeftByCaller, end: passage.GaveUp},

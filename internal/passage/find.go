@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/internal/routingconfig"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -101,11 +102,25 @@ func (e Evidence) checkArrival(sides *checklist, cause routing.Cause) {
 		sides.want(false, "the application saw a request that no inbound let pass")
 	case e.Arrival != nil:
 		sides.want(e.Arrival.Requests == 1, "the application saw %d requests", e.Arrival.Requests)
+		e.checkForwarded(sides)
 	case cause == routing.Answered:
 		sides.want(false, "the application saw nothing")
 	}
 	if e.Inbound != nil && e.Protocol.Layer() == policy.L7 {
 		sides.want(e.Outbound.Attempts == 1, "it sent the request %d times", e.Outbound.Attempts)
+	}
+}
+
+// checkForwarded compares the request that the application saw with the log of the inbound, which
+// tells it who sent the request.
+func (e Evidence) checkForwarded(sides *checklist) {
+	if e.Protocol.Layer() == policy.L4 {
+		return
+	}
+	sides.want(e.Arrival.Path == e.Inbound.Log.Path, "the application saw the path %q, and the inbound %q", e.Arrival.Path, e.Inbound.Log.Path)
+	if !e.Inbound.Plaintext {
+		_, uri, _ := strings.Cut(e.Arrival.XFCC(), "URI=")
+		sides.want(uri == e.Identity, "the application was told of the caller %q, and the sidecar is %s", uri, e.Identity)
 	}
 }
 
@@ -118,7 +133,12 @@ func (e Evidence) checkBound(sides *checklist, cause routing.Cause) {
 		sides.want(e.Counts[bound] == 1, "the counter of %s moved by %d", bound, e.Counts[bound])
 	}
 	if e.Counts != nil && cause == routing.Denied {
-		sides.want(*e.Counts == Counts{}, "counters of bounds moved: %v", *e.Counts)
+		for _, of := range []routing.Bound{routing.Request, routing.StreamIdle, routing.MaxStream} {
+			sides.want(e.Counts[of] == 0, "a refused request moved the counter of %s", of)
+		}
+	}
+	if cause == routing.NoBackend {
+		sides.want(e.Outbound.Cluster == "" || e.Outbound.Cluster == routingconfig.Nothing, "it looked for the cluster %s, which the program has", e.Outbound.Cluster)
 	}
 	if flag := flags[bound]; ok && flag != "" && e.Protocol.Layer() == policy.L7 {
 		sides.want(slices.Contains(e.Outbound.Flags, flag), "its flags are %q, without %s", e.Outbound.Flags, flag)

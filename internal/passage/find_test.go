@@ -2,6 +2,7 @@ package passage_test
 
 import (
 	"errors"
+	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func served() passage.Evidence {
 			Forwarded: 90, Duration: 5 * time.Millisecond,
 		},
 		Inbound:   &passage.Inbound{Name: "shop", Identity: "spiffe://td/shop", Address: address, Log: log},
-		Arrival:   &upstream.Arrival{Requests: 1},
+		Arrival:   &upstream.Arrival{Requests: 1, Header: http.Header{"X-Forwarded-Client-Cert": {"Hash=00;URI=spiffe://td/web"}}},
 		Endpoints: []string{"shop", "store"},
 	}
 }
@@ -85,14 +86,17 @@ func TestDisagreements(t *testing.T) {
 		"has the address 10.0.0.7:80, and logged 10.0.0.8:80": {served(), func(e *passage.Evidence) {
 			e.Inbound.Log.Destination = netip.MustParseAddrPort("10.0.0.8:80")
 		}},
-		`to the endpoint "shop", which is no inbound`: {served(), func(e *passage.Evidence) { e.Inbound, e.Arrival = nil, nil }},
-		"it sent the request 2 times":                 {served(), func(e *passage.Evidence) { e.Outbound.Attempts = 2 }},
-		"the application saw nothing":                 {served(), func(e *passage.Evidence) { e.Arrival = nil }},
-		"the application saw 2 requests":              {served(), func(e *passage.Evidence) { e.Arrival.Requests = 2 }},
-		"that no inbound let pass":                    {denied(), func(e *passage.Evidence) { e.Arrival = &upstream.Arrival{Requests: 1} }},
-		"counters of bounds moved":                    {denied(), func(e *passage.Evidence) { e.Counts[routing.Request] = 1 }},
-		"the counter of requestTimeout moved by 0":    {timedOut(), func(e *passage.Evidence) { e.Counts[routing.Request] = 0 }},
-		`its flags are ["SI"], without UT`:            {timedOut(), func(e *passage.Evidence) { e.Outbound.Flags = []string{"SI"} }},
+		`to the endpoint "shop", which is no inbound`:           {served(), func(e *passage.Evidence) { e.Inbound, e.Arrival = nil, nil }},
+		"it sent the request 2 times":                           {served(), func(e *passage.Evidence) { e.Outbound.Attempts = 2 }},
+		"the application saw nothing":                           {served(), func(e *passage.Evidence) { e.Arrival = nil }},
+		"the application saw 2 requests":                        {served(), func(e *passage.Evidence) { e.Arrival.Requests = 2 }},
+		`the application saw the path "/b"`:                     {served(), func(e *passage.Evidence) { e.Arrival.Path = "/b" }},
+		`the caller "spiffe://td/evil"`:                         {served(), func(e *passage.Evidence) { e.Arrival.Header.Set("x-forwarded-client-cert", "URI=spiffe://td/evil") }},
+		"the cluster c, which the program has":                  {served(), func(e *passage.Evidence) { e.Outbound.Details = "cluster_not_found" }},
+		"that no inbound let pass":                              {denied(), func(e *passage.Evidence) { e.Arrival = &upstream.Arrival{Requests: 1} }},
+		"a refused request moved the counter of requestTimeout": {denied(), func(e *passage.Evidence) { e.Counts[routing.Request] = 1 }},
+		"the counter of requestTimeout moved by 0":              {timedOut(), func(e *passage.Evidence) { e.Counts[routing.Request] = 0 }},
+		`its flags are ["SI"], without UT`:                      {timedOut(), func(e *passage.Evidence) { e.Outbound.Flags = []string{"SI"} }},
 	} {
 		e := tt.of
 		tt.change(&e)
