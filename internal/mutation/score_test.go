@@ -156,6 +156,10 @@ func TestProofCatchesEveryKind(t *testing.T) {
 			// A proof is of the policies: it takes the mode and the normalization of a listener as given.
 			continue
 		}
+		if kind >= mistake.RouteLost {
+			// These are mistakes of a sidecar in the requests that its workload sends: no inbound has them.
+			continue
+		}
 		t.Run(kind.String(), func(t *testing.T) {
 			t.Parallel()
 			c, in, mutant := find(t, candidates, kind)
