@@ -54,7 +54,7 @@ func (d dresser) policy(p map[string]any) {
 		d.fill(p, d.universal(p["labels"]))
 	}
 	status := func() any { return pick[any](d.chooser, nil, object{}, object{"note": d.text(50)}) }
-	if strings.HasPrefix(fmt.Sprint(p["apiVersion"]), "gateway.networking.") && p["kind"] == "AuthorizationPolicy" {
+	if strings.HasPrefix(fmt.Sprint(p["apiVersion"]), "gateway.networking.") && strings.HasSuffix(fmt.Sprint(p["kind"]), "AuthorizationPolicy") {
 		status = d.ancestors
 		d.gateway(p)
 	}
