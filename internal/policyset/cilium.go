@@ -81,7 +81,7 @@ func (g *generator) ciliumSpec(clusterwide bool) object {
 		spec["labels"] = []object{{"key": "team", "value": "red", "source": "unspec"}}
 	}
 	if g.oneIn(8) {
-		spec["log"] = object{"value": "orders"}
+		spec["log"] = object{"value": "1"}
 	}
 	return spec
 }
@@ -129,11 +129,13 @@ func (g *generator) ciliumPeers(verb string) (rule object, workloads bool) {
 	case 0:
 		return object{}, false
 	case 1:
-		return object{verb + "Entities": some(g.chooser, 1, 2, func() string { return pick(g.chooser, "all", "world", "world-ipv4", "world-ipv6") })}, false
+		return object{verb + "Entities": some(g.chooser, 1, 2, func() string { return pick(g.chooser, "all", "world", "world") })}, false
 	case 2:
-		return object{verb + "Entities": some(g.chooser, 1, 2, func() string { return pick(g.chooser, "cluster", "cluster", "host", "none", "kube-apiserver") })}, true
+		return object{verb + "Entities": some(g.chooser, 1, 2, func() string { return pick(g.chooser, "cluster", "cluster-mesh", "host", "none", "kube-apiserver") })}, true
 	case 3:
-		return object{verb + "CIDR": some(g.chooser, 1, 2, func() string { return pick(g.chooser, append([]string{"2001:db8::/32", "2001:db8::1"}, blocks...)...) })}, false
+		return object{verb + "CIDR": some(g.chooser, 1, 2, func() string {
+			return pick(g.chooser, "2001:db8::/32", "2001:db8::1/128", "10.64.0.1/32", "10.64.0.0/24", "10.64.0.0/31", "10.64.0.2/31", "192.168.0.0/16", "192.168.7.7/32", "0.0.0.0/0")
+		})}, false
 	case 4:
 		return object{verb + "CIDRSet": some(g.chooser, 1, 2, func() object {
 			set := pick(g.chooser, object{"cidr": "10.64.0.0/24", "except": []string{"10.64.0.0/31"}}, object{"cidr": "0.0.0.0/0", "except": []string{"192.168.0.0/16", "10.64.0.1/32"}}, object{"cidr": "2001:db8::/32"})
@@ -142,8 +144,10 @@ func (g *generator) ciliumPeers(verb string) (rule object, workloads bool) {
 	case 5:
 		return object{verb + pick(g.chooser, "Endpoints", "CIDR", "CIDRSet", "Entities"): []string{}}, true
 	case 6:
-		reserved := pick(g.chooser, object{"matchLabels": object{"reserved:world": ""}}, object{"matchLabels": object{"reserved:host": ""}},
-			object{"matchExpressions": []object{{"key": "k8s:io.kubernetes.pod.namespace", "operator": "DoesNotExist"}}})
+		absent := func(key string) object { return object{"key": key, "operator": "DoesNotExist"} }
+		reserved := pick(g.chooser, object{"matchLabels": object{"reserved:host": ""}}, object{"matchExpressions": []object{absent("reserved:host")}},
+			object{"matchExpressions": []object{absent("k8s:io.kubernetes.pod.namespace")}},
+			object{"matchExpressions": []object{absent("io.kubernetes.pod.namespace"), absent("io.cilium.k8s.policy.cluster")}})
 		return object{verb + "Endpoints": []object{reserved}}, false
 	default:
 		return object{verb + "Endpoints": some(g.chooser, 1, g.size.upTo(2), func() object {
@@ -170,7 +174,7 @@ func (g *generator) ciliumAllow() object {
 	switch {
 	case g.authentication == "test-always-fail" || g.authentication == "required" && !(workloads && g.oneIn(3)):
 		rule["authentication"] = object{"mode": g.authentication}
-	case g.oneIn(6):
+	case g.authentication == "" && g.oneIn(6):
 		rule["authentication"] = object{"mode": "disabled"}
 	}
 	return rule
@@ -191,7 +195,7 @@ func (g *generator) ciliumPort() object {
 	case 0:
 		return object{"port": "8000", "endPort": pick(g.chooser, 8080, 9100), "protocol": "TCP"}
 	case 1:
-		return object{"port": pick(g.chooser, "8080", "5432", "8081", "9090"), "protocol": pick(g.chooser, "UDP", "SCTP", "ANY", "tcp")}
+		return object{"port": pick(g.chooser, "8080", "5432", "8081", "9090"), "protocol": pick(g.chooser, "UDP", "SCTP", "ANY")}
 	case 2:
 		return object{"port": "0"}
 	default:
@@ -212,8 +216,6 @@ func (g *generator) ciliumEntry() object {
 	})}
 	switch g.choose(12) {
 	case 0:
-		entry["rules"] = object{}
-	case 1:
 		entry["rules"] = object{"http": []object{}}
 	default:
 		entry["rules"] = object{"http": some(g.chooser, 1, g.size.upTo(2), g.ciliumHTTP)}
@@ -259,13 +261,17 @@ func (g *generator) icmps() []object {
 
 // ciliumEgress draws a rule about calls of the workload, which decides nothing of its inbounds.
 func (g *generator) ciliumEgress(deny bool) object {
-	switch g.choose(6) {
+	way := g.choose(6)
+	if deny && way == 0 {
+		way = 1
+	}
+	switch way {
 	case 0:
 		return object{"toFQDNs": []object{{"matchName": "web.example"}, {"matchPattern": "*.example"}}}
 	case 1:
 		return object{"toServices": []object{{"k8sService": object{"serviceName": "db", "namespace": "a"}}}}
 	case 2:
-		return pick(g.chooser, object{"toNodes": []object{{"matchLabels": object{"tier": "back"}}}}, object{"toGroups": []object{{"aws": object{"region": "east"}}}})
+		return object{"toGroups": []object{{"aws": object{"region": "east"}}}}
 	case 3:
 		return object{"icmps": g.icmps()}
 	}

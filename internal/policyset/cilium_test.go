@@ -62,7 +62,7 @@ func TestEveryFieldOfCiliumIsDrawn(t *testing.T) {
 		add(spec+"ingressDeny.toPorts.ports.", "port", "endPort", "protocol")
 		add(spec+"ingress.toPorts.ports.", "port", "endPort", "protocol")
 		add(spec+"ingress.toPorts.rules.http.", "path", "method", "host", "headers", "headerMatches.name", "headerMatches.value")
-		add(spec+"egress.", "icmps", "authentication.mode", "toFQDNs", "toServices", "toNodes", "toGroups")
+		add(spec+"egress.", "icmps", "authentication.mode", "toFQDNs", "toServices", "toGroups")
 		add(spec+"egress.toPorts.", "rules.dns", "rules.http.path", "serverNames", "terminatingTLS", "originatingTLS", "listener")
 	}
 	add(".cilium.", "policyEnforcement", "policyAuditMode", "clusterName", "namespaceLabels")

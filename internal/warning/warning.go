@@ -16,6 +16,7 @@ const (
 	HiddenByDeny            Kind = "hidden-by-deny"
 	HostWithoutPort         Kind = "host-without-port"
 	HTTPOnTCP               Kind = "http-on-tcp"
+	IdleDefaultDeny         Kind = "idle-default-deny"
 	LinesJoined             Kind = "lines-joined"
 	ManyTags                Kind = "many-tags"
 	NegativeWithoutIdentity Kind = "negative-without-identity"
@@ -55,6 +56,7 @@ var About = map[Kind]string{
 	HiddenByDeny:            "An allow whose requests are all denied",
 	HostWithoutPort:         "A host without a port, which a caller evades with one",
 	HTTPOnTCP:               "A field of HTTP, and an inbound on tcp",
+	IdleDefaultDeny:         "A default deny of a direction without rules, which closes nothing",
 	LinesJoined:             "A refused value of a header whose lines Envoy joins",
 	ManyTags:                "A client with two tags that the full legacy compiler denies",
 	NegativeWithoutIdentity: "An allow that only says who does not call",

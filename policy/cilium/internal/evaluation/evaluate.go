@@ -77,9 +77,7 @@ func rulesOf(ps []networkpolicy.Policy, in policy.Inbound, opts networkpolicy.Op
 			for i, r := range spec.IngressDeny {
 				out.deny = append(out.deny, written{r, text.Metadata.Namespace, fmt.Sprintf("%singressDeny[%d]", origin, i), p.Place(fmt.Sprintf("%s.ingressDeny[%d]", field, i))})
 			}
-			if says := spec.EnableDefaultDeny.Ingress; says != nil {
-				out.closes = out.closes || *says
-			} else {
+			if says := spec.EnableDefaultDeny.Ingress; says == nil || *says {
 				out.closes = out.closes || len(spec.Ingress) > 0 || len(spec.IngressDeny) > 0
 			}
 		}
@@ -100,16 +98,20 @@ func (q question) judge(r policy.Request) (d policy.Decision, decides, shadow st
 		return d, "", ""
 	}
 	who := q.callerOf(r)
-	deny := least(q.rules.deny, func(w written) bool { return q.names(w, who, r) })
 	closes := q.rules.closes || q.opts.PolicyEnforcement == "always"
-	granted := least(q.rules.allow, func(w written) bool { return q.names(w, who, r) && (q.in.Protocol != policy.TCP || q.whole(w)) })
-	whole := least(q.rules.allow, func(w written) bool { return q.names(w, who, r) && q.whole(w) })
+	deny := least(q.rules.deny, func(w written) bool { return q.names(w, who, r) })
+	if !closes {
+		deny = lesser(deny, least(q.rules.allow, func(w written) bool { return q.doubts(w, who, r) }))
+	}
+	lost := least(q.rules.allow, func(w written) bool { return q.loses(w) && q.names(w, who, r) })
+	granted := least(q.rules.allow, func(w written) bool { return q.names(w, who, r) })
 	met := least(q.rules.allow, func(w written) bool { return q.names(w, who, r) && (q.whole(w) || q.meetsHTTP(w, r)) })
 	asks := closes && q.asksHTTP()
 	if q.opts.PolicyAuditMode {
-		return q.audit(deny, granted, whole, met, closes, asks)
+		return q.audit(deny, granted, met, lost, closes, asks)
 	}
-	denies := q.hasDenier()
+	denies := q.hasDenier(closes) || q.hasLoser()
+	deny = lesser(deny, lost)
 	switch {
 	case deny != nil:
 		d.Verdict = policy.Verdict{Effect: policy.Deny, Origin: deny.origin}
@@ -137,7 +139,7 @@ func (q question) judge(r policy.Request) (d policy.Decision, decides, shadow st
 
 // audit is the decision in audit mode: connections are observed, and HTTP rules judge the
 // callers that they alone are about.
-func (q question) audit(deny, granted, whole, met *written, closes, asks bool) (d policy.Decision, decides, shadow string) {
+func (q question) audit(deny, granted, met, lost *written, closes, asks bool) (d policy.Decision, decides, shadow string) {
 	d.Effect = policy.Allow
 	switch {
 	case deny != nil:
@@ -146,8 +148,12 @@ func (q question) audit(deny, granted, whole, met *written, closes, asks bool) (
 		d.Shadowed, d.Shadow = true, policy.Verdict{Effect: policy.Deny}
 	case closes:
 		d.Shadowed, d.Shadow, shadow = true, policy.Verdict{Effect: policy.Allow, Origin: granted.origin}, granted.place
-	case q.hasDenier():
+	case q.hasDenier(closes):
 		d.Shadowed, d.Shadow = true, policy.Verdict{Effect: policy.Allow}
+	}
+	if lost != nil && deny == nil {
+		d.Verdict = policy.Verdict{Effect: policy.Deny, Origin: lost.origin}
+		return d, lost.place, shadow
 	}
 	if !asks {
 		return d, "", shadow
@@ -167,14 +173,38 @@ func (q question) audit(deny, granted, whole, met *written, closes, asks bool) (
 	}
 }
 
-// hasDenier reports whether a deny rule is about the port and about some caller.
-func (q question) hasDenier() bool {
+// hasDenier reports whether a deny rule is about the port and about some caller, or where nothing
+// is closed, an allow rule about some caller who cannot prove what it demands.
+func (q question) hasDenier(closes bool) bool {
 	for _, w := range q.rules.deny {
 		if q.onPort(w) && q.someone(w) {
 			return true
 		}
 	}
+	for _, w := range q.rules.allow {
+		if !closes && q.onPort(w) && q.doubtsSomeone(w) {
+			return true
+		}
+	}
 	return false
+}
+
+// hasLoser reports whether an allow rule sends some caller to a proxy that reads HTTP, on tcp.
+func (q question) hasLoser() bool {
+	for _, w := range q.rules.allow {
+		if q.loses(w) && q.letsSomeone(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// lesser returns the rule with the lesser name; nil is none.
+func lesser(a, b *written) *written {
+	if a == nil || b != nil && b.origin < a.origin {
+		return b
+	}
+	return a
 }
 
 // asksHTTP reports whether a rule with HTTP rules is about the port of an inbound of HTTP.
@@ -183,7 +213,7 @@ func (q question) asksHTTP() bool {
 		return false
 	}
 	for _, w := range q.rules.allow {
-		if q.onPort(w) && !q.whole(w) {
+		if q.onPort(w) && !q.whole(w) && q.letsSomeone(w) {
 			return true
 		}
 	}

@@ -27,7 +27,7 @@ func labelsOf(w policy.Workload, opts networkpolicy.Options) map[string]string {
 	}
 	out := map[string]string{}
 	for key, value := range w.Labels {
-		if !strings.HasPrefix(key, nsLabels) && key != "io.cilium.k8s.policy.serviceaccount" {
+		if !strings.HasPrefix(key, "io.cilium.k8s") {
 			out[key] = value
 		}
 	}
@@ -118,20 +118,65 @@ func (q question) names(w written, c caller, r policy.Request) bool {
 	if len(c.workloads) > 0 || w.Authentication != nil && w.Authentication.Mode == "required" {
 		return false
 	}
-	return q.peer(w, map[string]string{"world": ""}, "reserved", r.Source)
+	return q.peer(w, nil, "reserved", r.Source)
+}
+
+// mode is what the rule demands of its callers.
+func (w written) mode() string {
+	if w.Authentication == nil {
+		return ""
+	}
+	return w.Authentication.Mode
+}
+
+// doubts reports whether the rule is about the port and the caller, who cannot prove what it
+// demands.
+func (q question) doubts(w written, c caller, r policy.Request) bool {
+	mode := w.mode()
+	if !q.onPort(w) || mode != "required" && mode != "test-always-fail" {
+		return false
+	}
+	w.Authentication = nil
+	return q.names(w, c, r) && (mode == "test-always-fail" || len(c.workloads) == 0)
+}
+
+// doubtsSomeone reports whether the rule names any caller who cannot prove what it demands.
+func (q question) doubtsSomeone(w written) bool {
+	return w.mode() == "test-always-fail" && q.someone(w) || w.mode() == "required" && q.someWorld(w)
+}
+
+// letsSomeone reports whether the rule names any caller who can prove what it demands.
+func (q question) letsSomeone(w written) bool {
+	return w.mode() != "test-always-fail" && (q.someWorkload(w) || w.mode() != "required" && q.someWorld(w))
+}
+
+// loses reports whether the rule sends its callers on tcp to a proxy, which reads HTTP.
+func (q question) loses(w written) bool {
+	for _, entry := range q.entries(w) {
+		if q.in.Protocol == policy.TCP && len(w.ICMPs) == 0 && entry.Rules != nil && len(entry.Rules.HTTP) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // someone reports whether the rule names any caller at all.
-func (q question) someone(w written) bool {
-	if w.FromCIDR != nil && len(*w.FromCIDR) > 0 || w.FromCIDRSet != nil && len(*w.FromCIDRSet) > 0 {
-		return true
-	}
+func (q question) someone(w written) bool { return q.someWorkload(w) || q.someWorld(w) }
+
+func (q question) someWorkload(w written) bool {
 	for _, peer := range q.opts.Peers {
 		if q.peer(w, labelsOf(peer.Workload, q.opts), "k8s", netip.Addr{}) {
 			return true
 		}
 	}
-	return q.peer(w, map[string]string{"world": ""}, "reserved", netip.IPv4Unspecified()) || q.peer(w, map[string]string{"world": ""}, "reserved", netip.IPv6Unspecified())
+	return false
+}
+
+func (q question) someWorld(w written) bool {
+	if w.FromCIDR != nil && len(*w.FromCIDR) > 0 || w.FromCIDRSet != nil && len(*w.FromCIDRSet) > 0 {
+		return true
+	}
+	return q.peer(w, nil, "reserved", netip.IPv4Unspecified()) || q.peer(w, nil, "reserved", netip.IPv6Unspecified())
 }
 
 // peer reports whether the rule names a set of labels, or an address of the world.
@@ -152,16 +197,12 @@ func (q question) peer(w written, labels map[string]string, source string, addre
 			switch entity {
 			case "all":
 				return true
-			case "cluster":
+			case "cluster", "cluster-mesh":
 				if !ofWorld {
 					return true
 				}
 			case "world":
 				if ofWorld {
-					return true
-				}
-			case "world-ipv4", "world-ipv6":
-				if ofWorld && address.IsValid() && address.Is4() == (entity == "world-ipv4") {
 					return true
 				}
 			}
@@ -194,14 +235,11 @@ func inBlocks(w written, address netip.Addr) bool {
 }
 
 func within(text string, address netip.Addr) bool {
-	if block, err := netip.ParsePrefix(text); err == nil {
-		return block.Contains(address)
-	}
-	one, err := netip.ParseAddr(text)
-	return err == nil && one == address
+	block, err := netip.ParsePrefix(text)
+	return err == nil && block.Contains(address)
 }
 
-// inScope bounds a selector of peers to a namespace, or to pods.
+// inScope bounds a selector of peers to the cluster, and to a namespace or to pods.
 func (q question) inScope(s networkpolicy.Selector, namespace string, labels map[string]string, source string) bool {
 	keys := []string{}
 	for key := range s.MatchLabels {
@@ -210,15 +248,21 @@ func (q question) inScope(s networkpolicy.Selector, namespace string, labels map
 	for _, e := range s.MatchExpressions {
 		keys = append(keys, e.Key)
 	}
-	ofNamespaces := false
+	ofNamespaces, ofPod, ofCluster := false, false, false
 	for _, key := range keys {
-		bare := strings.TrimPrefix(strings.TrimPrefix(key, "k8s:"), "any:")
-		if strings.HasPrefix(key, "reserved:") || bare == podNamespace {
+		if strings.HasPrefix(key, "reserved:") {
 			return true
 		}
+		bare := strings.TrimPrefix(strings.TrimPrefix(key, "k8s:"), "any:")
 		ofNamespaces = ofNamespaces || strings.HasPrefix(bare, nsLabels)
+		ofPod = ofPod || bare == podNamespace
+		ofCluster = ofCluster || bare == "io.cilium.k8s.policy.cluster"
 	}
 	switch {
+	case !ofCluster && source != "k8s":
+		return false
+	case ofPod:
+		return true
 	case namespace == "":
 		return source == "k8s"
 	case ofNamespaces:
@@ -250,7 +294,7 @@ func (q question) entries(w written) (out []networkpolicy.PortRule) {
 }
 
 func (q question) isPort(p networkpolicy.PortProtocol) bool {
-	if protocol := strings.ToUpper(p.Protocol); protocol != "" && protocol != "TCP" && protocol != "ANY" {
+	if p.Protocol != "" && p.Protocol != "TCP" && p.Protocol != "ANY" {
 		return false
 	}
 	first, err := strconv.Atoi(p.Port)

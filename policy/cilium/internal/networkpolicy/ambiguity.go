@@ -85,10 +85,12 @@ func (c callers) demandOf(p Policy, r rule) demand {
 }
 
 // contradicts reports whether the two rules name a caller in common that one of them lets in
-// and the other does not. A workload proves its identity by its certificate, the world cannot.
+// and the other does not, or by two modes that are written. A workload proves its identity by its certificate, the world cannot.
 func (d demand) contradicts(other demand) bool {
 	fails := (d.rule.auth == authFail) != (other.rule.auth == authFail)
+	// Cilium merges no two modes that are written.
+	differs := d.rule.auth != other.rule.auth && d.rule.auth != "" && other.rule.auth != ""
 	common := func(i int) bool { return slices.Contains(other.workloads, i) }
-	return fails && slices.ContainsFunc(d.workloads, common) ||
-		d.world && other.world && (fails || (d.rule.auth == authRequired) != (other.rule.auth == authRequired))
+	return (fails || differs) && slices.ContainsFunc(d.workloads, common) ||
+		d.world && other.world && (fails || differs || (d.rule.auth == authRequired) != (other.rule.auth == authRequired))
 }

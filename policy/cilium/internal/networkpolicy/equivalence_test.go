@@ -22,13 +22,14 @@ import (
 // The values that are drawn are few and alike, so that rules often match, overlap or just fail.
 var (
 	selectors = []string{
-		"{}", "{matchLabels: {app: backend}}", `{matchLabels: {"k8s:app": frontend}}`, `{matchLabels: {"any:app": backend, tier: data}}`, `{matchLabels: {"reserved:world": ""}}`, `{matchLabels: {"reserved:host": ""}}`,
+		"{}", "{matchLabels: {app: backend}}", `{matchLabels: {"k8s:app": frontend}}`, `{matchLabels: {"any:app": backend, tier: data}}`, `{matchLabels: {"reserved:host": ""}}`,
 		`{matchLabels: {"k8s:io.kubernetes.pod.namespace": finance}}`, `{matchLabels: {io.kubernetes.pod.namespace: default, app: frontend}}`, `{matchLabels: {"k8s:io.cilium.k8s.namespace.labels.team": b}}`,
 		`{matchLabels: {io.cilium.k8s.namespace.labels.kubernetes.io/metadata.name: finance}}`, "{matchLabels: {io.cilium.k8s.policy.serviceaccount: frontend}}", "{matchLabels: {io.cilium.k8s.policy.cluster: default}}",
 		"{matchExpressions: [{key: app, operator: NotIn, values: [backend]}]}", "{matchExpressions: [{key: tier, operator: Exists}]}", "{matchExpressions: [{key: tier, operator: DoesNotExist}, {key: app, operator: In, values: [backend, frontend]}]}",
 		`{matchExpressions: [{key: "k8s:io.kubernetes.pod.namespace", operator: DoesNotExist}]}`, `{matchExpressions: [{key: "k8s:io.kubernetes.pod.namespace", operator: NotIn, values: [default]}]}`,
+		`{matchExpressions: [{key: io.cilium.k8s.policy.cluster, operator: NotIn, values: [west]}, {key: "any:io.kubernetes.pod.namespace", operator: DoesNotExist}]}`, `{matchExpressions: [{key: "reserved:host", operator: DoesNotExist}]}`,
 	}
-	someEntities = []string{"all", "world", "world-ipv4", "world-ipv6", "cluster", "host", "none", "kube-apiserver"}
+	someEntities = []string{"all", "world", "cluster", "cluster-mesh", "host", "none", "kube-apiserver"}
 	someSets     = []string{"{cidr: 10.0.0.0/8, except: [10.0.0.0/24]}", "{cidr: 0.0.0.0/0}", `{cidr: "fd00::/8", except: ["fd12::/16"]}`}
 	somePorts    = []string{`{port: "8080"}`, `{port: "8080", protocol: TCP}`, `{port: "8080", protocol: UDP}`, `{port: http-port}`, `{port: HTTP-PORT, protocol: ANY}`, `{port: "5000", endPort: 9000, protocol: TCP}`, `{port: "0"}`, `{port: "9090"}`}
 	httpPorts    = []string{`{port: "8080", protocol: TCP}`, `{port: http-port, protocol: TCP}`, `{port: "5000", endPort: 9100, protocol: TCP}`}
@@ -54,7 +55,7 @@ func drawIngress(deny bool) *rapid.Generator[string] {
 		case 3:
 			parts = append(parts, "fromEntities: "+drawList("entities", someEntities, 0, 2).Draw(t, "fromEntities"))
 		case 4:
-			parts = append(parts, "fromCIDR: "+drawList("blocks", []string{`"10.0.0.0/8"`, `"10.0.0.1"`, `"0.0.0.0/0"`, `"fd00::/8"`, `"10.0.0.1/31"`}, 0, 2).Draw(t, "fromCIDR"))
+			parts = append(parts, "fromCIDR: "+drawList("blocks", []string{`"10.0.0.0/8"`, `"10.0.0.1/32"`, `"0.0.0.0/0"`, `"fd00::/8"`, `"10.0.0.1/31"`}, 0, 2).Draw(t, "fromCIDR"))
 		case 5:
 			parts = append(parts, "fromCIDRSet: "+drawList("sets", someSets, 0, 2).Draw(t, "fromCIDRSet"))
 		}

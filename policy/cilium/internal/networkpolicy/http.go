@@ -12,9 +12,6 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// failRequest is the mismatch of a header that refuses the request; "" means it too.
-const failRequest = ""
-
 // changes are the mismatches that let the request pass and change or log it.
 var changes = []string{"LOG", "ADD", "DELETE", "REPLACE"}
 
@@ -36,14 +33,12 @@ func (r *reader) readL7(field string, from PortRule, where direction) (out []pol
 	if len(rules.DNS) > 0 && !where.egress {
 		r.refuse(at+".dns", "rules about DNS are for egress only")
 	}
-	if len(rules.DNS) > 0 && len(rules.HTTP) > 0 {
-		r.refuse(at, "an entry has rules of one protocol only")
+	if (rules.DNS == nil) == (rules.HTTP == nil) {
+		r.refuse(at, "the rules of an entry are of one protocol: write one of http and dns, or leave rules out")
 	}
+	r.checkDNS(field, from)
 	if len(rules.HTTP) == 0 {
 		return nil
-	}
-	if where.deny {
-		r.refuse(at, "a deny rule is about addresses and ports: it has no HTTP rules")
 	}
 	if where.node {
 		r.refuse(at, "a policy of nodes has no HTTP rules")
@@ -57,12 +52,12 @@ func (r *reader) readL7(field string, from PortRule, where direction) (out []pol
 		}
 	}
 	for i, rule := range rules.HTTP {
-		out = append(out, r.readHTTP(item(at+".http", i), rule))
+		out = append(out, r.readHTTP(item(at+".http", i), rule, where))
 	}
 	return out
 }
 
-func (r *reader) readHTTP(field string, from HTTPRule) policy.Condition {
+func (r *reader) readHTTP(field string, from HTTPRule, where direction) policy.Condition {
 	var all []policy.Condition
 	for _, f := range []struct {
 		name, value string
@@ -88,11 +83,14 @@ func (r *reader) readHTTP(field string, from HTTPRule) policy.Condition {
 	for i, header := range from.HeaderMatches {
 		at := item(field+".headerMatches", i)
 		switch {
-		case header.Secret != nil:
+		case header.Secret != nil && header.Secret.Name == nil:
+			r.refuse(at+".secret", "a secret has a name")
+		case header.Secret != nil && !where.egress:
 			r.refuse(at+".secret", "meshproof cannot read a secret of the cluster: write the value")
+		case slices.Contains(changes, header.Mismatch) && where.egress:
 		case slices.Contains(changes, header.Mismatch):
 			r.refuse(at+".mismatch", "meshproof cannot prove %s: it lets the request pass and changes or logs it", header.Mismatch)
-		case header.Mismatch != failRequest:
+		case r.has(at + ".mismatch"):
 			r.refuse(at+".mismatch", "%q is unknown: leave it out to refuse the request", header.Mismatch)
 		}
 		all = append(all, r.readHeader(at+".name", header.Name, header.Value, header.Value != ""))

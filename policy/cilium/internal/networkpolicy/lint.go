@@ -26,6 +26,9 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning
 					selected = append(selected, in)
 				}
 			}
+			if s.idle {
+				out = append(out, p.warn(warning.IdleDefaultDeny, s.field+".enableDefaultDeny.ingress", "the spec has no rule of ingress, so that it closes nothing: write ingress: [{}] to close every inbound"))
+			}
 			for _, r := range slices.Concat(s.deny, s.allow) {
 				out = append(out, p.lintPeers(r, c)...)
 				out = append(out, p.lintPorts(r, selected)...)
@@ -73,6 +76,8 @@ func (p Policy) lintPorts(r rule, selected []policy.Inbound) (out []policy.Warni
 		}
 		tcp := slices.ContainsFunc(entry.ports, func(of portRange) bool { return of.tcp })
 		switch {
+		case len(entry.ports) == 0:
+			out = append(out, p.warn(warning.EmptyRule, entry.field, "the entry has no port, and is about none: leave toPorts out for every port"))
 		case len(selected) > 0 && len(on) == 0 && tcp:
 			out = append(out, p.warn(warning.PortOfNoInbound, entry.field, "no selected workload has an inbound on the port: a port is the workload's, not that of a Service"))
 		case entry.http != nil && slices.ContainsFunc(on, func(in policy.Inbound) bool { return in.Protocol == policy.TCP }):

@@ -27,25 +27,24 @@ func Lower(sel Selection, in policy.Inbound, opts Options) policy.Program {
 	if opts.PolicyEnforcement == enforceNever {
 		return policy.Program{}
 	}
-	l := lowering{in: in, callers: callersOf(opts)}
+	l := lowering{in: in, callers: callersOf(opts), closed: sel.DefaultDeny || opts.PolicyEnforcement == enforceAlways}
 	for _, r := range sel.Deny {
 		l.addDeny(r)
 	}
 	for _, r := range sel.Allow {
 		l.addAllow(r)
 	}
-	closed := sel.DefaultDeny || opts.PolicyEnforcement == enforceAlways
 	if opts.PolicyAuditMode {
-		return l.audited(closed)
+		return l.audited()
 	}
 	var program policy.Program
-	if len(l.deny) > 0 {
-		program.Gates = append(program.Gates, gate(policy.L4, policy.Allow, l.deny))
+	if deny := append(l.deny, l.lost...); len(deny) > 0 {
+		program.Gates = append(program.Gates, gate(policy.L4, policy.Allow, deny))
 	}
-	if closed {
+	if l.closed {
 		program.Gates = append(program.Gates, gate(policy.L4, policy.Deny, l.allow))
 	}
-	if closed && l.asksHTTP {
+	if l.closed && l.asksHTTP {
 		program.Gates = append(program.Gates, gate(policy.L7, policy.Deny, l.requests))
 	}
 	return program
@@ -55,7 +54,10 @@ func Lower(sel Selection, in policy.Inbound, opts Options) policy.Program {
 type lowering struct {
 	in          policy.Inbound
 	callers     callers
+	closed      bool
 	deny, allow []policy.Rule
+	// lost are the allow rules whose callers get to the proxy, which reads HTTP, on tcp.
+	lost []policy.Rule
 	// requests are the allow rules with their HTTP rules; asksHTTP is true where one has some.
 	requests []policy.Rule
 	asksHTTP bool
@@ -67,9 +69,14 @@ func (l *lowering) addDeny(r rule) {
 	if _, ok := r.on(l.in); !ok {
 		return
 	}
-	if when := l.callers.lets(r); !condition.IsNever(when) {
-		l.deny = append(l.deny, policy.Rule{Verdict: policy.Verdict{Effect: policy.Deny, Origin: r.origin}, When: when})
+	l.deny = appendDeny(l.deny, r, l.callers.lets(r))
+}
+
+func appendDeny(to []policy.Rule, r rule, when policy.Condition) []policy.Rule {
+	if condition.IsNever(when) {
+		return to
 	}
+	return append(to, policy.Rule{Verdict: policy.Verdict{Effect: policy.Deny, Origin: r.origin}, When: when})
 }
 
 func (l *lowering) addAllow(r rule) {
@@ -79,9 +86,17 @@ func (l *lowering) addAllow(r rule) {
 	}
 	http, whole := alternatives(entries)
 	when := l.callers.lets(r)
-	// On tcp nothing is HTTP, so that a rule with HTTP rules lets no caller in.
-	if condition.IsNever(when) || !whole && l.in.Protocol.Layer() == policy.L4 {
-		l.asksHTTP = l.asksHTTP || !whole && l.in.Protocol.Layer() == policy.L7
+	if !l.closed {
+		// Nothing is closed but to those who do not prove what the rule demands.
+		l.deny = appendDeny(l.deny, r, l.callers.unproven(r))
+	}
+	if l.in.Protocol.Layer() == policy.L4 {
+		if http != nil {
+			l.lost = appendDeny(l.lost, r, when)
+		}
+		http, whole = nil, true
+	}
+	if condition.IsNever(when) {
 		return
 	}
 	allow := policy.Verdict{Effect: policy.Allow, Origin: r.origin}
@@ -107,14 +122,22 @@ func alternatives(entries []portRule) (http []policy.Condition, whole bool) {
 
 // audited returns the program of audit mode: what judges connections only observes, and HTTP
 // rules judge the requests of the callers that they are about.
-func (l *lowering) audited(closed bool) policy.Program {
+func (l *lowering) audited() policy.Program {
 	var program policy.Program
+	if len(l.lost) > 0 {
+		// A packet that audit mode lets pass does not get to the proxy.
+		dropped := condition.None(conditions(l.deny))
+		for i, r := range l.lost {
+			l.lost[i].When = condition.Both(r.When, dropped)
+		}
+		program.Gates = append(program.Gates, gate(policy.L4, policy.Allow, l.lost))
+	}
 	if len(l.deny) > 0 {
 		shadow := gate(policy.L4, policy.Allow, l.deny)
 		shadow.Name = auditDeny
 		program.Shadows = append(program.Shadows, shadow)
 	}
-	if !closed {
+	if !l.closed {
 		return program
 	}
 	shadow := gate(policy.L4, policy.Deny, l.allow)

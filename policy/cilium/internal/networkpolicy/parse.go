@@ -46,6 +46,11 @@ func Parse(doc manifest.Document) (Policy, error) {
 		return Policy{}, err
 	}
 	r := &reader{doc: doc, kind: resource.Kind}
+	var whole any
+	if err := doc.Decode(&whole); err != nil {
+		return Policy{}, err
+	}
+	r.refuseGaps("", whole)
 	r.checkHead(resource)
 	if resource.Kind == kind {
 		resource.Metadata.Namespace = cmp.Or(resource.Metadata.Namespace, defaultNamespace)
@@ -62,7 +67,6 @@ func Parse(doc manifest.Document) (Policy, error) {
 	for i, s := range resource.Specs {
 		at := item("specs", i)
 		if s == nil {
-			r.refuse(at, "the entry has no value")
 			continue
 		}
 		p.specs = r.readSpec(p.specs, at, at+"-", *s)
@@ -144,6 +148,7 @@ func (r *reader) readSpec(specs []spec, field, origin string, from Spec) []spec 
 	} else if from.NodeSelector != nil {
 		r.readSelector(field+".nodeSelector", *from.NodeSelector)
 	}
+	r.checkNotes(field, from)
 	where := direction{node: from.EndpointSelector == nil}
 	out.allow = r.readIngress(field+".ingress", r.originOf(origin+"ingress"), from.Ingress, where)
 	where.deny = true
@@ -152,7 +157,9 @@ func (r *reader) readSpec(specs []spec, field, origin string, from Spec) []spec 
 	r.checkEgress(field+".egressDeny", from.EgressDeny, direction{egress: true, deny: true, node: where.node})
 	out.defaultDeny = len(out.allow)+len(out.deny) > 0
 	if from.EnableDefaultDeny.Ingress != nil {
-		out.defaultDeny = *from.EnableDefaultDeny.Ingress
+		// Cilium asks the rules of a direction for it: without a rule it says nothing.
+		out.idle = *from.EnableDefaultDeny.Ingress && !out.defaultDeny
+		out.defaultDeny = out.defaultDeny && *from.EnableDefaultDeny.Ingress
 	}
 	if where.node {
 		r.ofNodes = r.ofNodes || len(out.allow)+len(out.deny) > 0
@@ -186,10 +193,11 @@ func (r *reader) readIngress(field, origin string, from []Ingress, where directi
 				r.refuse(at+"."+unbuilt.name, "%s", unbuilt.reason)
 			}
 		}
-		one := rule{field: at, origin: item(origin, i), icmp: len(in.ICMPs) > 0}
-		if one.icmp && len(in.ToPorts) > 0 {
-			r.refuse(at+".icmps", "a rule about ICMP has no ports: write a rule of its own for the ports")
+		if where.deny {
+			r.refuseFields(at, "a deny rule has no authentication", "authentication")
 		}
+		one := rule{field: at, origin: item(origin, i), icmp: len(in.ICMPs) > 0}
+		r.checkICMP(at, in.ICMPs, in.ToPorts)
 		one.peers = r.readPeers(at, "from", lists{in.FromEndpoints, in.FromCIDR, in.FromCIDRSet, in.FromEntities})
 		one.peers.everyone = one.peers.everyone && (len(in.ToPorts) > 0 || one.icmp)
 		one.ports = r.readPorts(at+".toPorts", in.ToPorts, where)
@@ -197,22 +205,6 @@ func (r *reader) readIngress(field, origin string, from []Ingress, where directi
 		out = append(out, one)
 	}
 	return out
-}
-
-// checkEgress refuses egress that Cilium refuses.
-func (r *reader) checkEgress(field string, from []Egress, where direction) {
-	for i, out := range from {
-		at := item(field, i)
-		r.readPeers(at, "to", lists{out.ToEndpoints, out.ToCIDR, out.ToCIDRSet, out.ToEntities})
-		r.readPorts(at+".toPorts", out.ToPorts, where)
-		r.readAuthentication(at+".authentication", out.Authentication, where)
-		if len(out.ICMPs) > 0 && len(out.ToPorts) > 0 {
-			r.refuse(at+".icmps", "a rule about ICMP has no ports: write a rule of its own for the ports")
-		}
-		if len(out.ToServices) > 0 && len(out.ToPorts) > 0 {
-			r.refuse(at+".toServices", "a rule about services has no ports: the service has them")
-		}
-	}
 }
 
 // lists are the ways to name peers. Absent is nil.
@@ -261,7 +253,7 @@ func (r *reader) readPeers(field, verb string, from lists) peers {
 	if len(named) > 1 {
 		r.refuse(field+"."+named[1], "a rule names its peers in one way: write a rule for %s of its own", named[0])
 	}
-	out.everyone = from == lists{}
+	out.everyone, out.ways = from == lists{}, named
 	return out
 }
 
@@ -289,7 +281,7 @@ func (r *reader) readSet(field string, from CIDRRule) block {
 		switch {
 		case err != nil:
 			r.refuse(at, "%q is no block of addresses such as 10.0.0.0/8", text)
-		case !of.Contains(except.Addr()):
+		case except.Bits() < of.Bits() || !of.Contains(except.Addr()):
 			r.refuse(at, "the block %s is not in %s", text, from.CIDR)
 		default:
 			out.except = append(out.except, except.Masked())
@@ -299,12 +291,9 @@ func (r *reader) readSet(field string, from CIDRRule) block {
 }
 
 func (r *reader) readBlock(field, text string) netip.Prefix {
-	if address, err := netip.ParseAddr(text); err == nil && address.Zone() == "" {
-		return netip.PrefixFrom(address, address.BitLen())
-	}
 	of, err := netip.ParsePrefix(text)
 	if err != nil {
-		r.refuse(field, "%q is neither an address nor a block of addresses such as 10.0.0.0/8", text)
+		r.refuse(field, "%q is no block of addresses such as 10.0.0.0/8: a single address is 10.0.0.1/32", text)
 		return netip.Prefix{}
 	}
 	return of.Masked()
@@ -322,7 +311,6 @@ func (r *reader) readAuthentication(field string, from *Authentication, where di
 	case from == nil:
 		return ""
 	case where.deny:
-		r.refuse(field, "a deny rule has no authentication")
 	case from.Mode != authDisabled && from.Mode != authRequired && from.Mode != authFail:
 		r.refuse(field+".mode", "%q is unknown: use %s, %s or %s", from.Mode, authDisabled, authRequired, authFail)
 	}

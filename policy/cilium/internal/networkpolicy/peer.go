@@ -12,16 +12,15 @@ import (
 // The entities. Every other entity is no caller of the lab: no node, no API server and no pod
 // that Cilium does not manage calls an inbound there.
 const (
-	entityAll       = "all"
-	entityCluster   = "cluster"
-	entityWorld     = "world"
-	entityWorldIPv4 = "world-ipv4"
-	entityWorldIPv6 = "world-ipv6"
+	entityAll         = "all"
+	entityCluster     = "cluster"
+	entityClusterMesh = "cluster-mesh"
+	entityWorld       = "world"
 )
 
 var entities = []string{
-	entityAll, entityWorld, entityWorldIPv4, entityWorldIPv6, entityCluster,
-	"cluster-mesh", "host", "remote-node", "kube-apiserver", "ingress", "init", "health", "unmanaged", "none",
+	entityAll, entityWorld, entityCluster, entityClusterMesh,
+	"host", "remote-node", "kube-apiserver", "ingress", "init", "health", "unmanaged", "none",
 }
 
 // callers are the workloads of a case as peers, and the world.
@@ -66,14 +65,10 @@ func (c callers) selected(p peers) (workloads []int, everyWorld bool, blocks []p
 		switch entity {
 		case entityAll:
 			return all(), true, nil
-		case entityCluster:
+		case entityCluster, entityClusterMesh:
 			workloads = all()
 		case entityWorld:
 			everyWorld = true
-		case entityWorldIPv4:
-			blocks = append(blocks, within(netip.PrefixFrom(netip.IPv4Unspecified(), 0)))
-		case entityWorldIPv6:
-			blocks = append(blocks, within(netip.PrefixFrom(netip.IPv6Unspecified(), 0)))
 		}
 	}
 	for _, b := range p.blocks {
@@ -93,9 +88,8 @@ func within(block netip.Prefix) policy.Condition {
 	return policy.Is{Attribute: attribute.SourceAddress, Match: policy.Match{Kind: policy.CIDR, Value: block.String()}}
 }
 
-// condition returns the condition that the caller is one of the peers of a rule, and has
-// proven what the rule demands. The certificate of a workload proves its identity; the world
-// has none.
+// lets returns the condition that the caller is one of the peers of a rule, and has proven what the
+// rule demands. The certificate of a workload proves its identity; the world has none.
 func (c callers) lets(r rule) policy.Condition {
 	if r.auth == authFail {
 		return policy.Never
@@ -104,6 +98,26 @@ func (c callers) lets(r rule) policy.Condition {
 	if r.auth == authRequired {
 		everyWorld, blocks = false, nil
 	}
+	return c.are(workloads, everyWorld, blocks)
+}
+
+// unproven returns the condition that the caller is one of the peers of a rule, and cannot prove
+// what the rule demands.
+func (c callers) unproven(r rule) policy.Condition {
+	workloads, everyWorld, blocks := c.selected(r.peers)
+	switch r.auth {
+	case authFail:
+		return c.are(workloads, everyWorld, blocks)
+	case authRequired:
+		return c.are(nil, everyWorld, blocks)
+	default:
+		return policy.Never
+	}
+}
+
+// are returns the condition that the caller is one of the workloads, or of the world, or in a block
+// of the world.
+func (c callers) are(workloads []int, everyWorld bool, blocks []policy.Condition) policy.Condition {
 	if everyWorld && len(workloads) == len(c.workloads) {
 		return policy.Always
 	}

@@ -27,6 +27,8 @@ type spec struct {
 	field       string
 	subject     selector
 	defaultDeny bool
+	// idle is true for a default deny of ingress without a rule of ingress.
+	idle        bool
 	allow, deny []rule
 	egress      bool
 }
@@ -44,6 +46,8 @@ type rule struct {
 
 // peers are what a rule lets in or shuts out. Only one of the lists is set, or everyone.
 type peers struct {
+	// ways are the fields that name some.
+	ways      []string
 	everyone  bool
 	endpoints []selector
 	entities  []string

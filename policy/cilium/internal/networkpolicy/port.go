@@ -14,8 +14,14 @@ import (
 // maxPorts is the largest number of ports in one entry.
 const maxPorts = 40
 
-// protocols are the names that an entry may have; "" means ANY.
-var protocols = []string{"ANY", "TCP", "UDP", "SCTP", "ICMP", "ICMPv6", "VRRP", "IGMP"}
+// protocols are the names that an entry may have. Those from portless on have no ports.
+var protocols = []string{anyProtocol, "TCP", "UDP", "SCTP", "VRRP", "IGMP", "GRE", "IPIP", "IPV6", "ESP", "AH"}
+
+const (
+	// anyProtocol is meant where none is written.
+	anyProtocol = "ANY"
+	portless    = 4
+)
 
 // portRange is a range of ports, or a port by its name.
 type portRange struct {
@@ -55,15 +61,18 @@ func (r *reader) readPorts(field string, from []PortRule, where direction) []por
 	for i, entry := range from {
 		at := item(field, i)
 		p := portRule{field: at}
-		switch {
-		case len(entry.Ports) == 0:
-			r.refuse(at+".ports", "the entry has no port: an entry without ports opens none, write the ports")
-		case len(entry.Ports) > maxPorts:
+		if len(entry.Ports) > maxPorts {
 			r.refuse(at+".ports", "the list has %d ports, at most %d are allowed", len(entry.Ports), maxPorts)
 		}
 		for k, port := range entry.Ports {
 			p.ports = append(p.ports, r.readPort(item(at+".ports", k), port))
 		}
+		if where.deny {
+			r.refuseFields(at, "a deny rule is about addresses and ports alone", "rules", "serverNames", "terminatingTLS", "originatingTLS", "listener")
+			out = append(out, p)
+			continue
+		}
+		r.checkTLS(at, entry)
 		r.refuseTLS(at, entry, where)
 		p.http = r.readL7(at, entry, where)
 		out = append(out, p)
@@ -89,10 +98,14 @@ func (r *reader) refuseTLS(field string, from PortRule, where direction) {
 }
 
 func (r *reader) readPort(field string, from PortProtocol) portRange {
-	protocol := cmp.Or(strings.ToUpper(from.Protocol), protocols[0])
-	out := portRange{tcp: protocol == "ANY" || protocol == "TCP"}
-	if !slices.ContainsFunc(protocols, func(known string) bool { return strings.EqualFold(known, protocol) }) {
+	protocol := cmp.Or(from.Protocol, anyProtocol)
+	out := portRange{tcp: protocol == anyProtocol || protocol == "TCP"}
+	if r.has(field+".protocol") && !slices.Contains(protocols, from.Protocol) {
 		r.refuse(field+".protocol", "%q is unknown: use one of %s", from.Protocol, strings.Join(protocols, ", "))
+	}
+	if slices.Contains(protocols[portless:], protocol) && from.Port != "0" {
+		r.refuse(field+".port", "the protocol %s has no ports: write 0", protocol)
+		return out
 	}
 	if from.Port == "" {
 		r.refuse(field+".port", "the port is missing")

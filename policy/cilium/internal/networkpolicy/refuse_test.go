@@ -56,6 +56,10 @@ func TestCheckRefusesWhatIsAmbiguous(t *testing.T) {
 			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingress: [{fromEntities: [world]}, {fromEntities: [all], authentication: {mode: required}}]}"),
 			want:     "p.yaml:2: spec.ingress[1]: the rule at p.yaml:2: spec.ingress[0] lets the same caller in with another authentication: give both the same mode",
 		},
+		"one workload by two written modes": {
+			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingress: [{fromEndpoints: [{}], authentication: {mode: disabled}}, {fromEndpoints: [{}], authentication: {mode: required}}]}"),
+			want:     "p.yaml:2: spec.ingress[1]: the rule at p.yaml:2: spec.ingress[0] lets the same caller in with another authentication: give both the same mode",
+		},
 		"a certificate is what the mode asks for": {
 			policies: one("CiliumNetworkPolicy", "name: p", subject+"ingress: [{fromEndpoints: [{}]}, {fromEntities: [cluster], authentication: {mode: required}}]}"),
 		},

@@ -3,33 +3,32 @@ package networkpolicy
 import (
 	"github.com/meshproof/meshproof/internal/added"
 	"github.com/meshproof/meshproof/internal/labelselector"
-	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // Resource is a CiliumNetworkPolicy or a CiliumClusterwideNetworkPolicy, as cilium.io/v2
 // declares it. A list that may be absent is a pointer: nil means absent, which is not the same
 // as empty.
 type Resource struct {
-	APIVersion string            `yaml:"apiVersion"`
-	Kind       string            `yaml:"kind"`
-	Metadata   added.Object      `yaml:"metadata"`
-	Spec       *Spec             `yaml:"spec"`
-	Specs      []*Spec           `yaml:"specs"`
-	Status     manifest.Document `yaml:"status"`
+	APIVersion string       `yaml:"apiVersion"`
+	Kind       string       `yaml:"kind"`
+	Metadata   added.Object `yaml:"metadata"`
+	Spec       *Spec        `yaml:"spec"`
+	Specs      []*Spec      `yaml:"specs"`
+	Status     any          `yaml:"status"`
 }
 
 // Spec is one set of rules with its subject.
 type Spec struct {
-	EndpointSelector  *Selector         `yaml:"endpointSelector"`
-	NodeSelector      *Selector         `yaml:"nodeSelector"`
-	Ingress           []Ingress         `yaml:"ingress"`
-	IngressDeny       []Ingress         `yaml:"ingressDeny"`
-	Egress            []Egress          `yaml:"egress"`
-	EgressDeny        []Egress          `yaml:"egressDeny"`
-	EnableDefaultDeny DefaultDeny       `yaml:"enableDefaultDeny"`
-	Description       string            `yaml:"description"`
-	Labels            manifest.Document `yaml:"labels"`
-	Log               manifest.Document `yaml:"log"`
+	EndpointSelector  *Selector   `yaml:"endpointSelector"`
+	NodeSelector      *Selector   `yaml:"nodeSelector"`
+	Ingress           []Ingress   `yaml:"ingress"`
+	IngressDeny       []Ingress   `yaml:"ingressDeny"`
+	Egress            []Egress    `yaml:"egress"`
+	EgressDeny        []Egress    `yaml:"egressDeny"`
+	EnableDefaultDeny DefaultDeny `yaml:"enableDefaultDeny"`
+	Description       string      `yaml:"description"`
+	Labels            []Label     `yaml:"labels"`
+	Log               Log         `yaml:"log"`
 }
 
 // DefaultDeny says for each direction whether the rules close what they do not allow. Absent
@@ -45,32 +44,32 @@ type Selector = labelselector.Selector
 // Ingress is a rule about connections to the endpoint. A rule of ingressDeny has no
 // authentication, and no rules in its ports.
 type Ingress struct {
-	FromEndpoints  *[]Selector         `yaml:"fromEndpoints"`
-	FromCIDR       *[]string           `yaml:"fromCIDR"`
-	FromCIDRSet    *[]CIDRRule         `yaml:"fromCIDRSet"`
-	FromEntities   *[]string           `yaml:"fromEntities"`
-	FromNodes      any                 `yaml:"fromNodes"`
-	FromGroups     any                 `yaml:"fromGroups"`
-	FromRequires   any                 `yaml:"fromRequires"`
-	ToPorts        []PortRule          `yaml:"toPorts"`
-	ICMPs          []manifest.Document `yaml:"icmps"`
-	Authentication *Authentication     `yaml:"authentication"`
+	FromEndpoints  *[]Selector     `yaml:"fromEndpoints"`
+	FromCIDR       *[]string       `yaml:"fromCIDR"`
+	FromCIDRSet    *[]CIDRRule     `yaml:"fromCIDRSet"`
+	FromEntities   *[]string       `yaml:"fromEntities"`
+	FromNodes      any             `yaml:"fromNodes"`
+	FromGroups     any             `yaml:"fromGroups"`
+	FromRequires   any             `yaml:"fromRequires"`
+	ToPorts        []PortRule      `yaml:"toPorts"`
+	ICMPs          []ICMP          `yaml:"icmps"`
+	Authentication *Authentication `yaml:"authentication"`
 }
 
 // Egress is a rule about connections of the endpoint. It has no part in the decision of an
 // inbound.
 type Egress struct {
-	ToEndpoints    *[]Selector         `yaml:"toEndpoints"`
-	ToCIDR         *[]string           `yaml:"toCIDR"`
-	ToCIDRSet      *[]CIDRRule         `yaml:"toCIDRSet"`
-	ToEntities     *[]string           `yaml:"toEntities"`
-	ToServices     []manifest.Document `yaml:"toServices"`
-	ToFQDNs        []manifest.Document `yaml:"toFQDNs"`
-	ToNodes        []manifest.Document `yaml:"toNodes"`
-	ToGroups       []manifest.Document `yaml:"toGroups"`
-	ToPorts        []PortRule          `yaml:"toPorts"`
-	ICMPs          []manifest.Document `yaml:"icmps"`
-	Authentication *Authentication     `yaml:"authentication"`
+	ToEndpoints    *[]Selector     `yaml:"toEndpoints"`
+	ToCIDR         *[]string       `yaml:"toCIDR"`
+	ToCIDRSet      *[]CIDRRule     `yaml:"toCIDRSet"`
+	ToEntities     *[]string       `yaml:"toEntities"`
+	ToServices     []Service       `yaml:"toServices"`
+	ToFQDNs        []DomainName    `yaml:"toFQDNs"`
+	ToNodes        []Selector      `yaml:"toNodes"`
+	ToGroups       []Group         `yaml:"toGroups"`
+	ToPorts        []PortRule      `yaml:"toPorts"`
+	ICMPs          []ICMP          `yaml:"icmps"`
+	Authentication *Authentication `yaml:"authentication"`
 }
 
 // CIDRRule is a block of addresses without some blocks in it.
@@ -92,9 +91,9 @@ type PortRule struct {
 	Ports          []PortProtocol `yaml:"ports"`
 	Rules          *L7Rules       `yaml:"rules"`
 	ServerNames    []string       `yaml:"serverNames"`
-	TerminatingTLS any            `yaml:"terminatingTLS"`
-	OriginatingTLS any            `yaml:"originatingTLS"`
-	Listener       any            `yaml:"listener"`
+	TerminatingTLS *TLS           `yaml:"terminatingTLS"`
+	OriginatingTLS *TLS           `yaml:"originatingTLS"`
+	Listener       *Listener      `yaml:"listener"`
 }
 
 // PortProtocol is a port by number or by name, or a range of ports.
@@ -106,11 +105,11 @@ type PortProtocol struct {
 
 // L7Rules are what may be asked on a port. Without a rule everything may.
 type L7Rules struct {
-	HTTP    []HTTPRule          `yaml:"http"`
-	DNS     []manifest.Document `yaml:"dns"`
-	Kafka   any                 `yaml:"kafka"`
-	L7Proto any                 `yaml:"l7proto"`
-	L7      any                 `yaml:"l7"`
+	HTTP    []HTTPRule   `yaml:"http"`
+	DNS     []DomainName `yaml:"dns"`
+	Kafka   any          `yaml:"kafka"`
+	L7Proto any          `yaml:"l7proto"`
+	L7      any          `yaml:"l7"`
 }
 
 // HTTPRule matches a request that meets all of its fields. Path, Method and Host are regular
@@ -125,8 +124,8 @@ type HTTPRule struct {
 
 // HeaderMatch asks for a header with a value, or for any where the value is empty.
 type HeaderMatch struct {
-	Name     string `yaml:"name"`
-	Value    string `yaml:"value"`
-	Secret   any    `yaml:"secret"`
-	Mismatch string `yaml:"mismatch"`
+	Name     string  `yaml:"name"`
+	Value    string  `yaml:"value"`
+	Secret   *Secret `yaml:"secret"`
+	Mismatch string  `yaml:"mismatch"`
 }

@@ -12,6 +12,7 @@ import (
 
 // Labels that Cilium gives an endpoint beside those of its pod. A pod cannot override them.
 const (
+	ownedPrefix          = "io.cilium.k8s"
 	namespaceLabel       = "io.kubernetes.pod.namespace"
 	namespaceLabelPrefix = "io.cilium.k8s.namespace.labels."
 	clusterLabel         = "io.cilium.k8s.policy.cluster"
@@ -39,13 +40,16 @@ type requirement struct {
 }
 
 // identity is what a selector looks at: a set of labels, which Cilium's peers of one identity
-// share. The world is the one identity with labels of the source reserved.
+// share. The world is the one identity of the source reserved; no policy asks for its label.
 type identity struct {
 	source string
 	labels map[string]string
 }
 
-var world = identity{sourceReserved, map[string]string{"world": ""}}
+var world = identity{sourceReserved, nil}
+
+// worlds are the reserved labels of which the world has one.
+var worlds = []string{"world", "world-ipv4", "world-ipv6"}
 
 // identityOf returns the labels of a workload.
 func identityOf(w policy.Workload, o Options) identity {
@@ -54,13 +58,12 @@ func identityOf(w policy.Workload, o Options) identity {
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	maps.DeleteFunc(labels, func(key, _ string) bool { return strings.HasPrefix(key, namespaceLabelPrefix) })
+	maps.DeleteFunc(labels, func(key, _ string) bool { return strings.HasPrefix(key, ownedPrefix) })
 	for key, value := range o.NamespaceLabels[namespace] {
 		labels[namespaceLabelPrefix+key] = value
 	}
 	labels[namespaceLabelPrefix+namespaceNameLabel] = namespace
 	labels[namespaceLabel], labels[clusterLabel] = namespace, o.ClusterName
-	delete(labels, accountLabel)
 	if w.ServiceAccount != "" {
 		labels[accountLabel] = w.ServiceAccount
 	}
@@ -88,20 +91,35 @@ func (s selector) inNamespace(namespace string) selector {
 	return s
 }
 
-// pinPeers bounds a selector of peers to the namespace of its policy, or to pods where the
-// policy has none. A selector that asks for a reserved label, or for the namespace, stays as it
-// is. In a policy with a namespace, a selector that asks for labels of namespaces stays too.
+// withLabel adds the requirement that there is the label.
+func (s selector) withLabel(key string) selector {
+	s.requirements = append(s.requirements, requirement{source: sourceK8s, key: key, operator: labelselector.Exists})
+	return s
+}
+
+// pinPeers bounds a selector of peers to the own cluster, and to the namespace of its policy, or to
+// pods where the policy has none. A selector that asks for a reserved label stays as it is. One that
+// asks for the cluster or for the namespace is not bound to it. In a policy with a namespace,
+// labels of namespaces ask for it too. (getEndpointSelector in pkg/k8s/apis/cilium.io/utils)
 func (s selector) pinPeers(namespace string) selector {
-	ofPod := func(source, key string) bool { return source != sourceReserved && key == namespaceLabel }
-	ofNamespace := func(source, key string) bool {
-		return source != sourceReserved && strings.HasPrefix(key, namespaceLabelPrefix)
+	if s.asksFor(func(source, _ string) bool { return source == sourceReserved }) {
+		return s
 	}
+	if !s.asksFor(func(_, key string) bool { return key == clusterLabel }) {
+		// All workloads of a case are of one cluster, and the world is of none.
+		s = s.withLabel(clusterLabel)
+	}
+	return s.pinNamespace(namespace)
+}
+
+func (s selector) pinNamespace(namespace string) selector {
+	ofPod := func(_, key string) bool { return key == namespaceLabel }
+	ofNamespace := func(_, key string) bool { return strings.HasPrefix(key, namespaceLabelPrefix) }
 	switch {
-	case s.asksFor(func(source, _ string) bool { return source == sourceReserved }), s.asksFor(ofPod):
+	case s.asksFor(ofPod):
 		return s
 	case namespace == "":
-		s.requirements = append(s.requirements, requirement{source: sourceK8s, key: namespaceLabel, operator: labelselector.Exists})
-		return s
+		return s.withLabel(namespaceLabel)
 	case s.asksFor(ofNamespace):
 		return s
 	default:
@@ -125,6 +143,8 @@ func (r *reader) readRequirement(field, written, operator string, values []strin
 	}
 	if source != sourceAny && source != sourceK8s && source != sourceReserved {
 		r.refuse(field, "meshproof knows no label of the source %q: use k8s:, any: or reserved:", source)
+	} else if source == sourceReserved && slices.Contains(worlds, key) {
+		r.refuse(field, "meshproof cannot judge the label %s: which one the world has depends on the families of addresses that the agent serves; use fromEntities: [world]", written)
 	} else {
 		labelselector.CheckKey(field, key, r.refuse)
 	}

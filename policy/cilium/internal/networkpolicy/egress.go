@@ -1,0 +1,217 @@
+package networkpolicy
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// checkEgress refuses egress that Cilium refuses.
+func (r *reader) checkEgress(field string, from []Egress, where direction) {
+	for i, out := range from {
+		at := item(field, i)
+		if where.deny {
+			r.refuseFields(at, "a deny rule has no such field", "toFQDNs", "authentication")
+		}
+		ways := len(r.readPeers(at, "to", lists{out.ToEndpoints, out.ToCIDR, out.ToCIDRSet, out.ToEntities}).ways)
+		for _, way := range []struct {
+			name  string
+			items int
+		}{{"toServices", len(out.ToServices)}, {"toFQDNs", len(out.ToFQDNs)}, {"toGroups", len(out.ToGroups)}} {
+			if ways += min(way.items, 1); way.items > 0 && ways > 1 {
+				r.refuse(at+"."+way.name, "a rule names its peers in one way: write a rule for each of them")
+			}
+		}
+		if len(out.ToNodes) > 0 {
+			r.refuse(at+".toNodes", "Cilium refuses the policy unless its agent has the flag enable-node-selector-labels, which no option says")
+		}
+		for k, s := range out.ToServices {
+			if of := s.K8sServiceSelector; of != nil && of.Selector == nil {
+				r.refuse(item(at+".toServices", k)+".k8sServiceSelector.selector", "the selector is missing")
+			}
+		}
+		r.checkNames(at+".toFQDNs", out.ToFQDNs)
+		r.readPorts(at+".toPorts", out.ToPorts, where)
+		r.readAuthentication(at+".authentication", out.Authentication, where)
+		r.checkICMP(at, out.ICMPs, out.ToPorts)
+	}
+}
+
+// has reports whether the field is written, also without a value.
+func (r *reader) has(field string) bool {
+	_, written := r.doc.At(field)
+	return written
+}
+
+// refuseFields refuses fields that are written at all.
+func (r *reader) refuseFields(field, reason string, names ...string) {
+	for _, name := range names {
+		if r.has(field + "." + name) {
+			r.refuse(field+"."+name, "%s", reason)
+		}
+	}
+}
+
+// refuseGaps refuses items of lists that have no value.
+func (r *reader) refuseGaps(field string, of any) {
+	switch of := of.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(of)) {
+			r.refuseGaps(strings.TrimPrefix(field+"."+key, "."), of[key])
+		}
+	case []any:
+		for i, value := range of {
+			if value == nil {
+				r.refuse(item(field, i), "the item has no value")
+			}
+			r.refuseGaps(item(field, i), value)
+		}
+	}
+}
+
+var (
+	domainName    = regexp.MustCompile(`^([-a-zA-Z0-9_]+[.]?)+$`)
+	domainPattern = regexp.MustCompile(`^([-a-zA-Z0-9_*]+[.]?)+$`)
+)
+
+// maxDomain is the longest name of a domain.
+const maxDomain = 255
+
+func (r *reader) checkNames(field string, from []DomainName) {
+	for i, name := range from {
+		at := item(field, i)
+		if (name.MatchName == nil) == (name.MatchPattern == nil) {
+			r.refuse(at, "write one of matchName and matchPattern")
+		}
+		r.checkName(at+".matchName", name.MatchName, domainName)
+		r.checkName(at+".matchPattern", name.MatchPattern, domainPattern)
+	}
+}
+
+func (r *reader) checkName(field string, name *string, form *regexp.Regexp) {
+	if name != nil && (len(*name) > maxDomain || !form.MatchString(*name)) {
+		r.refuse(field, "%q is no name of a domain", *name)
+	}
+}
+
+// checkTLS refuses what an entry of ports may not say of TLS and of listeners.
+func (r *reader) checkTLS(field string, from PortRule) {
+	hasRules := from.Rules != nil && len(from.Rules.HTTP)+len(from.Rules.DNS) > 0
+	if from.ServerNames != nil && len(from.ServerNames) == 0 {
+		r.refuse(field+".serverNames", "the list is empty: leave it out")
+	}
+	if len(from.ServerNames) > 0 && hasRules && from.TerminatingTLS == nil {
+		r.refuse(field+".serverNames", "an entry with rules has server names only beside terminatingTLS")
+	}
+	for i, name := range from.ServerNames {
+		r.checkName(item(field+".serverNames", i), &name, domainPattern)
+		if slices.Contains(from.ServerNames[:i], name) {
+			r.refuse(item(field+".serverNames", i), "%q is in the list twice", name)
+		}
+	}
+	if of := from.TerminatingTLS; of != nil {
+		r.checkSecret(field+".terminatingTLS.secret", of.Secret)
+	}
+	if of := from.OriginatingTLS; of != nil {
+		r.checkSecret(field+".originatingTLS.secret", of.Secret)
+	}
+	if l := from.Listener; l != nil {
+		at := field + ".listener"
+		if hasRules {
+			r.refuse(at, "an entry with rules has no listener")
+		}
+		switch of := l.EnvoyConfig; {
+		case l.Name == "" || of == nil || of.Name == "":
+			r.refuse(at, "a listener has a name, and envoyConfig with a name")
+		case of.Kind != nil && *of.Kind != "CiliumEnvoyConfig" && *of.Kind != "CiliumClusterwideEnvoyConfig":
+			r.refuse(at+".envoyConfig.kind", "%q is unknown: use CiliumEnvoyConfig or CiliumClusterwideEnvoyConfig", *of.Kind)
+		case l.Priority != nil && (*l.Priority < 1 || *l.Priority > 100):
+			r.refuse(at+".priority", "%d is not from 1 to 100", *l.Priority)
+		}
+	}
+}
+
+func (r *reader) checkSecret(field string, of *Secret) {
+	if of == nil || of.Name == nil {
+		r.refuse(field, "a secret has a name")
+	}
+}
+
+// checkDNS refuses rules about DNS that Cilium refuses.
+func (r *reader) checkDNS(field string, from PortRule) {
+	if len(from.Rules.DNS) == 0 {
+		return
+	}
+	r.checkNames(field+".rules.dns", from.Rules.DNS)
+	if len(from.Ports) == 0 {
+		r.refuse(field+".ports", "rules about DNS need a port")
+	}
+	for k, port := range from.Ports {
+		switch {
+		case port.Port == "0":
+			r.refuse(item(field+".ports", k)+".port", "rules need a port: 0 is every port")
+		case port.EndPort > 0:
+			r.refuse(item(field+".ports", k)+".endPort", "rules about DNS need single ports")
+		}
+	}
+}
+
+// messages are the names of messages of ICMP.
+var messages = strings.Fields(`
+	EchoReply DestinationUnreachable Redirect Echo RouterAdvertisement RouterSelection TimeExceeded ParameterProblem Timestamp TimestampReply Photuris
+	ExtendedEchoRequest ExtendedEchoReply PacketTooBig EchoRequest MulticastListenerQuery MulticastListenerReport MulticastListenerDone RouterSolicitation
+	NeighborSolicitation NeighborAdvertisement RedirectMessage RouterRenumbering ICMPNodeInformationQuery ICMPNodeInformationResponse
+	InverseNeighborDiscoverySolicitation InverseNeighborDiscoveryAdvertisement HomeAgentAddressDiscoveryRequest HomeAgentAddressDiscoveryReply
+	MobilePrefixSolicitation MobilePrefixAdvertisement DuplicateAddressRequestCodeSuffix DuplicateAddressConfirmationCodeSuffix`)
+
+// maxMessages is the largest number of messages in one entry.
+const maxMessages = 40
+
+// checkICMP refuses messages that Cilium refuses. A number is not compared with anything.
+func (r *reader) checkICMP(field string, from []ICMP, ports []PortRule) {
+	if len(from) > 0 && len(ports) > 0 {
+		r.refuse(field+".icmps", "a rule about ICMP has no ports: write a rule of its own for the ports")
+	}
+	for i, entry := range from {
+		at := item(field+".icmps", i) + ".fields"
+		if len(entry.Fields) > maxMessages {
+			r.refuse(at, "the list has %d messages, at most %d are allowed", len(entry.Fields), maxMessages)
+		}
+		for k, message := range entry.Fields {
+			if family := message.Family; family != nil && *family != "IPv4" && *family != "IPv6" {
+				r.refuse(item(at, k)+".family", "%q is unknown: use IPv4 or IPv6", *family)
+			}
+			text, isText := message.Type.(string)
+			_, isNumber := message.Type.(int64)
+			if !isNumber && (!isText || !isByte(text) && !slices.Contains(messages, text)) {
+				r.refuse(item(at, k)+".type", "%v is no type of a message: write its number or its name", message.Type)
+			}
+		}
+	}
+}
+
+// isByte reports whether the text is a number below 256 in plain decimal digits.
+func isByte(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 8)
+	return err == nil && strconv.FormatUint(n, 10) == text
+}
+
+// maxLog is the longest text of a log, in characters.
+const maxLog = 32
+
+var printable = regexp.MustCompile(`^\PC*$`)
+
+// checkNotes refuses notes of a spec that the schema refuses.
+func (r *reader) checkNotes(field string, from Spec) {
+	for i := range from.Labels {
+		if !r.has(item(field+".labels", i) + ".key") {
+			r.refuse(item(field+".labels", i)+".key", "the key is missing")
+		}
+	}
+	if utf8.RuneCountInString(from.Log.Value) > maxLog || !printable.MatchString(from.Log.Value) {
+		r.refuse(field+".log.value", "%q has more than %d characters, or one that cannot be printed", from.Log.Value, maxLog)
+	}
+}
