@@ -65,7 +65,7 @@ bench: ## the figures of docs/performance.md
 # The folder that matrix writes its report into.
 REPORT ?= matrix
 
-.PHONY: matrix prove mutate fuzz gofuzz fourth versions times sample image
+.PHONY: matrix prove mutate fuzz gofuzz fourth fourth-istio fourth-cilium versions times sample image
 
 matrix: ## the same cases on every pinned version of Envoy; the report lies in $(REPORT)
 	$(GO) run ./cmd/meshproof run --envoy all --report $(REPORT)
@@ -88,12 +88,19 @@ gofuzz: ## each fuzz target of Go for $(FUZZTIME), one after the other
 		echo "$$target"; $(GO) test -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) "$$(dirname "$${target%:*}")"; \
 	done
 
-# Istio's compiler is a module of its own. Its first build takes minutes.
+# Each compiler is a module of its own. Its first build takes minutes.
 plugins/istio/istio: $(wildcard plugins/istio/*.go plugins/istio/internal/*/*.go plugins/istio/go.*)
-	cd plugins/istio && $(GO) vet ./... && $(GO) test ./... && $(GO) build -ldflags '-s -w' -o istio .
+plugins/cilium/cilium: $(wildcard plugins/cilium/*.go plugins/cilium/go.*)
+plugins/istio/istio plugins/cilium/cilium:
+	cd $(@D) && $(GO) vet ./... && $(GO) test ./... && $(GO) build -ldflags '-s -w' -o $(@F) .
 
-fourth: plugins/istio/istio ## ask Istio's own compiler about all cases of Istio, and record its answers
-	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -count 1 ./plugins -update -istio "$(CURDIR)/plugins/istio/istio"
+fourth: fourth-istio fourth-cilium ## ask the compilers of Istio and of Cilium about all of their cases, and record the answers
+
+fourth-istio: plugins/istio/istio ## Istio's alone
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -count 1 ./plugins -run 'Istio|Modes' -update -istio "$(CURDIR)/plugins/istio/istio"
+
+fourth-cilium: plugins/cilium/cilium ## Cilium's alone
+	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -count 1 ./plugins -run Cilium -update -cilium "$(CURDIR)/plugins/cilium/cilium"
 
 versions: ## look for newer releases of Envoy, and pin them
 	$(GO) run ./cmd/meshproof envoy propose --write internal/pin/versions.json
