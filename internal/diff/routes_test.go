@@ -46,7 +46,7 @@ func TestRoutes(t *testing.T) {
 		t.Errorf("%+v, %v", form, err)
 	}
 	for _, printed := range []string{text.String(), d.Markdown()} {
-		for _, want := range []string{"weight 3", "requestTimeout", "3 of 8 classes of outbound requests change", "15s", "10s"} {
+		for _, want := range []string{"weight 3", "requestTimeout", "3 of 8 classes of outbound requests change", "1.5s", "1s"} {
 			if !strings.Contains(printed, want) {
 				t.Errorf("%q is not in\n%s", want, printed)
 			}

@@ -12,6 +12,8 @@ import (
 // Sidecar is the outbound side of a sidecar with one mistake.
 type Sidecar struct {
 	Kind Kind
+	// Outbound is the name of the outbound; empty for a mistake in a backend.
+	Outbound string
 	// Where tells the place of the mistake.
 	Where string
 	Proxy routing.Proxy
@@ -26,7 +28,7 @@ func OfSidecar(original routing.Proxy) []Sidecar {
 			m := original
 			m.Outbounds = slices.Clone(original.Outbounds)
 			m.Outbounds[i].Routes = routes
-			all = append(all, Sidecar{kind, o.Name + ", " + where, m})
+			all = append(all, Sidecar{kind, o.Name, o.Name + ", " + where, m})
 		}
 		inOrder(o.Routes, add)
 		for k := range o.Routes {
@@ -40,20 +42,21 @@ func OfSidecar(original routing.Proxy) []Sidecar {
 			of := original
 			of.Outbounds = slices.Clone(original.Outbounds)
 			of.Outbounds[i].Headers = m.limit
-			all = append(all, Sidecar{m.kind, o.Name + ", " + routing.RequestHeaders.String(), of})
+			all = append(all, Sidecar{m.kind, o.Name, o.Name + ", " + routing.RequestHeaders.String(), of})
 		}
 	}
 	for i, c := range original.Clusters {
 		for bound := range routing.Bounds {
 			for _, m := range ofLimit(c.Limits[bound]) {
-				// Envoy needs a bound on the time to connect.
-				if bound == routing.Connection && m.kind == LimitLost {
+				// Envoy needs a bound on the time to connect, and on tcp nothing else ends a
+				// connection that does not come about.
+				if bound == routing.Connection && (m.kind == LimitLost || c.Protocol.Layer() == policy.L4) {
 					continue
 				}
 				of := original
 				of.Clusters = slices.Clone(original.Clusters)
 				of.Clusters[i].Limits[bound] = m.limit
-				all = append(all, Sidecar{m.kind, fmt.Sprintf("backend %s, %s", c.Name, bound), of})
+				all = append(all, Sidecar{m.kind, "", fmt.Sprintf("backend %s, %s", c.Name, bound), of})
 			}
 		}
 	}
@@ -188,16 +191,16 @@ func (m Sidecar) Changes(original routing.Proxy, outbound string, r policy.Reque
 	})
 }
 
-// Shown reports whether some request shows the mistake. Where none does, the classes of the
-// requests have none that tells it from the original.
-func (m Sidecar) Shown(original routing.Proxy) bool {
+// Shown returns a request to an outbound that shows the mistake. It returns false where the classes
+// of the requests have none that tells it from the original.
+func (m Sidecar) Shown(original routing.Proxy) (policy.Request, bool) {
 	for i := range original.Outbounds {
 		was, is := original.Outbounds[i], m.Proxy.Outbounds[i]
 		for _, c := range routeclasses.Of(was, is).Classes {
 			if m.Changes(original, was.Name, c.Witness) {
-				return true
+				return c.Witness, true
 			}
 		}
 	}
-	return false
+	return policy.Request{}, false
 }

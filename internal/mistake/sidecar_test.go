@@ -29,7 +29,7 @@ func TestOfSidecar(t *testing.T) {
 	made, shown := map[mistake.Kind]int{}, map[mistake.Kind]int{}
 	for _, m := range mistake.OfSidecar(sidecar) {
 		made[m.Kind]++
-		if m.Shown(sidecar) {
+		if _, ok := m.Shown(sidecar); ok {
 			shown[m.Kind]++
 		}
 	}
@@ -48,7 +48,7 @@ func TestOfSidecar(t *testing.T) {
 		t.Errorf("%v", none)
 	}
 	same := mistake.Sidecar{Proxy: sidecar}
-	if same.Shown(sidecar) {
+	if _, ok := same.Shown(sidecar); ok {
 		t.Error("what is no mistake is shown")
 	}
 }
