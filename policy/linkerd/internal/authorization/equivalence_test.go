@@ -285,3 +285,28 @@ func TestRefusals(t *testing.T) {
 	}
 	golden.Refusals(t, "refusals.txtar", dialecttest.Refusal(parse))
 }
+
+// BenchmarkSelectAndCompile5000 takes 5,000 policies, of which 500 are about the Server of one inbound,
+// to the filters of the inbound.
+func BenchmarkSelectAndCompile5000(b *testing.B) {
+	var text strings.Builder
+	for i := range 10 {
+		text.WriteString(head("policy.linkerd.io/v1beta3", "Server", fmt.Sprintf("web%d", i), "shop") + fmt.Sprintf("{podSelector: {matchLabels: {app: web}}, port: %d}}\n", 8080+i))
+	}
+	for i := range 5000 {
+		text.WriteString(head("policy.linkerd.io/v1alpha1", "AuthorizationPolicy", fmt.Sprintf("p%04d", i), "shop") + fmt.Sprintf(
+			"{targetRef: {group: policy.linkerd.io, kind: Server, name: web%d}, requiredAuthenticationRefs: [{kind: ServiceAccount, name: a%d, namespace: shop}]}}\n", i%10, i))
+	}
+	set, own := parse(b, text.String()), options(b)
+	in := policy.Inbound{Workload: policy.Workload{Name: "web", Namespace: "shop", Labels: map[string]string{"app": "web"}}, Port: 8080, Protocol: policy.HTTP}
+	b.ReportAllocs()
+	for b.Loop() {
+		p := authorization.Lower(set, in, own)
+		if len(p.Gates) != 1 || len(p.Gates[0].Rules) != 500 {
+			b.Fatalf("%d gates", len(p.Gates))
+		}
+		if _, err := xds.Compile(p); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
