@@ -17,6 +17,9 @@ import (
 // Relay leads the connections of all sidecars of a mesh back to the port of the mesh: an
 // internal listener, and a cluster of the same name. It plays the source that the caller has,
 // and the destination that the endpoint has.
+//
+// Releases before 1.38 keep its end of each connection that an outbound ended, some 28 KB,
+// until Envoy ends.
 type Relay struct {
 	Name string
 	// To is the port of the mesh as Envoy reaches it.

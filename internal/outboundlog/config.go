@@ -41,7 +41,7 @@ var columns = []struct {
 // buffer an entry may wait for a second.
 func Config(service *corev3.GrpcService) *otelv3.OpenTelemetryAccessLogConfig {
 	out := &otelv3.OpenTelemetryAccessLogConfig{
-		// Releases before 1.37 know the common part only.
+		//lint:ignore SA1019 Older releases know no other place for these fields.
 		CommonConfig: &grpclogv3.CommonGrpcAccessLogConfig{
 			LogName:             "outbound",
 			GrpcService:         service,
