@@ -11,6 +11,7 @@ type Kind string
 const (
 	DanglingReference       Kind = "dangling-reference"
 	DenyByServerName        Kind = "deny-by-server-name"
+	DryRunBehindAuthorizer  Kind = "dry-run-behind-authorizer"
 	EmptyList               Kind = "empty-list"
 	EmptyRule               Kind = "empty-rule"
 	HiddenByDeny            Kind = "hidden-by-deny"
@@ -51,6 +52,7 @@ const (
 var About = map[Kind]string{
 	DanglingReference:       "A reference to an object that is not there",
 	DenyByServerName:        "A deny by server name, which a caller avoids with another name",
+	DryRunBehindAuthorizer:  "A dry run behind an authorizer, which says nothing of what that refuses",
 	EmptyList:               "An empty list, which has no effect",
 	EmptyRule:               "A rule that names neither peers nor ports, which allows nothing",
 	HiddenByDeny:            "An allow whose requests are all denied",

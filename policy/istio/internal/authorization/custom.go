@@ -145,9 +145,18 @@ func customGates(sel Selection, in policy.Inbound, opts Options) []policy.Gate {
 	return out
 }
 
-// lintCustom warns of an authorizer that the mesh config does not have, and of several on one
-// workload.
+// lintCustom warns of an authorizer that the mesh config does not have, of several on one
+// workload, and of a dry run behind one.
 func (p Policy) lintCustom(ps []Policy, selected []policy.Inbound, opts Options) []policy.Warning {
+	if p.observes {
+		for _, in := range selected {
+			for _, other := range Select(ps, in, opts).Policies {
+				if other.resource.Spec.Action == actionCustom {
+					return []policy.Warning{p.warn(warning.DryRunBehindAuthorizer, "metadata.annotations", "%s asks an authorizer about requests to %s first: the dry run says nothing of those that it refuses", fmt.Sprint(other), in)}
+				}
+			}
+		}
+	}
 	if p.resource.Spec.Action != actionCustom {
 		return nil
 	}
