@@ -34,7 +34,7 @@ func build(doc manifest.Document, folder string) (Case, error) {
 	if err := doc.Decode(&b.schema); err != nil {
 		return Case{}, err
 	}
-	for _, step := range []func() error{b.head, b.trustDomains, b.addFiles, b.addWorkloads, b.addCallers, b.addTokens, b.addRequests, b.addCounters, b.complete} {
+	for _, step := range []func() error{b.head, b.trustDomains, b.addFiles, b.takeRouting, b.addWorkloads, b.addCallers, b.addTokens, b.addRequests, b.addCounters, b.complete} {
 		if err := step(); err != nil {
 			return Case{}, err
 		}
@@ -104,6 +104,9 @@ func (b *builder) complete() error {
 		if text == "" {
 			return b.doc.Errorf(fmt.Sprintf("expectWarning[%d]", i), "the text is empty, so that any warning would do")
 		}
+	}
+	if len(b.out.Passages) > 0 && len(b.out.Routing) == 0 {
+		return b.doc.Errorf("outbounds", "the case has no service that a sidecar could reach: write MeshServices here")
 	}
 	switch refused := s.ExpectError != ""; {
 	case refused && len(s.Requests) > 0:

@@ -25,8 +25,10 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/feature"
 	"github.com/meshproof/meshproof/internal/mtls"
+	"github.com/meshproof/meshproof/internal/script"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
@@ -57,6 +59,10 @@ type Case struct {
 	Inbounds      []Inbound
 	Policies      []manifest.Document
 	Requests      []Request
+	// Routing are the services that sidecars reach, and the routes and timeouts among the
+	// policies. Passages are the requests through sidecars.
+	Routing  []manifest.Document
+	Passages []casefile.Passage
 	// Counters state by how much the admin counters of inbounds must move.
 	Counters []Counters
 	// ExpectError is a part of the error with which the policies must be refused. It
@@ -79,6 +85,8 @@ type Inbound struct {
 	// TrustedHops is the number of entries of x-forwarded-for that the listener trusts, the last
 	// ones: the first of them is the remote address of a request. 0 trusts no header.
 	TrustedHops int
+	// Reach says how far a connection of a sidecar to the inbound comes.
+	Reach script.Reach
 }
 
 // Address is the destination address in the PROXY header of the callers.

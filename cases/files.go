@@ -2,9 +2,11 @@ package cases
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -12,7 +14,9 @@ import (
 
 // addFiles adds the policies and the Dataplanes of the files that the case names.
 func (b *builder) addFiles() error {
-	policies, err := b.read("policies", "policy", b.schema.Policies.files, func(doc manifest.Document) bool { return !dataplane.Owns(doc) })
+	policies, err := b.read("policies", "policy", b.schema.Policies.files, func(doc manifest.Document) bool {
+		return !dataplane.Owns(doc) && (b.hasOutbounds() || isNoRouting(doc))
+	})
 	if err != nil {
 		return err
 	}
@@ -28,6 +32,51 @@ func (b *builder) addFiles() error {
 		if err := b.addDataplane(i, doc); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// hasOutbounds reports whether the case says what sidecars reach.
+func (b *builder) hasOutbounds() bool {
+	return len(b.schema.Outbounds.list)+len(b.schema.Outbounds.files) > 0
+}
+
+func isNoRouting(doc manifest.Document) bool { return dialects.RouterOf(doc) == nil }
+
+// takeRouting takes the services, and the routes and timeouts from the policies.
+func (b *builder) takeRouting() error {
+	if !b.hasOutbounds() {
+		return nil
+	}
+	services := b.schema.Outbounds.list
+	for i, doc := range services {
+		if isNoRouting(doc) {
+			return b.doc.Errorf(fmt.Sprintf("outbounds[%d]", i), "this is no service: write a MeshService, and routes and timeouts under policies")
+		}
+	}
+	more, err := b.read("outbounds", "service", b.schema.Outbounds.files, func(doc manifest.Document) bool { return !isNoRouting(doc) })
+	if err != nil {
+		return err
+	}
+	// A folder may be named under both keys.
+	known := map[string]bool{}
+	add := func(doc manifest.Document) {
+		if place := doc.Place(""); !known[place] {
+			known[place] = true
+			b.out.Routing = append(b.out.Routing, doc)
+		}
+	}
+	for _, doc := range slices.Concat(services, more) {
+		add(doc)
+	}
+	for _, doc := range b.out.Policies {
+		if !isNoRouting(doc) {
+			add(doc)
+		}
+	}
+	b.out.Policies = slices.DeleteFunc(b.out.Policies, func(doc manifest.Document) bool { return !isNoRouting(doc) })
+	if services == nil && more != nil {
+		b.out.Source = casefile.WithPolicies(b.out.Source, more)
 	}
 	return nil
 }
@@ -74,7 +123,7 @@ func (b *builder) read(field, noun string, patterns []string, meant func(manifes
 	return out, nil
 }
 
-// readDocuments returns the policies and Dataplanes of a file, and none of a case file.
+// readDocuments returns the policies, services and Dataplanes of a file, and none of a case file.
 func readDocuments(inside *folder.Inside, file string) ([]manifest.Document, error) {
 	data, err := inside.Read(file)
 	if err != nil {
@@ -87,8 +136,8 @@ func readDocuments(inside *folder.Inside, file string) ([]manifest.Document, err
 	if _, is := docs[0].At("case"); is {
 		return nil, nil
 	}
-	own, _, err := kinds.Split(file, docs)
-	return own, err
+	own, others, err := kinds.Split(file, docs)
+	return append(own, slices.DeleteFunc(slices.Clone(others), isNoRouting)...), err
 }
 
 // addDataplane adds a workload with the inbounds of a Dataplane.

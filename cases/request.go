@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/requestline"
+	"github.com/meshproof/meshproof/internal/script"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -22,6 +23,13 @@ const maxRequests = 60_000
 func (b *builder) addRequests() error {
 	for i, s := range b.schema.Requests {
 		field := fmt.Sprintf("requests[%d]", i)
+		if s.passage != nil {
+			if err := b.addPassages(field, *s.passage); err != nil {
+				return err
+			}
+			continue
+		}
+		s := s.requestSchema
 		if err := b.checkRequest(field, s); err != nil {
 			return err
 		}
@@ -47,6 +55,9 @@ func (b *builder) addRequests() error {
 				inbound, err := b.inbound(b.doc, field+".to", to)
 				if err != nil {
 					return err
+				}
+				if inbound.Reach != script.Accepts {
+					return b.doc.Errorf(field+".to", "no connection to inbound %s comes about: send the request to its service", inbound)
 				}
 				if err := b.checkProtocol(field, s, inbound); err != nil {
 					return err
@@ -100,6 +111,11 @@ func (b *builder) checkRequest(field string, s requestSchema) error {
 	if err := b.checkStatement(field, s); err != nil {
 		return err
 	}
+	return b.checkLine(field, s)
+}
+
+// checkLine refuses what cannot be sent.
+func (b *builder) checkLine(field string, s requestSchema) error {
 	switch service, method, ok := strings.Cut(s.GRPC, "/"); {
 	case len(s.From) == 0:
 		return b.doc.Errorf(field+".from", "the request does not say who sends it")

@@ -25,7 +25,8 @@ type caseSchema struct {
 	Callers       map[string]manifest.Document `yaml:"callers"`
 	Tokens        map[string]manifest.Document `yaml:"tokens"`
 	Policies      orFiles[manifest.Document]   `yaml:"policies"`
-	Requests      []requestSchema              `yaml:"requests"`
+	Outbounds     orFiles[manifest.Document]   `yaml:"outbounds"`
+	Requests      []requestItem                `yaml:"requests"`
 	Counters      map[string]manifest.Document `yaml:"counters"`
 	ExpectError   string                       `yaml:"expectError"`
 	ExpectWarning oneOrMore                    `yaml:"expectWarning"`
@@ -114,6 +115,8 @@ type inboundSchema struct {
 	// workload stands in for a tag that is missing.
 	Tags   map[string]string `yaml:"tags"`
 	Routes []routeSchema     `yaml:"routes"`
+	// Answer is what the inbound does with every connection of a sidecar.
+	Answer reachSchema `yaml:"answer"`
 }
 
 // routeSchema is an entry under routes of an inbound.

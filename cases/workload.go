@@ -93,6 +93,7 @@ func (b *builder) addInbound(field string, w workloadSchema, in inboundSchema, i
 		IP:          ip,
 		MTLS:        in.MTLS,
 		TrustedHops: in.XFFTrustedHops,
+		Reach:       in.Answer.Reach,
 	}
 	var err error
 	if inbound.Routes, err = b.routes(field, in); err != nil {

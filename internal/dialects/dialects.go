@@ -94,3 +94,14 @@ func Having[Capability any]() []Capability {
 	}
 	return out
 }
+
+// RouterOf returns the dialect that reads a document as a route, a timeout or a service, nil where
+// none does.
+func RouterOf(doc manifest.Document) capability.Router {
+	for _, r := range Having[capability.Router]() {
+		if r.OwnsRouting(doc) {
+			return r
+		}
+	}
+	return nil
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/kinds"
 	"github.com/meshproof/meshproof/policy"
@@ -295,7 +296,7 @@ func (f *Files) Empty() bool {
 
 // hasRouting reports whether there is a route, a timeout or a service.
 func (f *Files) hasRouting() bool {
-	return len(f.Routing) > 0 || slices.ContainsFunc(f.Others, func(doc manifest.Document) bool { return routerOf(doc) != nil })
+	return len(f.Routing) > 0 || slices.ContainsFunc(f.Others, func(doc manifest.Document) bool { return dialects.RouterOf(doc) != nil })
 }
 
 // Inbounds returns the inbounds of the Dataplanes, by workload.

@@ -31,19 +31,9 @@ type Sender struct {
 	Made string
 }
 
-// routerOf tells of a document which router reads it, nil where none does.
-func routerOf(doc manifest.Document) capability.Router {
-	for _, r := range dialects.Having[capability.Router]() {
-		if r.OwnsRouting(doc) {
-			return r
-		}
-	}
-	return nil
-}
-
 // TakeRouting moves the routes, timeouts and services from Others to Routing.
 func (f *Files) TakeRouting() {
-	reads := func(doc manifest.Document) bool { return routerOf(doc) != nil }
+	reads := func(doc manifest.Document) bool { return dialects.RouterOf(doc) != nil }
 	for _, doc := range f.Others {
 		if reads(doc) {
 			f.Routing = append(f.Routing, doc)
@@ -57,7 +47,7 @@ func (f *Files) ParseRouting(s Surroundings) (capability.Routing, error) {
 	if len(f.Routing) == 0 {
 		return nil, nil
 	}
-	return routerOf(f.Routing[0]).ParseRouting(f.Routing, s.Options)
+	return dialects.RouterOf(f.Routing[0]).ParseRouting(f.Routing, s.Options)
 }
 
 // NamesOutbound reports whether a text can name an outbound, and no inbound.

@@ -118,6 +118,15 @@ func checkTimes(times ...time.Duration) error {
 	return nil
 }
 
+// OfInbound returns how far connections to an inbound come that gives this answer to each. An
+// answer to a request is an error.
+func (a Answer) OfInbound() (Reach, error) {
+	if a.Reach == Accepts {
+		return Accepts, fmt.Errorf("%s answers a request: an inbound can be said to refuse, or to be a black-hole", a)
+	}
+	return a.Reach, nil
+}
+
 // HasHeaders reports whether the upstream sends the headers of an answer.
 func (a Answer) HasHeaders() bool { return a.Reach == Accepts && (a.Parts > 0 || a.End == Complete) }
 
