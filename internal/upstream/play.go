@@ -12,6 +12,8 @@ import (
 
 // Timing is what the upstream's own clock saw of an answer by script.
 type Timing struct {
+	// Began is when the clock of the script began.
+	Began time.Time
 	// Sent are the times at which the headers and the parts of the body were sent, since the
 	// clock of the script began.
 	Sent []time.Duration
@@ -46,8 +48,9 @@ func (a *Account) start(arrival *Arrival) *play {
 		a.idle = make(chan struct{})
 	}
 	a.playing++
-	arrival.Timing = &Timing{}
-	return &play{Answer: a.script, account: a, arrival: arrival, began: time.Now()}
+	now := time.Now()
+	arrival.Timing = &Timing{Began: now}
+	return &play{Answer: a.script, account: a, arrival: arrival, began: now}
 }
 
 func (p *play) end() {

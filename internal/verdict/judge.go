@@ -292,6 +292,19 @@ const (
 	OtherStatedShadow
 	OtherStatedBy
 	OtherStatedShadowBy
+	// OtherRoute, OtherBackend and OtherCause are another route or backend that took a request
+	// through a sidecar, and another reason why it ended. OtherEnd is another end for its caller.
+	// TooEarly is a bound that took effect before its time.
+	OtherRoute
+	OtherBackend
+	OtherCause
+	OtherEnd
+	TooEarly
+	// OtherStatedRoute, OtherStatedBackend and OtherStatedCause are something else than the case
+	// states of them.
+	OtherStatedRoute
+	OtherStatedBackend
+	OtherStatedCause
 )
 
 // The texts have what was expected first, and what was found second.
@@ -312,6 +325,14 @@ var texts = [...]string{
 	OtherStatedShadow:   "the case wants shadow %s, Envoy says %s",
 	OtherStatedBy:       "the case wants it decided by %s, Envoy names %s",
 	OtherStatedShadowBy: "the case wants the shadow decided by %s, Envoy names %s",
+	OtherRoute:          "the route should be %s, Envoy took %s",
+	OtherBackend:        "the request should reach %s, it reached %s",
+	OtherCause:          "the request should be ended by %s, Envoy says %s",
+	OtherEnd:            "the caller should get %s, it got %s",
+	TooEarly:            "the bound should take effect after %s, Envoy counted %s",
+	OtherStatedRoute:    "the case wants the route %s, Envoy took %s",
+	OtherStatedBackend:  "the case wants the backend %s, it was %s",
+	OtherStatedCause:    "the case wants the cause %s, Envoy says %s",
 }
 
 // Problem is one difference between what must become of a request and what became of it.
@@ -324,13 +345,13 @@ type Problem struct {
 // String returns a sentence without a full stop.
 func (p Problem) String() string { return fmt.Sprintf(texts[p.Kind], p.Expected, p.Found) }
 
-// Property is one thing that holds of each request: what must become of it, and whether
-// the evidence shows that it did. [Authorization] is the only one.
-type Property[Expected, Found any] struct {
-	Expect func(Inbound, cases.Request) Expected
-	Judge  func(Expected, Stated, evidence.Evidence) Found
+// Property is one thing that holds of each request of a kind: what must become of it, and whether
+// the evidence shows that it did. [Authorization] is one; package routeverdict has another.
+type Property[Place, Request, Expected, Stated, Evidence, Found any] struct {
+	Expect func(Place, Request) Expected
+	Judge  func(Expected, Stated, Evidence) Found
 }
 
 // Authorization is the property that the policies decide a request, and nothing else does
 // where they are asked.
-var Authorization = Property[Expectation, Judgement]{Expect: Inbound.Expect, Judge: Judge}
+var Authorization = Property[Inbound, cases.Request, Expectation, Stated, evidence.Evidence, Judgement]{Expect: Inbound.Expect, Judge: Judge}

@@ -1,0 +1,279 @@
+package routeverdict
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casefile"
+	"github.com/meshproof/meshproof/internal/passage"
+	"github.com/meshproof/meshproof/internal/requestline"
+	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Expectation is what must become of a request through a sidecar.
+type Expectation struct {
+	// Outbound is the port of the service that is called.
+	Outbound routing.Outbound
+	// Decision is what the program says, with the limits of the listener and the route. Second
+	// is what the plain evaluator says. They must be alike.
+	Decision, Second routing.Decision
+	// Outcomes are the ends that the request may have: one for each inbound behind a backend
+	// with a share, and one where no inbound takes it.
+	Outcomes []Outcome
+	// Unclear says why nothing can be expected; nil where something can.
+	Unclear error
+}
+
+// Outcome is the end of a request at one backend.
+type Outcome struct {
+	// Cluster is the backend, and Inbound the inbound that takes the request; empty for none.
+	Cluster, Inbound string
+	Cause            routing.Cause
+	// Limit is that of the bound that takes effect, and At the time of the end.
+	Limit routing.Limit
+	At    time.Duration
+	// End, Status and GRPC are what the caller gets. On tcp there is no status.
+	End    passage.End
+	Status int
+	GRPC   codes.Code
+	// Verdict is what the policies of the inbound decide; nil where they are not asked.
+	Verdict *policy.Verdict
+}
+
+func (x Expectation) endsByBound() bool {
+	return slices.ContainsFunc(x.Outcomes, func(o Outcome) bool {
+		bound, ok := o.Cause.Bound()
+		return ok && bound != routing.Idle && bound != routing.MaxConnection
+	})
+}
+
+// latest is the latest of the ends.
+func (x Expectation) latest() (at time.Duration) {
+	for _, o := range x.Outcomes {
+		at = max(at, o.At)
+	}
+	return at
+}
+
+// Expect follows a request of the workload.
+func (s Sidecar) Expect(p casefile.Passage) Expectation {
+	x, err := s.follow(p)
+	x.Unclear = err
+	return x
+}
+
+func (s Sidecar) follow(p casefile.Passage) (Expectation, error) {
+	o, err := s.Program.Find(p.To)
+	if err != nil {
+		return Expectation{}, err
+	}
+	x := Expectation{Outbound: *o}
+	if err := checkProtocol(o, p); err != nil {
+		return x, err
+	}
+	seen := seen(o, p)
+	x.Decision = o.Decide(seen)
+	var ok bool
+	if x.Second, ok = s.routing.Follow(s.workload, o.Name, seen); !ok {
+		return x, fmt.Errorf("the plain evaluator has no outbound %s", o.Name)
+	}
+	switch isTCP := o.Protocol.Layer() == policy.L4; {
+	case x.Decision.Route == "":
+		x.answers(routing.NoRoute, 404, codes.Unimplemented, isTCP)
+	case len(x.Decision.Backends) == 0:
+		x.answers(routing.NoBackend, 500, codes.Unknown, isTCP)
+	}
+	for _, b := range x.Decision.Backends {
+		switch {
+		case b.Weight == 0:
+		case b.Cluster == "":
+			x.answers(routing.NoBackend, 500, codes.Unknown, o.Protocol.Layer() == policy.L4)
+		default:
+			if err := s.addOutcomes(&x, p, b.Cluster); err != nil {
+				return x, err
+			}
+		}
+	}
+	return x, nil
+}
+
+// answers adds the end that the sidecar gives by itself.
+func (x *Expectation) answers(cause routing.Cause, status int, grpc codes.Code, isTCP bool) {
+	out := Outcome{Cause: cause}
+	out.set(x.Outbound.Protocol, status, grpc)
+	x.Outcomes = append(x.Outcomes, out)
+}
+
+// set sets what the caller gets where no answer of the application has begun.
+func (o *Outcome) set(protocol policy.Protocol, status int, grpc codes.Code) {
+	switch protocol {
+	case policy.TCP:
+		o.End = passage.Closed
+	case policy.GRPC:
+		o.Status, o.GRPC = 200, grpc
+	default:
+		o.Status = status
+	}
+}
+
+// checkProtocol refuses a request that the outbound cannot take.
+func checkProtocol(o *routing.Outbound, p casefile.Passage) error {
+	_, isGRPC := p.Want.GRPC()
+	_, isStatus := p.Want.Status()
+	switch isTCP := o.Protocol.Layer() == policy.L4; {
+	case isTCP && (p.GRPC != "" || p.Method != "" || p.Path != "" || p.Authority != "" || len(p.Headers) > 0):
+		return fmt.Errorf("outbound %s is tcp: a request to it has no method, path, authority, headers or grpc", o.Service)
+	case isTCP && (isGRPC || isStatus):
+		return fmt.Errorf("outbound %s is tcp: it answers no status, use allow, cut, close or reset", o.Service)
+	case p.GRPC != "" && o.Protocol != policy.GRPC:
+		return fmt.Errorf("outbound %s is %s, not grpc", o.Service, o.Protocol)
+	case p.Sends.Head > 0 && o.Protocol != policy.HTTP:
+		return fmt.Errorf("outbound %s is %s: only the head of a request over HTTP/1.1 can have a pause", o.Service, o.Protocol)
+	}
+	return nil
+}
+
+// seen returns a request as the routes of an outbound see it.
+func seen(o *routing.Outbound, p casefile.Passage) policy.Request {
+	if o.Protocol.Layer() == policy.L4 {
+		return policy.Request{}
+	}
+	method, path := requestline.Of(p.Method, p.Path, p.GRPC)
+	return policy.Request{
+		Method: method, Path: path, Host: cmp.Or(p.Authority, o.Name), Headers: requestline.Seen(p.Headers, o.Protocol, p.GRPC != ""),
+	}
+}
+
+// addOutcomes adds the end of a request at each inbound of a backend.
+func (s Sidecar) addOutcomes(x *Expectation, p casefile.Passage, cluster string) error {
+	endpoints := s.Endpoints[cluster]
+	if len(endpoints) == 0 {
+		out := Outcome{Cluster: cluster, Cause: routing.NoEndpoint}
+		out.set(x.Outbound.Protocol, 503, codes.Unavailable)
+		x.Outcomes = append(x.Outcomes, out)
+		return nil
+	}
+	limits := x.Decision.Limits
+	if c := s.Program.Cluster(cluster); c != nil {
+		for bound := range routing.Bounds {
+			if bound.Level() == routing.OfCluster && (bound != routing.Idle || x.Outbound.Protocol.Layer() == policy.L7) {
+				limits[bound] = c.Limits[bound]
+			}
+		}
+	}
+	for _, e := range endpoints {
+		out := Outcome{Cluster: cluster, Inbound: e.Inbound}
+		line := timeline{limits: limits, protocol: x.Outbound.Protocol, passage: p, reach: e.Reach}
+		if e.Inbound != "" {
+			decision, err := s.judged(x.Outbound, p, e.Inbound)
+			if err != nil {
+				return err
+			}
+			out.Verdict = decision
+			if decision != nil && decision.Effect == policy.Deny {
+				out.Cause = routing.Denied
+				out.set(x.Outbound.Protocol, 403, codes.PermissionDenied)
+				x.Outcomes = append(x.Outcomes, out)
+				continue
+			}
+		}
+		end, begun, err := line.run()
+		if err != nil {
+			return err
+		}
+		if end.at >= forever {
+			return errors.New("nothing ends the request: no bound does, and the application does not")
+		}
+		out.take(end, begun, x.Outbound.Protocol, limits)
+		x.Outcomes = append(x.Outcomes, out)
+	}
+	return nil
+}
+
+// take makes an outcome of the end of a timeline.
+func (o *Outcome) take(end moment, begun bool, protocol policy.Protocol, limits routing.Limits) {
+	o.Cause, o.At = end.cause, end.at
+	bound, ok := end.cause.Bound()
+	if ok {
+		o.Limit = limits[bound]
+	}
+	kept := ok && (bound == routing.MaxConnection || bound == routing.Idle && protocol != policy.TCP)
+	switch {
+	case end.cause == routing.Answered, kept:
+		if protocol != policy.TCP {
+			o.Status = 200
+		}
+	case begun:
+		o.End = passage.Cut
+		if protocol != policy.TCP {
+			o.Status = 200
+		}
+	case ok && bound == routing.RequestHeaders:
+		o.set(protocol, 408, codes.Unknown)
+	case ok && bound != routing.Connection:
+		o.set(protocol, 504, codes.Unavailable)
+	default:
+		o.set(protocol, 503, codes.Unavailable)
+	}
+}
+
+// judged returns what the policies of an inbound say of a request, nil where they are not asked.
+func (s Sidecar) judged(o routing.Outbound, p casefile.Passage, inbound string) (*policy.Verdict, error) {
+	in := s.inbounds.Inbound(inbound)
+	if in.Protocol.Layer() != o.Protocol.Layer() {
+		return nil, fmt.Errorf("outbound %s is %s, and inbound %s behind it %s: the lab sends each to its own", o.Service, o.Protocol, inbound, in.Protocol)
+	}
+	q := cases.Request{
+		From: s.caller, To: inbound, SourceIP: s.Address, Method: p.Method, Path: p.Path, Authority: cmp.Or(p.Authority, o.Name), Headers: p.Headers, GRPC: p.GRPC,
+	}
+	if o.Protocol.Layer() == policy.L4 {
+		q.Authority = ""
+	}
+	switch x := verdict.Authorization.Expect(in, q).(type) {
+	case verdict.Judged:
+		if x.Decision.Effect == policy.NoRoute {
+			return nil, fmt.Errorf("inbound %s has no route for the request: the lab does not follow that behind a sidecar", inbound)
+		}
+		if x.Decision != x.Second {
+			return nil, fmt.Errorf("inbound %s: the oracle says %s, the plain evaluator %s: meshproof contradicts itself", inbound, x.Decision, x.Second)
+		}
+		return &x.Decision.Verdict, nil
+	case verdict.Unjudged:
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("inbound %s keeps the sidecar out (%v): the lab does not follow that", inbound, x)
+	}
+}
+
+// backends are the inbounds of which one must take the request.
+func (x Expectation) backends() []string {
+	var out []string
+	for _, o := range x.Outcomes {
+		out = append(out, cmp.Or(o.Inbound, "none"))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// routeMeets reports whether a text of a case names a route: the identifier, the name of a rule's
+// route, or "" for none.
+func routeMeets(text, route string) bool {
+	if text == "" || route == "" {
+		return text == route
+	}
+	if text == route {
+		return true
+	}
+	// An identifier has the name in front of the last parts, which alone may have underscores.
+	parts := strings.SplitN(route, "_", 7)
+	return len(parts) == 7 && (parts[5] == text || parts[5]+"/"+parts[6] == text)
+}

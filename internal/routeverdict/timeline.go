@@ -1,0 +1,184 @@
+package routeverdict
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/meshproof/meshproof/internal/casefile"
+	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/internal/script"
+	"github.com/meshproof/meshproof/policy"
+)
+
+const (
+	// early is how long before its time a bound may take effect: Envoy's timers have the
+	// resolution of its event loop.
+	early = 10 * time.Millisecond
+	// leastSentinel is the least time between a bound and what bounds it from above.
+	leastSentinel = 80 * time.Millisecond
+	// forever stands for what never happens.
+	forever = time.Hour
+)
+
+// timeline follows a request in time: what the caller and the application do, and which of the
+// bounds comes first.
+type timeline struct {
+	limits   routing.Limits
+	protocol policy.Protocol
+	passage  casefile.Passage
+	reach    script.Reach
+
+	// first is what happens first so far.
+	first moment
+	// headers is when the headers of the answer come, or its first byte.
+	headers time.Duration
+	err     error
+}
+
+// moment is the end of a request.
+type moment struct {
+	at    time.Duration
+	cause routing.Cause
+}
+
+// run returns the end of the request, and whether the answer has begun by then. An error says that
+// two things come so close to each other that the speed of the machine decides.
+func (t *timeline) run() (moment, bool, error) {
+	t.first, t.headers = moment{forever, routing.LeftByCaller}, forever
+	if t.protocol.Layer() == policy.L4 {
+		t.runTCP()
+	} else {
+		t.runHTTP()
+	}
+	return t.first, t.first.at > t.headers, t.err
+}
+
+// happens takes what happens at a time, unless something happens before.
+func (t *timeline) happens(at time.Duration, cause routing.Cause) {
+	if at < t.first.at {
+		t.first = moment{at, cause}
+	}
+}
+
+// bounds takes the bound of a wait that begins at a time and takes so long.
+func (t *timeline) bounds(bound routing.Bound, from, wait time.Duration) {
+	limit := t.limits[bound].Time
+	if limit == 0 || from >= forever || from+min(limit, wait) > t.first.at {
+		return
+	}
+	switch {
+	case wait >= limit*5/4:
+		t.happens(from+limit, routing.Bounded(bound))
+	case wait > limit/2:
+		t.err = fmt.Errorf("%s is %s, and the request waits for %s: make the wait at most half of that, or a quarter longer", bound, limit, wait)
+	}
+}
+
+func (t *timeline) runHTTP() {
+	head, sends, answer := t.passage.Sends.Head, t.passage.Sends, t.passage.Answer
+	t.bounds(routing.RequestHeaders, 0, head)
+	end := head + sends.Body
+	switch t.reach {
+	case script.Refuses:
+		t.happens(head, routing.Refused)
+		return
+	case script.BlackHole:
+		t.bounds(routing.Connection, head, forever)
+		if !sends.Open {
+			t.bounds(routing.Request, end, forever)
+		}
+		t.bounds(routing.StreamIdle, end, forever)
+		return
+	}
+	at := []time.Duration{head}
+	if sends.Body > 0 {
+		at = append(at, end)
+	}
+	last := end
+	if answer.HasHeaders() {
+		t.headers = end + answer.After
+		last = t.headers
+		at = append(at, last)
+		for range answer.Parts {
+			last += answer.Every
+			at = append(at, last)
+		}
+	}
+	whole := last
+	switch answer.End {
+	case script.Complete:
+		t.happens(last, routing.Answered)
+	case script.Closes:
+		t.happens(last, routing.Broken)
+	case script.Stops:
+		whole = forever
+		at = append(at, forever)
+	}
+	for i := 1; i < len(at); i++ {
+		t.bounds(routing.StreamIdle, at[i-1], at[i]-at[i-1])
+	}
+	if !sends.Open {
+		t.bounds(routing.Request, end, whole-end)
+	}
+	t.bounds(routing.MaxStream, head, whole-head)
+	if t.first.cause == routing.Answered && sends.Keep > 0 {
+		t.keep(last, last)
+	}
+}
+
+// keep follows a connection that is kept in silence behind an answer. The bounds of a connection
+// end it, and the answer is whole nevertheless.
+func (t *timeline) keep(silent, connected time.Duration) {
+	whole := t.first
+	t.first = moment{forever, whole.cause}
+	t.bounds(routing.Idle, silent, t.passage.Sends.Keep)
+	if limit := t.limits[routing.MaxConnection].Time; limit != 0 {
+		t.bounds(routing.MaxConnection, 0, connected+t.passage.Sends.Keep)
+	}
+	if t.first.at == forever {
+		t.first = moment{whole.at + t.passage.Sends.Keep, whole.cause}
+	}
+}
+
+// runTCP follows a connection whose caller sends one text.
+func (t *timeline) runTCP() {
+	answer, sends := t.passage.Answer, t.passage.Sends
+	switch t.reach {
+	case script.Refuses:
+		t.happens(0, routing.Refused)
+		return
+	case script.BlackHole:
+		t.bounds(routing.Connection, 0, forever)
+		return
+	}
+	at := []time.Duration{0}
+	if sends.Body > 0 {
+		at = append(at, sends.Body)
+	}
+	last := sends.Body
+	if answer.HasHeaders() {
+		last += answer.After
+		for range answer.Parts {
+			last += answer.Every
+			at = append(at, last)
+		}
+		if answer.Parts == 0 {
+			at = append(at, last)
+		}
+		t.headers = at[len(at)-max(answer.Parts, 1)]
+	}
+	switch answer.End {
+	case script.Complete:
+		t.happens(last, routing.Answered)
+	case script.Closes:
+		t.happens(last, routing.Broken)
+	case script.Stops:
+		at = append(at, forever)
+	}
+	for i := 1; i < len(at); i++ {
+		t.bounds(routing.Idle, at[i-1], at[i]-at[i-1])
+	}
+	if t.first.cause == routing.Answered && sends.Keep > 0 {
+		t.keep(last, last)
+	}
+}
