@@ -46,6 +46,8 @@ const (
 	CiliumIngress Profile = "CILIUM-INGRESS"
 	// LinkerdAuthz are the policies of Linkerd about inbound requests, as far as an Envoy can show them.
 	LinkerdAuthz Profile = "LINKERD-AUTHZ"
+	// KumaRoutes are Kuma's routes and timeouts, in the sidecar of the caller.
+	KumaRoutes Profile = "KUMA-ROUTES"
 )
 
 // UnmarshalText implements [encoding.TextUnmarshaler]; it refuses a profile that does
@@ -88,7 +90,7 @@ type Feature struct {
 
 // Profiles returns all profiles, in the order of a report.
 func Profiles() []Profile {
-	return []Profile{KumaMTP, KumaMTPLegacy, GEP3779, IstioAuthz, CiliumIngress, LinkerdAuthz}
+	return []Profile{KumaMTP, KumaMTPLegacy, GEP3779, IstioAuthz, CiliumIngress, LinkerdAuthz, KumaRoutes}
 }
 
 // All returns all features, profile by profile, and the core features of a profile first.
@@ -205,4 +207,23 @@ var registry = []Feature{
 	{"LinkerdLoopback", LinkerdAuthz, Extended, "Callers on a loopback address are let in, where the installation says so."},
 	{"LinkerdLimits", LinkerdAuthz, Extended, "What meshproof cannot judge is refused. It says nothing about another compiler, which exempts it."},
 	{"LinkerdPermissiveMTLS", LinkerdAuthz, Extended, "A caller in plaintext is judged as one without an identity."},
+
+	{"RouteRequestTimeout", KumaRoutes, Core, "A request has a time from its end to the end of its answer."},
+	{"RouteStreamIdleTimeout", KumaRoutes, Core, "A stream without a byte is ended."},
+	{"RouteIdleTimeout", KumaRoutes, Core, "A connection without requests, or without bytes, is closed."},
+	{"RouteConnectionTimeout", KumaRoutes, Core, "A connection that does not come about is given up."},
+	{"RouteMaxStreamDuration", KumaRoutes, Core, "A stream ends after its longest time, though bytes flow."},
+	{"RouteMaxConnectionDuration", KumaRoutes, Core, "A connection is used for its longest time at most."},
+	{"RouteRequestHeadersTimeout", KumaRoutes, Core, "The headers of a request have a time."},
+	{"RouteGRPC", KumaRoutes, Core, "Calls of gRPC have all bounds of http."},
+	{"RouteTCP", KumaRoutes, Core, "Connections of tcp have routes and bounds."},
+	{"RoutePriorities", KumaRoutes, Core, "A route goes before a service, and a consumer before a producer."},
+	{"RouteMerge", KumaRoutes, Core, "Policies on one target are merged field by field, and those of a route with those of its service."},
+	{"RouteUniversal", KumaRoutes, Core, "Without namespaces the more specific target counts."},
+	{"RouteMismatch", KumaRoutes, Core, "A time of a route that other workloads have has no effect, and a warning."},
+	{"RouteMatches", KumaRoutes, Core, "Paths, methods, headers and parameters of a match are compared as Gateway API says."},
+	{"RouteOrder", KumaRoutes, Core, "Matches are tried from the narrow one to the wide one."},
+	{"RouteBackends", KumaRoutes, Core, "Backends share requests by weight, and one that does not exist answers 500."},
+	{"RouteAuthorization", KumaRoutes, Core, "A refused request consumes no time, and one that times out was allowed."},
+	{"RouteReleased", KumaRoutes, Extended, "A route with a time of its own has the default of 15 s, as in released Kuma."},
 }

@@ -45,6 +45,9 @@ func Build(r result.Case) Case {
 		built.Protocol = protocols[q.To]
 		c.Requests = append(c.Requests, built)
 	}
+	for _, p := range r.Passages {
+		c.Passages = append(c.Passages, buildPassage(p))
+	}
 	return c
 }
 

@@ -176,7 +176,7 @@ func (c Conformance) YAML() ([]byte, error) {
 
 func (c Case) state() CaseState {
 	out := CaseState{
-		Name: c.Case, Story: c.Story, Result: success, WantsOnly: c.WantsOnly, Requests: len(c.Requests), Milliseconds: c.Milliseconds, EvidenceSHA256: c.EvidenceSHA256,
+		Name: c.Case, Story: c.Story, Result: success, WantsOnly: c.WantsOnly, Requests: c.Asked(), Milliseconds: c.Milliseconds, EvidenceSHA256: c.EvidenceSHA256,
 	}
 	for _, name := range c.Features {
 		out.Features = append(out.Features, string(name))

@@ -96,6 +96,15 @@ func (c Case) checkStatus() error {
 		}
 		sound = sound && q.Passed
 	}
+	for i, p := range c.Passages {
+		if p.Passed != (len(p.Problems) == 0) {
+			return fmt.Errorf("passages[%d]: passed is %t, with %d problems: the file was changed", i, p.Passed, len(p.Problems))
+		}
+		if err := checkTime(p.Milliseconds); err != nil {
+			return fmt.Errorf("passages[%d]: %w", i, err)
+		}
+		sound = sound && p.Passed
+	}
 	switch {
 	case c.NotApplicable && c.Skipped == "":
 		return errors.New("it is not applicable, but was not skipped: the file was changed")
@@ -119,7 +128,7 @@ func checkTime(milliseconds float64) error {
 // and error. It is the SHA-256 of the JSON of the case, without everything that differs
 // from run to run, and without explanations of the evidence.
 func (c Case) hash() string {
-	if len(c.Requests) == 0 && c.Error == "" {
+	if c.Asked() == 0 && c.Error == "" {
 		return ""
 	}
 	seen := Case{Case: c.Case, Error: c.Error, Fault: c.Fault, Counters: c.Counters, Requests: make([]Request, len(c.Requests))}
@@ -127,6 +136,9 @@ func (c Case) hash() string {
 		q = q.Lasting()
 		q.Rule, q.Problems, q.Explain, q.Protocol = "", nil, "", ""
 		seen.Requests[i] = q
+	}
+	for _, p := range c.Passages {
+		seen.Passages = append(seen.Passages, p.lasting())
 	}
 	text, err := json.Marshal(seen)
 	if err != nil {

@@ -96,11 +96,13 @@ type Case struct {
 	// EvidenceSHA256 is the hash of the evidence, in hex. It leaves out what differs from
 	// run to run (times, keys), so that the same decisions on the same evidence have the
 	// same hash. It is "" for a case without requests and error.
-	EvidenceSHA256 string              `json:"evidenceSHA256,omitempty"`
-	Requests       []Request           `json:"requests"`
-	Counters       map[string]Counters `json:"counters,omitempty"`
-	Warnings       []string            `json:"warnings,omitempty"`
-	Notes          []string            `json:"notes,omitempty"`
+	EvidenceSHA256 string    `json:"evidenceSHA256,omitempty"`
+	Requests       []Request `json:"requests"`
+	// Passages are the requests through the sidecars of workloads.
+	Passages []Passage           `json:"passages,omitempty"`
+	Counters map[string]Counters `json:"counters,omitempty"`
+	Warnings []string            `json:"warnings,omitempty"`
+	Notes    []string            `json:"notes,omitempty"`
 	// WantsOnly says why Envoy was held against nothing but what the case wants: no dialect
 	// owns the policies. It is "" where the policies were read.
 	WantsOnly string `json:"wantsOnly,omitempty"`
@@ -258,6 +260,11 @@ func (c Case) Problems() []string {
 	for i, q := range c.Requests {
 		for _, problem := range q.Problems {
 			out = append(out, asked[i].String()+": "+problem)
+		}
+	}
+	for _, p := range c.Passages {
+		for _, problem := range p.Problems {
+			out = append(out, p.text()+": "+problem)
 		}
 	}
 	return out

@@ -6,6 +6,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -15,8 +16,12 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/endpoint"
+	"github.com/meshproof/meshproof/internal/passage"
 	"github.com/meshproof/meshproof/internal/requestline"
+	"github.com/meshproof/meshproof/internal/routeverdict"
+	"github.com/meshproof/meshproof/internal/script"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/token"
@@ -43,6 +48,9 @@ type Case struct {
 	// Requests has an entry for each request of the case, in order; none where the
 	// case failed before any was sent.
 	Requests []Request
+	// Passages has an entry for each request through a sidecar, in order; none where the case
+	// failed before any was sent.
+	Passages []Passage
 	// WantsOnly says why Envoy was held against nothing but what the case wants; empty where
 	// the policies were read.
 	WantsOnly string
@@ -97,6 +105,33 @@ type Request struct {
 	Explain string
 }
 
+// Passage is what became of one request through a sidecar.
+type Passage struct {
+	casefile.Passage
+	routeverdict.Judgement
+	Expected routeverdict.Expectation
+	Evidence passage.Evidence
+	// Tries is how often the request was sent, until the machine was in time.
+	Tries int
+}
+
+// Text says where the request goes, what it asks for, and what the application does with it.
+func (p Passage) Text() string {
+	text := p.To
+	switch {
+	case p.GRPC != "":
+		text += " " + p.GRPC
+	case p.Expected.Outbound.Protocol.Layer() == policy.L7:
+		method, path := requestline.Of(p.Method, p.Path, "")
+		text += " " + method + " " + path
+	}
+	text += requestline.With(p.Authority, p.Headers)
+	if p.Answer != (script.Answer{}) {
+		text += ", answered " + p.Answer.String()
+	}
+	return text
+}
+
 // Witness has the fields of a request that stands for its class, in the JSON of proofs and of
 // differences.
 type Witness struct {
@@ -142,7 +177,7 @@ func (c Case) Passed() bool {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(c.Passages, func(p Passage) bool { return len(p.Problems) > 0 })
 }
 
 // NotRun reports whether Envoy or the machine had failed before the case could run.
@@ -163,24 +198,54 @@ func (c Case) Failures() []string {
 			out = append(out, fmt.Sprintf("%s: %s", q.Place, problem))
 		}
 	}
+	for _, p := range c.Passages {
+		for _, problem := range p.Problems {
+			out = append(out, fmt.Sprintf("%s: %s", p.Place, problem))
+		}
+	}
 	return out
 }
 
 // WriteFailure prints why a case failed, with the evidence and the command that
 // repeats the case.
-func (c Case) WriteFailure(w io.Writer, p terminal.Paint, again string) {
-	fmt.Fprintf(w, "%s %s: %s\n", p.Mark(false), c.Case.Place, terminal.Printable(c.Case.Name))
+func (c Case) WriteFailure(w io.Writer, paint terminal.Paint, again string) {
+	fmt.Fprintf(w, "%s %s: %s\n", paint.Mark(false), c.Case.Place, terminal.Printable(c.Case.Name))
 	if c.Err != nil {
 		for line := range strings.Lines(c.Err.Error()) {
-			fmt.Fprintf(w, "  %s\n", p.Red(strings.TrimSpace(line)))
+			fmt.Fprintf(w, "  %s\n", paint.Red(strings.TrimSpace(line)))
 		}
 	}
 	for _, q := range c.Requests {
 		if len(q.Problems) > 0 {
-			c.WriteRequest(w, p, q)
+			c.WriteRequest(w, paint, q)
+		}
+	}
+	for _, p := range c.Passages {
+		if len(p.Problems) > 0 {
+			p.write(w, paint)
 		}
 	}
 	fmt.Fprintf(w, "  again: %s\n\n", again)
+}
+
+// write prints the problems of a request through a sidecar, and all its evidence.
+func (p Passage) write(w io.Writer, paint terminal.Paint) {
+	fmt.Fprintf(w, "  %s: %s from %s\n", p.Place, terminal.Printable(p.Text()), terminal.Printable(p.From))
+	for _, problem := range p.Problems {
+		fmt.Fprintf(w, "    %s\n", paint.Red(problem.String()))
+	}
+	out := p.Evidence.Outbound
+	fmt.Fprintf(w, "    caller    %s\n", p.Evidence.Answer)
+	fmt.Fprintf(w, "    outbound  route %s, backend %s, status %d, flags %s, %s after %s, %d attempts\n",
+		cmp.Or(out.Route, "none"), cmp.Or(out.Endpoint, "none"), out.Status, cmp.Or(strings.Join(out.Flags, ","), "none"), cmp.Or(out.Details, "no details"), out.Duration, out.Attempts)
+	inbound := "nothing"
+	if in := p.Evidence.Inbound; in != nil {
+		inbound = in.Name + ": " + logText(in.Log)
+	}
+	fmt.Fprintf(w, "    inbound   %s\n", inbound)
+	if p.Evidence.Counts != nil {
+		fmt.Fprintf(w, "    counters  %s\n", p.Evidence.Counts)
+	}
 }
 
 // WriteRequest prints the problems of one of the case's requests, and all its evidence.

@@ -55,6 +55,12 @@ func (l layout) spec() harness.MeshSpec {
 			in.Name = l.name(i, in.Name)
 			spec.Inbounds = append(spec.Inbounds, in)
 		}
+		if one.routes != nil {
+			// Such a case is alone, so that its names and addresses stand.
+			for _, s := range one.routes.Sidecars {
+				spec.Sidecars = append(spec.Sidecars, s.Sidecar)
+			}
+		}
 	}
 	return spec
 }
@@ -121,14 +127,17 @@ func (l layout) ask(ctx context.Context, mesh *harness.Mesh) {
 			requests = append(requests, q)
 		}
 	}
-	send := mesh.Send
-	if l.runner.Kept {
-		send = mesh.Stream
-	}
-	batch, err := send(ctx, requests...)
-	if err != nil {
-		l.fault(err)
-		return
+	var batch harness.Batch
+	if len(requests) > 0 {
+		send := mesh.Send
+		if l.runner.Kept {
+			send = mesh.Stream
+		}
+		var err error
+		if batch, err = send(ctx, requests...); err != nil {
+			l.fault(err)
+			return
+		}
 	}
 	left := batch.Evidence
 	for i, one := range l.runs {
@@ -144,6 +153,13 @@ func (l layout) ask(ctx context.Context, mesh *harness.Mesh) {
 		n := len(one.reading.Case.Requests)
 		one.judge(left[:n], filters)
 		left = left[n:]
+	}
+	for _, one := range l.runs {
+		if len(one.reading.Case.Passages) > 0 {
+			if err := one.pass(ctx, mesh); err != nil {
+				one.result.Fault, one.result.Err = true, errors.Join(one.result.Err, err)
+			}
+		}
 	}
 }
 
@@ -173,7 +189,7 @@ func (r *run) requests(minted credentials) ([]harness.Request, error) {
 // or its inbounds do not trust one of its callers, and another case may trust that caller.
 func (r *run) isAlone() bool {
 	c := r.reading.Case
-	return c.ExpectError != "" || slices.ContainsFunc(c.Requests, func(q cases.Request) bool {
+	return c.ExpectError != "" || len(c.Passages) > 0 || slices.ContainsFunc(c.Requests, func(q cases.Request) bool {
 		return !q.From.Plaintext && !q.From.Anonymous && !slices.Contains(c.TrustDomains, q.From.SignedBy)
 	})
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/meshproof/meshproof/internal/peer"
 	"github.com/meshproof/meshproof/internal/progress"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/routeverdict"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -64,7 +65,7 @@ type Runner struct {
 // that fails is a result, not an error.
 func (r Runner) Run(ctx context.Context, cs ...cases.Case) []result.Case {
 	for _, c := range cs {
-		progress.Expect(ctx, len(c.Requests))
+		progress.Expect(ctx, len(c.Requests)+len(c.Passages))
 	}
 	return r.each(cs, func(i int) result.Case { return r.Case(ctx, cs[i]) })
 }
@@ -153,6 +154,8 @@ type run struct {
 	result   result.Case
 	// reading is nil where the policies are refused.
 	reading *verdict.Reading
+	// routes is nil for a case without services.
+	routes *routeverdict.Reading
 	// inbounds are the inbounds of the case with their filters, once those are compiled.
 	inbounds []harness.Inbound
 	// examination is nil for the filters of meshproof's own compiler.
@@ -194,6 +197,9 @@ func (r *run) end() result.Case {
 // reports whether there is anything to ask Envoy.
 func (r *run) compile(ctx context.Context) bool {
 	c := r.reading.Case
+	if !r.readRoutes() {
+		return false
+	}
 	filters, err := r.ask(ctx, Input{Inbounds: policyInbounds(c), Policies: c.Policies, Options: c.Options, Parsed: r.reading.Set()})
 	switch {
 	case err != nil:
@@ -225,7 +231,7 @@ func (r *run) compile(ctx context.Context) bool {
 	if r.result.Err = r.checkWarnings(); r.result.Err != nil {
 		return false
 	}
-	return c.ExpectError != "" || len(c.Requests) > 0
+	return c.ExpectError != "" || len(c.Requests)+len(c.Passages) > 0
 }
 
 // ask asks the compiler under test. A foreign compiler is asked again later.

@@ -50,7 +50,7 @@ func verdict(runs []report.Run, labels []string) string {
 	for i, r := range runs {
 		for _, c := range r.Cases {
 			t.Add(c)
-			requests += len(c.Requests)
+			requests += c.Asked()
 			if c.Failed() && c.Fault {
 				faults++
 			}

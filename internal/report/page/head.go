@@ -64,7 +64,7 @@ func (v *view) runs(runs []report.Run, labels []string) {
 	for i, r := range runs {
 		shown := runView{Label: labels[i], SHA256: r.EnvoySHA256, Tally: report.Count(r.Cases), Time: report.Seconds(report.Took(r.Milliseconds))}
 		for _, c := range r.Cases {
-			shown.Requests += len(c.Requests)
+			shown.Requests += c.Asked()
 		}
 		v.Runs = append(v.Runs, shown)
 		v.Requests += shown.Requests

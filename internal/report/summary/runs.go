@@ -219,7 +219,7 @@ func OfRun(run report.Run) Tally {
 			}
 			continue
 		}
-		t.Requests += len(c.Requests)
+		t.Requests += c.Asked()
 		for _, q := range c.Requests {
 			t.Retries += q.Evidence.Retries
 		}
