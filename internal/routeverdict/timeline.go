@@ -32,7 +32,15 @@ type timeline struct {
 	first moment
 	// headers is when the headers of the answer come, or its first byte.
 	headers time.Duration
-	err     error
+	// bounded are the bounds that would take effect, and doubts the waits that may be too long
+	// for a bound from a time on.
+	bounded []moment
+	doubts  []doubt
+}
+
+type doubt struct {
+	from time.Duration
+	err  error
 }
 
 // moment is the end of a request.
@@ -50,7 +58,17 @@ func (t *timeline) run() (moment, bool, error) {
 	} else {
 		t.runHTTP()
 	}
-	return t.first, t.first.at > t.headers, t.err
+	for _, d := range t.doubts {
+		if d.from < t.first.at {
+			return t.first, false, d.err
+		}
+	}
+	for _, m := range t.bounded {
+		if m.cause != t.first.cause && m.at < t.first.at*5/4 {
+			return t.first, false, fmt.Errorf("%s would end the request after %s, and %s after %s: leave a quarter between the two", t.first.cause, t.first.at, m.cause, m.at)
+		}
+	}
+	return t.first, t.first.at > t.headers, nil
 }
 
 // happens takes what happens at a time, unless something happens before.
@@ -63,14 +81,15 @@ func (t *timeline) happens(at time.Duration, cause routing.Cause) {
 // bounds takes the bound of a wait that begins at a time and takes so long.
 func (t *timeline) bounds(bound routing.Bound, from, wait time.Duration) {
 	limit := t.limits[bound].Time
-	if limit == 0 || from >= forever || from+min(limit, wait) > t.first.at {
-		return
-	}
 	switch {
+	case limit == 0 || from >= forever:
 	case wait >= limit*5/4:
-		t.happens(from+limit, routing.Bounded(bound))
+		m := moment{from + limit, routing.Bounded(bound)}
+		t.bounded = append(t.bounded, m)
+		t.happens(m.at, m.cause)
 	case wait > limit/2:
-		t.err = fmt.Errorf("%s is %s, and the request waits for %s: make the wait at most half of that, or a quarter longer", bound, limit, wait)
+		err := fmt.Errorf("%s is %s, and the request waits for %s: make the wait at most half of that, or a quarter longer", bound, limit, wait)
+		t.doubts = append(t.doubts, doubt{from + limit/2, err})
 	}
 }
 
@@ -130,7 +149,7 @@ func (t *timeline) runHTTP() {
 // end it, and the answer is whole nevertheless.
 func (t *timeline) keep(silent, connected time.Duration) {
 	whole := t.first
-	t.first = moment{forever, whole.cause}
+	t.first, t.bounded, t.doubts = moment{forever, whole.cause}, nil, nil
 	t.bounds(routing.Idle, silent, t.passage.Sends.Keep)
 	if limit := t.limits[routing.MaxConnection].Time; limit != 0 {
 		t.bounds(routing.MaxConnection, 0, connected+t.passage.Sends.Keep)
