@@ -21,6 +21,7 @@ import (
 	"github.com/meshproof/meshproof/internal/passage"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/routeverdict"
+	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/script"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/terminal"
@@ -243,8 +244,15 @@ func (p Passage) write(w io.Writer, paint terminal.Paint) {
 		inbound = in.Name + ": " + logText(in.Log)
 	}
 	fmt.Fprintf(w, "    inbound   %s\n", inbound)
-	if p.Evidence.Counts != nil {
-		fmt.Fprintf(w, "    counters  %s\n", p.Evidence.Counts)
+	if a := p.Evidence.Arrival; a != nil && a.Timing != nil {
+		fmt.Fprintf(w, "    upstream  %s behind the sidecar, sent %s, cut after %s, %s late; %d tries\n", a.Timing.Began.Sub(out.Began), a.Timing.Sent, a.Timing.Cut, a.Timing.Late, p.Tries)
+	}
+	if c := p.Evidence.Counts; c != nil {
+		var moved []string
+		for bound, n := range c {
+			moved = append(moved, fmt.Sprintf("%s %d", routing.Bound(bound), n))
+		}
+		fmt.Fprintf(w, "    counters  %s\n", strings.Join(moved, ", "))
 	}
 }
 

@@ -53,20 +53,23 @@ func (j *Judgement) add(kind verdict.Kind, expected, found any) {
 
 // compareOpinions holds the program against the plain evaluator.
 func (j *Judgement) compareOpinions(x Expectation) {
-	if first, second := decisionText(x.Decision), decisionText(x.Second); first != second {
+	first, second := decisionText(x.Decision, x.Outbound.Protocol), decisionText(x.Second, x.Outbound.Protocol)
+	if first != second {
 		j.add(verdict.OtherOpinion, first, second)
 	}
 }
 
-func decisionText(d routing.Decision) string {
+// decisionText is a decision without the bounds that the protocol has elsewhere: over HTTP a
+// cluster has the idle time.
+func decisionText(d routing.Decision, protocol policy.Protocol) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "route %s", nameOf(d.Route))
 	for _, backend := range d.Backends {
 		fmt.Fprintf(&b, ", %d to %s", backend.Weight, nameOf(backend.Cluster))
 	}
 	for bound, limit := range d.Limits {
-		if limit.Time != 0 {
-			fmt.Fprintf(&b, ", %s %s", routing.Bound(bound), limit.Time)
+		if bound := routing.Bound(bound); limit.Time != 0 && bound.NeedsHTTP() == (protocol != policy.TCP) {
+			fmt.Fprintf(&b, ", %s %s", bound, limit.Time)
 		}
 	}
 	return b.String()
@@ -209,8 +212,9 @@ func late(x Expectation, f passage.Finding, e passage.Evidence) string {
 		return ""
 	}
 	if e.Arrival == nil || e.Arrival.Timing == nil {
-		// A bound that took effect at its time, and nothing had arrived.
-		if limit := x.Decision.Limits[bound].Time; ok && limit > 0 && f.Duration >= limit-early && bound != routing.Connection && bound != routing.RequestHeaders {
+		// A bound took effect at its time, and the application had no script to be late with.
+		onStream := bound == routing.Request || bound == routing.StreamIdle || bound == routing.MaxStream
+		if limit := x.Decision.Limits[bound].Time; ok && onStream && limit > 0 && f.Duration >= limit-early {
 			return fmt.Sprintf("no answer came through the proxies within %s, and the application waited with none", f.Duration)
 		}
 		return ""

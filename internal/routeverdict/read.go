@@ -124,7 +124,7 @@ func endpoints(p routing.Proxy, set capability.Routing, inbounds []cases.Inbound
 	return out
 }
 
-// addSentinels gives a route a bound beside its own: what a bound of the program must have ended by
+// addSentinels gives an outbound a bound beside its own: what a bound of the program must have ended by
 // then, and nothing else comes near to.
 func (r *Reading) addSentinels(passages []casefile.Passage) error {
 	for k := range r.Sidecars {
@@ -140,19 +140,19 @@ func (r *Reading) addSentinels(passages []casefile.Passage) error {
 			if p.Within != 0 && p.Within < x.latest()+leastSentinel/2 {
 				return fmt.Errorf("%s: within is %s, and the bound takes effect after %s: leave time between the two", p.Place, p.Within, x.latest())
 			}
-			s.Sentinels[x.Decision.Route] = max(s.Sentinels[x.Decision.Route], at)
-			stated[x.Decision.Route] = stated[x.Decision.Route] || p.Within != 0
+			s.Sentinels[x.Outbound.Name] = max(s.Sentinels[x.Outbound.Name], at)
+			stated[x.Outbound.Name] = stated[x.Outbound.Name] || p.Within != 0
 		}
 		for i, p := range passages {
 			x := r.Expected[i]
-			route := x.Decision.Route
-			if at, ok := s.Sentinels[route]; !ok || p.From != s.Name || x.endsByBound() || x.latest() <= at/2 {
+			outbound := x.Outbound.Name
+			if at, ok := s.Sentinels[outbound]; !ok || p.From != s.Name || x.endsByBound() || x.latest() <= at/2 {
 				continue
 			}
-			if stated[route] {
-				return fmt.Errorf("%s: the request may take %s, and within of another request to the route ends it: give the two a route each", p.Place, x.latest())
+			if stated[outbound] {
+				return fmt.Errorf("%s: the request may take %s, and within of another request to the service ends it: give the two a service each", p.Place, x.latest())
 			}
-			delete(s.Sentinels, route)
+			delete(s.Sentinels, outbound)
 		}
 	}
 	return nil

@@ -40,10 +40,11 @@ type Outbound struct {
 	TCP  *tcpproxyv3.TcpProxy
 }
 
-// Sentinels are bounds that no program has, by the names of routes: after so much time Envoy
+// Sentinels are bounds that no program has, by the names of outbounds: after so much time Envoy
 // ends a stream, with a reason of its own (max_stream_duration of
-// envoy.config.route.v3.RouteAction). They bound from above when a limit of the program takes
-// effect.
+// envoy.config.core.v3.HttpProtocolOptions, of the listener). They bound from above when a limit
+// of the program takes effect. A route cannot have them: with a max_stream_duration it ignores its
+// timeout.
 type Sentinels map[string]time.Duration
 
 // Compile compiles a program. The prefix stands in front of the names of route
@@ -87,7 +88,7 @@ func compileOutbound(o routing.Outbound, prefix string, sentinels Sentinels) (Ou
 	routes := make([]*routev3.Route, len(o.Routes))
 	for i, r := range o.Routes {
 		var err error
-		if routes[i], err = compileRoute(r, prefix, sentinels); err != nil {
+		if routes[i], err = compileRoute(r, prefix); err != nil {
 			return Outbound{}, fmt.Errorf("route %s: %w", r.Name, err)
 		}
 	}
@@ -96,6 +97,9 @@ func compileOutbound(o routing.Outbound, prefix string, sentinels Sentinels) (Ou
 		VirtualHosts: []*routev3.VirtualHost{{Name: o.Name, Domains: []string{"*"}, Routes: routes}},
 	}
 	out.HTTP = httpManager(o, prefix)
+	if t := sentinels[o.Name]; t != 0 {
+		out.HTTP.CommonHttpProtocolOptions.MaxStreamDuration = durationpb.New(t)
+	}
 	return out, nil
 }
 

@@ -18,7 +18,7 @@ import (
 // backend that does not exist.
 const Nothing = "nothing"
 
-func compileRoute(r routing.Route, prefix string, sentinels Sentinels) (*routev3.Route, error) {
+func compileRoute(r routing.Route, prefix string) (*routev3.Route, error) {
 	out := &routev3.Route{Name: r.Name, Match: &routev3.RouteMatch{PathSpecifier: &routev3.RouteMatch_Prefix{Prefix: ""}}}
 	if err := rbac.NarrowRoute(out.Match, r.When); err != nil {
 		return nil, err
@@ -35,9 +35,6 @@ func compileRoute(r routing.Route, prefix string, sentinels Sentinels) (*routev3
 		ClusterNotFoundResponseCode: routev3.RouteAction_INTERNAL_SERVER_ERROR,
 		Timeout:                     durationpb.New(r.Request.Time),
 		IdleTimeout:                 durationpb.New(r.StreamIdle.Time),
-	}
-	if t := sentinels[r.Name]; t != 0 {
-		action.MaxStreamDuration = &routev3.RouteAction_MaxStreamDuration{MaxStreamDuration: durationpb.New(t)}
 	}
 	if len(r.Backends) == 1 {
 		action.ClusterSpecifier = &routev3.RouteAction_Cluster{Cluster: clusterName(r.Backends[0], prefix)}

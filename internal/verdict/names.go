@@ -52,6 +52,18 @@ func fullNames(c *cases.Case, set language.Policies) error {
 			*by = &name
 		}
 	}
+	c.Passages = slices.Clone(c.Passages)
+	for i := range c.Passages {
+		p := &c.Passages[i]
+		if p.By == nil {
+			continue
+		}
+		name, err := full(p.Place+".by", *p.By)
+		if err != nil {
+			return err
+		}
+		p.By = &name
+	}
 	for i := range c.Counters {
 		of := &c.Counters[i]
 		name, err := full(fmt.Sprintf("%s: counters of %s: rules", c.Place, of.Inbound), of.Rule)
