@@ -175,7 +175,7 @@ func covered(t *testing.T) string {
 		}
 		count := 0
 		for _, c := range read {
-			count += len(c.Requests)
+			count += len(c.Requests) + len(c.Passages)
 		}
 		if filepath.Dir(file) == "advisories" {
 			advisories, advisoryRequests = advisories+len(read), advisoryRequests+count

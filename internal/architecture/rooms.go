@@ -26,11 +26,12 @@ var walls = map[string]string{
 	"internal/compilation": "internal/lab",
 	"internal/explanation": "internal/lab",
 
-	"internal/ads":         "internal/plugin",
-	"internal/virtualhost": "internal/sidecar",
-	"internal/policyset":   "internal/differential",
-	"internal/report":      "internal/report",
-	"internal/result":      "internal/verdict",
+	"internal/ads":          "internal/plugin",
+	"internal/virtualhost":  "internal/sidecar",
+	"internal/policyset":    "internal/differential",
+	"internal/report":       "internal/report",
+	"internal/result":       "internal/verdict",
+	"internal/routeverdict": "internal/verdict",
 
 	"internal/capability":  "policy/language",
 	"internal/dialects":    "policy/dialect",

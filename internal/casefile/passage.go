@@ -101,5 +101,12 @@ func (e End) GRPC() (codes.Code, bool) {
 	return code, err == nil
 }
 
-// IsService reports whether "to" of a request names a port of a service, and no inbound.
-func IsService(to string) bool { return strings.Contains(to, ":") || strings.HasPrefix(to, "kri_") }
+// IsService reports whether "to" of a request names a port of a service, and no inbound: a kind such
+// as MeshService in front of the name, or an identifier.
+func IsService(to string) bool {
+	kind, name, ok := strings.Cut(to, "/")
+	if !ok {
+		return strings.HasPrefix(to, "kri_")
+	}
+	return strings.HasPrefix(kind, "Mesh") && strings.HasSuffix(kind, "Service") && strings.Contains(name, ":")
+}

@@ -15,7 +15,7 @@ import (
 
 // YAML returns a file with one case. It leaves out what has its default value. [cases.Parse] reads an equal case from the
 // file, apart from Place, Source and the names of callers, if a case file can state the case at all. It can for every case
-// that Parse returned.
+// that Parse returned, but for the requests through sidecars, which it leaves out.
 //
 // A caller that needs an entry under callers keeps its name where the entry may have it. Other callers get a name made of
 // their certificate.

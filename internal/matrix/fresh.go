@@ -55,6 +55,9 @@ func (s Suite) undrawn(covered []cases.Case) []result.Case {
 func (s Suite) askedProfiles(covered []cases.Case) []feature.Profile {
 	var out []feature.Profile
 	for _, p := range s.Selection.Claimed() {
+		if p == feature.KumaRoutes {
+			continue // no compiler is asked for the outbound side of a sidecar
+		}
 		for _, c := range covered {
 			if reason, _ := s.Selection.Skip(c); reason == "" && slices.ContainsFunc(c.Features, func(name feature.Name) bool { f, _ := feature.Lookup(name); return f.Profile == p }) {
 				out = append(out, p)

@@ -197,6 +197,10 @@ func (r *run) end() result.Case {
 // reports whether there is anything to ask Envoy.
 func (r *run) compile(ctx context.Context) bool {
 	c := r.reading.Case
+	if r.isForeign() && len(c.Routing) > 0 {
+		r.result.Skipped, r.result.NotApplicable = "it is about the sidecar of a caller, which no compiler is asked for", true
+		return false
+	}
 	if !r.readRoutes() {
 		return false
 	}
@@ -264,7 +268,7 @@ func (r *run) gate() {
 	// What cannot be read in filters cannot be read on any version, and what they decide otherwise
 	// than the policies they decide so on each.
 	wrong := r.result.Examination != nil && len(r.result.Examination.Unread)+r.examination.Differing > 0
-	if r.result.Case.Gate.Admits(version, r.runner.Harness.Behavior()) || r.result.Fault || wrong {
+	if r.result.NotApplicable || r.result.Case.Gate.Admits(version, r.runner.Harness.Behavior()) || r.result.Fault || wrong {
 		return
 	}
 	if r.result.Passed() {
