@@ -14,9 +14,9 @@ import (
 func newConvert() *cobra.Command {
 	to := optionflag.New(dialects.Designs())
 	cmd := &cobra.Command{
-		Use:   "convert --to OPTION FILE…",
+		Use:   "convert --to OPTION PATH…",
 		Short: "Rewrite MeshTrafficPermissions for another design or for Istio, or Istio's policies for Kuma",
-		Long: `Convert rewrites the policies of the files for one of the three designs of MeshTrafficPermission and
+		Long: `Convert rewrites the policies of files and folders for one of the three designs of MeshTrafficPermission and
 prints them: option1 has rules with lists, option2 a single item with lists, option3 rules with
 conditions and an action. Names, labels and targetRefs are kept, comments are not. With istio it
 prints AuthorizationPolicies of Istio, and with kuma it reads these and prints MeshTrafficPermissions.

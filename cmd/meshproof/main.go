@@ -86,6 +86,8 @@ Exit status: 0 all as wanted, 1 a decision differs or something was not verified
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(badFlag)
 	root.AddCommand(newRun(), newProve(), newDiff(), newSideBySide(), newVerify(), newAdvisories(), newMutate(), newFuzz(), newLint(), newCompile(), newConvert(), newExplain(), newInspect(), newDescribe(), newGet(), newEnvoy(), newFeatures(), newReport())
+	root.AddCommand(&cobra.Command{Use: "version", Short: "Print the version, as --version does", Args: noArgs,
+		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "meshproof", root.Version) }})
 	checkTopics(root)
 	return root
 }

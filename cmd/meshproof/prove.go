@@ -104,7 +104,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if err := errors.Join(context.Cause(ctx), machineError(suite.Outage(results))); err != nil {
 		return err
 	}
-	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String(), Strict: o.source.strict, Truncated: population.Truncated, Made: population.Callers.Texts(), Unasked: population.NotAsked(), LeftOut: population.LeftOut}
+	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String(), Strict: o.source.strict, Truncated: population.Truncated, Made: population.Callers.Texts(), Unasked: population.NotAsked(), Assumed: population.Assumed, LeftOut: population.LeftOut}
 	proven.AddAll(proofs, results)
 	stories, err := cases.Stories()
 	if err != nil {

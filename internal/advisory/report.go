@@ -94,7 +94,7 @@ func (r *Report) Sentence() string {
 		}
 		bypasses += len(f.Bypasses)
 	}
-	text := fmt.Sprintf("Envoy %s has %d of %s", r.Envoy, present, terminal.Plural(len(r.Findings), "advisory", "advisories"))
+	text := fmt.Sprintf("Envoy %s has %d of the %s that meshproof knows", r.Envoy, present, terminal.Plural(len(r.Findings), "advisory", "advisories"))
 	if unknown > 0 {
 		text += fmt.Sprintf(", %d unknown", unknown)
 	}

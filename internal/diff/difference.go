@@ -24,7 +24,9 @@ type Difference struct {
 	OnlyOld, OnlyNew []string
 	// Unasked are the policies that are asked on no inbound. Truncated says that there are
 	// more pairs of targets than inbounds were made for.
-	Unasked   []lab.Unasked
+	Unasked []lab.Unasked
+	// Assumed says which inbound is compared because no file describes one; "" for none.
+	Assumed   string
 	Truncated bool
 	// Unread are the documents of a mesh that have changed and are not read, such as its mTLS, or
 	// not as a whole.

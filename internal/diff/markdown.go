@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/meshproof/meshproof/internal/report/markdown"
+	"github.com/meshproof/meshproof/policy"
 )
 
 // Markdown returns the changes for a comment on a pull request: the verdict, a row for each
@@ -47,6 +48,9 @@ func (d *Difference) Markdown() string {
 
 // text is the rule that decides.
 func (o Opinion) text() string {
+	if o.Decision.Effect == policy.NoRoute {
+		return cmp.Or(o.Reason, "no route takes the request: nothing judges it")
+	}
 	return cmp.Or(o.Reason, o.Decision.Verdict.String()+": no policy applies")
 }
 

@@ -36,6 +36,7 @@ func (d *Difference) populate(old, recent Side, olds, recents []lab.Case) ([]lab
 		setOld.Described, setNew.Described = described, described
 	}
 	population := lab.Populate(recent.Inbound, setOld, setNew)
+	d.Assumed = population.Assumed
 	d.Unasked, d.Truncated = append(population.Unasked, d.callers.Unnamed...), population.Truncated || d.callers.Truncated
 	if !old.HasPolicySet() || !recent.HasPolicySet() {
 		for _, m := range population.Made {

@@ -258,6 +258,9 @@ func (s Sides) remarks() (out []string) {
 			out = append(out, "note: a certificate with several URI SANs is no X.509-SVID, and is left out: "+reason)
 		}
 	}
+	if s.Assumed != "" {
+		out = append(out, "assumed: "+s.Assumed)
+	}
 	for _, text := range s.made() {
 		out = append(out, "made: "+text)
 	}

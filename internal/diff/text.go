@@ -134,6 +134,9 @@ func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
 	if d.Routes != nil {
 		d.Routes.WriteText(w, p)
 	}
+	if d.Assumed != "" {
+		fmt.Fprintf(w, "assumed: %s\n", terminal.Printable(d.Assumed))
+	}
 	for _, text := range d.made() {
 		fmt.Fprintf(w, "made: %s\n", terminal.Printable(text))
 	}

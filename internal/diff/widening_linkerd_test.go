@@ -161,6 +161,9 @@ func TestServersForOneWorkload(t *testing.T) {
 func TestNoRouteIsNoAccess(t *testing.T) {
 	t.Parallel()
 	effects := []policy.Effect{policy.Deny, policy.NoRoute, policy.Allow}
+	if text := (Opinion{Decision: policy.Decision{Verdict: policy.Verdict{Effect: policy.NoRoute}}}).text(); text != "no route takes the request: nothing judges it" {
+		t.Error(text)
+	}
 	for _, was := range effects {
 		for _, is := range effects {
 			var c Change

@@ -44,7 +44,7 @@ func ParseCaller(texts []string) (Caller, error) {
 			c.URIs = append(c.URIs, text)
 		default:
 			if _, err := spiffeid.FromString(text); err != nil {
-				return Caller{}, fmt.Errorf("%q is not a SPIFFE ID: %w", text, err)
+				return Caller{}, fmt.Errorf("%q is not a SPIFFE ID: %w: write one as spiffe://trust-domain.mesh/ns/shop/sa/cart", text, err)
 			}
 			c.URIs = append(c.URIs, text)
 		}

@@ -134,20 +134,22 @@ func (f *Files) add(from file, choice Choice) error {
 	return err
 }
 
-// Documents reads files that hold policies and nothing else. Files without a document are an
-// error.
+// Documents reads files and folders that hold policies and nothing else. Files without a document
+// are an error.
 func Documents(paths ...string) ([]manifest.Document, error) {
 	var docs []manifest.Document
 	for _, path := range paths {
-		data, err := folder.Read(path)
-		if err != nil {
-			return nil, fmt.Errorf("%w: name a file with policies", err)
-		}
-		read, err := manifest.Parse(path, data)
+		files, err := find(path)
 		if err != nil {
 			return nil, err
 		}
-		docs = append(docs, read...)
+		for _, name := range files {
+			from, err := readFile(name)
+			if err != nil {
+				return nil, err
+			}
+			docs = append(docs, from.docs...)
+		}
 	}
 	if len(docs) == 0 {
 		return nil, fmt.Errorf("%s: there is no policy", strings.Join(paths, " "))

@@ -81,8 +81,19 @@ type Population struct {
 	Unasked []Unasked
 	// Truncated is true if there are more inbounds to try than the bounds allow.
 	Truncated bool
+	// Assumed says which inbound flags and their defaults describe, where no file describes one.
+	Assumed string
 	// LeftOut counts the documents of other kinds, which are not read; "" for none.
 	LeftOut string
+}
+
+// assumed says which inbound is asked because no file describes one; "" where a file does, or where
+// flags choose a workload.
+func (s PolicySet) assumed(in policy.Inbound) string {
+	if len(s.Described) > 0 || s.Chosen {
+		return ""
+	}
+	return fmt.Sprintf("%s, namespace %s, mesh %s, without labels: no Dataplane describes an inbound, and --label none either", in, in.Workload.Namespace, in.Workload.Mesh)
 }
 
 // add adds the callers that were made.
@@ -125,6 +136,7 @@ func Populate(like policy.Inbound, sets ...PolicySet) Population {
 	described := slices.ContainsFunc(sets, func(s PolicySet) bool { return len(s.Described) > 0 })
 	if !described {
 		p.ask(like)
+		p.Assumed = sets[0].assumed(like)
 	}
 	for _, set := range sets {
 		for _, in := range set.Described {

@@ -15,6 +15,8 @@ type JSON struct {
 	Cases           []caseJSON      `json:"cases"`
 	Counterexamples []string        `json:"counterexamples,omitempty"`
 	Unasked         []string        `json:"unasked,omitempty"`
+	// Assumed says which inbound no file describes.
+	Assumed string `json:"assumed,omitempty"`
 	// LeftOut counts the documents that are not read, by kind.
 	LeftOut string `json:"leftOut,omitempty"`
 	// Made are the callers that no file describes.
@@ -82,7 +84,7 @@ type unreachableJSON struct {
 
 // Form returns the JSON form of the report.
 func (r *Report) Form() JSON {
-	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}, Unasked: r.Unasked, Made: r.Made, LeftOut: r.LeftOut}
+	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}, Unasked: r.Unasked, Made: r.Made, Assumed: r.Assumed, LeftOut: r.LeftOut}
 	if r.Known != nil {
 		out.RestsOn = r.Known.form()
 	}

@@ -27,6 +27,8 @@ type Report struct {
 	Made []string
 	// Truncated says that there are more inbounds to make for policies than were made.
 	Truncated bool
+	// Assumed says which inbound is asked because no file describes one; "" for none.
+	Assumed string
 	// LeftOut counts the documents beside the policies that are not read; "" for none.
 	LeftOut string
 	// Strict says that a warning is a failure.
@@ -187,6 +189,9 @@ func (r *Report) WriteText(w io.Writer, p terminal.Paint) {
 	}
 	for _, c := range r.Counterexamples {
 		c.WriteText(w, p)
+	}
+	if r.Assumed != "" {
+		fmt.Fprintf(w, "assumed: %s\n", terminal.Printable(r.Assumed))
 	}
 	for _, text := range r.Made {
 		fmt.Fprintf(w, "made: %s\n", terminal.Printable(text))

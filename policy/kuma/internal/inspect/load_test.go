@@ -23,9 +23,9 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for name, tt := range map[string]struct{ yaml, want string }{
 		"nothing":              {"", "there is nothing to inspect: name a folder with Dataplanes and MeshTrafficPermissions"},
-		"another kind":         {"type: Mesh\nname: default\n", `a.yaml:1: type: kind "Mesh" is unknown: a folder to inspect has MeshTrafficPermissions and Dataplanes`},
-		"another object":       {"apiVersion: v1\nkind: Pod\n", `a.yaml:2: kind: kind "Pod" of apiVersion "v1" is unknown: a folder to inspect has MeshTrafficPermissions and Dataplanes`},
-		"no kind":              {"name: a\n", "a.yaml:1: there is neither type nor apiVersion and kind: a folder to inspect has MeshTrafficPermissions and Dataplanes"},
+		"another kind":         {"type: Mesh\nname: default\n", `a.yaml:1: type: kind "Mesh" is unknown: serve reads the MeshTrafficPermissions and Dataplanes of Kuma: ask meshproof inspect inbound about policies of other meshes`},
+		"another object":       {"apiVersion: v1\nkind: Pod\n", `a.yaml:2: kind: kind "Pod" of apiVersion "v1" is unknown: serve reads the MeshTrafficPermissions and Dataplanes of Kuma: ask meshproof inspect inbound about policies of other meshes`},
+		"no kind":              {"name: a\n", "a.yaml:1: there is neither type nor apiVersion and kind: serve reads the MeshTrafficPermissions and Dataplanes of Kuma: ask meshproof inspect inbound about policies of other meshes"},
 		"unknown field":        {"type: Dataplane\nname: backend\nnetworking:\n  inbounds: []\n", "a.yaml:4: networking.inbounds: unknown field: "},
 		"unknown field deeper": {in("    - {port: 80, tag: {}}\n"), "a.yaml:5: networking.inbound[0].tag: unknown field: "},
 		"other version":        {"apiVersion: kuma.io/v1\nkind: Dataplane\n", `a.yaml:1: apiVersion: version "kuma.io/v1" is not supported: use kuma.io/v1alpha1`},

@@ -247,7 +247,7 @@ func Parse(docs []manifest.Document, opts permission.Options) (*Resources, error
 }
 
 func parseOther(doc manifest.Document) (*dataplane.Dataplane, error) {
-	const known = "a folder to inspect has MeshTrafficPermissions and Dataplanes"
+	const known = "serve reads the MeshTrafficPermissions and Dataplanes of Kuma: ask meshproof inspect inbound about policies of other meshes"
 	switch head := doc.Type(); {
 	case dataplane.Owns(doc):
 		return dataplane.Parse(doc)
