@@ -25,6 +25,10 @@ type Judgement struct {
 	// Late says why the run proves nothing: the application, Envoy or the machine was late.
 	// The request must be sent again. It is empty for a run that counts.
 	Late string
+	// Early says that nothing is wrong but a bound that took effect before its time. Envoy's event
+	// loop does that after a stall, since it counts from the time at which it woke up. A bound
+	// that is too short does it each time.
+	Early bool
 }
 
 // Judge holds evidence against what must become of a request and what the case states.
@@ -43,6 +47,7 @@ func Judge(x Expectation, p casefile.Passage, e passage.Evidence) Judgement {
 	j.compareStated(p, x.Outbound.Protocol)
 	if len(j.Problems) > 0 {
 		j.Late = late(x, finding, e)
+		j.Early = !slices.ContainsFunc(j.Problems, func(p verdict.Problem) bool { return p.Kind != verdict.TooEarly })
 	}
 	return j
 }
@@ -197,7 +202,8 @@ func meets(want casefile.End, a passage.Answer, protocol policy.Protocol) bool {
 	case casefile.Cut:
 		return a.End == passage.Cut
 	case casefile.Reset:
-		return a.End == passage.Reset
+		// Over tcp it depends on the bytes under way which of the two the caller sees.
+		return a.End == passage.Reset || protocol == policy.TCP && a.End == passage.Closed
 	default:
 		return a.End == passage.Closed || protocol == policy.TCP && a.End == passage.Whole && a.Ended
 	}
