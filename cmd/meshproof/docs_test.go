@@ -267,7 +267,8 @@ func checkEveryPackage(t *testing.T, recipe string) {
 	}
 	var tested []string
 	for line := range strings.Lines(recipe) {
-		if _, args, ok := strings.Cut(line, " go test "); ok {
+		// A command with -run runs what another left out: internal/architecture holds that.
+		if _, args, ok := strings.Cut(line, " go test "); ok && !strings.Contains(args, " -run ") {
 			for _, arg := range strings.Fields(args) {
 				if pkg := strings.Replace(arg, "./", module+"/", 1); strings.HasPrefix(pkg, module) {
 					tested = append(tested, pkg)
