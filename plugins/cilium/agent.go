@@ -102,7 +102,14 @@ type agent struct {
 	closes bool
 }
 
-// asksHTTP reports whether a rule with HTTP rules is about the port and about some caller. It has
+// modes are the types of authentication by their names (getAuthType in pkg/policy/l4.go).
+var modes = map[api.AuthenticationMode]types.AuthType{
+	api.AuthenticationModeDisabled:   types.AuthTypeDisabled,
+	api.AuthenticationModeRequired:   types.AuthTypeSpire,
+	api.AuthenticationModeAlwaysFail: types.AuthTypeAlwaysFail,
+}
+
+// asksHTTP reports whether a rule with HTTP rules is about the port and lets some caller in. It has
 // no part in a verdict: some of these rules bound nothing.
 func (a *agent) asksHTTP(callers []caller) bool {
 	if a.endpoint.inbound.Protocol == "tcp" {
@@ -114,7 +121,10 @@ func (a *agent) asksHTTP(callers []caller) bool {
 				continue
 			}
 			for selector, rule := range filter.PerSelectorPolicies {
-				if rule.IsRedirect() && slices.ContainsFunc(callers, func(c caller) bool { return selector.IsWildcard() || selector.Selects(c.number) }) {
+				lets := func(c caller) bool {
+					return (selector.IsWildcard() || selector.Selects(c.number)) && (rule.Authentication == nil || proves(modes[rule.Authentication.Mode], c))
+				}
+				if rule.IsRedirect() && slices.ContainsFunc(callers, lets) {
 					return true
 				}
 			}
@@ -159,7 +169,7 @@ func (r request) newAgent(entries types.PolicyEntries, callers []caller) (*agent
 		return nil, unresolvedError{err}
 	}
 	closes := func(e *types.PolicyEntry) bool {
-		return e.DefaultDeny && e.Subject.Matches(own.LabelArray)
+		return !e.Node && e.DefaultDeny && e.Subject.Matches(own.LabelArray)
 	}
 	out := &agent{endpoint: endpoint{r.Inbound}, closes: mode == option.AlwaysEnforce || slices.ContainsFunc(entries, closes)}
 	// The number of the redirect is not looked at.
