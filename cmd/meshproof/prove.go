@@ -21,6 +21,7 @@ import (
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/report/summary"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/routeproof"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
@@ -48,7 +49,8 @@ class and those on its border through a real Envoy, and holds every decision aga
 PATH is a file or folder with policies and the Dataplanes that they are about. Without a Dataplane, the
 flags describe an inbound. A policy that selects none of these inbounds is asked on an inbound that is made
 for it, and on one for each policy that can select a workload beside it; the output says which. Or PATH is a file or folder with cases: their inbounds and policies are proven,
-and their own requests are asked too. If Envoy does not decide as specified, the smallest policies and the
+and their own requests are asked too. Of routes, timeouts and services each class of requests of each
+workload is sent through its sidecar, for its route and its backend. If Envoy does not decide as specified, the smallest policies and the
 request that show it are written as a case file.`,
 		Example: `  meshproof prove policies/ --label app=backend --protocol http
   meshproof prove cases/kuma/mesh-operator-4.yaml
@@ -58,6 +60,7 @@ request that show it are written as a case file.`,
 			return o.run(cmd.Context(), paths, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
+	o.source.routing = true
 	o.source.add(cmd)
 	flags := cmd.Flags()
 	o.compiler.add(cmd)
@@ -71,7 +74,11 @@ request that show it are written as a case file.`,
 }
 
 func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr io.Writer) (err error) {
-	subjects, population, err := o.source.casesInFull(paths)
+	files, s, err := o.source.open(paths)
+	if err != nil {
+		return err
+	}
+	subjects, population, err := o.source.casesOf(files, s)
 	if err != nil {
 		return err
 	}
@@ -81,8 +88,11 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	if info, err := os.Stat(o.counterexamples); err == nil && !info.IsDir() {
 		return fmt.Errorf("--counterexamples: %s is not a folder: name a folder", o.counterexamples)
 	}
-	proofs, err := o.plan(paths, subjects)
-	if err != nil {
+	proofs, refused := proof.PlanAll(subjects, o.adversary, func(c lab.Case) func(cases.Case, cases.Request, bool) string {
+		return o.source.explainer(paths, c).Line
+	})
+	routed, senders, err := routeproof.Plan(files, s, o.source.to)
+	if err := errors.Join(refused, err); err != nil {
 		return err
 	}
 	compiler, implementation, stop, err := o.compiler.start(ctx)
@@ -92,7 +102,7 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	defer func() { err = withFailure(err, newEndError(stop())) }()
 	began := time.Now()
 	readings := proof.Readings(proofs)
-	progress := terminal.NewProgress(stderr, len(readings))
+	progress := terminal.NewProgress(stderr, len(readings)+len(routed))
 	defer progress.Stop()
 	h, err := o.envoy.start(progress.Count(ctx))
 	if err != nil {
@@ -101,11 +111,13 @@ func (o *proveOptions) run(ctx context.Context, paths []string, stdout, stderr i
 	defer func() { err = withFailure(err, newEndError(h.Close())) }()
 	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: o.anyNames, Kept: true, Done: func(r result.Case) { progress.End(r.Case.Name, r.Failed()) }}
 	results := runner.Readings(progress.Count(ctx), readings...)
-	if err := errors.Join(context.Cause(ctx), machineError(suite.Outage(results))); err != nil {
+	sent := runner.Run(progress.Count(ctx), routeproof.Cases(routed)...)
+	if err := errors.Join(context.Cause(ctx), machineError(suite.Outage(append(sent, results...)))); err != nil {
 		return err
 	}
 	proven := &proof.Report{Envoy: h.Version(), Runtime: h.Runtime().String(), Strict: o.source.strict, Truncated: population.Truncated, Made: population.Callers.Texts(), Unasked: population.NotAsked(), Assumed: population.Assumed, LeftOut: population.LeftOut}
 	proven.AddAll(proofs, results)
+	proven.Routes = routeproof.NewReport(h.Version(), o.source.strict, routed, senders, sent)
 	stories, err := cases.Stories()
 	if err != nil {
 		return err
@@ -143,27 +155,6 @@ func (o *proveOptions) finder(runner suite.Runner, progress *terminal.Progress) 
 		},
 		Looking: func() { progress.Show("looking for the smallest case that shows it") },
 	}
-}
-
-func (o *proveOptions) plan(paths []string, subjects []lab.Case) (out []*proof.Proof, err error) {
-	for _, c := range subjects {
-		p, refused := proof.Plan(c.Case)
-		err = errors.Join(err, refused)
-		if refused == nil && o.adversary {
-			p.Attack()
-		}
-		out = append(out, p)
-		if err == nil {
-			p.LintAmong(c.Among)
-			p.Explain = o.source.explainer(paths, c).Line
-		}
-		for i, m := range c.Made {
-			if err == nil {
-				p.Inbounds[i].Made = m.String()
-			}
-		}
-	}
-	return out, err
 }
 
 // writeReport writes a report with each proof as a case.

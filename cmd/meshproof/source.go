@@ -150,6 +150,10 @@ func (o *sourceOptions) casesInFull(paths []string) ([]lab.Case, lab.Population,
 	if err != nil {
 		return nil, lab.Population{}, err
 	}
+	return o.casesOf(files, s)
+}
+
+func (o *sourceOptions) casesOf(files *lab.Files, s lab.Surroundings) ([]lab.Case, lab.Population, error) {
 	all, population, err := files.CasesInFull(s)
 	if err == nil {
 		all, err = lab.Choose(all, o.to)

@@ -205,6 +205,9 @@ func (f *Files) MadeCases(s Surroundings, made []Made) ([]Case, error) {
 // CasesInFull returns the cases of [Files.CasesFor] for the Dataplanes, and cases for the
 // inbounds that are made for policies which select none of the described inbounds.
 func (f *Files) CasesInFull(s Surroundings) ([]Case, Population, error) {
+	if f.OnlyRouting() {
+		return nil, Population{LeftOut: f.Others.String()}, nil
+	}
 	all, err := f.CasesFor(s, f.Inbounds())
 	if err != nil || !f.HasPolicySet() {
 		return all, Population{LeftOut: f.Others.String()}, err

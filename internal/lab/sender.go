@@ -3,6 +3,7 @@ package lab
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -113,6 +114,42 @@ func (f *Files) senders(s Surroundings, workloads []policy.Inbound, made []Made)
 		})
 	}
 	return out, nil
+}
+
+// SenderCase returns a case without requests in which a workload can send some: with the inbounds
+// behind its outbounds, and with its own first inbound where it has one.
+func (f *Files) SenderCase(s Surroundings, sender Sender) (Case, error) {
+	var inbounds []policy.Inbound
+	add := func(all ...policy.Inbound) {
+		for _, in := range all {
+			if !slices.ContainsFunc(inbounds, func(known policy.Inbound) bool {
+				return known.String() == in.String() && known.Workload.Namespace == in.Workload.Namespace
+			}) {
+				inbounds = append(inbounds, in)
+			}
+		}
+	}
+	if sender.Workload.Port > 0 {
+		add(sender.Workload)
+	}
+	for _, cluster := range sender.Clusters {
+		add(sender.Routing.Behind(cluster.Name, slices.Concat(f.Inbounds()...))...)
+	}
+	for i, in := range inbounds {
+		if k := slices.IndexFunc(inbounds[:i], func(other policy.Inbound) bool { return other.String() == in.String() }); k >= 0 {
+			return Case{}, fmt.Errorf("%s: the namespaces %q and %q have an inbound %s each, which the lab cannot tell apart: give one of the workloads another name", f.Name, inbounds[k].Workload.Namespace, in.Workload.Namespace, in)
+		}
+	}
+	c, err := f.newCase(s, f.Name+": requests of "+sender.Workload.Workload.Name, inbounds)
+	if err != nil {
+		return Case{}, err
+	}
+	peer := language.Peer{Workload: sender.Workload.Workload, Identity: sender.Identity, IP: netip.AddrFrom4([4]byte{10, 66, 0, 1})}
+	if sender.Workload.Port > 0 {
+		peer.IP = c.Inbounds[0].IP
+	}
+	c.Options.Peers, c.Routing = append(slices.Clone(c.Options.Peers), peer), f.Routing
+	return c, nil
 }
 
 // RoutingSet is a set of routes and timeouts, with the workloads that are described for it.

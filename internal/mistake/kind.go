@@ -81,8 +81,6 @@ const (
 	RoutesExchanged
 	// MatchLost does not ask for one of several parts of a route's match, or for the only one.
 	MatchLost
-	// BackendLost drops a backend of a route.
-	BackendLost
 	// WeightLost gives all backends of a route the same weight, also one that has none.
 	WeightLost
 	// BackendMistaken sends requests to another backend.
@@ -109,7 +107,7 @@ var kindNames = [kinds]string{
 	NoInspector: "server name not read", RawPaths: "path without normalization", WrongFilter: "wrong kind of filter", RouteForAll: "no route taken for the last", RoutesReversed: "routes reversed", StaleTrust: "stale trust bundle",
 	AudienceIgnored: "audience of a token not read", FailModeInverted: "fail mode of an authorizer inverted",
 	OtherMode: "other mode of mTLS", OtherPaths: "paths normalized otherwise",
-	RouteLost: "route lost", RoutesExchanged: "routes exchanged", MatchLost: "match lost", BackendLost: "backend lost", WeightLost: "weight lost",
+	RouteLost: "route lost", RoutesExchanged: "routes exchanged", MatchLost: "match lost", WeightLost: "weight lost",
 	BackendMistaken: "wrong backend", LimitOfService: "limit of the service taken", LimitLost: "limit lost", SecondsForMilliseconds: "seconds for milliseconds",
 }
 
@@ -124,3 +122,6 @@ func Kinds() []Kind {
 	}
 	return out
 }
+
+// OfSidecar reports whether the mistake is made in the outbound side of a sidecar alone.
+func (k Kind) OfSidecar() bool { return k >= RouteLost }

@@ -96,11 +96,6 @@ func inRoute(p routing.Proxy, o routing.Outbound, k int, add func(Kind, string, 
 	}
 	for i, b := range original.Backends {
 		where := fmt.Sprintf(", backend %d", i+1)
-		if len(original.Backends) > 1 {
-			r := original
-			r.Backends = slices.Delete(slices.Clone(original.Backends), i, i+1)
-			add(BackendLost, where, r)
-		}
 		if other := slices.IndexFunc(p.Clusters, func(c routing.Cluster) bool {
 			return c.Protocol.Layer() == o.Protocol.Layer() && !slices.ContainsFunc(original.Backends, func(b routing.Backend) bool { return b.Cluster == c.Name })
 		}); other >= 0 && b.Weight > 0 {

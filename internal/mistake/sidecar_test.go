@@ -35,7 +35,7 @@ func TestOfSidecar(t *testing.T) {
 	}
 	for kind, want := range map[mistake.Kind][2]int{
 		mistake.RouteLost: {2, 2}, mistake.RoutesExchanged: {2, 2}, mistake.RoutesReversed: {1, 1}, mistake.MatchLost: {3, 3},
-		mistake.BackendLost: {2, 2}, mistake.WeightLost: {1, 1}, mistake.BackendMistaken: {2, 2}, mistake.LimitOfService: {1, 1},
+		mistake.WeightLost: {1, 1}, mistake.BackendMistaken: {2, 2}, mistake.LimitOfService: {1, 1},
 		// The limits of the headers, of three routes, of the time to connect and of a stream, and that of tcp.
 		mistake.LimitLost: {6, 6}, mistake.SecondsForMilliseconds: {7, 7},
 		mistake.SegmentsToPrefix: {1, 1}, mistake.ExactToPrefix: {3, 2}, mistake.AndToOr: {1, 1},

@@ -77,7 +77,7 @@ const defaultParallel = 8
 // wraps [ErrBaseline], or says that the machine failed.
 func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 	score := Score{Case: c}
-	if c.ExpectError != "" || len(c.Requests) == 0 || !c.Gate.Admits(t.Runner.Harness.Version(), t.Runner.Harness.Behavior()) {
+	if c.ExpectError != "" || len(c.Requests)+len(c.Passages) == 0 || !c.Gate.Admits(t.Runner.Harness.Version(), t.Runner.Harness.Behavior()) {
 		return score, nil
 	}
 	if t.Runner.Read == nil {
@@ -113,11 +113,15 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 			score.Mutants = append(score.Mutants, Verdict{Mutant: m, Inbound: in.String(), original: in.Program.Program})
 		}
 	}
-	c.Requests, c.Counters = nil, nil
+	stated := reading.As(c)
+	c.Requests, c.Counters, c.Passages = nil, nil, nil
 	err = t.run(ctx, reading.As(c), probes, own, score.Mutants)
 	valid := len(score.Mutants)
 	score.Mutants = slices.DeleteFunc(score.Mutants, func(v Verdict) bool { return v.invalid })
 	score.Invalid += valid - len(score.Mutants)
+	if err == nil {
+		err = t.sidecars(ctx, stated, &score)
+	}
 	return score, err
 }
 

@@ -74,8 +74,40 @@ func TestNothingSurvives(t *testing.T) {
 	}
 	for _, kind := range mistake.Kinds() {
 		// No dialect asks for a part of a text; TestMatchMutants makes that mistake.
-		if killed[kind] == 0 && kind != mistake.ContainsToPrefix {
+		if killed[kind] == 0 && kind != mistake.ContainsToPrefix && !kind.OfSidecar() {
 			t.Errorf("no case has the mistake %s", kind)
+		}
+	}
+}
+
+// TestMistakesInSidecars finds each kind of mistake in a sidecar on a real Envoy, by the requests
+// that people wrote.
+func TestMistakesInSidecars(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("slow: it runs each mistake in the sidecars of several cases")
+	}
+	h := harness.New(t, harness.WithRuntime(envoy.Process))
+	killed := map[mistake.Kind]int{}
+	for _, c := range casetest.Stories(t) {
+		if len(c.Passages) == 0 || !slices.Contains([]string{"route-matches", "route-backends", "route-priorities"}, c.Story) {
+			continue
+		}
+		score, err := mutation.Tester{Runner: suite.Runner{Harness: h}, OwnRequests: true}.Case(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range score.Mutants {
+			if v.Killed {
+				killed[v.Kind]++
+			} else if v.Reason != "no request of the case goes otherwise" {
+				t.Errorf("%s: %s: %s survives %s at %s: %s", c.Place, c.Name, v.Inbound, v.Kind, v.Where, v.Reason)
+			}
+		}
+	}
+	for _, kind := range mistake.Kinds() {
+		if kind.OfSidecar() && killed[kind] == 0 {
+			t.Errorf("no request finds the mistake %s", kind)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package proof
 import (
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/routeproof"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
@@ -21,6 +22,8 @@ type JSON struct {
 	LeftOut string `json:"leftOut,omitempty"`
 	// Made are the callers that no file describes.
 	Made []string `json:"madeCallers,omitempty"`
+	// Routes are the proofs of what workloads send.
+	Routes *routeproof.JSON `json:"routes,omitempty"`
 	// RestsOn is what the proof takes for granted.
 	RestsOn *knownJSON `json:"restsOn,omitempty"`
 }
@@ -84,7 +87,7 @@ type unreachableJSON struct {
 
 // Form returns the JSON form of the report.
 func (r *Report) Form() JSON {
-	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}, Unasked: r.Unasked, Made: r.Made, Assumed: r.Assumed, LeftOut: r.LeftOut}
+	out := JSON{Envoy: r.Envoy, Runtime: r.Runtime, Classes: r.Classes(), Sentence: r.Sentence(), Cases: []caseJSON{}, Unasked: r.Unasked, Made: r.Made, Assumed: r.Assumed, LeftOut: r.LeftOut, Routes: r.Routes.Form()}
 	if r.Known != nil {
 		out.RestsOn = r.Known.form()
 	}

@@ -13,6 +13,7 @@
 package proof
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,6 +21,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/adversary"
+	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/mtls"
 	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -89,6 +91,29 @@ func Plan(c cases.Case) (*Proof, error) {
 		return nil, err
 	}
 	return PlanRead(reading), nil
+}
+
+// PlanAll plans the proofs of cases: with the requests of an adversary where that is asked for, with
+// the warnings of lint, with what was made, and with the function that gives the command which
+// explains a request. The error joins those of refused policies.
+func PlanAll(all []lab.Case, adversary bool, explain func(lab.Case) func(cases.Case, cases.Request, bool) string) (out []*Proof, err error) {
+	for _, c := range all {
+		p, refused := Plan(c.Case)
+		if refused != nil {
+			err = errors.Join(err, refused)
+			continue
+		}
+		if adversary {
+			p.Attack()
+		}
+		p.LintAmong(c.Among)
+		p.Explain = explain(c)
+		for i, m := range c.Made {
+			p.Inbounds[i].Made = m.String()
+		}
+		out = append(out, p)
+	}
+	return out, err
 }
 
 // PlanRead is [Plan] for a case whose policies have been read. The further programs cut the

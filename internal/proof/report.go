@@ -9,6 +9,7 @@ import (
 	"github.com/meshproof/meshproof/internal/counterexample"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/routeproof"
 	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -33,6 +34,8 @@ type Report struct {
 	LeftOut string
 	// Strict says that a warning is a failure.
 	Strict bool
+	// Routes are the proofs of what workloads send; nil where nothing is said about that.
+	Routes *routeproof.Report
 	// Known are the known answers; nil where they were not checked.
 	Known *KnownAnswers
 }
@@ -88,7 +91,10 @@ func (one Proven) Holds() bool { return one.Verdict.Holds() && (one.Own == nil |
 
 // Holds reports whether everything was asked, and decided as specified.
 func (r *Report) Holds() bool {
-	return len(r.Cases) > 0 && len(r.Unasked) == 0 && !r.Truncated && !(r.Strict && r.warnings() > 0) && (r.Known == nil || len(r.Known.Wrong) == 0) && !slices.ContainsFunc(r.Cases, func(p Proven) bool { return !p.Holds() })
+	if r.Routes != nil && !r.Routes.Holds() {
+		return false
+	}
+	return (len(r.Cases) > 0 || r.Routes != nil) && len(r.Unasked) == 0 && !r.Truncated && !(r.Strict && r.warnings() > 0) && (r.Known == nil || len(r.Known.Wrong) == 0) && !slices.ContainsFunc(r.Cases, func(p Proven) bool { return !p.Holds() })
 }
 
 // warnings counts the warnings of all cases.
@@ -126,6 +132,9 @@ func (r *Report) made() int {
 
 // Fault reports whether Envoy or the machine failed.
 func (r *Report) Fault() bool {
+	if r.Routes != nil && r.Routes.Fault() {
+		return true
+	}
 	return slices.ContainsFunc(r.Cases, func(p Proven) bool { return p.Result.Fault || p.Own != nil && p.Own.Fault })
 }
 
@@ -199,7 +208,13 @@ func (r *Report) WriteText(w io.Writer, p terminal.Paint) {
 	for _, text := range r.Unasked {
 		fmt.Fprintf(w, "%s not asked: %s\n", p.Mark(false), terminal.Printable(text))
 	}
-	fmt.Fprintf(w, "%s %s (%s)\n", p.Mark(r.Holds()), r.Sentence(), r.Runtime)
+	holds := r.Holds()
+	if r.Routes != nil {
+		r.Routes.WriteText(w, p)
+	}
+	if len(r.Cases) > 0 {
+		fmt.Fprintf(w, "%s %s (%s)\n", p.Mark(holds), r.Sentence(), r.Runtime)
+	}
 	if r.Known != nil {
 		r.Known.writeText(w, p)
 	}

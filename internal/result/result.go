@@ -223,14 +223,14 @@ func (c Case) WriteFailure(w io.Writer, paint terminal.Paint, again string) {
 	}
 	for _, p := range c.Passages {
 		if len(p.Problems) > 0 {
-			p.write(w, paint)
+			p.Write(w, paint)
 		}
 	}
 	fmt.Fprintf(w, "  again: %s\n\n", again)
 }
 
-// write prints the problems of a request through a sidecar, and all its evidence.
-func (p Passage) write(w io.Writer, paint terminal.Paint) {
+// Write prints the problems of a request through a sidecar, and all its evidence.
+func (p Passage) Write(w io.Writer, paint terminal.Paint) {
 	fmt.Fprintf(w, "  %s: %s from %s\n", p.Place, terminal.Printable(p.Text()), terminal.Printable(p.From))
 	for _, problem := range p.Problems {
 		fmt.Fprintf(w, "    %s\n", paint.Red(problem.String()))

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/passage"
 	"github.com/meshproof/meshproof/internal/requestline"
@@ -81,6 +82,8 @@ func (s Sidecar) follow(p casefile.Passage) (Expectation, error) {
 		return x, err
 	}
 	seen := seen(o, p)
+	// Old releases join the lines of a header before they match a route.
+	seen.JoinsLines = !s.inbounds.Envoy().Fixed(behavior.RouteLines)
 	x.Decision = o.Decide(seen)
 	var ok bool
 	if x.Second, ok = s.routing.Follow(s.workload, o.Name, seen); !ok {

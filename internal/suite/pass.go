@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/casefile"
@@ -16,6 +17,10 @@ import (
 // tries is how often a request through a sidecar is sent where the machine was too late to prove
 // anything by it.
 const tries = 5
+
+// patience is how long the caller of a request waits where a mistake is made on purpose. The cases
+// take no time as long as this.
+const patience = 3 * time.Second
 
 // readRoutes reads the services, routes and timeouts of the case. It reports whether the case goes
 // on: a case may want them refused.
@@ -32,6 +37,11 @@ func (r *run) readRoutes() bool {
 	}
 	if r.routes = routes; routes != nil {
 		r.result.Warnings = append(r.result.Warnings, routes.Warnings...)
+		for i, s := range routes.Sidecars {
+			if r.runner.Sidecar != nil {
+				routes.Sidecars[i].Sidecar = r.runner.Sidecar(s.Sidecar)
+			}
+		}
 	}
 	return true
 }
@@ -49,6 +59,10 @@ func (r *run) pass(ctx context.Context, mesh *harness.Mesh) error {
 		requests := make([]passage.Request, len(left))
 		for k, i := range left {
 			requests[k] = request(passages[i], r.routes.Expected[i])
+			if r.runner.Sidecar != nil {
+				// A mistake may take the bound away that would end the request.
+				requests[k].Patience = patience
+			}
 		}
 		es, err := mesh.Pass(ctx, requests...)
 		if err != nil {

@@ -27,6 +27,7 @@ import (
 	"github.com/meshproof/meshproof/internal/progress"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/routeverdict"
+	"github.com/meshproof/meshproof/internal/routingconfig"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -55,6 +56,8 @@ type Runner struct {
 	Strict bool
 	// Fault is a mistake to make on purpose.
 	Fault Fault
+	// Sidecar makes a mistake in a sidecar on purpose; nil for none.
+	Sidecar func(routingconfig.Sidecar) routingconfig.Sidecar
 	// Read reads the policies of a case; nil for [verdict.Read].
 	Read func(cases.Case) (*verdict.Reading, error)
 	// Done is called after each case, one call at a time, as the cases end.

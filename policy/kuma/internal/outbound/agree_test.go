@@ -127,9 +127,10 @@ func drawProxy(t *rapid.T) policy.Inbound {
 
 func drawRequest(t *rapid.T) policy.Request {
 	r := policy.Request{Method: one(t, "method", "GET", "POST", "PUT"), Path: one(t, "path", "/", "/a", "/a/b", "/ab", "/a/b/c", "/b") + one(t, "query", "", "?q=a", "?q=b&q=a", "?a=q")}
-	if rapid.Bool().Draw(t, "header") {
-		r.Headers = []policy.Header{{Name: one(t, "header name", "x", "y"), Value: one(t, "header value", "a", "ab", "b")}}
+	for range rapid.IntRange(0, 2).Draw(t, "headers") {
+		r.Headers = append(r.Headers, policy.Header{Name: one(t, "header name", "x", "y"), Value: one(t, "header value", "a", "ab", "b")})
 	}
+	r.JoinsLines = rapid.Bool().Draw(t, "joins lines")
 	return r
 }
 

@@ -2,6 +2,7 @@ package routeevaluation
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/policy"
@@ -131,11 +132,17 @@ func holds(m route.Match, r policy.Request) bool {
 		return false
 	}
 	for _, want := range m.Headers {
-		has := false
+		var lines []string
 		for _, line := range r.Headers {
-			has = has || strings.EqualFold(line.Name, want.Name) && text(want.Match, line.Value)
+			if strings.EqualFold(line.Name, want.Name) {
+				lines = append(lines, line.Value)
+			}
 		}
-		if has == want.Absent {
+		// Old releases of Envoy compare all lines as one text.
+		if r.JoinsLines && len(lines) > 1 {
+			lines = []string{strings.Join(lines, ",")}
+		}
+		if has := slices.ContainsFunc(lines, func(line string) bool { return text(want.Match, line) }); has == want.Absent {
 			return false
 		}
 	}
