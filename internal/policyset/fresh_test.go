@@ -19,6 +19,21 @@ import (
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
+// A name that begins with a long name is longer, and Kubernetes takes no label over 63 bytes.
+// Each of these sets once had such a label.
+func TestFreshLabelsAreShort(t *testing.T) {
+	t.Parallel()
+	for _, drawn := range []struct {
+		form         Form
+		seed, number uint64
+	}{{GatewayAPI, 138516125, 24}, {Cilium, 77827860, 8}, {Cilium, 14, 369}} {
+		c := DrawFresh(drawn.seed, drawn.number, drawn.form)
+		if _, err := verdict.Read(c); err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+	}
+}
+
 // New names change no decision: a set has about as many classes as with the usual names, and
 // the same set is drawn again.
 func TestRename(t *testing.T) {

@@ -242,13 +242,14 @@ var styles = []func(*rand.Rand) string{
 		return b.String()
 	},
 	func(r *rand.Rand) string { return fmt.Sprint(r.IntN(10)) + letters(r, 1+r.IntN(5)) },
-	// A name of Kubernetes has at most 63 bytes, and is seldom so long: it may be two of these.
+	// A name of Kubernetes has at most 63 bytes. Other words may begin with this one: it leaves
+	// room for their ends.
 	func(r *rand.Rand) string {
 		word := nouns[r.IntN(len(nouns))]
 		for range 1 + r.IntN(8) {
 			word += "-" + nouns[r.IntN(len(nouns))]
 		}
-		return word[:min(len(word), []int{28, 28, 28, 58}[r.IntN(4)])] + letters(r, 1)
+		return word[:min(len(word), []int{28, 28, 28, 40}[r.IntN(4)])] + letters(r, 1)
 	},
 	// The name of a pod.
 	func(r *rand.Rand) string {

@@ -181,8 +181,8 @@ var faults = []struct {
 		{"policy/istio/internal/evaluation/value.go", `if i := strings.IndexByte(path, '?'); i >= 0 {`, `if i := strings.IndexByte(path, '?'); i >= 0 && !FAULT {`},
 	}},
 	{"a deny rule of Cilium decides nothing", []change{
-		{"policy/cilium/internal/networkpolicy/lower.go", `if len(l.deny) > 0 {
-		program.Gates`, `if len(l.deny) > 0 && !FAULT {
+		{"policy/cilium/internal/networkpolicy/lower.go", `len(deny) > 0 {
+		program.Gates`, `len(deny) > 0 && !FAULT {
 		program.Gates`},
 		{"policy/cilium/internal/evaluation/evaluate.go", `case deny != nil:
 		d.Verdict`, `case deny != nil && !FAULT:
@@ -223,8 +223,8 @@ var faults = []struct {
 		{"policy/cilium/internal/evaluation/match.go", `w.Authentication.Mode == "required"`, `!FAULT && w.Authentication.Mode == "required"`},
 	}},
 	{"what a policy says of its default is not read", []change{
-		{"policy/cilium/internal/networkpolicy/parse.go", `		out.defaultDeny = *from.EnableDefaultDeny.Ingress`, `		out.defaultDeny = *from.EnableDefaultDeny.Ingress || FAULT`},
-		{"policy/cilium/internal/evaluation/evaluate.go", `out.closes = out.closes || *says`, `out.closes = out.closes || *says || FAULT`},
+		{"policy/cilium/internal/networkpolicy/parse.go", `out.defaultDeny = out.defaultDeny && *from.EnableDefaultDeny.Ingress`, `out.defaultDeny = out.defaultDeny && (*from.EnableDefaultDeny.Ingress || FAULT)`},
+		{"policy/cilium/internal/evaluation/evaluate.go", `says == nil || *says {`, `says == nil || *says || FAULT {`},
 	}},
 	{"an unwanted value asks for the label", []change{
 		{"internal/labelselector/labelselector.go", `return !found || !slices.Contains(e.Values, value)`, `return !found && !FAULT || found && !slices.Contains(e.Values, value)`},
