@@ -25,10 +25,10 @@ type Judgement struct {
 	// Late says why the run proves nothing: the application, Envoy or the machine was late.
 	// The request must be sent again. It is empty for a run that counts.
 	Late string
-	// Early says that nothing is wrong but a bound that took effect before its time. Envoy's event
-	// loop does that after a stall, since it counts from the time at which it woke up. A bound
-	// that is too short does it each time.
-	Early bool
+	// Mistimed says that nothing is wrong but the time of a bound: it took effect too early, or
+	// not yet on a connection that was kept for it. A stall of Envoy's event loop does that now
+	// and then. A bound with another time does it each time.
+	Mistimed bool
 }
 
 // Judge holds evidence against what must become of a request and what the case states.
@@ -47,9 +47,15 @@ func Judge(x Expectation, p casefile.Passage, e passage.Evidence) Judgement {
 	j.compareStated(p, x.Outbound.Protocol)
 	if len(j.Problems) > 0 {
 		j.Late = late(x, finding, e)
-		j.Early = !slices.ContainsFunc(j.Problems, func(p verdict.Problem) bool { return p.Kind != verdict.TooEarly })
+		j.Mistimed = j.isKept(p) || !slices.ContainsFunc(j.Problems, func(p verdict.Problem) bool { return p.Kind != verdict.TooEarly })
 	}
 	return j
+}
+
+// isKept reports whether a connection outlived the bound that should have ended it.
+func (j *Judgement) isKept(p casefile.Passage) bool {
+	_, bounded := j.Outcome.Cause.Bound()
+	return p.Sends.Keep > 0 && bounded && j.Finding.Cause == routing.Answered
 }
 
 func (j *Judgement) add(kind verdict.Kind, expected, found any) {

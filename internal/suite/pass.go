@@ -72,7 +72,7 @@ func (r *run) pass(ctx context.Context, mesh *harness.Mesh) error {
 		for k, i := range left {
 			judged := routeverdict.Property.Judge(r.routes.Expected[i], passages[i], es[k])
 			r.result.Passages[i] = result.Passage{Passage: passages[i], Judgement: judged, Expected: r.routes.Expected[i], Evidence: es[k], Tries: try}
-			if judged.Late != "" || judged.Early && try < tries {
+			if judged.Late != "" || judged.Mistimed && try < tries {
 				late = append(late, i)
 			}
 		}
