@@ -106,7 +106,7 @@ func givesWhatItsCompilerGives(t *testing.T, version int) {
 			}
 		}
 	}
-	if compared < 100 || refused < 10 || routed == 0 {
+	if compared < 100 || refused < 10 || version > 1 && routed == 0 {
 		t.Errorf("%d compared, %d refused, %d with routes: that proves little", compared, refused, routed)
 	}
 }
