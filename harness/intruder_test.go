@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -23,8 +22,6 @@ import (
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/endpoint"
-	"github.com/meshproof/meshproof/internal/envoy"
-	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -77,18 +74,7 @@ func addressesOf(t *testing.T, h *Harness) (open []string) {
 // or over the network of the containers.
 func TestAStrangerReachesNothingInAContainer(t *testing.T) {
 	t.Parallel()
-	h, err := Start(t.Context(), WithRuntime(Container))
-	if errors.Is(err, envoy.ErrNoDocker) {
-		testbed.NeedDocker(t, err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := h.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	h := inContainer(t)
 	m := h.Mesh(t, small(t, compile(t, onlyFrontend(policy.L4))))
 	// A certificate of the right name, which another CA has signed.
 	forger, err := certs.NewAuthority(controlDomain)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/envoy"
-	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -229,21 +228,10 @@ func TestStartRefusesAnEnvoyOfAnotherVersion(t *testing.T) {
 // there is no Docker, unless MESHPROOF_REQUIRE_DOCKER demands it.
 func TestHarnessInAContainer(t *testing.T) {
 	t.Parallel()
-	h, err := Start(t.Context(), WithRuntime(Container))
-	if errors.Is(err, envoy.ErrNoDocker) {
-		testbed.NeedDocker(t, err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := inContainer(t)
 	if h.Runtime() != Container || h.envoy.PID() != 0 || h.envoy.ContainerID() == "" {
 		t.Errorf("Envoy runs as a %s, process %d, container %q", h.Runtime(), h.envoy.PID(), h.envoy.ContainerID())
 	}
-	t.Cleanup(func() {
-		if err := h.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	m, other := h.Mesh(t, inbounds(t, onlyFrontend)), h.Mesh(t, inbounds(t, allOf(policy.Deny)))
 	var requests []Request
 	var want []evidence.Finding

@@ -3,6 +3,7 @@ package harness
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/netip"
 	"os"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
@@ -101,6 +103,25 @@ func mint(t testing.TB, m *Mesh, id spiffeid.ID) *certs.Credential {
 		t.Fatal(err)
 	}
 	return svid
+}
+
+// inContainer starts a harness in a container, and closes it at the end of the test. The test is
+// skipped without Docker, see [testbed.NeedDocker].
+func inContainer(t *testing.T, opts ...Option) *Harness {
+	t.Helper()
+	h, err := Start(t.Context(), append(opts, WithRuntime(Container))...)
+	if errors.Is(err, envoy.ErrNoDocker) {
+		testbed.NeedDocker(t, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
 }
 
 // send sends each request over a connection of its own and returns the findings. A disagreement

@@ -2,20 +2,17 @@ package harness
 
 import (
 	"cmp"
-	"errors"
 	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/passage"
 	"github.com/meshproof/meshproof/internal/pin"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/routingconfig"
 	"github.com/meshproof/meshproof/internal/script"
-	"github.com/meshproof/meshproof/internal/testbed"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 )
@@ -189,18 +186,6 @@ func TestPassElsewhere(t *testing.T) {
 	}
 	t.Run("container", func(t *testing.T) {
 		t.Parallel()
-		h, err := Start(t.Context(), WithRuntime(Container), WithMeshes(1))
-		if errors.Is(err, envoy.ErrNoDocker) {
-			testbed.NeedDocker(t, err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := h.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		checkRows(t, h, rows)
+		checkRows(t, inContainer(t, WithMeshes(1)), rows)
 	})
 }
