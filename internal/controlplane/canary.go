@@ -43,23 +43,32 @@ func awaitCanary(ctx context.Context, dial, version string, read func(ctx contex
 	}
 }
 
-func writePlayed(conn net.Conn, from, to netip.AddrPort) error {
-	_, err := proxyproto.HeaderProxyFromAddrs(2, net.TCPAddrFromAddrPort(from), net.TCPAddrFromAddrPort(to)).WriteTo(conn)
-	return err
-}
-
-func readCanary(ctx context.Context, dial string) (string, error) {
+// connect connects to a listener, as a caller at one address to another. The connection is closed
+// by the function that is returned, or with the context.
+func connect(ctx context.Context, dial string, from, to netip.AddrPort) (net.Conn, func(), error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", dial)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
-	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
-	if err := writePlayed(conn, canarySource, canaryDestination); err != nil {
+	closeNow := func() {
+		stop()
+		conn.Close()
+	}
+	if _, err := proxyproto.HeaderProxyFromAddrs(2, net.TCPAddrFromAddrPort(from), net.TCPAddrFromAddrPort(to)).WriteTo(conn); err != nil {
+		closeNow()
+		return nil, nil, err
+	}
+	return conn, closeNow, nil
+}
+
+func readCanary(ctx context.Context, dial string) (string, error) {
+	conn, closeNow, err := connect(ctx, dial, canarySource, canaryDestination)
+	if err != nil {
 		return "", err
 	}
+	defer closeNow()
 	// A TLS inspector says nothing before it has the five bytes of a record header.
 	if _, err := conn.Write([]byte("canary\n")); err != nil {
 		return "", err

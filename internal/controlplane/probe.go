@@ -3,7 +3,6 @@ package controlplane
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/netip"
 
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
@@ -31,16 +30,10 @@ func (c *ControlPlane) Probe(ctx context.Context, bind netip.AddrPort, dial stri
 }
 
 func askProbe(ctx context.Context, dial string) (behavior.Set, error) {
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", dial)
+	conn, closeNow, err := connect(ctx, dial, canarySource, probeDestination)
 	if err != nil {
 		return behavior.Set{}, fmt.Errorf("xds: probe: %w", err)
 	}
-	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
-	if err := writePlayed(conn, canarySource, probeDestination); err != nil {
-		return behavior.Set{}, fmt.Errorf("xds: probe: %w", err)
-	}
+	defer closeNow()
 	return probe.Ask(conn)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 
@@ -51,17 +50,11 @@ func (r Routes) build(version, secret string) *routev3.RouteConfiguration {
 // readRoutes returns a reader of the canary.
 func (c *ControlPlane) readRoutes(r Routes) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, dial string) (string, error) {
-		var dialer net.Dialer
-		conn, err := dialer.DialContext(ctx, "tcp", dial)
+		conn, closeNow, err := connect(ctx, dial, netip.AddrPortFrom(r.Caller, canarySource.Port()), r.Destination)
 		if err != nil {
 			return "", err
 		}
-		defer conn.Close()
-		stop := context.AfterFunc(ctx, func() { conn.Close() })
-		defer stop()
-		if err := writePlayed(conn, netip.AddrPortFrom(r.Caller, canarySource.Port()), r.Destination); err != nil {
-			return "", err
-		}
+		defer closeNow()
 		if _, err := fmt.Fprintf(conn, "GET / HTTP/1.1\r\nhost: canary\r\n%s: %s\r\n\r\n", canaryHeader, c.canary); err != nil {
 			return "", err
 		}
