@@ -98,35 +98,3 @@ func fieldsOfCases(t *testing.T, core feature.Name, drawn map[string]bool) {
 		}
 	}
 }
-
-// TestFreshSetsOfCilium shows that other names leave the sets of Cilium valid, as drawn and as made of
-// cases, and that both opinions agree on them.
-func TestFreshSetsOfCilium(t *testing.T) {
-	t.Parallel()
-	asked := 0
-	for number := range uint64(setsOf(120, 30)) {
-		asked += agree(t, policyset.DrawFresh(6, number, policyset.Cilium))
-	}
-	if asked == 0 {
-		t.Error("no request was asked")
-	}
-	made, all := 0, 0
-	for i, c := range casetest.Stories(t) {
-		if needs := policyset.Needs(c); len(needs) == 0 || needs[0] != "CiliumSelection" {
-			continue
-		}
-		all++
-		out, ok := policyset.FromCase(c, 8, uint64(i))
-		if !ok {
-			t.Logf("no other case is made of %q", c.Name)
-			continue
-		}
-		made++
-		if c.ExpectError == "" {
-			agree(t, out)
-		}
-	}
-	if made < all*9/10 || all < 150 {
-		t.Errorf("of %d cases %d are made", all, made)
-	}
-}
