@@ -84,7 +84,7 @@ func (k Kind) String() string { return kindNames[k] }
 // Kind returns the most serious effect of the change.
 func (c Change) Kind() Kind {
 	was, is := c.Old.Decision, c.New.Decision
-	// Two refusals are alike: a 404 where no route takes the request lets nobody in either.
+	// Two refusals are alike: behind a 404, where no route takes the request, no caller gets in either.
 	switch allowed, allows := was.Effect == policy.Allow, is.Effect == policy.Allow; {
 	case allows && !allowed:
 		return Widened

@@ -150,7 +150,7 @@ func through(sender lab.Sender, o *routing.Outbound, subjects []lab.Subject, q c
 	return p, nil
 }
 
-// addRoutes tells of each route why it takes the request or not, up to the one that does.
+// addRoutes tells of each route why it takes the request or not, up to the route that does.
 func (p *Passage) addRoutes(o *routing.Outbound, r *policy.Request) {
 	taken := false
 	for _, route := range o.Routes {

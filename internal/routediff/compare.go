@@ -81,7 +81,7 @@ type Comparison struct {
 	Changes []Change
 }
 
-// ClusterChange has the differences in the limits of a backend, whatever route leads there.
+// ClusterChange has the differences in the limits of a backend, for all routes to it.
 type ClusterChange struct {
 	Cluster string
 	Fields  []Field
