@@ -9,11 +9,11 @@ RACE = $(eval RACE := $(shell $(GO) build -race runtime/cgo 2>/dev/null && echo 
 TEST_FLAGS ?= -timeout 20m
 
 # The packages whose tests link no harness. A test in internal/architecture holds this list.
-PURE = ./cases ./certs ./harness/caller ./harness/evidence ./internal/ads ./internal/advisory ./internal/architecture ./internal/authorizer ./internal/automaton ./internal/behavior/... ./internal/beyond ./internal/browsertest ./internal/candidates ./internal/casewriter ./internal/children ./internal/claim ./internal/connection ./internal/controlplane ./internal/counterexample ./internal/dataplane ./internal/dialects ./internal/diff ./internal/draw ./internal/dump ./internal/endpoint ./internal/examination ./internal/explanation ./internal/feature ./internal/findings ./internal/folder ./internal/forwarded ./internal/grpcplane ./internal/inspection ./internal/kinds ./internal/kri ./internal/lab ./internal/messages ./internal/mistake ./internal/mtls ./internal/normalization ./internal/openregex ./internal/outboundlog ./internal/passage ./internal/peer ./internal/pin ./internal/plainpath ./internal/policyset ./internal/progress ./internal/proof ./internal/property ./internal/rbac ./internal/recording ./internal/report/... ./internal/requestline ./internal/routeclasses ./internal/routediff ./internal/routeproof ./internal/routeverdict ./internal/routing ./internal/routingconfig ./internal/script ./internal/servername ./internal/spelling ./internal/terminal ./internal/token ./internal/tokenfilter ./internal/upstream ./internal/verdict ./internal/verify ./internal/webserver ./policy/... ./xds/...
+PURE = ./cases ./certs ./harness/caller ./harness/evidence ./internal/ads ./internal/advisory ./internal/architecture ./internal/authorizer ./internal/automaton ./internal/behavior/... ./internal/beyond ./internal/browsertest ./internal/candidates ./internal/capability ./internal/casewriter ./internal/children ./internal/claim ./internal/connection ./internal/controlplane ./internal/counterexample ./internal/dataplane ./internal/destination ./internal/dialects ./internal/diff ./internal/draw ./internal/dump ./internal/endpoint ./internal/examination ./internal/exchange ./internal/explanation ./internal/feature ./internal/findings ./internal/folder ./internal/forwarded ./internal/grpcplane ./internal/inspection ./internal/kinds ./internal/kri ./internal/lab ./internal/messages ./internal/mistake ./internal/mtls ./internal/normalization ./internal/objectname ./internal/openregex ./internal/outboundlog ./internal/peer ./internal/pin ./internal/plainheader ./internal/plainpath ./internal/policyset ./internal/progress ./internal/proof ./internal/property ./internal/rbac ./internal/recording ./internal/report/... ./internal/requestline ./internal/routeclasses ./internal/routediff ./internal/routeproof ./internal/routeverdict ./internal/routing ./internal/routingconfig ./internal/script ./internal/servername ./internal/spelling ./internal/terminal ./internal/token ./internal/tokenfilter ./internal/upstream ./internal/verdict ./internal/verify ./internal/webserver ./policy/... ./xds/...
 
 # The packages that start goroutines or share data between them: only these have a race to find.
 # A test in internal/architecture holds this list.
-RACED = ./certs ./harness ./internal/automaton ./internal/children ./internal/connection ./internal/controlplane ./internal/differential ./internal/envoy ./internal/folder ./internal/grpcplane ./internal/matrix ./internal/mutation ./internal/pin ./internal/plugin ./internal/progress ./internal/rbac ./internal/recording ./internal/suite ./internal/terminal ./internal/token ./internal/upstream ./internal/verdict ./internal/webserver ./policy ./policy/attribute ./policy/classes ./policy/kuma/internal/inspect ./policy/manifest
+RACED = ./certs ./harness ./internal/automaton ./internal/children ./internal/connection ./internal/controlplane ./internal/differential ./internal/envoy ./internal/flakes ./internal/folder ./internal/grpcplane ./internal/matrix ./internal/mutation ./internal/pin ./internal/plugin ./internal/progress ./internal/rbac ./internal/recording ./internal/suite ./internal/terminal ./internal/token ./internal/upstream ./internal/verdict ./internal/webserver ./policy ./policy/attribute ./policy/classes ./policy/kuma/internal/inspect ./policy/manifest
 # Of these, the packages with tests that the race detector would make expensive, and those tests: they ask for
 # decisions, many times and one after the other. make test runs them without the race detector, and all other
 # tests of RACED with it. make slow runs every test with it. A test in internal/architecture holds both lists.
@@ -35,7 +35,7 @@ run: ## run all built-in cases on a real Envoy
 # Tests and linters are short programs: fewer garbage collections save an eighth of their time.
 check test slow lint: export GOGC ?= 400
 
-check: vet ## an answer within a minute: formatting, vet, the pure tests and the nine user stories
+check: vet ## an answer in about a minute: formatting, vet, the pure tests and the nine user stories
 	$(GO) test -vet=off -short $(TEST_FLAGS) $(PURE)
 	MESHPROOF_ENVOY=$(ENVOY) $(GO) test -vet=off -run '^TestUserStories' ./cases/e2e
 
@@ -65,7 +65,7 @@ bench: ## the figures of docs/performance.md
 # The folder that matrix writes its report into.
 REPORT ?= matrix
 
-.PHONY: matrix prove mutate fuzz gofuzz fourth fourth-istio fourth-cilium versions times sample image
+.PHONY: matrix prove mutate flakes fuzz gofuzz fourth fourth-istio fourth-cilium versions times sample image
 
 matrix: ## the same cases on every pinned version of Envoy; the report lies in $(REPORT)
 	$(GO) run ./cmd/meshproof run --envoy all --report $(REPORT)
@@ -75,6 +75,14 @@ prove: ## every class of requests of every case, on a real Envoy
 
 mutate: ## the score of the cases and their proofs
 	$(GO) run ./cmd/meshproof mutate --envoy $(ENVOY)
+
+# How often flakes runs the cases, and how many processes want to run meanwhile.
+RUNS ?= 100
+LOAD ?= 20
+
+flakes: ## the cases of routes $(RUNS) times in a row on every pinned version, on a machine with a load of $(LOAD)
+	$(GO) run ./cmd/meshproof envoy fetch
+	$(GO) run ./internal/flakes -runs $(RUNS) -load $(LOAD)
 
 fuzz: ## random sets of policies for a minute, on a real Envoy
 	$(GO) run ./cmd/meshproof fuzz --envoy $(ENVOY)

@@ -105,7 +105,7 @@ func (b *builder) complete() error {
 			return b.doc.Errorf(fmt.Sprintf("expectWarning[%d]", i), "the text is empty, so that any warning would do")
 		}
 	}
-	if len(b.out.Passages) > 0 && len(b.out.Routing) == 0 {
+	if len(b.out.RoutedRequests) > 0 && len(b.out.Routing) == 0 {
 		return b.doc.Errorf("outbounds", "the case has no service that a sidecar could reach: write MeshServices here")
 	}
 	switch refused := s.ExpectError != ""; {

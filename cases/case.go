@@ -60,9 +60,9 @@ type Case struct {
 	Policies      []manifest.Document
 	Requests      []Request
 	// Routing are the services that sidecars reach, and the routes and timeouts among the
-	// policies. Passages are the requests through sidecars.
-	Routing  []manifest.Document
-	Passages []casefile.Passage
+	// policies. RoutedRequests are the requests through sidecars.
+	Routing        []manifest.Document
+	RoutedRequests []casefile.RoutedRequest
 	// Counters state by how much the admin counters of inbounds must move.
 	Counters []Counters
 	// ExpectError is a part of the error with which the policies must be refused. It

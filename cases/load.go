@@ -17,7 +17,8 @@ import (
 )
 
 // Load reads case files. Each path is a file, or a folder with files that end in .yaml
-// or .yml, at any depth, or - for standard input. A file that several paths lead to counts once. The error joins
+// or .yml, at any depth, or - for standard input. A file that ends in .YAML is an error, and so is a
+// link to a folder within a folder. A file that several paths lead to counts once. The error joins
 // all errors, one line each. It is an error if there is no case, or if two cases have
 // the same name.
 func Load(paths ...string) ([]Case, error) {
@@ -57,6 +58,16 @@ func find(path string) ([]string, error) {
 	files, err := folder.YAML(path)
 	if err == nil && len(files) == 0 {
 		err = fmt.Errorf("%s: there is no case file: name a .yaml file, or a folder with some", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// A case that is not run is no case that passes.
+	passed, err := folder.PassedOver(path)
+	for _, file := range passed {
+		if ending := filepath.Ext(file); err == nil && !strings.EqualFold(ending, ".json") {
+			err = fmt.Errorf("%s: the file is not read by its name: end it in .yaml or .yml, and name a folder behind a link by itself", file)
+		}
 	}
 	return files, err
 }

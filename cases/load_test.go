@@ -46,7 +46,7 @@ func mixedFolder(t *testing.T) string {
 	t.Helper()
 	return folder(t, map[string]string{
 		"b.yaml": fileOf("b1", "b2"), "a.yml": fileOf("a"), "sub/c.yaml": fileOf("c"),
-		"README.md": "# no case", "notes.yaml.txt": "no case", "d.YAML": "no case", "sub/empty/.keep": "",
+		"README.md": "# no case", "notes.yaml.txt": "no case", "d.yaml.bak": "no case", "sub/empty/.keep": "",
 	})
 }
 
@@ -232,5 +232,18 @@ func TestSourceIsACase(t *testing.T) {
 		if err != nil || len(again) != 1 || again[0].Name != c.Name || again[0].Source != c.Source {
 			t.Errorf("%s: %v, %d cases from\n%s", c.Place, err, len(again), c.Source)
 		}
+	}
+}
+
+// A case that a folder has under a name that no one reads must not count as run.
+func TestLoadRefusesNamesThatAreNotRead(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, map[string]string{"a.yaml": fileOf("a"), "below/b.YML": fileOf("b")})
+	if _, err := cases.Load(dir); err == nil || !strings.Contains(err.Error(), "b.YML") {
+		t.Errorf("%v", err)
+	}
+	dir = folder(t, map[string]string{"a.yaml": fileOf("a"), "report.JSON": "{}", ".hidden/c.yaml": fileOf("c")})
+	if all, err := cases.Load(dir); err != nil || len(all) != 2 {
+		t.Errorf("%d cases, %v", len(all), err)
 	}
 }

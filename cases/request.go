@@ -23,8 +23,8 @@ const maxRequests = 60_000
 func (b *builder) addRequests() error {
 	for i, s := range b.schema.Requests {
 		field := fmt.Sprintf("requests[%d]", i)
-		if s.passage != nil {
-			if err := b.addPassages(field, *s.passage); err != nil {
+		if s.routed != nil {
+			if err := b.addRouted(field, *s.routed); err != nil {
 				return err
 			}
 			continue

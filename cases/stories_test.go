@@ -175,7 +175,7 @@ func covered(t *testing.T) string {
 		}
 		count := 0
 		for _, c := range read {
-			count += len(c.Requests) + len(c.Passages)
+			count += len(c.Requests) + len(c.RoutedRequests)
 		}
 		if filepath.Dir(file) == "advisories" {
 			advisories, advisoryRequests = advisories+len(read), advisoryRequests+count

@@ -4,7 +4,7 @@
 // an upstream; [New] does so for a test. A [Mesh] is a set of inbounds behind one port of
 // that Envoy. Many meshes live on one Envoy side by side. [Mesh.Send] sends requests, and
 // returns the evidence that each of them left on all sides. [Mesh.Stream] does the same
-// many times faster, where requests can share connections. [Mesh.Pass] sends requests of
+// many times faster, where requests can share connections. [Mesh.SendRouted] sends requests of
 // workloads through their own sidecars, which route them to the inbounds.
 //
 // What the package guarantees:

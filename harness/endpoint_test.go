@@ -25,7 +25,7 @@ func endpointMatches() (out []policy.Condition) {
 	is := func(a *policy.Attribute, kind policy.MatchKind, value string) policy.Is {
 		return policy.Is{Attribute: a, Match: policy.Match{Kind: kind, Value: value}}
 	}
-	for _, a := range []*policy.Attribute{attribute.SourceAddress, attribute.RemoteAddress} {
+	for _, a := range []*policy.Attribute{attribute.SourceAddress, attribute.RemoteAddress, attribute.DestinationAddress} {
 		out = append(out,
 			a.Exact("10.1.2.3"), a.Exact("2001:db8::7"), a.Exact("::ffff:10.1.2.3"), a.Exact("255.255.255.254"),
 			is(a, policy.CIDR, "10.0.0.0/8"), is(a, policy.CIDR, "10.1.2.3/32"), is(a, policy.CIDR, "10.128.0.0/9"), is(a, policy.CIDR, "0.0.0.0/0"), is(a, policy.CIDR, "::/0"),

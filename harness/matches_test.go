@@ -77,21 +77,29 @@ func askEnvoy(t *testing.T, h *Harness, protocol policy.Protocol, tokens token.D
 			if err := p.Check(); err != nil {
 				t.Fatal(err)
 			}
-			// A class of ports has an inbound for each port.
-			ports := map[uint16]Inbound{}
+			// A class of ports or destination addresses has an inbound for each of them.
+			places := map[netip.AddrPort]Inbound{}
 			for _, seen := range classRequests(t, on, p) {
-				seen.Port = cmp.Or(seen.Port, 8080)
 				if !seen.Source.IsValid() {
 					seen.Source = endpoint.Unnamed
 				}
-				in, ok := ports[seen.Port]
+				if seen.Destination.Is6() {
+					seen.Source = netip.MustParseAddr("2001:db8::5") // nothing of IPv4 reaches it
+				}
+				place := netip.AddrPortFrom(seen.Destination, cmp.Or(seen.Port, 8080))
+				in, ok := places[place]
 				if !ok {
 					number := len(spec.Inbounds) + 1
 					in = Inbound{
-						Name: fmt.Sprintf("%s %d %d", form, i, seen.Port), Identity: backend, Protocol: protocol, Filters: compile(t, p), Tokens: tokens,
-						Address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 200, byte(number >> 8), byte(number)}), seen.Port),
+						Name: fmt.Sprintf("%s %d %d", form, i, number), Identity: backend, Protocol: protocol, Filters: compile(t, p), Tokens: tokens,
+						Address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 200, byte(number >> 8), byte(number)}), place.Port()),
 					}
-					ports[seen.Port], spec.Inbounds = in, append(spec.Inbounds, in)
+					if seen.Destination.IsValid() {
+						// No two inbounds of a mesh share an address and a port.
+						in.Address = netip.AddrPortFrom(seen.Destination.Unmap(), uint16(10000+number))
+						seen.Port = in.Address.Port()
+					}
+					places[place], spec.Inbounds = in, append(spec.Inbounds, in)
 				}
 				if protocol == policy.GRPC && isMetadata(seen.Headers) {
 					call := seen

@@ -12,6 +12,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/certs"
+	"github.com/meshproof/meshproof/internal/connection"
 	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/peer"
@@ -33,6 +34,8 @@ type Mesh struct {
 	domains []spiffeid.TrustDomain
 	ca      *certs.Federation
 	bundles *x509bundle.Set
+	// trust is the bundles as callers have them.
+	trust *connection.Trust
 
 	control *certs.Credential
 
@@ -106,6 +109,7 @@ func (m *Mesh) start(ctx context.Context, sidecars []routingconfig.Sidecar) (err
 	if m.bundles, err = m.ca.BundleSet(m.domains...); err != nil {
 		return err
 	}
+	m.trust = &connection.Trust{Source: m.bundles}
 	for i, in := range m.inbounds {
 		if m.inbounds[i], err = in.with(in.Filters); err != nil {
 			return err
@@ -271,7 +275,7 @@ type MeshSpec struct {
 	// one; the first is the trust domain of the mesh.
 	TrustDomains []spiffeid.TrustDomain
 	Inbounds     []Inbound
-	// Sidecars are the outbound sides of workloads that send requests: see [Mesh.Pass].
+	// Sidecars are the outbound sides of workloads that send requests: see [Mesh.SendRouted].
 	Sidecars []routingconfig.Sidecar
 }
 

@@ -174,7 +174,7 @@ func (m *Mesh) callerSecret(s sidecar) ([]controlplane.Secret, error) {
 	return []controlplane.Secret{controlplane.IdentitySecret(m.callerName(s.number), svid)}, nil
 }
 
-// userSidecars are the sidecars but that of the positive control.
+// userSidecars are the sidecars without the sidecar of the positive control.
 func (m *Mesh) userSidecars() []sidecar { return m.sidecars[:max(0, len(m.sidecars)-1)] }
 
 // showsIdentity reports whether a backend asks for the SVID of the sidecar. Envoy asks for no

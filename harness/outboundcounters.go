@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"time"
 
-	"github.com/meshproof/meshproof/internal/passage"
+	"github.com/meshproof/meshproof/internal/exchange"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/routingconfig"
 	"github.com/meshproof/meshproof/policy"
 )
 
 // counters reads the counters of bounds of a sidecar, for a request that is alone there.
-func (p *crossing) counters(ctx context.Context) (*passage.Counts, error) {
+func (p *crossing) counters(ctx context.Context) (*exchange.Counts, error) {
 	if !p.request.Alone {
 		return nil, nil
 	}
@@ -22,7 +23,7 @@ func (p *crossing) counters(ctx context.Context) (*passage.Counts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read counters: %w", err)
 	}
-	out := &passage.Counts{}
+	out := &exchange.Counts{}
 	err = parseCounters(string(page), func(name string, value uint64) error {
 		if counter, ok := names[name]; ok {
 			out[counter] += value
@@ -64,14 +65,14 @@ func (p *crossing) addClusters(names map[string]routing.Bound) map[string]routin
 
 // readCounters notes what moved, and then waits for the end of a connection that a short bound
 // will end, because its counter would move during a later request.
-func (p *crossing) readCounters(ctx context.Context, before *passage.Counts) error {
+func (p *crossing) readCounters(ctx context.Context, before *exchange.Counts) error {
 	if after, err := p.counters(ctx); err != nil {
 		return err
 	} else if after != nil {
 		for bound := range after {
 			after[bound] -= before[bound]
 		}
-		p.evidence.Counts = after
+		p.evidence.Counts, p.evidence.Counted = after, time.Now()
 	}
 	if c := p.sidecar.Program.Cluster(p.evidence.Outbound.Cluster); p.inbound != nil && c != nil && routingconfig.EndsSoon(*c) {
 		select {

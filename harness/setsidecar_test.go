@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/meshproof/meshproof/internal/passage"
+	"github.com/meshproof/meshproof/internal/exchange"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/routingconfig"
 	"github.com/meshproof/meshproof/policy"
@@ -39,10 +39,10 @@ func meshOf(t testing.TB, h *Harness, sidecars ...routingconfig.Sidecar) *Mesh {
 	return h.Mesh(t, spec)
 }
 
-// passOne sends a request, and returns what is found.
-func passOne(t testing.TB, m *Mesh, r passage.Request) passage.Finding {
+// sendOne sends a request, and returns what is found.
+func sendOne(t testing.TB, m *Mesh, r exchange.Request) exchange.Finding {
 	t.Helper()
-	all, err := m.Pass(t.Context(), r)
+	all, err := m.SendRouted(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +58,9 @@ func passOne(t testing.TB, m *Mesh, r passage.Request) passage.Finding {
 func TestSetSidecar(t *testing.T) {
 	t.Parallel()
 	m := meshOf(t, sharedEnvoy.Get(t), shop(routeTo("all", nil, "http")))
-	ask := func(to, path string) passage.Finding {
+	ask := func(to, path string) exchange.Finding {
 		t.Helper()
-		return passOne(t, m, passage.Request{From: "web", To: to, Path: path})
+		return sendOne(t, m, exchange.Request{From: "web", To: to, Path: path})
 	}
 	set := func(s routingconfig.Sidecar) {
 		t.Helper()
@@ -68,7 +68,7 @@ func TestSetSidecar(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := func(f passage.Finding, route, backend string, status int) {
+	want := func(f exchange.Finding, route, backend string, status int) {
 		t.Helper()
 		if f.Route != route || f.Backend != backend || f.Answer.Status != status {
 			t.Errorf("route %q, backend %q, %s; want %q, %q, %d", f.Route, f.Backend, f.Answer, route, backend, status)
@@ -92,7 +92,7 @@ func TestSetSidecar(t *testing.T) {
 	want(ask("more", "/a"), "more", "open http", 200)
 	set(shop(routeTo("all", nil, "http")))
 	want(ask("shop", "/a"), "all", "http", 200)
-	if _, err := m.Pass(t.Context(), passage.Request{From: "web", To: "more"}); err == nil || !strings.Contains(err.Error(), `sidecar web has no outbound "more"`) {
+	if _, err := m.SendRouted(t.Context(), exchange.Request{From: "web", To: "more"}); err == nil || !strings.Contains(err.Error(), `sidecar web has no outbound "more"`) {
 		t.Errorf("an outbound that is gone: %v", err)
 	}
 }
@@ -112,16 +112,16 @@ func TestRefusedSidecars(t *testing.T) {
 		`all weights are 0`:                   m.SetSidecar(t.Context(), shop(routing.Route{Name: "r", Backends: []routing.Backend{{Cluster: "http"}}})),
 		`sidecars "web" and "other" share`:    meshError(t, h, shop(), other),
 		`two sidecars are named "web"`:        meshError(t, h, shop(), shop()),
-		`the mesh has no sidecar "nobody"`:    passError(t, m, passage.Request{From: "nobody", To: "shop"}),
-		`sidecar web has no outbound "store"`: passError(t, m, passage.Request{From: "web", To: "store"}),
-		`has no sidecar "positive control"`:   passError(t, m, passage.Request{From: controlName + " ", To: "shop"}),
+		`the mesh has no sidecar "nobody"`:    routedError(t, m, exchange.Request{From: "nobody", To: "shop"}),
+		`sidecar web has no outbound "store"`: routedError(t, m, exchange.Request{From: "web", To: "store"}),
+		`has no sidecar "positive control"`:   routedError(t, m, exchange.Request{From: controlName + " ", To: "shop"}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), strings.ReplaceAll(want, `"positive control"`, `"positive control "`)) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 	// What was live stays.
-	if f := passOne(t, m, passage.Request{From: "web", To: "shop"}); f.Route != "all" || f.Cause != routing.Answered {
+	if f := sendOne(t, m, exchange.Request{From: "web", To: "shop"}); f.Route != "all" || f.Cause != routing.Answered {
 		t.Errorf("behind refused changes: %+v", f)
 	}
 }
@@ -133,8 +133,8 @@ func meshError(t *testing.T, h *Harness, sidecars ...routingconfig.Sidecar) erro
 	return err
 }
 
-func passError(t *testing.T, m *Mesh, r passage.Request) error {
-	_, err := m.Pass(t.Context(), r)
+func routedError(t *testing.T, m *Mesh, r exchange.Request) error {
+	_, err := m.SendRouted(t.Context(), r)
 	return err
 }
 
@@ -145,11 +145,11 @@ func TestBackendsOfTwoCallers(t *testing.T) {
 	one, two := shop(routeTo("both", nil, "http", "open")), shop(routeTo("one", nil, "http"))
 	two.Name, two.Identity, two.Address = "job", intruder, netip.MustParseAddr("10.0.0.2")
 	m := meshOf(t, sharedEnvoy.Get(t), one, two)
-	var requests []passage.Request
+	var requests []exchange.Request
 	for i := range 40 {
-		requests = append(requests, passage.Request{From: []string{"web", "job"}[i%2], To: "shop", Path: fmt.Sprint("/", i)})
+		requests = append(requests, exchange.Request{From: []string{"web", "job"}[i%2], To: "shop", Path: fmt.Sprint("/", i)})
 	}
-	all, err := m.Pass(t.Context(), requests...)
+	all, err := m.SendRouted(t.Context(), requests...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func BenchmarkRouteChange(b *testing.B) {
 		}
 	}
 	want := []string{"http", "open http"}[n%2]
-	if f := passOne(b, m, passage.Request{From: "web", To: "shop-250", Path: "/0"}); f.Backend != want {
+	if f := sendOne(b, m, exchange.Request{From: "web", To: "shop-250", Path: "/0"}); f.Backend != want {
 		b.Errorf("behind the changes: %+v, want %s", f, want)
 	}
 }

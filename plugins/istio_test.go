@@ -163,7 +163,6 @@ const v1 = "security.istio.io/v1"
 var beyondIstio = []difference{
 	{"it names a gateway", "| `targetRef`, `targetRefs` | has them for gateways and waypoints, which meshproof does not prove |"},
 	{"meshproof cannot judge the attribute experimental.", "| `experimental.envoy.filters.` in `when` | asks for the metadata of any filter (`envoyFilterGenerator` in `authz/model/generator.go`) |"},
-	{"meshproof cannot judge the attribute destination.ip", "| `destination.ip` in `when` | compares the address of the workload (`destIPGenerator`) |"},
 	{"meshproof cannot judge the header", "| a header that Envoy or a codec writes, such as `:scheme` | compares it like any other (`requestHeaderGenerator`) |"},
 	{"the name is not in brackets", "| a key such as `request.headersx[a]` or `request.headers[a][b]` | takes it, and then leaves the rule out of an ALLOW, and the field out of a DENY (`validateMapKey` in `pkg/config/security`, `checkError` in `authz/model/model.go`) |"},
 	{"has a slash: a trust domain has none", "| a slash in a value of `source.trustDomain` | refuses it in `trustDomains` alone (`ValidateAttribute`), and compares the beginning of the SPIFFE ID |"},

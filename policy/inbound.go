@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -56,6 +57,8 @@ type Workload struct {
 	Labels map[string]string
 	// ServiceAccount is the account that the workload runs as; empty where it is not known.
 	ServiceAccount string
+	// IP is the address that policies may tell the workload by; not valid where none is known.
+	IP netip.Addr
 }
 
 // Inbound is one listening port of a workload: the unit that gets a program.

@@ -16,9 +16,9 @@ type Request struct {
 	// SNI is the server name of the TLS handshake in lower case, as Envoy keeps it. It is
 	// empty for a caller that sent none.
 	SNI string
-	// Port is the port that the caller connects to, as the listener restores it; 0 where it is
-	// not known.
-	Port uint16
+	// Destination is the address that the caller connects to, as the listener restores it. It is
+	// not valid where it is not known.
+	Destination netip.Addr
 	// Source is the address of the caller that connects: the peer. It is not valid where it is
 	// not known.
 	Source netip.Addr
@@ -35,6 +35,9 @@ type Request struct {
 	// Headers are the lines of the other headers in the order of sending. The names are in
 	// lower case. There are none on L4.
 	Headers []Header
+	// Port is the port that the caller connects to, as the listener restores it; 0 where it is
+	// not known.
+	Port uint16
 	// JoinsLines is true where the Envoy that judges compares all lines of a header as one
 	// text, joined by commas, see CVE-2026-26308. Others compare each line by itself.
 	JoinsLines bool

@@ -111,7 +111,7 @@ func (o *diffOptions) run(ctx context.Context, before, after string, stdout, std
 	if o.anyNames {
 		d.ForgetNames()
 	}
-	if o.confirm && d.Changes() > 0 {
+	if o.confirm && d.Changed() > 0 {
 		if err := prepareReport(o.report); err != nil {
 			return err
 		}

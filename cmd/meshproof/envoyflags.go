@@ -30,6 +30,7 @@ func (e *envoyFlags) start(ctx context.Context) (*harness.Harness, error) {
 	if err != nil {
 		return nil, startError(err)
 	}
+	context.AfterFunc(ctx, func() { _ = h.Close() }) // not all work looks at its context
 	return h, nil
 }
 

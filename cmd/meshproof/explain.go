@@ -35,10 +35,10 @@ print the command that explains a request which failed.
 With --tree it prints the decision tree of each inbound instead: the matchers of all its policies,
 grouped by their effect, and the decision at the end of each path.`,
 		Example: `  meshproof explain policies.yaml --from spiffe://trust-domain.mesh/ns/observability/sa/prometheus --path /metrics
-  meshproof explain cases/kuma/credentials.yaml --from expired
+  meshproof explain cases/kuma/credentials.yaml --case 'cannot prove' --from expired
   meshproof explain cases/kuma/design-example.yaml --to backend/http-port --from spiffe://trust-domain.mesh/ns/legacy/sa/app
   meshproof explain examples/routes --from web --to MeshService/backend:80 --path /slow-endpoint
-  meshproof explain cases/kuma/option-3.yaml --to backend/http-port --tree --output svg`,
+  meshproof explain cases/kuma/option-3.yaml --case 'of the example' --to backend/http-port --tree --output svg`,
 		Args: func(cmd *cobra.Command, paths []string) error {
 			if len(paths) == 0 && cmd.Flags().Changed("case") {
 				return nil
@@ -79,12 +79,12 @@ func (o *explainOptions) run(paths []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	passage, err := explanation.Through(files, s, from, o.source.to, request)
+	routed, err := explanation.Through(files, s, from, o.source.to, request)
 	switch {
 	case err != nil:
 		return err
-	case passage != nil:
-		return cmp.Or(printResult(stdout, o.output, passage), exitFor(false, o.source.strict && passage.Warns()))
+	case routed != nil:
+		return cmp.Or(printResult(stdout, o.output, routed), exitFor(false, o.source.strict && routed.Warns()))
 	}
 	subjects, err := o.source.subjectsOf(files, s)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 func newInspect() *cobra.Command {
-	return newGroup("inspect", "Serve what policies do to the inbounds of dataplanes", newInspectServe(), newInspectInbound())
+	return newGroup("inspect", "Show what policies do to an inbound: as text, or as a page and an API", newInspectServe(), newInspectInbound())
 }
 
 func newInspectInbound() *cobra.Command {

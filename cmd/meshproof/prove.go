@@ -48,10 +48,11 @@ class and those on its border through a real Envoy, and holds every decision aga
 
 PATH is a file or folder with policies and the Dataplanes that they are about. Without a Dataplane, the
 flags describe an inbound. A policy that selects none of these inbounds is asked on an inbound that is made
-for it, and on one for each policy that can select a workload beside it; the output says which. Or PATH is a file or folder with cases: their inbounds and policies are proven,
-and their own requests are asked too. Of routes, timeouts and services each class of requests of each
-workload is sent through its sidecar, for its route and its backend. If Envoy does not decide as specified, the smallest policies and the
-request that show it are written as a case file.`,
+for it, and on one for each policy that can select a workload beside it; the output says which. Or PATH is
+a file or folder with cases: their inbounds and policies are proven, and their own requests are asked too.
+
+Of routes, timeouts and services each class of requests of each workload is sent through its sidecar, for its
+route and its backend. If Envoy does not decide as specified, a case file has the smallest policies that show it.`,
 		Example: `  meshproof prove policies/ --label app=backend --protocol http
   meshproof prove cases/kuma/mesh-operator-4.yaml
   meshproof prove policies/ --report proof --output json`,
@@ -161,11 +162,8 @@ func (o *proveOptions) finder(runner suite.Runner, progress *terminal.Progress) 
 func (o *proveOptions) writeReport(ctx context.Context, h *harness.Harness, began time.Time, implementation report.Implementation, proven *proof.Report) error {
 	run := beginReport(ctx, h, began)
 	run.Implementation = implementation
-	run.ClassesProven = proven.Classes()
-	for _, one := range proven.Cases {
-		c := reportCase(one.Result, "proof", "meshproof prove "+terminal.Quote(summary.File(one.Result.Case)), run)
-		c.Notes = append(c.Notes, one.Notes()...)
-		run.Add(c)
-	}
+	proven.AddTo(&run, func(r result.Case) report.Case {
+		return reportCase(r, "proof", "meshproof prove "+terminal.Quote(summary.File(r.Case)), run)
+	})
 	return writeReport(o.report, run, began)
 }

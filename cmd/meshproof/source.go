@@ -60,7 +60,7 @@ func (o *sourceOptions) add(cmd *cobra.Command) {
 	flags.Var(flagvalue.Text(&o.trustDomain, "name"), "trust-domain", "trust domain of the service accounts that an AuthorizationPolicy names, trust-domain.mesh where it is empty")
 	addFileFlags(cmd, policyFiles, flags)
 	flags = newFileFlags()
-	cmd.Flags().StringVar(&o.to, "to", "", "only this inbound, as workload/inbound: of a case, of a Dataplane, or made for a policy")
+	cmd.Flags().StringVar(&o.to, "to", "", "only this inbound, as workload/inbound: of a case, of a Dataplane, or made for a policy; of explain and compile also a port of a service, as MeshService/backend:80")
 	flags.Var(&o.filter, "case", "only the cases whose name or story matches this regular expression")
 	addFileFlags(cmd, caseFiles, flags)
 	completeValues(cmd, "protocol")
@@ -82,7 +82,7 @@ func (o *sourceOptions) subjects(paths []string) ([]lab.Subject, error) {
 // subjectsOf returns the inbounds that the files describe: none where they have routes alone, or
 // where an outbound is chosen.
 func (o *sourceOptions) subjectsOf(files *lab.Files, s lab.Surroundings) ([]lab.Subject, error) {
-	if files.OnlyRouting() || len(files.Routing) > 0 && lab.NamesOutbound(o.to) {
+	if files.OnlyRouting() || lab.NamesOutbound(o.to) && len(files.Meshes(lab.Surroundings{})) > 0 {
 		return nil, nil
 	}
 	out, err := files.Subjects(o.to, s)

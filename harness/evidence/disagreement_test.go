@@ -9,14 +9,14 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/meshproof/meshproof/harness/caller"
-	"github.com/meshproof/meshproof/internal/upstream"
+	"github.com/meshproof/meshproof/internal/arrival"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
 
 const other = "spiffe://trust-domain.mesh/ns/default/sa/other"
 
-func stray(e *Evidence)      { e.Arrival = &upstream.Arrival{Requests: 1} }
+func stray(e *Evidence)      { e.Arrival = &arrival.Record{Requests: 1} }
 func unjudged(e *Evidence)   { e.Log.Enforced.Ran = false }
 func pretended(e *Evidence)  { e.Log.Enforced.Verdict.Effect = policy.Allow }
 func mistaken(e *Evidence)   { e.Log.PeerURIs = []string{other} }

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/meshproof/meshproof/harness/caller"
+	"github.com/meshproof/meshproof/internal/arrival"
 	"github.com/meshproof/meshproof/internal/token"
-	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -25,7 +25,7 @@ type Evidence struct {
 	Call   caller.Call
 	Answer caller.Answer
 	// Arrival is what reached the upstream; nil where nothing did.
-	Arrival *upstream.Arrival
+	Arrival *arrival.Record
 	// Log is the entry of the access log: the entry of the request, or where the request
 	// has none, the entry of its connection.
 	Log xds.AccessLog

@@ -11,7 +11,7 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/caller"
-	"github.com/meshproof/meshproof/internal/upstream"
+	"github.com/meshproof/meshproof/internal/arrival"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
 )
@@ -55,7 +55,7 @@ var sound = map[string]struct {
 		return Evidence{
 			Call:    caller.Call{Protocol: policy.HTTP, Authority: "backend", Credential: svid, Path: "/a//b?c", Body: "hello", Headers: []policy.Header{{Name: "x-a", Value: "1"}, {Name: "x-a", Value: "2"}, {Name: "te", Value: "trailers"}}},
 			Answer:  caller.Answer{Outcome: caller.Answered, Status: 200, Body: "hello"},
-			Arrival: &upstream.Arrival{Requests: 1, Authority: "backend", Method: "GET", Path: "/a/b?c", Header: http.Header{"X-Forwarded-Client-Cert": {clientCert}, "X-A": {"1", "2"}}, Bytes: 5},
+			Arrival: &arrival.Record{Requests: 1, Authority: "backend", Method: "GET", Path: "/a/b?c", Header: http.Header{"X-Forwarded-Client-Cert": {clientCert}, "X-A": {"1", "2"}}, Bytes: 5},
 			Log:     xds.AccessLog{Request: true, Status: 200, Path: "/a/b?c", PeerURIs: []string{frontend}, Enforced: allowed("friends"), Shadow: denied("watch")},
 		}
 	}, Finding{Form: Served, Status: 200, Judged: true, Verdict: allowed("friends").Verdict, Shadow: denied("watch")}},
@@ -63,7 +63,7 @@ var sound = map[string]struct {
 		return Evidence{
 			Call:    caller.Call{Protocol: policy.GRPC, Authority: "backend", Credential: svid, GRPC: "orders.Orders/List"},
 			Answer:  caller.Answer{Outcome: caller.Answered, Status: 200},
-			Arrival: &upstream.Arrival{Requests: 1, Authority: "backend", Method: "POST", Path: "/orders.Orders/List", Header: xfcc(clientCert)},
+			Arrival: &arrival.Record{Requests: 1, Authority: "backend", Method: "POST", Path: "/orders.Orders/List", Header: xfcc(clientCert)},
 			Log:     xds.AccessLog{Request: true, Status: 200, Path: "/orders.Orders/List", PeerURIs: []string{frontend}, Enforced: allowed("friends")},
 		}
 	}, Finding{Form: Served, Status: 200, Judged: true, Verdict: allowed("friends").Verdict}},
@@ -71,7 +71,7 @@ var sound = map[string]struct {
 		return Evidence{
 			Call:    caller.Call{Protocol: policy.TCP, Credential: svid},
 			Answer:  caller.Answer{Outcome: caller.Answered, Body: greeting},
-			Arrival: &upstream.Arrival{Requests: 1, Bytes: len(greeting)},
+			Arrival: &arrival.Record{Requests: 1, Bytes: len(greeting)},
 			Log:     xds.AccessLog{PeerURIs: []string{frontend}, Enforced: allowed("friends"), Shadow: allowed("friends")},
 		}
 	}, Finding{Form: Served, Judged: true, Verdict: allowed("friends").Verdict, Shadow: allowed("friends")}},
@@ -79,7 +79,7 @@ var sound = map[string]struct {
 		return Evidence{
 			Call:    caller.Call{Protocol: policy.TCP},
 			Answer:  caller.Answer{Outcome: caller.Answered, Body: greeting},
-			Arrival: &upstream.Arrival{Requests: 1, Bytes: len(greeting)},
+			Arrival: &arrival.Record{Requests: 1, Bytes: len(greeting)},
 		}
 	}, Finding{Form: Served}},
 	// On a permissive inbound no filter judges plaintext, and the TLS inspector leaves a failure
@@ -88,7 +88,7 @@ var sound = map[string]struct {
 		return Evidence{
 			Call:    caller.Call{Protocol: policy.HTTP, Authority: "backend", Plaintext: true, Credential: svid, Method: "PUT"},
 			Answer:  caller.Answer{Outcome: caller.Answered, Status: 200},
-			Arrival: &upstream.Arrival{Requests: 1, Authority: "backend", Method: "PUT", Path: "/", Header: http.Header{}},
+			Arrival: &arrival.Record{Requests: 1, Authority: "backend", Method: "PUT", Path: "/", Header: http.Header{}},
 			Log:     xds.AccessLog{Request: true, Status: 200, Path: "/", TransportFailure: "TLS_error:WRONG_VERSION_NUMBER"},
 		}
 	}, Finding{Form: Served, Status: 200}},

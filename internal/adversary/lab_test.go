@@ -19,6 +19,7 @@ import (
 
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/adversary"
+	"github.com/meshproof/meshproof/internal/arrival"
 	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/upstream"
@@ -166,7 +167,7 @@ func (l *lab) forget(caller netip.AddrPort) {
 // trace has what each side saw of a request.
 type trace struct {
 	reply   adversary.Reply
-	arrival *upstream.Arrival
+	arrival *arrival.Record
 	// log is the entry of the request, or the zero value when Envoy saw no request.
 	log xds.AccessLog
 }

@@ -24,11 +24,12 @@ import (
 // a mistake in it would be proven right.
 var opinions = map[string][]string{
 	"policy/kuma/internal/evaluation":      {"policy/manifest.Document.Place"},
-	"policy/kuma/internal/routeevaluation": {"internal/kri.KRI.String"},
-	"policy/cilium/internal/evaluation":    {"internal/requestline.IsOneLine", "policy/cilium/internal/networkpolicy.Policy.Place", "policy/cilium/internal/networkpolicy.Policy.Resource"},
-	"policy/linkerd/internal/evaluation":   {"internal/requestline.IsOneLine", "policy/linkerd/internal/authorization.Grant.Place", "policy/linkerd/internal/authorization.Policy.Place", "policy/manifest.Document.Decode"},
+	"policy/kuma/internal/routeevaluation": {"internal/kri.KRI.String", "internal/plainheader.Lines"},
+	"policy/cilium/internal/evaluation":    {"internal/plainheader.Lines", "policy/cilium/internal/networkpolicy.Policy.Place", "policy/cilium/internal/networkpolicy.Policy.Resource"},
+	"policy/linkerd/internal/evaluation":   {"internal/plainheader.Lines", "policy/linkerd/internal/authorization.Grant.Place", "policy/linkerd/internal/authorization.Policy.Place", "policy/manifest.Document.Decode"},
 	"policy/gateway/internal/evaluation":   {"policy/gateway/internal/authorization.Policy.Place", "policy/gateway/internal/authorization.Policy.Resource"},
-	"policy/istio/internal/evaluation":     {"internal/claim.Key", "internal/requestline.IsOneLine", "policy/istio/internal/authorization.Policy.Place", "policy/istio/internal/authorization.Policy.Resource"},
+	"policy/istio/internal/evaluation":     {"internal/claim.Key", "internal/plainheader.Lines", "policy/istio/internal/authorization.Policy.Place", "policy/istio/internal/authorization.Policy.Resource"},
+	"internal/plainheader":                 {"internal/requestline.IsOneLine"},
 	"internal/plainpath":                   nil,
 }
 

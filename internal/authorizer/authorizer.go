@@ -8,6 +8,7 @@ package authorizer
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // Authorizer is what an inbound knows of an authorizer.
@@ -17,6 +18,10 @@ type Authorizer struct {
 	// Cluster is the cluster of Envoy behind which it is, as the control plane names it; "" where nothing
 	// says that.
 	Cluster string
+	// Authority is the host that the calls are for; "" for the one of the cluster.
+	Authority string
+	// Timeout bounds the wait for an answer; 0 is Envoy's default.
+	Timeout time.Duration
 	// FailOpen lets a request pass where the authorizer gives no answer.
 	FailOpen bool
 	// StatusOnError is the HTTP status of a request that the authorizer gives no answer about; 0 means 403.

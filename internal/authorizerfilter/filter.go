@@ -61,7 +61,9 @@ func Network(a authorizer.Authorizer, prefix, stat string, service *corev3.GrpcS
 // asking returns the service as the filter calls it. Envoy would wait for 200 ms by default,
 // which a lab under load may need.
 func asking(a authorizer.Authorizer, service *corev3.GrpcService) *corev3.GrpcService {
-	service.Timeout = durationpb.New(timeout)
+	if service.Timeout == nil {
+		service.Timeout = durationpb.New(timeout)
+	}
 	if a.Unreachable {
 		service.InitialMetadata = append(service.InitialMetadata, &corev3.HeaderValue{Key: Unreachable, Value: "true"})
 	}

@@ -45,9 +45,14 @@ const (
 // checks how it asks.
 func withProvider(a authorizer.Authorizer, service *corev3.GrpcService, version corev3.ApiVersion, enabled *matcherv3.MetadataMatcher, filter, prefix string) (authorizer.Authorizer, error) {
 	provider, ours := strings.CutPrefix(enabled.GetValue().GetStringMatch().GetPrefix(), OriginPrefix(""))
-	a.Provider, a.Cluster = provider, service.GetEnvoyGrpc().GetClusterName()
-	switch err := messages.KnowsOnly(service, "envoy_grpc", "timeout"); {
-	case service.GetEnvoyGrpc() == nil:
+	grpc := service.GetEnvoyGrpc()
+	a.Provider, a.Cluster, a.Authority, a.Timeout = provider, grpc.GetClusterName(), grpc.GetAuthority(), service.GetTimeout().AsDuration()
+	err := messages.KnowsOnly(service, "envoy_grpc", "timeout")
+	if err == nil && grpc != nil {
+		err = messages.KnowsOnly(grpc, "cluster_name", "authority")
+	}
+	switch {
+	case grpc == nil:
 		return a, errors.New("it asks by another protocol than gRPC of Envoy (grpc_service.envoy_grpc)")
 	case err != nil:
 		return a, fmt.Errorf("grpc_service: %w", err)

@@ -167,21 +167,23 @@ func regex(t testing.TB, expression string) *automaton.Language {
 // TestQuestionsThatNeedAnotherWayOfSearching asks what some ways of searching cannot answer.
 func TestQuestionsThatNeedAnotherWayOfSearching(t *testing.T) {
 	t.Parallel()
-	lower := regex(t, `[a-z]*`)
+	const lower, lines = `[a-z]*`, `[a-z0-9:/\n]*`
 	for name, tt := range map[string]struct {
-		in, out []string
-		want    automaton.Answer
+		sendable string
+		in, out  []string
+		want     automaton.Answer
 	}{
-		"a letter far from the end":     {[]string{`.*x.{20}`}, []string{`.*x.{20}`}, automaton.Empty},
-		"gaps":                          {[]string{`.*ax.{20}y.*`}, gaps(10), automaton.Found},
-		"many parts":                    {contains(8), nil, automaton.Found},
-		"lengths":                       {nil, []string{`(..)*.`, `(...)*`, `(.....)*`}, automaton.Found},
-		"nothing is left":               {[]string{`.*b`}, []string{`.*`}, automaton.Empty},
-		"it explodes in all directions": {nil, exploding(), automaton.Limited},
+		"a letter far from the end":      {lower, []string{`.*x.{20}`}, []string{`.*x.{20}`}, automaton.Empty},
+		"gaps":                           {lower, []string{`.*ax.{20}y.*`}, gaps(10), automaton.Found},
+		"many parts":                     {lower, contains(8), nil, automaton.Found},
+		"lengths":                        {lower, nil, []string{`(..)*.`, `(...)*`, `(.....)*`}, automaton.Found},
+		"nothing is left":                {lower, []string{`.*b`}, []string{`.*`}, automaton.Empty},
+		"it explodes in all directions":  {lower, nil, exploding(), automaton.Limited},
+		"one language is inside another": {lines, []string{`(?s)spiffe://mesh/.*`, `.*/ns/edge84701355956523509/.*`}, append(namespaces(), `.+`), automaton.Empty},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			in, out := []*automaton.Language{lower}, []*automaton.Language(nil)
+			in, out := []*automaton.Language{regex(t, tt.sendable)}, []*automaton.Language(nil)
 			for _, e := range tt.in {
 				in = append(in, regex(t, e))
 			}
@@ -202,6 +204,14 @@ func gaps(n int) (out []string) {
 		out = append(out, fmt.Sprintf(`.*%c.{20}z.*`, 'b'+i))
 	}
 	return out
+}
+
+// namespaces returns languages whose common states are many.
+func namespaces() (out []string) {
+	for _, name := range []string{"329529", "84701355956", "84701202159", "84701355956446536", "948588", "84701355956629646", "84701355956629646494714"} {
+		out = append(out, ".*/ns/edge"+name+"/.*")
+	}
+	return append(out, ".*/ns/a.*/.*")
 }
 
 func contains(n int) (out []string) {

@@ -98,6 +98,12 @@ func (s *Search) Shortest(in, out []*Language) (string, Answer) {
 	if answer != Limited || s.hard >= maxHard || limit <= quickLimit {
 		return text, answer
 	}
+	// A language of out that has all of the others leaves nothing, and alone it is found soon.
+	for _, l := range out {
+		if _, alone := s.attempt(in, []*Language{l}, false, quickLimit); alone == Empty {
+			return "", Empty
+		}
+	}
 	if text, answer = s.attempt(in, out, true, limit); answer != Limited {
 		return text, answer
 	}

@@ -9,7 +9,9 @@ package beyond
 
 import (
 	"fmt"
+	"net/netip"
 
+	"github.com/meshproof/meshproof/internal/destination"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 )
@@ -51,6 +53,26 @@ func Widened(asked *classes.Cover, on classes.Surface, specified, enforced polic
 	}
 	for _, reason := range cover.Sampled {
 		out = append(out, NotSearched(reason))
+	}
+	return out
+}
+
+// Elsewhere says which requests the two programs decide otherwise where the inbound has another
+// destination address, one sentence for each kind. A workload of the policies may have any address,
+// and an inbound of the lab has one.
+func Elsewhere(on classes.Surface, specified, enforced policy.Program) []string {
+	if !destination.IsAsked(specified, enforced) {
+		return nil
+	}
+	known := on.Destination
+	on.Destination = netip.Addr{}
+	cover := classes.Of(on, specified, enforced)
+	var out []string
+	for _, class := range cover.Classes {
+		r := class.Witness
+		if r.Destination.IsValid() && r.Destination.Unmap() != known && len(out) < mostNamed && policy.Decide(specified, r).Effect != policy.Decide(enforced, r).Effect {
+			out = append(out, fmt.Sprintf("%s: not asked, and decided otherwise than by the policies", class))
+		}
 	}
 	return out
 }

@@ -31,6 +31,8 @@ type Routing interface {
 	Follow(of policy.Inbound, outbound string, r policy.Request) (routing.Decision, bool)
 	// Behind returns which of the inbounds take what is sent to a cluster.
 	Behind(cluster string, inbounds []policy.Inbound) []policy.Inbound
+	// Definitions returns what the documents say beside the outbound sides.
+	Definitions() []routing.Definition
 	// Mismatches returns what names a route that no workload has together with it, so that it
 	// has no effect anywhere. The workloads are all that there are, each as Outbounds takes it.
 	Mismatches(workloads []policy.Inbound) []routing.Ignored

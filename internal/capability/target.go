@@ -2,8 +2,10 @@ package capability
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -34,6 +36,61 @@ func (t Target) OnPorts(ports []uint16) []Target {
 		}
 		return port
 	}))
+}
+
+// OnAddresses returns the target on an address of each of the blocks, and on one that is in none of
+// them. Blocks within each other have addresses of their own. Without any block it returns the
+// target alone. The lab has no inbound on an address of IPv6: a target that is about one has
+// nothing that it can be held against.
+func (t Target) OnAddresses(blocks []netip.Prefix) []Target {
+	if len(blocks) == 0 {
+		return []Target{t}
+	}
+	if slices.ContainsFunc(blocks, func(b netip.Prefix) bool { return !b.Addr().Is4() }) {
+		return []Target{Elsewhere(t.Policy, t.Name, t.Place, "its rules ask for a destination address of IPv6, and no workload here has one", false)}
+	}
+	var candidates []netip.Addr
+	for _, b := range blocks {
+		// The first address of a block is the name of the block for many.
+		if second := b.Addr().Next(); b.Contains(second) {
+			candidates = append(candidates, second)
+		}
+		candidates = append(candidates, b.Addr(), endpoint.Last(b), endpoint.Last(b).Next())
+	}
+	candidates = append(candidates, netip.MustParseAddr("10.64.0.1"), netip.MustParseAddr("172.16.0.1"), netip.MustParseAddr("203.0.113.1"))
+	var out []Target
+	known := map[string]bool{}
+	for _, ip := range candidates {
+		within := fmt.Sprint(slices.Collect(func(yield func(bool) bool) {
+			for _, b := range blocks {
+				yield(b.Contains(ip))
+			}
+		}))
+		if _, err := endpoint.Caller(ip.String()); err != nil || !ip.Is4() || known[within] {
+			continue
+		}
+		known[within] = true
+		out = append(out, t.onAddress(ip))
+	}
+	return out
+}
+
+// onAddress narrows the target to the workloads with the address.
+func (t Target) onAddress(ip netip.Addr) Target {
+	miss, fit := t.Miss, t.Fit
+	t.Key += " on " + ip.String()
+	t.Miss = func(in policy.Inbound) string {
+		if reason := miss(in); reason != "" || in.Workload.IP == ip {
+			return reason
+		}
+		return fmt.Sprintf("its rules ask for the destination address, %s is one of those that they tell apart, and the inbound is not known to have it", ip)
+	}
+	t.Fit = func(in policy.Inbound) policy.Inbound {
+		in = fit(in)
+		in.Workload.IP = ip
+		return in
+	}
+	return t
 }
 
 // onPort narrows the target to the inbounds whose port is what the function makes of it.

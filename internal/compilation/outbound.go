@@ -44,9 +44,13 @@ func Sidecars(files *lab.Files, s lab.Surroundings, to string) ([]Sidecar, error
 	if to != "" && !lab.NamesOutbound(to) {
 		return nil, nil
 	}
-	senders, err := files.Senders(s)
-	if err != nil {
-		return nil, err
+	var senders []lab.Sender
+	for _, mesh := range files.Meshes(s) {
+		all, err := mesh.Senders(mesh.Surroundings)
+		if err != nil {
+			return nil, err
+		}
+		senders = append(senders, all...)
 	}
 	var out []Sidecar
 	var none error

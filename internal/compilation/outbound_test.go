@@ -13,7 +13,7 @@ import (
 // of its backends.
 func TestSidecars(t *testing.T) {
 	t.Parallel()
-	files, err := lab.Open(lab.Choice{}, "../explanation/testdata/passage")
+	files, err := lab.Open(lab.Choice{}, "../explanation/testdata/routed")
 	if err != nil {
 		t.Fatal(err)
 	}

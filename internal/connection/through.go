@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/meshproof/meshproof/harness/caller"
-	"github.com/meshproof/meshproof/internal/passage"
+	"github.com/meshproof/meshproof/internal/exchange"
 	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -25,10 +25,10 @@ import (
 // call has the addresses and the request, in plaintext. Left ends the time that the caller
 // keeps the connection. An error is one of the lab: no connection, or a request that cannot go
 // out as stated.
-func Through(ctx context.Context, c caller.Call, r passage.Request, patience time.Duration, left <-chan struct{}) (passage.Answer, error) {
+func Through(ctx context.Context, c caller.Call, r exchange.Request, patience time.Duration, left <-chan struct{}) (exchange.Answer, error) {
 	w, err := dial(ctx, c, 0)
 	if err != nil {
-		return passage.Answer{}, err
+		return exchange.Answer{}, err
 	}
 	defer w.Close()
 	if r.Patience > 0 {
@@ -50,10 +50,10 @@ func Through(ctx context.Context, c caller.Call, r passage.Request, patience tim
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return passage.Answer{}, err
+		return exchange.Answer{}, err
 	}
 	through.answer.Took = time.Since(began)
-	if r.Keep > 0 && through.answer.End == passage.Whole {
+	if r.Keep > 0 && through.answer.End == exchange.Whole {
 		through.keep(ctx, left)
 	}
 	return through.answer, nil
@@ -63,8 +63,8 @@ func Through(ctx context.Context, c caller.Call, r passage.Request, patience tim
 type through struct {
 	wire    *wire
 	call    caller.Call
-	request passage.Request
-	answer  passage.Answer
+	request exchange.Request
+	answer  exchange.Answer
 }
 
 // ended says how the answer ended, from the error that ended reading. Begun tells that its head
@@ -77,14 +77,14 @@ func (t *through) ended(err error, begun bool) {
 	}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		t.answer.End = passage.GaveUp
+		t.answer.End = exchange.GaveUp
 	case begun:
-		t.answer.End = passage.Cut
+		t.answer.End = exchange.Cut
 	case errors.Is(err, io.EOF):
-		t.answer.End = passage.Closed
+		t.answer.End = exchange.Closed
 	default:
 		// A reset of the connection, or of the stream of HTTP/2.
-		t.answer.End = passage.Reset
+		t.answer.End = exchange.Reset
 	}
 }
 
@@ -103,6 +103,10 @@ func (t *through) keep(ctx context.Context, left <-chan struct{}) {
 	}()
 	timer := time.NewTimer(t.request.Keep)
 	defer timer.Stop()
+	if t.call.Protocol == policy.TCP {
+		// Over tcp the sidecar ends the connection of the caller too, perhaps a moment later.
+		left = nil
+	}
 	select {
 	case <-over:
 		t.answer.Ended = true
@@ -187,7 +191,7 @@ func (t *through) readBody(body io.Reader) {
 func (t *through) tcp() {
 	sent := t.inParts([]byte(t.call.Body))
 	defer sent()
-	t.answer.End = passage.Whole
+	t.answer.End = exchange.Whole
 	want := len(t.call.Body) + t.request.Answer.Parts*len(upstream.Part)
 	t.readBody(io.LimitReader(notEOF{t.wire}, int64(want)))
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/pires/go-proxyproto"
-	"github.com/spiffe/go-spiffe/v2/spiffetls/tlsconfig"
 
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/policy"
@@ -70,7 +69,7 @@ func tlsConfig(c caller.Call) *tls.Config {
 		// Go would look for a DNS name. The name of the server is its SPIFFE ID, and the
 		// next field verifies it.
 		InsecureSkipVerify:    true,
-		VerifyPeerCertificate: tlsconfig.VerifyPeerCertificate(c.Bundles, tlsconfig.AuthorizeID(c.Server)),
+		VerifyPeerCertificate: verifier(c),
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			if c.Credential == nil {
 				return &tls.Certificate{}, nil

@@ -126,7 +126,7 @@ func Serve(lis net.Listener, config *tls.Config, to Records) *ControlPlane {
 	discoveryv3.RegisterAggregatedDiscoveryServiceServer(c.grpc, server.NewServer(ctx, mux, c.callbacks()))
 	accesslogv3.RegisterAccessLogServiceServer(c.grpc, &accessLogServer{entries: to.Entry})
 	authv3.RegisterAuthorizationServer(c.grpc, c.authorizer)
-	outboundlog.Register(c.grpc, to.Outbound)
+	registerOutboundLog(c.grpc, to.Outbound)
 	go func() {
 		defer close(c.served)
 		// Serve returns when Close stops the server, and earlier only where the

@@ -21,7 +21,7 @@ import (
 )
 
 // Outbound is one outbound of a sidecar: a filter chain. Envoy selects it by the destination
-// and the source that the caller plays, so that one destination can be that of many sidecars.
+// and the source that the caller plays, so that many sidecars can have one destination.
 type Outbound struct {
 	Config      routingconfig.Outbound
 	Destination netip.AddrPort

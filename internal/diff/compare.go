@@ -319,7 +319,11 @@ func (d *Difference) Confirm(ctx context.Context, envoy string, run func(context
 		return nil, err
 	}
 	d.Envoy = envoy
-	return out, nil
+	if d.Routes == nil {
+		return out, nil
+	}
+	routed, err := d.Routes.Confirm(ctx, envoy, run)
+	return append(out, routed...), err
 }
 
 // Shown returns two cases that show the changes of all inbounds on an Envoy: the same

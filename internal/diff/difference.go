@@ -79,13 +79,16 @@ func (d *Difference) Changes() int {
 	return n
 }
 
-// Changed counts the cases that have a change.
+// Changed counts the cases and the senders that have a change.
 func (d *Difference) Changed() int {
 	n := 0
 	for _, c := range d.Cases {
 		if c.changes() > 0 {
 			n++
 		}
+	}
+	if d.Routes != nil {
+		n += d.Routes.Changed()
 	}
 	return n
 }
@@ -105,6 +108,14 @@ func (d *Difference) counts() map[Kind]int {
 
 // Confirmed counts the results of the cases that [Difference.Confirm] ran.
 func (d *Difference) Confirmed() summary.Tally {
+	if d.Routes == nil {
+		return d.confirmed()
+	}
+	return d.confirmed().Plus(summary.Of(d.Routes.Results()...))
+}
+
+// confirmed counts those about access.
+func (d *Difference) confirmed() summary.Tally {
 	var results []result.Case
 	for _, c := range d.Cases {
 		for _, r := range []*result.Case{c.Before, c.After} {

@@ -107,6 +107,11 @@ func of(old, recent Side, to string, all bool) (*Difference, error) {
 			d.Opens = append(d.Opens, newTrust(was.Case, c.Case)...)
 			d.addRenamed([]lab.Case{was}, []lab.Case{c}, to)
 		}
+		if !sameDocuments(was.Routing, c.Routing) {
+			d.Unasked = append(d.Unasked, lab.Unasked{
+				Policy: "the routes, timeouts and services of the case " + c.Name, Place: c.Place, Reason: "they differ, and only those outside of cases are compared: put them into a folder of their own",
+			})
+		}
 		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, generated: c.Generated, Inbounds: changes, Made: c.Made, among: c.Among})
 	}
 	d.addRenamed(described(allOlds), described(allRecents), to)
@@ -146,6 +151,11 @@ func of(old, recent Side, to string, all bool) (*Difference, error) {
 	d.Opens = slices.Compact(d.Opens)
 	d.Cases = slices.DeleteFunc(d.Cases, func(c Case) bool { return c.gone && !c.widens() })
 	return &d, nil
+}
+
+// sameDocuments reports whether documents have the same fields.
+func sameDocuments(a, b []manifest.Document) bool {
+	return slices.EqualFunc(a, b, func(a, b manifest.Document) bool { return a.Flow() == b.Flow() })
 }
 
 // widens reports whether a class of requests widens.

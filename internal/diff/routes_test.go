@@ -42,7 +42,7 @@ func TestRoutes(t *testing.T) {
 		Sentence string
 		Routes   struct{ Moved, Longer int }
 	}
-	if err := json.Unmarshal(raw, &form); err != nil || form.Routes.Moved != 2 || form.Routes.Longer != 1 || form.Sentence != "nothing changes in 6 classes of requests; cover complete" {
+	if err := json.Unmarshal(raw, &form); err != nil || form.Routes.Moved != 2 || form.Routes.Longer != 1 || form.Sentence != "nothing changes in 6 classes of requests to inbounds; cover complete" {
 		t.Errorf("%+v, %v", form, err)
 	}
 	for _, printed := range []string{text.String(), d.Markdown()} {
@@ -87,6 +87,29 @@ func TestRoutesAlone(t *testing.T) {
 		var text strings.Builder
 		if d.WriteText(&text, false); strings.Contains(text.String(), "in 0 classes of requests") {
 			t.Errorf("%s: it says something of access:\n%s", tt.name, &text)
+		}
+	}
+}
+
+// Routes of cases are not compared: where they differ, the verdict is never a tick.
+func TestRoutesOfCases(t *testing.T) {
+	t.Parallel()
+	const file = "../../cases/kuma/route-authorization.yaml"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := filepath.Join(t.TempDir(), "changed.yaml")
+	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), "requestTimeout: 120ms", "requestTimeout: 100ms", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{file: "access does not widen", changed: "fails: nothing can be said of the routes, timeouts and services of the case a route of the producer"} {
+		d, err := diff.Of(routed(t, file), routed(t, path), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Verdict(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", path, got)
 		}
 	}
 }

@@ -28,8 +28,11 @@ type Sides struct {
 }
 
 // sampled says of which requests there are examples only.
-func (s Sides) sampled() []string {
-	return slices.DeleteFunc(s.Difference.sampled(), func(reason string) bool { return s.SVIDs && slices.Contains(s.sampledNames(), reason) })
+func (s Sides) sampled() []string { return s.withoutNames(s.Difference.sampled()) }
+
+// withoutNames takes the reasons of callers with several names out, where these are left out.
+func (s Sides) withoutNames(reasons []string) []string {
+	return slices.DeleteFunc(reasons, func(reason string) bool { return s.SVIDs && slices.Contains(s.sampledNames(), reason) })
 }
 
 // sampledNames are the reasons for which callers with several names are sampled.
@@ -212,7 +215,10 @@ func (r row) problems() (out []string) {
 func (s Sides) WriteText(w io.Writer, p terminal.Paint) {
 	last := ""
 	for _, r := range s.rows() {
-		if title := fmt.Sprintf("%s, %s (%s): %s", terminal.Printable(r.of.New.Name), r.found.Inbound, r.found.Inbound.Protocol, r.found.Cover); title != last {
+		cover := *r.found.Cover
+		// What is left out is not sampled: a note of its own says it.
+		cover.Sampled = s.withoutNames(slices.Clone(cover.Sampled))
+		if title := fmt.Sprintf("%s, %s (%s): %s", terminal.Printable(r.of.New.Name), r.found.Inbound, r.found.Inbound.Protocol, &cover); title != last {
 			fmt.Fprintln(w, title)
 			last = title
 		}

@@ -30,7 +30,11 @@ func (d *Difference) Sentence() string {
 	}
 	var text string
 	if d.Changes() == 0 {
-		text = fmt.Sprintf("nothing changes in %s of requests%s", classes, cover)
+		of := "requests"
+		if d.Routes != nil {
+			of = "requests to inbounds"
+		}
+		text = fmt.Sprintf("nothing changes in %s of %s%s", classes, of, cover)
 	} else {
 		counts := d.counts()
 		text = fmt.Sprintf("%d of %s of requests change: access widens in %d, narrows in %d, the shadow changes in %d, the deciding policy in %d%s",
@@ -78,7 +82,7 @@ func (d *Difference) madeInbounds() []string {
 
 // evidence returns what Envoy says about the changes.
 func (d *Difference) evidence() string {
-	t := d.Confirmed()
+	t := d.confirmed()
 	switch {
 	case d.ToConfirm && d.Changes() == 0:
 		return "; nothing to confirm"

@@ -31,6 +31,7 @@ var (
 		in(attribute.DestinationPort, policy.Range, "80-8080"), in(attribute.DestinationPort, policy.Range, "8500-65535"), in(attribute.DestinationPort, policy.Range, "1-65535"),
 		attribute.SourceAddress.Exact("10.1.2.3"), in(attribute.SourceAddress, policy.CIDR, "10.0.0.0/8"), in(attribute.SourceAddress, policy.CIDR, "10.1.0.0/16"),
 		in(attribute.SourceAddress, policy.CIDR, "0.0.0.0/0"), in(attribute.SourceAddress, policy.CIDR, "::/0"), in(attribute.SourceAddress, policy.CIDR, "224.0.0.0/4"),
+		attribute.DestinationAddress.Exact("10.1.2.3"), in(attribute.DestinationAddress, policy.CIDR, "10.1.0.0/16"), in(attribute.DestinationAddress, policy.CIDR, "::/0"),
 		attribute.RemoteAddress.Exact("2001:db8::1"), in(attribute.RemoteAddress, policy.CIDR, "10.0.0.0/15"), in(attribute.RemoteAddress, policy.CIDR, "::ffff:10.0.0.0/104"),
 	}
 	Names = []string{"", "a.example", "a.example.evil", "b.a.example", "b"}
@@ -103,7 +104,7 @@ func Request() *rapid.Generator[policy.Request] {
 			URIs:   rapid.SliceOfN(rapid.SampledFrom(Identities), 0, 2).Draw(t, "uris"),
 			SNI:    rapid.SampledFrom(Names).Draw(t, "sni"),
 			Port:   rapid.SampledFrom(Ports).Draw(t, "port"),
-			Source: netip.MustParseAddr(rapid.SampledFrom(Addresses).Draw(t, "source")),
+			Source: netip.MustParseAddr(rapid.SampledFrom(Addresses).Draw(t, "source")), Destination: netip.MustParseAddr(rapid.SampledFrom(Addresses).Draw(t, "destination")),
 			Method: rapid.SampledFrom(Methods).Draw(t, "method"),
 			Path:   rapid.SampledFrom(Paths).Draw(t, "path") + rapid.SampledFrom(Queries).Draw(t, "query"),
 			DNS:    rapid.SliceOfN(rapid.SampledFrom(Names[1:]), 0, 2).Draw(t, "dns"),

@@ -1,6 +1,8 @@
 package draw
 
 import (
+	"slices"
+
 	"pgregory.net/rapid"
 
 	"github.com/meshproof/meshproof/policy"
@@ -87,7 +89,7 @@ func Leaves(layer policy.Layer, form policy.Form) (all []policy.Condition) {
 func Nested(layer policy.Layer, form policy.Form) *rapid.Generator[policy.Condition] {
 	return Leaf(layer, form).Filter(func(c policy.Condition) bool {
 		is, _ := c.(policy.Is)
-		return form == policy.Ordered || is.Attribute != attribute.SNI && is.Attribute != attribute.DestinationPort && is.Match.Kind != policy.Template
+		return form == policy.Ordered || !slices.Contains([]*policy.Attribute{attribute.SNI, attribute.DestinationPort, attribute.DestinationAddress}, is.Attribute) && is.Match.Kind != policy.Template
 	})
 }
 

@@ -88,6 +88,16 @@ func Address(text string) (netip.Addr, error) {
 	return address, nil
 }
 
+// Last returns the last address of a block.
+func Last(block netip.Prefix) netip.Addr {
+	bytes := block.Addr().AsSlice()
+	for bit := block.Bits(); bit < len(bytes)*8; bit++ {
+		bytes[bit/8] |= 0x80 >> (bit % 8)
+	}
+	last, _ := netip.AddrFromSlice(bytes)
+	return last
+}
+
 // Block reads a block of addresses in the notation of CIDR (RFC 4632, section 3.1).
 func Block(text string) (netip.Prefix, error) {
 	block, err := netip.ParsePrefix(text)

@@ -172,6 +172,8 @@ func permits(p *rbacv3.Permission, r *policy.Request) bool {
 		return matches(p.UrlPath.GetPath(), r.PathOnly(), r)
 	}
 	switch p := p.Rule.(type) {
+	case *rbacv3.Permission_DestinationIp:
+		return inBlock(p.DestinationIp, r.Destination)
 	case *rbacv3.Permission_DestinationPort:
 		return uint32(r.Port) == p.DestinationPort
 	case *rbacv3.Permission_DestinationPortRange:

@@ -43,6 +43,8 @@ func input(config *xdscorev3.TypedExtensionConfig, r *policy.Request) (string, b
 		return r.SNI, r.SNI != ""
 	case *networkinputsv3.DestinationPortInput:
 		return strconv.Itoa(int(r.Port)), true
+	case *networkinputsv3.DestinationIPInput:
+		return r.Destination.String(), true
 	case *networkinputsv3.DirectSourceIPInput:
 		return r.Source.String(), true
 	case *networkinputsv3.SourceIPInput:

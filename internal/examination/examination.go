@@ -113,6 +113,9 @@ func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample in
 			for _, reason := range beyond.Widened(cover, in.Surface(), in.Program.Program, program, hasIdentity) {
 				x.Unread = append(x.Unread, fmt.Sprintf("%s: %s", in, reason))
 			}
+			for _, reason := range beyond.Elsewhere(in.Surface(), in.Program.Program, program) {
+				x.Unread = append(x.Unread, fmt.Sprintf("%s: %s", in, reason))
+			}
 		}
 	}
 	for n := range min(sample, len(agreeing)) {

@@ -32,14 +32,14 @@ func listenerApart(in verdict.Inbound, filters xds.Filters) (apart []string) {
 }
 
 // AsksApart says in what filters ask an authorizer otherwise than the policies do. What
-// they ask about is up to the classes, and behind which cluster the authorizer is, is up to the caller.
+// they ask about is up to the classes, and how the authorizer is reached, is up to the caller.
 func AsksApart(in verdict.Inbound, filters xds.Filters) (apart []string) {
 	own := in.Authorizers()
 	for _, asks := range []map[int]authorizer.Authorizer{filters.NetworkAsks, filters.HTTPAsks} {
 		for _, i := range slices.Sorted(maps.Keys(asks)) {
 			given := asks[i]
 			want, known := own[given.Provider]
-			want.Cluster = given.Cluster
+			want.Cluster, want.Authority, want.Timeout = given.Cluster, given.Authority, given.Timeout
 			if in.Protocol.Layer() == policy.L4 {
 				want.StatusOnError = 0 // a connection has no status
 			}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/destination"
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/requestline"
@@ -36,6 +37,8 @@ type Explanation struct {
 	Request string `json:"request,omitempty"`
 	// Source is the address that the caller plays, if it is not the caller's own.
 	Source string `json:"sourceIP,omitempty"`
+	// Destination is the address that the caller connects to, where the policies ask for it.
+	Destination string `json:"destinationIP,omitempty"`
 	// SNI is the server name of the handshake, as Envoy keeps it.
 	SNI string `json:"sni,omitempty"`
 	// Token has the claims of the token; empty for none.
@@ -45,6 +48,10 @@ type Explanation struct {
 	Host     string   `json:"host,omitempty"`
 	Headers  []string `json:"headers,omitempty"`
 	Decision string   `json:"decision"`
+	// MTLS says why mTLS keeps a caller out that no case names; Decision is that of the policies.
+	MTLS string `json:"mtls,omitempty"`
+	// Hint says that the rules are about another trust domain than the caller's.
+	Hint     string   `json:"hint,omitempty"`
 	Shadow   string   `json:"shadow"`
 	Gates    []Gate   `json:"gates"`
 	Ignored  []string `json:"ignored,omitempty"`
@@ -110,6 +117,8 @@ func Of(subjects []lab.Subject, from Caller, request cases.Request) (Explanation
 		out[i].Made = whoIs(caller, s.Made)
 		if caller.Name != "" {
 			out[i].keepOut(s, program, caller)
+		} else {
+			out[i].addTrust(s, program, q)
 		}
 	}
 	return out, nil
@@ -153,6 +162,9 @@ func explain(s lab.Subject, program language.Program, q cases.Request) Explanati
 		}
 	}
 	e.SNI, e.Source = request.SNI, endpoint.Played(q.SourceIP, q.From.SourceIP)
+	if destination.IsAsked(program.Program) {
+		e.Destination = request.Destination.String()
+	}
 	decision, traces := policy.Explain(program.Program, request)
 	e.Decision = decision.Verdict.String()
 	if decision.Shadowed {
@@ -212,6 +224,9 @@ func (e Explanation) write(w io.Writer) {
 	if e.Source != "" {
 		fmt.Fprintf(w, "from      %s\n", e.Source)
 	}
+	if e.Destination != "" {
+		fmt.Fprintf(w, "to        %s\n", e.Destination)
+	}
 	if e.SNI != "" {
 		fmt.Fprintf(w, "sni       %s\n", e.SNI)
 	}
@@ -225,6 +240,12 @@ func (e Explanation) write(w io.Writer) {
 		fmt.Fprintf(w, "header    %s\n", terminal.Printable(line))
 	}
 	fmt.Fprintf(w, "decision  %s\nshadow    %s\n", e.Decision, e.Shadow)
+	if e.MTLS != "" {
+		fmt.Fprintf(w, "mtls      the handshake fails in this mesh: %s\n", terminal.Printable(e.MTLS))
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(w, "hint      %s\n", terminal.Printable(e.Hint))
+	}
 	for _, g := range e.Gates {
 		g.write(w)
 	}

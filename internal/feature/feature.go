@@ -162,7 +162,7 @@ var registry = []Feature{
 	{"IstioValidation", IstioAuthz, Core, "What the webhook refuses is refused."},
 	{"IstioHosts", IstioAuthz, Core, "A host is compared in any case, with the port that the caller sends."},
 	{"IstioHeaders", IstioAuthz, Core, "A condition on a header is met by one of its lines."},
-	{"IstioAddresses", IstioAuthz, Core, "Addresses of callers are compared with blocks, in source and in when."},
+	{"IstioAddresses", IstioAuthz, Core, "Addresses of callers, and of the workload, are compared with blocks, in source and in when."},
 	{"IstioServerName", IstioAuthz, Core, "A condition on the server name is met by callers that send one."},
 	{"IstioTemplates", IstioAuthz, Core, "In a path {*} is one segment, and {**} any number of them."},
 	{"IstioPermissiveMTLS", IstioAuthz, Extended, "A caller in plaintext is judged as one without an identity."},

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 )
@@ -27,6 +28,31 @@ func Files(path string) ([]string, error) { return files(path, isManifest) }
 
 // YAML is [Files] without the .json files of a folder, for files that are no manifests.
 func YAML(path string) ([]string, error) { return files(path, isYAML) }
+
+// PassedOver returns what of a folder [Files] does not return, and a user may take for manifests:
+// files with an ending in capitals, such as .YAML, which kubectl does not apply either, and symbolic
+// links to folders.
+func PassedOver(path string) (out []string, err error) {
+	info, err := os.Stat(path)
+	if path == Stdin || err != nil || !info.IsDir() {
+		return nil, nil
+	}
+	err = filepath.WalkDir(path+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		isLink := false
+		if entry.Type()&fs.ModeSymlink != 0 {
+			leads, err := os.Stat(file)
+			isLink = err == nil && leads.IsDir()
+		}
+		if !isManifest(file) && (isLink || isManifest(strings.ToLower(file))) {
+			out = append(out, filepath.Clean(file))
+		}
+		return nil
+	})
+	return out, err
+}
 
 func files(path string, wanted func(file string) bool) ([]string, error) {
 	if path == Stdin {

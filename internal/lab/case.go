@@ -129,24 +129,41 @@ func (f *Files) newCase(s Surroundings, name string, inbounds []policy.Inbound) 
 	td := s.trustDomain()
 	c := cases.Case{Name: name, Place: f.Name + ":1", TrustDomains: []spiffeid.TrustDomain{td}, Options: s.Options, Policies: f.Policies}
 	c.Options.TrustDomain = td
-	for i, in := range inbounds {
+	addresses := addressesOf(inbounds)
+	for _, in := range inbounds {
 		w := in.Workload
 		id, err := identityOf(td, w)
 		if err != nil {
 			return Case{}, err
 		}
-		ip := netip.AddrFrom4([4]byte{10, 64, 0, 1})
-		for k, other := range inbounds[:i] {
-			if other.Workload.Name == w.Name && other.Workload.Namespace == w.Namespace {
-				ip = c.Inbounds[k].IP
-				break
-			}
-			ip = c.Inbounds[k].IP.Next()
-		}
-		c.Inbounds = append(c.Inbounds, cases.Inbound{Inbound: in, Identity: id, IP: ip})
+		c.Inbounds = append(c.Inbounds, cases.Inbound{Inbound: in, Identity: id, IP: addresses[workloadKey{w.Namespace, w.Name}]})
 	}
 	takeDefaultMTLS(&c)
 	return Case{Case: c, Generated: true}, nil
+}
+
+type workloadKey struct{ namespace, name string }
+
+// addressesOf returns the address of each workload: its own, or one that no other has.
+func addressesOf(inbounds []policy.Inbound) map[workloadKey]netip.Addr {
+	out, taken := map[workloadKey]netip.Addr{}, map[netip.Addr]bool{}
+	for _, in := range inbounds {
+		if w := in.Workload; w.IP.IsValid() {
+			out[workloadKey{w.Namespace, w.Name}], taken[w.IP] = w.IP, true
+		}
+	}
+	next := netip.AddrFrom4([4]byte{10, 64, 0, 1})
+	for _, in := range inbounds {
+		key := workloadKey{in.Workload.Namespace, in.Workload.Name}
+		if out[key].IsValid() {
+			continue
+		}
+		for taken[next] {
+			next = next.Next()
+		}
+		out[key], taken[next] = next, true
+	}
+	return out
 }
 
 // takeDefaultMTLS gives the inbounds the mode that the mesh of the policies has where nothing
@@ -173,7 +190,9 @@ func (f *Files) MadeCases(s Surroundings, made []Made) ([]Case, error) {
 	s = f.withCallers(s)
 	var groups [][]Made
 	fits := func(group []Made, m Made) bool {
-		return len(group) < mostInbounds && group[0].Protocol.Layer() == m.Protocol.Layer() && !slices.ContainsFunc(group, func(other Made) bool { return other.Workload.Name == m.Workload.Name })
+		return len(group) < mostInbounds && group[0].Protocol.Layer() == m.Protocol.Layer() && !slices.ContainsFunc(group, func(other Made) bool {
+			return other.Workload.Name == m.Workload.Name || m.Workload.IP.IsValid() && other.Workload.IP == m.Workload.IP
+		})
 	}
 	for _, m := range made {
 		i := slices.IndexFunc(groups, func(group []Made) bool { return fits(group, m) })
@@ -206,11 +225,11 @@ func (f *Files) MadeCases(s Surroundings, made []Made) ([]Case, error) {
 // inbounds that are made for policies which select none of the described inbounds.
 func (f *Files) CasesInFull(s Surroundings) ([]Case, Population, error) {
 	if f.OnlyRouting() {
-		return nil, Population{LeftOut: f.Others.String()}, nil
+		return nil, Population{LeftOut: f.leftOut()}, nil
 	}
 	all, err := f.CasesFor(s, f.Inbounds())
 	if err != nil || !f.HasPolicySet() {
-		return all, Population{LeftOut: f.Others.String()}, err
+		return all, Population{LeftOut: f.leftOut()}, err
 	}
 	s = f.withCallers(s)
 	set, err := f.PolicySet(s)
@@ -219,7 +238,7 @@ func (f *Files) CasesInFull(s Surroundings) ([]Case, Population, error) {
 	}
 	population := Populate(s.Inbound, set)
 	population.add(*s.callers)
-	population.LeftOut = f.Others.String()
+	population.LeftOut = f.leftOut()
 	made, err := f.MadeCases(s, population.Made)
 	first := slices.IndexFunc(all, func(c Case) bool { return c.Generated })
 	if len(set.Described) == 0 {

@@ -20,6 +20,9 @@ const mostNamed = 20
 
 // Error lists the inbounds.
 func (e *NoInboundError) Error() string {
+	if len(e.Inbounds) == 0 {
+		return fmt.Sprintf("there is no inbound %q, and no other one: leave it out", e.Name)
+	}
 	names, more := slices.Compact(slices.Clone(e.Inbounds)), ""
 	if n := len(names) - mostNamed; n > 0 {
 		names, more = names[:mostNamed], fmt.Sprintf(", and %d more", n)
@@ -47,7 +50,8 @@ func Choose(all []Case, to string) ([]Case, error) {
 			c.Among = []policy.Inbound{}
 		}
 		inbounds, made := c.Inbounds, c.Made
-		c.Inbounds, c.Made = nil, nil
+		// A request through a sidecar may need the inbounds that are left out.
+		c.Inbounds, c.Made, c.RoutedRequests = nil, nil, nil
 		for i, in := range inbounds {
 			none.Inbounds = append(none.Inbounds, in.String())
 			if in.String() != to {

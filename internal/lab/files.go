@@ -18,6 +18,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dialects"
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/internal/kinds"
+	"github.com/meshproof/meshproof/internal/terminal"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -34,6 +35,8 @@ type Files struct {
 	Policies []manifest.Document
 	// Others are the documents outside of case files that other tools read.
 	Others kinds.Others
+	// PassedOver are files and links of folders that are not read, see [folder.PassedOver].
+	PassedOver []string
 	// Routing are the routes, timeouts and services, once [Files.TakeRouting] has found them among
 	// Others.
 	Routing []manifest.Document
@@ -43,6 +46,8 @@ type Files struct {
 	// HasCases and HasDataplanes report whether there is a case file, and a Dataplane.
 	// Cases and Dataplanes may be empty all the same.
 	HasCases, HasDataplanes bool
+	// stated is the case that the files stand for; nil for files as they were read.
+	stated *cases.Case
 }
 
 // Choice says which cases are meant, as the value of a flag.
@@ -200,6 +205,11 @@ func OpenDocuments(choice Choice, paths ...string) (*Files, error) {
 		all = append(all, found...)
 	}
 	f, err := open(choice, strings.Join(paths, " "), all)
+	for _, path := range paths {
+		if err == nil {
+			f.PassedOver, err = passedOver(f.PassedOver, path)
+		}
+	}
 	if err == nil {
 		err = f.checkOthers()
 	}
@@ -222,6 +232,9 @@ func OpenSet(choice Choice, path string) (*Files, error) {
 	}
 	f, err := open(choice, path, found)
 	if err == nil {
+		f.PassedOver, err = passedOver(nil, path)
+	}
+	if err == nil {
 		err = f.describeInbounds()
 	}
 	return f, err
@@ -233,6 +246,21 @@ func find(path string) ([]string, error) {
 		return nil, fmt.Errorf("%w: name a file with policies or cases, or a folder with some", err)
 	}
 	return files, nil
+}
+
+// passedOver adds what of a folder is not read.
+func passedOver(to []string, path string) ([]string, error) {
+	found, err := folder.PassedOver(path)
+	return append(to, found...), err
+}
+
+// leftOut counts what is not read; "" for nothing.
+func (f *Files) leftOut() string {
+	text := f.Others.String()
+	if n := len(f.PassedOver); n > 0 {
+		text = strings.TrimPrefix(fmt.Sprintf("%s, %s by the name (%s)", text, terminal.Count(n, "file"), strings.Join(f.PassedOver[:min(n, 3)], ", ")), ", ")
+	}
+	return text
 }
 
 func open(choice Choice, name string, paths []string) (*Files, error) {
@@ -331,11 +359,15 @@ func DocumentsOf(all ...*Files) (out []manifest.Document) {
 // LeaveOut tells which documents are left out. Where it is strict they are an error.
 func LeaveOut(told io.Writer, strict bool, all ...*Files) error {
 	for _, f := range all {
+		out := f.leftOut()
 		if strict && len(f.Others) > 0 {
-			return fmt.Errorf("%w\n%s: --strict refuses to leave %s out: name the files with policies alone", f.Others.Refusals(), f.Name, f.Others)
+			return fmt.Errorf("%w\n%s: --strict refuses to leave %s out: name the files with policies alone", f.Others.Refusals(), f.Name, out)
 		}
-		if len(f.Others) > 0 {
-			fmt.Fprintf(told, "meshproof: note: %s: left out: %s\n", f.Name, f.Others)
+		if strict && len(f.PassedOver) > 0 {
+			return fmt.Errorf("%s: --strict refuses to leave %s out: end their names in .yaml, .yml or .json, and name folders behind links by themselves", f.Name, out)
+		}
+		if out != "" {
+			fmt.Fprintf(told, "meshproof: note: %s: left out: %s\n", f.Name, terminal.Printable(out))
 		}
 	}
 	return nil

@@ -108,6 +108,40 @@ func TestOpenNothing(t *testing.T) {
 	}
 }
 
+// What of a folder is not read by its name is told, and strict commands refuse it. A hidden folder
+// is read like any other.
+func TestPassedOver(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{"a.yaml": aPolicy, "b.YAML": aPolicy, "c.Json": "{}", "d.txt": ""})
+	for _, name := range []string{".github", "behind"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".github", "e.yml"), []byte(strings.ReplaceAll(aPolicy, "name: p", "name: hidden")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(dir, "behind"), filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for name, open := range map[string]func() (*lab.Files, error){
+		"a lab": func() (*lab.Files, error) { return lab.Open(lab.Choice{}, dir) },
+		"a set": func() (*lab.Files, error) { return lab.OpenSet(lab.Choice{}, dir) },
+	} {
+		files, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told strings.Builder
+		if err := lab.LeaveOut(&told, false, files); err != nil || !strings.Contains(told.String(), "left out: 3 files by the name (") || len(files.Policies) != 2 {
+			t.Errorf("%s: %v, %d policies, told %q", name, err, len(files.Policies), told.String())
+		}
+		if err := lab.LeaveOut(&told, true, files); err == nil || !strings.Contains(err.Error(), "b.YAML") {
+			t.Errorf("%s: strict: %v", name, err)
+		}
+	}
+}
+
 // A chosen inbound is asked alone, but the warnings are about all inbounds. A made inbound can
 // be chosen too.
 func TestChoose(t *testing.T) {

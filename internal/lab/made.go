@@ -25,6 +25,9 @@ type Made struct {
 func (m Made) String() string {
 	w := m.Workload
 	facts := []string{"namespace " + w.Namespace, "mesh " + w.Mesh}
+	if w.IP.IsValid() {
+		facts = append(facts, "address "+w.IP.String())
+	}
 	if w.Zone != "" {
 		facts = append(facts, "zone "+w.Zone)
 	}

@@ -349,7 +349,7 @@ const described = -1
 // keyOf is the same for inbounds that policies cannot tell apart.
 func keyOf(in policy.Inbound) string {
 	w := in.Workload
-	key := []string{w.Name, w.Namespace, w.Mesh, w.Zone, w.Origin, in.Name, strconv.Itoa(int(in.Port)), in.Protocol.String()}
+	key := []string{w.Name, w.Namespace, w.Mesh, w.Zone, w.Origin, in.Name, strconv.Itoa(int(in.Port)), in.Protocol.String(), w.IP.String()}
 	for _, set := range []map[string]string{w.Labels, in.Tags} {
 		key = append(key, strconv.Itoa(len(set)))
 		for _, name := range slices.Sorted(maps.Keys(set)) {

@@ -51,8 +51,11 @@ func (f *Files) ParseRouting(s Surroundings) (capability.Routing, error) {
 	return dialects.RouterOf(f.Routing[0]).ParseRouting(f.Routing, s.Options)
 }
 
-// NamesOutbound reports whether a text can name an outbound, and no inbound.
-func NamesOutbound(to string) bool { return strings.Contains(to, ":") || strings.HasPrefix(to, "kri_") }
+// NamesOutbound reports whether a text can name an outbound, and no inbound: a kind begins with a
+// capital letter, and no name of a workload does.
+func NamesOutbound(to string) bool {
+	return strings.Contains(to, ":") || strings.HasPrefix(to, "kri_") || to != "" && to[0] >= 'A' && to[0] <= 'Z'
+}
 
 // Workloads are all Dataplanes, as policies about what they send see them.
 func (f *Files) Workloads() []policy.Inbound { return f.workloads }
@@ -67,6 +70,16 @@ func (f *Files) Senders(s Surroundings) ([]Sender, error) {
 	return f.senders(s, workloads, nil)
 }
 
+// Sender returns what the routes and timeouts make of the sidecar of one workload: no outbound where
+// there are none.
+func (f *Files) Sender(s Surroundings, workload policy.Inbound) (Sender, error) {
+	all, err := f.senders(s, []policy.Inbound{workload}, nil)
+	if err != nil || len(all) == 0 {
+		return Sender{Workload: workload}, err
+	}
+	return all[0], nil
+}
+
 // SendersInFull returns the senders of [Files.Senders], and those that are made for the policies
 // that select none of them.
 func (f *Files) SendersInFull(s Surroundings) ([]Sender, Population, error) {
@@ -75,8 +88,8 @@ func (f *Files) SendersInFull(s Surroundings) ([]Sender, Population, error) {
 		return nil, Population{}, err
 	}
 	all, err := f.Senders(s)
-	if err != nil {
-		return nil, Population{}, err
+	if err != nil || f.stated != nil {
+		return all, Population{}, err
 	}
 	population := PopulateSenders(s.Inbound, RoutingSet{Routing: set, Described: f.workloads})
 	var workloads []policy.Inbound
@@ -84,7 +97,42 @@ func (f *Files) SendersInFull(s Surroundings) ([]Sender, Population, error) {
 		workloads = append(workloads, m.Inbound)
 	}
 	made, err := f.senders(s, workloads, population.Made)
-	return append(all, made...), population, err
+	all = append(all, made...)
+	unasked, ignored := f.withoutRequests(all)
+	population.Unasked = append(population.Unasked, unasked...)
+	for i := range all {
+		all[i].Mismatches = append(all[i].Mismatches[:len(all[i].Mismatches):len(all[i].Mismatches)], ignored...)
+	}
+	return all, population, err
+}
+
+// withoutRequests returns the routes and timeouts that no request can be about, because a service
+// or a route is missing that they name, and those that have no effect for other reasons.
+func (f *Files) withoutRequests(senders []Sender) (unasked []Unasked, ignored []routing.Ignored) {
+	if !slices.ContainsFunc(senders, func(s Sender) bool { return len(s.Outbounds) > 0 }) {
+		for _, doc := range f.Routing {
+			head := doc.Type()
+			unasked = append(unasked, Unasked{Policy: cmp.Or(head.Kind, head.Type), Place: doc.Place(""), Reason: "no document describes a service that a workload can send to: add the services"})
+		}
+		return unasked, nil
+	}
+	for _, i := range ofAll(senders) {
+		if i.Missing {
+			unasked = append(unasked, Unasked{Policy: i.Origin, Place: i.Place, Reason: i.Reason + " among the documents"})
+		} else {
+			ignored = append(ignored, i)
+		}
+	}
+	return unasked, ignored
+}
+
+// ofAll returns what has no effect on any of the senders.
+func ofAll(senders []Sender) []routing.Ignored {
+	return slices.DeleteFunc(slices.Clone(senders[0].Ignored), func(i routing.Ignored) bool {
+		return slices.ContainsFunc(senders, func(s Sender) bool {
+			return !slices.ContainsFunc(s.Ignored, func(other routing.Ignored) bool { return other.Place == i.Place })
+		})
+	})
 }
 
 // senders returns what the routes and timeouts make of the sidecars of workloads. Made says of
@@ -96,7 +144,7 @@ func (f *Files) senders(s Surroundings, workloads []policy.Inbound, made []Made)
 	}
 	var mismatches []routing.Ignored
 	if len(f.workloads) > 0 && made == nil {
-		mismatches = set.Mismatches(workloads)
+		mismatches = append(set.Mismatches(workloads), idleServices(set, slices.Concat(f.Inbounds()...))...)
 	}
 	out := make([]Sender, len(workloads))
 	for i, w := range workloads {
@@ -104,7 +152,7 @@ func (f *Files) senders(s Surroundings, workloads []policy.Inbound, made []Made)
 		if made != nil {
 			out[i].Made = made[i].String()
 		}
-		if out[i].Identity, err = identityOf(s.trustDomain(), w.Workload); err != nil {
+		if out[i].Identity, err = f.identityOf(s.trustDomain(), w.Workload); err != nil {
 			return nil, err
 		}
 		out[i].Proxy, out[i].Ignored = set.Outbounds(w)
@@ -116,9 +164,23 @@ func (f *Files) senders(s Surroundings, workloads []policy.Inbound, made []Made)
 	return out, nil
 }
 
+// idleServices returns the ports of services with none of the inbounds behind them. Where no inbound
+// is described, nothing can be said.
+func idleServices(set capability.Routing, inbounds []policy.Inbound) (out []routing.Ignored) {
+	for _, d := range set.Definitions() {
+		if d.Port && len(inbounds) > 0 && len(set.Behind(d.Of, inbounds)) == 0 {
+			out = append(out, routing.Ignored{Origin: d.Of, Place: d.Place, Reason: "none of the inbounds is behind it: its requests are answered 503, or the Dataplanes behind it are not in the files"})
+		}
+	}
+	return out
+}
+
 // SenderCase returns a case without requests in which a workload can send some: with the inbounds
 // behind its outbounds, and with its own first inbound where it has one.
 func (f *Files) SenderCase(s Surroundings, sender Sender) (Case, error) {
+	if f.stated != nil {
+		return f.withoutClaims(sender.Workload.Workload.Name), nil
+	}
 	var inbounds []policy.Inbound
 	add := func(all ...policy.Inbound) {
 		for _, in := range all {
@@ -187,6 +249,18 @@ func (t senderTargets) Targets() []capability.Target {
 // Program implements [language.Policies]: nothing is decided about the requests that a workload
 // gets.
 func (senderTargets) Program(policy.Inbound) language.Program { return language.Program{} }
+
+// identityOf returns the SPIFFE ID of a workload: that of the case, or that of the lab.
+func (f *Files) identityOf(td spiffeid.TrustDomain, w policy.Workload) (spiffeid.ID, error) {
+	if f.stated != nil {
+		for _, peer := range f.stated.Options.Peers {
+			if peer.Workload.Name == w.Name {
+				return peer.Identity, nil
+			}
+		}
+	}
+	return identityOf(td, w)
+}
 
 // identityOf returns the SPIFFE ID of a workload in the lab.
 func identityOf(td spiffeid.TrustDomain, w policy.Workload) (spiffeid.ID, error) {

@@ -3,6 +3,7 @@ package matrix_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/policyset"
 	"github.com/meshproof/meshproof/internal/report"
+	"github.com/meshproof/meshproof/internal/report/folder"
 	"github.com/meshproof/meshproof/internal/suite"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
@@ -297,5 +299,23 @@ func TestEachProfileIsDrawn(t *testing.T) {
 				t.Errorf("the last case is %+v", last)
 			}
 		})
+	}
+}
+
+// A test of another module asks for drawn policies behind its subtests, when its context has ended.
+func TestRunDrawsBehindTheSubtests(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "report")
+	matrix.Run(t, matrix.Suite{
+		Cases: ofProfiles(t), Runtime: harness.Process, Compiler: &suite.Foreign{CompilerFunc: honest}, Sets: 2, Seed: 11, ReportDir: dir,
+		Implementation: report.Implementation{Organization: "example", Project: "mesh", URL: "https://example.com/mesh", Version: "v1", Contact: []string{"@example"}},
+	})
+	runs, err := folder.Load(dir)
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	cs := runs[0].Cases
+	if last := cs[len(cs)-1]; !last.Passed || last.Drawn == nil || last.Drawn.Sets != 2 {
+		t.Errorf("%+v", last)
 	}
 }

@@ -150,7 +150,8 @@ func (s Suite) covered() ([]cases.Case, error) {
 }
 
 // Run runs the cases on every version and returns the results in the order of the versions.
-// Each version that runs has two cores. A failed case is a result, not an error. After a
+// Each version that runs has two cores. The next version starts while the last cases of one run.
+// A failed case is a result, not an error. After a
 // [*StartError] only its version is missing; a [*DigestError] or [*EndError] removes nothing.
 func (s Suite) Run(ctx context.Context) ([]summary.Run, error) {
 	plan, err := s.Plan()
@@ -169,8 +170,9 @@ func (s Suite) Run(ctx context.Context) ([]summary.Run, error) {
 	for i, version := range versions {
 		free <- struct{}{}
 		running.Go(func() {
-			defer func() { <-free }()
-			results[i], errs[i] = s.runVersion(ctx, version, plan, &calling)
+			handOver := sync.OnceFunc(func() { <-free })
+			defer handOver()
+			results[i], errs[i] = s.runVersion(ctx, version, plan, &calling, handOver)
 		})
 	}
 	running.Wait()
@@ -190,11 +192,12 @@ func (s Suite) versions() []string {
 	return s.Versions
 }
 
-func (s Suite) runVersion(ctx context.Context, version string, plan []cases.Case, calling *sync.Mutex) (run *summary.Run, err error) {
+func (s Suite) runVersion(ctx context.Context, version string, plan []cases.Case, calling *sync.Mutex, handOver func()) (run *summary.Run, err error) {
 	u, err := s.start(ctx, version)
 	if err != nil {
 		return nil, err
 	}
+	defer u.endWith(ctx)()
 	defer func() {
 		if end := u.Close(); end != nil {
 			err = errors.Join(err, &EndError{VersionError{u.Version(), end}})
@@ -210,6 +213,10 @@ func (s Suite) runVersion(ctx context.Context, version string, plan []cases.Case
 	}
 	if s.Done != nil {
 		u.runner.Done = func(r result.Case) { call(func() { s.Done(u.Version(), r) }) }
+	}
+	if !s.foreign() {
+		// Another compiler is asked for more behind the cases.
+		u.runner.Begun = handOver
 	}
 	ran := map[string]result.Case{}
 	wanted := slices.DeleteFunc(slices.Clone(plan), func(c cases.Case) bool {
@@ -258,6 +265,12 @@ func (s Suite) start(ctx context.Context, version string) (*underway, error) {
 	}
 	runner := suite.Runner{Harness: h, Compiler: compiler, AnyNames: s.AnyNames, Strict: s.Strict, Read: s.Read}
 	return &underway{Harness: h, suite: s, runner: runner, began: began, digest: digest}, nil
+}
+
+// endWith ends Envoy as soon as the context ends, until stop is called: a case that is being compiled does
+// not look at the context.
+func (u *underway) endWith(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { _ = u.Close() })
 }
 
 // result returns the results of the plan, and behind them the result of the policies that were drawn

@@ -7,7 +7,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -20,6 +22,7 @@ import (
 	"github.com/meshproof/meshproof/internal/report/folder"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/suite"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -99,6 +102,45 @@ func TestSuiteRun(t *testing.T) {
 	}
 	if results[0].Report.Cases[0].EvidenceSHA256 != results[1].Report.Cases[0].EvidenceSHA256 {
 		t.Error("the same evidence has two hashes")
+	}
+}
+
+// The next version starts while the last case of one still runs.
+func TestNextVersionStartsBehindTheLastCase(t *testing.T) {
+	t.Parallel()
+	second := make(chan struct{})
+	started, reads := 0, 0
+	var mu sync.Mutex
+	all := few(t)[:1]
+	results, err := matrix.Suite{
+		Cases: all, Runtime: harness.Process, Versions: []string{"1.39.3", "1.40.0"},
+		Started: func(string, int) {
+			if started++; started == 2 {
+				close(second)
+			}
+		},
+		Read: func(c cases.Case) (*verdict.Reading, error) {
+			mu.Lock()
+			reads++
+			first := reads == 1
+			mu.Unlock()
+			if first {
+				select {
+				case <-second:
+				case <-time.After(30 * time.Second):
+					return nil, errors.New("the next version did not start")
+				}
+			}
+			return verdict.Read(c)
+		},
+	}.Run(t.Context())
+	if err != nil || len(results) != 2 {
+		t.Fatalf("%d results, %v", len(results), err)
+	}
+	for i, version := range []string{"1.39.3", "1.40.0"} {
+		if run := results[i].Report; run.Envoy != version || run.Passed != 1 {
+			t.Errorf("Envoy %s: %d passed: %v", run.Envoy, run.Passed, results[i].Results[0].Failures())
+		}
 	}
 }
 

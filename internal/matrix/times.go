@@ -98,7 +98,7 @@ func (t Times) Cost(c cases.Case) time.Duration {
 		// With a cost of zero for each case, the shards would not be balanced by number.
 		return max(d, time.Millisecond)
 	}
-	return costOfCase + time.Duration((len(c.Requests)+len(c.Passages)))*costOfRequest
+	return costOfCase + time.Duration((len(c.Requests)+len(c.RoutedRequests)))*costOfRequest
 }
 
 const module = "github.com/meshproof/meshproof"

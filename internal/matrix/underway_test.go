@@ -1,11 +1,15 @@
 package matrix
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
@@ -39,6 +43,34 @@ func TestDigestThatCannotBeRead(t *testing.T) {
 	}
 	if result == nil || result.Report.Passed != 1 || result.Report.EnvoySHA256 != "" {
 		t.Errorf("the result is %+v", result)
+	}
+}
+
+// An interrupt ends Envoy, also while no work of the run looks at the context.
+func TestInterruptEndsEnvoy(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	u, err := Suite{Runtime: harness.Process}.start(ctx, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.endWith(ctx)()
+	spec := harness.MeshSpec{TrustDomains: []spiffeid.TrustDomain{spiffeid.RequireTrustDomainFromString("mesh")}}
+	if _, err := u.NewMesh(ctx, spec); err != nil {
+		t.Fatal(err)
+	}
+	interrupt()
+	// Where all ports have a mesh, this waits for the end of Envoy.
+	within, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for err == nil {
+		_, err = u.NewMesh(within, spec)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Envoy goes on: %v", err)
+	}
+	if err := u.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

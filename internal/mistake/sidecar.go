@@ -46,11 +46,15 @@ func OfSidecar(original routing.Proxy) []Sidecar {
 		}
 	}
 	for i, c := range original.Clusters {
+		// On tcp a backend has one bound alone, on the time to connect, and nothing else ends a
+		// connection that does not come about.
+		if c.Protocol.Layer() == policy.L4 {
+			continue
+		}
 		for bound := range routing.Bounds {
 			for _, m := range ofLimit(c.Limits[bound]) {
-				// Envoy needs a bound on the time to connect, and on tcp nothing else ends a
-				// connection that does not come about.
-				if bound == routing.Connection && (m.kind == LimitLost || c.Protocol.Layer() == policy.L4) {
+				// Envoy needs a bound on the time to connect.
+				if bound == routing.Connection && m.kind == LimitLost {
 					continue
 				}
 				of := original

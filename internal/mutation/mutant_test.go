@@ -259,7 +259,7 @@ func TestMatchMutants(t *testing.T) {
 		{in(attribute.Path, policy.Template, "/a/{*}/b"), []string{`template turned prefix: path starts with "/a/"`}},
 		{attribute.DestinationPort.Exact("80"), []string{`end of a range missed: destination port = "79"`, `end of a range missed: destination port = "81"`}},
 		{attribute.SourceAddress.Exact("10.0.0.1"), []string{`end of a range missed: source address = "10.0.0.0"`, `end of a range missed: source address = "10.0.0.2"`}},
-		{attribute.RequestPrincipal(policy.Match{Value: "i"}, policy.Match{Value: "s"}), []string{
+		{policy.And{policy.Is{Attribute: attribute.Claim("iss"), Match: policy.Match{Value: "i"}}, policy.Is{Attribute: attribute.Claim("sub"), Match: policy.Match{Value: "s"}}}, []string{
 			`and turned or: claim iss = "i" or claim sub = "s"`, `exact turned prefix: claim iss starts with "i" and claim sub = "s"`, `exact turned prefix: claim iss = "i" and claim sub starts with "s"`,
 			`claim not asked for: claim sub = "s"`, `claim not asked for: claim iss = "i"`,
 		}},

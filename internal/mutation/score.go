@@ -27,6 +27,9 @@ type Score struct {
 	// Mutants are the mutants that differ from the original.
 	Mutants []Verdict
 	Exclusions
+	// Unshowable are the mistakes in limits that no request in the lab of the case can show, each with
+	// the reason.
+	Unshowable []string
 }
 
 // Verdict is the result of one mutant.
@@ -77,7 +80,7 @@ const defaultParallel = 8
 // wraps [ErrBaseline], or says that the machine failed.
 func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 	score := Score{Case: c}
-	if c.ExpectError != "" || len(c.Requests)+len(c.Passages) == 0 || !c.Gate.Admits(t.Runner.Harness.Version(), t.Runner.Harness.Behavior()) {
+	if c.ExpectError != "" || len(c.Requests)+len(c.RoutedRequests) == 0 || !c.Gate.Admits(t.Runner.Harness.Version(), t.Runner.Harness.Behavior()) {
 		return score, nil
 	}
 	if t.Runner.Read == nil {
@@ -114,7 +117,7 @@ func (t Tester) Case(ctx context.Context, c cases.Case) (Score, error) {
 		}
 	}
 	stated := reading.As(c)
-	c.Requests, c.Counters, c.Passages = nil, nil, nil
+	c.Requests, c.Counters, c.RoutedRequests = nil, nil, nil
 	err = t.run(ctx, reading.As(c), probes, own, score.Mutants)
 	valid := len(score.Mutants)
 	score.Mutants = slices.DeleteFunc(score.Mutants, func(v Verdict) bool { return v.invalid })

@@ -92,6 +92,14 @@ func (s Scores) exclusions() Exclusions {
 	return out
 }
 
+// unshowable has the mistakes that no request can show.
+func (s Scores) unshowable() (out []string) {
+	for _, score := range s.Cases {
+		out = append(out, score.Unshowable...)
+	}
+	return out
+}
+
 // failures returns, for each failed case, the reason why it has no score.
 func (s Scores) failures() []string {
 	var out []string
@@ -107,7 +115,11 @@ func (s Scores) Sentence() string {
 	if counts.Of == 0 {
 		return "there is no mistake to make: no case states a request that is decided by a policy"
 	}
-	return fmt.Sprintf("%d of %d mistakes killed on Envoy %s, %d equivalent, %d invalid: score %s", counts.Killed, counts.Of, s.Envoy, excluded.Equivalent, excluded.Invalid, percent(counts))
+	left := fmt.Sprintf("%d equivalent, %d invalid", excluded.Equivalent, excluded.Invalid)
+	if n := len(s.unshowable()); n > 0 {
+		left += fmt.Sprintf(", %d that no request can show", n)
+	}
+	return fmt.Sprintf("%d of %d mistakes killed on Envoy %s, %s: score %s", counts.Killed, counts.Of, s.Envoy, left, percent(counts))
 }
 
 // OwnSentence is the score of the requests that people wrote, and "" where there is no
@@ -147,6 +159,11 @@ func (s Scores) WriteText(w io.Writer, p terminal.Paint) {
 				v.Inbound, v.Kind, terminal.Printable(terminal.Abridge(v.Where)), v.Reason)
 		}
 	}
+	for _, score := range s.Cases {
+		for _, text := range score.Unshowable {
+			fmt.Fprintf(w, "– %s: %s\n  no request can show %s\n", score.Case.Place, terminal.Printable(score.Case.Name), terminal.Printable(text))
+		}
+	}
 	table := terminal.Table{{"mistake", "killed", "survived", "killed by own requests"}}
 	for _, k := range mistake.Kinds() {
 		if killed[k]+survived[k] > 0 {
@@ -178,6 +195,7 @@ type scoresJSON struct {
 	Own        report.Score `json:"own"`
 	Equivalent int          `json:"equivalent"`
 	Invalid    int          `json:"invalid"`
+	Unshowable []string     `json:"unshowable,omitempty"`
 	Failed     []string     `json:"failed,omitempty"`
 	Mutants    []mutantJSON `json:"mutants"`
 }
@@ -197,7 +215,7 @@ func (s Scores) MarshalJSON() ([]byte, error) {
 	counts, excluded := s.Counts(), s.exclusions()
 	out := scoresJSON{
 		Envoy: s.Envoy, Runtime: s.Runtime, Killed: counts.Killed, Of: counts.Of, Own: s.OwnCounts(),
-		Equivalent: excluded.Equivalent, Invalid: excluded.Invalid, Failed: s.failures(), Mutants: []mutantJSON{},
+		Equivalent: excluded.Equivalent, Invalid: excluded.Invalid, Unshowable: s.unshowable(), Failed: s.failures(), Mutants: []mutantJSON{},
 	}
 	for _, score := range s.Cases {
 		for _, v := range score.Mutants {

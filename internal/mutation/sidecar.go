@@ -11,30 +11,58 @@ import (
 
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/mistake"
+	"github.com/meshproof/meshproof/internal/routeproof"
 	"github.com/meshproof/meshproof/internal/routeverdict"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/routingconfig"
 	"github.com/meshproof/meshproof/internal/verdict"
 )
 
-// sidecarMutant is a mistake in the outbound side of a sidecar, with the requests that show it.
+// sidecarMutant is a mistake in the outbound side of a sidecar, with the requests that show it. The first
+// ones are the case's own.
 type sidecarMutant struct {
 	mistake.Sidecar
 	of       string
-	requests []casefile.Passage
+	requests []casefile.RoutedRequest
+	own      int
+}
+
+// routed are requests through sidecars, with what must become of them. The first ones are the case's own.
+type routed struct {
+	requests []casefile.RoutedRequest
+	expected []routeverdict.Expectation
+	own      int
+}
+
+// routedRequests are the requests of a case and, unless the tester leaves them out, those of its proof.
+func (t Tester) routedRequests(of []casefile.RoutedRequest, routes *routeverdict.Reading) routed {
+	out := routed{slices.Clone(of), slices.Clone(routes.Expected), len(of)}
+	if t.OwnRequests {
+		return out
+	}
+	for _, s := range routes.Sidecars {
+		for _, r := range routeproof.Requests(s.Name, s.Program) {
+			// What the lab cannot follow in this case is no request of its proof.
+			if x := s.Expect(r); x.Unclear == nil {
+				out.requests, out.expected = append(out.requests, r), append(out.expected, x)
+			}
+		}
+	}
+	return out
 }
 
 // sidecars makes every mistake in the outbound sides of a case, one at a time, and runs the requests
-// of the case that should find it.
+// that should find it.
 func (t Tester) sidecars(ctx context.Context, reading *verdict.Reading, score *Score) error {
 	routes, err := routeverdict.Read(reading)
 	if err != nil || routes == nil {
 		return err
 	}
 	var mutants []sidecarMutant
+	probes := t.routedRequests(reading.Case.RoutedRequests, routes)
 	for _, s := range routes.Sidecars {
 		asked := map[string]bool{}
-		for i, p := range reading.Case.Passages {
+		for i, p := range reading.Case.RoutedRequests {
 			asked[routes.Expected[i].Outbound.Name] = asked[routes.Expected[i].Outbound.Name] || p.From == s.Name
 		}
 		for _, m := range mistake.OfSidecar(s.Program) {
@@ -50,7 +78,12 @@ func (t Tester) sidecars(ctx context.Context, reading *verdict.Reading, score *S
 			case !shown || onlyShares(s.Program, m.Proxy):
 				score.Equivalent++
 			default:
-				mutants = append(mutants, sidecarMutant{m, s.Name, showing(s, m, reading.Case.Passages, routes.Expected)})
+				requests, own := probes.showing(s, m)
+				if len(requests) == 0 && unshowable(s, m) != "" {
+					score.Unshowable = append(score.Unshowable, fmt.Sprintf("%s at %s: %s", m.Kind, m.Where, unshowable(s, m)))
+					continue
+				}
+				mutants = append(mutants, sidecarMutant{m, s.Name, requests, own})
 			}
 		}
 	}
@@ -115,27 +148,31 @@ func onlyShares(original, mutant routing.Proxy) bool {
 // mostRepeated is how often a request is sent that a mistake changes in a share of its runs alone.
 const mostRepeated = 64
 
-// showing returns the requests of the case through a sidecar whose end the mistake changes. One that
-// the mistake sends to another backend in a share of its runs is there several times.
-func showing(s routeverdict.Sidecar, m mistake.Sidecar, passages []casefile.Passage, expected []routeverdict.Expectation) (out []casefile.Passage) {
+// showing returns the requests through a sidecar whose end the mistake changes, and how many of them are
+// the case's own. One that the mistake sends to another backend in a share of its runs is there several
+// times.
+func (r routed) showing(s routeverdict.Sidecar, m mistake.Sidecar) (out []casefile.RoutedRequest, own int) {
 	mutant := s
 	mutant.Program = m.Proxy
-	for i, p := range passages {
+	for i, p := range r.requests {
 		if p.From != s.Name {
 			continue
 		}
-		was, is := expected[i], mutant.Expect(p)
+		was, is := r.expected[i], mutant.Expect(p)
 		if reflect.DeepEqual(was.Outcomes, is.Outcomes) && was.Decision.Route == is.Decision.Route {
 			continue
 		}
 		for range repeats(was, is) {
 			out = append(out, p)
 		}
+		if i < r.own {
+			own = len(out)
+		}
 		if len(out) >= requestLimit {
 			break
 		}
 	}
-	return out
+	return out, own
 }
 
 // repeats returns how often a request must be sent so that a backend of the mistake alone takes it
@@ -173,12 +210,12 @@ func (t Tester) sidecar(ctx context.Context, reading *verdict.Reading, m sidecar
 		return s
 	}
 	c := reading.Case
-	c.Requests, c.Counters, c.ExpectWarnings, c.Passages = nil, nil, nil, m.requests
+	c.Requests, c.Counters, c.ExpectWarnings, c.RoutedRequests = nil, nil, nil, m.requests
 	r := runner.Reading(ctx, reading.As(c))
 	switch {
 	case r.Fault:
 		return v, fmt.Errorf("mutation: %s: case %q with %s: %w", c.Place, c.Name, m.Kind, r.Err)
-	case r.Err != nil && len(r.Passages) == 0:
+	case r.Err != nil && len(r.RoutedRequests) == 0:
 		v.invalid = true
 		return v, nil
 	}
@@ -186,12 +223,12 @@ func (t Tester) sidecar(ctx context.Context, reading *verdict.Reading, m sidecar
 		v.Reason = "Envoy sends the requests as without the mistake"
 		return v, nil
 	}
-	// Each of these requests is one that the case states.
-	v.KilledByOwn = true
-	for _, p := range r.Passages {
+	if r.Err != nil {
+		v.Reason = r.Err.Error()
+	}
+	for i, p := range slices.Backward(r.RoutedRequests) {
 		if len(p.Problems) > 0 {
-			v.Reason = p.Problems[0].String()
-			break
+			v.Reason, v.KilledByOwn = p.Problems[0].String(), i < m.own
 		}
 	}
 	return v, nil

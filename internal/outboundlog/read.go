@@ -1,7 +1,6 @@
 package outboundlog
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -11,31 +10,18 @@ import (
 	"time"
 
 	logsv1 "go.opentelemetry.io/proto/otlp/logs/v1"
-	"google.golang.org/grpc"
-	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// Register makes a server take the entries. The function gets each of them, and must not block;
-// its error is that of an entry that cannot be read.
-func Register(s grpc.ServiceRegistrar, entries func(Entry, error)) {
-	s.RegisterService(&grpc.ServiceDesc{
-		ServiceName: "opentelemetry.proto.collector.logs.v1.LogsService",
-		Methods: []grpc.MethodDesc{{MethodName: "Export", Handler: func(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
-			// The request of the service has the only field of this message, under the same number.
-			data := &logsv1.LogsData{}
-			if err := decode(data); err != nil {
-				return nil, err
+// Read gives the entries of a message to a function, one after the other. The error of an entry
+// says why it cannot be read.
+func Read(data *logsv1.LogsData, entries func(Entry, error)) {
+	for _, resource := range data.GetResourceLogs() {
+		for _, scope := range resource.GetScopeLogs() {
+			for _, record := range scope.GetLogRecords() {
+				entries(read(record))
 			}
-			for _, resource := range data.GetResourceLogs() {
-				for _, scope := range resource.GetScopeLogs() {
-					for _, record := range scope.GetLogRecords() {
-						entries(read(record))
-					}
-				}
-			}
-			return &emptypb.Empty{}, nil
-		}}},
-	}, nil)
+		}
+	}
 }
 
 func key(column int) string { return strconv.Itoa(column) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/meshproof/meshproof/internal/authorizer"
 	"github.com/meshproof/meshproof/internal/mtls"
@@ -30,9 +31,9 @@ func TestAsks(t *testing.T) {
 		err     string
 		unread  bool
 	}{
-		"closed":        {2, shadow + "," + plain, authorizer.Authorizer{Provider: "opa", Cluster: "opa"}, "", false},
-		"open":          {2, shadow + "," + strings.Replace(asks, "MORE", `"failureModeAllow": true,`, 1), authorizer.Authorizer{Provider: "opa", Cluster: "opa", FailOpen: true}, "", false},
-		"with a status": {2, shadow + "," + strings.Replace(asks, "MORE", `"statusOnError": {"code": "ServiceUnavailable"},`, 1), authorizer.Authorizer{Provider: "opa", Cluster: "opa", StatusOnError: 503}, "", false},
+		"closed":        {2, shadow + "," + plain, authorizer.Authorizer{Provider: "opa", Cluster: "opa", Timeout: time.Second}, "", false},
+		"open":          {2, shadow + "," + strings.Replace(asks, "MORE", `"failureModeAllow": true,`, 1), authorizer.Authorizer{Provider: "opa", Cluster: "opa", Timeout: time.Second, FailOpen: true}, "", false},
+		"with a status": {2, shadow + "," + strings.Replace(asks, "MORE", `"statusOnError": {"code": "ServiceUnavailable"},`, 1), authorizer.Authorizer{Provider: "opa", Cluster: "opa", Timeout: time.Second, StatusOnError: 503}, "", false},
 		"in version 1":  {1, shadow + "," + plain, authorizer.Authorizer{}, `unknown field "@type"`, false},
 		"in front":      {2, plain + "," + shadow, authorizer.Authorizer{}, "want one envoy.extensions.filters.http.ext_authz.v3.ExtAuthz behind an RBAC filter", false},
 		"twice":         {2, shadow + "," + plain + "," + plain, authorizer.Authorizer{}, "want one", false},

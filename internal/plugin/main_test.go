@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/meshproof/meshproof/internal/authorizer"
 	"github.com/meshproof/meshproof/internal/authorizerfilter"
@@ -306,7 +307,10 @@ func filtersJSON(f xds.Filters) ([]byte, error) {
 		return raw
 	}
 	service := func(a authorizer.Authorizer) *corev3.GrpcService {
-		return &corev3.GrpcService{TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{EnvoyGrpc: &corev3.GrpcService_EnvoyGrpc{ClusterName: a.Cluster}}}
+		return &corev3.GrpcService{
+			TargetSpecifier: &corev3.GrpcService_EnvoyGrpc_{EnvoyGrpc: &corev3.GrpcService_EnvoyGrpc{ClusterName: a.Cluster, Authority: a.Authority}},
+			Timeout:         durationpb.New(a.Timeout),
+		}
 	}
 	for i, filter := range f.Network {
 		out.Network = append(out.Network, marshal(filter))

@@ -41,7 +41,7 @@ func TestRename(t *testing.T) {
 	differ, inbounds := 0, 0
 	sets := uint64(200)
 	if testing.Short() {
-		sets = 40
+		sets = 20
 	}
 	for number := range sets {
 		usual := Draw(7, number)

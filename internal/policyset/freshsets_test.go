@@ -22,18 +22,22 @@ func TestFreshSets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			asked := 0
-			for number := range uint64(setsOf(120, 30)) {
+			for number := range uint64(setsOf(120, 15)) {
 				asked += agree(t, policyset.DrawFresh(6, number, dialect.form))
 			}
 			if asked == 0 {
 				t.Error("no request was asked")
 			}
-			made, all := 0, 0
+			made, tried, all := 0, 0, 0
 			for i, c := range casetest.Stories(t) {
 				if needs := policyset.Needs(c); len(needs) == 0 || needs[0] != dialect.core {
 					continue
 				}
 				all++
+				if testing.Short() && all%5 != 0 {
+					continue
+				}
+				tried++
 				out, ok := policyset.FromCase(c, 8, uint64(i))
 				if !ok {
 					t.Logf("no other case is made of %q", c.Name)
@@ -44,8 +48,8 @@ func TestFreshSets(t *testing.T) {
 					agree(t, out)
 				}
 			}
-			if made < all*9/10 || all < 150 {
-				t.Errorf("of %d cases %d are made", all, made)
+			if made < tried*9/10 || all < 150 {
+				t.Errorf("of %d cases %d are made", tried, made)
 			}
 		})
 	}

@@ -69,7 +69,7 @@ func (g *generator) istioRule() object {
 	return rule
 }
 
-// blocks are addresses of callers, whole and in blocks. Some are next to each other, and some lie
+// blocks are addresses of callers and of workloads, whole and in blocks. Some are next to each other, and some lie
 // within others.
 var blocks = []string{"10.64.0.1", "10.64.0.0/24", "10.64.0.0/31", "10.64.0.2/31", "192.168.0.0/16", "192.168.7.7", "0.0.0.0/0"}
 
@@ -83,6 +83,7 @@ var conditions = []struct {
 	{"source.principal", []string{"*/sa/x", "trust-domain.mesh/ns/a/sa/x", "trust-domain.mesh/ns/a*"}},
 	{"source.ip", blocks},
 	{"remote.ip", blocks},
+	{"destination.ip", blocks},
 	{"destination.port", []string{"8080", "8081", "9090"}},
 	{"connection.sni", append([]string{"*", "*.example", "web*"}, serverNames...)},
 	{"request.headers[x-role]", []string{"*", "admin", "adm*", "*min", "admin,user"}},

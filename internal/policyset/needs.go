@@ -59,6 +59,7 @@ var needs = []need{
 	{"IstioAddresses", feature.IstioAuthz, field{"ipBlocks", ""}},
 	{"IstioAddresses", feature.IstioAuthz, field{"remoteIpBlocks", ""}},
 	{"IstioAddresses", feature.IstioAuthz, field{"key", "source.ip"}},
+	{"IstioAddresses", feature.IstioAuthz, field{"key", "destination.ip"}},
 	{"IstioAddresses", feature.IstioAuthz, field{"notIpBlocks", ""}},
 	{"IstioAddresses", feature.IstioAuthz, field{"notRemoteIpBlocks", ""}},
 	{"IstioAddresses", feature.IstioAuthz, field{"key", "remote.ip"}},

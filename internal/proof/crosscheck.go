@@ -11,6 +11,7 @@ import (
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/destination"
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/forwarded"
 	"github.com/meshproof/meshproof/internal/requestline"
@@ -186,6 +187,7 @@ func (p *Proof) draw(i int) []policy.Request {
 			}
 		}
 		r.Port, r.Source = in.Port, drawAddress(slices.Concat(values[attribute.SourceAddress], values[attribute.RemoteAddress]), random)
+		r.Destination = destination.Reached(in.IP, r.Source)
 		if in.Protocol.Layer() == policy.L7 {
 			r.Method = methods[random.IntN(len(methods))]
 			if in.Protocol == policy.HTTP && !slices.Contains(requestline.Methods, r.Method) {

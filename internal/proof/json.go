@@ -115,7 +115,7 @@ func (p Proven) form() caseJSON {
 		out.Inbounds = append(out.Inbounds, in.form())
 	}
 	if own := p.Own; own != nil {
-		out.Own = &ownJSON{Requests: len(own.Case.Requests), Passed: own.Passed(), Skipped: own.Skipped, Problems: own.Failures()}
+		out.Own = &ownJSON{Requests: len(own.Case.Requests) + len(own.Case.RoutedRequests), Passed: own.Passed(), Skipped: own.Skipped, Problems: own.Failures()}
 	}
 	return out
 }

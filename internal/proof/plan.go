@@ -215,7 +215,7 @@ func ownRequests(reading *verdict.Reading) *verdict.Reading {
 	}
 	c.Requests = slices.DeleteFunc(slices.Clone(c.Requests), func(q cases.Request) bool { return !isThere(q.To) })
 	c.Counters = slices.DeleteFunc(slices.Clone(c.Counters), func(counters cases.Counters) bool { return !isThere(counters.Inbound) })
-	if len(c.Requests) == 0 {
+	if len(c.Requests)+len(c.RoutedRequests) == 0 {
 		return nil
 	}
 	if len(c.Requests) < len(reading.Case.Requests) {

@@ -150,6 +150,26 @@ func (r *Report) Classes() *report.Classes {
 	return out
 }
 
+// AddTo adds the proofs to a run, each as a case with its notes, and the count of their classes.
+func (r *Report) AddTo(run *report.Run, build func(result.Case) report.Case) {
+	run.ClassesProven = r.Classes()
+	for _, one := range r.Cases {
+		c := build(one.Result)
+		c.Notes = append(c.Notes, one.Notes()...)
+		run.Add(c)
+	}
+	if r.Routes == nil {
+		return
+	}
+	proven, of, complete := r.Routes.Counts()
+	run.ClassesProven.Proven, run.ClassesProven.Of, run.ClassesProven.Complete = run.ClassesProven.Proven+proven, run.ClassesProven.Of+of, run.ClassesProven.Complete && complete
+	for _, v := range r.Routes.Verdicts {
+		c := build(v.Result)
+		c.Notes = append(c.Notes, v.Notes()...)
+		run.Add(c)
+	}
+}
+
 // Suspects returns what was not decided as specified, for [counterexample.Finder].
 func (r *Report) Suspects() []counterexample.Suspect {
 	var out []counterexample.Suspect
@@ -181,6 +201,9 @@ func (r *Report) Sentence() string {
 	}
 	if r.Truncated {
 		text += "; sampled: not each two policies that may select one workload were asked together, there are too many"
+	}
+	if r.Routes != nil && !r.Routes.Holds() {
+		text += "; not so the requests to outbounds, see above"
 	}
 	if r.LeftOut != "" {
 		text += "; left out, not read: " + r.LeftOut
@@ -214,6 +237,8 @@ func (r *Report) WriteText(w io.Writer, p terminal.Paint) {
 	}
 	if len(r.Cases) > 0 {
 		fmt.Fprintf(w, "%s %s (%s)\n", p.Mark(holds), r.Sentence(), r.Runtime)
+	} else if r.Routes == nil {
+		fmt.Fprintf(w, "%s nothing was asked: no document describes an inbound, or a service that a workload sends to\n", p.Mark(false))
 	}
 	if r.Known != nil {
 		r.Known.writeText(w, p)

@@ -17,31 +17,32 @@ import (
 	"github.com/meshproof/meshproof/policy/attribute"
 )
 
-// The peer of the connection, and what the PROXY protocol or a header says of the caller.
+// The peer of the connection, what the PROXY protocol or a header says of the caller, and the
+// address that the caller connects to.
 var (
-	_ = add(addressRow(attribute.SourceAddress, &networkinputsv3.DirectSourceIPInput{}, func(block *corev3.CidrRange) *rbacv3.Principal {
-		return &rbacv3.Principal{Identifier: &rbacv3.Principal_DirectRemoteIp{DirectRemoteIp: block}}
-	}, (*accesslogdatav3.AccessLogCommon).GetDownstreamDirectRemoteAddress))
-	_ = add(addressRow(attribute.RemoteAddress, &networkinputsv3.SourceIPInput{}, func(block *corev3.CidrRange) *rbacv3.Principal {
-		return &rbacv3.Principal{Identifier: &rbacv3.Principal_RemoteIp{RemoteIp: block}}
-	}, (*accesslogdatav3.AccessLogCommon).GetDownstreamRemoteAddress))
+	_ = add(addressRow(attribute.SourceAddress, &networkinputsv3.DirectSourceIPInput{}, row{principal: func(m policy.Match) *rbacv3.Principal {
+		return &rbacv3.Principal{Identifier: &rbacv3.Principal_DirectRemoteIp{DirectRemoteIp: cidrRange(m)}}
+	}}, (*accesslogdatav3.AccessLogCommon).GetDownstreamDirectRemoteAddress))
+	_ = add(addressRow(attribute.RemoteAddress, &networkinputsv3.SourceIPInput{}, row{principal: func(m policy.Match) *rbacv3.Principal {
+		return &rbacv3.Principal{Identifier: &rbacv3.Principal_RemoteIp{RemoteIp: cidrRange(m)}}
+	}}, (*accesslogdatav3.AccessLogCommon).GetDownstreamRemoteAddress))
+	_ = add(addressRow(attribute.DestinationAddress, &networkinputsv3.DestinationIPInput{}, row{permission: func(m policy.Match) *rbacv3.Permission {
+		return &rbacv3.Permission{Rule: &rbacv3.Permission_DestinationIp{DestinationIp: cidrRange(m)}}
+	}}, (*accesslogdatav3.AccessLogCommon).GetDownstreamLocalAddress))
 )
 
-func addressRow(a *policy.Attribute, input proto.Message, principal func(*corev3.CidrRange) *rbacv3.Principal, logged func(*accesslogdatav3.AccessLogCommon) *corev3.Address) row {
+// addressRow completes a row that says how a named rule asks for an address.
+func addressRow(a *policy.Attribute, input proto.Message, named row, logged func(*accesslogdatav3.AccessLogCommon) *corev3.Address) row {
 	in := inputOf(input)
-	return row{
-		attribute: a,
-		since:     "1.36.4",
-		input:     input,
-		predicate: func(m policy.Match) *predicateProto { return inBlock(in, cidrRange(m)) },
-		principal: func(m policy.Match) *rbacv3.Principal { return principal(cidrRange(m)) },
-		logged: func(common *accesslogdatav3.AccessLogCommon, _ *accesslogdatav3.HTTPRequestProperties) []string {
-			if address := logged(common).GetSocketAddress().GetAddress(); address != "" {
-				return []string{address}
-			}
-			return nil
-		},
+	named.attribute, named.since, named.input = a, "1.36.4", input
+	named.predicate = func(m policy.Match) *predicateProto { return inBlock(in, cidrRange(m)) }
+	named.logged = func(common *accesslogdatav3.AccessLogCommon, _ *accesslogdatav3.HTTPRequestProperties) []string {
+		if address := logged(common).GetSocketAddress().GetAddress(); address != "" {
+			return []string{address}
+		}
+		return nil
 	}
+	return named
 }
 
 // inBlock compares an address with a block. Envoy reads the text of the input as an address

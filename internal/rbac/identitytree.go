@@ -17,7 +17,9 @@ import (
 type alternative struct {
 	rule    int
 	guarded bool
-	guard   policy.Match
+	// mapped says that the map answers for the guard.
+	mapped bool
+	guard  policy.Match
 	// rest is the question that remains when the guard is met.
 	rest policy.Condition
 	// before is the next earlier alternative with the same guard.
@@ -115,10 +117,11 @@ func identityMatch(c policy.Condition) (policy.Match, bool) {
 	return is.Match, ok && is.Attribute == attribute.Identity && !is.Match.AnyCase && (is.Match.Kind == policy.Exact || is.Match.Kind == policy.Prefix)
 }
 
-// meets returns the alternatives that the identity can meet, in rule order.
-func (x *identityIndex) meets(identity string) []int {
+// meets returns the alternatives that the identity can meet, in rule order. Those that ask for it
+// exactly are known.
+func (x *identityIndex) meets(identity string, exact chain) []int {
 	x.found = append(x.found[:0], x.open...)
-	x.collect(x.exact[identity])
+	x.collect(exact)
 	for _, n := range x.lengths {
 		if n > len(identity) {
 			break
@@ -138,8 +141,8 @@ func (x *identityIndex) collect(c chain) {
 // residue evaluates the gate for one identity. It returns the rules that still
 // depend on the rest of the request and the rule whose verdict stands behind them,
 // or false where the residue is too long to be repeated.
-func (x *identityIndex) residue(identity string) (residue []policy.Rule, end int, ok bool) {
-	for _, at := range x.meets(identity) {
+func (x *identityIndex) residue(identity string, exact chain) (residue []policy.Rule, end int, ok bool) {
+	for _, at := range x.meets(identity, exact) {
 		a := &x.alternatives[at]
 		when := a.rest
 		if when != policy.Always {
@@ -159,15 +162,15 @@ func (x *identityIndex) residue(identity string) (residue []policy.Rule, end int
 	return residue, noRule, true
 }
 
-// without returns the rules less the alternatives that the map answers.
-func (x *identityIndex) without(mapped map[string]*matcherv3.Matcher_OnMatch) []policy.Rule {
+// withoutMapped returns the rules less the alternatives that the map answers.
+func (x *identityIndex) withoutMapped() []policy.Rule {
 	left := make([]policy.Or, len(x.rules))
 	for _, a := range x.alternatives {
+		if a.mapped {
+			continue
+		}
 		when := a.rest
 		if a.guarded {
-			if _, ok := mapped[a.guard.Value]; ok && a.guard.Kind == policy.Exact {
-				continue
-			}
 			when = policy.Is{Attribute: attribute.Identity, Match: a.guard}
 			if a.rest != policy.Always {
 				when = policy.And{when, a.rest}
@@ -235,10 +238,15 @@ func identityTree(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Match
 		return nil
 	}
 	entries := make(map[string]*matcherv3.Matcher_OnMatch, len(index.exact))
-	for identity := range index.exact {
-		residue, end, ok := index.residue(identity)
+	for identity, exact := range index.exact {
+		residue, end, ok := index.residue(identity, exact)
+		if !ok {
+			continue
+		}
+		for c := exact; c > 0; c = index.alternatives[c-1].before {
+			index.alternatives[c-1].mapped = true
+		}
 		switch {
-		case !ok:
 		case end == noRule:
 			entries[identity] = outcome(residue, fallback)
 		case len(residue) > 0:
@@ -255,7 +263,7 @@ func identityTree(rules []policy.Rule, fallback policy.Verdict) *matcherv3.Match
 			Input:    uriSANInput,
 			TreeType: &matcherv3.Matcher_MatcherTree_ExactMatchMap{ExactMatchMap: &matcherv3.Matcher_MatcherTree_MatchMap{Map: entries}},
 		}},
-		OnNoMatch: outcome(index.without(entries), fallback),
+		OnNoMatch: outcome(index.withoutMapped(), fallback),
 	}
 }
 

@@ -45,8 +45,8 @@ func Build(r result.Case) Case {
 		built.Protocol = protocols[q.To]
 		c.Requests = append(c.Requests, built)
 	}
-	for _, p := range r.Passages {
-		c.Passages = append(c.Passages, buildPassage(p))
+	for _, p := range r.RoutedRequests {
+		c.RoutedRequests = append(c.RoutedRequests, buildRouted(p))
 	}
 	return c
 }

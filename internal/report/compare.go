@@ -39,8 +39,8 @@ type Change struct {
 	// Request names inbound, request and caller. It is "" for the case as a whole.
 	Request string `json:"request,omitempty"`
 	// What differs: "status", "error" or "counters of ..." of a case, "outcome", "by",
-	// "shadow", "shadowBy", "want", "passed", "caller", "upstream", "xfcc", "log" or
-	// "peer" of a request, "asked" where only one run has the request, and "evidence"
+	// "shadow", "shadowBy", "want", "passed", "caller", "upstream", "xfcc", "log",
+	// "peer", "route", "backend" or "limit" of a request, "asked" where only one run has the request, and "evidence"
 	// where nothing but the order of requests explains that its hashes differ.
 	What string `json:"what"`
 	A    string `json:"a"`
@@ -85,7 +85,7 @@ func (c Comparison) Decisions() Comparison {
 
 func (c Change) isDecision() bool {
 	switch c.What {
-	case "outcome", "by", "shadow", "shadowBy":
+	case "outcome", "by", "shadow", "shadowBy", "route", "backend":
 		return true
 	case "status":
 		a, _, _ := strings.Cut(c.A, ":")
@@ -143,14 +143,14 @@ func changes(a, b Case) []Change {
 }
 
 func (d *changeList) requests(a, b Case) {
-	if len(a.Requests) == 0 || len(b.Requests) == 0 {
+	if a.Asked() == 0 || b.Asked() == 0 {
 		// One line is enough for a case that was not run.
-		d.add("asked", terminal.Count(len(a.Requests), "request"), terminal.Count(len(b.Requests), "request"))
+		d.add("asked", terminal.Count(a.Asked(), "request"), terminal.Count(b.Asked(), "request"))
 		return
 	}
-	inB := map[Asking]Request{}
+	inB := map[Asking]int{}
 	for i, asked := range Askings(b) {
-		inB[asked] = b.Requests[i]
+		inB[asked] = i
 	}
 	for i, asked := range Askings(a) {
 		d.at.Request = asked.String()
@@ -160,7 +160,11 @@ func (d *changeList) requests(a, b Case) {
 			continue
 		}
 		delete(inB, asked)
-		d.request(a.Requests[i], other)
+		if asked.through {
+			d.routed(a.RoutedRequests[i-len(a.Requests)], b.RoutedRequests[other-len(b.Requests)])
+			continue
+		}
+		d.request(a.Requests[i], b.Requests[other])
 	}
 	for _, asked := range Askings(b) {
 		if _, left := inB[asked]; left {
@@ -168,6 +172,20 @@ func (d *changeList) requests(a, b Case) {
 			d.add("asked", "no", "yes")
 		}
 	}
+}
+
+func (d *changeList) routed(a, b RoutedRequest) {
+	gotA, gotB := cmp.Or(a.Got, a.Outcome), cmp.Or(b.Got, b.Outcome)
+	a, b = a.lasting(), b.lasting()
+	d.add("want", a.Want, b.Want)
+	d.add("passed", fmt.Sprint(a.Passed), fmt.Sprint(b.Passed))
+	d.add("outcome", a.Why()+": "+gotA, b.Why()+": "+gotB)
+	d.add("caller", a.Outcome, b.Outcome)
+	d.add("route", cmp.Or(a.Route, "none"), cmp.Or(b.Route, "none"))
+	d.add("backend", cmp.Or(a.Backend, strings.Join(a.Backends, " or "), "none"), cmp.Or(b.Backend, strings.Join(b.Backends, " or "), "none"))
+	d.add("limit", a.By+" "+a.Place, b.By+" "+b.Place)
+	d.add("by", cmp.Or(a.Verdict, "none"), cmp.Or(b.Verdict, "none"))
+	d.add("log", a.Details, b.Details)
 }
 
 func (d *changeList) request(a, b Request) {

@@ -86,19 +86,20 @@ func decisions(in []*Case) []Difference {
 		if c == nil {
 			continue
 		}
+		decided := c.Decisions()
 		for j, a := range Askings(*c) {
 			if at[a] == nil {
 				at[a] = &Difference{Request: a.String(), Values: make([]string, len(in))}
 				order = append(order, a)
 			}
-			at[a].Values[i] = c.Requests[j].Decision()
+			at[a].Values[i] = decided[j]
 		}
 	}
 	var out []Difference
 	for _, a := range order {
 		kinds := map[string]bool{}
 		for i, c := range in {
-			if c != nil && len(c.Requests) > 0 {
+			if c != nil && c.Asked() > 0 {
 				kinds[at[a].Values[i]] = true
 			}
 		}
@@ -159,22 +160,40 @@ func by(effect, policy string) string {
 	return effect + " by " + policy
 }
 
-// Asking identifies a request of a case, in all runs.
-type Asking struct {
-	from, to, method, path, grpc, sni, token, source, header string
-	// nth counts requests that are equal otherwise.
-	nth int
+// Decisions returns the decision of each of [Askings].
+func (c Case) Decisions() []string {
+	var out []string
+	for _, q := range c.Requests {
+		out = append(out, q.Decision())
+	}
+	for _, p := range c.RoutedRequests {
+		out = append(out, p.Decision())
+	}
+	return out
 }
 
-// Askings returns the Asking of each request of a case.
+// Asking identifies a request of a case, in all runs.
+type Asking struct {
+	from, to, method, path, grpc, sni, token, source, header, answer string
+	// through tells a request through a sidecar, and nth counts requests that are equal otherwise.
+	through bool
+	nth     int
+}
+
+// Askings returns the Asking of each request of a case, and then those of the requests through
+// sidecars.
 func Askings(c Case) []Asking {
-	out := make([]Asking, len(c.Requests))
+	var out []Asking
+	for _, q := range c.Requests {
+		out = append(out, Asking{from: q.From, to: q.To, method: q.Method, path: q.Path, grpc: q.GRPC, sni: q.SNI, token: q.Token, source: q.Source, header: strings.Join(q.Header, ", ")})
+	}
+	for _, p := range c.RoutedRequests {
+		out = append(out, Asking{from: p.From, to: p.To, method: p.Method, path: p.Path, grpc: p.GRPC, header: strings.Join(p.Header, ", "), answer: p.Answer, through: true})
+	}
 	alike := map[Asking]int{}
-	for i, q := range c.Requests {
-		a := Asking{from: q.From, to: q.To, method: q.Method, path: q.Path, grpc: q.GRPC, sni: q.SNI, token: q.Token, source: q.Source, header: strings.Join(q.Header, ", ")}
+	for i, a := range out {
 		alike[a]++
-		a.nth = alike[a]
-		out[i] = a
+		out[i].nth = alike[a]
 	}
 	return out
 }
@@ -192,6 +211,9 @@ func (a Asking) String() string {
 	text += " as " + a.from + servername.With(a.sni) + token.WithText(a.token) + FromAddress(a.source)
 	if a.header != "" {
 		text += " with " + a.header
+	}
+	if a.answer != "" {
+		text += ", answered " + a.answer
 	}
 	if a.nth > 1 {
 		text += " (" + strconv.Itoa(a.nth) + ")"

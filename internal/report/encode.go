@@ -96,12 +96,12 @@ func (c Case) checkStatus() error {
 		}
 		sound = sound && q.Passed
 	}
-	for i, p := range c.Passages {
+	for i, p := range c.RoutedRequests {
 		if p.Passed != (len(p.Problems) == 0) {
-			return fmt.Errorf("passages[%d]: passed is %t, with %d problems: the file was changed", i, p.Passed, len(p.Problems))
+			return fmt.Errorf("routedRequests[%d]: passed is %t, with %d problems: the file was changed", i, p.Passed, len(p.Problems))
 		}
 		if err := checkTime(p.Milliseconds); err != nil {
-			return fmt.Errorf("passages[%d]: %w", i, err)
+			return fmt.Errorf("routedRequests[%d]: %w", i, err)
 		}
 		sound = sound && p.Passed
 	}
@@ -137,8 +137,8 @@ func (c Case) hash() string {
 		q.Rule, q.Problems, q.Explain, q.Protocol = "", nil, "", ""
 		seen.Requests[i] = q
 	}
-	for _, p := range c.Passages {
-		seen.Passages = append(seen.Passages, p.lasting())
+	for _, p := range c.RoutedRequests {
+		seen.RoutedRequests = append(seen.RoutedRequests, p.lasting())
 	}
 	text, err := json.Marshal(seen)
 	if err != nil {

@@ -98,11 +98,11 @@ type Case struct {
 	// same hash. It is "" for a case without requests and error.
 	EvidenceSHA256 string    `json:"evidenceSHA256,omitempty"`
 	Requests       []Request `json:"requests"`
-	// Passages are the requests through the sidecars of workloads.
-	Passages []Passage           `json:"passages,omitempty"`
-	Counters map[string]Counters `json:"counters,omitempty"`
-	Warnings []string            `json:"warnings,omitempty"`
-	Notes    []string            `json:"notes,omitempty"`
+	// RoutedRequests are the requests through the sidecars of workloads.
+	RoutedRequests []RoutedRequest     `json:"routedRequests,omitempty"`
+	Counters       map[string]Counters `json:"counters,omitempty"`
+	Warnings       []string            `json:"warnings,omitempty"`
+	Notes          []string            `json:"notes,omitempty"`
 	// WantsOnly says why Envoy was held against nothing but what the case wants: no dialect
 	// owns the policies. It is "" where the policies were read.
 	WantsOnly string `json:"wantsOnly,omitempty"`
@@ -262,9 +262,9 @@ func (c Case) Problems() []string {
 			out = append(out, asked[i].String()+": "+problem)
 		}
 	}
-	for _, p := range c.Passages {
+	for i, p := range c.RoutedRequests {
 		for _, problem := range p.Problems {
-			out = append(out, p.text()+": "+problem)
+			out = append(out, asked[len(c.Requests)+i].String()+": "+problem)
 		}
 	}
 	return out

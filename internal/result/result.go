@@ -18,7 +18,7 @@ import (
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/endpoint"
-	"github.com/meshproof/meshproof/internal/passage"
+	"github.com/meshproof/meshproof/internal/exchange"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/routeverdict"
 	"github.com/meshproof/meshproof/internal/routing"
@@ -49,9 +49,9 @@ type Case struct {
 	// Requests has an entry for each request of the case, in order; none where the
 	// case failed before any was sent.
 	Requests []Request
-	// Passages has an entry for each request through a sidecar, in order; none where the case
+	// RoutedRequests has an entry for each request through a sidecar, in order; none where the case
 	// failed before any was sent.
-	Passages []Passage
+	RoutedRequests []RoutedRequest
 	// WantsOnly says why Envoy was held against nothing but what the case wants; empty where
 	// the policies were read.
 	WantsOnly string
@@ -106,18 +106,18 @@ type Request struct {
 	Explain string
 }
 
-// Passage is what became of one request through a sidecar.
-type Passage struct {
-	casefile.Passage
+// RoutedRequest is what became of one request through a sidecar.
+type RoutedRequest struct {
+	casefile.RoutedRequest
 	routeverdict.Judgement
 	Expected routeverdict.Expectation
-	Evidence passage.Evidence
+	Evidence exchange.Evidence
 	// Tries is how often the request was sent, until the machine was in time.
 	Tries int
 }
 
 // Text says where the request goes, what it asks for, and what the application does with it.
-func (p Passage) Text() string {
+func (p RoutedRequest) Text() string {
 	text := p.To
 	switch {
 	case p.GRPC != "":
@@ -178,7 +178,7 @@ func (c Case) Passed() bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(c.Passages, func(p Passage) bool { return len(p.Problems) > 0 })
+	return !slices.ContainsFunc(c.RoutedRequests, func(p RoutedRequest) bool { return len(p.Problems) > 0 })
 }
 
 // NotRun reports whether Envoy or the machine had failed before the case could run.
@@ -199,7 +199,7 @@ func (c Case) Failures() []string {
 			out = append(out, fmt.Sprintf("%s: %s", q.Place, problem))
 		}
 	}
-	for _, p := range c.Passages {
+	for _, p := range c.RoutedRequests {
 		for _, problem := range p.Problems {
 			out = append(out, fmt.Sprintf("%s: %s", p.Place, problem))
 		}
@@ -221,7 +221,7 @@ func (c Case) WriteFailure(w io.Writer, paint terminal.Paint, again string) {
 			c.WriteRequest(w, paint, q)
 		}
 	}
-	for _, p := range c.Passages {
+	for _, p := range c.RoutedRequests {
 		if len(p.Problems) > 0 {
 			p.Write(w, paint)
 		}
@@ -230,7 +230,7 @@ func (c Case) WriteFailure(w io.Writer, paint terminal.Paint, again string) {
 }
 
 // Write prints the problems of a request through a sidecar, and all its evidence.
-func (p Passage) Write(w io.Writer, paint terminal.Paint) {
+func (p RoutedRequest) Write(w io.Writer, paint terminal.Paint) {
 	fmt.Fprintf(w, "  %s: %s from %s\n", p.Place, terminal.Printable(p.Text()), terminal.Printable(p.From))
 	for _, problem := range p.Problems {
 		fmt.Fprintf(w, "    %s\n", paint.Red(problem.String()))

@@ -46,6 +46,8 @@ type Field struct {
 	New  Value  `json:"new"`
 
 	kind Kind
+	// limits are the times of a limit that differ; nil for another field.
+	limits *limits
 }
 
 // Value is a value with its origin.
@@ -64,6 +66,9 @@ type Change struct {
 	Witness  policy.Request
 	Old, New routing.Decision
 	Fields   []Field
+
+	// evidence is nil before [Difference.Confirm].
+	evidence *evidence
 }
 
 // Kind returns the most serious effect of the change.
@@ -85,6 +90,8 @@ type Comparison struct {
 type ClusterChange struct {
 	Cluster string
 	Fields  []Field
+
+	evidence *evidence
 }
 
 // compare compares one outbound before and after. Both are of one layer.
@@ -101,10 +108,10 @@ func compare(was, is *routing.Outbound) Comparison {
 
 func compareDecisions(was, is *routing.Outbound, old, recent routing.Decision) (out []Field) {
 	if old.Route != recent.Route {
-		out = append(out, Field{"route", routeValue(was, old), routeValue(is, recent), Renamed})
+		out = append(out, Field{Name: "route", Old: routeValue(was, old), New: routeValue(is, recent), kind: Renamed})
 	}
 	if !sameShares(old, recent) {
-		out = append(out, Field{"backends", backendsValue(was, old), backendsValue(is, recent), Moved})
+		out = append(out, Field{Name: "backends", Old: backendsValue(was, old), New: backendsValue(is, recent), kind: Moved})
 	}
 	for bound := range routing.Bounds {
 		isHTTP := is.Protocol.Layer() == policy.L7
@@ -127,7 +134,11 @@ func compareLimits(bound routing.Bound, old, recent routing.Limit) []Field {
 	default:
 		kind = Shorter
 	}
-	return []Field{{bound.String(), limitValue(old), limitValue(recent), kind}}
+	f := Field{Name: bound.String(), Old: limitValue(old), New: limitValue(recent), kind: kind}
+	if kind != Renamed {
+		f.limits = &limits{bound, old.Time, recent.Time}
+	}
+	return []Field{f}
 }
 
 func limitValue(l routing.Limit) Value {
@@ -223,7 +234,7 @@ func compareClusters(was, is routing.Proxy) (out []ClusterChange) {
 		}
 		change := ClusterChange{Cluster: c.Name}
 		if old.Protocol != c.Protocol {
-			change.Fields = append(change.Fields, Field{"protocol", Value{Text: old.Protocol.String()}, Value{Text: c.Protocol.String()}, Moved})
+			change.Fields = append(change.Fields, Field{Name: "protocol", Old: Value{Text: old.Protocol.String()}, New: Value{Text: c.Protocol.String()}, kind: Moved})
 		}
 		for bound := range routing.Bounds {
 			if bound.Level() == routing.OfCluster && (c.Protocol.Layer() == policy.L7 || bound == routing.Connection) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -23,12 +24,21 @@ type Side struct {
 // Difference is the effect of a change of routes and timeouts.
 type Difference struct {
 	Senders []Sender
+	// Services are the services of both sides with something else behind them.
+	Services []ClusterChange
+	// Uncompared say what has changed and is not read: bounds on the requests that a workload gets,
+	// and policies of other kinds about what it sends, such as a MeshRetry.
+	Uncompared []string
 	// Unasked are the policies that are asked on no workload. Truncated says that there are more
 	// pairs of targets than workloads were made for.
 	Unasked   []lab.Unasked
 	Truncated bool
 	// Warnings say what of NEW has no effect on any workload.
 	Warnings []routing.Ignored
+	// Envoy is the version that showed the changes, empty before [Difference.Confirm].
+	Envoy string
+
+	old, recent Side
 }
 
 // Sender has the differences of the workloads with one outbound side before, and one after.
@@ -40,6 +50,9 @@ type Sender struct {
 	Outbounds   []string
 	Comparisons []Comparison
 	Clusters    []ClusterChange
+
+	before, after policy.Inbound
+	results       []result.Case
 }
 
 // Of compares the routes and timeouts of two sides. It returns nil where neither side has any. It
@@ -62,7 +75,7 @@ func Of(old, recent Side) (*Difference, error) {
 	population := lab.PopulateSenders(recent.Inbound,
 		lab.RoutingSet{Routing: was, Described: former, Changed: changed(old, recent)},
 		lab.RoutingSet{Routing: is, Described: recent.Workloads(), Changed: changed(recent, old)})
-	out := &Difference{Unasked: population.Unasked, Truncated: population.Truncated}
+	out := &Difference{Unasked: population.Unasked, Truncated: population.Truncated, old: old, recent: recent}
 	if is != nil && len(recent.Workloads()) > 0 {
 		out.Warnings = is.Mismatches(workloads)
 	}
@@ -74,6 +87,7 @@ func Of(old, recent Side) (*Difference, error) {
 		if !ok {
 			i, groups[key] = len(out.Senders), len(out.Senders)
 			out.Senders = append(out.Senders, compareSides(old, recent))
+			out.Senders[i].before, out.Senders[i].after = before, after
 		}
 		if name := after.Workload.Name; !slices.Contains(out.Senders[i].Names, name) {
 			out.Senders[i].Names = append(out.Senders[i].Names, name)
@@ -87,12 +101,21 @@ func Of(old, recent Side) (*Difference, error) {
 		}
 		add(before, w)
 	}
+	// A workload that is gone is compared as if it had stayed, as those that get requests are.
+	for _, w := range former {
+		if !slices.ContainsFunc(workloads, func(stays policy.Inbound) bool { return sameWorkload(stays, w) }) {
+			add(w, w)
+		}
+	}
 	for _, m := range population.Made {
 		if m.Changed {
 			s := add(m.Inbound, m.Inbound)
 			s.Made = append(s.Made, m.Workload.Name+": "+m.String())
 		}
 	}
+	out.compareDefinitions(was, is)
+	out.compareUnread(old.Others, recent.Others)
+	out.compareInbounds(was, is, inboundsOf(old), inboundsOf(recent))
 	return out, nil
 }
 
@@ -197,7 +220,7 @@ func (d *Difference) counts() (of map[Kind]int, classes, outbounds, clusters int
 // Changes reports whether anything is treated otherwise.
 func (d *Difference) Changes() bool {
 	of, _, outbounds, clusters := d.counts()
-	return len(of)+outbounds+clusters > 0
+	return len(of)+outbounds+clusters+len(d.Services)+len(d.Uncompared) > 0
 }
 
 // Sampled says of which requests the covers have examples only.
@@ -220,6 +243,7 @@ func (d *Difference) NotVerified() []string {
 			out = append(out, "nothing can be said of "+u.Policy+": "+u.Reason)
 		}
 	}
+	out = append(out, d.Uncompared...)
 	if reasons := d.Sampled(); len(reasons) > 0 {
 		out = append(out, "the cover of outbound requests is sampled: "+strings.Join(reasons, "; "))
 	}

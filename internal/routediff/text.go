@@ -33,10 +33,13 @@ func (d *Difference) Sentence() string {
 	if clusters > 0 {
 		text += "; the limits of " + terminal.Count(clusters, "backend") + " change, see above"
 	}
+	if n := len(d.Services); n > 0 {
+		text += "; there are changes behind " + terminal.Count(n, "service") + ", see above"
+	}
 	if outbounds > 0 {
 		text += "; the outbounds change, see above"
 	}
-	return text
+	return text + d.verdict()
 }
 
 // title names an outbound of a workload.
@@ -68,23 +71,34 @@ func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
 					fmt.Fprintf(w, "      request  %s\n", terminal.Printable(line))
 				}
 				writeFields(w, change.Fields)
+				change.evidence.write(w, p)
 			}
 			fmt.Fprintln(w)
 		}
 		for _, c := range s.Clusters {
 			fmt.Fprintf(w, "%s: backend %s\n", s.Name(), c.Cluster)
 			writeFields(w, c.Fields)
+			c.evidence.write(w, p)
 			fmt.Fprintln(w)
 		}
 		for _, text := range s.Made {
 			fmt.Fprintf(w, "made: %s\n", terminal.Printable(text))
 		}
 	}
+	for _, c := range d.Services {
+		fmt.Fprintf(w, "%s service %s\n", p.Red(signs[Moved]), c.Cluster)
+		writeFields(w, c.Fields)
+		c.evidence.write(w, p)
+		fmt.Fprintln(w)
+	}
 	for _, u := range d.Unasked {
 		fmt.Fprintf(w, "%s %s\n", p.Red("not asked:"), terminal.Printable(u.String()))
 	}
 	for _, i := range d.Warnings {
 		fmt.Fprintf(w, "%s %s\n", p.Yellow("warning:"), terminal.Printable(i.String()))
+	}
+	for _, text := range d.errors() {
+		fmt.Fprintf(w, "%s %s\n", p.Mark(false), p.Red(terminal.Printable(text)))
 	}
 	fmt.Fprintln(w, d.Sentence())
 }
@@ -136,6 +150,10 @@ func (d *Difference) Rows() (out [][]string) {
 			out = append(out, []string{signs[kind] + " " + kind.String(), s.Name() + " → " + c.Cluster, "all to this backend", "", old, recent})
 		}
 	}
+	for _, c := range d.Services {
+		old, recent := sides(c.Fields)
+		out = append(out, []string{signs[Moved] + " " + Moved.String(), c.Cluster, "all to this service", "", old, recent})
+	}
 	return out
 }
 
@@ -170,7 +188,7 @@ func (d *Difference) Paragraphs() (out []string) {
 	for _, i := range d.Warnings {
 		out = append(out, "warning: "+i.String())
 	}
-	return append(out, d.Sentence())
+	return append(append(out, d.paragraphs()...), d.Sentence())
 }
 
 // The JSON form of a difference.
@@ -185,9 +203,13 @@ type differenceJSON struct {
 	Outbounds []string      `json:"outbounds"`
 	Changes   []changeJSON  `json:"changes"`
 	Backends  []backendJSON `json:"backends"`
+	Services  []backendJSON `json:"services,omitempty"`
 	Made      []string      `json:"made,omitempty"`
 	Unasked   []string      `json:"unasked,omitempty"`
 	Warnings  []string      `json:"warnings,omitempty"`
+	// Envoy is the version that showed the changes, and Errors say why it could not.
+	Envoy  string   `json:"envoy,omitempty"`
+	Errors []string `json:"errors,omitempty"`
 }
 
 type changeJSON struct {
@@ -199,13 +221,21 @@ type changeJSON struct {
 	Path    string          `json:"path,omitempty"`
 	Headers []policy.Header `json:"headers,omitempty"`
 	Fields  []Field         `json:"fields"`
+	evidenceJSON
+}
+
+// evidenceJSON is what an Envoy showed.
+type evidenceJSON struct {
+	Shown   []shownJSON `json:"shown,omitempty"`
+	Unshown []string    `json:"notWaitedFor,omitempty"`
 }
 
 type backendJSON struct {
-	Sender  string  `json:"sender"`
+	Sender  string  `json:"sender,omitempty"`
 	Backend string  `json:"backend"`
 	Kind    string  `json:"kind"`
 	Fields  []Field `json:"fields"`
+	evidenceJSON
 }
 
 // MarshalJSON implements [json.Marshaler].
@@ -213,7 +243,7 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 	of, classes, _, _ := d.counts()
 	out := differenceJSON{
 		Sentence: d.Sentence(), Classes: classes, Complete: len(d.Sampled()) == 0, Moved: of[Moved], Longer: of[Longer], Shorter: of[Shorter], Renamed: of[Renamed],
-		Outbounds: []string{}, Changes: []changeJSON{}, Backends: []backendJSON{},
+		Outbounds: []string{}, Changes: []changeJSON{}, Backends: []backendJSON{}, Envoy: d.Envoy, Errors: d.errors(),
 	}
 	for _, s := range d.Senders {
 		for _, text := range s.Outbounds {
@@ -222,13 +252,16 @@ func (d *Difference) MarshalJSON() ([]byte, error) {
 		for _, c := range s.Comparisons {
 			for _, change := range c.Changes {
 				r := change.Witness
-				out.Changes = append(out.Changes, changeJSON{s.Name(), c.Is.Service.String(), change.Kind().String(), change.Text, r.Method, r.Path, r.Headers, change.Fields})
+				out.Changes = append(out.Changes, changeJSON{s.Name(), c.Is.Service.String(), change.Kind().String(), change.Text, r.Method, r.Path, r.Headers, change.Fields, change.evidence.form()})
 			}
 		}
 		for _, c := range s.Clusters {
-			out.Backends = append(out.Backends, backendJSON{s.Name(), c.Cluster, kindOf(c.Fields).String(), c.Fields})
+			out.Backends = append(out.Backends, backendJSON{s.Name(), c.Cluster, kindOf(c.Fields).String(), c.Fields, c.evidence.form()})
 		}
 		out.Made = append(out.Made, s.Made...)
+	}
+	for _, c := range d.Services {
+		out.Services = append(out.Services, backendJSON{"", c.Cluster, Moved.String(), c.Fields, c.evidence.form()})
 	}
 	for _, u := range d.Unasked {
 		out.Unasked = append(out.Unasked, u.String())

@@ -4,13 +4,14 @@
 //
 // [Plan] makes a case of the routes, timeouts, services and Dataplanes of files. A runner holds it
 // against a real Envoy like any other case, and [Proof.Judge] draws the verdict from the result.
-// The package guarantees that no class is left out. It waits for short limits on the time of a
-// request, and names the others. It decides nothing itself: package routeverdict says what
+// The package guarantees that no class is left out. It waits for each short limit on the time of a
+// request or a connection that one can be seen to reach, and names the others. It decides nothing itself: package routeverdict says what
 // must become of a request.
 package routeproof
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casefile"
@@ -53,13 +54,25 @@ type ask struct {
 // mostBordered is the number of classes of an outbound whose neighbours are asked for.
 const mostBordered = 256
 
-// Plan returns a proof for each outbound side that a workload has. Workloads with the same outbound
-// side are asked once: which callers the inbounds let in is the business of package proof. It
-// returns none for files without routes, timeouts and services, and where an inbound is chosen.
-func Plan(files *lab.Files, s lab.Surroundings, to string) ([]*Proof, lab.Population, error) {
+// Plan returns a proof for each outbound side that a workload has, of files and of the cases among them.
+// Workloads with the same outbound side are asked once: which callers the inbounds let in is the business
+// of package proof. It returns none for files without routes, timeouts and services, and where an
+// inbound is chosen.
+func Plan(files *lab.Files, s lab.Surroundings, to string) (out []*Proof, all lab.Population, err error) {
 	if to != "" {
-		return nil, lab.Population{}, nil
+		return nil, all, nil
 	}
+	for _, mesh := range files.Meshes(s) {
+		proofs, population, err := plan(mesh.Files, mesh.Surroundings)
+		if err != nil {
+			return nil, all, err
+		}
+		out, all.Unasked, all.Truncated = append(out, proofs...), append(all.Unasked, population.Unasked...), all.Truncated || population.Truncated
+	}
+	return out, all, nil
+}
+
+func plan(files *lab.Files, s lab.Surroundings) ([]*Proof, lab.Population, error) {
 	senders, population, err := files.SendersInFull(s)
 	if err != nil {
 		return nil, population, err
@@ -78,7 +91,10 @@ func Plan(files *lab.Files, s lab.Surroundings, to string) ([]*Proof, lab.Popula
 		}
 		p := &Proof{Case: c, Senders: []string{sender.Workload.Workload.Name}, Mismatches: sender.Mismatches}
 		for _, o := range sender.Outbounds {
-			p.ask(sender, o)
+			p.ask(sender.Proxy, o)
+		}
+		if err := p.wait(sender); err != nil {
+			return nil, population, err
 		}
 		known[key] = p
 		if len(p.asked) > 0 {
@@ -88,9 +104,25 @@ func Plan(files *lab.Files, s lab.Surroundings, to string) ([]*Proof, lab.Popula
 	return out, population, nil
 }
 
+// Requests are those of a proof of what one workload sends, as far as the program alone tells: an inbound
+// may refuse one that should wait for a limit.
+func Requests(sender string, program routing.Proxy) []casefile.RoutedRequest {
+	p := &Proof{Senders: []string{sender}}
+	for _, o := range program.Outbounds {
+		p.ask(program, o)
+	}
+	for _, l := range p.limitsOf(program) {
+		for _, w := range l.waits {
+			w.Place = l.String()
+			p.RoutedRequests = append(p.RoutedRequests, w.RoutedRequest)
+		}
+	}
+	return p.RoutedRequests
+}
+
 // ask adds the requests to one outbound, none twice: a witness of each class, the neighbours, and
 // one request for each mistake that none of these shows.
-func (p *Proof) ask(sender lab.Sender, o routing.Outbound) {
+func (p *Proof) ask(sender routing.Proxy, o routing.Outbound) {
 	in := Outbound{o, routeclasses.Of(o)}
 	p.Outbounds = append(p.Outbounds, in)
 	asked := map[string]bool{}
@@ -103,7 +135,7 @@ func (p *Proof) ask(sender lab.Sender, o routing.Outbound) {
 		}
 		asked[key], requests = true, append(requests, r)
 		p.asked = append(p.asked, ask{len(p.Outbounds) - 1, class})
-		p.Passages = append(p.Passages, casefile.Passage{
+		p.RoutedRequests = append(p.RoutedRequests, casefile.RoutedRequest{
 			Place: fmt.Sprintf("request %d to %s", len(requests), o.Service), From: p.Senders[0], To: o.Name, Method: r.Method, Path: r.Path, Headers: r.Headers,
 		})
 	}
@@ -115,7 +147,6 @@ func (p *Proof) ask(sender lab.Sender, o routing.Outbound) {
 			add(n.Request, n.Class)
 		}
 	}
-	p.wait(sender, in)
 	if len(in.Cover.Classes) > mostBordered {
 		return
 	}
@@ -161,9 +192,9 @@ func NewReport(envoy string, strict bool, proofs []*Proof, population lab.Popula
 	out := &Report{Envoy: envoy, Strict: strict, Unasked: population.NotAsked(), Truncated: population.Truncated}
 	for i, p := range proofs {
 		out.Verdicts = append(out.Verdicts, p.Judge(results[i]))
-		if i == 0 {
-			for _, m := range p.Mismatches {
-				out.Warnings = append(out.Warnings, m.String())
+		for _, m := range p.Mismatches {
+			if text := m.String(); !slices.Contains(out.Warnings, text) {
+				out.Warnings = append(out.Warnings, text)
 			}
 		}
 	}

@@ -27,7 +27,7 @@ type Class struct {
 	Decision routing.Decision
 	// Requests counts the requests of the class that were sent. The witness is the first.
 	Requests int
-	Witness  result.Passage
+	Witness  result.RoutedRequest
 	// Proven is false where one of them was not treated as specified.
 	Proven bool
 }
@@ -40,7 +40,7 @@ func (p *Proof) Judge(r result.Case) Verdict {
 			v.Classes[i] = append(v.Classes[i], Class{Text: c.String(), Decision: o.Decide(c.Witness)})
 		}
 	}
-	for n, q := range r.Passages {
+	for n, q := range r.RoutedRequests {
 		from := p.asked[n]
 		if from.class == classes.Unclassed {
 			continue
@@ -55,8 +55,8 @@ func (p *Proof) Judge(r result.Case) Verdict {
 }
 
 // Wrong are the requests that were not treated as specified.
-func (v Verdict) Wrong() []result.Passage {
-	return slices.DeleteFunc(slices.Clone(v.Result.Passages), func(q result.Passage) bool { return len(q.Problems) == 0 })
+func (v Verdict) Wrong() []result.RoutedRequest {
+	return slices.DeleteFunc(slices.Clone(v.Result.RoutedRequests), func(q result.RoutedRequest) bool { return len(q.Problems) == 0 })
 }
 
 // counts returns how many classes were proven, and how many there are.
@@ -112,17 +112,48 @@ func (r *Report) Fault() bool {
 	return slices.ContainsFunc(r.Verdicts, func(v Verdict) bool { return v.Result.Fault })
 }
 
-// Sentence says in one what was proven.
-func (r *Report) Sentence() string {
-	proven, of, cover := 0, 0, "cover complete"
+// Counts returns how many classes were proven, how many there are, and whether no cover is sampled.
+func (r *Report) Counts() (proven, of int, complete bool) {
+	complete = true
 	for _, v := range r.Verdicts {
 		some, all := v.counts()
-		proven, of = proven+some, of+all
-		if len(v.sampled()) > 0 {
-			cover = "cover sampled"
-		}
+		proven, of, complete = proven+some, of+all, complete && len(v.sampled()) == 0
+	}
+	return proven, of, complete
+}
+
+// Notes say which workloads send alike, how far the classes go, and which limits no request waits for.
+func (v Verdict) Notes() []string {
+	var out []string
+	if len(v.Senders) > 1 {
+		out = append(out, "the same sidecar: "+strings.Join(v.Senders, ", "))
+	}
+	for _, o := range v.Outbounds {
+		out = append(out, fmt.Sprintf("%s: %s", o.Service, o.Cover))
+	}
+	for _, text := range v.NotWaited {
+		out = append(out, "not waited for: "+text)
+	}
+	return out
+}
+
+// Sentence says in one what was proven.
+func (r *Report) Sentence() string {
+	waited, limits, cover := 0, 0, "cover complete"
+	for _, v := range r.Verdicts {
+		waited, limits = waited+v.Waited, limits+v.Waited+len(v.NotWaited)
+	}
+	proven, of, complete := r.Counts()
+	if !complete {
+		cover = "cover sampled"
+	}
+	if of == 0 {
+		return "no request to an outbound was asked for: " + terminal.Plural(len(r.Unasked), "policy", "policies") + " not asked, see above"
 	}
 	text := fmt.Sprintf("%d of %s of outbound requests took the route and the backend as specified on Envoy %s; %s", proven, terminal.Plural(of, "class", "classes"), r.Envoy, cover)
+	if limits > 0 {
+		text += fmt.Sprintf("; %d of %s waited for", waited, terminal.Plural(limits, "time limit", "time limits"))
+	}
 	if n := len(r.Unasked); n > 0 {
 		text += "; " + terminal.Plural(n, "policy", "policies") + " not asked, see above"
 	}
@@ -209,7 +240,7 @@ func (c Class) backends() string {
 		parts = append(parts, fmt.Sprintf("%d × %s", b.Weight, name))
 	}
 	if parts == nil {
-		return "none"
+		return "none exists"
 	}
 	return strings.Join(parts, ", ")
 }
@@ -287,7 +318,7 @@ func (r *Report) Form() *JSON {
 	return out
 }
 
-func problems(q result.Passage) string {
+func problems(q result.RoutedRequest) string {
 	var out []string
 	for _, p := range q.Problems {
 		out = append(out, p.String())

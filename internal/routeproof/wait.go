@@ -7,71 +7,121 @@ import (
 
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/routeverdict"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/script"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 )
 
-// mostWaited is the longest limit that a proof waits for, and leastWaited the shortest: less is as
-// long as the machine takes anyway.
-const (
-	mostWaited  = 2 * time.Second
-	leastWaited = 50 * time.Millisecond
-)
-
-// bounded is a limit that ends a request which is never answered.
-type bounded struct {
+// limit is a limit that a policy sets, of a route, of a listener or of a backend.
+type limit struct {
 	bound routing.Bound
 	routing.Limit
+	// of names what has the limit.
+	of string
+	// waits are requests that it may end: one is enough.
+	waits []wait
 }
 
-// String names the limit and its origin.
-func (b bounded) String() string { return b.bound.String() + " " + b.Limit.String() }
-
-// wait asks for a request of each route that the application never answers, so that the shortest
-// limit of the route ends it. It names the limits that are too long, or too close to another one.
-func (p *Proof) wait(sender lab.Sender, o Outbound) {
-	if o.Protocol.Layer() == policy.L4 {
-		return
-	}
-	asked := map[string]bool{}
-	for _, c := range o.Cover.Classes {
-		d := o.Decide(c.Witness)
-		if d.Route == "" || asked[d.Route] {
-			continue
-		}
-		asked[d.Route] = true
-		limits := limitsOf(sender, d)
-		for i, l := range limits {
-			isFirst := i == 0 && l.Time >= leastWaited && l.Time <= mostWaited && (len(limits) == 1 || limits[1].Time >= l.Time*3/2+leastWaited)
-			if !isFirst {
-				p.NotWaited = append(p.NotWaited, fmt.Sprintf("%s of route %s to %s", l, d.Route, o.Service))
-				continue
-			}
-			p.Waited++
-			p.asked = append(p.asked, ask{len(p.Outbounds) - 1, classes.Unclassed})
-			r := requestOf(c.Witness)
-			p.Passages = append(p.Passages, casefile.Passage{
-				Place: fmt.Sprintf("%s of route %s", l, d.Route), From: p.Senders[0], To: o.Name, Method: r.Method, Path: r.Path, Headers: r.Headers, Answer: never,
-			})
-		}
-	}
+// wait is a request to an outbound.
+type wait struct {
+	outbound int
+	casefile.RoutedRequest
 }
+
+// String names the limit, its origin, and what has it.
+func (l limit) String() string { return l.bound.String() + " " + l.Limit.String() + " of " + l.of }
 
 // never is an application that gives no answer.
 var never, _ = script.Named("never")
 
-// limitsOf are the limits that policies set and that end a request which is never answered, the
-// shortest first.
-func limitsOf(sender lab.Sender, d routing.Decision) []bounded {
-	all := []bounded{{routing.Request, d.Limits[routing.Request]}, {routing.StreamIdle, d.Limits[routing.StreamIdle]}}
-	for _, b := range d.Backends {
-		if c := sender.Cluster(b.Cluster); c != nil && b.Weight > 0 {
-			all = append(all, bounded{routing.MaxStream, c.Limits[routing.MaxStream]})
+// limitsOf are the limits that policies set for the requests to the outbounds of a sender. A limit of
+// a backend is one limit for all routes to it.
+func (p *Proof) limitsOf(sender routing.Proxy) (out []limit) {
+	add := func(bound routing.Bound, l routing.Limit, of string, w wait) {
+		if l.Origin == "" || l.Time == 0 || bound.NeedsHTTP() && w.isTCP(p) {
+			return
+		}
+		i := slices.IndexFunc(out, func(known limit) bool { return known.bound == bound && known.Limit == l && known.of == of })
+		if i < 0 {
+			i, out = len(out), append(out, limit{bound: bound, Limit: l, of: of})
+		}
+		if r, ok := w.untilEnded(p, bound, l.Time); ok {
+			out[i].waits = append(out[i].waits, wait{w.outbound, r})
 		}
 	}
-	all = slices.DeleteFunc(all, func(b bounded) bool { return b.Origin == "" || b.Time == 0 })
-	slices.SortStableFunc(all, func(a, b bounded) int { return int(a.Time - b.Time) })
-	return slices.Compact(all)
+	for i, o := range p.Outbounds {
+		asked := map[string]bool{}
+		for _, c := range o.Cover.Classes {
+			d := o.Decide(c.Witness)
+			if d.Route == "" || asked[d.Route] {
+				continue
+			}
+			asked[d.Route] = true
+			r := requestOf(c.Witness)
+			w := wait{i, casefile.RoutedRequest{From: p.Senders[0], To: o.Name, Method: r.Method, Path: r.Path, Headers: r.Headers}}
+			for bound := range routing.Bounds {
+				switch {
+				case bound == routing.Idle && w.isTCP(p) || bound.Level() == routing.OfRoute:
+					add(bound, d.Limits[bound], fmt.Sprintf("route %s to %s", d.Route, o.Service), w)
+				case bound.Level() == routing.OfListener:
+					add(bound, d.Limits[bound], "outbound "+o.Service.String(), w)
+				default:
+					for _, b := range d.Backends {
+						if c := sender.Cluster(b.Cluster); c != nil && b.Weight > 0 {
+							add(bound, c.Limits[bound], "backend "+b.Cluster, w)
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (w wait) isTCP(p *Proof) bool { return p.Outbounds[w.outbound].Protocol.Layer() == policy.L4 }
+
+// untilEnded makes the request one that a bound ends after a time. No request of a proof waits for the
+// time of a connection: its application would have to take none.
+func (w wait) untilEnded(p *Proof, bound routing.Bound, after time.Duration) (casefile.RoutedRequest, bool) {
+	r := w.RoutedRequest
+	if !routeverdict.IsWaitedFor(after) || bound == routing.Connection {
+		return r, false
+	}
+	protocol := p.Outbounds[w.outbound].Protocol
+	if !routeverdict.Linger(&r, bound, protocol, 2*after) {
+		r.Answer = never
+	}
+	return r, bound != routing.RequestHeaders || protocol == policy.HTTP
+}
+
+// wait asks for a request for each limit that can be seen to end one, and names the other limits: those
+// that are too long, that come behind another one, or whose request is refused.
+func (p *Proof) wait(sender lab.Sender) error {
+	all := p.limitsOf(sender.Proxy)
+	var requests []casefile.RoutedRequest
+	for _, l := range all {
+		for _, w := range l.waits {
+			requests = append(requests, w.RoutedRequest)
+		}
+	}
+	expected, err := routeverdict.ExpectAll(p.Case.Case, requests)
+	if err != nil {
+		return err
+	}
+	for _, l := range all {
+		i := slices.IndexFunc(expected[:len(l.waits)], func(x routeverdict.Expectation) bool { return x.EndsBy(l.bound) })
+		expected = expected[len(l.waits):]
+		if i < 0 {
+			p.NotWaited = append(p.NotWaited, l.String())
+			continue
+		}
+		w := l.waits[i]
+		w.Place = l.String()
+		p.Waited++
+		p.asked = append(p.asked, ask{w.outbound, classes.Unclassed})
+		p.RoutedRequests = append(p.RoutedRequests, w.RoutedRequest)
+	}
+	return nil
 }

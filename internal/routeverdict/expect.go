@@ -13,7 +13,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/casefile"
-	"github.com/meshproof/meshproof/internal/passage"
+	"github.com/meshproof/meshproof/internal/exchange"
 	"github.com/meshproof/meshproof/internal/requestline"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/verdict"
@@ -30,8 +30,20 @@ type Expectation struct {
 	// Outcomes are the ends that the request may have: one for each inbound behind a backend
 	// with a share, and one where no inbound takes it.
 	Outcomes []Outcome
+	// Sentinel is when a bound beside those of the program ends the request; 0 for none.
+	Sentinel time.Duration
 	// Unclear says why nothing can be expected; nil where something can.
 	Unclear error
+	// clusters has the limits of each backend beside those of the listener and the route.
+	clusters map[string]routing.Limits
+}
+
+// limits are all limits of a request that goes to a backend; "" for none.
+func (x Expectation) limits(cluster string) routing.Limits {
+	if limits, ok := x.clusters[cluster]; ok {
+		return limits
+	}
+	return x.Decision.Limits
 }
 
 // Outcome is the end of a request at one backend.
@@ -43,11 +55,18 @@ type Outcome struct {
 	Limit routing.Limit
 	At    time.Duration
 	// End, Status and GRPC are what the caller gets. On tcp there is no status.
-	End    passage.End
+	End    exchange.End
 	Status int
 	GRPC   codes.Code
 	// Verdict is what the policies of the inbound decide; nil where they are not asked.
 	Verdict *policy.Verdict
+}
+
+// Earliest returns the earliest time at which a bound may end the request, and false where no bound
+// does, or where it ends a connection that was kept after a whole answer.
+func (o Outcome) Earliest() (time.Duration, bool) {
+	_, bounded := o.Cause.Bound()
+	return max(0, o.At-early), bounded && !(o.Status == 200 && o.End == exchange.Whole)
 }
 
 func (x Expectation) endsByBound() bool {
@@ -66,13 +85,13 @@ func (x Expectation) latest() (at time.Duration) {
 }
 
 // Expect follows a request of the workload.
-func (s Sidecar) Expect(p casefile.Passage) Expectation {
+func (s Sidecar) Expect(p casefile.RoutedRequest) Expectation {
 	x, err := s.follow(p)
 	x.Unclear = err
 	return x
 }
 
-func (s Sidecar) follow(p casefile.Passage) (Expectation, error) {
+func (s Sidecar) follow(p casefile.RoutedRequest) (Expectation, error) {
 	o, err := s.Program.Find(p.To)
 	if err != nil {
 		return Expectation{}, err
@@ -120,7 +139,7 @@ func (x *Expectation) answers(cause routing.Cause, status int, grpc codes.Code, 
 func (o *Outcome) set(protocol policy.Protocol, status int, grpc codes.Code) {
 	switch protocol {
 	case policy.TCP:
-		o.End = passage.Closed
+		o.End = exchange.Closed
 	case policy.GRPC:
 		o.Status, o.GRPC = 200, grpc
 	default:
@@ -129,7 +148,7 @@ func (o *Outcome) set(protocol policy.Protocol, status int, grpc codes.Code) {
 }
 
 // checkProtocol refuses a request that the outbound cannot take.
-func checkProtocol(o *routing.Outbound, p casefile.Passage) error {
+func checkProtocol(o *routing.Outbound, p casefile.RoutedRequest) error {
 	_, isGRPC := p.Want.GRPC()
 	_, isStatus := p.Want.Status()
 	switch isTCP := o.Protocol.Layer() == policy.L4; {
@@ -146,7 +165,7 @@ func checkProtocol(o *routing.Outbound, p casefile.Passage) error {
 }
 
 // seen returns a request as the routes of an outbound see it.
-func seen(o *routing.Outbound, p casefile.Passage) policy.Request {
+func seen(o *routing.Outbound, p casefile.RoutedRequest) policy.Request {
 	if o.Protocol.Layer() == policy.L4 {
 		return policy.Request{}
 	}
@@ -157,7 +176,7 @@ func seen(o *routing.Outbound, p casefile.Passage) policy.Request {
 }
 
 // addOutcomes adds the end of a request at each inbound of a backend.
-func (s Sidecar) addOutcomes(x *Expectation, p casefile.Passage, cluster string) error {
+func (s Sidecar) addOutcomes(x *Expectation, p casefile.RoutedRequest, cluster string) error {
 	endpoints := s.Endpoints[cluster]
 	if len(endpoints) == 0 {
 		out := Outcome{Cluster: cluster, Cause: routing.NoEndpoint}
@@ -173,9 +192,13 @@ func (s Sidecar) addOutcomes(x *Expectation, p casefile.Passage, cluster string)
 			}
 		}
 	}
+	if x.clusters == nil {
+		x.clusters = map[string]routing.Limits{}
+	}
+	x.clusters[cluster] = limits
 	for _, e := range endpoints {
 		out := Outcome{Cluster: cluster, Inbound: e.Inbound}
-		line := timeline{limits: limits, protocol: x.Outbound.Protocol, passage: p, reach: e.Reach}
+		line := timeline{limits: limits, protocol: x.Outbound.Protocol, request: p, reach: e.Reach}
 		if e.Inbound != "" {
 			decision, err := s.judged(x.Outbound, p, e.Inbound)
 			if err != nil {
@@ -196,14 +219,14 @@ func (s Sidecar) addOutcomes(x *Expectation, p casefile.Passage, cluster string)
 		if end.at >= forever {
 			return errors.New("nothing ends the request: no bound does, and the application does not")
 		}
-		out.take(end, begun, x.Outbound.Protocol, limits)
+		out.take(end, line.endOf(end, begun), x.Outbound.Protocol, limits)
 		x.Outcomes = append(x.Outcomes, out)
 	}
 	return nil
 }
 
 // take makes an outcome of the end of a timeline.
-func (o *Outcome) take(end moment, begun bool, protocol policy.Protocol, limits routing.Limits) {
+func (o *Outcome) take(end moment, by progress, protocol policy.Protocol, limits routing.Limits) {
 	o.Cause, o.At = end.cause, end.at
 	bound, ok := end.cause.Bound()
 	if ok {
@@ -215,12 +238,13 @@ func (o *Outcome) take(end moment, begun bool, protocol policy.Protocol, limits 
 		if protocol != policy.TCP {
 			o.Status = 200
 		}
-	case begun:
-		o.End = passage.Cut
+	case by == answering:
+		o.End = exchange.Cut
 		if protocol != policy.TCP {
 			o.Status = 200
 		}
-	case ok && bound == routing.RequestHeaders:
+	case ok && by == requesting && bound != routing.Connection:
+		// 504 is for a request that is complete.
 		o.set(protocol, 408, codes.Unknown)
 	case ok && bound != routing.Connection:
 		o.set(protocol, 504, codes.Unavailable)
@@ -230,7 +254,7 @@ func (o *Outcome) take(end moment, begun bool, protocol policy.Protocol, limits 
 }
 
 // judged returns what the policies of an inbound say of a request, nil where they are not asked.
-func (s Sidecar) judged(o routing.Outbound, p casefile.Passage, inbound string) (*policy.Verdict, error) {
+func (s Sidecar) judged(o routing.Outbound, p casefile.RoutedRequest, inbound string) (*policy.Verdict, error) {
 	in := s.inbounds.Inbound(inbound)
 	if in.Protocol.Layer() != o.Protocol.Layer() {
 		return nil, fmt.Errorf("outbound %s is %s, and inbound %s behind it %s: the lab sends each to its own", o.Service, o.Protocol, inbound, in.Protocol)

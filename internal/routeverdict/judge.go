@@ -8,8 +8,9 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/meshproof/meshproof/internal/arrival"
 	"github.com/meshproof/meshproof/internal/casefile"
-	"github.com/meshproof/meshproof/internal/passage"
+	"github.com/meshproof/meshproof/internal/exchange"
 	"github.com/meshproof/meshproof/internal/routing"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
@@ -17,7 +18,7 @@ import (
 
 // Judgement is what became of a request through a sidecar, held against what must become of it.
 type Judgement struct {
-	Finding passage.Finding
+	Finding exchange.Finding
 	// Outcome is the expected end at the backend that took the request.
 	Outcome Outcome
 	// Problems say what differs; none for a request that went as expected and stated.
@@ -25,14 +26,14 @@ type Judgement struct {
 	// Late says why the run proves nothing: the application, Envoy or the machine was late.
 	// The request must be sent again. It is empty for a run that counts.
 	Late string
-	// Mistimed says that nothing is wrong but the time of a bound: it took effect too early, or
-	// not yet on a connection that was kept for it. A stall of Envoy's event loop does that now
-	// and then. A bound with another time does it each time.
+	// Mistimed says that nothing is wrong but the time of a bound of the only backend: it took effect
+	// too early, or not yet when the answer, the sentinel or the caller came first. A stall of Envoy's
+	// event loop does that now and then. A bound with another time does it each time.
 	Mistimed bool
 }
 
 // Judge holds evidence against what must become of a request and what the case states.
-func Judge(x Expectation, p casefile.Passage, e passage.Evidence) Judgement {
+func Judge(x Expectation, p casefile.RoutedRequest, e exchange.Evidence) Judgement {
 	finding, err := e.Find()
 	j := Judgement{Finding: finding}
 	if x.Unclear != nil {
@@ -45,17 +46,69 @@ func Judge(x Expectation, p casefile.Passage, e passage.Evidence) Judgement {
 	j.compareOpinions(x)
 	j.compareEnd(x, e)
 	j.compareStated(p, x.Outbound.Protocol)
-	if len(j.Problems) > 0 {
-		j.Late = late(x, finding, e)
-		j.Mistimed = j.isKept(p) || !slices.ContainsFunc(j.Problems, func(p verdict.Problem) bool { return p.Kind != verdict.TooEarly })
+	if len(j.Problems) > 0 && j.isOfTime() {
+		j.Late = j.late(x, e)
+		// With several backends, a request that is sent again may take one without the fault.
+		j.Mistimed = len(x.Outcomes) == 1 && (j.outlived(p) || j.isEarly(x, e) || j.isSentinel(e) || j.isSlowStart(e) ||
+			!slices.ContainsFunc(j.Problems, func(p verdict.Problem) bool {
+				// No policy decided where the bound took effect before the request came so far.
+				return p.Kind != verdict.TooEarly && (p.Kind != verdict.OtherStatedBy || j.Finding.Judged)
+			}))
 	}
 	return j
 }
 
-// isKept reports whether a connection outlived the bound that should have ended it.
-func (j *Judgement) isKept(p casefile.Passage) bool {
+// isOfTime reports whether time alone may be the reason of the problems: no clock sends a request to another
+// route or another backend, or lets another policy decide.
+func (j *Judgement) isOfTime() bool {
+	if v := j.Outcome.Verdict; v != nil && j.Finding.Judged && *v != j.Finding.Verdict {
+		return false
+	}
+	return !slices.ContainsFunc(j.Problems, func(p verdict.Problem) bool {
+		switch p.Kind {
+		case verdict.OtherOpinion, verdict.OtherRoute, verdict.OtherStatedRoute, verdict.OtherBackend:
+			return true
+		case verdict.OtherStatedBackend:
+			return j.Finding.Backend != ""
+		case verdict.OtherStatedBy:
+			return j.Finding.Judged
+		default:
+			return false
+		}
+	})
+}
+
+// outlived reports whether a request or a connection outlived the bound that should have ended it, or
+// over tcp ended when its caller had left already.
+func (j *Judgement) outlived(p casefile.RoutedRequest) bool {
 	_, bounded := j.Outcome.Cause.Bound()
-	return p.Sends.Keep > 0 && bounded && j.Finding.Cause == routing.Answered
+	a := j.Finding.Answer
+	left := p.Sends.Keep > 0 && j.Finding.Cause == j.Outcome.Cause && a.Status == 0 && a.End == exchange.Whole && !a.Ended
+	return bounded && (j.Finding.Cause == routing.Answered || left)
+}
+
+// isSentinel reports whether the bound beside that of the program ended a request that the latter should
+// have ended, or whose application has no script to be late with.
+func (j *Judgement) isSentinel(e exchange.Evidence) bool {
+	_, bounded := j.Outcome.Cause.Bound()
+	return j.Finding.Cause == routing.Sentinel && (bounded || e.Arrival == nil || e.Arrival.Timing == nil)
+}
+
+// isSlowStart reports whether the bound on the time to connect, or on that of the head of the request,
+// ended a request that should have reached its backend. The handshakes and the writing of the caller, which
+// a busy machine takes long for, are within these times.
+func (j *Judgement) isSlowStart(e exchange.Evidence) bool {
+	bound, ok := j.Finding.Cause.Bound()
+	starts := bound == routing.RequestHeaders || bound == routing.Connection && j.Outcome.Cluster == j.Finding.Cluster
+	return ok && starts && j.Finding.Cause != j.Outcome.Cause && e.Arrival == nil
+}
+
+// isEarly reports whether a bound that the request has ended it, although the request should have ended
+// otherwise and before, and Envoy's own clock says that the time of the bound was not over.
+func (j *Judgement) isEarly(x Expectation, e exchange.Evidence) bool {
+	bound, ok := j.Finding.Cause.Bound()
+	limit := x.limits(j.Finding.Cluster)[bound].Time
+	return ok && j.Finding.Cause != j.Outcome.Cause && e.Arrival == nil && j.Finding.Duration < limit-early
 }
 
 func (j *Judgement) add(kind verdict.Kind, expected, found any) {
@@ -94,7 +147,7 @@ func nameOf(text string) string {
 }
 
 // compareEnd holds the finding against the outcome at the backend that took the request.
-func (j *Judgement) compareEnd(x Expectation, e passage.Evidence) {
+func (j *Judgement) compareEnd(x Expectation, e exchange.Evidence) {
 	f := j.Finding
 	// Envoy gives tcp and what no route takes no name.
 	if x.Outbound.Protocol.Layer() == policy.L7 && f.Route != x.Decision.Route && f.Cause != routing.Bounded(routing.RequestHeaders) {
@@ -116,7 +169,7 @@ func (j *Judgement) compareEnd(x Expectation, e passage.Evidence) {
 	if want, got := o.text(), answerText(f.Answer); want != got && !o.isEndOfTCP(f.Answer) {
 		j.add(verdict.OtherEnd, want, got)
 	}
-	if _, bounded := o.Cause.Bound(); bounded && o.At > early && f.Duration < o.At-early && o.Status != 200 {
+	if at, bounded := o.Earliest(); bounded && f.Duration < at {
 		j.add(verdict.TooEarly, o.At, f.Duration)
 	}
 	if o.Verdict != nil && f.Judged && *o.Verdict != f.Verdict {
@@ -137,14 +190,14 @@ func withTime(o Outcome) string {
 
 // text and answerText are what a caller gets, in the same words.
 func (o Outcome) text() string {
-	return answerText(passage.Answer{End: o.End, Status: o.Status, GRPC: o.GRPC})
+	return answerText(exchange.Answer{End: o.End, Status: o.Status, GRPC: o.GRPC})
 }
 
-func answerText(a passage.Answer) string {
+func answerText(a exchange.Answer) string {
 	switch {
 	case a.Status == 0:
 		return a.End.String()
-	case a.End != passage.Whole:
+	case a.End != exchange.Whole:
 		return fmt.Sprintf("%d, %s", a.Status, a.End)
 	case a.GRPC != codes.OK:
 		return fmt.Sprintf("gRPC %s", a.GRPC)
@@ -155,23 +208,23 @@ func answerText(a passage.Answer) string {
 
 // isEndOfTCP reports whether an answer over tcp is the expected one: how a connection ends depends
 // on who has unread bytes, so that a reset is as good as a close.
-func (o Outcome) isEndOfTCP(a passage.Answer) bool {
+func (o Outcome) isEndOfTCP(a exchange.Answer) bool {
 	if o.Status != 0 || a.Status != 0 {
 		return false
 	}
-	ends := func(e passage.End) bool { return e == passage.Closed || e == passage.Reset }
+	ends := func(e exchange.End) bool { return e == exchange.Closed || e == exchange.Reset }
 	switch {
 	case ends(o.End):
-		return ends(a.End) || a.End == passage.Whole && a.Ended && a.Bytes == 0
+		return ends(a.End) || a.End == exchange.Whole && a.Ended && a.Bytes == 0
 	case o.Cause == routing.Bounded(routing.Idle):
-		return a.Ended || a.End == passage.Cut || ends(a.End)
+		return a.Ended || a.End == exchange.Cut || ends(a.End)
 	default:
 		return false
 	}
 }
 
 // compareStated holds the finding against what the case states.
-func (j *Judgement) compareStated(p casefile.Passage, protocol policy.Protocol) {
+func (j *Judgement) compareStated(p casefile.RoutedRequest, protocol policy.Protocol) {
 	f := j.Finding
 	if p.Want != "" && !meets(p.Want, f.Answer, protocol) {
 		got := answerText(f.Answer)
@@ -195,59 +248,83 @@ func (j *Judgement) compareStated(p casefile.Passage, protocol policy.Protocol) 
 }
 
 // meets reports whether an answer is what the case wants.
-func meets(want casefile.End, a passage.Answer, protocol policy.Protocol) bool {
+func meets(want casefile.End, a exchange.Answer, protocol policy.Protocol) bool {
 	if code, ok := want.Status(); ok {
-		return a.Status == code && a.End == passage.Whole && a.GRPC == codes.OK
+		return a.Status == code && a.End == exchange.Whole && a.GRPC == codes.OK
 	}
 	if code, ok := want.GRPC(); ok {
-		return protocol == policy.GRPC && a.End == passage.Whole && a.Status == 200 && a.GRPC == code
+		return protocol == policy.GRPC && a.End == exchange.Whole && a.Status == 200 && a.GRPC == code
 	}
 	switch want {
 	case casefile.Allow:
-		return a.End == passage.Whole && (protocol == policy.TCP && a.Bytes > 0 && !a.Ended || a.Status == 200 && a.GRPC == codes.OK)
+		return a.End == exchange.Whole && (protocol == policy.TCP && a.Bytes > 0 && !a.Ended || a.Status == 200 && a.GRPC == codes.OK)
 	case casefile.Cut:
-		return a.End == passage.Cut
+		return a.End == exchange.Cut
 	case casefile.Reset:
 		// Over tcp it depends on the bytes under way which of the two the caller sees.
-		return a.End == passage.Reset || protocol == policy.TCP && a.End == passage.Closed
+		return a.End == exchange.Reset || protocol == policy.TCP && a.End == exchange.Closed
 	default:
-		return a.End == passage.Closed || protocol == policy.TCP && a.End == passage.Whole && a.Ended
+		return a.End == exchange.Closed || protocol == policy.TCP && a.End == exchange.Whole && a.Ended
 	}
 }
 
 // late says why a run proves nothing, and "" where it counts. The application's own clock tells:
 // it was behind its script, it had sent in time what came too late through the proxies, or the
 // request reached it too late.
-func late(x Expectation, f passage.Finding, e passage.Evidence) string {
+func (j *Judgement) late(x Expectation, e exchange.Evidence) string {
+	f := j.Finding
+	limits := x.limits(f.Cluster)
+	if e.Request.Keep > 0 {
+		if more := e.Counted.Sub(e.Outbound.Began.Add(f.Duration)) - e.Request.Keep; more > slack(limits) {
+			return fmt.Sprintf("the counters were read %s after the caller should have left its connection", more)
+		}
+	}
 	bound, ok := f.Cause.Bound()
 	if !ok && f.Cause != routing.Sentinel {
 		return ""
 	}
 	if e.Arrival == nil || e.Arrival.Timing == nil {
 		// A bound took effect at its time, and the application had no script to be late with.
-		onStream := bound == routing.Request || bound == routing.StreamIdle || bound == routing.MaxStream
-		if limit := x.Decision.Limits[bound].Time; ok && onStream && limit > 0 && f.Duration >= limit-early {
+		onStream := bound == routing.Request || bound == routing.StreamIdle || bound == routing.MaxStream || bound == routing.Idle
+		if limit := limits[bound].Time; ok && onStream && limit > 0 && f.Duration >= limit-early {
 			return fmt.Sprintf("no answer came through the proxies within %s, and the application waited with none", f.Duration)
 		}
 		return ""
 	}
 	t := e.Arrival.Timing
-	allowed := slack(x)
+	allowed := slack(limits)
+	idle := ok && (bound == routing.StreamIdle || bound == routing.Idle)
 	switch delay := t.Began.Sub(e.Outbound.Began) - e.Request.HeadPause - e.Request.BodyPause; {
 	case t.Late > allowed:
 		return fmt.Sprintf("the application was %s late by its own clock", t.Late)
 	case delay > allowed:
 		return fmt.Sprintf("the request reached the application after %s", delay)
-	case t.Cut == 0 && len(t.Sent) > 0:
+	case !begun(f.Answer) && len(t.Sent) > 0 && t.Sent[0] < f.Duration/2:
+		return fmt.Sprintf("the application began its answer after %s, and Envoy ended the request after %s without it", t.Sent[0], f.Duration)
+	case idle && len(t.Sent) > 0 && longestSilence(t) < limits[bound].Time-early:
+		return fmt.Sprintf("the application was silent for %s at most, and Envoy ended the request after %s without a byte", longestSilence(t), limits[bound].Time)
+	case t.Cut == 0 && len(t.Sent) > 0 && t.Sent[len(t.Sent)-1]+max(0, delay) < f.Duration:
 		return fmt.Sprintf("the application had sent its answer after %s, and Envoy still ended the request after %s", t.Sent[len(t.Sent)-1], f.Duration)
 	}
 	return ""
 }
 
+// begun reports whether an answer is one of the application.
+func begun(a exchange.Answer) bool { return a.Status <= 200 && a.GRPC == codes.OK }
+
+// longestSilence is the longest time in which the application sent nothing, until it was cut.
+func longestSilence(t *arrival.Timing) (longest time.Duration) {
+	last := time.Duration(0)
+	for _, at := range append(slices.Clone(t.Sent), t.Cut) {
+		longest, last = max(longest, at-last), max(last, at)
+	}
+	return longest
+}
+
 // slack is how late the application may be: the outcome is not decided by so much.
-func slack(x Expectation) time.Duration {
+func slack(limits routing.Limits) time.Duration {
 	least := time.Second
-	for _, limit := range x.Decision.Limits {
+	for _, limit := range limits {
 		if limit.Time > 0 {
 			least = min(least, limit.Time)
 		}
@@ -257,4 +334,4 @@ func slack(x Expectation) time.Duration {
 
 // Property is that each request through a sidecar takes the route and the backend of the
 // program, and ends why and as it says.
-var Property = verdict.Property[Sidecar, casefile.Passage, Expectation, casefile.Passage, passage.Evidence, Judgement]{Expect: Sidecar.Expect, Judge: Judge}
+var Property = verdict.Property[Sidecar, casefile.RoutedRequest, Expectation, casefile.RoutedRequest, exchange.Evidence, Judgement]{Expect: Sidecar.Expect, Judge: Judge}

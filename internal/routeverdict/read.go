@@ -71,7 +71,7 @@ func Read(r *verdict.Reading) (*Reading, error) {
 			w = c.Inbounds[i].Inbound
 		}
 		workloads = append(workloads, w)
-		if !slices.ContainsFunc(c.Passages, func(p casefile.Passage) bool { return p.From == peer.Workload.Name }) {
+		if !slices.ContainsFunc(c.RoutedRequests, func(p casefile.RoutedRequest) bool { return p.From == peer.Workload.Name }) {
 			continue
 		}
 		s := Sidecar{workload: w, routing: set, inbounds: r}
@@ -85,12 +85,12 @@ func Read(r *verdict.Reading) (*Reading, error) {
 	for _, m := range set.Mismatches(workloads) {
 		out.Warnings = append(out.Warnings, policy.Warning{Kind: warning.SelectsNothing, Place: m.Place, Policy: m.Origin, Message: m.Reason})
 	}
-	return out, out.expect(c.Passages)
+	return out, out.expect(c.RoutedRequests)
 }
 
-func (r *Reading) expect(passages []casefile.Passage) error {
+func (r *Reading) expect(requests []casefile.RoutedRequest) error {
 	var errs []error
-	for _, p := range passages {
+	for _, p := range requests {
 		i := slices.IndexFunc(r.Sidecars, func(s Sidecar) bool { return s.Name == p.From })
 		x := r.Sidecars[i].Expect(p)
 		if x.Unclear != nil {
@@ -101,7 +101,7 @@ func (r *Reading) expect(passages []casefile.Passage) error {
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	return r.addSentinels(passages)
+	return r.addSentinels(requests)
 }
 
 // endpoints are the inbounds behind each cluster of a program.
@@ -126,12 +126,12 @@ func endpoints(p routing.Proxy, set capability.Routing, inbounds []cases.Inbound
 
 // addSentinels gives an outbound a bound beside its own: what a bound of the program must have ended by
 // then, and nothing else comes near to.
-func (r *Reading) addSentinels(passages []casefile.Passage) error {
+func (r *Reading) addSentinels(requests []casefile.RoutedRequest) error {
 	for k := range r.Sidecars {
 		s := &r.Sidecars[k]
 		s.Sentinels = routingconfig.Sentinels{}
 		stated := map[string]bool{}
-		for i, p := range passages {
+		for i, p := range requests {
 			x := r.Expected[i]
 			if p.From != s.Name || !x.endsByBound() {
 				continue
@@ -143,7 +143,7 @@ func (r *Reading) addSentinels(passages []casefile.Passage) error {
 			s.Sentinels[x.Outbound.Name] = max(s.Sentinels[x.Outbound.Name], at)
 			stated[x.Outbound.Name] = stated[x.Outbound.Name] || p.Within != 0
 		}
-		for i, p := range passages {
+		for i, p := range requests {
 			x := r.Expected[i]
 			outbound := x.Outbound.Name
 			if at, ok := s.Sentinels[outbound]; !ok || p.From != s.Name || x.endsByBound() || x.latest() <= at/2 {
@@ -153,6 +153,11 @@ func (r *Reading) addSentinels(passages []casefile.Passage) error {
 				return fmt.Errorf("%s: the request may take %s, and within of another request to the service ends it: give the two a service each", p.Place, x.latest())
 			}
 			delete(s.Sentinels, outbound)
+		}
+		for i, p := range requests {
+			if x := &r.Expected[i]; p.From == s.Name {
+				x.Sentinel = s.Sentinels[x.Outbound.Name]
+			}
 		}
 	}
 	return nil

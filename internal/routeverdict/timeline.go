@@ -25,7 +25,7 @@ const (
 type timeline struct {
 	limits   routing.Limits
 	protocol policy.Protocol
-	passage  casefile.Passage
+	request  casefile.RoutedRequest
 	reach    script.Reach
 
 	// first is what happens first so far.
@@ -47,6 +47,30 @@ type doubt struct {
 type moment struct {
 	at    time.Duration
 	cause routing.Cause
+}
+
+// progress is how far a request has come.
+type progress uint8
+
+const (
+	// requesting is a request that is not complete.
+	requesting progress = iota
+	waiting
+	// answering is a request whose answer has begun.
+	answering
+)
+
+// endOf is how far the request had come at its end.
+func (t *timeline) endOf(end moment, begun bool) progress {
+	sends := t.request.Sends
+	switch {
+	case begun:
+		return answering
+	case t.protocol.Layer() == policy.L7 && (sends.Open || end.at < sends.Head+sends.Body):
+		return requesting
+	default:
+		return waiting
+	}
 }
 
 // run returns the end of the request, and whether the answer has begun by then. An error says that
@@ -93,8 +117,27 @@ func (t *timeline) bounds(bound routing.Bound, from, wait time.Duration) {
 	}
 }
 
+// ends takes how the script of the application ends, and bounds each silence between the times at
+// which something is sent. It returns when the answer is whole.
+func (t *timeline) ends(silence routing.Bound, at []time.Duration) (whole time.Duration) {
+	whole = at[len(at)-1]
+	switch t.request.Answer.End {
+	case script.Complete:
+		t.happens(whole, routing.Answered)
+	case script.Closes:
+		t.happens(whole, routing.Broken)
+	case script.Stops:
+		whole = forever
+		at = append(at, forever)
+	}
+	for i := 1; i < len(at); i++ {
+		t.bounds(silence, at[i-1], at[i]-at[i-1])
+	}
+	return whole
+}
+
 func (t *timeline) runHTTP() {
-	head, sends, answer := t.passage.Sends.Head, t.passage.Sends, t.passage.Answer
+	head, sends, answer := t.request.Sends.Head, t.request.Sends, t.request.Answer
 	t.bounds(routing.RequestHeaders, 0, head)
 	end := head + sends.Body
 	switch t.reach {
@@ -123,19 +166,7 @@ func (t *timeline) runHTTP() {
 			at = append(at, last)
 		}
 	}
-	whole := last
-	switch answer.End {
-	case script.Complete:
-		t.happens(last, routing.Answered)
-	case script.Closes:
-		t.happens(last, routing.Broken)
-	case script.Stops:
-		whole = forever
-		at = append(at, forever)
-	}
-	for i := 1; i < len(at); i++ {
-		t.bounds(routing.StreamIdle, at[i-1], at[i]-at[i-1])
-	}
+	whole := t.ends(routing.StreamIdle, at)
 	if !sends.Open {
 		t.bounds(routing.Request, end, whole-end)
 	}
@@ -150,18 +181,18 @@ func (t *timeline) runHTTP() {
 func (t *timeline) keep(silent, connected time.Duration) {
 	whole := t.first
 	t.first, t.bounded, t.doubts = moment{forever, whole.cause}, nil, nil
-	t.bounds(routing.Idle, silent, t.passage.Sends.Keep)
+	t.bounds(routing.Idle, silent, t.request.Sends.Keep)
 	if limit := t.limits[routing.MaxConnection].Time; limit != 0 {
-		t.bounds(routing.MaxConnection, 0, connected+t.passage.Sends.Keep)
+		t.bounds(routing.MaxConnection, 0, connected+t.request.Sends.Keep)
 	}
 	if t.first.at == forever {
-		t.first = moment{whole.at + t.passage.Sends.Keep, whole.cause}
+		t.first = moment{whole.at + t.request.Sends.Keep, whole.cause}
 	}
 }
 
 // runTCP follows a connection whose caller sends one text.
 func (t *timeline) runTCP() {
-	answer, sends := t.passage.Answer, t.passage.Sends
+	answer, sends := t.request.Answer, t.request.Sends
 	switch t.reach {
 	case script.Refuses:
 		t.happens(0, routing.Refused)
@@ -186,17 +217,7 @@ func (t *timeline) runTCP() {
 		}
 		t.headers = at[len(at)-max(answer.Parts, 1)]
 	}
-	switch answer.End {
-	case script.Complete:
-		t.happens(last, routing.Answered)
-	case script.Closes:
-		t.happens(last, routing.Broken)
-	case script.Stops:
-		at = append(at, forever)
-	}
-	for i := 1; i < len(at); i++ {
-		t.bounds(routing.Idle, at[i-1], at[i]-at[i-1])
-	}
+	t.ends(routing.Idle, at)
 	if t.first.cause == routing.Answered && sends.Keep > 0 {
 		t.keep(last, last)
 	}

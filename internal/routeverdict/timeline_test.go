@@ -70,7 +70,7 @@ func TestTimeline(t *testing.T) {
 			t.Parallel()
 			line := timeline{
 				limits: limits(map[routing.Bound]time.Duration{tt.bound: tt.limit}), protocol: tt.protocol, reach: tt.reach,
-				passage: casefile.Passage{Sends: tt.sends, Answer: tt.answer},
+				request: casefile.RoutedRequest{Sends: tt.sends, Answer: tt.answer},
 			}
 			end, begun, err := line.run()
 			if err != nil || end != (moment{tt.at, tt.cause}) || tt.begun && !begun {
@@ -88,7 +88,7 @@ func TestTimelineOfTwoBounds(t *testing.T) {
 		routing.Request:    {routing.Request: 100 * ms, routing.StreamIdle: 300 * ms},
 		routing.MaxStream:  {routing.Request: 300 * ms, routing.StreamIdle: 300 * ms, routing.MaxStream: 100 * ms},
 	} {
-		line := timeline{limits: limits(of), passage: casefile.Passage{Answer: script.Answer{End: script.Stops}}}
+		line := timeline{limits: limits(of), request: casefile.RoutedRequest{Answer: script.Answer{End: script.Stops}}}
 		if end, _, err := line.run(); err != nil || end != (moment{100 * ms, routing.Bounded(want)}) {
 			t.Errorf("got %s at %s, %v, want %s", end.cause, end.at, err, want)
 		}
@@ -99,12 +99,12 @@ func TestTimelineOfTwoBounds(t *testing.T) {
 func TestTimelineIsTooClose(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{101 * ms, 150 * ms, 200 * ms, 249 * ms} {
-		line := timeline{limits: limits(map[routing.Bound]time.Duration{routing.Request: 200 * ms}), passage: casefile.Passage{Answer: script.Answer{After: wait}}}
+		line := timeline{limits: limits(map[routing.Bound]time.Duration{routing.Request: 200 * ms}), request: casefile.RoutedRequest{Answer: script.Answer{After: wait}}}
 		if _, _, err := line.run(); err == nil || !strings.Contains(err.Error(), "requestTimeout is 200ms, and the request waits for "+wait.String()) {
 			t.Errorf("%s: %v", wait, err)
 		}
 	}
-	line := timeline{limits: limits(map[routing.Bound]time.Duration{routing.Request: 200 * ms, routing.StreamIdle: 220 * ms}), passage: casefile.Passage{Answer: script.Answer{End: script.Stops}}}
+	line := timeline{limits: limits(map[routing.Bound]time.Duration{routing.Request: 200 * ms, routing.StreamIdle: 220 * ms}), request: casefile.RoutedRequest{Answer: script.Answer{End: script.Stops}}}
 	if end, _, err := line.run(); err == nil {
 		t.Errorf("two bounds within 20 ms: %s at %s", end.cause, end.at)
 	}

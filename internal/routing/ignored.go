@@ -7,6 +7,8 @@ type Ignored struct {
 	// Place is "file:line" of the policy, or "file:line: field" of the part.
 	Place  string
 	Reason string
+	// Missing is true where the policy names something that no document describes.
+	Missing bool
 }
 
 // String names the place, the policy and the reason.

@@ -2,12 +2,15 @@ package sidecar
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	httpauthzv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_authz/v3"
 	networkauthzv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/ext_authz/v3"
 	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/meshproof/meshproof/internal/authorizer"
 	"github.com/meshproof/meshproof/internal/authorizerfilter"
@@ -63,7 +66,11 @@ func withAsked(to map[int]authorizer.Authorizer, index int, a authorizer.Authori
 func (c *chain) asked(name, typeURL string, a authorizer.Authorizer) {
 	c.observes = c.observesBefore
 	c.noteFilter(dump.Note, name, typeURL, fmt.Sprintf("it is read: it asks the authorizer of the provider %q behind the cluster %q, and the lab has one of its own in its place", a.Provider, a.Cluster))
-	if why := c.otherAuthorizer(a.Cluster); why != "" {
+	why := c.otherAuthorizer(a.Cluster)
+	if why == "" && a.FailOpen && narrow(c.Clusters[a.Cluster].Message) {
+		why = "takes fewer requests, or waits less for a connection, than Envoy does by default, and a request that does not reach the authorizer passes"
+	}
+	if why != "" {
 		c.tell(dump.Beside, name, typeURL, fmt.Sprintf("it asks behind the cluster %q, which %s", a.Cluster, why))
 	}
 }
@@ -72,12 +79,27 @@ func (c *chain) asked(name, typeURL string, a authorizer.Authorizer) {
 // discovery has the endpoints of that name.
 func (r *reader) otherAuthorizer(cluster string) string {
 	d, ok := r.Clusters[cluster]
-	switch service := d.Message.GetEdsClusterConfig().GetServiceName(); {
+	eds := d.Message.GetEdsClusterConfig()
+	switch service := eds.GetServiceName(); {
 	case !ok:
 		return "is not in the dump"
-	case discovery(d.Message) != clusterv3.Cluster_EDS || service != "" && service != cluster:
+	case discovery(d.Message) != clusterv3.Cluster_EDS || service != "" && service != cluster || d.Message.LoadAssignment != nil:
 		return "does not find its endpoints by its own name (EDS)"
+	case !r.isControlPlane(eds.GetEdsConfig()):
+		return "does not take its endpoints from the control plane"
 	default:
-		return ""
+		return elsewhere(d, nil)
 	}
+}
+
+// narrow reports whether a cluster refuses requests sooner than one without limits of its own
+// (envoy.config.cluster.v3.CircuitBreakers.Thresholds, Cluster.connect_timeout).
+func narrow(c *clusterv3.Cluster) bool {
+	const requests, wait = 1024, time.Second
+	fewer := func(most *wrapperspb.UInt32Value) bool { return most != nil && most.Value < requests }
+	thresholds := c.GetCircuitBreakers().GetThresholds()
+	return c.ConnectTimeout != nil && c.ConnectTimeout.AsDuration() < wait ||
+		slices.ContainsFunc(thresholds, func(t *clusterv3.CircuitBreakers_Thresholds) bool {
+			return fewer(t.MaxConnections) || fewer(t.MaxPendingRequests) || fewer(t.MaxRequests)
+		})
 }

@@ -71,25 +71,31 @@ func (r *reader) unreadCluster(name string) (reason string) {
 	case finds == clusterv3.Cluster_EDS && assignment == nil:
 		return "finds its endpoints by EDS, and they are not in the dump: take it with ?include_eds"
 	}
+	reason = elsewhere(d, assignment)
+	eachEndpoint(assignment, func(socket *corev3.SocketAddress) {
+		if !hostOf(c, socket).IsValid() {
+			reason = cmp.Or(reason, fmt.Sprintf("has the endpoint %q, which is no IP address", socket.GetAddress()))
+		}
+	})
+	return reason
+}
+
+// elsewhere says what of a cluster may lead elsewhere than to its endpoints, "" for nothing.
+func elsewhere(d dump.Decoded[*clusterv3.Cluster], assignment *endpointv3.ClusterLoadAssignment) (reason string) {
 	tell := func(at *messages.Path, why string) {
 		reason = cmp.Or(reason, fmt.Sprintf("may lead elsewhere: %s: %s", at, why))
 	}
 	for _, fault := range d.Faults {
 		tell(fault.At, fault.What)
 	}
-	checkCluster(c.ProtoReflect(), nil, tell)
+	checkCluster(d.Message.ProtoReflect(), nil, tell)
 	checkCluster(assignment.ProtoReflect(), (*messages.Path)(nil).Field("load_assignment"), tell)
 	// Health checks and the like may run code, although they do not choose where requests go.
 	messages.Visitor{
 		Closed:  func(typeURL, why string, at *messages.Path) { tell(at, messages.Name(typeURL)+": "+why) },
 		Opened:  func(string, []messages.Fault, *messages.Path) {},
 		Message: func(protoreflect.Message, *messages.Path) {},
-	}.Visit(c.ProtoReflect())
-	eachEndpoint(assignment, func(socket *corev3.SocketAddress) {
-		if !hostOf(c, socket).IsValid() {
-			reason = cmp.Or(reason, fmt.Sprintf("has the endpoint %q, which is no IP address", socket.GetAddress()))
-		}
-	})
+	}.Visit(d.Message.ProtoReflect())
 	return reason
 }
 

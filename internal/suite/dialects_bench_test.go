@@ -9,6 +9,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/envoy"
+	"github.com/meshproof/meshproof/internal/matrix"
 	"github.com/meshproof/meshproof/internal/pin"
 	"github.com/meshproof/meshproof/internal/suite"
 )
@@ -29,18 +30,26 @@ func BenchmarkSuiteOf(b *testing.B) {
 	}
 }
 
-// BenchmarkDialects runs the cases of all dialects on each pinned version, from a cold start.
-func BenchmarkDialects(b *testing.B) {
-	all := casetest.Stories(b)
+// BenchmarkDialects runs what meshproof run --envoy all runs: the cases of all dialects on each pinned
+// version, from a cold start.
+func BenchmarkDialects(b *testing.B) { onEachVersion(b, casetest.Stories(b)) }
+
+// BenchmarkRoutes runs the cases of routes and timeouts alike. Their time is real.
+func BenchmarkRoutes(b *testing.B) {
+	onEachVersion(b, slices.DeleteFunc(slices.Clone(casetest.Stories(b)), func(c cases.Case) bool { return len(c.RoutedRequests) == 0 }))
+}
+
+func onEachVersion(b *testing.B, all []cases.Case) {
 	for b.Loop() {
-		for _, version := range pin.Versions() {
-			h, err := harness.Start(b.Context(), harness.WithRuntime(envoy.Process), harness.WithEnvoy(version))
-			if err != nil {
-				b.Fatal(err)
-			}
-			passed(b, h, all)
-			if err := h.Close(); err != nil {
-				b.Fatal(err)
+		runs, err := matrix.Suite{Cases: all, Runtime: envoy.Process, Versions: pin.Versions()}.Run(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, run := range runs {
+			for _, r := range run.Results {
+				if r.Failed() {
+					b.Fatalf("Envoy %s: %s: %v", run.Report.Envoy, r.Case.Name, r.Failures())
+				}
 			}
 		}
 	}

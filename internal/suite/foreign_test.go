@@ -147,7 +147,7 @@ func TestForeignFiltersAreReadBack(t *testing.T) {
 		"dynamic metadata":                 {principal(`{"metadata": ` + metadata + `}`), ErrUnread, "metadata"},
 		"metadata of a source":             {principal(`{"sourcedMetadata": {"metadataMatcher": ` + metadata + `}}`), ErrUnread, "sourced_metadata"},
 		"a filter state":                   {principal(`{"filterState": {"key": "x", "stringMatch": {"exact": "y"}}}`), ErrUnread, "filter_state"},
-		"a destination address":            {and(`{"destinationIp": {"addressPrefix": "10.9.9.9", "prefixLen": 32}}`), ErrUnread, "destination_ip"},
+		"a destination address":            {and(`{"destinationIp": {"addressPrefix": "10.9.9.9", "prefixLen": 32}}`), ErrUnread, "destination address 10.9.9.9"},
 		"callers without TLS":              {principal(`{"notId": {"authenticated": {}}}`), ErrDiffers, "plaintext"},
 		"a server name":                    {and(`{"requestedServerName": {"exact": "backdoor.example"}}`), ErrDiffers, "sni backdoor.example"},
 		"a port range":                     {and(`{"destinationPortRange": {"start": 1, "end": 65535}}`), ErrDiffers, ""},

@@ -155,7 +155,7 @@ func (l layout) ask(ctx context.Context, mesh *harness.Mesh) {
 		left = left[n:]
 	}
 	for _, one := range l.runs {
-		if len(one.reading.Case.Passages) > 0 {
+		if len(one.reading.Case.RoutedRequests) > 0 {
 			if err := one.pass(ctx, mesh); err != nil {
 				one.result.Fault, one.result.Err = true, errors.Join(one.result.Err, err)
 			}
@@ -189,7 +189,7 @@ func (r *run) requests(minted credentials) ([]harness.Request, error) {
 // or its inbounds do not trust one of its callers, and another case may trust that caller.
 func (r *run) isAlone() bool {
 	c := r.reading.Case
-	return c.ExpectError != "" || len(c.Passages) > 0 || slices.ContainsFunc(c.Requests, func(q cases.Request) bool {
+	return c.ExpectError != "" || len(c.RoutedRequests) > 0 || slices.ContainsFunc(c.Requests, func(q cases.Request) bool {
 		return !q.From.Plaintext && !q.From.Anonymous && !slices.Contains(c.TrustDomains, q.From.SignedBy)
 	})
 }

@@ -38,8 +38,9 @@ type Runner struct {
 	Harness *harness.Harness
 	// Compiler is what is under test; nil for [Reference].
 	Compiler Compiler
-	// Parallel is how many cases run at once; 4 where it is not positive. While one
-	// waits for Envoy to take its configuration, another sends requests.
+	// Parallel is how many cases run at once, and beside them how many of those that send requests
+	// through sidecars; 4 where it is not positive. While one waits for Envoy to take its
+	// configuration, another sends requests.
 	Parallel int
 	// Kept lets requests of one caller share a connection where Envoy decides for each
 	// request. That is many times as fast, with the same evidence.
@@ -62,27 +63,29 @@ type Runner struct {
 	Read func(cases.Case) (*verdict.Reading, error)
 	// Done is called after each case, one call at a time, as the cases end.
 	Done func(result.Case)
+	// Begun is called once, when every case has begun.
+	Begun func()
 }
 
 // Run runs the cases, several at once, and returns their results in the same order. A case
 // that fails is a result, not an error.
 func (r Runner) Run(ctx context.Context, cs ...cases.Case) []result.Case {
 	for _, c := range cs {
-		progress.Expect(ctx, len(c.Requests)+len(c.Passages))
+		progress.Expect(ctx, len(c.Requests)+len(c.RoutedRequests))
 	}
-	return r.each(cs, func(i int) result.Case { return r.Case(ctx, cs[i]) })
+	return r.each(ctx, cs, func(i int) result.Case { return r.Case(ctx, cs[i]) })
 }
 
 // Readings is [Runner.Run] for cases whose policies have been read.
 func (r Runner) Readings(ctx context.Context, readings ...*verdict.Reading) []result.Case {
 	for _, reading := range readings {
-		progress.Expect(ctx, len(reading.Case.Requests))
+		progress.Expect(ctx, len(reading.Case.Requests)+len(reading.Case.RoutedRequests))
 	}
 	cs := make([]cases.Case, len(readings))
 	for i, reading := range readings {
 		cs[i] = reading.Case
 	}
-	return r.each(cs, func(i int) result.Case { return r.Reading(ctx, readings[i]) })
+	return r.each(ctx, cs, func(i int) result.Case { return r.Reading(ctx, readings[i]) })
 }
 
 // Case runs one case.
@@ -238,7 +241,7 @@ func (r *run) compile(ctx context.Context) bool {
 	if r.result.Err = r.checkWarnings(); r.result.Err != nil {
 		return false
 	}
-	return c.ExpectError != "" || len(c.Requests)+len(c.Passages) > 0
+	return c.ExpectError != "" || len(c.Requests)+len(c.RoutedRequests) > 0
 }
 
 // ask asks the compiler under test. A foreign compiler is asked again later.

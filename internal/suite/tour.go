@@ -27,27 +27,48 @@ type tour struct {
 	outage error
 }
 
-// each runs cases, several at once, and reports each as it ends.
-func (r Runner) each(cs []cases.Case, runCase func(i int) result.Case) []result.Case {
+// each runs cases, several at once, and reports each as it ends. When the context has ended, the
+// other cases are not even read: that took longer than an interrupted program has.
+func (r Runner) each(ctx context.Context, cs []cases.Case, runCase func(i int) result.Case) []result.Case {
 	parallel := r.Parallel
 	if parallel < 1 {
 		parallel = defaultParallel
 	}
 	t := &tour{cases: cs, results: make([]result.Case, len(cs)), done: r.Done}
-	var workers sync.WaitGroup
-	free := make(chan struct{}, parallel)
-	for i := range cs {
-		free <- struct{}{}
-		workers.Go(func() {
-			defer func() { <-free }()
-			if t.isOver() {
-				t.end(i, result.Case{Case: cs[i]})
-				return
+	// Cases with routed requests mostly wait for bounds of time, so they take no place of the others.
+	var waiting, busy []int
+	for i, c := range cs {
+		if len(c.RoutedRequests) > 0 {
+			waiting = append(waiting, i)
+		} else {
+			busy = append(busy, i)
+		}
+	}
+	var begun, running sync.WaitGroup
+	for _, lane := range [][]int{waiting, busy} {
+		begun.Go(func() {
+			free := make(chan struct{}, parallel)
+			for _, i := range lane {
+				free <- struct{}{}
+				running.Go(func() {
+					defer func() { <-free }()
+					switch {
+					case t.isOver():
+						t.end(i, result.Case{Case: cs[i]})
+					case ctx.Err() != nil:
+						t.end(i, result.Case{Case: cs[i], Fault: true, Err: context.Cause(ctx)})
+					default:
+						t.end(i, runCase(i))
+					}
+				})
 			}
-			t.end(i, runCase(i))
 		})
 	}
-	workers.Wait()
+	begun.Wait()
+	if r.Begun != nil {
+		r.Begun()
+	}
+	running.Wait()
 	for i, r := range t.results {
 		// The silence before Envoy was given up.
 		if t.outage != nil && r.Fault && errors.Is(r.Err, context.DeadlineExceeded) {

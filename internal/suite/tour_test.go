@@ -14,6 +14,7 @@ import (
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/casetest"
 	"github.com/meshproof/meshproof/internal/envoy"
 	"github.com/meshproof/meshproof/internal/result"
@@ -89,5 +90,51 @@ func TestTheEndOfEnvoyEndsTheRun(t *testing.T) {
 	}
 	if Outage(results[:before]) != nil {
 		t.Error("an outage where all cases ran")
+	}
+}
+
+// A case that waits for a bound of time takes no place of the others, and Begun is called when the
+// last case has begun, not when it has ended.
+func TestWaitingCasesTakeNoPlace(t *testing.T) {
+	t.Parallel()
+	cs := []cases.Case{{Name: "waits", RoutedRequests: make([]casefile.RoutedRequest, 1)}, {Name: "first"}, {Name: "last"}}
+	lastEnded, begun := make(chan struct{}), make(chan struct{})
+	r := Runner{Parallel: 1, Begun: func() { close(begun) }}
+	results := r.each(t.Context(), cs, func(i int) result.Case {
+		switch cs[i].Name {
+		case "waits":
+			<-lastEnded
+			<-begun
+		case "last":
+			close(lastEnded)
+		}
+		return result.Case{Case: cs[i]}
+	})
+	for i, got := range results {
+		if got.Case.Name != cs[i].Name {
+			t.Errorf("result %d is that of %q", i, got.Case.Name)
+		}
+	}
+}
+
+// What is interrupted reads no further case.
+func TestInterruptedCasesAreNotRead(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	why := errors.New("interrupted")
+	cs := []cases.Case{{Name: "first"}, {Name: "second"}, {Name: "third"}}
+	ran := 0
+	results := Runner{Parallel: 1}.each(ctx, cs, func(i int) result.Case {
+		ran++
+		interrupt(why)
+		return result.Case{Case: cs[i]}
+	})
+	if ran != 1 {
+		t.Errorf("%d cases ran, want the first alone", ran)
+	}
+	for _, got := range results[1:] {
+		if !got.Fault || !errors.Is(got.Err, why) || got.Passed() {
+			t.Errorf("%s: fault %t, passed %t, %v", got.Case.Name, got.Fault, got.Passed(), got.Err)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/meshproof/meshproof/internal/arrival"
 	"github.com/meshproof/meshproof/internal/controlplane"
 )
 
@@ -75,7 +76,7 @@ func record(l *ledger, r *http.Request, from string, body *countingBody) {
 	}
 	if account := l.account(caller); account != nil {
 		body.account = account
-		body.arrival = account.addRequest(func(a *Arrival) {
+		body.arrival = account.addRequest(func(a *arrival.Record) {
 			a.Method, a.Path, a.Authority, a.Header = r.Method, r.RequestURI, r.Host, r.Header
 		})
 	}
@@ -85,7 +86,7 @@ func record(l *ledger, r *http.Request, from string, body *countingBody) {
 type countingBody struct {
 	io.ReadCloser
 	account *Account
-	arrival *Arrival
+	arrival *arrival.Record
 }
 
 func (b *countingBody) Read(p []byte) (int, error) {

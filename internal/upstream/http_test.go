@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/meshproof/meshproof/internal/arrival"
 	"github.com/meshproof/meshproof/internal/controlplane"
-	"github.com/meshproof/meshproof/internal/upstream"
 )
 
 // transports returns clients of HTTP/1.1 and HTTP/2 without TLS, as Envoy uses them here.
@@ -61,7 +61,7 @@ func TestHTTPEcho(t *testing.T) {
 					t.Errorf("XFCC is %q", got.XFCC())
 				}
 				got.Header = nil
-				want := &upstream.Arrival{Method: "PUT", Path: "/a//%2Fb?c=d", Authority: "backend.example", Bytes: len(body), Requests: 1}
+				want := &arrival.Record{Method: "PUT", Path: "/a//%2Fb?c=d", Authority: "backend.example", Bytes: len(body), Requests: 1}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/pires/go-proxyproto"
 	"go.uber.org/goleak"
 
+	"github.com/meshproof/meshproof/internal/arrival"
 	"github.com/meshproof/meshproof/internal/controlplane"
 	"github.com/meshproof/meshproof/internal/upstream"
 )
@@ -80,7 +81,7 @@ func settle(t *testing.T, u *upstream.Upstream, callers ...netip.AddrPort) {
 	}
 }
 
-func arrived(a *upstream.Arrival, bytes int) bool {
+func arrived(a *arrival.Record, bytes int) bool {
 	return a != nil && a.Requests == 1 && a.Bytes == bytes
 }
 

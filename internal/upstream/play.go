@@ -7,28 +7,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/meshproof/meshproof/internal/arrival"
 	"github.com/meshproof/meshproof/internal/script"
 )
-
-// Timing is what the upstream's own clock saw of an answer by script.
-type Timing struct {
-	// Began is when the clock of the script began.
-	Began time.Time
-	// Sent are the times at which the headers and the parts of the body were sent, since the
-	// clock of the script began.
-	Sent []time.Duration
-	// Late is how far the upstream was behind its script at the worst. A late upstream proves
-	// nothing about a time limit that cut it.
-	Late time.Duration
-	// Cut is when the other side ended an answer that was not complete; 0 where it did not.
-	Cut time.Duration
-}
 
 // play is an answer by script under way.
 type play struct {
 	script.Answer
 	account *Account
-	arrival *Arrival
+	arrival *arrival.Record
 	began   time.Time
 	due     time.Duration
 }
@@ -41,7 +28,7 @@ func (a *Account) Play(s script.Answer) {
 }
 
 // start begins the clock of the script.
-func (a *Account) start(arrival *Arrival) *play {
+func (a *Account) start(record *arrival.Record) *play {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.playing == 0 {
@@ -49,8 +36,8 @@ func (a *Account) start(arrival *Arrival) *play {
 	}
 	a.playing++
 	now := time.Now()
-	arrival.Timing = &Timing{Began: now}
-	return &play{Answer: a.script, account: a, arrival: arrival, began: now}
+	record.Timing = &arrival.Timing{Began: now}
+	return &play{Answer: a.script, account: a, arrival: record, began: now}
 }
 
 func (p *play) end() {
@@ -63,7 +50,7 @@ func (p *play) end() {
 }
 
 // note changes the timing.
-func (p *play) note(change func(*Timing)) {
+func (p *play) note(change func(*arrival.Timing)) {
 	p.account.mu.Lock()
 	defer p.account.mu.Unlock()
 	changed := *p.arrival.Timing
@@ -84,7 +71,7 @@ func (p *play) wait(gone <-chan struct{}, d time.Duration) bool {
 		here = false
 	}
 	now := time.Since(p.began)
-	p.note(func(t *Timing) {
+	p.note(func(t *arrival.Timing) {
 		t.Late = max(t.Late, now-p.due)
 		if here {
 			t.Sent = append(t.Sent[:len(t.Sent):len(t.Sent)], now)
@@ -99,7 +86,7 @@ func (p *play) wait(gone <-chan struct{}, d time.Duration) bool {
 func (p *play) stay(gone <-chan struct{}) {
 	<-gone
 	now := time.Since(p.began)
-	p.note(func(t *Timing) { t.Cut = now })
+	p.note(func(t *arrival.Timing) { t.Cut = now })
 }
 
 // Wait waits until each answer by script has ended. Without it the timing of an answer that was
@@ -184,9 +171,9 @@ func (a *Account) answerHTTP(w http.ResponseWriter, r *http.Request, body *count
 
 // answerTCP plays the script behind the first bytes of a connection, in a goroutine of its own
 // until gone is closed. What is sent to the result is echoed once the script lets it.
-func (a *Account) answerTCP(c *tcpConn, arrival *Arrival, gone <-chan struct{}) *heldEcho {
+func (a *Account) answerTCP(c *tcpConn, record *arrival.Record, gone <-chan struct{}) *heldEcho {
 	out := &heldEcho{to: c, ended: make(chan struct{})}
-	p := a.start(arrival)
+	p := a.start(record)
 	go func() {
 		defer close(out.ended)
 		defer p.end()

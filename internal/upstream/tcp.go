@@ -12,6 +12,7 @@ import (
 
 	"github.com/pires/go-proxyproto"
 
+	"github.com/meshproof/meshproof/internal/arrival"
 	"github.com/meshproof/meshproof/internal/controlplane"
 )
 
@@ -104,7 +105,7 @@ func (e *tcpEcho) echo(c *tcpConn) {
 		return
 	}
 	account := e.ledger.account(c.caller)
-	var arrival *Arrival
+	var record *arrival.Record
 	var echo io.Writer = c
 	gone := make(chan struct{})
 	defer func() {
@@ -117,14 +118,14 @@ func (e *tcpEcho) echo(c *tcpConn) {
 	for {
 		n, err := c.Read(buf)
 		if n > 0 {
-			if account != nil && arrival == nil {
-				arrival = account.addRequest(func(*Arrival) {})
+			if account != nil && record == nil {
+				record = account.addRequest(func(*arrival.Record) {})
 				if account.scripted() {
-					echo = account.answerTCP(c, arrival, gone)
+					echo = account.answerTCP(c, record, gone)
 				}
 			}
 			if account != nil {
-				account.addBytes(arrival, n)
+				account.addBytes(record, n)
 			}
 			if _, err := echo.Write(buf[:n]); err != nil {
 				return

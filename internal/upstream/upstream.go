@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/meshproof/meshproof/internal/arrival"
 	"github.com/meshproof/meshproof/internal/script"
 )
 
@@ -88,7 +89,7 @@ func (u *Upstream) Watch(caller netip.AddrPort) *Account { return u.ledger.open(
 
 // Take ends the watch. It returns the arrivals since the last [Account.Take], or nil when
 // there are none.
-func (u *Upstream) Take(caller netip.AddrPort) *Arrival {
+func (u *Upstream) Take(caller netip.AddrPort) *arrival.Record {
 	account := u.ledger.close(caller)
 	if account == nil {
 		return nil
@@ -110,28 +111,10 @@ func (u *Upstream) Close() error {
 	return err
 }
 
-// Arrival is the record of the requests of one caller.
-type Arrival struct {
-	// Method, Path, Authority and Header describe an HTTP request. Path is the request
-	// target with its query, as Envoy forwarded it.
-	Method, Path, Authority string
-	Header                  http.Header
-	// Bytes is the length of the body, or the number of bytes of a TCP connection.
-	Bytes int
-	// Timing is what the upstream's clock saw; nil where it answered without a script.
-	Timing *Timing
-	// Requests counts the requests under the caller's address. More than one means
-	// that something went wrong.
-	Requests int
-}
-
-// XFCC returns the header with the caller's identity, as Envoy forwards it.
-func (a *Arrival) XFCC() string { return a.Header.Get("x-forwarded-client-cert") }
-
 // Account collects the requests of one caller.
 type Account struct {
 	mu      sync.Mutex
-	arrival *Arrival
+	arrival *arrival.Record
 	script  script.Answer
 	// playing is the number of answers by script under way. Idle is closed when they have ended.
 	playing int
@@ -152,7 +135,7 @@ func (a *Account) scripted() bool {
 // recorded before its answer: between two requests of one connection, Take returns the
 // first and nothing of the second. A TCP connection without a byte is no arrival, because
 // Envoy opens it before it judges.
-func (a *Account) Take() *Arrival {
+func (a *Account) Take() *arrival.Record {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.arrival == nil {
@@ -165,11 +148,11 @@ func (a *Account) Take() *Arrival {
 }
 
 // addRequest records one more request and returns the record.
-func (a *Account) addRequest(update func(*Arrival)) *Arrival {
+func (a *Account) addRequest(update func(*arrival.Record)) *arrival.Record {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.arrival == nil {
-		a.arrival = &Arrival{}
+		a.arrival = &arrival.Record{}
 	}
 	a.arrival.Requests++
 	update(a.arrival)
@@ -177,10 +160,10 @@ func (a *Account) addRequest(update func(*Arrival)) *Arrival {
 }
 
 // addBytes adds the bytes of a body to the record of a request.
-func (a *Account) addBytes(arrival *Arrival, bytes int) {
+func (a *Account) addBytes(record *arrival.Record, bytes int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	arrival.Bytes += bytes
+	record.Bytes += bytes
 }
 
 // ledger holds an account for each watched caller.

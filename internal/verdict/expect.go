@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,11 +11,8 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/internal/behavior"
-	"github.com/meshproof/meshproof/internal/endpoint"
-	"github.com/meshproof/meshproof/internal/forwarded"
 	"github.com/meshproof/meshproof/internal/plainpath"
 	"github.com/meshproof/meshproof/internal/requestline"
-	"github.com/meshproof/meshproof/internal/servername"
 	"github.com/meshproof/meshproof/internal/token"
 	"github.com/meshproof/meshproof/policy"
 )
@@ -140,7 +136,7 @@ func (in Inbound) plainlySeen(q cases.Request, seen policy.Request, rejected err
 
 // asks reports whether a gate asks an authorizer about a request. Such gates stand first.
 func (in Inbound) asks(seen policy.Request) bool {
-	seen = placed(seen, in.Inbound.Inbound)
+	seen = placed(seen, in.Inbound)
 	return slices.ContainsFunc(in.Program.Gates, func(g policy.Gate) bool {
 		return g.Asks != nil && slices.ContainsFunc(g.Rules, func(r policy.Rule) bool {
 			both, ok := r.When.(policy.And)
@@ -242,59 +238,6 @@ func (in Inbound) refusal(q cases.Request) token.Refusal {
 	return in.Program.Tokens.For(q.Method, q.Headers).RefusesWith(q.Token, q.Path, q.Headers)
 }
 
-// See returns a request to an inbound as the policies see it. On L4 that is the caller with its
-// address, the port, and the server name of the handshake. On L7 the listener has
-// verified the token and normalized the path; the error says why it answers
-// 400 instead, and the request then has no path.
-func See(in cases.Inbound, n policy.PathNormalization, tokens token.Demand, q cases.Request) (policy.Request, error) {
-	seen := placed(policy.Request{URIs: q.From.Template.URIs, DNS: q.From.Template.DNS, Source: q.SourceIP}, in.Inbound)
-	if !q.From.Plaintext {
-		seen.SNI = servername.Kept(q.SNI)
-	}
-	if in.Protocol.Layer() == policy.L4 {
-		return seen, nil
-	}
-	tokens = tokens.For(q.Method, q.Headers)
-	seen.Others = tokens.Seen(q.Token)
-	var err error
-	path, headers := tokens.Leaves(q.Token, q.Path, q.Headers)
-	seen.Host = cmp.Or(q.Authority, in.Address().String())
-	seen.Headers = requestline.Seen(headers, in.Protocol, q.GRPC != "")
-	seen.Remote, _ = forwarded.Address(in.TrustedHops, seen.Headers)
-	seen.Method, path = requestline.Of(q.Method, path, q.GRPC)
-	seen.Path, err = n.Apply(path)
-	return seen, err
-}
-
-// Seen returns a request to the inbound as its policies see it, see [See].
-func (in Inbound) Seen(q cases.Request) (policy.Request, error) {
-	return See(in.Inbound, in.normalization(), in.Program.Tokens, q)
-}
-
-// placed gives a request the port of the inbound, and the address of a caller without one.
-func placed(r policy.Request, in policy.Inbound) policy.Request {
-	if r.Port = in.Port; !r.Source.IsValid() {
-		r.Source = endpoint.Unnamed
-	}
-	return r
-}
-
-// Detour returns another path that the listener normalizes to a given path: the path behind
-// a dot segment. It reports whether the listener takes the segment out again. If Envoy does
-// not, the detour is a way around policies.
-func Detour(n policy.PathNormalization, path string) (detour string, ok bool) {
-	detour = "/." + path
-	normal, err := n.Apply(detour)
-	return detour, err == nil && normal == path
-}
-
-// OtherCase returns a server name in another case, which Envoy takes for the same name. It
-// reports whether there is one.
-func OtherCase(name string) (other string, ok bool) {
-	other = strings.ToUpper(name)
-	return other, other != name && servername.Kept(other) == name
-}
-
 // Want returns what a case has to want of a request that must become what is expected.
 func Want(e Expectation) cases.Want {
 	switch e := e.(type) {
@@ -321,79 +264,4 @@ func wantOf(d policy.Decision) cases.Want {
 	default:
 		return cases.Deny
 	}
-}
-
-// Request returns a request to the inbound that the policies see as r, and wants of it
-// what the policies decide, from a caller whose CA is trusted. A caller without a name
-// comes in plaintext where the inbound takes it, and without a certificate elsewhere. The
-// latter wants the handshake to fail. So does a caller over TLS where there is plaintext only.
-func (in Inbound) Request(r policy.Request) cases.Request {
-	if Nameless(r) && in.MTLS.TakesPlaintext() {
-		// Without a handshake there is no server name, and the policies judge it so.
-		r.SNI = ""
-	}
-	q := cases.Request{
-		To: in.String(), Token: in.token(r), SNI: r.SNI, SourceIP: r.Source, Method: r.Method, Path: r.Path, Authority: r.Host, Headers: r.Headers,
-		From: Caller(r, in.reading.Case.TrustDomains[0]), Want: wantOf(in.Decide(r)),
-	}
-	switch {
-	case !Nameless(r):
-		if !in.MTLS.TakesTLS() {
-			q.Want = cases.HandshakeFailure
-		}
-	case !in.MTLS.TakesPlaintext():
-		q.From, q.Want = cases.Caller{Name: "anonymous", Anonymous: true}, cases.HandshakeFailure
-	default:
-		q.From = Plaintext
-		if in.passesUnjudged(q.From) {
-			q.Want = cases.Allow
-		}
-	}
-	return q
-}
-
-// token returns a token with the claims of a request, and with what the inbound demands of
-// tokens beside.
-func (in Inbound) token(r policy.Request) *token.Token {
-	if in.Protocol.Layer() == policy.L4 {
-		return nil
-	}
-	return in.Program.Tokens.Complete(token.Of(r.Others))
-}
-
-// Plaintext is the caller that uses no TLS.
-var Plaintext = cases.Caller{Name: "plaintext", Plaintext: true}
-
-// Nameless reports whether the caller of a request has no name, like a caller in plaintext.
-func Nameless(r policy.Request) bool { return len(r.URIs)+len(r.DNS) == 0 }
-
-// Caller returns a caller with a certificate of the request's names. The trust domain
-// of the first name signs it. If that name is no SPIFFE ID, the mesh's own trust domain does.
-func Caller(r policy.Request, own spiffeid.TrustDomain) cases.Caller {
-	c := cases.Caller{Name: CallerName(r), Template: certs.Template{URIs: r.URIs, DNS: r.DNS}, SignedBy: own}
-	if len(r.URIs) > 0 {
-		if id, err := spiffeid.FromString(r.URIs[0]); err == nil {
-			c.SignedBy = id.TrustDomain()
-		}
-	}
-	return c
-}
-
-// CallerName joins the names of a request's caller. A caller without a name is
-// "anonymous".
-func CallerName(r policy.Request) string {
-	names := slices.Clone(r.URIs)
-	for _, name := range r.DNS {
-		names = append(names, "DNS "+name)
-	}
-	if len(names) == 0 {
-		return "anonymous"
-	}
-	return strings.Join(names, " + ")
-}
-
-// AskedBy returns a request as another request's caller makes it.
-func AskedBy(r, by policy.Request) policy.Request {
-	r.URIs, r.DNS = by.URIs, by.DNS
-	return r
 }

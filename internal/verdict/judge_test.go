@@ -13,9 +13,9 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/arrival"
 	"github.com/meshproof/meshproof/internal/behavior"
 	"github.com/meshproof/meshproof/internal/casetest"
-	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/manifest"
 	"github.com/meshproof/meshproof/xds"
@@ -47,7 +47,7 @@ func allowed(t *testing.T, path string) evidence.Evidence {
 	return evidence.Evidence{
 		Call:    caller.Call{Credential: svid, Authority: "backend", Path: path},
 		Answer:  caller.Answer{Outcome: caller.Answered, Status: 200},
-		Arrival: &upstream.Arrival{Requests: 1, Method: "GET", Authority: "backend", Path: path, Header: http.Header{"X-Forwarded-Client-Cert": {"URI=" + frontend}}},
+		Arrival: &arrival.Record{Requests: 1, Method: "GET", Authority: "backend", Path: path, Header: http.Header{"X-Forwarded-Client-Cert": {"URI=" + frontend}}},
 		Log: xds.AccessLog{
 			Request: true, Status: 200, Path: path, PeerURIs: []string{frontend},
 			Enforced: xds.Engine{Ran: true, Verdict: policy.Verdict{Effect: policy.Allow, Origin: friends}},

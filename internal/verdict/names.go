@@ -52,9 +52,9 @@ func fullNames(c *cases.Case, set language.Policies) error {
 			*by = &name
 		}
 	}
-	c.Passages = slices.Clone(c.Passages)
-	for i := range c.Passages {
-		p := &c.Passages[i]
+	c.RoutedRequests = slices.Clone(c.RoutedRequests)
+	for i := range c.RoutedRequests {
+		p := &c.RoutedRequests[i]
 		if p.By == nil {
 			continue
 		}

@@ -208,7 +208,7 @@ func (r *Reading) As(c cases.Case) *Reading {
 // says of its own requests. [Reading.Ask] adds others.
 func (r *Reading) WithoutRequests() *Reading {
 	c := r.Case
-	c.Requests, c.Counters, c.ExpectError, c.ExpectWarnings, c.Gate = nil, nil, "", nil, cases.Gate{}
+	c.Requests, c.RoutedRequests, c.Counters, c.ExpectError, c.ExpectWarnings, c.Gate = nil, nil, nil, "", nil, cases.Gate{}
 	c.TrustDomains = slices.Clone(c.TrustDomains)
 	return r.As(c)
 }
@@ -299,13 +299,13 @@ func (r *Reading) locateOn(in policy.Inbound) locate {
 
 // Decide is [policy.Decide] of the inbound's program, for many requests to many rules.
 func (in Inbound) Decide(r policy.Request) policy.Decision {
-	return in.index().Decide(placed(r, in.Inbound.Inbound))
+	return in.index().Decide(placed(r, in.Inbound))
 }
 
 // Explain is [policy.Explain] of the inbound's program. The traces have the rules that the
 // request can meet.
 func (in Inbound) Explain(r policy.Request) (policy.Decision, []policy.Trace) {
-	r = placed(r, in.Inbound.Inbound)
+	r = placed(r, in.Inbound)
 	return policy.Explain(in.index().Narrow(&r), r)
 }
 
@@ -321,7 +321,7 @@ func (in Inbound) Locate(r policy.Request) (decides, shadow string) {
 // Surface says which requests reach the inbound, from callers of any trust domain: whether
 // a trust domain is trusted is a question of mTLS, and the policies decide for all of them.
 func (in Inbound) Surface() classes.Surface {
-	return classes.Surface{Protocol: in.Protocol, Normalization: in.reading.Case.Normalization, Ports: []uint16{in.Port}, TrustedHops: in.TrustedHops, Tokens: &in.Program.Tokens}
+	return classes.Surface{Protocol: in.Protocol, Normalization: in.reading.Case.Normalization, Ports: []uint16{in.Port}, Destination: in.IP, TrustedHops: in.TrustedHops, Tokens: &in.Program.Tokens}
 }
 
 // TrustedSurface says which requests reach the inbound from callers of the trust domains

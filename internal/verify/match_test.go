@@ -31,9 +31,9 @@ func inbound(address string) sidecar.Inbound {
 
 // askingAddress returns a filter that lets callers in by the address that they go to. No
 // policy can ask for it.
-func askingAddress(ip string) *networkrbacv3.RBAC {
-	return &networkrbacv3.RBAC{Rules: &rbacv3.RBAC{Policies: map[string]*rbacv3.Policy{"address": {
-		Permissions: []*rbacv3.Permission{{Rule: &rbacv3.Permission_DestinationIp{DestinationIp: &corev3.CidrRange{AddressPrefix: ip}}}},
+func askingUpstream() *networkrbacv3.RBAC {
+	return &networkrbacv3.RBAC{Rules: &rbacv3.RBAC{Policies: map[string]*rbacv3.Policy{"upstream": {
+		Permissions: []*rbacv3.Permission{{Rule: &rbacv3.Permission_Matcher{Matcher: &corev3.TypedExtensionConfig{Name: "upstream"}}}},
 		Principals:  []*rbacv3.Principal{{Identifier: &rbacv3.Principal_Any{Any: true}}},
 	}}}}
 }
@@ -93,7 +93,7 @@ func TestMatch(t *testing.T) {
 	http := inbound("10.0.0.1:8080")
 	http.Protocol = policy.HTTP
 	lossy := inbound("10.0.0.1:8080")
-	lossy.Filters.Network = []*networkrbacv3.RBAC{askingAddress("10.9.9.9")}
+	lossy.Filters.Network = []*networkrbacv3.RBAC{askingUpstream()}
 	judge := dump.Unknown{Kind: dump.Beside, Listener: "inbound", Filter: "authz", Reason: "it asks", Position: dump.InFront}
 	behind := judge
 	behind.Kind, behind.Position = dump.Note, dump.Behind
@@ -127,7 +127,7 @@ func TestMatch(t *testing.T) {
 			[]string{`the sidecar: listener "twin": it warms`}, nil, 0},
 		"a lost filter": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{lost}}, 0, []string{"listener inbound (10.0.0.1:8080): a part of its filters cannot be replayed, see unknown"}, nil, 0},
 		"what no class can ask": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{lossy}}, 1,
-			[]string{`listener inbound (10.0.0.1:8080): not all of its requests can be asked: network[0].rules.policies["address"].permissions[0]: no policy can ask for destination_ip`}, nil, 0},
+			[]string{`listener inbound (10.0.0.1:8080): not all of its requests can be asked: network[0].rules.policies["upstream"].permissions[0]: no policy can ask for matcher`}, nil, 0},
 		"a judge in front": {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []dump.Unknown{judge}}, 1, []string{`listener inbound (10.0.0.1:8080): filter "authz": it asks`}, nil, 0},
 		"a judge behind":   {somePolicy, true, sidecar.Sidecar{Inbounds: []sidecar.Inbound{inbound("10.0.0.1:8080")}, Unknown: []dump.Unknown{behind}}, 1, nil, nil, 0},
 	} {

@@ -15,6 +15,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/authorizer"
 	"github.com/meshproof/meshproof/internal/beyond"
+	"github.com/meshproof/meshproof/internal/destination"
 	"github.com/meshproof/meshproof/internal/examination"
 	"github.com/meshproof/meshproof/internal/explanation"
 	"github.com/meshproof/meshproof/internal/lab"
@@ -139,6 +140,9 @@ func (s *source) on(in cases.Inbound, enforced sidecar.Inbound) (*verdict.Readin
 		in.MTLS = mtls.Strict
 	}
 	in.TrustedHops = enforced.TrustedHops
+	if saysAddress(enforced) {
+		in.IP = enforced.Address.Addr()
+	}
 	c := s.Case.Case
 	c.Name = fmt.Sprintf("%s on listener %s", in, enforced.Listener)
 	if enforced.Chain != "" {
@@ -249,6 +253,9 @@ func (g *groups) add(s *source, in cases.Inbound, enforced sidecar.Inbound) erro
 			one.lost = append(one.lost, what+" behind RBAC: the workload sees another request than RBAC has judged")
 		}
 	}
+	if !saysAddress(enforced) && destination.IsAsked(reading.Inbounds()[0].Program.Program, one.lifted) {
+		one.lost = append(one.lost, "the policies or a filter ask for the address that callers connect to, and the listener does not say which address of IPv4 that is")
+	}
 	if why := reading.Inbounds()[0].Program.Tokens.With(g.keys).Difference(enforced.Tokens); why != "" && in.Protocol.Layer() == policy.L7 {
 		one.lost = append(one.lost, "the policies and the sidecar's filter for tokens (JWT) demand other tokens: "+why)
 	}
@@ -284,8 +291,16 @@ func askedElsewhere(in verdict.Inbound, f xds.Filters) []string {
 	out, own := examination.AsksApart(in, f), in.Authorizers()
 	for _, asks := range []map[int]authorizer.Authorizer{f.NetworkAsks, f.HTTPAsks} {
 		for _, i := range slices.Sorted(maps.Keys(asks)) {
-			if want, ok := own[asks[i].Provider]; ok && want.Cluster != asks[i].Cluster {
-				out = append(out, fmt.Sprintf("the sidecar asks the authorizer %q behind the cluster %q, and in the mesh config it is behind %q", want.Provider, asks[i].Cluster, want.Cluster))
+			given := asks[i]
+			want, ok := own[given.Provider]
+			switch {
+			case !ok:
+			case want.Cluster != given.Cluster:
+				out = append(out, fmt.Sprintf("the sidecar asks the authorizer %q behind the cluster %q, and in the mesh config it is behind %q", want.Provider, given.Cluster, want.Cluster))
+			case given.Authority != "" && given.Authority != want.Authority:
+				out = append(out, fmt.Sprintf("the sidecar asks the authorizer %q for the host %q, and in the mesh config it is %q", want.Provider, given.Authority, want.Authority))
+			case want.FailOpen && want.Timeout != given.Timeout:
+				out = append(out, fmt.Sprintf("the sidecar lets a request pass that the authorizer %q gives no answer about within %s, and the mesh config says %s", want.Provider, given.Timeout, want.Timeout))
 			}
 		}
 	}
@@ -300,6 +315,13 @@ func asksForPath(p policy.Program) bool {
 		}
 	}
 	return false
+}
+
+// saysAddress reports whether a sidecar says at which address callers reach an inbound. The lab
+// has addresses of IPv4.
+func saysAddress(enforced sidecar.Inbound) bool {
+	ip := enforced.Address.Addr()
+	return ip.Is4() && !ip.IsUnspecified()
 }
 
 // asksForRequests reports whether a program looks at more than a connection shows.

@@ -109,12 +109,9 @@ var modes = map[api.AuthenticationMode]types.AuthType{
 	api.AuthenticationModeAlwaysFail: types.AuthTypeAlwaysFail,
 }
 
-// asksHTTP reports whether a rule with HTTP rules is about the port and lets some caller in. It has
-// no part in a verdict: some of these rules bound nothing.
-func (a *agent) asksHTTP(callers []caller) bool {
-	if a.endpoint.inbound.Protocol == "tcp" {
-		return false
-	}
+// redirects reports whether a rule sends some caller that it lets in to the proxy. It has no part
+// in a verdict: the rule may bound nothing, and another rule may shut all of these callers out.
+func (a *agent) redirects(callers []caller) bool {
 	for _, tier := range a.datapath.SelectorPolicy.L4Policy.Ingress.PortRules {
 		for filter := range tier.Filters() {
 			if !a.isPort(filter) {

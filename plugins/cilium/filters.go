@@ -40,11 +40,14 @@ func (r request) compile(rules api.Rules) (filters, error) {
 		}
 		all = append(all, row{c, v})
 	}
-	audit := r.Options.Cilium.PolicyAuditMode
+	audit, proxied := r.Options.Cilium.PolicyAuditMode, of.redirects(callers)
 	var out filters
 	f := &networkrbac.RBAC{}
 	if audit {
-		f.Rules, f.ShadowRules = all.ends(), all.connections(of.closes)
+		if proxied && of.readsBytes() {
+			f.Rules = all.ends()
+		}
+		f.ShadowRules = all.connections(of.closes)
 		if f.ShadowRules != nil {
 			f.ShadowRulesStatPrefix = auditPrefix
 		}
@@ -56,7 +59,7 @@ func (r request) compile(rules api.Rules) (filters, error) {
 			return filters{}, err
 		}
 	}
-	if of.closes && of.asksHTTP(callers) || slices.ContainsFunc(all, row.isBounded) {
+	if of.closes && proxied && !of.readsBytes() || slices.ContainsFunc(all, row.isBounded) {
 		err = appendMessage(&out.HTTP, &httprbac.RBAC{Rules: all.requests(audit)})
 	}
 	return out, err
@@ -83,16 +86,13 @@ func (t table) withoutLost() table {
 	return out
 }
 
-// ends shuts out the callers whose connections the proxy ends; nil where there is none.
+// ends shuts out the callers whose connections the proxy ends.
 func (t table) ends() *rbac.RBAC {
 	out := &rbac.RBAC{Action: rbac.RBAC_DENY, Policies: map[string]*rbac.Policy{}}
 	for _, r := range t {
 		if r.lost {
 			out.Policies[r.String()] = &rbac.Policy{Permissions: []*rbac.Permission{anything()}, Principals: []*rbac.Principal{t.principal(r, row.isDenied)}}
 		}
-	}
-	if len(out.Policies) == 0 {
-		return nil
 	}
 	return out
 }

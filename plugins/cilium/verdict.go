@@ -37,12 +37,15 @@ func (a *agent) verdictOf(c caller) (verdict, error) {
 		return verdict{passes: true}, nil
 	}
 	out, err := a.askProxy(c)
-	if a.endpoint.inbound.Protocol == "tcp" {
+	if a.readsBytes() {
 		// The listener of the proxy reads HTTP, which the caller does not speak.
 		return verdict{passes: true, lost: true}, err
 	}
 	return out, err
 }
+
+// readsBytes reports whether the callers of the inbound speak no HTTP.
+func (a *agent) readsBytes() bool { return a.endpoint.inbound.Protocol == "tcp" }
 
 // proves reports whether the caller proves its identity as a rule demands. The certificate of a
 // workload does so in the lab. The world has none that Cilium knows.

@@ -59,6 +59,9 @@ func TestThreeFilesAddAnAttribute(t *testing.T) {
 // TestMissingRowsHaveNames leaves the rows of the attribute out of the other two tables.
 func TestMissingRowsHaveNames(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("slow: it links two tests; TestEveryAttributeHasARow of both packages runs with -short too")
+	}
 	out, err := testWith(t, []string{"attribute.go"}, "TestEveryAttributeHasARow", "./internal/rbac", "./policy/classes")
 	for _, want := range []string{"attribute source-port has no row in package xds", "attribute source-port has no row in package classes"} {
 		if err == nil || !strings.Contains(out, want) {

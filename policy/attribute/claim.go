@@ -46,13 +46,3 @@ var claims = addFamily("claim", "sub", func(key string) *policy.Attribute {
 // envoy.extensions.matching.common_inputs.network.v3.DynamicMetadataInput, and the principal
 // is sourced_metadata of envoy.config.rbac.v3.Principal.
 func Claim(path ...string) *policy.Attribute { return claims.attribute(claim.Key(path...)) }
-
-// RequestPrincipal returns the condition that a verified token has an issuer and a subject.
-// Istio writes both as one text, "issuer/subject", and its compiler asks for the claims iss
-// and sub, parted at the last slash: a subject with a slash is then never met.
-func RequestPrincipal(issuer, subject policy.Match) policy.And {
-	return policy.And{
-		policy.Is{Attribute: Claim("iss"), Match: issuer},
-		policy.Is{Attribute: Claim("sub"), Match: subject},
-	}
-}

@@ -44,8 +44,8 @@ func TestClaims(t *testing.T) {
 		{roles.Exact("dev,ops,dev"), false},
 		{attribute.Claim("realm", "roles").Exact("dev"), false},
 		{attribute.Claim("iss", "[]").Exact("https://a.example"), false},
-		{attribute.RequestPrincipal(policy.Match{Kind: policy.Prefix, Value: "https:"}, policy.Match{}), true},
-		{attribute.RequestPrincipal(policy.Match{Value: "https://a.example"}, policy.Match{Value: "x"}), false},
+		{policy.And{policy.Is{Attribute: attribute.Claim("iss"), Match: policy.Match{Kind: policy.Prefix, Value: "https:"}}, policy.Is{Attribute: attribute.Claim("sub"), Match: policy.Match{}}}, true},
+		{policy.And{policy.Is{Attribute: attribute.Claim("iss"), Match: policy.Match{Value: "https://a.example"}}, policy.Is{Attribute: attribute.Claim("sub"), Match: policy.Match{Value: "x"}}}, false},
 	} {
 		if got := tt.condition.Holds(r); got != tt.want {
 			t.Errorf("%s: %t, want %t", tt.condition, got, tt.want)
@@ -92,6 +92,9 @@ func TestEndpoint(t *testing.T) {
 		return policy.Is{Attribute: a, Match: policy.Match{Kind: kind, Value: value}}
 	}
 	from := func(address string) *policy.Request { return &policy.Request{Source: netip.MustParseAddr(address)} }
+	to := func(address string) *policy.Request {
+		return &policy.Request{Destination: netip.MustParseAddr(address)}
+	}
 	behind := func(address, remote string) *policy.Request {
 		return &policy.Request{Source: netip.MustParseAddr(address), Remote: netip.MustParseAddr(remote)}
 	}
@@ -124,6 +127,10 @@ func TestEndpoint(t *testing.T) {
 		{attribute.RemoteAddress.Exact("192.0.2.1"), behind("10.0.0.1", "192.0.2.1"), true},
 		{attribute.RemoteAddress.Exact("10.0.0.1"), behind("10.0.0.1", "192.0.2.1"), false},
 		{attribute.RemoteAddress.Exact("10.0.0.1"), from("10.0.0.1"), true},
+		{attribute.DestinationAddress.Exact("10.0.0.1"), from("10.0.0.1"), false},
+		{attribute.DestinationAddress.Exact("10.0.0.1"), to("10.0.0.1"), true},
+		{is(attribute.DestinationAddress, policy.CIDR, "10.0.0.0/8"), to("10.255.255.255"), true},
+		{is(attribute.DestinationAddress, policy.CIDR, "10.0.0.0/8"), to("::ffff:10.0.0.1"), false},
 	} {
 		if got := tt.condition.Holds(tt.request); got != tt.want {
 			t.Errorf("%s for %+v: %t, want %t", tt.condition, *tt.request, got, tt.want)

@@ -10,11 +10,15 @@ import (
 )
 
 // The remote address is a dimension of its own where an inbound trusts a header that says who
-// the caller is. Elsewhere it is the peer's address, see [onConnections].
+// the caller is. Elsewhere it is the peer's address, see [onConnections]. Where the surface has the
+// destination address, a program asks for the family of the caller's address instead.
 var (
 	_ = add(addressRow(attribute.SourceAddress, 11, func(Surface) space { return addressSpace{plainSpace{attribute.SourceAddress}, "source address"} }))
 	_ = add(addressRow(attribute.RemoteAddress, 12, func(on Surface) space {
 		return forwardedSpace{addressSpace{plainSpace{attribute.RemoteAddress}, "remote address"}, on.TrustedHops}
+	}))
+	_ = add(addressRow(attribute.DestinationAddress, 13, func(Surface) space {
+		return destinationSpace{addressSpace{plainSpace{attribute.DestinationAddress}, "destination address"}}
 	}))
 )
 
@@ -34,7 +38,7 @@ func addressRow(a *policy.Attribute, rank int, in func(Surface) space) row {
 				// It holds for no address.
 				return interval("\x01", "\x00")
 			}
-			return interval(addressKey(block.Addr()), addressKey(lastOf(block)))
+			return interval(addressKey(block.Addr()), addressKey(endpoint.Last(block)))
 		},
 	}
 }
@@ -64,16 +68,6 @@ func addressKey(address netip.Addr) string {
 		copy(key[1:], bytes[:])
 	}
 	return string(key)
-}
-
-// lastOf returns the last address of a block.
-func lastOf(block netip.Prefix) netip.Addr {
-	bytes := block.Addr().AsSlice()
-	for bit := block.Bits(); bit < len(bytes)*8; bit++ {
-		bytes[bit/8] |= 0x80 >> (bit % 8)
-	}
-	last, _ := netip.AddrFromSlice(bytes)
-	return last
 }
 
 // addressOf returns the address of a key, and false where none has it.
@@ -150,7 +144,7 @@ func (s addressSpace) describe(p pattern) string {
 	}
 	bits := first.BitLen()
 	for ; bits > 0; bits-- {
-		if block, err := first.Prefix(bits); err == nil && addressKey(lastOf(block)) == p.last {
+		if block, err := first.Prefix(bits); err == nil && addressKey(endpoint.Last(block)) == p.last {
 			break
 		}
 	}

@@ -152,17 +152,20 @@ func (b *builder) class(parent ref) ref {
 		return noRef
 	}
 	self := ref(len(c.Classes))
-	class := Class{cover: c, self: self, parent: parent}
+	// It is made in its place, because a class is large.
+	c.Classes = append(c.Classes, Class{cover: c, self: self, parent: parent})
+	class := &c.Classes[self]
 	for d, v := range b.state {
 		switch {
 		case c.axes[d] == nil:
 		case d == callers && b.names != nil:
-			b.giveNames(&class)
+			b.giveNames(class)
 		case !c.axes[d].settled:
 			c.put(&class.Witness, d, v.cell)
 		}
 	}
 	if !c.canBeSent(&class.Witness) {
+		c.Classes = c.Classes[:self]
 		return noRef
 	}
 	for d, v := range b.state {
@@ -171,7 +174,6 @@ func (b *builder) class(parent ref) ref {
 			b.used[d][v.cell] = true
 		}
 	}
-	c.Classes = append(c.Classes, class)
 	return self
 }
 

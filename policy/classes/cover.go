@@ -2,6 +2,7 @@ package classes
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -19,6 +20,8 @@ type Surface struct {
 	TrustDomains []string
 	// Ports are the ports that callers connect to; empty for any.
 	Ports []uint16
+	// Destination is the address that callers connect to; not valid for any.
+	Destination netip.Addr
 	// TrustedHops is the number of entries of x-forwarded-for that the listener trusts: the
 	// first of them is the remote address.
 	TrustedHops int
@@ -85,6 +88,8 @@ type Cover struct {
 	// edges has a class for each pattern of names: the first class that was asked for
 	// the pattern last and has a name that it covers.
 	edges map[int32]ref
+	// destination is the address that callers connect to, where a program asked for it.
+	destination netip.Addr
 	// regular is not nil where the programs have matches that form no tree. Then axes, nodes,
 	// names and regions are not used.
 	regular *regular

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/forwarded"
 	"github.com/meshproof/meshproof/internal/rewrite"
 	"github.com/meshproof/meshproof/policy"
@@ -20,19 +21,12 @@ func onConnections(on Surface, programs []policy.Program) []policy.Program {
 		if !asksForRemote(p) {
 			continue
 		}
-		change := func(gates []policy.Gate) []policy.Gate {
-			gates = slices.Clone(gates)
-			for i, g := range gates {
-				if g.Layer == policy.L4 || on.TrustedHops == 0 {
-					gates[i].Rules = ofPeer(g.Rules)
-				}
+		out[i] = rewrite.Program(p, func(layer policy.Layer, is policy.Is) policy.Condition {
+			if is.Attribute == attribute.RemoteAddress && (layer == policy.L4 || on.TrustedHops == 0) {
+				is.Attribute = attribute.SourceAddress
 			}
-			return gates
-		}
-		out[i].Gates, out[i].Shadows, out[i].Routes = change(p.Gates), change(p.Shadows), slices.Clone(p.Routes)
-		for n, route := range out[i].Routes {
-			out[i].Routes[n].Gates, out[i].Routes[n].Shadows = change(route.Gates), change(route.Shadows)
-		}
+			return is
+		})
 	}
 	return out
 }
@@ -44,21 +38,6 @@ func asksForRemote(p policy.Program) bool {
 		}
 	}
 	return false
-}
-
-func ofPeer(rules []policy.Rule) []policy.Rule {
-	peer := rewrite.Leaves(func(leaf policy.Condition) policy.Condition {
-		if is, ok := leaf.(policy.Is); ok && is.Attribute == attribute.RemoteAddress {
-			is.Attribute = attribute.SourceAddress
-			return is
-		}
-		return leaf
-	})
-	out := slices.Clone(rules)
-	for i, r := range rules {
-		out[i].When, out[i].Then = rewrite.Condition(r.When, peer), ofPeer(r.Then)
-	}
-	return out
 }
 
 // forwardedSpace is the space of the remote address behind x-forwarded-for. A value has the
@@ -110,7 +89,7 @@ func (s forwardedSpace) sound(value string) error {
 
 // from implements [intervals]: a header can say every address.
 func (s forwardedSpace) from(text string) (string, bool) {
-	for _, block := range [][2]string{{addressKey(netip.IPv4Unspecified()), addressKey(lastOf(netip.MustParsePrefix("0.0.0.0/0")))}, {addressKey(netip.IPv6Unspecified()), addressKey(lastOf(netip.MustParsePrefix("::/0")))}} {
+	for _, block := range [][2]string{{addressKey(netip.IPv4Unspecified()), addressKey(endpoint.Last(netip.MustParsePrefix("0.0.0.0/0")))}, {addressKey(netip.IPv6Unspecified()), addressKey(endpoint.Last(netip.MustParsePrefix("::/0")))}} {
 		if key := max(text, block[0]); key <= block[1] {
 			return key, true
 		}

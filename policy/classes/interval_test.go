@@ -3,6 +3,7 @@ package classes_test
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,6 +47,43 @@ func TestPortCells(t *testing.T) {
 		cover := classes.Of(tt.on, ordered(tt.conditions...))
 		if diff := cmp.Diff(tt.want, cells(cover, portText)); diff != "" || !cover.Complete() {
 			t.Errorf("%v (-want +got):\n%s%s", tt.conditions, diff, cover)
+		}
+	}
+}
+
+// TestDestinations holds the classes of destination addresses: of any inbound, and of one whose
+// address is known. A caller of IPv6 reaches that one in the notation of IPv6.
+func TestDestinations(t *testing.T) {
+	t.Parallel()
+	to := func(value string) policy.Condition { return by(attribute.DestinationAddress, policy.CIDR, value) }
+	known := classes.Surface{Protocol: policy.TCP, Destination: netip.MustParseAddr("10.9.0.5")}
+	for _, tt := range []struct {
+		on          classes.Surface
+		condition   policy.Condition
+		want        []string
+		unreachable int
+	}{
+		{classes.Surface{Protocol: policy.TCP}, to("10.9.0.0/16"), []string{"any other destination address: 10.64.0.1", "destination address 10.9.0.0/16: 10.9.0.1"}, 0},
+		{known, to("10.9.0.0/16"), []string{"any other source address: ::ffff:10.9.0.5", "source address 0.0.0.0/0: 10.9.0.5"}, 0},
+		{known, to("10.10.0.0/16"), []string{"every request: 10.9.0.5"}, 1},
+		{known, policy.Or{to("10.9.0.0/16"), to("::/0")}, []string{"source address ::/0: ::ffff:10.9.0.5", "source address 0.0.0.0/0: 10.9.0.5"}, 0},
+	} {
+		cover := classes.Of(tt.on, ordered(tt.condition))
+		got := cells(cover, func(r policy.Request) string { return r.Destination.String() })
+		slices.Sort(got)
+		slices.Sort(tt.want)
+		if diff := cmp.Diff(tt.want, got); diff != "" || !cover.Complete() {
+			t.Errorf("%v (-want +got):\n%s%s", tt.condition, diff, cover)
+		}
+		if last := cover.Dimensions[len(cover.Dimensions)-1]; len(last.Unreachable) != tt.unreachable {
+			t.Errorf("%v: unreachable %v", tt.condition, last.Unreachable)
+		}
+		for i := range cover.Classes {
+			for _, n := range cover.Neighbours(i) {
+				if at, ok := cover.Locate(n.Request); !ok || at != n.Class || !n.Request.Destination.IsValid() {
+					t.Errorf("%v: neighbour %+v is in class %d, want %d", tt.condition, n.Request, at, n.Class)
+				}
+			}
 		}
 	}
 }

@@ -18,6 +18,7 @@ func (c *Cover) Neighbours(class int) []Neighbour {
 	var out []Neighbour
 	seen := []policy.Request{of.Witness}
 	add := func(r policy.Request, why string) {
+		c.arrive(&r)
 		if !c.canBeSent(&r) || slices.ContainsFunc(seen, func(s policy.Request) bool { return equal(r, s) }) {
 			return
 		}
@@ -98,7 +99,7 @@ func (c *Cover) otherCallers(of *Class, add func(policy.Request, string)) {
 
 // equal reports whether two requests are alike in all attributes.
 func equal(r, s policy.Request) bool {
-	return r.SNI == s.SNI && r.Port == s.Port && r.Source == s.Source && r.Remote == s.Remote && r.Method == s.Method && r.Path == s.Path && r.Host == s.Host &&
+	return r.SNI == s.SNI && r.Port == s.Port && r.Destination == s.Destination && r.Source == s.Source && r.Remote == s.Remote && r.Method == s.Method && r.Path == s.Path && r.Host == s.Host &&
 		slices.Equal(r.Headers, s.Headers) && slices.Equal(r.URIs, s.URIs) && slices.Equal(r.DNS, s.DNS) &&
 		maps.EqualFunc(r.Others, s.Others, slices.Equal)
 }

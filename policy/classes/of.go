@@ -38,7 +38,19 @@ func Of(on Surface, programs ...policy.Program) *Cover { return cut(maxClasses, 
 const maxClasses = 1 << 20
 
 func cut(limit int, on Surface, programs []policy.Program) *Cover {
-	programs = onConnections(on, programs)
+	programs, asked := toDestination(on, onConnections(on, programs))
+	c := cutSettled(limit, on, programs)
+	if asked != nil {
+		c.Dimensions, c.destination = append(c.Dimensions, *asked), on.Destination
+	}
+	for i := range c.Classes {
+		c.arrive(&c.Classes[i].Witness)
+	}
+	return c
+}
+
+// cutSettled cuts programs that have every answer which the surface gives.
+func cutSettled(limit int, on Surface, programs []policy.Program) *Cover {
 	c := &Cover{layer: on.Protocol.Layer(), demand: on.demand(), programs: programs, table: tableOf(programs)}
 	s := surveyOf(c.table, programs)
 	if s.regular || c.asksForIssuer() {

@@ -256,7 +256,8 @@ func (r *regular) follow(m *memory, l *list, hits []int32) ([]int32, policy.Effe
 func (r *regular) describe(class int) string {
 	var parts []string
 	for _, hit := range r.hits[class] {
-		if hit > 0 {
+		// A condition that all requests meet tells none apart.
+		if hit > 0 && r.steps[hit-1].when.op != opAlways {
 			if text := r.condition(&r.steps[hit-1].when).String(); !slices.Contains(parts, text) {
 				parts = append(parts, text)
 			}

@@ -18,6 +18,10 @@ func (t *translator) asking(layer policy.Layer, at *messages.Path, f rbacFilter,
 	if f.GetMatcher() != nil || f.GetRules() != nil || f.GetShadowMatcher() != nil {
 		t.lost.add(at, "ext_authz stands behind a filter that does more than to say what is asked about")
 	}
+	if f.GetShadowRules() == nil {
+		t.lost.add(at, "ext_authz stands behind a filter whose shadow says nothing by rules")
+		return
+	}
 	made := t.rulesGates(f.GetShadowRules(), false, at.Field("shadow_rules"))
 	gate := &made[len(made)-1]
 	if gate.Default.Effect != policy.Allow || gate.Logs() {

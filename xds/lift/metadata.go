@@ -2,6 +2,7 @@ package lift
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	rbacv3 "github.com/envoyproxy/go-control-plane/envoy/config/rbac/v3"
@@ -87,9 +88,13 @@ func (t *translator) claimValue(text, list *policy.Attribute, value *envoymatche
 			out = append(out, t.claimValue(text, list, value, at.Index(i)))
 		}
 		return anyOf(out)
+	case *envoymatcherv3.ValueMatcher_PresentMatch:
+		return t.presence(text, list, of.PresentMatch, at.Field("present_match"))
 	default:
 		scalar, ok := scalarOf(value)
 		switch {
+		case !ok && value.GetDoubleMatch().GetRange() != nil:
+			return t.unsaid(at.Field("double_match"), "it asks for a range of numbers in the "+text.Name)
 		case !ok:
 			return t.unsaid(at, unknownMember(value, "match_pattern"))
 		case list == nil:
@@ -98,6 +103,20 @@ func (t *translator) claimValue(text, list *policy.Attribute, value *envoymatche
 			return t.unsaid(at, "it asks for a time, which the lab chooses")
 		}
 		return exactly(scalarClaim(text).Exact(scalar))
+	}
+}
+
+// presence asks whether a claim is there. Three claims of RFC 7519 are texts wherever they are, as
+// Envoy reads them; another one may be an object or an empty list, which no attribute has.
+func (t *translator) presence(text, list *policy.Attribute, present bool, at *messages.Path) reading {
+	switch {
+	case !present:
+		// Envoy's matcher never holds then: it does not ask for absence.
+		return exactly(policy.Never)
+	case list != nil && slices.Contains([]string{"iss", "sub", "jti"}, text.Key):
+		return exactly(text.Prefix(""))
+	default:
+		return t.unsaid(at, "it asks for the presence of the "+text.Name+", which may be a list or an object")
 	}
 }
 

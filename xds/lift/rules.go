@@ -100,6 +100,8 @@ func (t *translator) permission(p *rbacv3.Permission, at *messages.Path) term {
 		return term{reading: t.metadata(of.Metadata, at.Field("metadata"))}
 	case *rbacv3.Permission_SourcedMetadata:
 		return term{reading: t.sourcedMetadata(of.SourcedMetadata, at.Field("sourced_metadata"))}
+	case *rbacv3.Permission_DestinationIp:
+		return term{reading: t.block(attribute.DestinationAddress, of.DestinationIp, at.Field("destination_ip"))}
 	case *rbacv3.Permission_DestinationPort:
 		return term{reading: t.portIn(int(of.DestinationPort), int(of.DestinationPort)+1)}
 	case *rbacv3.Permission_DestinationPortRange:

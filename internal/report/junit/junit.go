@@ -46,6 +46,8 @@ type (
 		Failure   *problem `xml:"failure,omitempty"`
 		Error     *problem `xml:"error,omitempty"`
 		Skipped   *skip    `xml:"skipped,omitempty"`
+		// Output says which way requests through sidecars took, a line for each.
+		Output string `xml:"system-out,omitempty"`
 	}
 	problem struct {
 		Message string `xml:"message,attr"`
@@ -118,7 +120,7 @@ func newSuite(r report.Run, label string, s report.Story) suite {
 }
 
 func newTestCase(c report.Case) (testCase, counts) {
-	test := testCase{Name: c.Case, Time: seconds(c.Milliseconds)}
+	test := testCase{Name: c.Case, Time: seconds(c.Milliseconds), Output: ways(c)}
 	test.File, test.Line = report.SplitPlace(c.Place)
 	one := counts{Tests: 1, Time: test.Time}
 	switch {
@@ -134,6 +136,17 @@ func newTestCase(c report.Case) (testCase, counts) {
 		one.Failures = 1
 	}
 	return test, one
+}
+
+// ways has a line for each request through a sidecar: what it asked for, what became of it, and the
+// time that this took.
+func ways(c report.Case) string {
+	asked := report.Askings(c)[len(c.Requests):]
+	lines := make([]string, len(asked))
+	for i, p := range c.RoutedRequests {
+		lines[i] = asked[i].String() + ": " + p.Decision() + ", after " + p.Timing()
+	}
+	return strings.Join(lines, "\n")
 }
 
 func newProblem(c report.Case) *problem {

@@ -89,3 +89,14 @@ func TestWriteFails(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A case of requests through sidecars says which way each took, and in which time.
+func TestJUnitOfRoutes(t *testing.T) {
+	t.Parallel()
+	test, _ := newTestCase(reporttest.NewRoutedCase("a", "s", reporttest.TimedOut(201.4), reporttest.Answered(8)))
+	want := "MeshService/backend:80 GET /slow as web with x-version: 2, answered never: requestTimeout 200ms: 504, route kri_mhttpr_default__ns_slow_, backend backend/main, after 201 ms of 190 ms to 280 ms\n" +
+		"MeshService/backend:80 as web: answered: 200, route kri_mhttpr_default__ns_slow_, after 8.0 ms"
+	if test.Output != want {
+		t.Errorf("%s\nwant\n%s", test.Output, want)
+	}
+}

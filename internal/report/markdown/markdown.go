@@ -34,6 +34,7 @@ func Write(w io.Writer, runs []report.Run) error {
 	profiles(&d, runs, labels)
 	stories(&d, runs, labels)
 	cells(&d, runs, labels)
+	bounds(&d, runs, labels)
 	failures(&d, runs, labels)
 	slowest(&d, runs, labels)
 	if _, err := io.WriteString(w, d.String()); err != nil {
@@ -166,6 +167,41 @@ func cells(d *document, runs []report.Run, labels []string) {
 		t.rows = append(t.rows, row)
 	}
 	d.table("Cells that differ between the runs", t)
+}
+
+// bounds has the requests through sidecars that a bound ended: the way they took, and the measured time
+// in each run beside the time in which they had to end.
+func bounds(d *document, runs []report.Run, labels []string) {
+	t := table{header: columns(labels, "case", "request", "ended by", "route", "backend", "wanted")}
+	rows := map[string][]string{}
+	var order []string
+	for i, r := range runs {
+		for _, c := range r.Cases {
+			asked := report.Askings(c)[len(c.Requests):]
+			for k, q := range c.RoutedRequests {
+				if q.Window == nil {
+					continue
+				}
+				key := fmt.Sprintf("%q %s %s", c.Case, asked[k], q.Decision())
+				if rows[key] == nil {
+					rows[key] = []string{escape(c.Case), code(asked[k].String()), code(q.Why()), code(q.Route), code(strings.Join(q.Backends, " or ")), q.Window.String()}
+					for range runs {
+						rows[key] = append(rows[key], "–")
+					}
+					order = append(order, key)
+				}
+				text := report.Milliseconds(q.Milliseconds)
+				if !q.Passed {
+					text = "**" + text + "**"
+				}
+				rows[key][len(rows[key])-len(runs)+i] = text
+			}
+		}
+	}
+	for _, key := range order {
+		t.rows = append(t.rows, rows[key])
+	}
+	d.table("Requests that a time limit ended", t)
 }
 
 func failures(d *document, runs []report.Run, labels []string) {

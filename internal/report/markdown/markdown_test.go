@@ -167,3 +167,23 @@ func TestWriteFails(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Requests that a time limit ended are listed with the time of each run, a wrong one in bold.
+func TestMarkdownOfRoutes(t *testing.T) {
+	t.Parallel()
+	wrong := reporttest.TimedOut(150)
+	wrong.Passed, wrong.Problems = false, []string{"too early"}
+	var b bytes.Buffer
+	err := Write(&b, []report.Run{
+		reporttest.NewRun("1.38.3", reporttest.NewRoutedCase("a", "s", reporttest.TimedOut(201), reporttest.Answered(81))),
+		reporttest.NewRun("1.40.0", reporttest.NewRoutedCase("a", "s", wrong, reporttest.Answered(81))),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "### Requests that a time limit ended\n\n| case | request | ended by | route | backend | wanted | 1.38.3 | 1.40.0 |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n" +
+		"| a | `MeshService/backend:80 GET /slow as web with x-version: 2, answered never` | `requestTimeout 200ms` | `kri_mhttpr_default__ns_slow_` | `backend/main` | 190 ms to 280 ms | 201 ms | **150 ms** |\n"
+	if !strings.Contains(b.String(), want) {
+		t.Errorf("want %s in\n%s", want, &b)
+	}
+}

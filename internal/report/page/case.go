@@ -39,6 +39,7 @@ func (c *caseView) fill(runs []report.Run, labels []string, ids idSet) {
 	)
 	c.Sources = collectNotes("Case", runs, labels, c.runs, func(r *report.Case) []string { return textList(r.Source, true) })
 	c.tables(labels, ids)
+	c.routedRows(labels, ids)
 }
 
 func newCaseResult(label string, r *report.Case) caseResult {
@@ -56,8 +57,8 @@ func newCaseResult(label string, r *report.Case) caseResult {
 // differs tells whether runs differ in the status of the case, or in the decision of a request.
 func (c *caseView) differs() bool {
 	return !c.Uniform || slices.ContainsFunc(c.Groups, func(g *group) bool {
-		for a, q := range g.seen {
-			if c.cellDiffers(a, q) {
+		for a, decision := range g.seen {
+			if c.cellDiffers(a, decision) {
 				return true
 			}
 		}
@@ -75,9 +76,10 @@ func (c *caseView) group() {
 		key := fmt.Sprintf("%s %s %q", c.Results[i].Status, r.EvidenceSHA256, r.Error)
 		g := at[key]
 		if g == nil {
-			g = &group{SHA256: r.EvidenceSHA256, Counters: counterLines(r.Counters), seen: map[report.Asking]report.Request{}}
+			g = &group{SHA256: r.EvidenceSHA256, Counters: counterLines(r.Counters), seen: map[report.Asking]string{}}
+			decided := r.Decisions()
 			for j, a := range report.Askings(*r) {
-				g.seen[a] = r.Requests[j]
+				g.seen[a] = decided[j]
 			}
 			at[key] = g
 			c.Groups = append(c.Groups, g)
@@ -99,7 +101,7 @@ func (c *caseView) tables(labels []string, ids idSet) {
 	on := map[string][]int{}
 	for _, g := range c.Groups {
 		g.On, g.Seen = runNames(g.runs, c.runs, labels), sameText(g.runs, labels)
-		if len(g.seen) == 0 {
+		if len(c.runs[g.runs[0]].Requests) == 0 {
 			continue
 		}
 		t := &table{Callers: short, Common: common, Turned: count > max(widest, len(callers)), Upright: count > widest && len(callers) > widestTurned}
@@ -112,7 +114,7 @@ func (c *caseView) tables(labels []string, ids idSet) {
 		}
 		g.Table = t
 		shown := c.runs[g.runs[0]]
-		for i, a := range report.Askings(*shown) {
+		for i, a := range report.Askings(*shown)[:len(shown.Requests)] {
 			q := shown.Requests[i]
 			text := askText(q, protocols[q.To])
 			seen := seenKey(q)
@@ -126,7 +128,7 @@ func (c *caseView) tables(labels []string, ids idSet) {
 			in := &t.Inbounds[slices.IndexFunc(t.Inbounds, func(in inboundTable) bool { return in.Name == q.To })]
 			asked := &in.Requests[slices.IndexFunc(in.Requests, func(a requestCells) bool { return a.Text == text })]
 			caller := slices.Index(callers, q.From)
-			asked.Cells[caller] = append(asked.Cells[caller], newCell(q, e.ID, c.Results[g.runs[0]].Status.Gated(), c.cellDiffers(a, q)))
+			asked.Cells[caller] = append(asked.Cells[caller], newCell(q, e.ID, c.Results[g.runs[0]].Status.Gated(), c.cellDiffers(a, q.Decision())))
 		}
 	}
 	for seen, e := range entries {
@@ -143,10 +145,10 @@ func (c *caseView) evidenceID(q report.Request, asked string) string {
 }
 
 // cellDiffers tells whether runs decided a request in different ways.
-func (c *caseView) cellDiffers(a report.Asking, q report.Request) bool {
+func (c *caseView) cellDiffers(a report.Asking, decision string) bool {
 	return slices.ContainsFunc(c.Groups, func(g *group) bool {
 		other, asked := g.seen[a]
-		return asked && other.Decision() != q.Decision()
+		return asked && other != decision
 	})
 }
 

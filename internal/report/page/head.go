@@ -189,10 +189,10 @@ func (c *caseView) differentCells() []differentRequest {
 			byRun[run] = g.Table
 		}
 	}
+	out := c.differentRouted()
 	if first == nil {
-		return nil
+		return out
 	}
-	var out []differentRequest
 	for i, in := range first.Inbounds {
 		for j, asked := range in.Requests {
 			for k := range asked.Cells {

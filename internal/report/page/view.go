@@ -160,8 +160,8 @@ func (c *caseView) Status() status { return c.Results[0].Status }
 // Requests counts the requests of the first run that has some.
 func (c *caseView) Requests() int {
 	for _, r := range c.runs {
-		if r != nil && len(r.Requests) > 0 {
-			return len(r.Requests)
+		if r != nil && r.Asked() > 0 {
+			return r.Asked()
 		}
 	}
 	return 0
@@ -195,10 +195,13 @@ type group struct {
 	// have the same evidence.
 	On, Seen, SHA256 string
 	Table            *table
-	Counters         []string
+	// Routed are the requests through sidecars.
+	Routed   []routedRow
+	Counters []string
 
 	runs []int
-	seen map[report.Asking]report.Request
+	// seen has the decision of each request.
+	seen map[report.Asking]string
 }
 
 // Runs has the columns of the runs of the group, for the script.

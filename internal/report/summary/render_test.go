@@ -13,11 +13,11 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/caller"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/arrival"
 	"github.com/meshproof/meshproof/internal/golden"
 	"github.com/meshproof/meshproof/internal/report"
 	"github.com/meshproof/meshproof/internal/result"
 	"github.com/meshproof/meshproof/internal/terminal"
-	"github.com/meshproof/meshproof/internal/upstream"
 	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/xds"
@@ -53,7 +53,7 @@ func rareResults() []result.Case {
 		"evidence: transport fault, nothing is proven: connection refused")
 	contradiction := request("spiffe://trust-domain.mesh/ns/a/sa/a", "backend/http", policy.HTTP, evidence.Evidence{
 		Answer:  caller.Answer{Outcome: caller.Answered, Status: 403, Body: "RBAC: access denied"},
-		Arrival: &upstream.Arrival{Method: "GET", Path: "/", Bytes: 3, Requests: 1}, Log: xds.AccessLog{Enforced: byDefault, Status: 403},
+		Arrival: &arrival.Record{Method: "GET", Path: "/", Bytes: 3, Requests: 1}, Log: xds.AccessLog{Enforced: byDefault, Status: 403},
 		Took: 1500 * time.Microsecond,
 	}, "evidence: it looks refused, but the upstream saw the request")
 	contradiction.Judged, contradiction.Decision = true, policy.Decision{Verdict: byDefault.Verdict, Shadowed: true, Shadow: policy.Verdict{Effect: policy.Allow, Origin: "p"}}

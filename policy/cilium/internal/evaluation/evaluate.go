@@ -213,7 +213,7 @@ func (q question) asksHTTP() bool {
 		return false
 	}
 	for _, w := range q.rules.allow {
-		if q.onPort(w) && !q.whole(w) && q.letsSomeone(w) {
+		if q.onPort(w) && q.hasHTTP(w) && q.letsSomeone(w) {
 			return true
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/meshproof/meshproof/internal/requestline"
+	"github.com/meshproof/meshproof/internal/plainheader"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/cilium/internal/networkpolicy"
 )
@@ -72,35 +72,7 @@ func latin1(text string) string {
 
 // has reports whether a line of a header has the value, or whether there is one at all.
 func has(r policy.Request, name, value string, hasValue bool) bool {
-	name = strings.ToLower(name)
-	var lines []string
-	switch name {
-	case ":path":
-		lines = []string{r.Path}
-	case ":method":
-		lines = []string{r.Method}
-	case ":authority", "host":
-		lines = []string{r.Host}
-	default:
-		for _, line := range r.Headers {
-			if line.Name == name {
-				lines = append(lines, line.Value)
-			}
-		}
-	}
-	switch {
-	case requestline.IsOneLine(name) && len(lines) > 1:
-		var full []string
-		for _, line := range lines {
-			if line != "" {
-				full = append(full, line)
-			}
-		}
-		lines = []string{strings.Join(full, ",")}
-	case r.JoinsLines && len(lines) > 1:
-		lines = []string{strings.Join(lines, ",")}
-	}
-	for _, line := range lines {
+	for _, line := range plainheader.Lines(r, strings.ToLower(name), r.JoinsLines) {
 		if !hasValue || line == value {
 			return true
 		}

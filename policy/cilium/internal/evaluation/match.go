@@ -148,12 +148,12 @@ func (q question) letsSomeone(w written) bool {
 
 // loses reports whether the rule sends its callers on tcp to a proxy, which reads HTTP.
 func (q question) loses(w written) bool {
-	for _, entry := range q.entries(w) {
-		if q.in.Protocol == policy.TCP && len(w.ICMPs) == 0 && entry.Rules != nil && len(entry.Rules.HTTP) > 0 {
-			return true
-		}
-	}
-	return false
+	return q.in.Protocol == policy.TCP && len(w.ICMPs) == 0 && q.hasHTTP(w)
+}
+
+// hasHTTP reports whether an entry of the rule that is about the inbound's port has HTTP rules.
+func (q question) hasHTTP(w written) bool {
+	return slices.ContainsFunc(q.entries(w), func(entry networkpolicy.PortRule) bool { return entry.Rules != nil && len(entry.Rules.HTTP) > 0 })
 }
 
 // someone reports whether the rule names any caller at all.

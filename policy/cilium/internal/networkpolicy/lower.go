@@ -58,11 +58,10 @@ type lowering struct {
 	deny, allow []policy.Rule
 	// lost are the allow rules whose callers get to the proxy, which reads HTTP, on tcp.
 	lost []policy.Rule
-	// requests are the allow rules with their HTTP rules; asksHTTP is true where one has some.
+	// requests are the allow rules with their HTTP rules; asksHTTP is true where one has some, also
+	// beside an entry without: Cilium's proxy gets the callers of such a rule too.
 	requests []policy.Rule
 	asksHTTP bool
-	// whole are the callers that an allow rule without HTTP rules lets in.
-	whole []policy.Condition
 }
 
 func (l *lowering) addDeny(r rule) {
@@ -101,10 +100,8 @@ func (l *lowering) addAllow(r rule) {
 	}
 	allow := policy.Verdict{Effect: policy.Allow, Origin: r.origin}
 	l.allow = append(l.allow, policy.Rule{Verdict: allow, When: when})
-	if whole {
-		l.whole = append(l.whole, when)
-	} else {
-		l.asksHTTP = true
+	l.asksHTTP = l.asksHTTP || http != nil
+	if !whole {
 		when = condition.Both(when, condition.Any(http))
 	}
 	l.requests = append(l.requests, policy.Rule{Verdict: allow, When: when})

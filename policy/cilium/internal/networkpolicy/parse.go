@@ -9,8 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
+	"github.com/meshproof/meshproof/internal/objectname"
 	"github.com/meshproof/meshproof/internal/policylist"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -101,13 +100,10 @@ func (r *reader) refuse(field, format string, args ...any) {
 func item(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
 
 func (r *reader) checkHead(of Resource) {
-	switch reasons := validation.IsDNS1123Subdomain(of.Metadata.Name); {
-	case of.APIVersion != apiVersion:
+	if of.APIVersion != apiVersion {
 		r.refuse("apiVersion", "%q is no version of %s: use %s", of.APIVersion, of.Kind, apiVersion)
-	case of.Metadata.Name == "":
-		r.refuse("metadata.name", "a name is required")
-	case reasons != nil:
-		r.refuse("metadata.name", "%q is no name of a Kubernetes object: %s", of.Metadata.Name, reasons[0])
+	} else if problem := objectname.Problem(of.Metadata.Name); problem != "" {
+		r.refuse("metadata.name", "%s", problem)
 	}
 	namespace := of.Metadata.Namespace
 	if namespace == "" {
@@ -115,8 +111,8 @@ func (r *reader) checkHead(of Resource) {
 	}
 	if of.Kind == clusterwideKind {
 		r.refuse("metadata.namespace", "a clusterwide policy has no namespace")
-	} else if reasons := validation.IsDNS1123Label(namespace); reasons != nil {
-		r.refuse("metadata.namespace", "%q is no namespace: %s", namespace, reasons[0])
+	} else if problem := objectname.NamespaceProblem(namespace); problem != "" {
+		r.refuse("metadata.namespace", "%s", problem)
 	}
 }
 

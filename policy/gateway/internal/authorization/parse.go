@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/meshproof/meshproof/internal/objectname"
 	"github.com/meshproof/meshproof/internal/policylist"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -85,14 +86,12 @@ func (p Policy) checkHead() error {
 		return p.doc.Errorf("apiVersion", "kind %s is of group %s, not of %q", r.Kind, want, group)
 	case !version.MatchString(v):
 		return p.doc.Errorf("apiVersion", "%q is no version of %s: write one such as %s/v1alpha1", v, group, group)
-	case r.Metadata.Name == "":
-		return p.doc.Errorf("metadata.name", "a name is required")
 	}
-	if reasons := validation.IsDNS1123Subdomain(r.Metadata.Name); reasons != nil {
-		return p.doc.Errorf("metadata.name", "%q is no name of a Kubernetes object: %s", r.Metadata.Name, reasons[0])
+	if problem := objectname.Problem(r.Metadata.Name); problem != "" {
+		return p.doc.Errorf("metadata.name", "%s", problem)
 	}
-	if reasons := validation.IsDNS1123Label(r.Metadata.Namespace); reasons != nil {
-		return p.doc.Errorf("metadata.namespace", "%q is no namespace: %s", r.Metadata.Namespace, reasons[0])
+	if problem := objectname.NamespaceProblem(r.Metadata.Namespace); problem != "" {
+		return p.doc.Errorf("metadata.namespace", "%s", problem)
 	}
 	return nil
 }

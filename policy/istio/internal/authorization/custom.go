@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/meshproof/meshproof/internal/authorizer"
 	"github.com/meshproof/meshproof/internal/refusal"
@@ -91,7 +92,7 @@ func (p ExtensionProvider) status() int {
 func (o Options) provider(name string) (authorizer.Authorizer, bool) {
 	for _, p := range o.Providers {
 		if p.Name == name {
-			return authorizer.Authorizer{Provider: name, Cluster: p.GRPC.cluster(), FailOpen: p.GRPC.FailOpen, StatusOnError: p.status(), Unreachable: p.Unreachable}, true
+			return authorizer.Authorizer{Provider: name, Cluster: p.GRPC.cluster(), Authority: p.GRPC.host(), Timeout: p.GRPC.timeout(), FailOpen: p.GRPC.FailOpen, StatusOnError: p.status(), Unreachable: p.Unreachable}, true
 		}
 	}
 	return authorizer.Authorizer{}, false
@@ -100,7 +101,21 @@ func (o Options) provider(name string) (authorizer.Authorizer, bool) {
 // cluster returns the name that Istio gives the cluster of the service (BuildSubsetKey in
 // pilot/pkg/model/push_context.go). A namespace may stand in front of the service.
 func (p grpcProvider) cluster() string {
-	return fmt.Sprintf("outbound|%d||%s", p.Port, p.Service[strings.LastIndex(p.Service, "/")+1:])
+	return fmt.Sprintf("outbound|%d||%s", p.Port, p.host())
+}
+
+// host returns the service without a namespace in front: Istio asks for it.
+func (p grpcProvider) host() string { return p.Service[strings.LastIndex(p.Service, "/")+1:] }
+
+// timeout returns how long Istio waits for an answer (defaultTimeout in
+// pilot/pkg/security/authz/builder/extauthz.go), 0 for a text that is no time.
+func (p grpcProvider) timeout() time.Duration {
+	const byDefault = 600 * time.Second
+	if p.Timeout == "" {
+		return byDefault
+	}
+	d, _ := time.ParseDuration(p.Timeout)
+	return d
 }
 
 // badProvider ends the name of a rule that denies because there is no authorizer to ask.

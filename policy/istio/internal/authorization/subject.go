@@ -132,6 +132,10 @@ var subjects = byName(
 		},
 	},
 	&subject{
+		name: "destination.ip", refuse: refuseBlock,
+		compile: func(value string, _ scope) policy.Condition { return within(attribute.DestinationAddress, value) },
+	},
+	&subject{
 		name: "connection.sni", refuse: refuseNothing,
 		compile: func(value string, _ scope) policy.Condition { return text(attribute.SNI, value) },
 	},
@@ -154,7 +158,7 @@ var keys = map[string]string{
 }
 
 // unbuilt are the keys of when that cannot be judged yet.
-var unbuilt = []string{"destination.ip", "experimental.envoy.filters."}
+var unbuilt = []string{"experimental.envoy.filters."}
 
 // subjectOf returns the subject of a key of when, or the reason why there is none.
 func subjectOf(key string) (*subject, string) {
@@ -271,17 +275,25 @@ func requestPrincipal(value string) policy.Condition {
 	issuer, subject, parted := cutLast(value)
 	switch {
 	case value == "*":
-		return attribute.RequestPrincipal(something, something)
+		return ofToken(something, something)
 	case value[0] == '*' && parted:
-		return attribute.RequestPrincipal(end(issuer), policy.Match{Value: subject})
+		return ofToken(end(issuer), policy.Match{Value: subject})
 	case value[0] == '*':
-		return attribute.RequestPrincipal(something, end(value))
+		return ofToken(something, end(value))
 	case strings.HasSuffix(value, "*") && parted:
-		return attribute.RequestPrincipal(policy.Match{Value: issuer}, start(subject))
+		return ofToken(policy.Match{Value: issuer}, start(subject))
 	case strings.HasSuffix(value, "*"):
-		return attribute.RequestPrincipal(start(value), something)
+		return ofToken(start(value), something)
 	default:
-		return attribute.RequestPrincipal(policy.Match{Value: issuer}, policy.Match{Value: subject})
+		return ofToken(policy.Match{Value: issuer}, policy.Match{Value: subject})
+	}
+}
+
+// ofToken returns the condition that a verified token has an issuer and a subject.
+func ofToken(issuer, subject policy.Match) policy.And {
+	return policy.And{
+		policy.Is{Attribute: attribute.Claim("iss"), Match: issuer},
+		policy.Is{Attribute: attribute.Claim("sub"), Match: subject},
 	}
 }
 

@@ -2,6 +2,7 @@ package authorization
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"github.com/meshproof/meshproof/internal/capability"
@@ -20,7 +21,9 @@ func Targets(ps []Policy, opts Options) []capability.Target {
 			Key:  p.resource.Metadata.Namespace + " " + fmt.Sprint(p.labels()),
 			Miss: func(in policy.Inbound) string { return p.missReason(in.Workload, opts) },
 		})
-		out = append(out, t.OnPorts(p.ports())...)
+		for _, on := range t.OnPorts(p.ports()) {
+			out = append(out, on.OnAddresses(p.addresses())...)
+		}
 	}
 	return out
 }
@@ -41,5 +44,24 @@ func (p Policy) ports() []uint16 {
 		}
 	}
 	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// addresses returns the blocks of destination addresses that the rules name, in order.
+func (p Policy) addresses() []netip.Prefix {
+	var out []netip.Prefix
+	for _, r := range p.rules {
+		for t := range r.terms {
+			if t.subject.name != "destination.ip" {
+				continue
+			}
+			for _, value := range append(slices.Clone(t.values), t.not...) {
+				if block, err := blockOf(value); err == nil {
+					out = append(out, block)
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, netip.Prefix.Compare)
 	return slices.Compact(out)
 }

@@ -293,6 +293,8 @@ func (q question) condition(c authorization.Condition, namespace string) bool {
 		holds = q.peer
 	case "remote.ip":
 		holds = q.remote
+	case "destination.ip":
+		holds = q.own
 	case "destination.port":
 		holds = q.port
 	case "connection.sni":

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/meshproof/meshproof/internal/claim"
-	"github.com/meshproof/meshproof/internal/requestline"
+	"github.com/meshproof/meshproof/internal/plainheader"
 )
 
 func (q question) method(value string) bool {
@@ -84,34 +84,7 @@ func (q question) serverName(value string) bool {
 
 // header compares each line of a header by itself, or all as one text where Envoy joins them.
 func (q question) header(name, value string) bool {
-	var lines []string
-	switch name = lower(name); name {
-	case ":method":
-		lines = []string{q.r.Method}
-	case ":path":
-		lines = []string{q.r.Path}
-	case ":authority", "host":
-		lines = []string{q.r.Host}
-	default:
-		for _, line := range q.r.Headers {
-			if line.Name == name {
-				lines = append(lines, line.Value)
-			}
-		}
-		switch {
-		case requestline.IsOneLine(name) && len(lines) > 1:
-			var full []string
-			for _, line := range lines {
-				if line != "" {
-					full = append(full, line)
-				}
-			}
-			lines = []string{strings.Join(full, ",")}
-		case q.r.JoinsLines && len(lines) > 1:
-			lines = []string{strings.Join(lines, ",")}
-		}
-	}
-	for _, line := range lines {
+	for _, line := range plainheader.Lines(q.r, lower(name), q.r.JoinsLines) {
 		if value == "*" || compare(value, line) {
 			return true
 		}
@@ -120,6 +93,8 @@ func (q question) header(name, value string) bool {
 }
 
 func (q question) peer(value string) bool { return inBlock(value, q.r.Source) }
+
+func (q question) own(value string) bool { return inBlock(value, q.r.Destination) }
 
 func (q question) remote(value string) bool {
 	if q.r.Remote.IsValid() && !q.tcp {

@@ -13,9 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
 	"github.com/meshproof/meshproof/internal/added"
+	"github.com/meshproof/meshproof/internal/objectname"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -57,17 +56,15 @@ func (o *Object) Complete(refuse func(field, format string, args ...any)) {
 	if _, version, _ := strings.Cut(o.APIVersion, "/"); !slices.Contains(versions, version) {
 		refuse("apiVersion", "%q is no version of %s: use %s/v1", o.APIVersion, o.Kind, Group)
 	}
-	if o.Metadata.Name == "" {
-		refuse("metadata.name", "a name is required")
-	} else if reasons := validation.IsDNS1123Subdomain(o.Metadata.Name); reasons != nil {
-		refuse("metadata.name", "%q is no name of a Kubernetes object: %s", o.Metadata.Name, reasons[0])
+	if problem := objectname.Problem(o.Metadata.Name); problem != "" {
+		refuse("metadata.name", "%s", problem)
 	}
 	// Istio reads an object with this label in the control plane of that revision alone.
 	if of, ok := o.Metadata.Labels[revision]; ok && of != defaultRevision {
 		refuse(fmt.Sprintf("metadata.labels[%q]", revision), "only a control plane of the revision %q reads it, and meshproof proves the revision %q: take the label out, or the object", of, defaultRevision)
 	}
-	if reasons := validation.IsDNS1123Label(o.Metadata.Namespace); reasons != nil {
-		refuse("metadata.namespace", "%q is no namespace: %s", o.Metadata.Namespace, reasons[0])
+	if problem := objectname.NamespaceProblem(o.Metadata.Namespace); problem != "" {
+		refuse("metadata.namespace", "%s", problem)
 	}
 }
 

@@ -58,6 +58,9 @@ func (p Port) Section() string {
 	return strconv.Itoa(int(p.Number))
 }
 
+// Target returns the name or the number of the inbounds behind the port.
+func (p Port) Target() string { return p.target }
+
 // PortID is the identifier of a port of the destination.
 func (d *Destination) PortID(p Port) kri.KRI {
 	id := d.ID

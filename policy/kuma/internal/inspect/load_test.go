@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/permission"
@@ -102,7 +104,7 @@ metrics: {type: prometheus}
 		{Workload: w, Name: "queue", Port: 3, Protocol: policy.TCP, Tags: map[string]string{"kuma.io/protocol": "kafka"}},
 		{Workload: w, Port: 5, Protocol: policy.TCP},
 	}
-	if diff := cmp.Diff(want, d.Inbounds); diff != "" {
+	if diff := cmp.Diff(want, d.Inbounds, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got, want := d.ID().String(), "kri_dp_prod_zone-1_shop_backend_"; got != want {

@@ -24,8 +24,8 @@ func (b *builder) ignored() []routing.Ignored {
 			continue
 		}
 		for k := range r.To {
-			if reason := b.routeMiss(r, r.To[k]); reason != "" {
-				out = append(out, routing.Ignored{Origin: r.Origin, Place: r.Doc.Place(r.To[k].Ref.Field), Reason: reason})
+			if reason, missing := b.routeMiss(r, r.To[k]); reason != "" {
+				out = append(out, routing.Ignored{Origin: r.Origin, Place: r.Doc.Place(r.To[k].Ref.Field), Reason: reason, Missing: missing})
 			}
 		}
 	}
@@ -58,6 +58,7 @@ func (b *builder) ignoredItem(t *timeout.Timeout, item *timeout.Item, misses map
 		named := b.routesMeant(item.Ref, &t.Resource)
 		if len(named) == 0 {
 			add("there is no %s", item.Ref)
+			out[len(out)-1].Missing = true
 		}
 		for _, r := range named {
 			if miss, missed := misses[r.ID]; missed {
@@ -68,6 +69,7 @@ func (b *builder) ignoredItem(t *timeout.Timeout, item *timeout.Item, misses map
 		meant := b.destinationsMeant(item.Ref, &t.Resource)
 		if len(meant) == 0 {
 			add("there is no %s", item.Ref)
+			out[len(out)-1].Missing = true
 		}
 		for _, d := range meant {
 			b.ignoredBounds(d, item, add)
@@ -97,20 +99,21 @@ func (b *builder) ignoredBounds(d *destination.Destination, item *timeout.Item, 
 	}
 }
 
-// routeMiss says why an item of a route that applies has no effect, "" where it has one.
-func (b *builder) routeMiss(r *route.Route, item route.Item) string {
+// routeMiss says why an item of a route that applies has no effect, "" where it has one. Missing
+// is true where there is no such destination.
+func (b *builder) routeMiss(r *route.Route, item route.Item) (reason string, missing bool) {
 	meant := b.destinationsMeant(item.Ref, &r.Resource)
 	if len(meant) == 0 {
-		return fmt.Sprintf("there is no %s", item.Ref)
+		return fmt.Sprintf("there is no %s", item.Ref), true
 	}
 	for _, d := range meant {
 		for _, p := range d.Ports {
 			if (item.Ref.Section == "" || item.Ref.Section == p.Section()) && p.Protocol.Layer() == layerOf(r) {
-				return ""
+				return "", false
 			}
 		}
 	}
-	return fmt.Sprintf("%s has no port for a %s", item.Ref, r.Kind.Name)
+	return fmt.Sprintf("%s has no port for a %s", item.Ref, r.Kind.Name), false
 }
 
 // Mismatches returns the items of timeouts that name a route and apply to other proxies than

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/internal/plainheader"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/kuma/internal/reference"
 	"github.com/meshproof/meshproof/policy/kuma/internal/route"
@@ -132,16 +133,7 @@ func holds(m route.Match, r policy.Request) bool {
 		return false
 	}
 	for _, want := range m.Headers {
-		var lines []string
-		for _, line := range r.Headers {
-			if strings.EqualFold(line.Name, want.Name) {
-				lines = append(lines, line.Value)
-			}
-		}
-		// Old releases of Envoy compare all lines as one text.
-		if r.JoinsLines && len(lines) > 1 {
-			lines = []string{strings.Join(lines, ",")}
-		}
+		lines := plainheader.Lines(r, strings.ToLower(want.Name), r.JoinsLines)
 		if has := slices.ContainsFunc(lines, func(line string) bool { return text(want.Match, line) }); has == want.Absent {
 			return false
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/meshproof/meshproof/internal/requestline"
+	"github.com/meshproof/meshproof/internal/plainheader"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/linkerd/internal/route"
 )
@@ -159,27 +159,7 @@ func spans(expression, text string, r policy.Request) bool {
 
 // hasHeader compares each line of a header, or all of them as one text where Envoy does so.
 func hasHeader(of route.Value, r policy.Request) bool {
-	var lines []string
-	for _, line := range r.Headers {
-		if line.Name == of.Name {
-			lines = append(lines, line.Value)
-		}
-	}
-	switch {
-	case of.Name == "host" || of.Name == ":authority":
-		lines = []string{r.Host}
-	case requestline.IsOneLine(of.Name) && len(lines) > 1:
-		var full []string
-		for _, line := range lines {
-			if line != "" {
-				full = append(full, line)
-			}
-		}
-		lines = []string{strings.Join(full, ",")}
-	case r.RoutesJoinLines && len(lines) > 1:
-		lines = []string{strings.Join(lines, ",")}
-	}
-	for _, line := range lines {
+	for _, line := range plainheader.Lines(r, of.Name, r.RoutesJoinLines) {
 		if of.Type == "RegularExpression" && spans(of.Value, line, r) || of.Type != "RegularExpression" && line == of.Value {
 			return true
 		}

@@ -12,9 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-
 	"github.com/meshproof/meshproof/internal/added"
+	"github.com/meshproof/meshproof/internal/objectname"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
 
@@ -72,17 +71,15 @@ func (r *Reader) Complete(h *Head, versions []string) {
 
 // CheckName refuses what is no name of an object.
 func (r *Reader) CheckName(field, name string) {
-	if name == "" {
-		r.Refuse(field, "a name is required")
-	} else if reasons := validation.IsDNS1123Subdomain(name); reasons != nil {
-		r.Refuse(field, "%q is no name of a Kubernetes object: %s", name, reasons[0])
+	if problem := objectname.Problem(name); problem != "" {
+		r.Refuse(field, "%s", problem)
 	}
 }
 
 // CheckNamespace refuses what is no namespace.
 func (r *Reader) CheckNamespace(field, namespace string) {
-	if reasons := validation.IsDNS1123Label(namespace); reasons != nil {
-		r.Refuse(field, "%q is no namespace: %s", namespace, reasons[0])
+	if problem := objectname.NamespaceProblem(namespace); problem != "" {
+		r.Refuse(field, "%s", problem)
 	}
 }
 

@@ -1,0 +1,72 @@
+package explanation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
+)
+
+// addTrust says beside the decision what mTLS makes of a caller that no case names. Policies
+// decide about every caller, and files need not say which trust domains their mesh has. So the
+// decision stays.
+func (e *Explanation) addTrust(s lab.Subject, program language.Program, q cases.Request) {
+	td := ""
+	if len(q.From.Template.URIs) > 0 {
+		td = domainOf(q.From.Template.URIs[0])
+	}
+	from := q.From
+	if td != "" {
+		from.SignedBy = spiffeid.RequireTrustDomainFromString(td)
+	}
+	e.MTLS = verdict.KeepsOut(s.Inbound, s.TrustDomains, from)
+	if seen, err := verdict.See(s.Inbound, s.Normalization, program.Tokens, q); err == nil && td != "" {
+		e.Hint = hintOfDomain(program, seen, td)
+	}
+}
+
+const scheme = "spiffe://"
+
+// domainOf returns the trust domain of a SPIFFE ID, or of its beginning, "" for none.
+func domainOf(text string) string {
+	rest, isID := strings.CutPrefix(text, scheme)
+	name, _, whole := strings.Cut(rest, "/")
+	if td, err := spiffeid.TrustDomainFromString(name); isID && whole && err == nil {
+		return td.Name()
+	}
+	return ""
+}
+
+// hintOfDomain says that the rules are about callers of another trust domain, where that alone
+// makes the decision another one. It is "" where a rule is about the caller's own.
+func hintOfDomain(program language.Program, seen policy.Request, own string) string {
+	var named []string
+	for c := range program.Conditions() {
+		if is, ok := c.(policy.Is); ok {
+			if td := domainOf(is.Match.Value); td != "" {
+				named = append(named, td)
+			}
+		}
+	}
+	slices.Sort(named)
+	decided := policy.Decide(program.Program, seen).Effect
+	for _, td := range slices.Compact(named) {
+		if slices.Contains(named, own) {
+			return ""
+		}
+		other := seen
+		other.URIs = slices.Clone(seen.URIs)
+		other.URIs[0] = scheme + td + strings.TrimPrefix(seen.URIs[0], scheme+own)
+		if of := policy.Decide(program.Program, other); of.Effect != decided {
+			return fmt.Sprintf("no rule is about the trust domain %q; about %s the policies decide: %s", own, other.URIs[0], of.Verdict)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,69 @@
+package explanation
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// A caller of a trust domain that the mesh does not trust never reaches the policies, and rules
+// about another trust domain than the caller's do not mean the caller: an explanation says both
+// beside what the policies decide.
+func TestTrustDomainOfCaller(t *testing.T) {
+	t.Parallel()
+	const (
+		mtp   = "{type: MeshTrafficPermission, mesh: default, name: p, spec: {rules: [{default: {allow: [{spiffeID: {type: Exact, value: spiffe://cluster.local/ns/x/sa/y}}]}}]}}"
+		istio = "{apiVersion: security.istio.io/v1, kind: AuthorizationPolicy, metadata: {name: p, namespace: default}, spec: {action: %, rules: [{from: [{source: {principals: [cluster.local/ns/x/sa/y]}}]}]}}"
+	)
+	deny := strings.Replace(istio, "%", "DENY", 1)
+	for _, tt := range []struct{ name, policies, from, decision, mtls, hint string }{
+		{"of the mesh", mtp, "spiffe://trust-domain.mesh/ns/x/sa/z", "deny by default", "", ""},
+		{"of the mesh, and the rules of another", mtp, "spiffe://trust-domain.mesh/ns/x/sa/y", "deny by default", "", `no rule is about the trust domain "trust-domain.mesh"; about spiffe://cluster.local/ns/x/sa/y`},
+		{"of another, as the rules", mtp, "spiffe://cluster.local/ns/x/sa/y", "allow by kri_mtp_default___p_", `does not trust the trust domain "cluster.local"`, ""},
+		{"of Istio's alias", deny, "spiffe://cluster.local/ns/x/sa/y", "allow", `does not trust the trust domain "cluster.local"`, `about spiffe://trust-domain.mesh/ns/x/sa/y the policies decide: deny`},
+		{"of the mesh, by Istio's alias", deny, "spiffe://trust-domain.mesh/ns/x/sa/y", "deny by ns[default]-policy[p]-rule[0]", "", ""},
+		{"without a SPIFFE ID", deny, "kuma://role/admin", "allow", `does not trust the trust domain ""`, ""},
+		{"with a name of DNS alone", deny, "dns:web.example", "allow", `does not trust the trust domain ""`, ""},
+	} {
+		from, err := ParseCaller([]string{tt.from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := Of(subjectsOf(t, tt.policies), from, cases.Request{Method: "GET", Path: "/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := all[0]
+		if e.Decision != tt.decision || !holds(e.MTLS, tt.mtls) || !holds(e.Hint, tt.hint) {
+			t.Errorf("%s: %q, mtls %q, hint %q", tt.name, e.Decision, e.MTLS, e.Hint)
+		}
+	}
+}
+
+func holds(text, part string) bool {
+	return strings.Contains(text, part) && (part != "") == (text != "")
+}
+
+// subjectsOf returns the inbound of a folder with the policies.
+func subjectsOf(t *testing.T, policies string) []lab.Subject {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.yaml")
+	if err := os.WriteFile(path, []byte(policies), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files, err := lab.Open(lab.Choice{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := policy.Inbound{Workload: policy.Workload{Name: "backend", Namespace: "default", Mesh: "default"}, Port: 8080, Protocol: policy.HTTP}
+	subjects, err := files.Subjects("", lab.Surroundings{Inbound: in})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return subjects
+}

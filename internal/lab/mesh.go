@@ -1,0 +1,60 @@
+package lab
+
+import (
+	"slices"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/dataplane"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Mesh is a set of workloads that send requests to each other, with all documents about them.
+type Mesh struct {
+	*Files
+	Surroundings
+	// Case is the name of the case that states it; empty for files outside of cases.
+	Case string
+}
+
+// Meshes returns the files outside of cases, and each case, where they have routes, timeouts or
+// services.
+func (f *Files) Meshes(s Surroundings) (out []Mesh) {
+	if len(f.Routing) > 0 {
+		out = append(out, Mesh{f, s, ""})
+	}
+	for _, c := range f.Cases {
+		if len(c.Routing) > 0 {
+			out = append(out, Mesh{filesOf(c), Surroundings{Options: c.Options}, c.Name})
+		}
+	}
+	return out
+}
+
+// filesOf are the files of which a case could have been made.
+func filesOf(c cases.Case) *Files {
+	out := &Files{Name: c.Name, Cases: []cases.Case{c}, HasCases: true, Routing: c.Routing, stated: &c}
+	for _, peer := range c.Options.Peers {
+		d := &dataplane.Dataplane{Workload: peer.Workload}
+		for _, in := range c.Inbounds {
+			if in.Workload.Name == peer.Workload.Name {
+				d.Inbounds = append(d.Inbounds, in.Inbound)
+			}
+		}
+		if len(d.Inbounds) > 0 {
+			out.Dataplanes = append(out.Dataplanes, d)
+			out.workloads = append(out.workloads, d.Inbounds[0])
+			continue
+		}
+		out.workloads = append(out.workloads, policy.Inbound{Workload: peer.Workload})
+	}
+	return out
+}
+
+// withoutClaims is the case that the files were made of, without its requests and expectations.
+func (f *Files) withoutClaims(of string) Case {
+	c := *f.stated
+	c.Name += ": requests of " + of
+	c.Requests, c.RoutedRequests, c.Counters, c.ExpectWarnings, c.Gate = nil, nil, nil, nil, cases.Gate{}
+	c.Options.Peers = slices.Clone(c.Options.Peers)
+	return Case{Case: c}
+}

@@ -1,0 +1,282 @@
+package routediff
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/meshproof/meshproof/cases"
+	"github.com/meshproof/meshproof/internal/casefile"
+	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/routeverdict"
+	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/internal/script"
+	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// Shown is what an Envoy did with one request under the policies before and after.
+type Shown struct{ Old, New result.RoutedRequest }
+
+// evidence is what an Envoy shows of a change.
+type evidence struct {
+	shown []Shown
+	// unshown names what differs and no request shows.
+	unshown []string
+	// at are the places of the requests in both cases.
+	at []int
+}
+
+// confirmation is a case for each side, with the same requests.
+type confirmation struct {
+	old, recent cases.Case
+	evidence    []*evidence
+}
+
+// Confirm sends a request of each change through the sidecar of its workload, under the policies before and
+// after, and one that waits for each limit that changes, where a request can show it: the same request
+// is ended on one side, and answered or ended later on the other. It returns the results.
+func (d *Difference) Confirm(ctx context.Context, envoy string, run func(context.Context, ...*verdict.Reading) []result.Case) ([]result.Case, error) {
+	var out []result.Case
+	for i := range d.Senders {
+		s := &d.Senders[i]
+		if !d.changes(s) {
+			continue
+		}
+		c, err := d.ask(s)
+		if err != nil {
+			return nil, err
+		}
+		old, errOld := verdict.Read(c.old)
+		recent, errNew := verdict.Read(c.recent)
+		if errOld != nil || errNew != nil {
+			return nil, fmt.Errorf("the policies of %s: %w", s.Name(), cmp.Or(errOld, errNew))
+		}
+		s.results = run(ctx, old, recent)
+		before, after := s.results[0].RoutedRequests, s.results[1].RoutedRequests
+		for _, e := range c.evidence {
+			for _, k := range e.at {
+				if k < min(len(before), len(after)) {
+					e.shown = append(e.shown, Shown{before[k], after[k]})
+				}
+			}
+		}
+		out = append(out, s.results...)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	d.Envoy = envoy
+	return out, nil
+}
+
+// Results are what became of the cases of [Difference.Confirm].
+func (d *Difference) Results() (out []result.Case) {
+	for _, s := range d.Senders {
+		out = append(out, s.results...)
+	}
+	return out
+}
+
+// Changed counts the senders with a change.
+func (d *Difference) Changed() (n int) {
+	for i := range d.Senders {
+		if d.changes(&d.Senders[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *Difference) changes(s *Sender) bool {
+	return len(s.Clusters) > 0 || slices.ContainsFunc(s.Comparisons, func(c Comparison) bool { return len(c.Changes) > 0 }) ||
+		slices.ContainsFunc(d.Services, func(c ClusterChange) bool { return len(s.requestsTo(c.Cluster)) > 0 })
+}
+
+// requestsTo has a request of each class that both sides send to a backend.
+func (s *Sender) requestsTo(cluster string) (out []witness) {
+	for _, found := range s.Comparisons {
+		for _, class := range found.Cover.Classes {
+			if isTo(cluster, found.Was.Decide(class.Witness)) && isTo(cluster, found.Is.Decide(class.Witness)) {
+				out = append(out, witness{found, class.Witness})
+			}
+		}
+	}
+	return out
+}
+
+// witness is a request to an outbound.
+type witness struct {
+	Comparison
+	request policy.Request
+}
+
+// wait is a limit that differs, with requests that may show it.
+type wait struct {
+	of         *evidence
+	field      Field
+	candidates []casefile.RoutedRequest
+}
+
+// ask makes the cases of a sender.
+func (d *Difference) ask(s *Sender) (*confirmation, error) {
+	old, errOld := d.old.caseOf(d.recent, s.before, "old")
+	recent, errNew := d.recent.caseOf(d.old, s.after, "new")
+	if err := cmp.Or(errOld, errNew); err != nil {
+		return nil, err
+	}
+	c := &confirmation{old: old, recent: recent}
+	add := func(e *evidence, r casefile.RoutedRequest) {
+		e.at = append(e.at, len(c.old.RoutedRequests))
+		c.old.RoutedRequests, c.recent.RoutedRequests = append(c.old.RoutedRequests, from(s.before, r)...), append(c.recent.RoutedRequests, from(s.after, r)...)
+	}
+	var waits []wait
+	for i := range s.Comparisons {
+		found := &s.Comparisons[i]
+		for k := range found.Changes {
+			change := &found.Changes[k]
+			change.evidence = &evidence{}
+			c.evidence = append(c.evidence, change.evidence)
+			add(change.evidence, found.ask(change.Witness))
+			for _, f := range change.Fields {
+				if f.limits != nil {
+					waits = append(waits, wait{change.evidence, f, found.waiting(f, change.Witness)})
+				}
+			}
+		}
+	}
+	for i := range s.Clusters {
+		change := &s.Clusters[i]
+		change.evidence = &evidence{}
+		c.evidence = append(c.evidence, change.evidence)
+		for _, f := range change.Fields {
+			if f.limits == nil {
+				continue
+			}
+			w := wait{of: change.evidence, field: f}
+			for _, to := range s.requestsTo(change.Cluster) {
+				w.candidates = append(w.candidates, to.waiting(f, to.request)...)
+			}
+			waits = append(waits, w)
+		}
+	}
+	for i := range d.Services {
+		change := &d.Services[i]
+		if to := s.requestsTo(change.Cluster); change.evidence == nil && len(to) > 0 {
+			change.evidence = &evidence{}
+			c.evidence = append(c.evidence, change.evidence)
+			add(change.evidence, to[0].Comparison.ask(to[0].request))
+		}
+	}
+	var all []casefile.RoutedRequest
+	for _, w := range waits {
+		all = append(all, w.candidates...)
+	}
+	before, errOld := routeverdict.ExpectAll(old, from(s.before, all...))
+	after, errNew := routeverdict.ExpectAll(recent, from(s.after, all...))
+	if err := cmp.Or(errOld, errNew); err != nil {
+		return nil, err
+	}
+	for _, w := range waits {
+		n := len(w.candidates)
+		shows := -1
+		for i := n - 1; i >= 0; i-- {
+			if w.field.shownBy(before[i], after[i]) {
+				shows = i
+			}
+		}
+		before, after = before[n:], after[n:]
+		if shows < 0 {
+			w.of.unshown = append(w.of.unshown, fmt.Sprintf("%s %s → %s", w.field.Name, w.field.Old.Text, w.field.New.Text))
+			continue
+		}
+		add(w.of, w.candidates[shows])
+	}
+	return c, nil
+}
+
+// from are requests that a workload sends.
+func from(workload policy.Inbound, requests ...casefile.RoutedRequest) []casefile.RoutedRequest {
+	out := slices.Clone(requests)
+	for i := range out {
+		out[i].From = workload.Workload.Name
+	}
+	return out
+}
+
+// isTo reports whether a decision sends requests to the backend.
+func isTo(cluster string, d routing.Decision) bool {
+	return slices.ContainsFunc(d.Backends, func(b routing.Backend) bool { return b.Cluster == cluster && b.Weight > 0 })
+}
+
+// caseOf returns a case without requests for the sidecar of a workload. A side without Dataplanes has
+// those of the other.
+func (s Side) caseOf(other Side, workload policy.Inbound, name string) (cases.Case, error) {
+	files := *s.Files
+	if len(files.Dataplanes) == 0 {
+		files.Dataplanes = other.Dataplanes
+	}
+	sender, err := files.Sender(s.Surroundings, workload)
+	if err != nil {
+		return cases.Case{}, err
+	}
+	c, err := files.SenderCase(s.Surroundings, sender)
+	c.Name += " (" + name + ")"
+	return c.Case, err
+}
+
+// ask is a witness as a sidecar gets it.
+func (c Comparison) ask(r policy.Request) casefile.RoutedRequest {
+	return casefile.RoutedRequest{Place: "a request to " + c.Is.Service.String(), To: c.Is.Name, Method: r.Method, Path: r.Path, Headers: r.Headers}
+}
+
+var never, _ = script.Named("never")
+
+// waiting are requests that may show another limit. The first is ended by the shorter time alone. The second
+// is ended by both, each at its time.
+func (c Comparison) waiting(f Field, witness policy.Request) []casefile.RoutedRequest {
+	short := f.limits.shorter()
+	if !routeverdict.IsWaitedFor(short) || f.limits.bound == routing.Connection {
+		return nil
+	}
+	first, second := c.ask(witness), c.ask(witness)
+	first.Place, second.Place = f.Name+" to "+c.Is.Service.String(), f.Name+" to "+c.Is.Service.String()
+	if !routeverdict.Linger(&first, f.limits.bound, c.Is.Protocol, short*3/2) {
+		first.Answer.After = short * 3 / 2
+	}
+	if !routeverdict.Linger(&second, f.limits.bound, c.Is.Protocol, 2*max(f.limits.old, f.limits.recent)) {
+		second.Answer = never
+	}
+	if max(f.limits.old, f.limits.recent) > routeverdict.LongestWait {
+		return []casefile.RoutedRequest{first}
+	}
+	return []casefile.RoutedRequest{first, second}
+}
+
+// shownBy reports whether both ends of a request are clear, and the shorter limit ends it at each backend.
+func (f Field) shownBy(old, recent routeverdict.Expectation) bool {
+	if old.Unclear != nil || recent.Unclear != nil {
+		return false
+	}
+	ended := recent
+	if f.limits.shorter() == f.limits.old {
+		ended = old
+	}
+	return ended.EndsBy(f.limits.bound)
+}
+
+// limits are the two times of a limit; 0 for none.
+type limits struct {
+	bound       routing.Bound
+	old, recent time.Duration
+}
+
+// shorter is the shorter time of the two.
+func (l *limits) shorter() time.Duration {
+	if l.old == 0 || l.recent != 0 && l.recent < l.old {
+		return l.recent
+	}
+	return l.old
+}

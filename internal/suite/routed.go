@@ -1,0 +1,108 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/internal/casefile"
+	"github.com/meshproof/meshproof/internal/exchange"
+	"github.com/meshproof/meshproof/internal/progress"
+	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/routeverdict"
+	"github.com/meshproof/meshproof/policy"
+)
+
+// tries is how often a request through a sidecar is sent where the machine was too late to prove
+// anything by it, and mistimedTries how often where the time of a bound alone is wrong.
+const (
+	tries         = 15
+	mistimedTries = 5
+)
+
+// patience is how long the caller of a request waits where a mistake is made on purpose. The cases
+// take no time as long as this.
+const patience = 3 * time.Second
+
+// readRoutes reads the services, routes and timeouts of the case. It reports whether the case goes
+// on: a case may want them refused.
+func (r *run) readRoutes() bool {
+	routes, err := routeverdict.Read(r.reading)
+	switch want := r.result.Case.ExpectError; {
+	case err == nil:
+	case want != "":
+		r.result.Err = contains(err.Error(), want)
+		return false
+	default:
+		r.result.Err = err
+		return false
+	}
+	if r.routes = routes; routes != nil {
+		r.result.Warnings = append(r.result.Warnings, routes.Warnings...)
+		for i, s := range routes.Sidecars {
+			if r.runner.Sidecar != nil {
+				routes.Sidecars[i].Sidecar = r.runner.Sidecar(s.Sidecar)
+			}
+		}
+	}
+	return true
+}
+
+// pass sends the requests of the case through the sidecars of their workloads, all at once, and
+// judges them. What proves nothing, because the machine was late, is sent again.
+func (r *run) pass(ctx context.Context, mesh *harness.Mesh) error {
+	routed := r.reading.Case.RoutedRequests
+	r.result.RoutedRequests = make([]result.RoutedRequest, len(routed))
+	left := make([]int, len(routed))
+	for i := range left {
+		left[i] = i
+	}
+	for try := 1; len(left) > 0; try++ {
+		requests := make([]exchange.Request, len(left))
+		for k, i := range left {
+			requests[k] = request(routed[i], r.routes.Expected[i])
+			if r.runner.Sidecar != nil {
+				// A mistake may take the bound away that would end the request.
+				requests[k].Patience = patience
+			}
+		}
+		es, err := mesh.SendRouted(ctx, requests...)
+		if err != nil {
+			return err
+		}
+		var late []int
+		for k, i := range left {
+			judged := routeverdict.Property.Judge(r.routes.Expected[i], routed[i], es[k])
+			r.result.RoutedRequests[i] = result.RoutedRequest{RoutedRequest: routed[i], Judgement: judged, Expected: r.routes.Expected[i], Evidence: es[k], Tries: try}
+			if judged.Late != "" || judged.Mistimed && try < mistimedTries {
+				late = append(late, i)
+			} else {
+				progress.Ask(ctx)
+			}
+		}
+		if left = late; try == tries && len(left) > 0 {
+			var why []string
+			for _, i := range left {
+				why = append(why, routed[i].Place+": "+r.result.RoutedRequests[i].Late)
+			}
+			return fmt.Errorf("suite: nothing is proven after %d runs: the machine is too slow for these times: %s", tries, strings.Join(why, "; "))
+		}
+	}
+	return nil
+}
+
+// request is a request of a case as the harness sends it.
+func request(p casefile.RoutedRequest, x routeverdict.Expectation) exchange.Request {
+	out := exchange.Request{
+		From: p.From, To: x.Outbound.Name, Method: p.Method, Path: p.Path, Authority: p.Authority, Headers: p.Headers, GRPC: p.GRPC,
+		HeadPause: p.Sends.Head, BodyPause: p.Sends.Body, Open: p.Sends.Open, Keep: p.Sends.Keep, Answer: p.Answer,
+		// Where no field of a log says why a connection ended, a counter of its own does.
+		Alone: p.Sends.Keep > 0 || x.Outbound.Protocol == policy.TCP,
+	}
+	if p.Sends.Body > 0 {
+		out.Body = "meshproof"
+	}
+	return out
+}

@@ -1,0 +1,43 @@
+package outbound
+
+import (
+	"fmt"
+
+	"github.com/meshproof/meshproof/internal/routing"
+	"github.com/meshproof/meshproof/policy/kuma/internal/destination"
+	"github.com/meshproof/meshproof/policy/manifest"
+)
+
+// Definitions returns what is behind each destination, as its document says it, and the bounds on
+// the requests that workloads get. No program has any of it, and a change of it is a change all
+// the same.
+func (r *Resources) Definitions() (out []routing.Definition) {
+	for i := range r.destinations {
+		d := &r.destinations[i]
+		spec, _ := d.Doc.At("spec")
+		for _, key := range spec.Keys() {
+			if key != "ports" {
+				out = append(out, define(d.Doc, d.Origin, "spec."+key))
+			}
+		}
+		if d.Kind != destination.MeshExternalService {
+			for k, p := range d.Ports {
+				field := fmt.Sprintf("spec.ports[%d]", k)
+				out = append(out, routing.Definition{Of: d.PortID(p).String(), Field: "targetPort", Text: p.Target(), Place: d.Doc.Place(field), Port: true})
+			}
+		}
+	}
+	for i := range r.timeouts {
+		if t := &r.timeouts[i]; t.Inbound != "" {
+			found := define(t.Doc, t.Origin, t.Inbound)
+			found.Inbound = true
+			out = append(out, found)
+		}
+	}
+	return out
+}
+
+func define(doc manifest.Document, of, field string) routing.Definition {
+	part, _ := doc.At(field)
+	return routing.Definition{Of: of, Field: field, Text: part.Flow(), Place: doc.Place("")}
+}
