@@ -14,6 +14,8 @@ import (
 	"github.com/meshproof/meshproof/certs"
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/harness/evidence"
+	"github.com/meshproof/meshproof/internal/destination"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/xds"
 )
 
@@ -186,11 +188,19 @@ func (r *run) requests(minted credentials) ([]harness.Request, error) {
 }
 
 // isAlone reports whether a case needs a mesh of its own: Envoy may have to refuse the case,
-// or its inbounds do not trust one of its callers, and another case may trust that caller.
+// or its inbounds do not trust one of its callers, and another case may trust that caller, or
+// its policies ask for the address of an inbound, which is another one beside other cases.
 func (r *run) isAlone() bool {
 	c := r.reading.Case
-	return c.ExpectError != "" || len(c.RoutedRequests) > 0 || slices.ContainsFunc(c.Requests, func(q cases.Request) bool {
+	return c.ExpectError != "" || r.asksForAddress() || len(c.RoutedRequests) > 0 || slices.ContainsFunc(c.Requests, func(q cases.Request) bool {
 		return !q.From.Plaintext && !q.From.Anonymous && !slices.Contains(c.TrustDomains, q.From.SignedBy)
+	})
+}
+
+// asksForAddress reports whether the policies ask for the address of an inbound.
+func (r *run) asksForAddress() bool {
+	return slices.ContainsFunc(r.reading.Inbounds(), func(in verdict.Inbound) bool {
+		return destination.IsAsked(in.Program.Program)
 	})
 }
 

@@ -286,6 +286,28 @@ func TestTogetherIsAsAlone(t *testing.T) {
 	}
 }
 
+// TestAddressesStandTogether runs cases together whose policies ask for the address of the
+// workload. Beside other cases a workload usually gets another address.
+func TestAddressesStandTogether(t *testing.T) {
+	t.Parallel()
+	const text = `
+workloads: [{name: db, ip: 10.9.0.5, inbounds: [{port: 8080, protocol: http}]}]
+policies:
+  - apiVersion: security.istio.io/v1
+    kind: AuthorizationPolicy
+    metadata: {name: databases, namespace: default}
+    spec: {action: %s, rules: [{when: [{key: destination.ip, values: [10.9.0.0/16]}]}]}
+requests: [{from: spiffe://trust-domain.mesh/ns/web/sa/x, to: db/8080, want: %s}]
+`
+	allow := casetest.Parse(t, "case: allow\n"+fmt.Sprintf(text, "ALLOW", "allow"))
+	deny := casetest.Parse(t, "case: deny\n"+fmt.Sprintf(text, "DENY", "deny"))
+	for _, r := range (Runner{Harness: sharedEnvoy.Get(t)}).Together(t.Context(), readings(t, []cases.Case{allow, deny, allow})...) {
+		if !r.Passed() || len(r.Requests) != 1 {
+			t.Errorf("%s: %d requests, %q", r.Case.Name, len(r.Requests), r.Failures())
+		}
+	}
+}
+
 // Envoy refuses a push because of one case. Only that case has the error.
 func TestTogetherTellsWhatEnvoyRefuses(t *testing.T) {
 	t.Parallel()
