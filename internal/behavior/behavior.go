@@ -32,19 +32,28 @@ const (
 	// itself since release 1.39, joined before. The guard is
 	// envoy.reloadable_features.match_headers_individually.
 	RouteLines
+	// StreamDuration is what becomes of the header x-envoy-upstream-stream-duration-ms of a caller that is
+	// external: it is dropped since release 1.40, and before that it replaces the maximum duration of the
+	// stream. The guard is envoy.reloadable_features.sanitize_upstream_stream_duration_header.
+	StreamDuration
 	count
 )
 
+// StreamDurationHeader is the header of [StreamDuration]. A 0 lifts the bound, and what is no number changes
+// nothing.
+const StreamDurationHeader = "x-envoy-upstream-stream-duration-ms"
+
 // All are all behaviours.
-var All = [...]Behavior{DotParameters, HeaderLines, RegexBytes, RouteLines}
+var All = [...]Behavior{DotParameters, HeaderLines, RegexBytes, RouteLines, StreamDuration}
 
 // texts have the name of each behaviour, and the answers of a release with the fix and of
 // a release without it.
 var texts = [count]struct{ name, fixed, unfixed string }{
-	DotParameters: {"dotParameters", "resolved", "kept"},
-	HeaderLines:   {"headerLines", "separate", "joined"},
-	RegexBytes:    {"regexBytes", "latin1", "utf8"},
-	RouteLines:    {"routeLines", "separate", "joined"},
+	DotParameters:  {"dotParameters", "resolved", "kept"},
+	HeaderLines:    {"headerLines", "separate", "joined"},
+	RegexBytes:     {"regexBytes", "latin1", "utf8"},
+	RouteLines:     {"routeLines", "separate", "joined"},
+	StreamDuration: {"streamDuration", "dropped", "followed"},
 }
 
 // String returns the name, as case files and reports write it.

@@ -23,9 +23,9 @@ func TestAnswers(t *testing.T) {
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]Set{
-		`{"dotParameters":"resolved","headerLines":"separate","regexBytes":"latin1","routeLines":"separate"}`: {},
-		`{"dotParameters":"kept","headerLines":"separate","regexBytes":"latin1","routeLines":"separate"}`:     Set{}.With(DotParameters, false),
-		`{"dotParameters":"resolved","headerLines":"joined","regexBytes":"utf8","routeLines":"joined"}`:       Set{}.With(HeaderLines, false).With(RegexBytes, false).With(RouteLines, false),
+		`{"dotParameters":"resolved","headerLines":"separate","regexBytes":"latin1","routeLines":"separate","streamDuration":"dropped"}`: {},
+		`{"dotParameters":"kept","headerLines":"separate","regexBytes":"latin1","routeLines":"separate","streamDuration":"dropped"}`:     Set{}.With(DotParameters, false),
+		`{"dotParameters":"resolved","headerLines":"joined","regexBytes":"utf8","routeLines":"joined","streamDuration":"followed"}`:      Set{}.With(HeaderLines, false).With(RegexBytes, false).With(RouteLines, false).With(StreamDuration, false),
 	} {
 		if got, err := json.Marshal(s); err != nil || string(got) != want {
 			t.Errorf("got %s, %v, want %s", got, err, want)
@@ -36,8 +36,8 @@ func TestJSON(t *testing.T) {
 func TestParseConditionRefuses(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string][2]string{
-		`unknown behaviour "dots": use one of dotParameters, headerLines, regexBytes, routeLines`: {"dots", "kept"},
-		`"joined" is no answer to dotParameters: use resolved or kept`:                            {"dotParameters", "joined"},
+		`unknown behaviour "dots": use one of dotParameters, headerLines, regexBytes, routeLines, streamDuration`: {"dots", "kept"},
+		`"joined" is no answer to dotParameters: use resolved or kept`:                                            {"dotParameters", "joined"},
 	} {
 		if _, err := ParseCondition(c[0], c[1]); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", c, err, want)

@@ -99,6 +99,8 @@ func (e Evidence) tcpCause() (routing.Cause, error) {
 		return routing.NoEndpoint, nil
 	case has("NC"), has("NR"):
 		return routing.NoBackend, nil
+	case has("DT"):
+		return routing.Sentinel, nil
 	case has("UF") && e.Counts == nil:
 		return 0, errors.New("exchange: no connection came about, and no log says why: only the counters of a request that is alone do")
 	case has("UF") && e.Counts[routing.Connection] > 0:

@@ -132,4 +132,8 @@ func TestCauses(t *testing.T) {
 	if _, err := tcp.Find(); err == nil || !strings.Contains(err.Error(), "only the counters") {
 		t.Errorf("a connection without a reason: %v", err)
 	}
+	tcp.Outbound.Flags = []string{"DT"}
+	if f, err := tcp.Find(); err != nil || f.Cause != routing.Sentinel {
+		t.Errorf("a connection that the bound beside the program ended: %s, %v", f.Cause, err)
+	}
 }

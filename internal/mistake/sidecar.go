@@ -46,15 +46,11 @@ func OfSidecar(original routing.Proxy) []Sidecar {
 		}
 	}
 	for i, c := range original.Clusters {
-		// On tcp a backend has one bound alone, on the time to connect, and nothing else ends a
-		// connection that does not come about.
-		if c.Protocol.Layer() == policy.L4 {
-			continue
-		}
 		for bound := range routing.Bounds {
 			for _, m := range ofLimit(c.Limits[bound]) {
-				// Envoy needs a bound on the time to connect.
-				if bound == routing.Connection && m.kind == LimitLost {
+				// Envoy needs a bound on the time to connect. A tcp backend has no other one: the route has
+				// the idle time.
+				if bound == routing.Connection && m.kind == LimitLost || bound != routing.Connection && c.Protocol.Layer() == policy.L4 {
 					continue
 				}
 				of := original

@@ -20,7 +20,7 @@ var sidecar = routing.Proxy{
 		{Name: "b", When: attribute.Path.Exact("/a/b"), Request: limitOf(200), Backends: []routing.Backend{{Cluster: "y", Weight: 1}}},
 		{Name: "o", Request: limitOf(200), Backends: []routing.Backend{{Cluster: "x", Weight: 1}}},
 	}}, {Name: "t", Protocol: policy.TCP, Routes: []routing.Route{{Name: "t", Idle: limitOf(400), Backends: []routing.Backend{{Cluster: "z", Weight: 1}}}}}},
-	Clusters: []routing.Cluster{{Name: "x", Limits: routing.Limits{routing.Connection: limitOf(50), routing.MaxStream: limitOf(500)}}, {Name: "y"}, {Name: "z", Protocol: policy.TCP}},
+	Clusters: []routing.Cluster{{Name: "x", Limits: routing.Limits{routing.Connection: limitOf(50), routing.MaxStream: limitOf(500)}}, {Name: "y"}, {Name: "z", Protocol: policy.TCP, Limits: routing.Limits{routing.Connection: limitOf(50), routing.Idle: limitOf(400)}}},
 }
 
 // Each kind of mistake in a sidecar is made, and each that a request shows is shown.
@@ -36,8 +36,9 @@ func TestOfSidecar(t *testing.T) {
 	for kind, want := range map[mistake.Kind][2]int{
 		mistake.RouteLost: {2, 2}, mistake.RoutesExchanged: {2, 2}, mistake.RoutesReversed: {1, 1}, mistake.MatchLost: {3, 3},
 		mistake.WeightLost: {1, 1}, mistake.BackendMistaken: {2, 2}, mistake.LimitOfService: {1, 1},
-		// The limits of the headers, of three routes, of the time to connect and of a stream, and that of tcp.
-		mistake.LimitLost: {6, 6}, mistake.SecondsForMilliseconds: {7, 7},
+		// The limits of the headers, of three routes, of a stream, and the idle time of tcp; with the other unit
+		// both times to connect too.
+		mistake.LimitLost: {6, 6}, mistake.SecondsForMilliseconds: {8, 8},
 		mistake.SegmentsToPrefix: {1, 1}, mistake.ExactToPrefix: {3, 2}, mistake.AndToOr: {1, 1},
 	} {
 		if got := [2]int{made[kind], shown[kind]}; got != want {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -192,6 +193,9 @@ func (s Sidecar) addOutcomes(x *Expectation, p casefile.RoutedRequest, cluster s
 			}
 		}
 	}
+	if err := s.followHeader(&limits, x.Outbound.Protocol, p); err != nil {
+		return err
+	}
 	if x.clusters == nil {
 		x.clusters = map[string]routing.Limits{}
 	}
@@ -221,6 +225,32 @@ func (s Sidecar) addOutcomes(x *Expectation, p casefile.RoutedRequest, cluster s
 		}
 		out.take(end, line.endOf(end, begun), x.Outbound.Protocol, limits)
 		x.Outcomes = append(x.Outcomes, out)
+	}
+	return nil
+}
+
+// followHeader takes the maximum duration of a stream from the caller's header, where the Envoy does so.
+func (s Sidecar) followHeader(limits *routing.Limits, protocol policy.Protocol, p casefile.RoutedRequest) error {
+	if protocol.Layer() == policy.L4 || s.inbounds.Envoy().Fixed(behavior.StreamDuration) {
+		return nil
+	}
+	var lines []string
+	for _, h := range p.Headers {
+		if strings.EqualFold(h.Name, behavior.StreamDurationHeader) {
+			lines = append(lines, h.Value)
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	// Envoy joins several lines, and takes the whole for a number or for nothing.
+	value := strings.Join(lines, ",")
+	ms, err := strconv.ParseUint(value, 10, 64)
+	switch {
+	case err == nil && ms <= uint64(forever/time.Millisecond):
+		limits[routing.MaxStream] = routing.Limit{Time: time.Duration(ms) * time.Millisecond, Origin: "the header " + behavior.StreamDurationHeader}
+	case err == nil || strings.Trim(value, "+-0123456789 \t") == "":
+		return fmt.Errorf("the lab does not know what this Envoy makes of %s: %s: use digits, for an hour at most", behavior.StreamDurationHeader, value)
 	}
 	return nil
 }

@@ -87,7 +87,8 @@ func (b Bound) NeedsHTTP() bool { return bounds[b].http }
 type Limit struct {
 	// Time is 0 for no limit.
 	Time time.Duration `json:"time"`
-	// Origin is the identifier of the policy that says it; empty for the default of the mesh.
+	// Origin is the identifier of the policy that says it, or names the header of the caller that an Envoy
+	// follows; empty for the default of the mesh.
 	Origin string `json:"origin,omitempty"`
 	// Place is "file:line: field" of the value; empty for the default of the mesh.
 	Place string `json:"place,omitempty"`

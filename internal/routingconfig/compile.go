@@ -42,9 +42,10 @@ type Outbound struct {
 
 // Sentinels are bounds that no program has, by the names of outbounds: after so much time Envoy
 // ends a stream, with a reason of its own (max_stream_duration of
-// envoy.config.core.v3.HttpProtocolOptions, of the listener). They bound from above when a limit
-// of the program takes effect. A route cannot have them: with a max_stream_duration it ignores its
-// timeout.
+// envoy.config.core.v3.HttpProtocolOptions, of the listener). On tcp it ends the connection, with a flag of its own
+// (max_downstream_connection_duration of envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy). They
+// bound from above when a limit of the program takes effect. A route cannot have them: with a
+// max_stream_duration it ignores its timeout.
 type Sentinels map[string]time.Duration
 
 // Compile compiles a program. The prefix stands in front of the names of route
@@ -82,7 +83,9 @@ func compileOutbound(o routing.Outbound, prefix string, sentinels Sentinels) (Ou
 	out := Outbound{Name: o.Name}
 	if o.Protocol.Layer() == policy.L4 {
 		var err error
-		out.TCP, err = tcpProxy(o, prefix)
+		if out.TCP, err = tcpProxy(o, prefix); err == nil && sentinels[o.Name] != 0 {
+			out.TCP.MaxDownstreamConnectionDuration = durationpb.New(sentinels[o.Name])
+		}
 		return out, err
 	}
 	routes := make([]*routev3.Route, len(o.Routes))

@@ -82,7 +82,7 @@ func TestCompile(t *testing.T) {
 	for name, program := range programs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config, err := routingconfig.Compile(program, "web/", routingconfig.Sentinels{"kri_shop": 300 * time.Millisecond})
+			config, err := routingconfig.Compile(program, "web/", routingconfig.Sentinels{"kri_shop": 300 * time.Millisecond, "kri_tcp": 350 * time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -34,6 +34,7 @@ const (
 	headerLines = "x-meshproof-lines"
 	regexBytes  = "x-meshproof-regex"
 	routeLines  = "x-meshproof-route"
+	duration    = "x-meshproof-duration"
 )
 
 // question is a request that an Envoy with the fix refuses, and an Envoy without it serves.
@@ -41,8 +42,8 @@ type question struct {
 	path, headers string
 	// rule is what the filter refuses, nil where a route does it.
 	rule *rbacv3.Permission
-	// route is a header by which a route of its own refuses, nil where the filter does it.
-	route *routev3.HeaderMatcher
+	// route are the headers by which a route of its own refuses, nil where the filter does it.
+	route []*routev3.HeaderMatcher
 }
 
 var questions = [...]question{
@@ -62,7 +63,12 @@ var questions = [...]question{
 	},
 	behavior.RouteLines: {
 		path: "/", headers: routeLines + ": one\r\n" + routeLines + ": two\r\n",
-		route: matcher(routeLines, &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: "one"}}),
+		route: []*routev3.HeaderMatcher{matcher(routeLines, &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: "one"}})},
+	},
+	// An Envoy with the fix drops the header before it looks for a route.
+	behavior.StreamDuration: {
+		path: "/", headers: duration + ": 1\r\n" + behavior.StreamDurationHeader + ": 1000\r\n",
+		route: []*routev3.HeaderMatcher{present(duration, true), present(behavior.StreamDurationHeader, false)},
 	},
 }
 
@@ -74,6 +80,10 @@ func matcher(name string, value *matcherv3.StringMatcher) *routev3.HeaderMatcher
 	return &routev3.HeaderMatcher{Name: name, HeaderMatchSpecifier: &routev3.HeaderMatcher_StringMatch{StringMatch: value}}
 }
 
+func present(name string, is bool) *routev3.HeaderMatcher {
+	return &routev3.HeaderMatcher{Name: name, HeaderMatchSpecifier: &routev3.HeaderMatcher_PresentMatch{PresentMatch: is}}
+}
+
 // Chain returns the filter chain of the questions: it refuses what the rules and the routes
 // of the questions name, and answers 200 to everything else. It has no match.
 func Chain() *listenerv3.FilterChain {
@@ -81,7 +91,7 @@ func Chain() *listenerv3.FilterChain {
 	var routes []*routev3.Route
 	for _, q := range questions {
 		if q.route != nil {
-			routes = append(routes, answer(http.StatusForbidden, q.route))
+			routes = append(routes, answer(http.StatusForbidden, q.route...))
 		} else {
 			refused.Permissions = append(refused.Permissions, q.rule)
 		}
