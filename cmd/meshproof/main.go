@@ -24,6 +24,7 @@ import (
 	"github.com/meshproof/meshproof/harness"
 	"github.com/meshproof/meshproof/internal/automaton"
 	"github.com/meshproof/meshproof/internal/children"
+	"github.com/meshproof/meshproof/internal/flagvalue"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
@@ -119,7 +120,7 @@ func checkTopics(root *cobra.Command) {
 
 // badFlag adds where the flags are described.
 func badFlag(cmd *cobra.Command, err error) error {
-	return fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())
+	return fmt.Errorf("%w: see %s --help", flagvalue.Explain(err), cmd.CommandPath())
 }
 
 // noArgs takes no argument. Where there are commands, it takes an argument for an unknown

@@ -1,12 +1,13 @@
 // Package flagvalue has the values of flags: a type that reads and prints itself, and one of some
 // words.
 //
-// It guarantees that an unknown word is an error that lists the known ones. It adds no flag to a
-// command.
+// It guarantees that an unknown word is an error that lists the known ones, and that an error names
+// the flag and what it takes. It adds no flag to a command.
 package flagvalue
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,4 +66,27 @@ func Words[T ~string](words []T) []string {
 		out[i] = string(word)
 	}
 	return out
+}
+
+// numbers says what to write for the types of flags whose own errors name functions of Go.
+var numbers = map[string]string{
+	"int":      "a whole number",
+	"uint16":   "a whole number from 0 to 65535",
+	"uint64":   "a whole number of at least 0",
+	"duration": "a duration with a unit, such as 30s or 5m",
+	"bool":     "true or false",
+}
+
+// Explain returns the error of a flag with a value that its type does not take, in words that say
+// what to write. Each other error stays as it is.
+func Explain(err error) error {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	name, value := invalid.GetFlag().Name, invalid.GetFlag().Value
+	if use, ok := numbers[value.Type()]; ok {
+		return fmt.Errorf("--%s: %q is not %s", name, invalid.GetValue(), use)
+	}
+	return fmt.Errorf("--%s: %w", name, invalid.Unwrap())
 }
