@@ -21,7 +21,7 @@ func TestOracleFollowsTheProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	reverted := filepath.Join(t.TempDir(), "envoy")
-	const layer = `{"layered_runtime": {"layers": [{"name": "reverted", "static_layer": {"envoy.reloadable_features.strip_dotdot_segments_with_parameters": false, "envoy.reloadable_features.rbac_match_headers_individually": false, "envoy.reloadable_features.match_headers_individually": false, "envoy.reloadable_features.re2_use_latin1_mode": false}}]}}`
+	const layer = `{"layered_runtime": {"layers": [{"name": "reverted", "static_layer": {"envoy.reloadable_features.strip_dotdot_segments_with_parameters": false, "envoy.reloadable_features.rbac_match_headers_individually": false, "envoy.reloadable_features.match_headers_individually": false, "envoy.reloadable_features.re2_use_latin1_mode": false, "envoy.reloadable_features.sanitize_upstream_stream_duration_header": false}}]}}`
 	if err := os.WriteFile(reverted, fmt.Appendf(nil, "#!/bin/sh\nexec %q \"$@\" --config-yaml '%s'\n", bin, layer), 0o755); err != nil {
 		t.Fatal(err)
 	}
