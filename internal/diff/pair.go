@@ -107,10 +107,8 @@ func of(old, recent Side, to string, all bool) (*Difference, error) {
 			d.Opens = append(d.Opens, newTrust(was.Case, c.Case)...)
 			d.addRenamed([]lab.Case{was}, []lab.Case{c}, to)
 		}
-		if !sameDocuments(was.Routing, c.Routing) {
-			d.Unasked = append(d.Unasked, lab.Unasked{
-				Policy: "the routes, timeouts and services of the case " + c.Name, Place: c.Place, Reason: "they differ, and only those outside of cases are compared: put them into a folder of their own",
-			})
+		if err := d.compareRoutes(was, c, to, all); err != nil {
+			return nil, err
 		}
 		d.Cases = append(d.Cases, Case{Old: was.Case, New: c.Case, generated: c.Generated, Inbounds: changes, Made: c.Made, among: c.Among})
 	}
@@ -151,6 +149,25 @@ func of(old, recent Side, to string, all bool) (*Difference, error) {
 	d.Opens = slices.Compact(d.Opens)
 	d.Cases = slices.DeleteFunc(d.Cases, func(c Case) bool { return c.gone && !c.widens() })
 	return &d, nil
+}
+
+// compareRoutes compares the routes and timeouts that two cases state. Those of files outside of cases are
+// compared once for all workloads.
+func (d *Difference) compareRoutes(was, is lab.Case, to string, all bool) error {
+	if all || was.Generated || is.Generated {
+		if !sameDocuments(was.Routing, is.Routing) {
+			d.Unasked = append(d.Unasked, lab.Unasked{
+				Policy: "the routes, timeouts and services of the case " + is.Name, Place: is.Place, Reason: "they differ from those of the other side, and only diff compares them, between two cases or between two folders",
+			})
+		}
+		return nil
+	}
+	if to != "" { // the inbounds of one name are asked for
+		return nil
+	}
+	routes, err := routediff.OfCases(was.Case, is.Case)
+	d.Routes = routediff.Join(d.Routes, routes)
+	return err
 }
 
 // sameDocuments reports whether documents have the same fields.

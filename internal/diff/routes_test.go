@@ -1,14 +1,18 @@
 package diff_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/meshproof/meshproof/internal/diff"
 	"github.com/meshproof/meshproof/internal/lab"
+	"github.com/meshproof/meshproof/internal/result"
+	"github.com/meshproof/meshproof/internal/verdict"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -91,7 +95,8 @@ func TestRoutesAlone(t *testing.T) {
 	}
 }
 
-// Routes of cases are not compared: where they differ, the verdict is never a tick.
+// The routes of two cases of one name are compared on the workloads that the case states, and a request of each
+// change is a request of that case.
 func TestRoutesOfCases(t *testing.T) {
 	t.Parallel()
 	const file = "../../cases/kuma/route-authorization.yaml"
@@ -99,17 +104,49 @@ func TestRoutesOfCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := filepath.Join(t.TempDir(), "changed.yaml")
-	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), "requestTimeout: 120ms", "requestTimeout: 100ms", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]string{file: "access does not widen", changed: "fails: nothing can be said of the routes, timeouts and services of the case a route of the producer"} {
-		d, err := diff.Of(routed(t, file), routed(t, path), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := d.Verdict(); !strings.HasPrefix(got, want) {
-			t.Errorf("%s: %s", path, got)
-		}
+	const operator = "  - {apiVersion: kuma.io/v1alpha1, kind: MeshTrafficPermission, metadata: {name: operator"
+	nobody := "  - {type: MeshTimeout, name: n, spec: {targetRef: {kind: Dataplane, labels: {app: nobody}}, to: [{targetRef: {kind: MeshService, name: backend}, default: {http: {requestTimeout: 1s}}}]}}\n"
+	for name, tt := range map[string]struct {
+		change   *strings.Replacer
+		verdict  string
+		sentence string
+		asked    int
+	}{
+		"nothing":             {strings.NewReplacer(), "access does not widen", "nothing changes in 6 classes of outbound requests; cover complete", 0},
+		"a longer time":       {strings.NewReplacer("requestTimeout: 120ms", "requestTimeout: 400ms"), "access does not widen", "3 of 6 classes of outbound requests change: 0 go elsewhere, 3 may wait longer", 4},
+		"another workload":    {strings.NewReplacer("name: web, namespace: frontend-ns", "name: shop, namespace: frontend-ns", "from: web, to: 'MeshService/backend:80', path: /slow", "from: shop, to: 'MeshService/backend:80', path: /slow", "from: web, to: 'MeshService/backend:80', path: [", "from: shop, to: 'MeshService/backend:80', path: [", "requestTimeout: 120ms", "requestTimeout: 400ms"), "access does not widen", "3 of 6 classes", 4},
+		"nobody has the time": {strings.NewReplacer(operator, nobody+operator), "access widens, or may widen: nothing can be said of kri_mt_default___n_ (place): it selects no workload of the case", "nothing changes in 6 classes", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			changed := filepath.Join(t.TempDir(), "changed.yaml")
+			if err := os.WriteFile(changed, []byte(tt.change.Replace(string(text))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			d, err := diff.Of(routed(t, file), routed(t, changed), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := regexp.MustCompile(`\(.*changed.yaml[^)]*\)`).ReplaceAllString(d.Verdict(), "(place)"); got != tt.verdict {
+				t.Errorf("%s", got)
+			}
+			if got := d.Routes.Sentence(); !strings.HasPrefix(got, tt.sentence) {
+				t.Errorf("%s", got)
+			}
+			asked := 0
+			if _, err := d.Confirm(t.Context(), "1.40.0", func(_ context.Context, sides ...*verdict.Reading) (out []result.Case) {
+				for _, side := range sides {
+					c := result.Case{Case: side.Case}
+					for _, q := range side.Case.RoutedRequests {
+						c.RoutedRequests = append(c.RoutedRequests, result.RoutedRequest{RoutedRequest: q})
+					}
+					out = append(out, c)
+				}
+				asked += len(sides[0].Case.RoutedRequests)
+				return out
+			}); err != nil || asked != tt.asked {
+				t.Errorf("%d requests are asked, want %d: %v", asked, tt.asked, err)
+			}
+		})
 	}
 }

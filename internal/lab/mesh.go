@@ -6,6 +6,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/language"
 )
 
 // Mesh is a set of workloads that send requests to each other, with all documents about them.
@@ -24,11 +25,18 @@ func (f *Files) Meshes(s Surroundings) (out []Mesh) {
 	}
 	for _, c := range f.Cases {
 		if len(c.Routing) > 0 {
-			out = append(out, Mesh{filesOf(c), Surroundings{Options: c.Options}, c.Name})
+			out = append(out, MeshOf(c))
 		}
 	}
 	return out
 }
+
+// MeshOf returns the mesh that a case states.
+func MeshOf(c cases.Case) Mesh { return Mesh{filesOf(c), Surroundings{Options: c.Options}, c.Name} }
+
+// StateCase reports whether the files stand for a case, which has the workloads that it states and no
+// other ones.
+func (f *Files) StateCase() bool { return f.stated != nil }
 
 // filesOf are the files of which a case could have been made.
 func filesOf(c cases.Case) *Files {
@@ -50,11 +58,15 @@ func filesOf(c cases.Case) *Files {
 	return out
 }
 
-// withoutClaims is the case that the files were made of, without its requests and expectations.
-func (f *Files) withoutClaims(of string) Case {
+// withoutClaims is the case that the files were made of, without its requests and expectations. A sender
+// that the case does not have is added.
+func (f *Files) withoutClaims(of Sender) Case {
 	c := *f.stated
-	c.Name += ": requests of " + of
+	c.Name += ": requests of " + of.Workload.Workload.Name
 	c.Requests, c.RoutedRequests, c.Counters, c.ExpectWarnings, c.Gate = nil, nil, nil, nil, cases.Gate{}
 	c.Options.Peers = slices.Clone(c.Options.Peers)
+	if !slices.ContainsFunc(c.Options.Peers, func(p language.Peer) bool { return p.Workload.Name == of.Workload.Workload.Name }) {
+		c.Options.Peers = append(c.Options.Peers, of.peer())
+	}
 	return Case{Case: c}
 }

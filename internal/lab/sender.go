@@ -179,7 +179,7 @@ func idleServices(set capability.Routing, inbounds []policy.Inbound) (out []rout
 // behind its outbounds, and with its own first inbound where it has one.
 func (f *Files) SenderCase(s Surroundings, sender Sender) (Case, error) {
 	if f.stated != nil {
-		return f.withoutClaims(sender.Workload.Workload.Name), nil
+		return f.withoutClaims(sender), nil
 	}
 	var inbounds []policy.Inbound
 	add := func(all ...policy.Inbound) {
@@ -206,12 +206,17 @@ func (f *Files) SenderCase(s Surroundings, sender Sender) (Case, error) {
 	if err != nil {
 		return Case{}, err
 	}
-	peer := language.Peer{Workload: sender.Workload.Workload, Identity: sender.Identity, IP: netip.AddrFrom4([4]byte{10, 66, 0, 1})}
+	peer := sender.peer()
 	if sender.Workload.Port > 0 {
 		peer.IP = c.Inbounds[0].IP
 	}
 	c.Options.Peers, c.Routing = append(slices.Clone(c.Options.Peers), peer), f.Routing
 	return c, nil
+}
+
+// peer is a sender with an address that no inbound has.
+func (s Sender) peer() language.Peer {
+	return language.Peer{Workload: s.Workload.Workload, Identity: s.Identity, IP: netip.AddrFrom4([4]byte{10, 66, 0, 1})}
 }
 
 // RoutingSet is a set of routes and timeouts, with the workloads that are described for it.

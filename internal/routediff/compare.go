@@ -88,6 +88,8 @@ type Comparison struct {
 
 // ClusterChange has the differences in the limits of a backend, for all routes to it.
 type ClusterChange struct {
+	// Case is the case that states the backend; empty for files outside of cases.
+	Case    string
 	Cluster string
 	Fields  []Field
 

@@ -92,7 +92,7 @@ func (d *Difference) Changed() (n int) {
 
 func (d *Difference) changes(s *Sender) bool {
 	return len(s.Clusters) > 0 || slices.ContainsFunc(s.Comparisons, func(c Comparison) bool { return len(c.Changes) > 0 }) ||
-		slices.ContainsFunc(d.Services, func(c ClusterChange) bool { return len(s.requestsTo(c.Cluster)) > 0 })
+		slices.ContainsFunc(d.Services, func(c ClusterChange) bool { return c.Case == s.Case && len(s.requestsTo(c.Cluster)) > 0 })
 }
 
 // requestsTo has a request of each class that both sides send to a backend.
@@ -122,8 +122,8 @@ type wait struct {
 
 // ask makes the cases of a sender.
 func (d *Difference) ask(s *Sender) (*confirmation, error) {
-	old, errOld := d.old.caseOf(d.recent, s.before, "old")
-	recent, errNew := d.recent.caseOf(d.old, s.after, "new")
+	old, errOld := s.old.caseOf(s.recent, s.before, "old")
+	recent, errNew := s.recent.caseOf(s.old, s.after, "new")
 	if err := cmp.Or(errOld, errNew); err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (d *Difference) ask(s *Sender) (*confirmation, error) {
 	}
 	for i := range d.Services {
 		change := &d.Services[i]
-		if to := s.requestsTo(change.Cluster); change.evidence == nil && len(to) > 0 {
+		if to := s.requestsTo(change.Cluster); change.Case == s.Case && change.evidence == nil && len(to) > 0 {
 			change.evidence = &evidence{}
 			c.evidence = append(c.evidence, change.evidence)
 			add(change.evidence, to[0].Comparison.ask(to[0].request))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/capability"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/result"
@@ -37,12 +38,45 @@ type Difference struct {
 	Warnings []routing.Ignored
 	// Envoy is the version that showed the changes, empty before [Difference.Confirm].
 	Envoy string
+}
 
-	old, recent Side
+// OfCases compares the routes and timeouts of a case before and after, on the workloads that it states.
+func OfCases(old, recent cases.Case) (*Difference, error) {
+	was, is := lab.MeshOf(old), lab.MeshOf(recent)
+	d, err := Of(Side{was.Files, was.Surroundings}, Side{is.Files, is.Surroundings})
+	if d == nil || err != nil {
+		return nil, err
+	}
+	for i := range d.Senders {
+		d.Senders[i].Case = recent.Name
+	}
+	for i := range d.Services {
+		d.Services[i].Case = recent.Name
+	}
+	return d, nil
+}
+
+// Join puts differences into one; a nil one is none.
+func Join(all ...*Difference) (out *Difference) {
+	for _, d := range all {
+		switch {
+		case d == nil:
+		case out == nil:
+			joined := *d
+			out = &joined
+		default:
+			out.Senders, out.Services = append(out.Senders, d.Senders...), append(out.Services, d.Services...)
+			out.Uncompared, out.Unasked = append(out.Uncompared, d.Uncompared...), append(out.Unasked, d.Unasked...)
+			out.Warnings, out.Truncated = append(out.Warnings, d.Warnings...), out.Truncated || d.Truncated
+		}
+	}
+	return out
 }
 
 // Sender has the differences of the workloads with one outbound side before, and one after.
 type Sender struct {
+	// Case is the case that states the workloads; empty for those of files outside of cases.
+	Case string
 	// Names are the names of the workloads. Made says why some of them were made.
 	Names []string
 	Made  []string
@@ -51,6 +85,7 @@ type Sender struct {
 	Comparisons []Comparison
 	Clusters    []ClusterChange
 
+	old, recent   Side
 	before, after policy.Inbound
 	results       []result.Case
 }
@@ -65,6 +100,7 @@ func Of(old, recent Side) (*Difference, error) {
 	if err := errors.Join(errOld, errNew); err != nil || was == nil && is == nil {
 		return nil, err
 	}
+	stated := recent.StateCase() || old.StateCase()
 	workloads, former := recent.Workloads(), old.Workloads()
 	switch {
 	case len(workloads) == 0 && len(former) == 0:
@@ -75,19 +111,20 @@ func Of(old, recent Side) (*Difference, error) {
 	population := lab.PopulateSenders(recent.Inbound,
 		lab.RoutingSet{Routing: was, Described: former, Changed: changed(old, recent)},
 		lab.RoutingSet{Routing: is, Described: recent.Workloads(), Changed: changed(recent, old)})
-	out := &Difference{Unasked: population.Unasked, Truncated: population.Truncated, old: old, recent: recent}
+	out := &Difference{Unasked: population.Unasked, Truncated: population.Truncated && !stated}
 	if is != nil && len(recent.Workloads()) > 0 {
 		out.Warnings = is.Mismatches(workloads)
 	}
 	groups := map[string]int{}
 	add := func(before, after policy.Inbound) *Sender {
-		old, recent := outboundsOf(was, before), outboundsOf(is, after)
-		key := old.String() + recent.String()
+		outOld, outNew := outboundsOf(was, before), outboundsOf(is, after)
+		key := outOld.String() + outNew.String()
 		i, ok := groups[key]
 		if !ok {
 			i, groups[key] = len(out.Senders), len(out.Senders)
-			out.Senders = append(out.Senders, compareSides(old, recent))
+			out.Senders = append(out.Senders, compareSides(outOld, outNew))
 			out.Senders[i].before, out.Senders[i].after = before, after
+			out.Senders[i].old, out.Senders[i].recent = old, recent
 		}
 		if name := after.Workload.Name; !slices.Contains(out.Senders[i].Names, name) {
 			out.Senders[i].Names = append(out.Senders[i].Names, name)
@@ -108,7 +145,14 @@ func Of(old, recent Side) (*Difference, error) {
 		}
 	}
 	for _, m := range population.Made {
-		if m.Changed {
+		switch {
+		case !m.Changed:
+		case stated:
+			// A case has no other workloads, so that no two policies can meet on one.
+			if len(m.For) == 1 {
+				out.Unasked = append(out.Unasked, lab.Unasked{Policy: m.For[0], Place: recent.Name, Reason: "it selects no workload of the case"})
+			}
+		default:
 			s := add(m.Inbound, m.Inbound)
 			s.Made = append(s.Made, m.Workload.Name+": "+m.String())
 		}

@@ -47,8 +47,14 @@ func (s Sender) title(c Comparison) string {
 	return fmt.Sprintf("%s → %s (%s)", s.Name(), c.Is.Service, c.Is.Protocol)
 }
 
-// Name names the workloads.
-func (s Sender) Name() string { return strings.Join(s.Names, ", ") }
+// Name names the workloads, with their case.
+func (s Sender) Name() string {
+	name := strings.Join(s.Names, ", ")
+	if s.Case != "" {
+		name = s.Case + ": " + name
+	}
+	return name
+}
 
 // WriteText prints the changes of each outbound.
 func (d *Difference) WriteText(w io.Writer, p terminal.Paint) {
