@@ -351,7 +351,7 @@ func Shown(before, after cases.Case, found []Comparison) (old, recent cases.Case
 
 // withoutClaims returns the case without its own requests and expectations.
 func withoutClaims(c cases.Case) cases.Case {
-	c.Requests, c.Counters, c.ExpectError, c.ExpectWarnings, c.Gate = nil, nil, "", nil, cases.Gate{}
+	c.Requests, c.RoutedRequests, c.Counters, c.ExpectError, c.ExpectWarnings, c.Gate = nil, nil, nil, "", nil, cases.Gate{}
 	c.TrustDomains = slices.Clone(c.TrustDomains)
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/diff"
 	"github.com/meshproof/meshproof/internal/lab"
 	"github.com/meshproof/meshproof/internal/result"
@@ -148,5 +149,18 @@ func TestRoutesOfCases(t *testing.T) {
 				t.Errorf("%d requests are asked, want %d: %v", asked, tt.asked, err)
 			}
 		})
+	}
+}
+
+// The requests that a case states through a sidecar are not among those that show a change of access.
+func TestShownWithoutRoutedRequests(t *testing.T) {
+	t.Parallel()
+	all, err := cases.Load("../../cases/kuma/route-authorization.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, recent := diff.Shown(all[0], all[0], nil)
+	if n := len(old.RoutedRequests) + len(recent.RoutedRequests); n > 0 {
+		t.Errorf("%d requests of the case are left", n)
 	}
 }
