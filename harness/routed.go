@@ -19,49 +19,65 @@ import (
 )
 
 // SendRouted sends requests of workloads through their own sidecars, all at once, each over a
-// connection of its own, and returns their evidence in order.
+// connection of its own, and returns their evidence, with what they moved the RBAC counters of
+// all inbounds by.
 //
 // It is an error if the evidence is not complete, or if the positive control behind the
 // batch, which passes two proxies too, failed; then the error wraps [ErrNoControl]. A request
 // that a bound ends or an inbound refuses is no error.
-func (m *Mesh) SendRouted(ctx context.Context, requests ...exchange.Request) ([]exchange.Evidence, error) {
+func (m *Mesh) SendRouted(ctx context.Context, requests ...exchange.Request) (exchange.Batch, error) {
 	if err := m.takeTurn(ctx); err != nil {
-		return nil, err
+		return exchange.Batch{}, err
 	}
 	defer m.endTurn()
 	if m.filtersUnknown {
-		return nil, fmt.Errorf("harness: %s: pass: a push was cut off, and what is live is unknown: set the filters or the sidecar again", m.name)
+		return exchange.Batch{}, fmt.Errorf("harness: %s: send through sidecars: a push was cut off, and what is live is unknown: set the filters or the sidecar again", m.name)
 	}
 	crossings := make([]*crossing, len(requests))
 	for i, r := range requests {
 		var err error
 		if crossings[i], err = m.newCrossing(r); err != nil {
-			return nil, fmt.Errorf("harness: %s: pass: %w", m.name, err)
+			return exchange.Batch{}, fmt.Errorf("harness: %s: send through sidecars: %w", m.name, err)
 		}
 	}
 	ctx, stop := m.harness.untilEnvoyEnds(ctx)
 	defer stop()
-	// The counters of the inbounds move, and only batches of Send read them.
-	m.countersUnknown = true
-	err := m.sendAll(ctx, crossings)
-	if err == nil {
-		err = m.checkRouted(ctx)
-	}
-	for i := 0; err == nil && i < len(crossings); i++ {
-		err = crossings[i].checkRest(ctx)
-	}
-	for _, p := range crossings {
-		p.release()
-	}
+	batch, err := m.cross(ctx, crossings)
+	m.countersUnknown = err != nil
 	if err != nil {
-		return nil, fmt.Errorf("harness: %s: pass: %w", m.name, err)
+		return exchange.Batch{}, fmt.Errorf("harness: %s: send through sidecars: %w", m.name, err)
 	}
 	m.harness.heard()
-	out := make([]exchange.Evidence, len(crossings))
-	for i, p := range crossings {
-		out[i] = p.evidence
+	return batch, nil
+}
+
+// cross sends the requests and the positive control behind them, and then reads the counters of all
+// inbounds: a request that the log of no inbound has is counted too.
+func (m *Mesh) cross(ctx context.Context, crossings []*crossing) (batch exchange.Batch, err error) {
+	defer func() {
+		for _, p := range crossings {
+			p.release()
+		}
+	}()
+	if m.countersUnknown {
+		if err := m.rereadCounters(ctx); err != nil {
+			return batch, err
+		}
 	}
-	return out, nil
+	if err := m.sendAll(ctx, crossings); err != nil {
+		return batch, err
+	}
+	if err := m.checkRouted(ctx); err != nil {
+		return batch, err
+	}
+	for _, p := range crossings {
+		if err := p.checkRest(ctx); err != nil {
+			return batch, err
+		}
+		batch.Evidence = append(batch.Evidence, p.evidence)
+	}
+	batch.Filters, err = m.readCounters(ctx, m.allInbounds())
+	return batch, err
 }
 
 // checkRouted proves behind each batch that a request passes both proxies.

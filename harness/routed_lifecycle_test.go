@@ -38,9 +38,9 @@ func awaitRouted(t *testing.T, m *Mesh, ctx context.Context, end func()) error {
 	}
 }
 
-// TestPassEnds ends requests under way: by their context, and by the end of the harness. The
+// TestSendRoutedEnds ends requests under way: by their context, and by the end of the harness. The
 // mesh serves after the first.
-func TestPassEnds(t *testing.T) {
+func TestSendRoutedEnds(t *testing.T) {
 	t.Parallel()
 	h := own(t, WithMeshes(1))
 	m := meshOf(t, h, shop(routeTo("all", nil, "http")))
@@ -77,7 +77,7 @@ func TestPassEnds(t *testing.T) {
 	}
 }
 
-func TestPassOnDeadEnvoy(t *testing.T) {
+func TestSendRoutedOnDeadEnvoy(t *testing.T) {
 	t.Parallel()
 	h, err := Start(t.Context(), WithRuntime(Process), WithMeshes(1))
 	if err != nil {

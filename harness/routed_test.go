@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/exchange"
 	"github.com/meshproof/meshproof/internal/pin"
 	"github.com/meshproof/meshproof/internal/routing"
@@ -15,6 +18,7 @@ import (
 	"github.com/meshproof/meshproof/internal/script"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
+	"github.com/meshproof/meshproof/xds"
 )
 
 const ms = time.Millisecond
@@ -99,6 +103,11 @@ var rows = []row{
 	{name: "no endpoint", to: "none", cause: routing.NoEndpoint, status: 503},
 	{name: "broken", request: exchange.Request{Answer: script.Answer{End: script.Closes}}, cause: routing.Broken, status: 503},
 	{name: "broken body", request: exchange.Request{Answer: script.Answer{Parts: 1, Every: 10 * ms, End: script.Closes}}, cause: routing.Broken, end: exchange.Cut, status: 200},
+	{name: "plain", to: "plain http", status: 200},
+	{name: "plain timeout", to: "plain http", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(200 * ms) },
+		request: exchange.Request{Answer: script.Answer{End: script.Stops}}, cause: routing.Bounded(routing.Request), status: 504},
+	{name: "plain http2 timeout", to: "plain http2", protocol: policy.HTTP2, change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(200 * ms) },
+		request: exchange.Request{Answer: script.Answer{End: script.Stops}}, cause: routing.Bounded(routing.Request), status: 504},
 	{name: "denied", to: "denied", cause: routing.Denied, status: 403},
 	{name: "denied before a timeout", to: "denied", change: func(o *routing.Outbound, _ *routing.Cluster) { o.Routes[0].Request = limit(2 * time.Second) }, request: exchange.Request{Alone: true}, cause: routing.Denied, status: 403},
 	{name: "denied on L4", to: "denied on L4", cause: routing.Denied, status: 503},
@@ -121,6 +130,10 @@ func specOf(t testing.TB, rows []row) MeshSpec {
 	deny("denied", policy.HTTP, policy.L7, 7001)
 	deny("denied on L4", policy.HTTP, policy.L4, 7002)
 	deny("tcp denied", policy.TCP, policy.L4, 7003)
+	// Without TLS the outbound's log has no certificate that shows that a request reached the inbound.
+	for _, p := range []policy.Protocol{policy.HTTP, policy.HTTP2} {
+		spec.Inbounds = append(spec.Inbounds, Inbound{Name: "plain " + p.String(), Identity: backend, Address: address(7100 + uint16(p)), Protocol: p, MTLS: xds.Disable, JudgesPlaintext: true, Filters: compile(t, constant(policy.L7, policy.Allow))})
+	}
 	var outbounds []func() (routing.Outbound, routing.Cluster, []routingconfig.Endpoint)
 	for _, r := range rows {
 		outbounds = append(outbounds, func() (routing.Outbound, routing.Cluster, []routingconfig.Endpoint) {
@@ -139,9 +152,9 @@ func specOf(t testing.TB, rows []row) MeshSpec {
 	return spec
 }
 
-// TestPass sends a request through an outbound for each bound and each way to end, with its
+// TestSendRouted sends a request through an outbound for each bound and each way to end, with its
 // neighbour that no bound ends.
-func TestPass(t *testing.T) {
+func TestSendRouted(t *testing.T) {
 	t.Parallel()
 	checkRows(t, sharedEnvoy.Get(t), rows)
 }
@@ -157,8 +170,9 @@ func checkRows(t *testing.T, h *Harness, rows []row) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkCounted(t, m, all)
 	for i, r := range rows {
-		e := all[i]
+		e := all.Evidence[i]
 		f, err := e.Find()
 		if err != nil {
 			t.Errorf("%s: %v\n%+v", r.name, err, e.Outbound)
@@ -170,9 +184,45 @@ func checkRows(t *testing.T, h *Harness, rows []row) {
 	}
 }
 
-// TestPassElsewhere does the same on the oldest release, on all others where tests may be slow,
+// checkCounted holds the counters of all inbounds against their logs.
+func checkCounted(t *testing.T, m *Mesh, batch exchange.Batch) {
+	t.Helper()
+	logs := batch.ByInbound()
+	for _, in := range m.userInbounds() {
+		if diff := gocmp.Diff(evidence.Count(logs[in.Name]), batch.Filters[in.Name]); diff != "" {
+			t.Errorf("%s: the counters and the log differ (-log +counters):\n%s", in.Name, diff)
+		}
+	}
+}
+
+// TestRoutedCounters sends requests through a sidecar and without one. The counters of each batch are
+// those of its own requests. The positive control is in none.
+func TestRoutedCounters(t *testing.T) {
+	t.Parallel()
+	m := meshOf(t, sharedEnvoy.Get(t), shop(routeTo("all", nil, "http")))
+	through := exchange.Request{From: "web", To: "shop"}
+	for range 2 {
+		direct, err := m.Send(t.Context(), Request{To: "http", Credential: mint(t, m, intruder)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(map[string]evidence.Counters{"http": {Denied: 1, ShadowDenied: 1}}, direct.Counters); diff != "" {
+			t.Errorf("a request without a sidecar (-want +got):\n%s", diff)
+		}
+		routed, err := m.SendRouted(t.Context(), through, through)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkCounted(t, m, routed)
+		if got := evidence.Sum(routed.Filters["http"]); got != (evidence.Counters{Allowed: 2, ShadowDenied: 2}) {
+			t.Errorf("two requests through a sidecar: %s", got)
+		}
+	}
+}
+
+// TestSendRoutedElsewhere does the same on the oldest release, on all others where tests may be slow,
 // and in a container.
-func TestPassElsewhere(t *testing.T) {
+func TestSendRoutedElsewhere(t *testing.T) {
 	t.Parallel()
 	versions := pin.Versions()
 	if testing.Short() {

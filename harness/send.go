@@ -132,12 +132,16 @@ func (m *Mesh) rereadCounters(ctx context.Context) error {
 	if err := m.checkControl(ctx); err != nil {
 		return err
 	}
+	_, err := m.readCounters(ctx, m.allInbounds())
+	return err
+}
+
+func (m *Mesh) allInbounds() []int {
 	all := make([]int, len(m.userInbounds()))
 	for i := range all {
 		all[i] = i
 	}
-	_, err := m.readCounters(ctx, all)
-	return err
+	return all
 }
 
 // checkControl proves after each batch that an allowed caller passes, with all evidence.

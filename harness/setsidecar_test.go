@@ -46,7 +46,7 @@ func sendOne(t testing.TB, m *Mesh, r exchange.Request) exchange.Finding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := all[0].Find()
+	f, err := all.Evidence[0].Find()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestBackendsOfTwoCallers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var backends []string
-	for i, e := range all {
+	for i, e := range all.Evidence {
 		f, err := e.Find()
 		switch {
 		case err != nil:

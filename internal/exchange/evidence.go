@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/arrival"
 	"github.com/meshproof/meshproof/internal/outboundlog"
 	"github.com/meshproof/meshproof/internal/routing"
@@ -19,6 +20,26 @@ type Inbound struct {
 	// Plaintext is true for an inbound without TLS.
 	Plaintext bool
 	Log       xds.AccessLog
+}
+
+// Batch is the evidence of requests that were sent together.
+type Batch struct {
+	// Evidence has an entry for each request, in order.
+	Evidence []Evidence
+	// Filters are what the RBAC counters of each inbound moved by, for each filter and each rule, in
+	// Envoy's order. What did not move is left out.
+	Filters map[string][]evidence.FilterCounters
+}
+
+// ByInbound returns the logs of the inbounds that took the requests, as [evidence.Count] reads them.
+func (b Batch) ByInbound() map[string][]evidence.Evidence {
+	out := map[string][]evidence.Evidence{}
+	for _, e := range b.Evidence {
+		if in := e.Inbound; in != nil {
+			out[in.Name] = append(out[in.Name], evidence.Evidence{Log: in.Log})
+		}
+	}
+	return out
 }
 
 // Counts are the counters of an outbound and of its clusters that moved, by the bounds that

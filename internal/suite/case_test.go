@@ -309,6 +309,6 @@ func TestRulesAreConserved(t *testing.T) {
 		of := &run{runner: Runner{AnyNames: true}, reading: reading}
 		checkErr(t, of.checkConservation(sent, map[string][]evidence.FilterCounters{"backend/http-port": {
 			{FilterPlace: place, Counters: one}, {FilterPlace: place, Rule: rule, Counters: one},
-		}}), want...)
+		}}, of.countFindings), want...)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/xds"
 )
 
 // sumRules adds up the counters of each rule over the filters of an inbound. It leaves out
@@ -16,12 +17,7 @@ func sumRules(filters []evidence.FilterCounters) map[string]evidence.Counters {
 	sums := map[string]evidence.Counters{}
 	for _, f := range filters {
 		if f.Rule != "" && !f.Logs {
-			sum := sums[f.Rule]
-			sum.Allowed += f.Allowed
-			sum.Denied += f.Denied
-			sum.ShadowAllowed += f.ShadowAllowed
-			sum.ShadowDenied += f.ShadowDenied
-			sums[f.Rule] = sum
+			sums[f.Rule] = add(sums[f.Rule], f.Counters)
 		}
 	}
 	return sums
@@ -30,14 +26,14 @@ func sumRules(filters []evidence.FilterCounters) map[string]evidence.Counters {
 // checkConservation holds Envoy's counters against the access log, filter by filter and rule
 // by rule: each request that a filter judged moves one of its counters by one, and one of the
 // rule that decided, and nothing else does.
-// Where the policies are one gate, no second filter of meshproof's own may judge either. Another
-// compiler may divide the policies among filters.
-func (r *run) checkConservation(sent map[string][]evidence.Evidence, filters map[string][]evidence.FilterCounters) error {
+// Where the policies are one gate, no second filter of meshproof's own may judge either: then the
+// sum is what was found. Another compiler may divide the policies among filters.
+func (r *run) checkConservation(sent map[string][]evidence.Evidence, filters map[string][]evidence.FilterCounters, found func(inbound string) evidence.Counters) error {
 	var errs []error
 	for _, in := range r.reading.Inbounds() {
 		name := in.String()
 		want, moved := evidence.Count(sent[name]), filters[name]
-		sum, movedSum := r.countFindings(name), evidence.Sum(moved)
+		sum, movedSum := found(name), evidence.Sum(moved)
 		switch {
 		case !in.HasSeveralGates() && !r.runner.AnyNames && !r.runner.Divided && !r.isForeign() && sum != movedSum:
 			errs = append(errs, fmt.Errorf("the counters of %s moved by %s; the requests add up to %s", name, movedSum, sum))
@@ -54,24 +50,56 @@ func (r *run) checkConservation(sent map[string][]evidence.Evidence, filters map
 // countFindings returns what the counters of an inbound with one filter must have moved by,
 // if the findings are true.
 func (r *run) countFindings(inbound string) (c evidence.Counters) {
-	count := func(effect policy.Effect, allowed, denied *uint64) {
-		if effect == policy.Allow {
-			*allowed++
-		} else {
-			*denied++
-		}
-	}
 	for _, q := range r.result.Requests {
 		if f := q.Finding; q.To == inbound {
-			if f.Judged {
-				count(f.Verdict.Effect, &c.Allowed, &c.Denied)
-			}
-			if f.Shadow.Ran {
-				count(f.Shadow.Verdict.Effect, &c.ShadowAllowed, &c.ShadowDenied)
-			}
+			count(&c, xds.Engine{Ran: f.Judged, Verdict: f.Verdict}, f.Shadow)
 		}
 	}
 	return c
+}
+
+// countLogs does the same from what all filters of an inbound said together.
+func countLogs(sent []evidence.Evidence) (c evidence.Counters) {
+	for _, e := range sent {
+		count(&c, e.Log.Enforced, e.Log.Shadow)
+	}
+	return c
+}
+
+func count(c *evidence.Counters, enforced, shadow xds.Engine) {
+	one := func(e xds.Engine, allowed, denied *uint64) {
+		switch {
+		case !e.Ran:
+		case e.Verdict.Effect == policy.Allow:
+			*allowed++
+		default:
+			*denied++
+		}
+	}
+	one(enforced, &c.Allowed, &c.Denied)
+	one(shadow, &c.ShadowAllowed, &c.ShadowDenied)
+}
+
+// addCounters adds what the counters of inbounds moved by to the result.
+func (r *run) addCounters(filters map[string][]evidence.FilterCounters) {
+	if r.result.Counters == nil {
+		r.result.Counters, r.result.Rules = map[string]evidence.Counters{}, map[string]map[string]evidence.Counters{}
+	}
+	for name, moved := range filters {
+		r.result.Counters[name] = add(r.result.Counters[name], evidence.Sum(moved))
+		for rule, sum := range sumRules(moved) {
+			if r.result.Rules[name] == nil {
+				r.result.Rules[name] = map[string]evidence.Counters{}
+			}
+			r.result.Rules[name][rule] = add(r.result.Rules[name][rule], sum)
+		}
+	}
+}
+
+func add(a, b evidence.Counters) evidence.Counters {
+	return evidence.Counters{
+		Allowed: a.Allowed + b.Allowed, Denied: a.Denied + b.Denied, ShadowAllowed: a.ShadowAllowed + b.ShadowAllowed, ShadowDenied: a.ShadowDenied + b.ShadowDenied,
+	}
 }
 
 // checkCounters holds the counters against what the case states.

@@ -23,13 +23,7 @@ func contains(text, want string) error {
 // judge holds the evidence of each request, and what the counters of each filter of an
 // inbound moved by, against what must become of the case.
 func (r *run) judge(es []evidence.Evidence, filters map[string][]evidence.FilterCounters) {
-	r.result.Counters, r.result.Rules = map[string]evidence.Counters{}, map[string]map[string]evidence.Counters{}
-	for name, moved := range filters {
-		r.result.Counters[name] = evidence.Sum(moved)
-		if rules := sumRules(moved); len(rules) > 0 {
-			r.result.Rules[name] = rules
-		}
-	}
+	r.addCounters(filters)
 	sent := map[string][]evidence.Evidence{}
 	for i, q := range r.reading.Case.Requests {
 		property := verdict.Authorization
@@ -43,11 +37,25 @@ func (r *run) judge(es []evidence.Evidence, filters map[string][]evidence.Filter
 		sent[q.To] = append(sent[q.To], es[i])
 	}
 	r.result.Notes = append(r.result.Notes, r.reading.Set().Notes(observed(r.result.Requests))...)
-	r.result.Err = errors.Join(r.checkConservation(sent, filters), r.checkCounters())
-	if r.result.Err != nil && slices.ContainsFunc(es, func(e evidence.Evidence) bool { return e.Retries > 0 }) {
+	r.result.Err = r.checkConservation(sent, filters, r.countFindings)
+}
+
+// judgeCounters holds the counters of all requests against what the case states.
+func (r *run) judgeCounters() {
+	if r.result.Requests == nil && r.result.RoutedRequests == nil {
+		return // Nothing was sent.
+	}
+	r.result.Err = errors.Join(r.result.Err, r.checkCounters())
+	if r.result.Err != nil && r.sentAgain() {
 		// A request that was sent again may have moved the counters twice.
 		r.result.Fault = true
 	}
+}
+
+// sentAgain reports whether the transport of a request failed, so that the request was sent again.
+func (r *run) sentAgain() bool {
+	return slices.ContainsFunc(r.result.Requests, func(q result.Request) bool { return q.Evidence.Retries > 0 }) ||
+		slices.ContainsFunc(r.result.RoutedRequests, func(p result.RoutedRequest) bool { return p.Evidence.Retries > 0 })
 }
 
 // checkWarnings compares the warnings with the stated warnings of the case, both ways. A

@@ -158,10 +158,12 @@ func (l layout) ask(ctx context.Context, mesh *harness.Mesh) {
 	}
 	for _, one := range l.runs {
 		if len(one.reading.Case.RoutedRequests) > 0 {
-			if err := one.pass(ctx, mesh); err != nil {
+			if err := one.sendRouted(ctx, mesh); err != nil {
 				one.result.Fault, one.result.Err = true, errors.Join(one.result.Err, err)
+				continue
 			}
 		}
+		one.judgeCounters()
 	}
 }
 

@@ -2,11 +2,13 @@ package suite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/meshproof/meshproof/harness"
+	"github.com/meshproof/meshproof/harness/evidence"
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/exchange"
 	"github.com/meshproof/meshproof/internal/progress"
@@ -50,9 +52,10 @@ func (r *run) readRoutes() bool {
 	return true
 }
 
-// pass sends the requests of the case through the sidecars of their workloads, all at once, and
-// judges them. What proves nothing, because the machine was late, is sent again.
-func (r *run) pass(ctx context.Context, mesh *harness.Mesh) error {
+// sendRouted sends the requests of the case through the sidecars of their workloads, all at once, and
+// judges them. What proves nothing, because the machine was late, is sent again. The counters of each
+// batch must be conserved. Those of the case are what its judged requests moved, each of them once.
+func (r *run) sendRouted(ctx context.Context, mesh *harness.Mesh) error {
 	routed := r.reading.Case.RoutedRequests
 	r.result.RoutedRequests = make([]result.RoutedRequest, len(routed))
 	left := make([]int, len(routed))
@@ -68,14 +71,15 @@ func (r *run) pass(ctx context.Context, mesh *harness.Mesh) error {
 				requests[k].Patience = patience
 			}
 		}
-		es, err := mesh.SendRouted(ctx, requests...)
+		batch, err := mesh.SendRouted(ctx, requests...)
 		if err != nil {
 			return err
 		}
+		r.result.Err = errors.Join(r.result.Err, r.checkRoutedConservation(batch))
 		var late []int
 		for k, i := range left {
-			judged := routeverdict.Property.Judge(r.routes.Expected[i], routed[i], es[k])
-			r.result.RoutedRequests[i] = result.RoutedRequest{RoutedRequest: routed[i], Judgement: judged, Expected: r.routes.Expected[i], Evidence: es[k], Tries: try}
+			judged := routeverdict.Property.Judge(r.routes.Expected[i], routed[i], batch.Evidence[k])
+			r.result.RoutedRequests[i] = result.RoutedRequest{RoutedRequest: routed[i], Judgement: judged, Expected: r.routes.Expected[i], Evidence: batch.Evidence[k], Tries: try}
 			if judged.Late != "" || judged.Mistimed && try < mistimedTries {
 				late = append(late, i)
 			} else {
@@ -90,7 +94,22 @@ func (r *run) pass(ctx context.Context, mesh *harness.Mesh) error {
 			return fmt.Errorf("suite: nothing is proven after %d runs: the machine is too slow for these times: %s", tries, strings.Join(why, "; "))
 		}
 	}
+	var judged exchange.Batch
+	for _, p := range r.result.RoutedRequests {
+		judged.Evidence = append(judged.Evidence, p.Evidence)
+	}
+	counted := map[string][]evidence.FilterCounters{}
+	for inbound, sent := range judged.ByInbound() {
+		counted[inbound] = evidence.Count(sent)
+	}
+	r.addCounters(counted)
 	return nil
+}
+
+// checkRoutedConservation holds the counters that a batch moved against the logs of the inbounds.
+func (r *run) checkRoutedConservation(batch exchange.Batch) error {
+	sent := batch.ByInbound()
+	return r.checkConservation(sent, batch.Filters, func(inbound string) evidence.Counters { return countLogs(sent[inbound]) })
 }
 
 // request is a request of a case as the harness sends it.
