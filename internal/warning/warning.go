@@ -11,15 +11,20 @@ type Kind string
 const (
 	DanglingReference       Kind = "dangling-reference"
 	DenyByServerName        Kind = "deny-by-server-name"
+	DotForAny               Kind = "dot-for-any"
 	DryRunBehindAuthorizer  Kind = "dry-run-behind-authorizer"
 	EmptyList               Kind = "empty-list"
 	EmptyRule               Kind = "empty-rule"
+	GatewayIdentity         Kind = "gateway-identity"
+	GetWithoutHead          Kind = "get-without-head"
 	HiddenByDeny            Kind = "hidden-by-deny"
+	HiddenByOpenRule        Kind = "hidden-by-open-rule"
 	HostWithoutPort         Kind = "host-without-port"
 	HTTPOnTCP               Kind = "http-on-tcp"
 	IdleDefaultDeny         Kind = "idle-default-deny"
 	LinesJoined             Kind = "lines-joined"
 	ManyTags                Kind = "many-tags"
+	MutualAuthentication    Kind = "mutual-authentication"
 	NegativeWithoutIdentity Kind = "negative-without-identity"
 	NeverMatches            Kind = "never-matches"
 	NoPeer                  Kind = "no-peer"
@@ -33,6 +38,7 @@ const (
 	PathWithQuery           Kind = "path-with-query"
 	PortOfNoInbound         Kind = "port-of-no-inbound"
 	PrefixInsideName        Kind = "prefix-inside-name"
+	ProbesRefused           Kind = "probes-refused"
 	RouteNotServed          Kind = "route-not-served"
 	RouteOpened             Kind = "route-opened"
 	RoutesTie               Kind = "routes-tie"
@@ -41,6 +47,7 @@ const (
 	SelectorInRootNamespace Kind = "selector-in-root-namespace"
 	SelectsNothing          Kind = "selects-nothing"
 	SeveralProviders        Kind = "several-providers"
+	SPIFFEOfAccount         Kind = "spiffe-of-account"
 	StarInTheMiddle         Kind = "star-in-the-middle"
 	UnknownIdentity         Kind = "unknown-identity"
 	UnknownProvider         Kind = "unknown-provider"
@@ -52,15 +59,20 @@ const (
 var About = map[Kind]string{
 	DanglingReference:       "A reference to an object that is not there",
 	DenyByServerName:        "A deny by server name, which a caller avoids with another name",
+	DotForAny:               "A dot of an expression, which stands for any character",
 	DryRunBehindAuthorizer:  "A dry run behind an authorizer, which says nothing of what that refuses",
 	EmptyList:               "An empty list, which has no effect",
 	EmptyRule:               "A rule that names neither peers nor ports, which allows nothing",
+	GatewayIdentity:         "The identity of a gateway, which all callers of other clusters have",
+	GetWithoutHead:          "A rule that takes GET and not HEAD",
 	HiddenByDeny:            "An allow whose requests are all denied",
+	HiddenByOpenRule:        "HTTP rules for callers whom another rule lets in without",
 	HostWithoutPort:         "A host without a port, which a caller evades with one",
 	HTTPOnTCP:               "A field of HTTP, and an inbound on tcp",
 	IdleDefaultDeny:         "A default deny of a direction without rules, which closes nothing",
 	LinesJoined:             "A refused value of a header whose lines Envoy joins",
 	ManyTags:                "A client with two tags that the full legacy compiler denies",
+	MutualAuthentication:    "A demand for authentication that a later release of Cilium drops",
 	NegativeWithoutIdentity: "An allow that only says who does not call",
 	NeverMatches:            "A value that no request has",
 	NoPeer:                  "Peers that no workload is",
@@ -74,6 +86,7 @@ var About = map[Kind]string{
 	PathWithQuery:           "A path that does not match with a query",
 	PortOfNoInbound:         "A port that no selected workload has",
 	PrefixInsideName:        "A prefix of an identity that ends inside a name",
+	ProbesRefused:           "A Server whose routes let the probes of the kubelet in no more",
 	RouteNotServed:          "A route of a kind that requests to its Server do not take",
 	RouteOpened:             "A policy of a route whose Server is open for all routes",
 	RoutesTie:               "Two routes of which the older one counts",
@@ -82,6 +95,7 @@ var About = map[Kind]string{
 	SelectorInRootNamespace: "A PeerAuthentication of the root namespace with a selector, which applies to nothing",
 	SelectsNothing:          "A policy that selects no workload",
 	SeveralProviders:        "A CUSTOM beside one of another provider, so that both deny",
+	SPIFFEOfAccount:         "A SPIFFE ID for a service account, which Linkerd knows by its name",
 	StarInTheMiddle:         "A star inside a value, which is the character itself",
 	UnknownIdentity:         "A name that no service account of the mesh has",
 	UnknownProvider:         "A CUSTOM whose provider the mesh config lacks, so that it denies",

@@ -1,15 +1,19 @@
 package networkpolicy
 
 import (
+	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 )
 
 // Lint warns, in the order of ps, of policies that select no workload, of rules that let
-// no caller in or name no workload, and of fields that may not mean what they seem to.
+// no caller in or name no workload, and of fields that may not mean what they seem to. Behind these
+// warnings are those of rules that another rule makes moot.
 func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning {
 	c := callersOf(opts)
 	identities := make([]identity, len(inbounds))
@@ -33,13 +37,17 @@ func Lint(ps []Policy, inbounds []policy.Inbound, opts Options) []policy.Warning
 				out = append(out, p.lintPeers(r, c)...)
 				out = append(out, p.lintPorts(r, selected)...)
 				out = append(out, p.lintHTTP(r)...)
+				out = append(out, p.lintAuthentication(r, c)...)
+				if s.defaultDeny {
+					out = append(out, p.lintHead(r)...)
+				}
 			}
 			if !s.defaultDeny && hasHTTP(s.allow) {
 				out = append(out, p.warn(warning.OpenHTTP, s.field+".enableDefaultDeny", "no rule of this spec closes anything, so that its HTTP rules refuse no request unless another policy sets default deny"))
 			}
 		}
 	}
-	return out
+	return append(out, lintTogether(ps, inbounds, identities, c, opts)...)
 }
 
 // lintReach warns where a policy with endpoints selects no workload.
@@ -87,6 +95,18 @@ func (p Policy) lintPorts(r rule, selected []policy.Inbound) (out []policy.Warni
 	return out
 }
 
+// lintAuthentication warns of a demand that the callers of the rule cannot meet, and of one that
+// a later release of Cilium drops.
+func (p Policy) lintAuthentication(r rule, c callers) (out []policy.Warning) {
+	if r.auth != authRequired && r.auth != authFail {
+		return nil
+	}
+	if workloads, everyWorld, blocks := c.selected(r.peers); r.auth == authRequired && len(workloads) == 0 && (everyWorld || blocks != nil) {
+		out = append(out, p.warn(warning.NoPeer, r.field+".authentication", "the rule demands that callers prove their identity, and the world has none: it lets no caller in"))
+	}
+	return append(out, p.warn(warning.MutualAuthentication, r.field+".authentication", "Cilium 1.20 deprecates mutual authentication: a later release may let the callers of this rule in without a proof"))
+}
+
 // lintHTTP warns of expressions that hardly mean what they say.
 func (p Policy) lintHTTP(r rule) (out []policy.Warning) {
 	for _, entry := range r.ports {
@@ -101,16 +121,67 @@ func (p Policy) lintHTTP(r rule) (out []policy.Warning) {
 	return out
 }
 
-func (p Policy) lintRegex(field string, is policy.Is) []policy.Warning {
+// lintHead warns of HTTP rules that refuse HEAD where they let GET in.
+func (p Policy) lintHead(r rule) (out []policy.Warning) {
+	for _, entry := range r.ports {
+		if takesMethod(entry.http, "GET") && !takesMethod(entry.http, "HEAD") {
+			out = append(out, p.warn(warning.GetWithoutHead, entry.field, "GET is let in, and HEAD is not: clients and health checks that ask with HEAD get 403; write GET|HEAD to let both in"))
+		}
+	}
+	return out
+}
+
+// takesMethod reports whether one of the HTTP rules takes a method.
+func takesMethod(http []policy.Condition, method string) bool {
+	return slices.ContainsFunc(http, func(when policy.Condition) bool {
+		for c := range policy.Walk(when) {
+			if is, ok := c.(policy.Is); ok && is.Attribute == attribute.Method {
+				compiled, err := regexp.Compile("^(?:" + is.Match.Value + ")$")
+				return err == nil && compiled.MatchString(method)
+			}
+		}
+		return true
+	})
+}
+
+func (p Policy) lintRegex(field string, is policy.Is) (out []policy.Warning) {
 	text := strings.TrimPrefix(is.Match.Value, "^")
 	switch {
-	case is.Attribute.Name == "header :path" && text != "" && text[0] == '/' && !matchesQuery(is):
-		return []policy.Warning{p.warn(warning.PathWithQuery, field, "the path is compared with its query: %s does not match a request with one", is.Match.Value)}
-	case is.Attribute.Name == "method" && text == strings.ToLower(text) && strings.ToUpper(text) != text:
+	case is.Attribute == attribute.Method && text == strings.ToLower(text) && strings.ToUpper(text) != text:
 		return []policy.Warning{p.warn(warning.NeverMatches, field, "methods are compared as they stand: write %s", strings.ToUpper(text))}
-	default:
+	case is.Attribute == attribute.Method:
 		return nil
+	case is.Attribute.Name == "header :path" && isNoPath(text):
+		return []policy.Warning{p.warn(warning.NeverMatches, field, "a path begins with a slash, and is compared from its beginning: write /%s", text)}
+	case is.Attribute.Name == "header :path" && text != "" && text[0] == '/' && !matchesQuery(is):
+		out = append(out, p.warn(warning.PathWithQuery, field, "the path is compared with its query: %s does not match a request with one", is.Match.Value))
 	}
+	if parsed, err := syntax.Parse(is.Match.Value, syntax.Perl); err == nil && hasLoneDot(parsed) {
+		out = append(out, p.warn(warning.DotForAny, field, "the dot stands for any character in %s: write \\. for the dot itself", is.Match.Value))
+	}
+	return out
+}
+
+// isNoPath reports whether an expression begins with a character that no path begins with.
+func isNoPath(text string) bool {
+	compiled, err := regexp.Compile(text)
+	if err != nil {
+		return false
+	}
+	prefix, _ := compiled.LiteralPrefix()
+	return prefix != "" && prefix[0] != '/' && prefix[0] != '*'
+}
+
+// hasLoneDot reports whether an expression has a dot that stands between characters, and for one.
+func hasLoneDot(e *syntax.Regexp) bool {
+	if e.Op == syntax.OpConcat {
+		for i, sub := range e.Sub {
+			if i > 0 && i < len(e.Sub)-1 && (sub.Op == syntax.OpAnyChar || sub.Op == syntax.OpAnyCharNotNL) && e.Sub[i-1].Op == syntax.OpLiteral && e.Sub[i+1].Op == syntax.OpLiteral {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(e.Sub, hasLoneDot)
 }
 
 // matchesQuery reports whether an expression that begins with a path takes one with a query.

@@ -3,12 +3,17 @@ package authorization
 import (
 	"cmp"
 	"fmt"
+	"reflect"
+	"regexp"
 	"slices"
+
+	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/internal/condition"
 	"github.com/meshproof/meshproof/internal/spelling"
 	"github.com/meshproof/meshproof/internal/warning"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/linkerd/internal/object"
 	"github.com/meshproof/meshproof/policy/linkerd/internal/route"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -40,6 +45,11 @@ func Lint(s Set, inbounds []policy.Inbound, o Options) []policy.Warning {
 	}
 	for _, m := range s.MeshTLS {
 		l.identities(m.doc, m, "spec.identities", m.Spec.Identities)
+		for i, ref := range m.Spec.IdentityRefs {
+			if ref.Is("", "ServiceAccount") {
+				l.gateway(m.doc, m, object.Item("spec.identityRefs", i), l.opts.account(ref.In(m.Metadata.Namespace), ref.Name))
+			}
+		}
 	}
 	for _, r := range s.Routes {
 		l.route(r)
@@ -64,8 +74,16 @@ func (l *linter) server(server Server, inbounds []policy.Inbound) {
 		l.warn(server.doc, server, warning.SelectsNothing, "spec.podSelector", "the Server selects no workload (%s: %s)", nearest.Name, reason)
 	case len(inbounds) > 0 && !taken:
 		l.warn(server.doc, server, warning.PortOfNoInbound, "spec.port", "no selected workload has an inbound on the port: a port is the workload's, not that of a Service")
+	case slices.ContainsFunc(inbounds, server.closes):
+		l.warn(server.doc, server, warning.HTTPOnTCP, "spec.proxyProtocol", "the inbound speaks no HTTP, and the proxy closes each connection that is not %s: write unknown, opaque or TLS", server.Spec.ProxyProtocol)
 	case len(l.opts.defaults(server.Spec.AccessPolicy)) == 0 && !slices.ContainsFunc(l.Grants, func(g Grant) bool { return g.isFor(server) }) && !slices.ContainsFunc(l.Policies, about):
 		l.warn(server.doc, server, warning.NothingOpens, "", "the Server closes its port, and nothing lets a caller in")
+	}
+	switch taken := func(in policy.Inbound) bool { return server.miss(in) == "" }; {
+	case !slices.ContainsFunc(inbounds, taken), slices.ContainsFunc(inbounds, func(in policy.Inbound) bool { return taken(in) && in.Protocol != policy.TCP }):
+		l.probes(server, routes)
+	case len(routes) > 0:
+		l.warn(server.doc, server, warning.HTTPOnTCP, "spec.port", "the inbound speaks no HTTP: the routes of the Server have no part there")
 	}
 	for i, a := range route.Alternatives(routes) {
 		for _, b := range route.Alternatives(routes)[:i] {
@@ -74,6 +92,38 @@ func (l *linter) server(server Server, inbounds []policy.Inbound) {
 			}
 		}
 	}
+}
+
+// closes reports whether the Server takes the inbound, and lets no connection to it in: the inbound is on
+// tcp, and the Server says that it speaks HTTP.
+func (s Server) closes(in policy.Inbound) bool {
+	says := []string{protocolHTTP1, protocolHTTP2, protocolGRPC}
+	return s.miss(in) == "" && in.Protocol == policy.TCP && slices.Contains(says, s.Spec.ProxyProtocol)
+}
+
+// probes warns of a Server with routes that lets no caller without an identity use any of them. Without a
+// route Linkerd lets the probes of the kubelet in by itself.
+func (l *linter) probes(server Server, routes []route.Route) {
+	if len(routes) == 0 || server.kindOfRoutes() != route.HTTP {
+		return
+	}
+	rules := append(l.rulesOf(server, l.opts), l.opts.defaults(server.Spec.AccessPolicy)...)
+	for _, r := range routes {
+		rules = append(rules, l.rulesOfRoute(r, l.opts)...)
+	}
+	if len(rules) > 0 && !slices.ContainsFunc(rules, func(r policy.Rule) bool { return !asksWhoCalls(r.When) }) {
+		l.warn(server.doc, server, warning.ProbesRefused, "", "the Server has routes, so that Linkerd lets the probes of the kubelet in no more, and no policy lets a caller without an identity in: write a route for them, and a policy of it with a NetworkAuthentication")
+	}
+}
+
+// asksWhoCalls reports whether a condition asks for the identity of the caller.
+func asksWhoCalls(when policy.Condition) bool {
+	for c := range policy.Walk(when) {
+		if is, ok := c.(policy.Is); ok && is.Attribute == attribute.URISAN {
+			return true
+		}
+	}
+	return false
 }
 
 // distance is how far a workload is from what a Server selects.
@@ -94,6 +144,9 @@ func (l *linter) grant(g Grant) {
 	}
 	if mesh := g.Spec.Client.MeshTLS; mesh != nil {
 		l.identities(g.doc, g, "spec.client.meshTLS.identities", mesh.Identities)
+		for i, ref := range mesh.ServiceAccounts {
+			l.gateway(g.doc, g, object.Item("spec.client.meshTLS.serviceAccounts", i), l.opts.account(object.Reference{Namespace: ref.Namespace}.In(g.Metadata.Namespace), ref.Name))
+		}
 	}
 }
 
@@ -103,16 +156,31 @@ func (l *linter) policy(p Policy) {
 	found := slices.IndexFunc(l.Routes, p.isForRoute)
 	switch {
 	case !ofRoute && !slices.ContainsFunc(l.Servers, p.isFor), ofRoute && found < 0:
-		l.warn(p.doc, p, warning.DanglingReference, at, "no Server or route is there that the policy is about: it lets nobody in")
+		l.warn(p.doc, p, warning.DanglingReference, at, "no Server or route is there that the policy is about: it lets nobody in%s", l.namesake(p))
 	case ofRoute:
 		l.opened(p, l.Routes[found])
 	}
 	if _, missing := l.client(p, l.opts); missing != "" {
 		l.warn(p.doc, p, warning.DanglingReference, "spec.requiredAuthenticationRefs", "there is no %s: the policy lets nobody in", missing)
 	}
+	for i, ref := range *p.Spec.RequiredAuthenticationRefs {
+		if ref.Is("", "ServiceAccount") {
+			l.gateway(p.doc, p, object.Item("spec.requiredAuthenticationRefs", i), l.opts.account(ref.In(p.Metadata.Namespace), ref.Name))
+		}
+	}
 	if len(*p.Spec.RequiredAuthenticationRefs) == 0 {
 		l.warn(p.doc, p, warning.RuleForEverybody, "spec.requiredAuthenticationRefs", "the policy requires nothing: it lets everybody in, callers without an identity too")
 	}
+}
+
+// namesake says of which group a route of the name of the target is, "" where there is none.
+func (l *linter) namesake(p Policy) string {
+	for _, r := range l.Routes {
+		if r.Head.Metadata.Namespace == p.Metadata.Namespace && r.Head.Metadata.Name == p.Spec.TargetRef.Name {
+			return fmt.Sprintf(" (the %s %s is of the group %s)", r.Head.Kind, r.Head.Metadata.Name, r.Head.Group())
+		}
+	}
+	return ""
 }
 
 // opened warns of a policy of a route whose Server is open to others for all routes.
@@ -131,9 +199,29 @@ func (l *linter) opened(p Policy, r route.Route) {
 
 func (l *linter) identities(doc manifest.Document, of fmt.Stringer, field string, identities []string) {
 	for i, text := range identities {
+		l.gateway(doc, of, object.Item(field, i), l.opts.identity(text))
+		if id, err := spiffeid.FromString(text); err == nil && id.TrustDomain() == l.opts.TrustDomain && isAccount.MatchString(id.Path()) {
+			l.warn(doc, of, warning.SPIFFEOfAccount, object.Item(field, i), "Linkerd knows a service account by a name that ends in %s, and takes a SPIFFE ID for that of a workload outside of the cluster: write the name", l.opts.accountSuffix())
+		}
 		if condition.IsNever(l.opts.identity(text)) {
 			l.warn(doc, of, warning.UnknownIdentity, object.Item(field, i), "no service account of this mesh has the name %s: they end in %s, behind the account and its namespace", text, l.opts.accountSuffix())
 		}
+	}
+}
+
+// isAccount is met by the path of the SPIFFE ID of a service account.
+var isAccount = regexp.MustCompile(`^/ns/[^/]+/sa/[^/]+$`)
+
+// The service account of the gateway between clusters, as Linkerd installs it.
+const (
+	gatewayNamespace = "linkerd-multicluster"
+	gatewayAccount   = "linkerd-gateway"
+)
+
+// gateway warns of the identity that the gateway between clusters shows for all of its callers.
+func (l *linter) gateway(doc manifest.Document, of fmt.Stringer, field string, who policy.Condition) {
+	if reflect.DeepEqual(who, l.opts.account(gatewayNamespace, gatewayAccount)) {
+		l.warn(doc, of, warning.GatewayIdentity, field, "every caller of another cluster has the identity of the gateway: this lets all of them in")
 	}
 }
 

@@ -1,0 +1,115 @@
+package networkpolicy_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/cilium/internal/networkpolicy"
+)
+
+// warnings returns the kind, the field and the message of each warning.
+func warnings(t *testing.T, yaml string, in []policy.Inbound) (out []string) {
+	t.Helper()
+	for _, w := range networkpolicy.Lint(parseAll(t, yaml), in, options()) {
+		_, field, _ := strings.Cut(w.Place, ": ")
+		out = append(out, fmt.Sprintf("%s %s: %s", w.Kind, field, w.Message))
+	}
+	return out
+}
+
+func TestLintOfRulesTogether(t *testing.T) {
+	t.Parallel()
+	const (
+		frontend = "fromEndpoints: [{matchLabels: {app: frontend}}]"
+		backend  = "fromEndpoints: [{matchLabels: {app: backend}}]"
+		port     = `toPorts: [{ports: [{port: "8080", protocol: TCP}]}]`
+		other    = `toPorts: [{ports: [{port: "5432", protocol: TCP}]}]`
+		paths    = `toPorts: [{ports: [{port: "8080", protocol: TCP}], rules: {http: [{path: "/a.*"}]}}]`
+		opened   = "hidden-by-open-rule spec.ingress[0]: cnp[default/p]-ingress[1] lets %s in on backend/http-port without HTTP rules: those of this rule bound none of its requests"
+		hidden   = "hidden-by-deny spec.ingress[0]: never allows: each of its callers is denied, by cnp[default/p]-ingressDeny[0]"
+	)
+	spec := func(format string, a ...any) string {
+		return one("CiliumNetworkPolicy", "name: p", "spec: {endpointSelector: {matchLabels: {tier: data}}, "+fmt.Sprintf(format, a...)+"}")
+	}
+	allow := func(rules ...string) string { return spec("ingress: [{%s}]", strings.Join(rules, "}, {")) }
+	denied := func(rule, deny string) string { return spec("ingress: [{%s}], ingressDeny: [{%s}]", rule, deny) }
+	http, both := inbounds()[:1], inbounds()[:2]
+	for _, tt := range []struct {
+		name, policies string
+		in             []policy.Inbound
+		want           []string
+	}{
+		{name: "the same caller on the port", policies: allow(frontend+", "+paths, frontend+", "+port), in: http, want: []string{fmt.Sprintf(opened, "default/frontend")}},
+		{name: "the same caller on each port", policies: allow(frontend+", "+paths, frontend), in: http, want: []string{fmt.Sprintf(opened, "default/frontend")}},
+		{name: "the same caller on another port", policies: allow(frontend+", "+paths, frontend+", "+other), in: both},
+		{name: "another caller", policies: allow(frontend+", "+paths, backend+", "+port), in: http},
+		{name: "everybody by one and by the other", policies: allow(paths, port), in: http, want: []string{fmt.Sprintf(opened, "default/backend")}},
+		{name: "the world within everybody", policies: allow(paths, "fromEntities: [world]"), in: http, want: []string{fmt.Sprintf(opened, "the world")}},
+		{name: "a block within everybody", policies: allow(paths, "fromCIDR: [10.0.0.0/8]"), in: http, want: []string{fmt.Sprintf(opened, "10.0.0.0/8")}},
+		{name: "a block within a block", policies: allow("fromCIDR: [10.1.0.0/16], "+paths, "fromCIDR: [10.0.0.0/8]"), in: http, want: []string{fmt.Sprintf(opened, "10.1.0.0/16")}},
+		{name: "a block within an exception", policies: allow("fromCIDR: [10.1.2.0/24], "+paths, "fromCIDRSet: [{cidr: 10.0.0.0/8, except: [10.1.0.0/16]}]"), in: http},
+		{name: "a block around an exception", policies: allow("fromCIDRSet: [{cidr: 10.0.0.0/8, except: [10.1.0.0/16]}], "+paths, "fromCIDR: [10.1.2.0/24]"), in: http},
+		{name: "a block within the world", policies: allow("fromCIDR: [10.1.0.0/16], "+paths, "fromEntities: [world]"), in: http, want: []string{fmt.Sprintf(opened, "10.1.0.0/16")}},
+		{name: "another entry of the rule", policies: allow(frontend + `, toPorts: [{ports: [{port: "8080", protocol: TCP}], rules: {http: [{path: "/a.*"}]}}, {ports: [{port: "8080"}]}]`), in: http,
+			want: []string{"hidden-by-open-rule spec.ingress[0]: another entry of the rule has the port of backend/http-port without HTTP rules: these bound no request of its callers"}},
+		{name: "a caller that proves nothing", policies: allow("fromEntities: [world], "+paths, "fromEntities: [all], authentication: {mode: required}"), in: http,
+			want: []string{"mutual-authentication spec.ingress[1].authentication: Cilium 1.20 deprecates mutual authentication: a later release may let the callers of this rule in without a proof"}},
+		{name: "all that is allowed is denied", policies: denied(frontend, "fromEndpoints: [{}]"), in: both, want: []string{hidden}},
+		{name: "a part of it is denied", policies: denied("fromEndpoints: [{}]", frontend), in: both},
+		{name: "it is denied on one port of two", policies: denied(frontend, "fromEndpoints: [{}], "+port), in: both},
+		{name: "it is denied on its port", policies: denied(frontend+", "+port, "fromEndpoints: [{}], "+port), in: both, want: []string{hidden}},
+		{name: "a narrow block in a wide one", policies: denied("fromCIDR: [10.1.2.3/32]", "fromCIDR: [10.0.0.0/8]"), in: both, want: []string{hidden}},
+		{name: "a wide block around a narrow one", policies: denied("fromCIDR: [10.0.0.0/8]", "fromCIDR: [10.1.2.3/32]"), in: both},
+		{name: "a block that has an exception", policies: denied("fromCIDR: [10.1.2.3/32]", "fromCIDRSet: [{cidr: 10.0.0.0/8, except: [10.1.0.0/16]}]"), in: both},
+		{name: "the world and a block", policies: denied("fromCIDR: [10.1.2.3/32]", "fromEntities: [world]"), in: both, want: []string{hidden}},
+		{name: "the whole world against a block", policies: denied("fromEntities: [world]", "fromCIDR: [0.0.0.0/0]"), in: both},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, warnings(t, tt.policies, tt.in)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestLintOfExpressions(t *testing.T) {
+	t.Parallel()
+	const query = "path-with-query"
+	for http, want := range map[string][]string{
+		`path: "/a(\\?.*)?"`:          nil,
+		"path: /a":                    {query},
+		"path: ^/a$":                  {query},
+		"path: a.*":                   {"never-matches"},
+		"path: a|/b":                  nil,
+		`path: "[*]"`:                 nil,
+		`path: "/a\\.b.*"`:            nil,
+		"path: /a.b.*":                {"dot-for-any"},
+		"path: /.+/b.*":               nil,
+		`path: "/(a.b|c).*"`:          {"dot-for-any"},
+		"host: a.example":             {"dot-for-any"},
+		`host: "a\\.example"`:         nil,
+		`host: ".*\\.example"`:        nil,
+		"method: get":                 {"never-matches"},
+		"method: GET":                 {"get-without-head"},
+		"method: GET|HEAD":            nil,
+		"method: .*":                  nil,
+		"method: POST":                nil,
+		"method: GET}, {path: /.*":    nil,
+		"method: GET}, {method: HEAD": nil,
+	} {
+		yaml := one("CiliumNetworkPolicy", "name: p", `spec: {endpointSelector: {}, ingress: [{toPorts: [{ports: [{port: "8080", protocol: TCP}], rules: {http: [{`+http+`}]}}]}]}`)
+		var got []string
+		for _, w := range networkpolicy.Lint(parseAll(t, yaml), inbounds()[:1], options()) {
+			got = append(got, string(w.Kind))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", http, got, want)
+		}
+	}
+}

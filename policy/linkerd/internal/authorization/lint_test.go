@@ -1,0 +1,74 @@
+package authorization_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/linkerd/internal/authorization"
+)
+
+// TestLint holds the warnings by their kinds and fields. Each set has a Server for web.
+func TestLint(t *testing.T) {
+	t.Parallel()
+	const (
+		mine    = "policy.linkerd.io/v1alpha1"
+		gateway = "spec.identities[0]"
+	)
+	server := func(more string) string {
+		return head("policy.linkerd.io/v1beta3", "Server", "web", "default") + "{podSelector: {matchLabels: {app: web}}, port: 8080" + more + "}}\n"
+	}
+	route := head("policy.linkerd.io/v1beta3", "HTTPRoute", "a", "default") + "{parentRefs: [{group: policy.linkerd.io, kind: Server, name: web}], rules: [{matches: [{path: {value: /a}}]}]}}\n"
+	allow := func(kind, name, refs string) string {
+		return head(mine, "AuthorizationPolicy", "p", "default") + "{targetRef: {group: policy.linkerd.io, kind: " + kind + ", name: " + name + "}, requiredAuthenticationRefs: [" + refs + "]}}\n"
+	}
+	named := func(identity string) string {
+		return server("") + allow("Server", "web", "{group: policy.linkerd.io, kind: MeshTLSAuthentication, name: m}") + head(mine, "MeshTLSAuthentication", "m", "default") + "{identities: ['" + identity + "']}}\n"
+	}
+	const (
+		account = "{kind: ServiceAccount, name: x}"
+		address = "{group: policy.linkerd.io, kind: NetworkAuthentication, name: n}"
+		nodes   = "---\n{apiVersion: policy.linkerd.io/v1alpha1, kind: NetworkAuthentication, metadata: {name: n}, spec: {networks: [{cidr: 10.0.0.0/24}]}}\n"
+	)
+	on := func(protocol policy.Protocol) []policy.Inbound {
+		return []policy.Inbound{{Workload: policy.Workload{Name: "web", Labels: map[string]string{"app": "web"}}, Port: 8080, Protocol: protocol}}
+	}
+	for _, tt := range []struct {
+		name, objects string
+		protocol      policy.Protocol
+		want          []string
+	}{
+		{"a route for an account", server("") + route + allow("HTTPRoute", "a", account), policy.HTTP, []string{"probes-refused"}},
+		{"a route for an address", server("") + route + allow("HTTPRoute", "a", address) + nodes, policy.HTTP, nil},
+		{"a route for an account at an address", server("") + route + allow("HTTPRoute", "a", account+", "+address) + nodes, policy.HTTP, []string{"probes-refused"}},
+		{"a route of a Server for everybody", server(", accessPolicy: all-unauthenticated") + route, policy.HTTP, nil},
+		{"a route of a Server for accounts", server(", accessPolicy: all-authenticated") + route, policy.HTTP, []string{"probes-refused"}},
+		{"no route", server("") + allow("Server", "web", account), policy.HTTP, nil},
+		{"a route on tcp", server(", accessPolicy: all-authenticated") + route, policy.TCP, []string{"http-on-tcp spec.port"}},
+		{"HTTP/1 on tcp", server(", accessPolicy: all-authenticated, proxyProtocol: HTTP/1"), policy.TCP, []string{"http-on-tcp spec.proxyProtocol"}},
+		{"opaque on tcp", server(", accessPolicy: all-authenticated, proxyProtocol: opaque"), policy.TCP, nil},
+		{"the name of the gateway", named("linkerd-gateway.linkerd-multicluster.serviceaccount.identity.linkerd.cluster.local"), policy.HTTP, []string{"gateway-identity " + gateway}},
+		{"the account of the gateway", server("") + allow("Server", "web", "{kind: ServiceAccount, name: linkerd-gateway, namespace: linkerd-multicluster}"), policy.HTTP, []string{"gateway-identity spec.requiredAuthenticationRefs[0]"}},
+		{"an account of the gateway's name elsewhere", server("") + allow("Server", "web", "{kind: ServiceAccount, name: linkerd-gateway}"), policy.HTTP, nil},
+		{"a grant for the gateway", server("") + head("policy.linkerd.io/v1beta1", "ServerAuthorization", "g", "default") + "{server: {name: web}, client: {meshTLS: {serviceAccounts: [{name: linkerd-gateway, namespace: linkerd-multicluster}]}}}}\n", policy.HTTP,
+			[]string{"gateway-identity spec.client.meshTLS.serviceAccounts[0]"}},
+		{"the SPIFFE ID of an account", named("spiffe://td/ns/default/sa/web"), policy.HTTP, []string{"spiffe-of-account spec.identities[0]"}},
+		{"the SPIFFE ID of a workload outside", named("spiffe://td/vm/web"), policy.HTTP, nil},
+		{"the SPIFFE ID of another mesh", named("spiffe://other/ns/default/sa/web"), policy.HTTP, nil},
+		{"another control plane", named("web.default.serviceaccount.identity.other.cluster.local"), policy.HTTP, []string{"unknown-identity spec.identities[0]"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, w := range authorization.Lint(parse(t, tt.objects), on(tt.protocol), options(t)) {
+				_, field, _ := strings.Cut(w.Place, ": ")
+				got = append(got, strings.TrimSpace(string(w.Kind)+" "+field))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
