@@ -11,6 +11,7 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/mtls"
+	"github.com/meshproof/meshproof/internal/script"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/attribute"
 	"github.com/meshproof/meshproof/policy/language"
@@ -117,6 +118,7 @@ func inbound(in cases.Inbound) string {
 	if in.TrustedHops > 0 {
 		f.add("xffTrustedHops", strconv.Itoa(in.TrustedHops))
 	}
+	f.add("answer", answer(script.Answer{Reach: in.Reach}))
 	f.add("tags", mapping(in.Tags))
 	if len(in.Routes) > 0 {
 		routes := make([]string, len(in.Routes))

@@ -11,11 +11,12 @@ import (
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/policy"
+	"github.com/meshproof/meshproof/policy/manifest"
 )
 
 // YAML returns a file with one case. It leaves out what has its default value. [cases.Parse] reads an equal case from the
 // file, apart from Place, Source and the names of callers, if a case file can state the case at all. It can for every case
-// that Parse returned, but for the requests through sidecars, which it leaves out.
+// that Parse returned.
 //
 // A caller that needs an entry under callers keeps its name where the entry may have it. Other callers get a name made of
 // their certificate.
@@ -25,7 +26,9 @@ func YAML(c cases.Case) []byte {
 	p.workloads()
 	p.callerEntries()
 	p.tokenEntries()
-	p.policies()
+	outbounds, routes := p.routing()
+	p.documents("outbounds", outbounds)
+	p.policies(routes)
 	p.requests()
 	p.counters()
 	p.field("expectError", text(c.ExpectError))
@@ -111,16 +114,21 @@ func (p *printer) options() string {
 	return options.orNone()
 }
 
-func (p *printer) policies() {
-	if p.c.Policies == nil {
-		return
-	}
-	if len(p.c.Policies) == 0 {
+// policies writes the policies, and behind them the routes and timeouts.
+func (p *printer) policies(routes []manifest.Document) {
+	if p.c.Policies != nil && len(p.c.Policies)+len(routes) == 0 {
 		p.field("policies", "[]")
 		return
 	}
-	p.line(0, "policies:")
-	for _, doc := range p.c.Policies {
+	p.documents("policies", slices.Concat(p.c.Policies, routes))
+}
+
+func (p *printer) documents(key string, docs []manifest.Document) {
+	if len(docs) == 0 {
+		return
+	}
+	p.line(0, key+":")
+	for _, doc := range docs {
 		// The YAML of a document has no text over several lines.
 		p.item(strings.Split(cmp.Or(strings.TrimSuffix(string(doc.YAML()), "\n"), "null"), "\n"))
 	}
@@ -185,34 +193,45 @@ func (p *printer) counters() {
 }
 
 func (p *printer) requests() {
-	all := p.c.Requests
-	if len(all) == 0 {
+	if len(p.c.Requests)+len(p.c.RoutedRequests) == 0 {
 		return
 	}
 	p.line(0, "requests:")
+	items(p, p.c.Requests, func(q *cases.Request) *string { return &q.Path }, p.request)
+	items(p, p.c.RoutedRequests, func(r *casefile.RoutedRequest) *string { return &r.Path }, routedRequest)
+}
+
+// items writes requests. Those that differ in their path only become one item with a list of paths.
+func items[R any](p *printer, all []R, path func(*R) *string, item func([]R) string) {
 	for len(all) > 0 {
-		n := p.crossed(all)
-		p.line(2, "- "+p.request(all[:n]))
+		n := 1
+		if first := *path(&all[0]); first != "" {
+			line := item(all[:1])
+			for ; n < len(all); n++ {
+				next := all[n]
+				if *path(&next) == "" {
+					break
+				}
+				if *path(&next) = first; item([]R{next}) != line {
+					break
+				}
+			}
+		}
+		p.line(2, "- "+item(all[:n]))
 		all = all[n:]
 	}
 }
 
-// crossed counts the requests at the front that differ in their path only: they become one item with a list of paths.
-func (p *printer) crossed(all []cases.Request) int {
-	first := all[0]
-	if first.Path == "" {
-		return 1
+// paths is the path of requests that differ in nothing else.
+func paths[R any](some []R, path func(R) string) string {
+	if len(some) == 1 {
+		return text(path(some[0]))
 	}
-	line := p.request(all[:1])
-	n := slices.IndexFunc(all, func(q cases.Request) bool {
-		path := q.Path
-		q.Path = first.Path
-		return path == "" || p.request([]cases.Request{q}) != line
-	})
-	if n < 0 {
-		return len(all)
+	all := make([]string, len(some))
+	for i, one := range some {
+		all[i] = path(one)
 	}
-	return n
+	return texts(all)
 }
 
 // request writes requests that differ in their path only, as one item.
@@ -222,15 +241,7 @@ func (p *printer) request(some []cases.Request) string {
 	f.add("from", quote(p.callers.name(q.From)))
 	f.add("to", quote(q.To))
 	f.add("method", text(q.Method))
-	if len(some) == 1 {
-		f.add("path", text(q.Path))
-	} else {
-		paths := make([]string, len(some))
-		for i, q := range some {
-			paths[i] = q.Path
-		}
-		f.add("path", texts(paths))
-	}
+	f.add("path", paths(some, func(q cases.Request) string { return q.Path }))
 	f.add("sni", text(q.SNI))
 	f.add("token", p.tokens.name(q.Token))
 	f.add("authority", text(q.Authority))

@@ -88,6 +88,11 @@ func EndNamed(word string) (End, error) {
 	return Complete, fmt.Errorf("%q is no end of an answer: use stop or close", word)
 }
 
+// String returns the word of the end, which [EndNamed] reads; complete has none in a file.
+func (e End) String() string {
+	return [...]string{Complete: "complete", Stops: stops, Closes: closes}[e]
+}
+
 // Limits of a script. A lab that waits longer tells nothing more.
 const (
 	maxTime  = 10 * time.Second
@@ -144,11 +149,8 @@ func (a Answer) String() string {
 	if a.Parts > 0 {
 		parts = append(parts, fmt.Sprintf("%d parts every %s", a.Parts, a.Every))
 	}
-	switch a.End {
-	case Stops:
-		parts = append(parts, "then "+stops)
-	case Closes:
-		parts = append(parts, "then "+closes)
+	if a.End != Complete {
+		parts = append(parts, "then "+a.End.String())
 	}
 	if parts == nil {
 		return "at once"
