@@ -86,3 +86,15 @@ func (r *reader) leadsToAgent(route *routev3.Route, g guarded) bool {
 	})
 	return endpoints > 0 && others == 0
 }
+
+// leadsToAdmin reports whether a chain leads to the admin interface, where a caller may change how
+// Envoy judges.
+func (r *reader) leadsToAdmin(l leading) (found bool) {
+	for name := range l.names {
+		c := r.Clusters[name].Message
+		eachEndpoint(r.assignmentOf(c), func(socket *corev3.SocketAddress) {
+			found = found || r.AdminPort != 0 && socket.GetPortValue() == r.AdminPort && r.isOwn(hostOf(c, socket))
+		})
+	}
+	return found
+}

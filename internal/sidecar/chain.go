@@ -2,7 +2,6 @@ package sidecar
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	matcherv3 "github.com/cncf/xds/go/xds/type/matcher/v3"
@@ -88,11 +87,12 @@ func (r *reader) chain(l *listenerv3.Listener, socket *corev3.SocketAddress, of 
 		Chain:    label,
 		Address:  address(l, socket, of.FilterChainMatch),
 		Match:    of.FilterChainMatch,
+		Default:  of == l.DefaultFilterChain,
 		Protocol: policy.TCP,
 	}}
 	c.readsSNI = r.inspectsTLS(l)
 	c.leads = r.leadsOf(l, of)
-	if r.leadsNowhere(c.leads) {
+	if r.leadsNowhere(c.leads) && r.isQuiet(of) {
 		r.skip(l.Name, label, "it leads to a cluster without endpoints: no connection passes")
 		return
 	}
@@ -246,7 +246,11 @@ func (c *chain) noteOther(name, typeURL string, m proto.Message, err error) {
 		if contained = why == ""; !contained {
 			reason += "; " + why
 		}
-		rewrites = slices.ContainsFunc(sourcesOf(script), rewritesPath)
+		for _, source := range sourcesOf(script) {
+			_, all := headersOf(source)
+			rewrites = rewrites || !all
+			c.rewritten = append(c.rewritten, changesByScript(source))
+		}
 	}
 	c.noteFilter(kind, name, typeURL, reason)
 	other := &c.others[len(c.others)-1]

@@ -152,7 +152,7 @@ func (c *chain) routes(m *hcmv3.HttpConnectionManager) {
 	configs := c.routeConfigs(m)
 	for _, config := range configs {
 		c.checkKnown("", config)
-		c.rewritten = append(c.rewritten, removes(config), changes(config))
+		c.rewritten = append(c.rewritten, removes(config), changes(config), changesHost(config))
 		c.tellUnnamed(config, m)
 		c.tellScripts(config)
 		if overriding(config, c.tokens) {

@@ -97,7 +97,8 @@ func (c *chain) override(filter, route string, packed *anypb.Any, depth int) (*h
 	return nil, false
 }
 
-// tellScripts tells about scripts of routes that may send requests of their own.
+// tellScripts tells about scripts of routes that may send requests of their own, and notes what they
+// change.
 func (c *chain) tellScripts(config *routev3.RouteConfiguration) {
 	eachMessage(config, func(m proto.Message) {
 		script, ok := m.(*luav3.LuaPerRoute)
@@ -108,6 +109,10 @@ func (c *chain) tellScripts(config *routev3.RouteConfiguration) {
 		if why := unprovenSource(script.GetSourceCode()); why != "" {
 			c.tell(dump.Beside, "", typeURL(script), fmt.Sprintf("route configuration %q: %s", config.Name, why))
 		}
+		if _, all := headersOf(script.GetSourceCode()); !all {
+			c.in.Rewrites = append(c.in.Rewrites, fmt.Sprintf("a script of route configuration %q may change the path", config.Name))
+		}
+		c.rewritten = append(c.rewritten, changesByScript(script.GetSourceCode()))
 	})
 }
 

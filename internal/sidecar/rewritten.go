@@ -65,6 +65,9 @@ func removes(r *routev3.RouteConfiguration) rewritten {
 func changes(r *routev3.RouteConfiguration) rewritten {
 	var names []string
 	eachMessage(r, func(m proto.Message) {
+		if route, ok := m.(*routev3.RouteAction); ok && route.AppendXForwardedHost {
+			names = append(names, "x-forwarded-host")
+		}
 		of, ok := m.(headerMutator)
 		if !ok {
 			return
@@ -77,6 +80,27 @@ func changes(r *routev3.RouteConfiguration) rewritten {
 		}
 	})
 	return rewritten{isHeader(names...), "request_headers_to_add or request_headers_to_remove of a route, behind the filter"}
+}
+
+// changesHost returns whether routes give the workload another host than the filters have judged.
+func changesHost(r *routev3.RouteConfiguration) rewritten {
+	changed := false
+	eachMessage(r, func(m proto.Message) {
+		switch m := m.(type) {
+		case *routev3.RouteAction:
+			changed = changed || m.GetHostRewriteSpecifier() != nil
+		case *routev3.WeightedCluster_ClusterWeight:
+			changed = changed || m.GetHostRewriteSpecifier() != nil
+		}
+	})
+	return rewritten{func(a *policy.Attribute) bool { return changed && a == attribute.Host }, "host_rewrite of a route, behind the filter"}
+}
+
+// changesByScript returns which headers a script writes or takes away.
+func changesByScript(source *corev3.DataSource) rewritten {
+	names, _ := headersOf(source)
+	of := isHeader(names...)
+	return rewritten{func(a *policy.Attribute) bool { return of(a) || a == attribute.Host && slices.Contains(names, "host") }, "a script that writes it"}
 }
 
 // headerMutator is a part of a route configuration.

@@ -59,22 +59,26 @@ func unprovenLua(m *luav3.Lua) (reason string) {
 	return reason
 }
 
-// headerWriters are the methods that write a header, by its name.
-var headerWriters = wordSet(`add append replace`)
+// headerWriters are the methods that write a header or take it away, by its name.
+var headerWriters = wordSet(`add append replace remove`)
 
-// rewritesPath reports whether a script may change the path or the method of a request. It
-// does not where it writes out the name of each header that it writes.
-func rewritesPath(of *corev3.DataSource) bool {
+// headersOf returns the headers that a script writes or takes away, in lower case. All is false
+// where the script does not write out the name of each of them: then it may change the path or
+// the method of a request.
+func headersOf(of *corev3.DataSource) (names []string, all bool) {
 	tokens, _ := luaTokens(of.GetInlineString() + string(of.GetInlineBytes()))
+	all = true
 	for i, token := range tokens {
 		if i == 0 || !headerWriters[token] || tokens[i-1] != ":" && tokens[i-1] != "." {
 			continue
 		}
-		if len(tokens) < i+4 || tokens[i+1] != "(" || tokens[i+3] != "," || !isPlainQuote(tokens[i+2]) {
-			return true
+		if len(tokens) < i+4 || tokens[i+1] != "(" || tokens[i+3] != "," && (token != "remove" || tokens[i+3] != ")") || !isPlainQuote(tokens[i+2]) {
+			all = false
+			continue
 		}
+		names = append(names, strings.ToLower(strings.TrimPrefix(tokens[i+2], luaQuote)))
 	}
-	return false
+	return names, all
 }
 
 // isPlainQuote reports whether a token is a text that stands for itself, and for no header

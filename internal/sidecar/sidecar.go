@@ -68,6 +68,8 @@ type Inbound struct {
 	Address netip.AddrPort
 	// Match is the chain's own match, with all criteria; nil where it has none.
 	Match *listenerv3.FilterChainMatch
+	// Default is set for the chain of connections that no other chain of the listener takes.
+	Default bool
 	// Protocol is TCP without an HTTP connection manager, HTTP2 where only that is
 	// spoken, else HTTP. Nothing tells gRPC from HTTP/2.
 	Protocol  policy.Protocol

@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"slices"
 
-	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
@@ -175,25 +174,6 @@ func (r *reader) passesThrough(l *listenerv3.Listener, leads leading) bool {
 	return true
 }
 
-// isBlackHole reports whether a cluster has no endpoint, so that connections end there.
-func (r *reader) isBlackHole(name string) bool {
-	return r.unreadCluster(name) == "" && discovery(r.Clusters[name].Message) == clusterv3.Cluster_STATIC && len(r.assignmentOf(r.Clusters[name].Message).GetEndpoints()) == 0
-}
-
-// leadsNowhere reports whether connections come to their end, because no cluster of a chain has
-// an endpoint.
-func (r *reader) leadsNowhere(l leading) bool {
-	if l.chosen || l.absent || len(l.names) == 0 || len(l.calls.unread) > 0 || len(r.called(l).names) > 0 {
-		return false
-	}
-	for name := range l.names {
-		if !r.isBlackHole(name) {
-			return false
-		}
-	}
-	return true
-}
-
 // leading is where a listener sends connections and requests.
 type leading struct {
 	names map[string]bool
@@ -341,6 +321,9 @@ func (r *reader) shareWorkloads() {
 		}
 		if to, ok := r.reaches(r.leads[i], r.outbounds); ok {
 			tell("it leads to an outbound listener, %s, and not to its workload", to)
+		}
+		if r.leadsToAdmin(r.leads[i]) {
+			tell("it leads to the admin interface of Envoy on port %d, and not to its workload", r.AdminPort)
 		}
 		others := slices.DeleteFunc(slices.Clone(r.inbounds), func(a netip.AddrPort) bool { return a.Port() == in.Address.Port() })
 		if to, ok := r.reaches(r.leads[i], others); ok {

@@ -4,6 +4,9 @@ import (
 	"net/netip"
 	"slices"
 
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	"google.golang.org/protobuf/proto"
+
 	"github.com/meshproof/meshproof/internal/endpoint"
 	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
@@ -12,7 +15,8 @@ import (
 
 // onPorts returns the inbound of a chain for every port once for each kind of port: for those at
 // which a condition of the filters or of the policies changes, and for one that none of them names. Envoy
-// takes no connection of a port with a chain of its own there. Other inbounds are as they are.
+// takes no connection of a port with a chain of its own there, unless that chain asks for more and the
+// other one is the default. Other inbounds are as they are.
 func (s *subject) onPorts(enforced sidecar.Inbound, found sidecar.Sidecar) ([]sidecar.Inbound, error) {
 	if !s.anyPort || !enforced.Address.IsValid() || enforced.Address.Port() != 0 {
 		return []sidecar.Inbound{enforced}, nil
@@ -26,10 +30,10 @@ func (s *subject) onPorts(enforced sidecar.Inbound, found sidecar.Sidecar) ([]si
 	slices.Sort(ports)
 	ports = slices.Compact(ports)
 	unnamed := uint16(1024)
-	for hasChain(found, unnamed) || slices.Contains(ports, unnamed) {
+	for hasChain(found, enforced, unnamed) || slices.Contains(ports, unnamed) {
 		unnamed++
 	}
-	ports = slices.DeleteFunc(append(ports, unnamed), func(port uint16) bool { return hasChain(found, port) })
+	ports = slices.DeleteFunc(append(ports, unnamed), func(port uint16) bool { return hasChain(found, enforced, port) })
 	var out []sidecar.Inbound
 	for _, port := range ports {
 		one := enforced
@@ -64,9 +68,18 @@ func portsOf(p policy.Program) (out []uint16) {
 	return out
 }
 
-// hasChain reports whether a chain of the sidecar serves the port alone.
-func hasChain(found sidecar.Sidecar, port uint16) bool {
+// hasChain reports whether another chain of the listener takes each connection to a port that the
+// chain for every port might take. Where the chains of a port ask for more than the port, what none of them
+// takes goes to the default chain, and to no other one.
+func hasChain(found sidecar.Sidecar, every sidecar.Inbound, port uint16) bool {
 	return slices.ContainsFunc(found.Inbounds, func(in sidecar.Inbound) bool {
-		return in.Address.Port() == port
+		return in.Listener == every.Listener && in.Match.GetDestinationPort().GetValue() == uint32(port) && (!every.Default || asksForPortAlone(in.Match))
 	})
+}
+
+// asksForPortAlone reports whether a chain takes each connection to its port.
+func asksForPortAlone(m *listenerv3.FilterChainMatch) bool {
+	m = proto.CloneOf(m)
+	m.DestinationPort = nil
+	return proto.Equal(m, &listenerv3.FilterChainMatch{})
 }

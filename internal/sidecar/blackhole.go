@@ -1,0 +1,55 @@
+package sidecar
+
+import (
+	"slices"
+
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
+	hcmv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
+	"google.golang.org/protobuf/types/known/anypb"
+
+	"github.com/meshproof/meshproof/internal/messages"
+)
+
+// isBlackHole reports whether a cluster has no endpoint, so that connections end there.
+func (r *reader) isBlackHole(name string) bool {
+	return r.unreadCluster(name) == "" && discovery(r.Clusters[name].Message) == clusterv3.Cluster_STATIC && len(r.assignmentOf(r.Clusters[name].Message).GetEndpoints()) == 0
+}
+
+// leadsNowhere reports whether connections come to their end, because no cluster of a chain has
+// an endpoint.
+func (r *reader) leadsNowhere(l leading) bool {
+	if l.chosen || l.absent || len(l.names) == 0 || len(l.calls.unread) > 0 || len(r.called(l).names) > 0 {
+		return false
+	}
+	for name := range l.names {
+		if !r.isBlackHole(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// isQuiet reports whether the filters of a chain are known to send no requests of their own. The
+// clusters of the chain do not tell where a script or code goes.
+func (r *reader) isQuiet(of *listenerv3.FilterChain) bool {
+	quiet := true
+	check := func(f anyFilter, name string, typed *anypb.Any) (held string) {
+		packed, _, _, reason := r.extension(name, typed, f.GetConfigDiscovery())
+		held = messages.Name(messages.TypeURL(packed))
+		quiet = quiet && reason == "" && (held == httpManager || messages.Authorizes(held) || passing[held] != nil || containedFilters[held])
+		return held
+	}
+	for _, f := range of.GetFilters() {
+		if check(f, f.Name, f.GetTypedConfig()) != httpManager {
+			continue
+		}
+		m, _, _ := messages.Unpack(f.GetTypedConfig())
+		manager, _ := m.(*hcmv3.HttpConnectionManager)
+		quiet = quiet && manager != nil && !slices.ContainsFunc(manager.GetUpgradeConfigs(), func(u *hcmv3.HttpConnectionManager_UpgradeConfig) bool { return len(u.Filters) > 0 })
+		for _, f := range manager.GetHttpFilters() {
+			check(f, f.Name, f.GetTypedConfig())
+		}
+	}
+	return quiet
+}
