@@ -49,6 +49,9 @@ type Dataplane struct {
 	// Opens has the fields for which the sidecar opens ports that no policy guards: those of
 	// probes and of metrics. It is a text, to be compared.
 	Opens string
+	// Behind says where the inbounds lead, where that is not the port of the listener, and which of
+	// them discovery ignores. It is a text, to be compared.
+	Behind string
 	// Place is "file:line" of the document.
 	Place string
 }
@@ -138,6 +141,7 @@ func (p parser) build(name, mesh, namespace string, labels map[string]string, ne
 			return nil, err
 		}
 		d.Inbounds = append(d.Inbounds, in)
+		d.Behind += schema.behind(in.Section())
 		// Anything but an IP is a host name, which the proxy resolves when it starts.
 		address, _ := netip.ParseAddr(cmp.Or(schema.Address, networking.Address))
 		d.Addresses = append(d.Addresses, address)
@@ -231,6 +235,14 @@ type inboundSchema struct {
 	// State is dropped: policies also select an inbound that is not ready, or that
 	// discovery ignores.
 	State string `yaml:"state"`
+}
+
+// behind says what stands behind an inbound, empty where it is what Kuma takes by default.
+func (s inboundSchema) behind(section string) string {
+	if s.ServiceAddress == "" && (s.ServicePort == 0 || s.ServicePort == s.Port) && s.State != "Ignored" {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s, port %d, %s\n", section, s.ServiceAddress, cmp.Or(s.ServicePort, s.Port), s.State)
 }
 
 // Protocol reads Kuma's names of a protocol, of an inbound and of a port of a service alike. Kuma

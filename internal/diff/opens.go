@@ -1,7 +1,11 @@
 package diff
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+
+	"github.com/meshproof/meshproof/internal/verdict"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/capability"
@@ -16,6 +20,15 @@ func newTrust(was, is cases.Case) (out []string) {
 		}
 	}
 	return out
+}
+
+// optionsAlone says that the options of a case differ where no policy says what dialect reads them.
+// A mesh may let callers in by its options alone.
+func optionsAlone(was, is cases.Case) []string {
+	if len(was.Policies)+len(is.Policies) > 0 || was.Options.Document.Flow() == is.Options.Document.Flow() {
+		return nil
+	}
+	return []string{"the options of " + is.Name + " differ, and it has no policy, so that nothing says which dialect reads them"}
 }
 
 // lessProof says which rules let callers in now by a name that no certificate proves, where the
@@ -64,6 +77,18 @@ func otherAuthorizers(was, is language.Policies) (out []string) {
 	for _, authorizer := range recent.Authorizers() {
 		if len(before) > 0 && !slices.Contains(before, authorizer) {
 			out = append(out, "another authorizer is asked, or in another way, and the lab does not show what it lets in: "+authorizer)
+		}
+	}
+	return out
+}
+
+// movedAuthorizers says which authorizers the new policies of an inbound ask in the place of others that
+// are asked elsewhere in the mesh.
+func movedAuthorizers(was, is verdict.Inbound) (out []string) {
+	before := was.Authorizers()
+	for _, name := range slices.Sorted(maps.Keys(is.Authorizers())) {
+		if _, ok := before[name]; len(before) > 0 && !ok {
+			out = append(out, fmt.Sprintf("%s asks the authorizer %q now, in the place of another one, and the lab does not show what it lets in", is.Inbound, name))
 		}
 	}
 	return out

@@ -104,7 +104,7 @@ func of(old, recent Side, to string, all bool) (*Difference, error) {
 		}
 		useOneDialect(&was.Case, &c.Case)
 		if !was.Generated && !c.Generated {
-			d.Opens = append(d.Opens, newTrust(was.Case, c.Case)...)
+			d.Opens = slices.Concat(d.Opens, newTrust(was.Case, c.Case), optionsAlone(was.Case, c.Case))
 			d.addRenamed([]lab.Case{was}, []lab.Case{c}, to)
 		}
 		if err := d.compareRoutes(was, c, to, all); err != nil {
@@ -134,7 +134,7 @@ func of(old, recent Side, to string, all bool) (*Difference, error) {
 		for _, comparison := range c.Comparisons {
 			c.Inbounds = append(c.Inbounds, comparison.modeChange()...)
 			was, is := comparison.was.Reading().Set(), comparison.is.Reading().Set()
-			d.Opens = slices.Concat(d.Opens, lessProof(was, is), newStrangers(was, is), otherAuthorizers(was, is))
+			d.Opens = slices.Concat(d.Opens, lessProof(was, is), newStrangers(was, is), otherAuthorizers(was, is), movedAuthorizers(comparison.was, comparison.is))
 		}
 		slices.SortStableFunc(c.Inbounds, func(a, b InboundChange) int { return cmp.Compare(a.Text, b.Text) })
 		// An inbound that is made for tcp too is no reason to warn of what tcp does not show.
@@ -175,10 +175,11 @@ func sameDocuments(a, b []manifest.Document) bool {
 	return slices.EqualFunc(a, b, func(a, b manifest.Document) bool { return a.Flow() == b.Flow() })
 }
 
-// widens reports whether a class of requests widens.
+// widens reports whether requests are let in now, or may be: a class of requests, or those that no
+// class has.
 func (c Case) widens() bool {
 	return slices.ContainsFunc(c.Comparisons, func(found Comparison) bool {
-		return slices.ContainsFunc(found.Changes, func(change Change) bool { return change.Kind() == Widened })
+		return len(found.Beyond) > 0 || !found.Cover.Complete() || slices.ContainsFunc(found.Changes, func(change Change) bool { return change.Kind() == Widened })
 	})
 }
 

@@ -112,6 +112,9 @@ func changedDocuments(old, recent Side) (out []string) {
 		if i < 0 && is.Opens != "" || i >= 0 && is.Opens != old.Dataplanes[i].Opens {
 			out = append(out, is.Place+" (the probes and the metrics of a Dataplane, which open ports)")
 		}
+		if i >= 0 && is.Behind != old.Dataplanes[i].Behind {
+			out = append(out, is.Place+" (the service behind an inbound of a Dataplane, or its state)")
+		}
 	}
 	return out
 }

@@ -105,6 +105,9 @@ func (p policies) Targets() []capability.Target { return networkpolicy.Targets(p
 // Unproven implements [capability.Truster].
 func (p policies) Unproven() (rules []string, demanded bool) { return networkpolicy.Unproven(p.all) }
 
+// Strangers implements [capability.Stranger]: no caller of the lab is made for the labels of a namespace.
+func (p policies) Strangers() []string { return p.options.Namespaces() }
+
 // Peers implements [capability.PeerNamer].
 func (p policies) Peers() []capability.Target { return networkpolicy.Peers(p.all, p.options) }
 

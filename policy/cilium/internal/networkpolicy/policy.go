@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 
@@ -154,4 +155,14 @@ func ReadOptions(opts language.Options) (Options, error) {
 	}
 	o.Peers = opts.Peers
 	return o, nil
+}
+
+// Namespaces returns a text for each namespace whose labels are stated.
+func (o Options) Namespaces() (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(o.NamespaceLabels)) {
+		// A map of texts has nothing that JSON cannot say.
+		labels, _ := json.Marshal(o.NamespaceLabels[name])
+		out = append(out, fmt.Sprintf("the namespace %s has the labels %s", name, labels))
+	}
+	return out
 }

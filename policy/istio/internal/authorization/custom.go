@@ -44,7 +44,11 @@ func Authorizers(ps []Policy, opts Options) (out []string) {
 		i := slices.IndexFunc(opts.Providers, func(of ExtensionProvider) bool {
 			return p.resource.Spec.Provider != nil && of.Name == p.resource.Spec.Provider.Name
 		})
-		if p.resource.Spec.Action != actionCustom || i < 0 {
+		switch {
+		case p.resource.Spec.Action != actionCustom || p.resource.Spec.Provider == nil:
+			continue
+		case i < 0:
+			out = append(out, fmt.Sprintf("the provider %q, which the mesh config does not have", p.resource.Spec.Provider.Name))
 			continue
 		}
 		// It has nothing that JSON cannot say.
