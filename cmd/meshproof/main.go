@@ -26,18 +26,15 @@ import (
 	"github.com/meshproof/meshproof/internal/children"
 	"github.com/meshproof/meshproof/internal/flagvalue"
 	"github.com/meshproof/meshproof/internal/spelling"
+	"github.com/meshproof/meshproof/internal/start"
 	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 func main() {
+	start.Done()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { endAfterSignal(ctx, stop) })
-	// The garbage collector waits until the heap has doubled. These bytes count and are never touched, so
-	// that they take no memory: a run with little in use collects a tenth as often.
-	unused := make([]byte, 256<<20)
-	status := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	runtime.KeepAlive(unused)
-	os.Exit(status)
+	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // endAfterSignal ends this process when everything that was started has ended. It ends work

@@ -57,5 +57,6 @@ var walls = map[string]string{
 	"internal/tokenfilter":      "xds",
 
 	"internal/claim":     "internal/token",
+	"internal/start":     "cmd/meshproof",
 	"internal/webserver": "cmd/meshproof",
 }

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"sync"
 
 	"github.com/meshproof/meshproof/internal/report"
 )
@@ -23,9 +24,12 @@ import (
 var assets embed.FS
 
 var (
-	pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"count": formatCount, "v": report.Visible, "lines": visibleLines}).ParseFS(assets, "page.html"))
-	style        = template.CSS(asset("page.css"))
-	script       = template.JS(asset("page.js"))
+	// pageTemplate is parsed when a page is written, because most runs of the program write none.
+	pageTemplate = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("page.html").Funcs(template.FuncMap{"count": formatCount, "v": report.Visible, "lines": visibleLines}).ParseFS(assets, "page.html"))
+	})
+	style  = template.CSS(asset("page.css"))
+	script = template.JS(asset("page.js"))
 	// contentPolicy allows the style, the script and the empty icon of the page, and nothing else.
 	contentPolicy = "default-src 'none'; style-src " + sourceHash(string(style)) + "; script-src " + sourceHash(string(script)) +
 		"; img-src data:; base-uri 'none'; form-action 'none'"
@@ -44,7 +48,7 @@ func Write(w io.Writer, runs []report.Run) error {
 		return errors.New("report: write the page: there is no run to show: name at least one")
 	}
 	out := bufio.NewWriter(w)
-	if err := cmp.Or(pageTemplate.Execute(out, newView(runs)), out.Flush()); err != nil {
+	if err := cmp.Or(pageTemplate().Execute(out, newView(runs)), out.Flush()); err != nil {
 		return fmt.Errorf("report: write the page: %w", err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/meshproof/meshproof/internal/dataplane"
 	"github.com/meshproof/meshproof/internal/kri"
@@ -22,8 +23,11 @@ import (
 var assets embed.FS
 
 var (
-	pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"text": jsonText, "isTCP": func(l policy.Layer) bool { return l == policy.L4 }}).ParseFS(assets, "page.html"))
-	pageStyle    = style()
+	// pageTemplate is parsed when a page is written, because most runs of the program write none.
+	pageTemplate = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("page.html").Funcs(template.FuncMap{"text": jsonText, "isTCP": func(l policy.Layer) bool { return l == policy.L4 }}).ParseFS(assets, "page.html"))
+	})
+	pageStyle = style()
 	// pagePolicy allows the page's own style and its empty icon. The page has no script.
 	pagePolicy = "default-src 'none'; style-src 'sha256-" + digest(pageStyle) + "'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
@@ -136,7 +140,7 @@ func (h handler) page(w http.ResponseWriter, req *http.Request) {
 		}
 	}
 	var body bytes.Buffer
-	if err := pageTemplate.Execute(&body, v); err != nil {
+	if err := pageTemplate().Execute(&body, v); err != nil {
 		panic(err) // the template fits every view
 	}
 	w.Header().Set("Content-Security-Policy", pagePolicy)
