@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/meshproof/meshproof/internal/report/summary"
+	"github.com/meshproof/meshproof/internal/terminal"
 )
 
 // The exit statuses of the command.
@@ -91,9 +92,11 @@ func exitStatus(ctx context.Context, err error, stderr io.Writer) int {
 	case err == nil:
 		return 0
 	case ctx.Err() != nil && errors.As(err, &left):
+		terminal.EraseLine(stderr)
 		say(stderr, fmt.Errorf("interrupted, but not everything that was started is gone: %w", left))
 		return exitInterrupted
 	case ctx.Err() != nil:
+		terminal.EraseLine(stderr)
 		say(stderr, errors.New("interrupted; everything that was started is gone"))
 		return exitInterrupted
 	}

@@ -150,6 +150,13 @@ func (p *Progress) Clear() {
 	}
 }
 
+// EraseLine clears the line of a [Progress] that is not stopped any more, because the program ends.
+func EraseLine(stderr io.Writer) {
+	if IsTerminal(stderr) {
+		fmt.Fprint(stderr, eraseLine)
+	}
+}
+
 // Stop ends the progress and clears the line. It may be called more than once.
 func (p *Progress) Stop() {
 	p.stop()
