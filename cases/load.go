@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/folder"
 	"github.com/meshproof/meshproof/policy/manifest"
 )
@@ -168,6 +169,8 @@ func sources(data []byte, docs []manifest.Document) []string {
 
 //go:embed advisories/*.yaml cilium/*.yaml gateway/*.yaml istio/*.yaml kuma/*.yaml linkerd/*.yaml
 var embedded embed.FS
+
+func init() { casefile.Embedded = embedded }
 
 // Stories returns the built-in cases, in the order of their files: the user stories of
 // each dialect, and traps. A place is "cases/kuma/mesh-operator-1.yaml:1", a path from

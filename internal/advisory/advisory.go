@@ -14,11 +14,15 @@ package advisory
 
 import (
 	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/behavior"
+	"github.com/meshproof/meshproof/internal/casefile"
 	"github.com/meshproof/meshproof/internal/result"
 )
 
@@ -46,10 +50,32 @@ func Known(all []cases.Case) []Advisory {
 	return out
 }
 
-// BuiltIn returns the advisories of the built-in cases. An error is a defect of the build.
+// named is the field of a case that names an advisory.
+var named = regexp.MustCompile(`(?m)^advisory:`)
+
+// BuiltIn returns the advisories of the built-in cases. It reads only the files that name one. An error is a defect of
+// the build.
 func BuiltIn() ([]Advisory, error) {
-	stories, err := cases.Stories()
-	return Known(stories), err
+	files, err := fs.Glob(casefile.Embedded, "*/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var all []cases.Case
+	for _, name := range files {
+		data, err := fs.ReadFile(casefile.Embedded, name)
+		if err != nil {
+			return nil, err
+		}
+		if !named.Match(data) {
+			continue
+		}
+		found, err := cases.Parse(path.Join("cases", name), data)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return Known(all), nil
 }
 
 // CasesOf returns the cases of all advisories.
