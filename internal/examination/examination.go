@@ -75,13 +75,13 @@ func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample in
 	}
 	program, unread := lift.Program(filters, in.Port)
 	lost = append(lost, unread...)
-	if doubt := openregex.Doubt(filters, x.Reading.Case.Normalization, x.Reading.Envoy()); doubt != "" {
+	cover := classes.Of(in.Surface(), in.Program.Program, program)
+	if doubt := openregex.Doubt(filters, x.Reading.Case.Normalization, x.Reading.Envoy()); doubt != "" && !openregex.Settled(cover, in.Program.Program, filters) {
 		lost = append(lost, doubt)
 	}
 	for _, part := range lost {
 		x.Unread = append(x.Unread, fmt.Sprintf("%s: %s", in, part))
 	}
-	cover := classes.Of(in.Surface(), in.Program.Program, program)
 	x.Classes += len(cover.Classes)
 	var agreeing []int
 	differing := 0

@@ -101,6 +101,47 @@ func TestOpenRegex(t *testing.T) {
 	}
 }
 
+// What only lets requests in by an expression shuts a byte out that it does not match, and a class of requests is
+// decided alike. An expression that takes each path leaves no such class.
+func TestOpenRegexThatLetsIn(t *testing.T) {
+	t.Parallel()
+	for http, settled := range map[string]bool{
+		`path: "/public.*"`:                                   true,
+		`path: "/public.*"}, {host: "shop.example"`:           true,
+		`path: "/public.*", method: "GET|HEAD"`:               true,
+		`path: ".*"`:                                          false,
+		`host: ".*"`:                                          false,
+		`path: "/public.*"}, {path: "/[^p].*|/|/p[^u].*|[*]"`: true,
+		`method: ".*"`:                                        false,
+	} {
+		reading, err := verdict.Read(casetest.Parse(t, `
+case: a path for one client
+workloads:
+  - {name: backend, namespace: shop, labels: {app: backend}, inbounds: [{port: 8080, protocol: http}]}
+  - {name: frontend, namespace: shop, labels: {app: frontend}}
+policies:
+  - apiVersion: cilium.io/v2
+    kind: CiliumNetworkPolicy
+    metadata: {name: p, namespace: shop}
+    spec:
+      endpointSelector: {matchLabels: {app: backend}}
+      ingress: [{fromEndpoints: [{matchLabels: {app: frontend}}], toPorts: [{ports: [{port: "8080", protocol: TCP}], rules: {http: [{`+http+`}]}}]}]
+requests: [{from: frontend, to: backend/8080, want: allow}]
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := xds.Compile(reading.Inbounds()[0].Program.Program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := examination.Of(reading.On(behavior.Set{}.With(behavior.RegexBytes, false)), []xds.Filters{own}, true, 2)
+		if (len(x.Unread) == 0) != settled || x.Differing > 0 {
+			t.Errorf("%s: %d differ, unread %q", http, x.Differing, x.Unread)
+		}
+	}
+}
+
 // A filter may let in callers without TLS on one path of many, where the policies deny them.
 func TestBackDoorInPlaintext(t *testing.T) {
 	t.Parallel()
