@@ -33,6 +33,8 @@ const (
 type Suspect struct {
 	Case     cases.Case
 	Requests []result.Request
+	// RoutedRequests are those through sidecars.
+	RoutedRequests []result.RoutedRequest
 }
 
 // Counterexample is the smallest case that shows a disagreement.
@@ -89,6 +91,10 @@ func (f Finder) Find(ctx context.Context, suspects []Suspect) ([]Counterexample,
 			}
 			out = append(out, c)
 		}
+		var err error
+		if out, err = f.findRouted(ctx, s, out, causes); err != nil {
+			return out, err
+		}
 	}
 	return out, nil
 }
@@ -103,7 +109,7 @@ func causeOf(c cases.Case) string {
 	for _, q := range c.Requests {
 		fmt.Fprintf(&b, "%s %s\n", q.To, q.Want)
 	}
-	return b.String()
+	return b.String() + routedCause(c)
 }
 
 // shows tells whether a smaller case shows the same. Where the decision was wrong, it has
@@ -164,6 +170,9 @@ func (c Counterexample) WriteText(w io.Writer, p terminal.Paint) {
 	}
 	for _, q := range c.Result.Requests {
 		c.Result.WriteRequest(w, p, q)
+	}
+	for _, r := range c.Result.RoutedRequests {
+		r.Write(w, p)
 	}
 	fmt.Fprintf(w, "  again: %s\n\n", c.Again)
 }

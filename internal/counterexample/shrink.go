@@ -50,15 +50,25 @@ func (s *shrinker) shrink(c cases.Case, q cases.Request) cases.Case {
 	if !s.begin() {
 		return c
 	}
+	s.smaller()
+	return s.named()
+}
+
+// smaller leaves out parts until no part can be left out, or the bounds end it.
+func (s *shrinker) smaller() {
 	for text := ""; text != s.text && !s.over(); {
 		text = s.text
 		s.inbounds()
 		s.trees(list)
 		s.trees(mapping)
-		s.request()
+		if s.routed {
+			s.routedRequest()
+			s.peerLabels()
+		} else {
+			s.request()
+		}
 		s.surroundings()
 	}
-	return s.named()
 }
 
 // shrinker holds the smallest case so far, and the cases that were tried.
@@ -70,6 +80,8 @@ type shrinker struct {
 	want cases.Want
 	// letIn says that the request wants a policy to deny a caller that mTLS keeps out.
 	letIn bool
+	// routed says that the request goes through a sidecar.
+	routed bool
 	// root is the list of the policies that the shrinking began with.
 	root *tree
 
@@ -131,7 +143,10 @@ func (s *shrinker) take(next candidate) bool {
 	}
 	s.seen[text] = true
 	reading, err := verdict.Read(c)
-	if err != nil || s.wanted(reading) != s.want {
+	switch {
+	case err != nil:
+		return false
+	case s.routed && !canState(reading), !s.routed && s.wanted(reading) != s.want:
 		return false
 	}
 	s.tries--
@@ -145,10 +160,14 @@ func (s *shrinker) take(next candidate) bool {
 
 // read writes the candidate and reads it back.
 func (s *shrinker) read(next candidate, want cases.Want) (c cases.Case, text string, ok bool) {
-	var err error
-	if next.c.Policies, err = s.policies(next); err != nil {
+	docs, err := s.policies(next)
+	if err != nil {
 		return cases.Case{}, "", false
 	}
+	if s.routed {
+		return s.readRouted(next.c, docs)
+	}
+	next.c.Policies = docs
 	next.c.Requests = slices.Clone(next.c.Requests)
 	next.c.Requests[0].Want = want
 	written := casewriter.YAML(next.c)
@@ -163,7 +182,7 @@ func (s *shrinker) read(next candidate, want cases.Want) (c cases.Case, text str
 // inbound.
 func (s *shrinker) inbounds() {
 	all := s.smallest.c.Inbounds
-	to := func(in cases.Inbound) bool { return in.String() == s.smallest.c.Requests[0].To }
+	to := func(in cases.Inbound) bool { return !s.routed && in.String() == s.smallest.c.Requests[0].To }
 	var others []string
 	for _, in := range all {
 		if !to(in) {

@@ -44,7 +44,7 @@ func (s *shrinker) request() {
 	})
 	with(func(q *cases.Request) { q.GRPC = "" })
 	with(func(q *cases.Request) { q.Method = "" })
-	for _, path := range s.paths() {
+	for _, path := range s.paths(s.smallest.c.Requests[0].Path) {
 		if with(func(q *cases.Request) { q.Path = path }) {
 			break
 		}
@@ -58,8 +58,7 @@ func (s *shrinker) request() {
 
 // paths returns simpler paths, the shortest first: the default path, the paths that the
 // policies name, and the parents of the request's own path.
-func (s *shrinker) paths() []string {
-	own := s.smallest.c.Requests[0].Path
+func (s *shrinker) paths(own string) []string {
 	if own == "" {
 		return nil
 	}

@@ -176,6 +176,11 @@ func (r *Report) Suspects() []counterexample.Suspect {
 	for _, p := range r.Cases {
 		out = append(out, counterexample.Suspect{Case: p.Result.Case, Requests: p.Disagreements})
 	}
+	if r.Routes != nil {
+		for _, v := range r.Routes.Verdicts {
+			out = append(out, counterexample.Suspect{Case: v.Result.Case, RoutedRequests: v.Wrong()})
+		}
+	}
 	return out
 }
 
