@@ -238,7 +238,10 @@ func newFamily(patterns []pattern) *family {
 
 // compare puts a pattern in front of all that it covers.
 func (p pattern) compare(q pattern) int {
-	return cmp.Or(strings.Compare(p.text, q.text), int(q.kind)-int(p.kind), strings.Compare(q.last, p.last))
+	if order := strings.Compare(p.text, q.text); order != 0 {
+		return order
+	}
+	return cmp.Or(int(q.kind)-int(p.kind), strings.Compare(q.last, p.last))
 }
 
 // number returns the number of one of the family's patterns.

@@ -269,11 +269,13 @@ func (s *survey) leaf(c policy.Condition) bool {
 		s.opaque = append(s.opaque, c)
 		return false
 	}
+	is := c.(policy.Is)
+	row := s.table.row(l.dimension, is.Attribute)
 	s.leaves[l.dimension] = append(s.leaves[l.dimension], l)
-	s.regular = s.regular || s.table.row(l.dimension, c.(policy.Is).Attribute).mixes || !formsTree(c.(policy.Is)) || s.table.row(l.dimension, c.(policy.Is).Attribute).several
+	s.regular = s.regular || row.mixes || row.several || !formsTree(is)
 	if l.dimension == callers {
 		s.perName, s.joined = s.perName || l.perName, s.joined || !l.perName
-	} else if s.table.row(l.dimension, c.(policy.Is).Attribute).names {
+	} else if row.names {
 		s.names = append(s.names, c)
 	}
 	return l.dimension == callers

@@ -160,7 +160,7 @@ type fromItems struct {
 
 // fromItem is an item and the policy that has it.
 type fromItem struct {
-	permission.FromItem
+	*permission.FromItem
 	policy *permission.Policy
 }
 
@@ -169,8 +169,8 @@ func fromItemsOf(sel selection.Selection) fromItems {
 	for i := range sel.Policies {
 		p := &sel.Policies[i]
 		own := make([]fromItem, len(p.From))
-		for k, item := range p.From {
-			own[k] = fromItem{item, p}
+		for k := range p.From {
+			own[k] = fromItem{&p.From[k], p}
 		}
 		switch {
 		case p.Target.Kind == target.Route:
