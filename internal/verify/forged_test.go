@@ -73,11 +73,16 @@ func matchedTo(t *testing.T, to string, edits ...edit) *Verification {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dump := exampleDump(t)
+	return matchedDump(t, all, files, to, exampleDump(t), append(slices.Clip(edits), completed)...)
+}
+
+// matchedDump holds one inbound of a dump, or all where none is named, after some edits against cases.
+func matchedDump(t *testing.T, all []lab.Case, files *lab.Files, to string, dump any, edits ...edit) *Verification {
+	t.Helper()
 	for _, e := range edits {
 		dump = e(dump)
 	}
-	text, err := json.Marshal(completed(dump))
+	text, err := json.Marshal(dump)
 	if err != nil {
 		t.Fatal(err)
 	}

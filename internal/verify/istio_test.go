@@ -1,14 +1,12 @@
 package verify
 
 import (
-	"encoding/json"
 	"os"
 	"testing"
 
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/language"
 	"github.com/meshproof/meshproof/policy/manifest"
@@ -106,21 +104,5 @@ func matchedSidecar(t *testing.T, config, policies string, edits ...edit) *Verif
 		}
 		parts = append(parts, value(string(text)))
 	}
-	dump := any(parts)
-	for _, e := range edits {
-		dump = e(dump)
-	}
-	text, err := json.Marshal(dump)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := sidecar.Dump(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := Match(t.Context(), all, files, false, "", nil, found)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return matchedDump(t, all, files, "", parts, edits...)
 }

@@ -1,14 +1,13 @@
 package verify
 
 import (
-	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/meshproof/meshproof/internal/lab"
-	"github.com/meshproof/meshproof/internal/sidecar"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/dialect"
 	"github.com/meshproof/meshproof/xds"
@@ -98,19 +97,5 @@ func matchedIstio(t *testing.T, spec string, edits ...edit) *Verification {
 	// The inbound of TCP is left out.
 	dump := drop("configs.0.dynamic_listeners.1")(exampleDump(t))
 	dump = put(rbac, `{"@type": "T/envoy.extensions.filters.http.rbac.v3.RBAC", `+string(text[1:]))(dump)
-	for _, e := range edits {
-		dump = e(dump)
-	}
-	if text, err = json.Marshal(completed(dump)); err != nil {
-		t.Fatal(err)
-	}
-	found, err := sidecar.Dump(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := Match(t.Context(), all, files, false, "", nil, found)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return matchedDump(t, all, files, "", dump, append(slices.Clip(edits), completed)...)
 }
