@@ -26,7 +26,7 @@ SINGLE = $(filter-out $(RACED:.%=github.com/meshproof/meshproof%),$(shell $(GO) 
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
-.PHONY: run check test slow vet lint bench
+.PHONY: run check test slow vet lint bench compare
 
 run: ## run all built-in cases on a real Envoy
 	$(GO) run ./cmd/meshproof run --envoy $(ENVOY)
@@ -61,6 +61,12 @@ bench: ## the figures of docs/performance.md
 	$(GO) run ./cmd/meshproof envoy fetch
 	$(GO) test -run '^$$' -bench . ./harness ./internal/suite ./internal/differential ./internal/diff ./internal/policyset ./internal/sidecar ./internal/verify
 	$(GO) test -run '^$$' -bench . ./certs ./policy/... ./xds ./internal/controlplane
+
+# The commit that compare holds the benchmarks against.
+BEFORE ?= 3a06b74
+
+compare: ## the CPU time of the benchmarks, and at commit $(BEFORE)
+	.github/scripts/benchmarks.sh $(BEFORE)
 
 # The folder that matrix writes its report into.
 REPORT ?= matrix
