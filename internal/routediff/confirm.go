@@ -31,8 +31,11 @@ type evidence struct {
 
 // confirmation is a case for each side, with the same requests.
 type confirmation struct {
+	sender      *Sender
 	old, recent cases.Case
 	evidence    []*evidence
+	// waits are the limits that differ.
+	waits []wait
 }
 
 // Confirm sends a request of each change through the sidecar of its workload, under the policies before and
@@ -127,59 +130,85 @@ func (d *Difference) ask(s *Sender) (*confirmation, error) {
 	if err := cmp.Or(errOld, errNew); err != nil {
 		return nil, err
 	}
-	c := &confirmation{old: old, recent: recent}
-	add := func(e *evidence, r casefile.RoutedRequest) {
-		e.at = append(e.at, len(c.old.RoutedRequests))
-		c.old.RoutedRequests, c.recent.RoutedRequests = append(c.old.RoutedRequests, from(s.before, r)...), append(c.recent.RoutedRequests, from(s.after, r)...)
-	}
-	var waits []wait
-	for i := range s.Comparisons {
-		found := &s.Comparisons[i]
+	c := &confirmation{sender: s, old: old, recent: recent}
+	c.addClasses()
+	c.addClusters()
+	c.addServices(d)
+	return c, c.addWaits()
+}
+
+// note makes room for what an Envoy shows of a change.
+func (c *confirmation) note() *evidence {
+	e := &evidence{}
+	c.evidence = append(c.evidence, e)
+	return e
+}
+
+// add adds a request to both cases.
+func (c *confirmation) add(e *evidence, r casefile.RoutedRequest) {
+	e.at = append(e.at, len(c.old.RoutedRequests))
+	c.old.RoutedRequests, c.recent.RoutedRequests = append(c.old.RoutedRequests, from(c.sender.before, r)...), append(c.recent.RoutedRequests, from(c.sender.after, r)...)
+}
+
+// addClasses adds a request of each class that changes, and notes its limits that change.
+func (c *confirmation) addClasses() {
+	for i := range c.sender.Comparisons {
+		found := &c.sender.Comparisons[i]
 		for k := range found.Changes {
 			change := &found.Changes[k]
-			change.evidence = &evidence{}
-			c.evidence = append(c.evidence, change.evidence)
-			add(change.evidence, found.ask(change.Witness))
+			change.evidence = c.note()
+			c.add(change.evidence, found.ask(change.Witness))
 			for _, f := range change.Fields {
 				if f.limits != nil {
-					waits = append(waits, wait{change.evidence, f, found.waiting(f, change.Witness)})
+					c.waits = append(c.waits, wait{change.evidence, f, found.waiting(f, change.Witness)})
 				}
 			}
 		}
 	}
-	for i := range s.Clusters {
-		change := &s.Clusters[i]
-		change.evidence = &evidence{}
-		c.evidence = append(c.evidence, change.evidence)
+}
+
+// addClusters notes the limits of backends that change.
+func (c *confirmation) addClusters() {
+	for i := range c.sender.Clusters {
+		change := &c.sender.Clusters[i]
+		change.evidence = c.note()
 		for _, f := range change.Fields {
 			if f.limits == nil {
 				continue
 			}
 			w := wait{of: change.evidence, field: f}
-			for _, to := range s.requestsTo(change.Cluster) {
+			for _, to := range c.sender.requestsTo(change.Cluster) {
 				w.candidates = append(w.candidates, to.waiting(f, to.request)...)
 			}
-			waits = append(waits, w)
+			c.waits = append(c.waits, w)
 		}
 	}
+}
+
+// addServices adds a request to each backend whose inbounds change.
+func (c *confirmation) addServices(d *Difference) {
 	for i := range d.Services {
 		change := &d.Services[i]
-		if to := s.requestsTo(change.Cluster); change.Case == s.Case && change.evidence == nil && len(to) > 0 {
-			change.evidence = &evidence{}
-			c.evidence = append(c.evidence, change.evidence)
-			add(change.evidence, to[0].Comparison.ask(to[0].request))
+		if to := c.sender.requestsTo(change.Cluster); change.Case == c.sender.Case && change.evidence == nil && len(to) > 0 {
+			change.evidence = c.note()
+			c.add(change.evidence, to[0].Comparison.ask(to[0].request))
 		}
 	}
+}
+
+// addWaits adds, for each limit that changes, the first request that shows it, or names the limit where
+// none does.
+func (c *confirmation) addWaits() error {
 	var all []casefile.RoutedRequest
-	for _, w := range waits {
+	for _, w := range c.waits {
 		all = append(all, w.candidates...)
 	}
-	before, errOld := routeverdict.ExpectAll(old, from(s.before, all...))
-	after, errNew := routeverdict.ExpectAll(recent, from(s.after, all...))
+	before, errOld := routeverdict.ExpectAll(c.old, from(c.sender.before, all...))
+	after, errNew := routeverdict.ExpectAll(c.recent, from(c.sender.after, all...))
 	if err := cmp.Or(errOld, errNew); err != nil {
-		return nil, err
+		return err
 	}
-	for _, w := range waits {
+	for _, w := range c.waits {
 		n := len(w.candidates)
 		shows := -1
 		for i := n - 1; i >= 0; i-- {
@@ -192,9 +221,9 @@ func (d *Difference) ask(s *Sender) (*confirmation, error) {
 			w.of.unshown = append(w.of.unshown, fmt.Sprintf("%s %s → %s", w.field.Name, w.field.Old.Text, w.field.New.Text))
 			continue
 		}
-		add(w.of, w.candidates[shows])
+		c.add(w.of, w.candidates[shows])
 	}
-	return c, nil
+	return nil
 }
 
 // from are requests that a workload sends.
