@@ -112,6 +112,7 @@ func TestOpenRegexThatLetsIn(t *testing.T) {
 		`path: ".*"`:                                          false,
 		`host: ".*"`:                                          false,
 		`path: "/public.*"}, {path: "/[^p].*|/|/p[^u].*|[*]"`: true,
+		`method: "P.*"`:                                       true,
 		`method: ".*"`:                                        false,
 	} {
 		reading, err := verdict.Read(casetest.Parse(t, `

@@ -17,7 +17,7 @@ import (
 // request with a byte that is no UTF-8, on an Envoy whose expressions do not match such a byte. The program
 // is that of the policies, and the cover has the classes of the program and of the filters.
 //
-// A path or a host with such a byte meets no expression and no exact text. Where nothing else is asked of
+// A path, a host or a method with such a byte meets no expression and no exact text. Where nothing else is asked of
 // it, it is decided as one that meets none of them either, and there is a class of these. The answer is no
 // where an expression refuses requests: then the byte is a way past it, which no class shows.
 func Settled(cover *classes.Cover, own policy.Program, f xds.Filters) bool {
@@ -46,7 +46,7 @@ func Settled(cover *classes.Cover, own policy.Program, f xds.Filters) bool {
 
 // survey is what the program and the filters ask of the values that callers write.
 type survey struct {
-	// asked has the comparisons with the path and with the host, by these names.
+	// asked has the comparisons with the path, the host and the method, by these names.
 	asked map[string][]policy.Is
 	// open are the values that an open expression is compared with. Refuses is true where one is
 	// compared with another value, or refuses requests.
@@ -56,16 +56,19 @@ type survey struct {
 
 // The values that the classes answer for. A request has each of them once.
 const (
-	ofPath = "path"
-	ofHost = "host"
+	ofPath   = "path"
+	ofHost   = "host"
+	ofMethod = "method"
 )
 
 func valueOf(a *policy.Attribute) string {
 	switch {
-	case a.Name == "header :path", a.Name == attribute.Path.Name, strings.HasPrefix(a.Name, "query"):
+	case a.Name == "header :path", a == attribute.Path, strings.HasPrefix(a.Name, "query"):
 		return ofPath
-	case a.Name == attribute.Host.Name:
+	case a == attribute.Host:
 		return ofHost
+	case a == attribute.Method:
+		return ofMethod
 	default:
 		return ""
 	}
@@ -73,7 +76,7 @@ func valueOf(a *policy.Attribute) string {
 
 // isWhole reports whether a comparison with the whole value fails for each value that is no UTF-8.
 func isWhole(is policy.Is) bool {
-	whole := is.Attribute.Name == "header :path" || is.Attribute.Name == attribute.Host.Name
+	whole := is.Attribute.Name == "header :path" || is.Attribute == attribute.Host || is.Attribute == attribute.Method
 	return whole && (is.Match.Kind == policy.Regex || is.Match.Kind == policy.Exact)
 }
 
