@@ -86,7 +86,7 @@ func TestExampleCompilerOfGo(t *testing.T) {
 func startControlPlane(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "controlplane")
-	if out, err := commandIn(".", "go", "build", "-o", binary, "./controlplane").CombinedOutput(); err != nil {
+	if out, err := commandIn(".", "go", "build", "-ldflags", "-s -w", "-o", binary, "./controlplane").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	plane := commandIn(".", binary, "-listen", "127.0.0.1:0")

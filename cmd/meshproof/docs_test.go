@@ -164,13 +164,14 @@ func try(t *testing.T, dir string, c command) {
 	}
 }
 
-// slowCommands begin the commands that boot Envoy for many cases or classes. With -short
-// none is run. A later command of the same document needs nothing that one writes.
-var slowCommands = []string{"prove", "fuzz", "mutate", "run --profile", "run --compiler", "run --ads", "run cases/istio", "run cases/gateway", "run cases/linkerd", "run cases/cilium"}
+// slowCommands begin the commands that boot Envoy for many cases or classes, or whose cases run in other tests. With
+// -short none is run, and no command for all versions of Envoy. A later command of the same document needs nothing that
+// one writes.
+var slowCommands = []string{"advisories", "prove", "fuzz", "mutate", "run cases/kuma/shadow-workflow.yaml", "run examples/dialects/traps", "run --profile", "run --compiler", "run --ads", "run cases/istio", "run cases/gateway", "run cases/linkerd", "run cases/cilium"}
 
 func isSlow(words []string) bool {
 	line := strings.Join(words, " ") + " "
-	return slices.ContainsFunc(slowCommands, func(c string) bool { return strings.HasPrefix(line, "meshproof "+c+" ") })
+	return strings.Contains(line, " --envoy all ") || slices.ContainsFunc(slowCommands, func(c string) bool { return strings.HasPrefix(line, "meshproof "+c+" ") })
 }
 
 // meshproof runs a command line that has to succeed, and returns its output.
@@ -307,7 +308,7 @@ func checkStories(t *testing.T, out string) {
 func tryADS(t *testing.T, dir string, args []string) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "controlplane")
-	build := exec.Command("go", "build", "-o", program, "./examples/controlplane")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, "./examples/controlplane")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 	"time"
 
@@ -30,10 +31,13 @@ type Progress struct {
 }
 
 // How often the line is written.
-const (
-	onTerminal = 200 * time.Millisecond
-	elsewhere  = 10 * time.Second
-)
+const onTerminal = 200 * time.Millisecond
+
+var elsewhere = 10 * time.Second
+
+// HideElsewhere writes no progress where there is no terminal. It is for tests, whose output must not depend on
+// the speed of the machine. It comes before the first [NewProgress].
+func HideElsewhere() { elsewhere = math.MaxInt64 }
 
 // NewProgress shows the progress of so many cases, and that Envoy starts. [Progress.Stop] has
 // to be called.
