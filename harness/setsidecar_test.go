@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -188,6 +189,56 @@ func BenchmarkRouteChange(b *testing.B) {
 	if f := sendOne(b, m, exchange.Request{From: "web", To: "shop-250", Path: "/0"}); f.Backend != want {
 		b.Errorf("behind the changes: %+v, want %s", f, want)
 	}
+}
+
+// BenchmarkSidecar500 makes a mesh with a sidecar of 500 outbounds, each with six routes and a cluster of
+// its own, until it is live. It reports by how much the memory of Envoy grows for it.
+func BenchmarkSidecar500(b *testing.B) {
+	s := ofOutbounds(500, "http")
+	for i := range s.Program.Outbounds {
+		o := &s.Program.Outbounds[i]
+		s.Program.Clusters = append(s.Program.Clusters, routing.Cluster{Name: o.Name})
+		s.Endpoints[o.Name] = s.Endpoints["http"]
+		for k := range o.Routes {
+			o.Routes[k].Backends[0].Cluster = o.Name
+		}
+	}
+	spec := inbounds(b, onlyFrontend)
+	spec.Sidecars = []routingconfig.Sidecar{s}
+	h := New(b, WithRuntime(Process), WithMeshes(1))
+	allocated := func() float64 {
+		page, err := h.envoy.AdminGet(b.Context(), "/memory")
+		if err != nil {
+			b.Fatal(err)
+		}
+		var memory struct {
+			Allocated float64 `json:",string"`
+		}
+		if err := json.Unmarshal(page, &memory); err != nil {
+			b.Fatal(err)
+		}
+		return memory.Allocated
+	}
+	grown, meshes := 0.0, 0.0
+	for b.Loop() {
+		b.StopTimer()
+		before := allocated()
+		b.StartTimer()
+		m, err := h.NewMesh(b.Context(), spec)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		grown, meshes = grown+allocated()-before, meshes+1
+		if f := sendOne(b, m, exchange.Request{From: "web", To: "shop-250", Path: "/0"}); f.Backend != "http" {
+			b.Errorf("a request: %+v", f)
+		}
+		if err := m.Close(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+	b.ReportMetric(grown/meshes/1e6, "MB-of-Envoy/op")
 }
 
 // ofOutbounds has outbounds with six routes each. One route in the middle leads to the backend.
