@@ -160,28 +160,36 @@ func TestSendRouted(t *testing.T) {
 	checkRows(t, sharedEnvoy.Get(t), rows)
 }
 
+// checkRows sends a row again whose end differs, for a busy machine may be too late for a bound. What is
+// wrong for another reason is wrong each time.
 func checkRows(t *testing.T, h *Harness, rows []row) {
 	m := h.Mesh(t, specOf(t, rows))
-	requests := make([]exchange.Request, len(rows))
-	for i, r := range rows {
-		requests[i] = r.request
-		requests[i].From, requests[i].To = "web", strings.ReplaceAll(r.name, " ", "-")
-	}
-	all, err := m.SendRouted(t.Context(), requests...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkCounted(t, m, all)
-	for i, r := range rows {
-		e := all.Evidence[i]
-		f, err := e.Find()
+	for try := 1; len(rows) > 0; try++ {
+		requests := make([]exchange.Request, len(rows))
+		for i, r := range rows {
+			requests[i] = r.request
+			requests[i].From, requests[i].To = "web", strings.ReplaceAll(r.name, " ", "-")
+		}
+		all, err := m.SendRouted(t.Context(), requests...)
 		if err != nil {
-			t.Errorf("%s: %v\n%+v", r.name, err, e.Outbound)
-			continue
+			t.Fatal(err)
 		}
-		if f.Cause != r.cause || f.Answer.End != r.end || f.Answer.Status != r.status || int(f.Answer.GRPC) != r.grpc {
-			t.Errorf("%s: %s, %s %+v\n%+v", r.name, f.Cause, f.Answer, f.Answer, e.Outbound)
+		checkCounted(t, m, all)
+		var differ []row
+		for i, r := range rows {
+			e := all.Evidence[i]
+			f, err := e.Find()
+			switch {
+			case err != nil:
+				t.Errorf("%s: %v\n%+v", r.name, err, e.Outbound)
+			case f.Cause == r.cause && f.Answer.End == r.end && f.Answer.Status == r.status && int(f.Answer.GRPC) == r.grpc:
+			case try == 5:
+				t.Errorf("%s: %s, %s %+v\n%+v", r.name, f.Cause, f.Answer, f.Answer, e.Outbound)
+			default:
+				differ = append(differ, r)
+			}
 		}
+		rows = differ
 	}
 }
 
