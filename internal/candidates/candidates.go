@@ -25,9 +25,9 @@ type Index struct {
 const least = 32
 
 // Of returns the index of a program.
-func Of(p policy.Program) *Index { return of(p, least) }
+func Of(p policy.Program) *Index { return indexOf(p, least) }
 
-func of(p policy.Program, least int) *Index {
+func indexOf(p policy.Program, least int) *Index {
 	x := &Index{program: p}
 	for _, g := range p.Gates {
 		x.gates = append(x.gates, newList(g.Rules, least))
@@ -36,7 +36,7 @@ func of(p policy.Program, least int) *Index {
 		x.shadows = append(x.shadows, newList(g.Rules, least))
 	}
 	for _, r := range p.Routes {
-		x.routes = append(x.routes, of(policy.Program{Gates: r.Gates, Shadows: r.Shadows}, least))
+		x.routes = append(x.routes, indexOf(policy.Program{Gates: r.Gates, Shadows: r.Shadows}, least))
 	}
 	return x
 }

@@ -43,10 +43,12 @@ type Case struct {
 // Of compares two sides, on the inbounds of the given name, or on all where it is empty. It pairs cases of one name, policy files for one workload, or the
 // only case of each side. The error is about a policy, or says that there is nothing to
 // compare; it may be a [lab.NothingError] or a [lab.NoInboundError].
-func Of(old, recent Side, to string) (*Difference, error) { return of(old, recent, to, false) }
+func Of(old, recent Side, to string) (*Difference, error) {
+	return compareSides(old, recent, to, false)
+}
 
-// of is [Of]. With all, the classes that both sides decide alike are among the changes.
-func of(old, recent Side, to string, all bool) (*Difference, error) {
+// compareSides is [Of]. With all, the classes that both sides decide alike are among the changes.
+func compareSides(old, recent Side, to string, all bool) (*Difference, error) {
 	routes, err := routediff.Of(routediff.Side(old), routediff.Side(recent))
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func (s Sides) sampledNames() (out []string) {
 }
 
 // Beside is [Of] for [Sides]: the classes that both sides decide alike are among the changes.
-func Beside(a, b Side, to string) (*Difference, error) { return of(a, b, to, true) }
+func Beside(a, b Side, to string) (*Difference, error) { return compareSides(a, b, to, true) }
 
 // idle returns the policies that select no inbound of the cases, each once.
 func idle(all []lab.Case) (out []lab.Unasked) {

@@ -146,14 +146,14 @@ func (c Case) statusText() string {
 
 // Decision is text such as "allow by default; shadow deny by audit".
 func (q Request) Decision() string {
-	text := by(q.Outcome, q.By)
+	text := decisionBy(q.Outcome, q.By)
 	if q.Shadow != "" && q.Shadow != "none" {
-		text += "; shadow " + by(q.Shadow, q.ShadowBy)
+		text += "; shadow " + decisionBy(q.Shadow, q.ShadowBy)
 	}
 	return text
 }
 
-func by(effect, policy string) string {
+func decisionBy(effect, policy string) string {
 	if policy == "" {
 		return effect
 	}

@@ -219,11 +219,11 @@ func (i Issuer) refuses(t *Token) Refusal {
 
 // takes reports whether an audience of a token is one of the issuer's, as Envoy compares them.
 func (i Issuer) takes(audience string) bool {
-	return slices.ContainsFunc(i.Audiences, func(own string) bool { return bare(own) == bare(audience) })
+	return slices.ContainsFunc(i.Audiences, func(own string) bool { return comparedAudience(own) == comparedAudience(audience) })
 }
 
-// bare returns what Envoy compares of an audience.
-func bare(audience string) string {
+// comparedAudience returns what Envoy compares of an audience.
+func comparedAudience(audience string) string {
 	text := audience
 	for _, scheme := range []string{"http://", "https://"} {
 		if rest, ok := strings.CutPrefix(audience, scheme); ok {
@@ -240,7 +240,7 @@ func (i Issuer) Takes() []string {
 	for _, own := range i.Audiences {
 		for _, scheme := range []string{"", "http://", "https://"} {
 			for _, end := range []string{"", "/"} {
-				if text := scheme + bare(own) + end; i.takes(text) && !slices.Contains(out, text) {
+				if text := scheme + comparedAudience(own) + end; i.takes(text) && !slices.Contains(out, text) {
 					out = append(out, text)
 				}
 			}

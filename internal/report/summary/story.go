@@ -122,7 +122,7 @@ func writeStory(w io.Writer, p terminal.Paint, results []result.Case) {
 }
 
 func row(own string, q result.Request) []string {
-	return []string{report.Outcome(q), by(q.Finding), shadow(q.Finding), terminal.Printable(shorten(own, q.From.Name)), terminal.Printable(q.Text())}
+	return []string{report.Outcome(q), originOf(q.Finding), shadow(q.Finding), terminal.Printable(shorten(own, q.From.Name)), terminal.Printable(q.Text())}
 }
 
 // shorten leaves out the story's own trust domain of a SPIFFE ID. The path that remains
@@ -134,7 +134,7 @@ func shorten(own, name string) string {
 	return name
 }
 
-func by(f evidence.Finding) string {
+func originOf(f evidence.Finding) string {
 	if !f.Judged {
 		return "-"
 	}
