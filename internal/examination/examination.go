@@ -12,12 +12,14 @@ import (
 	"fmt"
 	"slices"
 
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
 
 	"github.com/meshproof/meshproof/cases"
 	"github.com/meshproof/meshproof/internal/beyond"
 	"github.com/meshproof/meshproof/internal/openregex"
 	"github.com/meshproof/meshproof/internal/verdict"
+	"github.com/meshproof/meshproof/internal/virtualhost"
 	"github.com/meshproof/meshproof/policy"
 	"github.com/meshproof/meshproof/policy/classes"
 	"github.com/meshproof/meshproof/xds"
@@ -79,6 +81,7 @@ func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample in
 	if doubt := openregex.Doubt(filters, x.Reading.Case.Normalization, x.Reading.Envoy()); doubt != "" && !openregex.Settled(cover, in.Program.Program, filters) {
 		lost = append(lost, doubt)
 	}
+	lost = append(lost, otherTargets(filters)...)
 	for _, part := range lost {
 		x.Unread = append(x.Unread, fmt.Sprintf("%s: %s", in, part))
 	}
@@ -123,6 +126,18 @@ func (x *Examination) inbound(in verdict.Inbound, filters xds.Filters, sample in
 		x.ask(in.Request(c.Witness), x.question(in, program, c.String(), c.Witness))
 	}
 	x.plaintext(in, program, cover)
+}
+
+// otherTargets names the routes that take requests whose target is no path: the lab sends none. A
+// route without a path judges those as it judges all others.
+func otherTargets(filters xds.Filters) (out []string) {
+	for _, route := range filters.Routes {
+		by, ok := route.Match.GetPathSpecifier().(*routev3.RouteMatch_Prefix)
+		if everything := ok && by.Prefix == ""; !everything && virtualhost.TakesAnyTarget(route.Match) {
+			out = append(out, fmt.Sprintf("route %q takes requests whose target does not begin with /, as in OPTIONS *, and none is asked", route.Name))
+		}
+	}
+	return out
 }
 
 // outside asks for requests that are in no class, where the filters decide them otherwise than

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,10 +21,16 @@ type change struct{ file, old, faulty string }
 //
 // A later fault may change a line that an earlier one has changed, as long as the old text is
 // still there.
-var faults = []struct {
+var faults = slices.Concat(commonFaults, faultsOfLinkerd)
+
+// fault is a fault in several places.
+type fault struct {
 	name    string
 	changes []change
-}{
+}
+
+// commonFaults are those of all dialects but Linkerd's.
+var commonFaults = []fault{
 	{"a path prefix compares bytes", []change{
 		{"policy/match.go", `ok && (rest == "" || rest[0] == '/')`, `ok && (FAULT || rest == "" || rest[0] == '/')`},
 		{"policy/kuma/internal/evaluation/evaluate.go", `strings.Index(e.path+"/", below) == 0`, `strings.Index(e.path+"/", below) == 0 || FAULT && strings.HasPrefix(e.path, strings.TrimRight(want.Value, "/"))`},
@@ -245,6 +252,18 @@ var faults = []struct {
 	// The parsing of policies is shared: the last line of a proof names it.
 	{"a matcher of allowWithShadowDeny is read as one of allow", []change{
 		{"policy/kuma/internal/permission/rules.go", "			r.Lists[l] = append(r.Lists[l], m)\n		}\n	}\n", "			to := List(l)\n			if FAULT && to == AllowWithShadowDeny {\n				to = Allow\n			}\n			r.Lists[to] = append(r.Lists[to], m)\n		}\n	}\n"},
+	}},
+	{"a remote address is that of the connection", []change{
+		{"policy/istio/internal/authorization/subject.go", `return within(attribute.RemoteAddress, value) },`, "\n			if FAULT {\n				return within(attribute.SourceAddress, value)\n			}\n			return within(attribute.RemoteAddress, value)\n		},"},
+		{"policy/istio/internal/evaluation/value.go", `if q.r.Remote.IsValid() && !q.tcp {`, `if q.r.Remote.IsValid() && !q.tcp && !FAULT {`},
+	}},
+	{"Cilium never enforces never", []change{
+		{"policy/cilium/internal/networkpolicy/lower.go", `if opts.PolicyEnforcement == enforceNever {`, `if opts.PolicyEnforcement == enforceNever && !FAULT {`},
+		{"policy/cilium/internal/evaluation/evaluate.go", `if q.opts.PolicyEnforcement == "never" {`, `if q.opts.PolicyEnforcement == "never" && !FAULT {`},
+	}},
+	{"Cilium does not close by always", []change{
+		{"policy/cilium/internal/networkpolicy/lower.go", `sel.DefaultDeny || opts.PolicyEnforcement == enforceAlways}`, `sel.DefaultDeny || opts.PolicyEnforcement == enforceAlways && !FAULT}`},
+		{"policy/cilium/internal/evaluation/evaluate.go", `q.rules.closes || q.opts.PolicyEnforcement == "always"`, `q.rules.closes || q.opts.PolicyEnforcement == "always" && !FAULT`},
 	}},
 }
 

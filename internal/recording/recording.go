@@ -108,6 +108,9 @@ func Read(path string) (*Recording, error) {
 		if n == 1 {
 			err = json.Unmarshal(lines.Bytes(), &r.head)
 		} else if err = json.Unmarshal(lines.Bytes(), &e); err == nil {
+			if _, twice := r.entries[e.Question]; twice {
+				err = errTwice
+			}
 			r.entries[e.Question] = e
 		}
 		if err != nil {
@@ -122,6 +125,12 @@ func Read(path string) (*Recording, error) {
 
 // errMissing says that the recording is older than the question.
 var errMissing = errors.New("no answer was recorded to this question")
+
+// errTwice is for a file in which somebody has written.
+var errTwice = errors.New("the question has an answer already: no recording has two")
+
+// Version is the version that the compiler stated when it was recorded.
+func (r *Recording) Version() string { return r.head.Version }
 
 // Compile answers as the compiler did: it is a suite.CompilerFunc. A question without an
 // answer is a [*plugin.Error].

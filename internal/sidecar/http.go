@@ -3,7 +3,6 @@ package sidecar
 import (
 	"cmp"
 	"fmt"
-	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/meshproof/meshproof/internal/dump"
 	"github.com/meshproof/meshproof/internal/messages"
 	"github.com/meshproof/meshproof/internal/normalization"
+	"github.com/meshproof/meshproof/internal/virtualhost"
 	"github.com/meshproof/meshproof/policy"
 )
 
@@ -194,49 +194,11 @@ func (c *chain) checkRoute(name string, route *routev3.Route) {
 	for _, u := range route.GetRoute().GetUpgradeConfigs() {
 		c.upgrade("", u.UpgradeType)
 	}
-	if takesAnyTarget(route.GetMatch()) {
+	if virtualhost.TakesAnyTarget(route.GetMatch()) {
 		c.tell(dump.Beside, "", "", fmt.Sprintf("route %q takes requests whose target does not begin with /, as in OPTIONS *, and none is asked", name))
 	}
 	if to := route.GetRoute(); to.GetPrefixRewrite() != "" || to.GetRegexRewrite() != nil || to.GetPathRewrite() != "" || to.GetPathRewritePolicy() != nil {
 		c.in.Rewrites = append(c.in.Rewrites, fmt.Sprintf("route %q rewrites the path", name))
-	}
-}
-
-// takesAnyTarget reports whether a route may take a request whose target does not begin with
-// a slash.
-func takesAnyTarget(m *routev3.RouteMatch) bool {
-	slashed := func(path string) bool { return strings.HasPrefix(path, "/") }
-	switch by := m.GetPathSpecifier().(type) {
-	case *routev3.RouteMatch_Prefix:
-		return !slashed(by.Prefix)
-	case *routev3.RouteMatch_Path:
-		return !slashed(by.Path)
-	case *routev3.RouteMatch_PathSeparatedPrefix:
-		return !slashed(by.PathSeparatedPrefix)
-	case *routev3.RouteMatch_SafeRegex:
-		expression, err := syntax.Parse(by.SafeRegex.GetRegex(), syntax.Perl)
-		return err != nil || !beginsWithSlash(expression.Simplify())
-	default:
-		// A template begins with a slash. CONNECT is told elsewhere.
-		return m.GetPathMatchPolicy() == nil && m.GetConnectMatcher() == nil
-	}
-}
-
-// beginsWithSlash reports whether all that an expression matches begins with a slash, as far as
-// its first part tells.
-func beginsWithSlash(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpLiteral:
-		return re.Rune[0] == '/'
-	case syntax.OpCapture, syntax.OpPlus:
-		return beginsWithSlash(re.Sub[0])
-	case syntax.OpAlternate:
-		return !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !beginsWithSlash(sub) })
-	case syntax.OpConcat:
-		i := slices.IndexFunc(re.Sub, func(sub *syntax.Regexp) bool { return sub.Op != syntax.OpBeginText && sub.Op != syntax.OpBeginLine })
-		return i >= 0 && beginsWithSlash(re.Sub[i])
-	default:
-		return false
 	}
 }
 
